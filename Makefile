@@ -1,0 +1,56 @@
+# All set-up is done here: a fresh machine needs Python 3.11 or later and make, nothing else.
+# Another interpreter: make test PYTHON=python3.13
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+# -qq: errors only
+PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
+
+.PHONY: help demo test lint clean
+.NOTPARALLEL:
+
+help:
+	@echo "make demo    a cost figure of a paper, recomputed, and the example of the README"
+	@echo "make test    lint, then every test and every example, in parallel"
+	@echo "make lint    ruff (rules and format) and mypy (strict, for Python 3.11 and 3.14)"
+	@echo "make clean   remove the environment, caches and build products"
+
+demo: $(VENV)/.demo
+	@echo
+	@echo '$$ bough paper figure7'
+	@$(BIN)/bough paper figure7
+	@echo
+	@echo '$$ python examples/01_first_steps.py'
+	@$(BIN)/python examples/01_first_steps.py
+
+# The suite is run on the interpreter of the environment (3.11 in CI). What 3.12 to 3.14 would reject
+# in the source is left to the second run of mypy, which checks it as 3.14.
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --python-version 3.11
+	$(BIN)/mypy --python-version 3.14
+
+# One thread per worker in linear-algebra libraries: the workers already fill the cores.
+test: lint
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests examples -type d -name __pycache__ -prune -exec rm -rf {} +
+
+# The environment, and one stamp for what each command needs in it: redone when the metadata changes.
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	    || { echo "bough needs Python 3.11 or later, and $(PYTHON) is not; try make PYTHON=python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.demo: $(VENV)/.created pyproject.toml src/bough/__about__.py
+	$(PIP) install -e '.[all]'
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.created pyproject.toml src/bough/__about__.py
+	$(PIP) install -e '.[test]'
+	@touch $@ $(VENV)/.demo

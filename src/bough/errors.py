@@ -1,0 +1,85 @@
+"""Every exception bough raises on purpose.
+
+Each message says what is wrong, where, what was got and what was expected; errors about names list the nearest
+valid ones. All derive from `BoughError` and from the built-in a caller would expect (`ValueError`, `KeyError`).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "BoughError",
+    "FiniteError",
+    "ModelError",
+    "PatternError",
+    "ProgramError",
+    "ShapeError",
+    "SingularError",
+    "TreeError",
+    "UnknownNameError",
+]
+
+
+class BoughError(Exception):
+    """Root of all errors raised by bough."""
+
+
+class TreeError(BoughError, ValueError):
+    """A parent array, node number or topology parameter is not valid."""
+
+
+class ModelError(BoughError, ValueError):
+    """A body, joint, frame or inertia of a model is not valid; the message names it."""
+
+
+class ShapeError(BoughError, ValueError):
+    """An array has the wrong shape or data type; the message names the argument."""
+
+
+class FiniteError(BoughError, ValueError):
+    """An array holds NaN or infinity, or a quaternion that is not of unit length; the message says where."""
+
+
+class PatternError(BoughError, ValueError):
+    """A matrix has a non-zero entry, or an asymmetry, where its tree allows none."""
+
+
+class SingularError(BoughError, ValueError):
+    """A matrix is not positive definite, or a joint moves nothing that has inertia; the message names the row or joint."""
+
+
+class ProgramError(BoughError, RuntimeError):
+    """A traced program is malformed, or an algorithm did something that cannot be traced."""
+
+
+class UnknownNameError(BoughError, KeyError):
+    """A name was looked up that does not exist.
+
+    Parameters
+    ----------
+    kind
+        What the name was supposed to name ("joint", "frame", "algorithm", …).
+    name
+        The name that was looked up.
+    valid
+        The names that do exist.
+    """
+
+    def __init__(self, kind: str, name: object, valid: Iterable[str]) -> None:
+        names = sorted(valid)
+        near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
+        message = f"no {kind} is called {name!r}"
+        if near:
+            message += "; did you mean " + " or ".join(repr(n) for n in near) + "?"
+        elif names:
+            shown = ", ".join(repr(n) for n in names[:12])
+            message += f"; valid names: {shown}" + (f", … ({len(names)} in all)" if len(names) > 12 else "")
+        else:
+            message += "; there are none"
+        super().__init__(message)
+        self.message = message
+
+    def __str__(self) -> str:  # KeyError would print the repr
+        return self.message

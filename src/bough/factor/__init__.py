@@ -1,0 +1,8 @@
+"""Factorisations of symmetric positive-definite matrices with a tree's sparsity, over scalars, on packed path rows."""
+
+from bough.factor.ltdl import ltdl
+from bough.factor.ltl import ltl
+from bough.factor.products import mul, mul_H, mul_L, mul_Lt, solve, solve_L, solve_Lt
+from bough.factor.udut import udut
+
+__all__ = ["ltdl", "ltl", "mul", "mul_H", "mul_L", "mul_Lt", "solve", "solve_L", "solve_Lt", "udut"]

@@ -1,0 +1,14 @@
+"""Programs: what an algorithm becomes when it is traced. This folder knows no robots."""
+
+from bough.program.check import check
+from bough.program.count import count
+from bough.program.evaluate import Evaluator, evaluate
+from bough.program.ir import Apply, Block, Buffer, Const, Instruction, Load, Loop, Program, Store, Switch, walk
+from bough.program.printer import show
+from bough.program.simplify import simplify
+from bough.program.tracer import trace
+
+__all__ = [
+    "Apply", "Block", "Buffer", "Const", "Evaluator", "Instruction", "Load", "Loop", "Program", "Store", "Switch",
+    "check", "count", "evaluate", "show", "simplify", "trace", "walk",
+]  # fmt: skip

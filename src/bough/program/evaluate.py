@@ -1,0 +1,103 @@
+"""The evaluator: the meaning of a program. Slow, obvious, over whatever the rules are: floats, or arrays with a lane per state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bough.program.ir import Apply, Block, Const, Instruction, Load, Loop, Program, Store, Switch, uses
+from bough.scalar import INDEX_OPS, OPS
+
+__all__ = ["FLOAT_RULES", "Evaluator", "evaluate"]
+
+FLOAT_RULES: dict[str, Callable[..., Any]] = {name: op.meaning for name, op in OPS.items()}
+
+
+def evaluate(program: Program, inputs: Mapping[str, Any]) -> dict[str, list[float]]:
+    """Run a program on one state given as sequences of floats; returns the outputs as lists."""
+    memory: dict[str, Any] = {b.name: list(inputs[b.name]) for b in program.of_role("input")}
+    for b in program.of_role("output") + program.of_role("scratch"):
+        memory[b.name] = [0.0] * b.size
+    Evaluator(program, FLOAT_RULES, all_done=bool).run(memory)
+    return {b.name: memory[b.name] for b in program.of_role("output")}
+
+
+class Evaluator:
+    """Runs a program instruction by instruction with a rule for each operation.
+
+    Values are dropped after their last use within a straight-line block, so that a long program over large arrays needs
+    memory for its live values only.
+    """
+
+    def __init__(
+        self, program: Program, rules: Mapping[str, Callable[..., Any]], all_done: Callable[[Any], bool]
+    ) -> None:
+        self._rules = {**rules, **{name: op.meaning for name, op in INDEX_OPS.items()}}
+        self._all_done = all_done
+        self._tables = {b.name: b.data.tolist() for b in program.buffers if b.data is not None}
+        self._program = program
+        self._dead = _last_uses(program.body)
+
+    def run(self, memory: dict[str, Any]) -> None:
+        """Run on `memory`, which maps each input, output and scratch buffer to something indexable."""
+        values: dict[int, Any] = {}
+        places = {**memory, **self._tables}
+        dead = self._dead
+        for k, instruction in enumerate(self._program.body):
+            self._step(instruction, values, places)
+            for v in dead[k]:
+                values.pop(v, None)
+
+    def _block(self, block: Block, values: dict[int, Any], memory: dict[str, Any]) -> None:
+        for instruction in block:
+            self._step(instruction, values, memory)
+
+    def _step(self, x: Instruction, values: dict[int, Any], memory: dict[str, Any]) -> None:
+        if isinstance(x, Apply):
+            arguments = x.arguments
+            if len(arguments) == 2:
+                values[x.result] = self._rules[x.op](values[arguments[0]], values[arguments[1]])
+            else:
+                values[x.result] = self._rules[x.op](*[values[a] for a in arguments])
+        elif isinstance(x, Load):
+            values[x.result] = memory[x.buffer][values[x.index]]
+        elif isinstance(x, Store):
+            memory[x.buffer][values[x.index]] = values[x.value]
+        elif isinstance(x, Const):
+            values[x.result] = x.value
+        elif isinstance(x, Loop):
+            self._loop(x, values, memory)
+        else:
+            self._switch(x, values, memory)
+
+    def _loop(self, x: Loop, values: dict[int, Any], memory: dict[str, Any]) -> None:
+        turns = range(values[x.count])
+        carry = [values[v] for v in x.initial]
+        for k in reversed(turns) if x.reverse else turns:
+            values[x.counter] = k
+            values.update(zip(x.carried, carry, strict=True))
+            self._block(x.body, values, memory)
+            carry = [values[v] for v in x.following]
+            if x.done is not None and self._all_done(values[x.done]):
+                break
+        values.update(zip(x.results, carry, strict=True))
+
+    def _switch(self, x: Switch, values: dict[int, Any], memory: dict[str, Any]) -> None:
+        choice = values[x.selector]
+        self._block(x.branches[choice], values, memory)
+        yielded = [values[v] for v in x.yields[choice]]
+        values.update(zip(x.results, yielded, strict=True))
+
+
+def _last_uses(block: Block) -> list[tuple[int, ...]]:
+    """For each instruction of a block, the values that nothing after it uses."""
+    seen: set[int] = set()
+    dead: list[tuple[int, ...]] = []
+    for x in reversed(block):
+        used = set(uses(x))
+        if isinstance(x, Const | Apply | Load):
+            used.add(x.result)
+        dead.append(tuple(used - seen))
+        seen |= used
+    return dead[::-1]
+

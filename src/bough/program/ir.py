@@ -1,0 +1,152 @@
+"""What a program is: buffers, and blocks of instructions with counted loops and switches. Nothing else.
+
+Every value has a number and is defined once. Values are numbers, truth values or indices; a value defined inside a
+loop or a branch is visible only there. A program computes one state; what a batch, a lane or a thread is belongs to the
+back-end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from numpy.typing import NDArray
+
+from bough.scalar import Kind
+
+__all__ = ["Apply", "Block", "Buffer", "Const", "Instruction", "Load", "Loop", "Program", "Store", "Switch", "boundary", "uses", "walk"]
+
+
+@dataclass(frozen=True, eq=False)
+class Buffer:
+    """A one-dimensional array. Inputs, outputs and scratch exist once per state; a table holds constants for all."""
+
+    name: str
+    role: Literal["input", "output", "scratch", "table"]
+    kind: Kind
+    size: int
+    data: NDArray[Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """result = value."""
+
+    result: int
+    value: float | bool | int
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """result = op(arguments), with op a name of the table of operations."""
+
+    result: int
+    op: str
+    arguments: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """result = buffer[index]."""
+
+    result: int
+    buffer: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """buffer[index] = value."""
+
+    buffer: str
+    index: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Repeat `body` `count` times, with `counter` = 0 … count-1 or downwards.
+
+    `carried` starts as `initial` and becomes `following` after each turn; `results` are its last values. When `done` is
+    given and holds for every state of a batch, the loop ends after that turn.
+    """
+
+    count: int
+    counter: int
+    reverse: bool
+    initial: tuple[int, ...]
+    carried: tuple[int, ...]
+    body: Block
+    following: tuple[int, ...]
+    results: tuple[int, ...]
+    done: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """Run the branch numbered `selector` (the same for every state); `results` are what it yields."""
+
+    selector: int
+    branches: tuple[Block, ...]
+    yields: tuple[tuple[int, ...], ...]
+    results: tuple[int, ...]
+
+
+Instruction: TypeAlias = "Const | Apply | Load | Store | Loop | Switch"
+Block: TypeAlias = "tuple[Instruction, ...]"
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A computation on buffers. `kinds[v]` says what value v is."""
+
+    name: str
+    buffers: tuple[Buffer, ...]
+    body: Block
+    kinds: tuple[Kind, ...]
+
+    def buffer(self, name: str) -> Buffer:
+        """The buffer with a name."""
+        return next(b for b in self.buffers if b.name == name)
+
+    def of_role(self, role: str) -> tuple[Buffer, ...]:
+        """The buffers with a role, in order of declaration."""
+        return tuple(b for b in self.buffers if b.role == role)
+
+    def __str__(self) -> str:
+        from bough.program.printer import show
+
+        return show(self)
+
+
+def walk(block: Block) -> Iterator[Instruction]:
+    """All instructions of a block and of the blocks inside it, outermost first."""
+    for instruction in block:
+        yield instruction
+        if isinstance(instruction, Loop):
+            yield from walk(instruction.body)
+        elif isinstance(instruction, Switch):
+            for branch in instruction.branches:
+                yield from walk(branch)
+
+
+def boundary(x: Instruction) -> tuple[int, ...]:
+    """The values an instruction itself reads, without what happens inside its blocks."""
+    if isinstance(x, Const):
+        return ()
+    if isinstance(x, Apply):
+        return x.arguments
+    if isinstance(x, Load):
+        return (x.index,)
+    if isinstance(x, Store):
+        return (x.index, x.value)
+    if isinstance(x, Loop):
+        return (x.count, *x.initial, *x.following, *(() if x.done is None else (x.done,)))
+    return (x.selector, *(v for values in x.yields for v in values))
+
+
+def uses(x: Instruction) -> tuple[int, ...]:
+    """The values an instruction reads, those of its blocks included."""
+    inner = (x.body,) if isinstance(x, Loop) else x.branches if isinstance(x, Switch) else ()
+    return (*boundary(x), *(v for block in inner for y in block for v in uses(y)))

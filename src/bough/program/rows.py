@@ -1,0 +1,81 @@
+"""Rows in scratch memory: one structure per row, packed, rows of different kinds of different length."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bough.errors import ProgramError
+from bough.program.ir import Buffer
+from bough.program.values import Traced, TracedIndex
+from bough.scalar import Index, leaves, rebuild
+
+if TYPE_CHECKING:
+    from bough.program.tracer import Tracer
+
+__all__ = ["TracedRows"]
+
+
+class TracedRows:
+    """Row storage of a rolled trace.
+
+    The shape of a kind is learnt when its first row is put. Where rows begin depends on the shapes of all kinds, so the
+    table of row starts and the size of the scratch are settled when the trace ends. With kinds given, each kind is put
+    at one place of the source only, so leaves that are constants there need no memory.
+    """
+
+    def __init__(self, tracer: Tracer, count: int, kinds: Sequence[int] | None) -> None:
+        self._tracer = tracer
+        self._count = count
+        self._kinds = kinds
+        self._shapes: dict[int, Any] = {}
+        self._scratch = tracer.declare("rows", "scratch", "float", 0)
+        self._starts = None if kinds is None else tracer.declare("row_starts", "table", "int", count)
+
+    def put(self, row: Index, value: Any, kind: int = 0) -> None:
+        """Store a structure."""
+        if kind not in self._shapes:
+            self._shapes[kind] = value
+        elif self._kinds is not None:
+            raise ProgramError("rows of one kind were put at two places")
+        stored = [x for x, known in zip(leaves(value), leaves(self._shapes[kind]), strict=True) if self._varies(known)]
+        start = self._start(row)
+        for k, x in enumerate(stored):
+            self._tracer.store(self._scratch, start + k, x)
+
+    def get(self, row: Index, kind: int = 0) -> Any:
+        """Load a structure."""
+        if kind not in self._shapes:
+            raise ProgramError("a row was read before any row of its kind was written")
+        shape = self._shapes[kind]
+        start, k, values = self._start(row), 0, []
+        for x in leaves(shape):
+            if self._varies(x):
+                values.append(self._tracer.load(self._scratch, start + k))
+                k += 1
+            else:
+                values.append(x)
+        return rebuild(shape, iter(values))
+
+    def settle(self) -> None:
+        """Fix the size of the scratch and fill in the table of row starts."""
+        widths = {kind: sum(map(self._varies, leaves(shape))) for kind, shape in self._shapes.items()}
+        if self._kinds is None or self._starts is None:
+            size = self._count * widths.get(0, 0)
+        else:
+            ends = np.cumsum([widths.get(kind, 0) for kind in self._kinds], dtype=np.int64)
+            starts = np.concatenate(([0], ends[:-1])) if self._count else ends
+            size = int(ends[-1]) if self._count else 0
+            self._tracer.replace(Buffer(self._starts.name, "table", "int", self._count, starts))
+        self._tracer.replace(Buffer(self._scratch.name, "scratch", "float", size))
+
+    def _varies(self, leaf: Any) -> bool:
+        return self._kinds is None or isinstance(leaf, Traced | TracedIndex)
+
+    def _start(self, row: Index) -> Index:
+        if self._starts is not None:
+            start: Index = self._tracer.load(self._starts, row)
+            return start
+        return row * sum(map(self._varies, leaves(self._shapes[0])))

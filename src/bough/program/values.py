@@ -1,0 +1,91 @@
+"""What an algorithm sees while it is traced: numbers, indices and arrays that record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bough.errors import ProgramError
+from bough.program.ir import Buffer
+from bough.scalar import Bool, Index, Op, Scalar, Symbolic, SymbolicIndex
+
+if TYPE_CHECKING:
+    from bough.program.tracer import Tracer
+
+__all__ = ["Traced", "TracedArray", "TracedIndex"]
+
+
+class Traced(Symbolic):
+    """A number or truth value of a program."""
+
+    __slots__ = ("_negated", "tracer", "value")
+
+    def __init__(self, tracer: Tracer, value: int, negated: Traced | None = None) -> None:
+        self.tracer = tracer
+        self.value = value
+        self._negated = negated
+
+    @property
+    def negated(self) -> Traced | None:
+        return self._negated
+
+    def record(self, op: Op, arguments: tuple[Scalar | Bool, ...]) -> Traced:
+        return self.tracer.apply(op, arguments)
+
+
+class TracedIndex(SymbolicIndex):
+    """An index of a program: a value and a constant that is added to it only where the sum is used."""
+
+    __slots__ = ("_value", "offset", "tracer")
+
+    def __init__(self, tracer: Tracer, value: int, offset: int = 0) -> None:
+        self.tracer = tracer
+        self._value = value
+        self.offset = offset
+
+    @property
+    def value(self) -> int:
+        """The number of the value, constant included."""
+        return self.tracer.offset_index(self._value, self.offset)
+
+    def __add__(self, other: Index) -> TracedIndex:
+        if isinstance(other, int):
+            return TracedIndex(self.tracer, self._value, self.offset + other)
+        assert isinstance(other, TracedIndex)
+        return TracedIndex(
+            self.tracer, self.tracer.apply_index("iadd", self._value, other._value), self.offset + other.offset
+        )
+
+    def __radd__(self, other: int) -> TracedIndex:
+        return self + other
+
+    def __mul__(self, other: Index) -> TracedIndex:
+        if isinstance(other, int):
+            scaled = self._value if other == 1 else self.tracer.apply_index("imul", self._value, other, constant=True)
+            return TracedIndex(self.tracer, scaled, self.offset * other)
+        assert isinstance(other, TracedIndex)
+        return TracedIndex(self.tracer, self.tracer.apply_index("imul", self.value, other.value))
+
+
+class TracedArray:
+    """An input, or an array in scratch memory that may become an output."""
+
+    def __init__(self, tracer: Tracer, buffer: Buffer) -> None:
+        self.tracer = tracer
+        self.buffer = buffer
+
+    def __len__(self) -> int:
+        return self.buffer.size
+
+    def __getitem__(self, index: Index) -> Any:
+        self._check(index)
+        return self.tracer.load(self.buffer, index)
+
+    def __setitem__(self, index: Index, value: Scalar) -> None:
+        self._check(index)
+        if self.buffer.role != "scratch":
+            raise ProgramError(f"the input {self.buffer.name!r} cannot be written: copy it to an array first")
+        self.tracer.store(self.buffer, index, value)
+
+    def _check(self, index: Index) -> None:
+        if isinstance(index, int) and not 0 <= index < self.buffer.size:
+            raise IndexError(f"{self.buffer.name}[{index}] is outside 0 … {self.buffer.size - 1}")

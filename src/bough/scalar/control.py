@@ -1,0 +1,167 @@
+"""Control primitives: `loop`, `switch`, `gather`, and the storage `array` and `rows`.
+
+By default they are plain Python. A tracer that records rolled programs overrides them for as long as it is active, so
+the same algorithm source gives numbers, counts, straight-line programs and programs with loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.scalar.functions import select
+from bough.scalar.structure import map_leaves
+from bough.scalar.symbolic import Bool, Index, Scalar, Symbolic
+
+__all__ = ["Array", "Control", "Rows", "Table", "activate", "array", "gather", "gather_index", "loop", "rows", "switch"]
+
+C = TypeVar("C")
+R = TypeVar("R")
+
+
+class Table:
+    """Constants a program reads by index: a one-dimensional array of numbers or of integers."""
+
+    def __init__(self, name: str, data: NDArray[Any]) -> None:
+        self.name = name
+        self.data = np.ascontiguousarray(data)
+        self.data.setflags(write=False)
+
+
+class Array(Protocol):
+    """A sequence of scalars that can be read and written at an index."""
+
+    def __getitem__(self, index: Any, /) -> Any: ...
+    def __setitem__(self, index: Any, value: Any, /) -> None: ...
+
+
+class Rows(Protocol):
+    """Storage of one structure per row. Rows of one kind hold structures of one shape."""
+
+    def get(self, row: Index, kind: int = 0) -> Any:
+        """The structure stored in a row of the given kind."""
+
+    def put(self, row: Index, value: Any, kind: int = 0) -> None:
+        """Store a structure in a row of the given kind."""
+
+
+class _ListRows(Generic[R]):
+    """Rows as a plain Python list."""
+
+    def __init__(self, count: int) -> None:
+        self._rows: list[Any] = [None] * count
+
+    def get(self, row: Index, kind: int = 0) -> Any:
+        assert isinstance(row, int)
+        return self._rows[row]
+
+    def put(self, row: Index, value: Any, kind: int = 0) -> None:
+        assert isinstance(row, int)
+        self._rows[row] = value
+
+
+class Control:
+    """The primitives in plain Python: indices are ints and everything happens at once."""
+
+    def loop(
+        self,
+        count: Index,
+        body: Callable[[Any, C], C],
+        carry: C,
+        reverse: bool = False,
+        until: Callable[[C], Bool] | None = None,
+    ) -> C:
+        """See `bough.scalar.loop`."""
+        assert isinstance(count, int)
+        for k in reversed(range(count)) if reverse else range(count):
+            done = until(carry) if until is not None else False
+            if isinstance(done, Symbolic):
+                carry = freeze(done, carry, body(k, carry))
+            elif done:
+                break
+            else:
+                carry = body(k, carry)
+        return carry
+
+    def switch(self, selector: Index, branches: Sequence[Callable[[], R]]) -> R:
+        """See `bough.scalar.switch`."""
+        assert isinstance(selector, int)
+        return branches[selector]()
+
+    def gather(self, table: Table, index: Index) -> Any:
+        """See `bough.scalar.gather`."""
+        return table.data.item(index)
+
+    def array(self, size: int) -> Array:
+        """See `bough.scalar.array`."""
+        return [0.0] * size
+
+    def rows(self, count: int, kinds: Sequence[int] | None = None) -> Rows:
+        """See `bough.scalar.rows`."""
+        return _ListRows(count)
+
+
+def freeze(done: Bool, old: C, new: C) -> C:
+    """Keep the old carry in the lanes that are done."""
+    return map_leaves(lambda a, b: select(done, a, b), old, new)
+
+
+_ACTIVE: ContextVar[Control] = ContextVar("bough_control", default=Control())  # noqa: B039 (stateless)
+
+
+@contextmanager
+def activate(control: Control) -> Iterator[None]:
+    """Let `control` answer the primitives within this block."""
+    token = _ACTIVE.set(control)
+    try:
+        yield
+    finally:
+        _ACTIVE.reset(token)
+
+
+def loop(
+    count: Index,
+    body: Callable[[Any, C], C],
+    carry: C,
+    *,
+    reverse: bool = False,
+    until: Callable[[C], Bool] | None = None,
+) -> C:
+    """Run ``carry = body(k, carry)`` for k = 0 … count-1 (or downwards) and return the last carry.
+
+    With `until`, a state for which ``until(carry)`` holds keeps its carry from then on, and the loop ends early when
+    that is so for every state.
+    """
+    return _ACTIVE.get().loop(count, body, carry, reverse, until)
+
+
+def switch(selector: Index, branches: Sequence[Callable[[], R]]) -> R:
+    """Run the branch with the number `selector`; all branches return structures of one shape."""
+    return _ACTIVE.get().switch(selector, branches)
+
+
+def gather(table: Table, index: Index) -> Scalar:
+    """Entry of a table of numbers."""
+    value: Scalar = _ACTIVE.get().gather(table, index)
+    return value
+
+
+def gather_index(table: Table, index: Index) -> Index:
+    """Entry of a table of integers."""
+    value: Index = _ACTIVE.get().gather(table, index)
+    return value
+
+
+def array(size: int) -> Array:
+    """A new array of scalars, all zero."""
+    return _ACTIVE.get().array(size)
+
+
+def rows(count: int, kinds: Sequence[int] | None = None) -> Rows:
+    """Storage for one structure per row; with `kinds`, the kind of each row, else all rows are of kind 0."""
+    return _ACTIVE.get().rows(count, kinds)

@@ -1,0 +1,87 @@
+"""Functions of scalars, for floats and symbolic scalars alike."""
+
+from __future__ import annotations
+
+import math
+
+from bough.scalar.ops import OPS
+from bough.scalar.symbolic import Bool, Scalar, Symbolic
+
+__all__ = ["absolute", "atan2", "both", "cos", "either", "maximum", "minimum", "negation", "select", "sin", "sqrt"]
+
+
+def sqrt(x: Scalar) -> Scalar:
+    """Square root."""
+    return x.record(OPS["sqrt"], (x,)) if isinstance(x, Symbolic) else math.sqrt(x)
+
+
+def sin(x: Scalar) -> Scalar:
+    """Sine of an angle in radians."""
+    if not isinstance(x, Symbolic):
+        return math.sin(x)
+    if x.negated is not None:
+        return -x.negated.record(OPS["sin"], (x.negated,))
+    return x.record(OPS["sin"], (x,))
+
+
+def cos(x: Scalar) -> Scalar:
+    """Cosine of an angle in radians."""
+    if not isinstance(x, Symbolic):
+        return math.cos(x)
+    if x.negated is not None:
+        x = x.negated
+    return x.record(OPS["cos"], (x,))
+
+
+def atan2(y: Scalar, x: Scalar) -> Scalar:
+    """Angle of the point (x, y) in radians, in [-pi, pi]."""
+    for argument in (y, x):
+        if isinstance(argument, Symbolic):
+            return argument.record(OPS["atan2"], (y, x))
+    assert not isinstance(y, Symbolic) and not isinstance(x, Symbolic)
+    return math.atan2(y, x)
+
+
+def select(condition: Bool, a: Scalar, b: Scalar) -> Scalar:
+    """`a` where the condition holds, `b` elsewhere; both are computed."""
+    if isinstance(condition, Symbolic):
+        return a if a is b else condition.record(OPS["select"], (condition, a, b))
+    return a if condition else b
+
+
+def both(a: Bool, b: Bool) -> Bool:
+    """Logical and."""
+    if not isinstance(a, Symbolic):
+        return b if a else False
+    if not isinstance(b, Symbolic):
+        return a if b else False
+    return a.record(OPS["and"], (a, b))
+
+
+def either(a: Bool, b: Bool) -> Bool:
+    """Logical or."""
+    if not isinstance(a, Symbolic):
+        return True if a else b
+    if not isinstance(b, Symbolic):
+        return True if b else a
+    return a.record(OPS["or"], (a, b))
+
+
+def negation(a: Bool) -> Bool:
+    """Logical not."""
+    return a.record(OPS["not"], (a,)) if isinstance(a, Symbolic) else not a
+
+
+def minimum(a: Scalar, b: Scalar) -> Scalar:
+    """The smaller of two scalars."""
+    return select(a < b, a, b)
+
+
+def maximum(a: Scalar, b: Scalar) -> Scalar:
+    """The larger of two scalars."""
+    return select(a < b, b, a)
+
+
+def absolute(a: Scalar) -> Scalar:
+    """Magnitude of a scalar."""
+    return select(a < 0.0, -a, a)

@@ -1,0 +1,54 @@
+"""Structures of scalars: tuples and frozen dataclasses, nested at will, taken apart into leaves and put together again.
+
+Loops carry them, rows store them, switches return them. None is a structure without leaves.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar, cast
+
+__all__ = ["leaves", "map_leaves", "rebuild"]
+
+T = TypeVar("T")
+
+
+def leaves(structure: object) -> list[Any]:
+    """All scalars of a structure, in order."""
+    if structure is None:
+        return []
+    if isinstance(structure, tuple):
+        return [leaf for part in structure for leaf in leaves(part)]
+    names = _fields(type(structure))
+    if names is not None:
+        return [leaf for name in names for leaf in leaves(getattr(structure, name))]
+    return [structure]
+
+
+def rebuild(like: T, values: Iterator[Any]) -> T:
+    """A structure of the same shape as `like` with its leaves taken from `values`."""
+    if like is None:
+        return like
+    if isinstance(like, tuple):
+        return cast(T, tuple(rebuild(part, values) for part in like))
+    names = _fields(type(like))
+    if names is not None:
+        return type(like)(*(rebuild(getattr(like, name), values) for name in names))
+    return cast(T, next(values))
+
+
+def map_leaves(function: Callable[..., Any], first: T, *others: T) -> T:
+    """Apply `function` leaf by leaf to structures of one shape."""
+    columns = zip(leaves(first), *(leaves(other) for other in others), strict=True)
+    return rebuild(first, iter([function(*column) for column in columns]))
+
+
+_FIELDS: dict[type, tuple[str, ...] | None] = {}
+
+
+def _fields(cls: type) -> tuple[str, ...] | None:
+    if cls not in _FIELDS:
+        is_record = dataclasses.is_dataclass(cls)
+        _FIELDS[cls] = tuple(f.name for f in dataclasses.fields(cls)) if is_record else None
+    return _FIELDS[cls]

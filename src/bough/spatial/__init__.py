@@ -1,0 +1,22 @@
+"""Spatial algebra over scalars: vectors, rotations, motions, forces, inertias, placements."""
+
+from bough.spatial.inertia import NO_ARTICULATED, NO_INERTIA, ArticulatedInertia, RigidInertia
+from bough.spatial.matrix import (
+    IDENTITY,
+    Matrix,
+    Symmetric,
+    about_x,
+    about_y,
+    about_z,
+    cross_matrix,
+    from_quaternion,
+)
+from bough.spatial.motion import NO_FORCE, REST, UNIT_MOTIONS, Force, Motion
+from bough.spatial.transform import STAY, Transform
+from bough.spatial.vector import UNITS, ZERO, Vector
+
+__all__ = [
+    "IDENTITY", "NO_ARTICULATED", "NO_FORCE", "NO_INERTIA", "REST", "STAY", "UNITS", "UNIT_MOTIONS", "ZERO",
+    "ArticulatedInertia", "Force", "Matrix", "Motion", "RigidInertia", "Symmetric", "Transform", "Vector", "about_x",
+    "about_y", "about_z", "cross_matrix", "from_quaternion",
+]  # fmt: skip

@@ -1,0 +1,143 @@
+"""Rigid-body and articulated-body inertias."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bough.scalar import Scalar, part
+from bough.spatial.matrix import Matrix, Symmetric, cross_matrix
+from bough.spatial.motion import Force, Motion
+from bough.spatial.vector import ZERO, Vector
+
+__all__ = ["NO_ARTICULATED", "NO_INERTIA", "ArticulatedInertia", "RigidInertia"]
+
+
+@dataclass(frozen=True, slots=True)
+class RigidInertia:
+    """Inertia of a rigid body: mass, first moment m·c, and rotational inertia about the origin of the frame."""
+
+    mass: Scalar
+    moment: Vector
+    rotational: Symmetric
+
+    @part("inertia additions")
+    def __add__(self, other: RigidInertia) -> RigidInertia:
+        return RigidInertia(self.mass + other.mass, self.moment + other.moment, self.rotational + other.rotational)
+
+    @part("inertia times motion")
+    def times(self, m: Motion) -> Force:
+        """I m: momentum of a velocity, or force of an acceleration."""
+        h = self.moment
+        return Force(self.rotational.times(m.angular) + h.cross(m.linear), m.linear * self.mass + m.angular.cross(h))
+
+    def moved(self, R: Matrix, p: Vector) -> RigidInertia:
+        """The same inertia in a frame in which the present one is placed by (R, p)."""
+        turned = R.times(self.moment)
+        moment = turned + p * self.mass
+        # R I Rᵀ - p× turned× - moment× p×, entry by entry
+        J = self.rotational.rotated(R)
+        both = turned + moment
+        dx, dy, dz = p.x * both.x, p.y * both.y, p.z * both.z
+        rotational = Symmetric(
+            J.xx + (dy + dz),
+            J.yx - (turned.y * p.x + p.y * moment.x),
+            J.yy + (dx + dz),
+            J.zx - (turned.z * p.x + p.z * moment.x),
+            J.zy - (turned.z * p.y + p.z * moment.y),
+            J.zz + (dx + dy),
+        )
+        return RigidInertia(self.mass, moment, rotational)
+
+    @property
+    def articulated(self) -> ArticulatedInertia:
+        """The same inertia as an articulated one."""
+        zero = 0.0
+        linear = Symmetric(self.mass, zero, self.mass, zero, zero, self.mass)
+        return ArticulatedInertia(self.rotational, cross_matrix(self.moment), linear)
+
+
+NO_INERTIA = RigidInertia(0.0, ZERO, Symmetric(0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class ArticulatedInertia:
+    """A symmetric map from accelerations to forces.
+
+    In blocks: angular force = `angular` ω̇ + `coupling` v̇, linear force = `coupling`ᵀ ω̇ + `linear` v̇.
+    """
+
+    angular: Symmetric
+    coupling: Matrix
+    linear: Symmetric
+
+    @part("inertia additions")
+    def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
+        coupling = self.coupling + other.coupling
+        return ArticulatedInertia(self.angular + other.angular, coupling, self.linear + other.linear)
+
+    @part("inertia times motion")
+    def times(self, m: Motion) -> Force:
+        """I m."""
+        return Force(
+            self.angular.times(m.angular) + self.coupling.times(m.linear),
+            self.coupling.transposed_times(m.angular) + self.linear.times(m.linear),
+        )
+
+    @part("articulated updates")
+    def minus_outer(self, U: Sequence[Force], W: Sequence[Force], free: Sequence[int]) -> ArticulatedInertia:
+        """I - Σ Uₖ Wₖᵀ, known to be symmetric and to vanish on the unit motions numbered in `free`.
+
+        Those rows and columns are set to exact zeros rather than computed.
+        """
+        n, lower = 6, self.lower
+        for i in range(n):
+            for j in range(i + 1):
+                if i in free or j in free:
+                    lower[i][j] = 0.0
+                    continue
+                for u, w in zip(U, W, strict=True):
+                    lower[i][j] = lower[i][j] - _component(u, i) * _component(w, j)
+        return ArticulatedInertia.of_lower(lower)
+
+    def moved(self, R: Matrix, p: Vector) -> ArticulatedInertia:
+        """The same inertia in a frame in which the present one is placed by (R, p)."""
+        linear = self.linear.rotated(R)
+        turned = R @ self.coupling @ R.T
+        coupling = turned + cross_matrix(p) @ linear.matrix
+        # R J Rᵀ + p× turnedᵀ - coupling p×, symmetric: only its lower triangle
+        J = self.angular.rotated(R)
+        a, b, c = (p.cross(column) for column in turned.T.columns)
+        d, e, f = (row.cross(p) for row in coupling.T.columns)  # rows of  coupling · p×
+        angular = Symmetric(
+            J.xx + (a.x - d.x),
+            J.yx + (a.y - e.x),
+            J.yy + (b.y - e.y),
+            J.zx + (a.z - f.x),
+            J.zy + (b.z - f.y),
+            J.zz + (c.z - f.z),
+        )
+        return ArticulatedInertia(angular, coupling, linear)
+
+    @property
+    def lower(self) -> list[list[Scalar]]:
+        """Rows of the lower triangle of the 6 x 6 matrix, angular part first."""
+        J, C, M = self.angular, self.coupling, self.linear
+        rows = [[J.xx], [J.yx, J.yy], [J.zx, J.zy, J.zz]]
+        for k, column in enumerate(C.columns):
+            rows.append([*column.parts, *((M.xx,), (M.yx, M.yy), (M.zx, M.zy, M.zz))[k]])
+        return rows
+
+    @staticmethod
+    def of_lower(rows: Sequence[Sequence[Scalar]]) -> ArticulatedInertia:
+        """From the rows of the lower triangle of the 6 x 6 matrix."""
+        J = Symmetric(rows[0][0], *rows[1], *rows[2])
+        C = Matrix(*(Vector.of(row[:3]) for row in rows[3:]))
+        return ArticulatedInertia(J, C, Symmetric(rows[3][3], *rows[4][3:], *rows[5][3:]))
+
+
+NO_ARTICULATED = NO_INERTIA.articulated
+
+
+def _component(f: Force, k: int) -> Scalar:
+    return (*f.angular.parts, *f.linear.parts)[k]

@@ -1,0 +1,66 @@
+"""Spatial motions and forces: two dual spaces of six dimensions, kept apart by type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bough.scalar import Scalar, part
+from bough.spatial.vector import UNITS, ZERO, Vector
+
+__all__ = ["NO_FORCE", "REST", "UNIT_MOTIONS", "Force", "Motion"]
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """A velocity or an acceleration: angular part, and linear part at the origin of the frame."""
+
+    angular: Vector
+    linear: Vector
+
+    def __add__(self, other: Motion) -> Motion:
+        return Motion(self.angular + other.angular, self.linear + other.linear)
+
+    def __sub__(self, other: Motion) -> Motion:
+        return Motion(self.angular - other.angular, self.linear - other.linear)
+
+    def __mul__(self, factor: Scalar) -> Motion:
+        return Motion(self.angular * factor, self.linear * factor)
+
+    @part("cross products")
+    def cross(self, other: Motion) -> Motion:
+        """v × m, the rate of change of a motion m that is fixed in a frame moving with v."""
+        angular = self.angular.cross(other.angular)
+        return Motion(angular, self.angular.cross(other.linear) + self.linear.cross(other.angular))
+
+    @part("cross products")
+    def cross_force(self, f: Force) -> Force:
+        """v ×* f, the rate of change of a force f that is fixed in a frame moving with v."""
+        linear = self.angular.cross(f.linear)
+        return Force(self.angular.cross(f.angular) + self.linear.cross(f.linear), linear)
+
+    def dot(self, f: Force) -> Scalar:
+        """The power of a force on this motion."""
+        return self.angular.dot(f.angular) + self.linear.dot(f.linear)
+
+
+@dataclass(frozen=True, slots=True)
+class Force:
+    """A force or a momentum: angular part (moment about the origin of the frame) and linear part."""
+
+    angular: Vector
+    linear: Vector
+
+    def __add__(self, other: Force) -> Force:
+        return Force(self.angular + other.angular, self.linear + other.linear)
+
+    def __sub__(self, other: Force) -> Force:
+        return Force(self.angular - other.angular, self.linear - other.linear)
+
+    def __mul__(self, factor: Scalar) -> Force:
+        return Force(self.angular * factor, self.linear * factor)
+
+
+REST = Motion(ZERO, ZERO)
+NO_FORCE = Force(ZERO, ZERO)
+UNIT_MOTIONS = (*(Motion(u, ZERO) for u in UNITS), *(Motion(ZERO, u) for u in UNITS))
+"""The six unit motions: rotations about x, y, z, then translations along x, y, z."""

@@ -1,0 +1,71 @@
+"""Placements of one frame in another, and the coordinate transforms they stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bough.scalar import part
+from bough.spatial.inertia import ArticulatedInertia, RigidInertia
+from bough.spatial.matrix import IDENTITY, Matrix
+from bough.spatial.motion import Force, Motion
+from bough.spatial.vector import ZERO, Vector
+
+__all__ = ["STAY", "Transform"]
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """Placement of a child frame in its parent frame: rotation (child to parent coordinates) and origin."""
+
+    rotation: Matrix
+    translation: Vector
+
+    @part("joint transforms")
+    def then(self, inner: Transform) -> Transform:
+        """Placement of the frame that `inner` places in the child frame."""
+        return Transform(
+            self.rotation @ inner.rotation, self.rotation.times(inner.translation) + self.translation
+        )
+
+    @property
+    def inverse(self) -> Transform:
+        """Placement of the parent frame in the child frame."""
+        return Transform(self.rotation.T, -self.rotation.transposed_times(self.translation))
+
+    @part("motion transforms")
+    def to_child(self, m: Motion) -> Motion:
+        """A motion in child coordinates: ⁱXλ m, 24m + 18a."""
+        linear = m.linear + m.angular.cross(self.translation)
+        return Motion(self.rotation.transposed_times(m.angular), self.rotation.transposed_times(linear))
+
+    @part("motion transforms")
+    def to_parent(self, m: Motion) -> Motion:
+        """A motion in parent coordinates."""
+        angular = self.rotation.times(m.angular)
+        return Motion(angular, self.rotation.times(m.linear) + self.translation.cross(angular))
+
+    @part("force transforms")
+    def force_to_parent(self, f: Force) -> Force:
+        """A force in parent coordinates: λXᵢ* f, 24m + 18a."""
+        linear = self.rotation.times(f.linear)
+        return Force(self.rotation.times(f.angular) + self.translation.cross(linear), linear)
+
+    @part("force transforms")
+    def force_to_child(self, f: Force) -> Force:
+        """A force in child coordinates."""
+        angular = f.angular - self.translation.cross(f.linear)
+        return Force(self.rotation.transposed_times(angular), self.rotation.transposed_times(f.linear))
+
+    @part("inertia transforms")
+    def inertia_to_parent(self, inertia: RigidInertia) -> RigidInertia:
+        """A rigid-body inertia in parent coordinates: λXᵢ* I ⁱXλ."""
+        return inertia.moved(self.rotation, self.translation)
+
+    @part("inertia transforms")
+    def articulated_to_parent(self, inertia: ArticulatedInertia) -> ArticulatedInertia:
+        """An articulated-body inertia in parent coordinates."""
+        return inertia.moved(self.rotation, self.translation)
+
+
+STAY = Transform(IDENTITY, ZERO)
+"""The placement of a frame in itself."""

@@ -1,0 +1,163 @@
+"""The tree scans: outward, inward, and along the ancestors of a body.
+
+An algorithm gives the rule for *one* body; the scan decides the order and looks after storage. The rule gets a record of
+its body (what the structure says of it: constants, joint, whether it is a root or a leaf) and never indexes by body
+number, so that the same rule can be run body by body or recorded once per kind of body inside a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+
+from bough.scalar import Index, Rows, Table, gather_index, loop, map_leaves, rows, switch
+from bough.tree.tree import Tree
+
+__all__ = ["Kept", "Record", "Structure", "ancestors", "inward", "outward"]
+
+S = TypeVar("S")  # what is passed from body to body
+K = TypeVar("K")  # what is kept for later scans
+
+
+class Record(Protocol):
+    """What every record of a body tells."""
+
+    @property
+    def index(self) -> Index:
+        """Body number minus one."""
+
+    @property
+    def kind(self) -> int:
+        """Number of the kind of body; bodies of one kind run the same code on different constants."""
+
+    @property
+    def is_root(self) -> bool:
+        """Whether the parent is the base."""
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the body has no children."""
+
+
+R = TypeVar("R", bound=Record)
+R_co = TypeVar("R_co", bound=Record, covariant=True)
+
+
+class Structure(Protocol[R_co]):
+    """A tree with a record for each body."""
+
+    @property
+    def tree(self) -> Tree:
+        """The tree."""
+
+    @property
+    def kinds(self) -> tuple[int, ...]:
+        """The kind of each body."""
+
+    def record(self, kind: int, index: Index) -> R_co:
+        """The record of a body of the given kind."""
+
+
+class Kept(Generic[K]):
+    """What a scan kept for each body, read with the record of the body."""
+
+    def __init__(self, storage: Rows) -> None:
+        self._storage = storage
+
+    def __getitem__(self, body: Record) -> K:
+        value: K = self._storage.get(body.index, body.kind)
+        return value
+
+
+def outward(structure: Structure[R], rule: Callable[[R, S], tuple[S, K]], base: S) -> Kept[K]:
+    """From the base to the tips: ``state, kept = rule(body, state of its parent)``.
+
+    The parent state of a body on the base is `base`. Returns what the rule kept.
+    """
+    scan = _Scan(structure)
+    states = rows(structure.tree.n + 1)
+    kept = rows(structure.tree.n, structure.kinds)
+    states.put(0, base)
+
+    def visit(body: R) -> None:
+        state, keep = rule(body, base if body.is_root else states.get(scan.parent(body)))
+        if not body.is_leaf:
+            states.put(body.index + 1, state)
+        kept.put(body.index, keep, body.kind)
+
+    scan.each(visit, reverse=False)
+    return Kept(kept)
+
+
+def inward(structure: Structure[R], rule: Callable[[R, S], tuple[S | None, K]], zero: S) -> Kept[K]:
+    """From the tips to the base: ``contribution, kept = rule(body, sum of its children's contributions)``.
+
+    Sums start at `zero`. A body on the base contributes nothing: its rule may return None. Returns what the rule kept.
+    """
+    scan = _Scan(structure)
+    sums = rows(structure.tree.n + 1)
+    kept = rows(structure.tree.n, structure.kinds)
+
+    def clear(row: Index, carry: tuple[()]) -> tuple[()]:
+        sums.put(row, zero)
+        return carry
+
+    loop(structure.tree.n + 1, clear, ())
+
+    def visit(body: R) -> None:
+        contribution, keep = rule(body, zero if body.is_leaf else sums.get(body.index + 1))
+        if not body.is_root:
+            parent = scan.parent(body)
+            sums.put(parent, map_leaves(lambda a, b: a + b, sums.get(parent), contribution))
+        kept.put(body.index, keep, body.kind)
+
+    scan.each(visit, reverse=True)
+    return Kept(kept)
+
+
+def ancestors(structure: Structure[R], body: Record, rule: Callable[[R, S], S], carry: S) -> S:
+    """From the parent of a body to the root: ``carry = rule(ancestor, carry)``."""
+    scan, tree = _Scan(structure), structure.tree
+    starts, paths = Table("path_starts", tree.packed_starts), Table("paths", tree.packed_paths)
+    depths = Table("depths_above", tree.depths - 1)
+    start = gather_index(starts, body.index)
+
+    def step(k: Index, carry: S) -> S:
+        result: S = scan.at(gather_index(paths, start + k) + -1, lambda ancestor: rule(ancestor, carry))
+        return result
+
+    return loop(gather_index(depths, body.index), step, carry, reverse=True)
+
+
+class _Scan(Generic[R]):
+    """Runs a rule at bodies given by index, by way of their kinds."""
+
+    def __init__(self, structure: Structure[R]) -> None:
+        self._structure = structure
+        self._kinds = Table("kinds", np.asarray(structure.kinds, dtype=np.int64))
+        self._parents = Table("parents", np.asarray(structure.tree.parents, dtype=np.int64))
+
+    def parent(self, body: R) -> Index:
+        """Number of the parent of a body."""
+        return gather_index(self._parents, body.index)
+
+    def at(self, index: Index, rule: Callable[[R], Any]) -> Any:
+        """Run the rule at one body."""
+        structure = self._structure
+
+        def branch(kind: int) -> Callable[[], Any]:
+            return lambda: rule(structure.record(kind, index))
+
+        count = max(structure.kinds, default=-1) + 1
+        return switch(gather_index(self._kinds, index), [branch(kind) for kind in range(count)])
+
+    def each(self, rule: Callable[[R], None], reverse: bool) -> None:
+        """Run the rule at every body, in order of numbers or against it."""
+
+        def step(index: Index, carry: tuple[()]) -> tuple[()]:
+            self.at(index, rule)
+            return carry
+
+        loop(self._structure.tree.n, step, (), reverse=reverse)

@@ -1,0 +1,28 @@
+"""Fixtures and settings shared by all tests.
+
+Property tests run under one of two hypothesis profiles: `ci` draws the same examples on every run, `dev` draws new ones
+each time. The environment variable HYPOTHESIS_PROFILE names one; without it, `ci` is taken where CI is set.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+# Whole mechanisms are generated and pure-Python algorithms run on them: no deadline per example.
+settings.register_profile("dev", deadline=None, max_examples=50)
+settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True, database=None, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    """A generator seeded by the name of the test: the same numbers whatever the order, the worker or the selection.
+
+    In a property test draw an integer seed instead: a fixture is made once, not once per example.
+    """
+    return np.random.default_rng(zlib.crc32(request.node.name.encode()))

@@ -1,0 +1,221 @@
+"""The shape of the package: imports go one way, files and functions stay small, the facade is light and documented."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[1] / "src" / "bough"
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+FACADE = "the facade"
+
+# What each folder may import besides itself, in processing order. Everyone may import ANYONE_MAY.
+# Two columns, physics and compiler, share only `scalar` and meet only in `kernel`.
+ANYONE_MAY = {"errors", "__about__"}
+PHYSICS = {"scalar", "spatial", "tree", "factor", "model", "load", "algorithms", "lagrange"}
+COMPILER = {"scalar", "program", "backends"}
+MAY_IMPORT: dict[str, set[str]] = {
+    "__about__": set(),
+    "errors": set(),
+    "scalar": set(),
+    "spatial": {"scalar"},
+    "tree": {"scalar"},
+    "factor": {"tree", "scalar"},
+    "model": {"spatial", "tree", "scalar"},
+    "load": {"model"},
+    "algorithms": {"model", "factor", "spatial", "tree", "scalar"},
+    "lagrange": {"algorithms", "model", "factor", "spatial", "tree", "scalar"},
+    "program": {"scalar"},
+    "backends": {"program", "scalar"},
+    "kernel": PHYSICS | COMPILER,
+    "cost": PHYSICS | COMPILER | {"kernel"},
+    "sim": PHYSICS | COMPILER | {"kernel"},
+    "view": {"model", "sim", "cost"},
+    "cli": {FACADE},
+    "__main__": {"cli", FACADE},
+    "__init__": PHYSICS | COMPILER | {"kernel", "cost", "sim", "view"},
+}
+
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 60
+
+# Heavy or optional packages: loaded when first used, never by `import bough`.
+LAZY = ("llvmlite", "cupy", "matplotlib", "typer", "rich", "scipy", "mujoco", "pinocchio")
+
+
+# --- imports ---
+
+
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def dotted(path: Path) -> list[str]:
+    """The module's name below `bough`, in parts; a package's own file ends in `__init__`."""
+    return list(path.relative_to(PACKAGE).with_suffix("").parts)
+
+
+def imported_names(module: ast.AST, package: list[str]) -> Iterator[tuple[int, list[str]]]:
+    """Line and dotted name (parts, with `bough` first) of everything of bough that a module imports.
+
+    `from a import b` counts as `a.b`. Imports inside functions and under TYPE_CHECKING count too, and so do calls of
+    `import_module` with a literal name. `package` is what a relative import starts from.
+    """
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import):
+            names = [alias.name.split(".") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            start = package[: len(package) - node.level + 1] if node.level else []
+            start = start + (node.module.split(".") if node.module else [])
+            names = [[*start, alias.name] for alias in node.names]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "import_module":
+            literal = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else ""
+            level = len(str(literal)) - len(str(literal).lstrip("."))
+            start = package[: len(package) - level + 1] if level else []
+            names = [start + [part for part in str(literal).split(".") if part]]
+        else:
+            continue
+        yield from ((node.lineno, name) for name in names if name[0] == "bough")
+
+
+def folder_of(name: list[str], facade_names: set[str]) -> str:
+    """The folder that an import reaches, or FACADE. A name that is both folder and public name is the latter."""
+    if len(name) == 1 or name[1] not in MAY_IMPORT or (len(name) == 2 and name[1] in facade_names):
+        return FACADE
+    return name[1]
+
+
+def misdirected(importer: list[str], module: ast.AST, public: set[str]) -> list[str]:
+    """Every import of `module` that the table does not allow, as 'line: from -> to'."""
+    folder = importer[0]
+    allowed = MAY_IMPORT[folder] | ANYONE_MAY | {folder}
+    facade_names = public if FACADE in allowed else set()
+    names = imported_names(module, ["bough", *importer[:-1]])
+    reached = [(line, folder_of(name, facade_names)) for line, name in names]
+    return [f"{line}: {folder} -> {target}" for line, target in reached if target not in allowed]
+
+
+def literal_all() -> set[str]:
+    """`__all__` of the facade, read without importing it."""
+    path = PACKAGE / "__init__.py"
+    for node in parse(path).body if path.exists() else []:
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        if any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets):
+            return set(ast.literal_eval(node.value))
+    return set()
+
+
+def test_every_folder_is_in_the_table() -> None:
+    assert {dotted(path)[0] for path in FILES} <= MAY_IMPORT.keys()
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: ".".join(dotted(path)))
+def test_imports_go_one_way(path: Path) -> None:
+    wrong = misdirected(dotted(path), parse(path), literal_all())
+    assert not wrong, f"{path.name}: {wrong}; the folder may import {sorted(MAY_IMPORT[dotted(path)[0]])}"
+
+
+@pytest.mark.parametrize(
+    ("importer", "source", "expected"),
+    [
+        ("tree.scans", "from bough.scalar import loop", []),
+        ("tree.scans", "from . import parents\nfrom ..scalar.ops import sin", []),
+        ("tree.__init__", "from .scans import outward\nfrom ..errors import TreeError", []),
+        ("backends.llvm.rules", "from ...program import Program\nfrom ..reference import run", []),
+        ("cli.paper", "import bough\nfrom bough import load, Tree\nfrom bough.errors import BoughError", []),
+        ("tree.scans", "import bough.model.body", ["1: tree -> model"]),
+        ("tree.scans", "from bough import model", ["1: tree -> model"]),
+        ("tree.scans", "from ..model import Model", ["1: tree -> model"]),
+        ("tree.scans", "def f():\n    from .. import load", ["2: tree -> load"]),
+        ("tree.scans", "import importlib\nimportlib.import_module('bough.model')", ["2: tree -> model"]),
+        ("program.tracer", "if TYPE_CHECKING:\n    from bough.tree import Tree", ["2: program -> tree"]),
+        ("algorithms.aba", "import bough", [f"1: algorithms -> {FACADE}"]),
+        ("algorithms.aba", "from bough import Tree", [f"1: algorithms -> {FACADE}"]),
+        ("cli.paper", "from bough.load import urdf", ["1: cli -> load"]),
+    ],
+)
+def test_the_import_rule_itself(importer: str, source: str, expected: list[str]) -> None:
+    assert misdirected(importer.split("."), ast.parse(source), {"Tree", "load"}) == expected
+
+
+def test_the_table_has_one_direction() -> None:
+    order = list(MAY_IMPORT)
+    for folder, allowed in MAY_IMPORT.items():
+        assert all(order.index(other) < order.index(folder) for other in allowed - {FACADE})
+    assert {"scalar"} == PHYSICS & COMPILER
+
+
+# --- sizes and names ---
+
+
+def function_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines from `def` to the end, less the docstring: shapes and units take the room they need."""
+    first = function.body[0]
+    documented = ast.get_docstring(function, clean=False) is not None
+    docstring = (first.end_lineno or first.lineno) - first.lineno + 1 if documented else 0
+    return (function.end_lineno or function.lineno) - function.lineno + 1 - docstring
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: ".".join(dotted(path)))
+def test_files_and_functions_stay_small(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_FILE_LINES
+    functions = [node for node in ast.walk(parse(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    lengths = {f"{function.name}, line {function.lineno}": function_lines(function) for function in functions}
+    assert not {name: length for name, length in lengths.items() if length > MAX_FUNCTION_LINES}
+
+
+def test_no_module_is_called_utils() -> None:
+    assert not [path for path in FILES if {"util", "utils"} & set(dotted(path))]
+
+
+# --- the facade ---
+
+
+@pytest.fixture(scope="module")
+def bough() -> ModuleType:
+    return importlib.import_module("bough")
+
+
+def test_import_is_light() -> None:
+    """In a fresh interpreter, compared with what the interpreter had loaded by itself."""
+    code = "import sys; before = set(sys.modules); import bough; print(*sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    loaded = {name.split(".")[0] for name in done.stdout.split()}
+    assert not loaded & set(LAZY)
+
+
+def ordering(name: str) -> tuple[int, list[str | int]]:
+    """Constants, then classes, then the rest, numbers by value: the order that the linter keeps in a literal list."""
+    kind = 0 if len(name) > 1 and name.isupper() else 1 if name[0].isupper() else 2
+    return kind, [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
+
+
+def test_all_is_sorted_and_exists(bough: ModuleType) -> None:
+    assert list(bough.__all__) == sorted(set(bough.__all__), key=ordering)
+    assert not [name for name in bough.__all__ if not hasattr(bough, name)]
+
+
+def test_public_names_are_documented(bough: ModuleType) -> None:
+    def documented(name: str, thing: object) -> bool:
+        doc = vars(thing).get("__doc__") if inspect.isclass(thing) else inspect.getdoc(thing)
+        generated = f"{name}("  # how a dataclass without a docstring describes itself
+        return bool(doc and doc.strip()) and not str(doc).startswith(generated)
+
+    things = {name: getattr(bough, name) for name in bough.__all__}
+    described = {n: t for n, t in things.items() if inspect.isclass(t) or inspect.isroutine(t) or inspect.ismodule(t)}
+    assert not [name for name, thing in described.items() if not documented(name, thing)]
+
+
+def test_version_is_that_of_the_package(bough: ModuleType) -> None:
+    assert re.fullmatch(r"\d+\.\d+\.\d+.*", bough.__version__)
