@@ -1,0 +1,5 @@
+"""Back-ends: each turns a program into something that runs on arrays."""
+
+from bough.backends.reference import ReferenceKernel
+
+__all__ = ["ReferenceKernel"]

@@ -1,0 +1,92 @@
+"""The array border: shapes, data types, finiteness and broadcasting of what users pass, and `out=`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bough.backends import ReferenceKernel
+from bough.errors import FiniteError, ShapeError
+
+__all__ = ["FloatArray", "Shape", "as_floats", "call", "require_finite"]
+
+FloatArray: TypeAlias = NDArray[np.floating[Any]]
+Shape: TypeAlias = tuple[int, ...]
+
+
+def as_floats(name: str, value: ArrayLike, trailing: Shape, meaning: str = "") -> FloatArray:
+    """An array of float64 or float32 whose last axes have the shape `trailing`."""
+    try:
+        a = np.asarray(value)
+    except ValueError as error:
+        raise ShapeError(f"{name} is not a rectangular array: {error}") from None
+    if a.dtype not in (np.float64, np.float32):
+        if not np.can_cast(a.dtype, np.float64) or a.dtype == np.bool_:
+            raise ShapeError(f"{name} has data type {a.dtype}, expected real numbers")
+        a = a.astype(np.float64)
+    if a.ndim < len(trailing) or a.shape[a.ndim - len(trailing) :] != trailing:
+        expected = "(" + ", ".join(["...", *map(str, trailing)]) + ")"
+        raise ShapeError(f"{name} has shape {a.shape}, expected {expected}" + (f": {meaning}" if meaning else ""))
+    return a
+
+
+def require_finite(name: str, a: FloatArray) -> None:
+    """Raise unless every entry is finite."""
+    finite = np.isfinite(a)
+    if not finite.all():
+        place = tuple(int(k) for k in np.argwhere(~finite)[0])
+        raise FiniteError(f"{name}{list(place)} is {a[place]}, expected finite numbers")
+
+
+def call(
+    kernel: ReferenceKernel,
+    inputs: Mapping[str, tuple[FloatArray, int]],
+    outputs: Mapping[str, Shape],
+    out: FloatArray | None = None,
+) -> dict[str, FloatArray]:
+    """Run a kernel on arrays with any leading batch axes.
+
+    Parameters
+    ----------
+    inputs
+        For each input the array and the number of its trailing axes that belong to one state.
+    outputs
+        For each output the shape for one state.
+    out
+        Where to write the first output; must have exactly the right shape and data type.
+    """
+    leading = {name: a.shape[: a.ndim - axes] for name, (a, axes) in inputs.items()}
+    try:
+        batch = np.broadcast_shapes(*leading.values())
+    except ValueError:
+        shapes = ", ".join(f"{name} {shape}" for name, shape in leading.items())
+        raise ShapeError(f"the batch axes do not broadcast: {shapes}") from None
+    dtype = np.result_type(*(a.dtype for a, _ in inputs.values()))
+    states = math.prod(batch)
+    flat = {name: _flat(a, axes, batch, states) for name, (a, axes) in inputs.items()}
+    sizes = {name: math.prod(shape) for name, shape in outputs.items()}
+    results = {name: np.empty((states, size), dtype) for name, size in sizes.items()}
+    kernel(flat, results)
+    shaped = {name: a.reshape(batch + outputs[name]) for name, a in results.items()}
+    if out is not None:
+        first = next(iter(outputs))
+        shaped[first] = write_out(out, shaped[first])
+    return shaped
+
+
+def write_out(out: object, result: FloatArray) -> FloatArray:
+    """Copy a result to the array the caller gave for it."""
+    if not isinstance(out, np.ndarray) or out.shape != result.shape or out.dtype != result.dtype:
+        got = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
+        raise ShapeError(f"out is {got}, expected an array of {result.dtype} {result.shape}")
+    out[...] = result
+    return out
+
+
+def _flat(a: FloatArray, axes: int, batch: Sequence[int], states: int) -> FloatArray:
+    trailing = a.shape[a.ndim - axes :]
+    return np.broadcast_to(a, (*batch, *trailing)).reshape(states, math.prod(trailing))
