@@ -1,10 +1,11 @@
-"""The evaluator: the meaning of a program. Slow, obvious, over whatever the rules are: floats, or arrays with a lane per state."""
+"""The evaluator: the meaning of a program. Slow, obvious, over whatever the rules are: floats, or arrays of states."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from bough.errors import ProgramError, ShapeError
 from bough.program.ir import Apply, Block, Const, Instruction, Load, Loop, Program, Store, Switch, uses
 from bough.scalar import INDEX_OPS, OPS
 
@@ -16,6 +17,9 @@ FLOAT_RULES: dict[str, Callable[..., Any]] = {name: op.meaning for name, op in O
 def evaluate(program: Program, inputs: Mapping[str, Any]) -> dict[str, list[float]]:
     """Run a program on one state given as sequences of floats; returns the outputs as lists."""
     memory: dict[str, Any] = {b.name: list(inputs[b.name]) for b in program.of_role("input")}
+    for b in program.of_role("input"):
+        if len(memory[b.name]) != b.size:
+            raise ShapeError(f"input {b.name!r} has {len(memory[b.name])} numbers, expected {b.size}")
     for b in program.of_role("output") + program.of_role("scratch"):
         memory[b.name] = [0.0] * b.size
     Evaluator(program, FLOAT_RULES, all_done=bool).run(memory)
@@ -39,7 +43,7 @@ class Evaluator:
         self._dead = _last_uses(program.body)
 
     def run(self, memory: dict[str, Any]) -> None:
-        """Run on `memory`, which maps each input, output and scratch buffer to something indexable."""
+        """Run on `memory`, which maps each input, output and scratch buffer to a list of what the rules compute with."""
         values: dict[int, Any] = {}
         places = {**memory, **self._tables}
         dead = self._dead
@@ -60,15 +64,22 @@ class Evaluator:
             else:
                 values[x.result] = self._rules[x.op](*[values[a] for a in arguments])
         elif isinstance(x, Load):
-            values[x.result] = memory[x.buffer][values[x.index]]
+            values[x.result] = memory[x.buffer][self._place(x, values, memory)]
         elif isinstance(x, Store):
-            memory[x.buffer][values[x.index]] = values[x.value]
+            memory[x.buffer][self._place(x, values, memory)] = values[x.value]
         elif isinstance(x, Const):
             values[x.result] = x.value
         elif isinstance(x, Loop):
             self._loop(x, values, memory)
         else:
             self._switch(x, values, memory)
+
+    def _place(self, x: Load | Store, values: dict[int, Any], memory: dict[str, Any]) -> int:
+        place: int = values[x.index]
+        size = len(memory[x.buffer])
+        if not 0 <= place < size:
+            raise ProgramError(f"program {self._program.name!r}: {x.buffer}[{place}] is outside 0 … {size - 1}")
+        return place
 
     def _loop(self, x: Loop, values: dict[int, Any], memory: dict[str, Any]) -> None:
         turns = range(values[x.count])

@@ -15,12 +15,19 @@ from numpy.typing import NDArray
 
 from bough.scalar import Kind
 
-__all__ = ["Apply", "Block", "Buffer", "Const", "Instruction", "Load", "Loop", "Program", "Store", "Switch", "boundary", "uses", "walk"]
+__all__ = [
+    "Apply", "Block", "Buffer", "Const", "Instruction", "Load", "Loop", "Program", "Store", "Switch", "boundary", "uses",
+    "walk",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class Buffer:
-    """A one-dimensional array. Inputs, outputs and scratch exist once per state; a table holds constants for all."""
+    """A one-dimensional array. Inputs, outputs and scratch exist once per state; a table holds constants for all.
+
+    Outputs and scratch hold zeros when the program starts. Indices come from tables alone, so they are the same for
+    every state.
+    """
 
     name: str
     role: Literal["input", "output", "scratch", "table"]

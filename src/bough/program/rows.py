@@ -10,12 +10,28 @@ import numpy as np
 from bough.errors import ProgramError
 from bough.program.ir import Buffer
 from bough.program.values import Traced, TracedIndex
-from bough.scalar import Index, leaves, rebuild
+from bough.scalar import Index, leaves, rebuild, shape
+from bough.scalar.control import PlainRows
 
 if TYPE_CHECKING:
     from bough.program.tracer import Tracer
 
-__all__ = ["TracedRows"]
+__all__ = ["TracedRows", "UnrolledRows"]
+
+
+class UnrolledRows(PlainRows):
+    """Row storage of an unrolled trace."""
+
+    def __init__(self, tracer: Tracer, count: int) -> None:
+        super().__init__(count)
+        self._tracer = tracer
+        self._level = tracer.level
+
+    def put(self, row: Index, value: Any, kind: int = 0) -> None:
+        """Store a structure."""
+        if self.written(row):
+            value = self._tracer.kept(self._level, lambda: self.get(row), value)
+        super().put(row, value)
 
 
 class TracedRows:
@@ -28,6 +44,7 @@ class TracedRows:
 
     def __init__(self, tracer: Tracer, count: int, kinds: Sequence[int] | None) -> None:
         self._tracer = tracer
+        self._level = tracer.level
         self._count = count
         self._kinds = kinds
         self._shapes: dict[int, Any] = {}
@@ -40,10 +57,12 @@ class TracedRows:
             self._shapes[kind] = value
         elif self._kinds is not None:
             raise ProgramError("rows of one kind were put at two places")
+        if shape(value) != shape(self._shapes[kind]):
+            raise ProgramError("rows of one kind were given structures of different shapes")
         stored = [x for x, known in zip(leaves(value), leaves(self._shapes[kind]), strict=True) if self._varies(known)]
         start = self._start(row)
         for k, x in enumerate(stored):
-            self._tracer.store(self._scratch, start + k, x)
+            self._store(start + k, x)
 
     def get(self, row: Index, kind: int = 0) -> Any:
         """Load a structure."""
@@ -70,6 +89,10 @@ class TracedRows:
             size = int(ends[-1]) if self._count else 0
             self._tracer.replace(Buffer(self._starts.name, "table", "int", self._count, starts))
         self._tracer.replace(Buffer(self._scratch.name, "scratch", "float", size))
+
+    def _store(self, place: Index, x: Any) -> None:
+        new = self._tracer.kept(self._level, lambda: self._tracer.load(self._scratch, place), x)
+        self._tracer.store(self._scratch, place, new)
 
     def _varies(self, leaf: Any) -> bool:
         return self._kinds is None or isinstance(leaf, Traced | TracedIndex)

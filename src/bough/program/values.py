@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import operator
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from bough.errors import ProgramError
 from bough.program.ir import Buffer
@@ -11,7 +12,7 @@ from bough.scalar import Bool, Index, Op, Scalar, Symbolic, SymbolicIndex
 if TYPE_CHECKING:
     from bough.program.tracer import Tracer
 
-__all__ = ["Traced", "TracedArray", "TracedIndex"]
+__all__ = ["Cells", "Given", "Traced", "TracedArray", "TracedIndex"]
 
 
 class Traced(Symbolic):
@@ -48,22 +49,49 @@ class TracedIndex(SymbolicIndex):
         return self.tracer.offset_index(self._value, self.offset)
 
     def __add__(self, other: Index) -> TracedIndex:
-        if isinstance(other, int):
-            return TracedIndex(self.tracer, self._value, self.offset + other)
-        assert isinstance(other, TracedIndex)
-        return TracedIndex(
-            self.tracer, self.tracer.apply_index("iadd", self._value, other._value), self.offset + other.offset
-        )
+        if not isinstance(other, TracedIndex):
+            return TracedIndex(self.tracer, self._value, self.offset + operator.index(other))
+        self._same_trace(other)
+        value = self.tracer.apply_index("iadd", self._value, other._value)
+        return TracedIndex(self.tracer, value, self.offset + other.offset)
 
     def __radd__(self, other: int) -> TracedIndex:
         return self + other
 
     def __mul__(self, other: Index) -> TracedIndex:
-        if isinstance(other, int):
-            scaled = self._value if other == 1 else self.tracer.apply_index("imul", self._value, other, constant=True)
-            return TracedIndex(self.tracer, scaled, self.offset * other)
-        assert isinstance(other, TracedIndex)
+        if not isinstance(other, TracedIndex):
+            factor = operator.index(other)
+            scaled = self._value if factor == 1 else self.tracer.apply_index("imul", self._value, factor, constant=True)
+            return TracedIndex(self.tracer, scaled, self.offset * factor)
+        self._same_trace(other)
         return TracedIndex(self.tracer, self.tracer.apply_index("imul", self.value, other.value))
+
+    def _same_trace(self, other: TracedIndex) -> None:
+        if other.tracer is not self.tracer:
+            raise ProgramError("a value of one trace was used in another")
+
+
+class Given(list[Any]):
+    """An input of an unrolled trace."""
+
+    def __init__(self, name: str, values: list[Any]) -> None:
+        super().__init__(values)
+        self._name = name
+
+    def __setitem__(self, index: Any, value: Any) -> NoReturn:
+        raise ProgramError(f"the input {self._name!r} cannot be written: copy it to an array first")
+
+
+class Cells(list[Any]):
+    """An array of an unrolled trace."""
+
+    def __init__(self, tracer: Tracer, size: int) -> None:
+        super().__init__([0.0] * size)
+        self._tracer = tracer
+        self._level = tracer.level
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        super().__setitem__(index, self._tracer.kept(self._level, lambda: self[index], value))
 
 
 class TracedArray:
@@ -72,6 +100,7 @@ class TracedArray:
     def __init__(self, tracer: Tracer, buffer: Buffer) -> None:
         self.tracer = tracer
         self.buffer = buffer
+        self._level = tracer.level
 
     def __len__(self) -> int:
         return self.buffer.size
@@ -84,7 +113,7 @@ class TracedArray:
         self._check(index)
         if self.buffer.role != "scratch":
             raise ProgramError(f"the input {self.buffer.name!r} cannot be written: copy it to an array first")
-        self.tracer.store(self.buffer, index, value)
+        self.tracer.store(self.buffer, index, self.tracer.kept(self._level, lambda: self[index], value))
 
     def _check(self, index: Index) -> None:
         if isinstance(index, int) and not 0 <= index < self.buffer.size:

@@ -28,12 +28,12 @@ from bough.scalar.functions import (
     sqrt,
 )
 from bough.scalar.ops import INDEX_OPS, OPS, Kind, Op
-from bough.scalar.structure import leaves, map_leaves, rebuild
+from bough.scalar.structure import leaves, map_leaves, rebuild, shape
 from bough.scalar.symbolic import Bool, Index, Scalar, Symbolic, SymbolicIndex, fold
 
 __all__ = [
     "INDEX_OPS", "OPS", "Array", "Bool", "Control", "Count", "Counted", "Index", "Kind", "Op", "Rows", "Scalar",
     "Symbolic", "SymbolicIndex", "Table", "Tally", "absolute", "activate", "array", "atan2", "both", "cos", "either",
-    "fold", "gather", "gather_index", "leaves", "loop", "map_leaves", "maximum", "minimum", "negation", "part", "rebuild",
-    "rows", "select", "sin", "sqrt", "switch",
+    "fold", "gather", "gather_index", "leaves", "loop", "map_leaves", "maximum", "minimum", "negation", "part",
+    "rebuild", "rows", "select", "shape", "sin", "sqrt", "switch",
 ]  # fmt: skip

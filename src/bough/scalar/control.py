@@ -6,14 +6,18 @@ the same algorithm source gives numbers, counts, straight-line programs and prog
 
 from __future__ import annotations
 
+import hashlib
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Generic, Protocol, TypeVar
+from functools import cached_property
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.errors import ProgramError
 from bough.scalar.functions import select
 from bough.scalar.structure import map_leaves
 from bough.scalar.symbolic import Bool, Index, Scalar, Symbolic
@@ -28,9 +32,16 @@ class Table:
     """Constants a program reads by index: a one-dimensional array of numbers or of integers."""
 
     def __init__(self, name: str, data: NDArray[Any]) -> None:
+        if np.ndim(data) != 1:
+            raise ProgramError(f"table {name!r} has shape {np.shape(data)}, expected one dimension")
         self.name = name
-        self.data = np.ascontiguousarray(data)
+        self.data = np.array(data, np.int64 if np.asarray(data).dtype.kind in "iu" else np.float64)
         self.data.setflags(write=False)
+
+    @cached_property
+    def contents(self) -> tuple[str, bytes]:
+        """What tells tables apart, whatever their names."""
+        return (self.data.dtype.str, hashlib.sha256(self.data.tobytes()).digest())
 
 
 class Array(Protocol):
@@ -50,19 +61,34 @@ class Rows(Protocol):
         """Store a structure in a row of the given kind."""
 
 
-class _ListRows(Generic[R]):
+class PlainRows:
     """Rows as a plain Python list."""
 
     def __init__(self, count: int) -> None:
-        self._rows: list[Any] = [None] * count
+        self._rows: list[Any] = [UNWRITTEN] * count
+
+    def written(self, row: Index) -> bool:
+        """Whether a row holds something."""
+        return self._rows[_within(row, len(self._rows), "rows")] is not UNWRITTEN
 
     def get(self, row: Index, kind: int = 0) -> Any:
-        assert isinstance(row, int)
-        return self._rows[row]
+        if not self.written(row):
+            raise ProgramError(f"row {row} was read before it was written")
+        return self._rows[operator.index(row)]
 
     def put(self, row: Index, value: Any, kind: int = 0) -> None:
-        assert isinstance(row, int)
-        self._rows[row] = value
+        self._rows[_within(row, len(self._rows), "rows")] = value
+
+
+UNWRITTEN = object()
+
+
+def _within(index: Index, size: int, what: str) -> int:
+    """The index as an int; what Python would count from the end is refused, since a program would not."""
+    place = operator.index(index)
+    if not 0 <= place < size:
+        raise IndexError(f"{what}[{place}] is outside 0 … {size - 1}")
+    return place
 
 
 class Control:
@@ -77,25 +103,27 @@ class Control:
         until: Callable[[C], Bool] | None = None,
     ) -> C:
         """See `bough.scalar.loop`."""
-        assert isinstance(count, int)
         for k in reversed(range(count)) if reverse else range(count):
             done = until(carry) if until is not None else False
             if isinstance(done, Symbolic):
-                carry = freeze(done, carry, body(k, carry))
+                carry = self.unless(done, k, body, carry)
             elif done:
                 break
             else:
                 carry = body(k, carry)
         return carry
 
+    def unless(self, done: Symbolic, k: Any, body: Callable[[Any, C], C], carry: C) -> C:
+        """One turn of a loop for the states that are not done."""
+        return freeze(done, carry, body(k, carry))
+
     def switch(self, selector: Index, branches: Sequence[Callable[[], R]]) -> R:
         """See `bough.scalar.switch`."""
-        assert isinstance(selector, int)
-        return branches[selector]()
+        return branches[_within(selector, len(branches), "branches")]()
 
     def gather(self, table: Table, index: Index) -> Any:
         """See `bough.scalar.gather`."""
-        return table.data.item(index)
+        return table.data.item(_within(index, table.data.size, table.name))
 
     def array(self, size: int) -> Array:
         """See `bough.scalar.array`."""
@@ -103,7 +131,7 @@ class Control:
 
     def rows(self, count: int, kinds: Sequence[int] | None = None) -> Rows:
         """See `bough.scalar.rows`."""
-        return _ListRows(count)
+        return PlainRows(count)
 
 
 def freeze(done: Bool, old: C, new: C) -> C:
@@ -134,8 +162,8 @@ def loop(
 ) -> C:
     """Run ``carry = body(k, carry)`` for k = 0 … count-1 (or downwards) and return the last carry.
 
-    With `until`, a state for which ``until(carry)`` holds keeps its carry from then on, and the loop ends early when
-    that is so for every state.
+    With `until`, a state for which ``until(carry)`` holds keeps its carry from then on, and what its arrays and rows
+    hold, and the loop ends early when that is so for every state.
     """
     return _ACTIVE.get().loop(count, body, carry, reverse, until)
 

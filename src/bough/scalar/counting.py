@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Count:
-    """Numbers of operations: multiplications, additions (and subtractions), divisions, roots, sines and cosines, others."""
+    """Numbers of operations: products, additions and subtractions, divisions, roots, sines and cosines, others."""
 
     mul: int = 0
     add: int = 0

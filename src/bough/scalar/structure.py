@@ -9,7 +9,9 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar, cast
 
-__all__ = ["leaves", "map_leaves", "rebuild"]
+from bough.errors import ProgramError
+
+__all__ = ["leaves", "map_leaves", "rebuild", "shape"]
 
 T = TypeVar("T")
 
@@ -38,10 +40,24 @@ def rebuild(like: T, values: Iterator[Any]) -> T:
     return cast(T, next(values))
 
 
+def shape(structure: object) -> object:
+    """What a structure is without its scalars; structures of one shape have equal ones."""
+    if structure is None:
+        return None
+    if isinstance(structure, tuple):
+        return (tuple, *(shape(part) for part in structure))
+    names = _fields(type(structure))
+    if names is not None:
+        return (type(structure), *(shape(getattr(structure, name)) for name in names))
+    return "scalar"
+
+
 def map_leaves(function: Callable[..., Any], first: T, *others: T) -> T:
     """Apply `function` leaf by leaf to structures of one shape."""
-    columns = zip(leaves(first), *(leaves(other) for other in others), strict=True)
-    return rebuild(first, iter([function(*column) for column in columns]))
+    parts = [leaves(first), *(leaves(other) for other in others)]
+    if len({len(part) for part in parts}) != 1:
+        raise ProgramError(f"structures with {', '.join(str(len(part)) for part in parts)} scalars, expected one shape")
+    return rebuild(first, iter([function(*column) for column in zip(*parts, strict=True)]))
 
 
 _FIELDS: dict[type, tuple[str, ...] | None] = {}

@@ -8,7 +8,8 @@ operation to the scalar's own `record`. Constants are plain Python floats throug
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TypeAlias, Union
+from collections.abc import Callable
+from typing import NoReturn, TypeAlias, Union
 
 from bough.errors import ProgramError
 from bough.scalar.ops import OPS, Op
@@ -73,6 +74,11 @@ class Symbolic(ABC):
     def __ge__(self, other: Scalar) -> Bool:
         return self.record(OPS["le"], (other, self))
 
+    def __eq__(self, other: object) -> NoReturn:
+        raise ProgramError("whether symbolic scalars are equal is not known: compare with < or <=, or decide by kind")
+
+    __hash__ = object.__hash__
+
     def __bool__(self) -> bool:
         raise ProgramError("a symbolic scalar has no truth value: use bough.scalar.select instead of `if`, `and`, `or`")
 
@@ -95,6 +101,11 @@ class SymbolicIndex(ABC):
     @abstractmethod
     def __mul__(self, other: Index) -> SymbolicIndex: ...
 
+    def __eq__(self, other: object) -> NoReturn:
+        raise ProgramError("whether symbolic indices are equal is not known: decide by kind, before tracing")
+
+    __hash__ = object.__hash__
+
     def __bool__(self) -> bool:
         raise ProgramError("a symbolic index has no truth value: decide by kind, before the program is traced")
 
@@ -110,79 +121,77 @@ NEG, ADD, SUB, MUL, DIV = (OPS[name] for name in ("neg", "add", "sub", "mul", "d
 
 
 def fold(op: Op, *args: Scalar) -> Scalar:
-    """Apply an arithmetic operation, at no cost where the papers' counting rule says so."""
-    if op is MUL:
-        return _fold_mul(*args)
-    if op is ADD:
-        return _fold_add(*args)
-    if op is SUB:
-        return _fold_add(args[0], -args[1])
-    if op is DIV:
-        return _fold_div(*args)
-    (a,) = args
-    if not isinstance(a, Symbolic):
-        return float(op.meaning(a))
-    if op is NEG and a.negated is not None:
-        return a.negated
-    return a.record(op, (a,))
+    """Apply an arithmetic operation, at no cost where the papers' counting rule says so.
+
+    Signs are pulled out, so that equal sums, products and quotients meet whatever their signs were: a + (-b) is
+    recorded as a - b, (-a) b as the negation of a b.
+    """
+    if not any(isinstance(a, Symbolic) for a in args):
+        return float(op.meaning(*args))
+    return _RULES[op.name](*args)
 
 
-def _fold_add(a: Scalar, b: Scalar) -> Scalar:
-    if not isinstance(a, Symbolic):
-        if not isinstance(b, Symbolic):
-            return a + b
-        a, b = b, a
-    if not isinstance(b, Symbolic):
-        if b == 0.0:
-            return a
-        if b < 0.0:
-            return a.record(SUB, (a, -b))
-        if a.negated is not None:
-            return a.record(SUB, (b, a.negated))
-        return a.record(ADD, (a, b))
-    # signs are pulled out, so that equal sums meet whatever their signs were: a + (-b) = a - b
-    if b.negated is not None:
-        if a.negated is not None:
-            return -a.record(ADD, (a.negated, b.negated))
-        return a.record(SUB, (a, b.negated))
-    if a.negated is not None:
-        return a.record(SUB, (b, a.negated))
-    return a.record(ADD, (a, b))
+def _fold_neg(a: Scalar) -> Scalar:
+    assert isinstance(a, Symbolic)
+    return a.record(NEG, (a,)) if a.negated is None else a.negated
+
+
+def _fold_add(a: Scalar, b: Scalar, subtract: bool = False) -> Scalar:
+    (a_negative, a), (b_negative, b) = _split(a), _split(b)
+    b_negative ^= subtract
+    if not isinstance(b, Symbolic) and b == 0.0:
+        return _signed(a_negative, a)
+    if not isinstance(a, Symbolic) and a == 0.0:
+        return _signed(b_negative, b)
+    if a_negative == b_negative:
+        return _signed(a_negative, _apply(ADD, a, b))
+    return _apply(SUB, a, b) if b_negative else _apply(SUB, b, a)
+
+
+def _fold_sub(a: Scalar, b: Scalar) -> Scalar:
+    return _fold_add(a, b, subtract=True)
 
 
 def _fold_mul(a: Scalar, b: Scalar) -> Scalar:
-    if not isinstance(a, Symbolic):
-        if not isinstance(b, Symbolic):
-            return a * b
-        a, b = b, a
-    if not isinstance(b, Symbolic):
-        if b == 0.0:
-            return 0.0
-        if b == 1.0:
-            return a
-        if b < 0.0:
-            return -_fold_mul(a, -b)
-        if a.negated is not None:
-            return -a.record(MUL, (a.negated, b))
-        return a.record(MUL, (a, b))
-    if a.negated is not None or b.negated is not None:
-        negative = (a.negated is None) != (b.negated is None)
-        product = a.record(MUL, (_positive(a), _positive(b)))
-        return -product if negative else product
-    return a.record(MUL, (a, b))
+    (a_negative, a), (b_negative, b) = _split(a), _split(b)
+    for factor, other in ((a, b), (b, a)):
+        if not isinstance(factor, Symbolic):
+            if factor == 0.0:
+                return 0.0
+            if factor == 1.0:
+                return _signed(a_negative != b_negative, other)
+    return _signed(a_negative != b_negative, _apply(MUL, a, b))
 
 
 def _fold_div(a: Scalar, b: Scalar) -> Scalar:
-    if not isinstance(b, Symbolic):
-        if not isinstance(a, Symbolic):
-            return a / b
-        return _fold_mul(a, 1.0) if b == 1.0 else -a if b == -1.0 else a.record(DIV, (a, b))
-    if not isinstance(a, Symbolic):
-        return 0.0 if a == 0.0 else b.record(DIV, (a, b))
-    negative = (a.negated is None) != (b.negated is None)
-    quotient = a.record(DIV, (_positive(a), _positive(b)))
-    return -quotient if negative else quotient
+    (a_negative, a), (b_negative, b) = _split(a), _split(b)
+    if isinstance(b, Symbolic) and not isinstance(a, Symbolic) and a == 0.0:
+        return 0.0
+    unit = not isinstance(b, Symbolic) and b == 1.0
+    return _signed(a_negative != b_negative, a if unit else _apply(DIV, a, b))
 
 
-def _positive(a: Symbolic) -> Symbolic:
-    return a if a.negated is None else a.negated
+def _split(a: Scalar) -> tuple[bool, Scalar]:
+    """Whether there is a minus sign in front, and what it stands in front of."""
+    if isinstance(a, Symbolic):
+        return (False, a) if a.negated is None else (True, a.negated)
+    return (True, -a) if a < 0.0 else (False, a)
+
+
+def _signed(negative: bool, a: Scalar) -> Scalar:
+    return -a if negative else a
+
+
+def _apply(op: Op, a: Scalar, b: Scalar) -> Scalar:
+    owner = a if isinstance(a, Symbolic) else b
+    assert isinstance(owner, Symbolic)
+    return owner.record(op, (a, b))
+
+
+_RULES: dict[str, Callable[..., Scalar]] = {
+    "neg": _fold_neg,
+    "add": _fold_add,
+    "sub": _fold_sub,
+    "mul": _fold_mul,
+    "div": _fold_div,
+}

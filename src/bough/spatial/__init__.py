@@ -12,11 +12,13 @@ from bough.spatial.matrix import (
     from_quaternion,
 )
 from bough.spatial.motion import NO_FORCE, REST, UNIT_MOTIONS, Force, Motion
+from bough.spatial.quaternion import Quaternion, left_jacobian, left_jacobian_inverse
 from bough.spatial.transform import STAY, Transform
 from bough.spatial.vector import UNITS, ZERO, Vector
 
 __all__ = [
     "IDENTITY", "NO_ARTICULATED", "NO_FORCE", "NO_INERTIA", "REST", "STAY", "UNITS", "UNIT_MOTIONS", "ZERO",
-    "ArticulatedInertia", "Force", "Matrix", "Motion", "RigidInertia", "Symmetric", "Transform", "Vector", "about_x",
-    "about_y", "about_z", "cross_matrix", "from_quaternion",
+    "ArticulatedInertia", "Force", "Matrix", "Motion", "Quaternion", "RigidInertia", "Symmetric", "Transform", "Vector", "about_x",
+    "about_y", "about_z", "cross_matrix", "from_quaternion", "left_jacobian",
+    "left_jacobian_inverse",
 ]  # fmt: skip

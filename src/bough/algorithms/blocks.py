@@ -1,0 +1,80 @@
+"""Small dense blocks: those of the joint-space matrix, and systems of the size of one joint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bough.model import BodyRecord, Mechanism
+from bough.scalar import Array, Scalar, Table, array, gather_index
+
+__all__ = ["BlockRows", "SmallFactor"]
+
+Block = Sequence[Sequence[Scalar]]
+
+
+class BlockRows:
+    """Packed path rows of the own joint-space matrix, written block by block."""
+
+    def __init__(self, m: Mechanism) -> None:
+        tree = m.coupling.full_tree
+        self.packed: Array = array(tree.n + tree.D1)
+        self._starts = Table("dof_starts", tree.packed_starts)
+        self._depths = Table("dof_depths", tree.depths)
+
+    def put(self, body: BodyRecord, ancestor: BodyRecord, block: Block) -> None:
+        """Write the block of a body (rows) and one of its ancestors (columns)."""
+        for r, row in enumerate(block):
+            start = gather_index(self._starts, body.v_start + r)
+            for c, value in enumerate(row):
+                self.packed[start + gather_index(self._depths, ancestor.v_start + c) + -1] = value
+
+    def put_diagonal(self, body: BodyRecord, block: Block, armature: Sequence[Scalar]) -> None:
+        """Write the lower triangle of the block of a body with itself, armature added to its diagonal."""
+        lower = [
+            [value + armature[r] if c == r else value for c, value in enumerate(row[: r + 1])]
+            for r, row in enumerate(block)
+        ]
+        self.put(body, body, lower)
+
+
+class SmallFactor:
+    """LᵀDL of a small dense symmetric matrix given by its lower triangle; the last row is eliminated first."""
+
+    def __init__(self, lower: Block) -> None:
+        A = [list(row) for row in lower]
+        for k in reversed(range(len(A))):
+            for i in reversed(range(k)):
+                a = A[k][i] / A[k][k]
+                for j in range(i + 1):
+                    A[i][j] = A[i][j] - A[k][j] * a
+                A[k][i] = a
+        self._rows = A
+
+    @property
+    def pivots(self) -> list[Scalar]:
+        """The diagonal of D."""
+        return [row[k] for k, row in enumerate(self._rows)]
+
+    @property
+    def lower(self) -> tuple[tuple[Scalar, ...], ...]:
+        """D on the diagonal and L below it, for storing."""
+        return tuple(tuple(row) for row in self._rows)
+
+    @staticmethod
+    def stored(lower: Block) -> SmallFactor:
+        """A factor from what `lower` gave."""
+        factor = SmallFactor(())
+        factor._rows = [list(row) for row in lower]
+        return factor
+
+    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """The solution of A x = b."""
+        x, A = list(b), self._rows
+        for i in reversed(range(len(A))):
+            for j in range(i):
+                x[j] = x[j] - A[i][j] * x[i]
+        for i in range(len(A)):
+            x[i] = x[i] / A[i][i]
+            for j in range(i):
+                x[i] = x[i] - A[i][j] * x[j]
+        return x

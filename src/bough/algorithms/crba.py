@@ -1,0 +1,53 @@
+"""The composite-rigid-body algorithm (Featherstone & Orin 2000, section 3.2; Featherstone 2005, section 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bough.algorithms.blocks import BlockRows
+from bough.model import BodyRecord, Mechanism
+from bough.scalar import Array
+from bough.spatial import NO_INERTIA, Force, Motion, RigidInertia, Transform
+from bough.tree.scans import ancestors, inward, outward
+
+__all__ = ["crba"]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What the backward pass needs of a body."""
+
+    X: Transform
+    S: tuple[Motion, ...]
+
+
+def crba(m: Mechanism, q: Array) -> Array:
+    """The joint-space inertia matrix as packed path rows: every entry that is not a branch-induced zero, once."""
+    q = m.coupling.own_q(q)
+    H = BlockRows(m)
+
+    def place(body: BodyRecord, parent: None) -> tuple[None, Link]:
+        return None, Link(body.transform(q), body.subspace(q))
+
+    def compose(body: BodyRecord, of_children: RigidInertia) -> tuple[RigidInertia | None, None]:
+        X, S = links[body].X, links[body].S
+        # Iᶜᵢ = Iᵢ + Σ Iᶜⱼ over the children j                                              (9)
+        I_c = body.inertia + of_children
+        # f = Iᶜᵢ hᵢ, the force that gives the composite body the acceleration hᵢ
+        f = tuple(I_c.times(s) for s in S)
+        H.put_diagonal(body, [[s.dot(column) for s in S] for column in f], body.armature)
+
+        def row(j: BodyRecord, f: tuple[Force, ...]) -> tuple[Force, ...]:
+            # Hᵢⱼ = hⱼᵀ f, with f moved from body to body towards the root                 (10)
+            link = links[j]
+            H.put(body, j, [[s.dot(column) for s in link.S] for column in f])
+            return f if j.is_root else tuple(link.X.force_to_parent(column) for column in f)
+
+        if body.is_root:
+            return None, None
+        ancestors(m, body, row, tuple(X.force_to_parent(column) for column in f))
+        return X.inertia_to_parent(I_c), None
+
+    links = outward(m, place, None)
+    inward(m, compose, NO_INERTIA)
+    return m.coupling.reduced_matrix(H.packed)

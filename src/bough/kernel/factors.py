@@ -1,0 +1,292 @@
+"""LTL, LTDL and UDUᵀ of matrices with the sparsity of a tree: the public functions, and the factor they return."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bough import factor
+from bough.errors import ShapeError, SingularError, TreeError
+from bough.kernel.border import FloatArray, Shape, call, write_out
+from bough.kernel.compile import kernel
+from bough.kernel.treematrix import Parents, TreeMatrix, apply, as_tree, diagonal_places, places, read_dense
+from bough.tree import Tree
+
+__all__ = ["Factor", "Kind", "factor_packed", "ltdl", "ltl", "udut"]
+
+Kind: TypeAlias = Literal["ltl", "ltdl", "udut"]
+
+ALGORITHMS: dict[Kind, Callable[..., Any]] = {"ltl": factor.ltl, "ltdl": factor.ltdl, "udut": factor.udut}
+
+
+def ltl(H: ArrayLike | TreeMatrix, parents: Parents | None = None, *, overwrite: bool = False) -> Factor:
+    """Factorise H = Lᵀ L, with a lower-triangular L of the same sparsity.
+
+    Valid for every symmetric positive-definite matrix that is zero wherever the tree says so: H[i, j] may be non-zero
+    only if i = j or if one of the nodes i and j is an ancestor of the other. There is no fill-in.
+
+    Parameters
+    ----------
+    H
+        Matrices, shape (*batch, n, n), float64 or float32 (other real numbers become float64), or a `TreeMatrix`.
+        The lower triangle is read; the upper one is only compared with it.
+    parents
+        A `Tree` or a parent array of length n. A `TreeMatrix` has its own: leave it out, or give the same one.
+    overwrite
+        Whether to write L over the lower triangle of H, which must then be a writable array of float64 or float32.
+        The upper triangle keeps its values, and all of H does when an error is raised. The returned factor shares no
+        memory with H. A `TreeMatrix` is immutable and is refused.
+
+    Returns
+    -------
+    Factor
+        The factor, with its products and substitutions.
+
+    Raises
+    ------
+    ShapeError, TreeError
+        For a wrong shape or data type; for parents that are no tree, or not the tree of H.
+    FiniteError, PatternError
+        For NaN or infinity; for the first entry that breaks the symmetry or the pattern.
+    SingularError
+        If H is not positive definite to working precision: some pivot (the entry of D in LTDL) is not finite, or not
+        larger than n·eps·H[k, k]. The message names row k, counted from 1, and the place in the batch.
+    """
+    return _factorized("ltl", H, parents, overwrite)
+
+
+def ltdl(H: ArrayLike | TreeMatrix, parents: Parents | None = None, *, overwrite: bool = False) -> Factor:
+    """Factorise H = Lᵀ D L, with a unit lower-triangular L of the same sparsity and a diagonal D.
+
+    Needs no square roots. `parents`, the result and the errors are those of `ltl`.
+
+    Parameters
+    ----------
+    H
+        Matrices, shape (*batch, n, n), or a `TreeMatrix`, as for `ltl`.
+    parents
+        A `Tree` or a parent array of length n.
+    overwrite
+        Whether to write D over the diagonal of H and the rest of L below it, as for `ltl`.
+    """
+    return _factorized("ltdl", H, parents, overwrite)
+
+
+def udut(H: ArrayLike | TreeMatrix, parents: Parents | None = None, *, overwrite: bool = False) -> Factor:
+    """Factorise H = U D Uᵀ, with a unit upper-triangular U of the same sparsity and a diagonal D.
+
+    U is the Lᵀ of `ltdl`, found in the upper triangle. `parents`, the result and the errors are those of `ltl`.
+
+    Parameters
+    ----------
+    H
+        Matrices, shape (*batch, n, n), or a `TreeMatrix`, as for `ltl`, but it is the upper triangle that is read.
+    parents
+        A `Tree` or a parent array of length n.
+    overwrite
+        Whether to write D over the diagonal of H and the rest of U above it, as for `ltl`.
+    """
+    return _factorized("udut", H, parents, overwrite)
+
+
+def factor_packed(kind: Kind, values: FloatArray, tree: Tree, names: Sequence[str] | None = None) -> Factor:
+    """Factorise packed path rows, shape (*batch, n + D1); `names` says in an error what each row belongs to."""
+    packed = _run(kind, values, tree)
+    pivots = _diagonal(packed, tree)
+    if kind == "ltl":
+        pivots = np.square(pivots)
+    limits = tree.n * np.finfo(values.dtype).eps * _diagonal(values, tree)
+    sound = (pivots > 0) & (pivots > limits) & np.isfinite(pivots)  # a NaN fails them all
+    if not sound.all():
+        _refuse(values, tree, sound, limits, names)
+    packed.setflags(write=False)
+    return Factor(kind, packed, tree)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Factor:
+    """A factorised symmetric positive-definite matrix H, or a batch of them; immutable.
+
+    Made by `ltl` (H = Lᵀ L), `ltdl` (H = Lᵀ D L) and `udut` (H = U D Uᵀ; there L means Uᵀ).
+
+    Everything that takes an x takes a vector of shape (*batch, n) or k columns of shape (*batch, n, k), where `batch`
+    is exactly that of the factor (nothing is broadcast), and returns an array of the same shape. `out` says where to
+    write the result; it must have the right shape and data type, and may be x. Results are float32 if the factor and x
+    both are, else float64.
+
+    Attributes
+    ----------
+    kind
+        "ltl", "ltdl" or "udut".
+    packed
+        Path rows of L, shape (*batch, n + D1), read-only; for "ltdl" and "udut" with D in place of the unit diagonal.
+    tree
+        The tree whose sparsity H and L have.
+    """
+
+    kind: Kind
+    packed: FloatArray
+    tree: Tree
+
+    @property
+    def n(self) -> int:
+        """Number of rows of H."""
+        return self.tree.n
+
+    @property
+    def batch(self) -> Shape:
+        """Shape of the batch, () for a single matrix."""
+        return self.packed.shape[:-1]
+
+    # ---- the factor matrices -------------------------------------------------------------------------------------
+
+    @property
+    def L(self) -> FloatArray:
+        """The lower-triangular factor as a dense array, shape (*batch, n, n)."""
+        L = np.zeros((*self.batch, self.n, self.n), self.packed.dtype)
+        L[(..., *places(self.tree))] = self.packed
+        if self._unit:
+            L[..., range(self.n), range(self.n)] = 1
+        return L
+
+    @property
+    def U(self) -> FloatArray:
+        """The upper-triangular factor of "udut" as a dense array, shape (*batch, n, n)."""
+        if self.kind != "udut":
+            raise AttributeError(f"a factor of kind {self.kind!r} has no U: its triangle is L; use udut for H = U D Uᵀ")
+        return np.ascontiguousarray(np.swapaxes(self.L, -2, -1))
+
+    @property
+    def D(self) -> FloatArray:
+        """The diagonal of D of "ltdl" and "udut", shape (*batch, n)."""
+        if not self._unit:
+            raise AttributeError("a factor of kind 'ltl' has no D: H = Lᵀ L; use ltdl for H = Lᵀ D L")
+        return _diagonal(self.packed, self.tree)
+
+    # ---- products and substitutions ------------------------------------------------------------------------------
+
+    def solve(self, b: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """H⁻¹ b, the solution x of H x = b; shapes (*batch, n) or (*batch, n, k)."""
+        return self._apply(factor.solve, b, out, "b")
+
+    def mul(self, x: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """H x; shapes (*batch, n) or (*batch, n, k)."""
+        return self._apply(factor.mul, x, out)
+
+    def mul_L(self, x: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """L x; shapes (*batch, n) or (*batch, n, k)."""
+        return self._apply(factor.mul_L, x, out)
+
+    def mul_Lt(self, x: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """Lᵀ x; shapes (*batch, n) or (*batch, n, k)."""
+        return self._apply(factor.mul_Lt, x, out)
+
+    def solve_L(self, x: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """L⁻¹ x; shapes (*batch, n) or (*batch, n, k)."""
+        return self._apply(factor.solve_L, x, out)
+
+    def solve_Lt(self, x: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """L⁻ᵀ x; shapes (*batch, n) or (*batch, n, k)."""
+        return self._apply(factor.solve_Lt, x, out)
+
+    # ---- the inverse and the determinant -------------------------------------------------------------------------
+
+    def inverse(self, *, out: FloatArray | None = None) -> FloatArray:
+        """H⁻¹ as a dense and exactly symmetric array, shape (*batch, n, n)."""
+        identity = np.eye(self.n, dtype=self.packed.dtype)
+        half = self.solve(np.broadcast_to(identity, (*self.batch, self.n, self.n))) / 2
+        inverse = half + np.swapaxes(half, -2, -1)
+        return inverse if out is None else write_out(out, inverse)
+
+    def logdet(self, *, out: FloatArray | None = None) -> FloatArray:
+        """Natural logarithm of the determinant of H, shape (*batch,)."""
+        logs = np.log(_diagonal(self.packed, self.tree))
+        total = np.zeros(self.batch, self.packed.dtype)
+        for k in range(self.n):  # one by one: np.sum adds in an order that depends on the batch
+            total += logs[..., k]
+        if not self._unit:
+            total *= 2
+        return total if out is None else write_out(out, total)
+
+    # ---- Python protocol and inner parts -------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return f"Factor({self.kind!r}, {self.packed.dtype}, batch={self.batch}, {self.tree!r})"
+
+    @property
+    def _unit(self) -> bool:
+        return self.kind != "ltl"
+
+    def _apply(
+        self, operation: Callable[..., Any], x: ArrayLike, out: FloatArray | None, argument: str = "x"
+    ) -> FloatArray:
+        tree, unit, name = self.tree, self._unit, operation.__name__
+        ready = kernel(
+            ("factor", name, unit, tree),
+            name,
+            lambda packed, x: {"y": operation(tree, packed, x, unit)},
+            {"packed": tree.n + tree.D1, "x": tree.n},
+            tree.n,
+        )
+        return apply(ready, tree, self.packed, x, out, argument)
+
+
+def _factorized(kind: Kind, H: ArrayLike | TreeMatrix, parents: Parents | None, overwrite: bool) -> Factor:
+    if overwrite:
+        _require_writable(H)
+    if isinstance(H, TreeMatrix):
+        if parents is not None and as_tree(parents) != H.tree:
+            raise TreeError(f"parents is {as_tree(parents)}, but H is a matrix on {H.tree}: leave parents out")
+        return factor_packed(kind, H.values, H.tree)
+    if parents is None:
+        raise TreeError("parents is missing: expected a Tree or a parent array, since H is not a TreeMatrix")
+    tree = as_tree(parents)
+    rows, columns = places(tree)
+    triangle = (..., columns, rows) if kind == "udut" else (..., rows, columns)
+    result = factor_packed(kind, read_dense(H, tree)[triangle], tree)
+    if overwrite:
+        assert isinstance(H, np.ndarray)
+        H[triangle] = result.packed
+    return result
+
+
+def _require_writable(H: object) -> None:
+    if isinstance(H, np.ndarray) and H.flags.writeable and H.dtype in (np.float64, np.float32):
+        return
+    if isinstance(H, np.ndarray):
+        got = f"{'an' if H.flags.writeable else 'a read-only'} array of {H.dtype}"
+    else:
+        got = f"a {type(H).__name__}"
+    raise ShapeError(f"H is {got}, expected a writable array of float64 or float32 since overwrite is true")
+
+
+def _run(kind: Kind, values: FloatArray, tree: Tree) -> FloatArray:
+    algorithm, size = ALGORITHMS[kind], tree.n + tree.D1
+    ready = kernel(
+        ("factor", kind, tree), kind, lambda packed: {"factor": algorithm(tree, packed)}, {"packed": size}, tree.n
+    )
+    return call(ready, {"packed": (values, 1)}, {"factor": (size,)})["factor"]
+
+
+def _diagonal(packed: FloatArray, tree: Tree) -> FloatArray:
+    return np.take(packed, diagonal_places(tree), axis=-1)
+
+
+def _refuse(
+    values: FloatArray, tree: Tree, sound: NDArray[np.bool_], limits: FloatArray, names: Sequence[str] | None
+) -> None:
+    """Raise for the pivot that went wrong first, in the first matrix that has one."""
+    *batch, _ = np.unravel_index(int(np.argmin(sound)), sound.shape)
+    where = tuple(int(k) for k in batch)
+    row = int(np.flatnonzero(~sound[where])[-1])  # elimination goes from the last row to the first
+    pivot = _diagonal(_run("ltdl", values[where], tree), tree)[row]  # LTL would show the root of a negative number
+    place = f"matrix {where}: " if where else ""
+    owner = f" ({names[row]})" if names is not None else ""
+    raise SingularError(
+        f"{place}row {row + 1}{owner}: the pivot is {pivot}, expected more than {max(limits[where][row], 0)}: "
+        "the matrix is not positive definite"
+    )

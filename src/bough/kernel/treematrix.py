@@ -1,0 +1,199 @@
+"""Symmetric matrices with the sparsity of a tree, stored as packed path rows, and products of such rows with arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough import factor
+from bough.backends import ReferenceKernel
+from bough.errors import ShapeError
+from bough.kernel.border import FloatArray, Shape, as_floats, call, require_finite, write_out
+from bough.kernel.compile import kernel
+from bough.tree import Tree
+from bough.tree.tree import IntArray, Integers
+
+__all__ = ["Parents", "TreeMatrix", "apply", "as_tree", "diagonal_places", "places", "read_dense"]
+
+Parents: TypeAlias = Tree | Integers
+
+BROADCAST = 1 << 24
+"""Columns are taken in groups, so that at most about this many packed numbers are repeated for them at a time."""
+
+
+def as_tree(parents: Parents) -> Tree:
+    """The tree itself, or the tree of a parent array."""
+    return parents if isinstance(parents, Tree) else Tree(parents)
+
+
+def places(tree: Tree) -> tuple[IntArray, IntArray]:
+    """Row and column (0-based) of every packed entry, in the lower triangle; shapes (n + D1,)."""
+    return np.repeat(np.arange(tree.n), tree.depths), tree.packed_paths - 1
+
+
+def diagonal_places(tree: Tree) -> IntArray:
+    """Where the diagonal lies among the packed entries; shape (n,)."""
+    return tree.packed_starts[1:] - 1
+
+
+def read_dense(H: ArrayLike, tree: Tree) -> FloatArray:
+    """The matrix as floats, (*batch, n, n), once it is known to be finite, symmetric and of the tree's pattern."""
+    n = tree.n
+    matrix = as_floats("H", H, (n, n), f"a row and a column for each of the {n} entries of parents")
+    tree.check(matrix)
+    return matrix
+
+
+def apply(
+    ready: ReferenceKernel, tree: Tree, packed: FloatArray, x: ArrayLike, out: FloatArray | None, name: str = "x"
+) -> FloatArray:
+    """Run a kernel y(packed, x) on a vector or on columns.
+
+    Parameters
+    ----------
+    packed
+        Packed rows, shape (*batch, n + D1).
+    x
+        Shape (*batch, n) for a vector, (*batch, n, k) for k columns; `name` is what the caller calls it.
+    out
+        Where to write the result, of its exact shape and data type. It may be `x` itself.
+    """
+    values = as_floats(name, x, ())
+    columns = _as_columns(name, values, (*packed.shape[:-1], tree.n))
+    require_finite(name, values)
+
+    y = np.empty(columns.shape, np.result_type(packed, values))
+    step = max(1, BROADCAST // max(1, packed.size))
+    for first in range(0, columns.shape[-1], step):
+        # Each column is a state of its own; the packed rows are the same for all of them.
+        group = np.moveaxis(columns[..., first : first + step], -1, 0)
+        result = call(ready, {"packed": (packed, 1), "x": (group, 1)}, {"y": (tree.n,)})["y"]
+        y[..., first : first + step] = np.moveaxis(result, 0, -1)
+
+    y = y.reshape(values.shape)
+    require_finite(f"{ready.program.name}({name})", y)
+    return y if out is None else write_out(out, y)
+
+
+def _as_columns(name: str, x: FloatArray, vector: Shape) -> FloatArray:
+    if x.shape == vector:
+        return x[..., np.newaxis]
+    if x.ndim == len(vector) + 1 and x.shape[:-1] == vector:
+        return x
+    columns = "(" + ", ".join([*map(str, vector), "k"]) + ")"
+    raise ShapeError(
+        f"{name} has shape {x.shape}, expected {vector} for a vector or {columns} for k columns: "
+        f"n is {vector[-1]} and the batch shape is {vector[:-1]}"
+    )
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class TreeMatrix:
+    """A symmetric matrix, or a batch of them, that is zero wherever a tree says so; immutable.
+
+    Only the entries that may be non-zero are held, each once: row i as the entries for the nodes on the path from the
+    root down to i, one row after the other.
+
+    Parameters
+    ----------
+    values
+        Packed path rows, float64 or float32, shape (*batch, n + D1). They are copied.
+    tree
+        A `Tree` or a parent array, with one node per row.
+
+    Attributes
+    ----------
+    values
+        The packed path rows, shape (*batch, n + D1), read-only.
+    tree
+        The tree.
+
+    Raises
+    ------
+    ShapeError, FiniteError, TreeError
+        For a wrong shape or data type; for NaN or infinity; for a parent array that is not valid.
+    """
+
+    values: FloatArray
+    tree: Tree
+
+    def __init__(self, values: ArrayLike, tree: Parents) -> None:
+        tree = as_tree(tree)
+        meaning = f"{tree.n} rows with {tree.n + tree.D1} entries on and below the diagonal"
+        held = np.array(as_floats("values", values, (tree.n + tree.D1,), meaning), order="C")
+        require_finite("values", held)
+        held.setflags(write=False)
+        object.__setattr__(self, "values", held)
+        object.__setattr__(self, "tree", tree)
+
+    @classmethod
+    def from_dense(cls, H: ArrayLike, tree: Parents) -> TreeMatrix:
+        """Pack the lower triangle of a dense matrix.
+
+        Parameters
+        ----------
+        H
+            Symmetric matrices, shape (*batch, n, n), that are zero outside the tree's pattern.
+        tree
+            A `Tree` or a parent array of length n.
+
+        Raises
+        ------
+        ShapeError, FiniteError, PatternError, TreeError
+            For a wrong shape or data type; for NaN or infinity; for the first entry that breaks the symmetry or the
+            pattern; for a parent array that is not valid.
+        """
+        tree = as_tree(tree)
+        return cls(read_dense(H, tree)[(..., *places(tree))], tree)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.tree.n
+
+    @property
+    def batch(self) -> Shape:
+        """Shape of the batch, () for a single matrix."""
+        return self.values.shape[:-1]
+
+    @property
+    def diagonal(self) -> FloatArray:
+        """The diagonal, shape (*batch, n)."""
+        return np.take(self.values, diagonal_places(self.tree), axis=-1)
+
+    def dense(self) -> FloatArray:
+        """The full symmetric matrix, shape (*batch, n, n)."""
+        rows, columns = places(self.tree)
+        matrix = np.zeros((*self.batch, self.n, self.n), self.values.dtype)
+        matrix[..., rows, columns] = self.values
+        matrix[..., columns, rows] = self.values
+        return matrix
+
+    def mul(self, x: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+        """The product H x, which has the shape of x.
+
+        Parameters
+        ----------
+        x
+            A vector, shape (*batch, n), or k columns, shape (*batch, n, k).
+        out
+            Where to write the result.
+        """
+        tree = self.tree
+        ready = kernel(
+            ("tree matrix", "mul", tree),
+            "mul",
+            lambda packed, x: {"y": factor.mul_H(tree, packed, x)},
+            {"packed": tree.n + tree.D1, "x": tree.n},
+            tree.n,
+        )
+        return apply(ready, tree, self.values, x, out)
+
+    def __matmul__(self, x: ArrayLike) -> FloatArray:
+        return self.mul(x)
+
+    def __repr__(self) -> str:
+        return f"TreeMatrix({self.values.dtype}, batch={self.batch}, {self.tree!r})"

@@ -1,0 +1,26 @@
+"""Mechanisms: bodies, joints, the frozen model, its builder, and its inside as the algorithms see it."""
+
+from bough.model.builder import Builder
+from bough.model.joints import (
+    Cylindrical,
+    Fixed,
+    Free,
+    Helical,
+    Joint,
+    Mimic,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Translational,
+    Universal,
+)
+from bough.model.mechanism import BodyRecord, Mechanism, combine
+from bough.model.model import BASE, Model
+from bough.model.parts import Body, Frame, Inertia, JointEntry, Placement
+
+__all__ = [
+    "BASE", "Body", "BodyRecord", "Builder", "Cylindrical", "Fixed", "Frame", "Free", "Helical", "Inertia", "Joint",
+    "JointEntry", "Mechanism", "Mimic", "Model", "Placement", "Planar", "Prismatic", "Revolute", "Spherical",
+    "Translational", "Universal", "combine",
+]  # fmt: skip

@@ -1,0 +1,215 @@
+"""The builder: bodies are added one by one, each on a parent that exists, and checked as they come."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.errors import ModelError, UnknownNameError
+from bough.model.joints import Fixed, Joint
+from bough.model.model import BASE, Model
+from bough.model.parts import HERE, Body, Frame, Inertia, JointEntry, Placement
+from bough.tree import Tree
+
+__all__ = ["Builder", "rotation_from_rpy"]
+
+Number = float | Sequence[float]
+
+
+def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """Rotation (3, 3) by roll about x, then pitch about y, then yaw about z, all axes fixed (rad)."""
+    (cx, sx), (cy, sy), (cz, sz) = ((math.cos(a), math.sin(a)) for a in (roll, pitch, yaw))
+    return np.array(
+        [
+            [cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx],
+            [sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx],
+            [-sy, cy * sx, cy * cx],
+        ]
+    )
+
+
+class Builder:
+    """Builds a model body by body.
+
+    A call that is refused changes nothing. The base is called ``"world"``.
+
+    Parameters
+    ----------
+    name
+        Name of the mechanism.
+    gravity
+        Acceleration of gravity (m/s²) in the base frame.
+
+    Examples
+    --------
+    >>> import bough
+    >>> b = bough.Builder("pendulum")
+    >>> b.add("rod", bough.Revolute("y"), mass=1.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.001))
+    1
+    >>> b.build()
+    <Model 'pendulum': 1 bodies, nq = 1, nv = 1>
+    """
+
+    def __init__(self, name: str = "mechanism", gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
+        g = np.asarray(gravity, dtype=float)
+        if g.shape != (3,) or not np.isfinite(g).all():
+            raise ModelError(f"gravity is {gravity!r}, expected three finite numbers (m/s²)")
+        self._name = name
+        self._gravity = (float(g[0]), float(g[1]), float(g[2]))
+        self._parents: list[int] = []
+        self._bodies: list[Body] = []
+        self._joints: list[JointEntry] = []
+        self._frames: list[Frame] = []
+        self._places: dict[str, tuple[int, Placement]] = {BASE: (0, HERE)}
+
+    def add(
+        self,
+        name: str,
+        joint: Joint,
+        parent: str = BASE,
+        *,
+        joint_name: str | None = None,
+        at: ArrayLike = (0.0, 0.0, 0.0),
+        rpy: ArrayLike | None = None,
+        rotation: ArrayLike | None = None,
+        mass: float = 0.0,
+        com: ArrayLike = (0.0, 0.0, 0.0),
+        inertia: ArrayLike = 0.0,
+        lower: Number = -math.inf,
+        upper: Number = math.inf,
+        velocity: Number = math.inf,
+        effort: Number = math.inf,
+        damping: Number = 0.0,
+        friction: Number = 0.0,
+        armature: Number = 0.0,
+    ) -> int:
+        """Add a body on a joint and return its number.
+
+        Parameters
+        ----------
+        name
+            Name of the body. Bodies and frames share one set of names.
+        joint
+            How the body moves relative to its parent.
+        parent
+            Name of the body (or frame, or merged body) it is attached to.
+        joint_name
+            Name of the joint; the body's own name if not given.
+        at, rpy, rotation
+            Placement of the joint frame in the parent: position (m), and either roll, pitch, yaw (rad) or a (3, 3)
+            rotation.
+        mass, com, inertia
+            Mass (kg), centre of mass (m, body frame), and inertia about the centre of mass (kg m²): a number, three
+            principal moments or a symmetric (3, 3) matrix.
+        lower, upper
+            Limits of q; a number holds for all entries.
+        velocity, effort, damping, friction, armature
+            Per degree of freedom; a number holds for all.
+
+        Returns
+        -------
+        int
+            Number of the body; for a fixed joint, that of the body it was merged into.
+        """
+        body, place, what = self._new(name, parent, f"body {name!r}")
+        if not isinstance(joint, Joint):
+            raise ModelError(f"{what}: the joint is {joint!r}, expected a joint such as bough.Revolute('z')")
+        placement = place.then(_placement(at, rpy, rotation, what))
+        mass_props = Inertia.of(mass, com, inertia, what)
+        if isinstance(joint, Fixed):
+            self._merge(name, body, placement, mass_props)
+            return body
+        title = name if joint_name is None else joint_name
+        what = f"joint {title!r}"
+        if any(entry.name == title for entry in self._joints):
+            raise ModelError(f"{what}: there is a joint of this name already")
+        nq, nv = (joint.nq, joint.nv) if joint.nv else (1, 1)  # a mimic joint keeps the limits of its own motion
+        entry = JointEntry(
+            title,
+            joint,
+            placement,
+            _spread(lower, nq, f"{what}: lower", -math.inf),
+            _spread(upper, nq, f"{what}: upper", -math.inf),
+            _spread(velocity, nv, f"{what}: velocity"),
+            _spread(effort, nv, f"{what}: effort"),
+            _spread(damping, nv, f"{what}: damping"),
+            _spread(friction, nv, f"{what}: friction"),
+            _spread(armature, nv, f"{what}: armature"),
+        )
+        for low, high in zip(entry.lower, entry.upper, strict=True):
+            if low > high:
+                raise ModelError(f"{what}: the lower limit {low} is above the upper limit {high}")
+        self._parents.append(body)
+        self._bodies.append(Body(name, mass_props))
+        self._joints.append(entry)
+        self._places[name] = (len(self._bodies), HERE)
+        return len(self._bodies)
+
+    def frame(
+        self,
+        name: str,
+        body: str,
+        *,
+        at: ArrayLike = (0.0, 0.0, 0.0),
+        rpy: ArrayLike | None = None,
+        rotation: ArrayLike | None = None,
+    ) -> None:
+        """Add a named frame fixed to a body (or to the base, or to another frame)."""
+        number, place, what = self._new(name, body, f"frame {name!r}")
+        placement = place.then(_placement(at, rpy, rotation, what))
+        self._frames.append(Frame(name, number, placement))
+        self._places[name] = (number, placement)
+
+    def build(self) -> Model:
+        """The model; the builder may be used further."""
+        model = Model(
+            self._name,
+            Tree(self._parents),
+            tuple(self._bodies),
+            tuple(self._joints),
+            tuple(self._frames),
+            self._gravity,
+        )
+        model.coupling  # noqa: B018 (mimic joints that follow nothing are found here)
+        return model
+
+    def _new(self, name: str, parent: str, what: str) -> tuple[int, Placement, str]:
+        if not isinstance(name, str) or not name:
+            raise ModelError(f"{what}: a name is a string that is not empty")
+        if name in self._places:
+            raise ModelError(f"{what}: there is a body or frame of this name already")
+        if parent not in self._places:
+            raise UnknownNameError(f"body or frame to attach {name!r} to", parent, self._places)
+        body, place = self._places[parent]
+        return body, place, what
+
+    def _merge(self, name: str, body: int, placement: Placement, inertia: Inertia) -> None:
+        """A body on a fixed joint becomes part of its parent; the base swallows inertia without effect."""
+        if body:
+            old = self._bodies[body - 1]
+            self._bodies[body - 1] = Body(old.name, old.inertia.plus(inertia.placed(placement)))
+        self._frames.append(Frame(name, body, placement))
+        self._places[name] = (body, placement)
+
+
+def _placement(at: ArrayLike, rpy: ArrayLike | None, rotation: ArrayLike | None, what: str) -> Placement:
+    if rpy is not None and rotation is not None:
+        raise ModelError(f"{what}: give rpy or rotation, not both")
+    if rpy is not None:
+        angles = np.asarray(rpy, dtype=float)
+        if angles.shape != (3,) or not np.isfinite(angles).all():
+            raise ModelError(f"{what}: rpy is {rpy!r}, expected three finite angles (rad)")
+        rotation = rotation_from_rpy(*(float(a) for a in angles))
+    return Placement.of(np.eye(3) if rotation is None else rotation, at, what)
+
+
+def _spread(value: Number, size: int, what: str, least: float = 0.0) -> tuple[float, ...]:
+    values = np.asarray(value, dtype=float)
+    if values.shape not in ((), (size,)):
+        raise ModelError(f"{what} is {value!r}, expected a number or {size} of them")
+    if np.isnan(values).any() or (values < least).any():
+        raise ModelError(f"{what} is {value!r}, expected " + ("no NaN" if least < 0 else "numbers that are not negative"))
+    return tuple(float(x) for x in np.broadcast_to(values, (size,)))

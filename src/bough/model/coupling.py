@@ -1,0 +1,177 @@
+"""Mimic joints: every joint keeps coordinates of its own inside, and these maps lead from and to the model's.
+
+With G the constant matrix of ratios, own v = G v, tau = Gᵀ own tau and M = Gᵀ H G, where H is the mass matrix of the
+tree with all joints free. When coupled joints lie on different branches M no longer fits λₑ, so its tree is the
+elimination tree of its pattern. Without mimic joints all maps are the identity and cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.errors import ModelError, UnknownNameError
+from bough.model.joints import Joint, Mimic
+from bough.scalar import Array, Index, Scalar, Table, array, gather, gather_index, loop
+from bough.tree import Tree, elimination_tree
+
+__all__ = ["Coupling", "own_joint"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+def own_joint(joint: Joint) -> Joint:
+    """The joint as it moves: for a mimic joint, the one it wraps."""
+    return joint.joint if isinstance(joint, Mimic) else joint
+
+
+@dataclass(frozen=True, eq=False)
+class Coupling:
+    """The maps between a model's coordinates and those of its joints, one entry per own coordinate."""
+
+    full_tree: Tree  # λₑ with every joint free
+    dof_tree: Tree  # the tree of the model's mass matrix
+    trivial: bool
+    q_source: Ints
+    q_ratio: Floats
+    q_offset: Floats
+    v_source: Ints
+    v_ratio: Floats
+
+    @staticmethod
+    def of(tree: Tree, names: Sequence[str], joints: Sequence[Joint]) -> Coupling:
+        """The coupling of a list of joints, in order of bodies."""
+        q_start = np.cumsum([0, *(j.nq for j in joints)])
+        v_start = np.cumsum([0, *(j.nv for j in joints)])
+        q: list[tuple[int, float, float]] = []
+        v: list[tuple[int, float]] = []
+        for k, joint in enumerate(joints):
+            if isinstance(joint, Mimic):
+                source, ratio, offset = _resolve(k, names, joints)
+                q.append((int(q_start[source]), ratio, offset))
+                v.append((int(v_start[source]), ratio))
+            else:
+                q += [(int(q_start[k]) + j, 1.0, 0.0) for j in range(joint.nq)]
+                v += [(int(v_start[k]) + j, 1.0) for j in range(joint.nv)]
+        full = tree.expand([own_joint(j).nv for j in joints])
+        trivial = not any(isinstance(j, Mimic) for j in joints)
+        v_source = np.array([s for s, _ in v], dtype=np.int64)
+        return Coupling(
+            full,
+            full if trivial else _reduced_tree(full, v_source, int(v_start[-1])),
+            trivial,
+            np.array([s for s, _, _ in q], dtype=np.int64),
+            np.array([r for _, r, _ in q], dtype=float),
+            np.array([o for _, _, o in q], dtype=float),
+            v_source,
+            np.array([r for _, r in v], dtype=float),
+        )
+
+    def own_q(self, q: Array) -> Array:
+        """The joints' own configurations."""
+        if self.trivial:
+            return q
+        source, ratio, offset = _tables(own_q=self.q_source, q_ratio=self.q_ratio, q_offset=self.q_offset)
+        return _filled(
+            self.q_source.size, lambda k: q[gather_index(source, k)] * gather(ratio, k) + gather(offset, k)
+        )
+
+    def own_v(self, v: Array) -> Array:
+        """The joints' own velocities or accelerations, G v."""
+        if self.trivial:
+            return v
+        source, ratio = _tables(own_v=self.v_source, v_ratio=self.v_ratio)
+        return _filled(self.v_source.size, lambda k: v[gather_index(source, k)] * gather(ratio, k))
+
+    def reduced(self, tau: Array) -> Array:
+        """The model's forces from the joints' own, Gᵀ tau. Also reduces rows of any matrix with own columns."""
+        if self.trivial:
+            return tau
+        source, ratio = _tables(own_v=self.v_source, v_ratio=self.v_ratio)
+        result = array(self.dof_tree.n)
+
+        def add(k: Index, carry: tuple[()]) -> tuple[()]:
+            to = gather_index(source, k)
+            result[to] = result[to] + tau[k] * gather(ratio, k)
+            return carry
+
+        loop(self.v_source.size, add, ())
+        return result
+
+    def reduced_matrix(self, packed: Array) -> Array:
+        """Gᵀ H G as packed path rows of `dof_tree`, from the packed path rows of H on `full_tree`."""
+        if self.trivial:
+            return packed
+        targets, weights = self._entries()
+        to, weight = _tables(matrix_targets=targets, matrix_weights=weights)
+        result = array(self.dof_tree.n + self.dof_tree.D1)
+
+        def add(k: Index, carry: tuple[()]) -> tuple[()]:
+            place = gather_index(to, k)
+            result[place] = result[place] + packed[k] * gather(weight, k)
+            return carry
+
+        loop(targets.size, add, ())
+        return result
+
+    def _entries(self) -> tuple[Ints, Floats]:
+        """For each packed entry of H: the packed entry of Gᵀ H G it adds to, and its weight."""
+        full, small = self.full_tree, self.dof_tree
+        rows = np.repeat(np.arange(full.n), full.depths)
+        columns = full.packed_paths - 1
+        a, b = self.v_source[rows], self.v_source[columns]
+        weights = self.v_ratio[rows] * self.v_ratio[columns]
+        # an off-diagonal entry of H stands for two; when both meet on the diagonal they count twice
+        weights = np.where((a == b) & (rows != columns), 2.0 * weights, weights)
+        low, high = np.maximum(a, b), np.minimum(a, b)
+        return small.packed_starts[low] + small.depths[high] - 1, weights
+
+
+def _resolve(k: int, names: Sequence[str], joints: Sequence[Joint]) -> tuple[int, float, float]:
+    """The free joint that a mimic joint follows in the end, with ratio and offset of the whole chain."""
+    ratio, offset, seen = 1.0, 0.0, [k]
+    joint = joints[k]
+    while isinstance(joint, Mimic):
+        if joint.source not in names:
+            raise UnknownNameError(f"joint for {names[k]!r} to mimic", joint.source, names)
+        offset += ratio * joint.offset
+        ratio *= joint.ratio
+        k = list(names).index(joint.source)
+        if k in seen:
+            raise ModelError("mimic joints follow each other in a circle: " + " → ".join(names[i] for i in (*seen, k)))
+        seen.append(k)
+        joint = joints[k]
+    if (joint.nq, joint.nv) != (1, 1):
+        raise ModelError(f"joint {names[seen[0]]!r} mimics {names[k]!r}, which has {joint.nv} degrees of freedom, not one")
+    return k, ratio, offset
+
+
+def _reduced_tree(full: Tree, source: Ints, n: int) -> Tree:
+    entries = set()
+    for i in range(1, full.n + 1):
+        for j in full.ancestors(i):
+            a, b = int(source[i - 1]) + 1, int(source[j - 1]) + 1
+            if a != b:
+                entries.add((max(a, b), min(a, b)))
+    return elimination_tree(n, sorted(entries))
+
+
+def _tables(**data: NDArray[Any]) -> tuple[Table, ...]:
+    return tuple(Table(name, values) for name, values in data.items())
+
+
+def _filled(size: int, entry: Any) -> Array:
+    result = array(size)
+
+    def fill(k: Index, carry: tuple[()]) -> tuple[()]:
+        value: Scalar = entry(k)
+        result[k] = value
+        return carry
+
+    loop(size, fill, ())
+    return result

@@ -1,0 +1,24 @@
+"""The fixed joint: no motion. A body on a fixed joint is merged into its parent and kept as a frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bough.model.joints.joint import Joint, Scalars
+from bough.spatial import STAY, Motion, Transform
+
+__all__ = ["Fixed"]
+
+
+@dataclass(frozen=True)
+class Fixed(Joint):
+    """No motion: nq = nv = 0. Never seen by an algorithm, since the builder merges the two bodies."""
+
+    nq = 0
+    nv = 0
+
+    def transform(self, parameters: Scalars, q: Scalars) -> Transform:
+        return STAY
+
+    def subspace(self, parameters: Scalars, q: Scalars) -> tuple[Motion, ...]:
+        return ()

@@ -1,0 +1,52 @@
+"""The helical joint: a screw."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.errors import ModelError
+from bough.model.joints.axis import Axis, AxisLike, basis_with, read_axis
+from bough.model.joints.joint import Joint, Scalars
+from bough.scalar import cos, sin
+from bough.spatial import UNITS, Motion, Transform, Vector, about_z
+
+__all__ = ["Helical"]
+
+
+@dataclass(frozen=True, init=False)
+class Helical(Joint):
+    """Rotation about an axis with a translation of `pitch` metres per radian along it: q = [angle] in rad."""
+
+    axis: Axis
+    pitch: float
+
+    def __init__(self, axis: AxisLike = "z", pitch: float = 0.0) -> None:
+        if not math.isfinite(pitch):
+            raise ModelError(f"the pitch of a helical joint is {pitch}, expected a finite number of metres per radian")
+        object.__setattr__(self, "axis", read_axis(axis, "the axis of a helical joint"))
+        object.__setattr__(self, "pitch", float(pitch))
+
+    nq = 1
+    nv = 1
+
+    @property
+    def canonical(self) -> Joint:
+        return Helical("z", 1.0)
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        return (self.pitch,)
+
+    @property
+    def alignment(self) -> NDArray[np.float64]:
+        return basis_with(self.axis)
+
+    def transform(self, parameters: Scalars, q: Scalars) -> Transform:
+        return Transform(about_z(cos(q[0]), sin(q[0])), Vector(0.0, 0.0, parameters[0] * q[0]))
+
+    def subspace(self, parameters: Scalars, q: Scalars) -> tuple[Motion, ...]:
+        return (Motion(UNITS[2], Vector(0.0, 0.0, parameters[0])),)

@@ -1,0 +1,98 @@
+"""The joint contract. No algorithm names a joint type; all a joint is, it says here.
+
+A joint moves the frame of its body relative to the joint frame on the parent. Both coincide where the transform is the
+identity. Algorithms meet a joint only in its `canonical` form: joints that differ in numbers alone share one canonical
+joint and tell the numbers as `parameters`, and an axis is turned into a coordinate axis by `alignment`. A joint that
+overrides none of the three is its own kind, which is always right.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.scalar import Scalar
+from bough.spatial import REST, Motion, Transform
+
+__all__ = ["Joint", "Scalars"]
+
+Scalars = Sequence[Scalar]
+
+
+class Joint(ABC):
+    """What connects a body to its parent.
+
+    Subclasses must be immutable and hashable, and give `nq`, `nv`, `transform`, `subspace`, and `subspace_rate` unless
+    the subspace is constant. If q is not a vector of nv independent numbers whose rates are v, they also give `neutral`,
+    `integrate`, `difference` and `random`.
+    """
+
+    @property
+    @abstractmethod
+    def nq(self) -> int:
+        """Number of configuration variables."""
+
+    @property
+    @abstractmethod
+    def nv(self) -> int:
+        """Number of degrees of freedom."""
+
+    @abstractmethod
+    def transform(self, parameters: Scalars, q: Scalars) -> Transform:
+        """Placement of the body frame in the joint frame."""
+
+    @abstractmethod
+    def subspace(self, parameters: Scalars, q: Scalars) -> tuple[Motion, ...]:
+        """The columns of S in body coordinates: the body moves with S v relative to its parent."""
+
+    def subspace_rate(self, parameters: Scalars, q: Scalars, v: Scalars) -> tuple[Motion, ...]:
+        """Rates of the columns of S in body coordinates, as seen from the body; zero for a constant subspace."""
+        return (REST,) * self.nv
+
+    # -- the same code for many joints -----------------------------------------------------------------------------
+
+    @property
+    def canonical(self) -> Joint:
+        """The joint that stands for all joints running the same code."""
+        return self
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        """The numbers in which this joint differs from its canonical one."""
+        return ()
+
+    @property
+    def alignment(self) -> NDArray[np.float64]:
+        """Rotation (3, 3) that takes the canonical axes to those of this joint."""
+        return np.eye(3)
+
+    # -- configurations --------------------------------------------------------------------------------------------
+
+    @property
+    def quaternions(self) -> tuple[int, ...]:
+        """Where unit quaternions (x y z w) begin in q."""
+        return ()
+
+    def neutral(self) -> tuple[float, ...]:
+        """The configuration in which the transform is the identity."""
+        return (0.0,) * self.nq
+
+    def integrate(self, parameters: Scalars, q: Scalars, v: Scalars) -> list[Scalar]:
+        """The configuration reached from q by moving with the constant velocity v for a unit of time."""
+        return [a + b for a, b in zip(q, v, strict=True)]
+
+    def difference(self, parameters: Scalars, q0: Scalars, q1: Scalars) -> list[Scalar]:
+        """The constant velocity that leads from q0 to q1 in a unit of time."""
+        return [b - a for a, b in zip(q0, q1, strict=True)]
+
+    def random(
+        self, rng: np.random.Generator, lower: NDArray[np.float64], upper: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """A random configuration within limits; where there are none, within one half turn or one metre of neutral."""
+        reach = np.pi
+        low = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper - 2 * reach, -reach))
+        high = np.where(np.isfinite(upper), upper, low + 2 * reach)
+        return rng.uniform(low, high)

@@ -1,0 +1,54 @@
+"""The mimic joint: a joint driven by another one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from bough.errors import ModelError
+from bough.model.joints.joint import Joint, Scalars
+from bough.spatial import Motion, Transform
+
+__all__ = ["Mimic"]
+
+
+@dataclass(frozen=True, init=False)
+class Mimic(Joint):
+    """A joint that follows another: q = ratio · q' + offset, v = ratio · v'.
+
+    It adds no entry to q and v of the model (nq = nv = 0 there); inside, it moves like `joint`, and what acts on it is
+    felt by the joint it follows.
+
+    Parameters
+    ----------
+    joint
+        How the body moves: a joint with one degree of freedom.
+    source
+        Name of the joint it follows, which must have one degree of freedom too.
+    ratio, offset
+        The law.
+    """
+
+    joint: Joint
+    source: str
+    ratio: float
+    offset: float
+
+    def __init__(self, joint: Joint, source: str, ratio: float = 1.0, offset: float = 0.0) -> None:
+        if (joint.nq, joint.nv) != (1, 1):
+            raise ModelError(f"a mimic joint moves like {joint!r}, expected a joint with one degree of freedom")
+        if not (math.isfinite(ratio) and math.isfinite(offset)):
+            raise ModelError(f"a mimic joint has ratio {ratio} and offset {offset}, expected finite numbers")
+        object.__setattr__(self, "joint", joint)
+        object.__setattr__(self, "source", source)
+        object.__setattr__(self, "ratio", float(ratio))
+        object.__setattr__(self, "offset", float(offset))
+
+    nq = 0
+    nv = 0
+
+    def transform(self, parameters: Scalars, q: Scalars) -> Transform:
+        return self.joint.transform(parameters, q)
+
+    def subspace(self, parameters: Scalars, q: Scalars) -> tuple[Motion, ...]:
+        return self.joint.subspace(parameters, q)

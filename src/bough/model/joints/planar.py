@@ -1,0 +1,55 @@
+"""The planar joint: motion in the x-y plane of the joint frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bough.model.joints.joint import Joint, Scalars
+from bough.scalar import Scalar, absolute, cos, select, sin
+from bough.spatial import UNIT_MOTIONS, Motion, Transform, Vector, about_z
+
+__all__ = ["Planar"]
+
+
+@dataclass(frozen=True)
+class Planar(Joint):
+    """Motion in the x-y plane: q = [x, y, angle], v = [vx, vy, angular velocity] in body coordinates.
+
+    The angle is not wrapped: no constant velocity leads to a configuration a whole number of turns away and elsewhere,
+    so `difference` has no answer there.
+    """
+
+    nq = 3
+    nv = 3
+
+    def transform(self, parameters: Scalars, q: Scalars) -> Transform:
+        return Transform(about_z(cos(q[2]), sin(q[2])), Vector(q[0], q[1], 0.0))
+
+    def subspace(self, parameters: Scalars, q: Scalars) -> tuple[Motion, ...]:
+        return (UNIT_MOTIONS[3], UNIT_MOTIONS[4], UNIT_MOTIONS[2])
+
+    def integrate(self, parameters: Scalars, q: Scalars, v: Scalars) -> list[Scalar]:
+        # the exponential of SE(2): position moves by R(θ) (a, b)
+        a, b = _arc(v[2])
+        x, y = a * v[0] - b * v[1], b * v[0] + a * v[1]
+        c, s = cos(q[2]), sin(q[2])
+        return [q[0] + (c * x - s * y), q[1] + (s * x + c * y), q[2] + v[2]]
+
+    def difference(self, parameters: Scalars, q0: Scalars, q1: Scalars) -> list[Scalar]:
+        angle = q1[2] - q0[2]
+        a, b = _arc(angle)
+        c, s = cos(q0[2]), sin(q0[2])
+        dx, dy = q1[0] - q0[0], q1[1] - q0[1]
+        x, y = c * dx + s * dy, c * dy - s * dx
+        square = a * a + b * b
+        return [(a * x + b * y) / square, (a * y - b * x) / square, angle]
+
+
+def _arc(angle: Scalar) -> tuple[Scalar, Scalar]:
+    """sin(θ)/θ and (1 - cos(θ))/θ, also at zero."""
+    small = absolute(angle) < 1e-4
+    safe = select(small, 1.0, angle)
+    half = safe * 0.5
+    square = angle * angle
+    sinc = select(small, 1.0 - square / 6.0, sin(safe) / safe)
+    return sinc, select(small, angle * (0.5 - square / 24.0), sin(half) * sin(half) / half)

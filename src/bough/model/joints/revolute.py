@@ -1,0 +1,53 @@
+"""The revolute joint: rotation about an axis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.model.joints.axis import Axis, AxisLike, basis_with, read_axis
+from bough.model.joints.joint import Joint, Scalars
+from bough.scalar import cos, sin
+from bough.spatial import UNIT_MOTIONS, ZERO, Motion, Transform, about_z
+
+__all__ = ["Revolute"]
+
+
+@dataclass(frozen=True, init=False)
+class Revolute(Joint):
+    """Rotation about an axis: q = [angle] in rad, v = [angular velocity] in rad/s.
+
+    Parameters
+    ----------
+    axis
+        Direction of the axis in the joint frame: "x", "y", "z", "-x", … or three numbers.
+    continuous
+        Whether the joint turns without end. It has one configuration variable all the same; layouts of other libraries
+        that use two are reached through `bough.to_pinocchio`.
+    """
+
+    axis: Axis
+    continuous: bool
+
+    def __init__(self, axis: AxisLike = "z", continuous: bool = False) -> None:
+        object.__setattr__(self, "axis", read_axis(axis, "the axis of a revolute joint"))
+        object.__setattr__(self, "continuous", bool(continuous))
+
+    nq = 1
+    nv = 1
+
+    @property
+    def canonical(self) -> Joint:
+        return Revolute("z")
+
+    @property
+    def alignment(self) -> NDArray[np.float64]:
+        return basis_with(self.axis)
+
+    def transform(self, parameters: Scalars, q: Scalars) -> Transform:
+        return Transform(about_z(cos(q[0]), sin(q[0])), ZERO)
+
+    def subspace(self, parameters: Scalars, q: Scalars) -> tuple[Motion, ...]:
+        return (UNIT_MOTIONS[2],)

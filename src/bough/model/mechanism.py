@@ -1,0 +1,219 @@
+"""The inside of a model: what the algorithms see.
+
+At the border, frames and inertias are those of the author. Inside, every body frame is turned so that its joint is in
+canonical form (a revolute axis is z), inertias are (m, h, I at the origin), and mimic joints have coordinates of their
+own. Bodies whose joints have the same canonical form, and which agree in being a root or a leaf, are of one kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.model.coupling import Coupling, own_joint
+from bough.model.joints import Joint
+from bough.model.model import Model
+from bough.model.parts import Frame
+from bough.scalar import Array, Index, Scalar, Table, gather, gather_index
+from bough.spatial import REST, Force, Matrix, Motion, RigidInertia, Symmetric, Transform, Vector
+from bough.tree import Tree
+
+__all__ = ["BodyRecord", "Mechanism", "combine"]
+
+# where things lie in the row of constants of a body
+ROTATION, ORIGIN, MASS, MOMENT, ROTATIONAL, BORDER, REST_OF_ROW = 0, 9, 12, 13, 16, 22, 31
+
+
+@dataclass(frozen=True)
+class _Kind:
+    joint: Joint
+    is_root: bool
+    is_leaf: bool
+    parameters: int
+
+
+class BodyRecord:
+    """What a rule knows of its body: constants, its joint, and its part of q, v and forces."""
+
+    def __init__(self, mechanism: Mechanism, kind: int, index: Index) -> None:
+        described = mechanism.kind_list[kind]
+        self.kind = kind
+        self.index = index
+        self.is_root = described.is_root
+        self.is_leaf = described.is_leaf
+        self.joint = described.joint
+        self.nv = described.joint.nv
+        self._count = described.parameters
+        self._mechanism = mechanism
+
+    @property
+    def placement(self) -> Transform:
+        """Placement of the joint frame in the parent body, both inside."""
+        return Transform(self._matrix(ROTATION), Vector.of(self._constants(ORIGIN, 3)))
+
+    @property
+    def inertia(self) -> RigidInertia:
+        """Inertia of the body in its inside frame."""
+        (mass,) = self._constants(MASS, 1)
+        return RigidInertia(mass, Vector.of(self._constants(MOMENT, 3)), Symmetric(*self._constants(ROTATIONAL, 6)))
+
+    @property
+    def border(self) -> Matrix:
+        """Rotation from the author's body frame to the inside one."""
+        return self._matrix(BORDER)
+
+    @property
+    def armature(self) -> list[Scalar]:
+        """Armature of each degree of freedom."""
+        return self._constants(REST_OF_ROW, self.nv)
+
+    @property
+    def parameters(self) -> list[Scalar]:
+        """Parameters of the joint."""
+        return self._constants(REST_OF_ROW + self.nv, self._count)
+
+    def transform(self, q: Array) -> Transform:
+        """Placement of the body in its parent, λXᵢ."""
+        return self.placement.then(self.joint.transform(self.parameters, self.of_q(q)))
+
+    def subspace(self, q: Array) -> tuple[Motion, ...]:
+        """The columns of S, called hᵢ in the papers."""
+        return self.joint.subspace(self.parameters, self.of_q(q))
+
+    def subspace_rate(self, q: Array, v: Array) -> tuple[Motion, ...]:
+        """Rates of the columns of S as seen from the body."""
+        return self.joint.subspace_rate(self.parameters, self.of_q(q), self.of_v(v))
+
+    def of_q(self, q: Array) -> list[Scalar]:
+        """The body's part of own configurations."""
+        start = gather_index(self._mechanism.q_starts, self.index)
+        return [q[start + k] for k in range(self.joint.nq)]
+
+    def of_v(self, v: Array) -> list[Scalar]:
+        """The body's part of own velocities, accelerations or forces."""
+        start = self.v_start
+        return [v[start + k] for k in range(self.nv)]
+
+    def put_q(self, q: Array, values: Sequence[Scalar]) -> None:
+        """Write the body's part of own configurations."""
+        start = gather_index(self._mechanism.q_starts, self.index)
+        for k, value in enumerate(values):
+            q[start + k] = value
+
+    def put_v(self, v: Array, values: Sequence[Scalar]) -> None:
+        """Write the body's part of own velocities, accelerations or forces."""
+        start = self.v_start
+        for k, value in enumerate(values):
+            v[start + k] = value
+
+    def external_force(self, f_ext: Array) -> Force:
+        """The external force on the body: given linear first in the author's body frame, returned in the inside one."""
+        x = [f_ext[self.index * 6 + k] for k in range(6)]
+        R = self.border
+        return Force(R.times(Vector.of(x[3:])), R.times(Vector.of(x[:3])))
+
+    @property
+    def v_start(self) -> Index:
+        """Where the body's part of own velocities begins."""
+        return gather_index(self._mechanism.v_starts, self.index)
+
+    def _constants(self, first: int, count: int) -> list[Scalar]:
+        start = gather_index(self._mechanism.constant_starts, self.index)
+        return [gather(self._mechanism.constants, start + (first + k)) for k in range(count)]
+
+    def _matrix(self, first: int) -> Matrix:
+        x = self._constants(first, 9)
+        return Matrix(Vector.of(x[:3]), Vector.of(x[3:6]), Vector.of(x[6:]))
+
+
+def combine(columns: Sequence[Motion], factors: Sequence[Scalar]) -> Motion:
+    """S x: the sum of motions times factors."""
+    total = REST
+    for column, factor in zip(columns, factors, strict=True):
+        total = total + column * factor
+    return total
+
+
+class Mechanism:
+    """The inside of a model, as a structure for scans."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.tree: Tree = model.tree
+        self.coupling: Coupling = model.coupling
+        self.joints = tuple(own_joint(entry.joint) for entry in model.joints)
+        roots, leaves = set(self.tree.roots), set(self.tree.leaves)
+        described = [
+            _Kind(joint.canonical, i in roots, i in leaves, len(joint.parameters))
+            for i, joint in enumerate(self.joints, start=1)
+        ]
+        self.kind_list = tuple(dict.fromkeys(described))
+        number = {kind: k for k, kind in enumerate(self.kind_list)}
+        self.kinds = tuple(number[kind] for kind in described)
+        self.q_starts = Table("q_starts", _starts([joint.nq for joint in self.joints]))
+        self.v_starts = Table("v_starts", _starts([joint.nv for joint in self.joints]))
+        rows = self._constant_rows()
+        self.constant_starts = Table("constant_starts", _starts([len(row) for row in rows]))
+        self.constants = Table("constants", np.array([x for row in rows for x in row], dtype=float))
+
+    @property
+    def own_nq(self) -> int:
+        """Length of own configurations, mimic joints included."""
+        return sum(joint.nq for joint in self.joints)
+
+    @property
+    def own_nv(self) -> int:
+        """Number of own degrees of freedom, mimic joints included."""
+        return sum(joint.nv for joint in self.joints)
+
+    @property
+    def gravity(self) -> Vector:
+        """Acceleration of gravity in the base frame."""
+        return Vector(*self.model.gravity)
+
+    def record(self, kind: int, index: Index) -> BodyRecord:
+        """The record of a body."""
+        return BodyRecord(self, kind, index)
+
+    def frame(self, frame: Frame) -> Transform:
+        """Placement of a frame in the inside frame of its body."""
+        turn = self.alignments[frame.body].T
+        return _transform(turn @ frame.placement.matrix, turn @ frame.placement.vector)
+
+    @cached_property
+    def alignments(self) -> list[NDArray[np.float64]]:
+        """Rotation from the inside frame of each body to the author's; the base first."""
+        return [np.eye(3), *(joint.alignment for joint in self.joints)]
+
+    def _constant_rows(self) -> list[list[float]]:
+        result = []
+        for i, (entry, body, joint) in enumerate(
+            zip(self.model.joints, self.model.bodies, self.joints, strict=True), start=1
+        ):
+            outer, own = self.alignments[self.tree.parents[i - 1]], self.alignments[i]
+            R = _clean(outer.T @ entry.placement.matrix @ own)
+            p = outer.T @ entry.placement.vector
+            mass = body.inertia.mass
+            h = own.T @ (mass * np.array(body.inertia.com))
+            J = own.T @ body.inertia.about_origin() @ own
+            rotational = [J[0, 0], J[1, 0], J[1, 1], J[2, 0], J[2, 1], J[2, 2]]
+            numbers = [*R.T.ravel(), *p, mass, *h, *rotational, *own.ravel(), *entry.armature, *joint.parameters]
+            result.append([float(x) + 0.0 for x in numbers])
+        return result
+
+
+def _starts(sizes: list[int]) -> NDArray[np.int64]:
+    return np.cumsum([0, *sizes], dtype=np.int64)[:-1]
+
+
+def _clean(R: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(np.abs(R) < 4e-16, 0.0, R)
+
+
+def _transform(R: NDArray[np.float64], p: NDArray[np.float64]) -> Transform:
+    x, y, z = (float(v) for v in p)
+    return Transform(Matrix.of_rows([[float(v) for v in row] for row in _clean(R)]), Vector(x, y, z))

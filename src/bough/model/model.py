@@ -1,0 +1,167 @@
+"""The model: an immutable description of a mechanism, in the frames its author chose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.errors import UnknownNameError
+from bough.model.coupling import Coupling
+from bough.model.joints import Mimic
+from bough.model.parts import HERE, Body, Frame, JointEntry, Vec3
+from bough.tree import Tree
+
+__all__ = ["BASE", "Model"]
+
+BASE = "world"
+"""Name of the base, body 0."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Model:
+    """A mechanism: a tree of bodies, each on a joint. Made by `bough.Builder`, never changed afterwards.
+
+    Two models with the same content are equal.
+
+    Attributes
+    ----------
+    name
+        Name of the mechanism.
+    tree
+        The tree of bodies: bodies 1 … N, base 0.
+    bodies, joints
+        Body i and the joint between it and its parent are at index i-1.
+    frames
+        Further named frames, merged bodies among them.
+    gravity
+        Acceleration of gravity (m/s²) in the base frame.
+    """
+
+    name: str
+    tree: Tree
+    bodies: tuple[Body, ...]
+    joints: tuple[JointEntry, ...]
+    frames: tuple[Frame, ...]
+    gravity: Vec3
+
+    @cached_property
+    def nq(self) -> int:
+        """Length of a configuration q."""
+        return sum(entry.joint.nq for entry in self.joints)
+
+    @cached_property
+    def nv(self) -> int:
+        """Length of a velocity v: the degrees of freedom."""
+        return sum(entry.joint.nv for entry in self.joints)
+
+    @property
+    def nbodies(self) -> int:
+        """Number of moving bodies."""
+        return self.tree.n
+
+    @cached_property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints, in order of the bodies they move."""
+        return tuple(entry.name for entry in self.joints)
+
+    @cached_property
+    def body_names(self) -> tuple[str, ...]:
+        """Names of the moving bodies."""
+        return tuple(body.name for body in self.bodies)
+
+    @cached_property
+    def frame_names(self) -> tuple[str, ...]:
+        """Names of all frames: the base, the bodies, then the further frames."""
+        return (BASE, *self.body_names, *(frame.name for frame in self.frames))
+
+    @cached_property
+    def dof_names(self) -> tuple[str, ...]:
+        """A name for each entry of v: the joint's, with a number if it has several."""
+        names = []
+        for entry in self.joints:
+            single = entry.joint.nv == 1
+            names += [entry.name if single else f"{entry.name}[{k}]" for k in range(entry.joint.nv)]
+        return tuple(names)
+
+    @cached_property
+    def mass(self) -> float:
+        """Total mass of the moving bodies (kg)."""
+        return float(sum(body.inertia.mass for body in self.bodies))
+
+    @cached_property
+    def coupling(self) -> Coupling:
+        """How the joints' own coordinates follow from q and v: the identity unless there are mimic joints."""
+        return Coupling.of(self.tree, self.joint_names, tuple(entry.joint for entry in self.joints))
+
+    @property
+    def dof_tree(self) -> Tree:
+        """The tree of the mass matrix: λₑ, or with mimic joints the elimination tree of the reduced matrix."""
+        return self.coupling.dof_tree
+
+    def q_slice(self, joint: str) -> slice:
+        """Where the configuration of a joint lies in q."""
+        return self._slice(joint, "nq")
+
+    def v_slice(self, joint: str) -> slice:
+        """Where the velocity of a joint lies in v."""
+        return self._slice(joint, "nv")
+
+    def frame(self, name: str) -> Frame:
+        """A frame by name: a further frame, a body's own, or the base's."""
+        if name not in self._frames:
+            raise UnknownNameError("frame", name, self.frame_names)
+        return self._frames[name]
+
+    def joint(self, name: str) -> JointEntry:
+        """A joint by name."""
+        return self.joints[self._joint_number(name)]
+
+    def limits(self, what: str) -> NDArray[np.float64]:
+        """All limits or losses of one sort.
+
+        "lower" and "upper" have length nq; "velocity", "effort", "damping", "friction" and "armature" have length nv.
+        """
+        sorts = ("lower", "upper", "velocity", "effort", "damping", "friction", "armature")
+        if what not in sorts:
+            raise UnknownNameError("sort of limit", what, sorts)
+        moving = (entry for entry in self.joints if not isinstance(entry.joint, Mimic))
+        return np.array([x for entry in moving for x in getattr(entry, what)])
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Model) and self._content == other._content)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name!r}: {self.nbodies} bodies, nq = {self.nq}, nv = {self.nv}>"
+
+    @cached_property
+    def _content(self) -> tuple[object, ...]:
+        return (self.name, self.tree, self.bodies, self.joints, self.frames, self.gravity)
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self._content)
+
+    @cached_property
+    def _frames(self) -> dict[str, Frame]:
+        own = [Frame(name, i, HERE) for i, name in enumerate((BASE, *self.body_names))]
+        return {frame.name: frame for frame in (*own, *self.frames)}
+
+    @cached_property
+    def _joint_numbers(self) -> dict[str, int]:
+        return {name: k for k, name in enumerate(self.joint_names)}
+
+    def _joint_number(self, name: str) -> int:
+        if name not in self._joint_numbers:
+            raise UnknownNameError("joint", name, self.joint_names)
+        return self._joint_numbers[name]
+
+    def _slice(self, name: str, size: str) -> slice:
+        k = self._joint_number(name)
+        start = sum(getattr(entry.joint, size) for entry in self.joints[:k])
+        return slice(start, start + getattr(self.joints[k].joint, size))

@@ -1,0 +1,173 @@
+"""What a model is made of, as users give it: inertias, placements, joints with their limits, frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bough.errors import ModelError
+from bough.model.joints import Joint
+
+__all__ = ["Body", "Frame", "Inertia", "JointEntry", "Placement", "Vec3"]
+
+Vec3: TypeAlias = tuple[float, float, float]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where a frame is in another: rotation (3, 3, child to parent coordinates) and origin (3,) in metres."""
+
+    rotation: tuple[Vec3, Vec3, Vec3]
+    origin: Vec3
+
+    @staticmethod
+    def of(rotation: ArrayLike, origin: ArrayLike, what: str) -> Placement:
+        """From arrays, checked. Entries within rounding of 0 and ±1 are made exact."""
+        R, p = np.asarray(rotation, dtype=float), np.asarray(origin, dtype=float)
+        if p.shape != (3,) or not np.isfinite(p).all():
+            raise ModelError(f"{what}: the position is {origin!r}, expected three finite numbers (metres)")
+        if R.shape != (3, 3) or not np.isfinite(R).all():
+            raise ModelError(f"{what}: the rotation has shape {R.shape}, expected a finite (3, 3) matrix")
+        if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0:
+            raise ModelError(f"{what}: the matrix {R.tolist()} is not a rotation (orthogonal, determinant 1)")
+        rows = [tuple(float(x) for x in row) for row in _exact(R)]
+        return Placement((_vec3(rows[0]), _vec3(rows[1]), _vec3(rows[2])), _vec3([float(x) + 0.0 for x in p]))
+
+    @property
+    def matrix(self) -> Floats:
+        """The rotation as an array."""
+        return np.array(self.rotation)
+
+    @property
+    def vector(self) -> Floats:
+        """The origin as an array."""
+        return np.array(self.origin)
+
+    def then(self, inner: Placement) -> Placement:
+        """Placement of the frame that `inner` places in this one."""
+        return Placement.of(self.matrix @ inner.matrix, self.matrix @ inner.vector + self.vector, "a placement")
+
+
+HERE = Placement(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), (0.0, 0.0, 0.0))
+
+
+def _exact(R: Floats) -> Floats:
+    """Make entries within rounding of 0 and ±1 exact, so that they fold away."""
+    R = np.where(np.abs(R) < 4e-16, 0.0, R)
+    return np.where(np.abs(np.abs(R) - 1.0) < 4e-16, np.sign(R), R)
+
+
+def _vec3(values: Sequence[float]) -> Vec3:
+    x, y, z = values
+    return (x, y, z)
+
+
+@dataclass(frozen=True)
+class Inertia:
+    """Mass (kg), centre of mass (m, body frame) and rotational inertia about it (kg m², body axes: xx yx yy zx zy zz)."""
+
+    mass: float
+    com: Vec3
+    rotational: tuple[float, float, float, float, float, float]
+
+    @staticmethod
+    def of(mass: float, com: ArrayLike, inertia: ArrayLike, what: str) -> Inertia:
+        """Checked; `inertia` is a number, three principal moments or a symmetric (3, 3) matrix, about the centre of mass."""
+        c, J = np.asarray(com, dtype=float), np.asarray(inertia, dtype=float)
+        if not np.isfinite(mass) or mass < 0:
+            raise ModelError(f"{what}: the mass is {mass}, expected a finite number that is not negative (kg)")
+        if c.shape != (3,) or not np.isfinite(c).all():
+            raise ModelError(f"{what}: the centre of mass is {com!r}, expected three finite numbers (metres)")
+        if J.shape not in ((), (3,), (3, 3)) or not np.isfinite(J).all():
+            raise ModelError(f"{what}: the inertia has shape {J.shape}, expected a number, three, or a (3, 3) matrix")
+        J = J if J.ndim == 2 else np.diag(np.broadcast_to(J, 3))
+        scale = np.abs(J).max()
+        if np.abs(J - J.T).max() > 1e-9 * scale:
+            raise ModelError(f"{what}: the inertia {J.tolist()} is not symmetric")
+        moments = np.linalg.eigvalsh(J)
+        if moments[0] < -1e-9 * scale:
+            raise ModelError(f"{what}: the inertia has the negative principal moment {moments[0]:g} kg m²")
+        if moments[2] > moments[0] + moments[1] + 1e-9 * scale:
+            raise ModelError(
+                f"{what}: the principal moments {moments.tolist()} kg m² break the triangle inequality "
+                "(none may exceed the sum of the others): no rigid body has them"
+            )
+        J = (J + J.T) / 2
+        return Inertia(
+            float(mass),
+            _vec3([float(x) + 0.0 for x in c]),
+            (float(J[0, 0]), float(J[1, 0]), float(J[1, 1]), float(J[2, 0]), float(J[2, 1]), float(J[2, 2])),
+        )
+
+    @property
+    def matrix(self) -> Floats:
+        """The rotational inertia as an array (3, 3)."""
+        xx, yx, yy, zx, zy, zz = self.rotational
+        return np.array([[xx, yx, zx], [yx, yy, zy], [zx, zy, zz]])
+
+    def about_origin(self) -> Floats:
+        """The rotational inertia about the origin of the body frame (3, 3)."""
+        return self.matrix + _parallel(self.mass, np.array(self.com))
+
+    def placed(self, at: Placement) -> Inertia:
+        """The same inertia seen from the frame in which `at` places the present one."""
+        R = at.matrix
+        return Inertia.of(self.mass, R @ np.array(self.com) + at.vector, R @ self.matrix @ R.T, "an inertia")
+
+    def plus(self, other: Inertia) -> Inertia:
+        """Two bodies as one."""
+        mass = self.mass + other.mass
+        if mass == 0.0:
+            return Inertia.of(0.0, self.com, self.matrix + other.matrix, "an inertia")
+        com = (self.mass * np.array(self.com) + other.mass * np.array(other.com)) / mass
+        J = sum(
+            (x.matrix + _parallel(x.mass, np.array(x.com) - com) for x in (self, other)), start=np.zeros((3, 3))
+        )
+        return Inertia.of(mass, com, J, "an inertia")
+
+
+def _parallel(mass: float, c: Floats) -> Floats:
+    return np.asarray(mass * ((c @ c) * np.eye(3) - np.outer(c, c)))
+
+
+@dataclass(frozen=True)
+class Body:
+    """A moving body."""
+
+    name: str
+    inertia: Inertia
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A named frame fixed to a body (0 is the base)."""
+
+    name: str
+    body: int
+    placement: Placement
+
+
+@dataclass(frozen=True)
+class JointEntry:
+    """The joint of one body: its type, where it sits on the parent, and its limits and losses.
+
+    `lower` and `upper` bound q (length nq), the rest are per degree of freedom (length nv). Limits, damping (N m s/rad
+    or N s/m) and dry friction (N m or N) are carried for simulation and control; the dynamics functions use `armature`
+    (kg m² or kg), which is added to the diagonal of the mass matrix.
+    """
+
+    name: str
+    joint: Joint
+    placement: Placement
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    velocity: tuple[float, ...]
+    effort: tuple[float, ...]
+    damping: tuple[float, ...]
+    friction: tuple[float, ...]
+    armature: tuple[float, ...]

@@ -1,0 +1,112 @@
+"""Unit quaternions, and the exponentials of rotations and of rigid motions.
+
+Functions that divide by an angle switch to their series near zero; the switch leaves an error below rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bough.scalar import Scalar, atan2, cos, select, sin, sqrt
+from bough.spatial.matrix import Matrix, from_quaternion
+from bough.spatial.vector import Vector
+
+__all__ = ["Quaternion", "left_jacobian", "left_jacobian_inverse"]
+
+SMALL = 1e-6  # square of the angle below which series are used: their next term is of order SMALL³ / 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Quaternion:
+    """A unit quaternion, real part last."""
+
+    x: Scalar
+    y: Scalar
+    z: Scalar
+    w: Scalar
+
+    @staticmethod
+    def of(values: Sequence[Scalar]) -> Quaternion:
+        """From a sequence of four scalars."""
+        x, y, z, w = values
+        return Quaternion(x, y, z, w)
+
+    @staticmethod
+    def exp(angle: Vector) -> Quaternion:
+        """The rotation by a vector: its direction is the axis, its length the angle."""
+        square = angle.dot(angle)
+        small = square < SMALL
+        length = sqrt(select(small, 1.0, square))
+        half = length * 0.5
+        # sin(θ/2)/θ and cos(θ/2)
+        scale = select(small, 0.5 - square * (1.0 / 48.0 - square * (1.0 / 3840.0)), sin(half) / length)
+        w = select(small, 1.0 - square * (0.125 - square * (1.0 / 384.0)), cos(half))
+        v = angle * scale
+        return Quaternion(v.x, v.y, v.z, w)
+
+    @property
+    def log(self) -> Vector:
+        """The vector of which this rotation is the exponential; of the two, the one of at most half a turn."""
+        sign = select(self.w < 0.0, -1.0, 1.0)
+        v, w = self.vector * sign, self.w * sign
+        square = v.dot(v)
+        small = square < SMALL
+        length = sqrt(select(small, 1.0, square))
+        ratio = select(small, 2.0 / w - (2.0 / 3.0) * square / (w * w * w), 2.0 * atan2(length, w) / length)
+        return v * ratio
+
+    @property
+    def vector(self) -> Vector:
+        """The imaginary part."""
+        return Vector(self.x, self.y, self.z)
+
+    @property
+    def parts(self) -> list[Scalar]:
+        """The four components."""
+        return [self.x, self.y, self.z, self.w]
+
+    @property
+    def conjugate(self) -> Quaternion:
+        """The inverse rotation."""
+        return Quaternion(-self.x, -self.y, -self.z, self.w)
+
+    @property
+    def normalized(self) -> Quaternion:
+        """The same direction with unit length."""
+        length = sqrt(self.vector.dot(self.vector) + self.w * self.w)
+        return Quaternion(self.x / length, self.y / length, self.z / length, self.w / length)
+
+    @property
+    def rotation(self) -> Matrix:
+        """The rotation matrix."""
+        return from_quaternion(self.x, self.y, self.z, self.w)
+
+    def __matmul__(self, other: Quaternion) -> Quaternion:
+        a, b = self.vector, other.vector
+        v = b * self.w + a * other.w + a.cross(b)
+        return Quaternion(v.x, v.y, v.z, self.w * other.w - a.dot(b))
+
+
+def left_jacobian(angle: Vector, v: Vector) -> Vector:
+    """V(ω) v = v + (1 - cos θ)/θ² ω × v + (θ - sin θ)/θ³ ω × (ω × v): displacement of a screw motion."""
+    square = angle.dot(angle)
+    small = square < SMALL
+    safe = select(small, 1.0, square)
+    length = sqrt(safe)
+    s = sin(length * 0.5)
+    a = select(small, 0.5 - square / 24.0, 2.0 * s * s / safe)
+    b = select(small, 1.0 / 6.0 - square / 120.0, (length - sin(length)) / (safe * length))
+    once = angle.cross(v)
+    return v + once * a + angle.cross(once) * b
+
+
+def left_jacobian_inverse(angle: Vector, v: Vector) -> Vector:
+    """V(ω)⁻¹ v = v - ω × v / 2 + (1 - (θ/2) cot(θ/2))/θ² ω × (ω × v), for angles up to half a turn."""
+    square = angle.dot(angle)
+    small = square < SMALL
+    safe = select(small, 1.0, square)
+    half = sqrt(safe) * 0.5
+    c = select(small, 1.0 / 12.0 + square / 720.0, (1.0 - half * cos(half) / sin(half)) / safe)
+    once = angle.cross(v)
+    return v - once * 0.5 + angle.cross(once) * c
