@@ -47,7 +47,7 @@ class PatternError(BoughError, ValueError):
 
 
 class SingularError(BoughError, ValueError):
-    """A matrix is not positive definite, or a joint moves nothing that has inertia; the message names the row or joint."""
+    """A matrix is not positive definite, or a joint moves nothing that has inertia; the message names row or joint."""
 
 
 class ProgramError(BoughError, RuntimeError):

@@ -48,11 +48,9 @@ def close(got: Any, expected: Any, tolerance: float = 1e-10) -> None:
 
 def dense_operation(name: str, factor: Factor, H: Any) -> Any:
     """The matrix that an operation multiplies by, from dense linear algebra alone."""
-    L = factor.L
-    Lt = transposed(L)
-    if name in ("mul_L", "mul_Lt", "mul"):
-        return {"mul_L": L, "mul_Lt": Lt, "mul": H}[name]
-    return np.linalg.inv({"solve_L": L, "solve_Lt": Lt, "solve": H}[name])
+    verb, _, letter = name.partition("_")
+    matrix = {"": H, "L": factor.L, "Lt": transposed(factor.L)}[letter]
+    return matrix if verb == "mul" else np.linalg.inv(matrix)
 
 
 # ---- laws on random trees and forests --------------------------------------------------------------------------------
@@ -128,8 +126,7 @@ def test_accuracy_on_sparse_matrices_is_that_of_a_dense_cholesky() -> None:
     """
     rng = np.random.default_rng(0)
     for tree in (named.balanced_tree(5), named.side_branch_chain(12), named.humanoid()):
-        lower = np.tril(tree.pattern())
-        A = np.concatenate([rng.integers(-9, 10, (200, tree.n, tree.n)) * lower for _ in range(2)], axis=1)
+        A = rng.integers(-9, 10, (200, 2 * tree.n, tree.n)) * np.tile(np.tril(tree.pattern()), (2, 1))
         A[:, : tree.n] += 9 * np.eye(tree.n, dtype=np.int64)
         H = (transposed(A) @ A + np.eye(tree.n, dtype=np.int64)).astype(np.float64)
         x = rng.integers(-9, 10, (200, tree.n)).astype(np.float64)
@@ -187,18 +184,7 @@ def test_refused_operands(factorize: Factorize, batch: Shape, name: str) -> None
     factor = factorize(positive(TREE_1, batch), TREE_1)
     vector = (*batch, 7)
     columns = ", ".join([*map(str, vector), "k"])
-    for shape in [
-        (),
-        (6,),
-        (*batch, 6),
-        (*batch, 8, 2),
-        (1, *vector, 2),
-        (3, *vector, 2),
-        vector[1:],
-        (1, *vector[1:]),
-    ]:
-        if shape == vector or shape[:-1] == vector:
-            continue
+    for shape in [(), (6,), (*batch, 6), (*batch, 8, 2), (1, *vector, 2), vector[1:], (1, *vector[1:])]:
         with pytest.raises(ShapeError) as caught:
             getattr(factor, name)(np.ones(shape))
         message = str(caught.value)
@@ -248,9 +234,8 @@ def test_out(factorize: Factorize, name: str) -> None:
             getattr(factor, name)(x, out=wrong)
 
 
-@every
-def test_out_of_inverse_and_logdet(factorize: Factorize) -> None:
-    factor = factorize(positive(TREE_1, (2,)), TREE_1)
+def test_out_of_inverse_and_logdet() -> None:
+    factor = ltl(positive(TREE_1, (2,)), TREE_1)
     inverse, logdet = np.empty((2, 7, 7)), np.empty(2)
     assert factor.inverse(out=inverse) is inverse
     assert factor.logdet(out=logdet) is logdet
@@ -264,8 +249,10 @@ def test_out_of_inverse_and_logdet(factorize: Factorize) -> None:
 def test_overwrite(factorize: Factorize, dtype: type, batch: Shape) -> None:
     H = positive(TREE_1, batch).astype(dtype)
     kept = H.copy()
+    expected = factorize(H, TREE_1).packed
+    assert np.array_equal(H, kept)
     factor = factorize(H, TREE_1, overwrite=True)
-    assert np.array_equal(factor.packed, factorize(kept, TREE_1).packed)
+    assert np.array_equal(factor.packed, expected)
     upper = factor.kind == "udut"
     written, rest = (np.triu(H), np.tril(H, -1)) if upper else (np.tril(H), np.triu(H, 1))
     triangle = transposed(factor.L) if upper else factor.L
@@ -277,14 +264,6 @@ def test_overwrite(factorize: Factorize, dtype: type, batch: Shape) -> None:
     solution = factor.solve(np.ones((*batch, 7)))
     H[...] = 0  # the factor has its own memory
     assert np.array_equal(factor.solve(np.ones((*batch, 7))), solution)
-
-
-@every
-def test_without_overwrite_nothing_is_written(factorize: Factorize) -> None:
-    H = positive(TREE_1)
-    kept = H.copy()
-    factorize(H, TREE_1)
-    assert np.array_equal(H, kept)
 
 
 @every
@@ -333,11 +312,8 @@ def test_rows_by_name(kind: Any) -> None:
 
 def test_which_factor_has_what() -> None:
     factors = {f.__name__: f(np.eye(2), (0, 1)) for f in (ltl, ltdl, udut)}
-    assert {(name, part) for name, f in factors.items() for part in "LDU" if hasattr(f, part)} == {
-        *(("ltl", part) for part in "L"),
-        *(("ltdl", part) for part in "LD"),
-        *(("udut", part) for part in "LDU"),
-    }
+    parts = {name: "".join(part for part in "LDU" if hasattr(f, part)) for name, f in factors.items()}
+    assert parts == {"ltl": "L", "ltdl": "LD", "udut": "LDU"}
     with pytest.raises(AttributeError, match=r"'ltl' has no D.*use ltdl"):
         _ = factors["ltl"].D
     with pytest.raises(AttributeError, match=r"'ltdl' has no U.*use udut"):

@@ -11,12 +11,12 @@ from bough.spatial import (
     NO_ARTICULATED,
     NO_FORCE,
     REST,
-    UNIT_MOTIONS,
     ZERO,
     ArticulatedInertia,
     Force,
     Motion,
     Transform,
+    unit_directions,
 )
 from bough.tree.scans import inward, outward
 
@@ -85,8 +85,7 @@ def aba(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None = None
             return None, kept
         # Iᵃ = Iᴬ - U D⁻¹ Uᵀ and pᵃ = p′ + U D⁻¹ u. Without armature Iᵃ vanishes on the joint's own directions.
         W = _columns_solved(D, U)
-        rigid = all(isinstance(rotor, float) and rotor == 0.0 for rotor in body.armature)
-        free = [k for k, unit in enumerate(UNIT_MOTIONS) if unit in S] if rigid else []
+        free = [] if body.has_armature else unit_directions(S)
         I_a = I_A.minus_outer(U, W, free)
         p_a = p_prime
         for column, x in zip(U, D.solve(u), strict=True):

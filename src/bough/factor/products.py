@@ -1,7 +1,7 @@
-"""Products and substitutions with a sparse triangular factor (Featherstone 2005, appendix; Shimanovsky, algorithms 2, 3).
+"""Products and substitutions with a sparse factor (Featherstone 2005, appendix; Shimanovsky, algorithms 2 and 3).
 
-`unit` says that the diagonal of L is 1 and that the diagonal of the storage holds D, as LTDL and UDUᵀ leave it. For UDUᵀ
-read U as Lᵀ.
+`unit` says that the diagonal of L is 1 and that the diagonal of the storage holds D, as LTDL and UDUᵀ leave it. For
+UDUᵀ read U as Lᵀ.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from bough.scalar import Array, array
 from bough.tree import Tree
 from bough.tree.paths import Node, PathMatrix, Paths
 
-__all__ = ["mul", "mul_H", "mul_L", "mul_Lt", "solve", "solve_L", "solve_Lt"]
+__all__ = ["diagonal", "mul", "mul_H", "mul_L", "mul_Lt", "solve", "solve_L", "solve_Lt"]
 
 
 def mul_L(tree: Tree, packed: Array, x: Array, unit: bool) -> Array:
@@ -106,6 +106,17 @@ def mul_H(tree: Tree, packed: Array, x: Array) -> Array:
 
     paths.outward(row)
     return y
+
+
+def diagonal(tree: Tree, packed: Array) -> Array:
+    """The diagonal of packed path rows: D of a unit factor."""
+    paths, F, D = Paths(tree), PathMatrix(packed), array(tree.n)
+
+    def row(i: Node) -> None:
+        D[i.index] = F[i, i]
+
+    paths.outward(row)
+    return D
 
 
 def _over_D(tree: Tree, packed: Array, x: Array) -> Array:

@@ -42,6 +42,8 @@ class Coupling:
     q_offset: Floats
     v_source: Ints
     v_ratio: Floats
+    q_own: Ints  # where each coordinate of the model lies among the own ones
+    v_own: Ints
 
     @staticmethod
     def of(tree: Tree, names: Sequence[str], joints: Sequence[Joint]) -> Coupling:
@@ -50,12 +52,16 @@ class Coupling:
         v_start = np.cumsum([0, *(j.nv for j in joints)])
         q: list[tuple[int, float, float]] = []
         v: list[tuple[int, float]] = []
+        q_own: list[int] = []
+        v_own: list[int] = []
         for k, joint in enumerate(joints):
             if isinstance(joint, Mimic):
                 source, ratio, offset = _resolve(k, names, joints)
                 q.append((int(q_start[source]), ratio, offset))
                 v.append((int(v_start[source]), ratio))
             else:
+                q_own += range(len(q), len(q) + joint.nq)
+                v_own += range(len(v), len(v) + joint.nv)
                 q += [(int(q_start[k]) + j, 1.0, 0.0) for j in range(joint.nq)]
                 v += [(int(v_start[k]) + j, 1.0) for j in range(joint.nv)]
         full = tree.expand([own_joint(j).nv for j in joints])
@@ -70,6 +76,8 @@ class Coupling:
             np.array([o for _, _, o in q], dtype=float),
             v_source,
             np.array([r for _, r in v], dtype=float),
+            np.array(q_own, dtype=np.int64),
+            np.array(v_own, dtype=np.int64),
         )
 
     def own_q(self, q: Array) -> Array:
@@ -88,6 +96,16 @@ class Coupling:
         source, ratio = _tables(own_v=self.v_source, v_ratio=self.v_ratio)
         return _filled(self.v_source.size, lambda k: v[gather_index(source, k)] * gather(ratio, k))
 
+    def model_q(self, own: Array) -> Array:
+        """The model's configuration among the joints' own ones."""
+        (places,) = _tables(q_own=self.q_own)
+        return own if self.trivial else _filled(self.q_own.size, lambda k: own[gather_index(places, k)])
+
+    def model_v(self, own: Array) -> Array:
+        """The model's velocities among the joints' own ones."""
+        (places,) = _tables(v_own=self.v_own)
+        return own if self.trivial else _filled(self.v_own.size, lambda k: own[gather_index(places, k)])
+
     def reduced(self, tau: Array) -> Array:
         """The model's forces from the joints' own, Gᵀ tau. Also reduces rows of any matrix with own columns."""
         if self.trivial:
@@ -101,6 +119,36 @@ class Coupling:
             return carry
 
         loop(self.v_source.size, add, ())
+        return result
+
+    def reduced_rows(self, matrix: Array, rows: int) -> Array:
+        """J G for a dense matrix with own columns, row by row."""
+        if self.trivial:
+            return matrix
+        own, n = self.v_source.size, self.dof_tree.n
+        result = array(rows * n)
+        for r in range(rows):
+            row = self.reduced(_Shifted(matrix, r * own))
+            _copy(row, result, r * n, n)
+        return result
+
+    def reduced_square(self, matrix: Array) -> Array:
+        """Gᵀ C G for a dense square matrix over own coordinates, row by row."""
+        if self.trivial:
+            return matrix
+        own, n = self.v_source.size, self.dof_tree.n
+        source, ratio = _tables(own_v=self.v_source, v_ratio=self.v_ratio)
+        result = array(n * n)
+
+        def add_row(i: Index, carry: tuple[()]) -> tuple[()]:
+            def add(j: Index, carry: tuple[()]) -> tuple[()]:
+                place = gather_index(source, i) * n + gather_index(source, j)
+                result[place] = result[place] + matrix[i * own + j] * (gather(ratio, i) * gather(ratio, j))
+                return carry
+
+            return loop(own, add, carry)
+
+        loop(own, add_row, ())
         return result
 
     def reduced_matrix(self, packed: Array) -> Array:
@@ -175,3 +223,24 @@ def _filled(size: int, entry: Any) -> Array:
 
     loop(size, fill, ())
     return result
+
+
+class _Shifted:
+    """Part of an array that begins further on."""
+
+    def __init__(self, values: Array, start: int) -> None:
+        self._values, self._start = values, start
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._values[index + self._start]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._values[index + self._start] = value
+
+
+def _copy(values: Array, to: Array, start: int, size: int) -> None:
+    def copy(k: Index, carry: tuple[()]) -> tuple[()]:
+        to[k + start] = values[k]
+        return carry
+
+    loop(size, copy, ())

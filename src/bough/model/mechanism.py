@@ -33,6 +33,7 @@ class _Kind:
     joint: Joint
     is_root: bool
     is_leaf: bool
+    has_armature: bool
     parameters: int
 
 
@@ -45,6 +46,7 @@ class BodyRecord:
         self.index = index
         self.is_root = described.is_root
         self.is_leaf = described.is_leaf
+        self.has_armature = described.has_armature
         self.joint = described.joint
         self.nv = described.joint.nv
         self._count = described.parameters
@@ -69,7 +71,7 @@ class BodyRecord:
     @property
     def armature(self) -> list[Scalar]:
         """Armature of each degree of freedom."""
-        return self._constants(REST_OF_ROW, self.nv)
+        return self._constants(REST_OF_ROW, self.nv) if self.has_armature else [0.0] * self.nv
 
     @property
     def parameters(self) -> list[Scalar]:
@@ -148,8 +150,8 @@ class Mechanism:
         self.joints = tuple(own_joint(entry.joint) for entry in model.joints)
         roots, leaves = set(self.tree.roots), set(self.tree.leaves)
         described = [
-            _Kind(joint.canonical, i in roots, i in leaves, len(joint.parameters))
-            for i, joint in enumerate(self.joints, start=1)
+            _Kind(joint.canonical, i in roots, i in leaves, any(entry.armature), len(joint.parameters))
+            for i, (joint, entry) in enumerate(zip(self.joints, model.joints, strict=True), start=1)
         ]
         self.kind_list = tuple(dict.fromkeys(described))
         number = {kind: k for k, kind in enumerate(self.kind_list)}
@@ -178,6 +180,10 @@ class Mechanism:
     def record(self, kind: int, index: Index) -> BodyRecord:
         """The record of a body."""
         return BodyRecord(self, kind, index)
+
+    def at(self, body: int) -> BodyRecord:
+        """The record of the body with a given number."""
+        return self.record(self.kinds[body - 1], body - 1)
 
     def frame(self, frame: Frame) -> Transform:
         """Placement of a frame in the inside frame of its body."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
+import numpy as np
+
 from bough.errors import ProgramError
-from bough.program.ir import Apply, Block, Const, Load, Loop, Program, Store, Switch
+from bough.program.ir import Apply, Block, Buffer, Const, Load, Loop, Program, Store, Switch
 from bough.scalar import INDEX_OPS, OPS, Kind
 
 __all__ = ["check"]
@@ -19,61 +23,81 @@ class _Checker:
         self.program = program
         self.buffers = {b.name: b for b in program.buffers}
         self.defined: set[int] = set()
+        self.constants: dict[int, float | bool | int] = {}
 
     def run(self) -> None:
         if len(self.buffers) != len(self.program.buffers):
             self.fail("two buffers have the same name")
         for b in self.program.buffers:
-            if (b.data is not None) != (b.role == "table"):
-                self.fail(f"buffer {b.name!r}: tables have data and other buffers have none")
-            if b.data is not None and b.data.size != b.size:
-                self.fail(f"table {b.name!r} has {b.data.size} entries and says {b.size}")
+            self.buffer(b)
         self.block(self.program.body, set())
 
-    def fail(self, message: str) -> None:
+    def fail(self, message: str) -> NoReturn:
         raise ProgramError(f"program {self.program.name!r}: {message}")
 
-    def define(self, value: int, visible: set[int], kind: Kind | None = None) -> None:
+    def kind(self, value: int) -> Kind:
+        if not 0 <= value < len(self.program.kinds):
+            self.fail(f"value %{value} has no kind: the program has {len(self.program.kinds)} values")
+        return self.program.kinds[value]
+
+    def define(self, value: int, visible: set[int], kind: Kind) -> None:
+        if self.kind(value) != kind:
+            self.fail(f"value %{value} is of kind {self.kind(value)}, expected {kind}")
         if value in self.defined:
             self.fail(f"value %{value} is defined twice")
-        if kind is not None and self.program.kinds[value] != kind:
-            self.fail(f"value %{value} is a {self.program.kinds[value]}, expected a {kind}")
         self.defined.add(value)
         visible.add(value)
 
     def use(self, value: int, visible: set[int], kind: Kind) -> None:
         if value not in visible:
             self.fail(f"value %{value} is used where it is not defined (did it leave its loop or branch?)")
-        if self.program.kinds[value] != kind:
-            self.fail(f"value %{value} is a {self.program.kinds[value]}, used as a {kind}")
+        if self.kind(value) != kind:
+            self.fail(f"value %{value} is of kind {self.kind(value)} and is used as {kind}")
+
+    def buffer(self, b: Buffer) -> None:
+        if (b.data is not None) != (b.role == "table"):
+            self.fail(f"buffer {b.name!r}: tables have data and other buffers have none")
+        if b.data is None:
+            if b.kind != "float":
+                self.fail(f"the {b.role} {b.name!r} is of kind {b.kind}, expected float")
+            return
+        if b.data.shape != (b.size,):
+            self.fail(f"table {b.name!r} has data of shape {b.data.shape}, expected ({b.size},)")
+        if b.data.dtype != {"int": np.int64, "float": np.float64}.get(b.kind):
+            self.fail(f"table {b.name!r} has data of type {b.data.dtype} and is of kind {b.kind}")
 
     def block(self, block: Block, visible: set[int]) -> None:
-        kinds = self.program.kinds
         for x in block:
             if isinstance(x, Const):
-                self.define(x.result, visible)
+                if type(x.value) not in _KINDS:
+                    self.fail(f"value %{x.result} is a {type(x.value).__name__}, expected a float, bool or int")
+                self.constants[x.result] = x.value
+                self.define(x.result, visible, _KINDS[type(x.value)])
             elif isinstance(x, Apply):
-                op = OPS.get(x.op) or INDEX_OPS.get(x.op)
-                if op is None or len(op.arguments) != len(x.arguments):
-                    self.fail(f"no operation {x.op!r} with {len(x.arguments)} arguments")
-                    return
-                for argument, kind in zip(x.arguments, op.arguments, strict=True):
-                    self.use(argument, visible, kind)
-                self.define(x.result, visible, op.result)
+                self.apply(x, visible)
             elif isinstance(x, Load | Store):
                 self.access(x, visible)
             elif isinstance(x, Loop):
                 self.loop(x, visible)
             else:
-                self.use(x.selector, visible, "int")
-                self.switch(x, visible, kinds)
+                self.switch(x, visible)
+
+    def apply(self, x: Apply, visible: set[int]) -> None:
+        op = OPS.get(x.op) or INDEX_OPS.get(x.op)
+        if op is None or len(op.arguments) != len(x.arguments):
+            self.fail(f"no operation {x.op!r} with {len(x.arguments)} arguments")
+        for argument, kind in zip(x.arguments, op.arguments, strict=True):
+            self.use(argument, visible, kind)
+        self.define(x.result, visible, op.result)
 
     def access(self, x: Load | Store, visible: set[int]) -> None:
         buffer = self.buffers.get(x.buffer)
         if buffer is None:
             self.fail(f"no buffer {x.buffer!r}")
-            return
         self.use(x.index, visible, "int")
+        place = self.constants.get(x.index)
+        if place is not None and not 0 <= place < buffer.size:
+            self.fail(f"{buffer.name}[{place}] is outside 0 … {buffer.size - 1}")
         if isinstance(x, Load):
             self.define(x.result, visible, buffer.kind)
             return
@@ -85,7 +109,7 @@ class _Checker:
         self.use(x.count, visible, "int")
         if not len(x.initial) == len(x.carried) == len(x.following) == len(x.results):
             self.fail("a loop carries lists of different lengths")
-        kinds = [self.program.kinds[v] for v in x.initial]
+        kinds = [self.kind(v) for v in x.initial]
         for value, kind in zip(x.initial, kinds, strict=True):
             self.use(value, visible, kind)
         inside = set(visible)
@@ -100,11 +124,20 @@ class _Checker:
         for value, kind in zip(x.results, kinds, strict=True):
             self.define(value, visible, kind)
 
-    def switch(self, x: Switch, visible: set[int], kinds: tuple[Kind, ...]) -> None:
+    def switch(self, x: Switch, visible: set[int]) -> None:
+        self.use(x.selector, visible, "int")
+        if not x.branches or len(x.branches) != len(x.yields):
+            self.fail(f"a switch has {len(x.branches)} branches and {len(x.yields)} lists of what they yield")
+        kinds = [self.kind(result) for result in x.results]
         for branch, values in zip(x.branches, x.yields, strict=True):
             inside = set(visible)
             self.block(branch, inside)
-            for value, result in zip(values, x.results, strict=True):
-                self.use(value, inside, kinds[result])
-        for result in x.results:
-            self.define(result, visible)
+            if len(values) != len(kinds):
+                self.fail(f"a branch yields {len(values)} values, expected {len(kinds)}")
+            for value, kind in zip(values, kinds, strict=True):
+                self.use(value, inside, kind)
+        for result, kind in zip(x.results, kinds, strict=True):
+            self.define(result, visible, kind)
+
+
+_KINDS: dict[type, Kind] = {bool: "bool", int: "int", float: "float"}

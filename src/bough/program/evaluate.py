@@ -43,7 +43,7 @@ class Evaluator:
         self._dead = _last_uses(program.body)
 
     def run(self, memory: dict[str, Any]) -> None:
-        """Run on `memory`, which maps each input, output and scratch buffer to a list of what the rules compute with."""
+        """Run on `memory`: for each input, output and scratch buffer, a list of what the rules compute with."""
         values: dict[int, Any] = {}
         places = {**memory, **self._tables}
         dead = self._dead
@@ -111,4 +111,3 @@ def _last_uses(block: Block) -> list[tuple[int, ...]]:
         dead.append(tuple(used - seen))
         seen |= used
     return dead[::-1]
-

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from bough.scalar import Kind
 
 __all__ = [
-    "Apply", "Block", "Buffer", "Const", "Instruction", "Load", "Loop", "Program", "Store", "Switch", "boundary", "uses",
-    "walk",
+    "Apply", "Block", "Buffer", "Const", "Instruction", "Load", "Loop", "Program", "Store", "Switch", "boundary",
+    "uses", "walk",
 ]  # fmt: skip
 
 

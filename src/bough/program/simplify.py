@@ -11,8 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bough.program.check import check
-from bough.program.ir import Apply, Block, Const, Instruction, Load, Loop, Program, Store, Switch, boundary, uses, walk
-from bough.scalar import Kind
+from bough.program.ir import Apply, Block, Const, Instruction, Load, Loop, Program, Store, Switch, boundary, walk
 
 __all__ = ["drop_unused", "share_reciprocals", "simplify"]
 
@@ -28,24 +27,28 @@ def simplify(program: Program) -> Program:
 def share_reciprocals(program: Program) -> Program:
     """Replace two or more divisions by the same value within a block by one reciprocal and multiplications."""
     kinds = list(program.kinds)
+    ones = {x.result for x in walk(program.body) if isinstance(x, Const) and x.value == 1.0}
 
-    def new(kind: Kind) -> int:
-        kinds.append(kind)
+    def new() -> int:
+        kinds.append("float")
         return len(kinds) - 1
 
     def rewrite(block: Block) -> Block:
-        divisors = Counter(x.arguments[1] for x in block if isinstance(x, Apply) and x.op == "div")
+        divisions = [x for x in block if isinstance(x, Apply) and x.op == "div"]
+        divisors = Counter(x.arguments[1] for x in divisions)
+        given = {x.arguments[1]: x.result for x in divisions if x.arguments[0] in ones}  # 1 / b is there already
         inverse: dict[int, int] = {}
         result: list[Instruction] = []
         for x in block:
-            if isinstance(x, Apply) and x.op == "div" and divisors[x.arguments[1]] > 1:
-                a, b = x.arguments
-                if b not in inverse:
-                    one, inverse[b] = new("float"), new("float")
-                    result += [Const(one, 1.0), Apply(inverse[b], "div", (one, b))]
-                result.append(Apply(x.result, "mul", (a, inverse[b])))
-            else:
+            if not isinstance(x, Apply) or x.op != "div" or divisors[x.arguments[1]] < 2:
                 result.append(_with_blocks(x, rewrite))
+                continue
+            a, b = x.arguments
+            if b not in inverse:
+                one, inverse[b] = new(), given[b] if b in given else new()
+                result += [Const(one, 1.0), Apply(inverse[b], "div", (one, b))]
+            if x.result != inverse[b]:
+                result.append(Apply(x.result, "mul", (a, inverse[b])))
         return tuple(result)
 
     body = rewrite(program.body)
@@ -53,24 +56,36 @@ def share_reciprocals(program: Program) -> Program:
 
 
 def drop_unused(program: Program) -> Program:
-    """Drop instructions whose results nothing uses, and buffers that nothing touches."""
-    used: set[int] = set()
-
-    def keep(block: Block) -> Block:
-        result: list[Instruction] = []
-        for x in reversed(block):  # uses come after definitions, so one sweep from the end sees them all
-            if isinstance(x, Const | Apply | Load) and x.result not in used:
-                continue
-            used.update(boundary(x))
-            x = _with_blocks(x, keep)
-            used.update(uses(x))
-            result.append(x)
-        return tuple(reversed(result))
-
-    body = keep(program.body)
+    """Drop instructions whose results nothing uses, stores that nothing loads, and buffers that nothing touches."""
+    body = program.body
+    while (smaller := _without_unused(body, program)) != body:
+        body = smaller
     touched = {x.buffer for x in walk(body) if isinstance(x, Load | Store)}
     buffers = tuple(b for b in program.buffers if b.role in ("input", "output") or b.name in touched)
     return Program(program.name, buffers, body, program.kinds)
+
+
+def _without_unused(body: Block, program: Program) -> Block:
+    """One sweep from the end, which sees all uses of a value before its definition."""
+    observed = {x.buffer for x in walk(body) if isinstance(x, Load)} | {b.name for b in program.of_role("output")}
+    used: set[int] = set()
+
+    def needed(x: Instruction) -> bool:
+        if isinstance(x, Store):
+            return x.buffer in observed
+        if isinstance(x, Const | Apply | Load):
+            return x.result in used
+        return not used.isdisjoint(x.results) or any(isinstance(y, Store) and needed(y) for y in walk((x,)))
+
+    def keep(block: Block) -> Block:
+        result: list[Instruction] = []
+        for x in reversed(block):
+            if needed(x):
+                used.update(boundary(x))
+                result.append(_with_blocks(x, keep))
+        return tuple(reversed(result))
+
+    return keep(body)
 
 
 def _with_blocks(x: Instruction, rewrite: Callable[[Block], Block]) -> Instruction:

@@ -7,22 +7,42 @@ table reads and scratch memory; the algorithm cannot tell.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+import functools
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from bough.errors import ProgramError
 from bough.program.check import check
 from bough.program.ir import Apply, Block, Buffer, Const, Instruction, Load, Loop, Program, Store, Switch
-from bough.program.rows import TracedRows
-from bough.program.values import Traced, TracedArray, TracedIndex
-from bough.scalar import Array, Bool, Control, Index, Kind, Op, Rows, Scalar, Symbolic, Table, activate, leaves, rebuild
+from bough.program.rows import TracedRows, UnrolledRows
+from bough.program.values import Cells, Given, Traced, TracedArray, TracedIndex
+from bough.scalar import (
+    Array,
+    Bool,
+    Control,
+    Index,
+    Kind,
+    Op,
+    Rows,
+    Scalar,
+    Symbolic,
+    SymbolicIndex,
+    Table,
+    activate,
+    either,
+    leaves,
+    rebuild,
+    shape,
+)
 from bough.scalar.control import freeze
 from bough.scalar.ops import INDEX_OPS
 
 __all__ = ["Tracer", "trace"]
+
+C = TypeVar("C")
 
 
 def trace(
@@ -64,9 +84,11 @@ class Tracer(Control):
         self._kinds: list[Kind] = []
         self._blocks: list[list[Instruction]] = [[]]
         self._known: list[dict[Hashable, int]] = [{}]
-        self._buffers: dict[str, Buffer] = {}
-        self._tables: dict[int, tuple[Table, str]] = {}
+        self._buffers: dict[str, Buffer] = {}  # by the names used while tracing
+        self._outputs: dict[str, str] = {}  # from such a name to the name of an output
+        self._tables: dict[Hashable, Buffer] = {}
         self._pending: list[TracedRows] = []
+        self._done: list[Bool] = []  # which states the loops being traced leave alone
 
     # -- values ----------------------------------------------------------------------------------------------------
 
@@ -98,7 +120,7 @@ class Tracer(Control):
             return x.value
         if isinstance(x, Symbolic):
             raise ProgramError(f"cannot trace a {type(x).__name__}")
-        constant = {"float": float, "bool": bool, "int": int}[kind](x)
+        constant = _constant(x, kind)
         key = ("const", kind, repr(constant))  # repr tells 0.0 from -0.0
         return self.shared(key, kind, lambda value: Const(value, constant))
 
@@ -139,10 +161,7 @@ class Tracer(Control):
 
     def declare(self, name: str, role: Any, kind: Kind, size: int, data: Any = None) -> Buffer:
         """Add a buffer under a name that is made unique."""
-        unique, k = name, 1
-        while unique in self._buffers:
-            k += 1
-            unique = f"{name}_{k}"
+        unique = _unique(name, self._buffers)
         self._buffers[unique] = Buffer(unique, role, kind, size, data)
         return self._buffers[unique]
 
@@ -153,38 +172,43 @@ class Tracer(Control):
     def input(self, name: str, size: int) -> Array:
         """An input of the program, as the array the algorithm sees."""
         array = TracedArray(self, self.declare(name, "input", "float", size))
-        return array if self.rolled else [array[k] for k in range(size)]
+        return array if self.rolled else Given(name, [array[k] for k in range(size)])
 
     def output(self, name: str, values: Any) -> None:
         """Make an array an output of the program."""
-        if isinstance(values, TracedArray) and values.buffer.role == "scratch" and name not in self._buffers:
-            self._rename(values.buffer, name)
-            return
-        buffer = self.declare(name, "output", "float", len(values))
-        if buffer.name != name:
-            raise ProgramError(f"the output {name!r} has the name of another buffer")
-        if isinstance(values, TracedArray):
+        if name in self._buffers and self._buffers[name].role == "input":
+            raise ProgramError(f"the output {name!r} has the name of an input")
+        if not isinstance(values, TracedArray):
+            buffer = self.declare(name, "output", "float", len(values))
+            for k, x in enumerate(values):
+                self.store(buffer, k, x)
+        elif values.tracer is not self:
+            raise ProgramError(f"the output {name!r} is an array of another trace")
+        elif self._buffers[values.buffer.name].role == "scratch":
+            buffer = replace(values.buffer, role="output")
+            self.replace(buffer)
+        else:  # an input, or what is an output already
+            buffer = self.declare(name, "output", "float", len(values))
+            self._fill(buffer, lambda k: values[k])
+        self._outputs[buffer.name] = name
 
-            def copy(k: Index, carry: tuple[()]) -> tuple[()]:
-                self.store(buffer, k, values[k])
-                return carry
+    def _fill(self, buffer: Buffer, entry: Callable[[Index], Scalar]) -> None:
+        def fill(k: Index, carry: tuple[()]) -> tuple[()]:
+            self.store(buffer, k, entry(k))
+            return carry
 
-            self.loop(buffer.size, copy, ())
-            return
-        for k, x in enumerate(values):
-            self.store(buffer, k, x)
-
-    def _rename(self, buffer: Buffer, name: str) -> None:
-        """Turn a scratch buffer into an output: its loads and stores are rewritten when the program is finished."""
-        self._buffers[buffer.name] = Buffer(name, "output", buffer.kind, buffer.size)
+        self.loop(buffer.size, fill, ())
 
     def finish(self, name: str) -> Program:
         """The program recorded so far."""
         for pending in self._pending:
             pending.settle()
-        names = {old: buffer.name for old, buffer in self._buffers.items()}
-        body = _renamed(tuple(self._blocks[0]), names)
-        return Program(name, tuple(self._buffers.values()), body, tuple(self._kinds))
+        # inputs and outputs are called as the caller says; everything else yields
+        names = {key: self._outputs.get(key, key) for key, b in self._buffers.items() if b.role in ("input", "output")}
+        for key in self._buffers:
+            names.setdefault(key, _unique(key, names.values()))
+        buffers = tuple(replace(b, name=names[key]) for key, b in self._buffers.items())
+        return Program(name, buffers, _renamed(tuple(self._blocks[0]), names), tuple(self._kinds))
 
     # -- control ---------------------------------------------------------------------------------------------------
 
@@ -198,6 +222,8 @@ class Tracer(Control):
     ) -> Any:
         if not self.rolled:
             return super().loop(count, body, carry, reverse, until)
+        if not isinstance(count, SymbolicIndex) and count <= 0:
+            return carry
         number = self.value_of(count, "int")
         initial = tuple(self._leaf_value(x) for x in leaves(carry))
         kinds = [self._kinds[v] for v in initial]
@@ -206,9 +232,7 @@ class Tracer(Control):
         carried = tuple(self.new_value(kind) for kind in kinds)
         state = rebuild(carry, iter([self._wrap(v) for v in carried]))
         done = until(state) if until is not None else None
-        following = body(TracedIndex(self, counter), state)
-        if done is not None:
-            following = freeze(done, state, following)
+        following = self.unless(done, TracedIndex(self, counter), body, state)
         values = tuple(self.value_of(x, kind) for x, kind in zip(leaves(following), kinds, strict=True))
         stop = None if done is None else self.value_of(done, "bool")
         block = self._close()
@@ -216,41 +240,64 @@ class Tracer(Control):
         self.emit(Loop(number, counter, reverse, initial, carried, block, values, results, stop))
         return rebuild(carry, iter([self._wrap(v) for v in results]))
 
+    def unless(self, done: Bool | None, k: Any, body: Callable[[Any, C], C], carry: C) -> C:
+        """One turn of a loop for the states that are not done."""
+        if isinstance(done, Symbolic):
+            self._done.append(done)
+            following = body(k, carry)
+            self._done.pop()
+        else:
+            following = carry if done else body(k, carry)
+        if shape(following) != shape(carry):
+            raise ProgramError("the body of a loop returns a structure of another shape than the one it is given")
+        return following if done is None else freeze(done, carry, following)
+
+    @property
+    def level(self) -> int:
+        """How many loops with an early exit are being traced: what is made in one is written in full there."""
+        return len(self._done)
+
+    def kept(self, level: int, old: Callable[[], C], new: C) -> C:
+        """What a store writes in storage made at some level: what it holds already for states that are done since."""
+        done = self._done[level:]
+        return freeze(functools.reduce(either, done), old(), new) if done else new
+
     def switch(self, selector: Index, branches: Sequence[Callable[[], Any]]) -> Any:
-        if isinstance(selector, int):
+        if not isinstance(selector, SymbolicIndex):
             return super().switch(selector, branches)
         if len(branches) == 1:
             return branches[0]()
-        blocks, yields, shape = [], [], None
+        blocks, yields, returned = [], [], []
         for branch in branches:
             self._open()
-            result = branch()
-            shape = result if shape is None else shape
-            yields.append(tuple(self._leaf_value(x) for x in leaves(result)))
+            returned.append(branch())
+            yields.append(tuple(self._leaf_value(x) for x in leaves(returned[-1])))
             blocks.append(self._close())
-        if len({len(values) for values in yields}) != 1:
+        if len({shape(result) for result in returned}) != 1:
             raise ProgramError("the branches of a switch return structures of different shapes")
         results = tuple(self.new_value(self._kinds[v]) for v in yields[0])
         self.emit(Switch(self.value_of(selector, "int"), tuple(blocks), tuple(yields), results))
-        return rebuild(shape, iter([self._wrap(v) for v in results]))
+        return rebuild(returned[0], iter([self._wrap(v) for v in results]))
 
     def gather(self, table: Table, index: Index) -> Any:
-        if isinstance(index, int):
+        if not isinstance(index, SymbolicIndex):
             return super().gather(table, index)
-        if id(table) not in self._tables:
+        if table.contents not in self._tables:
             kind: Kind = "int" if np.issubdtype(table.data.dtype, np.integer) else "float"
-            buffer = self.declare(table.name, "table", kind, table.data.size, table.data)
-            self._tables[id(table)] = (table, buffer.name)  # holding the table keeps its id taken
-        return self.load(self._buffers[self._tables[id(table)][1]], index)
+            self._tables[table.contents] = self.declare(table.name, "table", kind, table.data.size, table.data)
+        return self.load(self._tables[table.contents], index)
 
     def array(self, size: int) -> Array:
         if not self.rolled:
-            return super().array(size)
-        return TracedArray(self, self.declare("array", "scratch", "float", size))
+            return Cells(self, size)
+        made = TracedArray(self, self.declare("array", "scratch", "float", size))
+        if len(self._blocks) > 1:  # scratch is zero when the program starts, not at every turn of a loop
+            self._fill(made.buffer, lambda k: 0.0)
+        return made
 
     def rows(self, count: int, kinds: Sequence[int] | None = None) -> Rows:
         if not self.rolled:
-            return super().rows(count, kinds)
+            return UnrolledRows(self, count)
         self._pending.append(TracedRows(self, count, kinds))
         return self._pending[-1]
 
@@ -268,6 +315,26 @@ class Tracer(Control):
 
     def _wrap(self, value: int) -> Traced | TracedIndex:
         return TracedIndex(self, value) if self._kinds[value] == "int" else Traced(self, value)
+
+
+def _constant(x: object, kind: Kind) -> float | bool | int:
+    if isinstance(x, bool | np.bool_):
+        if kind == "bool":
+            return bool(x)
+    elif isinstance(x, int | np.integer) and kind == "int":
+        return int(x)
+    elif isinstance(x, int | float | np.integer | np.floating) and kind == "float":
+        return float(x)
+    raise ProgramError(f"{x!r} is a {type(x).__name__}, expected a constant of kind {kind}")
+
+
+def _unique(name: str, taken: Collection[str]) -> str:
+    """The name, with a number where it is taken already."""
+    unique, k = name, 1
+    while unique in taken:
+        k += 1
+        unique = f"{name}_{k}"
+    return unique
 
 
 def _renamed(block: Block, names: dict[str, str]) -> Block:

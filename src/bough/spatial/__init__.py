@@ -1,6 +1,6 @@
 """Spatial algebra over scalars: vectors, rotations, motions, forces, inertias, placements."""
 
-from bough.spatial.inertia import NO_ARTICULATED, NO_INERTIA, ArticulatedInertia, RigidInertia
+from bough.spatial.inertia import NO_ARTICULATED, NO_INERTIA, ArticulatedInertia, CoriolisInertia, RigidInertia
 from bough.spatial.matrix import (
     IDENTITY,
     Matrix,
@@ -11,14 +11,13 @@ from bough.spatial.matrix import (
     cross_matrix,
     from_quaternion,
 )
-from bough.spatial.motion import NO_FORCE, REST, UNIT_MOTIONS, Force, Motion
+from bough.spatial.motion import NO_FORCE, REST, UNIT_MOTIONS, Force, Motion, unit_directions
 from bough.spatial.quaternion import Quaternion, left_jacobian, left_jacobian_inverse
 from bough.spatial.transform import STAY, Transform
 from bough.spatial.vector import UNITS, ZERO, Vector
 
 __all__ = [
     "IDENTITY", "NO_ARTICULATED", "NO_FORCE", "NO_INERTIA", "REST", "STAY", "UNITS", "UNIT_MOTIONS", "ZERO",
-    "ArticulatedInertia", "Force", "Matrix", "Motion", "Quaternion", "RigidInertia", "Symmetric", "Transform", "Vector", "about_x",
-    "about_y", "about_z", "cross_matrix", "from_quaternion", "left_jacobian",
-    "left_jacobian_inverse",
+    "ArticulatedInertia", "CoriolisInertia", "Force", "Matrix", "Motion", "Quaternion", "RigidInertia", "Symmetric", "Transform", "Vector",
+    "about_x", "about_y", "about_z", "cross_matrix", "from_quaternion", "left_jacobian", "left_jacobian_inverse", "unit_directions",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ from bough.spatial.matrix import Matrix, Symmetric, cross_matrix
 from bough.spatial.motion import Force, Motion
 from bough.spatial.vector import ZERO, Vector
 
-__all__ = ["NO_ARTICULATED", "NO_INERTIA", "ArticulatedInertia", "RigidInertia"]
+__all__ = ["NO_ARTICULATED", "NO_INERTIA", "ArticulatedInertia", "CoriolisInertia", "RigidInertia"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +90,15 @@ class ArticulatedInertia:
 
         Those rows and columns are set to exact zeros rather than computed.
         """
-        n, lower = 6, self.lower
-        for i in range(n):
+        lower = self.lower
+        pairs = [(u.parts, w.parts) for u, w in zip(U, W, strict=True)]
+        for i, row in enumerate(lower):
             for j in range(i + 1):
                 if i in free or j in free:
-                    lower[i][j] = 0.0
+                    row[j] = 0.0
                     continue
-                for u, w in zip(U, W, strict=True):
-                    lower[i][j] = lower[i][j] - _component(u, i) * _component(w, j)
+                for u, w in pairs:
+                    row[j] = row[j] - u[i] * w[j]
         return ArticulatedInertia.of_lower(lower)
 
     def moved(self, R: Matrix, p: Vector) -> ArticulatedInertia:
@@ -139,5 +140,37 @@ class ArticulatedInertia:
 NO_ARTICULATED = NO_INERTIA.articulated
 
 
-def _component(f: Force, k: int) -> Scalar:
-    return (*f.angular.parts, *f.linear.parts)[k]
+@dataclass(frozen=True, slots=True)
+class CoriolisInertia:
+    """The map B from motions to forces with B v = v ×* I v and B + Bᵀ = v ×* I - I v ×, for one body or a sum of bodies.
+
+    Of its four blocks only two differ from zero: angular force = `angular` ω, linear force = -`momentum` × ω.
+    """
+
+    angular: Matrix
+    momentum: Vector
+
+    @staticmethod
+    def of(inertia: RigidInertia, v: Motion) -> CoriolisInertia:
+        """B = ω× (J - ½ tr J) - h× v× for a rigid body that moves with v."""
+        w, h, J = v.angular, inertia.moment, inertia.rotational
+        half = (J.xx + J.yy + J.zz) * 0.5
+        centred = Symmetric(J.xx - half, J.yx, J.yy - half, J.zx, J.zy, J.zz - half).matrix
+        angular = cross_matrix(w) @ centred - cross_matrix(h) @ cross_matrix(v.linear)
+        return CoriolisInertia(angular, inertia.times(v).linear)
+
+    def __add__(self, other: CoriolisInertia) -> CoriolisInertia:
+        return CoriolisInertia(self.angular + other.angular, self.momentum + other.momentum)
+
+    def times(self, m: Motion) -> Force:
+        """B m."""
+        return Force(self.angular.times(m.angular), m.angular.cross(self.momentum))
+
+    def transposed_times(self, m: Motion) -> Force:
+        """Bᵀ m."""
+        return Force(self.angular.transposed_times(m.angular) + self.momentum.cross(m.linear), ZERO)
+
+    def moved(self, R: Matrix, p: Vector) -> CoriolisInertia:
+        """The same map in a frame in which the present one is placed by (R, p)."""
+        momentum = R.times(self.momentum)
+        return CoriolisInertia(R @ self.angular @ R.T - cross_matrix(p) @ cross_matrix(momentum), momentum)

@@ -31,7 +31,7 @@ class Matrix:
         return (self.a, self.b, self.c)
 
     @property
-    def T(self) -> Matrix:  # noqa: N802 (as in NumPy)
+    def T(self) -> Matrix:
         """The transpose."""
         a, b, c = self.a, self.b, self.c
         return Matrix(Vector(a.x, b.x, c.x), Vector(a.y, b.y, c.y), Vector(a.z, b.z, c.z))

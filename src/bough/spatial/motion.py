@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bough.scalar import Scalar, part
+from bough.scalar import Scalar, Symbolic, leaves, part
 from bough.spatial.vector import UNITS, ZERO, Vector
 
-__all__ = ["NO_FORCE", "REST", "UNIT_MOTIONS", "Force", "Motion"]
+__all__ = ["NO_FORCE", "REST", "UNIT_MOTIONS", "Force", "Motion", "unit_directions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +29,13 @@ class Motion:
 
     @part("cross products")
     def cross(self, other: Motion) -> Motion:
-        """v × m, the rate of change of a motion m that is fixed in a frame moving with v."""
+        """The rate of change v × m of a motion m that is fixed in a frame moving with v."""
         angular = self.angular.cross(other.angular)
         return Motion(angular, self.angular.cross(other.linear) + self.linear.cross(other.angular))
 
     @part("cross products")
     def cross_force(self, f: Force) -> Force:
-        """v ×* f, the rate of change of a force f that is fixed in a frame moving with v."""
+        """The rate of change v ×* f of a force f that is fixed in a frame moving with v."""
         linear = self.angular.cross(f.linear)
         return Force(self.angular.cross(f.angular) + self.linear.cross(f.linear), linear)
 
@@ -59,8 +60,24 @@ class Force:
     def __mul__(self, factor: Scalar) -> Force:
         return Force(self.angular * factor, self.linear * factor)
 
+    @property
+    def parts(self) -> tuple[Scalar, ...]:
+        """The six components, angular part first."""
+        return (*self.angular.parts, *self.linear.parts)
+
+    @staticmethod
+    def of(parts: Sequence[Scalar]) -> Force:
+        """From six components, angular part first."""
+        return Force(Vector.of(parts[:3]), Vector.of(parts[3:]))
+
 
 REST = Motion(ZERO, ZERO)
 NO_FORCE = Force(ZERO, ZERO)
 UNIT_MOTIONS = (*(Motion(u, ZERO) for u in UNITS), *(Motion(ZERO, u) for u in UNITS))
 """The six unit motions: rotations about x, y, z, then translations along x, y, z."""
+
+
+def unit_directions(S: Sequence[Motion]) -> list[int]:
+    """The numbers of the unit motions among the columns of a subspace, as far as these are constant."""
+    constant = [s for s in S if not any(isinstance(x, Symbolic) for x in leaves(s))]
+    return [k for k, unit in enumerate(UNIT_MOTIONS) if unit in constant]

@@ -23,9 +23,7 @@ class Transform:
     @part("joint transforms")
     def then(self, inner: Transform) -> Transform:
         """Placement of the frame that `inner` places in the child frame."""
-        return Transform(
-            self.rotation @ inner.rotation, self.rotation.times(inner.translation) + self.translation
-        )
+        return Transform(self.rotation @ inner.rotation, self.rotation.times(inner.translation) + self.translation)
 
     @property
     def inverse(self) -> Transform:

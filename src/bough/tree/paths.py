@@ -17,7 +17,10 @@ __all__ = ["Node", "PathMatrix", "Paths"]
 
 
 class Node:
-    """A node (a degree of freedom) of a tree, found by its number or by its place on a path."""
+    """A node (a degree of freedom) of a tree, found by its number or by its place on a path.
+
+    What it tells is looked up anew each time: an index found inside a loop means nothing outside it.
+    """
 
     def __init__(self, paths: Paths, depth: Index | None, index: Index | None, place: Index | None = None) -> None:
         self._paths = paths
@@ -28,17 +31,15 @@ class Node:
     @property
     def index(self) -> Index:
         """Node number minus one: its row in a vector."""
-        if self._index is None:
-            assert self._place is not None
-            self._index = gather_index(self._paths.nodes, self._place) + -1
-        return self._index
+        if self._index is not None:
+            return self._index
+        assert self._place is not None
+        return gather_index(self._paths.nodes, self._place) + -1
 
     @property
     def depth(self) -> Index:
         """Number of nodes on the path from the root to this one."""
-        if self._depth is None:
-            self._depth = gather_index(self._paths.depths, self.index)
-        return self._depth
+        return self._depth if self._depth is not None else gather_index(self._paths.depths, self.index)
 
     @property
     def start(self) -> Index:
@@ -57,19 +58,19 @@ class Paths:
         self.nodes = Table("paths", tree.packed_paths)
 
     def outward(self, rule: Callable[[Node], None]) -> None:
-        """for i = 1 to n."""
+        """Nodes i = 1 to n."""
         self._each(self.n, lambda k: rule(Node(self, None, k)), reverse=False)
 
     def inward(self, rule: Callable[[Node], None]) -> None:
-        """for i = n to 1."""
+        """Nodes i = n to 1."""
         self._each(self.n, lambda k: rule(Node(self, None, k)), reverse=True)
 
     def path(self, node: Node, rule: Callable[[Node], None]) -> None:
-        """j = i, λ(i), λ(λ(i)), … while j ≠ 0."""
+        """Nodes j = i, λ(i), λ(λ(i)), … while j ≠ 0."""
         self._along(node, node.depth, rule)
 
     def ancestors(self, node: Node, rule: Callable[[Node], None]) -> None:
-        """j = λ(i), λ(λ(i)), … while j ≠ 0."""
+        """Nodes j = λ(i), λ(λ(i)), … while j ≠ 0."""
         self._along(node, node.depth + -1, rule)
 
     def _along(self, node: Node, count: Index, rule: Callable[[Node], None]) -> None:

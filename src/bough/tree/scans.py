@@ -1,7 +1,7 @@
 """The tree scans: outward, inward, and along the ancestors of a body.
 
-An algorithm gives the rule for *one* body; the scan decides the order and looks after storage. The rule gets a record of
-its body (what the structure says of it: constants, joint, whether it is a root or a leaf) and never indexes by body
+An algorithm gives the rule for *one* body; the scan decides the order and looks after storage. The rule gets a record
+of its body (what the structure says of it: constants, joint, whether it is a root or a leaf) and never indexes by body
 number, so that the same rule can be run body by body or recorded once per kind of body inside a loop.
 """
 
