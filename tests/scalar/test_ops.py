@@ -79,7 +79,9 @@ def test_every_row_has_a_name_and_an_example() -> None:
 
 
 def test_cost_classes() -> None:
-    assert {name: op.cost for name, op in ALL.items()} == {name: cost for cost, names in COSTS.items() for name in names}
+    assert {name: op.cost for name, op in ALL.items()} == {
+        name: cost for cost, names in COSTS.items() for name in names
+    }
 
 
 def points(op: Op) -> list[tuple[Any, ...]]:
@@ -167,7 +169,7 @@ REACHED_BY = {
     "<": (lambda a, b: a < b, ["lt"]),
     ">": (lambda a, b: a > 1.0, ["lt"]),
     "<=": (lambda a, b: a <= b, ["le"]),
-    ">=": (lambda a, b: 1.0 >= b, ["le"]),
+    ">=": (lambda a, b: a >= b, ["le"]),
     "both": (lambda a, b: both(a, b), ["and"]),
     "either": (lambda a, b: either(a, b), ["or"]),
     "negation": (lambda a, b: negation(a), ["not"]),

@@ -93,9 +93,7 @@ def _totals(m: Mechanism, q: Array, v: Array | None) -> tuple[Vector, Force]:
     return Vector.of(values[:3]) * (1.0 / m.model.mass), Force.of(values[3:])
 
 
-def _by_columns(
-    m: Mechanism, q: Array, column: Callable[[RigidInertia, Motion], Sequence[Scalar]], rows: int
-) -> Array:
+def _by_columns(m: Mechanism, q: Array, column: Callable[[RigidInertia, Motion], Sequence[Scalar]], rows: int) -> Array:
     """A matrix whose column for a degree of freedom follows from the inertia of what it moves and its motion."""
     q, n = m.coupling.own_q(q), m.own_nv
     result = array(rows * n)

@@ -22,7 +22,11 @@ _lock = threading.Lock()
 
 
 def build(
-    name: str, function: Callable[..., Mapping[str, Any]], inputs: Mapping[str, int], size: int, rolled: bool | None = None
+    name: str,
+    function: Callable[..., Mapping[str, Any]],
+    inputs: Mapping[str, int],
+    size: int,
+    rolled: bool | None = None,
 ) -> Program:
     """The program of an algorithm on a structure with `size` degrees of freedom; `rolled` overrides the choice."""
     return simplify(trace(name, function, inputs, rolled=size > ROLL_ABOVE if rolled is None else rolled))

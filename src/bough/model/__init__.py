@@ -1,5 +1,6 @@
 """Mechanisms: bodies, joints, the frozen model, its builder, and its inside as the algorithms see it."""
 
+from bough.model import topologies
 from bough.model.builder import Builder
 from bough.model.joints import (
     Cylindrical,
@@ -22,5 +23,5 @@ from bough.model.parts import Body, Frame, Inertia, JointEntry, Placement
 __all__ = [
     "BASE", "Body", "BodyRecord", "Builder", "Cylindrical", "Fixed", "Frame", "Free", "Helical", "Inertia", "Joint",
     "JointEntry", "Mechanism", "Mimic", "Model", "Placement", "Planar", "Prismatic", "Revolute", "Spherical",
-    "Translational", "Universal", "combine",
+    "Translational", "Universal", "combine", "topologies",
 ]  # fmt: skip

@@ -211,5 +211,7 @@ def _spread(value: Number, size: int, what: str, least: float = 0.0) -> tuple[fl
     if values.shape not in ((), (size,)):
         raise ModelError(f"{what} is {value!r}, expected a number or {size} of them")
     if np.isnan(values).any() or (values < least).any():
-        raise ModelError(f"{what} is {value!r}, expected " + ("no NaN" if least < 0 else "numbers that are not negative"))
+        raise ModelError(
+            f"{what} is {value!r}, expected " + ("no NaN" if least < 0 else "numbers that are not negative")
+        )
     return tuple(float(x) for x in np.broadcast_to(values, (size,)))

@@ -85,9 +85,7 @@ class Coupling:
         if self.trivial:
             return q
         source, ratio, offset = _tables(own_q=self.q_source, q_ratio=self.q_ratio, q_offset=self.q_offset)
-        return _filled(
-            self.q_source.size, lambda k: q[gather_index(source, k)] * gather(ratio, k) + gather(offset, k)
-        )
+        return _filled(self.q_source.size, lambda k: q[gather_index(source, k)] * gather(ratio, k) + gather(offset, k))
 
     def own_v(self, v: Array) -> Array:
         """The joints' own velocities or accelerations, G v."""
@@ -195,7 +193,9 @@ def _resolve(k: int, names: Sequence[str], joints: Sequence[Joint]) -> tuple[int
         seen.append(k)
         joint = joints[k]
     if (joint.nq, joint.nv) != (1, 1):
-        raise ModelError(f"joint {names[seen[0]]!r} mimics {names[k]!r}, which has {joint.nv} degrees of freedom, not one")
+        raise ModelError(
+            f"joint {names[seen[0]]!r} mimics {names[k]!r}, which has {joint.nv} degrees of freedom, not one"
+        )
     return k, ratio, offset
 
 

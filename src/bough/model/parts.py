@@ -125,9 +125,7 @@ class Inertia:
         if mass == 0.0:
             return Inertia.of(0.0, self.com, self.matrix + other.matrix, "an inertia")
         com = (self.mass * np.array(self.com) + other.mass * np.array(other.com)) / mass
-        J = sum(
-            (x.matrix + _parallel(x.mass, np.array(x.com) - com) for x in (self, other)), start=np.zeros((3, 3))
-        )
+        J = sum((x.matrix + _parallel(x.mass, np.array(x.com) - com) for x in (self, other)), start=np.zeros((3, 3)))
         return Inertia.of(mass, com, J, "an inertia")
 
 

@@ -63,7 +63,7 @@ class _Checker:
             return
         if b.data.shape != (b.size,):
             self.fail(f"table {b.name!r} has data of shape {b.data.shape}, expected ({b.size},)")
-        if b.data.dtype != {"int": np.int64, "float": np.float64}.get(b.kind):
+        if b.kind == "bool" or b.data.dtype != (np.int64 if b.kind == "int" else np.float64):
             self.fail(f"table {b.name!r} has data of type {b.data.dtype} and is of kind {b.kind}")
 
     def block(self, block: Block, visible: set[int]) -> None:

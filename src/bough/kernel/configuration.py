@@ -1,0 +1,66 @@
+"""Configurations on arrays: neutral, random, integrate, difference, interpolate."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.errors import ModelError
+from bough.kernel.border import FloatArray
+from bough.kernel.run import run
+from bough.model import Mimic, Model
+
+__all__ = ["difference", "integrate", "interpolate", "neutral", "random"]
+
+
+def neutral(model: Model) -> FloatArray:
+    """The configuration in which every joint is at its origin, (nq,)."""
+    return np.array([x for entry in model.joints for x in entry.joint.neutral()], dtype=np.float64)
+
+
+def random(model: Model, rng: np.random.Generator | int | None = None, size: int | tuple[int, ...] = ()) -> FloatArray:
+    """Random configurations within the limits of the joints, (*size, nq).
+
+    Parameters
+    ----------
+    model
+        The mechanism.
+    rng
+        A NumPy generator, or a seed.
+    size
+        Batch shape.
+    """
+    generator = np.random.default_rng(rng)
+    shape = (size,) if isinstance(size, int) else tuple(size)
+    if any(n < 0 for n in shape):
+        raise ModelError(f"size is {size}, expected numbers that are not negative")
+    result = np.empty((*shape, model.nq))
+    moving = [entry for entry in model.joints if not isinstance(entry.joint, Mimic)]
+    for place in np.ndindex(*shape):
+        parts = [e.joint.random(generator, np.array(e.lower), np.array(e.upper)) for e in moving]
+        result[place] = np.concatenate(parts) if parts else np.empty(0)
+    return result
+
+
+def integrate(
+    model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
+) -> FloatArray:
+    """The configuration reached from q by moving with the constant velocity v for one second, (..., nq).
+
+    For a time step dt pass ``v * dt``.
+    """
+    return run(model, "integrate", {"q": q, "v": v}, out=out, check=check)["result"]
+
+
+def difference(
+    model: Model, q0: ArrayLike, q1: ArrayLike, *, out: FloatArray | None = None, check: bool = True
+) -> FloatArray:
+    """The constant velocity that leads from q0 to q1 in one second, (..., nv): the inverse of `integrate`."""
+    return run(model, "difference", {"q0": q0, "q1": q1}, out=out, check=check)["v"]
+
+
+def interpolate(
+    model: Model, q0: ArrayLike, q1: ArrayLike, t: ArrayLike, *, out: FloatArray | None = None, check: bool = True
+) -> FloatArray:
+    """The configuration at the fraction t (...) of the way from q0 (t = 0) to q1 (t = 1), (..., nq)."""
+    return run(model, "interpolate", {"q0": q0, "q1": q1, "t": t}, out=out, check=check)["q"]

@@ -1,0 +1,145 @@
+"""Exact operation counts of any algorithm on any mechanism or tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from bough import factor
+from bough.errors import ModelError, UnknownNameError
+from bough.kernel.compile import build
+from bough.kernel.run import input_sizes, mechanism, options, program
+from bough.kernel.specs import NEED_FRAMES, SPECS, Options, spec
+from bough.model import Model
+from bough.program import count as count_program
+from bough.scalar import Count, Counted, Tally
+from bough.tree import Tree
+
+__all__ = ["count", "count_parts"]
+
+# name → (function of (tree, packed, …), whether it takes a vector)
+_TREE_OPERATIONS: dict[str, tuple[Callable[..., Any], bool]] = {
+    "ltl": (factor.ltl, False),
+    "ltdl": (factor.ltdl, False),
+    "udut": (factor.udut, False),
+    **{
+        f"{kind}{name}": (partial(function, unit=unit), True)
+        for kind, unit in (("", True), ("ltdl_", True), ("udut_", True), ("ltl_", False))
+        for name, function in (
+            ("solve", factor.solve),
+            ("mul", factor.mul),
+            ("mul_L", factor.mul_L),
+            ("mul_Lt", factor.mul_Lt),
+            ("solve_L", factor.solve_L),
+            ("solve_Lt", factor.solve_Lt),
+        )
+    },
+    "mul_H": (factor.mul_H, True),
+}
+
+
+def count(
+    what: Model | Tree,
+    algorithm: str,
+    *,
+    optimized: bool = False,
+    f_ext: bool = False,
+    frames: str | Sequence[str] | None = None,
+    reference: str = "LOCAL",
+) -> Count:
+    """The number of operations an algorithm performs on one state.
+
+    Products with 0 and ±1, sums with 0 and operations on constants cost nothing; a subtraction is an addition; a
+    negation is free; sines and cosines are one `trig` each; comparisons and selections go to `other`.
+
+    Parameters
+    ----------
+    what
+        A model, or a tree (for factorisations only: a tree has no geometry).
+    algorithm
+        "rnea", "crba", "aba", "crba_ltdl" and so on; or "ltl", "ltdl", "udut", "ltdl_solve", "ltl_solve", "mul_L",
+        "solve_Lt", …, where a name without a prefix means the LTDL factor.
+    optimized
+        Whether to count the program that really runs (equal operations shared, divisions by one pivot traded for a
+        reciprocal, what nothing uses dropped) instead of the algorithm as the papers write it.
+    f_ext
+        Whether external forces act on the bodies.
+    frames, reference
+        For algorithms that ask for them: names of frames (the last one of the model if not given), and "LOCAL", "WORLD" or "LOCAL_WORLD_ALIGNED".
+
+    Returns
+    -------
+    Count
+        With fields `mul`, `add`, `div`, `sqrt`, `trig`, `other`.
+
+    Examples
+    --------
+    >>> import bough
+    >>> print(bough.count(bough.Tree((0, 1, 1, 2, 2, 3, 3)), "ltdl"))
+    14m + 14a + 10 div
+    """
+    if algorithm in _TREE_OPERATIONS:
+        tree = what if isinstance(what, Tree) else what.dof_tree
+        return _count_tree(tree, algorithm, optimized)
+    _require_model(what, algorithm)
+    assert isinstance(what, Model)
+    if not optimized:
+        return sum(count_parts(what, algorithm, f_ext=f_ext, frames=frames, reference=reference).values(), Count())
+    options = _options(what, algorithm, frames, reference)
+    return count_program(program(what, _effective(what, algorithm), options, _inputs(algorithm, f_ext)))
+
+
+def count_parts(
+    model: Model,
+    algorithm: str,
+    *,
+    f_ext: bool = False,
+    frames: str | Sequence[str] | None = None,
+    reference: str = "LOCAL",
+) -> dict[str, Count]:
+    """The count of an algorithm as written, by parts: transforms of motions, forces and inertias, and so on."""
+    _require_model(model, algorithm)
+    tally = Tally()
+    sizes = input_sizes(model, _inputs(algorithm, f_ext))
+    arrays = {key: [Counted(tally) for _ in range(size)] for key, size in sizes.items()}
+    row = spec(_effective(model, algorithm))
+    row.run(mechanism(model), _options(model, algorithm, frames, reference), dict(arrays))
+    return tally.parts
+
+
+def _effective(model: Model, algorithm: str) -> str:
+    """With mimic joints, `aba` solves through the factor."""
+    return "crba_ltdl" if algorithm == "aba" and not model.coupling.trivial else algorithm
+
+
+def _inputs(algorithm: str, f_ext: bool) -> list[str]:
+    return [key for key in spec(algorithm).inputs if key != "f_ext" or f_ext]
+
+
+def _options(model: Model, algorithm: str, frames: str | Sequence[str] | None, reference: str) -> Options:
+    if frames is None and algorithm in NEED_FRAMES:
+        frames = model.frame_names[-1]
+    return options(model, frames, reference)
+
+
+def _require_model(what: object, algorithm: str) -> None:
+    known = sorted([*SPECS, *_TREE_OPERATIONS])
+    if algorithm not in known:
+        raise UnknownNameError("algorithm", algorithm, known)
+    if not isinstance(what, Model):
+        raise ModelError(
+            f"{algorithm!r} depends on geometry and inertia, which a {type(what).__name__} does not have: "
+            "give a model, such as those of bough.topologies"
+        )
+
+
+def _count_tree(tree: Tree, algorithm: str, optimized: bool) -> Count:
+    function, with_vector = _TREE_OPERATIONS[algorithm]
+    sizes = {"H": tree.n + tree.D1, **({"x": tree.n} if with_vector else {})}
+    if optimized:
+        traced = build(algorithm, lambda **x: {"y": function(tree, *x.values())}, sizes, tree.n)
+        return count_program(traced)
+    tally = Tally()
+    function(tree, *([Counted(tally) for _ in range(size)] for size in sizes.values()))
+    return tally.count

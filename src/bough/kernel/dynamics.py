@@ -1,0 +1,227 @@
+"""Dynamics on arrays: inverse and forward dynamics, the mass matrix and its relatives."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Literal
+
+from numpy.typing import ArrayLike
+
+from bough.errors import UnknownNameError
+from bough.kernel.border import FloatArray, write_out
+from bough.kernel.counting import count
+from bough.kernel.factors import Factor, factor_packed
+from bough.kernel.run import require_regular, run
+from bough.kernel.treematrix import TreeMatrix
+from bough.model import Model
+
+__all__ = [
+    "aba",
+    "bias_forces",
+    "coriolis_forces",
+    "coriolis_matrix",
+    "crba",
+    "crba_packed",
+    "factorize",
+    "forward_dynamics",
+    "gravity_forces",
+    "mass_matrix_by_rnea",
+    "mass_matrix_inverse",
+    "rnea",
+]
+
+
+def rnea(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    out: FloatArray | None = None,
+    check: bool = True,
+) -> FloatArray:
+    """Inverse dynamics: the joint forces that produce given accelerations (recursive Newton-Euler algorithm).
+
+    All arrays may have any leading batch axes, which broadcast.
+
+    Parameters
+    ----------
+    model
+        The mechanism.
+    q
+        Configuration (..., nq).
+    v, a
+        Velocity and acceleration (..., nv).
+    f_ext
+        External forces (..., N, 6): row i-1 acts on body i, in its frame, linear part first (N, N m).
+    out
+        Array to write the result to.
+    check
+        Whether to refuse NaN and infinity. Shapes are always checked.
+
+    Returns
+    -------
+    ndarray
+        Joint forces tau (..., nv): N for translations, N m for rotations.
+    """
+    return run(model, "rnea", {"q": q, "v": v, "a": a, "f_ext": f_ext}, out=out, check=check)["tau"]
+
+
+def bias_forces(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    out: FloatArray | None = None,
+    check: bool = True,
+) -> FloatArray:
+    """The forces at zero acceleration, C in H q̈ + C = τ: Coriolis, centrifugal, gravity, external (..., nv)."""
+    return run(model, "bias", {"q": q, "v": v, "f_ext": f_ext}, out=out, check=check)["tau"]
+
+
+def gravity_forces(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
+    """The joint forces that hold the mechanism still against gravity (..., nv)."""
+    return run(model, "gravity", {"q": q}, out=out, check=check)["tau"]
+
+
+def coriolis_forces(
+    model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
+) -> FloatArray:
+    """The Coriolis and centrifugal forces, C(q, v) v (..., nv)."""
+    return run(model, "coriolis", {"q": q, "v": v}, out=out, check=check)["tau"]
+
+
+def coriolis_matrix(
+    model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
+) -> FloatArray:
+    """The Coriolis matrix C(q, v) (..., nv, nv), for which Ṁ - 2C is skew-symmetric."""
+    return run(model, "coriolis_matrix", {"q": q, "v": v}, out=out, check=check)["C"]
+
+
+def crba(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
+    """The mass matrix (joint-space inertia matrix) by the composite-rigid-body algorithm.
+
+    Parameters
+    ----------
+    model
+        The mechanism.
+    q
+        Configuration (..., nq).
+    out, check
+        As in `rnea`.
+
+    Returns
+    -------
+    ndarray
+        M (..., nv, nv), full and symmetric.
+    """
+    dense = crba_packed(model, q, check=check).dense()
+    return dense if out is None else write_out(out, dense)
+
+
+def crba_packed(model: Model, q: ArrayLike, *, check: bool = True) -> TreeMatrix:
+    """The mass matrix as packed path rows: the entries that are not branch-induced zeros, once, (..., n + D₁)."""
+    return TreeMatrix(run(model, "crba", {"q": q}, check=check)["M"], model.dof_tree)
+
+
+def mass_matrix_by_rnea(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
+    """The mass matrix (..., nv, nv) column by column from inverse dynamics: slower than `crba`, independent of it."""
+    return run(model, "mass_matrix_by_rnea", {"q": q}, out=out, check=check)["M"]
+
+
+def mass_matrix_inverse(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
+    """The inverse of the mass matrix (..., nv, nv), from its branch-sparse factor."""
+    return run(model, "mass_matrix_inverse", {"q": q}, out=out, check=check)["Minv"]
+
+
+def factorize(model: Model, q: ArrayLike, *, check: bool = True) -> Factor:
+    """The mass matrix factorised as LᵀDL, with all products and solves (see `bough.ltdl`)."""
+    M = crba_packed(model, q, check=check)
+    factor = factor_packed("ltdl", M.values, M.tree, [f"joint {name!r}" for name in model.dof_names])
+    require_regular(model, factor.D)
+    return factor
+
+
+def aba(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    out: FloatArray | None = None,
+    check: bool = True,
+) -> FloatArray:
+    """Forward dynamics: the accelerations under given joint forces (articulated-body algorithm).
+
+    A mechanism with mimic joints is solved through the factor of its mass matrix instead (`crba` and LᵀDL on the
+    elimination tree): coupled joints on different branches have no articulated-body recursion of one body at a time.
+
+    Parameters
+    ----------
+    model
+        The mechanism.
+    q
+        Configuration (..., nq).
+    v, tau
+        Velocity and joint forces (..., nv).
+    f_ext
+        External forces (..., N, 6), as in `rnea`.
+    out, check
+        As in `rnea`.
+
+    Returns
+    -------
+    ndarray
+        Accelerations (..., nv).
+
+    Raises
+    ------
+    SingularError
+        If a joint moves nothing that has inertia; the message names it.
+    """
+    name = "aba" if model.coupling.trivial else "crba_ltdl"
+    return run(model, name, {"q": q, "v": v, "tau": tau, "f_ext": f_ext}, out=out, check=check)["qdd"]
+
+
+def forward_dynamics(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    method: Literal["auto", "aba", "crba"] = "auto",
+    *,
+    out: FloatArray | None = None,
+    check: bool = True,
+) -> FloatArray:
+    """Forward dynamics: the accelerations under given joint forces, (..., nv).
+
+    Parameters
+    ----------
+    model, q, v, tau, f_ext, out, check
+        As in `aba`.
+    method
+        "aba" for the articulated-body algorithm, "crba" for the mass matrix and its branch-sparse factor, "auto" for
+        whichever performs fewer operations on this mechanism.
+    """
+    if method not in ("auto", "aba", "crba"):
+        raise UnknownNameError("method of forward dynamics", method, ("auto", "aba", "crba"))
+    if method == "auto":
+        method = cheaper_method(model)
+    if method == "aba":
+        return aba(model, q, v, tau, f_ext, out=out, check=check)
+    return run(model, "crba_ltdl", {"q": q, "v": v, "tau": tau, "f_ext": f_ext}, out=out, check=check)["qdd"]
+
+
+@lru_cache(maxsize=256)
+def cheaper_method(model: Model) -> Literal["aba", "crba"]:
+    """The method with fewer operations on a mechanism."""
+    if not model.coupling.trivial:
+        return "crba"
+    factorisation = model.dof_tree.D1 + 2 * model.dof_tree.D2
+    if factorisation > 600 * max(1, model.nv):  # more than the whole of ABA costs, with any joints
+        return "aba"
+    return "aba" if count(model, "aba").total <= count(model, "crba_ltdl").total else "crba"

@@ -1,0 +1,131 @@
+"""Conversions of q and v to and from the layouts of other libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.kernel.border import FloatArray, as_floats
+from bough.kernel.run import read
+from bough.model import Model
+from bough.model.joints.foreign import Layout, foreign_layout
+
+__all__ = ["from_drake", "from_mujoco", "from_pinocchio", "to_drake", "to_mujoco", "to_pinocchio"]
+
+Library = Literal["pinocchio", "mujoco", "drake"]
+
+
+@overload
+def to_mujoco(model: Model, q: ArrayLike) -> FloatArray: ...
+@overload
+def to_mujoco(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
+def to_mujoco(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> FloatArray | tuple[FloatArray, FloatArray]:
+    """MuJoCo's qpos, or (qpos, qvel) if v is given, from q (..., nq) and v (..., nv).
+
+    Quaternions there are (w x y z), the linear velocity of a free joint is along the base axes, and a planar joint is
+    two slides and a hinge.
+    """
+    return _to("mujoco", model, q, v)
+
+
+@overload
+def from_mujoco(model: Model, q: ArrayLike) -> FloatArray: ...
+@overload
+def from_mujoco(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
+def from_mujoco(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> FloatArray | tuple[FloatArray, FloatArray]:
+    """Our q, or (q, v) if v is given, from MuJoCo's qpos and qvel."""
+    return _from("mujoco", model, q, v)
+
+
+@overload
+def to_pinocchio(model: Model, q: ArrayLike) -> FloatArray: ...
+@overload
+def to_pinocchio(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
+def to_pinocchio(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> FloatArray | tuple[FloatArray, FloatArray]:
+    """Pinocchio's q, or (q, v) if v is given, from q (..., nq) and v (..., nv).
+
+    Continuous joints there have the two variables (cos, sin), planar joints four.
+    """
+    return _to("pinocchio", model, q, v)
+
+
+@overload
+def from_pinocchio(model: Model, q: ArrayLike) -> FloatArray: ...
+@overload
+def from_pinocchio(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
+def from_pinocchio(
+    model: Model, q: ArrayLike, v: ArrayLike | None = None
+) -> FloatArray | tuple[FloatArray, FloatArray]:
+    """Our q, or (q, v) if v is given, from Pinocchio's."""
+    return _from("pinocchio", model, q, v)
+
+
+@overload
+def to_drake(model: Model, q: ArrayLike) -> FloatArray: ...
+@overload
+def to_drake(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
+def to_drake(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> FloatArray | tuple[FloatArray, FloatArray]:
+    """Drake's q, or (q, v) if v is given, from q (..., nq) and v (..., nv).
+
+    A free joint there is (w x y z) before the position, with angular before linear velocity along the base axes.
+    """
+    return _to("drake", model, q, v)
+
+
+@overload
+def from_drake(model: Model, q: ArrayLike) -> FloatArray: ...
+@overload
+def from_drake(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
+def from_drake(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> FloatArray | tuple[FloatArray, FloatArray]:
+    """Our q, or (q, v) if v is given, from Drake's."""
+    return _from("drake", model, q, v)
+
+
+def _layouts(library: Library, model: Model) -> list[tuple[Layout, int, int]]:
+    """For each joint: its layout there, and its number of variables here."""
+    return [(foreign_layout(library, entry.joint), entry.joint.nq, entry.joint.nv) for entry in model.joints]
+
+
+def _to(
+    library: Library, model: Model, q: ArrayLike, v: ArrayLike | None
+) -> FloatArray | tuple[FloatArray, FloatArray]:
+    ours = read(model, "q", q)
+    rows = _layouts(library, model)
+    theirs = _each(ours, [nq for _, nq, _ in rows], [layout.to_q for layout, _, _ in rows])
+    if v is None:
+        return theirs
+    speed = read(model, "v", v)
+    return theirs, _each_v(model, ours, speed, [layout.to_v for layout, _, _ in rows])
+
+
+def _from(
+    library: Library, model: Model, q: ArrayLike, v: ArrayLike | None
+) -> FloatArray | tuple[FloatArray, FloatArray]:
+    rows = _layouts(library, model)
+    total = sum(layout.nq for layout, _, _ in rows)
+    theirs = as_floats("q", q, (total,), f"the {total} configuration variables of {model.name!r} in {library}'s layout")
+    ours = read(model, "q", _each(theirs, [layout.nq for layout, _, _ in rows], [r[0].from_q for r in rows]))
+    if v is None:
+        return ours
+    speed = read(model, "v", v)
+    return ours, _each_v(model, ours, speed, [layout.from_v for layout, _, _ in rows])
+
+
+def _each(x: FloatArray, sizes: list[int], functions: list[Callable[[FloatArray], FloatArray]]) -> FloatArray:
+    ends = np.cumsum([0, *sizes])
+    parts = [f(x[..., start:end]) for f, start, end in zip(functions, ends[:-1], ends[1:], strict=True)]
+    return np.concatenate(parts, axis=-1) if parts else x
+
+
+def _each_v(
+    model: Model, q: FloatArray, v: FloatArray, functions: list[Callable[[FloatArray, FloatArray], FloatArray]]
+) -> FloatArray:
+    batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+    q, v = np.broadcast_to(q, (*batch, model.nq)), np.broadcast_to(v, (*batch, model.nv))
+    q_ends = np.cumsum([0, *(entry.joint.nq for entry in model.joints)])
+    v_ends = np.cumsum([0, *(entry.joint.nv for entry in model.joints)])
+    parts = [f(q[..., q_ends[k] : q_ends[k + 1]], v[..., v_ends[k] : v_ends[k + 1]]) for k, f in enumerate(functions)]
+    return np.concatenate(parts, axis=-1) if parts else v

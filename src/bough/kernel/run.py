@@ -1,0 +1,144 @@
+"""Runs an algorithm on a model and arrays: reads the arguments, gets the kernel, checks the results."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.errors import FiniteError, ModelError, ShapeError, SingularError, UnknownNameError
+from bough.kernel.border import FloatArray, Shape, as_floats, call, require_finite, write_out
+from bough.kernel.compile import build, kernel
+from bough.kernel.specs import Options, Spec, spec
+from bough.model import Mechanism, Model
+from bough.program import Program
+
+__all__ = ["REFERENCES", "input_sizes", "mechanism", "options", "program", "read", "require_regular", "run"]
+
+REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
+
+SINGULAR = 1e-14
+"""A pivot this much smaller than the largest one of its state is taken for zero."""
+
+
+@lru_cache(maxsize=128)
+def mechanism(model: Model) -> Mechanism:
+    """The inside of a model, made once."""
+    return Mechanism(model)
+
+
+def program(model: Model, name: str, options: Options, inputs: Sequence[str], rolled: bool | None = None) -> Program:
+    """The program of an algorithm on a model; `rolled` overrides the choice by size."""
+    sizes = input_sizes(model, inputs)
+    return build(f"{name} of {model.name}", _function(model, spec(name), options), sizes, model.nv, rolled)
+
+
+def run(
+    model: Model,
+    name: str,
+    arrays: Mapping[str, ArrayLike | None],
+    options: Options = Options(),  # noqa: B008 (immutable)
+    out: FloatArray | None = None,
+    check: bool = True,
+) -> dict[str, FloatArray]:
+    """Run an algorithm; arguments that are None are left out."""
+    row = spec(name)
+    inputs = {key: read(model, key, a, check) for key, a in arrays.items() if a is not None}
+    sizes = input_sizes(model, inputs)
+    key = (name, model, options, tuple(sizes))
+    ready = kernel(key, f"{name} of {model.name}", _function(model, row, options), sizes, model.nv)
+    axes = {k: len(_meaning(model, k)[0]) for k in inputs}
+    results = call(ready, {k: (a, axes[k]) for k, a in inputs.items()}, row.shapes(model, options))
+    if "pivots" in results:
+        require_regular(model, results["pivots"][..., : model.nv])
+    first = next(iter(results))
+    if check:
+        _require_finite_result(name, results[first])
+    if out is not None:
+        results[first] = write_out(out, results[first])
+    return results
+
+
+def input_sizes(model: Model, inputs: Iterable[str]) -> dict[str, int]:
+    """Number of scalars in each argument of an algorithm."""
+    return {key: math.prod(_meaning(model, key)[0]) for key in inputs}
+
+
+def options(model: Model, frames: str | Sequence[str] | None, reference: str, classical: bool = False) -> Options:
+    """Options from names of frames (None for all bodies) and of a reference frame."""
+    if reference not in REFERENCES:
+        raise UnknownNameError("reference frame", reference, REFERENCES)
+    names = None if frames is None else (frames,) if isinstance(frames, str) else tuple(frames)
+    return Options(None if names is None else tuple(model.frame(name) for name in names), reference, classical)
+
+
+def read(model: Model, key: str, value: ArrayLike, check: bool = True) -> FloatArray:
+    """One argument as an array of the right shape, finite, with unit quaternions."""
+    if not isinstance(model, Model):
+        raise ModelError(f"the model is a {type(model).__name__}, expected a bough.Model")
+    shape, meaning = _meaning(model, key)
+    a = as_floats(key, value, shape, meaning)
+    if check:
+        require_finite(key, a)
+        if key in ("q", "q0", "q1"):
+            _require_unit_quaternions(model, key, a)
+    return a
+
+
+def require_regular(model: Model, pivots: FloatArray) -> None:
+    """Raise, naming the joint, unless every pivot is positive."""
+    with np.errstate(invalid="ignore"):
+        largest = np.max(pivots, axis=-1, keepdims=True, initial=0.0)
+        bad = ~(pivots > SINGULAR * largest)
+    if not bad.any():
+        return
+    place = tuple(int(k) for k in np.argwhere(bad)[0])
+    k = max(int(j) for j in np.flatnonzero(bad[place[:-1]]))  # eliminated first: the cause, not a consequence
+    where = f" in state {list(place[:-1])}" if place[:-1] else ""
+    raise SingularError(
+        f"joint {model.dof_names[k]!r} moves nothing that has inertia{where}: its pivot is {pivots[(*place[:-1], k)]}; "
+        "expected a positive one. Give the bodies beyond it mass and inertia, or the joint an armature"
+    )
+
+
+def _function(model: Model, row: Spec, options: Options) -> Any:
+    inside = mechanism(model)
+    return lambda **x: row.run(inside, options, x)
+
+
+def _meaning(model: Model, key: str) -> tuple[Shape, str]:
+    """Shape and meaning of one argument."""
+    if key in ("q", "q0", "q1"):
+        return (model.nq,), f"nq = {model.nq} configuration variables of {model.name!r}"
+    if key in ("v", "a", "tau"):
+        return (model.nv,), f"nv = {model.nv} degrees of freedom of {model.name!r}"
+    if key == "f_ext":
+        return (model.nbodies, 6), f"a force (linear, angular) for each of the {model.nbodies} bodies"
+    if key == "t":
+        return (), ""
+    raise ShapeError(f"no argument is called {key!r}")
+
+
+def _require_unit_quaternions(model: Model, key: str, q: FloatArray) -> None:
+    tolerance = 1e-6 if q.dtype == np.float64 else 1e-4
+    start = 0
+    for entry in model.joints:
+        for k in entry.joint.quaternions:
+            part = q[..., start + k : start + k + 4]
+            norm = np.sqrt(np.sum(part * part, axis=-1))
+            if not (np.abs(norm - 1.0) <= tolerance).all():
+                worst = float(np.ravel(norm)[np.argmax(np.abs(np.ravel(norm) - 1.0))])
+                raise FiniteError(
+                    f"joint {entry.name!r}: the quaternion {key}[..., {start + k}:{start + k + 4}] (x y z w) has length "
+                    f"{worst:.9g}, expected 1"
+                )
+        start += entry.joint.nq
+
+
+def _require_finite_result(name: str, a: FloatArray) -> None:
+    if not np.isfinite(a).all():
+        raise FiniteError(f"{name}: the result is not finite; the arguments are too large for {a.dtype}")

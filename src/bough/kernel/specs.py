@@ -1,0 +1,241 @@
+"""What each algorithm takes and gives: one row per algorithm, for running it and for counting it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bough.algorithms.aba import aba
+from bough.algorithms.configuration import difference, integrate, interpolate
+from bough.algorithms.coriolis import coriolis_matrix
+from bough.algorithms.crba import crba
+from bough.algorithms.energy import kinetic_energy, potential_energy
+from bough.algorithms.forward_dynamics import forward_dynamics_by_crba
+from bough.algorithms.jacobian import jacobian, jacobian_rate
+from bough.algorithms.kinematics import accelerations, placements, velocities
+from bough.algorithms.mass_matrix import mass_matrix_by_rnea, mass_matrix_inverse
+from bough.algorithms.momentum import (
+    centre_of_mass,
+    centre_of_mass_jacobian,
+    centroidal_momentum,
+    centroidal_momentum_matrix,
+)
+from bough.algorithms.operational_space import operational_space_inertia
+from bough.algorithms.rnea import ZEROS, rnea
+from bough.errors import UnknownNameError
+from bough.kernel.border import Shape
+from bough.model import Frame, Mechanism, Model
+from bough.scalar import Array
+from bough.spatial import ZERO
+
+__all__ = ["NEED_FRAMES", "SPECS", "Options", "Spec", "spec"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What selects one program of an algorithm; part of the key of its kernel."""
+
+    frames: tuple[Frame, ...] | None = None
+    reference: Any = "LOCAL"
+    classical: bool = False
+
+
+Outputs = Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One algorithm: its inputs, the shapes of its outputs for one state, and how to call it."""
+
+    name: str
+    inputs: tuple[str, ...]
+    shapes: Callable[[Model, Options], dict[str, Shape]]
+    run: Callable[[Mechanism, Options, dict[str, Array]], Outputs]
+
+
+def _rows(model: Model, o: Options) -> int:
+    return model.nbodies if o.frames is None else len(o.frames)
+
+
+def _frame(o: Options) -> Frame:
+    assert o.frames is not None
+    return o.frames[0]
+
+
+def _pair(first: str, values: tuple[Array, Array]) -> Outputs:
+    return {first: values[0], "pivots": values[1]}
+
+
+def _with_pivots(first: str) -> Callable[[Model, Options], dict[str, Shape]]:
+    return lambda model, o: {first: (model.nv,), "pivots": (model.nv,)}
+
+
+def _square(model: Model, o: Options) -> dict[str, Shape]:
+    return {"M": (model.nv, model.nv)}
+
+
+def _minv_shapes(model: Model, o: Options) -> dict[str, Shape]:
+    return {"Minv": (model.nv, model.nv), "pivots": (model.nv,)}
+
+
+def _osim(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+    assert o.frames is not None
+    inertia, inverse, pivots = operational_space_inertia(m, x["q"], o.frames, o.reference)
+    return {"inertia": inertia, "inverse": inverse, "pivots": pivots}
+
+
+def _osim_shapes(model: Model, o: Options) -> dict[str, Shape]:
+    rows = 6 * _rows(model, o)
+    return {"inertia": (rows, rows), "inverse": (rows, rows), "pivots": (model.nv + rows,)}
+
+
+_ROWS = (
+    Spec(
+        "placements",
+        ("q",),
+        lambda model, o: {"X": (_rows(model, o), 3, 4)},
+        lambda m, o, x: {"X": placements(m, x["q"], o.frames)},
+    ),
+    Spec(
+        "velocities",
+        ("q", "v"),
+        lambda model, o: {"velocity": (_rows(model, o), 6)},
+        lambda m, o, x: {"velocity": velocities(m, x["q"], x["v"], o.frames, o.reference)},
+    ),
+    Spec(
+        "accelerations",
+        ("q", "v", "a"),
+        lambda model, o: {"acceleration": (_rows(model, o), 6)},
+        lambda m, o, x: {"acceleration": accelerations(m, x["q"], x["v"], x["a"], o.frames, o.reference, o.classical)},
+    ),
+    Spec(
+        "rnea",
+        ("q", "v", "a", "f_ext"),
+        lambda model, o: {"tau": (model.nv,)},
+        lambda m, o, x: {"tau": rnea(m, x["q"], x["v"], x["a"], x.get("f_ext"))},
+    ),
+    Spec(
+        "bias",
+        ("q", "v", "f_ext"),
+        lambda model, o: {"tau": (model.nv,)},
+        lambda m, o, x: {"tau": rnea(m, x["q"], x["v"], ZEROS, x.get("f_ext"))},
+    ),
+    Spec(
+        "gravity",
+        ("q",),
+        lambda model, o: {"tau": (model.nv,)},
+        lambda m, o, x: {"tau": rnea(m, x["q"], ZEROS, ZEROS)},
+    ),
+    Spec(
+        "coriolis",
+        ("q", "v"),
+        lambda model, o: {"tau": (model.nv,)},
+        lambda m, o, x: {"tau": rnea(m, x["q"], x["v"], ZEROS, gravity=ZERO)},
+    ),
+    Spec(
+        "coriolis_matrix",
+        ("q", "v"),
+        lambda model, o: {"C": (model.nv, model.nv)},
+        lambda m, o, x: {"C": coriolis_matrix(m, x["q"], x["v"])},
+    ),
+    Spec(
+        "crba",
+        ("q",),
+        lambda model, o: {"M": (model.dof_tree.n + model.dof_tree.D1,)},
+        lambda m, o, x: {"M": crba(m, x["q"])},
+    ),
+    Spec("mass_matrix_by_rnea", ("q",), _square, lambda m, o, x: {"M": mass_matrix_by_rnea(m, x["q"])}),
+    Spec(
+        "mass_matrix_inverse",
+        ("q",),
+        _minv_shapes,
+        lambda m, o, x: _pair("Minv", mass_matrix_inverse(m, x["q"])),
+    ),
+    Spec(
+        "aba",
+        ("q", "v", "tau", "f_ext"),
+        _with_pivots("qdd"),
+        lambda m, o, x: _pair("qdd", aba(m, x["q"], x["v"], x["tau"], x.get("f_ext"))),
+    ),
+    Spec(
+        "crba_ltdl",
+        ("q", "v", "tau", "f_ext"),
+        _with_pivots("qdd"),
+        lambda m, o, x: _pair("qdd", forward_dynamics_by_crba(m, x["q"], x["v"], x["tau"], x.get("f_ext"))),
+    ),
+    Spec(
+        "jacobian",
+        ("q",),
+        lambda model, o: {"J": (6, model.nv)},
+        lambda m, o, x: {"J": jacobian(m, x["q"], _frame(o), o.reference)},
+    ),
+    Spec(
+        "jacobian_rate",
+        ("q", "v"),
+        lambda model, o: {"J": (6, model.nv)},
+        lambda m, o, x: {"J": jacobian_rate(m, x["q"], x["v"], _frame(o), o.reference)},
+    ),
+    Spec("com", ("q",), lambda model, o: {"com": (3,)}, lambda m, o, x: {"com": centre_of_mass(m, x["q"])}),
+    Spec(
+        "com_jacobian",
+        ("q",),
+        lambda model, o: {"J": (3, model.nv)},
+        lambda m, o, x: {"J": centre_of_mass_jacobian(m, x["q"])},
+    ),
+    Spec(
+        "centroidal_momentum",
+        ("q", "v"),
+        lambda model, o: {"momentum": (6,)},
+        lambda m, o, x: {"momentum": centroidal_momentum(m, x["q"], x["v"])},
+    ),
+    Spec(
+        "centroidal_momentum_matrix",
+        ("q",),
+        lambda model, o: {"A": (6, model.nv)},
+        lambda m, o, x: {"A": centroidal_momentum_matrix(m, x["q"])},
+    ),
+    Spec(
+        "kinetic_energy",
+        ("q", "v"),
+        lambda model, o: {"energy": (1,)},
+        lambda m, o, x: {"energy": kinetic_energy(m, x["q"], x["v"])},
+    ),
+    Spec(
+        "potential_energy",
+        ("q",),
+        lambda model, o: {"energy": (1,)},
+        lambda m, o, x: {"energy": potential_energy(m, x["q"])},
+    ),
+    Spec("operational_space_inertia", ("q",), _osim_shapes, _osim),
+    Spec(
+        "integrate",
+        ("q", "v"),
+        lambda model, o: {"result": (model.nq,)},
+        lambda m, o, x: {"result": integrate(m, x["q"], x["v"])},
+    ),
+    Spec(
+        "difference",
+        ("q0", "q1"),
+        lambda model, o: {"v": (model.nv,)},
+        lambda m, o, x: {"v": difference(m, x["q0"], x["q1"])},
+    ),
+    Spec(
+        "interpolate",
+        ("q0", "q1", "t"),
+        lambda model, o: {"q": (model.nq,)},
+        lambda m, o, x: {"q": interpolate(m, x["q0"], x["q1"], x["t"])},
+    ),
+)
+
+SPECS: dict[str, Spec] = {row.name: row for row in _ROWS}
+
+
+NEED_FRAMES = ("jacobian", "jacobian_rate", "operational_space_inertia")
+
+
+def spec(name: str) -> Spec:
+    """The row of an algorithm."""
+    if name not in SPECS:
+        raise UnknownNameError("algorithm", name, SPECS)
+    return SPECS[name]

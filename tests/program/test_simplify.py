@@ -1,0 +1,165 @@
+"""The simplifier: reciprocals shared, what nothing uses dropped, and a second run finds nothing to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bough.program import Apply, Loop, Program, Store, Switch, count, evaluate, show, simplify, trace, walk
+from bough.program.simplify import drop_unused, share_reciprocals
+from bough.scalar import Count, Table, array, gather_index, loop, rows, switch
+from conformance import CASES, sample
+
+CHOICE = Table("choice", np.array([1, 0]))
+
+
+def traced(function: Callable[..., Any], rolled: bool = False, size: int = 4) -> Program:
+    return trace("f", function, {"x": size}, rolled=rolled)
+
+
+def names(program: Program) -> list[str]:
+    return [x.op for x in walk(program.body) if isinstance(x, Apply)]
+
+
+# ---- reciprocals -------------------------------------------------------------------------------------------------
+
+
+def test_divisions_by_one_value_share_its_reciprocal() -> None:
+    program = simplify(traced(lambda x: {"y": [x[k] / x[3] for k in range(3)]}))
+    assert count(program) == Count(div=1, mul=3)
+    assert names(program) == ["div", "mul", "mul", "mul"]
+
+
+def test_a_single_division_stays() -> None:
+    program = traced(lambda x: {"y": [x[0] / x[1], x[1] / x[2], x[0] / 3.0]})
+    assert count(simplify(program)) == Count(div=3)
+
+
+def test_divisors_are_told_apart() -> None:
+    program = traced(lambda x: {"y": [x[0] / x[2], x[1] / x[2], x[0] / x[3], x[1] / x[3], x[0] / x[1]]})
+    assert count(simplify(program)) == Count(div=3, mul=4)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_reciprocal_that_is_there_is_used(first: bool) -> None:
+    def function(x: Any) -> dict[str, Any]:
+        one, others = (lambda: 1.0 / x[3]), (lambda: [x[0] / x[3], x[1] / x[3]])
+        return {"y": [one(), *others()] if first else [*others(), one()]}
+
+    program = simplify(traced(function))
+    assert count(program) == Count(div=1, mul=2)
+    got = evaluate(program, {"x": [3.0, 5.0, 0.0, 8.0]})
+    assert got == {"y": [0.125, 0.375, 0.625] if first else [0.375, 0.625, 0.125]}
+
+
+def test_blocks_are_looked_at_one_by_one() -> None:
+    """A reciprocal is not moved into or out of a loop: it may not be needed there, or not be the same."""
+
+    def function(x: Any) -> dict[str, Any]:
+        inside = loop(2, lambda k, s: s / x[3] + x[k] / x[3], 0.0)
+        return {"y": [x[0] / x[3], inside]}
+
+    program = simplify(traced(function, rolled=True))
+    assert names(program) == ["div", "mul", "mul", "add", "div"]
+    assert evaluate(program, {"x": [3.0, 5.0, 0.0, 4.0]}) == {"y": [0.75, 1.4375]}
+
+
+# ---- what nothing uses -------------------------------------------------------------------------------------------
+
+
+def test_unused_operations_are_dropped_with_what_only_they_use() -> None:
+    def function(x: Any) -> dict[str, Any]:
+        (x[0] * x[1] + x[2]) / x[3]
+        return {"y": [x[0] - x[1]]}
+
+    program = simplify(traced(function))
+    assert names(program) == ["sub"]
+    assert show(program).count("x[") == 2  # of the four reads two are left
+
+
+def effects(program: Program) -> tuple[int, int, int]:
+    kinds = [type(x) for x in walk(program.body)]
+    return kinds.count(Loop), kinds.count(Switch), kinds.count(Store)
+
+
+def test_storage_that_nothing_reads_is_dropped() -> None:
+    def function(x: Any) -> dict[str, Any]:
+        unread, chain, used, stored = array(2), array(2), array(2), rows(2)
+
+        def step(k: Any, carry: Any) -> Any:
+            unread[k] = chain[k] * 2.0  # so nothing needs the chain either
+            chain[k] = x[k]
+            stored.put(k, (x[k], 1.0))
+            used[k] = x[k] + 1.0
+            return carry
+
+        loop(2, step, ())
+        return {"y": [used[0]]}
+
+    program = traced(function, rolled=True)
+    assert {b.name for b in program.of_role("scratch")} == {"array", "array_2", "array_3", "rows"}
+    smaller = simplify(program)
+    assert [b.name for b in smaller.of_role("scratch")] == ["array_3"]
+    assert effects(smaller) == (1, 0, 2)
+    assert names(smaller) == ["add"]
+    assert evaluate(smaller, {"x": [1.5, 0.0, 0.0, 0.0]}) == {"y": [2.5]}
+
+
+def test_loops_and_switches_without_use_are_dropped() -> None:
+    def function(x: Any) -> dict[str, Any]:
+        loop(2, lambda k, s: s + switch(gather_index(CHOICE, k), [lambda: x[0], lambda: x[1]]), 0.0)
+        return {"y": [x[2]]}
+
+    program = simplify(traced(function, rolled=True))
+    assert effects(program) == (0, 0, 1)
+    assert [b.name for b in program.buffers] == ["x", "y"]
+
+
+def test_what_has_an_effect_is_kept() -> None:
+    def function(x: Any) -> dict[str, Any]:
+        y = array(2)
+
+        def step(k: Any, unused: Any) -> Any:
+            switch(gather_index(CHOICE, k), [lambda: y.__setitem__(k, x[k]), lambda: None])
+            return unused + 1.0
+
+        loop(2, step, 0.0)
+        return {"y": y}
+
+    program = simplify(traced(function, rolled=True))
+    assert effects(program) == (1, 1, 1)
+    assert evaluate(program, {"x": [5.0, 6.0, 0.0, 0.0]}) == {"y": [0.0, 6.0]}
+
+
+def test_inputs_and_outputs_stay() -> None:
+    program = simplify(trace("f", lambda x, unused: {"y": [], "z": [1.0]}, {"x": 1, "unused": 3}))
+    assert [(b.name, b.size) for b in program.buffers] == [("x", 1), ("unused", 3), ("y", 0), ("z", 1)]
+
+
+# ---- all passes --------------------------------------------------------------------------------------------------
+
+
+def same(a: Program, b: Program) -> bool:
+    return (a.body, a.kinds, a.buffers) == (b.body, b.kinds, b.buffers)
+
+
+@pytest.mark.parametrize("rolled", [False, True])
+@pytest.mark.parametrize("case", CASES)
+def test_simplifying_again_changes_nothing(case: str, rolled: bool) -> None:
+    once = simplify(trace(case, CASES[case][0], CASES[case][1], rolled=rolled))
+    assert same(simplify(once), once)
+    for one in (share_reciprocals, drop_unused):
+        assert same(one(once), once)
+
+
+@pytest.mark.parametrize("rolled", [False, True])
+@pytest.mark.parametrize("case", CASES)
+def test_dropping_changes_no_number(case: str, rolled: bool, rng: np.random.Generator) -> None:
+    program = trace(case, CASES[case][0], CASES[case][1], rolled=rolled)
+    smaller = drop_unused(program)
+    assert len(list(walk(smaller.body))) <= len(list(walk(program.body)))
+    for x in sample(rng, 10).tolist():
+        assert evaluate(smaller, {"x": x}) == evaluate(program, {"x": x})
