@@ -5,6 +5,7 @@ Build a model with `Builder` (or take one of `topologies`), then ask: ``bough.rn
 """
 
 from bough.__about__ import __version__
+from bough.cost import paper
 from bough.errors import (
     BoughError,
     FiniteError,
@@ -128,6 +129,7 @@ __all__ = [
     "mass_matrix_inverse",
     "neutral",
     "operational_space_inertia",
+    "paper",
     "placements",
     "potential_energy",
     "random",

@@ -66,7 +66,7 @@ def each_target(
         state = _advance(body, parent, q, v, a)
         if targets is not None:
             return state, state
-        put(body.index, seen_from(state, Transform(body.border.T, ZERO)))
+        put(body.index, seen_from(state, Transform(body.border, ZERO)))
         return state, None
 
     states = outward(m, visit, STANDING)

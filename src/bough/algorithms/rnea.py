@@ -61,8 +61,7 @@ def rnea(
         bias = combine(body.subspace_rate(q, v), body.of_v(v)) + v_i.cross(v_J)
         a_i = X.to_child(parent.a) + bias + combine(S, body.of_v(a))
         # fᵢ = Iᵢ aᵢ + vᵢ × Iᵢ vᵢ - fᵢˣ                                                    (5)
-        I = body.inertia
-        f = I.times(a_i) + v_i.cross_force(I.times(v_i))
+        f = body.inertia.force(v_i, a_i)
         if f_ext is not None:
             f = f - body.external_force(f_ext)
         return Moving(v_i, a_i), Link(X, S, f)

@@ -66,7 +66,8 @@ def count(
     f_ext
         Whether external forces act on the bodies.
     frames, reference
-        For algorithms that ask for them: names of frames (the last one of the model if not given), and "LOCAL", "WORLD" or "LOCAL_WORLD_ALIGNED".
+        For algorithms that ask for them: names of frames (the last one of the model if not given), and the name of a
+        reference frame.
 
     Returns
     -------

@@ -199,7 +199,7 @@ def operational_space_inertia(
         if not (pivots > np.sqrt(SINGULAR) * 1e-3 * np.max(pivots, axis=-1, keepdims=True, initial=0.0)).all():
             names = [frames] if isinstance(frames, str) else list(frames)
             raise SingularError(
-                f"frames {names} cannot be moved independently in all {6 * len(names)} directions in this configuration, "
+                f"frames {names} cannot be moved independently in all {6 * len(names)} directions here, "
                 "so J M⁻¹ Jᵀ has no inverse; ask for it with inverse=True"
             )
         answer = results["inertia"]

@@ -133,7 +133,7 @@ def _require_unit_quaternions(model: Model, key: str, q: FloatArray) -> None:
             if not (np.abs(norm - 1.0) <= tolerance).all():
                 worst = float(np.ravel(norm)[np.argmax(np.abs(np.ravel(norm) - 1.0))])
                 raise FiniteError(
-                    f"joint {entry.name!r}: the quaternion {key}[..., {start + k}:{start + k + 4}] (x y z w) has length "
+                    f"joint {entry.name!r}: the quaternion {key}[..., {start + k}:{start + k + 4}] has length "
                     f"{worst:.9g}, expected 1"
                 )
         start += entry.joint.nq

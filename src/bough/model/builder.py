@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,8 +14,6 @@ from bough.model.parts import HERE, Body, Frame, Inertia, JointEntry, Placement
 from bough.tree import Tree
 
 __all__ = ["Builder", "rotation_from_rpy"]
-
-Number = float | Sequence[float]
 
 
 def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
@@ -78,13 +75,13 @@ class Builder:
         mass: float = 0.0,
         com: ArrayLike = (0.0, 0.0, 0.0),
         inertia: ArrayLike = 0.0,
-        lower: Number = -math.inf,
-        upper: Number = math.inf,
-        velocity: Number = math.inf,
-        effort: Number = math.inf,
-        damping: Number = 0.0,
-        friction: Number = 0.0,
-        armature: Number = 0.0,
+        lower: ArrayLike = -math.inf,
+        upper: ArrayLike = math.inf,
+        velocity: ArrayLike = math.inf,
+        effort: ArrayLike = math.inf,
+        damping: ArrayLike = 0.0,
+        friction: ArrayLike = 0.0,
+        armature: ArrayLike = 0.0,
     ) -> int:
         """Add a body on a joint and return its number.
 
@@ -206,7 +203,7 @@ def _placement(at: ArrayLike, rpy: ArrayLike | None, rotation: ArrayLike | None,
     return Placement.of(np.eye(3) if rotation is None else rotation, at, what)
 
 
-def _spread(value: Number, size: int, what: str, least: float = 0.0) -> tuple[float, ...]:
+def _spread(value: ArrayLike, size: int, what: str, least: float = 0.0) -> tuple[float, ...]:
     values = np.asarray(value, dtype=float)
     if values.shape not in ((), (size,)):
         raise ModelError(f"{what} is {value!r}, expected a number or {size} of them")

@@ -69,7 +69,7 @@ def _vec3(values: Sequence[float]) -> Vec3:
 
 @dataclass(frozen=True)
 class Inertia:
-    """Mass (kg), centre of mass (m, body frame) and rotational inertia about it (kg m², body axes: xx yx yy zx zy zz)."""
+    """Mass (kg), centre of mass (m) and rotational inertia about it (kg m²: xx yx yy zx zy zz), in the body frame."""
 
     mass: float
     com: Vec3
@@ -77,7 +77,7 @@ class Inertia:
 
     @staticmethod
     def of(mass: float, com: ArrayLike, inertia: ArrayLike, what: str) -> Inertia:
-        """Checked; `inertia` is a number, three principal moments or a symmetric (3, 3) matrix, about the centre of mass."""
+        """Checked; `inertia` is a number, three principal moments or a (3, 3) matrix, about the centre of mass."""
         c, J = np.asarray(com, dtype=float), np.asarray(inertia, dtype=float)
         if not np.isfinite(mass) or mass < 0:
             raise ModelError(f"{what}: the mass is {mass}, expected a finite number that is not negative (kg)")

@@ -2,8 +2,8 @@
 
 All joints are revolute about z of their own frames, except the free joint of a floating base. Placements are general
 (no two axes parallel, perpendicular or meeting) unless Denavit-Hartenberg frames are asked for, and so are inertias, so
-no zeros but those of the branches occur. Dimensions are those of a machine of human size; numbers come from a fixed rule
-and are the same everywhere.
+no zeros but those of the branches occur. Dimensions are those of a machine of human size; the numbers come from a fixed
+rule and are the same everywhere.
 """
 
 from __future__ import annotations

@@ -31,6 +31,29 @@ class RigidInertia:
         h = self.moment
         return Force(self.rotational.times(m.angular) + h.cross(m.linear), m.linear * self.mass + m.angular.cross(h))
 
+    @part("inertia times motion")
+    def force(self, v: Motion, a: Motion) -> Force:
+        """I a + v ×* I v: the force on a body that moves with v and a, in 48m + 45a.
+
+        With A = ω̇× + ω×ω× and the second moments Σ = ½ tr(J) - J, the linear force is m (a + ω × v) + A h and the
+        moment is the axial vector of A Σ - (A Σ)ᵀ plus h × (a + ω × v).
+        """
+        w, wd, h, J = v.angular, a.angular, self.moment, self.rotational
+        xx, yy, zz, xy, xz, yz = w.x * w.x, w.y * w.y, w.z * w.z, w.x * w.y, w.x * w.z, w.y * w.z
+        row_x = Vector(-(yy + zz), xy - wd.z, xz + wd.y)
+        row_y = Vector(xy + wd.z, -(xx + zz), yz - wd.x)
+        row_z = Vector(xz - wd.y, yz + wd.x, -(xx + yy))
+        half = (J.xx + J.yy + J.zz) * 0.5
+        second = Symmetric(half - J.xx, -J.yx, half - J.yy, -J.zx, -J.zy, half - J.zz).matrix
+        point = a.linear + w.cross(v.linear)
+        linear = point * self.mass + Vector(row_x.dot(h), row_y.dot(h), row_z.dot(h))
+        moment = Vector(
+            row_z.dot(second.b) - row_y.dot(second.c),
+            row_x.dot(second.c) - row_z.dot(second.a),
+            row_y.dot(second.a) - row_x.dot(second.b),
+        )
+        return Force(moment + h.cross(point), linear)
+
     def moved(self, R: Matrix, p: Vector) -> RigidInertia:
         """The same inertia in a frame in which the present one is placed by (R, p)."""
         turned = R.times(self.moment)
@@ -142,7 +165,7 @@ NO_ARTICULATED = NO_INERTIA.articulated
 
 @dataclass(frozen=True, slots=True)
 class CoriolisInertia:
-    """The map B from motions to forces with B v = v ×* I v and B + Bᵀ = v ×* I - I v ×, for one body or a sum of bodies.
+    """The map B from motions to forces with B v = v ×* I v and B + Bᵀ = v ×* I - I v ×, for a body or a sum of bodies.
 
     Of its four blocks only two differ from zero: angular force = `angular` ω, linear force = -`momentum` × ω.
     """

@@ -99,7 +99,7 @@ class Symmetric:
         )
 
     def rotated(self, R: Matrix) -> Symmetric:
-        """R A Rᵀ in 31 multiplications and 26 additions.
+        """R A Rᵀ in 31 multiplications and 28 additions.
 
         With A = B + zz·1, the matrix B has a zero in its corner, R A Rᵀ = R B Rᵀ + zz·1, and the trace does not change:
         only two rows of B Rᵀ and five inner products are needed.

@@ -53,7 +53,10 @@ class Quaternion:
         square = v.dot(v)
         small = square < SMALL
         length = sqrt(select(small, 1.0, square))
-        ratio = select(small, 2.0 / w - (2.0 / 3.0) * square / (w * w * w), 2.0 * atan2(length, w) / length)
+        # 2 arctan(t)/(t w) with t = |v|/w, in which w is not near zero
+        safe = select(small, w, 1.0)
+        t2 = square / (safe * safe)
+        ratio = select(small, (2.0 - t2 * (2.0 / 3.0 - t2 * 0.4)) / safe, 2.0 * atan2(length, w) / length)
         return v * ratio
 
     @property

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bough.errors import ModelError
 
 __all__ = ["Axis", "AxisLike", "basis_with", "read_axis"]
 
 Axis: TypeAlias = tuple[float, float, float]
-AxisLike: TypeAlias = str | Sequence[float]
+AxisLike: TypeAlias = str | ArrayLike
 
 _NAMED = {
     sign + name: tuple((-1.0 if sign == "-" else 1.0) * (k == j) + 0.0 for j in range(3))

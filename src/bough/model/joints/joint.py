@@ -26,8 +26,8 @@ class Joint(ABC):
     """What connects a body to its parent.
 
     Subclasses must be immutable and hashable, and give `nq`, `nv`, `transform`, `subspace`, and `subspace_rate` unless
-    the subspace is constant. If q is not a vector of nv independent numbers whose rates are v, they also give `neutral`,
-    `integrate`, `difference` and `random`.
+    the subspace is constant. If q is not a vector of nv independent numbers whose rates are v, they also give
+    `neutral`, `integrate`, `difference` and `random`.
     """
 
     @property

@@ -18,7 +18,7 @@ __all__ = ["Universal"]
 
 @dataclass(frozen=True, init=False)
 class Universal(Joint):
-    """Rotation about a first axis fixed in the parent, then about a second one fixed in the body: q = [angle, angle]."""
+    """Turns about a first axis fixed in the parent, then about a second one fixed in the body: q = [first, second]."""
 
     axis1: Axis
     axis2: Axis

@@ -1,0 +1,35 @@
+"""The command line: one file per subcommand, over the public names only."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+import bough
+from bough.cli import paper
+from bough.errors import BoughError
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    parser = argparse.ArgumentParser(
+        prog="bough", description="Dynamics of mechanisms: trees of rigid bodies with joints."
+    )
+    parser.add_argument("--version", action="version", version=f"bough {bough.__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in (paper,):
+        command.register(commands)
+    options = parser.parse_args(arguments)
+    try:
+        options.run(options)
+        sys.stdout.flush()
+    except BoughError as error:
+        print(f"bough: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader went away, as in `bough paper | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

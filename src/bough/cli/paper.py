@@ -1,0 +1,37 @@
+"""`bough paper`: the tables and figures of the papers, formula beside count."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import bough
+
+__all__ = ["register"]
+
+
+def register(commands: Any) -> None:
+    """Add the subcommand."""
+    names = ", ".join(bough.paper.names())
+    parser = commands.add_parser(
+        "paper",
+        help="print and draw the papers' tables and figures, each number beside what the running code performs",
+        description="Print and draw the tables and figures of the papers, each number beside what the running code "
+        "performs, counted.",
+    )
+    parser.add_argument("name", nargs="*", metavar="NAME", help=f"which: {names}, or all (the default)")
+    parser.add_argument("--png", metavar="FOLDER", type=Path, help="also write the figures as PNG files to this folder")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print the reports asked for."""
+    names = options.name or ["all"]
+    if "all" in names:
+        names = list(bough.paper.names())
+    for report in [bough.paper.report(name) for name in names]:
+        print(report)
+        if options.png is not None:
+            for file in report.draw(options.png):
+                print(f"written: {file}\n")
