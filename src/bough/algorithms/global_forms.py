@@ -1,7 +1,7 @@
 """The dynamics of a mechanism as a few large matrices: the global, or spatial-operator, forms.
 
-Featherstone & Orin 2000, section 3.5, and the innovations factorisation of Rodriguez and Jain. Nothing here is fast. The
-matrices are dense NumPy arrays for one configuration, meant to be read, and to check the recursive algorithms against.
+Featherstone & Orin 2000, section 3.5, and the innovations factorisation of Rodriguez and Jain. Nothing here is fast:
+the matrices are dense NumPy arrays for one configuration, meant to be read, and to check recursive algorithms against.
 
 Six-vectors have their angular part first. A vector of the whole mechanism stacks those of bodies 1 … N, so body i owns
 rows 6(i-1) … 6i-1. "link" coordinates are those of each body's own inside frame, which is the author's turned so that
@@ -10,15 +10,21 @@ the axis of the joint is a coordinate axis; "base" coordinates are the same, tho
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.errors import FiniteError, ModelError, UnknownNameError
+from bough.algorithms.constrained_bodies import ConstrainedBodies, Floats
+from bough.algorithms.innovations import Innovations
+from bough.errors import FiniteError, ModelError, ShapeError, SingularError, UnknownNameError
 from bough.model import Mechanism, Mimic, Model
+from bough.spatial import UNIT_MOTIONS, Force, Motion, Vector
 
-__all__ = ["GlobalForm", "Innovations", "global_form"]
+__all__ = ["GlobalForm", "global_form"]
 
 SINGULAR = 1e-14
 """An inertia this much smaller than the largest one of its matrix is taken for zero."""
@@ -48,7 +54,7 @@ def global_form(model: Model, q: ArrayLike, coordinates: Literal["link", "base"]
     mimics = [entry.name for entry in model.joints if isinstance(entry.joint, Mimic)]
     if mimics:
         raise ModelError(f"joint {mimics[0]!r} is a mimic joint, expected a model without: P and H leave joints free")
-    inside, q = Mechanism(model), _vector("q", q, model.nq)
+    inside, q = Mechanism(model), _read("q", q, (model.nq,))
     bodies, angles = [inside.at(i) for i in range(1, model.nbodies + 1)], q.tolist()
     transforms = [_matrix(body.transform(angles).to_child) for body in bodies]  # ⁱXλ
     for name, X in zip(model.joint_names, transforms, strict=True):
@@ -58,10 +64,9 @@ def global_form(model: Model, q: ArrayLike, coordinates: Literal["link", "base"]
     I = _diagonal([_matrix(body.inertia.times) for body in bodies])
     armature = np.diag([float(x) for body in bodies for x in body.armature])
     P, base = _incidence(model, transforms)
-    axes = np.eye(len(P))
+    axes: Floats = np.eye(len(P))
     if coordinates == "base":
-        X_0 = np.linalg.solve(P, base)  # ⁱX₀ of all bodies
-        X = _diagonal(np.split(X_0, model.nbodies))
+        X = _diagonal(list(np.linalg.solve(P, base).reshape(-1, 6, 6)))  # ⁱX₀
         axes = np.linalg.inv(X)
         P, base = _incidence(model, [np.eye(6)] * model.nbodies)
         H, I = axes @ H, X.T @ I @ X
@@ -90,18 +95,24 @@ class GlobalForm:
         What a motion of the base adds to the bodies on it (6N, 6): ⁱX₀ or 1, and zero for the others.
     axes
         Takes motions from link coordinates to the chosen ones (6N, 6N), block-diagonal.
+    inside
+        The mechanism with the frames of the link coordinates.
     """
 
     model: Model
-    q: Matrix
+    q: Floats
     coordinates: str
-    P: Matrix
-    H: Matrix
-    I: Matrix
-    armature: Matrix
-    base: Matrix
-    axes: Matrix
+    P: Floats
+    H: Floats
+    I: Floats
+    armature: Floats
+    base: Floats
+    axes: Floats
     inside: Mechanism
+
+    def __post_init__(self) -> None:
+        for a in (self.q, self.P, self.H, self.I, self.armature, self.base, self.axes):
+            a.setflags(write=False)
 
     def __repr__(self) -> str:
         return f"<GlobalForm of {self.model!r} in {self.coordinates} coordinates>"
@@ -117,73 +128,74 @@ class GlobalForm:
     # ---- matrices that follow from P, H and I --------------------------------------------------------------------
 
     @cached_property
-    def phi(self) -> Matrix:
+    def phi(self) -> Floats:
         """φ = P⁻ᵀ (6N, 6N), the spatial propagation operator of Rodriguez and Jain: from forces on the bodies to forces
         through the joints. Block (i, j) differs from zero if j is in the subtree of i.
         """
-        return np.linalg.inv(self.P).T
+        return np.linalg.inv(self.P.T)
 
     @cached_property
-    def S(self) -> Matrix:
+    def S(self) -> Floats:
         """P⁻¹ H (6N, n): the velocities of the bodies are S q̇."""
         return self.phi.T @ self.H
 
     @cached_property
-    def M(self) -> Matrix:
+    def M(self) -> Floats:
         """The mass matrix Hᵀ P⁻ᵀ I P⁻¹ H + armature (n, n), the Newton-Euler factorisation."""
         return self.H.T @ self.phi @ self.I @ self.phi.T @ self.H + self.armature
 
     @cached_property
-    def W(self) -> Matrix:
+    def W(self) -> Floats:
         """The dual of H (6N, n), Wᵀ H = 1, block-diagonal: W τ are forces through the joints that do the work of τ."""
-        return np.linalg.pinv(self.H).T
+        return np.linalg.solve(self.H.T @ self.H, self.H.T).T
 
     # ---- motion and force, equations 23, 25 and 29 ---------------------------------------------------------------
 
-    def velocity(self, v: ArrayLike) -> Matrix:
-        """The velocities (6N,) of the bodies from those of the joints (nv,): P v = H q̇."""
-        return np.linalg.solve(self.P, self.H @ self._of_joints("v", v))
+    def velocity(self, v: ArrayLike) -> Floats:
+        """The velocities (6N,) of the bodies from those of the joints (nv,): P v = H q̇, v = S q̇."""
+        return self.S @ self._of_joints("v", v)
 
-    def H_dot(self, v: ArrayLike) -> Matrix:
-        """The rate of H as seen from the base (6N, n), ḣᵢ = h̊ᵢ + vᵢ × hᵢ, where h̊ᵢ is the rate as seen from the body."""
+    def H_dot(self, v: ArrayLike) -> Floats:
+        """The rate Ḣ as seen from the base (6N, n): ḣᵢ = h̊ᵢ + vᵢ × hᵢ, where h̊ᵢ is the rate as seen from the body."""
         q, qd = self.q.tolist(), self._of_joints("v", v).tolist()
         bodies = (self.inside.at(i) for i in range(1, self.model.nbodies + 1))
         apparent = _diagonal([_columns(body.subspace_rate(q, qd)) for body in bodies])
         return self.axes @ apparent + _cross(self.velocity(v)) @ self.H
 
-    def bias_acceleration(self, v: ArrayLike) -> Matrix:
-        """The accelerations a₀ (6N,) when q̈ = 0; gravity is the acceleration -g of the base: P a₀ = Ḣ q̇ + base·(-g)."""
+    def bias_acceleration(self, v: ArrayLike) -> Floats:
+        """The accelerations a₀ (6N,) when q̈ = 0: P a₀ = Ḣ q̇ + base·(-g), for gravity is an acceleration of the base."""
         minus_g = np.array([0.0, 0.0, 0.0, *(-x for x in self.model.gravity)])
-        return np.linalg.solve(self.P, self.H_dot(v) @ self._of_joints("v", v) + self.base @ minus_g)
+        across: Floats = self.H_dot(v) @ self._of_joints("v", v) + self.base @ minus_g
+        return self.phi.T @ across
 
-    def acceleration(self, v: ArrayLike, a: ArrayLike) -> Matrix:
-        """The accelerations (6N,) of the bodies by equation 29, P a = H q̈ + Ḣ q̇, with the base term of `a₀`."""
+    def acceleration(self, v: ArrayLike, a: ArrayLike) -> Floats:
+        """The accelerations (6N,) of the bodies by equation 29: P a = H q̈ + Ḣ q̇ + base·(-g), a = a₀ + S q̈."""
         return self.bias_acceleration(v) + self.S @ self._of_joints("a", a)
 
-    def bias_force(self, v: ArrayLike) -> Matrix:
+    def bias_force(self, v: ArrayLike) -> Floats:
         """The velocity-product forces v × I v (6N,) on the bodies."""
         velocity = self.velocity(v)
         return -_cross(velocity).T @ self.I @ velocity
 
-    def force(self, v: ArrayLike, a: ArrayLike) -> Matrix:
+    def force(self, v: ArrayLike, a: ArrayLike) -> Floats:
         """The net forces (6N,) on the bodies by equation 23, f = I a + v × I v."""
         return self.I @ self.acceleration(v, a) + self.bias_force(v)
 
-    def external_force(self, f_ext: ArrayLike) -> Matrix:
+    def external_force(self, f_ext: ArrayLike) -> Floats:
         """External forces (6N,) from an array (N, 6) as `bough.rnea` takes it: body frames, linear part first."""
         N = self.model.nbodies
-        given = _vector("f_ext", np.ravel(np.asarray(f_ext, dtype=float)), 6 * N).tolist()
-        forces = [_parts(self.inside.at(i).external_force(given)) for i in range(1, N + 1)]
-        return np.linalg.solve(self.axes.T, np.array(forces).ravel())
+        given = _read("f_ext", f_ext, (N, 6)).ravel().tolist()
+        inside = _columns(self.inside.at(i).external_force(given) for i in range(1, N + 1))
+        return np.linalg.solve(self.axes.T, inside.T.ravel())
 
-    def joint_force(self, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | None = None) -> Matrix:
+    def joint_force(self, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | None = None) -> Floats:
         """The whole forces through the joints (6N,), reactions included: Pᵀ f_J = f - f_x."""
         f = self.force(v, a)
         return self.phi @ (f if f_ext is None else f - self.external_force(f_ext))
 
     # ---- inverse and forward dynamics ----------------------------------------------------------------------------
 
-    def inverse_dynamics(self, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | None = None) -> Matrix:
+    def inverse_dynamics(self, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | None = None) -> Floats:
         """The joint forces τ (nv,), the part of f_J that works: τ = Hᵀ f_J + armature q̈."""
         return self.H.T @ self.joint_force(v, a, f_ext) + self.armature @ self._of_joints("a", a)
 
@@ -219,7 +231,7 @@ class GlobalForm:
         tau: ArrayLike,
         equation: Literal[26, 27, 28] = 26,
         f_ext: ArrayLike | None = None,
-    ) -> Matrix:
+    ) -> Floats:
         """The accelerations q̈ (nv,) under joint forces τ (nv,), by one of the paper's equations.
 
         Parameters
@@ -271,8 +283,8 @@ class GlobalForm:
             D = h.T @ A @ h + self.armature[joint, joint]
             if not (np.linalg.eigvalsh(D) > least).all():
                 raise SingularError(
-                    f"joint {self.model.joint_names[i - 1]!r} moves nothing that has inertia; expected bodies beyond it "
-                    "with mass and inertia, or an armature"
+                    f"joint {self.model.joint_names[i - 1]!r} moves nothing that has inertia; expected bodies beyond "
+                    "it with mass and inertia, or an armature"
                 )
             G = A @ h @ np.linalg.inv(D)
             # Iᴬλ = Iλ + Σ λXᵢ* (Iᴬᵢ - Gᵢ Dᵢ Gᵢᵀ) ⁱXλ
@@ -281,12 +293,12 @@ class GlobalForm:
                 X = -self.P[body, up]
                 I_A[up, up] += X.T @ (A - G @ D @ G.T) @ X
         D = self.H.T @ I_A @ self.H + self.armature
-        return Innovations(self.H, self.phi, I_A, D)
+        return Innovations(self.P, self.H, self.phi, I_A, D)
 
     # ---- inner parts ---------------------------------------------------------------------------------------------
 
-    def _of_joints(self, name: str, value: ArrayLike) -> Matrix:
-        return _vector(name, value, self.model.nv)
+    def _of_joints(self, name: str, value: ArrayLike) -> Floats:
+        return _read(name, value, (self.model.nv,))
 
     def _require_regular_bodies(self) -> None:
         for i, name in enumerate(self.model.body_names, start=1):
@@ -298,84 +310,10 @@ class GlobalForm:
                 )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Innovations:
-    """M = (1 + Hᵀ φ K) D (1 + Hᵀ φ K)ᵀ and its inverse, as Rodriguez, Jain and others found them.
-
-    H is that of this package, with the motion subspaces as columns. Their H is its transpose, their operator * is the
-    transposition, and they call the articulated inertia P; so they write 1 + HφK for what is 1 + Hᵀ φ K here.
-
-    Attributes
-    ----------
-    H, phi
-        As in `GlobalForm`.
-    I_A
-        Articulated-body inertias (6N, 6N), block-diagonal.
-    D
-        Hᵀ Iᴬ H + armature (n, n), block-diagonal: what each joint feels of the articulated body it moves.
-    """
-
-    H: Matrix
-    phi: Matrix
-    I_A: Matrix
-    D: Matrix
-
-    @cached_property
-    def G(self) -> Matrix:
-        """Iᴬ H D⁻¹ (6N, n), block-diagonal: the Kalman gain of the filter that this recursion is."""
-        return np.linalg.solve(self.D, self.H.T @ self.I_A).T
-
-    @cached_property
-    def step(self) -> Matrix:
-        """ℰ_φ = 1 - φ⁻¹ (6N, 6N): forces moved from each body to its parent."""
-        return np.eye(len(self.phi)) - np.linalg.inv(self.phi)
-
-    @cached_property
-    def K(self) -> Matrix:
-        """ℰ_φ G (6N, n): the gain, moved to the parent."""
-        return self.step @ self.G
-
-    @cached_property
-    def psi(self) -> Matrix:
-        """ψ = (1 - ℰ_ψ)⁻¹ (6N, 6N) with ℰ_ψ = ℰ_φ (1 - G Hᵀ): propagation across joints that are free to give way."""
-        one = np.eye(len(self.phi))
-        return np.linalg.inv(one - self.step @ (one - self.G @ self.H.T))
-
-    @cached_property
-    def factor(self) -> Matrix:
-        """1 + Hᵀ φ K (n, n), unit upper-triangular: the Lᵀ of LᵀDL if every joint has one degree of freedom."""
-        return np.eye(len(self.D)) + self.H.T @ self.phi @ self.K
-
-    @cached_property
-    def factor_inverse(self) -> Matrix:
-        """1 - Hᵀ ψ K (n, n), the inverse of 1 + Hᵀ φ K."""
-        return np.eye(len(self.D)) - self.H.T @ self.psi @ self.K
-
-    @cached_property
-    def M(self) -> Matrix:
-        """(1 + Hᵀ φ K) D (1 + Hᵀ φ K)ᵀ (n, n)."""
-        return self.factor @ self.D @ self.factor.T
-
-    @cached_property
-    def M_inverse(self) -> Matrix:
-        """(1 - Hᵀ ψ K)ᵀ D⁻¹ (1 - Hᵀ ψ K) (n, n)."""
-        return self.factor_inverse.T @ np.linalg.solve(self.D, self.factor_inverse)
-
-    def unit_factor(self) -> tuple[Matrix, Matrix]:
-        """L (n, n), unit lower-triangular, and the diagonal D (n,) of M = Lᵀ D L, equal to those of `bough.factorize`.
-
-        The blocks of D, one for each joint, are factorised in their turn, Dᵢ = L_dᵀ D L_d, so that
-        L = L_d (1 + Hᵀ φ K)ᵀ. LᵀDL eliminates the last row first: it is Cholesky's factorisation read backwards.
-        """
-        U = np.linalg.cholesky(self.D[::-1, ::-1])[::-1, ::-1]  # D = U Uᵀ
-        scale = U.diagonal()
-        return (U / scale).T @ self.factor.T, scale**2
-
-
 # ---- from scalars to matrices ----------------------------------------------------------------------------------------
 
 
-def _incidence(model: Model, transforms: Sequence[Matrix]) -> tuple[Matrix, Matrix]:
+def _incidence(model: Model, transforms: Sequence[Floats]) -> tuple[Floats, Floats]:
     """P, and what a motion of the base adds, with the given ⁱXλ."""
     N = model.nbodies
     P, base = np.eye(6 * N), np.zeros((6 * N, 6))
@@ -388,36 +326,36 @@ def _incidence(model: Model, transforms: Sequence[Matrix]) -> tuple[Matrix, Matr
     return P, base
 
 
-def _vector(name: str, value: ArrayLike, size: int) -> Matrix:
-    a = np.array(value, dtype=float)
-    if a.shape != (size,):
-        raise ShapeError(f"{name} has shape {a.shape}, expected ({size},): one state at a time")
+def _read(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Floats:
+    """One argument as a fresh array of finite floats."""
+    try:
+        a = np.array(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"{name} is not an array of real numbers: {error}") from None
+    if a.shape != shape:
+        raise ShapeError(f"{name} has shape {a.shape}, expected {shape}, that of one state")
     if not np.isfinite(a).all():
         raise FiniteError(f"{name} is {a}, expected finite numbers")
     return a
 
 
-def _parts(x: Motion | Force) -> list[float]:
-    return [float(part) for part in (*x.angular.parts, *x.linear.parts)]
-
-
-def _columns(motions: Iterable[Motion | Force]) -> Matrix:
+def _columns(items: Iterable[Motion | Force]) -> Floats:
     """Motions or forces as the columns of a matrix (6, k)."""
-    return np.array([_parts(x) for x in motions]).reshape(-1, 6).T
+    return np.array([(*x.angular.parts, *x.linear.parts) for x in items], dtype=float).reshape(-1, 6).T
 
 
-def _matrix(rule: Callable[[Motion], Motion | Force]) -> Matrix:
+def _matrix(rule: Callable[[Motion], Motion | Force]) -> Floats:
     """The matrix (6, 6) of a linear map, column by column."""
     return _columns(rule(unit) for unit in UNIT_MOTIONS)
 
 
-def _cross(velocity: Matrix) -> Matrix:
+def _cross(velocity: Floats) -> Floats:
     """The block-diagonal matrix of vᵢ × on motions; minus its transpose acts on forces."""
     motions = [Motion(Vector(*x[:3]), Vector(*x[3:])) for x in velocity.reshape(-1, 6).tolist()]
     return _diagonal([_matrix(v.cross) for v in motions])
 
 
-def _diagonal(blocks: Sequence[Matrix]) -> Matrix:
+def _diagonal(blocks: Sequence[Floats]) -> Floats:
     """The block-diagonal matrix of blocks of any shape."""
     result = np.zeros((sum(len(block) for block in blocks), sum(block.shape[1] for block in blocks)))
     row = column = 0

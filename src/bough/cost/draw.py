@@ -59,7 +59,7 @@ def _bars(axes: Any, chart: Bars) -> None:
         start += len(bars)
     axes.invert_yaxis()
     axes.set_xlabel(chart.unit)
-    axes.legend(loc="lower right")
+    axes.legend(loc="upper right", bbox_to_anchor=(1.0, 0.9))
 
 
 def _curves(axes: Any, chart: Curves) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough.errors import ModelError
+from bough.model.joints.reading import read_floats
 
 __all__ = ["Axis", "AxisLike", "basis_with", "read_axis"]
 
@@ -28,12 +29,15 @@ def read_axis(axis: AxisLike, what: str) -> Axis:
             raise ModelError(f"{what} is {axis!r}, expected one of x, y, z, -x, -y, -z or three numbers")
         x, y, z = _NAMED[axis]
         return (x, y, z)
-    a = np.asarray(axis, dtype=float)
+    a = read_floats(axis, what, "three finite numbers")
     if a.shape != (3,) or not np.isfinite(a).all():
         raise ModelError(f"{what} is {axis!r}, expected three finite numbers")
-    length = float(np.sqrt(a @ a))
-    if length < 1e-12:
+    largest = float(np.abs(a).max())
+    if largest < 1e-12:
         raise ModelError(f"{what} is {axis!r}: a zero vector has no direction")
+    if largest > 1.0:
+        a = a / largest  # whose square cannot overflow
+    length = float(np.sqrt(a @ a))
     if abs(length - 1.0) > 1e-15:
         a = a / length
     x, y, z = (float(part) + 0.0 for part in a)

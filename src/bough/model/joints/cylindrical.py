@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,7 @@ class Cylindrical(Joint):
 
     nq = 2
     nv = 2
+    reach = (math.pi, 1.0)
 
     @property
     def canonical(self) -> Joint:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.model.joints.joint import Joint, Scalars
+from bough.model.joints.joint import Joint, Scalars, uniform
 from bough.model.joints.spherical import random_quaternion
 from bough.scalar import Scalar
 from bough.spatial import UNIT_MOTIONS, Motion, Quaternion, Transform, Vector, left_jacobian, left_jacobian_inverse
@@ -47,6 +47,4 @@ class Free(Joint):
     def random(
         self, rng: np.random.Generator, lower: NDArray[np.float64], upper: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        low = np.where(np.isfinite(lower[:3]), lower[:3], -1.0)
-        high = np.where(np.isfinite(upper[:3]), upper[:3], low + 2.0)
-        return np.concatenate([rng.uniform(low, high), random_quaternion(rng)])
+        return np.concatenate([uniform(rng, lower[:3], upper[:3], (1.0, 1.0, 1.0)), random_quaternion(rng)])

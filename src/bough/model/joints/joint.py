@@ -8,6 +8,7 @@ overrides none of the three is its own kind, which is always right.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from bough.scalar import Scalar
 from bough.spatial import REST, Motion, Transform
 
-__all__ = ["Joint", "Scalars"]
+__all__ = ["Joint", "Scalars", "uniform"]
 
 Scalars = Sequence[Scalar]
 
@@ -88,11 +89,22 @@ class Joint(ABC):
         """The constant velocity that leads from q0 to q1 in a unit of time."""
         return [b - a for a, b in zip(q0, q1, strict=True)]
 
+    @property
+    def reach(self) -> tuple[float, ...]:
+        """How far from neutral `random` goes in each entry of q without limits: half a turn, for lengths one metre."""
+        return (math.pi,) * self.nq
+
     def random(
         self, rng: np.random.Generator, lower: NDArray[np.float64], upper: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """A random configuration within limits; where there are none, within one half turn or one metre of neutral."""
-        reach = np.pi
-        low = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper - 2 * reach, -reach))
-        high = np.where(np.isfinite(upper), upper, low + 2 * reach)
-        return rng.uniform(low, high)
+        """A random configuration within limits; where there are none, within `reach` of neutral."""
+        return uniform(rng, lower, upper, self.reach)
+
+
+def uniform(
+    rng: np.random.Generator, lower: NDArray[np.float64], upper: NDArray[np.float64], reach: Sequence[float]
+) -> NDArray[np.float64]:
+    """Numbers between limits; 2 · reach from the only limit there is, and ± reach where there is none."""
+    far = np.asarray(reach)
+    low = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper - 2 * far, -far))
+    return rng.uniform(low, np.where(np.isfinite(upper), upper, low + 2 * far))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from bough.model.joints.joint import Joint, Scalars
@@ -21,6 +22,7 @@ class Planar(Joint):
 
     nq = 3
     nv = 3
+    reach = (1.0, 1.0, math.pi)
 
     def transform(self, parameters: Scalars, q: Scalars) -> Transform:
         return Transform(about_z(cos(q[2]), sin(q[2])), Vector(q[0], q[1], 0.0))

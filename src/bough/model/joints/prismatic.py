@@ -25,6 +25,7 @@ class Prismatic(Joint):
 
     nq = 1
     nv = 1
+    reach = (1.0,)
 
     @property
     def canonical(self) -> Joint:

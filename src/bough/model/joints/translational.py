@@ -16,6 +16,7 @@ class Translational(Joint):
 
     nq = 3
     nv = 3
+    reach = (1.0, 1.0, 1.0)
 
     def transform(self, parameters: Scalars, q: Scalars) -> Transform:
         return Transform(IDENTITY, Vector.of(q))
