@@ -75,7 +75,7 @@ class Numeric:
 
 
 def rate(f: Callable[[float], Any], h: float = 4e-3) -> Floats:
-    """The derivative at zero by central differences of order 8: exact to some 1e-12 for smooth functions of size one."""
+    """The derivative at zero by central differences of order 8: exact to 1e-12 for smooth functions of size one."""
     weights = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}
     return np.asarray(sum(w * (np.asarray(f(k * h)) - np.asarray(f(-k * h))) for k, w in weights.items()) / h)
 

@@ -1,4 +1,7 @@
-"""The same mechanism in Pinocchio, built through its own interface."""
+"""The same mechanism in Pinocchio, built through its own interface.
+
+Pinocchio numbers joints depth first (its algorithms on subtrees rely on it), so bodies and coordinates are reordered.
+"""
 
 from __future__ import annotations
 
@@ -8,106 +11,156 @@ import numpy as np
 import pinocchio as pin
 
 import bough
-from bough.model.parts import Inertia, Placement
+from bough.model.parts import HERE, Frame, Inertia, Placement
 
-__all__ = ["Twin"]
+__all__ = ["Twin", "leader"]
 
 AXES = {(1.0, 0.0, 0.0): "X", (0.0, 1.0, 0.0): "Y", (0.0, 0.0, 1.0): "Z"}
 
+SIMPLE = {
+    bough.Planar: pin.JointModelPlanar,
+    bough.Translational: pin.JointModelTranslation,
+    bough.Spherical: pin.JointModelSpherical,
+    bough.Free: pin.JointModelFreeFlyer,
+}
+
 
 class Twin:
-    """Pinocchio's model and data of a mechanism, and the arguments of its functions.
+    """Pinocchio's model and data of a mechanism, and the way from our arrays to theirs and back.
 
-    Joints keep their order. A cylindrical joint, which Pinocchio lacks, is a revolute one and, beyond a body without
-    mass, a prismatic one along the same axis; `ids` names the joint that carries each body.
+    A cylindrical joint, which Pinocchio lacks, is a revolute one and, beyond a body without mass, a prismatic one along
+    the same axis. A continuous joint about any axis, which its Python interface cannot make, turns about z of a frame
+    that is turned: `turns` are the rotations from their body frames to ours.
     """
 
     def __init__(self, model: bough.Model) -> None:
         self.ours = model
+        self.order = _depth_first(model)
+        self.ids, self.turns = {0: 0}, {0: np.eye(3)}
         made = pin.Model()
         made.gravity = pin.Motion(np.array(model.gravity), np.zeros(3))
-        self.ids = [0]
-        armature: list[float] = []
-        for entry, body, parent in zip(model.joints, model.bodies, model.tree.parents, strict=True):
-            own = entry.joint.joint if isinstance(entry.joint, bough.Mimic) else entry.joint
-            last, place = self.ids[parent], _se3(entry.placement)
-            for k, joint in enumerate(_joints(own)):
-                last = made.addJoint(last, joint, place, f"{entry.name} {k}")
-                place = pin.SE3.Identity()
-            made.appendBodyToJoint(last, _inertia(body.inertia), pin.SE3.Identity())
-            self.ids.append(last)
-            armature += entry.armature
-        made.armature = np.array(armature)
-        for frame in model.frames:
-            joint = self.ids[frame.body]
-            made.addFrame(pin.Frame(frame.name, joint, 0, _se3(frame.placement), pin.FrameType.OP_FRAME))
-        for body, joint in zip(model.bodies, self.ids[1:], strict=True):
-            made.addFrame(pin.Frame(body.name, joint, 0, pin.SE3.Identity(), pin.FrameType.OP_FRAME))
-        self.model = _coupled(made, model, self.ids)
+        for i in self.order:
+            self._add(made, i)
+        own = [Frame(body.name, i, HERE) for i, body in enumerate(model.bodies, start=1)]
+        for frame in (*own, *model.frames):
+            place = self._seen(frame.body, frame.placement)
+            made.addFrame(pin.Frame(frame.name, self.ids[frame.body], 0, place, pin.FrameType.OP_FRAME))
+        self.model = self._coupled(made)
+        self._v_order = _blocks([entry.joint.nv for entry in model.joints], self.order)
+        self._q_order = _blocks([_nq(entry.joint) for entry in model.joints], self.order)
+        self.model.armature = model.limits("armature")[self._v_order]
         self.data = self.model.createData()
 
-    def state(self, q: Any, v: Any) -> tuple[Any, Any]:
-        """Configuration and velocity in Pinocchio's layout."""
-        return bough.to_pinocchio(self.ours, q, v)
+    def q(self, q: Any) -> Any:
+        """A configuration in Pinocchio's layout and order."""
+        return bough.to_pinocchio(self.ours, q)[self._q_order]
+
+    def v(self, v: Any) -> Any:
+        """A velocity, an acceleration or forces in Pinocchio's order."""
+        return v[self._v_order]
 
     def forces(self, f_ext: Any) -> Any:
         """External forces, one per joint."""
         forces = [pin.Force.Zero() for _ in range(self.model.njoints)]
-        for joint, f in zip(self.ids[1:], f_ext, strict=True):
-            forces[joint] = pin.Force(f[:3], f[3:])
+        for i, f in enumerate(f_ext, start=1):
+            forces[self.ids[i]] = pin.Force(self.turns[i].T @ f[:3], self.turns[i].T @ f[3:])
         result = pin.StdVec_Force()
         result.extend(forces)
         return result
+
+    def back(self, x: Any) -> Any:
+        """Their velocities, forces or columns, in our order."""
+        result = np.empty_like(x)
+        result[..., self._v_order] = x
+        return result
+
+    def back_square(self, A: Any) -> Any:
+        """Their matrix, rows and columns in our order."""
+        return self.back(self.back(np.array(A)).T).T
+
+    def back_symmetric(self, A: Any) -> Any:
+        """Their symmetric matrix, of which the upper triangle counts."""
+        return self.back_square(np.triu(A) + np.triu(A, 1).T)
 
     def frame(self, name: str) -> int:
         """The number of a frame."""
         return int(self.model.getFrameId(name))
 
+    def _add(self, made: Any, i: int) -> None:
+        entry, parent = self.ours.joints[i - 1], self.ours.tree.parents[i - 1]
+        joints, turn = _joints(entry.joint.joint if isinstance(entry.joint, bough.Mimic) else entry.joint)
+        place = self._seen(parent, entry.placement) * pin.SE3(turn, np.zeros(3))
+        number = self.ids[parent]
+        for k, joint in enumerate(joints):
+            number = made.addJoint(number, joint, place, f"{entry.name} {k}")
+            place = pin.SE3.Identity()
+        self.ids[i], self.turns[i] = number, turn
+        made.appendBodyToJoint(number, _inertia(self.ours.bodies[i - 1].inertia), self._seen(i, HERE))
 
-def _joints(joint: bough.Joint) -> list[Any]:
-    """One joint of ours, of a kind that moves by itself, as one of theirs or two."""
+    def _seen(self, body: int, placement: Placement) -> Any:
+        """Where a frame given in our frame of a body lies in theirs."""
+        return pin.SE3(self.turns[body].T @ placement.matrix, self.turns[body].T @ placement.vector)
+
+    def _coupled(self, made: Any) -> Any:
+        """The model with its mimic joints tied to the joints they follow."""
+        for k, entry in enumerate(self.ours.joints):
+            if isinstance(entry.joint, bough.Mimic):
+                source, ratio, offset = leader(self.ours, k)
+                made = pin.transformJointIntoMimic(made, self.ids[source + 1], self.ids[k + 1], ratio, offset)
+        return made
+
+
+def leader(model: bough.Model, k: int) -> tuple[int, float, float]:
+    """The joint that a joint follows in the end, with ratio and offset; joints are counted from 0."""
+    joint = model.joints[k].joint
+    if not isinstance(joint, bough.Mimic):
+        return k, 1.0, 0.0
+    source, ratio, offset = leader(model, model.joint_names.index(joint.source))
+    return source, joint.ratio * ratio, joint.ratio * offset + joint.offset
+
+
+def _depth_first(model: bough.Model) -> list[int]:
+    """Bodies depth first, siblings in order of their numbers."""
+    result, waiting = [], list(reversed(model.tree.children(0)))
+    while waiting:
+        result.append(waiting.pop())
+        waiting += reversed(model.tree.children(result[-1]))
+    return result
+
+
+def _blocks(sizes: list[int], order: list[int]) -> Any:
+    """The numbers of coordinates, block by block in the order of bodies."""
+    starts = np.cumsum([0, *sizes])
+    return np.array([k for i in order for k in range(starts[i - 1], starts[i])], dtype=int)
+
+
+def _nq(joint: bough.Joint) -> int:
+    """Number of configuration variables in Pinocchio."""
+    if isinstance(joint, bough.Revolute) and joint.continuous:
+        return 2
+    return 4 if isinstance(joint, bough.Planar) else joint.nq
+
+
+def _joints(joint: bough.Joint) -> tuple[list[Any], Any]:
+    """One joint of ours as one of theirs or two, and the rotation from their body frame to ours."""
+    straight = np.eye(3)
     if isinstance(joint, bough.Cylindrical):
-        return [*_joints(bough.Revolute(joint.axis)), *_joints(bough.Prismatic(joint.axis))]
+        return [*_joints(bough.Revolute(joint.axis))[0], *_joints(bough.Prismatic(joint.axis))[0]], straight
     if isinstance(joint, bough.Universal):
-        return [pin.JointModelUniversal(np.array(joint.axis1), np.array(joint.axis2))]
-    simple = {
-        bough.Planar: pin.JointModelPlanar,
-        bough.Translational: pin.JointModelTranslation,
-        bough.Spherical: pin.JointModelSpherical,
-        bough.Free: pin.JointModelFreeFlyer,
-    }
-    if type(joint) in simple:
-        return [simple[type(joint)]()]
+        return [pin.JointModelUniversal(np.array(joint.axis1), np.array(joint.axis2))], straight
+    if type(joint) in SIMPLE:
+        return [SIMPLE[type(joint)]()], straight
     assert isinstance(joint, bough.Revolute | bough.Prismatic | bough.Helical)
-    along = AXES.get(joint.axis)
-    if isinstance(joint, bough.Helical):
-        if along:
-            return [getattr(pin, f"JointModelH{along}")(joint.pitch)]
-        return [pin.JointModelHelicalUnaligned(np.array(joint.axis), joint.pitch)]
-    if isinstance(joint, bough.Prismatic):
-        short, long = "P", "PrismaticUnaligned"
-    elif joint.continuous:
-        short, long = "RUB", "RevoluteUnboundedUnaligned"
-    else:
-        short, long = "R", "RevoluteUnaligned"
-    if along:
-        return [getattr(pin, f"JointModel{short}{along}")()]
-    return [getattr(pin, f"JointModel{long}")(np.array(joint.axis))]
-
-
-def _coupled(made: Any, model: bough.Model, ids: list[int]) -> Any:
-    """The model with its mimic joints tied to the joints they follow."""
-    for name, entry in zip(model.joint_names, model.joints, strict=True):
-        if isinstance(entry.joint, bough.Mimic):
-            k, source = model.joint_names.index(name), model.joint_names.index(entry.joint.source)
-            made = pin.transformJointIntoMimic(
-                made, ids[source + 1], ids[k + 1], entry.joint.ratio, entry.joint.offset
-            )
-    return made
-
-
-def _se3(placement: Placement) -> Any:
-    return pin.SE3(placement.matrix, placement.vector)
+    axis, along = np.array(joint.axis), AXES.get(joint.axis)
+    pitch = [joint.pitch] if isinstance(joint, bough.Helical) else []
+    if isinstance(joint, bough.Revolute) and joint.continuous:
+        if along is None:
+            return [pin.JointModelRUBZ()], pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), axis).matrix()
+        return [getattr(pin, f"JointModelRUB{along}")()], straight
+    name = type(joint).__name__
+    if along is None:
+        return [getattr(pin, f"JointModel{name}Unaligned")(axis, *pitch)], straight
+    return [getattr(pin, f"JointModel{name[0]}{along}")(*pitch)], straight
 
 
 def _inertia(inertia: Inertia) -> Any:

@@ -50,7 +50,7 @@ MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 
 # Heavy or optional packages: loaded when first used, never by `import bough`.
-LAZY = ("llvmlite", "cupy", "matplotlib", "typer", "rich", "scipy", "mujoco", "pinocchio")
+LAZY = ("llvmlite", "cupy", "matplotlib", "argparse", "scipy", "mujoco", "pinocchio")
 
 
 # --- imports ---

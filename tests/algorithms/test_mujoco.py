@@ -11,9 +11,9 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from closeness import assert_close
 
 import bough
+from closeness import assert_close
 
 STATES = 10
 TOLERANCE = 1e-10

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from closeness import assert_close
 from numpy import cos, sin
 
 import bough
+from closeness import assert_close
 
 STATES = 20
 EXACT = 1e-12

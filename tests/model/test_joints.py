@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from joint_contract import Numeric, rate, same_configuration
-from model_strategies import JOINTS, random_joint
 
 import bough
 from bough.model import joints as joint_types
+from joint_contract import Numeric, rate, same_configuration
+from model_strategies import JOINTS, random_joint
 
 TYPES = [name for name in JOINTS if name != "fixed"]
 ROUNDS = 10

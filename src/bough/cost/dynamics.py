@@ -149,17 +149,17 @@ def _total_causes(case: str, title: str, algorithm: str, published: Count) -> Ta
     parts = count_parts(_model(case, True), algorithm)
     dh, general = _counted(case, algorithm, True), _counted(case, algorithm, False)
     runs = _counted(case, algorithm, False, True)
-    rows: list[tuple[str, Count]] = [("published", published)]
-    rows += [(f"ours: {PARTS[name]}", parts[name]) for name in PARTS if name in parts]
-    rows += [
+    rows = (
+        ("published", published),
+        ("spatial vectors and rotation matrices, not scalar formulas made by hand", dh - published),
         ("= counted, DH frames", dh),
-        ("  difference: spatial vectors and rotation matrices, not scalar formulas made by hand", dh - published),
-        ("  difference: general placements instead of DH frames", general - dh),
+        *((f"  of which {PARTS[name]}", parts[name]) for name in PARTS if name in parts),
+        ("general placements instead of DH frames", general - dh),
         ("= counted, general frames", general),
-        ("  difference: equal operations shared, one reciprocal per pivot", runs - general),
+        ("equal operations shared, one reciprocal per pivot, what nothing uses dropped", runs - general),
         ("= the program that runs", runs),
-    ]
-    return _causes(f"{title} of the {case}: from the published total to our count", tuple(rows))
+    )
+    return _causes(f"{title} of the {case}: from the published total to our count", rows)
 
 
 def humanoid() -> Report:

@@ -1,0 +1,63 @@
+"""The command line as a user meets it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bough
+from bough.cli import main
+
+
+def test_paper_prints_the_reports_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["paper", "trees", "shimanovsky"]) == 0
+    text = capsys.readouterr().out
+    assert "(0,1,2,3,2,4,4,5,8,9,5)" in text
+    assert "7.75" in text
+
+
+def test_a_typo_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["paper", "figure6"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "figure5" in captured.err
+    assert "figure7" in captured.err
+
+
+def test_figures_are_written_where_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["paper", "figure5", "--png", str(tmp_path / "new")]) == 0
+    assert (tmp_path / "new" / "figure5.png").stat().st_size > 1000
+    assert "figure5.png" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [[], ["papr"], ["paper", "--pgn", "x"]])
+def test_mistakes_exit_with_2_and_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    assert "usage: bough" in capsys.readouterr().err
+
+
+def test_help_names_all_reports(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["paper", "--help"])
+    assert stop.value.code == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert all(name in text for name in bough.paper.names())
+
+
+def test_version() -> None:
+    done = subprocess.run([sys.executable, "-m", "bough", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"bough {bough.__version__}"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX shells")
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    command = f"{sys.executable} -m bough paper table1 | head -n 1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert done.returncode == 0
