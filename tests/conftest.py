@@ -7,11 +7,17 @@ each time. The environment variable HYPOTHESIS_PROFILE names one; without it, `c
 from __future__ import annotations
 
 import os
+import tempfile
 import zlib
 
 import numpy as np
 import pytest
 from hypothesis import settings
+
+# Laws are tested on the reference back-end: its kernels need no compiling, and every other one is compared with it in
+# tests/backends. What is compiled here is not kept.
+os.environ.setdefault("BOUGH_BACKEND", "reference")
+os.environ.setdefault("BOUGH_CACHE_DIR", tempfile.mkdtemp(prefix="bough-tests-"))
 
 # Whole mechanisms are generated and pure-Python algorithms run on them: no deadline per example.
 settings.register_profile("dev", deadline=None, max_examples=50)

@@ -12,9 +12,9 @@ import numpy as np
 
 import bough
 
-__all__ = ["Numeric", "rate", "same_configuration"]
+__all__ = ["Numeric", "rate", "same_configuration", "subspace_along"]
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
+Floats = np.ndarray[Any, np.dtype[Any]]
 
 
 class Numeric:
@@ -72,6 +72,11 @@ class Numeric:
     def quaternion_slices(self) -> list[slice]:
         """Where the quaternions lie in q."""
         return [slice(k, k + 4) for k in self.joint.quaternions]
+
+
+def subspace_along(joint: Numeric, q: Any, v: Any, t: float) -> Floats:
+    """S after moving from q with v for the time t."""
+    return joint.subspace(joint.integrate(q, np.multiply(v, t)))
 
 
 def rate(f: Callable[[float], Any], h: float = 4e-3) -> Floats:

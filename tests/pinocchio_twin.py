@@ -13,7 +13,7 @@ import pinocchio as pin
 import bough
 from bough.model.parts import HERE, Frame, Inertia, Placement
 
-__all__ = ["Twin", "leader"]
+__all__ = ["Twin", "depth_first", "leader"]
 
 AXES = {(1.0, 0.0, 0.0): "X", (0.0, 1.0, 0.0): "Y", (0.0, 0.0, 1.0): "Z"}
 
@@ -35,7 +35,7 @@ class Twin:
 
     def __init__(self, model: bough.Model) -> None:
         self.ours = model
-        self.order = _depth_first(model)
+        self.order = depth_first(model)
         self.ids, self.turns = {0: 0}, {0: np.eye(3)}
         made = pin.Model()
         made.gravity = pin.Motion(np.array(model.gravity), np.zeros(3))
@@ -49,6 +49,8 @@ class Twin:
         self._v_order = _blocks([entry.joint.nv for entry in model.joints], self.order)
         self._q_order = _blocks([_nq(entry.joint) for entry in model.joints], self.order)
         self.model.armature = model.limits("armature")[self._v_order]
+        self.without_armature = self.model.copy()
+        self.without_armature.armature = np.zeros(model.nv)
         self.data = self.model.createData()
 
     def q(self, q: Any) -> Any:
@@ -58,6 +60,16 @@ class Twin:
     def v(self, v: Any) -> Any:
         """A velocity, an acceleration or forces in Pinocchio's order."""
         return v[self._v_order]
+
+    def signed(self, q: Any) -> Any:
+        """A configuration of theirs with the sign of each quaternion fixed by its largest part."""
+        result = np.array(q)
+        for i in self.order:
+            joint = self.model.joints[self.ids[i]]
+            if self.ours.joints[i - 1].joint.quaternions:
+                part = slice(joint.idx_q + joint.nq - 4, joint.idx_q + joint.nq)
+                result[part] *= np.sign(result[part][np.argmax(np.abs(result[part]))])
+        return result
 
     def forces(self, f_ext: Any) -> Any:
         """External forces, one per joint."""
@@ -119,7 +131,7 @@ def leader(model: bough.Model, k: int) -> tuple[int, float, float]:
     return source, joint.ratio * ratio, joint.ratio * offset + joint.offset
 
 
-def _depth_first(model: bough.Model) -> list[int]:
+def depth_first(model: bough.Model) -> list[int]:
     """Bodies depth first, siblings in order of their numbers."""
     result, waiting = [], list(reversed(model.tree.children(0)))
     while waiting:

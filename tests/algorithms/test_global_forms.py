@@ -219,8 +219,9 @@ def test_innovations_are_ltdl_block_by_block(model: bough.Model, coordinates: An
 def test_innovations_give_the_mass_matrix_and_its_inverse(model: bough.Model, coordinates: Any, seed: int) -> None:
     q = bough.random(model, np.random.default_rng(seed))
     innovations = global_form(model, q, coordinates).innovations()
-    assert_close(innovations.M, bough.crba(model, q), TOLERANCE, axes=2)
-    assert_close(innovations.M_inverse, bough.mass_matrix_inverse(model, q), TOLERANCE, axes=2)
+    M = bough.crba(model, q)
+    assert_close(innovations.M, M, TOLERANCE, axes=2)
+    assert_close(innovations.M_inverse, np.linalg.inv(M), TOLERANCE, axes=2)
     assert_close(innovations.factor_inverse @ innovations.factor, np.eye(model.nv), TOLERANCE, axes=2)
 
 

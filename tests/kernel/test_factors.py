@@ -350,7 +350,7 @@ def changed(row: int, column: int, value: float) -> Any:
             changed(1, 1, 0.25),
             (0, 1, 1),
             SingularError,
-            r"matrix \(1,\): row 1: the pivot is 0\.0, expected more than 1",
+            r"matrix \(1,\): row 1: the pivot is 0\.0, expected more than \d",
         ),
         (
             changed(1, 1, 0.0),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from bough.kernel.specs import NEED_FRAMES, SPECS
 from bough.scalar import atan2, cos, sin, sqrt
 from bough.spatial import UNIT_MOTIONS, ZERO, Motion, Transform, Vector, about_y, about_z
 from closeness import assert_close
-from joint_contract import Numeric, rate, same_configuration
+from joint_contract import Numeric, rate, same_configuration, subspace_along
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 
@@ -138,7 +139,7 @@ def test_the_joints_fulfil_the_contract(joint: bough.Joint, rng: np.random.Gener
     assert not p.any()
     for _ in range(5):
         q, v = numeric.random(rng), rng.normal(size=joint.nv)
-        along = rate(lambda t, q=q, v=v: numeric.subspace(numeric.integrate(q, v * t)))
+        along = rate(partial(subspace_along, numeric, q, v))
         assert np.allclose(numeric.velocity_by_differences(q, v), numeric.subspace(q) @ v, rtol=0, atol=1e-10)
         assert np.allclose(numeric.subspace_rate(q, v), along, rtol=0, atol=1e-10)
         assert np.allclose(numeric.difference(q, numeric.integrate(q, v)), v, rtol=0, atol=1e-14)
@@ -173,7 +174,7 @@ def test_mass_matrix(model: bough.Model, state: tuple[Any, ...]) -> None:
 
 
 def test_coriolis_matrix(model: bough.Model, state: tuple[Any, ...]) -> None:
-    q, v, a, f_ext = state
+    q, v, a, _ = state
     C = bough.coriolis_matrix(model, q, v)
     M_dot = rate(lambda t: bough.crba(model, bough.integrate(model, q, v * t)))
     assert np.abs(M_dot).max() > 0.1
@@ -279,7 +280,7 @@ def test_every_algorithm_rolled_and_unrolled(model: bough.Model, name: str, rng:
     """The same source traced once per kind of joint, its parameters read from a table."""
     chosen = options(model, "tip" if name in NEED_FRAMES else None, "LOCAL")
     sizes, states = input_sizes(model, SPECS[name].inputs), 3
-    given = {key: rng.normal(size=(states, size)) for key, size in sizes.items()}
+    given: dict[str, Any] = {key: rng.normal(size=(states, size)) for key, size in sizes.items()}
     for key in given:
         if key in ("q", "q0", "q1"):
             given[key] = bough.random(model, rng, states)
@@ -308,6 +309,6 @@ class WrongNumbers(Wheel):
 @pytest.mark.parametrize("joint", [NotHashable(), WrongNumbers(), Wheel, "revolute", None], ids=repr)
 def test_what_is_no_joint_is_refused_by_name(joint: Any) -> None:
     b = bough.Builder()
-    with pytest.raises(bough.ModelError, match="'rod'.*the joint is .*expected"):
+    with pytest.raises(bough.ModelError, match=r"'rod'.*the joint is .*expected"):
         b.add("rod", joint)
     assert b.build().nbodies == 0

@@ -8,7 +8,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bough.program import Apply, Loop, Program, Store, Switch, count, evaluate, show, simplify, trace, walk
+from bough.program import (
+    Apply,
+    Buffer,
+    Const,
+    Load,
+    Loop,
+    Program,
+    Store,
+    Switch,
+    count,
+    evaluate,
+    show,
+    simplify,
+    trace,
+    walk,
+)
 from bough.program.simplify import drop_unused, share_reciprocals
 from bough.scalar import Count, Table, array, gather_index, loop, rows, switch
 from conformance import CASES, sample
@@ -132,6 +147,20 @@ def test_what_has_an_effect_is_kept() -> None:
     program = simplify(traced(function, rolled=True))
     assert effects(program) == (1, 1, 1)
     assert evaluate(program, {"x": [5.0, 6.0, 0.0, 0.0]}) == {"y": [0.0, 6.0]}
+
+
+def test_the_condition_of_an_early_exit_is_kept() -> None:
+    x, y = Buffer("x", "input", "float", 1), Buffer("y", "output", "float", 1)
+    body = (Apply(5, "lt", (3, 1)), Apply(4, "mul", (3, 1)))
+    turns = Loop(2, 6, False, (1,), (3,), body, (4,), (7,), done=5)
+    program = Program(
+        "exit",
+        (x, y),
+        (Const(0, 0), Load(1, "x", 0), Const(2, 9), turns, Store("y", 0, 7)),
+        ("int", "float", "int", "float", "float", "bool", "int", "float"),
+    )
+    assert same(simplify(program), program)
+    assert evaluate(program, {"x": [0.5]}) == {"y": [0.125]}  # 0.25 is below 0.5, and the loop ends after that turn
 
 
 def test_inputs_and_outputs_stay() -> None:

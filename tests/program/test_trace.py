@@ -11,7 +11,7 @@ import pytest
 from bough.backends import ReferenceKernel
 from bough.program import Apply, Loop, Program, Store, Switch, evaluate, simplify, trace, walk
 from bough.program.evaluate import Evaluator
-from bough.scalar import INDEX_OPS, OPS, loop
+from bough.scalar import INDEX_OPS, OPS, array, loop, rows
 from conformance import CASES, every_operation, newton_sqrt, sample
 
 STATES = 40
@@ -127,6 +127,26 @@ def test_an_exit_known_while_tracing(way: str, constant: bool) -> None:
 
     program = trace("double", double, {"x": 1}, rolled=WAYS[way])
     assert evaluate(program, {"x": [1.5]}) == {"y": [1.5 if constant else 12.0]}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_made_inside_a_loop_is_written_there_without_selection(way: str) -> None:
+    def doubled(x: Any) -> dict[str, Any]:
+        def step(k: Any, v: Any) -> Any:
+            local, stored = array(1), rows(1)
+            local[0] = v * 2.0
+            local[0] = local[0] + x[0]
+            stored.put(0, (local[0],))
+            stored.put(0, (stored.get(0)[0] + 1.0,))
+            return stored.get(0)[0]
+
+        return {"y": [loop(3, step, x[1], until=lambda v: v < 0.0)]}
+
+    program = trace("doubled", doubled, {"x": 2}, rolled=WAYS[way])
+    turns = 1 if way == "rolled" else 3
+    assert [x.op for x in walk(program.body) if isinstance(x, Apply)].count("select") == turns
+    for x in ([1.0, 1.0], [1.0, -1.0], [-3.0, 1.0]):
+        assert evaluate(program, {"x": x}) == plain(doubled, x=x)
 
 
 def test_stores_outside_early_exits_cost_no_selection() -> None:

@@ -49,6 +49,9 @@ def test_loop_ends_early() -> None:
     assert visited(9, until=lambda seen: True) == ()
     assert visited(3, until=lambda seen: False) == (0, 1, 2)
     assert visited(9, until=lambda seen: len(seen) == 2, reverse=True) == (8, 7)
+    asked: list[int] = []
+    visited(9, until=lambda seen: asked.append(len(seen)) or len(seen) == 2)  # type: ignore[func-returns-value]
+    assert asked == [0, 1, 2]
 
 
 def test_an_early_exit_that_is_not_known_runs_to_the_end() -> None:

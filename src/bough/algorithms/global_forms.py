@@ -277,7 +277,7 @@ class GlobalForm:
         for i in reversed(range(1, self.model.nbodies + 1)):
             body, joint, parent = self.body(i), self.joint(i), self.model.tree.parents[i - 1]
             h, A = self.H[body, joint], I_A[body, body]
-            # Dᵢ = hᵢᵀ Iᴬᵢ hᵢ   and   Gᵢ = Iᴬᵢ hᵢ Dᵢ⁻¹
+            # Dᵢ = hᵢᵀ Iᴬᵢ hᵢ + armature   and   Gᵢ = Iᴬᵢ hᵢ Dᵢ⁻¹
             D = h.T @ A @ h + self.armature[joint, joint]
             if not (np.linalg.eigvalsh(D) > least).all():
                 raise SingularError(

@@ -12,42 +12,60 @@ from bough.factor import diagonal, ltdl, solve_Lt
 from bough.model import Frame, Mechanism
 from bough.scalar import Array, Index, Scalar, array, loop
 
-__all__ = ["operational_space_inertia"]
+__all__ = ["operational_space_inertia", "operational_space_inverse"]
+
+
+def operational_space_inverse(
+    m: Mechanism, q: Array, frames: Sequence[Frame], reference: Reference
+) -> tuple[Array, Array]:
+    """J M⁻¹ Jᵀ, dense (6k x 6k), and the pivots of M. It exists whether or not the frames can move in all ways."""
+    lower, pivots = _lower(m, q, frames, reference)
+    return _symmetric(lower), _filled(pivots, m.coupling.dof_tree.n, ())
 
 
 def operational_space_inertia(
     m: Mechanism, q: Array, frames: Sequence[Frame], reference: Reference
-) -> tuple[Array, Array, Array]:
-    """Λ and its inverse J M⁻¹ Jᵀ, dense (6k x 6k), with the pivots of M and of J M⁻¹ Jᵀ behind each other.
+) -> tuple[Array, Array]:
+    """Λ, dense (6k x 6k), with the pivots of M and of J M⁻¹ Jᵀ behind each other."""
+    lower, pivots = _lower(m, q, frames, reference)
+    small, rows = SmallFactor(lower), len(lower)
+    columns = [small.solve([1.0 if k == i else 0.0 for k in range(rows)]) for i in range(rows)]
+    return _symmetric(columns), _filled(pivots, m.coupling.dof_tree.n, small.pivots)
 
-    With M = LᵀDL, J M⁻¹ Jᵀ = Yᵀ D⁻¹ Y, where Y = L⁻ᵀ Jᵀ.
-    """
-    tree, rows = m.coupling.dof_tree, 6 * len(frames)
+
+def _lower(m: Mechanism, q: Array, frames: Sequence[Frame], reference: Reference) -> tuple[list[list[Scalar]], Array]:
+    """The lower triangle of J M⁻¹ Jᵀ, and the pivots of M. With M = LᵀDL it is Yᵀ D⁻¹ Y, where Y = L⁻ᵀ Jᵀ."""
+    tree = m.coupling.dof_tree
     factor = ltdl(tree, crba(m, q))
     D = diagonal(tree, factor)
-    Y = [
-        solve_Lt(tree, factor, _row(jacobian(m, q, frame, reference), k, tree.n), unit=True)
-        for frame in frames
-        for k in range(6)
-    ]
-    lower = [[_dot(Y[i], Y[j], D, tree.n) for j in range(i + 1)] for i in range(rows)]
-    small = SmallFactor(lower)
-    inverse, result, pivots = array(rows * rows), array(rows * rows), array(tree.n + rows)
-    for i in range(rows):
-        column = small.solve([1.0 if k == i else 0.0 for k in range(rows)])
+    jacobians = [jacobian(m, q, frame, reference) for frame in frames]
+    Y = [solve_Lt(tree, factor, _row(J, k, tree.n), unit=True) for J in jacobians for k in range(6)]
+    return [[_dot(Y[i], Y[j], D, tree.n) for j in range(i + 1)] for i in range(len(Y))], D
+
+
+def _symmetric(lower: Sequence[Sequence[Scalar]]) -> Array:
+    """A dense symmetric matrix from its lower triangle."""
+    n = len(lower)
+    result = array(n * n)
+    for i in range(n):
         for j in range(i + 1):
-            for place in {i * rows + j, j * rows + i}:
-                inverse[place] = lower[i][j]
-                result[place] = column[j]
+            for place in {i * n + j, j * n + i}:
+                result[place] = lower[i][j]
+    return result
+
+
+def _filled(first: Array, n: int, then: Sequence[Scalar]) -> Array:
+    """N numbers, and some more behind them."""
+    result = array(n + len(then))
 
     def copy(k: Index, carry: tuple[()]) -> tuple[()]:
-        pivots[k] = D[k]
+        result[k] = first[k]
         return carry
 
-    loop(tree.n, copy, ())
-    for k, pivot in enumerate(small.pivots):
-        pivots[tree.n + k] = pivot
-    return result, inverse, pivots
+    loop(n, copy, ())
+    for k, value in enumerate(then):
+        result[n + k] = value
+    return result
 
 
 def _row(J: Array, row: int, n: int) -> Array:

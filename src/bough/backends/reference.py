@@ -10,13 +10,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bough.backends.protocol import FloatArray
 from bough.program import Evaluator, Program
 
 __all__ = ["ARRAY_RULES", "ReferenceKernel"]
-
-FloatArray = NDArray[np.floating[Any]]
 
 ARRAY_RULES: dict[str, Callable[..., Any]] = {
     "neg": np.negative,

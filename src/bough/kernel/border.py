@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bough.backends import ReferenceKernel
+from bough.backends import Kernel
 from bough.errors import FiniteError, ShapeError
 
 __all__ = ["FloatArray", "Shape", "as_floats", "call", "require_finite"]
@@ -43,7 +43,7 @@ def require_finite(name: str, a: FloatArray) -> None:
 
 
 def call(
-    kernel: ReferenceKernel,
+    kernel: Kernel,
     inputs: Mapping[str, tuple[FloatArray, int]],
     outputs: Mapping[str, Shape],
     out: FloatArray | None = None,
@@ -83,6 +83,8 @@ def write_out(out: object, result: FloatArray) -> FloatArray:
     if not isinstance(out, np.ndarray) or out.shape != result.shape or out.dtype != result.dtype:
         got = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
         raise ShapeError(f"out is {got}, expected an array of {result.dtype} {result.shape}")
+    if not out.flags.writeable:
+        raise ShapeError("out is read-only, expected an array that can be written")
     out[...] = result
     return out
 

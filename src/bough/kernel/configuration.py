@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
 from bough.kernel.border import FloatArray
-from bough.kernel.run import run
+from bough.kernel.run import require_model, run
 from bough.model import Mimic, Model
 
 __all__ = ["difference", "integrate", "interpolate", "neutral", "random"]
@@ -15,6 +15,7 @@ __all__ = ["difference", "integrate", "interpolate", "neutral", "random"]
 
 def neutral(model: Model) -> FloatArray:
     """The configuration in which every joint is at its origin, (nq,)."""
+    require_model(model)
     return np.array([x for entry in model.joints for x in entry.joint.neutral()], dtype=np.float64)
 
 
@@ -30,6 +31,7 @@ def random(model: Model, rng: np.random.Generator | int | None = None, size: int
     size
         Batch shape.
     """
+    require_model(model)
     generator = np.random.default_rng(rng)
     shape = (size,) if isinstance(size, int) else tuple(size)
     if any(n < 0 for n in shape):

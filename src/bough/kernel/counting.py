@@ -9,7 +9,7 @@ from typing import Any
 from bough import factor
 from bough.errors import ModelError, UnknownNameError
 from bough.kernel.compile import build
-from bough.kernel.run import input_sizes, mechanism, options, program
+from bough.kernel.run import input_sizes, mechanism, naming_the_massless, options, program
 from bough.kernel.specs import NEED_FRAMES, SPECS, Options, spec
 from bough.model import Model
 from bough.program import count as count_program
@@ -105,7 +105,8 @@ def count_parts(
     sizes = input_sizes(model, _inputs(algorithm, f_ext))
     arrays = {key: [Counted(tally) for _ in range(size)] for key, size in sizes.items()}
     row = spec(_effective(model, algorithm))
-    row.run(mechanism(model), _options(model, algorithm, frames, reference), dict(arrays))
+    with naming_the_massless(model):
+        row.run(mechanism(model), _options(model, algorithm, frames, reference), dict(arrays))
     return tally.parts
 
 

@@ -11,7 +11,7 @@ from bough.errors import UnknownNameError
 from bough.kernel.border import FloatArray, write_out
 from bough.kernel.counting import count
 from bough.kernel.factors import Factor, factor_packed
-from bough.kernel.run import require_regular, run
+from bough.kernel.run import require_model, require_regular, run
 from bough.kernel.treematrix import TreeMatrix
 from bough.model import Model
 
@@ -182,6 +182,7 @@ def aba(
     SingularError
         If a joint moves nothing that has inertia; the message names it.
     """
+    require_model(model)
     name = "aba" if model.coupling.trivial else "crba_ltdl"
     return run(model, name, {"q": q, "v": v, "tau": tau, "f_ext": f_ext}, out=out, check=check)["qdd"]
 
@@ -209,6 +210,7 @@ def forward_dynamics(
     """
     if method not in ("auto", "aba", "crba"):
         raise UnknownNameError("method of forward dynamics", method, ("auto", "aba", "crba"))
+    require_model(model)
     if method == "auto":
         method = cheaper_method(model)
     if method == "aba":

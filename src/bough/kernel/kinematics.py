@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.errors import ModelError, SingularError
-from bough.kernel.border import FloatArray, write_out
-from bough.kernel.run import SINGULAR, options, run
+from bough.errors import ModelError, ShapeError, SingularError
+from bough.kernel.border import FloatArray, require_finite, write_out
+from bough.kernel.run import SINGULAR, options, read, require_model, run
 from bough.model import Model
 
 __all__ = [
@@ -110,7 +110,7 @@ def jacobian(
     check: bool = True,
 ) -> FloatArray:
     """The Jacobian of a frame or body, (..., 6, nv), linear rows first: J v is its velocity in the reference frame."""
-    return run(model, "jacobian", {"q": q}, options(model, frame, reference), out=out, check=check)["J"]
+    return run(model, "jacobian", {"q": q}, options(model, [frame], reference), out=out, check=check)["J"]
 
 
 def jacobian_rate(
@@ -125,7 +125,7 @@ def jacobian_rate(
 ) -> FloatArray:
     """The time derivative of the Jacobian along the motion, (..., 6, nv)."""
     arrays = {"q": q, "v": v}
-    return run(model, "jacobian_rate", arrays, options(model, frame, reference), out=out, check=check)["J"]
+    return run(model, "jacobian_rate", arrays, options(model, [frame], reference), out=out, check=check)["J"]
 
 
 def center_of_mass(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
@@ -191,19 +191,23 @@ def operational_space_inertia(
     SingularError
         If the frames cannot all be moved independently in all directions, so that Λ does not exist.
     """
-    o = options(model, frames, reference)
-    results = run(model, "operational_space_inertia", {"q": q}, o, check=False)
-    answer = results["inverse"]
-    if not inverse:
-        pivots = results["pivots"][..., model.nv :]
-        if not (pivots > np.sqrt(SINGULAR) * 1e-3 * np.max(pivots, axis=-1, keepdims=True, initial=0.0)).all():
-            names = [frames] if isinstance(frames, str) else list(frames)
-            raise SingularError(
-                f"frames {names} cannot be moved independently in all {6 * len(names)} directions here, "
-                "so J M⁻¹ Jᵀ has no inverse; ask for it with inverse=True"
-            )
-        answer = results["inertia"]
-    return answer if out is None else write_out(out, answer)
+    names = [frames] if isinstance(frames, str) else list(frames)
+    if not names:
+        raise ShapeError("frames is empty, expected the name of a frame or several")
+    arrays, o = {"q": read(model, "q", q, check)}, options(model, names, reference)
+    if inverse:
+        return run(model, "operational_space_inverse", arrays, o, out=out, check=check)["inverse"]
+    results = run(model, "operational_space_inertia", arrays, o, check=False)
+    pivots = results["pivots"][..., model.nv :]
+    largest = np.fmax.reduce(pivots, axis=-1, keepdims=True, initial=0.0)
+    if (pivots <= np.sqrt(SINGULAR) * 1e-3 * largest).any():
+        raise SingularError(
+            f"frames {names} cannot be moved independently in all {6 * len(names)} directions here, "
+            "so J M⁻¹ Jᵀ has no inverse; ask for it with inverse=True"
+        )
+    if check:
+        require_finite("the operational-space inertia", results["inertia"])
+    return results["inertia"] if out is None else write_out(out, results["inertia"])
 
 
 def _one(a: FloatArray, frames: Frames, axes: int, out: FloatArray | None) -> FloatArray:
@@ -214,5 +218,6 @@ def _one(a: FloatArray, frames: Frames, axes: int, out: FloatArray | None) -> Fl
 
 
 def _require_mass(model: Model) -> None:
+    require_model(model)
     if model.mass == 0.0:
         raise ModelError(f"model {model.name!r} has no mass, so it has no centre of mass")

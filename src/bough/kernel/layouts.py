@@ -8,8 +8,9 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.kernel.border import FloatArray, as_floats
-from bough.kernel.run import read
+from bough.errors import FiniteError, ShapeError
+from bough.kernel.border import FloatArray, as_floats, require_finite
+from bough.kernel.run import read, require_model
 from bough.model import Model
 from bough.model.joints.foreign import Layout, foreign_layout
 
@@ -86,7 +87,9 @@ def from_drake(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> FloatA
 
 def _layouts(library: Library, model: Model) -> list[tuple[Layout, int, int]]:
     """For each joint: its layout there, and its number of variables here."""
-    return [(foreign_layout(library, entry.joint), entry.joint.nq, entry.joint.nv) for entry in model.joints]
+    require_model(model)
+    layouts = (foreign_layout(library, entry.joint, entry.name) for entry in model.joints)
+    return [(layout, entry.joint.nq, entry.joint.nv) for layout, entry in zip(layouts, model.joints, strict=True)]
 
 
 def _to(
@@ -107,6 +110,8 @@ def _from(
     rows = _layouts(library, model)
     total = sum(layout.nq for layout, _, _ in rows)
     theirs = as_floats("q", q, (total,), f"the {total} configuration variables of {model.name!r} in {library}'s layout")
+    require_finite("q", theirs)
+    _require_circles(model, theirs, [layout for layout, _, _ in rows])
     ours = read(model, "q", _each(theirs, [layout.nq for layout, _, _ in rows], [r[0].from_q for r in rows]))
     if v is None:
         return ours
@@ -123,9 +128,30 @@ def _each(x: FloatArray, sizes: list[int], functions: list[Callable[[FloatArray]
 def _each_v(
     model: Model, q: FloatArray, v: FloatArray, functions: list[Callable[[FloatArray, FloatArray], FloatArray]]
 ) -> FloatArray:
-    batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+    try:
+        batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+    except ValueError:
+        shapes = f"q {q.shape[:-1]}, v {v.shape[:-1]}"
+        raise ShapeError(f"the batch axes do not broadcast: {shapes}") from None
     q, v = np.broadcast_to(q, (*batch, model.nq)), np.broadcast_to(v, (*batch, model.nv))
     q_ends = np.cumsum([0, *(entry.joint.nq for entry in model.joints)])
     v_ends = np.cumsum([0, *(entry.joint.nv for entry in model.joints)])
     parts = [f(q[..., q_ends[k] : q_ends[k + 1]], v[..., v_ends[k] : v_ends[k + 1]]) for k, f in enumerate(functions)]
     return np.concatenate(parts, axis=-1) if parts else v
+
+
+def _require_circles(model: Model, q: FloatArray, layouts: list[Layout]) -> None:
+    """Raise, naming the joint, unless every pair (cos, sin) is a point of the unit circle."""
+    tolerance = 1e-6 if q.dtype == np.float64 else 1e-4
+    start = 0
+    for entry, layout in zip(model.joints, layouts, strict=True):
+        for k in layout.circles:
+            place = start + k
+            length = np.ravel(np.hypot(q[..., place], q[..., place + 1]))
+            wrong = np.abs(length - 1.0) > tolerance
+            if wrong.any():
+                raise FiniteError(
+                    f"joint {entry.name!r}: (cos, sin) in q[..., {place}:{place + 2}] has length "
+                    f"{float(length[np.argmax(wrong)]):.9g}, expected 1"
+                )
+        start += layout.nq

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +18,18 @@ from bough.kernel.specs import Options, Spec, spec
 from bough.model import Mechanism, Model
 from bough.program import Program
 
-__all__ = ["REFERENCES", "input_sizes", "mechanism", "options", "program", "read", "require_regular", "run"]
+__all__ = [
+    "REFERENCES",
+    "input_sizes",
+    "mechanism",
+    "naming_the_massless",
+    "options",
+    "program",
+    "read",
+    "require_model",
+    "require_regular",
+    "run",
+]
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 
@@ -34,7 +46,8 @@ def mechanism(model: Model) -> Mechanism:
 def program(model: Model, name: str, options: Options, inputs: Sequence[str], rolled: bool | None = None) -> Program:
     """The program of an algorithm on a model; `rolled` overrides the choice by size."""
     sizes = input_sizes(model, inputs)
-    return build(f"{name} of {model.name}", _function(model, spec(name), options), sizes, model.nv, rolled)
+    with naming_the_massless(model):
+        return build(f"{name} of {model.name}", _function(model, spec(name), options), sizes, model.nv, rolled)
 
 
 def run(
@@ -50,9 +63,17 @@ def run(
     inputs = {key: read(model, key, a, check) for key, a in arrays.items() if a is not None}
     sizes = input_sizes(model, inputs)
     key = (name, model, options, tuple(sizes))
-    ready = kernel(key, f"{name} of {model.name}", _function(model, row, options), sizes, model.nv)
-    axes = {k: len(_meaning(model, k)[0]) for k in inputs}
-    results = call(ready, {k: (a, axes[k]) for k, a in inputs.items()}, row.shapes(model, options))
+    with naming_the_massless(model):
+        ready = kernel(
+            key,
+            f"{name} of {model.name}",
+            _function(model, row, options),
+            sizes,
+            model.nv,
+            lambda: _digest(model, name, options, tuple(sizes)),
+        )
+        axes = {k: len(_meaning(model, k)[0]) for k in inputs}
+        results = call(ready, {k: (a, axes[k]) for k, a in inputs.items()}, row.shapes(model, options))
     if "pivots" in results:
         require_regular(model, results["pivots"][..., : model.nv])
     first = next(iter(results))
@@ -70,16 +91,22 @@ def input_sizes(model: Model, inputs: Iterable[str]) -> dict[str, int]:
 
 def options(model: Model, frames: str | Sequence[str] | None, reference: str, classical: bool = False) -> Options:
     """Options from names of frames (None for all bodies) and of a reference frame."""
+    require_model(model)
     if reference not in REFERENCES:
         raise UnknownNameError("reference frame", reference, REFERENCES)
     names = None if frames is None else (frames,) if isinstance(frames, str) else tuple(frames)
     return Options(None if names is None else tuple(model.frame(name) for name in names), reference, classical)
 
 
-def read(model: Model, key: str, value: ArrayLike, check: bool = True) -> FloatArray:
-    """One argument as an array of the right shape, finite, with unit quaternions."""
+def require_model(model: object) -> None:
+    """Raise unless it is a model (and not, say, the builder of one)."""
     if not isinstance(model, Model):
         raise ModelError(f"the model is a {type(model).__name__}, expected a bough.Model")
+
+
+def read(model: Model, key: str, value: ArrayLike, check: bool = True) -> FloatArray:
+    """One argument as an array of the right shape, finite, with unit quaternions."""
+    require_model(model)
     shape, meaning = _meaning(model, key)
     a = as_floats(key, value, shape, meaning)
     if check:
@@ -90,10 +117,10 @@ def read(model: Model, key: str, value: ArrayLike, check: bool = True) -> FloatA
 
 
 def require_regular(model: Model, pivots: FloatArray) -> None:
-    """Raise, naming the joint, unless every pivot is positive."""
+    """Raise, naming the joint, if some pivot is zero or negative. NaN is no verdict: it comes from what was given."""
     with np.errstate(invalid="ignore"):
-        largest = np.max(pivots, axis=-1, keepdims=True, initial=0.0)
-        bad = ~(pivots > SINGULAR * largest)
+        largest = np.fmax.reduce(pivots, axis=-1, keepdims=True, initial=0.0)
+        bad = pivots <= SINGULAR * largest
     if not bad.any():
         return
     place = tuple(int(k) for k in np.argwhere(bad)[0])
@@ -105,9 +132,33 @@ def require_regular(model: Model, pivots: FloatArray) -> None:
     )
 
 
+@contextmanager
+def naming_the_massless(model: Model) -> Iterator[None]:
+    """Where a pivot is zero whatever the state, a division of constants fails: say which joint is at fault."""
+    try:
+        yield
+    except ZeroDivisionError:
+        q = np.array([x for entry in model.joints for x in entry.joint.neutral()])
+        rows = run(model, "mass_matrix_by_rnea", {"q": q})["M"]
+        pivots = np.full(model.nv, np.nan)
+        for k in reversed(range(model.nv)):
+            pivots[k] = rows[k, k]
+            require_regular(model, pivots)
+            rows[:k, :k] -= np.outer(rows[:k, k], rows[:k, k]) / pivots[k]
+        raise SingularError(
+            "the frames cannot be moved independently in all directions in any configuration, "
+            "so J M⁻¹ Jᵀ has no inverse; ask for it with inverse=True"
+        ) from None
+
+
 def _function(model: Model, row: Spec, options: Options) -> Any:
-    inside = mechanism(model)
-    return lambda **x: row.run(inside, options, x)
+    return lambda **x: row.run(mechanism(model), options, x)
+
+
+def _digest(model: Model, name: str, options: Options, inputs: tuple[str, ...]) -> str | None:
+    """What determines the program of an algorithm, as text; None if joints from elsewhere take part in it."""
+    inside = mechanism(model).digest
+    return None if inside is None else "\0".join((inside, name, repr(options), repr(inputs)))
 
 
 def _meaning(model: Model, key: str) -> tuple[Shape, str]:

@@ -21,7 +21,7 @@ from bough.algorithms.momentum import (
     centroidal_momentum,
     centroidal_momentum_matrix,
 )
-from bough.algorithms.operational_space import operational_space_inertia
+from bough.algorithms.operational_space import operational_space_inertia, operational_space_inverse
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.errors import UnknownNameError
 from bough.kernel.border import Shape
@@ -81,13 +81,22 @@ def _minv_shapes(model: Model, o: Options) -> dict[str, Shape]:
 
 def _osim(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     assert o.frames is not None
-    inertia, inverse, pivots = operational_space_inertia(m, x["q"], o.frames, o.reference)
-    return {"inertia": inertia, "inverse": inverse, "pivots": pivots}
+    return _pair("inertia", operational_space_inertia(m, x["q"], o.frames, o.reference))
 
 
 def _osim_shapes(model: Model, o: Options) -> dict[str, Shape]:
     rows = 6 * _rows(model, o)
-    return {"inertia": (rows, rows), "inverse": (rows, rows), "pivots": (model.nv + rows,)}
+    return {"inertia": (rows, rows), "pivots": (model.nv + rows,)}
+
+
+def _osim_inverse(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+    assert o.frames is not None
+    return _pair("inverse", operational_space_inverse(m, x["q"], o.frames, o.reference))
+
+
+def _osim_inverse_shapes(model: Model, o: Options) -> dict[str, Shape]:
+    rows = 6 * _rows(model, o)
+    return {"inverse": (rows, rows), "pivots": (model.nv,)}
 
 
 _ROWS = (
@@ -208,6 +217,7 @@ _ROWS = (
         lambda m, o, x: {"energy": potential_energy(m, x["q"])},
     ),
     Spec("operational_space_inertia", ("q",), _osim_shapes, _osim),
+    Spec("operational_space_inverse", ("q",), _osim_inverse_shapes, _osim_inverse),
     Spec(
         "integrate",
         ("q", "v"),
@@ -231,7 +241,7 @@ _ROWS = (
 SPECS: dict[str, Spec] = {row.name: row for row in _ROWS}
 
 
-NEED_FRAMES = ("jacobian", "jacobian_rate", "operational_space_inertia")
+NEED_FRAMES = ("jacobian", "jacobian_rate", "operational_space_inertia", "operational_space_inverse")
 
 
 def spec(name: str) -> Spec:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough import factor
-from bough.backends import ReferenceKernel
+from bough.backends import Kernel
 from bough.errors import ShapeError
 from bough.kernel.border import FloatArray, Shape, as_floats, call, require_finite, write_out
 from bough.kernel.compile import kernel
@@ -48,7 +48,7 @@ def read_dense(H: ArrayLike, tree: Tree) -> FloatArray:
 
 
 def apply(
-    ready: ReferenceKernel, tree: Tree, packed: FloatArray, x: ArrayLike, out: FloatArray | None, name: str = "x"
+    ready: Kernel, tree: Tree, packed: FloatArray, x: ArrayLike, out: FloatArray | None, name: str = "x"
 ) -> FloatArray:
     """Run a kernel y(packed, x) on a vector or on columns.
 
@@ -74,7 +74,7 @@ def apply(
         y[..., first : first + step] = np.moveaxis(result, 0, -1)
 
     y = y.reshape(values.shape)
-    require_finite(f"{ready.program.name}({name})", y)
+    require_finite(f"the result for {name}", y)
     return y if out is None else write_out(out, y)
 
 

@@ -8,12 +8,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError, UnknownNameError
+from bough.model.coupling import own_joint
 from bough.model.joints import Fixed, Joint
+from bough.model.joints.reading import read_floats
 from bough.model.model import BASE, Model
 from bough.model.parts import HERE, Body, Frame, Inertia, JointEntry, Placement
 from bough.tree import Tree
 
 __all__ = ["Builder", "rotation_from_rpy"]
+
+NOT_NEGATIVE = "numbers that are not negative"
+FINITE = "finite numbers that are not negative"
 
 
 def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
@@ -51,7 +56,7 @@ class Builder:
     """
 
     def __init__(self, name: str = "mechanism", gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
-        g = np.asarray(gravity, dtype=float)
+        g = read_floats(gravity, "gravity", "three finite numbers (m/s²)")
         if g.shape != (3,) or not np.isfinite(g).all():
             raise ModelError(f"gravity is {gravity!r}, expected three finite numbers (m/s²)")
         self._name = name
@@ -112,8 +117,7 @@ class Builder:
             Number of the body; for a fixed joint, that of the body it was merged into.
         """
         body, place, what = self._new(name, parent, f"body {name!r}")
-        if not isinstance(joint, Joint):
-            raise ModelError(f"{what}: the joint is {joint!r}, expected a joint such as bough.Revolute('z')")
+        _require_joint(joint, what)
         placement = place.then(_placement(at, rpy, rotation, what))
         mass_props = Inertia.of(mass, com, inertia, what)
         if isinstance(joint, Fixed):
@@ -121,23 +125,24 @@ class Builder:
             return body
         title = name if joint_name is None else joint_name
         what = f"joint {title!r}"
+        _require_name(title, what)
         if any(entry.name == title for entry in self._joints):
             raise ModelError(f"{what}: there is a joint of this name already")
-        nq, nv = (joint.nq, joint.nv) if joint.nv else (1, 1)  # a mimic joint keeps the limits of its own motion
+        nq, nv = own_joint(joint).nq, own_joint(joint).nv  # a mimic joint keeps the limits of its own motion
         entry = JointEntry(
             title,
             joint,
             placement,
-            _spread(lower, nq, f"{what}: lower", -math.inf),
-            _spread(upper, nq, f"{what}: upper", -math.inf),
-            _spread(velocity, nv, f"{what}: velocity"),
-            _spread(effort, nv, f"{what}: effort"),
-            _spread(damping, nv, f"{what}: damping"),
-            _spread(friction, nv, f"{what}: friction"),
-            _spread(armature, nv, f"{what}: armature"),
+            _spread(lower, nq, f"{what}: lower", "no NaN"),
+            _spread(upper, nq, f"{what}: upper", "no NaN"),
+            _spread(velocity, nv, f"{what}: velocity", NOT_NEGATIVE),
+            _spread(effort, nv, f"{what}: effort", NOT_NEGATIVE),
+            _spread(damping, nv, f"{what}: damping", FINITE),
+            _spread(friction, nv, f"{what}: friction", FINITE),
+            _spread(armature, nv, f"{what}: armature", FINITE),
         )
         for low, high in zip(entry.lower, entry.upper, strict=True):
-            if low > high:
+            if low > high or low == math.inf or high == -math.inf:
                 raise ModelError(f"{what}: the lower limit {low} is above the upper limit {high}")
         self._parents.append(body)
         self._bodies.append(Body(name, mass_props))
@@ -174,11 +179,10 @@ class Builder:
         return model
 
     def _new(self, name: str, parent: str, what: str) -> tuple[int, Placement, str]:
-        if not isinstance(name, str) or not name:
-            raise ModelError(f"{what}: a name is a string that is not empty")
+        _require_name(name, what)
         if name in self._places:
             raise ModelError(f"{what}: there is a body or frame of this name already")
-        if parent not in self._places:
+        if not isinstance(parent, str) or parent not in self._places:
             raise UnknownNameError(f"body or frame to attach {name!r} to", parent, self._places)
         body, place = self._places[parent]
         return body, place, what
@@ -192,23 +196,44 @@ class Builder:
         self._places[name] = (body, placement)
 
 
+def _require_name(name: object, what: str) -> None:
+    if not isinstance(name, str) or not name:
+        raise ModelError(f"{what}: a name is a string that is not empty")
+
+
+def _require_joint(joint: object, what: str) -> None:
+    if not isinstance(joint, Joint):
+        raise ModelError(f"{what}: the joint is {joint!r}, expected a joint such as bough.Revolute('z')")
+    own = own_joint(joint)
+    if not isinstance(own, Fixed) and min(own.nq, own.nv) < 1:
+        raise ModelError(
+            f"{what}: the joint is {joint!r} with nq = {own.nq} and nv = {own.nv}, expected at least one of each; "
+            "what does not move is bough.Fixed()"
+        )
+    try:
+        hash(joint)
+    except TypeError:
+        raise ModelError(f"{what}: the joint is {joint!r}, expected one that can be hashed") from None
+
+
 def _placement(at: ArrayLike, rpy: ArrayLike | None, rotation: ArrayLike | None, what: str) -> Placement:
     if rpy is not None and rotation is not None:
         raise ModelError(f"{what}: give rpy or rotation, not both")
     if rpy is not None:
-        angles = np.asarray(rpy, dtype=float)
+        angles = read_floats(rpy, f"{what}: rpy", "three finite angles (rad)")
         if angles.shape != (3,) or not np.isfinite(angles).all():
             raise ModelError(f"{what}: rpy is {rpy!r}, expected three finite angles (rad)")
         rotation = rotation_from_rpy(*(float(a) for a in angles))
     return Placement.of(np.eye(3) if rotation is None else rotation, at, what)
 
 
-def _spread(value: ArrayLike, size: int, what: str, least: float = 0.0) -> tuple[float, ...]:
-    values = np.asarray(value, dtype=float)
+def _spread(value: ArrayLike, size: int, what: str, expected: str) -> tuple[float, ...]:
+    """A number for each entry, from one or from as many; `expected` says which are allowed, beyond not being NaN."""
+    values = read_floats(value, what, f"a number or {size} of them")
     if values.shape not in ((), (size,)):
         raise ModelError(f"{what} is {value!r}, expected a number or {size} of them")
-    if np.isnan(values).any() or (values < least).any():
-        raise ModelError(
-            f"{what} is {value!r}, expected " + ("no NaN" if least < 0 else "numbers that are not negative")
-        )
+    negative = (values < 0).any() and expected in (NOT_NEGATIVE, FINITE)
+    infinite = np.isinf(values).any() and expected == FINITE
+    if np.isnan(values).any() or negative or infinite:
+        raise ModelError(f"{what} is {value!r}, expected {expected}")
     return tuple(float(x) for x in np.broadcast_to(values, (size,)))

@@ -45,6 +45,11 @@ class Coupling:
     q_own: Ints  # where each coordinate of the model lies among the own ones
     v_own: Ints
 
+    def __post_init__(self) -> None:
+        for values in vars(self).values():
+            if isinstance(values, np.ndarray):
+                values.setflags(write=False)
+
     @staticmethod
     def of(tree: Tree, names: Sequence[str], joints: Sequence[Joint]) -> Coupling:
         """The coupling of a list of joints, in order of bodies."""

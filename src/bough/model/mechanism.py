@@ -7,6 +7,7 @@ own. Bodies whose joints have the same canonical form, and which agree in being 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -177,6 +178,18 @@ class Mechanism:
         """Acceleration of gravity in the base frame."""
         return Vector(*self.model.gravity)
 
+    @cached_property
+    def digest(self) -> str | None:
+        """A digest of all that the algorithms see; None if a joint comes from outside the package."""
+        if any(not type(joint).__module__.startswith("bough.model.joints.") for joint in self.joints):
+            return None
+        c = self.coupling
+        arrays = (self.constants.data, self.q_starts.data, self.v_starts.data, c.q_source, c.q_ratio, c.q_offset)
+        digest = hashlib.sha256(repr((self.kind_list, self.model.gravity)).encode())
+        for a in (np.array(self.tree.parents), np.array(self.kinds), *arrays, c.v_source, c.v_ratio):
+            digest.update(repr((a.dtype.str, a.shape)).encode() + a.tobytes())
+        return digest.hexdigest()
+
     def record(self, kind: int, index: Index) -> BodyRecord:
         """The record of a body."""
         return BodyRecord(self, kind, index)
@@ -205,7 +218,7 @@ class Mechanism:
             p = outer.T @ entry.placement.vector
             mass = body.inertia.mass
             h = own.T @ (mass * np.array(body.inertia.com))
-            J = own.T @ body.inertia.about_origin() @ own
+            J = _without_rounding(own.T @ body.inertia.about_origin() @ own)
             rotational = [J[0, 0], J[1, 0], J[1, 1], J[2, 0], J[2, 1], J[2, 2]]
             numbers = [*R.T.ravel(), *p, mass, *h, *rotational, *own.ravel(), *entry.armature, *joint.parameters]
             result.append([float(x) + 0.0 for x in numbers])
@@ -218,6 +231,11 @@ def _starts(sizes: list[int]) -> NDArray[np.int64]:
 
 def _clean(R: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(np.abs(R) < 4e-16, 0.0, R)
+
+
+def _without_rounding(J: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Make what an inertia lacks an exact zero, so that a point on a skew axis does not resist turning about it."""
+    return np.where(np.abs(J) <= 2e-15 * np.abs(J).max(), 0.0, J)
 
 
 def _transform(R: NDArray[np.float64], p: NDArray[np.float64]) -> Transform:

@@ -111,7 +111,7 @@ class Model:
 
     def frame(self, name: str) -> Frame:
         """A frame by name: a further frame, a body's own, or the base's."""
-        if name not in self._frames:
+        if not isinstance(name, str) or name not in self._frames:
             raise UnknownNameError("frame", name, self.frame_names)
         return self._frames[name]
 
@@ -157,7 +157,7 @@ class Model:
         return {name: k for k, name in enumerate(self.joint_names)}
 
     def _joint_number(self, name: str) -> int:
-        if name not in self._joint_numbers:
+        if not isinstance(name, str) or name not in self._joint_numbers:
             raise UnknownNameError("joint", name, self.joint_names)
         return self._joint_numbers[name]
 

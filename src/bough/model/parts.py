@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough.errors import ModelError
 from bough.model.joints import Joint
+from bough.model.joints.reading import read_floats
 
 __all__ = ["Body", "Frame", "Inertia", "JointEntry", "Placement", "Vec3"]
 
@@ -27,14 +28,24 @@ class Placement:
 
     @staticmethod
     def of(rotation: ArrayLike, origin: ArrayLike, what: str) -> Placement:
-        """From arrays, checked. Entries within rounding of 0 and ±1 are made exact."""
-        R, p = np.asarray(rotation, dtype=float), np.asarray(origin, dtype=float)
+        """From arrays, checked. A matrix within 1e-6 of a rotation is replaced by the nearest one."""
+        p = read_floats(origin, f"{what}: the position", "three finite numbers (metres)")
+        R = read_floats(rotation, f"{what}: the rotation", "a finite (3, 3) matrix")
         if p.shape != (3,) or not np.isfinite(p).all():
             raise ModelError(f"{what}: the position is {origin!r}, expected three finite numbers (metres)")
         if R.shape != (3, 3) or not np.isfinite(R).all():
-            raise ModelError(f"{what}: the rotation has shape {R.shape}, expected a finite (3, 3) matrix")
-        if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0:
+            raise ModelError(f"{what}: the rotation is {rotation!r}, expected a finite (3, 3) matrix")
+        error = np.abs(R @ R.T - np.eye(3)).max() if np.abs(R).max() < 2.0 else np.inf
+        if error > 1e-6 or np.linalg.det(R) < 0:
             raise ModelError(f"{what}: the matrix {R.tolist()} is not a rotation (orthogonal, determinant 1)")
+        if error > 1e-14:
+            left, _, right = np.linalg.svd(R)
+            R = left @ right
+        return Placement._made(R, p)
+
+    @staticmethod
+    def _made(R: Floats, p: Floats) -> Placement:
+        """From a rotation and an origin. Entries within rounding of 0 and ±1 are made exact."""
         rows = [tuple(float(x) for x in row) for row in _exact(R)]
         return Placement((_vec3(rows[0]), _vec3(rows[1]), _vec3(rows[2])), _vec3([float(x) + 0.0 for x in p]))
 
@@ -50,7 +61,7 @@ class Placement:
 
     def then(self, inner: Placement) -> Placement:
         """Placement of the frame that `inner` places in this one."""
-        return Placement.of(self.matrix @ inner.matrix, self.matrix @ inner.vector + self.vector, "a placement")
+        return Placement._made(self.matrix @ inner.matrix, self.matrix @ inner.vector + self.vector)
 
 
 HERE = Placement(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), (0.0, 0.0, 0.0))
@@ -78,18 +89,22 @@ class Inertia:
     @staticmethod
     def of(mass: float, com: ArrayLike, inertia: ArrayLike, what: str) -> Inertia:
         """Checked; `inertia` is a number, three principal moments or a (3, 3) matrix, about the centre of mass."""
-        c, J = np.asarray(com, dtype=float), np.asarray(inertia, dtype=float)
-        if not np.isfinite(mass) or mass < 0:
+        m = read_floats(mass, f"{what}: the mass", "a number (kg)")
+        c = read_floats(com, f"{what}: the centre of mass", "three finite numbers (metres)")
+        J = read_floats(inertia, f"{what}: the inertia", "a number, three, or a (3, 3) matrix")
+        if m.shape != () or not np.isfinite(m) or m < 0:
             raise ModelError(f"{what}: the mass is {mass}, expected a finite number that is not negative (kg)")
         if c.shape != (3,) or not np.isfinite(c).all():
             raise ModelError(f"{what}: the centre of mass is {com!r}, expected three finite numbers (metres)")
         if J.shape not in ((), (3,), (3, 3)) or not np.isfinite(J).all():
-            raise ModelError(f"{what}: the inertia has shape {J.shape}, expected a number, three, or a (3, 3) matrix")
+            raise ModelError(f"{what}: the inertia is {inertia!r}, expected a finite number, three, or a (3, 3) matrix")
         J = J if J.ndim == 2 else np.diag(np.broadcast_to(J, 3))
         scale = np.abs(J).max()
         if np.abs(J - J.T).max() > 1e-9 * scale:
             raise ModelError(f"{what}: the inertia {J.tolist()} is not symmetric")
+        J = (J + J.T) / 2
         moments = np.linalg.eigvalsh(J)
+        scale = np.abs(moments).max()
         if moments[0] < -1e-9 * scale:
             raise ModelError(f"{what}: the inertia has the negative principal moment {moments[0]:g} kg m²")
         if moments[2] > moments[0] + moments[1] + 1e-9 * scale:
@@ -97,9 +112,12 @@ class Inertia:
                 f"{what}: the principal moments {moments.tolist()} kg m² break the triangle inequality "
                 "(none may exceed the sum of the others): no rigid body has them"
             )
-        J = (J + J.T) / 2
+        return Inertia._made(float(m), c, J)
+
+    @staticmethod
+    def _made(mass: float, c: Floats, J: Floats) -> Inertia:
         return Inertia(
-            float(mass),
+            mass,
             _vec3([float(x) + 0.0 for x in c]),
             (float(J[0, 0]), float(J[1, 0]), float(J[1, 1]), float(J[2, 0]), float(J[2, 1]), float(J[2, 2])),
         )
@@ -117,16 +135,16 @@ class Inertia:
     def placed(self, at: Placement) -> Inertia:
         """The same inertia seen from the frame in which `at` places the present one."""
         R = at.matrix
-        return Inertia.of(self.mass, R @ np.array(self.com) + at.vector, R @ self.matrix @ R.T, "an inertia")
+        return Inertia._made(self.mass, R @ np.array(self.com) + at.vector, R @ self.matrix @ R.T)
 
     def plus(self, other: Inertia) -> Inertia:
         """Two bodies as one."""
         mass = self.mass + other.mass
         if mass == 0.0:
-            return Inertia.of(0.0, self.com, self.matrix + other.matrix, "an inertia")
+            return Inertia._made(0.0, np.array(self.com), self.matrix + other.matrix)
         com = (self.mass * np.array(self.com) + other.mass * np.array(other.com)) / mass
         J = sum((x.matrix + _parallel(x.mass, np.array(x.com) - com) for x in (self, other)), start=np.zeros((3, 3)))
-        return Inertia.of(mass, com, J, "an inertia")
+        return Inertia._made(mass, com, J)
 
 
 def _parallel(mass: float, c: Floats) -> Floats:

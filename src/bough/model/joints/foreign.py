@@ -35,13 +35,17 @@ def _same_v(q: Floats, v: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Layout:
-    """Conversions of one joint: q to and from the other library, and v, for which q is given in our layout."""
+    """Conversions of one joint: q to and from the other library, and v, for which q is given in our layout.
+
+    `circles` says where pairs (cos, sin) begin in the other library's q.
+    """
 
     nq: int
     to_q: Callable[[Floats], Floats] = _same
     from_q: Callable[[Floats], Floats] = _same
     to_v: Callable[[Floats, Floats], Floats] = _same_v
     from_v: Callable[[Floats, Floats], Floats] = _same_v
+    circles: tuple[int, ...] = ()
 
 
 def _turned(quaternion: Floats, x: Floats, back: bool) -> Floats:
@@ -76,6 +80,7 @@ _CONTINUOUS = Layout(
     2,
     to_q=lambda q: _join(np.cos(q), np.sin(q)),
     from_q=lambda q: _angle(q[..., :1], q[..., 1:]),
+    circles=(0,),
 )
 _PLANAR_RATES = Layout(  # velocities are the rates of x, y and the angle
     3,
@@ -88,6 +93,7 @@ PINOCCHIO: dict[type[Joint], Layout] = {
         4,
         to_q=lambda q: _join(q[..., :2], np.cos(q[..., 2:]), np.sin(q[..., 2:])),
         from_q=lambda q: _join(q[..., :2], _angle(q[..., 2:3], q[..., 3:])),
+        circles=(2,),
     ),
 }
 
@@ -117,12 +123,12 @@ DRAKE: dict[type[Joint], Layout] = {
 LIBRARIES = {"pinocchio": PINOCCHIO, "mujoco": MUJOCO, "drake": DRAKE}
 
 
-def foreign_layout(library: str, joint: Joint) -> Layout:
-    """The layout of a joint in another library."""
+def foreign_layout(library: str, joint: Joint, name: str) -> Layout:
+    """The layout of a joint in another library; `name` is that of the joint, for errors."""
     if library not in LIBRARIES:
         raise UnknownNameError("library", library, LIBRARIES)
     if library == "pinocchio" and isinstance(joint, Revolute) and joint.continuous:
         return _CONTINUOUS
     if library == "drake" and isinstance(joint, Spherical):
-        raise ModelError("Drake has no ball joint with a quaternion: a spherical joint cannot be converted")
+        raise ModelError(f"joint {name!r}: Drake has no ball joint with a quaternion, so it cannot be converted")
     return LIBRARIES[library].get(type(joint), Layout(joint.nq))

@@ -1,0 +1,146 @@
+"""Sine and cosine as LLVM code, for one number or a vector of lanes, the same bits in both.
+
+The argument is reduced by multiples of π/2 in three steps. π/2 = A + B + C, where A has so few bits that n A is
+subtracted exactly (by a fused multiply-add), and the remainders are carried as a sum of two numbers. What is left lies
+within ±π/4, where a polynomial with the least largest error does the rest. Right to 2 units in the last place for
+|x| ≤ 1e9 (float64) and 1e5 (float32); beyond, the result stays within [-1, 1] and loses its meaning gradually.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bough.backends.llvm.types import Real
+
+__all__ = ["sincos_source"]
+
+
+@dataclass(frozen=True)
+class _Constants:
+    A: float
+    B: float
+    C: float
+    sine: tuple[float, ...]  # sin r = r + r³ (s₀ + s₁ r² + …)
+    cosine: tuple[float, ...]  # cos r = 1 - r²/2 + r⁴ (c₀ + c₁ r² + …)
+
+
+_CONSTANTS = {
+    "double": _Constants(
+        float.fromhex("0x1.921fb54442d00p+0"),
+        float.fromhex("0x1.8469898cc5000p-48"),
+        float.fromhex("0x1.701b839a25205p-92"),
+        (
+            -0.16666666666666632, 0.008333333333322413, -0.00019841269829807819, 2.755731369192182e-06,
+            -2.505075811583096e-08, 1.589679568403766e-10,
+        ),
+        (
+            0.0416666666666666, -0.0013888888888874125, 2.4801587289482184e-05, -2.755731435233285e-07,
+            2.0875723273259016e-09, -1.1359647805788475e-11,
+        ),
+    ),
+    "float": _Constants(
+        1.570796251296997,
+        7.549789415861596e-08,
+        5.390302953474238e-15,
+        (-0.16666654936695643, 0.00833217768649494, -0.00019517234694762741),
+        (0.04166664685460454, -0.0013887366910037004, 2.4438379476887754e-05),
+    ),
+}  # fmt: skip
+
+TWO_OVER_PI = 0.6366197723675814
+BOUND = 0.79  # a little more than π/4: holds what a hopeless reduction leaves
+
+
+class _Lines:
+    """Straight-line code on one type, with a fresh name for every result."""
+
+    def __init__(self, real: Real) -> None:
+        self.real = real
+        self.lines: list[str] = []
+
+    def _new(self, text: str) -> str:
+        name = f"%t{len(self.lines)}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def op(self, op: str, a: str, b: str) -> str:
+        return self._new(f"{op} {self.real.type} {a}, {b}")
+
+    def fma(self, a: str, b: str, c: str) -> str:
+        t = self.real.type
+        return self._new(f"call {t} @llvm.fma.{self.real.suffix}({t} {a}, {t} {b}, {t} {c})")
+
+    def unary(self, name: str, a: str) -> str:
+        t = self.real.type
+        return self._new(f"call {t} @llvm.{name}.{self.real.suffix}({t} {a})")
+
+    def neg(self, a: str) -> str:
+        return self._new(f"fneg {self.real.type} {a}")
+
+    def compare(self, predicate: str, a: str, b: str) -> str:
+        return self._new(f"fcmp {predicate} {self.real.type} {a}, {b}")
+
+    def either(self, a: str, b: str) -> str:
+        return self._new(f"or {self.real.mask} {a}, {b}")
+
+    def select(self, condition: str, a: str, b: str) -> str:
+        t = self.real.type
+        return self._new(f"select {self.real.mask} {condition}, {t} {a}, {t} {b}")
+
+    def polynomial(self, z: str, coefficients: tuple[float, ...]) -> str:
+        total = self.real.constant(coefficients[-1])
+        for c in reversed(coefficients[:-1]):
+            total = self.fma(total, z, self.real.constant(c))
+        return total
+
+
+def sincos_source(real: Real) -> str:
+    """The functions @sincos, @sin and @cos on one type."""
+    both = _both(real)
+    t, pair = real.type, f"{{{real.type}, {real.type}}}"
+    first = f"  %pair = call fastcc {pair} @sincos({t} %x)\n"
+    sine = f"define internal fastcc {t} @sin({t} %x) {{\n{first}  %y = extractvalue {pair} %pair, 0\n  ret {t} %y\n}}"
+    cosine = f"define internal fastcc {t} @cos({t} %x) {{\n{first}  %y = extractvalue {pair} %pair, 1\n  ret {t} %y\n}}"
+    return "\n".join([both, sine, cosine])
+
+
+def _both(real: Real) -> str:
+    k, c, f = _CONSTANTS[real.element], real.constant, _Lines(real)
+    # x = n π/2 + hi + lo
+    n = f.unary("rint", f.op("fmul", "%x", c(TWO_OVER_PI)))
+    r1 = f.fma(f.neg(n), c(k.A), "%x")
+    w = f.op("fmul", n, c(k.B))
+    e = f.fma(n, c(k.B), f.neg(w))
+    r = f.op("fsub", r1, w)
+    rest = f.op("fsub", f.op("fsub", f.op("fsub", r1, r), w), e)
+    rest = f.fma(f.neg(n), c(k.C), rest)
+    hi = f.op("fadd", r, rest)
+    lo = f.op("fadd", f.op("fsub", r, hi), rest)
+    hi = f.select(f.compare("ogt", hi, c(BOUND)), c(BOUND), hi)
+    hi = f.select(f.compare("olt", hi, c(-BOUND)), c(-BOUND), hi)
+    z = f.op("fmul", hi, hi)
+    # sin(hi + lo) = hi + (hi z P(z) + lo (1 - z/2))
+    half = f.op("fmul", z, c(0.5))
+    one_less = f.op("fsub", c(1.0), half)
+    cubic = f.op("fmul", f.op("fmul", hi, z), f.polynomial(z, k.sine))
+    sine = f.op("fadd", hi, f.fma(lo, one_less, cubic))
+    # cos(hi + lo) = (1 - z/2) + (what that lost + z² Q(z) - hi lo)
+    lost = f.op("fsub", f.op("fsub", c(1.0), one_less), half)
+    quartic = f.fma(f.op("fmul", z, z), f.polynomial(z, k.cosine), lost)
+    cosine = f.op("fadd", one_less, f.fma(f.neg(hi), lo, quartic))
+    # turn by n quarter turns: n - 4 floor(n / 4) is 0, 1, 2 or 3
+    quarter = f.fma(f.unary("floor", f.op("fmul", n, c(0.25))), c(-4.0), n)
+    is_one, is_two = f.compare("oeq", quarter, c(1.0)), f.compare("oeq", quarter, c(2.0))
+    is_three = f.compare("oeq", quarter, c(3.0))
+    swap = f.either(is_one, is_three)
+    s, q = f.select(swap, cosine, sine), f.select(swap, sine, cosine)
+    s = f.select(f.either(is_two, is_three), f.neg(s), s)
+    q = f.select(f.either(is_one, is_two), f.neg(q), q)
+    t = real.type
+    pair = f"{{{t}, {t}}}"
+    body = "\n".join(f.lines)
+    return (
+        f"define internal fastcc {pair} @sincos({t} %x) {{\n{body}\n"
+        f"  %p0 = insertvalue {pair} undef, {t} {s}, 0\n"
+        f"  %p1 = insertvalue {pair} %p0, {t} {q}, 1\n  ret {pair} %p1\n}}"
+    )

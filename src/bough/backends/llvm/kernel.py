@@ -1,0 +1,95 @@
+"""The launcher: loads compiled programs and runs them on batches, over threads."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.backends.llvm.artifact import Artifact
+from bough.backends.llvm.target import host
+from bough.backends.llvm.threads import run_in_threads
+from bough.backends.llvm.types import Real
+from bough.backends.protocol import FloatArray
+
+__all__ = ["LlvmKernel"]
+
+ALIGNMENT = 64
+_ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
+
+
+class _Loaded:
+    """One artifact in memory, ready to run; its scratch memories are kept for the next call."""
+
+    def __init__(self, artifact: Artifact) -> None:
+        self.artifact = artifact
+        self._engine, address = host().load(artifact.code)
+        self._entry = _ENTRY(address)
+        self._spaces: list[NDArray[np.uint8]] = []
+        self._count = len(artifact.slots)
+        self._pointers = (ctypes.c_void_p * self._count)()
+        for k, slot in enumerate(artifact.slots):
+            if slot.table is not None:
+                self._pointers[k] = slot.table.ctypes.data
+
+    def run(self, arrays: Mapping[str, FloatArray], first: int, states: int) -> None:
+        """Run states first … first + states - 1; the interpreter is free for others meanwhile."""
+        pointers = type(self._pointers).from_buffer_copy(self._pointers)
+        strides = (ctypes.c_int64 * self._count)()
+        for k, slot in enumerate(self.artifact.slots):
+            if slot.role in ("input", "output"):
+                a = arrays[slot.name]
+                strides[k] = a.strides[0]
+                pointers[k] = a.__array_interface__["data"][0] + first * a.strides[0]
+        space = self._take()
+        address = space.__array_interface__["data"][0]
+        self._entry(pointers, strides, states, -(-address // ALIGNMENT) * ALIGNMENT)
+        self._spaces.append(space)
+
+    def _take(self) -> NDArray[np.uint8]:
+        try:
+            return self._spaces.pop()
+        except IndexError:
+            return np.zeros(self.artifact.space + ALIGNMENT, np.uint8)
+
+
+class LlvmKernel:
+    """Machine code for one algorithm on one structure, made when first needed: per data type, for one state or many."""
+
+    def __init__(self, artifact: Callable[[Real], Artifact]) -> None:
+        self._artifact = artifact
+        self._loaded: dict[Real, _Loaded] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, inputs: Mapping[str, FloatArray], outputs: Mapping[str, FloatArray]) -> None:
+        """Read each input (batch, size) and fill each output (batch, size)."""
+        result = next(iter(outputs.values()))
+        batch, dtype = result.shape[0], result.dtype
+        if batch == 0:
+            return
+        arrays = {name: _rows(a, dtype) for name, a in inputs.items()} | dict(outputs)
+        element = "double" if dtype == np.float64 else "float"
+        width = host().vector_bytes // dtype.itemsize
+        ready = self._ready(Real(element, 1 if batch == 1 else width))
+        if batch < 2 * width:
+            ready.run(arrays, 0, batch)
+        else:
+            run_in_threads(lambda first, states: ready.run(arrays, first, states), batch, width)
+
+    def _ready(self, real: Real) -> _Loaded:
+        if real not in self._loaded:
+            with self._lock:
+                if real not in self._loaded:
+                    self._loaded[real] = _Loaded(self._artifact(real))
+        return self._loaded[real]
+
+
+def _rows(a: FloatArray, dtype: np.dtype[Any]) -> FloatArray:
+    """The array itself if its rows are contiguous and of the right type, else a copy."""
+    if a.dtype != dtype:
+        a = a.astype(dtype)
+    return a if a.shape[1] <= 1 or a.strides[1] == a.itemsize else np.ascontiguousarray(a)

@@ -1,0 +1,64 @@
+"""The machine that code is made for: its processor, the width of its vectors, and turning source into code."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+__all__ = ["Host", "host"]
+
+
+class Host:
+    """The processor of this machine."""
+
+    def __init__(self) -> None:
+        import llvmlite.binding as llvm
+
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        self._llvm = llvm
+        self.cpu: str = llvm.get_host_cpu_name()
+        features = llvm.get_host_cpu_features()
+        self.features: str = features.flatten()
+        self.triple: str = llvm.get_process_triple()
+        self._has = {name for name, present in features.items() if present}
+        self.version = ".".join(map(str, llvm.llvm_version_info))
+
+    @property
+    def vector_bytes(self) -> int:
+        """Width of the vector registers worth using."""
+        if "avx512f" in self._has:
+            return 64
+        return 32 if "avx" in self._has else 16
+
+    @property
+    def fuses(self) -> bool:
+        """Whether a multiply-add is one instruction."""
+        return "fma" in self._has or not self.triple.startswith(("x86", "i386", "i686"))
+
+    def machine(self) -> Any:
+        """A fresh target machine."""
+        target = self._llvm.Target.from_triple(self.triple)
+        return target.create_target_machine(
+            cpu=self.cpu, features=self.features, opt=2, reloc="pic", codemodel="jitdefault"
+        )
+
+    def object_code(self, source: str) -> bytes:
+        """Object code of a module given as source."""
+        module = self._llvm.parse_assembly(source)
+        module.verify()
+        code: bytes = self.machine().emit_object(module)
+        return code
+
+    def load(self, code: bytes) -> tuple[Any, int]:
+        """Load object code: something to keep alive, and the address of its entry."""
+        engine = self._llvm.create_mcjit_compiler(self._llvm.parse_assembly(""), self.machine())
+        engine.add_object_file(self._llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        return engine, engine.get_function_address("kernel")
+
+
+@lru_cache(maxsize=1)
+def host() -> Host:
+    """The machine we are on, looked at once; LLVM is loaded here."""
+    return Host()

@@ -1,0 +1,55 @@
+"""The type a program computes in: float64 or float32, one number or a vector with a lane per state."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+__all__ = ["Real"]
+
+
+@dataclass(frozen=True)
+class Real:
+    """How numbers and truth values are written in LLVM."""
+
+    element: str  # "double" or "float"
+    lanes: int
+
+    @property
+    def type(self) -> str:
+        """Type of a value."""
+        return self.element if self.lanes == 1 else f"<{self.lanes} x {self.element}>"
+
+    @property
+    def mask(self) -> str:
+        """Type of a comparison."""
+        return "i1" if self.lanes == 1 else f"<{self.lanes} x i1>"
+
+    @property
+    def suffix(self) -> str:
+        """How intrinsics are named for this type."""
+        width = "f64" if self.element == "double" else "f32"
+        return width if self.lanes == 1 else f"v{self.lanes}{width}"
+
+    @property
+    def size(self) -> int:
+        """Bytes of one element."""
+        return 8 if self.element == "double" else 4
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of a value."""
+        return self.size * self.lanes
+
+    def constant(self, value: float) -> str:
+        """A constant, the same in all lanes."""
+        if self.element == "float":
+            value = struct.unpack("f", struct.pack("f", value))[0] if abs(value) < 3.4e38 else value
+        bits = struct.unpack("<Q", struct.pack("<d", value))[0]
+        literal = f"0x{bits:016X}"
+        return literal if self.lanes == 1 else "<" + ", ".join([f"{self.element} {literal}"] * self.lanes) + ">"
+
+    def truth(self, value: bool) -> str:
+        """A truth value, the same in all lanes."""
+        literal = "true" if value else "false"
+        return literal if self.lanes == 1 else "<" + ", ".join([f"i1 {literal}"] * self.lanes) + ">"

@@ -1,0 +1,317 @@
+"""Writing LLVM functions: names of values and buffers, and the rule for each instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bough.backends.llvm.plan import Chunk, Plan, defined
+from bough.backends.llvm.types import Real
+from bough.program import Apply, Instruction, Load, Loop, Program, Store, Switch, walk
+from bough.program.ir import uses
+
+__all__ = ["ChunkWriter", "Names", "Writer"]
+
+_INFIX = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+_COMPARE = {"lt": "olt", "le": "ole"}
+_LOGIC = {"and": "and", "or": "or"}
+_INDEX = {"iadd": "add", "imul": "mul"}
+
+
+class Names:
+    """What all functions of a module share."""
+
+    def __init__(self, program: Program, plan: Plan, real: Real) -> None:
+        self.program, self.plan, self.real = program, plan, real
+        self.buffers = {b.name: (k, b) for k, b in enumerate(program.buffers)}
+        self.ops = {x.op for x in walk(program.body) if isinstance(x, Apply)}
+        self.spills, self.indices = len(program.buffers), len(program.buffers) + 1
+
+    def type_of(self, value: int) -> str:
+        """LLVM type of a value."""
+        kind = self.program.kinds[value]
+        return "i64" if kind == "int" else self.real.type if kind == "float" else self.real.mask
+
+    def constant(self, value: int) -> str:
+        """Literal of a constant."""
+        x, kind = self.plan.constants[value], self.program.kinds[value]
+        return str(int(x)) if kind == "int" else self.real.constant(x) if kind == "float" else self.real.truth(bool(x))
+
+
+class Writer:
+    """Lines of one function. Its argument %p points to the addresses of all buffers."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.real = names.real
+        self.block = "entry"
+        self._lines: list[str] = []
+        self._pointers: dict[int, str] = {}
+        self._count = 0
+
+    def text(self) -> str:
+        """The function's lines; addresses of buffers are loaded first."""
+        first = []
+        for k, name in self._pointers.items():
+            first.append(f"  {name}a = getelementptr ptr, ptr %p, i64 {k}")
+            first.append(f"  {name} = load ptr, ptr {name}a")
+        return "\n".join(first + self._lines)
+
+    def line(self, text: str) -> None:
+        """Append a line."""
+        self._lines.append("  " + text)
+
+    def name(self) -> str:
+        """A fresh name."""
+        self._count += 1
+        return f"%t{self._count}"
+
+    def new(self, text: str) -> str:
+        """A line that defines a fresh name."""
+        name = self.name()
+        self.line(f"{name} = {text}")
+        return name
+
+    def label(self) -> str:
+        """A fresh label."""
+        self._count += 1
+        return f"b{self._count}"
+
+    def start(self, label: str) -> None:
+        """Begin a block."""
+        self._lines.append(f"{label}:")
+        self.block = label
+
+    def jump(self, label: str) -> None:
+        """End a block."""
+        self.line(f"br label %{label}")
+
+    def branch(self, condition: str, yes: str, no: str) -> None:
+        """End a block with a choice."""
+        self.line(f"br i1 {condition}, label %{yes}, label %{no}")
+
+    def pointer(self, k: int) -> str:
+        """Address of a buffer."""
+        return self._pointers.setdefault(k, f"%buffer{k}")
+
+    def slot(self, value: int) -> tuple[str, str]:
+        """Address of the slot of a value, and the type kept there."""
+        is_index = self.names.program.kinds[value] == "int"
+        area = self.names.indices if is_index else self.names.spills
+        kept = "i64" if is_index else self.real.type
+        return self.new(f"getelementptr {kept}, ptr {self.pointer(area)}, i64 {self.names.plan.slots[value]}"), kept
+
+    def fresh(self, value: int) -> str:
+        """A value from its slot, or a constant."""
+        if value in self.names.plan.constants:
+            return self.names.constant(value)
+        place, kept = self.slot(value)
+        loaded = self.new(f"load {kept}, ptr {place}")
+        if self.names.program.kinds[value] == "bool":
+            return self.new(f"fcmp one {self.real.type} {loaded}, {self.real.constant(0.0)}")
+        return loaded
+
+    def keep(self, value: int, operand: str) -> None:
+        """Write a value to its slot."""
+        place, kept = self.slot(value)
+        if self.names.program.kinds[value] == "bool":
+            operand = self.new(f"uitofp {self.real.mask} {operand} to {self.real.type}")
+        self.line(f"store {kept} {operand}, ptr {place}")
+
+    def move(self, source: Iterable[int], target: Iterable[int]) -> None:
+        """Copy slots, as if all at once."""
+        loaded = [self.fresh(value) for value in source]
+        for value, operand in zip(target, loaded, strict=True):
+            self.keep(value, operand)
+
+    def all_lanes(self, condition: str) -> str:
+        """Whether a condition holds in every lane."""
+        if self.real.lanes == 1:
+            return condition
+        return self.new(f"call i1 @llvm.vector.reduce.and.v{self.real.lanes}i1({self.real.mask} {condition})")
+
+
+class ChunkWriter(Writer):
+    """Writes one chunk, with values in registers and small loops and switches in place."""
+
+    def __init__(self, names: Names, chunk: Chunk) -> None:
+        super().__init__(names)
+        self._chunk = chunk
+        self._operands: dict[int, str] = {}
+        self._turned: dict[int, tuple[str, str]] = {}  # sine and cosine of a value, made together
+
+    def source(self) -> str:
+        """The whole function."""
+        self._write(self._chunk.body)
+        head = f"define internal fastcc void @chunk_{self._chunk.number}(ptr %p) #0"
+        return f"{head} {{\nentry:\n{self.text()}\n  ret void\n}}"
+
+    def operand(self, value: int) -> str:
+        """A value where it is: a constant, a register, or loaded from its slot once."""
+        if value in self.names.plan.constants:
+            return self.names.constant(value)
+        if value not in self._operands:
+            self._operands[value] = self.fresh(value)
+        return self._operands[value]
+
+    def define(self, value: int, text: str) -> None:
+        """A line that defines a value of the program."""
+        self.line(f"%v{value} = {text}")
+        self._defined(value, f"%v{value}")
+
+    def _defined(self, value: int, operand: str) -> None:
+        self._operands[value] = operand
+        if value in self.names.plan.slots:
+            self.keep(value, operand)
+
+    def _write(self, body: Iterable[Instruction]) -> None:
+        for x in body:
+            if isinstance(x, Apply):
+                self._apply(x)
+            elif isinstance(x, Load):
+                self._load(x)
+            elif isinstance(x, Store):
+                place, t, align = self._address(x.buffer, x.index)
+                self.line(f"store {t} {self.operand(x.value)}, ptr {place}, align {align}")
+            elif isinstance(x, Loop):
+                self._loop(x)
+            elif isinstance(x, Switch):
+                self._switch(x)
+
+    def _apply(self, x: Apply) -> None:
+        t, b = self.real.type, self.real.mask
+        if x.op in ("sin", "cos"):
+            self._defined(x.result, self._turn(x.arguments[0])[x.op == "cos"])
+            return
+        a = [self.operand(v) for v in x.arguments]
+        if x.op in _INFIX:
+            text = f"{_INFIX[x.op]} {t} {a[0]}, {a[1]}"
+        elif x.op == "fma":
+            text = f"call {t} @llvm.fma.{self.real.suffix}({t} {a[0]}, {t} {a[1]}, {t} {a[2]})"
+        elif x.op == "neg":
+            text = f"fneg {t} {a[0]}"
+        elif x.op == "sqrt":
+            text = f"call {t} @llvm.sqrt.{self.real.suffix}({t} {a[0]})"
+        elif x.op in _COMPARE:
+            text = f"fcmp {_COMPARE[x.op]} {t} {a[0]}, {a[1]}"
+        elif x.op in _LOGIC:
+            text = f"{_LOGIC[x.op]} {b} {a[0]}, {a[1]}"
+        elif x.op == "not":
+            text = f"xor {b} {a[0]}, {self.real.truth(True)}"
+        elif x.op == "select":
+            text = f"select {b} {a[0]}, {t} {a[1]}, {t} {a[2]}"
+        elif x.op in _INDEX:
+            text = f"{_INDEX[x.op]} i64 {a[0]}, {a[1]}"
+        else:
+            assert x.op == "atan2", x.op
+            self._defined(x.result, self._lane_by_lane("atan2", a))
+            return
+        self.define(x.result, text)
+
+    def _turn(self, angle: int) -> tuple[str, str]:
+        if angle not in self._turned:
+            t = self.real.type
+            pair = f"{{{t}, {t}}}"
+            both = self.new(f"call fastcc {pair} @sincos({t} {self.operand(angle)})")
+            self._turned[angle] = (
+                self.new(f"extractvalue {pair} {both}, 0"),
+                self.new(f"extractvalue {pair} {both}, 1"),
+            )
+        return self._turned[angle]
+
+    def _lane_by_lane(self, function: str, a: list[str]) -> str:
+        e, t = self.real.element, self.real.type
+        name = function + ("f" if e == "float" else "")
+        if self.real.lanes == 1:
+            return self.new(f"call {e} @{name}({', '.join(f'{e} {x}' for x in a)})")
+        result = "undef"
+        for k in range(self.real.lanes):
+            parts = [self.new(f"extractelement {t} {x}, i64 {k}") for x in a]
+            y = self.new(f"call {e} @{name}({', '.join(f'{e} {x}' for x in parts)})")
+            result = self.new(f"insertelement {t} {result}, {e} {y}, i64 {k}")
+        return result
+
+    def _address(self, buffer: str, index: int) -> tuple[str, str, int]:
+        """Address of an entry, its type there and its alignment."""
+        k, b = self.names.buffers[buffer]
+        t = "i64" if b.kind == "int" else self.real.element if b.role == "table" else self.real.type
+        direct = self.real.lanes == 1 or b.role == "table"
+        align = 8 if b.kind == "int" else self.real.size if direct else self.real.bytes
+        return self.new(f"getelementptr {t}, ptr {self.pointer(k)}, i64 {self.operand(index)}"), t, align
+
+    def _load(self, x: Load) -> None:
+        place, t, align = self._address(x.buffer, x.index)
+        _, b = self.names.buffers[x.buffer]
+        if b.role == "table" and b.kind == "float" and self.real.lanes > 1:
+            one = self.new(f"load {t}, ptr {place}, align {align}")
+            first = self.new(f"insertelement {self.real.type} undef, {t} {one}, i64 0")
+            mask = f"<{self.real.lanes} x i32> zeroinitializer"
+            self.define(x.result, f"shufflevector {self.real.type} {first}, {self.real.type} undef, {mask}")
+        else:
+            self.define(x.result, f"load {t}, ptr {place}, align {align}")
+
+    def _bring(self, x: Loop | Switch) -> None:
+        """Load what the inside of a loop or switch needs from outside before it begins."""
+        inner = {v for y in walk((x,)) for v in defined(y)}
+        for value in dict.fromkeys(uses(x)):
+            if value not in inner:
+                self.operand(value)
+
+    def _loop(self, x: Loop) -> None:
+        self._bring(x)
+        turned, known = dict(self._turned), dict(self._operands)
+        count = self.operand(x.count)
+        initial = [self.operand(v) for v in x.initial]
+        before, head, body, leave = self.block, self.label(), self.label(), self.label()
+        self.jump(head)
+        self.start(head)
+        k, following = self.name(), self.name()
+        heads = len(self._lines)  # phis are written when what flows back into them is known
+        for value in x.carried:
+            self._operands[value] = f"%v{value}"
+        self.branch(self.new(f"icmp slt i64 {k}, {count}"), body, leave)
+        self.start(body)
+        counter = k
+        if x.reverse:
+            counter = self.new(f"sub i64 {self.new(f'sub i64 {count}, 1')}, {k}")
+        self._operands[x.counter] = counter
+        self._write(x.body)
+        back = [self.operand(v) for v in x.following]
+        self.line(f"{following} = add i64 {k}, 1")
+        end = self.block
+        done = None if x.done is None else self.all_lanes(self.operand(x.done))
+        if done is None:
+            self.jump(head)
+        else:
+            self.branch(done, leave, head)
+        phis = [f"  {k} = phi i64 [ 0, %{before} ], [ {following}, %{end} ]"]
+        for value, first, again in zip(x.carried, initial, back, strict=True):
+            phis.append(f"  %v{value} = phi {self.names.type_of(value)} [ {first}, %{before} ], [ {again}, %{end} ]")
+        self._lines[heads:heads] = phis
+        self.start(leave)
+        self._turned, self._operands = turned, known
+        for result, value, again in zip(x.results, x.carried, back, strict=True):
+            late = "" if done is None else f", [ {again}, %{end} ]"
+            self.line(f"%v{result} = phi {self.names.type_of(result)} [ %v{value}, %{head} ]{late}")
+        for result in x.results:
+            self._defined(result, f"%v{result}")
+
+    def _switch(self, x: Switch) -> None:
+        self._bring(x)
+        turned, known = dict(self._turned), dict(self._operands)
+        labels, leave = [self.label() for _ in x.branches], self.label()
+        cases = " ".join(f"i64 {k}, label %{label}" for k, label in enumerate(labels))
+        self.line(f"switch i64 {self.operand(x.selector)}, label %{labels[0]} [ {cases} ]")
+        arriving: list[list[str]] = [[] for _ in x.results]
+        for label, branch, values in zip(labels, x.branches, x.yields, strict=True):
+            self.start(label)
+            self._write(branch)
+            operands = [self.operand(v) for v in values]
+            for flow, operand in zip(arriving, operands, strict=True):
+                flow.append(f"[ {operand}, %{self.block} ]")
+            self.jump(leave)
+            self._turned, self._operands = dict(turned), dict(known)
+        self.start(leave)
+        for result, flow in zip(x.results, arriving, strict=True):
+            self.line(f"%v{result} = phi {self.names.type_of(result)} {', '.join(flow)}")
+        for result in x.results:
+            self._defined(result, f"%v{result}")
