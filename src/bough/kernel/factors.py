@@ -54,7 +54,7 @@ def ltl(H: ArrayLike | TreeMatrix, parents: Parents | None = None, *, overwrite:
         For NaN or infinity; for the first entry that breaks the symmetry or the pattern.
     SingularError
         If H is not positive definite to working precision: some pivot (the entry of D in LTDL) is not finite, or not
-        larger than eps·H[k, k]. The message names row k, counted from 1, and the place in the batch.
+        larger than min(n, 8)·eps·H[k, k]. The message names row k, counted from 1, and the place in the batch.
     """
     return _factorized("ltl", H, parents, overwrite)
 
@@ -99,7 +99,7 @@ def factor_packed(kind: Kind, values: FloatArray, tree: Tree, names: Sequence[st
     pivots = _diagonal(packed, tree)
     if kind == "ltl":
         pivots = np.square(pivots)
-    limits = np.finfo(values.dtype).eps * _diagonal(values, tree)
+    limits = min(tree.n, 8) * np.finfo(values.dtype).eps * _diagonal(values, tree)
     sound = (pivots > 0) & (pivots > limits) & np.isfinite(pivots)  # a NaN fails them all
     if not sound.all():
         _refuse(values, tree, sound, limits, names)
