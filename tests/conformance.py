@@ -22,6 +22,7 @@ from bough.scalar import (
     gather,
     gather_index,
     loop,
+    multiply_add,
     negation,
     rows,
     select,
@@ -47,7 +48,7 @@ def every_operation(x: Any) -> Outputs:
     less, at_most = a < b, c <= d
     return {
         "sums": [a + b, a - b, -c, 2.0 - d],
-        "products": [a * b, a / b, 3.0 * c, 1.0 / d],
+        "products": [a * b, a / b, 3.0 * c, 1.0 / d, multiply_add(a, c, d)],
         "functions": [sqrt(absolute(a)), sin(b), cos(c), atan2(a, d)],
         "choices": [
             select(less, a, b),

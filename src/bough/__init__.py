@@ -5,6 +5,7 @@ Build a model with `Builder` (or take one of `topologies`), then ask: ``bough.rn
 """
 
 from bough.__about__ import __version__
+from bough.backends.threads import get_num_threads, set_num_threads
 from bough.cost import paper
 from bough.errors import (
     BoughError,
@@ -17,6 +18,7 @@ from bough.errors import (
     TreeError,
     UnknownNameError,
 )
+from bough.kernel.compile import get_backend, set_backend
 from bough.kernel.configuration import difference, integrate, interpolate, neutral, random
 from bough.kernel.counting import count
 from bough.kernel.dynamics import (
@@ -117,6 +119,8 @@ __all__ = [
     "from_drake",
     "from_mujoco",
     "from_pinocchio",
+    "get_backend",
+    "get_num_threads",
     "gravity_forces",
     "integrate",
     "interpolate",
@@ -134,6 +138,8 @@ __all__ = [
     "potential_energy",
     "random",
     "rnea",
+    "set_backend",
+    "set_num_threads",
     "to_drake",
     "to_mujoco",
     "to_pinocchio",

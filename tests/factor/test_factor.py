@@ -81,6 +81,7 @@ def factors(kind: str, tree: Tree, packed: Any) -> tuple[Floats, Floats]:
 
 SEEDS = st.integers(0, 2**32 - 1)
 KINDS = pytest.mark.parametrize("kind", FACTORISE)
+UNIT = pytest.mark.parametrize("unit", [True, False], ids=["unit diagonal", "full diagonal"])  # UDUᵀ is as LTDL here
 ON_NAMED = pytest.mark.parametrize("tree", NAMED.values(), ids=NAMED)
 
 
@@ -160,15 +161,21 @@ def programs(function: Callable[..., Any], **inputs: int) -> list[Any]:
 @ON_NAMED
 def test_rolled_as_unrolled_as_floats(kind: str, tree: Tree) -> None:
     packed = packed_of(tree, random_matrix(tree, 7))
-    x = np.random.default_rng(8).normal(size=tree.n).tolist()
     result = list(FACTORISE[kind](tree, packed))
     for program in programs(lambda packed: FACTORISE[kind](tree, packed), packed=size(tree)):
         close(evaluate(program, {"packed": packed})["y"], result, rtol=1e-12, atol=1e-12)
+
+
+@UNIT
+@ON_NAMED
+def test_products_rolled_as_unrolled_as_floats(unit: bool, tree: Tree) -> None:
+    x = np.random.default_rng(8).normal(size=tree.n).tolist()
+    result = list(FACTORISE["ltdl" if unit else "ltl"](tree, packed_of(tree, random_matrix(tree, 7))))
     for name, product in PRODUCTS.items():
-        y = list(product(tree, result, x, kind != "ltl"))
+        y = list(product(tree, result, x, unit))
 
         def function(packed: Any, x: Any, product: Callable[..., Any] = product) -> Any:
-            return product(tree, packed, x, kind != "ltl")
+            return product(tree, packed, x, unit)
 
         for program in programs(function, packed=size(tree), x=tree.n):
             close(evaluate(program, {"packed": result, "x": x})["y"], y, rtol=1e-12, atol=1e-12, err_msg=name)
@@ -240,13 +247,18 @@ def test_costs_of_products_with_the_matrix(tree: Tree) -> None:
 def test_programs_cost_the_same(kind: str, tree: Tree) -> None:
     unrolled, rolled, _, rolled_simplified = programs(lambda packed: FACTORISE[kind](tree, packed), packed=size(tree))
     assert count(rolled) == count(unrolled) == count(rolled_simplified) == closed_form(tree, "factorize", kind)
+
+
+@UNIT
+@ON_NAMED
+def test_programs_of_products_cost_the_same(unit: bool, tree: Tree) -> None:
     for name in costs.OPERATIONS[1:]:
 
         def function(packed: Any, x: Any, product: Callable[..., Any] = PRODUCTS[name]) -> Any:
-            return product(tree, packed, x, kind != "ltl")
+            return product(tree, packed, x, unit)
 
         unrolled, rolled, _, _ = programs(function, packed=size(tree), x=tree.n)
-        assert count(rolled) == count(unrolled) == closed_form(tree, name, kind), name
+        assert count(rolled) == count(unrolled) == closed_form(tree, name, "ltdl" if unit else "ltl"), name
 
 
 def test_sharing_reciprocals_leaves_one_division_per_pivot() -> None:

@@ -25,7 +25,7 @@ def traced(function: Any, rolled: bool, **sizes: int) -> Program:
 
 
 def test_every_operation() -> None:
-    expected = Count(mul=2, add=3, div=2, sqrt=1, trig=3, other=11)
+    expected = Count(mul=3, add=4, div=2, sqrt=1, trig=3, other=11)
     assert counted(every_operation, x=6) == expected
     for rolled in (False, True):
         assert count(traced(every_operation, rolled, x=6)) == expected

@@ -20,6 +20,7 @@ from bough.scalar import (
     either,
     maximum,
     minimum,
+    multiply_add,
     negation,
     select,
     sin,
@@ -35,6 +36,8 @@ EXAMPLES: dict[str, list[tuple[tuple[Any, ...], Any]]] = {
     "add": [((2.5, -4.0), -1.5)],
     "sub": [((2.5, -4.0), 6.5)],
     "mul": [((2.5, -4.0), -10.0)],
+    # (1 + 2⁻³⁰)² = 1 + 2⁻²⁹ + 2⁻⁶⁰: the last term survives a single rounding only
+    "fma": [((2.5, -4.0, 1.0), -9.0), ((1 + 2.0**-30, 1 + 2.0**-30, -1 - 2.0**-29), 2.0**-60)],
     "div": [((3.0, -4.0), -0.75)],
     "sqrt": [((6.25,), 2.5), ((0.0,), 0.0)],
     "sin": [((0.0,), 0.0), ((math.pi / 6,), 0.5)],
@@ -51,13 +54,14 @@ EXAMPLES: dict[str, list[tuple[tuple[Any, ...], Any]]] = {
 }
 
 COSTS = {
-    "free": {"neg", "iadd", "imul"},
-    "add": {"add", "sub"},
-    "mul": {"mul"},
-    "div": {"div"},
-    "sqrt": {"sqrt"},
-    "trig": {"sin", "cos", "atan2"},
-    "other": {"lt", "le", "and", "or", "not", "select"},
+    (): {"neg", "iadd", "imul"},
+    ("add",): {"add", "sub"},
+    ("mul",): {"mul"},
+    ("mul", "add"): {"fma"},
+    ("div",): {"div"},
+    ("sqrt",): {"sqrt"},
+    ("trig",): {"sin", "cos", "atan2"},
+    ("other",): {"lt", "le", "and", "or", "not", "select"},
 }
 
 ALL = {**OPS, **INDEX_OPS}
@@ -158,6 +162,7 @@ REACHED_BY = {
     "2 - b": (lambda a, b: 2.0 - b, ["sub"]),
     "a * b": (lambda a, b: a * b, ["mul"]),
     "2 * b": (lambda a, b: 2.0 * b, ["mul"]),
+    "multiply_add": (lambda a, b: multiply_add(2.0, a, b), ["fma"]),
     "a / b": (lambda a, b: a / b, ["div"]),
     "2 / b": (lambda a, b: 2.0 / b, ["div"]),
     "a / 2": (lambda a, b: a / 2.0, ["div"]),

@@ -13,6 +13,7 @@ import numpy as np
 
 from bough.backends.protocol import FloatArray
 from bough.program import Evaluator, Program
+from bough.scalar import OPS
 
 __all__ = ["ARRAY_RULES", "ReferenceKernel"]
 
@@ -21,6 +22,7 @@ ARRAY_RULES: dict[str, Callable[..., Any]] = {
     "add": np.add,
     "sub": np.subtract,
     "mul": np.multiply,
+    "fma": np.vectorize(OPS["fma"].meaning, otypes=[float]),
     "div": np.divide,
     "sqrt": np.sqrt,
     "sin": np.sin,

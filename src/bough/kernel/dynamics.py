@@ -12,7 +12,7 @@ from bough.kernel.border import FloatArray, write_out
 from bough.kernel.counting import count
 from bough.kernel.factors import Factor, factor_packed
 from bough.kernel.run import require_model, require_regular, run
-from bough.kernel.treematrix import TreeMatrix
+from bough.kernel.treematrix import TreeMatrix, unpacked
 from bough.model import Model
 
 __all__ = [
@@ -117,7 +117,7 @@ def crba(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bo
     ndarray
         M (..., nv, nv), full and symmetric.
     """
-    dense = crba_packed(model, q, check=check).dense()
+    dense = unpacked(run(model, "crba", {"q": q}, check=check)["M"], model.dof_tree)
     return dense if out is None else write_out(out, dense)
 
 

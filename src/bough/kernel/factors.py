@@ -231,8 +231,9 @@ class Factor:
             lambda packed, x: {"y": operation(tree, packed, x, unit)},
             {"packed": tree.n + tree.D1, "x": tree.n},
             tree.n,
+            lambda: f"{name} {unit} {tree.parents}",
         )
-        return apply(ready, tree, self.packed, x, out, argument)
+        return apply(ready, name, tree, self.packed, x, out, argument)
 
 
 def _factorized(kind: Kind, H: ArrayLike | TreeMatrix, parents: Parents | None, overwrite: bool) -> Factor:
@@ -267,7 +268,12 @@ def _require_writable(H: object) -> None:
 def _run(kind: Kind, values: FloatArray, tree: Tree) -> FloatArray:
     algorithm, size = ALGORITHMS[kind], tree.n + tree.D1
     ready = kernel(
-        ("factor", kind, tree), kind, lambda packed: {"factor": algorithm(tree, packed)}, {"packed": size}, tree.n
+        ("factor", kind, tree),
+        kind,
+        lambda packed: {"factor": algorithm(tree, packed)},
+        {"packed": size},
+        tree.n,
+        lambda: f"{kind} {tree.parents}",
     )
     return call(ready, {"packed": (values, 1)}, {"factor": (size,)})["factor"]
 

@@ -16,7 +16,7 @@ from bough.kernel.compile import kernel
 from bough.tree import Tree
 from bough.tree.tree import IntArray, Integers
 
-__all__ = ["Parents", "TreeMatrix", "apply", "as_tree", "diagonal_places", "places", "read_dense"]
+__all__ = ["Parents", "TreeMatrix", "apply", "as_tree", "diagonal_places", "places", "read_dense", "unpacked"]
 
 Parents: TypeAlias = Tree | Integers
 
@@ -39,6 +39,15 @@ def diagonal_places(tree: Tree) -> IntArray:
     return tree.packed_starts[1:] - 1
 
 
+def unpacked(values: FloatArray, tree: Tree) -> FloatArray:
+    """The full symmetric matrix (*batch, n, n) of packed rows (*batch, n + D1)."""
+    rows, columns = places(tree)
+    matrix = np.zeros((*values.shape[:-1], tree.n, tree.n), values.dtype)
+    matrix[..., rows, columns] = values
+    matrix[..., columns, rows] = values
+    return matrix
+
+
 def read_dense(H: ArrayLike, tree: Tree) -> FloatArray:
     """The matrix as floats, (*batch, n, n), once it is known to be finite, symmetric and of the tree's pattern."""
     n = tree.n
@@ -48,14 +57,22 @@ def read_dense(H: ArrayLike, tree: Tree) -> FloatArray:
 
 
 def apply(
-    ready: Kernel, tree: Tree, packed: FloatArray, x: ArrayLike, out: FloatArray | None, name: str = "x"
+    ready: Kernel,
+    operation: str,
+    tree: Tree,
+    packed: FloatArray,
+    x: ArrayLike,
+    out: FloatArray | None,
+    name: str = "x",
 ) -> FloatArray:
     """Run a kernel y(packed, x) on a vector or on columns.
 
     Parameters
     ----------
-    packed
-        Packed rows, shape (*batch, n + D1).
+    ready, operation
+        The kernel, and what it is called in errors.
+    tree, packed
+        Tree and packed rows, shape (*batch, n + D1).
     x
         Shape (*batch, n) for a vector, (*batch, n, k) for k columns; `name` is what the caller calls it.
     out
@@ -74,7 +91,7 @@ def apply(
         y[..., first : first + step] = np.moveaxis(result, 0, -1)
 
     y = y.reshape(values.shape)
-    require_finite(f"the result for {name}", y)
+    require_finite(f"{operation}({name})", y)
     return y if out is None else write_out(out, y)
 
 
@@ -166,11 +183,7 @@ class TreeMatrix:
 
     def dense(self) -> FloatArray:
         """The full symmetric matrix, shape (*batch, n, n)."""
-        rows, columns = places(self.tree)
-        matrix = np.zeros((*self.batch, self.n, self.n), self.values.dtype)
-        matrix[..., rows, columns] = self.values
-        matrix[..., columns, rows] = self.values
-        return matrix
+        return unpacked(self.values, self.tree)
 
     def mul(self, x: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """The product H x, which has the shape of x.
@@ -189,8 +202,9 @@ class TreeMatrix:
             lambda packed, x: {"y": factor.mul_H(tree, packed, x)},
             {"packed": tree.n + tree.D1, "x": tree.n},
             tree.n,
+            lambda: f"mul_H {tree.parents}",
         )
-        return apply(ready, tree, self.values, x, out)
+        return apply(ready, "mul", tree, self.values, x, out)
 
     def __matmul__(self, x: ArrayLike) -> FloatArray:
         return self.mul(x)

@@ -3,6 +3,7 @@
 from bough.program.check import check
 from bough.program.count import count
 from bough.program.evaluate import Evaluator, evaluate
+from bough.program.fuse import fuse
 from bough.program.ir import Apply, Block, Buffer, Const, Instruction, Load, Loop, Program, Store, Switch, walk
 from bough.program.printer import show
 from bough.program.simplify import simplify
@@ -10,5 +11,5 @@ from bough.program.tracer import trace
 
 __all__ = [
     "Apply", "Block", "Buffer", "Const", "Evaluator", "Instruction", "Load", "Loop", "Program", "Store", "Switch",
-    "check", "count", "evaluate", "show", "simplify", "trace", "walk",
+    "check", "count", "evaluate", "fuse", "show", "simplify", "trace", "walk",
 ]  # fmt: skip

@@ -35,8 +35,8 @@ class _Counter:
             elif isinstance(x, Apply):
                 if x.op in INDEX_OPS:
                     known[x.result] = INDEX_OPS[x.op].meaning(*(known[a] for a in x.arguments))
-                elif OPS[x.op].cost != "free":
-                    self.numbers[OPS[x.op].cost] += 1
+                else:
+                    self.numbers.update(OPS[x.op].cost)
             elif isinstance(x, Load):
                 if self.kinds[x.result] == "int":
                     known[x.result] = int(self.tables[x.buffer][known[x.index]])

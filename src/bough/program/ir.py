@@ -25,8 +25,8 @@ __all__ = [
 class Buffer:
     """A one-dimensional array. Inputs, outputs and scratch exist once per state; a table holds constants for all.
 
-    Outputs and scratch hold zeros when the program starts. Indices come from tables alone, so they are the same for
-    every state.
+    Outputs and scratch hold zeros when the program starts, except where `cleared` is False: there every entry that is
+    read has been written before. Indices come from tables alone, so they are the same for every state.
     """
 
     name: str
@@ -34,6 +34,7 @@ class Buffer:
     kind: Kind
     size: int
     data: NDArray[Any] | None = None
+    cleared: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,7 @@ class TracedRows:
             starts = np.concatenate(([0], ends[:-1])) if self._count else ends
             size = int(ends[-1]) if self._count else 0
             self._tracer.replace(Buffer(self._starts.name, "table", "int", self._count, starts))
-        self._tracer.replace(Buffer(self._scratch.name, "scratch", "float", size))
+        self._tracer.replace(Buffer(self._scratch.name, "scratch", "float", size, cleared=False))
 
     def _store(self, place: Index, x: Any) -> None:
         new = self._tracer.kept(self._level, lambda: self._tracer.load(self._scratch, place), x)

@@ -179,7 +179,8 @@ class Tracer(Control):
         if name in self._buffers and self._buffers[name].role == "input":
             raise ProgramError(f"the output {name!r} has the name of an input")
         if not isinstance(values, TracedArray):
-            buffer = self.declare(name, "output", "float", len(values))
+            buffer = replace(self.declare(name, "output", "float", len(values)), cleared=False)
+            self.replace(buffer)
             for k, x in enumerate(values):
                 self.store(buffer, k, x)
         elif values.tracer is not self:

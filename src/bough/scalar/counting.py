@@ -98,8 +98,8 @@ class Counted(Symbolic):
     def record(self, op: Op, arguments: tuple[Scalar | Bool, ...]) -> Symbolic:
         if op.name == "neg":
             return Counted(self.tally, negated=self)
-        if op.cost != "free":
-            self.tally.note(op.cost)
+        for kind in op.cost:
+            self.tally.note(kind)
         return Counted(self.tally)
 
 

@@ -7,7 +7,20 @@ import math
 from bough.scalar.ops import OPS
 from bough.scalar.symbolic import Bool, Scalar, Symbolic
 
-__all__ = ["absolute", "atan2", "both", "cos", "either", "maximum", "minimum", "negation", "select", "sin", "sqrt"]
+__all__ = [
+    "absolute",
+    "atan2",
+    "both",
+    "cos",
+    "either",
+    "maximum",
+    "minimum",
+    "multiply_add",
+    "negation",
+    "select",
+    "sin",
+    "sqrt",
+]
 
 
 def sqrt(x: Scalar) -> Scalar:
@@ -40,6 +53,14 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
             return argument.record(OPS["atan2"], (y, x))
     assert not isinstance(y, Symbolic) and not isinstance(x, Symbolic)
     return math.atan2(y, x)
+
+
+def multiply_add(a: Scalar, b: Scalar, c: Scalar) -> Scalar:
+    """A b + c, rounded once."""
+    for argument in (a, b, c):
+        if isinstance(argument, Symbolic):
+            return argument.record(OPS["fma"], (a, b, c))
+    return float(OPS["fma"].meaning(a, b, c))
 
 
 def select(condition: Bool, a: Scalar, b: Scalar) -> Scalar:

@@ -11,9 +11,12 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal
 
 __all__ = ["INDEX_OPS", "OPS", "Kind", "Op"]
+
+CostKind = Literal["mul", "add", "div", "sqrt", "trig", "other"]
 
 Kind = Literal["float", "bool", "int"]
 """What a value is: a number, a truth value, or an index."""
@@ -31,13 +34,22 @@ class Op:
     arguments: tuple[Kind, ...]
     result: Kind
     meaning: Callable[..., Any]
-    cost: Literal["mul", "add", "div", "sqrt", "trig", "other", "free"]
+    cost: tuple[CostKind, ...]
     partials: Partials | None
     commutes: bool = False
 
 
 F: Kind = "float"
 B: Kind = "bool"
+
+
+def _fma(a: float, b: float, c: float) -> float:
+    """A product and a sum with one rounding, a b + c."""
+    plain = a * b + c
+    if not math.isfinite(plain):
+        return plain
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    return float(exact) if exact else plain  # which knows the sign of a zero
 
 
 def _select(condition: bool, a: float, b: float) -> float:
@@ -69,21 +81,22 @@ def _atan2_partials(args: tuple[Any, ...], result: Any) -> tuple[Any, ...]:
 
 
 _TABLE = (
-    Op("neg", (F,), F, operator.neg, "free", lambda a, r: (-1.0,)),
-    Op("add", (F, F), F, operator.add, "add", lambda a, r: (1.0, 1.0), commutes=True),
-    Op("sub", (F, F), F, operator.sub, "add", lambda a, r: (1.0, -1.0)),
-    Op("mul", (F, F), F, operator.mul, "mul", lambda a, r: (a[1], a[0]), commutes=True),
-    Op("div", (F, F), F, operator.truediv, "div", lambda a, r: (1.0 / a[1], -r / a[1])),
-    Op("sqrt", (F,), F, math.sqrt, "sqrt", lambda a, r: (0.5 / r,)),
-    Op("sin", (F,), F, math.sin, "trig", _sin_partials),
-    Op("cos", (F,), F, math.cos, "trig", _cos_partials),
-    Op("atan2", (F, F), F, math.atan2, "trig", _atan2_partials),
-    Op("lt", (F, F), B, operator.lt, "other", None),
-    Op("le", (F, F), B, operator.le, "other", None),
-    Op("and", (B, B), B, operator.and_, "other", None, commutes=True),
-    Op("or", (B, B), B, operator.or_, "other", None, commutes=True),
-    Op("not", (B,), B, operator.not_, "other", None),
-    Op("select", (B, F, F), F, _select, "other", _select_partials),
+    Op("neg", (F,), F, operator.neg, (), lambda a, r: (-1.0,)),
+    Op("add", (F, F), F, operator.add, ("add",), lambda a, r: (1.0, 1.0), commutes=True),
+    Op("sub", (F, F), F, operator.sub, ("add",), lambda a, r: (1.0, -1.0)),
+    Op("mul", (F, F), F, operator.mul, ("mul",), lambda a, r: (a[1], a[0]), commutes=True),
+    Op("fma", (F, F, F), F, _fma, ("mul", "add"), lambda a, r: (a[1], a[0], 1.0)),
+    Op("div", (F, F), F, operator.truediv, ("div",), lambda a, r: (1.0 / a[1], -r / a[1])),
+    Op("sqrt", (F,), F, math.sqrt, ("sqrt",), lambda a, r: (0.5 / r,)),
+    Op("sin", (F,), F, math.sin, ("trig",), _sin_partials),
+    Op("cos", (F,), F, math.cos, ("trig",), _cos_partials),
+    Op("atan2", (F, F), F, math.atan2, ("trig",), _atan2_partials),
+    Op("lt", (F, F), B, operator.lt, ("other",), None),
+    Op("le", (F, F), B, operator.le, ("other",), None),
+    Op("and", (B, B), B, operator.and_, ("other",), None, commutes=True),
+    Op("or", (B, B), B, operator.or_, ("other",), None, commutes=True),
+    Op("not", (B,), B, operator.not_, ("other",), None),
+    Op("select", (B, F, F), F, _select, ("other",), _select_partials),
 )
 
 OPS: dict[str, Op] = {op.name: op for op in _TABLE}
@@ -92,8 +105,8 @@ OPS: dict[str, Op] = {op.name: op for op in _TABLE}
 INDEX_OPS: dict[str, Op] = {
     op.name: op
     for op in (
-        Op("iadd", ("int", "int"), "int", operator.add, "free", None, commutes=True),
-        Op("imul", ("int", "int"), "int", operator.mul, "free", None, commutes=True),
+        Op("iadd", ("int", "int"), "int", operator.add, (), None, commutes=True),
+        Op("imul", ("int", "int"), "int", operator.mul, (), None, commutes=True),
     )
 }
 """Operations on indices: enough to form an address from a loop counter and a table entry."""

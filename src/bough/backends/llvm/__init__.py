@@ -3,7 +3,6 @@
 from bough.backends.llvm.artifact import Artifact, compile_program
 from bough.backends.llvm.kernel import LlvmKernel
 from bough.backends.llvm.target import host
-from bough.backends.llvm.threads import get_num_threads, set_num_threads
 from bough.backends.llvm.types import Real
 
-__all__ = ["Artifact", "LlvmKernel", "Real", "compile_program", "get_num_threads", "host", "set_num_threads"]
+__all__ = ["Artifact", "LlvmKernel", "Real", "compile_program", "host"]

@@ -16,7 +16,7 @@ from bough.backends.llvm.emit import llvm_source, workspace
 from bough.backends.llvm.target import host
 from bough.backends.llvm.types import Real
 from bough.errors import ProgramError
-from bough.program import Program
+from bough.program import Program, fuse
 
 __all__ = ["Artifact", "compile_program"]
 
@@ -80,5 +80,7 @@ def compile_program(program: Program, real: Real) -> Artifact:
         if b.data is not None:
             table = np.ascontiguousarray(b.data, np.int64 if b.kind == "int" else number)
         slots.append(Slot(b.name, b.role, b.size, table))
+    if host().fuses:
+        program = fuse(program)
     code = host().object_code(llvm_source(program, real))
     return Artifact(real, tuple(slots), workspace(program, real).size, code)

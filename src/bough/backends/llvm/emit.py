@@ -212,4 +212,4 @@ def _moves(program: Program, space: Workspace, real: Real) -> tuple[str, str]:
 
 
 def _needs_clearing(buffer: Buffer) -> bool:
-    return buffer.role in ("output", "scratch") and getattr(buffer, "cleared", True) and buffer.size > 0
+    return buffer.role in ("output", "scratch") and buffer.cleared and buffer.size > 0

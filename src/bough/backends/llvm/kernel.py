@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from bough.backends.llvm.artifact import Artifact
 from bough.backends.llvm.target import host
-from bough.backends.llvm.threads import run_in_threads
 from bough.backends.llvm.types import Real
 from bough.backends.protocol import FloatArray
+from bough.backends.threads import run_in_threads
 
 __all__ = ["LlvmKernel"]
 

@@ -1,0 +1,227 @@
+"""One source, three routes: every algorithm over floats, as an unrolled program and as a rolled one."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bough
+from bough.kernel.run import mechanism, options, program
+from bough.kernel.specs import NEED_FRAMES, SPECS, Options
+from bough.program import Const, Program, count, evaluate, trace, walk
+from closeness import assert_close
+from model_strategies import JOINTS, random_inertia, random_joint, random_placement, random_state
+
+SAME = 1e-12
+
+SOURCE = Path(bough.__file__).parent
+PHYSICS = ("algorithms", "factor", "model", "spatial", "tree")
+
+# Between them every joint type; with mimic joints along a branch, across branches, and one that follows a follower.
+ZOO = {
+    "floating": ["free", "revolute", "universal", "planar", "prismatic"],
+    "branching": ["spherical", "translational", "continuous", "helical", "cylindrical"],
+    "coupled": ["free", "revolute", "prismatic", "helical"],
+    "small": ["free", "universal", "revolute"],
+}
+PARENTS = ["world", "0", "0", "1", "3"]
+CHAIN = ["world", "0", "1"]
+
+
+@cache
+def zoo(name: str) -> bough.Model:
+    """One of the models above, with a frame called "tip" on its last body."""
+    rng = np.random.default_rng([*name.encode()])
+    b = bough.Builder(name, gravity=(1.0, 2.0, -9.0))
+    for k, (kind, parent) in enumerate(zip(ZOO[name], CHAIN if name == "small" else PARENTS, strict=False)):
+        rotor = 0.2 if k % 2 else 0.0
+        b.add(str(k), random_joint(kind, rng), parent, armature=rotor, **random_inertia(rng), **random_placement(rng))
+    last = str(len(ZOO[name]) - 1)
+    if name == "coupled":
+        follower = bough.Mimic(bough.Revolute((1, 2, 3)), "1", -1.5, 0.3)
+        b.add("along", follower, last, armature=0.1, **random_inertia(rng), **random_placement(rng))
+        b.add("across", bough.Mimic(bough.Prismatic("x"), "along", 0.5, 0.1), **random_inertia(rng))
+        last = "along"
+    b.frame("tip", last, **random_placement(rng))
+    return b.build()
+
+
+def on(name: str, algorithm: str) -> Options:
+    model = zoo(name)
+    return options(model, ["tip"] if algorithm in NEED_FRAMES else None, "LOCAL_WORLD_ALIGNED")
+
+
+@cache
+def traced(name: str, algorithm: str, rolled: bool) -> Program:
+    return program(zoo(name), algorithm, on(name, algorithm), SPECS[algorithm].inputs, rolled)
+
+
+def arguments(model: bough.Model, algorithm: str, rng: np.random.Generator) -> dict[str, list[float]]:
+    """A random state as plain lists, as an algorithm sees it."""
+    q, v, a, tau, f = random_state(model, rng)
+    there = bough.integrate(model, q, 0.5 * a)
+    values = {"q": q, "v": v, "a": a, "tau": tau, "f_ext": f.ravel(), "q0": q, "q1": there, "t": np.array([0.3])}
+    return {key: [float(x) for x in values[key]] for key in SPECS[algorithm].inputs}
+
+
+def cases() -> Iterator[tuple[str, str]]:
+    for name in ("floating", "branching", "coupled"):
+        for algorithm in SPECS:
+            if algorithm == "aba" and name == "coupled":
+                continue  # solved through the factor instead: crba_ltdl
+            if algorithm == "operational_space_inertia" and name == "branching":
+                continue  # its tip cannot move in all directions
+            yield name, algorithm
+
+
+CASES = list(cases())
+
+
+def test_the_zoo_has_every_joint() -> None:
+    assert {kind for kinds in ZOO.values() for kind in kinds} == set(JOINTS) - {"fixed"}
+
+
+@pytest.mark.parametrize(("name", "algorithm"), CASES)
+def test_floats_unrolled_and_rolled_agree(name: str, algorithm: str, rng: np.random.Generator) -> None:
+    model = zoo(name)
+    for _ in range(2):
+        x = arguments(model, algorithm, rng)
+        floats = SPECS[algorithm].run(mechanism(model), on(name, algorithm), {k: list(y) for k, y in x.items()})
+        shapes = SPECS[algorithm].shapes(model, on(name, algorithm))
+        for rolled in (False, True):
+            results = evaluate(traced(name, algorithm, rolled), x)
+            assert results.keys() == floats.keys() == shapes.keys()
+            for key, shape in shapes.items():
+                assert len(results[key]) == np.prod(shape, dtype=int)
+                assert_close(results[key], [floats[key][k] for k in range(len(results[key]))], SAME)
+
+
+@pytest.mark.parametrize("name", ["floating", "branching", "coupled"])
+def test_operation_counts_are_reported(name: str) -> None:
+    """The unrolled program performs no more than the algorithm as written.
+
+    Divisions by one number may have become products with its reciprocal.
+    """
+    print(f"\n{name:28} {'as written':>12} {'unrolled':>10} {'rolled':>10}")
+    for algorithm in (algorithm for case, algorithm in CASES if case == name):
+        frames = ["tip"] if algorithm in NEED_FRAMES else None
+        written = bough.count(zoo(name), algorithm, f_ext=True, frames=frames, reference="LOCAL_WORLD_ALIGNED")
+        unrolled, rolled = (count(traced(name, algorithm, way)) for way in (False, True))
+        print(f"{algorithm:28} {written.total:12} {unrolled.total:10} {rolled.total:10}")
+        assert unrolled.total > 0
+        assert unrolled.mul <= written.mul_div
+        for sort in ("add", "div", "sqrt", "trig", "other"):
+            assert getattr(unrolled, sort) <= getattr(written, sort), sort
+        assert unrolled.trig <= rolled.trig
+
+
+# --- no algorithm has a second version ---
+
+
+def executed(run: Any) -> set[CodeType]:
+    """The functions of the physics folders that run while something is done."""
+    seen: set[CodeType] = set()
+    inside = tuple(str(SOURCE / folder) for folder in PHYSICS)
+
+    def note(frame: FrameType, event: str, argument: Any) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(inside):
+            seen.add(frame.f_code)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        run()
+    finally:
+        sys.setprofile(before)
+    return seen
+
+
+@pytest.mark.parametrize("algorithm", SPECS)
+def test_all_routes_run_the_very_same_functions(algorithm: str, rng: np.random.Generator) -> None:
+    inside, chosen, row = mechanism(zoo("small")), on("small", algorithm), SPECS[algorithm]
+    x = arguments(zoo("small"), algorithm, rng)
+    sizes = {key: len(values) for key, values in x.items()}
+
+    def function(**arrays: Any) -> Any:
+        return row.run(inside, chosen, arrays)
+
+    function(**x)  # so that what the model and its tree remember is there
+    routes = [
+        executed(lambda: function(**x)),
+        executed(lambda: trace(algorithm, function, sizes, rolled=False)),
+        executed(lambda: trace(algorithm, function, sizes, rolled=True)),
+    ]
+    assert any("algorithms" in code.co_filename for code in routes[0])
+    assert routes[0] == routes[1] == routes[2]
+
+
+def definitions(folder: str) -> list[str]:
+    """Names of the functions at the top of the modules of a folder."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sorted((SOURCE / folder).rglob("*.py"))]
+    return [node.name for tree in trees for node in tree.body if isinstance(node, ast.FunctionDef)]
+
+
+def test_every_algorithm_is_defined_once() -> None:
+    public = [name for name in definitions("algorithms") if not name.startswith("_")]
+    assert len(public) == len(set(public))
+    assert {"rnea", "crba", "aba", "coriolis_matrix", "jacobian", "placements"} <= set(public)
+    factors = [name for name in definitions("factor") if not name.startswith("_")]
+    assert len(factors) == len(set(factors))
+    assert {"ltl", "ltdl", "udut"} <= set(factors)
+
+
+@pytest.mark.parametrize("folder", PHYSICS)
+def test_physics_cannot_tell_how_it_is_run(folder: str) -> None:
+    """No name, attribute or import there speaks of rolling, tracing or programs."""
+    for path in sorted((SOURCE / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names: Sequence[str] = [getattr(node, part, "") or "" for part in ("id", "attr", "arg", "name", "module")]
+            for name in names:
+                words = str(name).lower()
+                assert not any(word in words for word in ("rolled", "tracer", "traced", "bough.program")), (path, name)
+
+
+# --- large mechanisms ---
+
+
+LARGE = {
+    "chain": bough.topologies.chain(300),
+    "balanced tree": bough.topologies.balanced_tree(8),
+    "side branches": bough.topologies.side_branch_chain(100, 2),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("algorithm", ["rnea", "aba"])
+def test_rolled_programs_of_large_mechanisms(name: str, algorithm: str, rng: np.random.Generator) -> None:
+    model = LARGE[name]
+    x = arguments(model, algorithm, rng)
+    floats = SPECS[algorithm].run(mechanism(model), Options(), {k: list(y) for k, y in x.items()})
+    results = evaluate(program(model, algorithm, Options(), SPECS[algorithm].inputs, rolled=True), x)
+    for key, values in floats.items():
+        assert_close(results[key], list(values), SAME)
+
+
+@pytest.mark.parametrize("make", [bough.topologies.chain, bough.topologies.star], ids=["chain", "star"])
+@pytest.mark.parametrize("algorithm", ["rnea", "aba", "crba", "crba_ltdl", "com_jacobian", "placements"])
+def test_rolled_programs_do_not_grow(make: Any, algorithm: str) -> None:
+    """Constants aside, which may or may not be equal to each other by chance."""
+    lengths = []
+    for n in (50, 500 if algorithm != "crba_ltdl" else 100):
+        made = program(make(n), algorithm, Options(), SPECS[algorithm].inputs, rolled=True)
+        lengths.append(sum(not isinstance(x, Const) for x in walk(made.body)))
+    assert lengths[0] == lengths[1]
+
+
+def test_unrolled_programs_grow() -> None:
+    """What the test above would say of a program without loops."""
+    made = [program(bough.topologies.chain(n), "rnea", Options(), ("q", "v", "a"), rolled=False) for n in (2, 4)]
+    assert len(list(walk(made[0].body))) < len(list(walk(made[1].body)))

@@ -1,0 +1,131 @@
+"""The disk cache: hits need no tracing; what is corrupt, foreign or concurrent does no harm."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bough
+from bough.kernel import cache, compile, run
+from bough.program import Program
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("BOUGH_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(compile, "_chosen", "llvm")
+    monkeypatch.setattr(compile, "_kernels", type(compile._kernels)())
+    return tmp_path / "cache"
+
+
+def forget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if in a new process."""
+    monkeypatch.setattr(compile, "_kernels", type(compile._kernels)())
+
+
+def ask() -> np.ndarray:  # type: ignore[type-arg]
+    return bough.crba(bough.topologies.chain(2), [0.1, 0.2])
+
+
+def test_a_hit_needs_no_tracing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = ask()
+    assert cache.info().files == 1
+    forget(monkeypatch)
+
+    def no_tracing(*args: object, **options: object) -> Program:
+        raise AssertionError("traced again")
+
+    monkeypatch.setattr(compile, "trace", no_tracing)
+    np.testing.assert_array_equal(ask(), first)
+    with pytest.raises(AssertionError, match="traced again"):
+        bough.crba(bough.topologies.chain(3), [0.1, 0.2, 0.3])
+
+
+def test_other_geometry_options_and_types_are_other_files(folder: Path) -> None:
+    model = bough.topologies.chain(2)
+    bough.jacobian(model, [0.1, 0.2], "body 2", "LOCAL")
+    bough.jacobian(model, [0.1, 0.2], "body 2", "WORLD")
+    bough.jacobian(model, [0.1, 0.2], "body 1", "LOCAL")
+    bough.jacobian(model, np.zeros(2, np.float32), "body 1", "LOCAL")
+    builder = bough.Builder()
+    builder.add("a", bough.Revolute("z"), mass=1.0)
+    builder.add("b", bough.Revolute("z"), "a", mass=2.0)
+    bough.jacobian(builder.build(), [0.1, 0.2], "b", "LOCAL")
+    assert cache.info().files == 5
+
+
+def test_corrupt_files_are_replaced(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = ask()
+    (path,) = folder.glob("*.program")
+    good = path.read_bytes()
+    for bad in (b"", good[:50], good[:-1], good[:60] + b"\0" + good[61:], b"x" * len(good)):
+        path.write_bytes(bad)
+        forget(monkeypatch)
+        np.testing.assert_array_equal(ask(), first)
+        assert path.read_bytes() == good  # same input, same bits
+
+
+@pytest.mark.skipif(os.name == "nt", reason="rights of POSIX")
+def test_the_folder_is_private_and_a_foreign_one_is_not_used(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    forget(monkeypatch)
+    folder.chmod(0o777)
+    assert not cache.info().usable
+    stamp = next(folder.glob("*.program")).stat().st_mtime_ns
+    ask()
+    assert next(folder.glob("*.program")).stat().st_mtime_ns == stamp
+    folder.chmod(0o700)
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    assert cache.load("anything") is None
+
+
+def test_an_unwritable_place_is_no_error(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    monkeypatch.setenv("BOUGH_CACHE_DIR", str(tmp_path / "file"))
+    assert ask().shape == (2, 2)
+    monkeypatch.setenv("BOUGH_CACHE_DIR", str(tmp_path / "file" / "below"))
+    forget(monkeypatch)
+    assert ask().shape == (2, 2)
+    assert cache.info().files == 0
+
+
+def test_joints_from_elsewhere_are_not_stored(folder: Path) -> None:
+    class Own(bough.Revolute):
+        """A joint whose code the cache cannot know."""
+
+        @property
+        def canonical(self) -> bough.Joint:
+            return self
+
+    builder = bough.Builder()
+    builder.add("a", Own("z"), mass=1.0, inertia=1.0)
+    assert run.mechanism(builder.build()).digest is None
+    bough.crba(builder.build(), [0.1])
+    assert cache.info().files == 0
+
+
+def test_clear(folder: Path) -> None:
+    ask()
+    assert cache.clear() == 1
+    assert cache.info().files == 0
+
+
+def test_many_processes_at_once(folder: Path) -> None:
+    code = "import bough; print(bough.crba(bough.topologies.chain(2), [0.1, 0.2]).tolist())"
+    environment = os.environ | {"BOUGH_BACKEND": "llvm", "BOUGH_CACHE_DIR": str(folder)}
+    processes = [
+        subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment, text=True)
+        for _ in range(4)
+    ]
+    answers = {process.communicate()[0] for process in processes}
+    assert [process.returncode for process in processes] == [0, 0, 0, 0]
+    assert len(answers) == 1
+    assert cache.info().files == 1
+    assert not list(folder.glob("*.part"))
