@@ -3,6 +3,20 @@
 from bough.factor.ltdl import ltdl
 from bough.factor.ltl import ltl
 from bough.factor.products import diagonal, mul, mul_H, mul_L, mul_Lt, solve, solve_L, solve_Lt
+from bough.factor.storage import dense
 from bough.factor.udut import udut
 
-__all__ = ["diagonal", "ltdl", "ltl", "mul", "mul_H", "mul_L", "mul_Lt", "solve", "solve_L", "solve_Lt", "udut"]
+__all__ = [
+    "dense",
+    "diagonal",
+    "ltdl",
+    "ltl",
+    "mul",
+    "mul_H",
+    "mul_L",
+    "mul_Lt",
+    "solve",
+    "solve_L",
+    "solve_Lt",
+    "udut",
+]

@@ -1,10 +1,12 @@
-"""Copies of arrays of scalars, so that in-place algorithms leave their arguments alone."""
+"""Storage: copies of arrays, so that in-place algorithms leave their arguments alone, and dense from packed."""
 
 from __future__ import annotations
 
 from bough.scalar import Array, Index, array, loop
+from bough.tree import Tree
+from bough.tree.paths import Node, PathMatrix, Paths
 
-__all__ = ["copied"]
+__all__ = ["copied", "dense"]
 
 
 def copied(values: Array, size: int) -> Array:
@@ -16,4 +18,20 @@ def copied(values: Array, size: int) -> Array:
         return carry
 
     loop(size, copy, ())
+    return result
+
+
+def dense(tree: Tree, packed: Array) -> Array:
+    """A symmetric matrix in full, row by row, from its packed path rows."""
+    n, paths, H, result = tree.n, Paths(tree), PathMatrix(packed), array(tree.n * tree.n)
+
+    def row(i: Node) -> None:
+        def entry(j: Node) -> None:
+            value = H[i, j]
+            result[i.index * n + j.index] = value
+            result[j.index * n + i.index] = value
+
+        paths.path(i, entry)
+
+    paths.outward(row)
     return result

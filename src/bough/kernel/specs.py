@@ -24,6 +24,7 @@ from bough.algorithms.momentum import (
 from bough.algorithms.operational_space import operational_space_inertia, operational_space_inverse
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.errors import UnknownNameError
+from bough.factor import dense
 from bough.kernel.border import Shape
 from bough.model import Frame, Mechanism, Model
 from bough.scalar import Array
@@ -154,6 +155,7 @@ _ROWS = (
         lambda model, o: {"M": (model.dof_tree.n + model.dof_tree.D1,)},
         lambda m, o, x: {"M": crba(m, x["q"])},
     ),
+    Spec("mass_matrix", ("q",), _square, lambda m, o, x: {"M": dense(m.coupling.dof_tree, crba(m, x["q"]))}),
     Spec("mass_matrix_by_rnea", ("q",), _square, lambda m, o, x: {"M": mass_matrix_by_rnea(m, x["q"])}),
     Spec(
         "mass_matrix_inverse",
