@@ -8,11 +8,11 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from bough.errors import UnknownNameError
-from bough.kernel.border import FloatArray, write_out
+from bough.kernel.border import FloatArray
 from bough.kernel.counting import count
 from bough.kernel.factors import Factor, factor_packed
 from bough.kernel.run import require_model, require_regular, run
-from bough.kernel.treematrix import TreeMatrix, unpacked
+from bough.kernel.treematrix import TreeMatrix
 from bough.model import Model
 
 __all__ = [
@@ -117,8 +117,7 @@ def crba(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bo
     ndarray
         M (..., nv, nv), full and symmetric.
     """
-    dense = unpacked(run(model, "crba", {"q": q}, check=check)["M"], model.dof_tree)
-    return dense if out is None else write_out(out, dense)
+    return run(model, "mass_matrix", {"q": q}, out=out, check=check)["M"]
 
 
 def crba_packed(model: Model, q: ArrayLike, *, check: bool = True) -> TreeMatrix:

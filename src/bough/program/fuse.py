@@ -1,4 +1,4 @@
-"""Products and sums fused into multiply-adds: decided here and nowhere else, so that back-ends compute the same bits."""
+"""Products and sums fused into multiply-adds: decided here and nowhere else, so that all back-ends agree to the bit."""
 
 from __future__ import annotations
 
