@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bough
+from batches import sizes, times, transposed
 from closeness import assert_close
 from differences import along, gradient
 from model_strategies import models, random_model, random_state
@@ -20,15 +21,6 @@ REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 seeds = st.integers(0, 2**32 - 1)
 
 
-def sizes(*arrays: np.ndarray, axes: int = 1) -> np.ndarray:
-    """The largest entry of each state among some arrays."""
-    return np.max([np.abs(a).max(axis=tuple(range(-axes, 0)), initial=0.0) for a in arrays], axis=0)
-
-
-def times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return (A @ x[..., None])[..., 0]
-
-
 def cross_matrix(x: np.ndarray) -> np.ndarray:
     """The matrix of x ×."""
     return np.stack([np.cross(x, unit) for unit in np.eye(3)], axis=-1)
@@ -39,19 +31,19 @@ def vee(S: np.ndarray) -> np.ndarray:
     return np.stack([S[..., 2, 1], S[..., 0, 2], S[..., 1, 0]], axis=-1)
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(models(max_bodies=5), seeds, st.data())
 def test_velocities_are_the_rates_of_placements(model: bough.Model, seed: int, data: st.DataObject) -> None:
     q, v, *_ = random_state(model, np.random.default_rng(seed), STATES)
     frame = data.draw(st.sampled_from(model.frame_names))
     X, X_dot = bough.placements(model, q, frame), along(model, lambda q, v: bough.placements(model, q, frame), q, v)
     R, p, p_dot = X[..., :3, :3], X[..., :3, 3], X_dot[..., :3, 3]
-    spin = X_dot[..., :3, :3] @ np.swapaxes(R, -1, -2)
+    spin = X_dot[..., :3, :3] @ transposed(R)
     scale = sizes(v) * (1 + sizes(p))
-    assert_close(spin, -np.swapaxes(spin, -1, -2), LAW, axes=2, scale=scale)
+    assert_close(spin, -transposed(spin), LAW, axes=2, scale=scale)
     w = vee(spin)
     expected = {
-        "LOCAL": [times(np.swapaxes(R, -1, -2), p_dot), times(np.swapaxes(R, -1, -2), w)],
+        "LOCAL": [times(transposed(R), p_dot), times(transposed(R), w)],
         "WORLD": [p_dot - np.cross(w, p), w],
         "LOCAL_WORLD_ALIGNED": [p_dot, w],
     }
@@ -60,7 +52,7 @@ def test_velocities_are_the_rates_of_placements(model: bough.Model, seed: int, d
         assert_close(got, np.concatenate(parts, axis=-1), LAW, scale=scale)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(models(max_bodies=5), seeds, st.data())
 @pytest.mark.parametrize("reference", REFERENCES)
 def test_jacobian(reference: str, model: bough.Model, seed: int, data: st.DataObject) -> None:
@@ -80,7 +72,7 @@ def test_jacobian(reference: str, model: bough.Model, seed: int, data: st.DataOb
     assert_close(found, rate, EXACT, scale=size * sizes(v) + sizes(J, axes=2) * sizes(a))
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(models(max_bodies=4), seeds)
 @pytest.mark.parametrize("reference", REFERENCES)
 def test_accelerations(reference: str, model: bough.Model, seed: int) -> None:
@@ -100,7 +92,7 @@ def test_accelerations(reference: str, model: bough.Model, seed: int) -> None:
     assert_close(spatial[:, [0, -1]], np.stack(one_by_one, axis=1), EXACT, scale=size)
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(models(max_bodies=6), seeds)
 def test_centre_of_mass_and_momentum(model: bough.Model, seed: int) -> None:
     q, v, *_ = random_state(model, np.random.default_rng(seed), STATES)
@@ -128,7 +120,7 @@ def moments(model: bough.Model, q: np.ndarray, v: np.ndarray, about: np.ndarray)
         R, w = X[:, k, :3, :3], speed[:, k, 3:]
         arm = times(R, np.broadcast_to(body.inertia.com, w.shape))
         momentum = body.inertia.mass * (speed[:, k, :3] + np.cross(w, arm))
-        total += times(R @ body.inertia.matrix @ np.swapaxes(R, -1, -2), w)
+        total += times(R @ body.inertia.matrix @ transposed(R), w)
         total += np.cross(X[:, k, :3, 3] + arm - about, momentum)
     return total
 
@@ -143,7 +135,7 @@ def test_operational_space_inertia(seed: int, mimic: bool) -> None:
     names = [model.frame_names[1], model.frame_names[-1]]
     reference = REFERENCES[seed % 3]
     J = np.concatenate([bough.jacobian(model, q, name, reference) for name in names], axis=-2)
-    inverse = J @ np.linalg.inv(bough.crba(model, q)) @ np.swapaxes(J, -1, -2)
+    inverse = J @ np.linalg.inv(bough.crba(model, q)) @ transposed(J)
     got = bough.operational_space_inertia(model, q, names, reference, inverse=True)
     assert_close(got, inverse, LAW, axes=2)
     for frames, block in ((names, inverse), (names[1], inverse[..., 6:, 6:])):

@@ -8,6 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import bough
+from batches import sizes, times, transposed
 from closeness import assert_close
 from differences import along, gradient, move
 from model_strategies import models, random_inertia, random_state
@@ -19,20 +20,7 @@ STATES = (3,)
 seeds = st.integers(0, 2**32 - 1)
 
 
-def sizes(*arrays: np.ndarray, axes: int = 1) -> np.ndarray:
-    """The largest entry of each state among some arrays."""
-    return np.max([np.abs(a).max(axis=tuple(range(-axes, 0)), initial=0.0) for a in arrays], axis=0)
-
-
-def times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return (A @ x[..., None])[..., 0]
-
-
-def transposed(A: np.ndarray) -> np.ndarray:
-    return np.swapaxes(A, -1, -2)
-
-
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(models(max_bodies=6), seeds)
 def test_forward_and_inverse_dynamics_are_inverse(model: bough.Model, seed: int) -> None:
     q, v, a, tau, f = random_state(model, np.random.default_rng(seed), STATES)
@@ -45,7 +33,7 @@ def test_forward_and_inverse_dynamics_are_inverse(model: bough.Model, seed: int)
     assert_close(bough.aba(model, q, v, tau), bough.aba(model, q, v, tau, 0 * f), EXACT)
 
 
-@settings(max_examples=50)
+@settings(max_examples=35)
 @given(models(max_bodies=6), seeds)
 def test_mass_matrix(model: bough.Model, seed: int) -> None:
     """CRBA = columns of RNEA = Jacobian of RNEA: symmetric, positive, with zeros where the tree says so."""
@@ -81,7 +69,7 @@ def test_inverse_and_factor_of_the_mass_matrix(model: bough.Model, seed: int) ->
     assert_close(factor.logdet()[:, None], np.linalg.slogdet(M)[1][:, None], LAW, scale=1.0)
 
 
-@settings(max_examples=50)
+@settings(max_examples=35)
 @given(models(max_bodies=5), seeds)
 def test_coriolis_matrix(model: bough.Model, seed: int) -> None:
     """Ṁ - 2C is skew-symmetric, C v are the Coriolis forces, and with those of gravity they make the bias."""
@@ -155,7 +143,7 @@ def momentum(model: bough.Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     return np.concatenate([h[..., :3], moment], axis=-1)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(models(max_bodies=4), seeds)
 def test_momentum_changes_by_the_forces_from_outside_alone(model: bough.Model, seed: int) -> None:
     """Whatever the joints do to each other, a floating mechanism's momentum grows by its weight."""
@@ -171,7 +159,7 @@ def test_momentum_changes_by_the_forces_from_outside_alone(model: bough.Model, s
 
 
 @pytest.mark.parametrize("weightless", [True, False])
-@settings(max_examples=4)
+@settings(max_examples=5)
 @given(models(max_bodies=3, armature=False), seeds)
 def test_energy_and_momentum_are_conserved(weightless: bool, model: bough.Model, seed: int) -> None:
     """Over a short motion, to the accuracy of the integrator: sixteen times better with half the step."""

@@ -203,6 +203,17 @@ def test_integrate_is_the_exponential_of_the_twist(name: str, rng: np.random.Gen
         assert np.allclose(after, before @ expm(twist_matrix(joint.subspace(q) @ v)), rtol=0, atol=2e-14)
 
 
+@pytest.mark.parametrize("joint", [bough.Planar(), bough.Free()], ids=["planar", "free"])
+@pytest.mark.parametrize("angle", [1e-300, 1e-9, 3e-5, 9.9e-5, 1.01e-4, 9.9e-4, 1.01e-3, 0.1, 3.0])
+def test_a_wheel_rolls_along_a_circle(joint: bough.Joint, angle: float) -> None:
+    """Forward by one while turning by θ leads to sin(θ)/θ and (1 - cos(θ))/θ = sin(θ/2)²/(θ/2), to all digits."""
+    v = np.zeros(joint.nv)
+    v[0], v[-1] = 1.0, angle
+    reached = Numeric(joint).integrate(joint.neutral(), v)
+    assert reached[0] == pytest.approx(np.sin(angle) / angle, rel=5e-16)
+    assert reached[1] == pytest.approx(np.sin(angle / 2) * (np.sin(angle / 2) / (angle / 2)), rel=1e-15, abs=0)
+
+
 # --- axes ---
 
 

@@ -7,14 +7,17 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
+from contextlib import suppress
 from typing import Any, Literal
+from weakref import WeakSet
 
-from bough.backends import Kernel, ReferenceKernel
-from bough.errors import UnknownNameError
+from bough.backends import Kernel, Plain, ReferenceKernel
+from bough.errors import ProgramError, UnknownNameError
 from bough.kernel import cache
+from bough.model import Model
 from bough.program import Program, simplify, trace
 
-__all__ = ["ROLL_ABOVE", "build", "get_backend", "kernel", "set_backend"]
+__all__ = ["ROLL_ABOVE", "build", "get_backend", "kernel", "remember_call", "set_backend"]
 
 ROLL_ABOVE = 64
 """Structures with more degrees of freedom than this get rolled programs."""
@@ -25,6 +28,7 @@ Backend = Literal["llvm", "reference"]
 BACKENDS: tuple[Backend, ...] = ("llvm", "reference")
 
 _kernels: OrderedDict[Hashable, Kernel] = OrderedDict()
+_with_calls: WeakSet[Model] = WeakSet()
 _lock = threading.Lock()
 _chosen: Backend | None = None
 
@@ -43,6 +47,8 @@ def set_backend(name: Backend | None) -> None:
     """Choose the back-end: "llvm" (machine code), "reference" (NumPy, slow and obvious), or None for the default."""
     global _chosen
     _chosen = None if name is None else _backend(name)
+    for model in list(_with_calls):
+        model.calls.clear()
 
 
 def _backend(name: str) -> Backend:
@@ -70,6 +76,7 @@ def kernel(
     inputs: Mapping[str, int],
     size: int,
     digest: Callable[[], str | None] = lambda: None,
+    plain: Plain | None = None,
 ) -> Kernel:
     """The kernel of an algorithm, made on first use.
 
@@ -81,6 +88,8 @@ def kernel(
         As in `build`.
     digest
         Gives the same as text, for other processes too; None if that cannot be said, and nothing is stored on disk.
+    plain
+        What calls for one state straight from Python must meet, if there are to be any.
     """
     backend = get_backend()
     key = (backend, key)
@@ -88,7 +97,7 @@ def kernel(
         if key in _kernels:
             _kernels.move_to_end(key)
             return _kernels[key]
-    made = _made(backend, lambda: build(name, function, inputs, size), digest)
+    made = _made(backend, lambda: build(name, function, inputs, size), digest, plain)
     with _lock:
         made = _kernels.setdefault(key, made)
         while len(_kernels) > REMEMBERED:
@@ -96,7 +105,9 @@ def kernel(
     return made
 
 
-def _made(backend: Backend, program: Callable[[], Program], digest: Callable[[], str | None]) -> Kernel:
+def _made(
+    backend: Backend, program: Callable[[], Program], digest: Callable[[], str | None], plain: Plain | None
+) -> Kernel:
     if backend == "reference":
         return ReferenceKernel(program())
     from bough.backends.llvm import Artifact, LlvmKernel, Real, compile_program
@@ -105,13 +116,14 @@ def _made(backend: Backend, program: Callable[[], Program], digest: Callable[[],
 
     def artifact(real: Real) -> Artifact:
         said = digest()
-        file = None if said is None else _file_key(said, real)
+        file = None if said is None else _file_key(said, real, plain)
         stored = None if file is None else cache.load(file)
         if stored is not None:
-            return Artifact.from_bytes(stored)
+            with suppress(ProgramError):  # written by hand, perhaps: made anew
+                return Artifact.from_bytes(stored)
         if not traced:
             traced.append(program())
-        made = compile_program(traced[0], real)
+        made = compile_program(traced[0], real, plain)
         if file is not None:
             cache.store(file, made.to_bytes())
         return made
@@ -119,10 +131,21 @@ def _made(backend: Backend, program: Callable[[], Program], digest: Callable[[],
     return LlvmKernel(artifact)
 
 
-def _file_key(said: str, real: Any) -> str:
+def remember_call(model: Model, key: Hashable, ready: Kernel, shape: tuple[int, ...]) -> None:
+    """Give a model the function that runs an algorithm for one state straight from Python, if there is one."""
+    make = getattr(ready, "fast", None)
+    made = None if make is None else make(shape)
+    if made is not None:
+        model.calls[key] = made.function
+        model.calls[key, "alive"] = made  # with all that the function refers to
+        _with_calls.add(model)
+
+
+def _file_key(said: str, real: Any, plain: Plain | None) -> str:
     """Everything that determines the object code, as one digest."""
-    from bough.backends.llvm import host
+    from bough.backends.llvm import abi_key, host
 
     machine = host()
-    parts = (said, cache.sources_digest(), repr(real), machine.triple, machine.cpu, machine.features, machine.version)
+    place = (machine.triple, machine.cpu, machine.features, machine.version, abi_key())
+    parts = (said, cache.sources_digest(), repr(real), repr(plain), *place)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -11,7 +11,7 @@ from bough.errors import UnknownNameError
 from bough.kernel.border import FloatArray
 from bough.kernel.counting import count
 from bough.kernel.factors import Factor, factor_packed
-from bough.kernel.run import require_model, require_regular, run
+from bough.kernel.run import NO_CALLS, require_model, require_regular, run
 from bough.kernel.treematrix import TreeMatrix
 from bough.model import Model
 
@@ -65,7 +65,13 @@ def rnea(
     ndarray
         Joint forces tau (..., nv): N for translations, N m for rotations.
     """
-    return run(model, "rnea", {"q": q, "v": v, "a": a, "f_ext": f_ext}, out=out, check=check)["tau"]
+    fast = getattr(model, "calls", NO_CALLS).get("rnea")
+    if fast is not None and f_ext is None and out is None and check:
+        tau: FloatArray | None = fast(q, v, a)
+        if tau is not None:
+            return tau
+    arrays = {"q": q, "v": v, "a": a, "f_ext": f_ext}
+    return run(model, "rnea", arrays, out=out, check=check, call_as=None if f_ext is not None else "rnea")["tau"]
 
 
 def bias_forces(
@@ -117,7 +123,12 @@ def crba(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bo
     ndarray
         M (..., nv, nv), full and symmetric.
     """
-    return run(model, "mass_matrix", {"q": q}, out=out, check=check)["M"]
+    fast = getattr(model, "calls", NO_CALLS).get("crba")
+    if fast is not None and out is None and check:
+        M: FloatArray | None = fast(q)
+        if M is not None:
+            return M
+    return run(model, "mass_matrix", {"q": q}, out=out, check=check, call_as="crba")["M"]
 
 
 def crba_packed(model: Model, q: ArrayLike, *, check: bool = True) -> TreeMatrix:
@@ -181,9 +192,15 @@ def aba(
     SingularError
         If a joint moves nothing that has inertia; the message names it.
     """
+    fast = getattr(model, "calls", NO_CALLS).get("aba")
+    if fast is not None and f_ext is None and out is None and check:
+        qdd: FloatArray | None = fast(q, v, tau)
+        if qdd is not None:
+            return qdd
     require_model(model)
     name = "aba" if model.coupling.trivial else "crba_ltdl"
-    return run(model, name, {"q": q, "v": v, "tau": tau, "f_ext": f_ext}, out=out, check=check)["qdd"]
+    arrays = {"q": q, "v": v, "tau": tau, "f_ext": f_ext}
+    return run(model, name, arrays, out=out, check=check, call_as=None if f_ext is not None else "aba")["qdd"]
 
 
 def forward_dynamics(
@@ -207,14 +224,19 @@ def forward_dynamics(
         "aba" for the articulated-body algorithm, "crba" for the mass matrix and its branch-sparse factor, "auto" for
         whichever performs fewer operations on this mechanism.
     """
+    fast = getattr(model, "calls", NO_CALLS).get(("forward_dynamics", method))
+    if fast is not None and f_ext is None and out is None and check:
+        qdd: FloatArray | None = fast(q, v, tau)
+        if qdd is not None:
+            return qdd
     if method not in ("auto", "aba", "crba"):
         raise UnknownNameError("method of forward dynamics", method, ("auto", "aba", "crba"))
     require_model(model)
-    if method == "auto":
-        method = cheaper_method(model)
-    if method == "aba":
-        return aba(model, q, v, tau, f_ext, out=out, check=check)
-    return run(model, "crba_ltdl", {"q": q, "v": v, "tau": tau, "f_ext": f_ext}, out=out, check=check)["qdd"]
+    chosen = cheaper_method(model) if method == "auto" else method
+    name = "aba" if chosen == "aba" and model.coupling.trivial else "crba_ltdl"
+    arrays = {"q": q, "v": v, "tau": tau, "f_ext": f_ext}
+    call_as = None if f_ext is not None else ("forward_dynamics", method)
+    return run(model, name, arrays, out=out, check=check, call_as=call_as)["qdd"]
 
 
 @lru_cache(maxsize=256)

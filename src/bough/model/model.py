@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,6 +103,11 @@ class Model:
         """The tree of the mass matrix: λₑ, or with mimic joints the elimination tree of the reduced matrix."""
         return self.coupling.dof_tree
 
+    @cached_property
+    def calls(self) -> dict[Hashable, Any]:
+        """Room for ready functions of one state; the kernels keep and use them, nobody else."""
+        return {}
+
     def q_slice(self, joint: str) -> slice:
         """Where the configuration of a joint lies in q."""
         return self._slice(joint, "nq")
@@ -135,6 +142,9 @@ class Model:
 
     def __hash__(self) -> int:
         return self._hash
+
+    def __reduce__(self) -> tuple[type[Model], tuple[object, ...]]:
+        return Model, self._content
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {self.nbodies} bodies, nq = {self.nq}, nv = {self.nv}>"

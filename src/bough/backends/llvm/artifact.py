@@ -13,12 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.backends.llvm.emit import llvm_source, workspace
+from bough.backends.llvm.fastcall import fast_source, layout
 from bough.backends.llvm.target import host
 from bough.backends.llvm.types import Real
+from bough.backends.protocol import Plain
 from bough.errors import ProgramError
 from bough.program import Program, fuse
 
-__all__ = ["Artifact", "compile_program"]
+__all__ = ["ONE", "Artifact", "compile_program"]
+
+ONE = Real("double", 1)
+"""One state at a time, in float64."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,7 @@ class Slot:
     name: str
     role: str
     size: int
+    offset: int | None  # in the scratch memory, unless it is a table or a user's array
     table: NDArray[Any] | None
 
 
@@ -38,6 +44,9 @@ class Artifact:
     real: Real
     slots: tuple[Slot, ...]
     space: int  # bytes of scratch memory per thread
+    spills: int  # where values that cross chunks begin in it, and the indices among them
+    indices: int
+    fast: bool  # whether it can be called from Python directly
     code: bytes
 
     def to_bytes(self) -> bytes:
@@ -46,8 +55,11 @@ class Artifact:
         head = {
             "element": self.real.element,
             "lanes": self.real.lanes,
-            "space": self.space,
-            "slots": [[s.name, s.role, s.size, None if s.table is None else s.table.dtype.str] for s in self.slots],
+            "space": [self.space, self.spills, self.indices],
+            "fast": self.fast,
+            "slots": [
+                [s.name, s.role, s.size, s.offset, None if s.table is None else s.table.dtype.str] for s in self.slots
+            ],
         }
         return b"".join([json.dumps(head).encode(), b"\n", *(t.tobytes() for t in tables), self.code])
 
@@ -58,29 +70,36 @@ class Artifact:
             end = data.index(b"\n")
             head = json.loads(data[:end])
             place, slots = end + 1, []
-            for name, role, size, dtype in head["slots"]:
+            for name, role, size, offset, dtype in head["slots"]:
                 table = None
                 if dtype is not None:
                     kind = np.dtype(dtype)
                     table = np.frombuffer(data, kind, size, place).copy()
                     place += size * kind.itemsize
-                slots.append(Slot(str(name), str(role), int(size), table))
+                slots.append(Slot(str(name), str(role), int(size), offset, table))
             real = Real(str(head["element"]), int(head["lanes"]))
-            return Artifact(real, tuple(slots), int(head["space"]), data[place:])
+            space, spills, indices = (int(x) for x in head["space"])
+            return Artifact(real, tuple(slots), space, spills, indices, bool(head["fast"]), data[place:])
         except (ValueError, KeyError, TypeError) as error:
             raise ProgramError(f"a compiled program cannot be read: {error}") from None
 
 
-def compile_program(program: Program, real: Real) -> Artifact:
-    """Compile a program for this machine."""
+def compile_program(program: Program, real: Real, plain: Plain | None = None) -> Artifact:
+    """Compile a program for this machine; with `plain`, also the function that calls it for one state from Python."""
+    if host().fuses:
+        program = fuse(program)
     number = np.float64 if real.element == "double" else np.float32
+    space = workspace(program, real)
     slots = []
-    for b in program.buffers:
+    for b, offset in zip(program.buffers, space.offsets, strict=True):
         table = None
         if b.data is not None:
             table = np.ascontiguousarray(b.data, np.int64 if b.kind == "int" else number)
-        slots.append(Slot(b.name, b.role, b.size, table))
-    if host().fuses:
-        program = fuse(program)
-    code = host().object_code(llvm_source(program, real))
-    return Artifact(real, tuple(slots), workspace(program, real).size, code)
+        slots.append(Slot(b.name, b.role, b.size, offset, table))
+    source = llvm_source(program, real)
+    fast = plain is not None and real == ONE and layout() is not None
+    if fast:
+        assert plain is not None
+        source += fast_source(program, plain)
+    code = host().object_code(source)
+    return Artifact(real, tuple(slots), space.size, space.spills, space.indices, fast, code)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.backends.llvm.artifact import Artifact
+from bough.backends.llvm.artifact import ONE, Artifact
+from bough.backends.llvm.fastcall import FastCall
 from bough.backends.llvm.target import host
 from bough.backends.llvm.types import Real
 from bough.backends.protocol import FloatArray
@@ -27,8 +28,8 @@ class _Loaded:
 
     def __init__(self, artifact: Artifact) -> None:
         self.artifact = artifact
-        self._engine, address = host().load(artifact.code)
-        self._entry = _ENTRY(address)
+        self._engine = host().load(artifact.code)
+        self._entry = _ENTRY(self._engine.get_function_address("kernel"))
         self._spaces: list[NDArray[np.uint8]] = []
         self._count = len(artifact.slots)
         self._pointers = (ctypes.c_void_p * self._count)()
@@ -46,15 +47,35 @@ class _Loaded:
                 strides[k] = a.strides[0]
                 pointers[k] = a.__array_interface__["data"][0] + first * a.strides[0]
         space = self._take()
-        address = space.__array_interface__["data"][0]
-        self._entry(pointers, strides, states, -(-address // ALIGNMENT) * ALIGNMENT)
+        self._entry(pointers, strides, states, _aligned(space))
         self._spaces.append(space)
+
+    def fast(self, shape: tuple[int, ...]) -> FastCall | None:
+        """The function that runs one state from Python and returns the first output in the given shape."""
+        if not self.artifact.fast:
+            return None
+        space = np.zeros(self.artifact.space + ALIGNMENT, np.uint8)
+        base = _aligned(space)
+        buffers, keep = [], [space]
+        for k, slot in enumerate(self.artifact.slots):
+            if slot.role == "output":
+                keep.append(np.zeros(8 * slot.size, np.uint8))
+                buffers.append(keep[-1].ctypes.data)
+            else:
+                buffers.append(self._pointers[k] or 0 if slot.offset is None else base + slot.offset)
+        spills, indices = base + self.artifact.spills, base + self.artifact.indices
+        return FastCall(self._engine.get_function_address("call"), buffers, spills, indices, shape, (keep, self))
 
     def _take(self) -> NDArray[np.uint8]:
         try:
             return self._spaces.pop()
         except IndexError:
             return np.zeros(self.artifact.space + ALIGNMENT, np.uint8)
+
+
+def _aligned(space: NDArray[np.uint8]) -> int:
+    address: int = space.__array_interface__["data"][0]
+    return -(-address // ALIGNMENT) * ALIGNMENT
 
 
 class LlvmKernel:
@@ -79,6 +100,10 @@ class LlvmKernel:
             ready.run(arrays, 0, batch)
         else:
             run_in_threads(lambda first, states: ready.run(arrays, first, states), batch, width)
+
+    def fast(self, shape: tuple[int, ...]) -> FastCall | None:
+        """The function that runs one state in float64 from Python, if there can be one."""
+        return self._ready(ONE).fast(shape)
 
     def _ready(self, real: Real) -> _Loaded:
         if real not in self._loaded:

@@ -50,12 +50,12 @@ class Host:
         code: bytes = self.machine().emit_object(module)
         return code
 
-    def load(self, code: bytes) -> tuple[Any, int]:
-        """Load object code: something to keep alive, and the address of its entry."""
+    def load(self, code: bytes) -> Any:
+        """Load object code; the engine returned tells addresses of functions and must be kept alive."""
         engine = self._llvm.create_mcjit_compiler(self._llvm.parse_assembly(""), self.machine())
         engine.add_object_file(self._llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
-        return engine, engine.get_function_address("kernel")
+        return engine
 
 
 @lru_cache(maxsize=1)
