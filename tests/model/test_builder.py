@@ -217,11 +217,12 @@ def test_massless_bodies_merge() -> None:
 
 def test_orientation_does_not_matter(rng: np.random.Generator) -> None:
     """A body on the edge of what is accepted is accepted in any orientation, by itself or merged."""
-    moments = (1.0, 1.0, 2.0 + 1.9e-9)
-    for rotation in (np.eye(3), random_rotation(rng), np.array([[1, 1, 0], [-1, 1, 0], [0, 0, np.sqrt(2)]]) / np.sqrt(2)):
+    moments = np.diag([1.0, 1.0, 2.0 + 1.9e-9])
+    halfway = rotation_from_rpy(np.pi / 4, 0.0, 0.0)
+    for R in (np.eye(3), halfway, random_rotation(rng), random_rotation(rng)):
         b = bough.Builder()
-        b.add("a", bough.Revolute("x"))
-        b.add("plate", bough.Fixed(), "a", rotation=rotation, mass=1.0, inertia=(1.0, 1.0, 2.0 + 1.9e-9))
+        b.add("a", bough.Revolute("x"), mass=1.0, inertia=R @ moments @ R.T)
+        b.add("plate", bough.Fixed(), "a", rotation=R, mass=1.0, inertia=moments)
 
 
 # --- bad input ---

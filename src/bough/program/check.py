@@ -18,6 +18,9 @@ def check(program: Program) -> None:
     _Checker(program).run()
 
 
+_SIGNATURES = {name: (op.arguments, op.result) for name, op in {**OPS, **INDEX_OPS}.items()}
+
+
 class _Checker:
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -83,12 +86,14 @@ class _Checker:
                 self.switch(x, visible)
 
     def apply(self, x: Apply, visible: set[int]) -> None:
-        op = OPS.get(x.op) or INDEX_OPS.get(x.op)
-        if op is None or len(op.arguments) != len(x.arguments):
+        kinds, result = _SIGNATURES.get(x.op, (None, None))
+        if kinds is None or result is None or len(kinds) != len(x.arguments):
             self.fail(f"no operation {x.op!r} with {len(x.arguments)} arguments")
-        for argument, kind in zip(x.arguments, op.arguments, strict=True):
-            self.use(argument, visible, kind)
-        self.define(x.result, visible, op.result)
+        known = self.program.kinds
+        for argument, kind in zip(x.arguments, kinds, strict=True):
+            if argument not in visible or known[argument] != kind:  # most programs are right: say more only if not
+                self.use(argument, visible, kind)
+        self.define(x.result, visible, result)
 
     def access(self, x: Load | Store, visible: set[int]) -> None:
         buffer = self.buffers.get(x.buffer)

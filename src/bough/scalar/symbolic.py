@@ -17,15 +17,15 @@ from bough.scalar.ops import OPS, Op
 __all__ = ["Bool", "Index", "Scalar", "Symbolic", "SymbolicIndex", "fold"]
 
 
-class Symbolic(ABC):
+class Symbolic:
     """A scalar that is not a number: it records what is done to it."""
 
     __slots__ = ()
     __array_ufunc__ = None  # NumPy scalars must leave mixed arithmetic to us
 
-    @abstractmethod
     def record(self, op: Op, arguments: tuple[Scalar | Bool, ...]) -> Symbolic:
         """Note that `op` is applied to `arguments` (at least one symbolic) and return the result."""
+        raise TypeError(f"a {type(self).__name__} does not say how it records {op.name}")
 
     @property
     def negated(self) -> Symbolic | None:
@@ -33,31 +33,31 @@ class Symbolic(ABC):
         return None
 
     def __add__(self, other: Scalar) -> Scalar:
-        return fold(ADD, self, other)
+        return _fold_add(self, other)
 
     def __radd__(self, other: Scalar) -> Scalar:
-        return fold(ADD, other, self)
+        return _fold_add(other, self)
 
     def __sub__(self, other: Scalar) -> Scalar:
-        return fold(SUB, self, other)
+        return _fold_sub(self, other)
 
     def __rsub__(self, other: Scalar) -> Scalar:
-        return fold(SUB, other, self)
+        return _fold_sub(other, self)
 
     def __mul__(self, other: Scalar) -> Scalar:
-        return fold(MUL, self, other)
+        return _fold_mul(self, other)
 
     def __rmul__(self, other: Scalar) -> Scalar:
-        return fold(MUL, other, self)
+        return _fold_mul(other, self)
 
     def __truediv__(self, other: Scalar) -> Scalar:
-        return fold(DIV, self, other)
+        return _fold_div(self, other)
 
     def __rtruediv__(self, other: Scalar) -> Scalar:
-        return fold(DIV, other, self)
+        return _fold_div(other, self)
 
     def __neg__(self) -> Scalar:
-        return fold(NEG, self)
+        return _fold_neg(self)
 
     def __pos__(self) -> Scalar:
         return self
