@@ -19,7 +19,6 @@ from bough.scalar import (
     both,
     cos,
     either,
-    fold,
     maximum,
     negation,
     part,
@@ -27,7 +26,6 @@ from bough.scalar import (
     sin,
     sqrt,
 )
-from bough.scalar.ops import OPS
 
 
 def counted(function: Callable[[Any, Any, Any], object]) -> Count:
@@ -96,7 +94,6 @@ RULE: dict[str, tuple[Callable[[Any, Any, Any], object], Count]] = {
     "absolute": (lambda a, b, c: absolute(a), Count(other=2)),
     # constants only
     "constants": (lambda a, b, c: (2.0 * 3.0 + 1.0 / 7.0 - sqrt(2.0)) * sin(1.0), FREE),
-    "fold of constants": (lambda a, b, c: fold(OPS["div"], 1.0, 3.0), FREE),
 }
 
 
@@ -118,8 +115,6 @@ def test_what_folds_is_what_it_should_be() -> None:
     for nothing in (a * 0.0, a * -0.0, 0.0 / a):
         assert isinstance(nothing, float)
         assert nothing == 0.0
-    assert fold(OPS["sub"], 5.0, 7.0) == -2.0
-    assert fold(OPS["neg"], 5.0) == -5.0
 
 
 def test_numpy_constants_count_like_floats() -> None:

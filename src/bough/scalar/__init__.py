@@ -30,7 +30,7 @@ from bough.scalar.functions import (
 )
 from bough.scalar.ops import INDEX_OPS, OPS, Kind, Op
 from bough.scalar.structure import leaves, map_leaves, rebuild, shape
-from bough.scalar.symbolic import Bool, Index, Scalar, Symbolic, SymbolicIndex, fold
+from bough.scalar.symbolic import Bool, Index, Scalar, Symbolic, SymbolicIndex
 
 __all__ = [
     "INDEX_OPS",
@@ -56,7 +56,6 @@ __all__ = [
     "both",
     "cos",
     "either",
-    "fold",
     "gather",
     "gather_index",
     "leaves",

@@ -1,20 +1,20 @@
 """Symbolic scalars: the operators every non-float scalar shares, with the folding rules that make constants vanish.
 
-An algorithm is written with `+ - * /` and the functions of `bough.scalar`. When one operand is symbolic, `fold` first
-applies the rules below (they are also the papers' counting rule: what folds away costs nothing) and only then hands the
-operation to the scalar's own `record`. Constants are plain Python floats throughout.
+An algorithm is written with `+ - * /` and the functions of `bough.scalar`. When one operand is symbolic, the rules below
+come first (they are also the papers' counting rule: what folds away costs nothing), and only then the operation is handed
+to the scalar's own `record`. Signs are pulled out, so that equal sums, products and quotients meet whatever their signs
+were: a + (-b) is recorded as a - b, (-a) b as the negation of a b. Constants are plain Python floats throughout.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import NoReturn, TypeAlias, Union
 
 from bough.errors import ProgramError
 from bough.scalar.ops import OPS, Op
 
-__all__ = ["Bool", "Index", "Scalar", "Symbolic", "SymbolicIndex", "fold"]
+__all__ = ["Bool", "Index", "Scalar", "Symbolic", "SymbolicIndex"]
 
 
 class Symbolic:
@@ -120,17 +120,6 @@ Index: TypeAlias = Union[int, "SymbolicIndex"]
 NEG, ADD, SUB, MUL, DIV = (OPS[name] for name in ("neg", "add", "sub", "mul", "div"))
 
 
-def fold(op: Op, *args: Scalar) -> Scalar:
-    """Apply an arithmetic operation, at no cost where the papers' counting rule says so.
-
-    Signs are pulled out, so that equal sums, products and quotients meet whatever their signs were: a + (-b) is
-    recorded as a - b, (-a) b as the negation of a b.
-    """
-    if not any(isinstance(a, Symbolic) for a in args):
-        return float(op.meaning(*args))
-    return _RULES[op.name](*args)
-
-
 def _fold_neg(a: Scalar) -> Scalar:
     assert isinstance(a, Symbolic)
     return a.record(NEG, (a,)) if a.negated is None else a.negated
@@ -186,12 +175,3 @@ def _apply(op: Op, a: Scalar, b: Scalar) -> Scalar:
     owner = a if isinstance(a, Symbolic) else b
     assert isinstance(owner, Symbolic)
     return owner.record(op, (a, b))
-
-
-_RULES: dict[str, Callable[..., Scalar]] = {
-    "neg": _fold_neg,
-    "add": _fold_add,
-    "sub": _fold_sub,
-    "mul": _fold_mul,
-    "div": _fold_div,
-}
