@@ -1,9 +1,9 @@
 """Symbolic scalars: the operators every non-float scalar shares, with the folding rules that make constants vanish.
 
-An algorithm is written with `+ - * /` and the functions of `bough.scalar`. When one operand is symbolic, the rules below
-come first (they are also the papers' counting rule: what folds away costs nothing), and only then the operation is handed
-to the scalar's own `record`. Signs are pulled out, so that equal sums, products and quotients meet whatever their signs
-were: a + (-b) is recorded as a - b, (-a) b as the negation of a b. Constants are plain Python floats throughout.
+An algorithm is written with `+ - * /` and the functions of `bough.scalar`. When one operand is symbolic, the rules
+below come first (they are also the papers' counting rule: what folds away costs nothing), and only then the operation
+is handed to the scalar's own `record`. Signs are pulled out, so that equal sums, products and quotients meet whatever
+their signs were: a + (-b) is recorded as a - b, (-a) b as the negation of a b. Constants are Python floats throughout.
 """
 
 from __future__ import annotations

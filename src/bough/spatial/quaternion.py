@@ -98,7 +98,7 @@ def left_jacobian(angle: Vector, v: Vector) -> Vector:
     safe = select(small, 1.0, square)
     length = sqrt(safe)
     s = sin(length * 0.5)
-    a = select(small, 0.5 - square / 24.0, 2.0 * s * s / safe)
+    a = select(small, 0.5 - square * (1.0 / 24.0 - square / 720.0), 2.0 * s * s / safe)
     b = select(small, 1.0 / 6.0 - square / 120.0, (length - sin(length)) / (safe * length))
     once = angle.cross(v)
     return v + once * a + angle.cross(once) * b
