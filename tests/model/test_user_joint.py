@@ -15,7 +15,7 @@ import pytest
 
 import bough
 from bough.backends import ReferenceKernel
-from bough.kernel.run import input_sizes, options, program
+from bough.kernel.run import input_sizes, mechanism, options, program
 from bough.kernel.specs import NEED_FRAMES, SPECS
 from bough.scalar import atan2, cos, sin, sqrt
 from bough.spatial import UNIT_MOTIONS, ZERO, Motion, Transform, Vector, about_y, about_z
@@ -270,8 +270,6 @@ def test_kinds_are_shared_where_only_numbers_differ(model: bough.Model) -> None:
     b = bough.Builder()
     for k in range(3):
         b.add(f"b{k}", Track(1.0 + k, 2.0, 3.0), f"b{k - 1}" if k else "world", mass=1.0, inertia=1.0)
-    from bough.kernel.run import mechanism
-
     assert len({kind.joint for kind in mechanism(b.build()).kind_list}) == 1
 
 

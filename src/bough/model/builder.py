@@ -64,6 +64,7 @@ class Builder:
         self._parents: list[int] = []
         self._bodies: list[Body] = []
         self._joints: list[JointEntry] = []
+        self._titles: set[str] = set()
         self._frames: list[Frame] = []
         self._places: dict[str, tuple[int, Placement]] = {BASE: (0, HERE)}
 
@@ -126,7 +127,7 @@ class Builder:
         title = name if joint_name is None else joint_name
         what = f"joint {title!r}"
         _require_name(title, what)
-        if any(entry.name == title for entry in self._joints):
+        if title in self._titles:
             raise ModelError(f"{what}: there is a joint of this name already")
         nq, nv = own_joint(joint).nq, own_joint(joint).nv  # a mimic joint keeps the limits of its own motion
         entry = JointEntry(
@@ -147,6 +148,7 @@ class Builder:
         self._parents.append(body)
         self._bodies.append(Body(name, mass_props))
         self._joints.append(entry)
+        self._titles.add(title)
         self._places[name] = (len(self._bodies), HERE)
         return len(self._bodies)
 
@@ -229,6 +231,8 @@ def _placement(at: ArrayLike, rpy: ArrayLike | None, rotation: ArrayLike | None,
 
 def _spread(value: ArrayLike, size: int, what: str, expected: str) -> tuple[float, ...]:
     """A number for each entry, from one or from as many; `expected` says which are allowed, beyond not being NaN."""
+    if type(value) is float and (0.0 <= value < math.inf or (math.isinf(value) and expected == "no NaN")):
+        return (value,) * size  # most are left at their defaults
     values = read_floats(value, what, f"a number or {size} of them")
     if values.shape not in ((), (size,)):
         raise ModelError(f"{what} is {value!r}, expected a number or {size} of them")

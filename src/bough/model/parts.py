@@ -61,6 +61,8 @@ class Placement:
 
     def then(self, inner: Placement) -> Placement:
         """Placement of the frame that `inner` places in this one."""
+        if self is HERE:
+            return inner
         return Placement._made(self.matrix @ inner.matrix, self.matrix @ inner.vector + self.vector)
 
 

@@ -84,7 +84,6 @@ def fast_source(program: Program, plain: Plain) -> str:
     assert at is not None
     inputs = [k for k, b in enumerate(program.buffers) if b.role == "input"]
     outputs = [k for k, b in enumerate(program.buffers) if b.role == "output"]
-    count = len(program.buffers)
     lines = [
         f"  %context = getelementptr i8, ptr %self, i64 {at.context}",
         f"  %right = icmp eq i64 %n, {len(inputs)}",
@@ -94,39 +93,25 @@ def fast_source(program: Program, plain: Plain) -> str:
         lines += _read_input(at, j, k, program.buffers[k].size, plain.quaternions if j == 0 else ())
     lines.append(f"in{len(inputs)}:")
     lines += _new_output(at)
-    lines.append(f"  %p = alloca [{count + 2} x ptr]")
-    for k, buffer in enumerate(program.buffers):
-        source = f"%data{k}"
-        if buffer.role != "input":
-            source = "%result_data" if k == outputs[0] else f"%fixed{k}"
-            if k != outputs[0]:
-                lines += _context(f"fixed{k}", BUFFERS + k)
-        lines += [f"  %slot{k} = getelementptr ptr, ptr %p, i64 {k}", f"  store ptr {source}, ptr %slot{k}"]
-        if buffer.role != "input" and buffer.role != "table" and buffer.cleared and buffer.size:
-            lines.append(f"  call void @llvm.memset.p0.i64(ptr {source}, i8 0, i64 {buffer.size * 8}, i1 false)")
-    for k, where in ((count, SPILLS), (count + 1, INDICES)):
-        lines += _context(f"fixed{k}", where)
-        lines += [f"  %slot{k} = getelementptr ptr, ptr %p, i64 {k}", f"  store ptr %fixed{k}, ptr %slot{k}"]
+    lines += _point_to_buffers(program, outputs[0])
     lines.append("  call fastcc void @body(ptr %p)")
-    size = program.buffers[outputs[0]].size
-    lines.append(f"  %sound = call fastcc i1 @finite(ptr %result_data, i64 {size})")
+    lines.append(f"  %sound = call fastcc i1 @finite(ptr %result_data, i64 {program.buffers[outputs[0]].size})")
+    regular = "true"
     if plain.pivots:
-        k = outputs[-1]
+        k, regular = outputs[-1], "%regular"
         lines.append(f"  %regular = call fastcc i1 @regular(ptr %fixed{k}, i64 {program.buffers[k].size})")
-        lines.append("  %fine = and i1 %sound, %regular")
-    else:
-        lines.append("  %fine = and i1 %sound, true")
-    body = "\n".join(lines)
-    return "\n".join(
-        [
-            "declare void @Py_IncRef(ptr)",
-            "declare void @Py_DecRef(ptr)",
-            "declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)",
-            _FINITE,
-            _REGULAR.replace("SMALLEST", _hex(plain.smallest)),
-            f"""define ptr @call(ptr %self, ptr %args, i64 %n) {{
+    lines.append(f"  %fine = and i1 %sound, {regular}")
+    declarations = (
+        "declare void @Py_IncRef(ptr)\ndeclare void @Py_DecRef(ptr)\n"
+        "declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)"
+    )
+    call = _CALL.replace("BODY", "\n".join(lines)).replace("NONE", str(NONE))
+    return "\n".join([declarations, _FINITE, _REGULAR.replace("SMALLEST", _hex(plain.smallest)), call])
+
+
+_CALL = """define ptr @call(ptr %self, ptr %args, i64 %n) {
 entry:
-{body}
+BODY
   br i1 %fine, label %good, label %bad
 good:
   ret ptr %result
@@ -134,15 +119,30 @@ bad:
   call void @Py_DecRef(ptr %result)
   br label %other
 other:
-  %nonep = getelementptr ptr, ptr %context, i64 {NONE}
+  %nonep = getelementptr ptr, ptr %context, i64 NONE
   %none = load ptr, ptr %nonep, align 1
   call void @Py_IncRef(ptr %none)
   ret ptr %none
 failed:
   ret ptr null
-}}""",
-        ]
-    )
+}"""
+
+
+def _point_to_buffers(program: Program, result: int) -> list[str]:
+    """Fill %p with the addresses of all buffers: arguments, the new result, and what is fixed in the context."""
+    count = len(program.buffers)
+    lines = [f"  %p = alloca [{count + 2} x ptr]"]
+    for k, buffer in enumerate(program.buffers):
+        source = f"%data{k}" if buffer.role == "input" else "%result_data" if k == result else f"%fixed{k}"
+        if source.startswith("%fixed"):
+            lines += _context(f"fixed{k}", BUFFERS + k)
+        lines += [f"  %slot{k} = getelementptr ptr, ptr %p, i64 {k}", f"  store ptr {source}, ptr %slot{k}"]
+        if buffer.role in ("output", "scratch") and buffer.cleared and buffer.size:
+            lines.append(f"  call void @llvm.memset.p0.i64(ptr {source}, i8 0, i64 {buffer.size * 8}, i1 false)")
+    for k, where in ((count, SPILLS), (count + 1, INDICES)):
+        lines += _context(f"fixed{k}", where)
+        lines += [f"  %slot{k} = getelementptr ptr, ptr %p, i64 {k}", f"  store ptr %fixed{k}, ptr %slot{k}"]
+    return lines
 
 
 def _hex(x: float) -> str:
