@@ -231,8 +231,9 @@ def _placement(at: ArrayLike, rpy: ArrayLike | None, rotation: ArrayLike | None,
 
 def _spread(value: ArrayLike, size: int, what: str, expected: str) -> tuple[float, ...]:
     """A number for each entry, from one or from as many; `expected` says which are allowed, beyond not being NaN."""
-    if isinstance(value, float) and (0.0 <= value < math.inf or (math.isinf(value) and expected == "no NaN")):
-        return (float(value),) * size  # most are left at their defaults
+    one: object = value
+    if isinstance(one, float) and (0.0 <= one < math.inf or (math.isinf(one) and expected == "no NaN")):
+        return (float(one),) * size  # most are left at their defaults
     values = read_floats(value, what, f"a number or {size} of them")
     if values.shape not in ((), (size,)):
         raise ModelError(f"{what} is {value!r}, expected a number or {size} of them")
