@@ -5,6 +5,7 @@ Build a model with `Builder` (or take one of `topologies`), then ask: ``bough.rn
 """
 
 from bough.__about__ import __version__
+from bough.algorithms.global_forms import global_form
 from bough.backends.threads import get_num_threads, set_num_threads
 from bough.cost import paper
 from bough.errors import (
@@ -18,6 +19,7 @@ from bough.errors import (
     TreeError,
     UnknownNameError,
 )
+from bough.kernel import cache
 from bough.kernel.compile import get_backend, set_backend
 from bough.kernel.configuration import difference, integrate, interpolate, neutral, random
 from bough.kernel.counting import count
@@ -104,6 +106,7 @@ __all__ = [
     "aba",
     "accelerations",
     "bias_forces",
+    "cache",
     "center_of_mass",
     "center_of_mass_jacobian",
     "centroidal_momentum",
@@ -121,6 +124,7 @@ __all__ = [
     "from_pinocchio",
     "get_backend",
     "get_num_threads",
+    "global_form",
     "gravity_forces",
     "integrate",
     "interpolate",

@@ -61,3 +61,15 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
     assert done.stderr == ""
     assert done.returncode == 0
+
+
+def test_cache_is_shown_and_cleared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BOUGH_CACHE_DIR", str(tmp_path / "cache"))
+    bough.cache.store("a" * 64, b"content")
+    assert main(["cache", "info"]) == 0
+    assert capsys.readouterr().out.startswith("1 programs")
+    assert main(["cache", "clear"]) == 0
+    assert "removed 1" in capsys.readouterr().out
+    assert bough.cache.info().files == 0

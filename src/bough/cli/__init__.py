@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 import bough
-from bough.cli import paper
+from bough.cli import cache, paper
 from bough.errors import BoughError
 
 __all__ = ["main"]
@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"bough {bough.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (paper,):
+    for command in (paper, cache):
         command.register(commands)
     options = parser.parse_args(arguments)
     try:
