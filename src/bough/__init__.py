@@ -4,10 +4,10 @@ Build a model with `Builder` (or take one of `topologies`), then ask: ``bough.rn
 ``bough.crba(model, q)``, ``bough.aba(model, q, v, tau)``. Arrays may have any leading batch axes.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from bough.__about__ import __version__
-from bough.algorithms.global_forms import global_form
 from bough.backends.threads import get_num_threads, set_num_threads
-from bough.cost import paper
 from bough.errors import (
     BoughError,
     FiniteError,
@@ -73,6 +73,10 @@ from bough.model import (
 )
 from bough.scalar import Count
 from bough.tree import Tree
+
+if TYPE_CHECKING:
+    from bough.algorithms.global_forms import global_form
+    from bough.cost import paper
 
 __all__ = [
     "BoughError",
@@ -151,3 +155,16 @@ __all__ = [
     "udut",
     "velocities",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What few programs need is loaded when first asked for."""
+    if name == "paper":
+        from bough.cost import paper
+
+        return paper
+    if name == "global_form":
+        from bough.algorithms.global_forms import global_form
+
+        return global_form
+    raise AttributeError(f"module 'bough' has no attribute {name!r}")
