@@ -1,4 +1,4 @@
-"""Robots to measure on: those of the PyPI package `example-robot-data`, read by Pinocchio, rebuilt with `bough.Builder`."""
+"""Robots to measure on: those of the PyPI package `example-robot-data`, read by Pinocchio and rebuilt for bough."""
 
 from __future__ import annotations
 
