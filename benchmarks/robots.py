@@ -67,3 +67,41 @@ def _joint(joint: Any) -> bough.Joint:
     if kind.startswith("RUB"):
         return bough.Revolute(kind[-1].lower(), continuous=True)
     return {"R": bough.Revolute, "P": bough.Prismatic}[kind[0]](kind[1].lower())
+
+
+def in_mujoco(model: bough.Model) -> Any:
+    """The same mechanism compiled by MuJoCo: hinges, slides and free joints, without contacts or constraints."""
+    import mujoco
+
+    spec = mujoco.MjSpec()
+    spec.option.gravity = model.gravity
+    spec.compiler.boundmass = spec.compiler.boundinertia = 0.0
+    spec.compiler.balanceinertia = True  # moments that break the triangle inequality by rounding
+    bodies = [spec.worldbody]
+    for parent, body, entry in zip(model.tree.parents, model.bodies, model.joints, strict=True):
+        quaternion = np.zeros(4)
+        mujoco.mju_mat2Quat(quaternion, entry.placement.matrix.ravel())
+        J = body.inertia.matrix
+        made = bodies[parent].add_body(
+            name=body.name,
+            pos=entry.placement.origin,
+            quat=quaternion,
+            mass=body.inertia.mass,
+            ipos=body.inertia.com,
+            fullinertia=[J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]],
+            explicitinertial=True,
+        )
+        kind, axis = _mujoco_joint(mujoco, entry.joint)
+        made.add_joint(name=f"{body.name} joint", type=kind, axis=axis)
+        bodies.append(made)
+    spec.option.disableflags = mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    return spec.compile()
+
+
+def _mujoco_joint(mujoco: Any, joint: bough.Joint) -> tuple[Any, Any]:
+    if isinstance(joint, bough.Free):
+        return mujoco.mjtJoint.mjJNT_FREE, (0, 0, 1)
+    if isinstance(joint, bough.Revolute):
+        return mujoco.mjtJoint.mjJNT_HINGE, joint.axis
+    assert isinstance(joint, bough.Prismatic)
+    return mujoco.mjtJoint.mjJNT_SLIDE, joint.axis
