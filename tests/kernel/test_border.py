@@ -77,7 +77,18 @@ def call(name: str, given: dict[str, Any], **options: Any) -> Any:
 
 
 def test_every_function_of_arrays_is_here() -> None:
-    others = {"count", "factorize", "crba_packed", "ltdl", "ltl", "udut", "neutral", "random", "topologies"}
+    others = {
+        "count",
+        "factorize",
+        "crba_packed",
+        "global_form",
+        "ltdl",
+        "ltl",
+        "udut",
+        "neutral",
+        "random",
+        "topologies",
+    }
     functions = {name for name in bough.__all__ if name[0].islower() and callable(getattr(bough, name))}
     converters = {name for name in functions if name.startswith(("to_", "from_"))}
     machinery = {name for name in functions if name.endswith("backend")}
