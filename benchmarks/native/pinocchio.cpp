@@ -4,9 +4,8 @@
 #include <cstdio>
 #include <vector>
 
-#include <pinocchio/multibody/model.hpp>
-#include <pinocchio/multibody/data.hpp>
-#include <pinocchio/serialization/model.hpp>
+#include <pinocchio/multibody.hpp>
+#include <pinocchio/serialization.hpp>
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/joint-configuration.hpp>

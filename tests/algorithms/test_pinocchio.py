@@ -27,8 +27,8 @@ REFERENCES = {
 MOVING = sorted(set(JOINTS) - {"fixed"})
 CASES = [*MOVING, *(f"mixed {seed}" for seed in range(10))]
 
-# Pinocchio's followers must come after their leaders, have no armature, and be revolute or prismatic; its CRBA with
-# them wants all joints to be of one degree of freedom (with others it disagrees with its own RNEA).
+# Pinocchio's followers must come after their leaders, have no armature, and be revolute or prismatic. With them its
+# CRBA agrees with its own RNEA on some trees only, of joints with one degree of freedom, such as the latter ones here.
 COUPLED = [f"coupled {seed}" for seed in range(8)]
 COUPLED_SINGLE = [f"coupled-single {seed}" for seed in range(8)]
 
@@ -95,7 +95,7 @@ def test_mass_matrix(name: str) -> None:
         assert_close(bough.mass_matrix_by_rnea(c.model, q), M, TOLERANCE, axes=2)
 
 
-@pytest.mark.parametrize("name", COUPLED)
+@pytest.mark.parametrize("name", [*COUPLED, *COUPLED_SINGLE])
 def test_mass_matrix_by_columns_of_their_inverse_dynamics(name: str) -> None:
     c = case(name)
     m, d, rest = c.twin.model, c.twin.data, np.zeros(c.model.nv)
@@ -176,7 +176,7 @@ def test_jacobians(name: str, reference: str) -> None:
             pin.updateFramePlacements(m, d)
             J_dot = np.array(pin.getFrameJacobianTimeVariation(m, d, k, there))
         else:
-            J_dot = derivative(after)
+            J_dot = derivative(after, 0.03 / np.abs(u).sum())
         J = after(0.0)
         size = np.abs(J).max() * np.abs(v).max()
         assert_close(bough.jacobian(c.model, q, c.tip, reference), t.back(J), TOLERANCE, axes=2)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -23,6 +26,8 @@ class Host:
         self.triple: str = llvm.get_process_triple()
         self._has = {name for name, present in features.items() if present}
         self.version = ".".join(map(str, llvm.llvm_version_info))
+        for name, address in _outside():
+            llvm.add_symbol(name, address)
 
     @property
     def vector_bytes(self) -> int:
@@ -56,6 +61,23 @@ class Host:
         engine.add_object_file(self._llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
         return engine
+
+
+def _outside() -> Iterator[tuple[str, int]]:
+    """The functions that compiled code may call: of Python, and of the C library where the processor lacks them."""
+    for name in ("Py_IncRef", "Py_DecRef", "PyObject_Vectorcall"):
+        yield name, _address(getattr(ctypes.pythonapi, name))
+    libraries = {"win32": "ucrtbase", "darwin": "libSystem.dylib"}
+    try:
+        library = ctypes.CDLL(libraries.get(sys.platform, "libm.so.6"))
+    except OSError:  # a system whose C library has all in one
+        library = ctypes.CDLL(None)
+    for name in ("atan2", "atan2f", "fma", "fmaf", "floor", "floorf", "rint", "rintf"):
+        yield name, _address(getattr(library, name))
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
 @lru_cache(maxsize=1)
