@@ -133,7 +133,7 @@ def crba(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bo
 
 def crba_packed(model: Model, q: ArrayLike, *, check: bool = True) -> TreeMatrix:
     """The mass matrix as packed path rows: the entries that are not branch-induced zeros, once, (..., n + D₁)."""
-    return TreeMatrix(run(model, "crba", {"q": q}, check=check)["M"], model.dof_tree)
+    return TreeMatrix.of_fresh(run(model, "crba", {"q": q}, check=check)["M"], model.dof_tree)
 
 
 def mass_matrix_by_rnea(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:

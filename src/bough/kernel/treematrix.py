@@ -142,9 +142,19 @@ class TreeMatrix:
         meaning = f"{tree.n} rows with {tree.n + tree.D1} entries on and below the diagonal"
         held = np.array(as_floats("values", values, (tree.n + tree.D1,), meaning), order="C")
         require_finite("values", held)
-        held.setflags(write=False)
-        object.__setattr__(self, "values", held)
+        self._hold(held, tree)
+
+    def _hold(self, values: FloatArray, tree: Tree) -> None:
+        values.setflags(write=False)
+        object.__setattr__(self, "values", values)
         object.__setattr__(self, "tree", tree)
+
+    @classmethod
+    def of_fresh(cls, values: FloatArray, tree: Tree) -> TreeMatrix:
+        """A matrix that takes over an array nobody else holds, as a kernel returned it."""
+        made = cls.__new__(cls)
+        made._hold(values, tree)
+        return made
 
     @classmethod
     def from_dense(cls, H: ArrayLike, tree: Parents) -> TreeMatrix:
