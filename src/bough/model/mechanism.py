@@ -204,25 +204,34 @@ class Mechanism:
         return _transform(turn @ frame.placement.matrix, turn @ frame.placement.vector)
 
     @cached_property
-    def alignments(self) -> list[NDArray[np.float64]]:
-        """Rotation from the inside frame of each body to the author's; the base first."""
-        return [np.eye(3), *(joint.alignment for joint in self.joints)]
+    def alignments(self) -> NDArray[np.float64]:
+        """Rotation from the inside frame of each body to the author's, (N + 1, 3, 3); the base first."""
+        known = {joint: joint.alignment for joint in dict.fromkeys(self.joints)}
+        return np.array([np.eye(3), *(known[joint] for joint in self.joints)])
 
     def _constant_rows(self) -> list[list[float]]:
-        result = []
-        for i, (entry, body, joint) in enumerate(
-            zip(self.model.joints, self.model.bodies, self.joints, strict=True), start=1
-        ):
-            outer, own = self.alignments[self.tree.parents[i - 1]], self.alignments[i]
-            R = _clean(outer.T @ entry.placement.matrix @ own)
-            p = outer.T @ entry.placement.vector
-            mass = body.inertia.mass
-            h = own.T @ (mass * np.array(body.inertia.com))
-            J = _without_rounding(own.T @ body.inertia.about_origin() @ own)
-            rotational = [J[0, 0], J[1, 0], J[1, 1], J[2, 0], J[2, 1], J[2, 2]]
-            numbers = [*R.T.ravel(), *p, mass, *h, *rotational, *own.ravel(), *entry.armature, *joint.parameters]
-            result.append([float(x) + 0.0 for x in numbers])
-        return result
+        """The row of constants of each body, in the order of the offsets above."""
+        model, n = self.model, self.tree.n
+        own = self.alignments[1:]
+        turn = np.swapaxes(own, 1, 2)
+        outer = np.swapaxes(self.alignments[list(self.tree.parents)], 1, 2)
+        R = np.array([entry.placement.rotation for entry in model.joints]).reshape(n, 3, 3)
+        p = np.array([entry.placement.origin for entry in model.joints]).reshape(n, 3, 1)
+        mass = np.array([body.inertia.mass for body in model.bodies]).reshape(n, 1)
+        com = np.array([body.inertia.com for body in model.bodies]).reshape(n, 3, 1)
+        J = np.array([body.inertia.about_origin() for body in model.bodies]).reshape(n, 3, 3)
+        J = _without_rounding(turn @ J @ own)
+        columns = (
+            np.swapaxes(_clean(outer @ R @ own), 1, 2).reshape(n, 9),
+            (outer @ p).reshape(n, 3),
+            mass,
+            mass * (turn @ com).reshape(n, 3),
+            J[:, [0, 1, 1, 2, 2, 2], [0, 0, 1, 0, 1, 2]],
+            own.reshape(n, 9),
+        )
+        fixed = (np.concatenate(columns, axis=1) + 0.0).tolist()
+        pairs = zip(fixed, model.joints, self.joints, strict=True)
+        return [[*row, *entry.armature, *joint.parameters] for row, entry, joint in pairs]
 
 
 def _starts(sizes: list[int]) -> NDArray[np.int64]:
@@ -234,8 +243,8 @@ def _clean(R: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _without_rounding(J: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Make what an inertia lacks an exact zero, so that a point on a skew axis does not resist turning about it."""
-    return np.where(np.abs(J) <= 2e-15 * np.abs(J).max(), 0.0, J)
+    """Make what inertias (N, 3, 3) lack an exact zero: a point on a skew axis must not resist turning about it."""
+    return np.where(np.abs(J) <= 2e-15 * np.abs(J).max(axis=(1, 2), keepdims=True, initial=0.0), 0.0, J)
 
 
 def _transform(R: NDArray[np.float64], p: NDArray[np.float64]) -> Transform:
