@@ -80,6 +80,10 @@ class UnknownNameError(BoughError, KeyError):
             message += "; there are none"
         super().__init__(message)
         self.message = message
+        self._arguments = (kind, name, tuple(names))
+
+    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, object, tuple[str, ...]]]:
+        return UnknownNameError, self._arguments
 
     def __str__(self) -> str:  # KeyError would print the repr
         return self.message

@@ -50,11 +50,15 @@ def test_right_to_two_units_in_the_last_place(kernel: LlvmKernel, dtype: type, l
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_sane_beyond(kernel: LlvmKernel, dtype: type) -> None:
-    x = np.array([1e12, 1e18, -1e30, np.inf, -np.inf, np.nan] * 5, dtype)
-    y = run(kernel, x).reshape(5, 6, 2)
-    assert (np.abs(y[:, :3]) <= 1.0).all()
-    assert np.isnan(y[:, 3:]).all()
+def test_right_beyond_and_not_a_number_where_there_is_none(kernel: LlvmKernel, dtype: type) -> None:
+    x = np.array([1e12, 0.5, 1e16, 1e18, -1e30, np.inf, -np.inf, np.nan, 2.5] * 5, dtype)
+    y = run(kernel, x).reshape(5, 9, 2)
+    with mpmath.workdps(60):
+        for k in (0, 1, 2, 3, 4, 8):
+            exact = [float(f(mpmath.mpf(float(x[k])))) for f in (mpmath.sin, mpmath.cos)]
+            np.testing.assert_allclose(y[:, k], np.tile(exact, (5, 1)), rtol=4 * np.finfo(dtype).eps)
+    assert np.isnan(y[:, 5:8]).all()
+    np.testing.assert_array_equal(run(kernel, x[1:2])[0], y[0, 1])  # whatever the neighbours are
 
 
 def test_signs_of_zero_and_symmetry(kernel: LlvmKernel) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +26,7 @@ from bough.program import (
     walk,
 )
 from bough.program.simplify import drop_unused, share_reciprocals
-from bough.scalar import Count, Table, array, gather_index, loop, rows, switch
+from bough.scalar import Count, Table, array, gather_index, loop, rows, sin, switch
 from conformance import CASES, sample
 
 CHOICE = Table("choice", np.array([1, 0]))
@@ -156,7 +157,7 @@ def test_the_condition_of_an_early_exit_is_kept() -> None:
     program = Program(
         "exit",
         (x, y),
-        (Const(0, 0), Load(1, "x", 0), Const(2, 9), turns, Store("y", 0, 7)),
+        (Const(0, 0), Const(2, 9), Load(1, "x", 0), turns, Store("y", 0, 7)),
         ("int", "float", "int", "float", "float", "bool", "int", "float"),
     )
     assert same(simplify(program), program)
@@ -192,3 +193,46 @@ def test_dropping_changes_no_number(case: str, rolled: bool, rng: np.random.Gene
     assert len(list(walk(smaller.body))) <= len(list(walk(program.body)))
     for x in sample(rng, 10).tolist():
         assert evaluate(smaller, {"x": x}) == evaluate(program, {"x": x})
+
+
+def test_results_are_stored_as_soon_as_they_are_known() -> None:
+    def several(x: Any) -> dict[str, Any]:
+        first, second = x[0] * x[1], sin(x[0])
+        return {"y": [first, second, second + first]}
+
+    program = simplify(trace("early", several, {"x": 2}))
+    kinds = [x.op if isinstance(x, Apply) else type(x).__name__ for x in program.body if not isinstance(x, Const)]
+    assert kinds == ["Load", "Load", "mul", "Store", "sin", "Store", "add", "Store"]
+    assert evaluate(program, {"x": [2.0, 3.0]})["y"] == [6.0, math.sin(2.0), math.sin(2.0) + 6.0]
+
+
+def test_a_place_that_is_written_twice_keeps_its_last_value() -> None:
+    x, y = Buffer("x", "input", "float", 1), Buffer("y", "output", "float", 2)
+    body = (
+        Const(0, 0),
+        Const(1, 1),
+        Load(2, "x", 0),
+        Apply(3, "add", (2, 2)),
+        Store("y", 0, 3),
+        Store("y", 0, 2),
+        Store("y", 1, 3),
+    )
+    program = simplify(Program("twice", (x, y), body, ("int", "int", "float", "float")))
+    assert evaluate(program, {"x": [2.0]})["y"] == [2.0, 4.0]
+
+
+def test_an_output_that_is_read_stays_in_order() -> None:
+    x, y = Buffer("x", "input", "float", 1), Buffer("y", "output", "float", 1)
+    body = (
+        Const(0, 0),
+        Load(1, "x", 0),
+        Apply(2, "neg", (1,)),
+        Load(3, "y", 0),
+        Apply(4, "add", (2, 3)),
+        Store("y", 0, 2),
+        Load(5, "y", 0),
+        Apply(6, "add", (5, 4)),
+        Store("y", 0, 6),
+    )
+    program = simplify(Program("read", (x, y), body, ("int", *["float"] * 6)))
+    assert evaluate(program, {"x": [2.0]})["y"] == [-4.0]

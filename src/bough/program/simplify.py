@@ -1,7 +1,8 @@
 """The simplifier: passes from program to program, each checked.
 
 The tracer already folds constants and shares equal operations. What remains is what can only be seen afterwards:
-several divisions by one value become one reciprocal and products, and what nothing uses is dropped.
+several divisions by one value become one reciprocal and products, what nothing uses is dropped, and results are stored
+as soon as they are known.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from dataclasses import replace
 from bough.program.check import check
 from bough.program.ir import Apply, Block, Const, Instruction, Load, Loop, Program, Store, Switch, boundary, walk
 
-__all__ = ["drop_unused", "share_reciprocals", "simplify"]
+__all__ = ["drop_unused", "share_reciprocals", "simplify", "store_early"]
 
 
 def simplify(program: Program) -> Program:
     """All passes in order."""
-    for one in (share_reciprocals, drop_unused):
+    for one in (share_reciprocals, drop_unused, store_early):
         program = one(program)
         check(program)
     return program
@@ -63,6 +64,44 @@ def drop_unused(program: Program) -> Program:
     touched = {x.buffer for x in walk(body) if isinstance(x, Load | Store)}
     buffers = tuple(b for b in program.buffers if b.role in ("input", "output") or b.name in touched)
     return Program(program.name, buffers, body, program.kinds)
+
+
+def store_early(program: Program) -> Program:
+    """Move each store to an output that is written once and never read to just behind the value it stores.
+
+    Values then need not be kept to the end of the program. Only the outermost block is rearranged; its constants come
+    first.
+    """
+    constants = {x.result: x for x in program.body if isinstance(x, Const)}
+    moved: dict[int, list[Instruction]] = {}
+    for store in _movable_stores(program, constants):
+        moved.setdefault(store.value, []).append(store)
+    gone = {id(store) for stores in moved.values() for store in stores}
+    result: list[Instruction] = list(constants.values())
+    for x in program.body:
+        if isinstance(x, Const) or id(x) in gone:
+            continue
+        result.append(x)
+        defined = x.results if isinstance(x, Loop | Switch) else () if isinstance(x, Store) else (x.result,)
+        for value in defined:
+            result += moved.get(value, [])
+    return Program(program.name, program.buffers, tuple(result), program.kinds)
+
+
+def _movable_stores(program: Program, constants: dict[int, Const]) -> list[Store]:
+    """Stores of the outermost block to places of an output that nothing else reads or writes."""
+    outer = [x for x in program.body if isinstance(x, Store)]
+    touched = {x.buffer for x in walk(program.body) if isinstance(x, Load)}
+    inner = (y for y in program.body if isinstance(y, Loop | Switch))
+    touched |= {x.buffer for y in inner for x in walk((y,)) if isinstance(x, Store)}
+    touched |= {x.buffer for x in outer if x.index not in constants}
+    outputs = {b.name for b in program.of_role("output")} - touched
+    places = Counter((x.buffer, constants[x.index].value) for x in outer if x.buffer in outputs)
+    return [
+        x
+        for x in outer
+        if x.buffer in outputs and places[x.buffer, constants[x.index].value] == 1 and x.value not in constants
+    ]
 
 
 def _without_unused(body: Block, program: Program) -> Block:

@@ -3,7 +3,7 @@
 The argument is reduced by multiples of π/2 in three steps. π/2 = A + B + C, where A has so few bits that n A is
 subtracted exactly (by a fused multiply-add), and the remainders are carried as a sum of two numbers. What is left lies
 within ±π/4, where a polynomial with the least largest error does the rest. Right to 2 units in the last place for
-|x| ≤ 1e9 (float64) and 1e5 (float32); beyond, the result stays within [-1, 1] and loses its meaning gradually.
+|x| ≤ 1e9 (float64) and 1e5 (float32); lanes beyond that are handed to the C library one by one.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ class _Constants:
     C: float
     sine: tuple[float, ...]  # sin r = r + r³ (s₀ + s₁ r² + …)
     cosine: tuple[float, ...]  # cos r = 1 - r²/2 + r⁴ (c₀ + c₁ r² + …)
+    far: float  # beyond which the C library is asked
 
 
 _CONSTANTS = {
@@ -37,6 +38,7 @@ _CONSTANTS = {
             0.0416666666666666, -0.0013888888888874125, 2.4801587289482184e-05, -2.755731435233285e-07,
             2.0875723273259016e-09, -1.1359647805788475e-11,
         ),
+        1e9,
     ),
     "float": _Constants(
         1.570796251296997,
@@ -44,11 +46,11 @@ _CONSTANTS = {
         5.390302953474238e-15,
         (-0.16666654936695643, 0.00833217768649494, -0.00019517234694762741),
         (0.04166664685460454, -0.0013887366910037004, 2.4438379476887754e-05),
+        1e5,
     ),
 }  # fmt: skip
 
 TWO_OVER_PI = 0.6366197723675814
-BOUND = 0.79  # a little more than π/4: holds what a hopeless reduction leaves
 
 
 class _Lines:
@@ -95,13 +97,53 @@ class _Lines:
 
 
 def sincos_source(real: Real) -> str:
-    """The functions @sincos, @sin and @cos on one type."""
-    both = _both(real)
-    t, pair = real.type, f"{{{real.type}, {real.type}}}"
-    first = f"  %pair = call fastcc {pair} @sincos({t} %x)\n"
-    sine = f"define internal fastcc {t} @sin({t} %x) {{\n{first}  %y = extractvalue {pair} %pair, 0\n  ret {t} %y\n}}"
-    cosine = f"define internal fastcc {t} @cos({t} %x) {{\n{first}  %y = extractvalue {pair} %pair, 1\n  ret {t} %y\n}}"
-    return "\n".join([both, sine, cosine])
+    """The function @sincos on one type, and the way round for angles beyond the reduction."""
+    t, e, pair = real.type, real.element, f"{{{real.type}, {real.type}}}"
+    end = "" if e == "double" else "f"
+    lines = [
+        f"define internal fastcc {pair} @sincos({t} %x) {{",
+        f"  %quick = call fastcc {pair} @sincos_reduced({t} %x)",
+        f"  %size = call {t} @llvm.fabs.{real.suffix}({t} %x)",
+        f"  %far = fcmp ogt {t} %size, {real.constant(_CONSTANTS[e].far)}",
+        f"  %any = {_any_lane(real, '%far')}",
+        "  br i1 %any, label %slow, label %done",
+        "done:",
+        f"  ret {pair} %quick",
+        "slow:",
+        f"  %s = extractvalue {pair} %quick, 0",
+        f"  %c = extractvalue {pair} %quick, 1",
+    ]
+    names = {"sin": "undef", "cos": "undef"}
+    for k in range(real.lanes):
+        lines.append(
+            f"  %x{k} = "
+            + (f"extractelement {t} %x, i64 {k}" if real.lanes > 1 else f"fadd {t} %x, {real.constant(-0.0)}")
+        )
+        for name, before in names.items():
+            lines.append(f"  %{name}{k} = call {e} @{name}{end}({e} %x{k})")
+            if real.lanes > 1:
+                lines.append(f"  %{name}v{k} = insertelement {t} {before}, {e} %{name}{k}, i64 {k}")
+            names[name] = f"%{name}v{k}" if real.lanes > 1 else f"%{name}{k}"
+    lines += [
+        f"  %sf = select {real.mask} %far, {t} {names['sin']}, {t} %s",
+        f"  %cf = select {real.mask} %far, {t} {names['cos']}, {t} %c",
+        f"  %p0 = insertvalue {pair} undef, {t} %sf, 0",
+        f"  %p1 = insertvalue {pair} %p0, {t} %cf, 1",
+        f"  ret {pair} %p1",
+        "}",
+        f"declare {e} @sin{end}({e})",
+        f"declare {e} @cos{end}({e})",
+        f"declare {t} @llvm.fabs.{real.suffix}({t})",
+    ]
+    if real.lanes > 1:
+        lines.append(f"declare i1 @llvm.vector.reduce.or.v{real.lanes}i1({real.mask})")
+    return "\n".join([_both(real), *lines])
+
+
+def _any_lane(real: Real, mask: str) -> str:
+    if real.lanes == 1:
+        return f"and i1 {mask}, true"
+    return f"call i1 @llvm.vector.reduce.or.v{real.lanes}i1({real.mask} {mask})"
 
 
 def _both(real: Real) -> str:
@@ -116,9 +158,6 @@ def _both(real: Real) -> str:
     rest = f.fma(f.neg(n), c(k.C), rest)
     hi = f.op("fadd", r, rest)
     lo = f.op("fadd", f.op("fsub", r, hi), rest)
-    above, below = f.compare("ogt", hi, c(BOUND)), f.compare("olt", hi, c(-BOUND))
-    hi = f.select(above, c(BOUND), f.select(below, c(-BOUND), hi))
-    lo = f.select(f.either(above, below), c(0.0), lo)
     z = f.op("fmul", hi, hi)
     # sin(hi + lo) = hi + (hi z P(z) + lo (1 - z/2))
     half = f.op("fmul", z, c(0.5))
@@ -141,7 +180,7 @@ def _both(real: Real) -> str:
     pair = f"{{{t}, {t}}}"
     body = "\n".join(f.lines)
     return (
-        f"define internal fastcc {pair} @sincos({t} %x) {{\n{body}\n"
+        f"define internal fastcc {pair} @sincos_reduced({t} %x) {{\n{body}\n"
         f"  %p0 = insertvalue {pair} undef, {t} {s}, 0\n"
         f"  %p1 = insertvalue {pair} %p0, {t} {q}, 1\n  ret {pair} %p1\n}}"
     )

@@ -72,7 +72,7 @@ def _outside() -> Iterator[tuple[str, int]]:
         library = ctypes.CDLL(libraries.get(sys.platform, "libm.so.6"))
     except OSError:  # a system whose C library has all in one
         library = ctypes.CDLL(None)
-    for name in ("atan2", "atan2f", "fma", "fmaf", "floor", "floorf", "rint", "rintf"):
+    for name in ("sin", "sinf", "cos", "cosf", "atan2", "atan2f", "fma", "fmaf", "floor", "floorf", "rint", "rintf"):
         yield name, _address(getattr(library, name))
 
 

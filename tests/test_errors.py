@@ -1,0 +1,33 @@
+"""Every error says what it has to say, also after a journey between processes."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from bough import errors
+
+NAMES = [name for name in errors.__all__ if name != "UnknownNameError"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_errors_travel(name: str) -> None:
+    error = getattr(errors, name)("what, where, got, expected")
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert str(again) == str(error)
+    assert isinstance(error, errors.BoughError)
+
+
+def test_unknown_names_travel_with_their_suggestions() -> None:
+    error = errors.UnknownNameError("joint", "elbwo", ["elbow", "shoulder"])
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == str(error) == "no joint is called 'elbwo'; did you mean 'elbow'?"
+    assert isinstance(again, KeyError)
+
+
+def test_unknown_names_list_what_there_is() -> None:
+    assert "valid names: 'a', 'b'" in str(errors.UnknownNameError("joint", "xyz", "ba"))
+    assert str(errors.UnknownNameError("joint", "x", ())).endswith("there are none")
+    assert "(20 in all)" in str(errors.UnknownNameError("joint", "x", (f"name {k}" for k in range(20))))
