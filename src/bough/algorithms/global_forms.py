@@ -272,14 +272,14 @@ class GlobalForm:
         SingularError
             If a joint moves nothing that has inertia; the message names it.
         """
-        least = SINGULAR * max(self.M.diagonal(), default=0.0)
+        whole = self.M.diagonal()
         I_A = self.I.copy()
         for i in reversed(range(1, self.model.nbodies + 1)):
             body, joint, parent = self.body(i), self.joint(i), self.model.tree.parents[i - 1]
             h, A = self.H[body, joint], I_A[body, body]
             # Dᵢ = hᵢᵀ Iᴬᵢ hᵢ + armature   and   Gᵢ = Iᴬᵢ hᵢ Dᵢ⁻¹
             D = h.T @ A @ h + self.armature[joint, joint]
-            if not (np.linalg.eigvalsh(D) > least).all():
+            if not (np.linalg.eigvalsh(D) > SINGULAR * whole[joint].max()).all():
                 raise SingularError(
                     f"joint {self.model.joint_names[i - 1]!r} moves nothing that has inertia; expected bodies beyond "
                     "it with mass and inertia, or an armature"

@@ -15,12 +15,15 @@ from bough.backends import Kernel, Plain, ReferenceKernel
 from bough.errors import ProgramError, UnknownNameError
 from bough.kernel import cache
 from bough.model import Model
-from bough.program import Program, simplify, trace
+from bough.program import Program, TooLong, simplify, trace
 
 __all__ = ["ROLL_ABOVE", "build", "get_backend", "kernel", "remember_call", "set_backend"]
 
 ROLL_ABOVE = 64
 """Structures with more degrees of freedom than this get rolled programs."""
+
+LONGEST = 32_000
+"""So do algorithms whose straight-line program would have more values than this: compiling it would take seconds."""
 
 REMEMBERED = 256  # kernels kept in memory; the least recently used is forgotten
 
@@ -66,7 +69,12 @@ def build(
     rolled: bool | None = None,
 ) -> Program:
     """The program of an algorithm on a structure with `size` degrees of freedom; `rolled` overrides the choice."""
-    return simplify(trace(name, function, inputs, rolled=size > ROLL_ABOVE if rolled is None else rolled))
+    if rolled is not None or size > ROLL_ABOVE:
+        return simplify(trace(name, function, inputs, rolled=rolled is not False))
+    try:
+        return simplify(trace(name, function, inputs, longest=LONGEST))
+    except TooLong:
+        return simplify(trace(name, function, inputs, rolled=True))
 
 
 def kernel(

@@ -11,7 +11,7 @@ from bough.errors import UnknownNameError
 from bough.kernel.border import FloatArray
 from bough.kernel.counting import count
 from bough.kernel.factors import Factor, factor_packed
-from bough.kernel.run import NO_CALLS, require_model, require_regular, run
+from bough.kernel.run import NO_CALLS, require_model, run
 from bough.kernel.treematrix import TreeMatrix
 from bough.model import Model
 
@@ -149,9 +149,7 @@ def mass_matrix_inverse(model: Model, q: ArrayLike, *, out: FloatArray | None = 
 def factorize(model: Model, q: ArrayLike, *, check: bool = True) -> Factor:
     """The mass matrix factorised as LᵀDL, with all products and solves (see `bough.ltdl`)."""
     M = crba_packed(model, q, check=check)
-    factor = factor_packed("ltdl", M.values, M.tree, [f"joint {name!r}" for name in model.dof_names])
-    require_regular(model, factor.D)
-    return factor
+    return factor_packed("ltdl", M.values, M.tree, [f"joint {name!r}" for name in model.dof_names])
 
 
 def aba(

@@ -99,12 +99,22 @@ def factor_packed(kind: Kind, values: FloatArray, tree: Tree, names: Sequence[st
     pivots = _diagonal(packed, tree)
     if kind == "ltl":
         pivots = np.square(pivots)
-    limits = min(tree.n, 8) * np.finfo(values.dtype).eps * _diagonal(values, tree)
+    limits = _limits(values, tree)
     sound = (pivots > 0) & (pivots > limits) & np.isfinite(pivots)  # a NaN fails them all
     if not sound.all():
         _refuse(values, tree, sound, limits, names)
     packed.setflags(write=False)
     return Factor(kind, packed, tree)
+
+
+def vanishing_pivots(values: FloatArray, tree: Tree) -> NDArray[np.bool_]:
+    """Which pivots of packed matrices vanish to working precision, (*batch, n); NaN does not."""
+    return np.asarray(_diagonal(_run("ltdl", values, tree), tree) <= _limits(values, tree))
+
+
+def _limits(values: FloatArray, tree: Tree) -> FloatArray:
+    """What a pivot must exceed: a few units of rounding of the diagonal it is left of."""
+    return np.asarray(min(tree.n, 8) * np.finfo(values.dtype).eps * _diagonal(values, tree))
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from bough.errors import ModelError, ShapeError, SingularError
 from bough.kernel.border import FloatArray, require_finite, write_out
-from bough.kernel.run import SINGULAR, options, read, require_model, run
+from bough.kernel.run import options, read, require_model, run
 from bough.model import Model
 
 __all__ = [
@@ -28,6 +28,9 @@ __all__ = [
 ]
 
 Frames = str | Sequence[str] | None
+
+DEPENDENT = 1e-10
+"""A pivot of J M⁻¹ Jᵀ this much smaller than the largest one counts as zero."""
 
 
 def placements(
@@ -200,7 +203,7 @@ def operational_space_inertia(
     results = run(model, "operational_space_inertia", arrays, o, check=False)
     pivots = results["pivots"][..., model.nv :]
     largest = np.fmax.reduce(pivots, axis=-1, keepdims=True, initial=0.0)
-    if (pivots <= np.sqrt(SINGULAR) * 1e-3 * largest).any():
+    if (pivots <= DEPENDENT * largest).any():
         raise SingularError(
             f"frames {names} cannot be moved independently in all {6 * len(names)} directions here, "
             "so J M⁻¹ Jᵀ has no inverse; ask for it with inverse=True"

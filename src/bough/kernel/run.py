@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,7 @@ from bough.backends import Plain
 from bough.errors import FiniteError, ModelError, ShapeError, SingularError, UnknownNameError
 from bough.kernel.border import FloatArray, Shape, as_floats, call, require_finite, write_out
 from bough.kernel.compile import build, kernel, remember_call
+from bough.kernel.factors import vanishing_pivots
 from bough.kernel.specs import Options, Spec, spec
 from bough.model import Mechanism, Model
 from bough.program import Program
@@ -38,8 +39,8 @@ REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 NO_CALLS: dict[Hashable, Any] = {}
 """The calls of what is not a model."""
 
-SINGULAR = 1e-14
-"""A pivot this much smaller than the largest one of its state is taken for zero."""
+SUSPECT = 1e-9
+"""A pivot this much smaller than the largest one of its state is looked at more closely."""
 
 
 @lru_cache(maxsize=128)
@@ -81,12 +82,12 @@ def run(
             sizes,
             model.nv,
             lambda: _digest(model, name, options, tuple(sizes)),
-            Plain(_quaternions(model), "pivots" in shapes, SINGULAR),
+            Plain(_quaternions(model), "pivots" in shapes, SUSPECT),
         )
         axes = {k: len(_meaning(model, k)[0]) for k in inputs}
         results = call(ready, {k: (a, axes[k]) for k, a in inputs.items()}, shapes)
     if "pivots" in results:
-        require_regular(model, results["pivots"][..., : model.nv])
+        require_regular(model, results["pivots"][..., : model.nv], inputs["q"])
     first = next(iter(results))
     if check:
         _require_finite_result(name, results[first])
@@ -134,18 +135,29 @@ def read(model: Model, key: str, value: ArrayLike, check: bool = True) -> FloatA
     return a
 
 
-def require_regular(model: Model, pivots: FloatArray) -> None:
-    """Raise, naming the joint, if some pivot is zero or negative. NaN is no verdict: it comes from what was given."""
+def require_regular(model: Model, pivots: FloatArray, q: FloatArray) -> None:
+    """Raise, naming the joint, if some pivot is zero or negative. NaN is no verdict: it comes from what was given.
+
+    Pivots of different joints cannot be compared, nor kilograms with kilogram square metres. Where one is very much
+    smaller than another, each is compared with the diagonal of the mass matrix, of which it is a part.
+    """
     with np.errstate(invalid="ignore"):
         largest = np.fmax.reduce(pivots, axis=-1, keepdims=True, initial=0.0)
-        bad = pivots <= SINGULAR * largest
-    if not bad.any():
+        suspect = (pivots <= SUSPECT * largest).any(axis=-1)
+    if not suspect.any():
         return
-    place = tuple(int(k) for k in np.argwhere(bad)[0])
-    k = max(int(j) for j in np.flatnonzero(bad[place[:-1]]))  # eliminated first: the cause, not a consequence
-    where = f" in state {list(place[:-1])}" if place[:-1] else ""
+    states = np.broadcast_to(q, (*pivots.shape[:-1], model.nq))[suspect]
+    bad = vanishing_pivots(run(model, "crba", {"q": states}, check=False)["M"], model.dof_tree)
+    if bad.any():
+        row, k = (int(j) for j in np.argwhere(bad)[0])
+        k = max(int(j) for j in np.flatnonzero(bad[row]))  # eliminated first: the cause, not a consequence
+        place = np.argwhere(suspect)[row]
+        _refuse(model, k, pivots[suspect][row, k], f" in state {place.tolist()}" if place.size else "")
+
+
+def _refuse(model: Model, k: int, pivot: float, where: str = "") -> NoReturn:
     raise SingularError(
-        f"joint {model.dof_names[k]!r} moves nothing that has inertia{where}: its pivot is {pivots[(*place[:-1], k)]}; "
+        f"joint {model.dof_names[k]!r} moves nothing that has inertia{where}: its pivot is {pivot}; "
         "expected a positive one. Give the bodies beyond it mass and inertia, or the joint an armature"
     )
 
@@ -158,11 +170,11 @@ def naming_the_massless(model: Model) -> Iterator[None]:
     except ZeroDivisionError:
         q = np.array([x for entry in model.joints for x in entry.joint.neutral()])
         rows = run(model, "mass_matrix_by_rnea", {"q": q})["M"]
-        pivots = np.full(model.nv, np.nan)
+        whole = rows.diagonal().copy()
         for k in reversed(range(model.nv)):
-            pivots[k] = rows[k, k]
-            require_regular(model, pivots)
-            rows[:k, :k] -= np.outer(rows[:k, k], rows[:k, k]) / pivots[k]
+            if not rows[k, k] > 8 * np.finfo(float).eps * whole[k]:
+                _refuse(model, k, rows[k, k])
+            rows[:k, :k] -= np.outer(rows[:k, k], rows[:k, k]) / rows[k, k]
         raise SingularError(
             "the frames cannot be moved independently in all directions in any configuration, "
             "so J M⁻¹ Jᵀ has no inverse; ask for it with inverse=True"

@@ -7,9 +7,10 @@ from bough.program.fuse import fuse
 from bough.program.ir import Apply, Block, Buffer, Const, Instruction, Load, Loop, Program, Store, Switch, walk
 from bough.program.printer import show
 from bough.program.simplify import simplify
-from bough.program.tracer import trace
+from bough.program.tracer import TooLong, trace
 
 __all__ = [
     "Apply", "Block", "Buffer", "Const", "Evaluator", "Instruction", "Load", "Loop", "Program", "Store", "Switch",
+    "TooLong",
     "check", "count", "evaluate", "fuse", "show", "simplify", "trace", "walk",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ table reads and scratch memory; the algorithm cannot tell.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -40,7 +41,7 @@ from bough.scalar import (
 from bough.scalar.control import freeze
 from bough.scalar.ops import INDEX_OPS
 
-__all__ = ["Tracer", "trace"]
+__all__ = ["TooLong", "Tracer", "trace"]
 
 C = TypeVar("C")
 
@@ -51,6 +52,7 @@ def trace(
     inputs: Mapping[str, int],
     *,
     rolled: bool = False,
+    longest: int | None = None,
 ) -> Program:
     """Trace `function`, called with one array per input, and return the checked program.
 
@@ -64,8 +66,10 @@ def trace(
         Name and length of each input.
     rolled
         Whether loops stay loops.
+    longest
+        Give up with `TooLong` beyond this number of values.
     """
-    tracer = Tracer(rolled)
+    tracer = Tracer(rolled, longest)
     arrays = {key: tracer.input(key, size) for key, size in inputs.items()}
     with activate(tracer):
         outputs = function(**arrays)
@@ -76,11 +80,16 @@ def trace(
     return program
 
 
+class TooLong(ProgramError):
+    """A program grew beyond what was allowed."""
+
+
 class Tracer(Control):
     """Records instructions block by block."""
 
-    def __init__(self, rolled: bool) -> None:
+    def __init__(self, rolled: bool, longest: int | None = None) -> None:
         self.rolled = rolled
+        self._longest = sys.maxsize if longest is None else longest
         self._kinds: list[Kind] = []
         self._blocks: list[list[Instruction]] = [[]]
         self._known: list[dict[Hashable, int]] = [{}]
@@ -95,6 +104,8 @@ class Tracer(Control):
     def new_value(self, kind: Kind) -> int:
         """A fresh value number."""
         self._kinds.append(kind)
+        if len(self._kinds) > self._longest:
+            raise TooLong(f"the program has more than {self._longest} values")
         return len(self._kinds) - 1
 
     def emit(self, instruction: Instruction) -> None:

@@ -119,16 +119,17 @@ def inward(structure: Structure[R], rule: Callable[[R, S], tuple[S | None, K]], 
 
 def ancestors(structure: Structure[R], body: Record, rule: Callable[[R, S], S], carry: S) -> S:
     """From the parent of a body to the root: ``carry = rule(ancestor, carry)``."""
-    scan, tree = _Scan(structure), structure.tree
-    starts, paths = Table("path_starts", tree.packed_starts), Table("paths", tree.packed_paths)
-    depths = Table("depths_above", tree.depths - 1)
-    start = gather_index(starts, body.index)
+    scan = _Scan(structure)
+    depths = Table("depths_above", structure.tree.depths - 1)
 
-    def step(k: Index, carry: S) -> S:
-        result: S = scan.at(gather_index(paths, start + k) + -1, lambda ancestor: rule(ancestor, carry))
-        return result
+    def step(k: Index, carry: tuple[S, Index]) -> tuple[S, Index]:
+        state, number = carry
+        index = number + -1
+        result: S = scan.at(index, lambda ancestor: rule(ancestor, state))
+        return result, scan.parent_of(index)
 
-    return loop(gather_index(depths, body.index), step, carry, reverse=True)
+    start = (carry, scan.parent_of(body.index))
+    return loop(gather_index(depths, body.index), step, start)[0]
 
 
 class _Scan(Generic[R]):
@@ -141,7 +142,11 @@ class _Scan(Generic[R]):
 
     def parent(self, body: R) -> Index:
         """Number of the parent of a body."""
-        return gather_index(self._parents, body.index)
+        return self.parent_of(body.index)
+
+    def parent_of(self, index: Index) -> Index:
+        """Number of the parent of the body with an index."""
+        return gather_index(self._parents, index)
 
     def at(self, index: Index, rule: Callable[[R], Any]) -> Any:
         """Run the rule at one body."""
