@@ -28,6 +28,25 @@ def test_a_typo_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     assert "figure7" in captured.err
 
 
+def test_a_typo_beside_all_is_a_typo(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["paper", "all", "figur7"]) == 2
+    assert "figure7" in capsys.readouterr().err
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("in the way")
+    assert main(["paper", "figure5", "--png", str(tmp_path / "file")]) == 2
+    assert "file" in capsys.readouterr().err
+
+
+def test_a_terminal_without_greek_letters_is_served() -> None:
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "bough", "paper", "trees"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "(0,1,2,3,2,4,4,5,8,9,5)" in done.stdout
+
+
 def test_figures_are_written_where_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["paper", "figure5", "--png", str(tmp_path / "new")]) == 0
     assert (tmp_path / "new" / "figure5.png").stat().st_size > 1000

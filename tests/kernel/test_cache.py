@@ -129,3 +129,16 @@ def test_many_processes_at_once(folder: Path) -> None:
     assert len(answers) == 1
     assert cache.info().files == 1
     assert not list(folder.glob("*.part"))
+
+
+def test_what_was_used_longest_ago_makes_room(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "ROOM", 3000)
+    monkeypatch.setattr(cache, "LARGEST", 1500)
+    for k, name in enumerate("abc"):
+        cache.store(name * 64, bytes(900))
+        os.utime(folder / f"{name * 64}.program", (k, k))
+    assert cache.load("a" * 64) is not None  # used now, so b is the oldest
+    cache.store("d" * 64, bytes(900))
+    assert [cache.load(name * 64) is not None for name in "abcd"] == [True, False, True, True]
+    cache.store("e" * 64, bytes(2000))
+    assert cache.load("e" * 64) is None

@@ -97,9 +97,9 @@ class Wheel(bough.Joint):
     def difference(self, parameters: Any, q0: Any, q1: Any) -> list[Any]:
         return [atan2(q0[0] * q1[1] - q0[1] * q1[0], q0[0] * q1[0] + q0[1] * q1[1])]
 
-    def random(self, rng: np.random.Generator, lower: Any, upper: Any) -> Any:
-        angle = rng.uniform(-math.pi, math.pi)
-        return np.array([math.cos(angle), math.sin(angle)])
+    def random(self, rng: np.random.Generator, lower: Any, upper: Any, size: tuple[int, ...] = ()) -> Any:
+        angle = rng.uniform(-math.pi, math.pi, size)
+        return np.stack([np.cos(angle), np.sin(angle)], axis=-1)
 
 
 def build() -> bough.Model:
@@ -310,3 +310,47 @@ def test_what_is_no_joint_is_refused_by_name(joint: Any) -> None:
     with pytest.raises(bough.ModelError, match=r"'rod'.*the joint is .*expected"):
         b.add("rod", joint)
     assert b.build().nbodies == 0
+
+
+class Empty(Wheel):
+    """Says that it moves and does not say how."""
+
+    def subspace(self, parameters: Any, q: Any) -> tuple[Motion, ...]:
+        return ()
+
+
+class Numeric2(Wheel):
+    """Uses NumPy, which knows no symbolic scalars."""
+
+    def transform(self, parameters: Any, q: Any) -> Transform:
+        return Transform(about_y(np.cos(q[0]), np.sin(q[1])), ZERO)
+
+
+class Displaced(Wheel):
+    """Is not at its origin when neutral."""
+
+    def transform(self, parameters: Any, q: Any) -> Transform:
+        return Transform(about_y(q[0], q[1]), Vector(1.0, 0.0, 0.0))
+
+
+class Short(Wheel):
+    """Forgets a configuration variable."""
+
+    def neutral(self) -> tuple[float, ...]:
+        return (1.0,)
+
+
+@pytest.mark.parametrize(
+    ("joint", "message"),
+    [
+        (Empty(), r"body 'new': subspace of .* gives \(\), expected a tuple of nv = 1 Motions"),
+        (Numeric2(), r"body 'new': transform of .* fails with .*use the functions of bough.scalar"),
+        (Displaced(), r"body 'new': transform of .* gives another placement at neutral, expected the identity"),
+        (Short(), r"body 'new': neutral of .* gives 1 numbers, expected nq = 2"),
+    ],
+)
+def test_joints_that_break_the_contract_are_refused(joint: bough.Joint, message: str) -> None:
+    builder = bough.Builder()
+    with pytest.raises(bough.ModelError, match=message):
+        builder.add("new", joint, mass=1.0)
+    assert builder.build().nbodies == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -24,6 +25,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for command in (paper, cache):
         command.register(commands)
     options = parser.parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(
+            errors="replace"
+        )  # a terminal without Greek letters gets question marks, not a traceback
     try:
         options.run(options)
         sys.stdout.flush()
@@ -32,4 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except BrokenPipeError:  # the reader went away, as in `bough paper | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        print(f"bough: {error}", file=sys.stderr)
+        return 2
     return 0

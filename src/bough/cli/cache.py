@@ -27,5 +27,9 @@ def run(options: argparse.Namespace) -> None:
         print(f"removed {bough.cache.clear()} programs from {bough.cache.directory()}")
         return
     info = bough.cache.info()
-    state = "" if info.usable or not info.directory.exists() else " (not used: others can write to it)"
+    state = (
+        ""
+        if info.usable or not info.directory.exists()
+        else " (not used: it is not a folder that only you can write to)"
+    )
     print(f"{info.files} programs, {info.size / 1e6:.1f} MB, in {info.directory}{state}")

@@ -27,10 +27,10 @@ def register(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print the reports asked for."""
-    names = options.name or ["all"]
-    if "all" in names:
-        names = list(bough.paper.names())
-    for report in [bough.paper.report(name) for name in names]:
+    reports = [bough.paper.report(name) for name in options.name if name != "all"]
+    if not options.name or "all" in options.name:
+        reports = [bough.paper.report(name) for name in bough.paper.names()]
+    for report in reports:
         print(report)
         if options.png is not None:
             for file in report.draw(options.png):

@@ -26,7 +26,7 @@ def as_floats(name: str, value: ArrayLike, trailing: Shape, meaning: str = "") -
         raise ShapeError(f"{name} is not a rectangular array: {error}") from None
     if a.dtype not in (np.float64, np.float32):
         if not np.can_cast(a.dtype, np.float64) or a.dtype == np.bool_:
-            raise ShapeError(f"{name} has data type {a.dtype}, expected real numbers")
+            raise ShapeError(f"{name} has data type {a.dtype}, expected real numbers (float64 or float32)")
         a = a.astype(np.float64)
     if a.ndim < len(trailing) or a.shape[a.ndim - len(trailing) :] != trailing:
         expected = "(" + ", ".join(["...", *map(str, trailing)]) + ")"

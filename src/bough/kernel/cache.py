@@ -19,6 +19,8 @@ from pathlib import Path
 __all__ = ["CacheInfo", "clear", "directory", "info", "load", "sources_digest", "store"]
 
 MAGIC = b"bough-1\n"
+LARGEST = 16 << 20  # bytes of one program: a larger one is mostly tables, which are soon made anew
+ROOM = 512 << 20  # bytes of all: beyond, those used longest ago make room
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ def load(key: str) -> bytes | None:
         return None
     try:
         data = _path(folder, key).read_bytes()
+        os.utime(_path(folder, key))  # used now
     except OSError:
         return None
     head = len(MAGIC) + 32
@@ -63,6 +66,8 @@ def load(key: str) -> bytes | None:
 def store(key: str, content: bytes) -> None:
     """Store content under a key, if the cache can be used; a full disk or a missing right is no error."""
     folder = directory()
+    if len(content) > LARGEST:
+        return
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _is_private(folder):
@@ -74,6 +79,7 @@ def store(key: str, content: bytes) -> None:
             os.replace(name, _path(folder, key))
         except OSError:
             os.unlink(name)
+        _make_room(folder)
     except OSError:
         return
 
@@ -101,6 +107,16 @@ def sources_digest() -> str:
     for path in sorted(root.rglob("*.py")):
         digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
+
+
+def _make_room(folder: Path) -> None:
+    """Remove the programs used longest ago until the rest fit."""
+    files = sorted(((path.stat().st_mtime, path.stat().st_size, path) for path in _files(folder)), reverse=True)
+    total = 0
+    for _, size, path in files:
+        total += size
+        if total > ROOM:
+            path.unlink(missing_ok=True)
 
 
 def _path(folder: Path, key: str) -> Path:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.errors import ModelError
+from bough.errors import ShapeError
 from bough.kernel.border import FloatArray
 from bough.kernel.run import require_model, run
 from bough.model import Mimic, Model
@@ -33,15 +35,15 @@ def random(model: Model, rng: np.random.Generator | int | None = None, size: int
     """
     require_model(model)
     generator = np.random.default_rng(rng)
-    shape = (size,) if isinstance(size, int) else tuple(size)
+    try:
+        shape = tuple(operator.index(n) for n in (size if isinstance(size, tuple | list) else (size,)))
+    except TypeError:
+        shape = (-1,)
     if any(n < 0 for n in shape):
-        raise ModelError(f"size is {size}, expected numbers that are not negative")
-    result = np.empty((*shape, model.nq))
+        raise ShapeError(f"size is {size!r}, expected an integer that is not negative, or a tuple of them")
     moving = [entry for entry in model.joints if not isinstance(entry.joint, Mimic)]
-    for place in np.ndindex(*shape):
-        parts = [e.joint.random(generator, np.array(e.lower), np.array(e.upper)) for e in moving]
-        result[place] = np.concatenate(parts) if parts else np.empty(0)
-    return result
+    parts = [e.joint.random(generator, np.array(e.lower), np.array(e.upper), shape) for e in moving]
+    return np.concatenate([np.empty((*shape, 0)), *parts], axis=-1)
 
 
 def integrate(

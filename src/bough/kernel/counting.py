@@ -80,6 +80,10 @@ def count(
     >>> print(bough.count(bough.Tree((0, 1, 1, 2, 2, 3, 3)), "ltdl"))
     14m + 14a + 10 div
     """
+    if not isinstance(what, Model | Tree):
+        raise ModelError(f"what is counted is a {type(what).__name__}, expected a bough.Model or a bough.Tree")
+    if not isinstance(algorithm, str):
+        raise UnknownNameError("algorithm", algorithm, [*SPECS, *_TREE_OPERATIONS])
     if algorithm in _TREE_OPERATIONS:
         tree = what if isinstance(what, Tree) else what.dof_tree
         return _count_tree(tree, algorithm, optimized)

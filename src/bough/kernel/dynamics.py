@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from bough.errors import UnknownNameError
 from bough.kernel.border import FloatArray
+from bough.kernel.compile import ROLL_ABOVE
 from bough.kernel.counting import count
 from bough.kernel.factors import Factor, factor_packed
 from bough.kernel.run import NO_CALLS, require_model, run
@@ -84,19 +85,19 @@ def bias_forces(
     check: bool = True,
 ) -> FloatArray:
     """The forces at zero acceleration, C in H q̈ + C = τ: Coriolis, centrifugal, gravity, external (..., nv)."""
-    return run(model, "bias", {"q": q, "v": v, "f_ext": f_ext}, out=out, check=check)["tau"]
+    return run(model, "bias_forces", {"q": q, "v": v, "f_ext": f_ext}, out=out, check=check)["tau"]
 
 
 def gravity_forces(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
     """The joint forces that hold the mechanism still against gravity (..., nv)."""
-    return run(model, "gravity", {"q": q}, out=out, check=check)["tau"]
+    return run(model, "gravity_forces", {"q": q}, out=out, check=check)["tau"]
 
 
 def coriolis_forces(
     model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
     """The Coriolis and centrifugal forces, C(q, v) v (..., nv)."""
-    return run(model, "coriolis", {"q": q, "v": v}, out=out, check=check)["tau"]
+    return run(model, "coriolis_forces", {"q": q, "v": v}, out=out, check=check)["tau"]
 
 
 def coriolis_matrix(
@@ -222,27 +223,31 @@ def forward_dynamics(
         "aba" for the articulated-body algorithm, "crba" for the mass matrix and its branch-sparse factor, "auto" for
         whichever performs fewer operations on this mechanism.
     """
-    fast = getattr(model, "calls", NO_CALLS).get(("forward_dynamics", method))
+    fast = getattr(model, "calls", NO_CALLS).get(_FORWARD.get(method) if isinstance(method, str) else None)
     if fast is not None and f_ext is None and out is None and check:
         qdd: FloatArray | None = fast(q, v, tau)
         if qdd is not None:
             return qdd
-    if method not in ("auto", "aba", "crba"):
+    if not isinstance(method, str) or method not in ("auto", "aba", "crba"):
         raise UnknownNameError("method of forward dynamics", method, ("auto", "aba", "crba"))
     require_model(model)
     chosen = cheaper_method(model) if method == "auto" else method
     name = "aba" if chosen == "aba" and model.coupling.trivial else "crba_ltdl"
     arrays = {"q": q, "v": v, "tau": tau, "f_ext": f_ext}
-    call_as = None if f_ext is not None else ("forward_dynamics", method)
+    call_as = None if f_ext is not None else _FORWARD[method]
     return run(model, name, arrays, out=out, check=check, call_as=call_as)["qdd"]
+
+
+_FORWARD = {method: f"forward_dynamics by {method}" for method in ("auto", "aba", "crba")}
 
 
 @lru_cache(maxsize=256)
 def cheaper_method(model: Model) -> Literal["aba", "crba"]:
-    """The method with fewer operations on a mechanism."""
+    """The method with fewer operations on a mechanism: counted, or for large ones estimated from D₁ and D₂."""
     if not model.coupling.trivial:
         return "crba"
-    factorisation = model.dof_tree.D1 + 2 * model.dof_tree.D2
-    if factorisation > 600 * max(1, model.nv):  # more than the whole of ABA costs, with any joints
-        return "aba"
+    if model.nv > ROLL_ABOVE:
+        # per body and per entry of the mass matrix, from counts on bodies with revolute joints and general geometry
+        tree = model.dof_tree
+        return "aba" if 600 * model.nbodies <= 470 * model.nbodies + 43 * tree.D1 + 2 * tree.D2 else "crba"
     return "aba" if count(model, "aba").total <= count(model, "crba_ltdl").total else "crba"

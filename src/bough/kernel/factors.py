@@ -103,7 +103,6 @@ def factor_packed(kind: Kind, values: FloatArray, tree: Tree, names: Sequence[st
     sound = (pivots > 0) & (pivots > limits) & np.isfinite(pivots)  # a NaN fails them all
     if not sound.all():
         _refuse(values, tree, sound, limits, names)
-    packed.setflags(write=False)
     return Factor(kind, packed, tree)
 
 
@@ -141,6 +140,12 @@ class Factor:
     kind: Kind
     packed: FloatArray
     tree: Tree
+
+    def __post_init__(self) -> None:
+        self.packed.setflags(write=False)
+
+    def __reduce__(self) -> tuple[type[Factor], tuple[object, ...]]:
+        return Factor, (self.kind, self.packed, self.tree)
 
     @property
     def n(self) -> int:

@@ -134,7 +134,7 @@ def jacobian_rate(
 def center_of_mass(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
     """The centre of mass in the base frame, (..., 3), in metres."""
     _require_mass(model)
-    return run(model, "com", {"q": q}, out=out, check=check)["com"]
+    return run(model, "center_of_mass", {"q": q}, out=out, check=check)["com"]
 
 
 def center_of_mass_jacobian(
@@ -142,7 +142,7 @@ def center_of_mass_jacobian(
 ) -> FloatArray:
     """The Jacobian of the centre of mass, (..., 3, nv)."""
     _require_mass(model)
-    return run(model, "com_jacobian", {"q": q}, out=out, check=check)["J"]
+    return run(model, "center_of_mass_jacobian", {"q": q}, out=out, check=check)["J"]
 
 
 def centroidal_momentum(

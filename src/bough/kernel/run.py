@@ -70,6 +70,9 @@ def run(
     With `call_as`, the function for one state is kept in ``model.calls`` under that key once such a call was made.
     """
     row = spec(name)
+    for argument, a in arrays.items():
+        if a is None and argument != "f_ext":
+            raise ShapeError(f"{argument} is None, expected an array")
     inputs = {key: read(model, key, a, check) for key, a in arrays.items() if a is not None}
     sizes = input_sizes(model, inputs)
     shapes = row.shapes(model, options)

@@ -149,6 +149,9 @@ class TreeMatrix:
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "tree", tree)
 
+    def __reduce__(self) -> tuple[object, tuple[FloatArray, Tree]]:
+        return TreeMatrix, (self.values, self.tree)
+
     @classmethod
     def of_fresh(cls, values: FloatArray, tree: Tree) -> TreeMatrix:
         """A matrix that takes over an array nobody else holds, as a kernel returned it."""

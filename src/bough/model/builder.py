@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from bough.errors import ModelError, UnknownNameError
 from bough.model.coupling import own_joint
 from bough.model.joints import Fixed, Joint
+from bough.model.joints.contract import check_contract
 from bough.model.joints.reading import read_floats
 from bough.model.model import BASE, Model
 from bough.model.parts import HERE, Body, Frame, Inertia, JointEntry, Placement
@@ -212,6 +213,8 @@ def _require_joint(joint: object, what: str) -> None:
             f"{what}: the joint is {joint!r} with nq = {own.nq} and nv = {own.nv}, expected at least one of each; "
             "what does not move is bough.Fixed()"
         )
+    if not type(own).__module__.startswith("bough.model.joints."):
+        check_contract(own, what)
     try:
         hash(joint)
     except TypeError:

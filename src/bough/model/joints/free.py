@@ -45,6 +45,11 @@ class Free(Joint):
         return [*left_jacobian_inverse(angular, moved).parts, *angular.parts]
 
     def random(
-        self, rng: np.random.Generator, lower: NDArray[np.float64], upper: NDArray[np.float64]
+        self,
+        rng: np.random.Generator,
+        lower: NDArray[np.float64],
+        upper: NDArray[np.float64],
+        size: tuple[int, ...] = (),
     ) -> NDArray[np.float64]:
-        return np.concatenate([uniform(rng, lower[:3], upper[:3], (1.0, 1.0, 1.0)), random_quaternion(rng)])
+        place = uniform(rng, lower[:3], upper[:3], (1.0, 1.0, 1.0), size)
+        return np.concatenate([place, random_quaternion(rng, size)], axis=-1)

@@ -95,16 +95,24 @@ class Joint(ABC):
         return (math.pi,) * self.nq
 
     def random(
-        self, rng: np.random.Generator, lower: NDArray[np.float64], upper: NDArray[np.float64]
+        self,
+        rng: np.random.Generator,
+        lower: NDArray[np.float64],
+        upper: NDArray[np.float64],
+        size: tuple[int, ...] = (),
     ) -> NDArray[np.float64]:
-        """A random configuration within limits; where there are none, within `reach` of neutral."""
-        return uniform(rng, lower, upper, self.reach)
+        """Random configurations (*size, nq) within limits; where there are none, within `reach` of neutral."""
+        return uniform(rng, lower, upper, self.reach, size)
 
 
 def uniform(
-    rng: np.random.Generator, lower: NDArray[np.float64], upper: NDArray[np.float64], reach: Sequence[float]
+    rng: np.random.Generator,
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    reach: Sequence[float],
+    size: tuple[int, ...],
 ) -> NDArray[np.float64]:
     """Numbers between limits; 2 · reach from the only limit there is, and ± reach where there is none."""
     far = np.asarray(reach)
     low = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper - 2 * far, -far))
-    return rng.uniform(low, np.where(np.isfinite(upper), upper, low + 2 * far))
+    return rng.uniform(low, np.where(np.isfinite(upper), upper, low + 2 * far), (*size, far.size))

@@ -38,12 +38,16 @@ class Spherical(Joint):
         return list((Quaternion.of(q0).conjugate @ Quaternion.of(q1)).log.parts)
 
     def random(
-        self, rng: np.random.Generator, lower: NDArray[np.float64], upper: NDArray[np.float64]
+        self,
+        rng: np.random.Generator,
+        lower: NDArray[np.float64],
+        upper: NDArray[np.float64],
+        size: tuple[int, ...] = (),
     ) -> NDArray[np.float64]:
-        return random_quaternion(rng)
+        return random_quaternion(rng, size)
 
 
-def random_quaternion(rng: np.random.Generator) -> NDArray[np.float64]:
-    """A rotation drawn uniformly."""
-    x = rng.normal(size=4)
-    return np.asarray(x / np.sqrt(x @ x))
+def random_quaternion(rng: np.random.Generator, size: tuple[int, ...]) -> NDArray[np.float64]:
+    """Rotations (*size, 4) drawn uniformly."""
+    x = rng.normal(size=(*size, 4))
+    return np.asarray(x / np.sqrt(np.sum(x * x, axis=-1, keepdims=True)))
