@@ -72,7 +72,7 @@ def aba(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None = None
     def backward(body: BodyRecord, children: Articulated) -> tuple[Articulated | None, Solved]:
         X, S, c, p = links[body].X, links[body].S, links[body].c, links[body].p
         I_A = body.inertia.articulated + children.I_a  #                                     (12)
-        p_prime = p + children.p_a + I_A.times(c)  # p′ = pᴬ + Iᴬ ḣ q̇                        (13)
+        p_prime = p + children.p_a + I_A.times(c)  # p′ = pᴬ + Iᴬ ḣ q̇,  pᴬ = p + Σ pᵃ
         U = tuple(I_A.times(s) for s in S)
         u = tuple(t - s.dot(p_prime) for t, s in zip(body.of_v(tau), S, strict=True))
         rows = [[s.dot(column) for s in S[: k + 1]] for k, column in enumerate(U)]
@@ -83,7 +83,8 @@ def aba(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None = None
         kept = Solved(U, D.lower, u)
         if body.is_root:
             return None, kept
-        # Iᵃ = Iᴬ - U D⁻¹ Uᵀ and pᵃ = p′ + U D⁻¹ u. Without armature Iᵃ vanishes on the joint's own directions.
+        # what the sums (12), (13) add for this child, whose own τ belongs in (13):  Iᵃ = Iᴬ - U D⁻¹ Uᵀ,
+        # pᵃ = p′ + U D⁻¹ u. Without armature Iᵃ vanishes on the joint's own directions.
         W = _columns_solved(D, U)
         free = [] if body.has_armature else unit_directions(S)
         I_a = I_A.minus_outer(U, W, free)

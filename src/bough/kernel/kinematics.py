@@ -126,7 +126,10 @@ def jacobian_rate(
     out: FloatArray | None = None,
     check: bool = True,
 ) -> FloatArray:
-    """The time derivative of the Jacobian along the motion, (..., 6, nv)."""
+    """The time derivative of the Jacobian along the motion, (..., 6, nv).
+
+    J a + J̇ v is the spatial acceleration in "LOCAL" and "WORLD", and the classical one in "LOCAL_WORLD_ALIGNED".
+    """
     arrays = {"q": q, "v": v}
     return run(model, "jacobian_rate", arrays, options(model, [frame], reference), out=out, check=check)["J"]
 

@@ -60,6 +60,7 @@ class Builder:
         g = read_floats(gravity, "gravity", "three finite numbers (m/s²)")
         if g.shape != (3,) or not np.isfinite(g).all():
             raise ModelError(f"gravity is {gravity!r}, expected three finite numbers (m/s²)")
+        _require_name(name, "the mechanism")
         self._name = name
         self._gravity = (float(g[0]), float(g[1]), float(g[2]))
         self._parents: list[int] = []
@@ -111,12 +112,14 @@ class Builder:
         lower, upper
             Limits of q; a number holds for all entries.
         velocity, effort, damping, friction, armature
-            Per degree of freedom; a number holds for all.
+            Per degree of freedom; a number holds for all. Limits, damping and friction are kept for simulation and
+            control and do not act in the dynamics functions; armature does.
 
         Returns
         -------
         int
-            Number of the body; for a fixed joint, that of the body it was merged into.
+            Number of the body; for a fixed joint, that of the body it was merged into. What is fixed to the base stays a
+            frame, and its inertia has no effect.
         """
         body, place, what = self._new(name, parent, f"body {name!r}")
         _require_joint(joint, what)

@@ -35,10 +35,10 @@ class Mimic(Joint):
     offset: float
 
     def __init__(self, joint: Joint, source: str, ratio: float = 1.0, offset: float = 0.0) -> None:
-        if (joint.nq, joint.nv) != (1, 1):
+        if not isinstance(joint, Joint) or (joint.nq, joint.nv) != (1, 1):
             raise ModelError(f"a mimic joint moves like {joint!r}, expected a joint with one degree of freedom")
-        if not (math.isfinite(ratio) and math.isfinite(offset)):
-            raise ModelError(f"a mimic joint has ratio {ratio} and offset {offset}, expected finite numbers")
+        if not all(isinstance(x, float | int) and math.isfinite(x) for x in (ratio, offset)):
+            raise ModelError(f"a mimic joint has ratio {ratio!r} and offset {offset!r}, expected finite numbers")
         object.__setattr__(self, "joint", joint)
         object.__setattr__(self, "source", source)
         object.__setattr__(self, "ratio", float(ratio))
