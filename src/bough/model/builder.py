@@ -118,8 +118,8 @@ class Builder:
         Returns
         -------
         int
-            Number of the body; for a fixed joint, that of the body it was merged into. What is fixed to the base stays a
-            frame, and its inertia has no effect.
+            Number of the body; for a fixed joint, that of the body it was merged into. What is fixed to the base
+            stays a frame, and its inertia has no effect.
         """
         body, place, what = self._new(name, parent, f"body {name!r}")
         _require_joint(joint, what)
