@@ -386,3 +386,9 @@ def test_large_trees_are_handled(parents: Any, d0: int, d1: int, d2: int, height
 def test_large_packed_paths_are_handled() -> None:
     tree = Tree([(i - 1) // 2 for i in range(1, LARGE + 1)])
     assert tree.packed_paths[-tree.depth(LARGE) :].tolist() == list(tree.path(LARGE))
+
+
+def test_a_matrix_that_cannot_be_held_is_refused_with_its_size() -> None:
+    deep = Tree(range(100_000))
+    with pytest.raises(TreeError, match=r"n \+ D1 = 5000050000 entries, 80 GB"):
+        _ = deep.packed_paths

@@ -17,7 +17,7 @@ class BlockRows:
 
     def __init__(self, m: Mechanism) -> None:
         tree = m.coupling.full_tree
-        self.packed: Array = array(tree.n + tree.D1)
+        self.packed: Array = array(tree.packed_size)
         self._starts = Table("dof_starts", tree.packed_starts)
         self._depths = Table("dof_depths", tree.depths)
 

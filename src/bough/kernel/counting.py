@@ -142,7 +142,7 @@ def _require_model(what: object, algorithm: str) -> None:
 
 def _count_tree(tree: Tree, algorithm: str, optimized: bool) -> Count:
     function, with_vector = _TREE_OPERATIONS[algorithm]
-    sizes = {"H": tree.n + tree.D1, **({"x": tree.n} if with_vector else {})}
+    sizes = {"H": tree.packed_size, **({"x": tree.n} if with_vector else {})}
     if optimized:
         traced = build(algorithm, lambda **x: {"y": function(tree, *x.values())}, sizes, tree.n)
         return count_program(traced)

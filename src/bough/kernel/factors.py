@@ -244,7 +244,7 @@ class Factor:
             ("factor", name, unit, tree),
             name,
             lambda packed, x: {"y": operation(tree, packed, x, unit)},
-            {"packed": tree.n + tree.D1, "x": tree.n},
+            {"packed": tree.packed_size, "x": tree.n},
             tree.n,
             lambda: f"{name} {unit} {tree.parents}",
         )
@@ -281,7 +281,7 @@ def _require_writable(H: object) -> None:
 
 
 def _run(kind: Kind, values: FloatArray, tree: Tree) -> FloatArray:
-    algorithm, size = ALGORITHMS[kind], tree.n + tree.D1
+    algorithm, size = ALGORITHMS[kind], tree.packed_size
     ready = kernel(
         ("factor", kind, tree),
         kind,

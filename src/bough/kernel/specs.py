@@ -152,7 +152,7 @@ _ROWS = (
     Spec(
         "crba",
         ("q",),
-        lambda model, o: {"M": (model.dof_tree.n + model.dof_tree.D1,)},
+        lambda model, o: {"M": (model.dof_tree.packed_size,)},
         lambda m, o, x: {"M": crba(m, x["q"])},
     ),
     Spec("mass_matrix", ("q",), _square, lambda m, o, x: {"M": dense(m.coupling.dof_tree, crba(m, x["q"]))}),

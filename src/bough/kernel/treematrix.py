@@ -139,8 +139,8 @@ class TreeMatrix:
 
     def __init__(self, values: ArrayLike, tree: Parents) -> None:
         tree = as_tree(tree)
-        meaning = f"{tree.n} rows with {tree.n + tree.D1} entries on and below the diagonal"
-        held = np.array(as_floats("values", values, (tree.n + tree.D1,), meaning), order="C")
+        meaning = f"{tree.n} rows with {tree.packed_size} entries on and below the diagonal"
+        held = np.array(as_floats("values", values, (tree.packed_size,), meaning), order="C")
         require_finite("values", held)
         self._hold(held, tree)
 
@@ -213,7 +213,7 @@ class TreeMatrix:
             ("tree matrix", "mul", tree),
             "mul",
             lambda packed, x: {"y": factor.mul_H(tree, packed, x)},
-            {"packed": tree.n + tree.D1, "x": tree.n},
+            {"packed": tree.packed_size, "x": tree.n},
             tree.n,
             lambda: f"mul_H {tree.parents}",
         )

@@ -160,7 +160,7 @@ class Coupling:
             return packed
         targets, weights = self._entries()
         to, weight = _tables(matrix_targets=targets, matrix_weights=weights)
-        result = array(self.dof_tree.n + self.dof_tree.D1)
+        result = array(self.dof_tree.packed_size)
 
         def add(k: Index, carry: tuple[()]) -> tuple[()]:
             place = gather_index(to, k)

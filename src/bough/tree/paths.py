@@ -52,7 +52,7 @@ class Paths:
 
     def __init__(self, tree: Tree) -> None:
         self.n = tree.n
-        self.size = tree.n + tree.D1
+        self.size = tree.packed_size
         self.depths = Table("depths", tree.depths)
         self.starts = Table("starts", tree.packed_starts)
         self.nodes = Table("paths", tree.packed_paths)

@@ -25,6 +25,8 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 # Largest relative asymmetry that `Tree.check` takes for rounding.
 ASYMMETRY = 1e-9
 
+MOST_PACKED = 250_000_000  # entries of a packed matrix: 2 GB of numbers, and as much for where they belong
+
 
 @dataclass(frozen=True, init=False, repr=False)
 class Tree:
@@ -223,10 +225,21 @@ class Tree:
         """
         return _frozen(np.concatenate(([0], np.cumsum(self.depths))))
 
+    @property
+    def packed_size(self) -> int:
+        """Number of entries of a packed matrix, n + D1; raises `TreeError` if they cannot be held in memory."""
+        size = self.n + self.D1
+        if size > MOST_PACKED:
+            raise TreeError(
+                f"a packed matrix on {self!r} has n + D1 = {size} entries, {16 * size / 1e9:.0f} GB with their places; "
+                f"at most {MOST_PACKED} are held. RNEA and ABA need none of this"
+            )
+        return size
+
     @cached_property
     def packed_paths(self) -> IntArray:
         """Column (body number) of every packed entry: all paths, one after the other; int64, shape (n + D1,)."""
-        paths = np.empty(self.n + self.D1, dtype=np.int64)
+        paths = np.empty(self.packed_size, dtype=np.int64)
         starts = self.packed_starts.tolist()
         for body, parent in enumerate(self.parents, 1):
             first, end = starts[body - 1], starts[body]
