@@ -211,7 +211,7 @@ def test_rolled_programs_of_large_mechanisms(name: str, algorithm: str, rng: np.
 
 
 @pytest.mark.parametrize("make", [bough.topologies.chain, bough.topologies.star], ids=["chain", "star"])
-@pytest.mark.parametrize("algorithm", ["rnea", "aba", "crba", "crba_ltdl", "com_jacobian", "placements"])
+@pytest.mark.parametrize("algorithm", ["rnea", "aba", "crba", "crba_ltdl", "center_of_mass_jacobian", "placements"])
 def test_rolled_programs_do_not_grow(make: Any, algorithm: str) -> None:
     """Constants aside, which may or may not be equal to each other by chance."""
     lengths = []
