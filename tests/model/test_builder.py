@@ -341,3 +341,10 @@ def test_a_refused_frame_changes_nothing(change: dict[str, Any], error: type[Exc
 def test_bad_gravity(gravity: Any) -> None:
     with pytest.raises(bough.ModelError, match=re.escape(f"gravity is {gravity!r}, expected three finite numbers")):
         bough.Builder(gravity=gravity)
+
+
+@pytest.mark.parametrize("inertia", [-5e-20, (1.0, 1.0, 2.0001), (1e-3, 1e-3, 2e-3 + 1e-8)])
+def test_rounding_of_inertias_is_forgiven(inertia: object) -> None:
+    b = bough.Builder()
+    b.add("flat", bough.Revolute("x"), mass=1.0, com=(0.1, 0, 0), inertia=inertia)  # type: ignore[arg-type]
+    assert b.build().nbodies == 1

@@ -90,7 +90,11 @@ class Inertia:
 
     @staticmethod
     def of(mass: float, com: ArrayLike, inertia: ArrayLike, what: str) -> Inertia:
-        """Checked; `inertia` is a number, three principal moments or a (3, 3) matrix, about the centre of mass."""
+        """Checked; `inertia` is a number, three principal moments or a (3, 3) matrix, about the centre of mass.
+
+        Rounding is forgiven: moments may be negative by as much as shifting the origin costs, and break the triangle
+        inequality in the fourth digit, as those of flat bodies do in files with few digits.
+        """
         m = read_floats(mass, f"{what}: the mass", "a number (kg)")
         c = read_floats(com, f"{what}: the centre of mass", "three finite numbers (metres)")
         J = read_floats(inertia, f"{what}: the inertia", "a number, three, or a (3, 3) matrix")
@@ -102,14 +106,14 @@ class Inertia:
             raise ModelError(f"{what}: the inertia is {inertia!r}, expected a finite number, three, or a (3, 3) matrix")
         J = J if J.ndim == 2 else np.diag(np.broadcast_to(J, 3))
         scale = np.abs(J).max()
-        if np.abs(J - J.T).max() > 1e-9 * scale:
+        if np.abs(J - J.T).max() > 1e-9 * scale + 1e-15 * float(m):
             raise ModelError(f"{what}: the inertia {J.tolist()} is not symmetric")
         J = (J + J.T) / 2
         moments = np.linalg.eigvalsh(J)
-        scale = np.abs(moments).max()
-        if moments[0] < -1e-9 * scale:
+        scale, shift = np.abs(moments).max(), 1e-15 * float(m) * (1.0 + float(c @ c))
+        if moments[0] < -1e-9 * scale - shift:
             raise ModelError(f"{what}: the inertia has the negative principal moment {moments[0]:g} kg m²")
-        if moments[2] > moments[0] + moments[1] + 1e-9 * scale:
+        if moments[2] > moments[0] + moments[1] + 1e-4 * scale + shift:
             raise ModelError(
                 f"{what}: the principal moments {moments.tolist()} kg m² break the triangle inequality "
                 "(none may exceed the sum of the others): no rigid body has them"
