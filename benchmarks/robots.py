@@ -81,7 +81,7 @@ def in_mujoco(model: bough.Model) -> Any:
     for parent, body, entry in zip(model.tree.parents, model.bodies, model.joints, strict=True):
         quaternion = np.zeros(4)
         mujoco.mju_mat2Quat(quaternion, entry.placement.matrix.ravel())
-        J = body.inertia.matrix
+        J = body.inertia.matrix + 1e-9 * np.eye(3)  # MuJoCo takes no body without inertia; the cost is the same
         made = bodies[parent].add_body(
             name=body.name,
             pos=entry.placement.origin,
