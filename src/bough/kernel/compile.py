@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from typing import Any, Literal
-from weakref import WeakSet
+from weakref import WeakValueDictionary
 
 from bough.backends import Kernel, Plain, ReferenceKernel
 from bough.errors import ProgramError, UnknownNameError
@@ -31,7 +31,8 @@ Backend = Literal["llvm", "reference"]
 BACKENDS: tuple[Backend, ...] = ("llvm", "reference")
 
 _kernels: OrderedDict[Hashable, Kernel] = OrderedDict()
-_with_calls: WeakSet[Model] = WeakSet()
+# by identity: models that are equal have calls of their own
+_with_calls: WeakValueDictionary[int, Model] = WeakValueDictionary()
 _lock = threading.Lock()
 _chosen: Backend | None = None
 
@@ -50,7 +51,7 @@ def set_backend(name: Backend | None) -> None:
     """Choose the back-end: "llvm" (machine code), "reference" (NumPy, slow and obvious), or None for the default."""
     global _chosen
     _chosen = None if name is None else _backend(name)
-    for model in list(_with_calls):
+    for model in list(_with_calls.values()):
         model.calls.clear()
 
 
@@ -146,7 +147,7 @@ def remember_call(model: Model, key: Hashable, ready: Kernel, shape: tuple[int, 
     if made is not None:
         model.calls[key] = made.function
         model.calls[key, "alive"] = made  # with all that the function refers to
-        _with_calls.add(model)
+        _with_calls[id(model)] = model
 
 
 def _file_key(said: str, real: Any, plain: Plain | None) -> str:
