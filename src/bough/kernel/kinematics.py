@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from bough.errors import ModelError, ShapeError, SingularError
 from bough.kernel.border import FloatArray, require_finite, write_out
-from bough.kernel.run import options, read, require_model, run
+from bough.kernel.run import NO_CALLS, options, read, require_model, run
 from bough.model import Model
 
 __all__ = [
@@ -113,7 +113,14 @@ def jacobian(
     check: bool = True,
 ) -> FloatArray:
     """The Jacobian of a frame or body, (..., 6, nv), linear rows first: J v is its velocity in the reference frame."""
-    return run(model, "jacobian", {"q": q}, options(model, [frame], reference), out=out, check=check)["J"]
+    key = ("jacobian", frame, reference) if isinstance(frame, str) and isinstance(reference, str) else None
+    fast = getattr(model, "calls", NO_CALLS).get(key)
+    if fast is not None and out is None and check:
+        J: FloatArray | None = fast(q)
+        if J is not None:
+            return J
+    chosen = options(model, [frame], reference)
+    return run(model, "jacobian", {"q": q}, chosen, out=out, check=check, call_as=key)["J"]
 
 
 def jacobian_rate(
