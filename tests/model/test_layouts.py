@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import mujoco
 import numpy as np
+import pinocchio as pin
 import pytest
 
 import bough
 from closeness import assert_close
 from joint_contract import rate, same_configuration
-
-mujoco = pytest.importorskip("mujoco")
-pin = pytest.importorskip("pinocchio")
 
 LIBRARIES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "pinocchio": (bough.to_pinocchio, bough.from_pinocchio),

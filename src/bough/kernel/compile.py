@@ -22,7 +22,7 @@ __all__ = ["ROLL_ABOVE", "build", "get_backend", "kernel", "remember_call", "set
 ROLL_ABOVE = 64
 """Structures with more degrees of freedom than this get rolled programs."""
 
-LONGEST = 32_000
+LONGEST = 40_000
 """So do algorithms whose straight-line program would have more values than this: compiling it would take seconds."""
 
 REMEMBERED = 256  # kernels kept in memory; the least recently used is forgotten
