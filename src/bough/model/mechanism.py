@@ -20,7 +20,7 @@ from bough.model.joints import Joint
 from bough.model.model import Model
 from bough.model.parts import Frame
 from bough.scalar import Array, Index, Scalar, Table, gather, gather_index
-from bough.spatial import REST, Force, Matrix, Motion, RigidInertia, Symmetric, Transform, Vector
+from bough.spatial import REST, Force, Matrix, Motion, RigidInertia, Symmetric, Transform, Vector, factored
 from bough.tree import Tree
 
 __all__ = ["BodyRecord", "Mechanism", "combine"]
@@ -56,7 +56,7 @@ class BodyRecord:
     @property
     def placement(self) -> Transform:
         """Placement of the joint frame in the parent body, both inside."""
-        return Transform(self._matrix(ROTATION), Vector.of(self._constants(ORIGIN, 3)))
+        return Transform(factored(self._matrix(ROTATION)), Vector.of(self._constants(ORIGIN, 3)))
 
     @property
     def inertia(self) -> RigidInertia:
@@ -81,7 +81,7 @@ class BodyRecord:
 
     def transform(self, q: Array) -> Transform:
         """Placement of the body in its parent, λXᵢ."""
-        return self.placement.then(self.joint.transform(self.parameters, self.of_q(q)))
+        return self.placement.before(self.joint.transform(self.parameters, self.of_q(q)))
 
     def subspace(self, q: Array) -> tuple[Motion, ...]:
         """The columns of S, called hᵢ in the papers."""

@@ -1,18 +1,10 @@
 """Spatial algebra over scalars: vectors, rotations, motions, forces, inertias, placements."""
 
 from bough.spatial.inertia import NO_ARTICULATED, NO_INERTIA, ArticulatedInertia, CoriolisInertia, RigidInertia
-from bough.spatial.matrix import (
-    IDENTITY,
-    Matrix,
-    Symmetric,
-    about_x,
-    about_y,
-    about_z,
-    cross_matrix,
-    from_quaternion,
-)
+from bough.spatial.matrix import IDENTITY, Matrix, Symmetric, cross_matrix, from_quaternion
 from bough.spatial.motion import NO_FORCE, REST, UNIT_MOTIONS, Force, Motion, unit_directions
 from bough.spatial.quaternion import Quaternion, left_jacobian, left_jacobian_inverse
+from bough.spatial.rotation import Rotation, about_x, about_y, about_z, factored
 from bough.spatial.transform import STAY, Transform
 from bough.spatial.vector import UNITS, ZERO, Vector
 
@@ -33,6 +25,7 @@ __all__ = [
     "Motion",
     "Quaternion",
     "RigidInertia",
+    "Rotation",
     "Symmetric",
     "Transform",
     "Vector",
@@ -40,6 +33,7 @@ __all__ = [
     "about_y",
     "about_z",
     "cross_matrix",
+    "factored",
     "from_quaternion",
     "left_jacobian",
     "left_jacobian_inverse",

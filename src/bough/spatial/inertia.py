@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bough.scalar import Scalar, part
 from bough.spatial.matrix import Matrix, Symmetric, cross_matrix
 from bough.spatial.motion import Force, Motion
+from bough.spatial.rotation import Rotation
 from bough.spatial.vector import ZERO, Vector
 
 __all__ = ["NO_ARTICULATED", "NO_INERTIA", "ArticulatedInertia", "CoriolisInertia", "RigidInertia"]
@@ -54,12 +55,12 @@ class RigidInertia:
         )
         return Force(moment + h.cross(point), linear)
 
-    def moved(self, R: Matrix, p: Vector) -> RigidInertia:
+    def moved(self, R: Rotation, p: Vector) -> RigidInertia:
         """The same inertia in a frame in which the present one is placed by (R, p)."""
         turned = R.times(self.moment)
         moment = turned + p * self.mass
         # R I Rᵀ - p× turned× - moment× p×, entry by entry
-        J = self.rotational.rotated(R)
+        J = R.of_symmetric(self.rotational)
         both = turned + moment
         dx, dy, dz = p.x * both.x, p.y * both.y, p.z * both.z
         rotational = Symmetric(
@@ -124,13 +125,13 @@ class ArticulatedInertia:
                     row[j] = row[j] - u[i] * w[j]
         return ArticulatedInertia.of_lower(lower)
 
-    def moved(self, R: Matrix, p: Vector) -> ArticulatedInertia:
+    def moved(self, R: Rotation, p: Vector) -> ArticulatedInertia:
         """The same inertia in a frame in which the present one is placed by (R, p)."""
-        linear = self.linear.rotated(R)
-        turned = R @ self.coupling @ R.T
+        linear = R.of_symmetric(self.linear)
+        turned = R.of_matrix(self.coupling)
         coupling = turned + cross_matrix(p) @ linear.matrix
         # R J Rᵀ + p× turnedᵀ - coupling p×, symmetric: only its lower triangle
-        J = self.angular.rotated(R)
+        J = R.of_symmetric(self.angular)
         a, b, c = (p.cross(column) for column in turned.T.columns)
         d, e, f = (row.cross(p) for row in coupling.T.columns)  # rows of  coupling · p×
         angular = Symmetric(
@@ -193,7 +194,7 @@ class CoriolisInertia:
         """Bᵀ m."""
         return Force(self.angular.transposed_times(m.angular) + self.momentum.cross(m.linear), ZERO)
 
-    def moved(self, R: Matrix, p: Vector) -> CoriolisInertia:
+    def moved(self, R: Rotation, p: Vector) -> CoriolisInertia:
         """The same map in a frame in which the present one is placed by (R, p)."""
         momentum = R.times(self.momentum)
-        return CoriolisInertia(R @ self.angular @ R.T - cross_matrix(p) @ cross_matrix(momentum), momentum)
+        return CoriolisInertia(R.of_matrix(self.angular) - cross_matrix(p) @ cross_matrix(momentum), momentum)
