@@ -1,8 +1,9 @@
 """The inside of a model: what the algorithms see.
 
 At the border, frames and inertias are those of the author. Inside, every body frame is turned so that its joint is in
-canonical form (a revolute axis is z), inertias are (m, h, I at the origin), and mimic joints have coordinates of their
-own. Bodies whose joints have the same canonical form, and which agree in being a root or a leaf, are of one kind.
+canonical form (a revolute axis is z) and slid along that axis, inertias are (m, h, I at the origin), once as they are
+and once regrouped, and mimic joints have coordinates of their own. Bodies whose joints have the same canonical form,
+and which agree in being a root or a leaf, are of one kind.
 """
 
 from __future__ import annotations
@@ -16,17 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.model.coupling import Coupling, own_joint
+from bough.model.equivalent import LOWER, NOTHING, regrouped, slides
 from bough.model.joints import Joint
 from bough.model.model import Model
 from bough.model.parts import Frame
 from bough.scalar import Array, Index, Scalar, Table, gather, gather_index
-from bough.spatial import REST, Force, Matrix, Motion, RigidInertia, Symmetric, Transform, Vector, factored
+from bough.spatial import REST, Force, MassMoments, Matrix, Motion, RigidInertia, Symmetric, Transform, Vector, factored
 from bough.tree import Tree
 
 __all__ = ["BodyRecord", "Mechanism", "combine"]
 
 # where things lie in the row of constants of a body
-ROTATION, ORIGIN, MASS, MOMENT, ROTATIONAL, BORDER, REST_OF_ROW = 0, 9, 12, 13, 16, 22, 31
+ROTATION, ORIGIN, INERTIA, REGROUPED, SECOND, BORDER, REST_OF_ROW = 0, 9, 12, 22, 32, 38, 50
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,11 @@ class _Kind:
     is_leaf: bool
     has_armature: bool
     parameters: int
+
+    @property
+    def is_regrouped(self) -> bool:
+        """Whether what is left of the inertia has neither mass nor moments along z."""
+        return self.joint.spins
 
 
 class BodyRecord:
@@ -50,6 +57,7 @@ class BodyRecord:
         self.has_armature = described.has_armature
         self.joint = described.joint
         self.nv = described.joint.nv
+        self._is_regrouped = described.is_regrouped
         self._count = described.parameters
         self._mechanism = mechanism
 
@@ -61,13 +69,31 @@ class BodyRecord:
     @property
     def inertia(self) -> RigidInertia:
         """Inertia of the body in its inside frame."""
-        (mass,) = self._constants(MASS, 1)
-        return RigidInertia(mass, Vector.of(self._constants(MOMENT, 3)), Symmetric(*self._constants(ROTATIONAL, 6)))
+        mass, *moment = self._constants(INERTIA, 4)
+        return RigidInertia(mass, Vector.of(moment), Symmetric(*self._constants(INERTIA + 4, 6)))
 
     @property
-    def border(self) -> Matrix:
-        """Rotation from the author's body frame to the inside one."""
-        return self._matrix(BORDER)
+    def regrouped_inertia(self) -> RigidInertia:
+        """An inertia for which joint forces, accelerations and the mass matrix are the same, in the inside frame."""
+        mass, moment = self._regrouped_moments
+        return RigidInertia(mass, moment, Symmetric(*self._constants(REGROUPED + 4, 6)))
+
+    @property
+    def regrouped_moments(self) -> MassMoments:
+        """The same, by its second moments."""
+        mass, moment = self._regrouped_moments
+        xx, yx, yy, zx, zy, zz = self._constants(SECOND, 6)
+        return MassMoments(mass, moment, Symmetric(xx, yx, yy, zx, zy, 0.0 if self._is_regrouped else zz))
+
+    @property
+    def _regrouped_moments(self) -> tuple[Scalar, Vector]:
+        mass, x, y, z = self._constants(REGROUPED, 4)
+        return (0.0, Vector(x, y, 0.0)) if self._is_regrouped else (mass, Vector(x, y, z))
+
+    @property
+    def border(self) -> Transform:
+        """Placement of the author's body frame in the inside one."""
+        return Transform(factored(self._matrix(BORDER)), Vector.of(self._constants(BORDER + 9, 3)))
 
     @property
     def armature(self) -> list[Scalar]:
@@ -116,8 +142,7 @@ class BodyRecord:
     def external_force(self, f_ext: Array) -> Force:
         """The external force on the body: given linear first in the author's body frame, returned in the inside one."""
         x = [f_ext[self.index * 6 + k] for k in range(6)]
-        R = self.border
-        return Force(R.times(Vector.of(x[3:])), R.times(Vector.of(x[:3])))
+        return self.border.force_to_parent(Force(Vector.of(x[3:]), Vector.of(x[:3])))
 
     @property
     def v_start(self) -> Index:
@@ -159,9 +184,15 @@ class Mechanism:
         self.kinds = tuple(number[kind] for kind in described)
         self.q_starts = Table("q_starts", _starts([joint.nq for joint in self.joints]))
         self.v_starts = Table("v_starts", _starts([joint.nv for joint in self.joints]))
-        rows = self._constant_rows()
-        self.constant_starts = Table("constant_starts", _starts([len(row) for row in rows]))
-        self.constants = Table("constants", np.array([x for row in rows for x in row], dtype=float))
+        fixed = self._fixed_constants()
+        further = [(*entry.armature, *joint.parameters) for entry, joint in zip(model.joints, self.joints, strict=True)]
+        starts = _starts([REST_OF_ROW + len(row) for row in further])
+        constants = np.zeros(fixed.size + sum(map(len, further)))
+        constants[starts[:, np.newaxis] + np.arange(REST_OF_ROW)] = fixed
+        for start, row in zip(starts.tolist(), further, strict=True):
+            constants[start + REST_OF_ROW : start + REST_OF_ROW + len(row)] = row
+        self.constant_starts = Table("constant_starts", starts)
+        self.constants = Table("constants", constants)
 
     @property
     def own_nq(self) -> int:
@@ -201,7 +232,8 @@ class Mechanism:
     def frame(self, frame: Frame) -> Transform:
         """Placement of a frame in the inside frame of its body."""
         turn = self.alignments[frame.body].T
-        return _transform(turn @ frame.placement.matrix, turn @ frame.placement.vector)
+        place = turn @ (frame.placement.vector - self.origins[frame.body])
+        return _transform(turn @ frame.placement.matrix, place)
 
     @cached_property
     def alignments(self) -> NDArray[np.float64]:
@@ -209,42 +241,73 @@ class Mechanism:
         known = {joint: joint.alignment for joint in dict.fromkeys(self.joints)}
         return np.array([np.eye(3), *(known[joint] for joint in self.joints)])
 
-    def _constant_rows(self) -> list[list[float]]:
-        """The row of constants of each body, in the order of the offsets above."""
-        model, n = self.model, self.tree.n
-        own = self.alignments[1:]
-        turn = np.swapaxes(own, 1, 2)
+    @cached_property
+    def origins(self) -> NDArray[np.float64]:
+        """Origin of the inside frame of each body in the author's, (N + 1, 3); the base first."""
+        R, p = self._placements
         outer = np.swapaxes(self.alignments[list(self.tree.parents)], 1, 2)
-        R = np.array([entry.placement.rotation for entry in model.joints]).reshape(n, 3, 3)
-        p = np.array([entry.placement.origin for entry in model.joints]).reshape(n, 3, 1)
-        mass = np.array([body.inertia.mass for body in model.bodies]).reshape(n, 1)
-        com = np.array([body.inertia.com for body in model.bodies]).reshape(n, 3, 1)
-        J = np.array([body.inertia.about_origin() for body in model.bodies]).reshape(n, 3, 3)
-        J = _without_rounding(turn @ J @ own)
+        axes = self.alignments[1:, :, 2:]
+        axial = [joint.canonical.is_axial for joint in self.joints]
+        distances = slides(self.tree, axial, (outer @ p)[:, :, 0], (outer @ R @ axes)[:, :, 0])
+        return np.concatenate([np.zeros((1, 3)), np.reshape(distances, (-1, 1)) * axes[:, :, 0]])
+
+    @property
+    def _placements(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Placements of the joints in their parents, as the author has them: (N, 3, 3), (N, 3, 1)."""
+        entries, n = self.model.joints, self.tree.n
+        R = np.array([entry.placement.rotation for entry in entries]).reshape(n, 3, 3)
+        return R, np.array([entry.placement.origin for entry in entries]).reshape(n, 3, 1)
+
+    def _fixed_constants(self) -> NDArray[np.float64]:
+        """The row of constants of each body up to armatures and parameters, in the order of the offsets above."""
+        bodies, n, parents = self.model.bodies, self.tree.n, list(self.tree.parents)
+        own, origin = self.alignments[1:], self.origins[1:, :, np.newaxis]
+        turn, outer = np.swapaxes(own, 1, 2), np.swapaxes(self.alignments[parents], 1, 2)
+        R, p = self._placements
+        p = _clean(outer @ (p + R @ origin - self.origins[parents][:, :, np.newaxis]), NOTHING)
+        R = _clean(outer @ R @ own)
+        mass = np.array([body.inertia.mass for body in bodies]).reshape(n)
+        com = turn @ (np.array([body.inertia.com for body in bodies]).reshape(n, 3, 1) - origin)
+        central = np.array([body.inertia.matrix for body in bodies]).reshape(n, 3, 3)
+        J = _without_rounding(turn @ central @ own + mass[:, np.newaxis, np.newaxis] * _spread(com[:, :, 0]))
+        moment = mass[:, np.newaxis] * com[:, :, 0]
+        spins = [joint.canonical.spins for joint in self.joints]
+        m, h, I = regrouped(self.tree, spins, R, p[:, :, 0], mass, moment, J)
+        second = np.trace(I, axis1=1, axis2=2)[:, np.newaxis, np.newaxis] / 2 * np.eye(3) - I
         columns = (
-            np.swapaxes(_clean(outer @ R @ own), 1, 2).reshape(n, 9),
-            (outer @ p).reshape(n, 3),
-            mass,
-            mass * (turn @ com).reshape(n, 3),
-            J[:, [0, 1, 1, 2, 2, 2], [0, 0, 1, 0, 1, 2]],
+            np.swapaxes(R, 1, 2).reshape(n, 9),
+            p.reshape(n, 3),
+            *(mass[:, np.newaxis], moment, _lower(J)),
+            *(m[:, np.newaxis], h, _lower(I), _lower(second)),
             own.reshape(n, 9),
+            -(turn @ origin).reshape(n, 3),
         )
-        fixed = (np.concatenate(columns, axis=1) + 0.0).tolist()
-        pairs = zip(fixed, model.joints, self.joints, strict=True)
-        return [[*row, *entry.armature, *joint.parameters] for row, entry, joint in pairs]
+        return np.concatenate(columns, axis=1) + 0.0
 
 
 def _starts(sizes: list[int]) -> NDArray[np.int64]:
     return np.cumsum([0, *sizes], dtype=np.int64)[:-1]
 
 
-def _clean(R: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.where(np.abs(R) < 4e-16, 0.0, R)
+def _clean(A: NDArray[np.float64], small: float = 4e-16) -> NDArray[np.float64]:
+    return np.where(np.abs(A) <= small, 0.0, A)
 
 
 def _without_rounding(J: NDArray[np.float64]) -> NDArray[np.float64]:
     """Make what inertias (N, 3, 3) lack an exact zero: a point on a skew axis must not resist turning about it."""
     return np.where(np.abs(J) <= 2e-15 * np.abs(J).max(axis=(1, 2), keepdims=True, initial=0.0), 0.0, J)
+
+
+def _spread(c: NDArray[np.float64]) -> NDArray[np.float64]:
+    """|c|² 1 - c cᵀ for points (N, 3): the inertia of unit masses there."""
+    square = np.sum(c * c, axis=1)[:, np.newaxis, np.newaxis]
+    return np.asarray(square * np.eye(3) - c[:, :, np.newaxis] * c[:, np.newaxis, :])
+
+
+def _lower(A: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The lower triangles of matrices (N, 3, 3), row by row (N, 6)."""
+    lower: NDArray[np.float64] = A[:, *LOWER]
+    return lower
 
 
 def _transform(R: NDArray[np.float64], p: NDArray[np.float64]) -> Transform:

@@ -1,6 +1,14 @@
 """Spatial algebra over scalars: vectors, rotations, motions, forces, inertias, placements."""
 
-from bough.spatial.inertia import NO_ARTICULATED, NO_INERTIA, ArticulatedInertia, CoriolisInertia, RigidInertia
+from bough.spatial.inertia import (
+    NO_ARTICULATED,
+    NO_INERTIA,
+    ArticulatedInertia,
+    CoriolisInertia,
+    MassMoments,
+    RigidInertia,
+    rate_matrix,
+)
 from bough.spatial.matrix import IDENTITY, Matrix, Symmetric, cross_matrix, from_quaternion
 from bough.spatial.motion import NO_FORCE, REST, UNIT_MOTIONS, Force, Motion, unit_directions
 from bough.spatial.quaternion import Quaternion, left_jacobian, left_jacobian_inverse
@@ -21,6 +29,7 @@ __all__ = [
     "ArticulatedInertia",
     "CoriolisInertia",
     "Force",
+    "MassMoments",
     "Matrix",
     "Motion",
     "Quaternion",
@@ -37,5 +46,6 @@ __all__ = [
     "from_quaternion",
     "left_jacobian",
     "left_jacobian_inverse",
+    "rate_matrix",
     "unit_directions",
 ]
