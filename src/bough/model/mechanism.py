@@ -9,6 +9,7 @@ and which agree in being a root or a leaf, are of one kind.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.model.coupling import Coupling, own_joint
-from bough.model.equivalent import LOWER, NOTHING, regrouped, slides
+from bough.model.equivalent import LOWER, NOTHING, regrouped, slides, turns
 from bough.model.joints import Joint
 from bough.model.model import Model
 from bough.model.parts import Frame
@@ -239,7 +240,17 @@ class Mechanism:
     def alignments(self) -> NDArray[np.float64]:
         """Rotation from the inside frame of each body to the author's, (N + 1, 3, 3); the base first."""
         known = {joint: joint.alignment for joint in dict.fromkeys(self.joints)}
-        return np.array([np.eye(3), *(known[joint] for joint in self.joints)])
+        plain = np.array([np.eye(3), *(known[joint] for joint in self.joints)])
+        rotations = np.swapaxes(plain[list(self.tree.parents)], 1, 2) @ self._placements[0] @ plain[1:]
+        for i, angle in enumerate(turns(self.tree, self._axial, rotations), start=1):
+            if angle:
+                c, s = math.cos(angle), math.sin(angle)
+                plain[i] = plain[i] @ [[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]
+        return plain
+
+    @property
+    def _axial(self) -> list[bool]:
+        return [joint.canonical.is_axial for joint in self.joints]
 
     @cached_property
     def origins(self) -> NDArray[np.float64]:
@@ -247,8 +258,7 @@ class Mechanism:
         R, p = self._placements
         outer = np.swapaxes(self.alignments[list(self.tree.parents)], 1, 2)
         axes = self.alignments[1:, :, 2:]
-        axial = [joint.canonical.is_axial for joint in self.joints]
-        distances = slides(self.tree, axial, (outer @ p)[:, :, 0], (outer @ R @ axes)[:, :, 0])
+        distances = slides(self.tree, self._axial, (outer @ p)[:, :, 0], (outer @ R @ axes)[:, :, 0])
         return np.concatenate([np.zeros((1, 3)), np.reshape(distances, (-1, 1)) * axes[:, :, 0]])
 
     @property
