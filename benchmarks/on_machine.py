@@ -45,9 +45,9 @@ def _states(model: bough.Model, dtype: type) -> tuple[Any, Any, Any, Any]:
 
 def _share_of_peak(page: Page, models: dict[str, bough.Model], rounds: int) -> None:
     page.text(
-        f"Share of the multiply-add peak in batches of {BATCH}, one thread: multiplications and additions of the program "
-        "that runs, counted, per second, against a loop of independent multiply-adds on full vectors measured in the "
-        "same rounds. Sines and cosines come on top: the last column counts the operations of their polynomials too."
+        f"Share of the multiply-add peak in batches of {BATCH}, one thread: multiplications and additions of the "
+        "program that runs, counted, per second, against a loop of independent multiply-adds on full vectors measured "
+        "in the same rounds. Sines come on top: the last column counts the operations of their polynomials too."
     )
     rows = []
     for name, model in models.items():
@@ -85,8 +85,8 @@ def _forward(model: bough.Model, q: Any, v: Any, a: Any, out: Any) -> Any:
 
 def _full_matrices(page: Page, models: dict[str, bough.Model], rounds: int) -> None:
     page.text(
-        f"Full n × n mass matrices of {BATCH} states with `out=`, one thread: the results' bytes per second, beside what "
-        "one core copies with NumPy (bytes read and bytes written) in the same rounds."
+        f"Full n × n mass matrices of {BATCH} states with `out=`, one thread: the results' bytes per second, beside "
+        "what one core copies with NumPy (bytes read and bytes written) in the same rounds."
     )
     rows, copy = [], Copy()
     for name, model in models.items():
@@ -148,7 +148,7 @@ print(imported, time.perf_counter() - start)
 
 def _compiling(page: Page, models: dict[str, bough.Model]) -> None:
     page.text(
-        "Compile time of forward dynamics: the first call in a fresh process, with an empty cache and with a filled one, "
+        "Compile time of forward dynamics: the first call in a fresh process, with an empty cache and a filled one, "
         "LLVM's own start included (targets for a humanoid: 1.5 s and 50 ms); `import bough` beside it (0.2 s)."
     )
     rows = []

@@ -40,8 +40,8 @@ def measure_robots(page: Page, names: Sequence[str], rounds: int) -> None:
     columns = ("robot", "job", "type", "states", "bough µs", "rival", "rival µs", "times faster", "target")
     page.table(columns, batch_rows)
     for key in ("float64", "float32"):
-        page.bars(key, f"Batches, {key}, one thread", "times faster per state than the fastest", bars[key], TARGETS[key])
-    page.text("One call from Python for one state, arrays in and fresh arrays out, against the fastest call of a rival.")
+        page.bars(key, f"Batches, {key}, one thread", "times faster per state", bars[key], TARGETS[key])
+    page.text("One call from Python for one state, arrays in and fresh arrays out, against the fastest rival's call.")
     page.table(("robot", "job", "bough µs", "rival", "rival µs", "times faster", "target"), one_rows)
     page.bars("one", "One call from Python", "times faster than the fastest", bars["one call"], TARGETS["one call"])
 

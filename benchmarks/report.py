@@ -48,24 +48,31 @@ class Page:
         self._save(figure, name, title)
 
     def curves(
-        self, name: str, title: str, axes_titles: tuple[str, str], lines: Mapping[str, Sequence[tuple[float, float]]]
+        self,
+        name: str,
+        title: str,
+        axes_titles: tuple[str, str],
+        panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]],
     ) -> None:
-        """Lines {label: points} on logarithmic axes; labels that begin alike share a colour."""
+        """Panels {title: {label: points}} on shared logarithmic axes; a label has one colour, batches are dashed."""
         if self._file is None:
             return
-        figure, axes = _figure()
-        styles = {"chain": "o-", "binary tree": "s--", "grid": "^:"}
+        figure, axes = _figure(len(panels))
         colours: dict[str, str] = {}
-        for label, points in lines.items():
-            what, _, shape = label.partition(", ")
-            colour = colours.setdefault(what, f"C{len(colours)}")
-            if points:
-                axes.loglog(*zip(*points, strict=True), styles.get(shape, "o-"), color=colour, label=label, ms=4)
-        axes.set_xlabel(axes_titles[0])
-        axes.set_ylabel(axes_titles[1])
-        axes.set_title(title)
-        axes.grid(True, which="both", alpha=0.2)
-        axes.legend(fontsize="x-small", ncols=2)
+        for place, (panel, lines) in zip(axes, panels.items(), strict=True):
+            for label, points in lines.items():
+                colour = colours.setdefault(label.removesuffix(", batch"), f"C{len(colours)}")
+                style = "s--" if label.endswith(", batch") else "o-"
+                place.loglog(*zip(*points, strict=True), style, color=colour, label=label, ms=4)
+            place.set_title(panel)
+            place.set_xlabel(axes_titles[0])
+            place.grid(True, which="both", alpha=0.2)
+        axes[0].set_ylabel(axes_titles[1])
+        handles = {
+            label: line for place in axes for line, label in zip(*place.get_legend_handles_labels(), strict=True)
+        }
+        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4, fontsize="small")
+        figure.suptitle(title)
         self._save(figure, name, title)
 
     def _save(self, figure: Any, name: str, title: str) -> None:
@@ -82,11 +89,11 @@ class Page:
             self._file.write_text("\n\n".join(self._parts) + "\n", encoding="utf-8")
 
 
-def _figure() -> tuple[Any, Any]:
+def _figure(panels: int = 1) -> tuple[Any, Any]:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9, 5), layout="constrained")
-    return figure, figure.subplots()
+    figure = Figure(figsize=(9, 5) if panels == 1 else (12, 5), layout="constrained")
+    return figure, figure.subplots(1, panels, sharey=True)
 
 
 def _cell(value: object) -> str:

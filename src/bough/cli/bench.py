@@ -13,6 +13,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import bough
 from bough.cli.models import HELP, read_model
@@ -33,7 +34,7 @@ class States:
     def __init__(self, model: bough.Model, batch: int, dtype: type) -> None:
         rng = np.random.default_rng(0)
         some = bough.random(model, rng, size=min(batch, 256))
-        self.q = np.resize(some, (batch, model.nq)).astype(dtype)
+        self.q: NDArray[Any] = np.resize(some, (batch, model.nq)).astype(dtype)
         self.v, self.a = rng.normal(size=(2, batch, model.nv)).astype(dtype)
 
     def first(self) -> States:

@@ -20,7 +20,7 @@ from bough.kernel.run import mechanism
 from bough.model import Model
 from bough.scalar import Count
 
-__all__ = ["ALGORITHMS", "Method", "MethodCost", "Weights", "cheaper_method", "method_costs"]
+__all__ = ["ALGORITHMS", "Method", "MethodCost", "cheaper_method", "method_costs", "weighted"]
 
 Method: TypeAlias = Literal["aba", "crba"]
 
@@ -28,18 +28,12 @@ ALGORITHMS: dict[Method, str] = {"aba": "aba", "crba": "crba_ltdl"}
 """The algorithm behind each method."""
 
 
-@dataclass(frozen=True)
-class Weights:
-    """Nanoseconds of straight-line code: per multiplication or addition, division, root, sine or cosine."""
+def weighted(c: Count) -> float:
+    """Operations of straight-line code in units of a multiplication or addition.
 
-    flop: float
-    div: float
-    sqrt: float
-    trig: float
-
-    def time(self, c: Count) -> float:
-        """Nanoseconds that a counted algorithm takes."""
-        return self.flop * (c.mul + c.add + c.other) + self.div * c.div + self.sqrt * c.sqrt + self.trig * c.trig
+    Most divisions counted share their divisor with others and run as multiplications.
+    """
+    return c.mul + c.add + c.other + 2.0 * c.div + 6.0 * c.sqrt + 12.0 * c.trig
 
 
 @dataclass(frozen=True)
@@ -55,10 +49,11 @@ class PerNode:
         return self.node * n + self.pair * d1 + self.triple * d2
 
 
-# The table that benchmarks/weights.py prints: nanoseconds for one state, and per state of a batch in float64.
-UNROLLED = {
-    "one": Weights(flop=0.25, div=1.0, sqrt=2.0, trig=6.0),
-    "batch": Weights(flop=0.05, div=0.25, sqrt=0.5, trig=1.5),
+# The tables that benchmarks/weights.py prints: nanoseconds for one state alone, and per state of a batch in float64.
+# For one state what counts is how long the chains of dependent operations are, and those of ABA are longer.
+UNROLLED: dict[Method, dict[str, float]] = {
+    "aba": {"one": 0.25, "batch": 0.06},
+    "crba": {"one": 0.2, "batch": 0.06},
 }
 ROLLED: dict[Method, dict[str, PerNode]] = {
     "aba": {"operations": PerNode(620), "one": PerNode(150), "batch": PerNode(35)},
@@ -106,7 +101,8 @@ def method_costs(model: Model) -> dict[Method, MethodCost]:
             times = (row["one"].of(*size), row["batch"].of(*size))
         else:
             assert exact is not None
-            operations, times = exact.total, (UNROLLED["one"].time(exact), UNROLLED["batch"].time(exact))
+            operations, scale = exact.total, weighted(exact)
+            times = (UNROLLED[method]["one"] * scale, UNROLLED[method]["batch"] * scale)
         costs[method] = MethodCost(operations, exact, rolled, *times)
     return costs
 

@@ -239,8 +239,8 @@ def _spread(value: ArrayLike, size: int, what: str, expected: str) -> tuple[floa
     """A number for each entry, from one or from as many; `expected` says which are allowed, beyond not being NaN."""
     one: object = value
     if isinstance(one, float):  # most are left at their defaults
-        infinite = math.isinf(one) and expected != FINITE and (one > 0.0 or expected != NOT_NEGATIVE)
-        if infinite or 0.0 <= one < math.inf:
+        boundless = math.isinf(one) and expected != FINITE and (one > 0.0 or expected != NOT_NEGATIVE)
+        if boundless or 0.0 <= one < math.inf:
             return (float(one),) * size
     values = read_floats(value, what, f"a number or {size} of them")
     if values.shape not in ((), (size,)):
