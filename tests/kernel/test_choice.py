@@ -11,7 +11,6 @@ import bough
 from bough.kernel.choice import ALGORITHMS, ROLLED, Method, cheaper_method, method_costs
 from bough.kernel.compile import ROLL_ABOVE
 
-
 LARGE = [bough.topologies.chain(70), bough.topologies.grid(9), bough.topologies.balanced_tree(7)]
 
 
