@@ -23,6 +23,7 @@ __all__ = ["Rival", "rivals_on"]
 MODEL_LIMIT = 180.0  # seconds a rival may take to make its model
 JOB_LIMIT = 60.0  # seconds one run may take
 LONGEST_RUN = 5.0  # seconds of one run above which it is not repeated
+MOST_FOR_DRAKE = 20_000  # bodies: half a minute of building
 MOST_FOR_PINOCCHIO = 400  # bodies: its data holds four arrays of n × n × n numbers, 32 GB at a thousand
 
 
@@ -116,8 +117,8 @@ def _drake(model: bough.Model) -> dict[str, Rival]:
         from pydrake.multibody.tree import FixedOffsetFrame, RevoluteJoint, RotationalInertia, SpatialInertia
     except ImportError:
         raise Unable("not installed") from None
-    if model.nbodies > 2_000:
-        raise Unable("left out beyond 2 000 bodies")
+    if model.nbodies > MOST_FOR_DRAKE:
+        raise Unable(f"left out beyond {MOST_FOR_DRAKE} bodies")
     plant = MultibodyPlant(time_step=0.0)
     bodies = [plant.world_body()]
     for parent, body, entry in zip(model.tree.parents, model.bodies, model.joints, strict=True):

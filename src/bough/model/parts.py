@@ -49,8 +49,9 @@ class Placement:
     @staticmethod
     def _made(R: Floats, p: Floats) -> Placement:
         """From a rotation and an origin. Entries within rounding of 0 and ±1 are made exact."""
-        a, b, c = (_vec3([_exact(x) for x in row]) for row in R.tolist())
-        return Placement((a, b, c), _vec3([x + 0.0 for x in p.tolist()]))
+        a, b, c = R.tolist()
+        x, y, z = p.tolist()
+        return Placement((_row(a), _row(b), _row(c)), (x + 0.0, y + 0.0, z + 0.0))
 
     @property
     def matrix(self) -> Floats:
@@ -78,6 +79,11 @@ def _exact(x: float) -> float:
     return 0.0 if size < 4e-16 else math.copysign(1.0, x) if abs(size - 1.0) < 4e-16 else x
 
 
+def _row(values: Sequence[float]) -> Vec3:
+    x, y, z = map(_exact, values)
+    return (x, y, z)
+
+
 # Models may have 100 000 bodies, and NumPy is slow on small arrays, so what plainly passes is accepted by these.
 
 
@@ -87,9 +93,9 @@ def _finite(a: Floats) -> bool:
 
 def _is_rotation(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> bool:
     """Whether three rows are orthonormal to rounding and right-handed."""
-    pairs = ((a, a, 1.0), (a, b, 0.0), (a, c, 0.0), (b, b, 1.0), (b, c, 0.0), (c, c, 1.0))
-    if not all(abs(u[0] * v[0] + u[1] * v[1] + u[2] * v[2] - one) <= 1e-14 for u, v, one in pairs):
-        return False
+    for u, v, one in ((a, a, 1.0), (a, b, 0.0), (a, c, 0.0), (b, b, 1.0), (b, c, 0.0), (c, c, 1.0)):
+        if not abs(u[0] * v[0] + u[1] * v[1] + u[2] * v[2] - one) <= 1e-14:
+            return False
     return a[0] * (b[1] * c[2] - b[2] * c[1]) > a[1] * (b[0] * c[2] - b[2] * c[0]) - a[2] * (b[0] * c[1] - b[1] * c[0])
 
 
@@ -110,11 +116,6 @@ def _is_positive(xx: float, yy: float, zz: float, xy: float, xz: float, yz: floa
     minor = xx * yy - xy * xy
     whole = zz * minor - yz * (xx * yz - xy * xz) + xz * (xy * yz - yy * xz)
     return xx > 1e-12 * scale and minor > 1e-12 * scale * scale and whole > 1e-12 * scale * scale * scale
-
-
-def _vec3(values: Sequence[float]) -> Vec3:
-    x, y, z = values
-    return (x, y, z)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +163,8 @@ class Inertia:
     @staticmethod
     def _made(mass: float, c: Floats, J: Floats) -> Inertia:
         (xx, _, _), (yx, yy, _), (zx, zy, zz) = J.tolist()
-        return Inertia(mass, _vec3([x + 0.0 for x in c.tolist()]), (xx, yx, yy, zx, zy, zz))
+        x, y, z = c.tolist()
+        return Inertia(mass, (x + 0.0, y + 0.0, z + 0.0), (xx, yx, yy, zx, zy, zz))
 
     @property
     def matrix(self) -> Floats:

@@ -115,6 +115,6 @@ def _inertia(i: int) -> tuple[float, tuple[float, ...], list[list[float]]]:
     com = tuple(0.1 * _scatter(i, k) + 0.02 for k in (7, 8, 9))
     R = rotation_from_rpy(*(0.5 + _scatter(i, k) for k in (10, 11, 12))).tolist()
     # moments of a box with unequal sides
-    a, b, c = (0.05 + 0.02 * (1 + _scatter(i, k)) for k in (13, 14, 15))
-    p, q, r = (mass * (u * u + v * v) / 3.0 for u, v in ((b, c), (a, c), (a, b)))
-    return mass, com, [[x[0] * y[0] * p + x[1] * y[1] * q + x[2] * y[2] * r for y in R] for x in R]
+    aa, bb, cc = ((0.05 + 0.02 * (1 + _scatter(i, k))) ** 2 for k in (13, 14, 15))
+    p, q, r = mass * (bb + cc) / 3.0, mass * (aa + cc) / 3.0, mass * (aa + bb) / 3.0
+    return mass, com, [[x * u * p + y * v * q + z * w * r for x, y, z in R] for u, v, w in R]
