@@ -77,7 +77,7 @@ def _reasons(costs: dict[Method, MethodCost], chosen: Method) -> tuple[str, ...]
     ]
     if any(cost.count is None for cost in costs.values()):
         reasons.append("The mechanism is large: operations are estimated from nv, D₁ and D₂, not counted.")
-    reasons.append("Times are estimates for one core of the machine the weights were measured on.")
+    reasons.append("Times are estimates for one core of the machine the weights were measured on, without the call.")
     return tuple(reasons)
 
 

@@ -49,15 +49,16 @@ class PerNode:
         return self.node * n + self.pair * d1 + self.triple * d2
 
 
-# The tables that benchmarks/weights.py prints: nanoseconds for one state alone, and per state of a batch in float64.
-# For one state what counts is how long the chains of dependent operations are, and those of ABA are longer.
+# What benchmarks/weights.py measured on one core of a Xeon with AVX-512: nanoseconds for one state alone, and per state
+# of a batch in float64, without the call itself. For one state what counts is how long the chains of dependent operations
+# are, and those of ABA are longer.
 UNROLLED: dict[Method, dict[str, float]] = {
-    "aba": {"one": 0.25, "batch": 0.06},
-    "crba": {"one": 0.2, "batch": 0.06},
+    "aba": {"one": 0.17, "batch": 0.050},
+    "crba": {"one": 0.155, "batch": 0.042},
 }
 ROLLED: dict[Method, dict[str, PerNode]] = {
-    "aba": {"operations": PerNode(620), "one": PerNode(150), "batch": PerNode(35)},
-    "crba": {"operations": PerNode(470, 43, 2), "one": PerNode(120, 12, 0.8), "batch": PerNode(25, 4, 0.4)},
+    "aba": {"operations": PerNode(620), "one": PerNode(155), "batch": PerNode(58)},
+    "crba": {"operations": PerNode(470, 43, 2), "one": PerNode(120, 14, 0.5), "batch": PerNode(45, 5.6, 0.15)},
 }
 
 
