@@ -5,6 +5,7 @@ Both read a model and the states from files and then wait, so that their measure
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import selectors
 import shutil
@@ -109,9 +110,11 @@ def mujoco_program() -> Path | None:
 
 
 def _built(compiler: str, source: str, name: str, flags: Sequence[str], link: Sequence[str]) -> Path | None:
-    """The program of a source file, newer than it."""
-    target, file = HERE / "build" / name, HERE / source
-    if target.exists() and target.stat().st_mtime >= file.stat().st_mtime:
+    """The program of a source file and its flags."""
+    file = HERE / source
+    made_of = hashlib.sha256(file.read_bytes() + repr((flags, link)).encode()).hexdigest()[:12]
+    target = HERE / "build" / f"{name}-{made_of}"
+    if target.exists():
         return target
     found = shutil.which(compiler)
     if found is None:

@@ -9,6 +9,7 @@ for what each figure means.
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import sys
 from pathlib import Path
@@ -31,6 +32,9 @@ def main() -> None:
     parser.add_argument("--largest", type=int, default=100_000, help="bodies of the largest trees (100 000 by default)")
     parser.add_argument("--report", type=Path, help="write the tables to this Markdown file, plots beside it")
     options = parser.parse_args()
+    if not os.environ.get("OPENBLAS_NUM_THREADS"):  # is read when NumPy is loaded: begin again with it
+        os.environ["OPENBLAS_NUM_THREADS"] = "1"
+        os.execv(sys.executable, [sys.executable, *sys.argv])
     if unknown := set(options.part) - set(PARTS):
         parser.error(f"no part is called {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     page = Page(options.report)
