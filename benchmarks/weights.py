@@ -36,6 +36,7 @@ def main() -> None:
     with on_one_core():
         straight_line(rounds)
         rolled(rounds)
+    operations()
 
 
 def straight_line(rounds: int) -> None:
@@ -83,6 +84,20 @@ def rolled(rounds: int) -> None:
             print(
                 f'    {method} "{key}": PerNode({shown})  # off by {_error(rows, times[f"{method} {key}"], fitted):.0%}'
             )
+
+
+def operations() -> None:
+    """Operations of rolled programs, counted."""
+    t = bough.topologies
+    models = [t.chain(70), t.chain(100), t.grid(9), t.grid(13), t.balanced_tree(7), t.balanced_tree(8)]
+    trees = [model.dof_tree for model in models]
+    print("ROLLED: operations")
+    for method, algorithm in ALGORITHMS.items():
+        rows = [(tree.n, 0, 0) if method == "aba" else (tree.n, tree.D1, tree.D2) for tree in trees]
+        counted = [float(bough.count(model, algorithm, optimized=True).total) for model in models]
+        fitted = _fit(rows, counted)
+        shown = ", ".join(f"{x:.3g}" for x in fitted)
+        print(f"    {method}: PerNode({shown})  # off by {_error(rows, counted, fitted):.1%}")
 
 
 def _forward(model: bough.Model, rounds: int) -> dict[str, float]:

@@ -78,7 +78,7 @@ def test_estimates_for_large_mechanisms_are_near_the_count_of_their_programs(
     assert cost.rolled
     assert cost.count is None
     counted = bough.count(model, ALGORITHMS[method], optimized=True).total
-    assert cost.operations == pytest.approx(counted, rel=0.2)
+    assert cost.operations == pytest.approx(counted, rel=0.1)
 
 
 def test_counts_are_kept_on_disk_and_read_back(empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

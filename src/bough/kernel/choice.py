@@ -50,15 +50,14 @@ class PerNode:
 
 
 # What benchmarks/weights.py measured on one core of a Xeon with AVX-512: nanoseconds for one state alone, and per state
-# of a batch in float64, without the call itself. For one state what counts is how long the chains of dependent operations
-# are, and those of ABA are longer.
+# of a batch in float64, without the call itself.
 UNROLLED: dict[Method, dict[str, float]] = {
-    "aba": {"one": 0.17, "batch": 0.050},
-    "crba": {"one": 0.155, "batch": 0.042},
+    "aba": {"one": 0.161, "batch": 0.038},
+    "crba": {"one": 0.159, "batch": 0.041},
 }
 ROLLED: dict[Method, dict[str, PerNode]] = {
-    "aba": {"operations": PerNode(620), "one": PerNode(155), "batch": PerNode(58)},
-    "crba": {"operations": PerNode(470, 43, 2), "one": PerNode(120, 14, 0.5), "batch": PerNode(45, 5.6, 0.15)},
+    "aba": {"operations": PerNode(590), "one": PerNode(141), "batch": PerNode(47)},
+    "crba": {"operations": PerNode(311, 48, 2), "one": PerNode(112, 12.4, 0.56), "batch": PerNode(53, 2.0, 0.18)},
 }
 
 
