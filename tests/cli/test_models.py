@@ -86,6 +86,18 @@ def test_bench_measures_every_function(
     assert os.environ["BOUGH_CACHE_DIR"] == str(tmp_path)
 
 
+def test_bench_leaves_out_what_does_not_fit(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bough.cli.bench.MOST", 24)
+    assert main(["bench", "star:3", "--batch", "3", "--rounds", "1"]) == 0
+    lines = {line.split("  ")[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert lines["rnea"].endswith("in batches of 1")
+    monkeypatch.setattr("bough.cli.bench.MOST", 8)
+    assert main(["bench", "star:3", "--batch", "3", "--rounds", "1"]) == 0
+    assert capsys.readouterr().out.count("left out: a result has 18 numbers") == 6
+
+
 @pytest.mark.parametrize("option", [["--batch", "0"], ["--rounds", "x"], ["--batch", "-3"]])
 def test_numbers_of_bench_are_checked(option: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:

@@ -42,3 +42,7 @@ def test_mimic_joints_are_told() -> None:
 def test_only_models_can_be_explained() -> None:
     with pytest.raises(bough.ModelError, match="Builder"):
         bough.explain(bough.Builder("not built"))  # type: ignore[arg-type]
+
+
+def test_a_model_without_bodies_is_explained() -> None:
+    assert "nothing to compute" in str(bough.explain(bough.topologies.chain(0)))

@@ -54,6 +54,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "jacobian": lambda m, x, **o: bough.jacobian(m, x.q, m.frame_names[-1], **o),
 }
 WITHOUT_OUT = ("crba_packed", "factorize, solve")
+MATRICES: dict[str, Callable[[bough.Model], int]] = {  # numbers of one state, where they are more than a few per joint
+    "crba": lambda m: m.nv**2,
+    "crba_packed": lambda m: m.dof_tree.packed_size,
+    "factorize, solve": lambda m: 2 * m.dof_tree.packed_size,
+}
 
 
 def register(commands: Any) -> None:
@@ -74,19 +79,21 @@ def register(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Measure and print."""
     model = read_model(options.model)
-    batch = max(1, min(options.batch, MOST // max(1, model.nq, model.dof_tree.packed_size)))
-    print(f"{model}, batches of {batch}, {bough.get_num_threads()} threads, back-end {bough.get_backend()}\n")
+    threads, backend = bough.get_num_threads(), bough.get_backend()
+    print(f"{model}, batches of {options.batch}, {threads} threads, back-end {backend}\n")
     heads = ("one call", "batch", "all threads", "float32", "compiled in", "from disk")
     print(f"{'':18}" + "".join(f"{head:>13}" for head in heads))
     print(f"{'':18}" + "".join(f"{unit:>13}" for unit in (*["µs per state"] * 4, "ms", "ms")))
     with _fresh_cache():
         for name, function in FUNCTIONS.items():
-            try:
-                times = _measured(model, name, function, batch, options.rounds)
-            except BoughError as error:
-                print(f"{name:18}  {str(error).splitlines()[0]}")
+            numbers = max(1, 6 * model.nq, MATRICES.get(name, lambda _: 0)(model))
+            batch = min(options.batch, MOST // numbers)
+            if batch == 0:
+                print(f"{name:18}    left out: a result has {numbers:.2g} numbers")
                 continue
-            print(f"{name:18}" + "".join(f"{x:13.4g}" for x in times), flush=True)
+            times = _measured(model, name, function, batch, options.rounds)
+            smaller = f"   in batches of {batch}" if batch < options.batch else ""
+            print(f"{name:18}" + "".join(f"{x:13.4g}" for x in times) + smaller, flush=True)
     if options.compare:
         _compare(model, options.rounds)
 

@@ -71,6 +71,8 @@ def _reasons(costs: dict[Method, MethodCost], chosen: Method) -> tuple[str, ...]
     if not others:
         return ("crba is taken: coupled joints on different branches have no articulated-body recursion.",)
     mine, its = costs[chosen], costs[others[0]]
+    if mine.operations == 0:
+        return (f"{chosen} is taken: there is nothing to compute.",)
     reasons = [
         f"{chosen} is taken: estimated {its.one / mine.one:.2f} times as fast as {others[0]} for one state and "
         f"{its.batch / mine.batch:.2f} times in a batch (both count the same, and the choice holds for both)."
