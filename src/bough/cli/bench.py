@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> None:
     print(f"{'':18}" + "".join(f"{unit:>13}" for unit in (*["µs per state"] * 4, "ms", "ms")))
     with _fresh_cache():
         for name, function in FUNCTIONS.items():
-            numbers = max(1, 6 * model.nq, MATRICES.get(name, lambda _: 0)(model))
+            numbers = max(1, 6 * model.nq, MATRICES[name](model) if name in MATRICES else 0)
             batch = min(options.batch, MOST // numbers)
             if batch == 0:
                 print(f"{name:18}    left out: a result has {numbers:.2g} numbers")
