@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -131,38 +130,38 @@ class Job:
         return bench.states(None if self.numbers is None else 8 * self.numbers(bench), dtype)
 
 
-def _filling(call: Callable[..., Any], function: Callable[..., Any]) -> Call:
-    """A call that fills the same array each time, if the function can."""
-    if "out" not in inspect.signature(function).parameters:
-        return call
-    out = call()
-    return lambda: call(out=getattr(out, "values", out))
+def _filling(call: Callable[..., Any]) -> Call:
+    """A call that fills the same array each time."""
+    first = call()
+    out = np.empty_like(getattr(first, "values", first))
+    return lambda: call(out=out)
 
 
 def _rnea(b: Bench, states: int, dtype: type) -> Call:
     x = b.batch(states, dtype)
-    return _filling(lambda **o: bough.rnea(b.model, *x, check=False, **o), bough.rnea)
+    return _filling(lambda **o: bough.rnea(b.model, *x, check=False, **o))
 
 
 def _forward(b: Bench, states: int, dtype: type) -> Call:
     x = b.batch(states, dtype)
-    return _filling(lambda **o: bough.forward_dynamics(b.model, *x, check=False, **o), bough.forward_dynamics)
+    return _filling(lambda **o: bough.forward_dynamics(b.model, *x, check=False, **o))
 
 
 def _crba(b: Bench, states: int, dtype: type) -> Call:
     q = b.batch(states, dtype)[0]
-    return _filling(lambda **o: bough.crba_packed(b.model, q, check=False, **o), bough.crba_packed)
+    return _filling(lambda **o: bough.crba_packed(b.model, q, check=False, **o))
 
 
 def _jacobian(b: Bench, states: int, dtype: type) -> Call:
     q = b.batch(states, dtype)[0]
-    return _filling(lambda **o: bough.jacobian(b.model, q, robots.HAND, check=False, **o), bough.jacobian)
+    return _filling(lambda **o: bough.jacobian(b.model, q, robots.HAND, check=False, **o))
 
 
 def _ltdl(b: Bench, states: int, dtype: type) -> Call:
     q, _, tau = b.batch(states, dtype)
-    M, out = bough.crba_packed(b.model, q), np.empty_like(tau)
-    return lambda: bough.ltdl(M).solve(tau, out=out)
+    M = bough.crba_packed(b.model, q)
+    factor, x = np.empty_like(M.values), np.empty_like(tau)
+    return lambda: bough.ltdl(M, out=factor).solve(tau, out=x)
 
 
 def _pin(function: Any, *places: int) -> Callable[[Bench], Call]:

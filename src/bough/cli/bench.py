@@ -49,11 +49,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "rnea": lambda m, x, **o: bough.rnea(m, x.q, x.v, x.a, **o),
     "forward_dynamics": lambda m, x, **o: bough.forward_dynamics(m, x.q, x.v, x.a, **o),
     "crba": lambda m, x, **o: bough.crba(m, x.q, **o),
-    "crba_packed": lambda m, x: bough.crba_packed(m, x.q),
+    "crba_packed": lambda m, x, **o: bough.crba_packed(m, x.q, **o),
     "factorize, solve": lambda m, x: bough.factorize(m, x.q).solve(x.a),
     "jacobian": lambda m, x, **o: bough.jacobian(m, x.q, m.frame_names[-1], **o),
 }
-WITHOUT_OUT = ("crba_packed", "factorize, solve")
+WITHOUT_OUT = ("factorize, solve",)
 MATRICES: dict[str, Callable[[bough.Model], int]] = {  # numbers of one state, where they are more than a few per joint
     "crba": lambda m: m.nv**2,
     "crba_packed": lambda m: m.dof_tree.packed_size,
@@ -124,7 +124,8 @@ def _measured(
 def _batch_call(model: bough.Model, name: str, function: Callable[..., Any], states: States) -> Call:
     if name in WITHOUT_OUT:
         return lambda: function(model, states)
-    out = function(model, states)
+    first = function(model, states)
+    out = np.empty_like(getattr(first, "values", first))
     return lambda: function(model, states, out=out)
 
 
