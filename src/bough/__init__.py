@@ -77,6 +77,7 @@ from bough.tree import Tree
 if TYPE_CHECKING:
     from bough.algorithms.global_forms import global_form
     from bough.cost import paper
+    from bough.cost.explain import explain
 
 __all__ = [
     "BoughError",
@@ -121,6 +122,7 @@ __all__ = [
     "crba",
     "crba_packed",
     "difference",
+    "explain",
     "factorize",
     "forward_dynamics",
     "from_drake",
@@ -163,6 +165,10 @@ def __getattr__(name: str) -> Any:
         from bough.cost import paper
 
         return paper
+    if name == "explain":
+        from bough.cost.explain import explain
+
+        return explain
     if name == "global_form":
         from bough.algorithms.global_forms import global_form
 

@@ -32,6 +32,10 @@ __all__ = ["BodyRecord", "Mechanism", "combine"]
 ROTATION, ORIGIN, INERTIA, REGROUPED, SECOND, BORDER, REST_OF_ROW = 0, 9, 12, 22, 32, 38, 50
 
 
+SYMMETRIC = ((0, 1, 3), (1, 2, 4), (3, 4, 5))
+"""Where the entries of a symmetric matrix lie in its lower triangle."""
+
+
 @dataclass(frozen=True)
 class _Kind:
     joint: Joint
@@ -278,7 +282,7 @@ class Mechanism:
         R = _clean(outer @ R @ own)
         mass = np.array([body.inertia.mass for body in bodies]).reshape(n)
         com = turn @ (np.array([body.inertia.com for body in bodies]).reshape(n, 3, 1) - origin)
-        central = np.array([body.inertia.matrix for body in bodies]).reshape(n, 3, 3)
+        central = np.array([body.inertia.rotational for body in bodies]).reshape(n, 6)[:, SYMMETRIC]
         J = _without_rounding(turn @ central @ own + mass[:, np.newaxis, np.newaxis] * _spread(com[:, :, 0]))
         moment = mass[:, np.newaxis] * com[:, :, 0]
         spins = [joint.canonical.spins for joint in self.joints]
