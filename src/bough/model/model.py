@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bough.errors import UnknownNameError
 from bough.model.coupling import Coupling
+from bough.model.geometry import Geometry
 from bough.model.joints import Mimic
 from bough.model.parts import HERE, Body, Frame, JointEntry, Vec3
 from bough.tree import Tree
@@ -40,6 +41,8 @@ class Model:
         Further named frames, merged bodies among them.
     gravity
         Acceleration of gravity (m/s²) in the base frame.
+    geometries
+        Shapes on the bodies, for contact and viewing; they do not act in the dynamics functions.
     """
 
     name: str
@@ -48,6 +51,7 @@ class Model:
     joints: tuple[JointEntry, ...]
     frames: tuple[Frame, ...]
     gravity: Vec3
+    geometries: tuple[Geometry, ...] = ()
 
     @cached_property
     def nq(self) -> int:
@@ -151,7 +155,7 @@ class Model:
 
     @cached_property
     def _content(self) -> tuple[object, ...]:
-        return (self.name, self.tree, self.bodies, self.joints, self.frames, self.gravity)
+        return (self.name, self.tree, self.bodies, self.joints, self.frames, self.gravity, self.geometries)
 
     @cached_property
     def _hash(self) -> int:
