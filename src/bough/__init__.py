@@ -1,7 +1,8 @@
 """bough: the dynamics of mechanisms, trees of rigid bodies with joints, exploiting their branches.
 
-Build a model with `Builder` (or take one of `topologies`), then ask: ``bough.rnea(model, q, v, a)``,
-``bough.crba(model, q)``, ``bough.aba(model, q, v, tau)``. Arrays may have any leading batch axes.
+Load a model from a file with `load`, build one with `Builder`, or take one of `topologies`, then ask:
+``bough.rnea(model, q, v, a)``, ``bough.crba(model, q)``, ``bough.aba(model, q, v, tau)``. Arrays may have any leading
+batch axes.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -79,6 +80,7 @@ from bough.tree import Tree
 if TYPE_CHECKING:
     from bough.algorithms.global_forms import global_form
     from bough.cost import paper
+    from bough.formats.load import load
 
 __all__ = [
     "BoughError",
@@ -139,6 +141,7 @@ __all__ = [
     "jacobian",
     "jacobian_rate",
     "kinetic_energy",
+    "load",
     "ltdl",
     "ltl",
     "mass_matrix_by_rnea",
@@ -167,6 +170,10 @@ def __getattr__(name: str) -> Any:
         from bough.cost import paper
 
         return paper
+    if name == "load":
+        from bough.formats.load import load
+
+        return load
     if name == "global_form":
         from bough.algorithms.global_forms import global_form
 

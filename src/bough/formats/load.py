@@ -1,0 +1,143 @@
+"""`load`: one way in for all formats, told apart by what the file says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from os import PathLike
+from pathlib import Path
+
+from numpy.typing import ArrayLike
+
+from bough.errors import LoadError
+from bough.formats.assemble import assemble
+from bough.formats.description import Description, Options
+from bough.formats.document import Document, Source, read_document, read_source
+from bough.formats.report import Report
+from bough.formats.xacro import expanded, is_xacro
+from bough.model import Model
+
+__all__ = ["load", "problems"]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of file: what it is called, and the module and function that read it, imported when first used."""
+
+    name: str
+    module: str
+    function: str
+
+    @property
+    def reader(self) -> Callable[[Document, Report], Description]:
+        """Reads a document."""
+        function: Callable[[Document, Report], Description] = getattr(import_module(self.module), self.function)
+        return function
+
+
+FORMATS = {"robot": Format("URDF", "bough.formats.urdf", "read_urdf")}
+"""The formats by the tag of their root element."""
+
+
+def load(
+    source: Source,
+    *,
+    floating_base: bool = False,
+    root: str | None = None,
+    lock: Mapping[str, ArrayLike] | None = None,
+    mimic: bool = True,
+    merge_fixed: bool = True,
+    order: str | None = None,
+    package_dirs: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
+    xacro_args: Mapping[str, str] | None = None,
+) -> Model:
+    """The model that a file describes. The format is told from the content, not from the name.
+
+    Meshes are never opened, and elements that the format does not know are passed over. Nothing in the file is
+    executed, fetched or expanded, except in xacro files that you ask for.
+
+    Parameters
+    ----------
+    source
+        A path, a string or bytes with the XML itself, or a stream to read it from.
+    floating_base
+        Whether the root link moves freely, on a joint called ``"root_joint"`` that comes first; otherwise it is fixed
+        to the base. A link called ``"world"`` that is not the base is ``"world_link"`` in the model.
+    root
+        A link to hang the tree from instead of the file's root. Joints on the way are turned round; their coordinates
+        keep sign and meaning.
+    lock
+        Joints to hold, by name, and the configuration to hold each at (rad or m; nq numbers): they are no part of the
+        model, and neither are joints that follow them.
+    mimic
+        Whether joints that mimic another follow it; otherwise they move by themselves, as in Pinocchio.
+    merge_fixed
+        Links on fixed joints are always part of the body that carries them, and frames under their own name. With
+        False these frames also tell the inertia that came with the link (`model.frames[k].inertia`).
+    order
+        Order of the joints, and so of q and v: ``"pinocchio"`` (depth first, joints on the same link by name) or
+        ``"file"`` (as in the file, but a joint comes after those that carry it). By default that of the format:
+        Pinocchio's for URDF.
+    package_dirs
+        Folders to look for ``package://`` references in. What is not found there keeps its reference.
+    xacro_args
+        The arguments of a xacro file, ``{}`` if it has none. xacro evaluates Python expressions from the file, so this
+        says that you trust it; xacro files are refused otherwise.
+
+    Returns
+    -------
+    Model
+        The model, with gravity (0, 0, -9.81) m/s² unless the file has its own.
+
+    Raises
+    ------
+    LoadError
+        If the file cannot be read or says what cannot be; the message has the line.
+    UnknownNameError
+        If `root`, `lock` or `order` name what does not exist; the message lists the nearest names.
+
+    Examples
+    --------
+    >>> import bough
+    >>> bough.load('<robot name="one"><link name="base"/></robot>', floating_base=True)
+    <Model 'one': 1 bodies, nq = 7, nv = 6>
+    """
+    options = Options(floating_base, root, lock or {}, mimic, merge_fixed, order)
+    model, _ = _loaded(source, options, package_dirs, xacro_args, collect=False)
+    assert model is not None, "the first problem is raised"
+    return model
+
+
+def problems(
+    source: Source,
+    *,
+    package_dirs: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
+    xacro_args: Mapping[str, str] | None = None,
+) -> tuple[LoadError, ...]:
+    """All that is wrong with a file, structure and physics, in the order it was found; none if it loads."""
+    _, report = _loaded(source, Options(), package_dirs, xacro_args, collect=True)
+    return tuple(report.problems)
+
+
+def _loaded(
+    source: Source,
+    options: Options,
+    package_dirs: str | PathLike[str] | Sequence[str | PathLike[str]],
+    xacro_args: Mapping[str, str] | None,
+    collect: bool,
+) -> tuple[Model | None, Report]:
+    folders = [package_dirs] if isinstance(package_dirs, str | PathLike) else package_dirs
+    content, path = read_source(source)
+    report = Report(None if path is None else str(path), collect)
+    document = read_document(content, path, [Path(folder) for folder in folders], report)
+    if document is not None and is_xacro(document.root):
+        document = expanded(document, xacro_args, report)
+    if document is None:
+        return None, report
+    tag = document.root.tag
+    if tag not in FORMATS:
+        known = ", ".join(f"<{tag}> ({format.name})" for tag, format in FORMATS.items())
+        report.refuse(f"the file begins with <{tag}>, expected one of {known}", document.root.line)
+        return None, report
+    return assemble(FORMATS[tag].reader(document, report), options, report), report
