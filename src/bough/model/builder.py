@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -80,6 +81,8 @@ class Builder:
         at: ArrayLike = (0.0, 0.0, 0.0),
         rpy: ArrayLike | None = None,
         rotation: ArrayLike | None = None,
+        frame_at: ArrayLike = (0.0, 0.0, 0.0),
+        frame_rotation: ArrayLike | None = None,
         mass: float = 0.0,
         com: ArrayLike = (0.0, 0.0, 0.0),
         inertia: ArrayLike = 0.0,
@@ -106,6 +109,10 @@ class Builder:
         at, rpy, rotation
             Placement of the joint frame in the parent: position (m), and either roll, pitch, yaw (rad) or a (3, 3)
             rotation.
+        frame_at, frame_rotation
+            Placement of the body frame in the moving side of the joint, position (m) and (3, 3) rotation; by default
+            they are one. A hinge whose axis passes through the point c of its body is placed at c in the parent, with
+            ``frame_at=-c``.
         mass, com, inertia
             Mass (kg), centre of mass (m, body frame), and inertia about the centre of mass (kg m²): a number, three
             principal moments or a symmetric (3, 3) matrix.
@@ -124,9 +131,10 @@ class Builder:
         body, place, what = self._new(name, parent, f"body {name!r}")
         _require_joint(joint, what)
         placement = place.then(_placement(at, rpy, rotation, what))
+        own_frame = _placement(frame_at, None, frame_rotation, f"{what}: frame")
         mass_props = Inertia.of(mass, com, inertia, what)
         if isinstance(joint, Fixed):
-            self._merge(name, body, placement, mass_props)
+            self._merge(name, body, placement.then(own_frame), mass_props)
             return body
         title = name if joint_name is None else joint_name
         what = f"joint {title!r}"
@@ -150,7 +158,7 @@ class Builder:
             if low > high or low == math.inf or high == -math.inf:
                 raise ModelError(f"{what}: the lower limit {low} is above the upper limit {high}")
         self._parents.append(body)
-        self._bodies.append(Body(name, mass_props))
+        self._bodies.append(Body(name, mass_props, own_frame))
         self._joints.append(entry)
         self._titles.add(title)
         self._places[name] = (len(self._bodies), HERE)
@@ -197,7 +205,7 @@ class Builder:
         """A body on a fixed joint becomes part of its parent; the base swallows inertia without effect."""
         if body:
             old = self._bodies[body - 1]
-            self._bodies[body - 1] = Body(old.name, old.inertia.plus(inertia.placed(placement)))
+            self._bodies[body - 1] = replace(old, inertia=old.inertia.plus(inertia.placed(placement)))
         self._frames.append(Frame(name, body, placement))
         self._places[name] = (body, placement)
 

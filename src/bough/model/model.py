@@ -117,7 +117,7 @@ class Model:
         return self._slice(joint, "nv")
 
     def frame(self, name: str) -> Frame:
-        """A frame by name: a further frame, a body's own, or the base's."""
+        """A frame by name: a further frame, a body's own, or the base's, placed in the frame of its body."""
         if not isinstance(name, str) or name not in self._frames:
             raise UnknownNameError("frame", name, self.frame_names)
         return self._frames[name]

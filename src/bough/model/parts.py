@@ -65,6 +65,11 @@ class Placement:
             return inner
         return Placement._made(self.matrix @ inner.matrix, self.matrix @ inner.vector + self.vector)
 
+    @property
+    def inverse(self) -> Placement:
+        """Placement of the other frame in this one."""
+        return Placement._made(self.matrix.T, -self.matrix.T @ self.vector)
+
 
 HERE = Placement(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), (0.0, 0.0, 0.0))
 
@@ -159,10 +164,15 @@ def _parallel(mass: float, c: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Body:
-    """A moving body."""
+    """A moving body.
+
+    `frame` places the body frame in the moving side of the body's joint. Whatever is said of a body (its inertia,
+    joints and frames on it, forces that act on it) is in the body frame.
+    """
 
     name: str
     inertia: Inertia
+    frame: Placement = HERE
 
 
 @dataclass(frozen=True)
@@ -176,7 +186,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class JointEntry:
-    """The joint of one body: its type, where it sits on the parent, and its limits and losses.
+    """The joint of one body: its type, where its fixed side sits on the parent, and its limits and losses.
 
     `lower` and `upper` bound q (length nq), the rest are per degree of freedom (length nv). Limits, damping (N m s/rad
     or N s/m) and dry friction (N m or N) are carried for simulation and control; the dynamics functions use `armature`
