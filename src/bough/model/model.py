@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.errors import UnknownNameError
+from bough.model.constraints import Constraint
 from bough.model.coupling import Coupling
 from bough.model.joints import Mimic
 from bough.model.parts import HERE, Body, Frame, JointEntry, Vec3
@@ -40,6 +41,8 @@ class Model:
         Further named frames, merged bodies among them.
     gravity
         Acceleration of gravity (m/s²) in the base frame.
+    constraints
+        Loops and couplings beside the tree; the dynamics functions take no notice of them.
     """
 
     name: str
@@ -48,6 +51,7 @@ class Model:
     joints: tuple[JointEntry, ...]
     frames: tuple[Frame, ...]
     gravity: Vec3
+    constraints: tuple[Constraint, ...] = ()
 
     @cached_property
     def nq(self) -> int:
@@ -129,9 +133,10 @@ class Model:
     def limits(self, what: str) -> NDArray[np.float64]:
         """All limits or losses of one sort.
 
-        "lower" and "upper" have length nq; "velocity", "effort", "damping", "friction" and "armature" have length nv.
+        "lower", "upper" and "rest" have length nq; "velocity", "effort", "damping", "friction", "armature" and
+        "stiffness" have length nv.
         """
-        sorts = ("lower", "upper", "velocity", "effort", "damping", "friction", "armature")
+        sorts = ("lower", "upper", "velocity", "effort", "damping", "friction", "armature", "stiffness", "rest")
         if what not in sorts:
             raise UnknownNameError("sort of limit", what, sorts)
         moving = (entry for entry in self.joints if not isinstance(entry.joint, Mimic))
@@ -151,7 +156,7 @@ class Model:
 
     @cached_property
     def _content(self) -> tuple[object, ...]:
-        return (self.name, self.tree, self.bodies, self.joints, self.frames, self.gravity)
+        return (self.name, self.tree, self.bodies, self.joints, self.frames, self.gravity, self.constraints)
 
     @cached_property
     def _hash(self) -> int:

@@ -188,9 +188,10 @@ class Frame:
 class JointEntry:
     """The joint of one body: its type, where its fixed side sits on the parent, and its limits and losses.
 
-    `lower` and `upper` bound q (length nq), the rest are per degree of freedom (length nv). Limits, damping (N m s/rad
-    or N s/m) and dry friction (N m or N) are carried for simulation and control; the dynamics functions use `armature`
-    (kg m² or kg), which is added to the diagonal of the mass matrix.
+    `lower` and `upper` bound q, `rest` is where a spring is at rest (length nq); the others are per degree of freedom
+    (length nv). Limits, damping (N m s/rad or N s/m), dry friction (N m or N) and the stiffness of springs (N m/rad or
+    N/m) are carried for simulation and control; the dynamics functions use `armature` (kg m² or kg), which is added to
+    the diagonal of the mass matrix.
     """
 
     name: str
@@ -203,3 +204,5 @@ class JointEntry:
     damping: tuple[float, ...]
     friction: tuple[float, ...]
     armature: tuple[float, ...]
+    stiffness: tuple[float, ...]
+    rest: tuple[float, ...]
