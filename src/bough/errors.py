@@ -12,6 +12,7 @@ from collections.abc import Iterable
 __all__ = [
     "BoughError",
     "FiniteError",
+    "LoadError",
     "ModelError",
     "PatternError",
     "ProgramError",
@@ -32,6 +33,28 @@ class TreeError(BoughError, ValueError):
 
 class ModelError(BoughError, ValueError):
     """A body, joint, frame or inertia of a model is not valid; the message names it."""
+
+
+class LoadError(BoughError, ValueError):
+    """A file cannot be read, or says something that cannot be; the message names the file and the line.
+
+    Parameters
+    ----------
+    message
+        What is wrong.
+    file, line
+        Where: name of the file and number of the line, counted from 1; None where there is none.
+    """
+
+    def __init__(self, message: str, file: str | None = None, line: int | None = None) -> None:
+        where = ", ".join(part for part in (file, f"line {line}" if line else None) if part)
+        super().__init__(f"{where}: {message}" if where else message)
+        self.message = message
+        self.file = file
+        self.line = line
+
+    def __reduce__(self) -> tuple[type[LoadError], tuple[str, str | None, int | None]]:
+        return LoadError, (self.message, self.file, self.line)
 
 
 class ShapeError(BoughError, ValueError):

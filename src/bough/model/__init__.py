@@ -3,6 +3,7 @@
 from bough.model import topologies
 from bough.model.builder import Builder
 from bough.model.constraints import Attachment, Equality, Loop
+from bough.model.geometry import Geometry
 from bough.model.joints import (
     Cylindrical,
     Fixed,
@@ -23,6 +24,6 @@ from bough.model.parts import Body, Frame, Inertia, JointEntry, Placement
 
 __all__ = [
     "BASE", "Attachment", "Body", "BodyRecord", "Builder", "Cylindrical", "Equality", "Fixed", "Frame", "Free",
-    "Helical", "Inertia", "Joint", "JointEntry", "Loop", "Mechanism", "Mimic", "Model", "Placement", "Planar",
-    "Prismatic", "Revolute", "Spherical", "Translational", "Universal", "combine", "topologies",
+    "Geometry", "Helical", "Inertia", "Joint", "JointEntry", "Loop", "Mechanism", "Mimic", "Model", "Placement",
+    "Planar", "Prismatic", "Revolute", "Spherical", "Translational", "Universal", "combine", "topologies",
 ]  # fmt: skip

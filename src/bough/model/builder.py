@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from bough.errors import ModelError, UnknownNameError
 from bough.model.constraints import Attachment, Constraint, Equality, Loop
 from bough.model.coupling import own_joint
+from bough.model.geometry import Geometry, read_geometry
 from bough.model.joints import Fixed, Joint
-from bough.model.joints.contract import check_contract
+from bough.model.joints.contract import check_contract, is_from_outside
 from bough.model.joints.reading import read_floats
 from bough.model.model import BASE, Model
 from bough.model.parts import HERE, Body, Frame, Inertia, JointEntry, Placement
@@ -70,6 +71,7 @@ class Builder:
         self._joints: list[JointEntry] = []
         self._titles: set[str] = set()
         self._frames: list[Frame] = []
+        self._geometries: list[Geometry] = []
         self._constraints: dict[str, Constraint] = {}
         self._places: dict[str, tuple[int, Placement]] = {BASE: (0, HERE)}
 
@@ -185,6 +187,47 @@ class Builder:
         self._frames.append(Frame(name, number, placement))
         self._places[name] = (number, placement)
 
+    def geometry(
+        self,
+        body: str,
+        shape: str,
+        size: ArrayLike,
+        *,
+        name: str = "",
+        at: ArrayLike = (0.0, 0.0, 0.0),
+        rpy: ArrayLike | None = None,
+        rotation: ArrayLike | None = None,
+        purpose: str = "collision",
+        file: str = "",
+        rgba: ArrayLike | None = None,
+    ) -> None:
+        """Add a shape to a body (or to the base, or to a frame); it does not act in the dynamics functions.
+
+        Parameters
+        ----------
+        body
+            Name of the body or frame that carries it.
+        shape, size
+            One of "box", "sphere", "cylinder", "capsule", "ellipsoid", "plane" and "mesh", and its numbers (m); see
+            `bough.Geometry`.
+        name
+            A name, if it has one.
+        at, rpy, rotation
+            Placement in the body or frame: position (m), and either roll, pitch, yaw (rad) or a (3, 3) rotation.
+        purpose
+            "collision" or "visual".
+        file
+            Where the triangles of a mesh are; kept as it is, never opened.
+        rgba
+            Colour: red, green, blue and opacity, each 0 to 1.
+        """
+        if not isinstance(body, str) or body not in self._places:
+            raise UnknownNameError("body or frame to put a geometry on", body, self._places)
+        number, place = self._places[body]
+        what = f"geometry {name!r} of {body!r}"
+        placement = place.then(_placement(at, rpy, rotation, what))
+        self._geometries.append(read_geometry(name, body, number, placement, shape, size, purpose, file, rgba, what))
+
     def loop(
         self,
         name: str,
@@ -276,6 +319,7 @@ class Builder:
             tuple(self._joints),
             tuple(self._frames),
             self._gravity,
+            tuple(self._geometries),
             tuple(self._constraints.values()),
         )
         model.coupling  # noqa: B018 (mimic joints that follow nothing are found here)
@@ -319,7 +363,7 @@ def _require_joint(joint: object, what: str) -> None:
             f"{what}: the joint is {joint!r} with nq = {own.nq} and nv = {own.nv}, expected at least one of each; "
             "what does not move is bough.Fixed()"
         )
-    if not type(own).__module__.startswith("bough.model.joints."):
+    if is_from_outside(own):
         check_contract(own, what)
     try:
         hash(joint)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from bough.model.coupling import Coupling, own_joint
 from bough.model.joints import Joint
+from bough.model.joints.contract import is_from_outside
 from bough.model.model import Model
 from bough.model.parts import HERE, Frame
 from bough.scalar import Array, Index, Scalar, Table, gather, gather_index
@@ -188,7 +189,7 @@ class Mechanism:
     @cached_property
     def digest(self) -> str | None:
         """A digest of all that the algorithms see; None if a joint comes from outside the package."""
-        if any(not type(joint).__module__.startswith("bough.model.joints.") for joint in self.joints):
+        if any(is_from_outside(joint) for joint in self.joints):
             return None
         c = self.coupling
         arrays = (self.constants.data, self.q_starts.data, self.v_starts.data, c.q_source, c.q_ratio, c.q_offset)

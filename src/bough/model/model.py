@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bough.errors import UnknownNameError
 from bough.model.constraints import Constraint
 from bough.model.coupling import Coupling
+from bough.model.geometry import Geometry
 from bough.model.joints import Mimic
 from bough.model.parts import HERE, Body, Frame, JointEntry, Vec3
 from bough.tree import Tree
@@ -41,6 +42,8 @@ class Model:
         Further named frames, merged bodies among them.
     gravity
         Acceleration of gravity (m/s²) in the base frame.
+    geometries
+        Shapes on the bodies, for contact and viewing; they do not act in the dynamics functions.
     constraints
         Loops and couplings beside the tree; the dynamics functions take no notice of them.
     """
@@ -51,6 +54,7 @@ class Model:
     joints: tuple[JointEntry, ...]
     frames: tuple[Frame, ...]
     gravity: Vec3
+    geometries: tuple[Geometry, ...] = ()
     constraints: tuple[Constraint, ...] = ()
 
     @cached_property
@@ -156,7 +160,8 @@ class Model:
 
     @cached_property
     def _content(self) -> tuple[object, ...]:
-        return (self.name, self.tree, self.bodies, self.joints, self.frames, self.gravity, self.constraints)
+        parts = (self.name, self.tree, self.bodies, self.joints, self.frames, self.gravity)
+        return (*parts, self.geometries, self.constraints)
 
     @cached_property
     def _hash(self) -> int:

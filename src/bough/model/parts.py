@@ -49,6 +49,13 @@ class Placement:
         rows = [tuple(float(x) for x in row) for row in _exact(R)]
         return Placement((_vec3(rows[0]), _vec3(rows[1]), _vec3(rows[2])), _vec3([float(x) + 0.0 for x in p]))
 
+    @staticmethod
+    def by_joint(joint: Joint, q: Sequence[float]) -> Placement:
+        """Where a joint holds its body in the joint frame at a configuration, both in the author's axes."""
+        X, turn = joint.canonical.transform(joint.parameters, q), joint.alignment
+        R = np.array([column.parts for column in X.rotation.columns], dtype=float).T
+        return Placement._made(turn @ R @ turn.T, turn @ np.array(X.translation.parts, dtype=float))
+
     @property
     def matrix(self) -> Floats:
         """The rotation as an array."""
@@ -59,16 +66,18 @@ class Placement:
         """The origin as an array."""
         return np.array(self.origin)
 
+    @property
+    def inverse(self) -> Placement:
+        """Where the other frame is in this one."""
+        return self if self is HERE else Placement._made(self.matrix.T, -self.matrix.T @ self.vector)
+
     def then(self, inner: Placement) -> Placement:
         """Placement of the frame that `inner` places in this one."""
         if self is HERE:
             return inner
+        if inner is HERE:
+            return self
         return Placement._made(self.matrix @ inner.matrix, self.matrix @ inner.vector + self.vector)
-
-    @property
-    def inverse(self) -> Placement:
-        """Placement of the other frame in this one."""
-        return Placement._made(self.matrix.T, -self.matrix.T @ self.vector)
 
 
 HERE = Placement(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), (0.0, 0.0, 0.0))
@@ -177,11 +186,16 @@ class Body:
 
 @dataclass(frozen=True)
 class Frame:
-    """A named frame fixed to a body (0 is the base)."""
+    """A named frame fixed to a body (0 is the base).
+
+    `inertia` is that part of the body's inertia that came with a link on a fixed joint, in this frame, where it was
+    asked to be kept: for the record, since the body has it already.
+    """
 
     name: str
     body: int
     placement: Placement
+    inertia: Inertia | None = None
 
 
 @dataclass(frozen=True)
