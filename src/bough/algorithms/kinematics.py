@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from bough.model import BodyRecord, Frame, Mechanism, combine
 from bough.scalar import Array, Index, Scalar, array
-from bough.spatial import REST, STAY, ZERO, Motion, Transform
+from bough.spatial import REST, STAY, Motion, Transform
 from bough.tree.scans import outward
 
 __all__ = ["Reference", "accelerations", "flat", "in_reference", "placements", "velocities"]
@@ -66,7 +66,7 @@ def each_target(
         state = _advance(body, parent, q, v, a)
         if targets is not None:
             return state, state
-        put(body.index, seen_from(state, Transform(body.border, ZERO)))
+        put(body.index, seen_from(state, body.border))
         return state, None
 
     states = outward(m, visit, STANDING)

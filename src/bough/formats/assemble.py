@@ -11,9 +11,8 @@ from bough.errors import ModelError, UnknownNameError
 from bough.formats.description import Connection, Description, Follow, Options
 from bough.formats.report import Report
 from bough.formats.structure import ordered, rehung, root_of
-from bough.model import BASE, Builder, Fixed, Free, Inertia, Mimic, Model, Placement
+from bough.model import BASE, Builder, Equality, Fixed, Free, Inertia, Mimic, Model, Placement
 from bough.model.joints.reading import read_floats
-from bough.model.parts import HERE
 
 __all__ = ["BASE_JOINT", "assemble"]
 
@@ -150,10 +149,6 @@ class _Assembly:
     def _add(self, c: Connection) -> None:
         if c.parent not in self._names:
             return  # its parent was refused
-        if c.child_placement != HERE:
-            if not isinstance(c.joint, Fixed):
-                raise ModelError(f"joint {c.name!r}: the frame of link {c.child!r} is not on its joint")
-            c = replace(c, placement=c.placement.then(c.child_placement), child_placement=HERE)
         if self._options.mimic and c.follow is not None and not isinstance(c.joint, Fixed):
             c = replace(c, joint=Mimic(c.joint, c.follow.leader, c.follow.ratio, c.follow.offset))
         self._put(c, self._names[c.parent])
@@ -168,6 +163,8 @@ class _Assembly:
             joint_name=c.name,
             at=c.placement.origin,
             rotation=c.placement.matrix,
+            frame_at=c.child_placement.origin,
+            frame_rotation=c.child_placement.matrix,
             mass=inertia.mass,
             com=inertia.com,
             inertia=inertia.matrix,
@@ -183,7 +180,7 @@ class _Assembly:
         return name
 
     def _attach(self) -> None:
-        """Frames and geometries."""
+        """Frames, geometries and constraints."""
         for frame in self._description.frames:
             with self._report.at(frame.line):
                 place = frame.placement
@@ -201,6 +198,33 @@ class _Assembly:
                     file=g.file,
                     rgba=g.rgba,
                 )
+        for loop in self._description.loops:
+            with self._report.at(loop.line):
+                self._builder.loop(
+                    loop.name,
+                    loop.joint,
+                    self._of(loop.predecessor),
+                    self._of(loop.successor),
+                    at=loop.placement.origin,
+                    rotation=loop.placement.matrix,
+                    successor_at=loop.successor_placement.origin,
+                    successor_rotation=loop.successor_placement.matrix,
+                )
+        for law in self._description.equalities:
+            self._couple(law)
+
+    def _couple(self, law: Equality) -> None:
+        """A law between coordinates; one of a joint that is held becomes a law of the other alone."""
+        lock, polynomial, other = self._options.lock, law.polynomial, law.other
+        if law.joint in lock:
+            if other is None or other in lock:
+                return
+            raise ModelError(f"lock: joint {law.joint!r} is coupled to {other!r} by constraint {law.name!r}; lock both")
+        if other is not None and other in lock:
+            x = float(np.ravel(np.asarray(lock[other], dtype=float))[0]) - law.other_zero
+            polynomial, other = (float(np.polynomial.polynomial.polyval(x, polynomial)),), None
+        zeros = {"zero": law.zero, "other_zero": law.other_zero if other is not None else 0.0}
+        self._builder.equality(law.name, law.joint, other, polynomial, **zeros)
 
     def _of(self, link: str) -> str:
         if link not in self._names and link in self._links:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from numpy.typing import ArrayLike
 
-from bough.model import Inertia, Joint, Placement
+from bough.model import Equality, Inertia, Joint, Placement
 from bough.model.parts import HERE, Vec3
 
-__all__ = ["Connection", "Description", "Follow", "Link", "LinkFrame", "LinkGeometry", "Options"]
+__all__ = ["Connection", "Description", "Follow", "Link", "LinkFrame", "LinkGeometry", "LinkLoop", "Options"]
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,19 @@ class LinkGeometry:
 
 
 @dataclass(frozen=True)
+class LinkLoop:
+    """A joint that closes a loop: its fixed side is placed on the predecessor, its moving side on the successor."""
+
+    name: str
+    joint: Joint
+    predecessor: str
+    successor: str
+    placement: Placement = HERE
+    successor_placement: Placement = HERE
+    line: int | None = None
+
+
+@dataclass(frozen=True)
 class Description:
     """A file as read.
 
@@ -91,6 +104,8 @@ class Description:
         The order of joints that people expect of this format, see `Options.order`.
     world
         Name of the link that is the world itself, for formats that have one.
+    loops, equalities
+        Constraints beside the tree.
     """
 
     name: str
@@ -101,6 +116,8 @@ class Description:
     gravity: Vec3 = (0.0, 0.0, -9.81)
     order: str = "file"
     world: str | None = None
+    loops: tuple[LinkLoop, ...] = ()
+    equalities: tuple[Equality, ...] = ()
 
 
 @dataclass(frozen=True)

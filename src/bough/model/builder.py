@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError, UnknownNameError
+from bough.model.constraints import Attachment, Constraint, Equality, Loop
 from bough.model.coupling import own_joint
 from bough.model.geometry import Geometry, read_geometry
 from bough.model.joints import Fixed, Joint
@@ -70,6 +72,7 @@ class Builder:
         self._titles: set[str] = set()
         self._frames: list[Frame] = []
         self._geometries: list[Geometry] = []
+        self._constraints: dict[str, Constraint] = {}
         self._places: dict[str, tuple[int, Placement]] = {BASE: (0, HERE)}
 
     def add(
@@ -82,6 +85,8 @@ class Builder:
         at: ArrayLike = (0.0, 0.0, 0.0),
         rpy: ArrayLike | None = None,
         rotation: ArrayLike | None = None,
+        frame_at: ArrayLike = (0.0, 0.0, 0.0),
+        frame_rotation: ArrayLike | None = None,
         mass: float = 0.0,
         com: ArrayLike = (0.0, 0.0, 0.0),
         inertia: ArrayLike = 0.0,
@@ -92,6 +97,8 @@ class Builder:
         damping: ArrayLike = 0.0,
         friction: ArrayLike = 0.0,
         armature: ArrayLike = 0.0,
+        stiffness: ArrayLike = 0.0,
+        rest: ArrayLike | None = None,
     ) -> int:
         """Add a body on a joint and return its number.
 
@@ -108,14 +115,20 @@ class Builder:
         at, rpy, rotation
             Placement of the joint frame in the parent: position (m), and either roll, pitch, yaw (rad) or a (3, 3)
             rotation.
+        frame_at, frame_rotation
+            Placement of the body frame in the moving side of the joint, position (m) and (3, 3) rotation; by default
+            they are one. A hinge whose axis passes through the point c of its body is placed at c in the parent, with
+            ``frame_at=-c``.
         mass, com, inertia
             Mass (kg), centre of mass (m, body frame), and inertia about the centre of mass (kg m²): a number, three
             principal moments or a symmetric (3, 3) matrix.
         lower, upper
             Limits of q; a number holds for all entries.
-        velocity, effort, damping, friction, armature
-            Per degree of freedom; a number holds for all. Limits, damping and friction are kept for simulation and
-            control and do not act in the dynamics functions; armature does.
+        velocity, effort, damping, friction, armature, stiffness
+            Per degree of freedom; a number holds for all. Limits, damping, friction and springs are kept for simulation
+            and control and do not act in the dynamics functions; armature does.
+        rest
+            Configuration in which the spring is at rest; the neutral one if not given.
 
         Returns
         -------
@@ -126,9 +139,10 @@ class Builder:
         body, place, what = self._new(name, parent, f"body {name!r}")
         _require_joint(joint, what)
         placement = place.then(_placement(at, rpy, rotation, what))
+        own_frame = _placement(frame_at, None, frame_rotation, f"{what}: frame")
         mass_props = Inertia.of(mass, com, inertia, what)
         if isinstance(joint, Fixed):
-            self._merge(name, body, placement, mass_props)
+            self._merge(name, body, placement.then(own_frame), mass_props)
             return body
         title = name if joint_name is None else joint_name
         what = f"joint {title!r}"
@@ -147,12 +161,12 @@ class Builder:
             _spread(damping, nv, f"{what}: damping", FINITE),
             _spread(friction, nv, f"{what}: friction", FINITE),
             _spread(armature, nv, f"{what}: armature", FINITE),
+            _spread(stiffness, nv, f"{what}: stiffness", FINITE),
+            _spread(own_joint(joint).neutral() if rest is None else rest, nq, f"{what}: rest", "finite numbers"),
         )
-        for low, high in zip(entry.lower, entry.upper, strict=True):
-            if low > high or low == math.inf or high == -math.inf:
-                raise ModelError(f"{what}: the lower limit {low} is above the upper limit {high}")
+        _require_limits(entry, what)
         self._parents.append(body)
-        self._bodies.append(Body(name, mass_props))
+        self._bodies.append(Body(name, mass_props, own_frame))
         self._joints.append(entry)
         self._titles.add(title)
         self._places[name] = (len(self._bodies), HERE)
@@ -214,6 +228,88 @@ class Builder:
         placement = place.then(_placement(at, rpy, rotation, what))
         self._geometries.append(read_geometry(name, body, number, placement, shape, size, purpose, file, rgba, what))
 
+    def loop(
+        self,
+        name: str,
+        joint: Joint,
+        predecessor: str,
+        successor: str,
+        *,
+        at: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: ArrayLike | None = None,
+        successor_at: ArrayLike = (0.0, 0.0, 0.0),
+        successor_rotation: ArrayLike | None = None,
+    ) -> None:
+        """Add a joint that closes a loop, as data: the dynamics functions take no notice of it.
+
+        Parameters
+        ----------
+        name
+            Name of the constraint.
+        joint
+            How the successor may move relative to the predecessor, `bough.Fixed` among others.
+        predecessor, successor
+            Names of two bodies or frames, the base among them.
+        at, rotation
+            Placement of the joint's fixed side in the predecessor: position (m) and (3, 3) rotation.
+        successor_at, successor_rotation
+            Placement of the joint's moving side in the successor.
+        """
+        what = self._new_constraint(name)
+        _require_joint(joint, what)
+        sides = ((predecessor, at, rotation), (successor, successor_at, successor_rotation))
+        ends = []
+        for side, origin, turn in sides:
+            if not isinstance(side, str) or side not in self._places:
+                raise UnknownNameError(f"body or frame that {what} could join", side, self._places)
+            body, place = self._places[side]
+            ends.append(Attachment(body, place.then(_placement(origin, None, turn, what))))
+        self._constraints[name] = Loop(name, joint, ends[0], ends[1])
+
+    def equality(
+        self,
+        name: str,
+        joint: str,
+        other: str | None,
+        polynomial: ArrayLike,
+        *,
+        zero: float = 0.0,
+        other_zero: float = 0.0,
+    ) -> None:
+        """Add a law between two joints' coordinates, as data: the dynamics functions take no notice of it.
+
+        Parameters
+        ----------
+        name
+            Name of the constraint.
+        joint, other
+            Names of joints with one degree of freedom; without `other` the coordinate of `joint` is constant.
+        polynomial
+            Coefficients c₀, c₁, … of the law q - zero = c₀ + c₁ x + c₂ x² + …, where x = q(other) - other_zero.
+        zero, other_zero
+            Coordinates (rad or m) from which the two are measured.
+        """
+        what = self._new_constraint(name)
+        entries = {entry.name: entry.joint for entry in self._joints}
+        for title in (joint, other)[: 1 if other is None else 2]:
+            if title not in entries:
+                raise UnknownNameError(f"joint that {what} could couple", title, entries)
+            if entries[title].nv != 1:
+                raise ModelError(f"{what}: joint {title!r} has {entries[title].nv} degrees of freedom, expected one")
+        c = np.atleast_1d(read_floats(polynomial, f"{what}: the polynomial", "finite numbers"))
+        zeros = read_floats((zero, other_zero), f"{what}: zero", "finite numbers")
+        if c.ndim != 1 or not np.isfinite(c).all() or not np.isfinite(zeros).all():
+            raise ModelError(f"{what}: the polynomial is {polynomial!r}, expected finite numbers")
+        coefficients = tuple(float(x) for x in c)
+        self._constraints[name] = Equality(name, joint, other, coefficients, float(zeros[0]), float(zeros[1]))
+
+    def _new_constraint(self, name: str) -> str:
+        what = f"constraint {name!r}"
+        _require_name(name, what)
+        if name in self._constraints:
+            raise ModelError(f"{what}: there is a constraint of this name already")
+        return what
+
     def build(self) -> Model:
         """The model; the builder may be used further."""
         model = Model(
@@ -224,6 +320,7 @@ class Builder:
             tuple(self._frames),
             self._gravity,
             tuple(self._geometries),
+            tuple(self._constraints.values()),
         )
         model.coupling  # noqa: B018 (mimic joints that follow nothing are found here)
         return model
@@ -241,7 +338,7 @@ class Builder:
         """A body on a fixed joint becomes part of its parent; the base swallows inertia without effect."""
         if body:
             old = self._bodies[body - 1]
-            self._bodies[body - 1] = Body(old.name, old.inertia.plus(inertia.placed(placement)))
+            self._bodies[body - 1] = replace(old, inertia=old.inertia.plus(inertia.placed(placement)))
         self._frames.append(Frame(name, body, placement))
         self._places[name] = (body, placement)
 
@@ -249,6 +346,12 @@ class Builder:
 def _require_name(name: object, what: str) -> None:
     if not isinstance(name, str) or not name:
         raise ModelError(f"{what}: a name is a string that is not empty")
+
+
+def _require_limits(entry: JointEntry, what: str) -> None:
+    for low, high in zip(entry.lower, entry.upper, strict=True):
+        if low > high or low == math.inf or high == -math.inf:
+            raise ModelError(f"{what}: the lower limit {low} is above the upper limit {high}")
 
 
 def _require_joint(joint: object, what: str) -> None:
@@ -288,7 +391,7 @@ def _spread(value: ArrayLike, size: int, what: str, expected: str) -> tuple[floa
     if values.shape not in ((), (size,)):
         raise ModelError(f"{what} is {value!r}, expected a number or {size} of them")
     negative = (values < 0).any() and expected in (NOT_NEGATIVE, FINITE)
-    infinite = np.isinf(values).any() and expected == FINITE
+    infinite = np.isinf(values).any() and expected in (FINITE, "finite numbers")
     if np.isnan(values).any() or negative or infinite:
         raise ModelError(f"{what} is {value!r}, expected {expected}")
     return tuple(float(x) for x in np.broadcast_to(values, (size,)))

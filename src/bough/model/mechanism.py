@@ -1,8 +1,9 @@
 """The inside of a model: what the algorithms see.
 
-At the border, frames and inertias are those of the author. Inside, every body frame is turned so that its joint is in
-canonical form (a revolute axis is z), inertias are (m, h, I at the origin), and mimic joints have coordinates of their
-own. Bodies whose joints have the same canonical form, and which agree in being a root or a leaf, are of one kind.
+At the border, frames and inertias are those of the author. Inside, the frame of a body is the moving side of its joint,
+turned so that the joint is in canonical form (a revolute axis is z), inertias are (m, h, I at the origin), and mimic
+joints have coordinates of their own. Bodies whose joints have the same canonical form, and which agree in being a root
+or a leaf, are of one kind.
 """
 
 from __future__ import annotations
@@ -19,15 +20,17 @@ from bough.model.coupling import Coupling, own_joint
 from bough.model.joints import Joint
 from bough.model.joints.contract import is_from_outside
 from bough.model.model import Model
-from bough.model.parts import Frame
+from bough.model.parts import HERE, Frame
 from bough.scalar import Array, Index, Scalar, Table, gather, gather_index
-from bough.spatial import REST, Force, Matrix, Motion, RigidInertia, Symmetric, Transform, Vector
+from bough.spatial import REST, ZERO, Force, Matrix, Motion, RigidInertia, Symmetric, Transform, Vector
 from bough.tree import Tree
 
 __all__ = ["BodyRecord", "Mechanism", "combine"]
 
+Floats = NDArray[np.float64]
+
 # where things lie in the row of constants of a body
-ROTATION, ORIGIN, MASS, MOMENT, ROTATIONAL, BORDER, REST_OF_ROW = 0, 9, 12, 13, 16, 22, 31
+ROTATION, ORIGIN, MASS, MOMENT, ROTATIONAL, BORDER, BORDER_ORIGIN, REST_OF_ROW = 0, 9, 12, 13, 16, 22, 31, 34
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,7 @@ class _Kind:
     is_root: bool
     is_leaf: bool
     has_armature: bool
+    has_offset: bool
     parameters: int
 
 
@@ -51,6 +55,7 @@ class BodyRecord:
         self.has_armature = described.has_armature
         self.joint = described.joint
         self.nv = described.joint.nv
+        self._has_offset = described.has_offset
         self._count = described.parameters
         self._mechanism = mechanism
 
@@ -66,9 +71,10 @@ class BodyRecord:
         return RigidInertia(mass, Vector.of(self._constants(MOMENT, 3)), Symmetric(*self._constants(ROTATIONAL, 6)))
 
     @property
-    def border(self) -> Matrix:
-        """Rotation from the author's body frame to the inside one."""
-        return self._matrix(BORDER)
+    def border(self) -> Transform:
+        """Placement of the author's body frame in the inside one."""
+        origin = Vector.of(self._constants(BORDER_ORIGIN, 3)) if self._has_offset else ZERO
+        return Transform(self._matrix(BORDER), origin)
 
     @property
     def armature(self) -> list[Scalar]:
@@ -117,8 +123,7 @@ class BodyRecord:
     def external_force(self, f_ext: Array) -> Force:
         """The external force on the body: given linear first in the author's body frame, returned in the inside one."""
         x = [f_ext[self.index * 6 + k] for k in range(6)]
-        R = self.border
-        return Force(R.times(Vector.of(x[3:])), R.times(Vector.of(x[:3])))
+        return self.border.force_to_parent(Force(Vector.of(x[3:]), Vector.of(x[:3])))
 
     @property
     def v_start(self) -> Index:
@@ -152,8 +157,10 @@ class Mechanism:
         self.joints = tuple(own_joint(entry.joint) for entry in model.joints)
         roots, leaves = set(self.tree.roots), set(self.tree.leaves)
         described = [
-            _Kind(joint.canonical, i in roots, i in leaves, any(entry.armature), len(joint.parameters))
-            for i, (joint, entry) in enumerate(zip(self.joints, model.joints, strict=True), start=1)
+            _Kind(joint.canonical, i in roots, i in leaves, any(entry.armature), any(origin), len(joint.parameters))
+            for i, (joint, entry, origin) in enumerate(
+                zip(self.joints, model.joints, self.borders[1][1:], strict=True), start=1
+            )
         ]
         self.kind_list = tuple(dict.fromkeys(described))
         number = {kind: k for k, kind in enumerate(self.kind_list)}
@@ -201,34 +208,44 @@ class Mechanism:
 
     def frame(self, frame: Frame) -> Transform:
         """Placement of a frame in the inside frame of its body."""
-        turn = self.alignments[frame.body].T
-        return _transform(turn @ frame.placement.matrix, turn @ frame.placement.vector)
+        R, p = (x[frame.body] for x in self.borders)
+        return _transform(R @ frame.placement.matrix, R @ frame.placement.vector + p)
 
     @cached_property
-    def alignments(self) -> NDArray[np.float64]:
-        """Rotation from the inside frame of each body to the author's, (N + 1, 3, 3); the base first."""
+    def alignments(self) -> Floats:
+        """Rotation from the inside frame of each body to the moving side of its joint (N, 3, 3)."""
         known = {joint: joint.alignment for joint in dict.fromkeys(self.joints)}
-        return np.array([np.eye(3), *(known[joint] for joint in self.joints)])
+        return np.array([known[joint] for joint in self.joints]).reshape(-1, 3, 3)
+
+    @cached_property
+    def borders(self) -> tuple[Floats, Floats]:
+        """Rotations (N + 1, 3, 3) and origins (N + 1, 3) of the author's body frames in the inside ones; base first."""
+        turn = np.swapaxes(self.alignments, 1, 2)
+        R = np.array([body.frame.rotation for body in self.model.bodies]).reshape(-1, 3, 3)
+        p = np.array([body.frame.origin for body in self.model.bodies]).reshape(-1, 3, 1)
+        origins = np.concatenate([np.zeros((1, 3)), (turn @ p)[..., 0]]) + 0.0
+        return np.concatenate([np.eye(3)[None], _clean(turn @ R)]), origins
 
     def _constant_rows(self) -> list[list[float]]:
         """The row of constants of each body, in the order of the offsets above."""
         model, n = self.model, self.tree.n
-        own = self.alignments[1:]
-        turn = np.swapaxes(own, 1, 2)
-        outer = np.swapaxes(self.alignments[list(self.tree.parents)], 1, 2)
+        own, turn = self.alignments, np.swapaxes(self.alignments, 1, 2)
+        parent_R, parent_p = (x[list(self.tree.parents)] for x in self.borders)
         R = np.array([entry.placement.rotation for entry in model.joints]).reshape(n, 3, 3)
         p = np.array([entry.placement.origin for entry in model.joints]).reshape(n, 3, 1)
-        mass = np.array([body.inertia.mass for body in model.bodies]).reshape(n, 1)
-        com = np.array([body.inertia.com for body in model.bodies]).reshape(n, 3, 1)
-        J = np.array([body.inertia.about_origin() for body in model.bodies]).reshape(n, 3, 3)
+        inertias = [body.inertia if body.frame == HERE else body.inertia.placed(body.frame) for body in model.bodies]
+        mass = np.array([inertia.mass for inertia in inertias]).reshape(n, 1)
+        com = np.array([inertia.com for inertia in inertias]).reshape(n, 3, 1)
+        J = np.array([inertia.about_origin() for inertia in inertias]).reshape(n, 3, 3)
         J = _without_rounding(turn @ J @ own)
         columns = (
-            np.swapaxes(_clean(outer @ R @ own), 1, 2).reshape(n, 9),
-            (outer @ p).reshape(n, 3),
+            np.swapaxes(_clean(parent_R @ R @ own), 1, 2).reshape(n, 9),
+            (parent_R @ p).reshape(n, 3) + parent_p,
             mass,
             mass * (turn @ com).reshape(n, 3),
             J[:, [0, 1, 1, 2, 2, 2], [0, 0, 1, 0, 1, 2]],
-            own.reshape(n, 9),
+            np.swapaxes(self.borders[0][1:], 1, 2).reshape(n, 9),
+            self.borders[1][1:],
         )
         fixed = (np.concatenate(columns, axis=1) + 0.0).tolist()
         pairs = zip(fixed, model.joints, self.joints, strict=True)
@@ -239,15 +256,15 @@ def _starts(sizes: list[int]) -> NDArray[np.int64]:
     return np.cumsum([0, *sizes], dtype=np.int64)[:-1]
 
 
-def _clean(R: NDArray[np.float64]) -> NDArray[np.float64]:
+def _clean(R: Floats) -> Floats:
     return np.where(np.abs(R) < 4e-16, 0.0, R)
 
 
-def _without_rounding(J: NDArray[np.float64]) -> NDArray[np.float64]:
+def _without_rounding(J: Floats) -> Floats:
     """Make what inertias (N, 3, 3) lack an exact zero: a point on a skew axis must not resist turning about it."""
     return np.where(np.abs(J) <= 2e-15 * np.abs(J).max(axis=(1, 2), keepdims=True, initial=0.0), 0.0, J)
 
 
-def _transform(R: NDArray[np.float64], p: NDArray[np.float64]) -> Transform:
+def _transform(R: Floats, p: Floats) -> Transform:
     x, y, z = (float(v) for v in p)
     return Transform(Matrix.of_rows([[float(v) for v in row] for row in _clean(R)]), Vector(x, y, z))

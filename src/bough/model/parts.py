@@ -173,10 +173,15 @@ def _parallel(mass: float, c: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Body:
-    """A moving body."""
+    """A moving body.
+
+    `frame` places the body frame in the moving side of the body's joint. Whatever is said of a body (its inertia,
+    joints and frames on it, forces that act on it) is in the body frame.
+    """
 
     name: str
     inertia: Inertia
+    frame: Placement = HERE
 
 
 @dataclass(frozen=True)
@@ -195,11 +200,12 @@ class Frame:
 
 @dataclass(frozen=True)
 class JointEntry:
-    """The joint of one body: its type, where it sits on the parent, and its limits and losses.
+    """The joint of one body: its type, where its fixed side sits on the parent, and its limits and losses.
 
-    `lower` and `upper` bound q (length nq), the rest are per degree of freedom (length nv). Limits, damping (N m s/rad
-    or N s/m) and dry friction (N m or N) are carried for simulation and control; the dynamics functions use `armature`
-    (kg m² or kg), which is added to the diagonal of the mass matrix.
+    `lower` and `upper` bound q, `rest` is where a spring is at rest (length nq); the others are per degree of freedom
+    (length nv). Limits, damping (N m s/rad or N s/m), dry friction (N m or N) and the stiffness of springs (N m/rad or
+    N/m) are carried for simulation and control; the dynamics functions use `armature` (kg m² or kg), which is added to
+    the diagonal of the mass matrix.
     """
 
     name: str
@@ -212,3 +218,5 @@ class JointEntry:
     damping: tuple[float, ...]
     friction: tuple[float, ...]
     armature: tuple[float, ...]
+    stiffness: tuple[float, ...]
+    rest: tuple[float, ...]
