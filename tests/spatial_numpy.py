@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bough.scalar import Count, Counted, Tally, leaves, map_leaves
 from bough.spatial import ArticulatedInertia, Force, Matrix, Motion, RigidInertia, Symmetric, Transform, Vector
+from bough.spatial.rotation import Product
 
 __all__ = ["cost", "cross", "cross_motion", "dense", "motion_matrix", "random_rotation", "random_structure"]
 
@@ -19,8 +20,8 @@ def dense(x: Any) -> Floats:
     """A vector, matrix, motion, force or inertia as an array."""
     if isinstance(x, Vector):
         return np.array([x.x, x.y, x.z], dtype=float)
-    if isinstance(x, Matrix):
-        return np.column_stack([dense(column) for column in (x.a, x.b, x.c)])
+    if isinstance(x, Matrix | Product):
+        return np.column_stack([dense(column) for column in x.columns])
     if isinstance(x, Symmetric):
         return np.array([[x.xx, x.yx, x.zx], [x.yx, x.yy, x.zy], [x.zx, x.zy, x.zz]], dtype=float)
     if isinstance(x, Motion | Force):

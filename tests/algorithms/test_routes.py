@@ -126,13 +126,18 @@ def test_operation_counts_are_reported(name: str) -> None:
 # --- no algorithm has a second version ---
 
 
+ROTATIONS = tuple(str(SOURCE / "spatial" / name) for name in ("matrix.py", "rotation.py"))
+"""A constant rotation comes as factors or as a matrix, whichever is cheaper; how it is applied is no algorithm."""
+
+
 def executed(run: Any) -> set[CodeType]:
     """The functions of the physics folders that run while something is done."""
     seen: set[CodeType] = set()
     inside = tuple(str(SOURCE / folder) for folder in PHYSICS)
 
     def note(frame: FrameType, event: str, argument: Any) -> None:
-        if event == "call" and frame.f_code.co_filename.startswith(inside):
+        file = frame.f_code.co_filename
+        if event == "call" and file.startswith(inside) and not file.startswith(ROTATIONS):
             seen.add(frame.f_code)
 
     before = sys.getprofile()

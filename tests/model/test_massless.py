@@ -89,7 +89,7 @@ def test_inverse_dynamics_and_the_mass_matrix_exist(case: str, state: tuple[boug
     zero = np.zeros(m.nv)
     assert_close(bough.rnea(m, q, zero, v) - bough.gravity_forces(m, q), M @ v, 1e-14, scale=1.0)
     assert np.isfinite(bough.coriolis_matrix(m, q, v)).all()
-    assert bough.kinetic_energy(m, q, v) == pytest.approx(v @ M @ v / 2, abs=1e-15)
+    assert bough.kinetic_energy(m, q, v) == pytest.approx(v @ M @ v / 2, rel=1e-14, abs=1e-15)
 
 
 @pytest.mark.parametrize("case", CASES)

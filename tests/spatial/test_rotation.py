@@ -22,6 +22,7 @@ from bough.spatial import (
     about_y,
     about_z,
     cross_matrix,
+    factored,
     from_quaternion,
     left_jacobian,
     left_jacobian_inverse,
@@ -66,7 +67,7 @@ def test_symmetric_matrices(rng: np.random.Generator) -> None:
     close(dense(A + B), dense(A) + dense(B), **EXACT)
     close(dense(A.times(v)), dense(A) @ dense(v), **EXACT)
     close(dense(A.matrix), dense(A), **EXACT)
-    close(dense(A.rotated(R)), dense(R) @ dense(A) @ dense(R).T, **EXACT)
+    close(dense(R.of_symmetric(A)), dense(R) @ dense(A) @ dense(R).T, **EXACT)
 
 
 @pytest.mark.parametrize(("about", "axis"), [(about_x, 0), (about_y, 1), (about_z, 2)])
@@ -77,8 +78,49 @@ def test_rotations_about_axes(about: Any, axis: int) -> None:
     close(dense(R), np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K, **EXACT)
 
 
+EXCHANGES = [np.array(rows) for rows in ([[0, 0, -1], [0, 1, 0], [1, 0, 0]], [[0, 1, 0], [-1, 0, 0], [0, 0, 1]])]
+EXCHANGES += [np.diag(signs) for signs in ([1, -1, -1], [-1, 1, -1], [1, 1, 1])]
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.3, -2.0])
+@pytest.mark.parametrize("about", [about_x, about_y, about_z])
+@pytest.mark.parametrize("exchange", range(len(EXCHANGES)))
+def test_factored_rotations_act_as_their_matrices(
+    exchange: int, about: Any, angle: float, rng: np.random.Generator
+) -> None:
+    E, turn = EXCHANGES[exchange].astype(float), dense(about(np.cos(angle), np.sin(angle)))
+    joint = about_z(np.cos(0.9), np.sin(0.9))
+    v, A, M = (random_structure(rng, like) for like in (ZERO, ANY_SYMMETRIC, IDENTITY))
+    for R in (E, E @ turn, turn @ E, E.T @ turn @ E):
+        made = factored(Matrix.of_rows(R.tolist()))
+        assert not isinstance(made, Matrix)
+        for one, expected in ((made, R), (made.before(joint), R @ dense(joint)), (made.T, R.T)):
+            close(dense(one), expected, **EXACT)
+            close(dense(one.times(v)), expected @ dense(v), **EXACT)
+            close(dense(one.transposed_times(v)), expected.T @ dense(v), **EXACT)
+            close(dense(one.of_symmetric(A)), expected @ dense(A) @ expected.T, **EXACT)
+            close(dense(one.of_matrix(M)), expected @ dense(M) @ expected.T, **EXACT)
+            close(dense(one @ joint), expected @ dense(joint), **EXACT)
+
+
+def test_general_rotations_stay_matrices(rng: np.random.Generator) -> None:
+    R = random_rotation(rng)
+    assert factored(R) is R
+    close(dense(R.before(about_y(0.6, 0.8))), dense(R) @ dense(about_y(0.6, 0.8)), **EXACT)
+
+
+def test_turns_keep_zeros() -> None:
+    """What a joint's own direction leaves empty stays empty, and costs nothing."""
+    turn = about_z(np.cos(0.4), np.sin(0.4))
+    flat = turn.of_symmetric(Symmetric(1.0, 2.0, 3.0, 0.0, 0.0, 0.0))
+    assert (flat.zx, flat.zy, flat.zz) == (0.0, 0.0, 0.0)
+    assert cost(lambda A, c, s: about_z(c, s).of_symmetric(A), ANY_SYMMETRIC, 1.0, 0.0) == Count(mul=10, add=9)
+    assert cost(lambda A, c, s: about_z(c, s).of_matrix(A), IDENTITY, 1.0, 0.0) == Count(mul=14, add=12)
+    assert cost(lambda v, c, s: about_x(c, s).times(v), ZERO, 1.0, 0.0) == Count(mul=4, add=2)
+
+
 def test_costs() -> None:
-    assert cost(lambda A, R: A.rotated(R), ANY_SYMMETRIC, IDENTITY) == Count(mul=31, add=28)
+    assert cost(lambda A, R: R.of_symmetric(A), ANY_SYMMETRIC, IDENTITY) == Count(mul=31, add=28)
     assert cost(lambda R, v: R.times(v), IDENTITY, ZERO) == Count(mul=9, add=6)
     assert cost(lambda a, b: a.cross(b), ZERO, ZERO) == Count(mul=6, add=3)
     assert cost(lambda q: q.rotation, Quaternion(0.0, 0.0, 0.0, 1.0)) == Count(mul=9, add=15)

@@ -64,14 +64,14 @@ def aba(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None = None
         v_J = combine(S, body.of_v(v))
         v_i = X.to_child(v_parent) + v_J  #                                                   (3)
         c = combine(body.subspace_rate(q, v), body.of_v(v)) + v_i.cross(v_J)  # ḣᵢ q̇ᵢ
-        p = v_i.cross_force(body.inertia.times(v_i))  # pᵢ = vᵢ × Iᵢ vᵢ - fᵢˣ
+        p = v_i.cross_force(body.regrouped_inertia.times(v_i))  # pᵢ = vᵢ × Iᵢ vᵢ - fᵢˣ
         if f_ext is not None:
             p = p - body.external_force(f_ext)
         return v_i, Link(X, S, c, p)
 
     def backward(body: BodyRecord, children: Articulated) -> tuple[Articulated | None, Solved]:
         X, S, c, p = links[body].X, links[body].S, links[body].c, links[body].p
-        I_A = body.inertia.articulated + children.I_a  #                                     (12)
+        I_A = body.regrouped_inertia.articulated + children.I_a  #                                     (12)
         p_prime = p + children.p_a + I_A.times(c)  # p′ = pᴬ + Iᴬ ḣ q̇,  pᴬ = p + Σ pᵃ
         U = tuple(I_A.times(s) for s in S)
         u = tuple(t - s.dot(p_prime) for t, s in zip(body.of_v(tau), S, strict=True))

@@ -32,7 +32,7 @@ def crba(m: Mechanism, q: Array) -> Array:
     def compose(body: BodyRecord, of_children: RigidInertia) -> tuple[RigidInertia | None, None]:
         X, S = links[body].X, links[body].S
         # Iᶜᵢ = Iᵢ + Σ Iᶜⱼ over the children j                                              (9)
-        I_c = body.inertia + of_children
+        I_c = body.regrouped_inertia + of_children
         # f = Iᶜᵢ hᵢ, the force that gives the composite body the acceleration hᵢ
         f = tuple(I_c.times(s) for s in S)
         H.put_diagonal(body, [[s.dot(column) for s in S] for column in f], body.armature)

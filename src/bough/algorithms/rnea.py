@@ -1,4 +1,8 @@
-"""The recursive Newton-Euler algorithm (Featherstone & Orin 2000, section 3.1, in link coordinates)."""
+"""The recursive Newton-Euler algorithm (Featherstone & Orin 2000, section 3.1, in link coordinates).
+
+Instead of the spatial acceleration it carries that of the point at the origin, a′ = a + ω × v, and the matrix of the
+accelerations of all other points about it, A = ω̇× + ω×ω×. Linear velocities are then not needed.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from dataclasses import dataclass
 
 from bough.model import BodyRecord, Mechanism, combine
 from bough.scalar import Array, array
-from bough.spatial import NO_FORCE, REST, ZERO, Force, Motion, Transform, Vector
+from bough.spatial import NO_FORCE, ZERO, Force, Matrix, Motion, Transform, Vector, rate_matrix
 from bough.tree.scans import inward, outward
 
 __all__ = ["ZEROS", "Zeros", "rnea"]
@@ -27,10 +31,12 @@ ZEROS = Zeros()
 
 @dataclass(frozen=True, slots=True)
 class Moving:
-    """Velocity and acceleration of a body, passed to its children."""
+    """How a body moves, passed to its children: ω, ω̇, A and a′."""
 
-    v: Motion
-    a: Motion
+    w: Vector
+    wd: Vector
+    A: Matrix
+    a: Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,9 @@ class Link:
     X: Transform
     S: tuple[Motion, ...]
     f: Force
+
+
+STILL = Matrix(ZERO, ZERO, ZERO)
 
 
 def rnea(
@@ -54,17 +63,21 @@ def rnea(
 
     def forward(body: BodyRecord, parent: Moving) -> tuple[Moving, Link]:
         X, S = body.transform(q), body.subspace(q)
+        R, p = X.rotation, X.translation
         v_J = combine(S, body.of_v(v))
-        # vᵢ = ⁱXλ vλ + hᵢ q̇ᵢ                                                              (3)
-        v_i = X.to_child(parent.v) + v_J
-        # aᵢ = ⁱXλ aλ + ḣᵢ q̇ᵢ + hᵢ q̈ᵢ   with   ḣᵢ q̇ᵢ = h̊ᵢ q̇ᵢ + vᵢ × hᵢ q̇ᵢ                  (4)
-        bias = combine(body.subspace_rate(q, v), body.of_v(v)) + v_i.cross(v_J)
-        a_i = X.to_child(parent.a) + bias + combine(S, body.of_v(a))
+        a_J = combine(body.subspace_rate(q, v), body.of_v(v)) + combine(S, body.of_v(a))
+        # vᵢ = ⁱXλ vλ + hᵢ q̇ᵢ, its angular part                                            (3)
+        w_up = R.transposed_times(parent.w)
+        w = w_up + v_J.angular
+        # aᵢ = ⁱXλ aλ + ḣᵢ q̇ᵢ + hᵢ q̈ᵢ; the linear part with Coriolis acceleration          (4)
+        wd = R.transposed_times(parent.wd) + w_up.cross(v_J.angular) + a_J.angular
+        point = R.transposed_times(parent.a + parent.A.times(p)) + (w_up + w).cross(v_J.linear) + a_J.linear
+        A = rate_matrix(w, wd)
         # fᵢ = Iᵢ aᵢ + vᵢ × Iᵢ vᵢ - fᵢˣ                                                    (5)
-        f = body.inertia.force(v_i, a_i)
+        f = body.regrouped_moments.force(A, point)
         if f_ext is not None:
             f = f - body.external_force(f_ext)
-        return Moving(v_i, a_i), Link(X, S, f)
+        return Moving(w, wd, A, point), Link(X, S, f)
 
     def backward(body: BodyRecord, from_children: Force) -> tuple[Force | None, None]:
         link = links[body]
@@ -77,6 +90,6 @@ def rnea(
 
     # gravity is a fictitious acceleration -g of the base
     g = m.gravity if gravity is None else gravity
-    links = outward(m, forward, Moving(REST, Motion(ZERO, -g)))
+    links = outward(m, forward, Moving(ZERO, ZERO, STILL, -g))
     inward(m, backward, NO_FORCE)
     return m.coupling.reduced(tau)

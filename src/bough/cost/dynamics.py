@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 
 from bough.cost.report import Bars, Report, Table
 from bough.kernel.counting import count, count_parts
-from bough.model import BodyRecord, Mechanism, Model, combine, topologies
-from bough.scalar import Count, Counted, Tally
-from bough.spatial import Motion, Vector
+from bough.model import Model, topologies
+from bough.scalar import Count
 from bough.tree import Tree, costs, named
 
 __all__ = ["crba", "figure7", "humanoid"]
@@ -116,10 +115,10 @@ def _crba_causes(case: str, tree: Tree) -> Table:
     general = _counted(case, "crba", False) - _counted(case, "crba", True)
     rows = (
         ("eq. 21", published),
-        ("rx: inertias transformed by a rotation and a shift, not by axial screws", parts["inertia transforms"] - rx),
-        ("vx: forces transformed by a rotation matrix, not by axial screws", parts["force transforms"] - vx),
+        ("rx: inertias transformed by turns and a shift, not by axial screws", parts["inertia transforms"] - rx),
+        ("vx: forces transformed by turns and a shift, not by axial screws", parts["force transforms"] - vx),
         ("ra: additions of inertias; masses are constant and cost none", parts["inertia additions"] - ra),
-        ("rotation matrices of the joints formed once per body", parts["joint transforms"]),
+        ("rotation matrices of general placements formed once per body", parts["joint transforms"]),
         ("rotation of the torso from its quaternion, selection of entries", rest),
         ("= counted, DH frames", _counted(case, "crba", True)),
         ("general placements instead of DH frames", general),
@@ -133,7 +132,7 @@ def _causes(title: str, rows: tuple[tuple[str, Count], ...]) -> Table:
 
 
 PARTS = {
-    "joint transforms": "rotation matrices of the joints formed",
+    "joint transforms": "rotation matrices of general placements formed",
     "motion transforms": "velocities and accelerations transformed",
     "force transforms": "forces transformed",
     "inertia transforms": "inertias transformed",
@@ -146,14 +145,10 @@ PARTS = {
 
 
 def _rnea_causes(case: str) -> Table:
-    """RNEA is published as a total; the linear velocities we carry and it does not need are told apart."""
-    model = _model(case, True)
-    formed = count_parts(model, "bias_forces")["joint transforms"]
-    causes = {
-        "rotation matrices of the joints formed once per body": formed,
-        "linear velocities of the bodies, which spatial accelerations need": _linear_velocities(model),
-    }
-    rest = "accelerations, forces and inertias as spatial quantities, not scalar formulas made by hand"
+    """RNEA is published as a total; that we are below it is the work of `model/equivalent.py`."""
+    formed = count_parts(_model(case, True), "bias_forces")["joint transforms"]
+    causes = {"rotation matrices of general placements formed once per body": formed}
+    rest = "regrouped inertias without mass, frames slid along their axes, the torso's joint"
     return _total_causes(case, "RNEA", "bias_forces", causes, rest)
 
 
@@ -164,31 +159,9 @@ def _aba_causes(case: str) -> Table:
     transforms = sum((c for name, c in parts.items() if name.endswith("transforms")), Count())
     screws = 2 * (tree.n - len(FLOATING)) + len(costs.crba_split(tree, FLOATING).non_dh)
     published = _published(costs.combine((screws, costs.ABA_PER_NON_DH)))
-    causes = {f"transforms by a rotation and a shift, not by {screws} axial screws": transforms - published}
+    causes = {f"transforms by turns and a shift, not by {screws} axial screws": transforms - published}
     rest = "biases, products and updates of spatial quantities; a division by each pivot each time; the torso's joint"
     return _total_causes(case, "ABA", "aba", causes, rest)
-
-
-def _linear_velocities(model: Model) -> Count:
-    """What carrying the linear velocity of each body from its parent, and using it, costs in RNEA."""
-    inside, tally = Mechanism(model), Tally()
-    q = [Counted(tally) for _ in range(model.nq)]
-
-    def cost(job: Callable[..., object], *arguments: object) -> Count:
-        before = tally.count
-        job(*arguments)
-        return tally.count - before
-
-    def of_body(body: BodyRecord) -> Count:
-        X, v = body.transform(q), Motion(*(Vector(*(Counted(tally) for _ in range(3))) for _ in range(2)))
-        v_J = combine(body.subspace(q), [Counted(tally) for _ in range(body.nv)])
-        used = cost(v.angular.cross, v.linear) + cost(v.linear.__add__, v.linear)  # a + ω × v
-        if body.is_root:
-            return used
-        carried = cost(X.to_child, v) - cost(X.rotation.transposed_times, v.angular)
-        return used + carried + cost(v.linear.cross, v_J.angular)
-
-    return sum((of_body(inside.at(i)) for i in range(1, model.nbodies + 1)), Count())
 
 
 def _total_causes(case: str, title: str, algorithm: str, causes: Mapping[str, Count], rest: str) -> Table:

@@ -1,9 +1,9 @@
 """The inside of a model: what the algorithms see.
 
 At the border, frames and inertias are those of the author. Inside, the frame of a body is the moving side of its joint,
-turned so that the joint is in canonical form (a revolute axis is z), inertias are (m, h, I at the origin), and mimic
-joints have coordinates of their own. Bodies whose joints have the same canonical form, and which agree in being a root
-or a leaf, are of one kind.
+turned so that the joint is in canonical form (a revolute axis is z) and slid along that axis, inertias are (m, h, I at
+the origin), once as they are and once regrouped, and mimic joints have coordinates of their own. Bodies whose joints
+have the same canonical form, and which agree in being a root or a leaf, are of one kind.
 """
 
 from __future__ import annotations
@@ -17,20 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.model.coupling import Coupling, own_joint
+from bough.model.equivalent import LOWER, NOTHING, regrouped, slides
 from bough.model.joints import Joint
 from bough.model.joints.contract import is_from_outside
 from bough.model.model import Model
 from bough.model.parts import HERE, Frame
 from bough.scalar import Array, Index, Scalar, Table, gather, gather_index
-from bough.spatial import REST, ZERO, Force, Matrix, Motion, RigidInertia, Symmetric, Transform, Vector
+from bough.spatial import REST, Force, MassMoments, Matrix, Motion, RigidInertia, Symmetric, Transform, Vector, factored
 from bough.tree import Tree
 
 __all__ = ["BodyRecord", "Mechanism", "combine"]
 
-Floats = NDArray[np.float64]
-
 # where things lie in the row of constants of a body
-ROTATION, ORIGIN, MASS, MOMENT, ROTATIONAL, BORDER, BORDER_ORIGIN, REST_OF_ROW = 0, 9, 12, 13, 16, 22, 31, 34
+ROTATION, ORIGIN, INERTIA, REGROUPED, SECOND, BORDER, REST_OF_ROW = 0, 9, 12, 22, 32, 38, 50
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,12 @@ class _Kind:
     is_root: bool
     is_leaf: bool
     has_armature: bool
-    has_offset: bool
     parameters: int
+
+    @property
+    def is_regrouped(self) -> bool:
+        """Whether what is left of the inertia has neither mass nor moments along z."""
+        return self.joint.spins
 
 
 class BodyRecord:
@@ -55,26 +58,43 @@ class BodyRecord:
         self.has_armature = described.has_armature
         self.joint = described.joint
         self.nv = described.joint.nv
-        self._has_offset = described.has_offset
+        self._is_regrouped = described.is_regrouped
         self._count = described.parameters
         self._mechanism = mechanism
 
     @property
     def placement(self) -> Transform:
         """Placement of the joint frame in the parent body, both inside."""
-        return Transform(self._matrix(ROTATION), Vector.of(self._constants(ORIGIN, 3)))
+        return Transform(factored(self._matrix(ROTATION)), Vector.of(self._constants(ORIGIN, 3)))
 
     @property
     def inertia(self) -> RigidInertia:
         """Inertia of the body in its inside frame."""
-        (mass,) = self._constants(MASS, 1)
-        return RigidInertia(mass, Vector.of(self._constants(MOMENT, 3)), Symmetric(*self._constants(ROTATIONAL, 6)))
+        mass, *moment = self._constants(INERTIA, 4)
+        return RigidInertia(mass, Vector.of(moment), Symmetric(*self._constants(INERTIA + 4, 6)))
+
+    @property
+    def regrouped_inertia(self) -> RigidInertia:
+        """An inertia for which joint forces, accelerations and the mass matrix are the same, in the inside frame."""
+        mass, moment = self._regrouped_moments
+        return RigidInertia(mass, moment, Symmetric(*self._constants(REGROUPED + 4, 6)))
+
+    @property
+    def regrouped_moments(self) -> MassMoments:
+        """The same, by its second moments."""
+        mass, moment = self._regrouped_moments
+        xx, yx, yy, zx, zy, zz = self._constants(SECOND, 6)
+        return MassMoments(mass, moment, Symmetric(xx, yx, yy, zx, zy, 0.0 if self._is_regrouped else zz))
+
+    @property
+    def _regrouped_moments(self) -> tuple[Scalar, Vector]:
+        mass, x, y, z = self._constants(REGROUPED, 4)
+        return (0.0, Vector(x, y, 0.0)) if self._is_regrouped else (mass, Vector(x, y, z))
 
     @property
     def border(self) -> Transform:
         """Placement of the author's body frame in the inside one."""
-        origin = Vector.of(self._constants(BORDER_ORIGIN, 3)) if self._has_offset else ZERO
-        return Transform(self._matrix(BORDER), origin)
+        return Transform(factored(self._matrix(BORDER)), Vector.of(self._constants(BORDER + 9, 3)))
 
     @property
     def armature(self) -> list[Scalar]:
@@ -88,7 +108,7 @@ class BodyRecord:
 
     def transform(self, q: Array) -> Transform:
         """Placement of the body in its parent, λXᵢ."""
-        return self.placement.then(self.joint.transform(self.parameters, self.of_q(q)))
+        return self.placement.before(self.joint.transform(self.parameters, self.of_q(q)))
 
     def subspace(self, q: Array) -> tuple[Motion, ...]:
         """The columns of S, called hᵢ in the papers."""
@@ -157,19 +177,23 @@ class Mechanism:
         self.joints = tuple(own_joint(entry.joint) for entry in model.joints)
         roots, leaves = set(self.tree.roots), set(self.tree.leaves)
         described = [
-            _Kind(joint.canonical, i in roots, i in leaves, any(entry.armature), any(origin), len(joint.parameters))
-            for i, (joint, entry, origin) in enumerate(
-                zip(self.joints, model.joints, self.borders[1][1:], strict=True), start=1
-            )
+            _Kind(joint.canonical, i in roots, i in leaves, any(entry.armature), len(joint.parameters))
+            for i, (joint, entry) in enumerate(zip(self.joints, model.joints, strict=True), start=1)
         ]
         self.kind_list = tuple(dict.fromkeys(described))
         number = {kind: k for k, kind in enumerate(self.kind_list)}
         self.kinds = tuple(number[kind] for kind in described)
         self.q_starts = Table("q_starts", _starts([joint.nq for joint in self.joints]))
         self.v_starts = Table("v_starts", _starts([joint.nv for joint in self.joints]))
-        rows = self._constant_rows()
-        self.constant_starts = Table("constant_starts", _starts([len(row) for row in rows]))
-        self.constants = Table("constants", np.array([x for row in rows for x in row], dtype=float))
+        fixed = self._fixed_constants()
+        further = [(*entry.armature, *joint.parameters) for entry, joint in zip(model.joints, self.joints, strict=True)]
+        starts = _starts([REST_OF_ROW + len(row) for row in further])
+        constants = np.zeros(fixed.size + sum(map(len, further)))
+        constants[starts[:, np.newaxis] + np.arange(REST_OF_ROW)] = fixed
+        for start, row in zip(starts.tolist(), further, strict=True):
+            constants[start + REST_OF_ROW : start + REST_OF_ROW + len(row)] = row
+        self.constant_starts = Table("constant_starts", starts)
+        self.constants = Table("constants", constants)
 
     @property
     def own_nq(self) -> int:
@@ -212,59 +236,96 @@ class Mechanism:
         return _transform(R @ frame.placement.matrix, R @ frame.placement.vector + p)
 
     @cached_property
-    def alignments(self) -> Floats:
-        """Rotation from the inside frame of each body to the moving side of its joint (N, 3, 3)."""
+    def alignments(self) -> NDArray[np.float64]:
+        """Rotation from the inside frame of each body to the moving side of its joint (N + 1, 3, 3); base first."""
         known = {joint: joint.alignment for joint in dict.fromkeys(self.joints)}
-        return np.array([known[joint] for joint in self.joints]).reshape(-1, 3, 3)
+        return np.array([np.eye(3), *(known[joint] for joint in self.joints)])
 
     @cached_property
-    def borders(self) -> tuple[Floats, Floats]:
-        """Rotations (N + 1, 3, 3) and origins (N + 1, 3) of the author's body frames in the inside ones; base first."""
-        turn = np.swapaxes(self.alignments, 1, 2)
-        R = np.array([body.frame.rotation for body in self.model.bodies]).reshape(-1, 3, 3)
-        p = np.array([body.frame.origin for body in self.model.bodies]).reshape(-1, 3, 1)
-        origins = np.concatenate([np.zeros((1, 3)), (turn @ p)[..., 0]]) + 0.0
-        return np.concatenate([np.eye(3)[None], _clean(turn @ R)]), origins
+    def origins(self) -> NDArray[np.float64]:
+        """Origin of the inside frame of each body in the moving side of its joint (N + 1, 3); base first."""
+        R, p = self._placements
+        outer = np.swapaxes(self.alignments[list(self.tree.parents)], 1, 2)
+        axes = self.alignments[1:, :, 2:]
+        axial = [joint.canonical.is_axial for joint in self.joints]
+        distances = slides(self.tree, axial, (outer @ p)[:, :, 0], (outer @ R @ axes)[:, :, 0])
+        return np.concatenate([np.zeros((1, 3)), np.reshape(distances, (-1, 1)) * axes[:, :, 0]])
 
-    def _constant_rows(self) -> list[list[float]]:
-        """The row of constants of each body, in the order of the offsets above."""
-        model, n = self.model, self.tree.n
-        own, turn = self.alignments, np.swapaxes(self.alignments, 1, 2)
-        parent_R, parent_p = (x[list(self.tree.parents)] for x in self.borders)
-        R = np.array([entry.placement.rotation for entry in model.joints]).reshape(n, 3, 3)
-        p = np.array([entry.placement.origin for entry in model.joints]).reshape(n, 3, 1)
-        inertias = [body.inertia if body.frame == HERE else body.inertia.placed(body.frame) for body in model.bodies]
-        mass = np.array([inertia.mass for inertia in inertias]).reshape(n, 1)
-        com = np.array([inertia.com for inertia in inertias]).reshape(n, 3, 1)
-        J = np.array([inertia.about_origin() for inertia in inertias]).reshape(n, 3, 3)
-        J = _without_rounding(turn @ J @ own)
+    @cached_property
+    def borders(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Rotations (N + 1, 3, 3) and origins (N + 1, 3) of the author's body frames in the inside ones; base first."""
+        R, p = self._author
+        turn = np.swapaxes(self.alignments, 1, 2)
+        return _clean(turn @ R), (turn @ (p - self.origins[:, :, np.newaxis]))[:, :, 0] + 0.0
+
+    @property
+    def _author(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Placements of the author's body frames in the moving sides: (N + 1, 3, 3), (N + 1, 3, 1); the base first."""
+        frames = [HERE, *(body.frame for body in self.model.bodies)]
+        return np.array([x.rotation for x in frames]), np.array([x.origin for x in frames])[:, :, np.newaxis]
+
+    @property
+    def _placements(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Placements of the joints in the moving sides of their parents: (N, 3, 3), (N, 3, 1)."""
+        entries, n = self.model.joints, self.tree.n
+        outer_R, outer_p = (x[list(self.tree.parents)] for x in self._author)
+        R = np.array([entry.placement.rotation for entry in entries]).reshape(n, 3, 3)
+        p = np.array([entry.placement.origin for entry in entries]).reshape(n, 3, 1)
+        return _clean(outer_R @ R), outer_R @ p + outer_p
+
+    def _fixed_constants(self) -> NDArray[np.float64]:
+        """The row of constants of each body up to armatures and parameters, in the order of the offsets above."""
+        n, parents = self.tree.n, list(self.tree.parents)
+        inertias = [b.inertia if b.frame == HERE else b.inertia.placed(b.frame) for b in self.model.bodies]
+        own, origin = self.alignments[1:], self.origins[1:, :, np.newaxis]
+        turn, outer = np.swapaxes(own, 1, 2), np.swapaxes(self.alignments[parents], 1, 2)
+        R, p = self._placements
+        p = _clean(outer @ (p + R @ origin - self.origins[parents][:, :, np.newaxis]), NOTHING)
+        R = _clean(outer @ R @ own)
+        mass = np.array([inertia.mass for inertia in inertias]).reshape(n)
+        com = turn @ (np.array([inertia.com for inertia in inertias]).reshape(n, 3, 1) - origin)
+        central = np.array([inertia.matrix for inertia in inertias]).reshape(n, 3, 3)
+        J = _without_rounding(turn @ central @ own + mass[:, np.newaxis, np.newaxis] * _spread(com[:, :, 0]))
+        moment = mass[:, np.newaxis] * com[:, :, 0]
+        spins = [joint.canonical.spins for joint in self.joints]
+        m, h, I = regrouped(self.tree, spins, R, p[:, :, 0], mass, moment, J)
+        second = np.trace(I, axis1=1, axis2=2)[:, np.newaxis, np.newaxis] / 2 * np.eye(3) - I
         columns = (
-            np.swapaxes(_clean(parent_R @ R @ own), 1, 2).reshape(n, 9),
-            (parent_R @ p).reshape(n, 3) + parent_p,
-            mass,
-            mass * (turn @ com).reshape(n, 3),
-            J[:, [0, 1, 1, 2, 2, 2], [0, 0, 1, 0, 1, 2]],
+            np.swapaxes(R, 1, 2).reshape(n, 9),
+            p.reshape(n, 3),
+            *(mass[:, np.newaxis], moment, _lower(J)),
+            *(m[:, np.newaxis], h, _lower(I), _lower(second)),
             np.swapaxes(self.borders[0][1:], 1, 2).reshape(n, 9),
             self.borders[1][1:],
         )
-        fixed = (np.concatenate(columns, axis=1) + 0.0).tolist()
-        pairs = zip(fixed, model.joints, self.joints, strict=True)
-        return [[*row, *entry.armature, *joint.parameters] for row, entry, joint in pairs]
+        return np.concatenate(columns, axis=1) + 0.0
 
 
 def _starts(sizes: list[int]) -> NDArray[np.int64]:
     return np.cumsum([0, *sizes], dtype=np.int64)[:-1]
 
 
-def _clean(R: Floats) -> Floats:
-    return np.where(np.abs(R) < 4e-16, 0.0, R)
+def _clean(A: NDArray[np.float64], small: float = 4e-16) -> NDArray[np.float64]:
+    return np.where(np.abs(A) <= small, 0.0, A)
 
 
-def _without_rounding(J: Floats) -> Floats:
+def _without_rounding(J: NDArray[np.float64]) -> NDArray[np.float64]:
     """Make what inertias (N, 3, 3) lack an exact zero: a point on a skew axis must not resist turning about it."""
     return np.where(np.abs(J) <= 2e-15 * np.abs(J).max(axis=(1, 2), keepdims=True, initial=0.0), 0.0, J)
 
 
-def _transform(R: Floats, p: Floats) -> Transform:
+def _spread(c: NDArray[np.float64]) -> NDArray[np.float64]:
+    """|c|² 1 - c cᵀ for points (N, 3): the inertia of unit masses there."""
+    square = np.sum(c * c, axis=1)[:, np.newaxis, np.newaxis]
+    return np.asarray(square * np.eye(3) - c[:, :, np.newaxis] * c[:, np.newaxis, :])
+
+
+def _lower(A: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The lower triangles of matrices (N, 3, 3), row by row (N, 6)."""
+    lower: NDArray[np.float64] = A[:, *LOWER]
+    return lower
+
+
+def _transform(R: NDArray[np.float64], p: NDArray[np.float64]) -> Transform:
     x, y, z = (float(v) for v in p)
     return Transform(Matrix.of_rows([[float(v) for v in row] for row in _clean(R)]), Vector(x, y, z))

@@ -1,18 +1,18 @@
 """Spatial algebra over scalars: vectors, rotations, motions, forces, inertias, placements."""
 
-from bough.spatial.inertia import NO_ARTICULATED, NO_INERTIA, ArticulatedInertia, CoriolisInertia, RigidInertia
-from bough.spatial.matrix import (
-    IDENTITY,
-    Matrix,
-    Symmetric,
-    about_x,
-    about_y,
-    about_z,
-    cross_matrix,
-    from_quaternion,
+from bough.spatial.inertia import (
+    NO_ARTICULATED,
+    NO_INERTIA,
+    ArticulatedInertia,
+    CoriolisInertia,
+    MassMoments,
+    RigidInertia,
+    rate_matrix,
 )
+from bough.spatial.matrix import IDENTITY, Matrix, Symmetric, cross_matrix, from_quaternion
 from bough.spatial.motion import NO_FORCE, REST, UNIT_MOTIONS, Force, Motion, unit_directions
 from bough.spatial.quaternion import Quaternion, left_jacobian, left_jacobian_inverse
+from bough.spatial.rotation import Rotation, about_x, about_y, about_z, factored
 from bough.spatial.transform import STAY, Transform
 from bough.spatial.vector import UNITS, ZERO, Vector
 
@@ -29,10 +29,12 @@ __all__ = [
     "ArticulatedInertia",
     "CoriolisInertia",
     "Force",
+    "MassMoments",
     "Matrix",
     "Motion",
     "Quaternion",
     "RigidInertia",
+    "Rotation",
     "Symmetric",
     "Transform",
     "Vector",
@@ -40,8 +42,10 @@ __all__ = [
     "about_y",
     "about_z",
     "cross_matrix",
+    "factored",
     "from_quaternion",
     "left_jacobian",
     "left_jacobian_inverse",
+    "rate_matrix",
     "unit_directions",
 ]

@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from bough.scalar import Scalar, part
 from bough.spatial.matrix import Matrix, Symmetric, cross_matrix
 from bough.spatial.motion import Force, Motion
+from bough.spatial.rotation import Rotation
 from bough.spatial.vector import ZERO, Vector
 
-__all__ = ["NO_ARTICULATED", "NO_INERTIA", "ArticulatedInertia", "CoriolisInertia", "RigidInertia"]
+__all__ = [
+    "NO_ARTICULATED", "NO_INERTIA", "ArticulatedInertia", "CoriolisInertia", "MassMoments", "RigidInertia",
+    "rate_matrix",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,35 +35,12 @@ class RigidInertia:
         h = self.moment
         return Force(self.rotational.times(m.angular) + h.cross(m.linear), m.linear * self.mass + m.angular.cross(h))
 
-    @part("inertia times motion")
-    def force(self, v: Motion, a: Motion) -> Force:
-        """I a + v ×* I v: the force on a body that moves with v and a, in 48m + 45a.
-
-        With A = ω̇× + ω×ω× and the second moments Σ = ½ tr(J) - J, the linear force is m (a + ω × v) + A h and the
-        moment is the axial vector of A Σ - (A Σ)ᵀ plus h × (a + ω × v).
-        """
-        w, wd, h, J = v.angular, a.angular, self.moment, self.rotational
-        xx, yy, zz, xy, xz, yz = w.x * w.x, w.y * w.y, w.z * w.z, w.x * w.y, w.x * w.z, w.y * w.z
-        row_x = Vector(-(yy + zz), xy - wd.z, xz + wd.y)
-        row_y = Vector(xy + wd.z, -(xx + zz), yz - wd.x)
-        row_z = Vector(xz - wd.y, yz + wd.x, -(xx + yy))
-        half = (J.xx + J.yy + J.zz) * 0.5
-        second = Symmetric(half - J.xx, -J.yx, half - J.yy, -J.zx, -J.zy, half - J.zz).matrix
-        point = a.linear + w.cross(v.linear)
-        linear = point * self.mass + Vector(row_x.dot(h), row_y.dot(h), row_z.dot(h))
-        moment = Vector(
-            row_z.dot(second.b) - row_y.dot(second.c),
-            row_x.dot(second.c) - row_z.dot(second.a),
-            row_y.dot(second.a) - row_x.dot(second.b),
-        )
-        return Force(moment + h.cross(point), linear)
-
-    def moved(self, R: Matrix, p: Vector) -> RigidInertia:
+    def moved(self, R: Rotation, p: Vector) -> RigidInertia:
         """The same inertia in a frame in which the present one is placed by (R, p)."""
         turned = R.times(self.moment)
         moment = turned + p * self.mass
         # R I Rᵀ - p× turned× - moment× p×, entry by entry
-        J = self.rotational.rotated(R)
+        J = R.of_symmetric(self.rotational)
         both = turned + moment
         dx, dy, dz = p.x * both.x, p.y * both.y, p.z * both.z
         rotational = Symmetric(
@@ -78,6 +59,42 @@ class RigidInertia:
         zero = 0.0
         linear = Symmetric(self.mass, zero, self.mass, zero, zero, self.mass)
         return ArticulatedInertia(self.rotational, cross_matrix(self.moment), linear)
+
+
+@dataclass(frozen=True, slots=True)
+class MassMoments:
+    """Inertia of a rigid body by moments about the origin: mass ∫dm, first ∫r dm and second ∫r rᵀ dm."""
+
+    mass: Scalar
+    moment: Vector
+    second: Symmetric
+
+    @part("inertia times motion")
+    def force(self, A: Matrix, point: Vector) -> Force:
+        """The force on a body whose origin has the acceleration `point`, and a point r of it A r more: 33m + 30a.
+
+        A = ω̇× + ω×ω×. With m, h and Σ for the moments, the linear force is m a + A h, and the moment is h × a plus the
+        axial vector of A Σ - (A Σ)ᵀ.
+        """
+        x, y, z = A.columns
+        h, S = self.moment, self.second
+        linear = point * self.mass + A.times(h)
+        moment = Vector(
+            S.yx * x.z - S.zx * x.y + S.zy * (z.z - y.y) + S.yy * y.z - S.zz * z.y,
+            S.zy * y.x - S.yx * y.z + S.zx * (x.x - z.z) + S.zz * z.x - S.xx * x.z,
+            S.zx * z.y - S.zy * z.x + S.yx * (y.y - x.x) + S.xx * x.y - S.yy * y.x,
+        )
+        return Force(moment + h.cross(point), linear)
+
+
+def rate_matrix(w: Vector, wd: Vector) -> Matrix:
+    """ω̇× + ω×ω×: times r, the acceleration of a point r relative to the origin of its body; 6m + 9a."""
+    xx, yy, zz, xy, xz, yz = w.x * w.x, w.y * w.y, w.z * w.z, w.x * w.y, w.x * w.z, w.y * w.z
+    return Matrix(
+        Vector(-(yy + zz), xy + wd.z, xz - wd.y),
+        Vector(xy - wd.z, -(xx + zz), yz + wd.x),
+        Vector(xz + wd.y, yz - wd.x, -(xx + yy)),
+    )
 
 
 NO_INERTIA = RigidInertia(0.0, ZERO, Symmetric(0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
@@ -124,13 +141,13 @@ class ArticulatedInertia:
                     row[j] = row[j] - u[i] * w[j]
         return ArticulatedInertia.of_lower(lower)
 
-    def moved(self, R: Matrix, p: Vector) -> ArticulatedInertia:
+    def moved(self, R: Rotation, p: Vector) -> ArticulatedInertia:
         """The same inertia in a frame in which the present one is placed by (R, p)."""
-        linear = self.linear.rotated(R)
-        turned = R @ self.coupling @ R.T
+        linear = R.of_symmetric(self.linear)
+        turned = R.of_matrix(self.coupling)
         coupling = turned + cross_matrix(p) @ linear.matrix
         # R J Rᵀ + p× turnedᵀ - coupling p×, symmetric: only its lower triangle
-        J = self.angular.rotated(R)
+        J = R.of_symmetric(self.angular)
         a, b, c = (p.cross(column) for column in turned.T.columns)
         d, e, f = (row.cross(p) for row in coupling.T.columns)  # rows of  coupling · p×
         angular = Symmetric(
@@ -193,7 +210,7 @@ class CoriolisInertia:
         """Bᵀ m."""
         return Force(self.angular.transposed_times(m.angular) + self.momentum.cross(m.linear), ZERO)
 
-    def moved(self, R: Matrix, p: Vector) -> CoriolisInertia:
+    def moved(self, R: Rotation, p: Vector) -> CoriolisInertia:
         """The same map in a frame in which the present one is placed by (R, p)."""
         momentum = R.times(self.momentum)
-        return CoriolisInertia(R @ self.angular @ R.T - cross_matrix(p) @ cross_matrix(momentum), momentum)
+        return CoriolisInertia(R.of_matrix(self.angular) - cross_matrix(p) @ cross_matrix(momentum), momentum)

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from bough.scalar import Scalar
 from bough.spatial.vector import UNITS, Vector
 
-__all__ = ["IDENTITY", "Matrix", "Symmetric", "about_x", "about_y", "about_z", "cross_matrix", "from_quaternion"]
+__all__ = ["IDENTITY", "Matrix", "Symmetric", "cross_matrix", "from_quaternion"]
+
+
+class HasColumns(Protocol):
+    """A matrix in any form."""
+
+    @property
+    def columns(self) -> tuple[Vector, Vector, Vector]:
+        """The three columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +64,31 @@ class Matrix:
         """Transpose of the matrix times vector."""
         return Vector(self.a.dot(v), self.b.dot(v), self.c.dot(v))
 
-    def __matmul__(self, other: Matrix) -> Matrix:
-        return Matrix(self.times(other.a), self.times(other.b), self.times(other.c))
+    def __matmul__(self, other: HasColumns) -> Matrix:
+        a, b, c = other.columns
+        return Matrix(self.times(a), self.times(b), self.times(c))
+
+    def before(self, inner: HasColumns) -> Matrix:
+        """The product of rotations, multiplied out."""
+        return self @ inner
+
+    def of_symmetric(self, A: Symmetric) -> Symmetric:
+        """R A Rᵀ, for this rotation R, in 31 multiplications and 28 additions.
+
+        With A = B + zz·1, the matrix B has a zero in its corner, R A Rᵀ = R B Rᵀ + zz·1, and the trace does not change:
+        only two rows of B Rᵀ and five inner products are needed.
+        """
+        rows = self.T
+        zz = A.zz
+        B = Symmetric(A.xx - zz, A.yx, A.yy - zz, A.zx, A.zy, 0.0)
+        y0, y1 = B.times(rows.a), B.times(rows.b)
+        xx, yy = rows.a.dot(y0), rows.b.dot(y1)
+        corner = (B.xx - xx) + (B.yy - yy)
+        return Symmetric(xx + zz, rows.b.dot(y0), yy + zz, rows.c.dot(y0), rows.c.dot(y1), corner + zz)
+
+    def of_matrix(self, A: Matrix) -> Matrix:
+        """R A Rᵀ, for this rotation R."""
+        return self @ A @ self.T
 
 
 IDENTITY = Matrix(*UNITS)
@@ -98,40 +130,11 @@ class Symmetric:
             Vector(self.xx, self.yx, self.zx), Vector(self.yx, self.yy, self.zy), Vector(self.zx, self.zy, self.zz)
         )
 
-    def rotated(self, R: Matrix) -> Symmetric:
-        """R A Rᵀ in 31 multiplications and 28 additions.
-
-        With A = B + zz·1, the matrix B has a zero in its corner, R A Rᵀ = R B Rᵀ + zz·1, and the trace does not change:
-        only two rows of B Rᵀ and five inner products are needed.
-        """
-        rows = R.T
-        zz = self.zz
-        B = Symmetric(self.xx - zz, self.yx, self.yy - zz, self.zx, self.zy, 0.0)
-        y0, y1 = B.times(rows.a), B.times(rows.b)
-        xx, yy = rows.a.dot(y0), rows.b.dot(y1)
-        corner = (B.xx - xx) + (B.yy - yy)
-        return Symmetric(xx + zz, rows.b.dot(y0), yy + zz, rows.c.dot(y0), rows.c.dot(y1), corner + zz)
-
 
 def cross_matrix(v: Vector) -> Matrix:
     """The matrix that multiplies like v ×."""
     zero = 0.0
     return Matrix(Vector(zero, v.z, -v.y), Vector(-v.z, zero, v.x), Vector(v.y, -v.x, zero))
-
-
-def about_x(c: Scalar, s: Scalar) -> Matrix:
-    """Rotation about x, from the cosine and sine of the angle."""
-    return Matrix(UNITS[0], Vector(0.0, c, s), Vector(0.0, -s, c))
-
-
-def about_y(c: Scalar, s: Scalar) -> Matrix:
-    """Rotation about y, from the cosine and sine of the angle."""
-    return Matrix(Vector(c, 0.0, -s), UNITS[1], Vector(s, 0.0, c))
-
-
-def about_z(c: Scalar, s: Scalar) -> Matrix:
-    """Rotation about z, from the cosine and sine of the angle."""
-    return Matrix(Vector(c, s, 0.0), Vector(-s, c, 0.0), UNITS[2])
 
 
 def from_quaternion(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> Matrix:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from bough.backends.llvm.types import Real
 
-__all__ = ["sincos_source"]
+__all__ = ["sincos_name", "sincos_source"]
 
 
 @dataclass(frozen=True)
@@ -96,13 +96,22 @@ class _Lines:
         return total
 
 
+def sincos_name(real: Real) -> str:
+    """Name of the function on one type; it returns the pair (sine, cosine)."""
+    return f"sincos_{real.suffix}"
+
+
 def sincos_source(real: Real) -> str:
-    """The function @sincos on one type, and the way round for angles beyond the reduction."""
+    """The function on one type, and the way round for angles beyond the reduction."""
     t, e, pair = real.type, real.element, f"{{{real.type}, {real.type}}}"
     end = "" if e == "double" else "f"
+    f = _Lines(real)
+    sine, cosine = _reduced(f)
     lines = [
-        f"define internal fastcc {pair} @sincos({t} %x) {{",
-        f"  %quick = call fastcc {pair} @sincos_reduced({t} %x)",
+        f"define internal fastcc {pair} @{sincos_name(real)}({t} %x) {{",
+        *f.lines,
+        f"  %q0 = insertvalue {pair} undef, {t} {sine}, 0",
+        f"  %quick = insertvalue {pair} %q0, {t} {cosine}, 1",
         f"  %size = call {t} @llvm.fabs.{real.suffix}({t} %x)",
         f"  %far = fcmp ogt {t} %size, {real.constant(_CONSTANTS[e].far)}",
         f"  %any = {_any_lane(real, '%far')}",
@@ -110,8 +119,6 @@ def sincos_source(real: Real) -> str:
         "done:",
         f"  ret {pair} %quick",
         "slow:",
-        f"  %s = extractvalue {pair} %quick, 0",
-        f"  %c = extractvalue {pair} %quick, 1",
     ]
     names = {"sin": "undef", "cos": "undef"}
     for k in range(real.lanes):
@@ -125,19 +132,14 @@ def sincos_source(real: Real) -> str:
                 lines.append(f"  %{name}v{k} = insertelement {t} {before}, {e} %{name}{k}, i64 {k}")
             names[name] = f"%{name}v{k}" if real.lanes > 1 else f"%{name}{k}"
     lines += [
-        f"  %sf = select {real.mask} %far, {t} {names['sin']}, {t} %s",
-        f"  %cf = select {real.mask} %far, {t} {names['cos']}, {t} %c",
+        f"  %sf = select {real.mask} %far, {t} {names['sin']}, {t} {sine}",
+        f"  %cf = select {real.mask} %far, {t} {names['cos']}, {t} {cosine}",
         f"  %p0 = insertvalue {pair} undef, {t} %sf, 0",
         f"  %p1 = insertvalue {pair} %p0, {t} %cf, 1",
         f"  ret {pair} %p1",
         "}",
-        f"declare {e} @sin{end}({e})",
-        f"declare {e} @cos{end}({e})",
-        f"declare {t} @llvm.fabs.{real.suffix}({t})",
     ]
-    if real.lanes > 1:
-        lines.append(f"declare i1 @llvm.vector.reduce.or.v{real.lanes}i1({real.mask})")
-    return "\n".join([_both(real), *lines])
+    return "\n".join(lines)
 
 
 def _any_lane(real: Real, mask: str) -> str:
@@ -146,8 +148,9 @@ def _any_lane(real: Real, mask: str) -> str:
     return f"call i1 @llvm.vector.reduce.or.v{real.lanes}i1({real.mask} {mask})"
 
 
-def _both(real: Real) -> str:
-    k, c, f = _CONSTANTS[real.element], real.constant, _Lines(real)
+def _reduced(f: _Lines) -> tuple[str, str]:
+    """Sine and cosine of %x by reduction and polynomials."""
+    k, c = _CONSTANTS[f.real.element], f.real.constant
     # x = n π/2 + hi + lo
     n = f.unary("rint", f.op("fmul", "%x", c(TWO_OVER_PI)))
     r1 = f.fma(f.neg(n), c(k.A), "%x")
@@ -176,11 +179,4 @@ def _both(real: Real) -> str:
     s, q = f.select(swap, cosine, sine), f.select(swap, sine, cosine)
     s = f.select(f.either(is_two, is_three), f.neg(s), s)
     q = f.select(f.either(is_one, is_two), f.neg(q), q)
-    t = real.type
-    pair = f"{{{t}, {t}}}"
-    body = "\n".join(f.lines)
-    return (
-        f"define internal fastcc {pair} @sincos_reduced({t} %x) {{\n{body}\n"
-        f"  %p0 = insertvalue {pair} undef, {t} {s}, 0\n"
-        f"  %p1 = insertvalue {pair} %p0, {t} {q}, 1\n  ret {pair} %p1\n}}"
-    )
+    return s, q

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from bough.backends.llvm.elementary import sincos_source
 from bough.backends.llvm.lanes import lanes_source
-from bough.backends.llvm.plan import Chunk, LargeLoop, LargeSwitch, Plan, Step, make_plan
+from bough.backends.llvm.plan import Chunk, LargeLoop, LargeSwitch, Plan, Step, Turns, make_plan
+from bough.backends.llvm.target import host
+from bough.backends.llvm.turns import turns_source
 from bough.backends.llvm.types import Real
 from bough.backends.llvm.writer import ChunkWriter, Names, Writer
 from bough.program import Buffer, Program
@@ -44,11 +46,18 @@ def llvm_source(program: Program, real: Real) -> str:
     """
     plan = make_plan(program)
     names = Names(program, plan, real)
-    parts = [_declarations(real)]
-    if any(op in {"sin", "cos"} for op in names.ops):
-        parts.append(sincos_source(real))
+    reals = {real: None}
+    turns: list[str] = []
+    if plan.steps and isinstance(plan.steps[0], Turns):
+        wide = Real(real.element, host().vector_bytes // real.size)
+        reals[wide] = None
+        turns.append(turns_source(names, plan.steps[0], wide))
+    parts = ["\n".join(dict.fromkeys(line for one in reals for line in _declarations(one)))]
+    if "sin" in names.ops or "cos" in names.ops:
+        parts += [sincos_source(one) for one in reals]
     if real.lanes > 1:
-        parts.append(lanes_source(real))
+        parts.append(lanes_source(real, {b.size for b in program.buffers if b.role in ("input", "output")}))
+    parts += turns
     parts += [ChunkWriter(names, chunk).source() for chunk in _chunks(plan.steps)]
     parts.append(_driver(names, plan))
     parts.append(_entry(program, Workspace(program, plan, real), real))
@@ -56,17 +65,17 @@ def llvm_source(program: Program, real: Real) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _declarations(real: Real) -> str:
-    t, s = real.type, real.suffix
+def _declarations(real: Real) -> list[str]:
+    t, s, e = real.type, real.suffix, real.element
+    end = "f" if e == "float" else ""
     lines = [f"declare {t} @llvm.fma.{s}({t}, {t}, {t})"]
-    lines += [f"declare {t} @llvm.{name}.{s}({t})" for name in ("sqrt", "rint", "floor")]
-    lines.append(
-        f"declare {real.element} @atan2{'f' if real.element == 'float' else ''}({real.element}, {real.element})"
-    )
+    lines += [f"declare {t} @llvm.{name}.{s}({t})" for name in ("sqrt", "rint", "floor", "fabs")]
+    lines += [f"declare {e} @{name}{end}({e})" for name in ("sin", "cos")]
+    lines.append(f"declare {e} @atan2{end}({e}, {e})")
     lines.append("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
     if real.lanes > 1:
-        lines.append(f"declare i1 @llvm.vector.reduce.and.v{real.lanes}i1({real.mask})")
-    return "\n".join(lines)
+        lines += [f"declare i1 @llvm.vector.reduce.{way}.v{real.lanes}i1({real.mask})" for way in ("and", "or")]
+    return lines
 
 
 def _chunks(steps: list[Step]) -> list[Chunk]:
@@ -76,7 +85,7 @@ def _chunks(steps: list[Step]) -> list[Chunk]:
             result.append(step)
         elif isinstance(step, LargeLoop):
             result += _chunks(step.steps)
-        else:
+        elif isinstance(step, LargeSwitch):
             for branch in step.branches:
                 result += _chunks(branch)
     return result
@@ -93,6 +102,8 @@ def _drive(w: Writer, steps: list[Step]) -> None:
     for step in steps:
         if isinstance(step, Chunk):
             w.line(f"call fastcc void @chunk_{step.number}(ptr %p)")
+        elif isinstance(step, Turns):
+            w.line("call fastcc void @turns(ptr %p)")
         elif isinstance(step, LargeLoop):
             _drive_loop(w, step)
         else:
@@ -201,9 +212,9 @@ def _moves(program: Program, space: Workspace, real: Real) -> tuple[str, str]:
             if space.offsets[k] is None:
                 before.append(f"  store ptr %rows{k}, ptr %place{k}")
             else:
-                call = f"(ptr %rows{k}, i64 %stride{k}, i64 {buffer.size}, ptr %array{k}, i64 %now, i64 {real.lanes})"
+                call = f"(ptr %rows{k}, i64 %stride{k}, ptr %array{k}, i64 %now)"
                 way, where = ("to", before) if buffer.role == "input" else ("from", after)
-                where.append(f"  call fastcc void @{way}_lanes{call}")
+                where.append(f"  call fastcc void @{way}_lanes_{buffer.size}{call}")
         if _needs_clearing(buffer):
             target = f"%rows{k}" if space.offsets[k] is None else f"%array{k}"
             size = buffer.size * real.bytes

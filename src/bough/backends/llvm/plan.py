@@ -2,7 +2,10 @@
 
 A block becomes steps. Straight-line code, and loops and switches small enough, are gathered into chunks of bounded
 length, one function each. A loop or switch that is too large stays a step of its own, with steps inside. Values that
-leave the chunk they are made in live in slots of a scratch array.
+leave the chunk they are made in live in slots of a scratch array, but entries of inputs are loaded where they are used.
+
+Sines and cosines of inputs come first, in a step of their own. A call takes all vector registers, so that it is best
+made while nothing is in them; and for one state, many angles fill the lanes of a vector.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from bough.program.ir import Apply, Load, boundary
 __all__ = ["Chunk", "LargeLoop", "LargeSwitch", "Plan", "Step", "make_plan"]
 
 LONGEST = 1000  # instructions in one function; LLVM needs more than linear time beyond
+WIDEST = 16  # lanes of the widest vector there is
 
 
 @dataclass(eq=False)
@@ -24,6 +28,14 @@ class Chunk:
 
     number: int
     body: list[Instruction] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Turns:
+    """Sines and cosines of entries of inputs: angle k has its sine in slot k, its cosine in slot `cosines` + k."""
+
+    angles: list[Load]
+    cosines: int
 
 
 @dataclass(eq=False)
@@ -42,15 +54,16 @@ class LargeSwitch:
     branches: list[list[Step]]
 
 
-Step = Chunk | LargeLoop | LargeSwitch
+Step = Chunk | Turns | LargeLoop | LargeSwitch
 
 
 @dataclass(eq=False)
 class Plan:
-    """The steps of a program, its constants, and the slot of each value that needs one."""
+    """The steps of a program, its constants and entries of inputs, and the slot of each value that needs one."""
 
     steps: list[Step]
     constants: dict[int, float | bool | int]
+    given: dict[int, Load]
     slots: dict[int, int]
     float_slots: int
     int_slots: int
@@ -59,14 +72,18 @@ class Plan:
 def make_plan(program: Program) -> Plan:
     """Cut a program into steps and give slots to the values that cross between them."""
     constants = {x.result: x.value for x in walk(program.body) if isinstance(x, Const)}
+    inputs = {b.name for b in program.of_role("input")}
+    given = {x.result: x for x in program.body if isinstance(x, Load) and x.buffer in inputs and x.index in constants}
+    turns, slots = _turns(program.body, given)
     chunks: list[Chunk] = []
-    steps = _steps(program.body, chunks)
+    rest = tuple(x for x in program.body if not isinstance(x, Load | Apply) or x.result not in {**given, **slots})
+    steps = _steps(rest, chunks)
     home: dict[int, int] = {}
     crossing: dict[int, None] = {}  # in order of first need
     last: dict[int, int] = {}
 
     def need(value: int, place: int) -> None:
-        if value not in constants:
+        if not (value in constants or value in given or value in slots):
             if home.get(value) != place:
                 crossing[value] = None
             last[value] = max(last.get(value, 0), place)
@@ -83,20 +100,29 @@ def make_plan(program: Program) -> Plan:
         for value in _touched(step):
             need(value, -1)
     straight = all(isinstance(step, Chunk) for step in steps)
-    return _with_slots(program, steps, constants, list(crossing), home if straight else None, last)
+    sizes = {"float": 2 * turns.cosines, "int": 0}
+    _give_slots(program, slots, sizes, list(crossing), home if straight else None, last)
+    first: list[Step] = [turns] if turns.angles else []
+    return Plan(first + steps, constants, given, slots, sizes["float"], sizes["int"])
 
 
-def _with_slots(
+def _turns(body: Block, given: dict[int, Load]) -> tuple[Turns, dict[int, int]]:
+    """The turns of the outermost block, and the slots of their results; there is room for full vectors."""
+    applied = [x for x in body if isinstance(x, Apply) and x.op in ("sin", "cos") and x.arguments[0] in given]
+    numbers = {value: k for k, value in enumerate(dict.fromkeys(x.arguments[0] for x in applied))}
+    turns = Turns([given[value] for value in numbers], -(-len(numbers) // WIDEST) * WIDEST)
+    return turns, {x.result: numbers[x.arguments[0]] + turns.cosines * (x.op == "cos") for x in applied}
+
+
+def _give_slots(
     program: Program,
-    steps: list[Step],
-    constants: dict[int, float | bool | int],
+    slots: dict[int, int],
+    sizes: dict[str, int],
     crossing: list[int],
     home: dict[int, int] | None,
     last: dict[int, int],
-) -> Plan:
+) -> None:
     """Number the slots; in straight-line programs a slot is used again once its value is dead."""
-    slots: dict[int, int] = {}
-    sizes = {"float": 0, "int": 0}
     free: list[int] = []
     ending: dict[int, list[int]] = {}
     order = sorted(crossing, key=lambda v: home[v]) if home is not None else crossing
@@ -114,7 +140,6 @@ def _with_slots(
             slot = sizes[area]
             sizes[area] += 1
         slots[value] = slot
-    return Plan(steps, constants, slots, sizes["float"], sizes["int"])
 
 
 def defined(x: Instruction) -> tuple[int, ...]:

@@ -44,9 +44,9 @@ class Host:
     def machine(self) -> Any:
         """A fresh target machine."""
         target = self._llvm.Target.from_triple(self.triple)
-        return target.create_target_machine(
-            cpu=self.cpu, features=self.features, opt=2, reloc="pic", codemodel="jitdefault"
-        )
+        # constants beside the code are addressed relative to it; the default for loaded code is longer
+        near = "jitdefault" if sys.platform == "win32" else "small"
+        return target.create_target_machine(cpu=self.cpu, features=self.features, opt=2, reloc="pic", codemodel=near)
 
     def object_code(self, source: str) -> bytes:
         """Object code of a module given as source."""

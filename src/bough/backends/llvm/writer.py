@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from bough.backends.llvm.elementary import sincos_name
 from bough.backends.llvm.plan import Chunk, Plan, defined
 from bough.backends.llvm.types import Real
 from bough.program import Apply, Instruction, Load, Loop, Program, Store, Switch, walk
@@ -101,14 +102,25 @@ class Writer:
         return self.new(f"getelementptr {kept}, ptr {self.pointer(area)}, i64 {self.names.plan.slots[value]}"), kept
 
     def fresh(self, value: int) -> str:
-        """A value from its slot, or a constant."""
-        if value in self.names.plan.constants:
+        """A value from its slot or an input, or a constant."""
+        plan = self.names.plan
+        if value in plan.constants:
             return self.names.constant(value)
+        if value in plan.given:
+            place, t, align = self.entry(plan.given[value])
+            return self.new(f"load {t}, ptr {place}, align {align}")
         place, kept = self.slot(value)
         loaded = self.new(f"load {kept}, ptr {place}")
         if self.names.program.kinds[value] == "bool":
             return self.new(f"fcmp one {self.real.type} {loaded}, {self.real.constant(0.0)}")
         return loaded
+
+    def entry(self, x: Load) -> tuple[str, str, int]:
+        """Address of an entry of an input at a constant place, its type there and its alignment."""
+        k, _ = self.names.buffers[x.buffer]
+        t, place = self.real.type, self.names.constant(x.index)
+        align = self.real.size if self.real.lanes == 1 else self.real.bytes
+        return self.new(f"getelementptr {t}, ptr {self.pointer(k)}, i64 {place}"), t, align
 
     def keep(self, value: int, operand: str) -> None:
         """Write a value to its slot."""
@@ -146,7 +158,7 @@ class ChunkWriter(Writer):
         return f"{head} {{\nentry:\n{self.text()}\n  ret void\n}}"
 
     def operand(self, value: int) -> str:
-        """A value where it is: a constant, a register, or loaded from its slot once."""
+        """A value where it is: a constant, a register, or loaded from its slot or an input once."""
         if value in self.names.plan.constants:
             return self.names.constant(value)
         if value not in self._operands:
@@ -211,7 +223,7 @@ class ChunkWriter(Writer):
         if angle not in self._turned:
             t = self.real.type
             pair = f"{{{t}, {t}}}"
-            both = self.new(f"call fastcc {pair} @sincos({t} {self.operand(angle)})")
+            both = self.new(f"call fastcc {pair} @{sincos_name(self.real)}({t} {self.operand(angle)})")
             self._turned[angle] = (
                 self.new(f"extractvalue {pair} {both}, 0"),
                 self.new(f"extractvalue {pair} {both}, 1"),

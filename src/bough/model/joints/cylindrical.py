@@ -29,6 +29,8 @@ class Cylindrical(Joint):
     nv = 2
     reach = (math.pi, 1.0)
 
+    is_axial = True
+
     @property
     def canonical(self) -> Joint:
         return Cylindrical("z")

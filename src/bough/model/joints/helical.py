@@ -33,6 +33,8 @@ class Helical(Joint):
     nq = 1
     nv = 1
 
+    is_axial = True
+
     @property
     def canonical(self) -> Joint:
         return Helical("z", 1.0)

@@ -70,6 +70,16 @@ class Joint(ABC):
         """Rotation (3, 3) that takes the canonical axes to those of this joint."""
         return np.eye(3)
 
+    @property
+    def is_axial(self) -> bool:
+        """Whether sliding the frames on both sides of the canonical joint alike along z changes nothing."""
+        return False
+
+    @property
+    def spins(self) -> bool:
+        """Whether the canonical joint is a turn about z and nothing else."""
+        return False
+
     # -- configurations --------------------------------------------------------------------------------------------
 
     @property

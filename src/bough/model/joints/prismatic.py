@@ -27,6 +27,8 @@ class Prismatic(Joint):
     nv = 1
     reach = (1.0,)
 
+    is_axial = True
+
     @property
     def canonical(self) -> Joint:
         return Prismatic("z")

@@ -38,6 +38,9 @@ class Revolute(Joint):
     nq = 1
     nv = 1
 
+    is_axial = True
+    spins = True
+
     @property
     def canonical(self) -> Joint:
         return Revolute("z")

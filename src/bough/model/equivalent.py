@@ -1,0 +1,170 @@
+"""A cheaper mechanism that moves alike: frames slid along joint axes, inertias regrouped.
+
+A frame whose joint is the same wherever along its axis one looks may be slid until the joint's placement has no part
+along that axis. And what of a body's inertia does not resist turning about its joint and is symmetric about the axis
+(its mass, brought to the axis, with its moment along the axis and the second moment along it) may as well belong to the
+parent: no joint force tells the difference. What is left of the body has neither mass nor moment along the axis.
+
+Joint forces, accelerations and the mass matrix are those of the model. What concerns one body alone, or the total mass
+and its centre where a parent is the base, is not: such quantities are computed with the author's inertias.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.tree import Tree
+
+__all__ = ["regrouped", "slides"]
+
+Floats = NDArray[np.float64]
+
+LARGEST = 200  # bodies of a mechanism whose frames are slid
+NOTHING = 1e-15  # metres
+LOWER = ([0, 1, 1, 2, 2, 2], [0, 0, 1, 0, 1, 2])  # rows and columns of a lower triangle
+
+
+def slides(tree: Tree, axial: Sequence[bool], places: Floats, axes: Floats) -> list[float]:
+    """How far to slide each body frame along its joint's axis, in metres, so that placements have the most zeros.
+
+    Candidates are the origin, the feet of the common normals with the axes of parent and children, and points level
+    with candidates of the parent. The best combination is found from the leaves to the root; a component of a placement
+    counts more the more bodies are beyond it. Large mechanisms are left as they are: their programs read placements
+    from tables, zeros or not.
+
+    Parameters
+    ----------
+    tree, axial
+        The tree, and whether each joint allows it.
+    places, axes
+        Where each joint is, and its axis, in the inside axes of its parent (N, 3); the parent's own axis is z there.
+    """
+    n, parents = tree.n, tree.parents
+    if n > LARGEST:
+        return [0.0] * n
+    joints = [_Line(*place, *axis) for place, axis in zip(places.tolist(), axes.tolist(), strict=True)]
+    candidates = _candidates(tree, axial, joints)
+    best: list[dict[float, tuple[float, float]]] = [{} for _ in range(n + 1)]  # slide of the parent → (cost, own slide)
+    for i in range(n, 0, -1):
+        weight = 0 if parents[i - 1] == 0 else 8 + len(tree.subtree(i))
+        beyond = {x: sum(best[j][x][0] for j in tree.children(i)) for x in candidates[i]}
+        for y in candidates[parents[i - 1]]:
+            best[i][y] = min((joints[i - 1].components(x, y) * weight + beyond[x], k, x) for k, x in enumerate(beyond))[
+                ::2
+            ]
+    chosen = [0.0]
+    for i, parent in enumerate(parents, start=1):
+        chosen.append(best[i][chosen[parent]][1])
+    return chosen[1:]
+
+
+def _candidates(tree: Tree, axial: Sequence[bool], joints: Sequence[_Line]) -> list[list[float]]:
+    """For each body, the base first, the slides that may be worth it; none first."""
+    found: list[list[float]] = [[0.0] for _ in range(tree.n + 1)]
+
+    def add(i: int, x: float) -> None:
+        if i and axial[i - 1] and len(found[i]) < 6 and all(abs(x - y) > 1e-12 for y in found[i]):
+            found[i].append(x)
+
+    for i, parent in enumerate(tree.parents, start=1):
+        if parent and axial[parent - 1]:
+            own, other = joints[i - 1].feet
+            add(i, own)
+            add(parent, other)
+    for i, parent in enumerate(tree.parents, start=1):
+        for y in found[parent]:
+            add(i, joints[i - 1].level(y))
+    return found
+
+
+class _Line(NamedTuple):
+    """The axis of a joint in the axes of its parent, whose own axis is z: a point and a unit direction."""
+
+    px: float
+    py: float
+    pz: float
+    ax: float
+    ay: float
+    az: float
+
+    def components(self, own: float, other: float) -> int:
+        """How many components the placement has once its ends are slid."""
+        moved = (self.px + own * self.ax, self.py + own * self.ay, self.pz + own * self.az - other)
+        return sum(abs(x) > NOTHING for x in moved)
+
+    def level(self, other: float) -> float:
+        """The slide that leaves the placement no part along the axis."""
+        return self.az * other - (self.px * self.ax + self.py * self.ay + self.pz * self.az)
+
+    @property
+    def feet(self) -> tuple[float, float]:
+        """Slides of joint and parent to the feet of the common normal of their axes; none if these are parallel."""
+        sine = self.ax * self.ax + self.ay * self.ay
+        if sine < 1e-9:
+            return 0.0, 0.0
+        own = -(self.px * self.ax + self.py * self.ay) / sine
+        return own, self.pz + own * self.az
+
+
+def regrouped(
+    tree: Tree, spins: Sequence[bool], R: Floats, p: Floats, mass: Floats, moment: Floats, J: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Masses (N,), moments (N, 3) and rotational inertias (N, 3, 3) with symmetric parts moved to the parents.
+
+    Parameters
+    ----------
+    tree, spins
+        The tree, and whether each joint is a turn about z of its body and nothing else.
+    R, p
+        Placements of the joint frames in their parents (N, 3, 3), (N, 3).
+    mass, moment, J
+        Inertias in the body frames, about their origins (N,), (N, 3), (N, 3, 3).
+    """
+    m, h, A = mass.tolist(), moment.tolist(), J[:, *LOWER].tolist()
+    rotations, places = R.tolist(), p.tolist()
+    for k in range(tree.n - 1, -1, -1):
+        if not spins[k]:
+            continue
+        small = 2e-15 * max(map(abs, A[k]))
+        xx, yx, yy, zx, zy, zz = A[k] = [x if abs(x) > small else 0.0 for x in A[k]]
+        parent = tree.parents[k] - 1
+        if parent >= 0:
+            _add_on_axis(m, h, A, parent, (m[k], h[k][2], (xx + yy - zz) / 2), places[k], [r[2] for r in rotations[k]])
+        A[k] = [(zz + (xx - yy)) / 2, yx, (zz - (xx - yy)) / 2, zx, zy, zz]
+        m[k] = h[k][2] = 0.0
+    rotational = np.array(A).reshape(-1, 6)[:, [0, 1, 3, 1, 2, 4, 3, 4, 5]].reshape(-1, 3, 3)
+    return np.array(m), np.array(h).reshape(-1, 3), rotational
+
+
+def _add_on_axis(
+    m: list[float],
+    h: list[list[float]],
+    A: list[list[float]],
+    k: int,
+    moments: tuple[float, float, float],
+    place: list[float],
+    axis: list[float],
+) -> None:
+    """Add to body k what lies on an axis: its mass, and first and second moments along the axis about a place on it."""
+    mass, first, second = moments
+    x, y, z = place
+    u, v, w = axis
+    m[k] += mass
+    bx, by, bz = mass * x + first * u, mass * y + first * v, mass * z + first * w
+    cx, cy, cz = first * x + second * u, first * y + second * v, first * z + second * w
+    h[k] = [h[k][0] + bx, h[k][1] + by, h[k][2] + bz]
+    # second moments: m p pᵀ + h (p uᵀ + u pᵀ) + s u uᵀ
+    xx, yy, zz = bx * x + cx * u, by * y + cy * v, bz * z + cz * w
+    a = A[k]
+    A[k] = [
+        a[0] + (yy + zz),
+        a[1] - (by * x + cy * u),
+        a[2] + (xx + zz),
+        a[3] - (bz * x + cz * u),
+        a[4] - (bz * y + cz * v),
+        a[5] + (xx + yy),
+    ]
