@@ -84,7 +84,7 @@ from bough.tree import Tree
 if TYPE_CHECKING:
     from bough.algorithms.global_forms import global_form
     from bough.cost import paper
-    from bough.formats.load import load
+    from bough.formats.load import load, problems
     from bough.formats.save import save
 
 __all__ = [
@@ -160,6 +160,7 @@ __all__ = [
     "paper",
     "placements",
     "potential_energy",
+    "problems",
     "random",
     "rnea",
     "save",
@@ -180,10 +181,10 @@ def __getattr__(name: str) -> Any:
         from bough.cost import paper
 
         return paper
-    if name == "load":
-        from bough.formats.load import load
+    if name in ("load", "problems"):
+        from bough.formats import load as loading
 
-        return load
+        return getattr(loading, name)
     if name == "save":
         from bough.formats.save import save
 

@@ -9,7 +9,6 @@ import warnings
 import pytest
 
 import bough
-from bough.formats.load import problems
 from robot_data import ROBOTS
 from urdf_text import joint, link, robot
 
@@ -79,7 +78,7 @@ def load_ends_well(data: bytes, rng: random.Random) -> bool:
         except bough.LoadError as error:
             told, refused = str(error), True
     assert 0 < len(told) < 2000
-    found = problems(data)
+    found = bough.problems(data)
     assert found or not (refused or doubts)
     assert refused or len(found) >= bool(doubts)
     return not refused

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,6 +36,12 @@ def test_any_source_gives_the_same_model(tmp_path: Path) -> None:
 def test_what_is_no_source(source: object) -> None:
     with pytest.raises(bough.LoadError, match="expected a path, a string with the XML, or a stream"):
         bough.load(source)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("options", [{"root": ["a"]}, {"order": 3}, {"lock": ["j"]}, {"lock": 1.0}])
+def test_what_is_no_option(options: dict[str, Any]) -> None:
+    with pytest.raises(bough.LoadError, match="expected"):
+        bough.load(TEXT, **options)
 
 
 def test_missing_files_are_named_with_their_neighbours(tmp_path: Path) -> None:
@@ -122,6 +129,12 @@ def test_xacro_text_and_its_errors() -> None:
         bough.load(text.replace("2 * ", "no_such_name * "), xacro_args={})
     with pytest.raises(bough.LoadError, match=r"expanded, line \d+: link 'base': the mass is -2"):
         bough.load(text, xacro_args={"mass": "-1"})
+
+
+def test_without_the_package_for_xacro(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "xacrodoc", None)
+    with pytest.raises(bough.LoadError, match=r'pip install "bough\[xacro\]"'):
+        bough.load(XACRO, xacro_args={})
 
 
 def test_files_written_by_xacro_are_plain() -> None:

@@ -92,6 +92,11 @@ def load(
     >>> bough.load('<robot name="one"><link name="base"/></robot>', floating_base=True)
     <Model 'one': 1 bodies, nq = 7, nv = 6>
     """
+    for name, value in (("root", root), ("order", order)):
+        if not isinstance(value, str | None):
+            raise LoadError(f"{name} is {value!r}, expected a name")
+    if not isinstance(lock, Mapping | None):
+        raise LoadError(f"lock is {lock!r}, expected joint names and the values to hold them at")
     options = Options(floating_base, root, lock or {}, mimic, merge_fixed, order)
     model, report = _loaded(source, options, package_dirs, xacro_args, collect=False)
     assert model is not None, "the first problem is raised"
@@ -105,7 +110,18 @@ def problems(
     package_dirs: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
     xacro_args: Mapping[str, str] | None = None,
 ) -> tuple[LoadError, ...]:
-    """All that is wrong with a file, structure and physics, by line; nothing if it loads without a warning."""
+    """All that is wrong with a file, structure and physics, by line; nothing if it loads without a warning.
+
+    Parameters
+    ----------
+    source, package_dirs, xacro_args
+        As for `load`.
+
+    Returns
+    -------
+    tuple of LoadError
+        What `load` would raise first or warn of, and what it would find next; each with its line.
+    """
     _, report = _loaded(source, Options(), package_dirs, xacro_args, collect=True)
     return tuple(sorted((*report.problems, *report.doubts), key=lambda problem: problem.line or 0))
 
