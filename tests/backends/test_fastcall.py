@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.backends.llvm.fastcall import layout
+from bough.backends.llvm.arrays import layout
 from bough.kernel import compile
 
 CALLS: dict[str, Callable[..., Any]] = {

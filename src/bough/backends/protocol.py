@@ -23,8 +23,9 @@ class Kernel(Protocol):
 
 @dataclass(frozen=True)
 class Plain:
-    """What a plain call must meet: unit quaternions in the first input begin here; the last output holds pivots."""
+    """What calls straight from Python must meet, and how their results are judged."""
 
-    quaternions: tuple[int, ...]
-    pivots: bool
-    smallest: float  # pivot relative to the largest
+    shapes: tuple[tuple[int, ...], ...]  # of the inputs and of the first output, for one state
+    quaternions: tuple[int, ...] = ()  # where unit quaternions begin in the first input
+    pivots: bool = False  # whether the last output holds pivots, each larger than `smallest` times the largest
+    smallest: float = 0.0

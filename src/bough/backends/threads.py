@@ -6,10 +6,13 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 from bough.errors import ShapeError
 
-__all__ = ["get_num_threads", "run_in_threads", "set_num_threads"]
+__all__ = ["get_num_threads", "run_in_threads", "set_num_threads", "workers"]
+
+T = TypeVar("T")
 
 LEAST = 64  # states per thread below which a second thread does not pay
 
@@ -41,19 +44,23 @@ def set_num_threads(count: int | None) -> None:
     _chosen = count
 
 
-def run_in_threads(job: Callable[[int, int], None], states: int, block: int) -> None:
-    """Run ``job(first, count)`` over all states, cut at multiples of `block`."""
-    workers = min(get_num_threads(), max(1, states // max(LEAST, block)))
-    if workers == 1:
-        job(0, states)
-        return
-    share = -(-states // (workers * block)) * block
+def workers(states: int, block: int) -> int:
+    """How many threads share so many states, handed out in multiples of `block`."""
+    most = states // max(LEAST, block)
+    return 1 if most < 2 else min(get_num_threads(), most)
+
+
+def run_in_threads(job: Callable[[int, int], T], states: int, block: int) -> list[T]:
+    """Run ``job(first, count)`` over all states, cut at multiples of `block`; returns what the jobs returned."""
+    count = workers(states, block)
+    if count == 1:
+        return [job(0, states)]
+    share = -(-states // (count * block)) * block
     pieces = [(first, min(share, states - first)) for first in range(0, states, share)]
     pool = _get_pool(len(pieces) - 1)
-    futures = [pool.submit(job, first, count) for first, count in pieces[1:]]
-    job(*pieces[0])
-    for future in futures:
-        future.result()
+    futures = [pool.submit(job, first, size) for first, size in pieces[1:]]
+    own = job(*pieces[0])
+    return [own, *(future.result() for future in futures)]
 
 
 def _get_pool(size: int) -> ThreadPoolExecutor:

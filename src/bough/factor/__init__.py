@@ -2,7 +2,7 @@
 
 from bough.factor.ltdl import ltdl
 from bough.factor.ltl import ltl
-from bough.factor.products import diagonal, mul, mul_H, mul_L, mul_Lt, solve, solve_L, solve_Lt
+from bough.factor.products import diagonal, margins, mul, mul_H, mul_L, mul_Lt, solve, solve_L, solve_Lt
 from bough.factor.storage import dense
 from bough.factor.udut import udut
 
@@ -11,6 +11,7 @@ __all__ = [
     "diagonal",
     "ltdl",
     "ltl",
+    "margins",
     "mul",
     "mul_H",
     "mul_L",

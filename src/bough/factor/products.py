@@ -11,7 +11,7 @@ from bough.scalar import Array, array
 from bough.tree import Tree
 from bough.tree.paths import Node, PathMatrix, Paths
 
-__all__ = ["diagonal", "mul", "mul_H", "mul_L", "mul_Lt", "solve", "solve_L", "solve_Lt"]
+__all__ = ["diagonal", "margins", "mul", "mul_H", "mul_L", "mul_Lt", "solve", "solve_L", "solve_Lt"]
 
 
 def mul_L(tree: Tree, packed: Array, x: Array, unit: bool) -> Array:
@@ -137,3 +137,15 @@ def _times_D(tree: Tree, packed: Array, x: Array) -> Array:
 
     paths.outward(row)
     return y
+
+
+def margins(tree: Tree, H: Array, packed: Array, unit: bool, part: float) -> Array:
+    """By how much each pivot exceeds a part of the diagonal entry of H it is left of."""
+    paths, before, L, result = Paths(tree), PathMatrix(H), PathMatrix(packed), array(tree.n)
+
+    def row(i: Node) -> None:
+        pivot = L[i, i] if unit else L[i, i] * L[i, i]
+        result[i.index] = pivot - before[i, i] * part
+
+    paths.outward(row)
+    return result

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bough.backends import Kernel
 from bough.errors import FiniteError, ShapeError
 
-__all__ = ["FloatArray", "Shape", "as_floats", "call", "require_finite"]
+__all__ = ["FloatArray", "Shape", "as_floats", "call", "many", "require_finite", "write_out"]
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 Shape: TypeAlias = tuple[int, ...]
@@ -40,6 +40,15 @@ def require_finite(name: str, a: FloatArray) -> None:
     if not finite.all():
         place = tuple(int(k) for k in np.argwhere(~finite)[0])
         raise FiniteError(f"{name}{list(place)} is {a[place]}, expected finite numbers")
+
+
+def many(
+    kernel: Kernel, inputs: tuple[object, ...], shape: Shape, out: object = None, check: bool = True
+) -> FloatArray | None:
+    """The first output of a kernel straight from machine code, if there is some and the arrays are plain; else None."""
+    straight = getattr(kernel, "many", None)
+    result: FloatArray | None = None if straight is None else straight(inputs, shape, out, check)
+    return result
 
 
 def call(

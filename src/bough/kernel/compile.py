@@ -17,7 +17,7 @@ from bough.kernel import cache
 from bough.model import Model
 from bough.program import Program, TooLong, simplify, trace
 
-__all__ = ["ROLL_ABOVE", "build", "get_backend", "kernel", "remember_call", "set_backend"]
+__all__ = ["ROLL_ABOVE", "build", "get_backend", "kernel", "remember", "remember_call", "set_backend"]
 
 ROLL_ABOVE = 64
 """Structures with more degrees of freedom than this get rolled programs."""
@@ -145,9 +145,14 @@ def remember_call(model: Model, key: Hashable, ready: Kernel, shape: tuple[int, 
     make = getattr(ready, "fast", None)
     made = None if make is None else make(shape)
     if made is not None:
-        model.calls[key] = made.function
-        model.calls[key, "alive"] = made  # with all that the function refers to
-        _with_calls[id(model)] = model
+        remember(model, key, made.function)
+        remember(model, (key, "alive"), made)  # with all that the function refers to
+
+
+def remember(model: Model, key: Hashable, what: object) -> None:
+    """Keep something in ``model.calls`` for as long as the back-end stays the same."""
+    model.calls[key] = what
+    _with_calls[id(model)] = model
 
 
 def _file_key(said: str, real: Any, plain: Plain | None) -> str:

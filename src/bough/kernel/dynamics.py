@@ -132,9 +132,13 @@ def crba(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bo
     return run(model, "mass_matrix", {"q": q}, out=out, check=check, call_as="crba")["M"]
 
 
-def crba_packed(model: Model, q: ArrayLike, *, check: bool = True) -> TreeMatrix:
-    """The mass matrix as packed path rows: the entries that are not branch-induced zeros, once, (..., n + D₁)."""
-    return TreeMatrix.of_fresh(run(model, "crba", {"q": q}, check=check)["M"], model.dof_tree)
+def crba_packed(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> TreeMatrix:
+    """The mass matrix as packed path rows: the entries that are not branch-induced zeros, once, (..., n + D₁).
+
+    With `out`, the rows are written there and the matrix returned shares them: it changes when they do.
+    """
+    rows = run(model, "crba", {"q": q}, out=out, check=check)["M"]
+    return TreeMatrix.of_fresh(rows if out is None else rows.view(), model.dof_tree)
 
 
 def mass_matrix_by_rnea(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
@@ -148,7 +152,10 @@ def mass_matrix_inverse(model: Model, q: ArrayLike, *, out: FloatArray | None = 
 
 
 def factorize(model: Model, q: ArrayLike, *, check: bool = True) -> Factor:
-    """The mass matrix factorised as LᵀDL, with all products and solves (see `bough.ltdl`)."""
+    """The mass matrix factorised as LᵀDL, with all products and solves (see `bough.ltdl`).
+
+    Solve with one factor as often as you like: `forward_dynamics` makes one per call.
+    """
     M = crba_packed(model, q, check=check)
     return factor_packed("ltdl", M.values, M.tree, [f"joint {name!r}" for name in model.dof_names])
 

@@ -10,20 +10,31 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough import factor
+from bough.backends import Kernel, Plain
 from bough.errors import ShapeError, SingularError, TreeError
-from bough.kernel.border import FloatArray, Shape, call, write_out
+from bough.kernel.border import FloatArray, Shape, call, many, write_out
 from bough.kernel.compile import kernel
 from bough.kernel.treematrix import Parents, TreeMatrix, apply, as_tree, diagonal_places, places, read_dense
+from bough.scalar import Array
 from bough.tree import Tree
 
 __all__ = ["Factor", "Kind", "factor_packed", "ltdl", "ltl", "udut"]
 
 Kind: TypeAlias = Literal["ltl", "ltdl", "udut"]
 
+SUSPECT = 1e-5
+"""A pivot below this part of the diagonal entry it is left of is looked at more closely."""
+
 ALGORITHMS: dict[Kind, Callable[..., Any]] = {"ltl": factor.ltl, "ltdl": factor.ltdl, "udut": factor.udut}
 
 
-def ltl(H: ArrayLike | TreeMatrix, parents: Parents | None = None, *, overwrite: bool = False) -> Factor:
+def ltl(
+    H: ArrayLike | TreeMatrix,
+    parents: Parents | None = None,
+    *,
+    overwrite: bool = False,
+    out: FloatArray | None = None,
+) -> Factor:
     """Factorise H = Lᵀ L, with a lower-triangular L of the same sparsity.
 
     Valid for every symmetric positive-definite matrix that is zero wherever the tree says so: H[i, j] may be non-zero
@@ -40,6 +51,9 @@ def ltl(H: ArrayLike | TreeMatrix, parents: Parents | None = None, *, overwrite:
         Whether to write L over the lower triangle of H, which must then be a writable array of float64 or float32.
         The upper triangle keeps its values, and all of H does when an error is raised. The returned factor shares no
         memory with H. A `TreeMatrix` is immutable and is refused.
+    out
+        Where to write the packed rows of the factor, shape (*batch, n + D1). The factor shares them: it changes when
+        they do.
 
     Returns
     -------
@@ -56,10 +70,16 @@ def ltl(H: ArrayLike | TreeMatrix, parents: Parents | None = None, *, overwrite:
         If H is not positive definite to working precision: some pivot (the entry of D in LTDL) is not finite, or not
         larger than min(n, 8)·eps·H[k, k]. The message names row k, counted from 1, and the place in the batch.
     """
-    return _factorized("ltl", H, parents, overwrite)
+    return _factorized("ltl", H, parents, overwrite, out)
 
 
-def ltdl(H: ArrayLike | TreeMatrix, parents: Parents | None = None, *, overwrite: bool = False) -> Factor:
+def ltdl(
+    H: ArrayLike | TreeMatrix,
+    parents: Parents | None = None,
+    *,
+    overwrite: bool = False,
+    out: FloatArray | None = None,
+) -> Factor:
     """Factorise H = Lᵀ D L, with a unit lower-triangular L of the same sparsity and a diagonal D.
 
     Needs no square roots. `parents`, the result and the errors are those of `ltl`.
@@ -72,11 +92,19 @@ def ltdl(H: ArrayLike | TreeMatrix, parents: Parents | None = None, *, overwrite
         A `Tree` or a parent array of length n.
     overwrite
         Whether to write D over the diagonal of H and the rest of L below it, as for `ltl`.
+    out
+        Where to write the packed rows of the factor, as for `ltl`.
     """
-    return _factorized("ltdl", H, parents, overwrite)
+    return _factorized("ltdl", H, parents, overwrite, out)
 
 
-def udut(H: ArrayLike | TreeMatrix, parents: Parents | None = None, *, overwrite: bool = False) -> Factor:
+def udut(
+    H: ArrayLike | TreeMatrix,
+    parents: Parents | None = None,
+    *,
+    overwrite: bool = False,
+    out: FloatArray | None = None,
+) -> Factor:
     """Factorise H = U D Uᵀ, with a unit upper-triangular U of the same sparsity and a diagonal D.
 
     U is the Lᵀ of `ltdl`, found in the upper triangle. `parents`, the result and the errors are those of `ltl`.
@@ -89,12 +117,19 @@ def udut(H: ArrayLike | TreeMatrix, parents: Parents | None = None, *, overwrite
         A `Tree` or a parent array of length n.
     overwrite
         Whether to write D over the diagonal of H and the rest of U above it, as for `ltl`.
+    out
+        Where to write the packed rows of the factor, as for `ltl`.
     """
-    return _factorized("udut", H, parents, overwrite)
+    return _factorized("udut", H, parents, overwrite, out)
 
 
-def factor_packed(kind: Kind, values: FloatArray, tree: Tree, names: Sequence[str] | None = None) -> Factor:
+def factor_packed(
+    kind: Kind, values: FloatArray, tree: Tree, names: Sequence[str] | None = None, out: FloatArray | None = None
+) -> Factor:
     """Factorise packed path rows, shape (*batch, n + D1); `names` says in an error what each row belongs to."""
+    plain = many(_ready(kind, tree), (values,), (tree.packed_size,), out)
+    if plain is not None:
+        return Factor(kind, plain.view(), tree)
     packed = _run(kind, values, tree)
     pivots = _diagonal(packed, tree)
     if kind == "ltl":
@@ -103,7 +138,7 @@ def factor_packed(kind: Kind, values: FloatArray, tree: Tree, names: Sequence[st
     sound = (pivots > 0) & (pivots > limits) & np.isfinite(pivots)  # a NaN fails them all
     if not sound.all():
         _refuse(values, tree, sound, limits, names)
-    return Factor(kind, packed, tree)
+    return Factor(kind, packed if out is None else write_out(out, packed).view(), tree)
 
 
 def vanishing_pivots(values: FloatArray, tree: Tree) -> NDArray[np.bool_]:
@@ -247,23 +282,26 @@ class Factor:
             {"packed": tree.packed_size, "x": tree.n},
             tree.n,
             lambda: f"{name} {unit} {tree.parents}",
+            Plain(((tree.packed_size,), (tree.n,), (tree.n,))),
         )
         return apply(ready, name, tree, self.packed, x, out, argument)
 
 
-def _factorized(kind: Kind, H: ArrayLike | TreeMatrix, parents: Parents | None, overwrite: bool) -> Factor:
+def _factorized(
+    kind: Kind, H: ArrayLike | TreeMatrix, parents: Parents | None, overwrite: bool, out: FloatArray | None
+) -> Factor:
     if overwrite:
         _require_writable(H)
     if isinstance(H, TreeMatrix):
         if parents is not None and as_tree(parents) != H.tree:
             raise TreeError(f"parents is {as_tree(parents)}, but H is a matrix on {H.tree}: leave parents out")
-        return factor_packed(kind, H.values, H.tree)
+        return factor_packed(kind, H.values, H.tree, out=out)
     if parents is None:
         raise TreeError("parents is missing: expected a Tree or a parent array, since H is not a TreeMatrix")
     tree = as_tree(parents)
     rows, columns = places(tree)
     triangle = (..., columns, rows) if kind == "udut" else (..., rows, columns)
-    result = factor_packed(kind, read_dense(H, tree)[triangle], tree)
+    result = factor_packed(kind, read_dense(H, tree)[triangle], tree, out=out)
     if overwrite:
         assert isinstance(H, np.ndarray)
         H[triangle] = result.packed
@@ -280,17 +318,27 @@ def _require_writable(H: object) -> None:
     raise ShapeError(f"H is {got}, expected a writable array of float64 or float32 since overwrite is true")
 
 
-def _run(kind: Kind, values: FloatArray, tree: Tree) -> FloatArray:
-    algorithm, size = ALGORITHMS[kind], tree.packed_size
-    ready = kernel(
+def _ready(kind: Kind, tree: Tree) -> Kernel:
+    algorithm, size, unit = ALGORITHMS[kind], tree.packed_size, kind != "ltl"
+
+    def function(packed: Array) -> dict[str, Array]:
+        L = algorithm(tree, packed)
+        return {"factor": L, "margins": factor.margins(tree, packed, L, unit, SUSPECT)}
+
+    return kernel(
         ("factor", kind, tree),
         kind,
-        lambda packed: {"factor": algorithm(tree, packed)},
+        function,
         {"packed": size},
         tree.n,
         lambda: f"{kind} {tree.parents}",
+        Plain(((size,), (size,)), pivots=True),
     )
-    return call(ready, {"packed": (values, 1)}, {"factor": (size,)})["factor"]
+
+
+def _run(kind: Kind, values: FloatArray, tree: Tree) -> FloatArray:
+    shapes = {"factor": (tree.packed_size,), "margins": (tree.n,)}
+    return call(_ready(kind, tree), {"packed": (values, 1)}, shapes)["factor"]
 
 
 def _diagonal(packed: FloatArray, tree: Tree) -> FloatArray:

@@ -210,7 +210,7 @@ def operational_space_inertia(
     arrays, o = {"q": read(model, "q", q, check)}, options(model, names, reference)
     if inverse:
         return run(model, "operational_space_inverse", arrays, o, out=out, check=check)["inverse"]
-    results = run(model, "operational_space_inertia", arrays, o, check=False)
+    results = run(model, "operational_space_inertia", arrays, o, check=False, whole=True)
     pivots = results["pivots"][..., model.nv :]
     largest = np.fmax.reduce(pivots, axis=-1, keepdims=True, initial=0.0)
     if (pivots <= DEPENDENT * largest).any():

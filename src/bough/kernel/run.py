@@ -11,10 +11,10 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.backends import Plain
+from bough.backends import Kernel, Plain
 from bough.errors import FiniteError, ModelError, ShapeError, SingularError, UnknownNameError
-from bough.kernel.border import FloatArray, Shape, as_floats, call, require_finite, write_out
-from bough.kernel.compile import build, kernel, remember_call
+from bough.kernel.border import FloatArray, Shape, as_floats, call, many, require_finite, write_out
+from bough.kernel.compile import build, kernel, remember, remember_call
 from bough.kernel.factors import vanishing_pivots
 from bough.kernel.specs import Options, Spec, spec
 from bough.model import Mechanism, Model
@@ -64,29 +64,26 @@ def run(
     out: FloatArray | None = None,
     check: bool = True,
     call_as: Hashable = None,
+    whole: bool = False,
 ) -> dict[str, FloatArray]:
     """Run an algorithm; arguments that are None are left out.
 
+    Plain batches go straight to machine code once there is some; they return the first output alone, unless `whole`.
     With `call_as`, the function for one state is kept in ``model.calls`` under that key once such a call was made.
     """
-    row = spec(name)
+    given = {argument: a for argument, a in arrays.items() if a is not None}
+    known = getattr(model, "calls", NO_CALLS).get((name, options, *given))
+    if known is not None and not whole:
+        ready, first, shape = known
+        result = many(ready, tuple(given.values()), shape, out, check)
+        if result is not None:
+            return {first: result}
     for argument, a in arrays.items():
         if a is None and argument != "f_ext":
             raise ShapeError(f"{argument} is None, expected an array")
-    inputs = {key: read(model, key, a, check) for key, a in arrays.items() if a is not None}
-    sizes = input_sizes(model, inputs)
-    shapes = row.shapes(model, options)
-    key = (name, model, options, tuple(sizes))
+    inputs = {key: read(model, key, a, check) for key, a in given.items()}
+    ready, shapes = _ready(model, name, options, tuple(inputs))
     with naming_the_massless(model):
-        ready = kernel(
-            key,
-            f"{name} of {model.name}",
-            _function(model, row, options),
-            sizes,
-            model.nv,
-            lambda: _digest(model, name, options, tuple(sizes)),
-            Plain(_quaternions(model), "pivots" in shapes, SUSPECT),
-        )
         axes = {k: len(_meaning(model, k)[0]) for k in inputs}
         results = call(ready, {k: (a, axes[k]) for k, a in inputs.items()}, shapes)
     if "pivots" in results:
@@ -94,11 +91,31 @@ def run(
     first = next(iter(results))
     if check:
         _require_finite_result(name, results[first])
+    if not whole and hasattr(ready, "many"):
+        remember(model, (name, options, *given), (ready, first, shapes[first]))
     if out is not None:
         results[first] = write_out(out, results[first])
     elif call_as is not None and check and call_as not in model.calls and _is_plain(inputs):
         remember_call(model, call_as, ready, shapes[first])
     return results
+
+
+def _ready(model: Model, name: str, options: Options, inputs: tuple[str, ...]) -> tuple[Kernel, dict[str, Shape]]:
+    """The kernel of an algorithm, and the shapes of its outputs for one state."""
+    row, sizes = spec(name), input_sizes(model, inputs)
+    shapes = row.shapes(model, options)
+    in_and_out = (*(_meaning(model, key)[0] for key in inputs), next(iter(shapes.values())))
+    with naming_the_massless(model):
+        made = kernel(
+            (name, model, options, inputs),
+            f"{name} of {model.name}",
+            _function(model, row, options),
+            sizes,
+            model.nv,
+            lambda: _digest(model, name, options, inputs),
+            Plain(in_and_out, _quaternions(model), "pivots" in shapes, SUSPECT),
+        )
+    return made, shapes
 
 
 def _is_plain(inputs: Mapping[str, FloatArray]) -> bool:

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough import factor
-from bough.backends import Kernel
+from bough.backends import Kernel, Plain
 from bough.errors import ShapeError
-from bough.kernel.border import FloatArray, Shape, as_floats, call, require_finite, write_out
+from bough.kernel.border import FloatArray, Shape, as_floats, call, many, require_finite, write_out
 from bough.kernel.compile import kernel
 from bough.tree import Tree
 from bough.tree.tree import IntArray, Integers
@@ -78,6 +78,9 @@ def apply(
     out
         Where to write the result, of its exact shape and data type. It may be `x` itself.
     """
+    plain = many(ready, (packed, x), (tree.n,), out)
+    if plain is not None:
+        return plain
     values = as_floats(name, x, ())
     columns = _as_columns(name, values, (*packed.shape[:-1], tree.n))
     require_finite(name, values)
@@ -216,6 +219,7 @@ class TreeMatrix:
             {"packed": tree.packed_size, "x": tree.n},
             tree.n,
             lambda: f"mul_H {tree.parents}",
+            Plain(((tree.packed_size,), (tree.n,), (tree.n,))),
         )
         return apply(ready, "mul", tree, self.values, x, out)
 

@@ -12,8 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.backends.llvm.emit import llvm_source, workspace
-from bough.backends.llvm.fastcall import fast_source, layout
+from bough.backends.llvm.arrays import layout
+from bough.backends.llvm.batchcall import batch_source
+from bough.backends.llvm.emit import llvm_source
+from bough.backends.llvm.entry import Workspace
+from bough.backends.llvm.fastcall import fast_source
+from bough.backends.llvm.plan import make_plan
 from bough.backends.llvm.target import host
 from bough.backends.llvm.types import Real
 from bough.backends.protocol import Plain
@@ -85,21 +89,23 @@ class Artifact:
 
 
 def compile_program(program: Program, real: Real, plain: Plain | None = None) -> Artifact:
-    """Compile a program for this machine; with `plain`, also the function that calls it for one state from Python."""
+    """Compile a program for this machine; with `plain`, also the function that calls it straight from Python."""
     if host().fuses:
         program = fuse(program)
     number = np.float64 if real.element == "double" else np.float32
-    space = workspace(program, real)
+    plan = make_plan(program)
+    space = Workspace(program, plan, real)
     slots = []
     for b, offset in zip(program.buffers, space.offsets, strict=True):
         table = None
         if b.data is not None:
             table = np.ascontiguousarray(b.data, np.int64 if b.kind == "int" else number)
         slots.append(Slot(b.name, b.role, b.size, offset, table))
-    source = llvm_source(program, real)
-    fast = plain is not None and real == ONE and layout() is not None
-    if fast:
-        assert plain is not None
-        source += fast_source(program, plain)
+    if layout() is None:
+        plain = None
+    source = llvm_source(program, plan, space, real, plain)
+    fast = plain is not None and (real == ONE or real.lanes > 1)
+    if plain is not None and fast:
+        source += fast_source(program, plain) if real == ONE else batch_source(program, plain, real)
     code = host().object_code(source)
     return Artifact(real, tuple(slots), space.size, space.spills, space.indices, fast, code)

@@ -3,48 +3,25 @@
 from __future__ import annotations
 
 from bough.backends.llvm.elementary import sincos_source
+from bough.backends.llvm.entry import Workspace, entry_source, guarded_source
 from bough.backends.llvm.lanes import lanes_source
-from bough.backends.llvm.plan import Chunk, LargeLoop, LargeSwitch, Plan, Step, Turns, make_plan
+from bough.backends.llvm.plan import Chunk, LargeLoop, LargeSwitch, Plan, Step, Turns
 from bough.backends.llvm.target import host
 from bough.backends.llvm.turns import turns_source
 from bough.backends.llvm.types import Real
 from bough.backends.llvm.writer import ChunkWriter, Names, Writer
-from bough.program import Buffer, Program
+from bough.backends.protocol import Plain
+from bough.program import Program
 
-__all__ = ["Workspace", "llvm_source", "workspace"]
-
-ALIGNMENT = 64  # bytes: a cache line, and the widest vector
-
-
-class Workspace:
-    """Where everything that is not a user's array lies in the scratch memory of one thread, in bytes."""
-
-    def __init__(self, program: Program, plan: Plan, real: Real) -> None:
-        self.offsets: list[int | None] = []
-        self.size = 0
-        for buffer in program.buffers:
-            in_place = buffer.role == "table" or (real.lanes == 1 and buffer.role in ("input", "output"))
-            self.offsets.append(None if in_place else self._take(buffer.size * real.bytes))
-        self.spills = self._take(plan.float_slots * real.bytes)
-        self.indices = self._take(plan.int_slots * 8)
-
-    def _take(self, size: int) -> int:
-        start = self.size
-        self.size += -(-size // ALIGNMENT) * ALIGNMENT
-        return start
+__all__ = ["llvm_source"]
 
 
-def workspace(program: Program, real: Real) -> Workspace:
-    """The layout of the scratch memory of a program."""
-    return Workspace(program, make_plan(program), real)
-
-
-def llvm_source(program: Program, real: Real) -> str:
+def llvm_source(program: Program, plan: Plan, space: Workspace, real: Real, plain: Plain | None = None) -> str:
     """The module of a program: its entry is ``void kernel(ptr arrays, ptr strides, i64 states, ptr workspace)``.
 
-    `arrays` has a pointer per buffer of the program, `strides` the bytes between states of inputs and outputs.
+    `arrays` has a pointer per buffer of the program, `strides` the bytes between states of inputs and outputs. With
+    `plain`, and for many states at a time, there is ``i1 guarded(…, i1 check)`` too, which also judges its results.
     """
-    plan = make_plan(program)
     names = Names(program, plan, real)
     reals = {real: None}
     turns: list[str] = []
@@ -60,7 +37,9 @@ def llvm_source(program: Program, real: Real) -> str:
     parts += turns
     parts += [ChunkWriter(names, chunk).source() for chunk in _chunks(plan.steps)]
     parts.append(_driver(names, plan))
-    parts.append(_entry(program, Workspace(program, plan, real), real))
+    parts.append(entry_source(program, space, real))
+    if plain is not None and real.lanes > 1:
+        parts.append(guarded_source(program, space, real, plain))
     parts.append("attributes #0 = { noinline nounwind }")
     return "\n\n".join(parts) + "\n"
 
@@ -151,76 +130,3 @@ def _drive_switch(w: Writer, step: LargeSwitch) -> None:
         w.move(values, x.results)
         w.jump(leave)
     w.start(leave)
-
-
-def _entry(program: Program, space: Workspace, real: Real) -> str:
-    """The loop over the batch: bring a block of states in, run, bring the results out."""
-    count = len(program.buffers) + 2
-    lines = [f"  %p = alloca [{count} x ptr]"]
-    for k, (buffer, offset) in enumerate(zip(program.buffers, space.offsets, strict=True)):
-        if buffer.role in ("input", "output"):
-            lines.append(f"  %stride{k}p = getelementptr i64, ptr %strides, i64 {k}")
-            lines.append(f"  %stride{k} = load i64, ptr %stride{k}p")
-        if offset is None:
-            lines.append(f"  %array{k}p = getelementptr ptr, ptr %arrays, i64 {k}")
-            lines.append(f"  %array{k} = load ptr, ptr %array{k}p")
-        else:
-            lines.append(f"  %array{k} = getelementptr i8, ptr %space, i64 {offset}")
-            if buffer.role != "scratch":
-                lines.append(f"  %user{k}p = getelementptr ptr, ptr %arrays, i64 {k}")
-                lines.append(f"  %user{k} = load ptr, ptr %user{k}p")
-        lines += _point(k, f"%array{k}")
-    for k, offset in ((count - 2, space.spills), (count - 1, space.indices)):
-        lines.append(f"  %array{k} = getelementptr i8, ptr %space, i64 {offset}")
-        lines += _point(k, f"%array{k}")
-    before, after = _moves(program, space, real)
-    setup = "\n".join(lines)
-    return f"""define void @kernel(ptr %arrays, ptr %strides, i64 %states, ptr %space) #0 {{
-entry:
-{setup}
-  br label %head
-head:
-  %s = phi i64 [ 0, %entry ], [ %next, %block ]
-  %more = icmp slt i64 %s, %states
-  br i1 %more, label %block, label %exit
-block:
-  %left = sub i64 %states, %s
-  %short = icmp slt i64 %left, {real.lanes}
-  %now = select i1 %short, i64 %left, i64 {real.lanes}
-{before}
-  call fastcc void @body(ptr %p)
-{after}
-  %next = add i64 %s, {real.lanes}
-  br label %head
-exit:
-  ret void
-}}"""
-
-
-def _point(k: int, value: str) -> list[str]:
-    return [f"  %place{k} = getelementptr ptr, ptr %p, i64 {k}", f"  store ptr {value}, ptr %place{k}"]
-
-
-def _moves(program: Program, space: Workspace, real: Real) -> tuple[str, str]:
-    before: list[str] = []
-    after: list[str] = []
-    for k, buffer in enumerate(program.buffers):
-        if buffer.role in ("input", "output"):
-            before.append(f"  %o{k} = mul i64 %s, %stride{k}")
-            user = f"%array{k}" if space.offsets[k] is None else f"%user{k}"
-            before.append(f"  %rows{k} = getelementptr i8, ptr {user}, i64 %o{k}")
-            if space.offsets[k] is None:
-                before.append(f"  store ptr %rows{k}, ptr %place{k}")
-            else:
-                call = f"(ptr %rows{k}, i64 %stride{k}, ptr %array{k}, i64 %now)"
-                way, where = ("to", before) if buffer.role == "input" else ("from", after)
-                where.append(f"  call fastcc void @{way}_lanes_{buffer.size}{call}")
-        if _needs_clearing(buffer):
-            target = f"%rows{k}" if space.offsets[k] is None else f"%array{k}"
-            size = buffer.size * real.bytes
-            before.append(f"  call void @llvm.memset.p0.i64(ptr {target}, i8 0, i64 {size}, i1 false)")
-    return "\n".join(before), "\n".join(after)
-
-
-def _needs_clearing(buffer: Buffer) -> bool:
-    return buffer.role in ("output", "scratch") and buffer.cleared and buffer.size > 0

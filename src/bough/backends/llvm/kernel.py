@@ -5,21 +5,24 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Mapping
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.backends.llvm.artifact import ONE, Artifact
+from bough.backends.llvm.batchcall import COMPUTE, INPUTS, RESULTS, BatchCall
 from bough.backends.llvm.fastcall import FastCall
 from bough.backends.llvm.target import host
 from bough.backends.llvm.types import Real
 from bough.backends.protocol import FloatArray
-from bough.backends.threads import run_in_threads
+from bough.backends.threads import run_in_threads, workers
 
 __all__ = ["LlvmKernel"]
 
 ALIGNMENT = 64
+_ELEMENTS = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
 _ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
 
 
@@ -30,7 +33,7 @@ class _Loaded:
         self.artifact = artifact
         self._engine = host().load(artifact.code)
         self._entry = _ENTRY(self._engine.get_function_address("kernel"))
-        self._spaces: list[NDArray[np.uint8]] = []
+        self._spaces: list[tuple[int, NDArray[np.uint8]]] = []  # address in it, scratch memory
         self._count = len(artifact.slots)
         self._pointers = (ctypes.c_void_p * self._count)()
         for k, slot in enumerate(artifact.slots):
@@ -47,7 +50,7 @@ class _Loaded:
                 strides[k] = a.strides[0]
                 pointers[k] = a.__array_interface__["data"][0] + first * a.strides[0]
         space = self._take()
-        self._entry(pointers, strides, states, _aligned(space))
+        self._entry(pointers, strides, states, space[0])
         self._spaces.append(space)
 
     def fast(self, shape: tuple[int, ...]) -> FastCall | None:
@@ -66,11 +69,41 @@ class _Loaded:
         spills, indices = base + self.artifact.spills, base + self.artifact.indices
         return FastCall(self._engine.get_function_address("call"), buffers, spills, indices, shape, (keep, self))
 
-    def _take(self) -> NDArray[np.uint8]:
+    @cached_property
+    def _many(self) -> BatchCall | None:
+        if not self.artifact.fast:
+            return None
+        tables = [pointer or 0 for pointer in self._pointers]
+        dtype = np.dtype(np.float64 if self.artifact.real.element == "double" else np.float32)
+        return BatchCall(self._engine.get_function_address("many"), tables, dtype, self)
+
+    def many(self, inputs: tuple[object, ...], out: FloatArray, states: int, check: bool) -> FloatArray | None:
+        """Fill `out` from plain arrays and return it; None if they are not plain or the result is not sound."""
+        call = self._many
+        if call is None:
+            return None
+
+        def work(what: int, first: int, count: int) -> FloatArray | None:
+            space = self._take()
+            done: FloatArray | None = call.function(*inputs, out, space[0], first, count, what)
+            self._spaces.append(space)
+            return done
+
+        width = self.artifact.real.lanes
+        if workers(states, width) == 1:
+            return work(INPUTS + COMPUTE + RESULTS if check else COMPUTE, 0, states)
+        # nothing is written before all inputs are known to be sound
+        for what in (INPUTS, COMPUTE + RESULTS) if check else (COMPUTE,):
+            if any(part is None for part in run_in_threads(partial(work, what), states, width)):
+                return None
+        return out
+
+    def _take(self) -> tuple[int, NDArray[np.uint8]]:
         try:
             return self._spaces.pop()
         except IndexError:
-            return np.zeros(self.artifact.space + ALIGNMENT, np.uint8)
+            space = np.zeros(self.artifact.space + ALIGNMENT, np.uint8)
+            return _aligned(space), space
 
 
 def _aligned(space: NDArray[np.uint8]) -> int:
@@ -104,6 +137,24 @@ class LlvmKernel:
     def fast(self, shape: tuple[int, ...]) -> FastCall | None:
         """The function that runs one state in float64 from Python, if there can be one."""
         return self._ready(ONE).fast(shape)
+
+    def many(self, inputs: tuple[object, ...], shape: tuple[int, ...], out: object, check: bool) -> FloatArray | None:
+        """The first output, of this shape for one state, if all arrays are plain with one batch axis; else None.
+
+        It is written to `out` unless that is None. What is None is left to the long way, which says what is wrong.
+        """
+        first = inputs[0]
+        if type(first) is not np.ndarray or first.ndim < 2 or len(first) < 2:
+            return None
+        element = _ELEMENTS.get(first.dtype)
+        if element is None:
+            return None
+        if out is None:
+            out = np.empty((len(first), *shape), first.dtype)
+        elif type(out) is not np.ndarray:
+            return None
+        ready = self._ready(Real(element, host().vector_bytes // first.dtype.itemsize))
+        return ready.many(inputs, out, len(first), check)
 
     def _ready(self, real: Real) -> _Loaded:
         if real not in self._loaded:

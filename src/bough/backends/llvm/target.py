@@ -11,6 +11,12 @@ from typing import Any
 __all__ = ["Host", "host"]
 
 
+PYTHON = (
+    "Py_IncRef", "Py_DecRef", "PyObject_Vectorcall", "PyLong_AsSsize_t", "PyEval_SaveThread", "PyEval_RestoreThread",
+)  # fmt: skip
+"""Functions of Python that compiled code may call."""
+
+
 class Host:
     """The processor of this machine."""
 
@@ -65,7 +71,7 @@ class Host:
 
 def _outside() -> Iterator[tuple[str, int]]:
     """The functions that compiled code may call: of Python, and of the C library where the processor lacks them."""
-    for name in ("Py_IncRef", "Py_DecRef", "PyObject_Vectorcall"):
+    for name in PYTHON:
         yield name, _address(getattr(ctypes.pythonapi, name))
     libraries = {"win32": "ucrtbase", "darwin": "libSystem.dylib"}
     try:

@@ -1,0 +1,188 @@
+"""Many states, straight from Python: a function that reads NumPy arrays in place and fills one.
+
+`@many` has the interface of a C function of Python (`METH_FASTCALL`): (inputs …, out, scratch memory, first state,
+number of states, what to do). It takes what is plain: arrays of one type, contiguous, with one batch axis of the same
+length and finite numbers, and an `out` that overlaps none of them; it returns None for everything else, so that the
+caller can go the long way, which says what is wrong. The interpreter is free for others while it computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bough.backends.llvm.arrays import FURTHER, NONE, context, finite_source, layout, method, read_array
+from bough.backends.llvm.types import Real
+from bough.backends.protocol import Plain
+from bough.program import Program
+
+__all__ = ["COMPUTE", "INPUTS", "RESULTS", "BatchCall", "batch_source"]
+
+INPUTS, COMPUTE, RESULTS = 1, 2, 4  # what to do, added: look at the inputs, compute, look at the results
+
+
+def batch_source(program: Program, plain: Plain, real: Real) -> str:
+    """The function @many for a program on vectors of states."""
+    at = layout()
+    assert at is not None
+    inputs = [k for k, b in enumerate(program.buffers) if b.role == "input"]
+    out = len(inputs)
+    lines = [
+        f"  %context = getelementptr i8, ptr %self, i64 {at.context}",
+        f"  %right = icmp eq i64 %n, {out + 5}",
+        "  br i1 %right, label %in0, label %other",
+    ]
+    for j in range(out + 1):
+        shape = plain.shapes[j]
+        lines.append(f"in{j}:")
+        lines += read_array(at, j, shape, f"in{j + 1}" if j < out else "numbers", batch=True, written=j == out)
+    lines.append("numbers:")
+    for name, j in (("space", out + 1), ("first", out + 2), ("count", out + 3), ("mode", out + 4)):
+        lines += [
+            f"  %{name}p = getelementptr ptr, ptr %args, i64 {j}",
+            f"  %{name}o = load ptr, ptr %{name}p",
+            f"  %{name} = call i64 @PyLong_AsSsize_t(ptr %{name}o)",
+        ]
+    sizes = [program.buffers[k].size * real.size for k in inputs] + [_size(plain.shapes[out]) * real.size]
+    lines += _apart(sizes)
+    lines += _judge(program, plain, inputs, real)
+    lines += _compute(program, inputs, sizes)
+    text = _MANY.replace("BODY", "\n".join(lines)).replace("NONE", str(NONE)).replace("OUT", str(out))
+    return "\n".join([_DECLARATIONS, finite_source(real.element), _UNITS.replace("double", real.element), text])
+
+
+_DECLARATIONS = """declare void @Py_IncRef(ptr)
+declare i64 @PyLong_AsSsize_t(ptr)
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)"""
+
+_MANY = """define ptr @many(ptr %self, ptr %args, i64 %n) {
+entry:
+BODY
+other:
+  %nonep = getelementptr ptr, ptr %context, i64 NONE
+  %none = load ptr, ptr %nonep, align 1
+  call void @Py_IncRef(ptr %none)
+  ret ptr %none
+good:
+  call void @PyEval_RestoreThread(ptr %thread)
+  call void @Py_IncRef(ptr %xOUT)
+  ret ptr %xOUT
+bad:
+  call void @PyEval_RestoreThread(ptr %thread)
+  br label %other
+}"""
+
+_UNITS = """define internal fastcc i1 @units(ptr %x, i64 %size, i64 %count) #0 {
+entry:
+  br label %head
+head:
+  %k = phi i64 [ 0, %entry ], [ %k1, %body ]
+  %good = phi i1 [ true, %entry ], [ %still, %body ]
+  %more = icmp slt i64 %k, %count
+  br i1 %more, label %body, label %exit
+body:
+  %place = mul i64 %k, %size
+  %p = getelementptr double, ptr %x, i64 %place
+  %unit = call fastcc i1 @unit(ptr %p)
+  %still = and i1 %good, %unit
+  %k1 = add i64 %k, 1
+  br label %head
+exit:
+  ret i1 %good
+}"""
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    size = 1
+    for length in shape:
+        size *= length
+    return size
+
+
+def _apart(sizes: list[int]) -> list[str]:
+    """Addresses of the first state in all arrays; what overlaps with the result goes to %other."""
+    out, lines = len(sizes) - 1, []
+    for j, size in enumerate(sizes):
+        lines += [
+            f"  %b{j} = ptrtoint ptr %data{j} to i64",
+            f"  %l{j} = mul i64 %rows, {size}",
+            f"  %e{j} = add i64 %b{j}, %l{j}",
+            f"  %o{j} = mul i64 %first, {size}",
+            f"  %at{j} = getelementptr i8, ptr %data{j}, i64 %o{j}",
+        ]
+    overlap = "false"
+    for j in range(out):
+        lines += [
+            f"  %v{j} = icmp ult i64 %b{j}, %e{out}",
+            f"  %w{j} = icmp ult i64 %b{out}, %e{j}",
+            f"  %z{j} = and i1 %v{j}, %w{j}",
+            f"  %u{j} = or i1 {overlap}, %z{j}",
+        ]
+        overlap = f"%u{j}"
+    lines.append(f"  br i1 {overlap}, label %other, label %apart")
+    return [*lines, "apart:", "  %thread = call ptr @PyEval_SaveThread()"]
+
+
+def _judge(program: Program, plain: Plain, inputs: list[int], real: Real) -> list[str]:
+    """Look at the inputs if that is to be done."""
+    lines = [
+        f"  %asked = and i64 %mode, {INPUTS}",
+        "  %look = icmp ne i64 %asked, 0",
+        "  br i1 %look, label %judge, label %judged",
+        "judge:",
+    ]
+    ok = "true"
+    for j, k in enumerate(inputs):
+        size = program.buffers[k].size
+        lines += [f"  %t{j} = mul i64 %count, {size}", f"  %s{j} = call fastcc i1 @finite(ptr %at{j}, i64 %t{j})"]
+        lines.append(f"  %ok{j} = and i1 {ok}, %s{j}")
+        ok = f"%ok{j}"
+    for m, start in enumerate(plain.quaternions):
+        size = program.buffers[inputs[0]].size
+        lines.append(f"  %q{m} = getelementptr {real.element}, ptr %at0, i64 {start}")
+        lines.append(f"  %y{m} = call fastcc i1 @units(ptr %q{m}, i64 {size}, i64 %count)")
+        lines.append(f"  %okq{m} = and i1 {ok}, %y{m}")
+        ok = f"%okq{m}"
+    return [*lines, f"  br i1 {ok}, label %judged, label %bad", "judged:"]
+
+
+def _compute(program: Program, inputs: list[int], sizes: list[int]) -> list[str]:
+    """Run the states if that is to be done."""
+    count, result = len(program.buffers), next(k for k, b in enumerate(program.buffers) if b.role == "output")
+    lines = [
+        f"  %told = and i64 %mode, {COMPUTE}",
+        "  %run = icmp ne i64 %told, 0",
+        "  br i1 %run, label %compute, label %good",
+        "compute:",
+        f"  %doubted = and i64 %mode, {RESULTS}",
+        "  %check = icmp ne i64 %doubted, 0",
+        f"  %arrays = alloca [{count} x ptr]",
+        f"  %strides = alloca [{count} x i64]",
+    ]
+    for k, buffer in enumerate(program.buffers):
+        j = inputs.index(k) if k in inputs else len(inputs) if k == result else None
+        if j is not None:
+            lines += [f"  %sp{k} = getelementptr i64, ptr %strides, i64 {k}", f"  store i64 {sizes[j]}, ptr %sp{k}"]
+        elif buffer.role == "table":
+            lines += context(f"table{k}", FURTHER + k)
+        if j is not None or buffer.role == "table":
+            lines.append(f"  %ap{k} = getelementptr ptr, ptr %arrays, i64 {k}")
+            lines.append(f"  store ptr {f'%at{j}' if j is not None else f'%table{k}'}, ptr %ap{k}")
+    lines += [
+        "  %scratch = inttoptr i64 %space to ptr",
+        "  %sound = call i1 @guarded(ptr %arrays, ptr %strides, i64 %count, ptr %scratch, i1 %check)",
+        "  br i1 %sound, label %good, label %bad",
+    ]
+    return lines
+
+
+class BatchCall:
+    """Makes the Python function of a loaded program, and keeps alive what it refers to."""
+
+    def __init__(self, address: int, tables: list[int], dtype: np.dtype[Any], keep: object) -> None:
+        self.function: Callable[..., Any]
+        self.function, held = method(address, [id(np.ndarray), id(dtype), id(None), *tables])
+        self._keep = (keep, dtype, held)
