@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
@@ -30,13 +30,17 @@ class Format:
     function: str
 
     @property
-    def reader(self) -> Callable[[Document, Report], Description]:
-        """Reads a document."""
-        function: Callable[[Document, Report], Description] = getattr(import_module(self.module), self.function)
+    def reader(self) -> Callable[[Document, Report], Description | None]:
+        """Reads a document; gives None where problems are collected and some leave no description."""
+        function: Callable[[Document, Report], Description | None] = getattr(import_module(self.module), self.function)
         return function
 
 
-FORMATS = {"robot": Format("URDF", "bough.formats.urdf", "read_urdf")}
+FORMATS = {
+    "robot": Format("URDF", "bough.formats.urdf", "read_urdf"),
+    "mujoco": Format("MJCF", "bough.formats.mjcf.read", "read_mjcf"),
+    "sdf": Format("SDF", "bough.formats.sdf", "read_sdf"),
+}
 """The formats by the tag of their root element."""
 
 
@@ -51,6 +55,8 @@ def load(
     order: str | None = None,
     package_dirs: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
     xacro_args: Mapping[str, str] | None = None,
+    trusted: bool = False,
+    ignore: str | Sequence[str] = (),
 ) -> Model:
     """The model that a file describes. The format is told from the content, not from the name.
 
@@ -84,6 +90,15 @@ def load(
     xacro_args
         The arguments of a xacro file, ``{}`` if it has none. xacro evaluates Python expressions from the file, so this
         says that you trust it; xacro files are refused otherwise.
+    trusted
+        Whether MuJoCo's compiler may run in this process on a MJCF file, and read any file it names. Otherwise it runs
+        in a process of its own with limits of time and memory, and reads what lies below the folder of the file or in
+        `package_dirs`.
+    ignore
+        What a MJCF file may have although bough cannot express it, and is then left out: ``"actuators"`` (their
+        damping, and armature that is on no hinge or slide), ``"constraints"`` (equality constraints but connect, weld
+        and joint), ``"flex"``, ``"fluid"``, ``"gravcomp"``, ``"limits"`` (of ball joints), ``"mocap"`` (bodies that
+        carry others), ``"plugins"``, ``"springs"`` (that are not linear), ``"tendons"`` (with inertia or force).
 
     Returns
     -------
@@ -104,7 +119,7 @@ def load(
     <Model 'one': 1 bodies, nq = 7, nv = 6>
     """
     options = Options(floating_base, root, lock or {}, mimic, merge_fixed, order)
-    model, _ = _loaded(source, options, package_dirs, xacro_args, collect=False)
+    model, _ = _loaded(source, options, package_dirs, xacro_args, trusted, ignore, collect=False)
     assert model is not None, "the first problem is raised"
     return model
 
@@ -114,9 +129,11 @@ def problems(
     *,
     package_dirs: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
     xacro_args: Mapping[str, str] | None = None,
+    trusted: bool = False,
+    ignore: str | Sequence[str] = (),
 ) -> tuple[LoadError, ...]:
     """All that is wrong with a file, structure and physics, in the order it was found; none if it loads."""
-    _, report = _loaded(source, Options(), package_dirs, xacro_args, collect=True)
+    _, report = _loaded(source, Options(), package_dirs, xacro_args, trusted, ignore, collect=True)
     return tuple(report.problems)
 
 
@@ -125,6 +142,8 @@ def _loaded(
     options: Options,
     package_dirs: str | PathLike[str] | Sequence[str | PathLike[str]],
     xacro_args: Mapping[str, str] | None,
+    trusted: bool,
+    ignore: str | Sequence[str],
     collect: bool,
 ) -> tuple[Model | None, Report]:
     folders = [package_dirs] if isinstance(package_dirs, str | PathLike) else package_dirs
@@ -135,9 +154,11 @@ def _loaded(
         document = expanded(document, xacro_args, report)
     if document is None:
         return None, report
+    document = replace(document, trusted=trusted, ignore=(ignore,) if isinstance(ignore, str) else tuple(ignore))
     tag = document.root.tag
     if tag not in FORMATS:
         known = ", ".join(f"<{tag}> ({format.name})" for tag, format in FORMATS.items())
         report.refuse(f"the file begins with <{tag}>, expected one of {known}", document.root.line)
         return None, report
-    return assemble(FORMATS[tag].reader(document, report), options, report), report
+    description = FORMATS[tag].reader(document, report)
+    return None if description is None else assemble(description, options, report), report
