@@ -13,6 +13,7 @@ __all__ = [
     "BoughError",
     "FiniteError",
     "LoadError",
+    "LoadWarning",
     "ModelError",
     "PatternError",
     "ProgramError",
@@ -55,6 +56,10 @@ class LoadError(BoughError, ValueError):
 
     def __reduce__(self) -> tuple[type[LoadError], tuple[str, str | None, int | None]]:
         return LoadError, (self.message, self.file, self.line)
+
+
+class LoadWarning(UserWarning):
+    """A file says something that no real mechanism has, but that can be computed with; the message names the line."""
 
 
 class ShapeError(BoughError, ValueError):

@@ -161,13 +161,9 @@ class _Assembly:
             c.joint,
             parent,
             joint_name=c.name,
-            at=c.placement.origin,
-            rotation=c.placement.matrix,
-            frame_at=c.child_placement.origin,
-            frame_rotation=c.child_placement.matrix,
-            mass=inertia.mass,
-            com=inertia.com,
-            inertia=inertia.matrix,
+            at=c.placement,
+            frame_at=c.child_placement,
+            inertia=inertia,
             **c.limits,
         )
         self._names[c.child] = name
@@ -183,8 +179,7 @@ class _Assembly:
         """Frames, geometries and constraints."""
         for frame in self._description.frames:
             with self._report.at(frame.line):
-                place = frame.placement
-                self._builder.frame(frame.name, self._of(frame.link), at=place.origin, rotation=place.matrix)
+                self._builder.frame(frame.name, self._of(frame.link), at=frame.placement)
         for g in self._description.geometries:
             with self._report.at(g.line):
                 self._builder.geometry(
@@ -192,8 +187,7 @@ class _Assembly:
                     g.shape,
                     g.size,
                     name=g.name,
-                    at=g.placement.origin,
-                    rotation=g.placement.matrix,
+                    at=g.placement,
                     purpose=g.purpose,
                     file=g.file,
                     rgba=g.rgba,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -46,7 +47,7 @@ class Connection:
     placement: Placement = HERE
     child_placement: Placement = HERE
     follow: Follow | None = None
-    limits: Mapping[str, ArrayLike] = field(default_factory=dict)
+    limits: Mapping[str, Any] = field(default_factory=dict)
     line: int | None = None
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from importlib import import_module
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from typing import TypeAlias
 
 from numpy.typing import ArrayLike
 
@@ -14,32 +14,22 @@ from bough.errors import LoadError
 from bough.formats.assemble import assemble
 from bough.formats.description import Description, Options
 from bough.formats.document import Document, Source, read_document, read_source
+from bough.formats.mjcf.read import read_mjcf
 from bough.formats.report import Report
+from bough.formats.sdf import read_sdf
+from bough.formats.urdf import read_urdf
 from bough.formats.xacro import expanded, is_xacro
 from bough.model import Model
 
 __all__ = ["load", "problems"]
 
 
-@dataclass(frozen=True)
-class Format:
-    """A kind of file: what it is called, and the module and function that read it, imported when first used."""
+Reader: TypeAlias = Callable[[Document, Report], Description | None]
 
-    name: str
-    module: str
-    function: str
-
-    @property
-    def reader(self) -> Callable[[Document, Report], Description | None]:
-        """Reads a document; gives None where problems are collected and some leave no description."""
-        function: Callable[[Document, Report], Description | None] = getattr(import_module(self.module), self.function)
-        return function
-
-
-FORMATS = {
-    "robot": Format("URDF", "bough.formats.urdf", "read_urdf"),
-    "mujoco": Format("MJCF", "bough.formats.mjcf.read", "read_mjcf"),
-    "sdf": Format("SDF", "bough.formats.sdf", "read_sdf"),
+FORMATS: dict[str, tuple[str, Reader]] = {
+    "robot": ("URDF", read_urdf),
+    "mujoco": ("MJCF", read_mjcf),
+    "sdf": ("SDF", read_sdf),
 }
 """The formats by the tag of their root element."""
 
@@ -109,6 +99,8 @@ def load(
     ------
     LoadError
         If the file cannot be read or says what cannot be; the message has the line.
+    LoadWarning
+        A warning, if inertias are such that no rigid body has them; they are taken as they are.
     UnknownNameError
         If `root`, `lock` or `order` name what does not exist; the message lists the nearest names.
 
@@ -119,8 +111,9 @@ def load(
     <Model 'one': 1 bodies, nq = 7, nv = 6>
     """
     options = Options(floating_base, root, lock or {}, mimic, merge_fixed, order)
-    model, _ = _loaded(source, options, package_dirs, xacro_args, trusted, ignore, collect=False)
+    model, report = _loaded(source, options, package_dirs, xacro_args, trusted, ignore, collect=False)
     assert model is not None, "the first problem is raised"
+    report.warn(stacklevel=2)
     return model
 
 
@@ -132,9 +125,9 @@ def problems(
     trusted: bool = False,
     ignore: str | Sequence[str] = (),
 ) -> tuple[LoadError, ...]:
-    """All that is wrong with a file, structure and physics, in the order it was found; none if it loads."""
+    """All that is wrong with a file, structure and physics, by line; nothing if it loads without a warning."""
     _, report = _loaded(source, Options(), package_dirs, xacro_args, trusted, ignore, collect=True)
-    return tuple(report.problems)
+    return tuple(sorted((*report.problems, *report.doubts), key=lambda problem: problem.line or 0))
 
 
 def _loaded(
@@ -157,8 +150,9 @@ def _loaded(
     document = replace(document, trusted=trusted, ignore=(ignore,) if isinstance(ignore, str) else tuple(ignore))
     tag = document.root.tag
     if tag not in FORMATS:
-        known = ", ".join(f"<{tag}> ({format.name})" for tag, format in FORMATS.items())
+        known = ", ".join(f"<{tag}> ({name})" for tag, (name, _) in FORMATS.items())
         report.refuse(f"the file begins with <{tag}>, expected one of {known}", document.root.line)
         return None, report
-    description = FORMATS[tag].reader(document, report)
+    _, reader = FORMATS[tag]
+    description = reader(document, report)
     return None if description is None else assemble(description, options, report), report

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from bough.formats.markup import Element
 from bough.formats.report import Report
 from bough.model import Placement
-from bough.model.builder import rotation_from_rpy
+from bough.model.arguments import rotation_from_rpy
 from bough.model.parts import HERE
 
 __all__ = ["name_of", "number", "numbers", "placement_of"]

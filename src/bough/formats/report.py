@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from types import TracebackType
 
-from bough.errors import BoughError, LoadError
+from bough.errors import BoughError, LoadError, LoadWarning
 
 __all__ = ["Report"]
 
@@ -26,15 +27,29 @@ class Report:
         self.file = file
         self.collect = collect
         self.problems: list[LoadError] = []
+        self.doubts: list[LoadError] = []
 
     def refuse(self, message: str, line: int | None = None) -> None:
         """Say what is wrong in a line: raised, or collected."""
-        if len(message) > LONGEST:
-            message = f"{message[: LONGEST // 2]} … {message[-LONGEST // 2 :]}"
-        error = LoadError(message, self.file, line)
+        error = self._error(message, line)
         if not self.collect:
             raise error
         self.problems.append(error)
+
+    def doubt(self, message: str, line: int | None = None) -> None:
+        """Say what is not physical but does no harm to the equations."""
+        self.doubts.append(self._error(message, line))
+
+    def warn(self, stacklevel: int) -> None:
+        """One warning for all doubts."""
+        if self.doubts and not self.collect:
+            more = f" (and {len(self.doubts) - 1} more, see `bough check`)" if len(self.doubts) > 1 else ""
+            warnings.warn(f"{self.doubts[0]}{more}", LoadWarning, stacklevel=stacklevel + 1)
+
+    def _error(self, message: str, line: int | None) -> LoadError:
+        if len(message) > LONGEST:
+            message = f"{message[: LONGEST // 2]} … {message[-LONGEST // 2 :]}"
+        return LoadError(message, self.file, line)
 
     def at(self, line: int | None, what: str = "") -> _At:
         """A context: what the model refuses inside becomes a problem of that line, led by `what`."""

@@ -69,7 +69,10 @@ class _Reader:
         m = number(mass, "value", None, what, self._report)
         place = placement_of(inertial.first("origin"), what, self._report)
         with self._report.at(moments.line if m >= 0 else mass.line):
-            return Inertia.of(m, (0.0, 0.0, 0.0), [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], what).placed(place)
+            inertia = Inertia.read(m, (0.0, 0.0, 0.0), [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], what)
+            if inertia.flaw is not None:
+                self._report.doubt(f"{what}: {inertia.flaw}", moments.line)
+            return inertia.placed(place)
         return None
 
     # --- joints ---

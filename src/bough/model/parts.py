@@ -104,11 +104,16 @@ class Inertia:
 
     @staticmethod
     def of(mass: float, com: ArrayLike, inertia: ArrayLike, what: str) -> Inertia:
-        """Checked; `inertia` is a number, three principal moments or a (3, 3) matrix, about the centre of mass.
+        """Checked; `inertia` is a number, three principal moments or a (3, 3) matrix, about the centre of mass."""
+        made = Inertia.read(mass, com, inertia, what)
+        flaw = made.flaw
+        if flaw is not None:
+            raise ModelError(f"{what}: {flaw}")
+        return made
 
-        Rounding is forgiven: moments may be negative by as much as shifting the origin costs, and break the triangle
-        inequality in the fourth digit, as those of flat bodies do in files with few digits.
-        """
+    @staticmethod
+    def read(mass: float, com: ArrayLike, inertia: ArrayLike, what: str) -> Inertia:
+        """From numbers, finite and symmetric, but not always those of a rigid body: `flaw` tells."""
         m = read_floats(mass, f"{what}: the mass", "a number (kg)")
         c = read_floats(com, f"{what}: the centre of mass", "three finite numbers (metres)")
         J = read_floats(inertia, f"{what}: the inertia", "a number, three, or a (3, 3) matrix")
@@ -119,20 +124,28 @@ class Inertia:
         if J.shape not in ((), (3,), (3, 3)) or not np.isfinite(J).all():
             raise ModelError(f"{what}: the inertia is {inertia!r}, expected a finite number, three, or a (3, 3) matrix")
         J = J if J.ndim == 2 else np.diag(np.broadcast_to(J, 3))
-        scale = np.abs(J).max()
-        if np.abs(J - J.T).max() > 1e-9 * scale + 1e-15 * float(m):
+        if np.abs(J - J.T).max() > 1e-9 * np.abs(J).max() + 1e-15 * float(m):
             raise ModelError(f"{what}: the inertia {J.tolist()} is not symmetric")
-        J = (J + J.T) / 2
-        moments = np.linalg.eigvalsh(J)
-        scale, shift = np.abs(moments).max(), 1e-15 * float(m) * (1.0 + float(c @ c))
+        return Inertia._made(float(m), c, (J + J.T) / 2)
+
+    @property
+    def flaw(self) -> str | None:
+        """Why no rigid body has this inertia, or None.
+
+        Rounding is forgiven: moments may be negative by as much as shifting the origin costs, and break the triangle
+        inequality in the fourth digit, as those of flat bodies do in files with few digits.
+        """
+        moments = np.linalg.eigvalsh(self.matrix)
+        x, y, z = self.com
+        scale, shift = float(np.abs(moments).max()), 1e-15 * self.mass * (1.0 + x * x + y * y + z * z)
         if moments[0] < -1e-9 * scale - shift:
-            raise ModelError(f"{what}: the inertia has the negative principal moment {moments[0]:g} kg m²")
+            return f"the inertia has the negative principal moment {moments[0]:g} kg m²"
         if moments[2] > moments[0] + moments[1] + 1e-4 * scale + shift:
-            raise ModelError(
-                f"{what}: the principal moments {moments.tolist()} kg m² break the triangle inequality "
+            return (
+                f"the principal moments {moments.tolist()} kg m² break the triangle inequality "
                 "(none may exceed the sum of the others): no rigid body has them"
             )
-        return Inertia._made(float(m), c, J)
+        return None
 
     @staticmethod
     def _made(mass: float, c: Floats, J: Floats) -> Inertia:

@@ -71,8 +71,12 @@ KEPT = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PATH", "TEMP", "T
 
 # one thread, since threads of NumPy reserve address space, and no windows
 SETTINGS = {
-    "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "MUJOCO_GL": "disable", "PYTHONUTF8": "1",
-}  # fmt: skip
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "MUJOCO_GL": "disable",
+    "PYTHONUTF8": "1",
+}
 
 
 def _wait(process: subprocess.Popen[bytes], lines: bytes) -> bool:

@@ -15,7 +15,6 @@ from bough.formats.description import Connection, Description, Link, LinkFrame
 from bough.formats.document import Document
 from bough.formats.mjcf.beside import APART, equalities, loops, refuse_what_is_apart, shapes
 from bough.formats.mjcf.compiled import Compiled, at_point, placed
-from bough.formats.mjcf.compiler import ask, ask_apart
 from bough.formats.mjcf.flat import Flat, flatten
 from bough.formats.report import Report
 from bough.model import BASE, Fixed, Free, Inertia, Joint, Placement, Prismatic, Revolute, Spherical
@@ -36,6 +35,8 @@ def read_mjcf(document: Document, report: Report) -> Description | None:
     for name in document.ignore:
         if name not in APART:
             raise UnknownNameError("part of a model that can be ignored", name, APART)
+    from bough.formats.mjcf.compiler import ask, ask_apart  # what few programs need
+
     flat = flatten(document, report)
     answer = ask(flat.request) if document.trusted else ask_apart([flat.request])[0]
     if "error" in answer:
