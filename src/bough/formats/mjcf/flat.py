@@ -47,17 +47,21 @@ class Flat:
         return {"xml": "\n".join(self.lines), "files": self.files, "shown": self.shown}
 
     def refuse(self, message: str, report: Report) -> None:
-        """Report what MuJoCo says, at the line of the file it speaks of."""
+        """Report what MuJoCo refuses, at the line of the file it speaks of."""
+        report.refuse(*self._placed(message, report))
+
+    def doubt(self, message: str, report: Report) -> None:
+        """Report what MuJoCo warns of."""
+        report.doubt(*self._placed(message, report))
+
+    def _placed(self, message: str, report: Report) -> tuple[str, int | None]:
+        """What MuJoCo says, and the line it speaks of; of another file, the line is told in the text."""
         found = re.search(r",? ?\bline (\d+)", message)
         text = " ".join(re.sub(r",? ?\bline \d+|Element name '', id -?\d+|^(XML )?Error: ", "", message).split())
         if found is None or not 0 < int(found.group(1)) <= len(self.origins):
-            report.refuse(text)
-            return
+            return text, None
         file, line = self.origins[int(found.group(1)) - 1]
-        if file is None or file == report.file:
-            report.refuse(text, line)
-        else:
-            report.refuse(f"{text} (in {file!r}, line {line})")
+        return (text, line) if file in (None, report.file) else (f"{text} (in {file!r}, line {line})", None)
 
 
 @dataclass

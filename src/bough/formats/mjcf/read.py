@@ -42,6 +42,9 @@ def read_mjcf(document: Document, report: Report) -> Description | None:
     if "error" in answer:
         flat.refuse(str(answer["error"]), report)
         return None
+    for doubt in answer["doubts"]:
+        if "deprecated" not in doubt:  # MuJoCo's own affair
+            flat.doubt(doubt, report)
     model = Compiled(answer)
     refuse_what_is_apart(model, document.ignore, report)
     return _Reader(model, flat, report).description()
@@ -80,8 +83,7 @@ class _Reader:
         """The links that a body becomes, each with its joint: one per joint, or one that does not move."""
         m, name = self._m, self._m.bodies[body]
         what = f"body {name!r}"
-        with self._report.at(None):
-            own = Link(name, self._inertia(body, what))
+        own = Link(name, self._inertia(body, what))
         parent, place = m.bodies[m["body_parentid"][body]], placed(m["body_quat"][body], m["body_pos"][body])
         first, count = int(m["body_jntadr"][body]), int(m["body_jntnum"][body])
         if count == 0:
@@ -96,7 +98,10 @@ class _Reader:
     def _inertia(self, body: int, what: str) -> Inertia:
         m = self._m
         at = placed(m["body_iquat"][body], m["body_ipos"][body])
-        return Inertia.of(float(m["body_mass"][body]), (0.0, 0.0, 0.0), m["body_inertia"][body], what).placed(at)
+        inertia = Inertia.read(float(m["body_mass"][body]), (0.0, 0.0, 0.0), m["body_inertia"][body], what)
+        if inertia.flaw:
+            self._report.doubt(f"{what}: {inertia.flaw}")
+        return inertia.placed(at)
 
     def _fixed(self, name: str) -> str:
         title = f"{name}_fixed"

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import warnings
 from typing import Any
 
 __all__ = ["compiled", "main"]
@@ -53,17 +54,19 @@ def compiled(request: dict[str, Any]) -> dict[str, Any]:
     import mujoco
 
     try:
-        spec = mujoco.MjSpec.from_string(request["xml"])
-        spec.compiler.discardvisual = False  # shapes are kept
-        spec.compiler.fusestatic = False  # and so are the names of bodies that do not move
-        stood_for = _replace_meshes(mujoco, spec, request["files"], request["shown"])
-        model = spec.compile()
+        with warnings.catch_warnings(record=True) as doubts:
+            warnings.simplefilter("always")
+            spec = mujoco.MjSpec.from_string(request["xml"])
+            spec.compiler.discardvisual = False  # shapes are kept
+            spec.compiler.fusestatic = False  # and so are the names of bodies that do not move
+            stood_for = _replace_meshes(mujoco, spec, request["files"], request["shown"])
+            model = spec.compile()
     except _Refused as refused:
         return {"error": str(refused)}
     except Exception as error:
         # MuJoCo raises errors of many types; what it says is all there is
         return {"error": str(error).strip() or type(error).__name__}
-    answer: dict[str, Any] = {}
+    answer: dict[str, Any] = {"doubts": [str(doubt.message) for doubt in doubts]}
     for name in ARRAYS:
         if hasattr(model, name):
             answer[name] = getattr(model, name).tolist()
