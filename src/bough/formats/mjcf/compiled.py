@@ -14,6 +14,22 @@ __all__ = ["Compiled", "at_point", "placed"]
 
 Floats = NDArray[np.float64]
 
+WHOLE = {
+    "name",
+    "gravity",
+    "off",
+    "doubts",
+    "meshes",
+    "mesh_files",
+    "density",
+    "viscosity",
+    "nflex",
+    "nplugin",
+    "body_pos",
+}
+WHOLE |= {f"{kind}_names" for kind in ("body", "jnt", "geom", "site", "eq")}
+"""What the answer to a file that compiles has in any case."""
+
 
 class Compiled:
     """The answer of the compiler.
@@ -30,6 +46,15 @@ class Compiled:
         self.joints = self._names("joint", answer["jnt_names"], set())
         self.sites = self._names("site", answer["site_names"], self.taken)
         self.equalities = self._names("equality", answer["eq_names"], set())
+
+    @staticmethod
+    def is_whole(answer: dict[str, Any]) -> bool:
+        """Whether the answer has all that is looked up, and as many rows of each kind as names."""
+        kinds = ("body", "jnt", "geom", "site", "eq")
+        rows = [name for name in answer if name.split("_")[0] in kinds and isinstance(answer[name], list)]
+        return answer.keys() >= WHOLE and all(
+            len(answer[name]) == len(answer[f"{name.split('_')[0]}_names"]) for name in rows
+        )
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         if name not in self._arrays:

@@ -100,7 +100,7 @@ def _answers(output: bytes) -> list[dict[str, Any]]:
             answer = json.loads(line)
         except ValueError:
             break
-        answers.append(answer if isinstance(answer, dict) else {"error": "the compiler's answer cannot be read"})
+        answers.append(answer if isinstance(answer, dict) else {})
     return answers
 
 

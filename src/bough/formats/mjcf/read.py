@@ -38,9 +38,9 @@ def read_mjcf(document: Document, report: Report) -> Description | None:
     from bough.formats.mjcf.compiler import ask, ask_apart  # what few programs need
 
     flat = flatten(document, report)
-    answer = ask(flat.request) if document.trusted else ask_apart([flat.request])[0]
-    if "error" in answer:
-        flat.refuse(str(answer["error"]), report)
+    answer = ask(flat.request) if document.trusted else (*ask_apart([flat.request]), {})[0]
+    if not Compiled.is_whole(answer):
+        flat.refuse(str(answer.get("error", "the answer of MuJoCo's compiler cannot be read")), report)
         return None
     for doubt in answer["doubts"]:
         if "deprecated" not in doubt:  # MuJoCo's own affair

@@ -65,7 +65,8 @@ def compiled(request: dict[str, Any]) -> dict[str, Any]:
         return {"error": str(refused)}
     except Exception as error:
         # MuJoCo raises errors of many types; what it says is all there is
-        return {"error": str(error).strip() or type(error).__name__}
+        text = str(error).strip() or type(error).__name__
+        return {"error": f"{text} (for want of memory?)" if "unknown exception" in text else text}
     answer: dict[str, Any] = {"doubts": [str(doubt.message) for doubt in doubts]}
     for name in ARRAYS:
         if hasattr(model, name):
