@@ -17,6 +17,7 @@ from bough.errors import (
     ModelError,
     PatternError,
     ProgramError,
+    SaveError,
     ShapeError,
     SingularError,
     TreeError,
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
     from bough.algorithms.global_forms import global_form
     from bough.cost import paper
     from bough.formats.load import load
+    from bough.formats.save import save
 
 __all__ = [
     "BoughError",
@@ -109,6 +111,7 @@ __all__ = [
     "Prismatic",
     "ProgramError",
     "Revolute",
+    "SaveError",
     "ShapeError",
     "SingularError",
     "Spherical",
@@ -159,6 +162,7 @@ __all__ = [
     "potential_energy",
     "random",
     "rnea",
+    "save",
     "set_backend",
     "set_num_threads",
     "to_drake",
@@ -180,6 +184,10 @@ def __getattr__(name: str) -> Any:
         from bough.formats.load import load
 
         return load
+    if name == "save":
+        from bough.formats.save import save
+
+        return save
     if name == "global_form":
         from bough.algorithms.global_forms import global_form
 

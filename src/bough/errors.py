@@ -17,6 +17,7 @@ __all__ = [
     "ModelError",
     "PatternError",
     "ProgramError",
+    "SaveError",
     "ShapeError",
     "SingularError",
     "TreeError",
@@ -60,6 +61,10 @@ class LoadError(BoughError, ValueError):
 
 class LoadWarning(UserWarning):
     """A file says something that no real mechanism has, but that can be computed with; the message names the line."""
+
+
+class SaveError(BoughError, ValueError):
+    """A model cannot be written: the format has no words for part of it, or the file cannot be made."""
 
 
 class ShapeError(BoughError, ValueError):

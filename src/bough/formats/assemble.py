@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 
@@ -140,7 +141,9 @@ class _Assembly:
             self._report.refuse(f"floating_base: the root of this file, {root!r}, is the world itself", line)
         with self._report.at(line):
             if self._options.floating_base:
-                self._put(Connection(BASE_JOINT, Free(), BASE, root), BASE)
+                taken = {c.name for c in self._description.connections}
+                name = next(name for name in (BASE_JOINT + "_" * k for k in count()) if name not in taken)
+                self._put(Connection(name, Free(), BASE, root), BASE)
             elif root in (BASE, self._description.world):
                 self._names[root] = BASE
             else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable
 
 from bough.formats.description import Connection, Description, Follow, Link, LinkGeometry
@@ -12,8 +14,9 @@ from bough.formats.packages import resolved
 from bough.formats.report import Report
 from bough.model import Fixed, Free, Inertia, Joint, Planar, Prismatic, Revolute
 
-__all__ = ["read_urdf"]
+__all__ = ["UNLIMITED", "read_urdf"]
 
+UNLIMITED = sys.float_info.max  # what stands for no limit where the format wants a number
 X = (1.0, 0.0, 0.0)  # the axis of a joint that has none
 NAMED_INERTIAS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 JOINTS: dict[str, Callable[[tuple[float, ...]], Joint]] = {
@@ -46,8 +49,13 @@ class _Reader:
             links=tuple(self._link(element) for element in links),
             connections=tuple(self._connection(element) for element in self._root.all("joint")),
             geometries=tuple(g for element in links for g in self._geometries(element)),
-            order="pinocchio",
+            order=self._order(),
         )
+
+    def _order(self) -> str:
+        """Pinocchio's order, unless the file was written by us from a model in another one."""
+        ours = self._root.first("bough")
+        return "file" if ours is not None and ours.attributes.get("order") == "file" else "pinocchio"
 
     # --- links ---
 
@@ -124,13 +132,17 @@ class _Reader:
         values: dict[str, float] = {}
         limit, dynamics = element.first("limit"), element.first("dynamics")
         if limit is not None and kind in ("revolute", "prismatic"):
-            values |= {key: number(limit, key, 0.0, what, self._report) for key in ("lower", "upper")}
+            values |= {key: self._bound(limit, key, what) for key in ("lower", "upper")}
         if limit is not None and kind in ("revolute", "prismatic", "continuous"):
             given = [key for key in ("velocity", "effort") if key in limit.attributes]
-            values |= {key: number(limit, key, 0.0, what, self._report) for key in given}
+            values |= {key: self._bound(limit, key, what) for key in given}
         if dynamics is not None and kind not in ("fixed",):
             values |= {key: number(dynamics, key, 0.0, what, self._report) for key in ("damping", "friction")}
         return values
+
+    def _bound(self, limit: Element, key: str, what: str) -> float:
+        value = number(limit, key, 0.0, what, self._report)
+        return math.copysign(math.inf, value) if abs(value) >= UNLIMITED else value
 
     # --- shapes ---
 

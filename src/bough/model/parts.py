@@ -179,6 +179,20 @@ class Inertia:
         J = sum((x.matrix + _parallel(x.mass, np.array(x.com) - com) for x in (self, other)), start=np.zeros((3, 3)))
         return Inertia._made(mass, com, J)
 
+    def minus(self, part: Inertia) -> Inertia:
+        """What is left of a body without one of its parts; differences within rounding are nothing."""
+        mass = self.mass - part.mass
+        if mass <= 1e-12 * self.mass:
+            mass = 0.0
+        whole = self.about_origin() - part.about_origin()
+        com = np.zeros(3)
+        if mass > 0.0:
+            com = (self.mass * np.array(self.com) - part.mass * np.array(part.com)) / mass
+        J = whole - _parallel(mass, com)
+        if np.abs(J).max() <= 1e-12 * np.abs(self.about_origin()).max():
+            J = np.zeros((3, 3))
+        return Inertia._made(mass, com, (J + J.T) / 2)
+
 
 def _parallel(mass: float, c: Floats) -> Floats:
     return np.asarray(mass * ((c @ c) * np.eye(3) - np.outer(c, c)))
