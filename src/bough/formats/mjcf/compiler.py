@@ -21,7 +21,7 @@ from bough.errors import LoadError
 __all__ = ["MEMORY", "SECONDS", "ask", "ask_apart"]
 
 MEMORY = 3_000_000_000  # bytes of address space, of which the compiler and NumPy take about one
-SECONDS = 20  # of processor time
+SECONDS = 10  # of processor time
 PATIENCE = 60  # seconds on the clock, for a machine that is busy
 OUTPUT = 500_000_000  # bytes
 

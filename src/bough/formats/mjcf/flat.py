@@ -27,6 +27,11 @@ DEEPEST = 500  # elements inside each other, includes counted
 PICTURES = ("texture", "skin")
 """Elements that only pictures need: left out, with the files they name."""
 
+NOT_A_NUMBER = re.compile(r"(^|\s)[+-]?nan(\(\w*\))?(\s|$)", re.IGNORECASE)
+"""What MuJoCo reads as a number and does not end with."""
+
+NAMES = ("name", "class", "childclass", "model", "key", "prefix")
+
 FOLDERS = ("meshdir", "texturedir", "assetdir", "strippath")
 
 
@@ -170,6 +175,9 @@ class _Flattening:
         node.children = [child for child in node.children if not (tag == "material" and child.tag == "layer")]
         if not self._document.trusted and (tag in ("plugin", "attach") or (tag == "model" and "file" in attributes)):
             self._refuse(f"<{tag}> loads what is not in this file: give trusted=True for such a model", node.file, node)
+        for name, value in attributes.items():
+            if name not in NAMES and NOT_A_NUMBER.search(value):
+                self._refuse(f"<{tag}>: {name} is {value!r}, expected finite numbers", node.file, node)
         if "file" in attributes:
             self._name_file(node)
 

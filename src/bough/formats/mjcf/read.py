@@ -47,7 +47,9 @@ def read_mjcf(document: Document, report: Report) -> Description | None:
             flat.doubt(doubt, report)
     model = Compiled(answer)
     refuse_what_is_apart(model, document.ignore, report)
-    return _Reader(model, flat, report).description()
+    with report.at(None):
+        return _Reader(model, flat, report).description()
+    return None
 
 
 class _Reader:
