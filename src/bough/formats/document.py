@@ -77,10 +77,8 @@ def _nearest(path: Path) -> str:
     if not folder.is_dir():
         return f": there is no folder {str(folder)!r}"
     names = sorted(entry.name for entry in islice(folder.iterdir(), 2000))
-    near = difflib.get_close_matches(path.name, names, n=3, cutoff=0.5)
-    same_kind = near or [name for name in names if name.endswith(path.suffix or ".urdf")][:6]
-    if not same_kind:
-        return f" in {str(folder.absolute())!r}"
-    return (
-        f"; did you mean {' or '.join(map(repr, same_kind))}?" if near else f"; the folder has {', '.join(same_kind)}"
-    )
+    near = difflib.get_close_matches(path.name, names, n=3, cutoff=0.7)
+    if near:
+        return f"; did you mean {' or '.join(map(repr, near))}?"
+    alike = [repr(name) for name in names if name.endswith(path.suffix or ".urdf")][:6]
+    return f"; the folder has {', '.join(alike)}" if alike else f" in {str(folder.absolute())!r}"

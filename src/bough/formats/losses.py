@@ -26,10 +26,11 @@ class Losses:
     """
 
     def __init__(self, format: str, leave_out: Collection[str] = ()) -> None:
-        for kind in [leave_out] if isinstance(leave_out, str) else leave_out:
+        kinds = [leave_out] if isinstance(leave_out, str) else leave_out
+        for kind in kinds:
             if kind not in KINDS:
                 raise UnknownNameError("kind of thing to leave out", kind, KINDS)
-        self._format, self._leave_out = format, frozenset(leave_out)
+        self._format, self._leave_out = format, frozenset(kinds)
         self._messages: list[str] = []
         self._kinds: set[str] = set()
 

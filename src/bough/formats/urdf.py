@@ -158,7 +158,9 @@ class _Reader:
         if solid is None:
             return None
         size = SOLIDS[solid.tag](solid, what, self._report)
-        file = name_of(solid, "filename", what, self._report) if solid.tag == "mesh" else ""
+        file = solid.attributes.get("filename", "") if solid.tag == "mesh" else ""
+        if solid.tag == "mesh" and not file:
+            self._report.refuse(f"{what}: <mesh> has no filename", solid.line)
         material = element.first("material")
         return LinkGeometry(
             link,
