@@ -287,8 +287,3 @@ def test_lines_of_errors(tmp_path: Path) -> None:
     )
     with pytest.raises(bough.LoadError, match=r"bad.xml, line 6: Schema violation: unrecognized attribute: 'foo'"):
         bough.load(path, trusted=True)
-
-
-def test_sdf_is_refused_by_name() -> None:
-    with pytest.raises(bough.LoadError, match="SDF files are not read: convert the model to URDF or MJCF"):
-        bough.load("<sdf version='1.9'><model name='m'/></sdf>")

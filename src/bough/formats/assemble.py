@@ -14,6 +14,7 @@ from bough.formats.report import Report
 from bough.formats.structure import ordered, rehung, root_of
 from bough.model import BASE, Builder, Equality, Fixed, Free, Inertia, Mimic, Model, Placement
 from bough.model.joints.reading import read_floats
+from bough.model.parts import HERE
 
 __all__ = ["BASE_JOINT", "assemble"]
 
@@ -147,7 +148,8 @@ class _Assembly:
             elif root in (BASE, self._description.world):
                 self._names[root] = BASE
             else:
-                self._put(Connection(BASE_JOINT, Fixed(), BASE, root), BASE)
+                place = self._description.root_placement if self._options.root in (None, root) else HERE
+                self._put(Connection(BASE_JOINT, Fixed(), BASE, root, place), BASE)
 
     def _add(self, c: Connection) -> None:
         if c.parent not in self._names:

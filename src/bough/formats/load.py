@@ -16,7 +16,7 @@ from bough.formats.description import Description, Options
 from bough.formats.document import Document, Source, read_document, read_source
 from bough.formats.mjcf.read import read_mjcf
 from bough.formats.report import Report
-from bough.formats.sdf import read_sdf
+from bough.formats.sdf.read import read_sdf
 from bough.formats.urdf import read_urdf
 from bough.formats.xacro import expanded, is_xacro
 from bough.model import Model
@@ -50,8 +50,9 @@ def load(
 ) -> Model:
     """The model that a file describes. The format is told from the content, not from the name.
 
-    Meshes are never opened, and elements that the format does not know are passed over. Nothing in the file is
-    executed, fetched or expanded, except in xacro files that you ask for.
+    URDF, MJCF (MuJoCo's, with ``pip install "bough[mjcf]"``), SDF (Gazebo's, single models) and xacro. Meshes are opened
+    only where a MJCF file leaves an inertia to them. Nothing in the file is executed, fetched or expanded, except in
+    xacro files that you ask for.
 
     Parameters
     ----------
@@ -74,7 +75,7 @@ def load(
     order
         Order of the joints, and so of q and v: ``"pinocchio"`` (depth first, joints on the same link by name) or
         ``"file"`` (as in the file, but a joint comes after those that carry it). By default that of the format:
-        Pinocchio's for URDF.
+        Pinocchio's for URDF, and the file's for MJCF, where it is MuJoCo's, and SDF.
     package_dirs
         Folders to look for ``package://`` references in. What is not found there keeps its reference.
     xacro_args
@@ -85,7 +86,7 @@ def load(
         in a process of its own with limits of time and memory, and reads what lies below the folder of the file or in
         `package_dirs`.
     ignore
-        What a MJCF file may have although bough cannot express it, and is then left out: ``"actuators"`` (their
+        What a MJCF or SDF file may have although bough cannot express it, and is then left out: ``"actuators"`` (their
         damping, and armature that is on no hinge or slide), ``"constraints"`` (equality constraints but connect, weld
         and joint), ``"flex"``, ``"fluid"``, ``"gravcomp"``, ``"limits"`` (of ball joints), ``"mocap"`` (bodies that
         carry others), ``"plugins"``, ``"springs"`` (that are not linear), ``"tendons"`` (with inertia or force).

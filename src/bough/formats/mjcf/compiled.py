@@ -81,7 +81,7 @@ class Compiled:
 
     def new_name(self, name: str) -> str:
         """A name for a further body, made longer until no other has it."""
-        while name in self.taken or name in self.sites:
+        while name in self.taken:
             name += "_"
         self.taken.add(name)
         return name

@@ -13,7 +13,7 @@ from bough.formats.text import listed, quoted
 from bough.model import Geometry, Inertia, Placement
 from bough.model.parts import HERE
 
-__all__ = ["geom", "inertial", "mesh_name", "pose"]
+__all__ = ["geom", "inertial", "pose"]
 
 LEAST = 1e-15  # mass and moments of a moving body that MuJoCo takes
 ROUNDING = 1e-12  # of a flat body: MuJoCo allows none in the triangle inequality
@@ -63,11 +63,6 @@ def inertial(inertia: Inertia, name: str, losses: Losses) -> str:
     place = f'pos="{listed(inertia.com)}"'
     turned = "" if np.array_equal(axes, np.eye(3)) else f' quat="{listed(_quaternion(axes))}"'
     return f'<inertial {place}{turned} mass="{inertia.mass!r}" diaginertia="{listed(moments)}"/>'
-
-
-def mesh_name(number: int) -> str:
-    """What a mesh is called."""
-    return f"mesh{number}"
 
 
 def geom(

@@ -105,6 +105,8 @@ def _refuse(step: Step, steps: Sequence[Step], parts: Any, model: Model, losses:
         losses.add(f"limits of {what}" + ("" if bounds else " to its velocity"), "limits")
     if any(low == high for low, high in zip(entry.lower, entry.upper, strict=True)):
         losses.add(f"limits of {what} that leave it no motion", "limits")
+    if 0.0 in entry.effort and not bounds:
+        losses.add(f"limits of {what} that leave it no force", "limits")
     if joint.quaternions:
         for kind, values in (("losses", entry.damping), ("losses", entry.friction), ("armature", entry.armature)):
             if len(set(values)) > 1:
@@ -125,7 +127,7 @@ def _element(step: Step, title: str, kind: str, axis: Vector, k: int, losses: Lo
         low, high, effort = entry.lower[k], entry.upper[k], entry.effort[k]
         if (math.isfinite(low) or math.isfinite(high)) and low < high:
             text += f' limited="true" range="{low!r} {high!r}"'
-        if math.isfinite(effort):
+        if 0.0 < effort < math.inf:
             text += f' actuatorfrclimited="true" actuatorfrcrange="{-effort!r} {effort!r}"'
         if entry.stiffness[k]:
             text += f' springref="{entry.rest[k]!r}"'

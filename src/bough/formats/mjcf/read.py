@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.errors import UnknownNameError
+from bough.errors import LoadError, UnknownNameError
 from bough.formats.description import Connection, Description, Link, LinkFrame
 from bough.formats.document import Document
 from bough.formats.mjcf.beside import APART, equalities, loops, refuse_what_is_apart, shapes
@@ -37,7 +37,13 @@ def read_mjcf(document: Document, report: Report) -> Description | None:
             raise UnknownNameError("part of a model that can be ignored", name, APART)
     from bough.formats.mjcf.compiler import ask, ask_apart  # what few programs need
 
-    flat = flatten(document, report)
+    try:
+        flat = flatten(document, report)
+    except LoadError as error:  # also of included files, which have names of their own
+        if not report.collect:
+            raise
+        report.problems.append(error)
+        return None
     answer = ask(flat.request) if document.trusted else (*ask_apart([flat.request]), {})[0]
     if not Compiled.is_whole(answer):
         flat.refuse(str(answer.get("error", "the answer of MuJoCo's compiler cannot be read")), report)
@@ -55,6 +61,7 @@ def read_mjcf(document: Document, report: Report) -> Description | None:
 class _Reader:
     def __init__(self, model: Compiled, flat: Flat, report: Report) -> None:
         self._m, self._flat, self._report = model, flat, report
+        self._titles = set(model.joints)
         self._armature, self._damping = self._losses()
 
     def description(self) -> Description:
@@ -107,7 +114,7 @@ class _Reader:
 
     def _fixed(self, name: str) -> str:
         title = f"{name}_fixed"
-        while title in self._m.joints:
+        while title in self._titles:
             title += "_"
         return title
 

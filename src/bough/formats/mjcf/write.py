@@ -7,7 +7,7 @@ body: P₁ T₁ C₁ with C₁ = F₁ P₂ F₂ places the last body by the firs
 from __future__ import annotations
 
 from bough.formats.losses import Losses
-from bough.formats.mjcf.elements import geom, inertial, mesh_name, pose
+from bough.formats.mjcf.elements import geom, inertial, pose
 from bough.formats.mjcf.joints import Step, joints
 from bough.formats.text import listed, quoted
 from bough.model import Equality, Fixed, Free, Geometry, Model, Placement, Spherical
@@ -37,6 +37,8 @@ class _Writer:
         self._sites: list[dict[str, Placement]] = [{} for _ in range(model.nbodies + 1)]
         for frame in model.frames:
             self._sites[frame.body][frame.name] = frame.placement
+        meshes = dict.fromkeys((g.file, g.size) for g in model.geometries if g.shape == "mesh")
+        self._meshes = {mesh: f"mesh{k}" for k, mesh in enumerate(meshes)}
         self._site_names = {frame.name for frame in model.frames}
         self._geom_names: set[str] = set()
         self._written: list[str] = []  # names of joints, in the order MuJoCo will have them
@@ -125,12 +127,6 @@ class _Writer:
             name = f"{g.name}_{number}"
         self._geom_names.add(name)
         return name
-
-    @property
-    def _meshes(self) -> dict[tuple[str, tuple[float, ...]], str]:
-        """Names of meshes by file and scale."""
-        kinds = dict.fromkeys((g.file, g.size) for g in self._model.geometries if g.shape == "mesh")
-        return {kind: mesh_name(k) for k, kind in enumerate(kinds)}
 
     def _assets(self) -> list[str]:
         return [
