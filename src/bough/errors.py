@@ -6,6 +6,7 @@ valid ones. All derive from `BoughError` and from the built-in a caller would ex
 
 from __future__ import annotations
 
+import bisect
 import difflib
 from collections.abc import Iterable
 
@@ -23,6 +24,8 @@ __all__ = [
     "TreeError",
     "UnknownNameError",
 ]
+
+MANY = 1000
 
 
 class BoughError(Exception):
@@ -102,7 +105,8 @@ class UnknownNameError(BoughError, KeyError):
 
     def __init__(self, kind: str, name: object, valid: Iterable[str]) -> None:
         names = sorted(valid)
-        near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
+        place = bisect.bisect(names, str(name))  # among very many names, those that begin alike
+        near = difflib.get_close_matches(str(name), names[max(place - MANY, 0) : place + MANY], n=3, cutoff=0.5)
         message = f"no {kind} is called {name!r}"
         if near:
             message += "; did you mean " + " or ".join(repr(n) for n in near) + "?"

@@ -50,9 +50,9 @@ def load(
 ) -> Model:
     """The model that a file describes. The format is told from the content, not from the name.
 
-    URDF, MJCF (MuJoCo's, with ``pip install "bough[mjcf]"``), SDF (Gazebo's, single models) and xacro. Meshes are opened
-    only where a MJCF file leaves an inertia to them. Nothing in the file is executed, fetched or expanded, except in
-    xacro files that you ask for.
+    URDF, MJCF (MuJoCo's, with ``pip install "bough[mjcf]"``), SDF (Gazebo's, single models) and xacro. Meshes are
+    opened only where a MJCF file leaves an inertia to them. Nothing in the file is executed, fetched or expanded,
+    except in xacro files that you ask for.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ class Report:
         """Say what is wrong in a line: raised, or collected."""
         error = self._error(message, line)
         if not self.collect:
-            raise error
+            raise error from None
         self.problems.append(error)
 
     def doubt(self, message: str, line: int | None = None) -> None:
