@@ -160,6 +160,9 @@ def test_a_stream_and_bytes(machine: bough.Model) -> None:
 def test_the_world_cannot_float() -> None:
     with pytest.raises(bough.LoadError, match="floating_base: the root of this file, 'world', is the world itself"):
         bough.load(MACHINE, trusted=True, floating_base=True)
+    with pytest.raises(bough.ModelError, match="root='cart': this file says what stands in the world"):
+        bough.load(MACHINE, trusted=True, root="cart")
+    assert bough.load(MACHINE, trusted=True, root="world").nv == 13
 
 
 # --- what bough cannot express ---

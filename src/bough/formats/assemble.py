@@ -31,6 +31,8 @@ def assemble(description: Description, options: Options, report: Report) -> Mode
         return None
     connections: Sequence[Connection] = description.connections
     if options.root is not None and options.root != root:
+        if description.world is not None:
+            raise ModelError(f"root={options.root!r}: this file says what stands in the world, so its root is {root!r}")
         root = _known_link(options.root, description)
         connections = rehung(connections, root)
     laws = _laws(connections, report) if options.mimic else {}

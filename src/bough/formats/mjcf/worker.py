@@ -11,6 +11,7 @@ The answer has arrays and names as MuJoCo calls them, or an ``error``.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import sys
@@ -168,7 +169,8 @@ def _limit(memory: int, seconds: int, output: int) -> None:
     ):
         hard = resource.getrlimit(kind)[1]
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(kind, (most, most))
+        with contextlib.suppress(ValueError, OSError):  # a system that does not know this limit
+            resource.setrlimit(kind, (most, most))
 
 
 def main() -> None:
