@@ -14,6 +14,7 @@ from bough.formats.report import Report
 from bough.formats.structure import ordered, rehung, root_of
 from bough.model import BASE, Builder, Equality, Fixed, Free, Inertia, Mimic, Model, Placement
 from bough.model.joints.reading import read_floats
+from bough.model.parts import HERE
 
 __all__ = ["BASE_JOINT", "assemble"]
 
@@ -30,6 +31,8 @@ def assemble(description: Description, options: Options, report: Report) -> Mode
         return None
     connections: Sequence[Connection] = description.connections
     if options.root is not None and options.root != root:
+        if description.world is not None:
+            raise ModelError(f"root={options.root!r}: this file says what stands in the world, so its root is {root!r}")
         root = _known_link(options.root, description)
         connections = rehung(connections, root)
     laws = _laws(connections, report) if options.mimic else {}
@@ -147,7 +150,8 @@ class _Assembly:
             elif root in (BASE, self._description.world):
                 self._names[root] = BASE
             else:
-                self._put(Connection(BASE_JOINT, Fixed(), BASE, root), BASE)
+                place = self._description.root_placement if self._options.root in (None, root) else HERE
+                self._put(Connection(BASE_JOINT, Fixed(), BASE, root, place), BASE)
 
     def _add(self, c: Connection) -> None:
         if c.parent not in self._names:

@@ -107,6 +107,8 @@ class Description:
         Name of the link that is the world itself, for formats that have one.
     loops, equalities
         Constraints beside the tree.
+    root_placement
+        Where the root is if it does not move.
     """
 
     name: str
@@ -119,6 +121,7 @@ class Description:
     world: str | None = None
     loops: tuple[LinkLoop, ...] = ()
     equalities: tuple[Equality, ...] = ()
+    root_placement: Placement = HERE
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,17 @@ Source: TypeAlias = str | os.PathLike[str] | bytes | IO[bytes] | IO[str]
 
 @dataclass(frozen=True)
 class Document:
-    """A file in memory: its elements, its bytes, the path it was read from if there is one, and folders of packages."""
+    """A file in memory: its elements, its bytes, the path it was read from if there is one, and folders of packages.
+
+    `trusted` and `ignore` are what `bough.load` was told.
+    """
 
     root: Element
     data: bytes | str
     path: Path | None
     package_dirs: tuple[Path, ...] = ()
+    trusted: bool = False
+    ignore: tuple[str, ...] = ()
 
 
 def read_document(

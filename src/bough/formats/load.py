@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
@@ -13,7 +14,9 @@ from bough.errors import LoadError
 from bough.formats.assemble import assemble
 from bough.formats.description import Description, Options
 from bough.formats.document import Document, Source, read_document, read_source
+from bough.formats.mjcf.read import read_mjcf
 from bough.formats.report import Report
+from bough.formats.sdf.read import read_sdf
 from bough.formats.urdf import read_urdf
 from bough.formats.xacro import expanded, is_xacro
 from bough.model import Model
@@ -21,9 +24,13 @@ from bough.model import Model
 __all__ = ["load", "problems"]
 
 
-Reader: TypeAlias = Callable[[Document, Report], Description]
+Reader: TypeAlias = Callable[[Document, Report], Description | None]
 
-FORMATS: dict[str, tuple[str, Reader]] = {"robot": ("URDF", read_urdf)}
+FORMATS: dict[str, tuple[str, Reader]] = {
+    "robot": ("URDF", read_urdf),
+    "mujoco": ("MJCF", read_mjcf),
+    "sdf": ("SDF", read_sdf),
+}
 """The formats by the tag of their root element."""
 
 
@@ -38,11 +45,14 @@ def load(
     order: str | None = None,
     package_dirs: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
     xacro_args: Mapping[str, str] | None = None,
+    trusted: bool = False,
+    ignore: str | Sequence[str] = (),
 ) -> Model:
     """The model that a file describes. The format is told from the content, not from the name.
 
-    Meshes are never opened, and elements that the format does not know are passed over. Nothing in the file is
-    executed, fetched or expanded, except in xacro files that you ask for.
+    URDF, MJCF (MuJoCo's, with ``pip install "bough[mjcf]"``), SDF (Gazebo's, single models) and xacro. Meshes are
+    opened only where a MJCF file leaves an inertia to them. Nothing in the file is executed, fetched or expanded,
+    except in xacro files that you ask for.
 
     Parameters
     ----------
@@ -65,12 +75,21 @@ def load(
     order
         Order of the joints, and so of q and v: ``"pinocchio"`` (depth first, joints on the same link by name) or
         ``"file"`` (as in the file, but a joint comes after those that carry it). By default that of the format:
-        Pinocchio's for URDF.
+        Pinocchio's for URDF, and the file's for MJCF, where it is MuJoCo's, and SDF.
     package_dirs
         Folders to look for ``package://`` references in. What is not found there keeps its reference.
     xacro_args
         The arguments of a xacro file, ``{}`` if it has none. xacro evaluates Python expressions from the file, so this
         says that you trust it; xacro files are refused otherwise.
+    trusted
+        Whether MuJoCo's compiler may run in this process on a MJCF file, and read any file it names. Otherwise it runs
+        in a process of its own with limits of time and memory, and reads what lies below the folder of the file or in
+        `package_dirs`.
+    ignore
+        What a MJCF or SDF file may have although bough cannot express it, and is then left out: ``"actuators"`` (their
+        damping, and armature that is on no hinge or slide), ``"constraints"`` (equality constraints but connect, weld
+        and joint), ``"flex"``, ``"fluid"``, ``"gravcomp"``, ``"limits"`` (of ball joints), ``"mocap"`` (bodies that
+        carry others), ``"plugins"``, ``"springs"`` (that are not linear), ``"tendons"`` (with inertia or force).
 
     Returns
     -------
@@ -98,7 +117,7 @@ def load(
     if not isinstance(lock, Mapping | None):
         raise LoadError(f"lock is {lock!r}, expected joint names and the values to hold them at")
     options = Options(floating_base, root, lock or {}, mimic, merge_fixed, order)
-    model, report = _loaded(source, options, package_dirs, xacro_args, collect=False)
+    model, report = _loaded(source, options, package_dirs, xacro_args, trusted, ignore, collect=False)
     assert model is not None, "the first problem is raised"
     report.warn(stacklevel=2)
     return model
@@ -109,12 +128,14 @@ def problems(
     *,
     package_dirs: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
     xacro_args: Mapping[str, str] | None = None,
+    trusted: bool = False,
+    ignore: str | Sequence[str] = (),
 ) -> tuple[LoadError, ...]:
     """All that is wrong with a file, structure and physics, by line; nothing if it loads without a warning.
 
     Parameters
     ----------
-    source, package_dirs, xacro_args
+    source, package_dirs, xacro_args, trusted, ignore
         As for `load`.
 
     Returns
@@ -122,7 +143,7 @@ def problems(
     tuple of LoadError
         What `load` would raise first or warn of, and what it would find next; each with its line.
     """
-    _, report = _loaded(source, Options(), package_dirs, xacro_args, collect=True)
+    _, report = _loaded(source, Options(), package_dirs, xacro_args, trusted, ignore, collect=True)
     return tuple(sorted((*report.problems, *report.doubts), key=lambda problem: problem.line or 0))
 
 
@@ -131,6 +152,8 @@ def _loaded(
     options: Options,
     package_dirs: str | PathLike[str] | Sequence[str | PathLike[str]],
     xacro_args: Mapping[str, str] | None,
+    trusted: bool,
+    ignore: str | Sequence[str],
     collect: bool,
 ) -> tuple[Model | None, Report]:
     folders = [package_dirs] if isinstance(package_dirs, str | PathLike) else package_dirs
@@ -141,10 +164,12 @@ def _loaded(
         document = expanded(document, xacro_args, report)
     if document is None:
         return None, report
+    document = replace(document, trusted=trusted, ignore=(ignore,) if isinstance(ignore, str) else tuple(ignore))
     tag = document.root.tag
     if tag not in FORMATS:
         known = ", ".join(f"<{tag}> ({name})" for tag, (name, _) in FORMATS.items())
         report.refuse(f"the file begins with <{tag}>, expected one of {known}", document.root.line)
         return None, report
     _, reader = FORMATS[tag]
-    return assemble(reader(document, report), options, report), report
+    description = reader(document, report)
+    return None if description is None else assemble(description, options, report), report

@@ -8,7 +8,7 @@ from bough.errors import SaveError, UnknownNameError
 
 __all__ = ["KINDS", "Losses"]
 
-KINDS = ("armature", "constraints", "geometries", "gravity", "limits", "losses", "springs")
+KINDS = ("armature", "constraints", "geometries", "gravity", "limits", "losses", "order", "springs")
 """What may be left out of a file: the motion of the tree itself never."""
 
 SHOWN = 6

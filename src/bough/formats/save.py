@@ -8,15 +8,16 @@ from pathlib import Path
 
 from bough.errors import SaveError, UnknownNameError
 from bough.formats.losses import Losses
+from bough.formats.mjcf.write import write_mjcf
 from bough.formats.urdf_writer import write_urdf
 from bough.model import Model
 
 __all__ = ["save"]
 
-WRITERS: dict[str, Callable[[Model, Losses], str]] = {"urdf": write_urdf}
+WRITERS: dict[str, Callable[[Model, Losses], str]] = {"urdf": write_urdf, "mjcf": write_mjcf}
 """From a model to the text of a file, by format."""
 
-SUFFIXES = {".urdf": "urdf"}
+SUFFIXES = {".urdf": "urdf", ".xml": "mjcf", ".mjcf": "mjcf"}
 
 
 def save(
@@ -33,10 +34,10 @@ def save(
     path
         Where to write it.
     format
-        ``"urdf"``; by default told from the suffix of the path.
+        ``"urdf"`` or ``"mjcf"``; by default told from the suffix of the path, ``.urdf``, ``.xml`` or ``.mjcf``.
     leave_out
         What may be left out of the file if the format has no words for it: any of "armature", "constraints",
-        "geometries", "gravity", "limits", "losses" and "springs".
+        "geometries", "gravity", "limits", "losses", "order" (of the joints) and "springs".
 
     Raises
     ------
@@ -48,6 +49,10 @@ def save(
     In a URDF file the base is the link ``world``, and frames are links on fixed joints. A body whose frame is away
     from its joint becomes two links, the first called ``…_at_joint``. Where the joints are not in Pinocchio's order
     the file says so in an element of its own, ``<bough order="file"/>``, that other programs pass over.
+
+    In a MJCF file frames are sites, and a joint with several coordinates becomes hinges and slides called ``…/1``,
+    ``…/2`` and so on; those of a planar joint move along the axes of the parent. Bodies without inertia that carry one
+    other body become further joints of that body, as MJCF has it. MuJoCo opens the files of meshes, `load` does not.
     """
     if not isinstance(model, Model):
         raise SaveError(f"cannot save a {type(model).__name__}, expected a bough.Model")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable
-from xml.sax.saxutils import quoteattr
 
-from bough.errors import SaveError
 from bough.formats.description import Connection
 from bough.formats.losses import Losses
 from bough.formats.structure import ordered
+from bough.formats.text import listed, quoted
 from bough.formats.urdf import UNLIMITED
 from bough.model import (
     BASE,
@@ -33,7 +31,6 @@ from bough.model.parts import HERE
 __all__ = ["rpy_of", "write_urdf"]
 
 GRAVITY = (0.0, 0.0, -9.81)
-NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_urdf(model: Model, losses: Losses) -> str:
@@ -82,7 +79,7 @@ class _Writer:
         if order != list(model.joint_names):
             self._lines.insert(0, '<bough order="file"/>')
         lines = "".join(f"  {line}\n" for line in self._lines)
-        return f'<?xml version="1.0" encoding="utf-8"?>\n<robot name={_quoted(model.name)}>\n{lines}</robot>\n'
+        return f'<?xml version="1.0" encoding="utf-8"?>\n<robot name={quoted(model.name)}>\n{lines}</robot>\n'
 
     # --- links ---
 
@@ -106,30 +103,30 @@ class _Writer:
     def _link(self, name: str, inertia: Inertia | None) -> None:
         parts = [*_inertial(inertia), *(line for g in self._shapes.get(name, ()) for line in self._geometry(g, name))]
         if not parts:
-            self._lines.append(f"<link name={_quoted(name)}/>")
+            self._lines.append(f"<link name={quoted(name)}/>")
             return
-        self._lines += [f"<link name={_quoted(name)}>", *(f"  {part}" for part in parts), "</link>"]
+        self._lines += [f"<link name={quoted(name)}>", *(f"  {part}" for part in parts), "</link>"]
 
     def _geometry(self, g: Geometry, link: str) -> list[str]:
-        size = [_numbers([x]) for x in g.size]
+        size = [listed([x]) for x in g.size]
         match g.shape:
             case "box":
-                solid = f'<box size="{_numbers(g.size)}"/>'
+                solid = f'<box size="{listed(g.size)}"/>'
             case "sphere":
                 solid = f'<sphere radius="{size[0]}"/>'
             case "cylinder" | "capsule":
                 solid = f'<{g.shape} radius="{size[0]}" length="{size[1]}"/>'
             case "mesh":
-                solid = f'<mesh filename={_quoted(g.file)} scale="{_numbers(g.size)}"/>'
+                solid = f'<mesh filename={quoted(g.file)} scale="{listed(g.size)}"/>'
             case _:
                 self._losses.add(f"the {g.shape} on {link!r}", "geometries")
                 return []
         placed = self._model.frame(link)
         place = placed.placement.inverse.then(g.placement) if placed.body == g.body else g.placement
-        name = f" name={_quoted(g.name)}" if g.name else ""
+        name = f" name={quoted(g.name)}" if g.name else ""
         colour = ""
         if g.rgba:  # materials of one name must have one colour
-            rgba = _numbers(g.rgba)
+            rgba = listed(g.rgba)
             colour = f'<material name="rgba {rgba}"><color rgba="{rgba}"/></material>'
         return [f"<{g.purpose}{name}>{_origin(place)}<geometry>{solid}</geometry>{colour}</{g.purpose}>"]
 
@@ -143,7 +140,7 @@ class _Writer:
         joint, follow = entry.joint, ""
         if isinstance(joint, Mimic):
             law = f'multiplier="{joint.ratio!r}" offset="{joint.offset!r}"'
-            follow = f"<mimic joint={_quoted(joint.source)} {law}/>"
+            follow = f"<mimic joint={quoted(joint.source)} {law}/>"
             joint = joint.joint
         kind = _kind(joint)
         if kind is None:
@@ -153,13 +150,13 @@ class _Writer:
             self._losses.add(f"the armature of joint {entry.name!r}", "armature")
         if any(entry.stiffness):
             self._losses.add(f"the spring of joint {entry.name!r}", "springs")
-        axis = f'<axis xyz="{_numbers(joint.axis)}"/>' if isinstance(joint, Revolute | Prismatic | Planar) else ""
+        axis = f'<axis xyz="{listed(joint.axis)}"/>' if isinstance(joint, Revolute | Prismatic | Planar) else ""
         inner = _origin(entry.placement) + axis + self._limits(entry, kind) + self._dynamics(entry) + follow
         self._write_joint(entry.name, kind, joint, parent, child, inner)
 
     def _write_joint(self, name: str, kind: str, joint: Joint, parent: str, child: str, inner: str) -> None:
-        ends = f"<parent link={_quoted(parent)}/><child link={_quoted(child)}/>"
-        self._lines.append(f"<joint name={_quoted(name)} type={_quoted(kind)}>{ends}{inner}</joint>")
+        ends = f"<parent link={quoted(parent)}/><child link={quoted(child)}/>"
+        self._lines.append(f"<joint name={quoted(name)} type={quoted(kind)}>{ends}{inner}</joint>")
         self._connections.append(Connection(name, joint, parent, child))
 
     def _limits(self, entry: JointEntry, kind: str) -> str:
@@ -209,25 +206,15 @@ def _inertial(inertia: Inertia | None) -> list[str]:
         return []
     names = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")
     moments = " ".join(f'{name}="{x!r}"' for name, x in zip(names, inertia.rotational, strict=True))
-    origin = f'<origin xyz="{_numbers(inertia.com)}"/>'
+    origin = f'<origin xyz="{listed(inertia.com)}"/>'
     return [f'<inertial>{origin}<mass value="{inertia.mass!r}"/><inertia {moments}/></inertial>']
 
 
 def _origin(placement: Placement) -> str:
     if placement == HERE:
         return ""
-    return f'<origin xyz="{_numbers(placement.origin)}" rpy="{_numbers(rpy_of(placement))}"/>'
-
-
-def _numbers(values: Iterable[float]) -> str:
-    return " ".join(repr(x + 0.0) for x in values)
+    return f'<origin xyz="{listed(placement.origin)}" rpy="{listed(rpy_of(placement))}"/>'
 
 
 def _bound(value: float) -> str:
     return repr(min(max(value, -UNLIMITED), UNLIMITED))
-
-
-def _quoted(text: str) -> str:
-    if NOT_XML.search(text):
-        raise SaveError(f"the name {text!r} has characters that no XML file can hold")
-    return quoteattr(text)
