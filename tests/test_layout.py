@@ -22,7 +22,7 @@ FACADE = "the facade"
 # What each folder may import besides itself, in processing order. Everyone may import ANYONE_MAY.
 # Two columns, physics and compiler, share only `scalar` and meet only in `kernel`.
 ANYONE_MAY = {"errors", "__about__"}
-PHYSICS = {"scalar", "spatial", "tree", "factor", "model", "load", "algorithms", "lagrange"}
+PHYSICS = {"scalar", "spatial", "tree", "factor", "model", "formats", "algorithms", "lagrange"}
 COMPILER = {"scalar", "program", "backends"}
 MAY_IMPORT: dict[str, set[str]] = {
     "__about__": set(),
@@ -32,7 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tree": {"scalar"},
     "factor": {"tree", "scalar"},
     "model": {"spatial", "tree", "scalar"},
-    "load": {"model"},
+    "formats": {"model"},
     "algorithms": {"model", "factor", "spatial", "tree", "scalar"},
     "lagrange": {"algorithms", "model", "factor", "spatial", "tree", "scalar"},
     "program": {"scalar"},
@@ -136,12 +136,12 @@ def test_imports_go_one_way(path: Path) -> None:
         ("tree.scans", "import bough.model.body", ["1: tree -> model"]),
         ("tree.scans", "from bough import model", ["1: tree -> model"]),
         ("tree.scans", "from ..model import Model", ["1: tree -> model"]),
-        ("tree.scans", "def f():\n    from .. import load", ["2: tree -> load"]),
+        ("tree.scans", "def f():\n    from .. import formats", ["2: tree -> formats"]),
         ("tree.scans", "import importlib\nimportlib.import_module('bough.model')", ["2: tree -> model"]),
         ("program.tracer", "if TYPE_CHECKING:\n    from bough.tree import Tree", ["2: program -> tree"]),
         ("algorithms.aba", "import bough", [f"1: algorithms -> {FACADE}"]),
         ("algorithms.aba", "from bough import Tree", [f"1: algorithms -> {FACADE}"]),
-        ("cli.paper", "from bough.load import urdf", ["1: cli -> load"]),
+        ("cli.paper", "from bough.formats import urdf", ["1: cli -> formats"]),
     ],
 )
 def test_the_import_rule_itself(importer: str, source: str, expected: list[str]) -> None:

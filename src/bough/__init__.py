@@ -1,7 +1,8 @@
 """bough: the dynamics of mechanisms, trees of rigid bodies with joints, exploiting their branches.
 
-Build a model with `Builder` (or take one of `topologies`), then ask: ``bough.rnea(model, q, v, a)``,
-``bough.crba(model, q)``, ``bough.aba(model, q, v, tau)``. Arrays may have any leading batch axes.
+Load a model from a file with `load`, build one with `Builder`, or take one of `topologies`, then ask:
+``bough.rnea(model, q, v, a)``, ``bough.crba(model, q)``, ``bough.aba(model, q, v, tau)``. Arrays may have any leading
+batch axes.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -11,9 +12,12 @@ from bough.backends.threads import get_num_threads, set_num_threads
 from bough.errors import (
     BoughError,
     FiniteError,
+    LoadError,
+    LoadWarning,
     ModelError,
     PatternError,
     ProgramError,
+    SaveError,
     ShapeError,
     SingularError,
     TreeError,
@@ -57,10 +61,13 @@ from bough.kernel.treematrix import TreeMatrix
 from bough.model import (
     Builder,
     Cylindrical,
+    Equality,
     Fixed,
     Free,
+    Geometry,
     Helical,
     Joint,
+    Loop,
     Mimic,
     Model,
     Planar,
@@ -78,18 +85,25 @@ if TYPE_CHECKING:
     from bough.algorithms.global_forms import global_form
     from bough.cost import paper
     from bough.cost.explain import explain
+    from bough.formats.load import load, problems
+    from bough.formats.save import save
 
 __all__ = [
     "BoughError",
     "Builder",
     "Count",
     "Cylindrical",
+    "Equality",
     "Factor",
     "FiniteError",
     "Fixed",
     "Free",
+    "Geometry",
     "Helical",
     "Joint",
+    "LoadError",
+    "LoadWarning",
+    "Loop",
     "Mimic",
     "Model",
     "ModelError",
@@ -98,6 +112,7 @@ __all__ = [
     "Prismatic",
     "ProgramError",
     "Revolute",
+    "SaveError",
     "ShapeError",
     "SingularError",
     "Spherical",
@@ -137,6 +152,7 @@ __all__ = [
     "jacobian",
     "jacobian_rate",
     "kinetic_energy",
+    "load",
     "ltdl",
     "ltl",
     "mass_matrix_by_rnea",
@@ -146,8 +162,10 @@ __all__ = [
     "paper",
     "placements",
     "potential_energy",
+    "problems",
     "random",
     "rnea",
+    "save",
     "set_backend",
     "set_num_threads",
     "to_drake",
@@ -169,6 +187,14 @@ def __getattr__(name: str) -> Any:
         from bough.cost.explain import explain
 
         return explain
+    if name in ("load", "problems"):
+        from bough.formats import load as loading
+
+        return getattr(loading, name)
+    if name == "save":
+        from bough.formats.save import save
+
+        return save
     if name == "global_form":
         from bough.algorithms.global_forms import global_form
 

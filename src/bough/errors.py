@@ -6,20 +6,26 @@ valid ones. All derive from `BoughError` and from the built-in a caller would ex
 
 from __future__ import annotations
 
+import bisect
 import difflib
 from collections.abc import Iterable
 
 __all__ = [
     "BoughError",
     "FiniteError",
+    "LoadError",
+    "LoadWarning",
     "ModelError",
     "PatternError",
     "ProgramError",
+    "SaveError",
     "ShapeError",
     "SingularError",
     "TreeError",
     "UnknownNameError",
 ]
+
+MANY = 1000
 
 
 class BoughError(Exception):
@@ -32,6 +38,36 @@ class TreeError(BoughError, ValueError):
 
 class ModelError(BoughError, ValueError):
     """A body, joint, frame or inertia of a model is not valid; the message names it."""
+
+
+class LoadError(BoughError, ValueError):
+    """A file cannot be read, or says something that cannot be; the message names the file and the line.
+
+    Parameters
+    ----------
+    message
+        What is wrong.
+    file, line
+        Where: name of the file and number of the line, counted from 1; None where there is none.
+    """
+
+    def __init__(self, message: str, file: str | None = None, line: int | None = None) -> None:
+        where = ", ".join(part for part in (file, f"line {line}" if line else None) if part)
+        super().__init__(f"{where}: {message}" if where else message)
+        self.message = message
+        self.file = file
+        self.line = line
+
+    def __reduce__(self) -> tuple[type[LoadError], tuple[str, str | None, int | None]]:
+        return LoadError, (self.message, self.file, self.line)
+
+
+class LoadWarning(UserWarning):
+    """A file says something that no real mechanism has, but that can be computed with; the message names the line."""
+
+
+class SaveError(BoughError, ValueError):
+    """A model cannot be written: the format has no words for part of it, or the file cannot be made."""
 
 
 class ShapeError(BoughError, ValueError):
@@ -69,7 +105,8 @@ class UnknownNameError(BoughError, KeyError):
 
     def __init__(self, kind: str, name: object, valid: Iterable[str]) -> None:
         names = sorted(valid)
-        near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
+        place = bisect.bisect(names, str(name))  # among very many names, those that begin alike
+        near = difflib.get_close_matches(str(name), names[max(place - MANY, 0) : place + MANY], n=3, cutoff=0.5)
         message = f"no {kind} is called {name!r}"
         if near:
             message += "; did you mean " + " or ".join(repr(n) for n in near) + "?"

@@ -1,8 +1,4 @@
-"""Hand-written MJCF models in MuJoCo against the same mechanisms in bough.
-
-MuJoCo's velocity of a free joint is along the world's axes, v' = T v, so that its accelerations are
-a' = T (a + [ω × v, 0]), its mass matrix is T⁻ᵀ M T⁻¹ and its bias T⁻ᵀ rnea(q, v, a) with a' = 0.
-"""
+"""Hand-written MJCF models in MuJoCo against the same mechanisms in bough."""
 
 from __future__ import annotations
 
@@ -14,6 +10,7 @@ import pytest
 
 import bough
 from closeness import assert_close
+from mujoco_states import to_theirs, turning
 
 STATES = 10
 TOLERANCE = 1e-10
@@ -142,23 +139,6 @@ def quadruped(hip: bough.Joint) -> bough.Model:
 def theirs(xml: str) -> tuple[Any, Any]:
     model = mujoco.MjModel.from_xml_string(xml)
     return model, mujoco.MjData(model)
-
-
-def to_theirs(model: bough.Model, q: np.ndarray) -> np.ndarray:
-    """The matrix T with v' = T v at one configuration."""
-    columns = [bough.to_mujoco(model, q, unit)[1] for unit in np.eye(model.nv)]
-    return np.stack(columns, axis=-1)
-
-
-def turning(model: bough.Model, v: np.ndarray) -> np.ndarray:
-    """[ω × v, 0] for the free joint, if there is one: what accelerations in the body's axes lack."""
-    result = np.zeros(model.nv)
-    for name, entry in zip(model.joint_names, model.joints, strict=True):
-        if isinstance(entry.joint, bough.Free):
-            part = model.v_slice(name)
-            twist = v[part]
-            result[part][:3] = np.cross(twist[3:], twist[:3])
-    return result
 
 
 CASES = {

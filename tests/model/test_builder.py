@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bough
-from bough.model.builder import rotation_from_rpy
+from bough.model.arguments import rotation_from_rpy
 from bough.model.parts import Inertia, Placement
 from closeness import assert_close
 from model_strategies import random_inertia, random_placement, random_rotation, random_state

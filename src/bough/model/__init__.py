@@ -2,6 +2,8 @@
 
 from bough.model import topologies
 from bough.model.builder import Builder
+from bough.model.constraints import Attachment, Equality, Loop
+from bough.model.geometry import Geometry
 from bough.model.joints import (
     Cylindrical,
     Fixed,
@@ -21,7 +23,7 @@ from bough.model.model import BASE, Model
 from bough.model.parts import Body, Frame, Inertia, JointEntry, Placement
 
 __all__ = [
-    "BASE", "Body", "BodyRecord", "Builder", "Cylindrical", "Fixed", "Frame", "Free", "Helical", "Inertia", "Joint",
-    "JointEntry", "Mechanism", "Mimic", "Model", "Placement", "Planar", "Prismatic", "Revolute", "Spherical",
-    "Translational", "Universal", "combine", "topologies",
+    "BASE", "Attachment", "Body", "BodyRecord", "Builder", "Cylindrical", "Equality", "Fixed", "Frame", "Free",
+    "Geometry", "Helical", "Inertia", "Joint", "JointEntry", "Loop", "Mechanism", "Mimic", "Model", "Placement",
+    "Planar", "Prismatic", "Revolute", "Spherical", "Translational", "Universal", "combine", "topologies",
 ]  # fmt: skip

@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError, UnknownNameError
+from bough.model.arguments import (
+    FINITE,
+    NOT_NEGATIVE,
+    read_placement,
+    require_joint,
+    require_limits,
+    require_name,
+    spread,
+)
+from bough.model.constraints import Attachment, Constraint, Equality, Loop
 from bough.model.coupling import own_joint
+from bough.model.geometry import Geometry, read_geometry
 from bough.model.joints import Fixed, Joint
-from bough.model.joints.contract import check_contract
 from bough.model.joints.reading import read_floats
 from bough.model.model import BASE, Model
 from bough.model.parts import HERE, Body, Frame, Inertia, JointEntry, Placement
 from bough.tree import Tree
 
-__all__ = ["Builder", "rotation_from_rpy"]
-
-NOT_NEGATIVE = "numbers that are not negative"
-FINITE = "finite numbers that are not negative"
-
-
-def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Rotation (3, 3) by roll about x, then pitch about y, then yaw about z, all axes fixed (rad)."""
-    (cx, sx), (cy, sy), (cz, sz) = ((math.cos(a), math.sin(a)) for a in (roll, pitch, yaw))
-    return np.array(
-        [
-            [cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx],
-            [sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx],
-            [-sy, cy * sx, cy * cx],
-        ]
-    )
+__all__ = ["Builder"]
 
 
 class Builder:
@@ -60,7 +56,7 @@ class Builder:
         g = read_floats(gravity, "gravity", "three finite numbers (m/s²)")
         if g.shape != (3,) or not np.isfinite(g).all():
             raise ModelError(f"gravity is {gravity!r}, expected three finite numbers (m/s²)")
-        _require_name(name, "the mechanism")
+        require_name(name, "the mechanism")
         self._name = name
         self._gravity = (float(g[0]), float(g[1]), float(g[2]))
         self._parents: list[int] = []
@@ -68,6 +64,8 @@ class Builder:
         self._joints: list[JointEntry] = []
         self._titles: set[str] = set()
         self._frames: list[Frame] = []
+        self._geometries: list[Geometry] = []
+        self._constraints: dict[str, Constraint] = {}
         self._places: dict[str, tuple[int, Placement]] = {BASE: (0, HERE)}
 
     def add(
@@ -77,12 +75,14 @@ class Builder:
         parent: str = BASE,
         *,
         joint_name: str | None = None,
-        at: ArrayLike = (0.0, 0.0, 0.0),
+        at: ArrayLike | Placement = (0.0, 0.0, 0.0),
         rpy: ArrayLike | None = None,
         rotation: ArrayLike | None = None,
+        frame_at: ArrayLike | Placement = (0.0, 0.0, 0.0),
+        frame_rotation: ArrayLike | None = None,
         mass: float = 0.0,
         com: ArrayLike = (0.0, 0.0, 0.0),
-        inertia: ArrayLike = 0.0,
+        inertia: ArrayLike | Inertia = 0.0,
         lower: ArrayLike = -math.inf,
         upper: ArrayLike = math.inf,
         velocity: ArrayLike = math.inf,
@@ -90,6 +90,8 @@ class Builder:
         damping: ArrayLike = 0.0,
         friction: ArrayLike = 0.0,
         armature: ArrayLike = 0.0,
+        stiffness: ArrayLike = 0.0,
+        rest: ArrayLike | None = None,
     ) -> int:
         """Add a body on a joint and return its number.
 
@@ -105,15 +107,21 @@ class Builder:
             Name of the joint; the body's own name if not given.
         at, rpy, rotation
             Placement of the joint frame in the parent: position (m), and either roll, pitch, yaw (rad) or a (3, 3)
-            rotation.
+            rotation. `at` may also be a whole `Placement`, here and wherever something is placed.
+        frame_at, frame_rotation
+            Placement of the body frame in the moving side of the joint, position (m) and (3, 3) rotation; by default
+            they are one. A hinge whose axis passes through the point c of its body is placed at c in the parent, with
+            ``frame_at=-c``.
         mass, com, inertia
             Mass (kg), centre of mass (m, body frame), and inertia about the centre of mass (kg m²): a number, three
-            principal moments or a symmetric (3, 3) matrix.
+            principal moments or a symmetric (3, 3) matrix. An `Inertia` says all three, and is taken as it is.
         lower, upper
             Limits of q; a number holds for all entries.
-        velocity, effort, damping, friction, armature
-            Per degree of freedom; a number holds for all. Limits, damping and friction are kept for simulation and
-            control and do not act in the dynamics functions; armature does.
+        velocity, effort, damping, friction, armature, stiffness
+            Per degree of freedom; a number holds for all. Limits, damping, friction and springs are kept for simulation
+            and control and do not act in the dynamics functions; armature does.
+        rest
+            Configuration in which the spring is at rest; the neutral one if not given.
 
         Returns
         -------
@@ -122,15 +130,16 @@ class Builder:
             stays a frame, and its inertia has no effect.
         """
         body, place, what = self._new(name, parent, f"body {name!r}")
-        _require_joint(joint, what)
-        placement = place.then(_placement(at, rpy, rotation, what))
-        mass_props = Inertia.of(mass, com, inertia, what)
+        require_joint(joint, what)
+        placement = place.then(read_placement(at, rpy, rotation, what))
+        own_frame = read_placement(frame_at, None, frame_rotation, f"{what}: frame")
+        mass_props = inertia if isinstance(inertia, Inertia) else Inertia.of(mass, com, inertia, what)
         if isinstance(joint, Fixed):
-            self._merge(name, body, placement, mass_props)
+            self._merge(name, body, placement.then(own_frame), mass_props)
             return body
         title = name if joint_name is None else joint_name
         what = f"joint {title!r}"
-        _require_name(title, what)
+        require_name(title, what)
         if title in self._titles:
             raise ModelError(f"{what}: there is a joint of this name already")
         nq, nv = own_joint(joint).nq, own_joint(joint).nv  # a mimic joint keeps the limits of its own motion
@@ -138,19 +147,19 @@ class Builder:
             title,
             joint,
             placement,
-            _spread(lower, nq, f"{what}: lower", "no NaN"),
-            _spread(upper, nq, f"{what}: upper", "no NaN"),
-            _spread(velocity, nv, f"{what}: velocity", NOT_NEGATIVE),
-            _spread(effort, nv, f"{what}: effort", NOT_NEGATIVE),
-            _spread(damping, nv, f"{what}: damping", FINITE),
-            _spread(friction, nv, f"{what}: friction", FINITE),
-            _spread(armature, nv, f"{what}: armature", FINITE),
+            spread(lower, nq, f"{what}: lower", "no NaN"),
+            spread(upper, nq, f"{what}: upper", "no NaN"),
+            spread(velocity, nv, f"{what}: velocity", NOT_NEGATIVE),
+            spread(effort, nv, f"{what}: effort", NOT_NEGATIVE),
+            spread(damping, nv, f"{what}: damping", FINITE),
+            spread(friction, nv, f"{what}: friction", FINITE),
+            spread(armature, nv, f"{what}: armature", FINITE),
+            spread(stiffness, nv, f"{what}: stiffness", FINITE),
+            spread(own_joint(joint).neutral() if rest is None else rest, nq, f"{what}: rest", "finite numbers"),
         )
-        for low, high in zip(entry.lower, entry.upper, strict=True):
-            if low > high or low == math.inf or high == -math.inf:
-                raise ModelError(f"{what}: the lower limit {low} is above the upper limit {high}")
+        require_limits(entry, what)
         self._parents.append(body)
-        self._bodies.append(Body(name, mass_props))
+        self._bodies.append(Body(name, mass_props, own_frame))
         self._joints.append(entry)
         self._titles.add(title)
         self._places[name] = (len(self._bodies), HERE)
@@ -161,15 +170,138 @@ class Builder:
         name: str,
         body: str,
         *,
-        at: ArrayLike = (0.0, 0.0, 0.0),
+        at: ArrayLike | Placement = (0.0, 0.0, 0.0),
         rpy: ArrayLike | None = None,
         rotation: ArrayLike | None = None,
     ) -> None:
         """Add a named frame fixed to a body (or to the base, or to another frame)."""
         number, place, what = self._new(name, body, f"frame {name!r}")
-        placement = place.then(_placement(at, rpy, rotation, what))
+        placement = place.then(read_placement(at, rpy, rotation, what))
         self._frames.append(Frame(name, number, placement))
         self._places[name] = (number, placement)
+
+    def geometry(
+        self,
+        body: str,
+        shape: str,
+        size: ArrayLike,
+        *,
+        name: str = "",
+        at: ArrayLike | Placement = (0.0, 0.0, 0.0),
+        rpy: ArrayLike | None = None,
+        rotation: ArrayLike | None = None,
+        purpose: str = "collision",
+        file: str = "",
+        rgba: ArrayLike | None = None,
+    ) -> None:
+        """Add a shape to a body (or to the base, or to a frame); it does not act in the dynamics functions.
+
+        Parameters
+        ----------
+        body
+            Name of the body or frame that carries it.
+        shape, size
+            One of "box", "sphere", "cylinder", "capsule", "ellipsoid", "plane" and "mesh", and its numbers (m); see
+            `bough.Geometry`.
+        name
+            A name, if it has one.
+        at, rpy, rotation
+            Placement in the body or frame: position (m), and either roll, pitch, yaw (rad) or a (3, 3) rotation.
+        purpose
+            "collision" or "visual".
+        file
+            Where the triangles of a mesh are; kept as it is, never opened.
+        rgba
+            Colour: red, green, blue and opacity, each 0 to 1.
+        """
+        if not isinstance(body, str) or body not in self._places:
+            raise UnknownNameError("body or frame to put a geometry on", body, self._places)
+        number, place = self._places[body]
+        what = f"geometry {name!r} of {body!r}"
+        placement = place.then(read_placement(at, rpy, rotation, what))
+        self._geometries.append(read_geometry(name, body, number, placement, shape, size, purpose, file, rgba, what))
+
+    def loop(
+        self,
+        name: str,
+        joint: Joint,
+        predecessor: str,
+        successor: str,
+        *,
+        at: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: ArrayLike | None = None,
+        successor_at: ArrayLike = (0.0, 0.0, 0.0),
+        successor_rotation: ArrayLike | None = None,
+    ) -> None:
+        """Add a joint that closes a loop, as data: the dynamics functions take no notice of it.
+
+        Parameters
+        ----------
+        name
+            Name of the constraint.
+        joint
+            How the successor may move relative to the predecessor, `bough.Fixed` among others.
+        predecessor, successor
+            Names of two bodies or frames, the base among them.
+        at, rotation
+            Placement of the joint's fixed side in the predecessor: position (m) and (3, 3) rotation.
+        successor_at, successor_rotation
+            Placement of the joint's moving side in the successor.
+        """
+        what = self._new_constraint(name)
+        require_joint(joint, what)
+        sides = ((predecessor, at, rotation), (successor, successor_at, successor_rotation))
+        ends = []
+        for side, origin, turn in sides:
+            if not isinstance(side, str) or side not in self._places:
+                raise UnknownNameError(f"body or frame that {what} could join", side, self._places)
+            body, place = self._places[side]
+            ends.append(Attachment(body, place.then(read_placement(origin, None, turn, what))))
+        self._constraints[name] = Loop(name, joint, ends[0], ends[1])
+
+    def equality(
+        self,
+        name: str,
+        joint: str,
+        other: str | None,
+        polynomial: ArrayLike,
+        *,
+        zero: float = 0.0,
+        other_zero: float = 0.0,
+    ) -> None:
+        """Add a law between two joints' coordinates, as data: the dynamics functions take no notice of it.
+
+        Parameters
+        ----------
+        name
+            Name of the constraint.
+        joint, other
+            Names of joints with one degree of freedom; without `other` the coordinate of `joint` is constant.
+        polynomial
+            Coefficients c₀, c₁, … of the law q - zero = c₀ + c₁ x + c₂ x² + …, where x = q(other) - other_zero.
+        zero, other_zero
+            Coordinates (rad or m) from which the two are measured.
+        """
+        what = self._new_constraint(name)
+        entries = {entry.name: entry.joint for entry in self._joints}
+        for title in (joint, other)[: 1 if other is None else 2]:
+            if title not in entries:
+                raise UnknownNameError(f"joint that {what} could couple", title, entries)
+            if entries[title].nv != 1:
+                raise ModelError(f"{what}: joint {title!r} has {entries[title].nv} degrees of freedom, expected one")
+        c = np.atleast_1d(read_floats(polynomial, f"{what}: the polynomial", "finite numbers"))
+        zeros = read_floats((zero, other_zero), f"{what}: zero", "finite numbers")
+        if c.ndim != 1 or not np.isfinite(c).all() or not np.isfinite(zeros).all():
+            raise ModelError(f"{what}: the polynomial is {polynomial!r}, expected finite numbers")
+        coefficients = tuple(float(x) for x in c)
+        self._constraints[name] = Equality(name, joint, other, coefficients, float(zeros[0]), float(zeros[1]))
+
+    def _new_constraint(self, name: str) -> str:
+        what = f"constraint {name!r}"
+        require_name(name, what)
+        if name in self._constraints:
+            raise ModelError(f"{what}: there is a constraint of this name already")
+        return what
 
     def build(self) -> Model:
         """The model; the builder may be used further."""
@@ -180,12 +312,14 @@ class Builder:
             tuple(self._joints),
             tuple(self._frames),
             self._gravity,
+            tuple(self._geometries),
+            tuple(self._constraints.values()),
         )
         model.coupling  # noqa: B018 (mimic joints that follow nothing are found here)
         return model
 
     def _new(self, name: str, parent: str, what: str) -> tuple[int, Placement, str]:
-        _require_name(name, what)
+        require_name(name, what)
         if name in self._places:
             raise ModelError(f"{what}: there is a body or frame of this name already")
         if not isinstance(parent, str) or parent not in self._places:
@@ -197,56 +331,6 @@ class Builder:
         """A body on a fixed joint becomes part of its parent; the base swallows inertia without effect."""
         if body:
             old = self._bodies[body - 1]
-            self._bodies[body - 1] = Body(old.name, old.inertia.plus(inertia.placed(placement)))
+            self._bodies[body - 1] = replace(old, inertia=old.inertia.plus(inertia.placed(placement)))
         self._frames.append(Frame(name, body, placement))
         self._places[name] = (body, placement)
-
-
-def _require_name(name: object, what: str) -> None:
-    if not isinstance(name, str) or not name:
-        raise ModelError(f"{what}: a name is a string that is not empty")
-
-
-def _require_joint(joint: object, what: str) -> None:
-    if not isinstance(joint, Joint):
-        raise ModelError(f"{what}: the joint is {joint!r}, expected a joint such as bough.Revolute('z')")
-    own = own_joint(joint)
-    if not isinstance(own, Fixed) and min(own.nq, own.nv) < 1:
-        raise ModelError(
-            f"{what}: the joint is {joint!r} with nq = {own.nq} and nv = {own.nv}, expected at least one of each; "
-            "what does not move is bough.Fixed()"
-        )
-    if not type(own).__module__.startswith("bough.model.joints."):
-        check_contract(own, what)
-    try:
-        hash(joint)
-    except TypeError:
-        raise ModelError(f"{what}: the joint is {joint!r}, expected one that can be hashed") from None
-
-
-def _placement(at: ArrayLike, rpy: ArrayLike | None, rotation: ArrayLike | None, what: str) -> Placement:
-    if rpy is not None and rotation is not None:
-        raise ModelError(f"{what}: give rpy or rotation, not both")
-    if rpy is not None:
-        angles = read_floats(rpy, f"{what}: rpy", "three finite angles (rad)")
-        if angles.shape != (3,) or not np.isfinite(angles).all():
-            raise ModelError(f"{what}: rpy is {rpy!r}, expected three finite angles (rad)")
-        rotation = rotation_from_rpy(*(float(a) for a in angles))
-    return Placement.of(np.eye(3) if rotation is None else rotation, at, what)
-
-
-def _spread(value: ArrayLike, size: int, what: str, expected: str) -> tuple[float, ...]:
-    """A number for each entry, from one or from as many; `expected` says which are allowed, beyond not being NaN."""
-    one: object = value
-    if isinstance(one, float):  # most are left at their defaults
-        boundless = math.isinf(one) and expected != FINITE and (one > 0.0 or expected != NOT_NEGATIVE)
-        if boundless or 0.0 <= one < math.inf:
-            return (float(one),) * size
-    values = read_floats(value, what, f"a number or {size} of them")
-    if values.shape not in ((), (size,)):
-        raise ModelError(f"{what} is {value!r}, expected a number or {size} of them")
-    negative = (values < 0).any() and expected in (NOT_NEGATIVE, FINITE)
-    infinite = np.isinf(values).any() and expected == FINITE
-    if np.isnan(values).any() or negative or infinite:
-        raise ModelError(f"{what} is {value!r}, expected {expected}")
-    return tuple(float(x) for x in np.broadcast_to(values, (size,)))

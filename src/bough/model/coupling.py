@@ -59,9 +59,10 @@ class Coupling:
         v: list[tuple[int, float]] = []
         q_own: list[int] = []
         v_own: list[int] = []
+        laws = _resolve(names, joints)
         for k, joint in enumerate(joints):
             if isinstance(joint, Mimic):
-                source, ratio, offset = _resolve(k, names, joints)
+                source, ratio, offset = laws[k]
                 q.append((int(q_start[source]), ratio, offset))
                 v.append((int(v_start[source]), ratio))
             else:
@@ -183,35 +184,56 @@ class Coupling:
         return small.packed_starts[low] + small.depths[high] - 1, weights
 
 
-def _resolve(k: int, names: Sequence[str], joints: Sequence[Joint]) -> tuple[int, float, float]:
-    """The free joint that a mimic joint follows in the end, with ratio and offset of the whole chain."""
-    ratio, offset, seen = 1.0, 0.0, [k]
-    joint = joints[k]
-    while isinstance(joint, Mimic):
-        if joint.source not in names:
-            raise UnknownNameError(f"joint for {names[k]!r} to mimic", joint.source, names)
-        offset += ratio * joint.offset
-        ratio *= joint.ratio
-        k = list(names).index(joint.source)
-        if k in seen:
-            raise ModelError("mimic joints follow each other in a circle: " + " → ".join(names[i] for i in (*seen, k)))
-        seen.append(k)
-        joint = joints[k]
-    if (joint.nq, joint.nv) != (1, 1):
-        raise ModelError(
-            f"joint {names[seen[0]]!r} mimics {names[k]!r}, which has {joint.nv} degrees of freedom, not one"
-        )
-    return k, ratio, offset
+def _resolve(names: Sequence[str], joints: Sequence[Joint]) -> list[tuple[int, float, float]]:
+    """For each joint: the free joint that it follows in the end, with ratio and offset of the whole chain."""
+    number = {name: k for k, name in enumerate(names)}
+    laws: dict[int, tuple[int, float, float]] = {}
+    for start in range(len(joints)):
+        chain: dict[int, Mimic] = {}
+        k, joint = start, joints[start]
+        while k not in laws and isinstance(joint, Mimic):
+            if joint.source not in number:
+                raise UnknownNameError(f"joint for {names[k]!r} to mimic", joint.source, names)
+            if k in chain:
+                shown = " → ".join(names[i] for i in (*list(chain)[:8], k))
+                raise ModelError(f"mimic joints follow each other in a circle: {shown}")
+            chain[k] = joint
+            k = number[joint.source]
+            joint = joints[k]
+        if chain and not isinstance(joint, Mimic) and (joint.nq, joint.nv) != (1, 1):
+            raise ModelError(
+                f"joint {names[start]!r} mimics {names[k]!r}, which has {joint.nv} degrees of freedom, not one"
+            )
+        source, ratio, offset = laws.setdefault(k, (k, 1.0, 0.0))
+        for i, own in reversed(chain.items()):
+            ratio, offset = own.ratio * ratio, own.ratio * offset + own.offset
+            laws[i] = (source, ratio, offset)
+    return [laws[k] for k in range(len(joints))]
 
 
 def _reduced_tree(full: Tree, source: Ints, n: int) -> Tree:
-    entries = set()
-    for i in range(1, full.n + 1):
-        for j in full.ancestors(i):
-            a, b = int(source[i - 1]) + 1, int(source[j - 1]) + 1
-            if a != b:
-                entries.add((max(a, b), min(a, b)))
-    return elimination_tree(n, sorted(entries))
+    """The elimination tree of Gᵀ H G, whose rows are coupled along every path of the full tree.
+
+    For each path it is enough to couple neighbours in order of their rows: among the last k rows the same ones hang
+    together then, for any k, and nothing else matters for the tree.
+    """
+    rows = [0, *(int(s) + 1 for s in source)]
+    last = [0] * (full.n + 1)  # the last row met on the path to each body
+    entries = []
+    for i, parent in enumerate(full.parents, start=1):
+        row = rows[i]
+        last[i] = max(row, last[parent])
+        if row > last[parent] > 0:
+            entries.append((row, last[parent]))
+        elif parent:
+            above, below = n + 1, 0
+            while parent and rows[parent] != row:
+                met = rows[parent]
+                above, below = (min(above, met), below) if met > row else (above, max(below, met))
+                parent = full.parents[parent - 1]
+            if not parent:
+                entries += [(above, row)] + ([(row, below)] if below else [])
+    return elimination_tree(n, entries)
 
 
 def _tables(**data: NDArray[Any]) -> tuple[Table, ...]:

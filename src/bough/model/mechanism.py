@@ -1,9 +1,9 @@
 """The inside of a model: what the algorithms see.
 
-At the border, frames and inertias are those of the author. Inside, every body frame is turned so that its joint is in
-canonical form (a revolute axis is z) and slid along that axis, inertias are (m, h, I at the origin), once as they are
-and once regrouped, and mimic joints have coordinates of their own. Bodies whose joints have the same canonical form,
-and which agree in being a root or a leaf, are of one kind.
+At the border, frames and inertias are those of the author. Inside, the frame of a body is the moving side of its joint,
+turned so that the joint is in canonical form (a revolute axis is z) and slid along that axis, inertias are (m, h, I at
+the origin), once as they are and once regrouped, and mimic joints have coordinates of their own. Bodies whose joints
+have the same canonical form, and which agree in being a root or a leaf, are of one kind.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from bough.model.coupling import Coupling, own_joint
 from bough.model.equivalent import LOWER, NOTHING, regrouped, slides, turns
 from bough.model.joints import Joint
+from bough.model.joints.contract import is_from_outside
 from bough.model.model import Model
-from bough.model.parts import Frame
+from bough.model.parts import HERE, Frame
 from bough.scalar import Array, Index, Scalar, Table, gather, gather_index
 from bough.spatial import REST, Force, MassMoments, Matrix, Motion, RigidInertia, Symmetric, Transform, Vector, factored
 from bough.tree import Tree
@@ -217,7 +218,7 @@ class Mechanism:
     @cached_property
     def digest(self) -> str | None:
         """A digest of all that the algorithms see; None if a joint comes from outside the package."""
-        if any(not type(joint).__module__.startswith("bough.model.joints.") for joint in self.joints):
+        if any(is_from_outside(joint) for joint in self.joints):
             return None
         c = self.coupling
         arrays = (self.constants.data, self.q_starts.data, self.v_starts.data, c.q_source, c.q_ratio, c.q_offset)
@@ -236,13 +237,12 @@ class Mechanism:
 
     def frame(self, frame: Frame) -> Transform:
         """Placement of a frame in the inside frame of its body."""
-        turn = self.alignments[frame.body].T
-        place = turn @ (frame.placement.vector - self.origins[frame.body])
-        return _transform(turn @ frame.placement.matrix, place)
+        R, p = (x[frame.body] for x in self.borders)
+        return _transform(R @ frame.placement.matrix, R @ frame.placement.vector + p)
 
     @cached_property
     def alignments(self) -> NDArray[np.float64]:
-        """Rotation from the inside frame of each body to the author's, (N + 1, 3, 3); the base first."""
+        """Rotation from the inside frame of each body to the moving side of its joint (N + 1, 3, 3); base first."""
         known = {joint: joint.alignment for joint in dict.fromkeys(self.joints)}
         plain = np.array([np.eye(3), *(known[joint] for joint in self.joints)])
         rotations = np.swapaxes(plain[list(self.tree.parents)], 1, 2) @ self._placements[0] @ plain[1:]
@@ -258,31 +258,47 @@ class Mechanism:
 
     @cached_property
     def origins(self) -> NDArray[np.float64]:
-        """Origin of the inside frame of each body in the author's, (N + 1, 3); the base first."""
+        """Origin of the inside frame of each body in the moving side of its joint (N + 1, 3); base first."""
         R, p = self._placements
         outer = np.swapaxes(self.alignments[list(self.tree.parents)], 1, 2)
         axes = self.alignments[1:, :, 2:]
         distances = slides(self.tree, self._axial, (outer @ p)[:, :, 0], (outer @ R @ axes)[:, :, 0])
         return np.concatenate([np.zeros((1, 3)), np.reshape(distances, (-1, 1)) * axes[:, :, 0]])
 
+    @cached_property
+    def borders(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Rotations (N + 1, 3, 3) and origins (N + 1, 3) of the author's body frames in the inside ones; base first."""
+        R, p = self._author
+        turn = np.swapaxes(self.alignments, 1, 2)
+        return _clean(turn @ R), (turn @ (p - self.origins[:, :, np.newaxis]))[:, :, 0] + 0.0
+
+    @property
+    def _author(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Placements of the author's body frames in the moving sides: (N + 1, 3, 3), (N + 1, 3, 1); the base first."""
+        frames = [HERE, *(body.frame for body in self.model.bodies)]
+        return np.array([x.rotation for x in frames]), np.array([x.origin for x in frames])[:, :, np.newaxis]
+
     @property
     def _placements(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Placements of the joints in their parents, as the author has them: (N, 3, 3), (N, 3, 1)."""
+        """Placements of the joints in the moving sides of their parents: (N, 3, 3), (N, 3, 1)."""
         entries, n = self.model.joints, self.tree.n
+        outer_R, outer_p = (x[list(self.tree.parents)] for x in self._author)
         R = np.array([entry.placement.rotation for entry in entries]).reshape(n, 3, 3)
-        return R, np.array([entry.placement.origin for entry in entries]).reshape(n, 3, 1)
+        p = np.array([entry.placement.origin for entry in entries]).reshape(n, 3, 1)
+        return _clean(outer_R @ R), outer_R @ p + outer_p
 
     def _fixed_constants(self) -> NDArray[np.float64]:
         """The row of constants of each body up to armatures and parameters, in the order of the offsets above."""
-        bodies, n, parents = self.model.bodies, self.tree.n, list(self.tree.parents)
+        n, parents = self.tree.n, list(self.tree.parents)
+        inertias = [b.inertia if b.frame == HERE else b.inertia.placed(b.frame) for b in self.model.bodies]
         own, origin = self.alignments[1:], self.origins[1:, :, np.newaxis]
         turn, outer = np.swapaxes(own, 1, 2), np.swapaxes(self.alignments[parents], 1, 2)
         R, p = self._placements
         p = _clean(outer @ (p + R @ origin - self.origins[parents][:, :, np.newaxis]), NOTHING)
         R = _clean(outer @ R @ own)
-        mass = np.array([body.inertia.mass for body in bodies]).reshape(n)
-        com = turn @ (np.array([body.inertia.com for body in bodies]).reshape(n, 3, 1) - origin)
-        central = np.array([body.inertia.rotational for body in bodies]).reshape(n, 6)[:, SYMMETRIC]
+        mass = np.array([inertia.mass for inertia in inertias]).reshape(n)
+        com = turn @ (np.array([inertia.com for inertia in inertias]).reshape(n, 3, 1) - origin)
+        central = np.array([inertia.rotational for inertia in inertias]).reshape(n, 6)[:, SYMMETRIC]
         J = _without_rounding(turn @ central @ own + mass[:, np.newaxis, np.newaxis] * _spread(com[:, :, 0]))
         moment = mass[:, np.newaxis] * com[:, :, 0]
         spins = [joint.canonical.spins for joint in self.joints]
@@ -293,8 +309,8 @@ class Mechanism:
             p.reshape(n, 3),
             *(mass[:, np.newaxis], moment, _lower(J)),
             *(m[:, np.newaxis], h, _lower(I), _lower(second)),
-            own.reshape(n, 9),
-            -(turn @ origin).reshape(n, 3),
+            np.swapaxes(self.borders[0][1:], 1, 2).reshape(n, 9),
+            self.borders[1][1:],
         )
         return np.concatenate(columns, axis=1) + 0.0
 

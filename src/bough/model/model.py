@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.errors import UnknownNameError
+from bough.model.constraints import Constraint
 from bough.model.coupling import Coupling
+from bough.model.geometry import Geometry
 from bough.model.joints import Mimic
 from bough.model.parts import HERE, Body, Frame, JointEntry, Vec3
 from bough.tree import Tree
@@ -40,6 +42,10 @@ class Model:
         Further named frames, merged bodies among them.
     gravity
         Acceleration of gravity (m/s²) in the base frame.
+    geometries
+        Shapes on the bodies, for contact and viewing; they do not act in the dynamics functions.
+    constraints
+        Loops and couplings beside the tree; the dynamics functions take no notice of them.
     """
 
     name: str
@@ -48,6 +54,8 @@ class Model:
     joints: tuple[JointEntry, ...]
     frames: tuple[Frame, ...]
     gravity: Vec3
+    geometries: tuple[Geometry, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
 
     @cached_property
     def nq(self) -> int:
@@ -117,7 +125,7 @@ class Model:
         return self._slice(joint, "nv")
 
     def frame(self, name: str) -> Frame:
-        """A frame by name: a further frame, a body's own, or the base's."""
+        """A frame by name: a further frame, a body's own, or the base's, placed in the frame of its body."""
         if not isinstance(name, str) or name not in self._frames:
             raise UnknownNameError("frame", name, self.frame_names)
         return self._frames[name]
@@ -129,9 +137,10 @@ class Model:
     def limits(self, what: str) -> NDArray[np.float64]:
         """All limits or losses of one sort.
 
-        "lower" and "upper" have length nq; "velocity", "effort", "damping", "friction" and "armature" have length nv.
+        "lower", "upper" and "rest" have length nq; "velocity", "effort", "damping", "friction", "armature" and
+        "stiffness" have length nv.
         """
-        sorts = ("lower", "upper", "velocity", "effort", "damping", "friction", "armature")
+        sorts = ("lower", "upper", "velocity", "effort", "damping", "friction", "armature", "stiffness", "rest")
         if what not in sorts:
             raise UnknownNameError("sort of limit", what, sorts)
         moving = (entry for entry in self.joints if not isinstance(entry.joint, Mimic))
@@ -151,7 +160,8 @@ class Model:
 
     @cached_property
     def _content(self) -> tuple[object, ...]:
-        return (self.name, self.tree, self.bodies, self.joints, self.frames, self.gravity)
+        parts = (self.name, self.tree, self.bodies, self.joints, self.frames, self.gravity)
+        return (*parts, self.geometries, self.constraints)
 
     @cached_property
     def _hash(self) -> int:

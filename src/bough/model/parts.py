@@ -53,6 +53,13 @@ class Placement:
         x, y, z = p.tolist()
         return Placement((_row(a), _row(b), _row(c)), (x + 0.0, y + 0.0, z + 0.0))
 
+    @staticmethod
+    def by_joint(joint: Joint, q: Sequence[float]) -> Placement:
+        """Where a joint holds its body in the joint frame at a configuration, both in the author's axes."""
+        X, turn = joint.canonical.transform(joint.parameters, q), joint.alignment
+        R = np.array([column.parts for column in X.rotation.columns], dtype=float).T
+        return Placement._made(turn @ R @ turn.T, turn @ np.array(X.translation.parts, dtype=float))
+
     @property
     def matrix(self) -> Floats:
         """The rotation as an array."""
@@ -63,10 +70,17 @@ class Placement:
         """The origin as an array."""
         return np.array(self.origin)
 
+    @property
+    def inverse(self) -> Placement:
+        """Where the other frame is in this one."""
+        return self if self is HERE else Placement._made(self.matrix.T, -self.matrix.T @ self.vector)
+
     def then(self, inner: Placement) -> Placement:
         """Placement of the frame that `inner` places in this one."""
         if self is HERE:
             return inner
+        if inner is HERE:
+            return self
         return Placement._made(self.matrix @ inner.matrix, self.matrix @ inner.vector + self.vector)
 
 
@@ -128,11 +142,16 @@ class Inertia:
 
     @staticmethod
     def of(mass: float, com: ArrayLike, inertia: ArrayLike, what: str) -> Inertia:
-        """Checked; `inertia` is a number, three principal moments or a (3, 3) matrix, about the centre of mass.
+        """Checked; `inertia` is a number, three principal moments or a (3, 3) matrix, about the centre of mass."""
+        made = Inertia.read(mass, com, inertia, what)
+        flaw = made.flaw
+        if flaw is not None:
+            raise ModelError(f"{what}: {flaw}")
+        return made
 
-        Rounding is forgiven: moments may be negative by as much as shifting the origin costs, and break the triangle
-        inequality in the fourth digit, as those of flat bodies do in files with few digits.
-        """
+    @staticmethod
+    def read(mass: float, com: ArrayLike, inertia: ArrayLike, what: str) -> Inertia:
+        """From numbers, finite and symmetric, but not always those of a rigid body: `flaw` tells."""
         m = read_floats(mass, f"{what}: the mass", "a number (kg)")
         c = read_floats(com, f"{what}: the centre of mass", "three finite numbers (metres)")
         J = read_floats(inertia, f"{what}: the inertia", "a number, three, or a (3, 3) matrix")
@@ -142,23 +161,31 @@ class Inertia:
             raise ModelError(f"{what}: the centre of mass is {com!r}, expected three finite numbers (metres)")
         if J.shape not in ((), (3,), (3, 3)) or not _finite(J):
             raise ModelError(f"{what}: the inertia is {inertia!r}, expected a finite number, three, or a (3, 3) matrix")
-        if J.ndim == 2 and _is_inertia(J):
-            return Inertia._made(float(m), c, J)
         J = J if J.ndim == 2 else np.diag(np.broadcast_to(J, 3))
-        scale = np.abs(J).max()
-        if np.abs(J - J.T).max() > 1e-9 * scale + 1e-15 * float(m):
+        if np.abs(J - J.T).max() > 1e-9 * np.abs(J).max() + 1e-15 * float(m):
             raise ModelError(f"{what}: the inertia {J.tolist()} is not symmetric")
-        J = (J + J.T) / 2
-        moments = np.linalg.eigvalsh(J)
-        scale, shift = np.abs(moments).max(), 1e-15 * float(m) * (1.0 + float(c @ c))
+        return Inertia._made(float(m), c, (J + J.T) / 2)
+
+    @property
+    def flaw(self) -> str | None:
+        """Why no rigid body has this inertia, or None.
+
+        Rounding is forgiven: moments may be negative by as much as shifting the origin costs, and break the triangle
+        inequality in the fourth digit, as those of flat bodies do in files with few digits.
+        """
+        if _is_inertia(self.matrix):
+            return None
+        moments = np.linalg.eigvalsh(self.matrix)
+        x, y, z = self.com
+        scale, shift = float(np.abs(moments).max()), 1e-15 * self.mass * (1.0 + x * x + y * y + z * z)
         if moments[0] < -1e-9 * scale - shift:
-            raise ModelError(f"{what}: the inertia has the negative principal moment {moments[0]:g} kg m²")
+            return f"the inertia has the negative principal moment {moments[0]:g} kg m²"
         if moments[2] > moments[0] + moments[1] + 1e-4 * scale + shift:
-            raise ModelError(
-                f"{what}: the principal moments {moments.tolist()} kg m² break the triangle inequality "
+            return (
+                f"the principal moments {moments.tolist()} kg m² break the triangle inequality "
                 "(none may exceed the sum of the others): no rigid body has them"
             )
-        return Inertia._made(float(m), c, J)
+        return None
 
     @staticmethod
     def _made(mass: float, c: Floats, J: Floats) -> Inertia:
@@ -171,6 +198,10 @@ class Inertia:
         """The rotational inertia as an array (3, 3)."""
         xx, yx, yy, zx, zy, zz = self.rotational
         return np.array([[xx, yx, zx], [yx, yy, zy], [zx, zy, zz]])
+
+    def about_origin(self) -> Floats:
+        """The rotational inertia about the origin of the body frame (3, 3)."""
+        return self.matrix + _parallel(self.mass, np.array(self.com))
 
     def placed(self, at: Placement) -> Inertia:
         """The same inertia seen from the frame in which `at` places the present one."""
@@ -186,6 +217,20 @@ class Inertia:
         J = sum((x.matrix + _parallel(x.mass, np.array(x.com) - com) for x in (self, other)), start=np.zeros((3, 3)))
         return Inertia._made(mass, com, J)
 
+    def minus(self, part: Inertia) -> Inertia:
+        """What is left of a body without one of its parts; differences within rounding are nothing."""
+        mass = self.mass - part.mass
+        if mass <= 1e-12 * self.mass:
+            mass = 0.0
+        whole = self.about_origin() - part.about_origin()
+        com = np.zeros(3)
+        if mass > 0.0:
+            com = (self.mass * np.array(self.com) - part.mass * np.array(part.com)) / mass
+        J = whole - _parallel(mass, com)
+        if np.abs(J).max() <= 1e-12 * np.abs(self.about_origin()).max():
+            J = np.zeros((3, 3))
+        return Inertia._made(mass, com, (J + J.T) / 2)
+
 
 def _parallel(mass: float, c: Floats) -> Floats:
     return np.asarray(mass * ((c @ c) * np.eye(3) - np.outer(c, c)))
@@ -193,28 +238,39 @@ def _parallel(mass: float, c: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A moving body."""
+    """A moving body.
+
+    `frame` places the body frame in the moving side of the body's joint. Whatever is said of a body (its inertia,
+    joints and frames on it, forces that act on it) is in the body frame.
+    """
 
     name: str
     inertia: Inertia
+    frame: Placement = HERE
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A named frame fixed to a body (0 is the base)."""
+    """A named frame fixed to a body (0 is the base).
+
+    `inertia` is that part of the body's inertia that came with a link on a fixed joint, in this frame, where it was
+    asked to be kept: for the record, since the body has it already.
+    """
 
     name: str
     body: int
     placement: Placement
+    inertia: Inertia | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class JointEntry:
-    """The joint of one body: its type, where it sits on the parent, and its limits and losses.
+    """The joint of one body: its type, where its fixed side sits on the parent, and its limits and losses.
 
-    `lower` and `upper` bound q (length nq), the rest are per degree of freedom (length nv). Limits, damping (N m s/rad
-    or N s/m) and dry friction (N m or N) are carried for simulation and control; the dynamics functions use `armature`
-    (kg m² or kg), which is added to the diagonal of the mass matrix.
+    `lower` and `upper` bound q, `rest` is where a spring is at rest (length nq); the others are per degree of freedom
+    (length nv). Limits, damping (N m s/rad or N s/m), dry friction (N m or N) and the stiffness of springs (N m/rad or
+    N/m) are carried for simulation and control; the dynamics functions use `armature` (kg m² or kg), which is added to
+    the diagonal of the mass matrix.
     """
 
     name: str
@@ -227,3 +283,5 @@ class JointEntry:
     damping: tuple[float, ...]
     friction: tuple[float, ...]
     armature: tuple[float, ...]
+    stiffness: tuple[float, ...]
+    rest: tuple[float, ...]

@@ -14,7 +14,8 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.model.builder import Builder, rotation_from_rpy
+from bough.model.arguments import rotation_from_rpy
+from bough.model.builder import Builder
 from bough.model.joints import Free, Joint, Revolute
 from bough.model.model import BASE, Model
 from bough.tree import Tree, named

@@ -8,10 +8,17 @@ import numpy as np
 
 from bough.errors import ModelError
 from bough.model.joints.joint import Joint
+from bough.model.joints.reversed import Reversed
 from bough.scalar import Counted, Tally, leaves
 from bough.spatial import STAY, Motion, Transform
 
-__all__ = ["check_contract"]
+__all__ = ["check_contract", "is_from_outside"]
+
+
+def is_from_outside(joint: Joint) -> bool:
+    """Whether the code of a joint, or of one that it turns round, is not of this package."""
+    inner = joint.joint if isinstance(joint, Reversed) else joint
+    return not type(inner).__module__.startswith("bough.model.joints.")
 
 
 def check_contract(joint: Joint, what: str) -> None:

@@ -17,6 +17,7 @@ from bough.errors import ModelError, UnknownNameError
 from bough.model.joints.free import Free
 from bough.model.joints.joint import Joint
 from bough.model.joints.planar import Planar
+from bough.model.joints.reversed import Reversed
 from bough.model.joints.revolute import Revolute
 from bough.model.joints.spherical import Spherical
 
@@ -127,6 +128,8 @@ def foreign_layout(library: str, joint: Joint, name: str) -> Layout:
     """The layout of a joint in another library; `name` is that of the joint, for errors."""
     if library not in LIBRARIES:
         raise UnknownNameError("library", library, LIBRARIES)
+    if isinstance(joint, Reversed):
+        raise ModelError(f"joint {name!r} is {joint!r}: {library} has no joint that is turned round")
     if library == "pinocchio" and isinstance(joint, Revolute) and joint.continuous:
         return _CONTINUOUS
     if library == "drake" and isinstance(joint, Spherical):

@@ -1,10 +1,14 @@
-"""The planar joint: motion in the x-y plane of the joint frame."""
+"""The planar joint: motion in a plane, the x-y plane of the joint frame unless said otherwise."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.model.joints.axis import Axis, AxisLike, basis_with, read_axis
 from bough.model.joints.joint import Joint, Scalars
 from bough.scalar import Scalar, absolute, cos, select, sin
 from bough.spatial import UNIT_MOTIONS, Motion, Transform, Vector, about_z
@@ -12,17 +16,36 @@ from bough.spatial import UNIT_MOTIONS, Motion, Transform, Vector, about_z
 __all__ = ["Planar"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Planar(Joint):
-    """Motion in the x-y plane: q = [x, y, angle], v = [vx, vy, angular velocity] in body coordinates.
+    """Motion in a plane: q = [x, y, angle], v = [vx, vy, angular velocity] in body coordinates.
 
-    The angle is not wrapped: no constant velocity leads to a configuration a whole number of turns away and elsewhere,
-    so `difference` has no answer there.
+    For a normal other than z, x and y are along two directions in the plane that make a right-handed frame with it:
+    the columns of `alignment`. The angle is not wrapped: no constant velocity leads to a configuration a whole number
+    of turns away and elsewhere, so `difference` has no answer there.
+
+    Parameters
+    ----------
+    axis
+        The normal of the plane in the joint frame: "x", "y", "z", "-x", … or three numbers.
     """
+
+    axis: Axis
+
+    def __init__(self, axis: AxisLike = "z") -> None:
+        object.__setattr__(self, "axis", read_axis(axis, "the normal of a planar joint"))
 
     nq = 3
     nv = 3
     reach = (1.0, 1.0, math.pi)
+
+    @property
+    def canonical(self) -> Joint:
+        return Planar("z")
+
+    @property
+    def alignment(self) -> NDArray[np.float64]:
+        return basis_with(self.axis)
 
     def transform(self, parameters: Scalars, q: Scalars) -> Transform:
         return Transform(about_z(cos(q[2]), sin(q[2])), Vector(q[0], q[1], 0.0))

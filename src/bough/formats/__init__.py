@@ -1,0 +1,1 @@
+"""Files of robots: URDF and others into models, and out again."""

@@ -1,0 +1,238 @@
+"""From a description to a model: the options of `bough.load`, once for all formats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
+
+import numpy as np
+
+from bough.errors import ModelError, UnknownNameError
+from bough.formats.description import Connection, Description, Follow, Options
+from bough.formats.report import Report
+from bough.formats.structure import ordered, rehung, root_of
+from bough.model import BASE, Builder, Equality, Fixed, Free, Inertia, Mimic, Model, Placement
+from bough.model.joints.reading import read_floats
+from bough.model.parts import HERE
+
+__all__ = ["BASE_JOINT", "assemble"]
+
+BASE_JOINT = "root_joint"
+"""Name of the joint that `floating_base` adds."""
+
+NOTHING = Inertia(0.0, (0.0, 0.0, 0.0), (0.0,) * 6)
+
+
+def assemble(description: Description, options: Options, report: Report) -> Model | None:
+    """The model of a description; None where problems are collected and there are some that leave no model."""
+    root = root_of(description, report)
+    if root is None:
+        return None
+    connections: Sequence[Connection] = description.connections
+    if options.root is not None and options.root != root:
+        if description.world is not None:
+            raise ModelError(f"root={options.root!r}: this file says what stands in the world, so its root is {root!r}")
+        root = _known_link(options.root, description)
+        connections = rehung(connections, root)
+    laws = _laws(connections, report) if options.mimic else {}
+    connections = _locked(connections, options, laws)
+    connections = ordered(connections, root, description.order if options.order is None else options.order)
+    return _Assembly(description, options, report).model(root, connections)
+
+
+def _known_link(name: str, description: Description) -> str:
+    names = {link.name for link in description.links}
+    if name not in names:
+        raise UnknownNameError("link to take as root", name, names)
+    return name
+
+
+# --- joints that follow others, and joints that are held ---
+
+
+def _laws(connections: Sequence[Connection], report: Report) -> dict[str, Follow]:
+    """For each joint that follows another: the one it follows in the end, with the whole law."""
+    by_name = {c.name: c for c in connections if not isinstance(c.joint, Fixed)}
+    laws: dict[str, Follow] = {}
+    for start in by_name.values():
+        chain: dict[str, Follow] = {}
+        c = start
+        while c.follow is not None and c.name not in laws:
+            if c.name in chain or c.follow.leader not in by_name:
+                _refuse_law(c, chain, by_name, report)
+                return {}
+            chain[c.name] = c.follow
+            c = by_name[c.follow.leader]
+        if chain and (c.joint.nq, c.joint.nv) != (1, 1):
+            report.refuse(f"joint {start.name!r} mimics {c.name!r}, which moves like {c.joint!r}", start.line)
+        law = laws.get(c.name, Follow(c.name))
+        for name, own in reversed(chain.items()):
+            law = Follow(law.leader, own.ratio * law.ratio, own.ratio * law.offset + own.offset)
+            laws[name] = law
+    return laws
+
+
+def _refuse_law(c: Connection, chain: dict[str, Follow], by_name: dict[str, Connection], report: Report) -> None:
+    if c.name in chain:
+        names = " → ".join(repr(name) for name in [*list(chain)[:8], c.name])
+        report.refuse(f"mimic joints follow each other in a circle: {names}", c.line)
+    elif c.follow is not None:
+        with report.at(c.line, f"joint {c.name!r} mimics what cannot be followed"):
+            raise UnknownNameError("joint that moves", c.follow.leader, by_name)
+
+
+def _locked(connections: Sequence[Connection], options: Options, laws: dict[str, Follow]) -> list[Connection]:
+    """Joints that are held become fixed, and so do those that follow them."""
+    moving = {c.name: c for c in connections if not isinstance(c.joint, Fixed)}
+    for name in options.lock:
+        if name not in moving:
+            raise UnknownNameError("joint to lock", name, moving)
+        if name in laws:
+            raise ModelError(f"joint {name!r} follows {laws[name].leader!r}: lock that one, or give mimic=False")
+    return [_held(c, options, laws) for c in connections]
+
+
+def _held(c: Connection, options: Options, laws: dict[str, Follow]) -> Connection:
+    law = laws.get(c.name, Follow(c.name))
+    if law.leader not in options.lock:
+        return c
+    value = options.lock[law.leader]
+    q = np.atleast_1d(read_floats(value, f"lock: the value of joint {law.leader!r}", "numbers"))
+    if c.name in laws:
+        q = law.ratio * q + law.offset
+    joint, what = c.joint, f"lock: joint {c.name!r}"
+    if q.shape != (joint.nq,) or not np.isfinite(q).all():
+        raise ModelError(f"{what} is held at {value!r}, expected {joint.nq} finite number{'s'[: joint.nq != 1]}")
+    for k in joint.quaternions:
+        if abs(float(np.linalg.norm(q[k : k + 4])) - 1.0) > 1e-6:
+            raise ModelError(f"{what} is held at {value!r}, whose quaternion is not of unit length")
+    place = c.placement.then(Placement.by_joint(joint, [float(x) for x in q]))
+    return replace(c, joint=Fixed(), placement=place, follow=None, limits={})
+
+
+# --- bodies ---
+
+
+class _Assembly:
+    """A description on its way into a builder."""
+
+    def __init__(self, description: Description, options: Options, report: Report) -> None:
+        self._description, self._options, self._report = description, options, report
+        self._links = {link.name: link for link in description.links}
+        self._builder = Builder(description.name, description.gravity)
+        self._names: dict[str, str] = {}  # of links in the model
+
+    def model(self, root: str, connections: Sequence[Connection]) -> Model | None:
+        before = len(self._report.problems)
+        self._base(root)
+        for c in connections:
+            with self._report.at(c.line):
+                self._add(c)
+        self._attach()
+        if len(self._report.problems) > before:
+            return None
+        model = None
+        with self._report.at(None):
+            model = self._builder.build()
+        return model if model is None or self._options.merge_fixed else self._with_parts(model)
+
+    def _base(self, root: str) -> None:
+        """The root link: the base itself, fixed to it, or floating over it."""
+        line = self._links[root].line
+        if self._description.world is not None and self._options.floating_base:
+            self._report.refuse(f"floating_base: the root of this file, {root!r}, is the world itself", line)
+        with self._report.at(line):
+            if self._options.floating_base:
+                taken = {c.name for c in self._description.connections}
+                name = next(name for name in (BASE_JOINT + "_" * k for k in count()) if name not in taken)
+                self._put(Connection(name, Free(), BASE, root), BASE)
+            elif root in (BASE, self._description.world):
+                self._names[root] = BASE
+            else:
+                place = self._description.root_placement if self._options.root in (None, root) else HERE
+                self._put(Connection(BASE_JOINT, Fixed(), BASE, root, place), BASE)
+
+    def _add(self, c: Connection) -> None:
+        if c.parent not in self._names:
+            return  # its parent was refused
+        if self._options.mimic and c.follow is not None and not isinstance(c.joint, Fixed):
+            c = replace(c, joint=Mimic(c.joint, c.follow.leader, c.follow.ratio, c.follow.offset))
+        self._put(c, self._names[c.parent])
+
+    def _put(self, c: Connection, parent: str) -> None:
+        inertia = self._links[c.child].inertia or NOTHING
+        name = self._name(c.child)
+        self._builder.add(
+            name,
+            c.joint,
+            parent,
+            joint_name=c.name,
+            at=c.placement,
+            frame_at=c.child_placement,
+            inertia=inertia,
+            **c.limits,
+        )
+        self._names[c.child] = name
+
+    def _name(self, link: str) -> str:
+        """The name of a link in the model: its own, unless it is that of the base."""
+        name = link
+        while name == BASE or (name != link and name in self._links):
+            name += "_link"
+        return name
+
+    def _attach(self) -> None:
+        """Frames, geometries and constraints."""
+        for frame in self._description.frames:
+            with self._report.at(frame.line):
+                self._builder.frame(frame.name, self._of(frame.link), at=frame.placement)
+        for g in self._description.geometries:
+            with self._report.at(g.line):
+                self._builder.geometry(
+                    self._of(g.link),
+                    g.shape,
+                    g.size,
+                    name=g.name,
+                    at=g.placement,
+                    purpose=g.purpose,
+                    file=g.file,
+                    rgba=g.rgba,
+                )
+        for loop in self._description.loops:
+            with self._report.at(loop.line):
+                self._builder.loop(
+                    loop.name,
+                    loop.joint,
+                    self._of(loop.predecessor),
+                    self._of(loop.successor),
+                    at=loop.placement.origin,
+                    rotation=loop.placement.matrix,
+                    successor_at=loop.successor_placement.origin,
+                    successor_rotation=loop.successor_placement.matrix,
+                )
+        for law in self._description.equalities:
+            self._couple(law)
+
+    def _couple(self, law: Equality) -> None:
+        """A law between coordinates; one of a joint that is held becomes a law of the other alone."""
+        lock, polynomial, other = self._options.lock, law.polynomial, law.other
+        if law.joint in lock:
+            if other is None or other in lock:
+                return
+            raise ModelError(f"lock: joint {law.joint!r} is coupled to {other!r} by constraint {law.name!r}; lock both")
+        if other is not None and other in lock:
+            x = float(np.ravel(np.asarray(lock[other], dtype=float))[0]) - law.other_zero
+            polynomial, other = (float(np.polynomial.polynomial.polyval(x, polynomial)),), None
+        zeros = {"zero": law.zero, "other_zero": law.other_zero if other is not None else 0.0}
+        self._builder.equality(law.name, law.joint, other, polynomial, **zeros)
+
+    def _of(self, link: str) -> str:
+        if link not in self._names and link in self._links:
+            return BASE  # the link was refused, and with it the model
+        return self._names.get(link, link)
+
+    def _with_parts(self, model: Model) -> Model:
+        """The model whose frames tell the inertias of the links that were merged."""
+        own = {self._names[name]: link.inertia for name, link in self._links.items() if link.inertia is not None}
+        return replace(model, frames=tuple(replace(frame, inertia=own.get(frame.name)) for frame in model.frames))

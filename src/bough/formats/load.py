@@ -1,0 +1,175 @@
+"""`load`: one way in for all formats, told apart by what the file says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import TypeAlias
+
+from numpy.typing import ArrayLike
+
+from bough.errors import LoadError
+from bough.formats.assemble import assemble
+from bough.formats.description import Description, Options
+from bough.formats.document import Document, Source, read_document, read_source
+from bough.formats.mjcf.read import read_mjcf
+from bough.formats.report import Report
+from bough.formats.sdf.read import read_sdf
+from bough.formats.urdf import read_urdf
+from bough.formats.xacro import expanded, is_xacro
+from bough.model import Model
+
+__all__ = ["load", "problems"]
+
+
+Reader: TypeAlias = Callable[[Document, Report], Description | None]
+
+FORMATS: dict[str, tuple[str, Reader]] = {
+    "robot": ("URDF", read_urdf),
+    "mujoco": ("MJCF", read_mjcf),
+    "sdf": ("SDF", read_sdf),
+}
+"""The formats by the tag of their root element."""
+
+
+def load(
+    source: Source,
+    *,
+    floating_base: bool = False,
+    root: str | None = None,
+    lock: Mapping[str, ArrayLike] | None = None,
+    mimic: bool = True,
+    merge_fixed: bool = True,
+    order: str | None = None,
+    package_dirs: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
+    xacro_args: Mapping[str, str] | None = None,
+    trusted: bool = False,
+    ignore: str | Sequence[str] = (),
+) -> Model:
+    """The model that a file describes. The format is told from the content, not from the name.
+
+    URDF, MJCF (MuJoCo's, with ``pip install "bough[mjcf]"``), SDF (Gazebo's, single models) and xacro. Meshes are
+    opened only where a MJCF file leaves an inertia to them. Nothing in the file is executed, fetched or expanded,
+    except in xacro files that you ask for.
+
+    Parameters
+    ----------
+    source
+        A path, a string or bytes with the XML itself, or a stream to read it from.
+    floating_base
+        Whether the root link moves freely, on a joint called ``"root_joint"`` that comes first; otherwise it is fixed
+        to the base. A link called ``"world"`` that is not the base is ``"world_link"`` in the model.
+    root
+        A link to hang the tree from instead of the file's root. Joints on the way are turned round; their coordinates
+        keep sign and meaning.
+    lock
+        Joints to hold, by name, and the configuration to hold each at (rad or m; nq numbers): they are no part of the
+        model, and neither are joints that follow them.
+    mimic
+        Whether joints that mimic another follow it; otherwise they move by themselves, as in Pinocchio.
+    merge_fixed
+        Links on fixed joints are always part of the body that carries them, and frames under their own name. With
+        False these frames also tell the inertia that came with the link (`model.frames[k].inertia`).
+    order
+        Order of the joints, and so of q and v: ``"pinocchio"`` (depth first, joints on the same link by name) or
+        ``"file"`` (as in the file, but a joint comes after those that carry it). By default that of the format:
+        Pinocchio's for URDF, and the file's for MJCF, where it is MuJoCo's, and SDF.
+    package_dirs
+        Folders to look for ``package://`` references in. What is not found there keeps its reference.
+    xacro_args
+        The arguments of a xacro file, ``{}`` if it has none. xacro evaluates Python expressions from the file, so this
+        says that you trust it; xacro files are refused otherwise.
+    trusted
+        Whether MuJoCo's compiler may run in this process on a MJCF file, and read any file it names. Otherwise it runs
+        in a process of its own with limits of time and memory, and reads what lies below the folder of the file or in
+        `package_dirs`.
+    ignore
+        What a MJCF or SDF file may have although bough cannot express it, and is then left out: ``"actuators"`` (their
+        damping, and armature that is on no hinge or slide), ``"constraints"`` (equality constraints but connect, weld
+        and joint), ``"flex"``, ``"fluid"``, ``"gravcomp"``, ``"limits"`` (of ball joints), ``"mocap"`` (bodies that
+        carry others), ``"plugins"``, ``"springs"`` (that are not linear), ``"tendons"`` (with inertia or force).
+
+    Returns
+    -------
+    Model
+        The model, with gravity (0, 0, -9.81) m/s² unless the file has its own.
+
+    Raises
+    ------
+    LoadError
+        If the file cannot be read or says what cannot be; the message has the line.
+    LoadWarning
+        A warning, if inertias are such that no rigid body has them; they are taken as they are.
+    UnknownNameError
+        If `root`, `lock` or `order` name what does not exist; the message lists the nearest names.
+
+    Examples
+    --------
+    >>> import bough
+    >>> bough.load('<robot name="one"><link name="base"/></robot>', floating_base=True)
+    <Model 'one': 1 bodies, nq = 7, nv = 6>
+    """
+    for name, value in (("root", root), ("order", order)):
+        if not isinstance(value, str | None):
+            raise LoadError(f"{name} is {value!r}, expected a name")
+    if not isinstance(lock, Mapping | None):
+        raise LoadError(f"lock is {lock!r}, expected joint names and the values to hold them at")
+    options = Options(floating_base, root, lock or {}, mimic, merge_fixed, order)
+    model, report = _loaded(source, options, package_dirs, xacro_args, trusted, ignore, collect=False)
+    assert model is not None, "the first problem is raised"
+    report.warn(stacklevel=2)
+    return model
+
+
+def problems(
+    source: Source,
+    *,
+    package_dirs: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
+    xacro_args: Mapping[str, str] | None = None,
+    trusted: bool = False,
+    ignore: str | Sequence[str] = (),
+) -> tuple[LoadError, ...]:
+    """All that is wrong with a file, structure and physics, by line; nothing if it loads without a warning.
+
+    Parameters
+    ----------
+    source, package_dirs, xacro_args, trusted, ignore
+        As for `load`.
+
+    Returns
+    -------
+    tuple of LoadError
+        What `load` would raise first or warn of, and what it would find next; each with its line.
+    """
+    _, report = _loaded(source, Options(), package_dirs, xacro_args, trusted, ignore, collect=True)
+    return tuple(sorted((*report.problems, *report.doubts), key=lambda problem: problem.line or 0))
+
+
+def _loaded(
+    source: Source,
+    options: Options,
+    package_dirs: str | PathLike[str] | Sequence[str | PathLike[str]],
+    xacro_args: Mapping[str, str] | None,
+    trusted: bool,
+    ignore: str | Sequence[str],
+    collect: bool,
+) -> tuple[Model | None, Report]:
+    folders = [package_dirs] if isinstance(package_dirs, str | PathLike) else package_dirs
+    content, path = read_source(source)
+    report = Report(None if path is None else str(path), collect)
+    document = read_document(content, path, [Path(folder) for folder in folders], report)
+    if document is not None and is_xacro(document.root):
+        document = expanded(document, xacro_args, report)
+    if document is None:
+        return None, report
+    document = replace(document, trusted=trusted, ignore=(ignore,) if isinstance(ignore, str) else tuple(ignore))
+    tag = document.root.tag
+    if tag not in FORMATS:
+        known = ", ".join(f"<{tag}> ({name})" for tag, (name, _) in FORMATS.items())
+        report.refuse(f"the file begins with <{tag}>, expected one of {known}", document.root.line)
+        return None, report
+    _, reader = FORMATS[tag]
+    description = reader(document, report)
+    return None if description is None else assemble(description, options, report), report

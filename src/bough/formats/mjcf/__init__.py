@@ -1,0 +1,1 @@
+"""MJCF, the format of MuJoCo: in through MuJoCo's own compiler, and out."""

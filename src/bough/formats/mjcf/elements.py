@@ -1,0 +1,96 @@
+"""Inertias, poses and shapes as MJCF writes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.formats.losses import Losses
+from bough.formats.text import listed, quoted
+from bough.model import Geometry, Inertia, Placement
+from bough.model.parts import HERE
+
+__all__ = ["geom", "inertial", "pose"]
+
+LEAST = 1e-15  # mass and moments of a moving body that MuJoCo takes
+ROUNDING = 1e-12  # of a flat body: MuJoCo allows none in the triangle inequality
+
+
+def pose(place: Placement) -> str:
+    """Position and quaternion as attributes; nothing for a frame that is here."""
+    if place == HERE:
+        return ""
+    turned = "" if place.rotation == HERE.rotation else f' quat="{listed(_quaternion(place.matrix))}"'
+    return f' pos="{listed(place.origin)}"{turned}'
+
+
+def _quaternion(R: NDArray[np.float64]) -> tuple[float, float, float, float]:
+    """Unit quaternion (w x y z) of a rotation, from its largest part."""
+    trace = float(np.trace(R))
+    squares = [1 + trace, *(1 + 2 * float(R[k, k]) - trace for k in range(3))]  # 4w², 4x², 4y², 4z²
+    largest = int(np.argmax(squares))
+    w = (R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1])
+    mixed = {(1, 2): R[1, 0] + R[0, 1], (1, 3): R[2, 0] + R[0, 2], (2, 3): R[2, 1] + R[1, 2]}
+    parts = []
+    for k in range(4):
+        if k == largest:
+            parts.append(squares[k])
+        elif 0 in (k, largest):
+            parts.append(float(w[max(k, largest) - 1]))
+        else:
+            parts.append(float(mixed[min(k, largest), max(k, largest)]))
+    length = math.hypot(*parts)
+    a, b, c, d = (part / length for part in parts)
+    return (a, b, c, d)
+
+
+def inertial(inertia: Inertia, name: str, losses: Losses) -> str:
+    """The inertia of a moving body, by its principal moments."""
+    moments, axes = np.linalg.eigh(inertia.matrix)
+    if inertia.mass < LEAST or moments[0] < LEAST:
+        losses.add(f"body {name!r}, which moves and lacks mass or a principal moment of inertia")
+        return ""
+    missing = float(moments[2] - moments[0] - moments[1])
+    if missing > ROUNDING * moments[2]:
+        losses.add(f"the inertia of body {name!r}, whose moments break the triangle inequality")
+        return ""
+    while moments[0] + moments[1] < moments[2]:  # rounding
+        moments[1] = np.nextafter(moments[1], np.inf)
+    axes *= np.sign(np.linalg.det(axes))
+    place = f'pos="{listed(inertia.com)}"'
+    turned = "" if np.array_equal(axes, np.eye(3)) else f' quat="{listed(_quaternion(axes))}"'
+    return f'<inertial {place}{turned} mass="{inertia.mass!r}" diaginertia="{listed(moments)}"/>'
+
+
+def geom(
+    g: Geometry, name: str, moving: bool, meshes: Mapping[tuple[str, tuple[float, ...]], str], losses: Losses
+) -> str:
+    """A shape; nothing if MJCF has none like it."""
+    s = g.size
+    match g.shape:
+        case "box":
+            size: tuple[float, ...] = (s[0] / 2, s[1] / 2, s[2] / 2)
+        case "sphere" | "ellipsoid":
+            size = s
+        case "cylinder" | "capsule":
+            size = (s[0], s[1] / 2)
+        case "plane":
+            size = (*(0.0 if math.isinf(x) else x / 2 for x in s), 1.0)
+        case _:
+            size = ()
+    what = f"the {g.shape} {g.name!r} on {g.frame!r}"
+    if g.shape == "plane" and (moving or 0.0 in s):
+        losses.add(f"{what}: planes do not move and have a size", "geometries")
+        return ""
+    if g.shape != "plane" and size and min(size) <= 0.0:
+        losses.add(f"{what}, which has no size", "geometries")
+        return ""
+    text = f"<geom{f' name={quoted(name)}' if name else ''} type={quoted(g.shape)}"
+    text += f" mesh={quoted(meshes[g.file, s])}" if g.shape == "mesh" else f' size="{listed(size)}"'
+    text += pose(g.placement)
+    text += "" if g.rgba is None else f' rgba="{listed(g.rgba)}"'
+    text += ' contype="0" conaffinity="0"' if g.purpose == "visual" else ""
+    return text + "/>"

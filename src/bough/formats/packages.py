@@ -1,0 +1,34 @@
+"""References to files of ROS packages, ``package://name/path``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+__all__ = ["resolved"]
+
+SCHEME = "package://"
+
+
+def resolved(reference: str, package_dirs: Sequence[Path]) -> str:
+    """The path of an existing file in one of the folders that hold packages; else the reference as it is.
+
+    A folder may hold the package or be it. Files are looked for, never opened, and never outside those folders.
+    """
+    if not reference.startswith(SCHEME):
+        return reference
+    package, _, path = reference.removeprefix(SCHEME).partition("/")
+    for folder in package_dirs:
+        for root in (folder / package, folder) if folder.name == package else (folder / package,):
+            found = _inside(root, path)
+            if found is not None:
+                return str(found)
+    return reference
+
+
+def _inside(root: Path, path: str) -> Path | None:
+    try:
+        found, root = (root / path).resolve(), root.resolve()
+        return found if found.is_relative_to(root) and found.is_file() else None
+    except (OSError, ValueError):  # names no file system takes
+        return None

@@ -1,0 +1,70 @@
+"""Where readers say what is wrong: the first problem ends a load, while a check collects them all."""
+
+from __future__ import annotations
+
+import warnings
+from types import TracebackType
+
+from bough.errors import BoughError, LoadError, LoadWarning
+
+__all__ = ["Report"]
+
+LONGEST = 600  # characters of a message: what a file says may be of any length
+
+
+class Report:
+    """The problems of one file.
+
+    Parameters
+    ----------
+    file
+        What the file is called in messages; None for text that came from no file.
+    collect
+        Whether to go on after a problem; otherwise the first one is raised.
+    """
+
+    def __init__(self, file: str | None = None, collect: bool = False) -> None:
+        self.file = file
+        self.collect = collect
+        self.problems: list[LoadError] = []
+        self.doubts: list[LoadError] = []
+
+    def refuse(self, message: str, line: int | None = None) -> None:
+        """Say what is wrong in a line: raised, or collected."""
+        error = self._error(message, line)
+        if not self.collect:
+            raise error from None
+        self.problems.append(error)
+
+    def doubt(self, message: str, line: int | None = None) -> None:
+        """Say what is not physical but does no harm to the equations."""
+        self.doubts.append(self._error(message, line))
+
+    def warn(self, stacklevel: int) -> None:
+        """One warning for all doubts."""
+        if self.doubts and not self.collect:
+            more = f" (and {len(self.doubts) - 1} more, see `bough check`)" if len(self.doubts) > 1 else ""
+            warnings.warn(f"{self.doubts[0]}{more}", LoadWarning, stacklevel=stacklevel + 1)
+
+    def _error(self, message: str, line: int | None) -> LoadError:
+        if len(message) > LONGEST:
+            message = f"{message[: LONGEST // 2]} … {message[-LONGEST // 2 :]}"
+        return LoadError(message, self.file, line)
+
+    def at(self, line: int | None, what: str = "") -> _At:
+        """A context: what the model refuses inside becomes a problem of that line, led by `what`."""
+        return _At(self, line, what)
+
+
+class _At:
+    def __init__(self, report: Report, line: int | None, what: str) -> None:
+        self._report, self._line, self._what = report, line, what
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> bool:
+        if not isinstance(error, BoughError) or isinstance(error, LoadError):
+            return False
+        self._report.refuse(f"{self._what}: {error}" if self._what else str(error), self._line)
+        return True

@@ -1,0 +1,83 @@
+"""`save`: a model into a file, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from bough.errors import SaveError, UnknownNameError
+from bough.formats.losses import Losses
+from bough.formats.mjcf.write import write_mjcf
+from bough.formats.urdf_writer import write_urdf
+from bough.model import Model
+
+__all__ = ["save"]
+
+WRITERS: dict[str, Callable[[Model, Losses], str]] = {"urdf": write_urdf, "mjcf": write_mjcf}
+"""From a model to the text of a file, by format."""
+
+SUFFIXES = {".urdf": "urdf", ".xml": "mjcf", ".mjcf": "mjcf"}
+
+
+def save(
+    model: Model, path: str | os.PathLike[str], *, format: str | None = None, leave_out: Collection[str] = ()
+) -> None:
+    """Write a model to a file, such that `load` gives a model with the same motion, names and order of joints.
+
+    What the format cannot express is named and refused. The file is replaced in one step or left as it was.
+
+    Parameters
+    ----------
+    model
+        The model.
+    path
+        Where to write it.
+    format
+        ``"urdf"`` or ``"mjcf"``; by default told from the suffix of the path, ``.urdf``, ``.xml`` or ``.mjcf``.
+    leave_out
+        What may be left out of the file if the format has no words for it: any of "armature", "constraints",
+        "geometries", "gravity", "limits", "losses", "order" (of the joints) and "springs".
+
+    Raises
+    ------
+    SaveError
+        If the format cannot express the model, or the file cannot be written.
+
+    Notes
+    -----
+    In a URDF file the base is the link ``world``, and frames are links on fixed joints. A body whose frame is away
+    from its joint becomes two links, the first called ``…_at_joint``. Where the joints are not in Pinocchio's order
+    the file says so in an element of its own, ``<bough order="file"/>``, that other programs pass over.
+
+    In a MJCF file frames are sites, and a joint with several coordinates becomes hinges and slides called ``…/1``,
+    ``…/2`` and so on; those of a planar joint move along the axes of the parent. Bodies without inertia that carry one
+    other body become further joints of that body, as MJCF has it. MuJoCo opens the files of meshes, `load` does not.
+    """
+    if not isinstance(model, Model):
+        raise SaveError(f"cannot save a {type(model).__name__}, expected a bough.Model")
+    target = Path(path)
+    kind = SUFFIXES.get(target.suffix.lower()) if format is None else format
+    if kind is None:
+        expected = ", ".join(SUFFIXES)
+        raise SaveError(f"{str(target)!r}: the suffix tells no format, expected {expected}, or format=…")
+    if kind not in WRITERS:
+        raise UnknownNameError("format to write", kind, WRITERS)
+    losses = Losses(kind.upper(), leave_out)
+    text = WRITERS[kind](model, losses)
+    losses.refuse()
+    _write(target, text)
+
+
+def _write(target: Path, text: str) -> None:
+    """Beside the target first, then in its place."""
+    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        try:
+            with draft.open("x", encoding="utf-8", newline="\n") as stream:
+                stream.write(text)
+            os.replace(draft, target)
+        finally:
+            draft.unlink(missing_ok=True)
+    except (OSError, ValueError) as error:
+        raise SaveError(f"the file {str(target)!r} cannot be written: {error}") from None

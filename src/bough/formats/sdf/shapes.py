@@ -1,0 +1,64 @@
+"""Shapes of SDF links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from bough.formats.description import LinkGeometry
+from bough.formats.document import Document
+from bough.formats.markup import Element
+from bough.formats.packages import resolved
+from bough.formats.report import Report
+from bough.formats.sdf.values import pose, value, values, word
+
+__all__ = ["shapes"]
+
+
+def shapes(link: Element, document: Document, report: Report) -> Iterator[LinkGeometry]:
+    """The collision and visual shapes of a link that bough knows; others (height maps, outlines, …) are passed over."""
+    owner = link.attributes.get("name", "")
+    for element in link.children:
+        geometry = element.first("geometry") if element.tag in ("collision", "visual") else None
+        solid = geometry.children[0] if geometry is not None and geometry.children else None
+        if solid is None:
+            continue
+        what = f"a {element.tag} of link {owner!r}"
+        size = _size(solid, what, report)
+        if size is None:
+            continue
+        material = element.first("material")
+        colour = None if material is None else material.first("diffuse") or material.first("ambient")
+        rgba = None
+        if material is not None and colour is not None and len(colour.text.split()) == 4:
+            rgba = np.clip(values(material, colour.tag, (0.0,) * 4, what, report), 0.0, 1.0)
+        yield LinkGeometry(
+            link=owner,
+            shape=solid.tag,
+            size=size,
+            name=element.attributes.get("name", ""),
+            placement=pose(element.first("pose"), what, report),
+            purpose=element.tag,
+            file=resolved(word(solid, "uri"), document.package_dirs) if solid.tag == "mesh" else "",
+            rgba=rgba,
+            line=element.line,
+        )
+
+
+def _size(solid: Element, what: str, report: Report) -> tuple[float, ...] | None:
+    match solid.tag:
+        case "box":
+            return values(solid, "size", (1.0, 1.0, 1.0), what, report)
+        case "sphere":
+            return (value(solid, "radius", 1.0, what, report),)
+        case "cylinder" | "capsule":
+            return (value(solid, "radius", 1.0, what, report), value(solid, "length", 1.0, what, report))
+        case "ellipsoid":
+            return values(solid, "radii", (1.0, 1.0, 1.0), what, report)
+        case "plane" if values(solid, "normal", (0.0, 0.0, 1.0), what, report) == (0.0, 0.0, 1.0):
+            return values(solid, "size", (1.0, 1.0), what, report)
+        case "mesh" if word(solid, "uri"):
+            return values(solid, "scale", (1.0, 1.0, 1.0), what, report)
+        case _:
+            return None

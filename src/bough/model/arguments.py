@@ -1,0 +1,101 @@
+"""What users give to the builder: names, joints, placements, limits; read, or refused by name."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.errors import ModelError
+from bough.model.coupling import own_joint
+from bough.model.joints import Fixed, Joint
+from bough.model.joints.contract import check_contract, is_from_outside
+from bough.model.joints.reading import read_floats
+from bough.model.parts import JointEntry, Placement
+
+__all__ = [
+    "FINITE", "NOT_NEGATIVE", "read_placement", "require_joint", "require_limits", "require_name", "rotation_from_rpy",
+    "spread",
+]  # fmt: skip
+
+NOT_NEGATIVE = "numbers that are not negative"
+FINITE = "finite numbers that are not negative"
+
+
+def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """Rotation (3, 3) by roll about x, then pitch about y, then yaw about z, all axes fixed (rad)."""
+    (cx, sx), (cy, sy), (cz, sz) = ((math.cos(a), math.sin(a)) for a in (roll, pitch, yaw))
+    return np.array(
+        [
+            [cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx],
+            [sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx],
+            [-sy, cy * sx, cy * cx],
+        ]
+    )
+
+
+def require_name(name: object, what: str) -> None:
+    """A name is a string that is not empty."""
+    if not isinstance(name, str) or not name:
+        raise ModelError(f"{what}: a name is a string that is not empty")
+
+
+def require_limits(entry: JointEntry, what: str) -> None:
+    """Lower limits are not above upper ones."""
+    for low, high in zip(entry.lower, entry.upper, strict=True):
+        if low > high or low == math.inf or high == -math.inf:
+            raise ModelError(f"{what}: the lower limit {low} is above the upper limit {high}")
+
+
+def require_joint(joint: object, what: str) -> None:
+    """A joint moves, or is fixed; one from outside the package keeps the contract."""
+    if not isinstance(joint, Joint):
+        raise ModelError(f"{what}: the joint is {joint!r}, expected a joint such as bough.Revolute('z')")
+    own = own_joint(joint)
+    if not isinstance(own, Fixed) and min(own.nq, own.nv) < 1:
+        raise ModelError(
+            f"{what}: the joint is {joint!r} with nq = {own.nq} and nv = {own.nv}, expected at least one of each; "
+            "what does not move is bough.Fixed()"
+        )
+    if is_from_outside(own):
+        check_contract(own, what)
+    try:
+        hash(joint)
+    except TypeError:
+        raise ModelError(f"{what}: the joint is {joint!r}, expected one that can be hashed") from None
+
+
+def read_placement(
+    at: ArrayLike | Placement, rpy: ArrayLike | None, rotation: ArrayLike | None, what: str
+) -> Placement:
+    """A placement, from a whole one or from its parts."""
+    if isinstance(at, Placement):
+        if rpy is not None or rotation is not None:
+            raise ModelError(f"{what}: give a placement, or position and rotation, not both")
+        return at
+    if rpy is not None and rotation is not None:
+        raise ModelError(f"{what}: give rpy or rotation, not both")
+    if rpy is not None:
+        angles = read_floats(rpy, f"{what}: rpy", "three finite angles (rad)")
+        if angles.shape != (3,) or not np.isfinite(angles).all():
+            raise ModelError(f"{what}: rpy is {rpy!r}, expected three finite angles (rad)")
+        rotation = rotation_from_rpy(*(float(a) for a in angles))
+    return Placement.of(np.eye(3) if rotation is None else rotation, at, what)
+
+
+def spread(value: ArrayLike, size: int, what: str, expected: str) -> tuple[float, ...]:
+    """A number for each entry, from one or from as many; `expected` says which are allowed, beyond not being NaN."""
+    one: object = value
+    if isinstance(one, float):  # most are left at their defaults
+        unbounded = expected == "no NaN" and one == one
+        if unbounded or 0.0 <= one < math.inf or (one == math.inf and expected == NOT_NEGATIVE):
+            return (float(one),) * size
+    values = read_floats(value, what, f"a number or {size} of them")
+    if values.shape not in ((), (size,)):
+        raise ModelError(f"{what} is {value!r}, expected a number or {size} of them")
+    negative = (values < 0).any() and expected in (NOT_NEGATIVE, FINITE)
+    infinite = np.isinf(values).any() and expected in (FINITE, "finite numbers")
+    if np.isnan(values).any() or negative or infinite:
+        raise ModelError(f"{what} is {value!r}, expected {expected}")
+    return tuple(float(x) for x in np.broadcast_to(values, (size,)))

@@ -1,0 +1,95 @@
+"""Shapes on bodies, for contact and viewing. Dynamics never needs them, and files of meshes are never opened here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.errors import ModelError, UnknownNameError
+from bough.model.joints.reading import read_floats
+from bough.model.parts import Placement
+
+__all__ = ["PURPOSES", "SHAPES", "Geometry", "read_geometry"]
+
+SHAPES = {
+    "box": ("lengths along x, y and z", 3),
+    "sphere": ("radius", 1),
+    "cylinder": ("radius and length along z", 2),
+    "capsule": ("radius and length along z without the caps", 2),
+    "ellipsoid": ("half axes along x, y and z", 3),
+    "plane": ("lengths along x and y; the normal is z", 2),
+    "mesh": ("factors along x, y and z, by which the file is scaled", 3),
+}
+"""What the numbers of each shape mean, and how many there are."""
+
+PURPOSES = ("collision", "visual")
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """A shape fixed to a body.
+
+    Attributes
+    ----------
+    name
+        Its name; empty if it has none. Names need not differ.
+    frame, body
+        Name of the body or frame it was put on, and number of the body that carries it (0 is the base).
+    placement
+        Where the shape, whose middle is its origin, is in the frame of the body.
+    shape, size
+        "box": lengths (x, y, z) · "sphere": (radius,) · "cylinder": (radius, length), along z · "capsule": (radius,
+        length without the caps), along z · "ellipsoid": half axes (x, y, z) · "plane": lengths (x, y), infinite ones
+        allowed, normal z · "mesh": factors (x, y, z) by which the file is scaled. Lengths in metres.
+    purpose
+        "collision" or "visual".
+    file
+        The reference to a mesh, as it was given; empty for other shapes.
+    rgba
+        Colour (red, green, blue, opacity), each 0 to 1; None if none was given.
+    """
+
+    name: str
+    frame: str
+    body: int
+    placement: Placement
+    shape: str
+    size: tuple[float, ...]
+    purpose: str
+    file: str = ""
+    rgba: tuple[float, float, float, float] | None = None
+
+
+def read_geometry(
+    name: str,
+    frame: str,
+    body: int,
+    placement: Placement,
+    shape: str,
+    size: ArrayLike,
+    purpose: str,
+    file: str,
+    rgba: ArrayLike | None,
+    what: str,
+) -> Geometry:
+    """A geometry, checked."""
+    if shape not in SHAPES:
+        raise UnknownNameError("shape", shape, SHAPES)
+    if purpose not in PURPOSES:
+        raise UnknownNameError("purpose of a geometry", purpose, PURPOSES)
+    meaning, count = SHAPES[shape]
+    numbers = np.atleast_1d(read_floats(size, f"{what}: the size", meaning))
+    allowed = np.isfinite(numbers) | (shape == "plane") & (numbers == np.inf)
+    if numbers.shape != (count,) or not allowed.all() or (shape != "mesh" and (numbers < 0).any()):
+        raise ModelError(f"{what}: the size of a {shape} is {size!r}, expected {count} numbers: {meaning}")
+    if not isinstance(name, str) or not isinstance(file, str) or (shape == "mesh") != bool(file):
+        raise ModelError(f"{what}: file is {file!r}, expected the file of a mesh, and none for other shapes")
+    colour = None
+    if rgba is not None:
+        values = read_floats(rgba, f"{what}: the colour", "four numbers 0 to 1")
+        if values.shape != (4,) or not ((values >= 0) & (values <= 1)).all():
+            raise ModelError(f"{what}: the colour is {rgba!r}, expected red, green, blue, opacity, each 0 to 1")
+        colour = (float(values[0]), float(values[1]), float(values[2]), float(values[3]))
+    return Geometry(name, frame, body, placement, shape, tuple(float(x) for x in numbers), purpose, file, colour)

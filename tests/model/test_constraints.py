@@ -1,0 +1,89 @@
+"""Constraints beside the tree: what is kept, what is refused, and that the dynamics is that of the tree."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import bough
+
+
+def two_arms() -> bough.Builder:
+    b = bough.Builder("two arms")
+    for side in ("left", "right"):
+        b.add(f"{side} upper", bough.Revolute("y"), mass=1.0, com=(0, 0, -0.5), inertia=0.1)
+        b.add(f"{side} lower", bough.Prismatic("z"), f"{side} upper", at=(0, 0, -1), mass=1.0, inertia=0.1)
+    b.add("ball", bough.Free(), mass=1.0, inertia=0.1, frame_at=(0, 0, 1))
+    b.frame("tip", "left lower", at=(0, 0, -1))
+    return b
+
+
+def test_a_loop_joins_two_places_of_bodies() -> None:
+    b = two_arms()
+    turn = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
+    b.loop("hold", bough.Fixed(), "tip", "ball", at=(1, 0, 0), rotation=turn, successor_at=(0, 2, 0))
+    b.loop("pin", bough.Spherical(), "world", "right lower")
+    hold, pin = b.build().constraints
+    assert isinstance(hold, bough.Loop)
+    assert (hold.predecessor.body, hold.predecessor.placement.origin) == (2, (1, 0, -1))
+    assert hold.predecessor.placement.matrix.tolist() == turn
+    assert (hold.successor.body, hold.successor.placement.origin) == (5, (0, 2, 0))
+    assert isinstance(pin, bough.Loop)
+    assert (pin.predecessor.body, pin.joint) == (0, bough.Spherical())
+
+
+def test_the_dynamics_is_that_of_the_tree() -> None:
+    b = two_arms()
+    plain = b.build()
+    b.loop("hold", bough.Fixed(), "tip", "right lower")
+    b.equality("law", "left upper", "right upper", (0.0, 1.0, 0.5), zero=0.1, other_zero=-0.2)
+    b.equality("held", "left lower", None, 0.3)
+    model = b.build()
+    q = bough.neutral(model)
+    assert np.array_equal(bough.crba(model, q), bough.crba(plain, q))
+    assert model != plain
+    assert len(model.constraints) == 3
+    assert pickle.loads(pickle.dumps(model)) == model
+    assert hash(pickle.loads(pickle.dumps(model))) == hash(model)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        (lambda b: b.loop("", bough.Fixed(), "tip", "ball"), bough.ModelError, "a name is a string"),
+        (lambda b: b.loop("old", bough.Fixed(), "tip", "ball"), bough.ModelError, "'old': there is a constraint"),
+        (lambda b: b.loop("new", "weld", "tip", "ball"), bough.ModelError, "the joint is 'weld'"),
+        (lambda b: b.loop("new", bough.Fixed(), "tipp", "ball"), bough.UnknownNameError, "did you mean 'tip'"),
+        (lambda b: b.loop("new", bough.Fixed(), "tip", "ball", at=(1, 2)), bough.ModelError, "the position is"),
+        (lambda b: b.equality("new", "left upper", "ball", 1.0), bough.ModelError, "'ball' has 6 degrees of freedom"),
+        (
+            lambda b: b.equality("new", "left", None, 1.0),
+            bough.UnknownNameError,
+            "no joint that constraint 'new'",
+        ),
+        (lambda b: b.equality("new", "left upper", None, np.nan), bough.ModelError, "expected finite numbers"),
+    ],
+)
+def test_what_is_refused(wrong: Callable[[bough.Builder], None], error: type[Exception], message: str) -> None:
+    b = two_arms()
+    b.equality("old", "left upper", "right upper", (0.0, 1.0))
+    before = b.build()
+    with pytest.raises(error, match=message):
+        wrong(b)
+    assert b.build() == before
+
+
+def test_springs_are_kept() -> None:
+    b = bough.Builder("m")
+    b.add("a", bough.Revolute("z"), mass=1.0, inertia=1.0, stiffness=3.0, rest=0.5)
+    b.add("b", bough.Spherical(), "a", mass=1.0, inertia=1.0)
+    m = b.build()
+    assert m.limits("stiffness").tolist() == [3.0, 0.0, 0.0, 0.0]
+    assert m.limits("rest").tolist() == [0.5, 0.0, 0.0, 0.0, 1.0]
+    with pytest.raises(bough.ModelError, match="joint 'c': stiffness is -1"):
+        b.add("c", bough.Revolute("z"), stiffness=-1.0)
+    with pytest.raises(bough.ModelError, match="joint 'c': rest is inf"):
+        b.add("c", bough.Revolute("z"), rest=np.inf)
