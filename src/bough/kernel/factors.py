@@ -128,7 +128,8 @@ def factor_packed(
     kind: Kind, values: FloatArray, tree: Tree, names: Sequence[str] | None = None, out: FloatArray | None = None
 ) -> Factor:
     """Factorise packed path rows, shape (*batch, n + D1); `names` says in an error what each row belongs to."""
-    plain = many(_ready(kind, tree), (values,), (tree.packed_size,), out)
+    # finite entries, and pivots well above zero: then the factor is finite too
+    plain = many(_ready(kind, tree), (values,), (tree.packed_size,), out, check=False)
     if plain is not None:
         return Factor(kind, plain.view(), tree)
     packed = _run(kind, values, tree)
@@ -329,7 +330,7 @@ def _factorizer(backend: str, kind: Kind, tree: Tree) -> Kernel:
         {"packed": size},
         tree.n,
         lambda: f"{kind} {tree.parents}",
-        Plain(((size,), (size,)), pivots=True),
+        Plain(((size,), (size,)), sound=1, pivots=True),
     )
 
 
@@ -344,7 +345,7 @@ def _applier(backend: str, operation: Callable[..., Any], unit: bool, tree: Tree
         {"packed": tree.packed_size, "x": tree.n},
         tree.n,
         lambda: f"{name} {unit} {tree.parents}",
-        Plain(((tree.packed_size,), (tree.n,), (tree.n,))),
+        Plain(((tree.packed_size,), (tree.n,), (tree.n,)), sound=1),
     )
 
 

@@ -115,7 +115,7 @@ def _ready(model: Model, name: str, options: Options, inputs: tuple[str, ...]) -
             sizes,
             model.nv,
             lambda: _digest(model, name, options, inputs),
-            Plain(in_and_out, _quaternions(model), "pivots" in shapes, SUSPECT),
+            Plain(in_and_out, 0, _quaternions(model), "pivots" in shapes, SUSPECT),
         )
     return made, shapes
 

@@ -219,7 +219,7 @@ class TreeMatrix:
             {"packed": tree.packed_size, "x": tree.n},
             tree.n,
             lambda: f"mul_H {tree.parents}",
-            Plain(((tree.packed_size,), (tree.n,), (tree.n,))),
+            Plain(((tree.packed_size,), (tree.n,), (tree.n,)), sound=1),
         )
         return apply(ready, "mul", tree, self.values, x, out)
 

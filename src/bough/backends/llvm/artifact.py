@@ -22,7 +22,7 @@ from bough.backends.llvm.target import host
 from bough.backends.llvm.types import Real
 from bough.backends.protocol import Plain
 from bough.errors import ProgramError
-from bough.program import Program, fuse
+from bough.program import Loop, Program, fuse
 
 __all__ = ["ONE", "Artifact", "compile_program"]
 
@@ -107,5 +107,6 @@ def compile_program(program: Program, real: Real, plain: Plain | None = None) ->
     fast = plain is not None and (real == ONE or real.lanes > 1)
     if plain is not None and fast:
         source += fast_source(program, plain) if real == ONE else batch_source(program, plain, real)
-    code = host().object_code(source)
+    rolled = any(isinstance(x, Loop) for x in program.body)
+    code = host().object_code(source, loops=rolled and real.lanes == 1)
     return Artifact(real, tuple(slots), space.size, space.spills, space.indices, fast, code)

@@ -72,7 +72,7 @@ def guarded_source(program: Program, space: Workspace, real: Real, plain: Plain)
     )
 
 
-# x - x is zero for every finite x, and not a number otherwise. Pivots that are not numbers come from what was given.
+# x - x is zero for every finite x, and not a number otherwise
 _LANES_CHECKS = """define internal fastcc i1 @lanes_finite(ptr %x, i64 %n, i1 %wanted) #0 {
 entry:
   br i1 %wanted, label %head, label %fine
@@ -103,6 +103,7 @@ head:
   %k = phi i64 [ 1, %entry ], [ %k1, %body ]
   %least = phi T [ %first, %entry ], [ %low, %body ]
   %most = phi T [ %first, %entry ], [ %high, %body ]
+  %total = phi T [ zeroinitializer, %entry ], [ %sum, %body ]
   %more = icmp slt i64 %k, %n
   br i1 %more, label %body, label %exit
 body:
@@ -112,11 +113,15 @@ body:
   %low = select <W x i1> %less, T %v, T %least
   %greater = fcmp ogt T %v, %most
   %high = select <W x i1> %greater, T %v, T %most
+  %zero = fsub T %v, %v
+  %sum = fadd T %total, %zero
   %k1 = add i64 %k, 1
   br label %head
 exit:
   %limit = fmul T %most, SMALLEST
-  %above = fcmp ogt T %least, %limit
+  %exceeds = fcmp ogt T %least, %limit
+  %numbers = fcmp oeq T %total, zeroinitializer
+  %above = and <W x i1> %exceeds, %numbers
   %ok = call i1 @llvm.vector.reduce.and.vWi1(<W x i1> %above)
   ret i1 %ok
 }"""

@@ -54,11 +54,16 @@ class Host:
         near = "jitdefault" if sys.platform == "win32" else "small"
         return target.create_target_machine(cpu=self.cpu, features=self.features, opt=2, reloc="pic", codemodel=near)
 
-    def object_code(self, source: str) -> bytes:
-        """Object code of a module given as source."""
-        module = self._llvm.parse_assembly(source)
+    def object_code(self, source: str, loops: bool = False) -> bytes:
+        """Object code of a module given as source; with `loops`, those over numbers in a row become vector code."""
+        module, machine = self._llvm.parse_assembly(source), self.machine()
         module.verify()
-        code: bytes = self.machine().emit_object(module)
+        if loops:
+            tuning = self._llvm.create_pipeline_tuning_options(speed_level=2)
+            tuning.loop_vectorization, tuning.slp_vectorization = True, False
+            passes = self._llvm.create_pass_builder(machine, tuning)
+            passes.getModulePassManager().run(module, passes)
+        code: bytes = machine.emit_object(module)
         return code
 
     def load(self, code: bytes) -> Any:
