@@ -11,7 +11,7 @@ import pinocchio as pin
 
 import bough
 
-__all__ = ["ROBOTS", "rebuilt", "robot"]
+__all__ = ["HAND", "ROBOTS", "hand_body", "robot"]
 
 # name → (path below the package's robots, floating base)
 ROBOTS: dict[str, tuple[str, bool]] = {
@@ -23,37 +23,50 @@ ROBOTS: dict[str, tuple[str, bool]] = {
     "talos": ("talos_data/robots/talos_full_v2.urdf", True),
 }
 
+HAND = "hand"
+"""The frame whose Jacobian is measured, on the deepest body of each robot."""
+
+PLACE = (0.05, 0.02, 0.1)  # of that frame on its body
+
 
 def robot(name: str) -> tuple[pin.Model, bough.Model]:
-    """A robot in Pinocchio and in bough, with the same joint order."""
+    """A robot in Pinocchio and in bough, with the same joint order and the same extra frame, the last one."""
     path, floating = ROBOTS[name]
     root = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
     arguments = (str(root / path), pin.JointModelFreeFlyer()) if floating else (str(root / path),)
     theirs = pin.buildModelFromUrdf(*arguments)
-    return theirs, rebuilt(theirs, name)
+    model = _rebuilt(theirs, name)
+    place = pin.SE3(np.eye(3), np.array(PLACE))
+    theirs.addFrame(pin.Frame(HAND, hand_body(model), 0, place, pin.OP_FRAME))
+    return theirs, model
 
 
-def rebuilt(model: pin.Model, name: str) -> bough.Model:
+def hand_body(model: bough.Model) -> int:
+    """The deepest body: the last one of those with the longest path from the base."""
+    return max(range(1, model.nbodies + 1), key=lambda body: (model.tree.depths[body - 1], body))
+
+
+def _rebuilt(model: pin.Model, name: str) -> bough.Model:
     """The same mechanism as a bough model. Continuous joints have one configuration variable there."""
     builder = bough.Builder(name)
     for i in range(1, model.njoints):
         place, inertia = model.jointPlacements[i], model.inertias[i]
         moments = np.asarray(inertia.inertia)
         builder.add(
-            f"{i} {model.names[i]}",
+            _body(model, i),
             _joint(model.joints[i]),
-            bough_name(model, model.parents[i]),
+            _body(model, model.parents[i]),
             at=place.translation,
             rotation=place.rotation,
             mass=inertia.mass,
             com=inertia.lever,
             inertia=(moments + moments.T) / 2,
         )
+    builder.frame(HAND, _body(model, hand_body(builder.build())), at=PLACE)
     return builder.build()
 
 
-def bough_name(model: pin.Model, i: int) -> str:
-    """Name of the body of a joint."""
+def _body(model: pin.Model, i: int) -> str:
     return "world" if i == 0 else f"{i} {model.names[i]}"
 
 
@@ -67,41 +80,3 @@ def _joint(joint: Any) -> bough.Joint:
     if kind.startswith("RUB"):
         return bough.Revolute(kind[-1].lower(), continuous=True)
     return {"R": bough.Revolute, "P": bough.Prismatic}[kind[0]](kind[1].lower())
-
-
-def in_mujoco(model: bough.Model) -> Any:
-    """The same mechanism compiled by MuJoCo: hinges, slides and free joints, without contacts or constraints."""
-    import mujoco
-
-    spec = mujoco.MjSpec()
-    spec.option.gravity = model.gravity
-    spec.compiler.boundmass = spec.compiler.boundinertia = 0.0
-    spec.compiler.balanceinertia = True  # moments that break the triangle inequality by rounding
-    bodies = [spec.worldbody]
-    for parent, body, entry in zip(model.tree.parents, model.bodies, model.joints, strict=True):
-        quaternion = np.zeros(4)
-        mujoco.mju_mat2Quat(quaternion, entry.placement.matrix.ravel())
-        J = body.inertia.matrix + 1e-9 * np.eye(3)  # MuJoCo takes no body without inertia; the cost is the same
-        made = bodies[parent].add_body(
-            name=body.name,
-            pos=entry.placement.origin,
-            quat=quaternion,
-            mass=body.inertia.mass,
-            ipos=body.inertia.com,
-            fullinertia=[J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]],
-            explicitinertial=True,
-        )
-        kind, axis = _mujoco_joint(mujoco, entry.joint)
-        made.add_joint(name=f"{body.name} joint", type=kind, axis=axis)
-        bodies.append(made)
-    spec.option.disableflags = mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
-    return spec.compile()
-
-
-def _mujoco_joint(mujoco: Any, joint: bough.Joint) -> tuple[Any, Any]:
-    if isinstance(joint, bough.Free):
-        return mujoco.mjtJoint.mjJNT_FREE, (0, 0, 1)
-    if isinstance(joint, bough.Revolute):
-        return mujoco.mjtJoint.mjJNT_HINGE, joint.axis
-    assert isinstance(joint, bough.Prismatic)
-    return mujoco.mjtJoint.mjJNT_SLIDE, joint.axis

@@ -1,100 +1,72 @@
-"""Measures bough and its rivals side by side, interleaved in one run, and prints ratios with their spread.
+"""Measures bough and its rivals side by side, interleaved in one run; prints ratios with their spread, and draws them.
 
-    python benchmarks/run.py [robot ...] [--float32] [--png FILE] [--rounds N]
+    python benchmarks/run.py [robots] [machine] [trees] [--robots NAME ...] [--rounds N] [--report FILE.md]
 
-Per state and one thread. A rival's cost is that of its Python call; with a compiler, `benchmarks/native` gives
-Pinocchio's native cost too (built on demand, minutes). Only ratios within one run mean anything on a shared machine.
+Without a name of a part all are run. Only ratios within one run mean anything on a shared machine; see README.md here
+for what each figure means.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
+import os
+import platform
+import sys
 from pathlib import Path
 
 import numpy as np
-from cases import JOBS, Bench, Call, Job
-from native import native_times
+from report import Page
 from robots import ROBOTS
 
 import bough
 
-BATCH = 4096
-SHORTEST = 2e-3  # seconds that one measurement lasts at least
+PARTS = ("robots", "machine", "trees")
 
 
 def main() -> None:
     """Measure what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("robot", nargs="*", choices=[*ROBOTS, []], help=f"which of {', '.join(ROBOTS)}; all by default")
-    parser.add_argument("--float32", action="store_true", help="measure batches in float32")
-    parser.add_argument("--rounds", type=int, default=25, help="interleaved repetitions")
-    parser.add_argument("--png", type=Path, help="draw the ratios of batches to this file")
+    parser.add_argument("part", nargs="*", help=f"which of {', '.join(PARTS)}; all by default")
+    parser.add_argument("--robots", nargs="+", choices=list(ROBOTS), default=list(ROBOTS), help="which robots")
+    parser.add_argument("--rounds", type=int, default=15, help="interleaved repetitions (15 by default)")
+    parser.add_argument("--largest", type=int, default=100_000, help="bodies of the largest trees (100 000 by default)")
+    parser.add_argument("--report", type=Path, help="write the tables to this Markdown file, plots beside it")
     options = parser.parse_args()
+    if not os.environ.get("OPENBLAS_NUM_THREADS"):  # is read when NumPy is loaded: begin again with it
+        os.environ["OPENBLAS_NUM_THREADS"] = "1"
+        os.execv(sys.executable, [sys.executable, *sys.argv])
+    if unknown := set(options.part) - set(PARTS):
+        parser.error(f"no part is called {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    page = Page(options.report)
+    page.text("# Measured")
+    page.text(f"{_machine()}. Command: `python {' '.join(sys.argv)}`.")
     bough.set_num_threads(1)
-    dtype = np.float32 if options.float32 else np.float64
-    ratios: dict[str, dict[str, float]] = {}
-    print(f"{'':9}{'job':22}{'rival':22}{'rival':>9}{'batch':>9}{'one':>9}   batch / one: times faster [spread]")
-    for name in options.robot or ROBOTS:
-        bench = Bench(name, BATCH, dtype)
-        native = native_times(name, bench)
-        for job in JOBS:
-            ratios.setdefault(job.name, {})[name] = report(bench, job, options.rounds, native)
-    if options.png:
-        draw(ratios, options.png, options.float32)
+    for part in options.part or PARTS:
+        if part == "robots":
+            from on_robots import measure_robots
+
+            measure_robots(page, options.robots, options.rounds)
+        elif part == "machine":
+            from on_machine import measure_machine
+
+            measure_machine(page, options.robots, options.rounds)
+        else:
+            from on_trees import measure_trees
+
+            measure_trees(page, options.largest, options.rounds)
 
 
-def per_call(call: Call, repeats: int) -> float:
-    """Seconds per call, over some repeats."""
-    start = time.perf_counter()
-    for _ in range(repeats):
-        call()
-    return (time.perf_counter() - start) / repeats
+def _machine() -> str:
+    from importlib.metadata import version
 
-
-def report(bench: Bench, job: Job, rounds: int, native: dict[str, float]) -> float:
-    """Measure one job on one robot and print it; returns how many times faster a batch is than the fastest rival."""
-    calls = {"batch": job.batch(bench), "one": job.one(bench)} | {k: f(bench) for k, f in job.rivals.items()}
-    repeats = {}
-    for key, call in calls.items():
-        call()
-        call()
-        repeats[key] = max(1, int(SHORTEST / per_call(call, 1)))
-    samples = {key: [] for key in calls}
-    for _ in range(rounds):  # interleaved: what the machine does to one, it does to all
-        for key, call in calls.items():
-            samples[key].append(per_call(call, repeats[key]))
-    states = 256 if "packed" in job.name else bench.batch
-    batch = np.array(samples["batch"]) / states * 1e6
-    one = np.array(samples["one"]) * 1e6
-    costs = {key: np.array(samples[key]) * 1e6 for key in job.rivals}
-    if job.native in native:
-        costs["Pinocchio native"] = np.full(rounds, native[job.native])
-    for rival, cost in costs.items():
-        low, high = np.percentile(cost / batch, (25, 75))
-        print(
-            f"{bench.name:9}{job.name:22}{rival:22}{np.median(cost):8.2f} {np.median(batch):8.3f} {np.median(one):8.2f}"
-            f"   {np.median(cost / batch):5.1f} [{low:.1f}, {high:.1f}] / {np.median(cost / one):.1f}"
-        )
-    return float(min(np.median(cost / batch) for cost in costs.values()))
-
-
-def draw(ratios: dict[str, dict[str, float]], file: Path, single: bool) -> None:
-    """Bars: how many times faster than the fastest rival a batch is."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 4.5), layout="constrained")
-    axes = figure.subplots()
-    names = list(next(iter(ratios.values())))
-    width = 0.8 / len(ratios)
-    for k, (job, values) in enumerate(ratios.items()):
-        places = np.arange(len(names)) + (k - (len(ratios) - 1) / 2) * width
-        axes.bar(places, [values[name] for name in names], width, label=job)
-    axes.set_xticks(range(len(names)), names)
-    axes.set_ylabel("times faster per state than the fastest rival")
-    axes.set_title(f"Batches of {BATCH} states, one thread, {'float32' if single else 'float64'}")
-    axes.legend()
-    figure.savefig(file, dpi=120)
+    name = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        name = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    rivals = ", ".join(f"{package} {version(package)}" for package in ("pin", "mujoco", "scipy"))
+    return f"{name}, Python {platform.python_version()}, NumPy {np.__version__}, bough {bough.__version__}, {rivals}"
 
 
 if __name__ == "__main__":

@@ -84,6 +84,7 @@ from bough.tree import Tree
 if TYPE_CHECKING:
     from bough.algorithms.global_forms import global_form
     from bough.cost import paper
+    from bough.cost.explain import explain
     from bough.formats.load import load, problems
     from bough.formats.save import save
 
@@ -136,6 +137,7 @@ __all__ = [
     "crba",
     "crba_packed",
     "difference",
+    "explain",
     "factorize",
     "forward_dynamics",
     "from_drake",
@@ -181,6 +183,10 @@ def __getattr__(name: str) -> Any:
         from bough.cost import paper
 
         return paper
+    if name == "explain":
+        from bough.cost.explain import explain
+
+        return explain
     if name in ("load", "problems"):
         from bough.formats import load as loading
 

@@ -12,6 +12,7 @@ from bough.kernel.run import mechanism
 from bough.model import equivalent
 from bough.model import mechanism as inside
 from bough.scalar import leaves
+from bough.spatial.rotation import Product
 from closeness import assert_close
 from model_strategies import models
 
@@ -66,6 +67,7 @@ def test_nothing_a_user_sees_depends_on_it(model: bough.Model, seed: int) -> Non
         ]
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inside, "turns", lambda tree, *_: [0.0] * tree.n)
         patch.setattr(inside, "slides", lambda tree, *_: [0.0] * tree.n)
         patch.setattr(inside, "regrouped", lambda tree, spins, R, p, mass, moment, J: (mass, moment, J))
         patch.setattr(inside._Kind, "is_regrouped", False)
@@ -84,6 +86,20 @@ def forget() -> None:
     kernels._kernels.clear()
 
 
-def test_large_mechanisms_are_not_slid() -> None:
+def test_frames_of_general_chains_are_turned_until_placements_are_simple() -> None:
+    """As in the convention of Denavit and Hartenberg, though the author's frames are anything but that."""
+    rng = np.random.default_rng(0)
+    builder = bough.Builder("skew chain")
+    for k in range(6):
+        rpy, at, axis = rng.uniform(-1, 1, size=(3, 3))
+        builder.add(f"{k}", bough.Revolute(axis), f"{k - 1}" if k else "world", at=at, rpy=rpy, mass=1.0, inertia=0.1)
+    m = mechanism(builder.build())
+    for i in range(2, 7):
+        assert isinstance(m.at(i).placement.rotation, Product)
+
+
+def test_large_mechanisms_keep_their_frames() -> None:
     model = bough.topologies.chain(equivalent.LARGEST + 1)
-    assert not mechanism(model).origins.any()
+    m = mechanism(model)
+    assert not m.origins.any()
+    np.testing.assert_array_equal(m.alignments[1:], [joint.alignment for joint in m.joints])

@@ -103,6 +103,19 @@ def test_factored_rotations_act_as_their_matrices(
             close(dense(one @ joint), expected @ dense(joint), **EXACT)
 
 
+def test_turns_about_z_then_x(rng: np.random.Generator) -> None:
+    """The last turn and that of a joint become one."""
+    R = dense(about_x(np.cos(0.4), np.sin(0.4))) @ dense(about_z(np.cos(2.0), np.sin(2.0)))
+    made, joint = factored(Matrix.of_rows(R.tolist())), about_z(np.cos(0.9), np.sin(0.9))
+    both = made.before(joint)
+    v, A = random_structure(rng, ZERO), random_structure(rng, ANY_SYMMETRIC)
+    close(dense(made), R, **EXACT)
+    close(dense(both), R @ dense(joint), **EXACT)
+    close(dense(both.of_symmetric(A)), dense(both) @ dense(A) @ dense(both).T, **EXACT)
+    close(dense(both.transposed_times(v)), dense(both).T @ dense(v), **EXACT)
+    assert cost(lambda c, s: made.before(about_z(c, s)), 1.0, 0.0) == Count(mul=4, add=2)
+
+
 def test_general_rotations_stay_matrices(rng: np.random.Generator) -> None:
     R = random_rotation(rng)
     assert factored(R) is R

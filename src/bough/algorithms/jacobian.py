@@ -32,7 +32,25 @@ class Columns:
 
 def jacobian(m: Mechanism, q: Array, frame: Frame, reference: Reference) -> Array:
     """J with: velocity of the frame in the reference frame = J v. Row by row, linear rows first (6 x nv)."""
-    return _both(m, q, None, frame, reference)
+    return _local(m, q, frame) if reference == "LOCAL" else _both(m, q, None, frame, reference)
+
+
+def _local(m: Mechanism, q: Array, frame: Frame) -> Array:
+    """J in the frame itself: walking from it to the root, each body says how it moves the frame."""
+    q, n = m.coupling.own_q(q), m.own_nv
+    result = array(6 * n)
+
+    def put(body: BodyRecord, X: Transform) -> Transform:
+        """Columns of a body in which the frame is placed by X; returns the placement in its parent."""
+        for c, s in enumerate(body.subspace(q)):
+            for row, value in enumerate(flat(X.to_child(s))):
+                result[body.v_start + (row * n + c)] = value
+        return X if body.is_root else body.transform(q).then(X)
+
+    if frame.body:
+        body = m.at(frame.body)
+        ancestors(m, body, put, put(body, m.frame(frame)))
+    return m.coupling.reduced_rows(result, 6)
 
 
 def jacobian_rate(m: Mechanism, q: Array, v: Array, frame: Frame, reference: Reference) -> Array:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 import bough
-from bough.cli import cache, paper
+from bough.cli import bench, cache, explain, paper
 from bough.errors import BoughError
 
 __all__ = ["main"]
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"bough {bough.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (paper, cache):
+    for command in (explain, bench, paper, cache):
         command.register(commands)
     options = parser.parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Literal
 
 from numpy.typing import ArrayLike
 
 from bough.errors import UnknownNameError
 from bough.kernel.border import FloatArray
-from bough.kernel.compile import ROLL_ABOVE
-from bough.kernel.counting import count
+from bough.kernel.choice import cheaper_method
 from bough.kernel.factors import Factor, factor_packed
 from bough.kernel.run import NO_CALLS, require_model, run
 from bough.kernel.treematrix import TreeMatrix
@@ -228,7 +226,7 @@ def forward_dynamics(
         As in `aba`.
     method
         "aba" for the articulated-body algorithm, "crba" for the mass matrix and its branch-sparse factor, "auto" for
-        whichever performs fewer operations on this mechanism.
+        whichever is estimated faster on this mechanism from its operation counts; `bough.explain` says which and why.
     """
     fast = getattr(model, "calls", NO_CALLS).get(_FORWARD.get(method) if isinstance(method, str) else None)
     if fast is not None and f_ext is None and out is None and check:
@@ -246,15 +244,3 @@ def forward_dynamics(
 
 
 _FORWARD = {method: f"forward_dynamics by {method}" for method in ("auto", "aba", "crba")}
-
-
-@lru_cache(maxsize=256)
-def cheaper_method(model: Model) -> Literal["aba", "crba"]:
-    """The method with fewer operations on a mechanism: counted, or for large ones estimated from D₁ and D₂."""
-    if not model.coupling.trivial:
-        return "crba"
-    if model.nv > ROLL_ABOVE:
-        # per body and per entry of the mass matrix, from counts on bodies with revolute joints and general geometry
-        tree = model.dof_tree
-        return "aba" if 600 * model.nbodies <= 470 * model.nbodies + 43 * tree.D1 + 2 * tree.D2 else "crba"
-    return "aba" if count(model, "aba").total <= count(model, "crba_ltdl").total else "crba"

@@ -9,6 +9,7 @@ have the same canonical form, and which agree in being a root or a leaf, are of 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.model.coupling import Coupling, own_joint
-from bough.model.equivalent import LOWER, NOTHING, regrouped, slides
+from bough.model.equivalent import LOWER, NOTHING, regrouped, slides, turns
 from bough.model.joints import Joint
 from bough.model.joints.contract import is_from_outside
 from bough.model.model import Model
@@ -30,6 +31,10 @@ __all__ = ["BodyRecord", "Mechanism", "combine"]
 
 # where things lie in the row of constants of a body
 ROTATION, ORIGIN, INERTIA, REGROUPED, SECOND, BORDER, REST_OF_ROW = 0, 9, 12, 22, 32, 38, 50
+
+
+SYMMETRIC = ((0, 1, 3), (1, 2, 4), (3, 4, 5))
+"""Where the entries of a symmetric matrix lie in its lower triangle."""
 
 
 @dataclass(frozen=True)
@@ -239,7 +244,17 @@ class Mechanism:
     def alignments(self) -> NDArray[np.float64]:
         """Rotation from the inside frame of each body to the moving side of its joint (N + 1, 3, 3); base first."""
         known = {joint: joint.alignment for joint in dict.fromkeys(self.joints)}
-        return np.array([np.eye(3), *(known[joint] for joint in self.joints)])
+        plain = np.array([np.eye(3), *(known[joint] for joint in self.joints)])
+        rotations = np.swapaxes(plain[list(self.tree.parents)], 1, 2) @ self._placements[0] @ plain[1:]
+        for i, angle in enumerate(turns(self.tree, self._axial, rotations), start=1):
+            if angle:
+                c, s = math.cos(angle), math.sin(angle)
+                plain[i] = plain[i] @ [[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]
+        return plain
+
+    @property
+    def _axial(self) -> list[bool]:
+        return [joint.canonical.is_axial for joint in self.joints]
 
     @cached_property
     def origins(self) -> NDArray[np.float64]:
@@ -247,8 +262,7 @@ class Mechanism:
         R, p = self._placements
         outer = np.swapaxes(self.alignments[list(self.tree.parents)], 1, 2)
         axes = self.alignments[1:, :, 2:]
-        axial = [joint.canonical.is_axial for joint in self.joints]
-        distances = slides(self.tree, axial, (outer @ p)[:, :, 0], (outer @ R @ axes)[:, :, 0])
+        distances = slides(self.tree, self._axial, (outer @ p)[:, :, 0], (outer @ R @ axes)[:, :, 0])
         return np.concatenate([np.zeros((1, 3)), np.reshape(distances, (-1, 1)) * axes[:, :, 0]])
 
     @cached_property
@@ -284,7 +298,7 @@ class Mechanism:
         R = _clean(outer @ R @ own)
         mass = np.array([inertia.mass for inertia in inertias]).reshape(n)
         com = turn @ (np.array([inertia.com for inertia in inertias]).reshape(n, 3, 1) - origin)
-        central = np.array([inertia.matrix for inertia in inertias]).reshape(n, 3, 3)
+        central = np.array([inertia.rotational for inertia in inertias]).reshape(n, 6)[:, SYMMETRIC]
         J = _without_rounding(turn @ central @ own + mass[:, np.newaxis, np.newaxis] * _spread(com[:, :, 0]))
         moment = mass[:, np.newaxis] * com[:, :, 0]
         spins = [joint.canonical.spins for joint in self.joints]

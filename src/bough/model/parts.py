@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -19,7 +20,7 @@ Vec3: TypeAlias = tuple[float, float, float]
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Placement:
     """Where a frame is in another: rotation (3, 3, child to parent coordinates) and origin (3,) in metres."""
 
@@ -31,10 +32,12 @@ class Placement:
         """From arrays, checked. A matrix within 1e-6 of a rotation is replaced by the nearest one."""
         p = read_floats(origin, f"{what}: the position", "three finite numbers (metres)")
         R = read_floats(rotation, f"{what}: the rotation", "a finite (3, 3) matrix")
-        if p.shape != (3,) or not np.isfinite(p).all():
+        if p.shape != (3,) or not _finite(p):
             raise ModelError(f"{what}: the position is {origin!r}, expected three finite numbers (metres)")
-        if R.shape != (3, 3) or not np.isfinite(R).all():
+        if R.shape != (3, 3) or not _finite(R):
             raise ModelError(f"{what}: the rotation is {rotation!r}, expected a finite (3, 3) matrix")
+        if _is_rotation(*R.tolist()):
+            return Placement._made(R, p)
         error = np.abs(R @ R.T - np.eye(3)).max() if np.abs(R).max() < 2.0 else np.inf
         if error > 1e-6 or np.linalg.det(R) < 0:
             raise ModelError(f"{what}: the matrix {R.tolist()} is not a rotation (orthogonal, determinant 1)")
@@ -46,8 +49,9 @@ class Placement:
     @staticmethod
     def _made(R: Floats, p: Floats) -> Placement:
         """From a rotation and an origin. Entries within rounding of 0 and ±1 are made exact."""
-        rows = [tuple(float(x) for x in row) for row in _exact(R)]
-        return Placement((_vec3(rows[0]), _vec3(rows[1]), _vec3(rows[2])), _vec3([float(x) + 0.0 for x in p]))
+        a, b, c = R.tolist()
+        x, y, z = p.tolist()
+        return Placement((_row(a), _row(b), _row(c)), (x + 0.0, y + 0.0, z + 0.0))
 
     @staticmethod
     def by_joint(joint: Joint, q: Sequence[float]) -> Placement:
@@ -83,18 +87,52 @@ class Placement:
 HERE = Placement(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), (0.0, 0.0, 0.0))
 
 
-def _exact(R: Floats) -> Floats:
-    """Make entries within rounding of 0 and ±1 exact, so that they fold away."""
-    R = np.where(np.abs(R) < 4e-16, 0.0, R)
-    return np.where(np.abs(np.abs(R) - 1.0) < 4e-16, np.sign(R), R)
+def _exact(x: float) -> float:
+    """Make what is within rounding of 0 and ±1 exact, so that it folds away."""
+    size = abs(x)
+    return 0.0 if size < 4e-16 else math.copysign(1.0, x) if abs(size - 1.0) < 4e-16 else x
 
 
-def _vec3(values: Sequence[float]) -> Vec3:
-    x, y, z = values
+def _row(values: Sequence[float]) -> Vec3:
+    x, y, z = map(_exact, values)
     return (x, y, z)
 
 
-@dataclass(frozen=True)
+# Models may have 100 000 bodies, and NumPy is slow on small arrays, so what plainly passes is accepted by these.
+
+
+def _finite(a: Floats) -> bool:
+    return all(map(math.isfinite, a.ravel().tolist()))
+
+
+def _is_rotation(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> bool:
+    """Whether three rows are orthonormal to rounding and right-handed."""
+    for u, v, one in ((a, a, 1.0), (a, b, 0.0), (a, c, 0.0), (b, b, 1.0), (b, c, 0.0), (c, c, 1.0)):
+        if not abs(u[0] * v[0] + u[1] * v[1] + u[2] * v[2] - one) <= 1e-14:
+            return False
+    return a[0] * (b[1] * c[2] - b[2] * c[1]) > a[1] * (b[0] * c[2] - b[2] * c[0]) - a[2] * (b[0] * c[1] - b[1] * c[0])
+
+
+def _is_inertia(J: Floats) -> bool:
+    """Whether a matrix is exactly symmetric, with positive moments none of which exceeds the sum of the others."""
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = J.tolist()
+    half = (xx + yy + zz) / 2.0
+    return (
+        (xy, xz, yz) == (yx, zx, zy)
+        and _is_positive(xx, yy, zz, xy, xz, yz)
+        and _is_positive(half - xx, half - yy, half - zz, -xy, -xz, -yz)
+    )
+
+
+def _is_positive(xx: float, yy: float, zz: float, xy: float, xz: float, yz: float) -> bool:
+    """Whether a symmetric matrix is positive definite by more than rounding: its leading minors are positive."""
+    scale = max(xx, yy, zz)
+    minor = xx * yy - xy * xy
+    whole = zz * minor - yz * (xx * yz - xy * xz) + xz * (xy * yz - yy * xz)
+    return xx > 1e-12 * scale and minor > 1e-12 * scale * scale and whole > 1e-12 * scale * scale * scale
+
+
+@dataclass(frozen=True, slots=True)
 class Inertia:
     """Mass (kg), centre of mass (m) and rotational inertia about it (kg m²: xx yx yy zx zy zz), in the body frame."""
 
@@ -117,12 +155,14 @@ class Inertia:
         m = read_floats(mass, f"{what}: the mass", "a number (kg)")
         c = read_floats(com, f"{what}: the centre of mass", "three finite numbers (metres)")
         J = read_floats(inertia, f"{what}: the inertia", "a number, three, or a (3, 3) matrix")
-        if m.shape != () or not np.isfinite(m) or m < 0:
+        if m.shape != () or not _finite(m) or m < 0:
             raise ModelError(f"{what}: the mass is {mass}, expected a finite number that is not negative (kg)")
-        if c.shape != (3,) or not np.isfinite(c).all():
+        if c.shape != (3,) or not _finite(c):
             raise ModelError(f"{what}: the centre of mass is {com!r}, expected three finite numbers (metres)")
-        if J.shape not in ((), (3,), (3, 3)) or not np.isfinite(J).all():
+        if J.shape not in ((), (3,), (3, 3)) or not _finite(J):
             raise ModelError(f"{what}: the inertia is {inertia!r}, expected a finite number, three, or a (3, 3) matrix")
+        if J.ndim == 2 and _is_inertia(J):
+            return Inertia._made(float(m), c, J)
         J = J if J.ndim == 2 else np.diag(np.broadcast_to(J, 3))
         if np.abs(J - J.T).max() > 1e-9 * np.abs(J).max() + 1e-15 * float(m):
             raise ModelError(f"{what}: the inertia {J.tolist()} is not symmetric")
@@ -149,11 +189,9 @@ class Inertia:
 
     @staticmethod
     def _made(mass: float, c: Floats, J: Floats) -> Inertia:
-        return Inertia(
-            mass,
-            _vec3([float(x) + 0.0 for x in c]),
-            (float(J[0, 0]), float(J[1, 0]), float(J[1, 1]), float(J[2, 0]), float(J[2, 1]), float(J[2, 2])),
-        )
+        (xx, _, _), (yx, yy, _), (zx, zy, zz) = J.tolist()
+        x, y, z = c.tolist()
+        return Inertia(mass, (x + 0.0, y + 0.0, z + 0.0), (xx, yx, yy, zx, zy, zz))
 
     @property
     def matrix(self) -> Floats:
@@ -198,7 +236,7 @@ def _parallel(mass: float, c: Floats) -> Floats:
     return np.asarray(mass * ((c @ c) * np.eye(3) - np.outer(c, c)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Body:
     """A moving body.
 
@@ -211,7 +249,7 @@ class Body:
     frame: Placement = HERE
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Frame:
     """A named frame fixed to a body (0 is the base).
 
@@ -225,7 +263,7 @@ class Frame:
     inertia: Inertia | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class JointEntry:
     """The joint of one body: its type, where its fixed side sits on the parent, and its limits and losses.
 

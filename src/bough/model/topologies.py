@@ -77,8 +77,9 @@ def on_tree(tree: Tree, name: str = "mechanism", *, floating: Collection[int] = 
     builder = Builder(name)
     names = [BASE]
     chosen = crba_split(tree, floating).dh if dh else frozenset()
+    free, revolute = Free(), Revolute("z")
     for i, parent in enumerate(tree.parents, start=1):
-        joint: Joint = Free() if i in floating else Revolute("z")
+        joint: Joint = free if i in floating else revolute
         names.append(f"body {i}")
         at, rotation = _placement(i)
         if i in chosen:
@@ -110,11 +111,11 @@ def _dh_placement(i: int) -> tuple[tuple[float, ...], NDArray[np.float64]]:
     return (length, -s * offset, c * offset), np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
 
 
-def _inertia(i: int) -> tuple[float, tuple[float, ...], NDArray[np.float64]]:
+def _inertia(i: int) -> tuple[float, tuple[float, ...], list[list[float]]]:
     mass = 2.0 + _scatter(i, 6)
     com = tuple(0.1 * _scatter(i, k) + 0.02 for k in (7, 8, 9))
-    R = rotation_from_rpy(*(0.5 + _scatter(i, k) for k in (10, 11, 12)))
+    R = rotation_from_rpy(*(0.5 + _scatter(i, k) for k in (10, 11, 12))).tolist()
     # moments of a box with unequal sides
-    a, b, c = (0.05 + 0.02 * (1 + _scatter(i, k)) for k in (13, 14, 15))
-    moments = mass * np.array([b * b + c * c, a * a + c * c, a * a + b * b]) / 3.0
-    return mass, com, R @ np.diag(moments) @ R.T
+    aa, bb, cc = ((0.05 + 0.02 * (1 + _scatter(i, k))) ** 2 for k in (13, 14, 15))
+    p, q, r = mass * (bb + cc) / 3.0, mass * (aa + cc) / 3.0, mass * (aa + bb) / 3.0
+    return mass, com, [[x * u * p + y * v * q + z * w * r for x, y, z in R] for u, v, w in R]

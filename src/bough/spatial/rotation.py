@@ -144,8 +144,15 @@ class Product:
         return Matrix(*(self.times(column) for column in other.columns))
 
     def before(self, inner: Rotation) -> Rotation:
-        """The product, kept as factors if the other is one too."""
-        return Product(self.factors + inner.factors) if isinstance(inner, Product) else self @ inner
+        """The product, kept as factors if the other is one too; two turns that meet become one."""
+        if not isinstance(inner, Product):
+            return self @ inner
+        *outer, last = self.factors
+        first, *rest = inner.factors
+        if isinstance(last, Turn) and isinstance(first, Turn):
+            c, s, _ = last.times(Vector(first.c, first.s, 0.0)).parts
+            return Product((*outer, Turn(c, s), *rest))
+        return Product(self.factors + inner.factors)
 
 
 Rotation: TypeAlias = Matrix | Product
@@ -175,7 +182,7 @@ def about_z(c: Scalar, s: Scalar) -> Product:
 
 
 def factored(R: Matrix) -> Rotation:
-    """A constant rotation as factors if it exchanges axes, or turns about one of them besides; else as it is."""
+    """A constant rotation as factors if it exchanges axes and turns about one, or about z and then x; else itself."""
     rows = [list(row.parts) for row in R.T.columns]
     if any(isinstance(x, Symbolic) for row in rows for x in row):
         return R
@@ -183,11 +190,15 @@ def factored(R: Matrix) -> Rotation:
         return Product((_axes(rows),))
     for k, row in enumerate(rows):
         if _is_unit(row):  # R = (z to ± axis k) · turn · (an axis to z)
-            to_z, up = _TO_Z[next(j for j in range(3) if row[j])], _TO_Z[k]
+            axis = next(j for j in range(3) if row[j])
+            to_z, up = _TO_Z[axis], _TO_Z[k]
             turned = [to_z.times(Vector.of(rows[j])) for j in up.places]
             sign = 1.0 if turned[2].z == 1.0 else -1.0
             flip = Axes((0, 1, 2), (1.0, sign, sign))
-            return Product((up.inverse, flip, Turn(turned[0].x, turned[1].x * sign), to_z))
+            last = () if axis == 2 else (to_z,)
+            return Product((up.inverse, flip, Turn(turned[0].x, turned[1].x * sign), *last))
+    if rows[0][2] == 0:
+        return Product((*about_x(rows[2][2], -rows[1][2]).factors, Turn(rows[0][0], -rows[0][1])))
     return R
 
 

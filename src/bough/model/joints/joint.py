@@ -72,7 +72,7 @@ class Joint(ABC):
 
     @property
     def is_axial(self) -> bool:
-        """Whether sliding the frames on both sides of the canonical joint alike along z changes nothing."""
+        """Whether turning the frames on both sides of the canonical joint about z, or sliding them, changes nothing."""
         return False
 
     @property

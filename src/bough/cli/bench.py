@@ -1,0 +1,207 @@
+"""`bough bench`: what the main functions cost on a model, on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import bough
+from bough.cli.models import HELP, read_model
+from bough.errors import BoughError
+
+__all__ = ["register"]
+
+BATCH = 4096
+SHORTEST = 2e-3  # seconds that one measurement lasts at least
+MOST = 1 << 24  # numbers in the largest array: larger models get smaller batches
+
+Call = Callable[[], object]
+
+
+class States:
+    """A batch of random states, in float64 or float32."""
+
+    def __init__(self, model: bough.Model, batch: int, dtype: type) -> None:
+        rng = np.random.default_rng(0)
+        some = bough.random(model, rng, size=min(batch, 256))
+        self.q: NDArray[Any] = np.resize(some, (batch, model.nq)).astype(dtype)
+        self.v, self.a = rng.normal(size=(2, batch, model.nv)).astype(dtype)
+
+    def first(self) -> States:
+        """The first state alone, without a batch axis."""
+        one = States.__new__(States)
+        one.q, one.v, one.a = self.q[0].copy(), self.v[0].copy(), self.a[0].copy()
+        return one
+
+
+# Each function of (model, states, further arguments such as out=); what has no out= is called without.
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "rnea": lambda m, x, **o: bough.rnea(m, x.q, x.v, x.a, **o),
+    "forward_dynamics": lambda m, x, **o: bough.forward_dynamics(m, x.q, x.v, x.a, **o),
+    "crba": lambda m, x, **o: bough.crba(m, x.q, **o),
+    "crba_packed": lambda m, x, **o: bough.crba_packed(m, x.q, **o),
+    "factorize, solve": lambda m, x: bough.factorize(m, x.q).solve(x.a),
+    "jacobian": lambda m, x, **o: bough.jacobian(m, x.q, m.frame_names[-1], **o),
+}
+WITHOUT_OUT = ("factorize, solve",)
+MATRICES: dict[str, Callable[[bough.Model], int]] = {  # numbers of one state, where they are more than a few per joint
+    "crba": lambda m: m.nv**2,
+    "crba_packed": lambda m: m.dof_tree.packed_size,
+    "factorize, solve": lambda m: 2 * m.dof_tree.packed_size,
+}
+
+
+def register(commands: Any) -> None:
+    """Add the subcommand."""
+    parser = commands.add_parser(
+        "bench",
+        help="measure the main functions on a model",
+        description="Measure the main functions on a model: one call from Python, and a state of a batch on one thread "
+        "and on all, in float64 and float32; and what it takes to compile them.",
+    )
+    parser.add_argument("model", metavar="MODEL", help=HELP)
+    parser.add_argument("--batch", type=_positive, default=BATCH, help=f"states in a batch ({BATCH} by default)")
+    parser.add_argument("--rounds", type=_positive, default=9, help="interleaved repetitions (9 by default)")
+    parser.add_argument("--compare", action="store_true", help="compare with Pinocchio and MuJoCo, if installed")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure and print."""
+    model = read_model(options.model)
+    threads, backend = bough.get_num_threads(), bough.get_backend()
+    print(f"{model}, batches of {options.batch}, {threads} threads, back-end {backend}\n")
+    heads = ("one call", "batch", "all threads", "float32", "compiled in", "from disk")
+    print(f"{'':18}" + "".join(f"{head:>13}" for head in heads))
+    print(f"{'':18}" + "".join(f"{unit:>13}" for unit in (*["µs per state"] * 4, "ms", "ms")))
+    with _fresh_cache():
+        for name, function in FUNCTIONS.items():
+            numbers = max(1, 6 * model.nq, MATRICES[name](model) if name in MATRICES else 0)
+            batch = min(options.batch, MOST // numbers)
+            if batch == 0:
+                print(f"{name:18}    left out: a result has {numbers:.2g} numbers")
+                continue
+            times = _measured(model, name, function, batch, options.rounds)
+            smaller = f"   in batches of {batch}" if batch < options.batch else ""
+            print(f"{name:18}" + "".join(f"{x:13.4g}" for x in times) + smaller, flush=True)
+    if options.compare:
+        _compare(model, options.rounds)
+
+
+def _measured(
+    model: bough.Model, name: str, function: Callable[..., Any], batch: int, rounds: int
+) -> tuple[float, ...]:
+    """Microseconds per state: one call, batch, all threads, float32; milliseconds: compiled, from disk."""
+    double, single = States(model, batch, np.float64), States(model, batch, np.float32)
+    one = double.first()
+    compiled = _seconds(lambda: function(model, one), 1)
+    again = dataclasses.replace(model, name=f"{model.name} again")  # another model to the process, the same on disk
+    from_disk = _seconds(lambda: function(again, one), 1)
+    calls: dict[str, tuple[Call, int, int | None]] = {"one": (lambda: function(model, one), 1, 1)}
+    for key, states, threads in (("batch", double, 1), ("all", double, None), ("single", single, 1)):
+        calls[key] = (_batch_call(model, name, function, states), batch, threads)
+    samples: dict[str, list[float]] = {key: [] for key in calls}
+    for turn in range(rounds + 1):  # interleaved: what the machine does to one, it does to all
+        for key, (call, states_each, threads) in calls.items():
+            bough.set_num_threads(threads)
+            if turn == 0:  # compiles, and shows how often to repeat
+                call()
+            samples[key].append(_seconds(call, max(1, int(SHORTEST / _seconds(call, 1)))) / states_each)
+    bough.set_num_threads(None)
+    return (*(median(samples[key]) * 1e6 for key in calls), compiled * 1e3, from_disk * 1e3)
+
+
+def _batch_call(model: bough.Model, name: str, function: Callable[..., Any], states: States) -> Call:
+    if name in WITHOUT_OUT:
+        return lambda: function(model, states)
+    first = function(model, states)
+    out = np.empty_like(getattr(first, "values", first))
+    return lambda: function(model, states, out=out)
+
+
+def _seconds(call: Call, repeats: int) -> float:
+    start = time.perf_counter()
+    for _ in range(repeats):
+        call()
+    return (time.perf_counter() - start) / repeats
+
+
+@contextmanager
+def _fresh_cache() -> Iterator[None]:
+    """An empty disk cache for a while, so that compiling can be measured."""
+    before = os.environ.get("BOUGH_CACHE_DIR")
+    with tempfile.TemporaryDirectory(prefix="bough-bench-") as folder:
+        os.environ["BOUGH_CACHE_DIR"] = folder
+        try:
+            yield
+        finally:
+            os.environ.pop("BOUGH_CACHE_DIR")
+            if before is not None:
+                os.environ["BOUGH_CACHE_DIR"] = before
+
+
+def _compare(model: bough.Model, rounds: int) -> None:
+    """One call from Python by each library, interleaved."""
+    one = States(model, 1, np.float64).first()
+    calls: dict[str, Call] = {
+        "bough rnea": lambda: bough.rnea(model, one.q, one.v, one.a),
+        "bough forward_dynamics": lambda: bough.forward_dynamics(model, one.q, one.v, one.a),
+    }
+    for name, add in (("Pinocchio", _pinocchio_calls), ("MuJoCo", _mujoco_calls)):
+        try:
+            calls |= add(model)
+        except ImportError:
+            print(f"\n{name} is not installed")
+        except BoughError as error:
+            print(f"\n{name} is left out: {error}")
+    samples: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(rounds + 1):
+        for name, call in calls.items():
+            samples[name].append(_seconds(call, max(1, int(SHORTEST / _seconds(call, 1)))))
+    print("\none call from Python, µs")
+    for name, times in samples.items():
+        print(f"  {name:24}{median(times) * 1e6:10.4g}")
+
+
+def _pinocchio_calls(model: bough.Model) -> dict[str, Call]:
+    import pinocchio as pin
+
+    from bough.cli.rivals import in_pinocchio
+
+    theirs = in_pinocchio(model)
+    data = theirs.createData()
+    q, (v, a) = pin.neutral(theirs), np.random.default_rng(0).normal(size=(2, theirs.nv))
+    return {
+        "Pinocchio rnea": lambda: pin.rnea(theirs, data, q, v, a),
+        "Pinocchio aba": lambda: pin.aba(theirs, data, q, v, a),
+    }
+
+
+def _mujoco_calls(model: bough.Model) -> dict[str, Call]:
+    import mujoco
+
+    from bough.cli.rivals import in_mujoco
+
+    theirs = in_mujoco(model)
+    data = mujoco.MjData(theirs)
+    data.qvel[:], data.qacc[:] = np.random.default_rng(0).normal(size=(2, theirs.nv))
+    return {
+        "MuJoCo mj_inverse": lambda: mujoco.mj_inverse(theirs, data),
+        "MuJoCo mj_forward": lambda: mujoco.mj_forward(theirs, data),
+    }
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}, expected a positive whole number")
+    return int(text)

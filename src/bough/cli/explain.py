@@ -1,0 +1,28 @@
+"""`bough explain`: the method forward dynamics takes on a model, and why."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import bough
+from bough.cli.models import HELP, read_model
+
+__all__ = ["register"]
+
+
+def register(commands: Any) -> None:
+    """Add the subcommand."""
+    parser = commands.add_parser(
+        "explain",
+        help="say which method forward dynamics takes on a model, and why",
+        description='Say which method forward_dynamics(method="auto") takes on a model, with what the alternatives '
+        "would cost and how the programs look.",
+    )
+    parser.add_argument("model", metavar="MODEL", help=HELP)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print the explanation."""
+    print(bough.explain(read_model(options.model)))

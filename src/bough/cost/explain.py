@@ -1,0 +1,101 @@
+"""Why forward dynamics takes the method it takes, and what the programs of a model cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bough.cost.report import Report, Table
+from bough.kernel.choice import ALGORITHMS, Method, MethodCost, cheaper_method, method_costs
+from bough.kernel.run import program, require_model
+from bough.kernel.specs import NEED_FRAMES, Options, spec
+from bough.model import Model
+from bough.program import Program
+from bough.program.ir import Loop, walk
+
+__all__ = ["explain"]
+
+TITLES: dict[Method, str] = {"aba": "aba: articulated bodies", "crba": "crba: mass matrix and its LTDL factor"}
+
+MAIN = ("rnea", "crba", "aba", "crba_ltdl", "jacobian")
+"""The algorithms whose programs are shown."""
+
+
+def explain(model: Model) -> Report:
+    """Which method ``forward_dynamics(method="auto")`` takes on a model and why, and how its programs look.
+
+    Times are estimates from operation counts and weights that were measured once (see `bough.kernel.choice`), the same
+    on every machine, so that the choice is too; `bough bench` measures the machine at hand.
+
+    Parameters
+    ----------
+    model
+        The mechanism.
+
+    Returns
+    -------
+    Report
+        Print it for the text.
+    """
+    require_model(model)
+    tree = model.dof_tree
+    full = tree.n * (tree.n + 1) / 2
+    shape = Table(
+        f"{model.nbodies} bodies, nq = {model.nq}, nv = {model.nv}",
+        ("what decides", "value"),
+        (
+            ("ancestors of all degrees of freedom, D₁", tree.D1),
+            ("pairs of these, D₂", tree.D2),
+            ("entries of the mass matrix that are not zero, n + D₁", tree.packed_size),
+            ("share of its triangle that is not zero", f"{tree.packed_size / max(full, 1):.0%}"),
+            ("mimic joints", "no" if model.coupling.trivial else "yes"),
+        ),
+    )
+    return Report("explain", f"Forward dynamics of {model.name!r}", (shape, _methods(model), _programs(model)))
+
+
+def _methods(model: Model) -> Table:
+    costs, chosen = method_costs(model), cheaper_method(model)
+    rows = []
+    for method, cost in costs.items():
+        counted = "estimated" if cost.count is None else str(cost.count)
+        code = "rolled" if cost.rolled else "unrolled"
+        mark = "taken" if method == chosen else ""
+        times = (f"{cost.one / 1e3:.3g}", f"{cost.batch / 1e3:.3g}")
+        rows.append((TITLES[method], cost.operations, counted, code, *times, mark))
+    columns = ("method", "operations", "of which", "program", "µs, one state", "µs, in a batch", "auto")
+    return Table('Methods, and the one that method="auto" takes', columns, tuple(rows), _reasons(costs, chosen))
+
+
+def _reasons(costs: dict[Method, MethodCost], chosen: Method) -> tuple[str, ...]:
+    others = [method for method in costs if method != chosen]
+    if not others:
+        return ("crba is taken: coupled joints on different branches have no articulated-body recursion.",)
+    mine, its = costs[chosen], costs[others[0]]
+    if mine.operations == 0:
+        return (f"{chosen} is taken: there is nothing to compute.",)
+    reasons = [
+        f"{chosen} is taken: estimated {its.one / mine.one:.2f} times as fast as {others[0]} for one state and "
+        f"{its.batch / mine.batch:.2f} times in a batch (both count the same, and the choice holds for both)."
+    ]
+    if any(cost.count is None for cost in costs.values()):
+        reasons.append("The mechanism is large: operations are estimated from nv, D₁ and D₂, not counted.")
+    reasons.append("Times are estimates for one core of the machine the weights were measured on, without the call.")
+    return tuple(reasons)
+
+
+def _programs(model: Model) -> Table:
+    rows = []
+    for name in MAIN:
+        if name == ALGORITHMS["aba"] and not model.coupling.trivial:
+            continue
+        options = Options(frames=(model.frame(model.frame_names[-1]),)) if name in NEED_FRAMES else Options()
+        traced = program(model, name, options, [key for key in spec(name).inputs if key != "f_ext"])
+        code = "rolled" if any(isinstance(x, Loop) for x in walk(traced.body)) else "unrolled"
+        rows.append((name, code, sum(1 for _ in walk(traced.body)), *_sizes(traced, ("scratch", "table"))))
+    columns = ("algorithm", "program", "instructions", "scratch numbers per state", "table numbers")
+    notes = ("A rolled program is a loop over bodies: its size does not grow with them, its tables do.",)
+    return Table("Programs", columns, tuple(rows), notes)
+
+
+def _sizes(traced: Program, roles: Sequence[str]) -> tuple[int, ...]:
+    return tuple(sum(buffer.size for buffer in traced.of_role(role)) for role in roles)

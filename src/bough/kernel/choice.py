@@ -1,0 +1,131 @@
+"""Which method forward dynamics takes: operation counts, weighted by times that were measured once.
+
+The weights are constants of the source, not of the machine at hand, so the choice depends on the mechanism alone and
+the same input gives the same bits everywhere and always. ``python benchmarks/weights.py`` measures them and prints the
+table below.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import astuple, dataclass
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+from bough.kernel import cache
+from bough.kernel.compile import LONGEST, ROLL_ABOVE
+from bough.kernel.counting import count
+from bough.kernel.run import mechanism
+from bough.model import Model
+from bough.scalar import Count
+
+__all__ = ["ALGORITHMS", "Method", "MethodCost", "cheaper_method", "method_costs", "weighted"]
+
+Method: TypeAlias = Literal["aba", "crba"]
+
+ALGORITHMS: dict[Method, str] = {"aba": "aba", "crba": "crba_ltdl"}
+"""The algorithm behind each method."""
+
+
+def weighted(c: Count) -> float:
+    """Operations of straight-line code in units of a multiplication or addition.
+
+    Most divisions counted share their divisor with others and run as multiplications.
+    """
+    return c.mul + c.add + c.other + 2.0 * c.div + 6.0 * c.sqrt + 12.0 * c.trig
+
+
+@dataclass(frozen=True)
+class PerNode:
+    """What a rolled program does per degree of freedom, per pair with an ancestor (D₁) and per pair of these (D₂)."""
+
+    node: float
+    pair: float = 0.0
+    triple: float = 0.0
+
+    def of(self, n: int, d1: int, d2: int) -> float:
+        """The same for a whole tree."""
+        return self.node * n + self.pair * d1 + self.triple * d2
+
+
+# What benchmarks/weights.py measured on one core of a Xeon with AVX-512: nanoseconds for one state alone, and per state
+# of a batch in float64, without the call itself.
+UNROLLED: dict[Method, dict[str, float]] = {
+    "aba": {"one": 0.161, "batch": 0.038},
+    "crba": {"one": 0.159, "batch": 0.041},
+}
+ROLLED: dict[Method, dict[str, PerNode]] = {
+    "aba": {"operations": PerNode(590), "one": PerNode(141), "batch": PerNode(47)},
+    "crba": {"operations": PerNode(311, 48, 2), "one": PerNode(112, 12.4, 0.56), "batch": PerNode(53, 2.0, 0.18)},
+}
+
+
+@dataclass(frozen=True)
+class MethodCost:
+    """What one method costs on a mechanism, for one state.
+
+    Attributes
+    ----------
+    operations
+        How many there are: counted, or estimated where `count` is None.
+    count
+        The exact count, for mechanisms small enough.
+    rolled
+        Whether its program is a loop over bodies.
+    one, batch
+        Estimated nanoseconds for one state alone, and per state of a batch.
+    """
+
+    operations: int
+    count: Count | None
+    rolled: bool
+    one: float
+    batch: float
+
+
+@lru_cache(maxsize=256)
+def method_costs(model: Model) -> dict[Method, MethodCost]:
+    """What each method of forward dynamics costs on a mechanism; with mimic joints there is but one."""
+    methods: tuple[Method, ...] = ("aba", "crba") if model.coupling.trivial else ("crba",)
+    counts = _counts(model, methods) if model.nv <= ROLL_ABOVE else {}
+    costs = {}
+    for method in methods:
+        exact = counts.get(method)
+        rolled = exact is None or exact.total > LONGEST
+        tree = model.dof_tree
+        size = (tree.n, tree.D1, tree.D2)
+        if rolled:
+            row = ROLLED[method]
+            operations = exact.total if exact else round(row["operations"].of(*size))
+            times = (row["one"].of(*size), row["batch"].of(*size))
+        else:
+            assert exact is not None
+            operations, scale = exact.total, weighted(exact)
+            times = (UNROLLED[method]["one"] * scale, UNROLLED[method]["batch"] * scale)
+        costs[method] = MethodCost(operations, exact, rolled, *times)
+    return costs
+
+
+def cheaper_method(model: Model) -> Method:
+    """The method that is estimated faster: one state and batches count the same, and the choice holds for both."""
+    costs = method_costs(model)
+    return min(costs, key=lambda method: costs[method].one * costs[method].batch)
+
+
+def _counts(model: Model, methods: tuple[Method, ...]) -> dict[Method, Count]:
+    """Exact counts, from the disk cache if some process made them before."""
+    digest = mechanism(model).digest
+    parts = ("counts", digest or "", cache.sources_digest(), *methods)
+    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    stored = cache.load(key) if digest is not None else None
+    if stored is not None:
+        try:
+            rows = json.loads(stored)
+            return {method: Count(*(int(x) for x in rows[method])) for method in methods}
+        except (ValueError, KeyError, TypeError):  # written by hand, perhaps: counted anew
+            pass
+    counts = {method: count(model, ALGORITHMS[method]) for method in methods}
+    if digest is not None:
+        cache.store(key, json.dumps({method: astuple(c) for method, c in counts.items()}).encode())
+    return counts
