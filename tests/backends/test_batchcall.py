@@ -96,6 +96,27 @@ def test_what_is_not_plain_goes_the_long_way(model: bough.Model, taken: list[boo
     assert not any(taken)
 
 
+ONE: dict[str, Callable[..., Any]] = {
+    "bias forces": lambda m, q, v: bough.bias_forces(m, q, v),
+    "external forces": lambda m, q, v: bough.rnea(m, q, v, v, np.ones((3, 6))),
+    "placements": lambda m, q, v: bough.placements(m, q),
+    "packed jacobian": lambda m, q, v: bough.jacobian_packed(m, q, "b"),
+    "factor": lambda m, q, v: bough.factorize(m, q).solve(v),
+}
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_one_state_of_any_function(model: bough.Model, taken: list[bool], name: str) -> None:
+    q, v, _ = (x[0] for x in states(model))
+    first = ONE[name](model, q, v)
+    taken.clear()
+    np.testing.assert_array_equal(ONE[name](model, q, v), first)
+    assert taken
+    assert all(taken)
+    with pytest.raises(bough.FiniteError):
+        ONE[name](model, np.full_like(q, np.nan), v)
+
+
 def test_a_result_may_overlap_an_argument(model: bough.Model, taken: list[bool]) -> None:
     q, v, a = states(model)
     expected = bough.rnea(model, q, v, a)

@@ -19,6 +19,7 @@ __all__ = [
     "centroidal_momentum",
     "centroidal_momentum_matrix",
     "jacobian",
+    "jacobian_packed",
     "jacobian_rate",
     "kinetic_energy",
     "operational_space_inertia",
@@ -121,6 +122,22 @@ def jacobian(
             return J
     chosen = options(model, [frame], reference)
     return run(model, "jacobian", {"q": q}, chosen, out=out, check=check, call_as=key)["J"]
+
+
+def jacobian_packed(
+    model: Model,
+    q: ArrayLike,
+    frame: str,
+    reference: str = "LOCAL",
+    *,
+    out: FloatArray | None = None,
+    check: bool = True,
+) -> FloatArray:
+    """The columns of the Jacobian of a frame that are not zero: those of ``model.path_dofs(frame)``, (..., 6, d).
+
+    The joints between base and frame move it, the others do not.
+    """
+    return run(model, "jacobian_packed", {"q": q}, options(model, [frame], reference), out=out, check=check)["J"]
 
 
 def jacobian_rate(

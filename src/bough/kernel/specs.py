@@ -100,6 +100,11 @@ def _osim_inverse_shapes(model: Model, o: Options) -> dict[str, Shape]:
     return {"inverse": (rows, rows), "pivots": (model.nv,)}
 
 
+def _packed_jacobian(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+    columns, J = m.model.path_dofs(_frame(o).name), jacobian(m, x["q"], _frame(o), o.reference)
+    return {"J": [J[row * m.model.nv + k] for row in range(6) for k in columns]}
+
+
 _ROWS = (
     Spec(
         "placements",
@@ -182,6 +187,12 @@ _ROWS = (
         lambda m, o, x: {"J": jacobian(m, x["q"], _frame(o), o.reference)},
     ),
     Spec(
+        "jacobian_packed",
+        ("q",),
+        lambda model, o: {"J": (6, len(model.path_dofs(_frame(o).name)))},
+        _packed_jacobian,
+    ),
+    Spec(
         "jacobian_rate",
         ("q", "v"),
         lambda model, o: {"J": (6, model.nv)},
@@ -243,7 +254,7 @@ _ROWS = (
 SPECS: dict[str, Spec] = {row.name: row for row in _ROWS}
 
 
-NEED_FRAMES = ("jacobian", "jacobian_rate", "operational_space_inertia", "operational_space_inverse")
+NEED_FRAMES = ("jacobian", "jacobian_packed", "jacobian_rate", "operational_space_inertia", "operational_space_inverse")
 
 
 def spec(name: str) -> Spec:

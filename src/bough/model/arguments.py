@@ -88,8 +88,8 @@ def spread(value: ArrayLike, size: int, what: str, expected: str) -> tuple[float
     """A number for each entry, from one or from as many; `expected` says which are allowed, beyond not being NaN."""
     one: object = value
     if isinstance(one, float):  # most are left at their defaults
-        boundless = (one == one and expected == "no NaN") or (one == math.inf and expected == NOT_NEGATIVE)
-        if boundless or 0.0 <= one < math.inf:
+        unbounded = expected == "no NaN" and one == one
+        if unbounded or 0.0 <= one < math.inf or (one == math.inf and expected == NOT_NEGATIVE):
             return (float(one),) * size
     values = read_floats(value, what, f"a number or {size} of them")
     if values.shape not in ((), (size,)):

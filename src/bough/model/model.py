@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bough.errors import UnknownNameError
 from bough.model.constraints import Constraint
-from bough.model.coupling import Coupling
+from bough.model.coupling import Coupling, own_joint
 from bough.model.geometry import Geometry
 from bough.model.joints import Mimic
 from bough.model.parts import HERE, Body, Frame, JointEntry, Vec3
@@ -129,6 +129,13 @@ class Model:
         if not isinstance(name, str) or name not in self._frames:
             raise UnknownNameError("frame", name, self.frame_names)
         return self._frames[name]
+
+    def path_dofs(self, frame: str) -> tuple[int, ...]:
+        """The entries of v that move a frame: those of the joints between the base and it, in ascending order."""
+        body = self.frame(frame).body
+        own = np.cumsum([0, *(own_joint(entry.joint).nv for entry in self.joints)])
+        path = self.tree.path(body) if body else ()
+        return tuple(sorted({int(self.coupling.v_source[k]) for i in path for k in range(own[i - 1], own[i])}))
 
     def joint(self, name: str) -> JointEntry:
         """A joint by name."""

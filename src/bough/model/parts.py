@@ -161,8 +161,6 @@ class Inertia:
             raise ModelError(f"{what}: the centre of mass is {com!r}, expected three finite numbers (metres)")
         if J.shape not in ((), (3,), (3, 3)) or not _finite(J):
             raise ModelError(f"{what}: the inertia is {inertia!r}, expected a finite number, three, or a (3, 3) matrix")
-        if J.ndim == 2 and _is_inertia(J):
-            return Inertia._made(float(m), c, J)
         J = J if J.ndim == 2 else np.diag(np.broadcast_to(J, 3))
         if np.abs(J - J.T).max() > 1e-9 * np.abs(J).max() + 1e-15 * float(m):
             raise ModelError(f"{what}: the inertia {J.tolist()} is not symmetric")
@@ -175,6 +173,8 @@ class Inertia:
         Rounding is forgiven: moments may be negative by as much as shifting the origin costs, and break the triangle
         inequality in the fourth digit, as those of flat bodies do in files with few digits.
         """
+        if _is_inertia(self.matrix):
+            return None
         moments = np.linalg.eigvalsh(self.matrix)
         x, y, z = self.com
         scale, shift = float(np.abs(moments).max()), 1e-15 * self.mass * (1.0 + x * x + y * y + z * z)

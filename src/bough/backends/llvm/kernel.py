@@ -118,6 +118,7 @@ class LlvmKernel:
         self._artifact = artifact
         self._loaded: dict[Real, _Loaded] = {}
         self._lock = threading.Lock()
+        self._single: FastCall | None = None
 
     def __call__(self, inputs: Mapping[str, FloatArray], outputs: Mapping[str, FloatArray]) -> None:
         """Read each input (batch, size) and fill each output (batch, size)."""
@@ -144,7 +145,11 @@ class LlvmKernel:
         It is written to `out` unless that is None. What is None is left to the long way, which says what is wrong.
         """
         first = inputs[0]
-        if type(first) is not np.ndarray or first.ndim < 2 or len(first) < 2:
+        if type(first) is not np.ndarray or first.ndim == 0:
+            return None
+        if first.ndim == 1:
+            return self._one(shape, inputs) if out is None else None
+        if len(first) < 2:
             return None
         element = _ELEMENTS.get(first.dtype)
         if element is None:
@@ -155,6 +160,16 @@ class LlvmKernel:
             return None
         ready = self._ready(Real(element, host().vector_bytes // first.dtype.itemsize))
         return ready.many(inputs, out, len(first), check)
+
+    def _one(self, shape: tuple[int, ...], inputs: tuple[object, ...]) -> FloatArray | None:
+        """The first output for one state."""
+        if self._single is None:
+            made = self.fast(shape)
+            if made is None:
+                return None
+            self._single = made
+        result: FloatArray | None = self._single.function(*inputs)
+        return result
 
     def _ready(self, real: Real) -> _Loaded:
         if real not in self._loaded:
