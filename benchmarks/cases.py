@@ -154,7 +154,7 @@ def _crba(b: Bench, states: int, dtype: type) -> Call:
 
 def _jacobian(b: Bench, states: int, dtype: type) -> Call:
     q = b.batch(states, dtype)[0]
-    return _filling(lambda **o: bough.jacobian(b.model, q, robots.HAND, check=False, **o))
+    return _filling(lambda **o: bough.jacobian_packed(b.model, q, robots.HAND, check=False, **o))
 
 
 def _ltdl(b: Bench, states: int, dtype: type) -> Call:
@@ -282,11 +282,11 @@ JOBS = (
         ("SciPy cho_factor + cho_solve",),
     ),
     Job(
-        "Jacobian of a frame",
+        "Jacobian of a frame, packed",
         _jacobian,
         lambda b: lambda: bough.jacobian(b.model, b.one[0], robots.HAND),
         {"Pinocchio computeFrameJacobian": _pin_jacobian, "MuJoCo mj_jac": _mujoco_jacobian},
         {"Pinocchio computeFrameJacobian": ("Pinocchio", "jacobian"), "MuJoCo mj_jac": ("MuJoCo", "jacobian")},
-        lambda b: b.model.nq + 6 * b.model.nv,
+        lambda b: b.model.nq + 6 * len(b.model.path_dofs(robots.HAND)),
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -13,7 +14,7 @@ from bough import factor
 from bough.backends import Kernel, Plain
 from bough.errors import ShapeError, SingularError, TreeError
 from bough.kernel.border import FloatArray, Shape, call, many, write_out
-from bough.kernel.compile import kernel
+from bough.kernel.compile import get_backend, kernel
 from bough.kernel.treematrix import Parents, TreeMatrix, apply, as_tree, diagonal_places, places, read_dense
 from bough.scalar import Array
 from bough.tree import Tree
@@ -274,17 +275,8 @@ class Factor:
     def _apply(
         self, operation: Callable[..., Any], x: ArrayLike, out: FloatArray | None, argument: str = "x"
     ) -> FloatArray:
-        tree, unit, name = self.tree, self._unit, operation.__name__
-        ready = kernel(
-            ("factor", name, unit, tree),
-            name,
-            lambda packed, x: {"y": operation(tree, packed, x, unit)},
-            {"packed": tree.packed_size, "x": tree.n},
-            tree.n,
-            lambda: f"{name} {unit} {tree.parents}",
-            Plain(((tree.packed_size,), (tree.n,), (tree.n,))),
-        )
-        return apply(ready, name, tree, self.packed, x, out, argument)
+        ready = _applier(get_backend(), operation, self._unit, self.tree)
+        return apply(ready, operation.__name__, self.tree, self.packed, x, out, argument)
 
 
 def _factorized(
@@ -319,6 +311,11 @@ def _require_writable(H: object) -> None:
 
 
 def _ready(kind: Kind, tree: Tree) -> Kernel:
+    return _factorizer(get_backend(), kind, tree)
+
+
+@lru_cache(maxsize=256)
+def _factorizer(backend: str, kind: Kind, tree: Tree) -> Kernel:
     algorithm, size, unit = ALGORITHMS[kind], tree.packed_size, kind != "ltl"
 
     def function(packed: Array) -> dict[str, Array]:
@@ -333,6 +330,21 @@ def _ready(kind: Kind, tree: Tree) -> Kernel:
         tree.n,
         lambda: f"{kind} {tree.parents}",
         Plain(((size,), (size,)), pivots=True),
+    )
+
+
+@lru_cache(maxsize=256)
+def _applier(backend: str, operation: Callable[..., Any], unit: bool, tree: Tree) -> Kernel:
+    """The kernel of a product or substitution."""
+    name = operation.__name__
+    return kernel(
+        ("factor", name, unit, tree),
+        name,
+        lambda packed, x: {"y": operation(tree, packed, x, unit)},
+        {"packed": tree.packed_size, "x": tree.n},
+        tree.n,
+        lambda: f"{name} {unit} {tree.parents}",
+        Plain(((tree.packed_size,), (tree.n,), (tree.n,))),
     )
 
 
