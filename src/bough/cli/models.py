@@ -43,12 +43,8 @@ def read_model(text: str) -> bough.Model:
     named = _named()
     if name in named:
         return _made(text, name, named[name], given)
-    if Path(text).exists() or Path(text).suffix:
-        load = getattr(bough, "load", None)
-        if load is None:
-            raise ModelError(f"MODEL is {text!r}, but this version reads no model files; expected one of {ACCEPTED}")
-        loaded: bough.Model = load(text)
-        return loaded
+    if text and (Path(text).exists() or Path(text).suffix):
+        return bough.load(text)
     near = get_close_matches(name, named, n=1)
     hint = f"; did you mean {_form(near[0], named[near[0]])}?" if near else ""
     raise ModelError(f"MODEL is {text!r}, expected a model file or one of {ACCEPTED}{hint}")

@@ -43,7 +43,7 @@ NAMED = {
     "eq": "neq",
 }
 MOST = 200_000  # bodies, joints, …: more than a file can mean
-OWN_OFFSET = 1e-3  # m: radius of a sphere that stands for a mesh, which needs some
+STAND_IN = 1e-3  # m: radius of a sphere that stands for a mesh
 
 
 class _Refused(Exception):
@@ -134,7 +134,7 @@ def _replace_meshes(mujoco: Any, spec: Any, files: dict[str, str | None], shown:
             geom.meshname = ""
             stood_for.append((geom, [mesh.file, [float(x) for x in mesh.scale]]))
         geom.type = mujoco.mjtGeom.mjGEOM_SPHERE
-        geom.size = [OWN_OFFSET, 0.0, 0.0]
+        geom.size = [STAND_IN, 0.0, 0.0]
         geom.mass = 0.0
         geom.fromto = [math.nan] * 6
     for name, mesh in meshes.items():
