@@ -75,7 +75,8 @@ def test_signs_cost_no_more_than_they_must(form: str) -> None:
 EQUAL: dict[str, tuple[Callable[..., tuple[Any, Any]], list[str]]] = {
     "a + b, b + a": (lambda a, b, c: (a + b, b + a), ["add"]),
     "a b, b a": (lambda a, b, c: (a * b, b * a), ["mul"]),
-    "a - b, b - a": (lambda a, b, c: (a - b, b - a), ["sub", "sub"]),
+    "a - b, b - a": (lambda a, b, c: (a - b, b - a), ["sub", "neg"]),
+    "a - a, a - a": (lambda a, b, c: (a - a, a - a), ["sub"]),
     "a / b, b / a": (lambda a, b, c: (a / b, b / a), ["div", "div"]),
     "a - b, -b + a": (lambda a, b, c: (a - b, -b + a), ["sub", "neg"]),
     "a + b, -(-a - b)": (lambda a, b, c: (a + b, -(-a - b)), ["add", "neg", "neg"]),
@@ -212,6 +213,7 @@ def assert_canonical(program: Program) -> None:
     for x in program.body:
         if isinstance(x, Apply):
             assert (x.op, x.arguments) not in seen
+            assert x.op != "sub" or (x.op, x.arguments[::-1]) not in seen
             seen.add((x.op, x.arguments))
             assert not negations & set(x.arguments)
             neutral = {"add": (0.0,), "sub": (0.0,), "mul": (0.0, 1.0), "neg": ()}[x.op]

@@ -39,7 +39,7 @@ from bough.scalar import (
     shape,
 )
 from bough.scalar.control import freeze
-from bough.scalar.ops import INDEX_OPS
+from bough.scalar.ops import INDEX_OPS, OPS
 
 __all__ = ["TooLong", "Tracer", "trace"]
 
@@ -123,6 +123,9 @@ class Tracer(Control):
         self._known[-1][key] = value
         return value
 
+    def _is_known(self, key: Hashable) -> bool:
+        return any(key in known for known in self._known)
+
     def value_of(self, x: Scalar | Bool | Index, kind: Kind = "float") -> int:
         """The value number of a scalar, truth value or index, constants included."""
         if isinstance(x, Traced | TracedIndex):
@@ -140,6 +143,8 @@ class Tracer(Control):
         values = tuple(self.value_of(a, kind) for a, kind in zip(arguments, op.arguments, strict=True))
         if op.commutes:
             values = tuple(sorted(values))
+        elif op.name == "sub" and values[0] != values[1] and self._is_known(("sub", values[::-1])):
+            return self.apply(OPS["neg"], (self.apply(op, arguments[::-1]),))
         value = self.shared((op.name, values), op.result, lambda v: Apply(v, op.name, values))
         negated = arguments[0] if op.name == "neg" else None
         return Traced(self, value, negated if isinstance(negated, Traced) else None)
