@@ -73,9 +73,9 @@ def run(kernel: Any, program: Program, x: Any) -> dict[str, Any]:
 def test_nothing_is_left_out() -> None:
     assert set(ARRAY_RULES) == set(OPS)
     assert {x.op for x in walk(made("every_operation", False).body) if isinstance(x, Apply)} == set(OPS)
-    (large,) = (step for step in make_plan(made("long_loop", True)).steps if isinstance(step, LargeLoop))
+    (large,) = (step for step in make_plan(made("long_loop", True), {}).steps if isinstance(step, LargeLoop))
     assert any(isinstance(step, LargeSwitch) for step in large.steps)
-    assert len(make_plan(made("long", False)).steps) > 3
+    assert len(make_plan(made("long", False), {}).steps) > 3
 
 
 @pytest.mark.parametrize("rolled", [False, True])

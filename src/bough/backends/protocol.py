@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FloatArray", "Kernel", "Plain"]
+__all__ = ["FloatArray", "Kernel", "Limbs", "Place", "Plain"]
 
 FloatArray = NDArray[np.floating[Any]]
 
@@ -30,3 +30,15 @@ class Plain:
     quaternions: tuple[int, ...] = ()  # where unit quaternions begin in the first input
     pivots: bool = False  # whether the last output holds pivots, each larger than `smallest` times the largest
     smallest: float = 0.0
+
+
+class Place(NamedTuple):
+    """Where an entry of an input belongs: which limb, of which group of limbs built alike, and where in it."""
+
+    group: int
+    limb: int
+    where: Hashable
+
+
+Limbs: TypeAlias = Mapping[str, Sequence[Place | None]]
+"""For inputs by name, the place of each entry; None for what belongs to no limb. It is a hint, and may be empty."""

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any, Literal
 from weakref import WeakValueDictionary
 
-from bough.backends import Kernel, Plain, ReferenceKernel
+from bough.backends import Kernel, Limbs, Plain, ReferenceKernel
 from bough.errors import ProgramError, UnknownNameError
 from bough.kernel import cache
 from bough.model import Model
@@ -86,6 +86,7 @@ def kernel(
     size: int,
     digest: Callable[[], str | None] = lambda: None,
     plain: Plain | None = None,
+    limbs: Callable[[], Limbs] = dict,
 ) -> Kernel:
     """The kernel of an algorithm, made on first use.
 
@@ -99,6 +100,8 @@ def kernel(
         Gives the same as text, for other processes too; None if that cannot be said, and nothing is stored on disk.
     plain
         What calls for one state straight from Python must meet, if there are to be any.
+    limbs
+        Gives a hint which entries of the inputs belong to limbs that are built alike; determined by the key.
     """
     backend = get_backend()
     key = (backend, key)
@@ -106,7 +109,7 @@ def kernel(
         if key in _kernels:
             _kernels.move_to_end(key)
             return _kernels[key]
-    made = _made(backend, lambda: build(name, function, inputs, size), digest, plain)
+    made = _made(backend, lambda: build(name, function, inputs, size), digest, plain, limbs)
     with _lock:
         made = _kernels.setdefault(key, made)
         while len(_kernels) > REMEMBERED:
@@ -115,7 +118,11 @@ def kernel(
 
 
 def _made(
-    backend: Backend, program: Callable[[], Program], digest: Callable[[], str | None], plain: Plain | None
+    backend: Backend,
+    program: Callable[[], Program],
+    digest: Callable[[], str | None],
+    plain: Plain | None,
+    limbs: Callable[[], Limbs],
 ) -> Kernel:
     if backend == "reference":
         return ReferenceKernel(program())
@@ -132,7 +139,7 @@ def _made(
                 return Artifact.from_bytes(stored)
         if not traced:
             traced.append(program())
-        made = compile_program(traced[0], real, plain)
+        made = compile_program(traced[0], real, plain, limbs())
         if file is not None:
             cache.store(file, made.to_bytes())
         return made

@@ -16,6 +16,7 @@ from bough.errors import FiniteError, ModelError, ShapeError, SingularError, Unk
 from bough.kernel.border import FloatArray, Shape, as_floats, call, many, require_finite, write_out
 from bough.kernel.compile import build, kernel, remember, remember_call
 from bough.kernel.factors import vanishing_pivots
+from bough.kernel.limbs import limbs
 from bough.kernel.specs import Options, Spec, spec
 from bough.model import Mechanism, Model
 from bough.program import Program
@@ -116,6 +117,7 @@ def _ready(model: Model, name: str, options: Options, inputs: tuple[str, ...]) -
             model.nv,
             lambda: _digest(model, name, options, inputs),
             Plain(in_and_out, 0, _quaternions(model), "pivots" in shapes, SUSPECT),
+            lambda: limbs(model, mechanism(model), inputs),
         )
     return made, shapes
 

@@ -17,10 +17,11 @@ from bough.backends.llvm.batchcall import batch_source
 from bough.backends.llvm.emit import llvm_source
 from bough.backends.llvm.entry import Workspace
 from bough.backends.llvm.fastcall import fast_source
+from bough.backends.llvm.packs import Packed, pack
 from bough.backends.llvm.plan import make_plan
 from bough.backends.llvm.target import host
 from bough.backends.llvm.types import Real
-from bough.backends.protocol import Plain
+from bough.backends.protocol import Limbs, Plain
 from bough.errors import ProgramError
 from bough.program import Loop, Program, fuse
 
@@ -28,6 +29,8 @@ __all__ = ["ONE", "Artifact", "compile_program"]
 
 ONE = Real("double", 1)
 """One state at a time, in float64."""
+
+WIDEST = 32  # bytes of the vectors that limbs are packed into: four legs or arms in float64
 
 
 @dataclass(frozen=True)
@@ -88,12 +91,20 @@ class Artifact:
             raise ProgramError(f"a compiled program cannot be read: {error}") from None
 
 
-def compile_program(program: Program, real: Real, plain: Plain | None = None) -> Artifact:
-    """Compile a program for this machine; with `plain`, also the function that calls it straight from Python."""
+def compile_program(program: Program, real: Real, plain: Plain | None = None, limbs: Limbs | None = None) -> Artifact:
+    """Compile a program for this machine.
+
+    With `plain`, also the function that calls it straight from Python. For one state, `limbs` that are built alike are
+    computed in the lanes of vectors.
+    """
     if host().fuses:
         program = fuse(program)
+    packed = Packed(program, {})
+    if limbs and real.lanes == 1:
+        packed = pack(program, limbs, min(host().vector_bytes, WIDEST) // real.size)
+        program = packed.program
     number = np.float64 if real.element == "double" else np.float32
-    plan = make_plan(program)
+    plan = make_plan(program, packed.widths)
     space = Workspace(program, plan, real)
     slots = []
     for b, offset in zip(program.buffers, space.offsets, strict=True):

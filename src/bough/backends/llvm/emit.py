@@ -29,7 +29,8 @@ def llvm_source(program: Program, plan: Plan, space: Workspace, real: Real, plai
         wide = Real(real.element, host().vector_bytes // real.size)
         reals[wide] = None
         turns.append(turns_source(names, plan.steps[0], wide))
-    parts = ["\n".join(dict.fromkeys(line for one in reals for line in _declarations(one)))]
+    declared = (*reals, *(Real(real.element, width) for width in set(plan.widths.values())))
+    parts = ["\n".join(dict.fromkeys(line for one in declared for line in _declarations(one)))]
     if "sin" in names.ops or "cos" in names.ops:
         parts += [sincos_source(one) for one in reals]
     if real.lanes > 1:

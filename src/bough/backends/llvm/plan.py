@@ -10,7 +10,7 @@ made while nothing is in them; and for one state, many angles fill the lanes of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from bough.program import Block, Const, Instruction, Loop, Program, Switch, walk
@@ -67,16 +67,18 @@ class Plan:
     slots: dict[int, int]
     float_slots: int
     int_slots: int
+    widths: Mapping[int, int]
 
 
-def make_plan(program: Program) -> Plan:
-    """Cut a program into steps and give slots to the values that cross between them."""
+def make_plan(program: Program, widths: Mapping[int, int]) -> Plan:
+    """Cut a program into steps and give slots to the values that cross between them; `widths` are those of vectors."""
     constants = {x.result: x.value for x in walk(program.body) if isinstance(x, Const)}
     inputs = {b.name for b in program.of_role("input")}
     given = {x.result: x for x in program.body if isinstance(x, Load) and x.buffer in inputs and x.index in constants}
     turns, slots = _turns(program.body, given)
     chunks: list[Chunk] = []
-    rest = tuple(x for x in program.body if not isinstance(x, Load | Apply) or x.result not in {**given, **slots})
+    first = given.keys() | slots.keys()
+    rest = tuple(x for x in program.body if not isinstance(x, Load | Apply) or x.result not in first)
     steps = _steps(rest, chunks)
     home: dict[int, int] = {}
     crossing: dict[int, None] = {}  # in order of first need
@@ -101,15 +103,21 @@ def make_plan(program: Program) -> Plan:
             need(value, -1)
     straight = all(isinstance(step, Chunk) for step in steps)
     sizes = {"float": 2 * turns.cosines, "int": 0}
-    _give_slots(program, slots, sizes, list(crossing), home if straight else None, last)
-    first: list[Step] = [turns] if turns.angles else []
-    return Plan(first + steps, constants, given, slots, sizes["float"], sizes["int"])
+    _give_slots(program, slots, sizes, list(crossing), home if straight else None, last, widths)
+    if turns.angles:
+        steps.insert(0, turns)
+    return Plan(steps, constants, given, slots, sizes["float"], sizes["int"], widths)
 
 
 def _turns(body: Block, given: dict[int, Load]) -> tuple[Turns, dict[int, int]]:
-    """The turns of the outermost block, and the slots of their results; there is room for full vectors."""
+    """The turns of the outermost block, and the slots of their results; there is room for full vectors.
+
+    Those that are packed lie side by side.
+    """
     applied = [x for x in body if isinstance(x, Apply) and x.op in ("sin", "cos") and x.arguments[0] in given]
-    numbers = {value: k for k, value in enumerate(dict.fromkeys(x.arguments[0] for x in applied))}
+    angles = {x.result: x.arguments[0] for x in applied}
+    packed = [v for x in body if isinstance(x, Apply) and x.op == "pack" for v in x.arguments if v in angles]
+    numbers = {value: k for k, value in enumerate(dict.fromkeys(angles[v] for v in (*packed, *angles)))}
     turns = Turns([given[value] for value in numbers], -(-len(numbers) // WIDEST) * WIDEST)
     return turns, {x.result: numbers[x.arguments[0]] + turns.cosines * (x.op == "cos") for x in applied}
 
@@ -121,21 +129,27 @@ def _give_slots(
     crossing: list[int],
     home: dict[int, int] | None,
     last: dict[int, int],
+    widths: Mapping[int, int],
 ) -> None:
     """Number the slots; in straight-line programs a slot is used again once its value is dead."""
-    free: list[int] = []
-    ending: dict[int, list[int]] = {}
+    free: dict[int, list[int]] = {}  # by width
+    ending: dict[int, list[tuple[int, int]]] = {}
     order = sorted(crossing, key=lambda v: home[v]) if home is not None else crossing
     reached = -1
     for value in order:
         area = "int" if program.kinds[value] == "int" else "float"
         if home is not None and area == "float":
             while reached < home[value]:  # what was last used before this chunk is free in it
-                free += ending.pop(reached, [])
+                for width, slot in ending.pop(reached, []):
+                    free.setdefault(width, []).append(slot)
                 reached += 1
-            slot = free.pop() if free else sizes["float"]
-            sizes["float"] += slot == sizes["float"]
-            ending.setdefault(last[value], []).append(slot)
+            width = widths.get(value, 1)
+            if free.get(width):
+                slot = free[width].pop()
+            else:
+                slot = -(-sizes["float"] // width) * width
+                sizes["float"] = slot + width
+            ending.setdefault(last[value], []).append((width, slot))
         else:
             slot = sizes[area]
             sizes[area] += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bough.backends.llvm.elementary import sincos_name
+from bough.backends.llvm.packing import PACKING
 from bough.backends.llvm.plan import Chunk, Plan, defined
 from bough.backends.llvm.types import Real
 from bough.program import Apply, Instruction, Load, Loop, Program, Store, Switch, walk
@@ -27,10 +28,15 @@ class Names:
         self.ops = {x.op for x in walk(program.body) if isinstance(x, Apply)}
         self.spills, self.indices = len(program.buffers), len(program.buffers) + 1
 
+    def real_of(self, value: int) -> Real:
+        """What a value is computed in: a pack has more lanes."""
+        width = self.plan.widths.get(value)
+        return self.real if width is None else Real(self.real.element, width)
+
     def type_of(self, value: int) -> str:
         """LLVM type of a value."""
         kind = self.program.kinds[value]
-        return "i64" if kind == "int" else self.real.type if kind == "float" else self.real.mask
+        return "i64" if kind == "int" else self.real_of(value).type if kind == "float" else self.real.mask
 
     def constant(self, value: int) -> str:
         """Literal of a constant."""
@@ -96,10 +102,14 @@ class Writer:
 
     def slot(self, value: int) -> tuple[str, str]:
         """Address of the slot of a value, and the type kept there."""
-        is_index = self.names.program.kinds[value] == "int"
-        area = self.names.indices if is_index else self.names.spills
-        kept = "i64" if is_index else self.real.type
-        return self.new(f"getelementptr {kept}, ptr {self.pointer(area)}, i64 {self.names.plan.slots[value]}"), kept
+        place = self.names.plan.slots[value]
+        if self.names.program.kinds[value] == "int":
+            return self.new(f"getelementptr i64, ptr {self.pointer(self.names.indices)}, i64 {place}"), "i64"
+        return self.spilled(place), self.names.real_of(value).type
+
+    def spilled(self, slot: int) -> str:
+        """Address of a slot."""
+        return self.new(f"getelementptr {self.real.type}, ptr {self.pointer(self.names.spills)}, i64 {slot}")
 
     def fresh(self, value: int) -> str:
         """A value from its slot or an input, or a constant."""
@@ -165,6 +175,10 @@ class ChunkWriter(Writer):
             self._operands[value] = self.fresh(value)
         return self._operands[value]
 
+    def has(self, value: int) -> bool:
+        """Whether a value is in a register."""
+        return value in self._operands
+
     def define(self, value: int, text: str) -> None:
         """A line that defines a value of the program."""
         self.line(f"%v{value} = {text}")
@@ -190,19 +204,23 @@ class ChunkWriter(Writer):
                 self._switch(x)
 
     def _apply(self, x: Apply) -> None:
-        t, b = self.real.type, self.real.mask
+        real = self.names.real_of(x.result)
+        t, b = real.type, real.mask
         if x.op in ("sin", "cos"):
             self._defined(x.result, self._turn(x.arguments[0])[x.op == "cos"])
+            return
+        if x.op in PACKING:
+            self._defined(x.result, PACKING[x.op](self, x))
             return
         a = [self.operand(v) for v in x.arguments]
         if x.op in _INFIX:
             text = f"{_INFIX[x.op]} {t} {a[0]}, {a[1]}"
         elif x.op == "fma":
-            text = f"call {t} @llvm.fma.{self.real.suffix}({t} {a[0]}, {t} {a[1]}, {t} {a[2]})"
+            text = f"call {t} @llvm.fma.{real.suffix}({t} {a[0]}, {t} {a[1]}, {t} {a[2]})"
         elif x.op == "neg":
             text = f"fneg {t} {a[0]}"
         elif x.op == "sqrt":
-            text = f"call {t} @llvm.sqrt.{self.real.suffix}({t} {a[0]})"
+            text = f"call {t} @llvm.sqrt.{real.suffix}({t} {a[0]})"
         elif x.op in _COMPARE:
             text = f"fcmp {_COMPARE[x.op]} {t} {a[0]}, {a[1]}"
         elif x.op in _LOGIC:

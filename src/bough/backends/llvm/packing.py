@@ -1,0 +1,53 @@
+"""The rules for vectors that hold a value of each of several limbs: how they are made and taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from bough.program import Apply
+
+if TYPE_CHECKING:
+    from bough.backends.llvm.writer import ChunkWriter
+
+__all__ = ["PACKING"]
+
+
+def _pack(w: ChunkWriter, x: Apply) -> str:
+    """A vector of numbers: constants, one of them in all lanes, side by side in slots, or one by one."""
+    plan, real, values = w.names.plan, w.names.real_of(x.result), x.arguments
+    t, e = real.type, real.element
+    if all(v in plan.constants for v in values):
+        return "<" + ", ".join(f"{e} {w.names.constant(v)}" for v in values) + ">"
+    slots = [plan.slots.get(v, -1) for v in values]
+    if slots[0] >= 0 and slots == [slots[0] + k for k in range(real.lanes)] and not any(w.has(v) for v in values):
+        return w.new(f"load {t}, ptr {w.spilled(slots[0])}, align {real.size}")
+    vector = "undef"
+    if len(set(values)) == 1:
+        vector = w.new(f"insertelement {t} undef, {e} {w.operand(values[0])}, i64 0")
+        return w.new(f"shufflevector {t} {vector}, {t} undef, <{real.lanes} x i32> zeroinitializer")
+    for k, value in enumerate(values):
+        vector = w.new(f"insertelement {t} {vector}, {e} {w.operand(value)}, i64 {k}")
+    return vector
+
+
+def _lane(w: ChunkWriter, x: Apply) -> str:
+    """One lane of a vector, where the vector is."""
+    vector, k = x.arguments[0], w.names.plan.constants[x.arguments[1]]
+    if w.has(vector):
+        return w.new(f"extractelement {w.names.type_of(vector)} {w.operand(vector)}, i64 {k}")
+    return w.new(f"load {w.real.type}, ptr {w.spilled(w.names.plan.slots[vector] + int(k))}")
+
+
+def _flip(w: ChunkWriter, x: Apply) -> str:
+    """A vector with other signs in some lanes."""
+    real, factors = w.names.real_of(x.result), [w.names.plan.constants[v] for v in x.arguments[1:]]
+    whole = f"i{8 * real.size}"
+    bits = f"<{real.lanes} x {whole}>"
+    mask = ", ".join(f"{whole} {-(1 << (8 * real.size - 1)) if s < 0 else 0}" for s in factors)
+    as_bits = w.new(f"bitcast {real.type} {w.operand(x.arguments[0])} to {bits}")
+    flipped = w.new(f"xor {bits} {as_bits}, <{mask}>")
+    return w.new(f"bitcast {bits} {flipped} to {real.type}")
+
+
+PACKING: dict[str, Callable[[ChunkWriter, Apply], str]] = {"pack": _pack, "lane": _lane, "flip": _flip}

@@ -1,0 +1,197 @@
+"""Programs for one state in which operations of several limbs are done in the lanes of a vector.
+
+Some values of such a program are vectors. Three more operations make them and take them apart: `pack` of a value for
+each lane, `lane` of a vector and a number, `flip` of a vector and a factor ±1 for each lane. All others work lane by
+lane, so that every result has the bits it has in the program as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from bough.backends.llvm.alike import Group, Search
+from bough.backends.protocol import Limbs
+from bough.program import Apply, Const, Instruction, Load, Program, Store
+from bough.program.ir import boundary
+from bough.scalar import Kind
+
+__all__ = ["Packed", "pack"]
+
+WORTH = 0.85  # of the instructions must be left for packing to pay
+
+Item: TypeAlias = Load | Apply | Store | Group
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """A program and the number of lanes of the values that are vectors."""
+
+    program: Program
+    widths: Mapping[int, int]
+
+
+def pack(program: Program, limbs: Limbs, widest: int) -> Packed:
+    """Join what is alike in limbs, in vectors of up to `widest` lanes, if the program can be so treated and it pays."""
+    if not any(place is not None for places in limbs.values() for place in places) or not _is_straight(program):
+        return Packed(program, {})
+    packed = _Rewriter(program, Search(program, limbs, widest)).result()
+    return packed if _cost(packed.program) < WORTH * _cost(program) else Packed(program, {})
+
+
+def _is_straight(program: Program) -> bool:
+    """Whether instructions may be put in any order that has operands first: nothing that is stored is loaded."""
+    inputs = {b.name for b in program.of_role("input")}
+    constants = {x.result for x in program.body if isinstance(x, Const)}
+    return all(
+        isinstance(x, Const | Apply)
+        or (isinstance(x, Load) and x.buffer in inputs and x.index in constants)
+        or (isinstance(x, Store) and x.index in constants)
+        for x in program.body
+    )
+
+
+def _cost(program: Program) -> int:
+    """About how many instructions it takes: constants are in memory, and sines that are packed lie side by side."""
+    made = {x.result: x.op if isinstance(x, Apply) else "" for x in program.body if isinstance(x, Load | Apply)}
+    total = 0
+    for x in program.body:
+        if isinstance(x, Apply):
+            ops = [made[v] for v in set(x.arguments) if v in made] if x.op == "pack" else [x.op]
+            total += min(len(ops), 1) if {"sin", "cos"}.issuperset(ops) else len(ops)
+    return total
+
+
+class _Rewriter:
+    """Writes the program anew, with vectors."""
+
+    def __init__(self, program: Program, search: Search) -> None:
+        self._program, self._search = program, search
+        self._kinds = list(program.kinds)
+        self._widths: dict[int, int] = {}
+        self._constants: dict[tuple[Kind, str], int] = {}
+        self._head: list[Instruction] = [x for x in program.body if isinstance(x, Const)]
+        self._body: list[Load | Apply | Store] = []
+        self._instructions = [x for x in program.body if isinstance(x, Load | Apply | Store)]
+        self._made = {x.result: x for x in self._instructions if not isinstance(x, Store)}
+        self._joined = {group.results: group for group in (*search.groups, *search.twins)}
+        self._place = {v: (group, k) for group in search.groups for k, v in reversed([*enumerate(group.results)])}
+        self._vectors: dict[tuple[int, ...], int] = {}  # by what the lanes hold
+        self._signed: dict[tuple[int, tuple[int, ...]], int] = {}
+        self._taken: set[int] = set()
+
+    def result(self) -> Packed:
+        """The program, operands first, without what is not used."""
+        items = [x if isinstance(x, Store) else self._maker(x.result) for x in self._instructions]
+        for item in _in_order(items, self._needs):
+            if isinstance(item, Group):
+                self._join(item)
+            else:
+                self._copy(item)
+        used: set[int] = set()
+        body: list[Instruction] = []
+        for x in reversed(self._body):
+            if isinstance(x, Store) or x.result in used:
+                used.update(boundary(x))
+                body.append(x)
+        body += reversed(self._head)
+        body.reverse()
+        return Packed(Program(self._program.name, self._program.buffers, tuple(body), tuple(self._kinds)), self._widths)
+
+    def _maker(self, value: int) -> Item:
+        return self._place[value][0] if value in self._place else self._made[value]
+
+    def _needs(self, item: Item) -> list[Item]:
+        if not isinstance(item, Group):
+            return [self._maker(v) for v in boundary(item) if v in self._made]
+        needs: list[Item] = []
+        for values, _ in item.operands:
+            if values in self._joined:
+                needs.append(self._joined[values])
+            else:
+                needs += [self._maker(v) for v in values if v in self._made and v not in self._search.constants]
+        return needs
+
+    def _copy(self, x: Load | Apply | Store) -> None:
+        for value in boundary(x):
+            self._take_out(value)
+        self._body.append(x)
+
+    def _take_out(self, value: int) -> None:
+        """Make a value of a lane a number again."""
+        if value not in self._place or value in self._taken:
+            return
+        self._taken.add(value)
+        group, k = self._place[value]
+        lane = (self._vectors[group.results], self._constant(k, "int"))
+        if value in self._search.negative:
+            self._body.append(Apply(value, "neg", (self._apply("lane", lane),)))
+        else:
+            self._body.append(Apply(value, "lane", lane))
+
+    def _join(self, group: Group) -> None:
+        op, operands, width = group.op, group.operands, len(group.results)
+        minus = [set(signs) == {-1} for _, signs in operands]
+        if op == "add" and any(minus) and not all(minus):
+            k = minus.index(True)  # a difference
+            operands = [operands[1 - k], (operands[k][0], (1,) * width)]
+            op = "sub"
+        arguments = tuple(self._vector(*operand) for operand in operands)
+        self._vectors[group.results] = self._apply(op, arguments, width)
+
+    def _vector(self, values: tuple[int, ...], signs: tuple[int, ...]) -> int:
+        """The vector of some values with signs in front."""
+        known = self._search.constants
+        if all(v in known for v in values):
+            numbers = [s * float(known[v]) for v, s in zip(values, signs, strict=True)]
+            return self._apply("pack", tuple(self._constant(x) for x in numbers), len(values))
+        if values not in self._joined:
+            signs = tuple(-s if v in self._search.negative else s for v, s in zip(values, signs, strict=True))
+        if values not in self._vectors:
+            for value in values:
+                self._take_out(value)
+            self._vectors[values] = self._apply("pack", values, len(values))
+        vector = self._vectors[values]
+        if set(signs) == {1}:
+            return vector
+        if (vector, signs) not in self._signed:
+            if set(signs) == {-1}:
+                self._signed[vector, signs] = self._apply("neg", (vector,), len(values))
+            else:
+                factors = tuple(self._constant(float(s)) for s in signs)
+                self._signed[vector, signs] = self._apply("flip", (vector, *factors), len(values))
+        return self._signed[vector, signs]
+
+    def _apply(self, op: str, arguments: tuple[int, ...], width: int = 1) -> int:
+        value = self._new("float")
+        if width > 1:
+            self._widths[value] = width
+        self._body.append(Apply(value, op, arguments))
+        return value
+
+    def _constant(self, value: float, kind: Kind = "float") -> int:
+        if (kind, repr(value)) not in self._constants:
+            self._constants[kind, repr(value)] = number = self._new(kind)
+            self._head.append(Const(number, value))
+        return self._constants[kind, repr(value)]
+
+    def _new(self, kind: Kind) -> int:
+        self._kinds.append(kind)
+        return len(self._kinds) - 1
+
+
+def _in_order(items: Iterable[Item], needs: Callable[[Item], list[Item]]) -> Iterator[Item]:
+    """The items and all they need, each once and after what it needs."""
+    done: set[int] = set()
+    for item in items:
+        stack = [item]
+        while stack:
+            top = stack[-1]
+            if id(top) in done:
+                stack.pop()
+            elif missing := [x for x in needs(top) if id(x) not in done]:
+                stack += missing
+            else:
+                done.add(id(top))
+                yield stack.pop()
