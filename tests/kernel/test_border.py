@@ -44,6 +44,7 @@ CALLS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     "velocities": (("q", "v"), bough.velocities),
     "accelerations": (("q", "v", "a"), bough.accelerations),
     "jacobian": (("q",), lambda m, q, **x: bough.jacobian(m, q, "tip", **x)),
+    "jacobian_packed": (("q",), lambda m, q, **x: bough.jacobian_packed(m, q, "tip", **x)),
     "jacobian_rate": (("q", "v"), lambda m, q, v, **x: bough.jacobian_rate(m, q, v, "tip", **x)),
     "center_of_mass": (("q",), bough.center_of_mass),
     "center_of_mass_jacobian": (("q",), bough.center_of_mass_jacobian),
