@@ -20,6 +20,9 @@ __all__ = ["CacheInfo", "clear", "directory", "info", "load", "sources_digest", 
 
 MAGIC = b"bough-1\n"
 LARGEST = 16 << 20  # bytes of one program: a larger one is mostly tables, which are soon made anew
+ASIDE = {"__pycache__", "cli", "cost", "formats", "robots"}
+"""Folders of bough that take no part in making programs."""
+
 ROOM = 512 << 20  # bytes of all: beyond, those used longest ago make room
 
 
@@ -103,9 +106,13 @@ def clear() -> int:
 def sources_digest() -> str:
     """A digest of bough's own sources: other sources make other programs."""
     digest = hashlib.sha256()
-    root = Path(__file__).resolve().parents[1]
-    for path in sorted(root.rglob("*.py")):
-        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
+    root = str(Path(__file__).resolve().parents[1])
+    for folder, below, names in os.walk(root):
+        below[:] = sorted(set(below) - ASIDE)
+        for name in sorted(names):
+            if name.endswith(".py"):
+                with open(os.path.join(folder, name), "rb") as file:
+                    digest.update(f"{folder[len(root) :]}/{name}\0".encode() + file.read() + b"\0")
     return digest.hexdigest()
 
 
