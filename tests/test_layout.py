@@ -33,6 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "factor": {"tree", "scalar"},
     "model": {"spatial", "tree", "scalar"},
     "formats": {"model"},
+    "robots": {"formats", "model"},
     "algorithms": {"model", "factor", "spatial", "tree", "scalar"},
     "lagrange": {"algorithms", "model", "factor", "spatial", "tree", "scalar"},
     "program": {"scalar"},
@@ -43,7 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "view": {"model", "sim", "cost"},
     "cli": {FACADE},
     "__main__": {"cli", FACADE},
-    "__init__": PHYSICS | COMPILER | {"kernel", "cost", "sim", "view"},
+    "__init__": PHYSICS | COMPILER | {"robots", "kernel", "cost", "sim", "view"},
 }
 
 MAX_FILE_LINES = 400

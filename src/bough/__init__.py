@@ -1,10 +1,11 @@
 """bough: the dynamics of mechanisms, trees of rigid bodies with joints, exploiting their branches.
 
-Load a model from a file with `load`, build one with `Builder`, or take one of `topologies`, then ask:
+Load a model from a file with `load`, build one with `Builder`, or take one of `robots` or `topologies`, then ask:
 ``bough.rnea(model, q, v, a)``, ``bough.crba(model, q)``, ``bough.aba(model, q, v, tau)``. Arrays may have any leading
 batch axes.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from bough.__about__ import __version__
@@ -84,8 +85,10 @@ from bough.tree import Tree
 
 if TYPE_CHECKING:
     from bough.algorithms.global_forms import global_form
+    from bough import robots
     from bough.cost import paper
     from bough.cost.explain import explain
+    from bough.cost.info import info
     from bough.formats.load import load, problems
     from bough.formats.save import save
 
@@ -148,6 +151,7 @@ __all__ = [
     "get_num_threads",
     "global_form",
     "gravity_forces",
+    "info",
     "integrate",
     "interpolate",
     "jacobian",
@@ -167,6 +171,7 @@ __all__ = [
     "problems",
     "random",
     "rnea",
+    "robots",
     "save",
     "set_backend",
     "set_num_threads",
@@ -189,6 +194,10 @@ def __getattr__(name: str) -> Any:
         from bough.cost.explain import explain
 
         return explain
+    if name == "info":
+        from bough.cost.info import info
+
+        return info
     if name in ("load", "problems"):
         from bough.formats import load as loading
 
@@ -201,4 +210,6 @@ def __getattr__(name: str) -> Any:
         from bough.algorithms.global_forms import global_form
 
         return global_form
+    if name == "robots":
+        return import_module("bough.robots")
     raise AttributeError(f"module 'bough' has no attribute {name!r}")

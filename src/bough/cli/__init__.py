@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import io
 import os
 import sys
 from collections.abc import Sequence
 
 import bough
-from bough.cli import bench, cache, explain, paper
+from bough.cli import bench, cache, check, convert, explain, info, paper, robots, terminal
 from bough.errors import BoughError
 
 __all__ = ["main"]
@@ -22,15 +21,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"bough {bough.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (explain, bench, paper, cache):
+    for command in (info, check, convert, robots, explain, bench, paper, cache):
         command.register(commands)
     options = parser.parse_args(arguments)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(
-            errors="replace"
-        )  # a terminal without Greek letters gets question marks, not a traceback
+    terminal.prepare()
+    code = 0
     try:
-        options.run(options)
+        code = options.run(options) or 0
         sys.stdout.flush()
     except BoughError as error:
         print(f"bough: {error}", file=sys.stderr)
@@ -40,4 +37,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"bough: {error}", file=sys.stderr)
         return 2
-    return 0
+    return code

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bough
-from bough.cli.models import HELP, read_model
+from bough.cli.models import add_model, chosen_model
 from bough.errors import BoughError
 
 __all__ = ["register"]
@@ -69,7 +69,7 @@ def register(commands: Any) -> None:
         description="Measure the main functions on a model: one call from Python, and a state of a batch on one thread "
         "and on all, in float64 and float32; and what it takes to compile them.",
     )
-    parser.add_argument("model", metavar="MODEL", help=HELP)
+    add_model(parser)
     parser.add_argument("--batch", type=_positive, default=BATCH, help=f"states in a batch ({BATCH} by default)")
     parser.add_argument("--rounds", type=_positive, default=9, help="interleaved repetitions (9 by default)")
     parser.add_argument("--compare", action="store_true", help="compare with Pinocchio and MuJoCo, if installed")
@@ -78,7 +78,7 @@ def register(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Measure and print."""
-    model = read_model(options.model)
+    model = chosen_model(options)
     threads, backend = bough.get_num_threads(), bough.get_backend()
     print(f"{model}, batches of {options.batch}, {threads} threads, back-end {backend}\n")
     heads = ("one call", "batch", "all threads", "float32", "compiled in", "from disk")

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 import bough
-from bough.cli.models import HELP, read_model
+from bough.cli.models import add_model, chosen_model
 
 __all__ = ["register"]
 
@@ -19,10 +19,10 @@ def register(commands: Any) -> None:
         description='Say which method forward_dynamics(method="auto") takes on a model, with what the alternatives '
         "would cost and how the programs look.",
     )
-    parser.add_argument("model", metavar="MODEL", help=HELP)
+    add_model(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
     """Print the explanation."""
-    print(bough.explain(read_model(options.model)))
+    print(bough.explain(chosen_model(options)))

@@ -1,17 +1,22 @@
-"""The MODEL argument: a named mechanism of the papers, or a model file."""
+"""The MODEL argument: a model file, the name of a robot at hand, or a named mechanism of the papers."""
 
 from __future__ import annotations
 
+import argparse
 import inspect
+import sys
+import warnings
 from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import bough
-from bough.errors import ModelError
+from bough.errors import LoadWarning, ModelError, UnknownNameError
 
-__all__ = ["HELP", "read_model"]
+__all__ = ["HELP", "add_ignore", "add_model", "chosen_model", "file_of", "read_model"]
+
+SUFFIXES = (".urdf", ".xml", ".mjcf", ".sdf", ".xacro")
 
 
 def _named() -> dict[str, Callable[..., bough.Model]]:
@@ -30,24 +35,79 @@ def _form(name: str, function: Callable[..., Any]) -> str:
 
 
 ACCEPTED = ", ".join(_form(name, function) for name, function in _named().items())
-HELP = f"a model file, or one of {ACCEPTED} (for example chain:30)"
+HELP = (
+    "a model file (URDF, MJCF, SDF), the name of a robot (`bough robots` lists them), or a mechanism of the papers: "
+    f"{ACCEPTED} (for example chain:30)"
+)
 
 
-def read_model(text: str) -> bough.Model:
-    """The model that a MODEL argument means.
+def add_model(parser: argparse.ArgumentParser, metavar: str = "MODEL") -> None:
+    """Add the argument, and the options of `bough.load` that make sense for every command."""
+    parser.add_argument("model", metavar=metavar, help=HELP)
+    group = parser.add_argument_group("how a file or robot is read")
+    group.add_argument("--floating", action="store_true", help="let the root link move freely")
+    group.add_argument("--root", metavar="LINK", help="hang the tree from this link")
+    group.add_argument("--no-mimic", action="store_true", help="let joints that mimic another one move by themselves")
+    add_ignore(group)
 
-    Raises `ModelError`, saying what is accepted, for a name that is unknown, parameters that do not fit it, and a file
-    that cannot be read.
+
+def add_ignore(parser: Any) -> None:
+    """Add the option that names what may be left out of a file."""
+    told = "leave out what bough cannot express of a MJCF or SDF file, such as fluid or gravcomp (may be repeated)"
+    parser.add_argument("--ignore", metavar="WHAT", action="append", default=[], help=told)
+
+
+def chosen_model(options: argparse.Namespace, **further: Any) -> bough.Model:
+    """The model that the arguments of `add_model` mean; `further` are options of `bough.load`, None where not given."""
+    given = {
+        "floating_base": options.floating or None,
+        "root": options.root,
+        "mimic": False if options.no_mimic else None,
+        "ignore": options.ignore or None,
+    }
+    return read_model(options.model, **{k: x for k, x in (given | further).items() if x is not None})
+
+
+def read_model(text: str, **options: Any) -> bough.Model:
+    """The model that a MODEL argument means, read with options of `bough.load`; warnings go to standard error.
+
+    Raises `ModelError`, saying what is accepted, for a name that is unknown and parameters that do not fit it, and
+    `LoadError` for a file that cannot be read.
     """
     name, *given = text.split(":")
     named = _named()
-    if name in named:
-        return _made(text, name, named[name], given)
-    if text and (Path(text).exists() or Path(text).suffix):
-        return bough.load(text)
-    near = get_close_matches(name, named, n=1)
-    hint = f"; did you mean {_form(near[0], named[near[0]])}?" if near else ""
-    raise ModelError(f"MODEL is {text!r}, expected a model file or one of {ACCEPTED}{hint}")
+    if name not in named:
+        return _loaded(text, options)
+    if options:
+        told = ", ".join(options)
+        raise ModelError(f"MODEL is {text!r}, a mechanism of the papers: {told} are for files and robots")
+    return _made(text, name, named[name], given)
+
+
+def file_of(text: str) -> Path:
+    """The file that a path or the name of a robot means; a path that looks like a model file need not exist."""
+    path = Path(text)
+    if path.is_file():
+        return path
+    try:
+        return Path(bough.robots.find(text).path)
+    except UnknownNameError as error:
+        if path.exists() or path.suffix in SUFFIXES:
+            return path  # loading says what is wrong with it
+        near = get_close_matches(text.split(":")[0], _named(), n=1)
+        hint = f"; did you mean {_form(near[0], _named()[near[0]])}?" if near else f"; {error}"
+        raise ModelError(f"MODEL is {text!r}, expected a model file, a robot or one of {ACCEPTED}{hint}") from None
+
+
+def _loaded(text: str, options: dict[str, Any]) -> bough.Model:
+    path = Path(text)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", LoadWarning)
+        file = file_of(text)
+        model = bough.load(path, **options) if file == path else bough.robots.load(text, **options)
+    for warning in caught:
+        print(f"bough: {warning.message}", file=sys.stderr)
+    return model
 
 
 def _made(text: str, name: str, function: Callable[..., bough.Model], given: list[str]) -> bough.Model:

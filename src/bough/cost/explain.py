@@ -12,7 +12,7 @@ from bough.model import Model
 from bough.program import Program
 from bough.program.ir import Loop, walk
 
-__all__ = ["explain"]
+__all__ = ["explain", "reasons"]
 
 TITLES: dict[Method, str] = {"aba": "aba: articulated bodies", "crba": "crba: mass matrix and its LTDL factor"}
 
@@ -63,10 +63,11 @@ def _methods(model: Model) -> Table:
         times = (f"{cost.one / 1e3:.3g}", f"{cost.batch / 1e3:.3g}")
         rows.append((TITLES[method], cost.operations, counted, code, *times, mark))
     columns = ("method", "operations", "of which", "program", "µs, one state", "µs, in a batch", "auto")
-    return Table('Methods, and the one that method="auto" takes', columns, tuple(rows), _reasons(costs, chosen))
+    return Table('Methods, and the one that method="auto" takes', columns, tuple(rows), reasons(costs, chosen))
 
 
-def _reasons(costs: dict[Method, MethodCost], chosen: Method) -> tuple[str, ...]:
+def reasons(costs: dict[Method, MethodCost], chosen: Method) -> tuple[str, ...]:
+    """Why a method is taken, the most important first."""
     others = [method for method in costs if method != chosen]
     if not others:
         return ("crba is taken: coupled joints on different branches have no articulated-body recursion.",)

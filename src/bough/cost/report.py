@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log10
 from pathlib import Path
+from typing import TypeAlias
 
-__all__ = ["Bars", "Curves", "Report", "Table"]
+from bough.cost.pattern import Pattern
+
+__all__ = ["Bars", "Curves", "Lines", "Report", "Table"]
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,14 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Text as it is."""
+
+    title: str
+    lines: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -40,28 +51,48 @@ class Curves:
     lines: tuple[tuple[str, tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]], ...]
 
 
+Item: TypeAlias = Table | Lines | Bars | Curves | Pattern
+
+
 @dataclass(frozen=True)
 class Report:
-    """What one table or figure of the papers becomes."""
+    """Tables, figures and text under a heading: what a table of the papers becomes, or what is said of a model."""
 
     name: str
     heading: str
-    items: tuple[Table | Bars | Curves, ...]
+    items: tuple[Item, ...]
 
     def __str__(self) -> str:
         lines = [self.heading, "=" * len(self.heading)]
         for item in self.items:
             lines.append("")
-            lines += (
-                _table(item) if isinstance(item, Table) else _bars(item) if isinstance(item, Bars) else _curves(item)
-            )
+            lines += _text(item)
         return "\n".join(lines) + "\n"
+
+    @property
+    def pattern(self) -> Pattern:
+        """The sparsity pattern among the items."""
+        return next(item for item in self.items if isinstance(item, Pattern))
 
     def draw(self, folder: Path) -> list[Path]:
         """Write the figures as PNG files to a folder, made if needed, and return their paths (needs Matplotlib)."""
         from bough.cost.draw import draw
 
         return draw(self, folder)
+
+
+def _text(item: Item) -> list[str]:
+    match item:
+        case Table():
+            return _table(item)
+        case Lines():
+            return [item.title, *(f"  {line}" for line in item.lines)]
+        case Bars():
+            return _bars(item)
+        case Curves():
+            return _curves(item)
+        case Pattern():
+            return item.lines()
 
 
 def _cell(value: object) -> str:

@@ -1,0 +1,61 @@
+"""`bough convert`: a model from one file into another."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import bough
+from bough.cli.models import add_model, chosen_model
+from bough.errors import SaveError
+
+__all__ = ["register"]
+
+
+def register(commands: Any) -> None:
+    """Add the subcommand."""
+    parser = commands.add_parser(
+        "convert",
+        help="write a model to a URDF or MJCF file",
+        description="Read a model and write it to a file with the same motion, names and order of joints. What the "
+        "format cannot express is named and refused. The file is written whole or not at all.",
+    )
+    add_model(parser, "IN")
+    parser.add_argument("out", metavar="OUT", type=Path, help="the file to write: .urdf, or .xml or .mjcf for MJCF")
+    parser.add_argument(
+        "--lock",
+        metavar="JOINT=VALUE",
+        type=_held,
+        action="append",
+        default=[],
+        help="hold a joint at a configuration, in rad or m, several numbers separated by commas (may be repeated)",
+    )
+    parser.add_argument(
+        "--leave-out",
+        metavar="WHAT",
+        action="append",
+        default=[],
+        help="leave out what the format has no words for: armature, constraints, geometries, gravity, limits, losses, "
+        "order or springs (may be repeated)",
+    )
+    parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Read and write."""
+    if options.out.exists() and not options.force:
+        raise SaveError(f"{str(options.out)!r} exists, --force replaces it")
+    model = chosen_model(options, lock=dict(options.lock) or None)
+    bough.save(model, options.out, leave_out=options.leave_out)
+    print(f"{model} written to {options.out}")
+
+
+def _held(text: str) -> tuple[str, list[float]]:
+    joint, sign, values = text.rpartition("=")
+    try:
+        return joint, [float(value) for value in values.split(",")]
+    except ValueError:
+        problem = "a number" if sign else "JOINT=VALUE"
+        raise argparse.ArgumentTypeError(f"{text!r}, expected {problem}, as in elbow=0.5") from None

@@ -1,0 +1,34 @@
+"""`bough robots`: the robots at hand."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import bough
+from bough.errors import UnknownNameError
+
+__all__ = ["register"]
+
+
+def register(commands: Any) -> None:
+    """Add the subcommand."""
+    parser = commands.add_parser(
+        "robots",
+        help="list the robots at hand",
+        description="List the robots that can be given by name: bough's own, those of the installed packages "
+        "example-robot-data, gymnasium and mujoco, and those below the folders in BOUGH_ROBOT_PATH.",
+    )
+    parser.add_argument("text", metavar="TEXT", nargs="?", default="", help="only those with this text in their name")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print names and files."""
+    names = bough.robots.names()
+    shown = [name for name in names if options.text.lower() in name.lower()]
+    if not shown:
+        raise UnknownNameError("robot", options.text, names)
+    width = max(map(len, shown))
+    for name in shown:
+        print(f"{name:{width}}  {bough.robots.find(name).path}")

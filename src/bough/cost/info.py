@@ -1,0 +1,137 @@
+"""What a model is made of, how it branches, and what that saves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bough.cost.explain import reasons
+from bough.cost.outline import outline, plain
+from bough.cost.pattern import Pattern
+from bough.cost.report import Lines, Report, Table
+from bough.kernel.choice import ALGORITHMS, cheaper_method, method_costs
+from bough.kernel.counting import count
+from bough.kernel.run import require_model
+from bough.model import Model
+from bough.scalar import Count
+from bough.tree.costs import Cost, dense_ratio, operation_cost
+
+__all__ = ["info"]
+
+COUNTED = 128
+"""Bodies and degrees of freedom up to which operations are counted; the work is done once per operation."""
+
+ALGORITHM_ROWS = {
+    "rnea": "inverse dynamics",
+    "aba": "forward dynamics, articulated bodies",
+    "crba_ltdl": "forward dynamics, mass matrix and factor",
+    "crba": "mass matrix",
+    "mass_matrix_inverse": "inverse of the mass matrix",
+    "coriolis_matrix": "Coriolis matrix",
+    "bias_forces": "gravity, Coriolis and centrifugal forces",
+    "gravity_forces": "gravity forces",
+    "placements": "where all bodies are",
+    "jacobian": "Jacobian of the last frame",
+    "center_of_mass": "centre of mass",
+    "centroidal_momentum_matrix": "centroidal momentum matrix",
+    "kinetic_energy": "kinetic energy",
+}
+FACTOR_ROWS = {
+    ("factorize", "ltl"): "factorisation LᵀL",
+    ("factorize", "ltdl"): "factorisation LᵀDL",
+    ("solve", "ltdl"): "solving with its factor",
+}
+
+
+def info(model: Model) -> Report:
+    """What a model is made of, how it branches, what that saves and which method forward dynamics takes.
+
+    Large models are shown in part, and their operations are estimated instead of counted.
+
+    Parameters
+    ----------
+    model
+        The mechanism.
+
+    Returns
+    -------
+    Report
+        Print it for the text; ``report.draw(folder)`` writes the sparsity pattern as a PNG file.
+    """
+    require_model(model)
+    name = plain(model.name) or "a model without a name"
+    items = (
+        _parts(model),
+        Lines("Tree, an only child right below its parent", outline(model)),
+        Pattern(f"Where the mass matrix H of {name} and its factor L are not zero", model.dof_tree, model.dof_names),
+        _branches(model),
+        _operations(model),
+        _method(model),
+    )
+    return Report("info", name, items)
+
+
+def _parts(model: Model) -> Table:
+    kinds: dict[str, int] = {}
+    for entry in model.joints:
+        name = type(entry.joint).__name__.lower()
+        kinds[name] = kinds.get(name, 0) + 1
+    joints = ", ".join(f"{number} {name}" for name, number in kinds.items())
+    rows = [
+        ("bodies", model.nbodies),
+        ("joints", joints or "none"),
+        ("degrees of freedom", f"{model.nv}" if model.nq == model.nv else f"{model.nv}, nq = {model.nq}"),
+        ("mass", f"{model.mass:.6g} kg"),
+        ("depth", f"{model.tree.height} joints, {model.dof_tree.height} degrees of freedom"),
+        ("leaves", len(model.tree.leaves)),
+        ("gravity", f"({', '.join(f'{x:g}' for x in model.gravity)}) m/s²"),
+        ("frames", len(model.frames)),
+        ("shapes", len(model.geometries)),
+        ("loops, couplings", len(model.constraints)),
+    ]
+    return _values("Parts", rows)
+
+
+def _branches(model: Model) -> Table:
+    tree = model.dof_tree
+    cheaper = f"{dense_ratio(tree):.3g} times" if tree.D1 else "nothing to do"
+    rows = (
+        ("bodies not on the base, D₀", model.tree.D0),
+        ("ancestors of all degrees of freedom, D₁", tree.D1),
+        ("pairs of these, D₂", tree.D2),
+        ("density α of H, (n + 2 D₁) / n²", f"{tree.density:.1%}"),
+        ("LᵀDL is cheaper than on a full matrix", cheaper),
+    )
+    return _values("Branches", rows)
+
+
+def _values(title: str, rows: Sequence[tuple[str, object]]) -> Table:
+    return Table(title, ("what", "value"), tuple((name, str(value)) for name, value in rows))
+
+
+def _operations(model: Model) -> Table:
+    counted = max(model.nbodies, model.nv) <= COUNTED
+    rows = []
+    for name, title in ALGORITHM_ROWS.items():
+        if name == ALGORITHMS["aba"] and not model.coupling.trivial:
+            continue  # solved through the factor
+        if counted:
+            c = count(model, name)
+            rows.append((title, name, c.total, str(c)))
+    if not counted:
+        costs = method_costs(model).items()
+        rows += [(ALGORITHM_ROWS[ALGORITHMS[m]], ALGORITHMS[m], cost.operations, "estimated") for m, cost in costs]
+    for (operation, kind), title in FACTOR_ROWS.items():
+        c = _count(operation_cost(model.dof_tree, operation, kind))
+        rows.append((title, kind if operation == "factorize" else f"{kind}_{operation}", c.total, str(c)))
+    columns = ("what", "algorithm", "operations", "of which")
+    notes = () if counted else (f"Above {COUNTED} bodies or degrees of freedom, other algorithms are not counted.",)
+    return Table("Operations for one state, as the papers count them", columns, tuple(rows), notes)
+
+
+def _count(cost: Cost) -> Count:
+    return Count(mul=cost["mul"], add=cost["add"], div=cost["div"], sqrt=cost["sqrt"])
+
+
+def _method(model: Model) -> Lines:
+    reason = reasons(method_costs(model), cheaper_method(model))[0]
+    return Lines('forward_dynamics(method="auto")', (reason,))

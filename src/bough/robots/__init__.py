@@ -1,0 +1,11 @@
+"""Robots at hand, by name: four small ones of bough's own, and what installed packages and folders provide.
+
+The own ones are ``"pendulum"``, ``"arm"``, ``"quadruped"`` and ``"humanoid"``. The PyPI packages `example-robot-data`,
+`gymnasium` and `mujoco` bring others, and so do the folders named in the environment variable ``BOUGH_ROBOT_PATH``.
+``names()`` lists them all and ``load(name)`` makes a model of one.
+"""
+
+from bough.robots.catalogue import Robot, find, names
+from bough.robots.load import load
+
+__all__ = ["Robot", "find", "load", "names"]

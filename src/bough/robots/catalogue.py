@@ -1,0 +1,140 @@
+"""The robots there are, and what each is called: the shortest name that means no other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bough.errors import ModelError, UnknownNameError
+from bough.robots.sources import OWN, PATH, Source, is_robot, missing_folders, sources
+
+__all__ = ["Robot", "find", "names"]
+
+SHOWN = 8
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A file of a robot.
+
+    Attributes
+    ----------
+    source
+        Where it comes from: ``"bough"``, a package, or the name of a folder in BOUGH_ROBOT_PATH.
+    path
+        The file.
+    parts
+        Source, folders and name of the file.
+    package_dir
+        The folder that ``package://`` stands for.
+    """
+
+    source: str
+    path: Path
+    parts: tuple[str, ...]
+    package_dir: Path
+
+    def is_called(self, name: str) -> bool:
+        """Whether a name means this robot: its file's, perhaps without the suffix, after some of the folders above."""
+        *given, last = name.split("/")
+        above = iter(self.parts[:-1])
+        return last in (self.path.stem, self.path.name) and all(part in above for part in given)  # in this order
+
+
+def names() -> tuple[str, ...]:
+    """What the robots at hand are called, sorted; `load` takes each of these names.
+
+    A robot is called as its file without the suffix where no other file is called so, otherwise with as much before it
+    as it takes: source or folder, as in ``"gymnasium/humanoid"``. The plain name of one of bough's own robots always
+    means that one.
+
+    Returns
+    -------
+    tuple of str
+        The names.
+
+    Examples
+    --------
+    >>> import bough
+    >>> {"pendulum", "arm", "quadruped", "humanoid"} <= set(bough.robots.names())
+    True
+    """
+    return tuple(sorted(_by_name(_robots())))
+
+
+def find(name: str) -> Robot:
+    """The robot that a name means: one of `names`, or any longer form of it, such as with its source and folders.
+
+    Parameters
+    ----------
+    name
+        Such as ``"talos_full_v2"``, ``"example-robot-data/talos_full_v2"`` or ``"talos_data/robots/talos_full_v2.urdf"``.
+
+    Returns
+    -------
+    Robot
+        With its `path` and `source`.
+
+    Raises
+    ------
+    ModelError
+        If the name means several robots; the message lists them.
+    UnknownNameError
+        If there is no such robot; the message has the nearest names.
+    """
+    robots = _robots()
+    if not isinstance(name, str):
+        raise UnknownNameError("robot", name, _by_name(robots))
+    meant = _meant(name, robots)
+    if len(meant) == 1:
+        return meant[0]
+    if meant:
+        called = sorted(short for short, robot in _by_name(robots).items() if robot in meant)
+        shown = ", ".join(map(repr, called[:SHOWN])) + (f", … ({len(called)} in all)" if len(called) > SHOWN else "")
+        raise ModelError(f"{name!r} may be any of {shown}: say which")
+    missing = [f" ({PATH} names {folder!r}, which is not a folder)" for folder in missing_folders()]
+    raise UnknownNameError(f"robot{''.join(missing[:1])}", name, _by_name(robots))
+
+
+def _meant(name: str, robots: Iterable[Robot]) -> list[Robot]:
+    """The one whose name in full it is, or else bough's own of that name, or else all that are called so."""
+    meant = [robot for robot in robots if robot.is_called(name)]
+    exact = [robot for robot in meant if "/".join(robot.parts) == name]
+    return exact or [robot for robot in meant if robot.source == OWN] or meant
+
+
+def _by_name(robots: list[Robot]) -> dict[str, Robot]:
+    """Each robot under the first form of its name that means it alone."""
+    alike: dict[str, list[Robot]] = {}
+    for robot in robots:
+        alike.setdefault(robot.path.stem, []).append(robot)
+    return {next(form for form in _forms(r) if _meant(form, alike[r.path.stem]) == [r]): r for r in robots}
+
+
+def _forms(robot: Robot) -> Iterator[str]:
+    """What a robot may be called, short forms first; the last one is all of its path."""
+    source, *folders, file = robot.parts
+    for last in (robot.path.stem, file):
+        yield last
+        yield f"{source}/{last}"
+        yield from (f"{folder}/{last}" for folder in folders)
+        yield from (f"{source}/{folder}/{last}" for folder in folders)
+        yield "/".join((source, *folders, last))
+
+
+def _robots() -> list[Robot]:
+    """All robots; of several with the same name in full, the first."""
+    found: dict[tuple[str, ...], Robot] = {}
+    for source in sources():
+        for path in _files(source):
+            parts = (source.name, *path.relative_to(source.folder).parts)
+            found.setdefault(parts, Robot(source.name, path, parts, source.package_dir))
+    return list(found.values())
+
+
+def _files(source: Source) -> Iterator[Path]:
+    for folder, inner, files in os.walk(source.folder):
+        inner[:] = sorted(name for name in inner if not name.startswith("."))
+        yield from (path for path in (Path(folder, name) for name in sorted(files)) if is_robot(path))
