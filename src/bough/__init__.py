@@ -84,8 +84,8 @@ from bough.scalar import Count
 from bough.tree import Tree
 
 if TYPE_CHECKING:
-    from bough.algorithms.global_forms import global_form
     from bough import robots
+    from bough.algorithms.global_forms import global_form
     from bough.cost import paper
     from bough.cost.explain import explain
     from bough.cost.info import info

@@ -32,8 +32,8 @@ def test_named_models(text: str, nv: int) -> None:
         ("chain:1:2", "chain:N"),
         ("humanoid:1", "expected humanoid with"),
         ("balanced_tree:2:0", "arity"),
-        ("on_tree:3", "expected a model file or one of"),
-        ("__class__", "expected a model file or one of"),
+        ("on_tree:3", "expected a model file, a robot or one of"),
+        ("__class__", "expected a model file, a robot or one of"),
     ],
 )
 @pytest.mark.parametrize("command", ["explain", "bench"])
@@ -54,16 +54,14 @@ def test_a_file_that_is_not_there_is_told(capsys: pytest.CaptureFixture[str], tm
     assert "robot.urdf" in captured.err
 
 
-def test_files_are_loaded_by_the_facade(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-
-    def load(path: str) -> bough.Model:
-        asked.append(path)
-        return bough.topologies.chain(2)
-
-    monkeypatch.setattr(bough, "load", load, raising=False)
-    assert read_model("my.urdf").nv == 2
-    assert asked == ["my.urdf"]
+def test_files_and_robots_are_models(tmp_path: Path) -> None:
+    model = bough.robots.load("arm")
+    bough.save(model, tmp_path / "my.urdf")
+    assert read_model(str(tmp_path / "my.urdf")).joint_names == model.joint_names
+    assert read_model("arm") == model
+    assert read_model("bough/humanoid") == bough.robots.load("humanoid")
+    assert read_model("humanoid") == bough.topologies.humanoid()
+    assert read_model("arm", floating_base=True).nv == 12
 
 
 def test_explain_prints_the_report(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,8 +17,8 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "info",
         help="show a model: its tree, its sparsity, its costs",
-        description="Show what a model is made of: bodies, joints, mass, the tree, where its mass matrix and its factor "
-        "are not zero, how many operations the algorithms take and which method forward dynamics takes.",
+        description="Show what a model is made of: bodies, joints, mass, the tree, where its mass matrix and its "
+        "factor are not zero, how many operations the algorithms take and which method forward dynamics takes.",
     )
     add_model(parser)
     parser.add_argument("--png", metavar="FILE", type=Path, help="also write the sparsity pattern to this PNG file")

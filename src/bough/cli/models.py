@@ -92,7 +92,7 @@ def file_of(text: str) -> Path:
     try:
         return Path(bough.robots.find(text).path)
     except UnknownNameError as error:
-        if path.exists() or path.suffix in SUFFIXES:
+        if text and (path.exists() or path.suffix in SUFFIXES):
             return path  # loading says what is wrong with it
         near = get_close_matches(text.split(":")[0], _named(), n=1)
         hint = f"; did you mean {_form(near[0], _named()[near[0]])}?" if near else f"; {error}"

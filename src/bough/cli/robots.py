@@ -25,10 +25,10 @@ def register(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print names and files."""
-    names = bough.robots.names()
-    shown = [name for name in names if options.text.lower() in name.lower()]
+    robots = bough.robots.available()
+    shown = {name: robot for name, robot in robots.items() if options.text.lower() in name.lower()}
     if not shown:
-        raise UnknownNameError("robot", options.text, names)
+        raise UnknownNameError("robot", options.text, robots)
     width = max(map(len, shown))
-    for name in shown:
-        print(f"{name:{width}}  {bough.robots.find(name).path}")
+    for name, robot in shown.items():
+        print(f"{name:{width}}  {robot.path}")

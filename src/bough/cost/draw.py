@@ -92,6 +92,8 @@ def _curves(axes: Any, chart: Curves) -> None:
 def draw_pattern(pattern: Pattern, file: str | PathLike[str]) -> None:
     """Write the patterns of H and L beside each other to a PNG file, one colour for each stretch between branches."""
     tree, names = pattern.tree, pattern.names
+    if tree.n == 0:
+        raise BoughError("there is nothing to draw: the mass matrix has no entries")
     marks, step = coarse_pattern(tree, MOST_MARKS)
     colours = _mark_colours(marks, segments(tree)[::step])
     labelled = step == 1 and tree.n <= MOST_NAMES
@@ -112,7 +114,7 @@ def _mark_colours(marks: NDArray[np.bool_], stretch: NDArray[np.int64]) -> NDArr
     size = len(marks)
     palette = np.array([[int(code[k : k + 2], 16) / 255 for k in (1, 3, 5)] for code in BRANCHES])
     deeper = np.maximum(*np.ogrid[:size, :size])  # on one path the larger number is the deeper one
-    colours = palette[stretch[deeper] % len(BRANCHES)] if size else np.ones((0, 0, 3))
+    colours = palette[stretch[deeper] % len(BRANCHES)]
     light = np.where(np.eye(size, dtype=np.bool_), 0.0, 0.35)[..., np.newaxis]
     return np.asarray(colours + (1.0 - colours) * light)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 from bough.cost.explain import reasons
 from bough.cost.outline import outline, plain
 from bough.cost.pattern import Pattern
 from bough.cost.report import Lines, Report, Table
+from bough.errors import SingularError
 from bough.kernel.choice import ALGORITHMS, cheaper_method, method_costs
 from bough.kernel.counting import count
 from bough.kernel.run import require_model
@@ -19,6 +21,8 @@ __all__ = ["info"]
 
 COUNTED = 128
 """Bodies and degrees of freedom up to which operations are counted; the work is done once per operation."""
+
+WIDTH = 100  # characters of a line of text
 
 ALGORITHM_ROWS = {
     "rnea": "inverse dynamics",
@@ -110,13 +114,12 @@ def _values(title: str, rows: Sequence[tuple[str, object]]) -> Table:
 
 def _operations(model: Model) -> Table:
     counted = max(model.nbodies, model.nv) <= COUNTED
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for name, title in ALGORITHM_ROWS.items():
         if name == ALGORITHMS["aba"] and not model.coupling.trivial:
             continue  # solved through the factor
         if counted:
-            c = count(model, name)
-            rows.append((title, name, c.total, str(c)))
+            rows.append((title, name, *_counted(model, name)))
     if not counted:
         costs = method_costs(model).items()
         rows += [(ALGORITHM_ROWS[ALGORITHMS[m]], ALGORITHMS[m], cost.operations, "estimated") for m, cost in costs]
@@ -128,10 +131,21 @@ def _operations(model: Model) -> Table:
     return Table("Operations for one state, as the papers count them", columns, tuple(rows), notes)
 
 
+def _counted(model: Model, name: str) -> tuple[object, str]:
+    try:
+        c = count(model, name)
+    except SingularError:
+        return "–", "no result: something that moves has no inertia"
+    return c.total, str(c)
+
+
 def _count(cost: Cost) -> Count:
     return Count(mul=cost["mul"], add=cost["add"], div=cost["div"], sqrt=cost["sqrt"])
 
 
 def _method(model: Model) -> Lines:
-    reason = reasons(method_costs(model), cheaper_method(model))[0]
-    return Lines('forward_dynamics(method="auto")', (reason,))
+    try:
+        reason = reasons(method_costs(model), cheaper_method(model))[0]
+    except SingularError as error:
+        reason = f"There is none: {error}"
+    return Lines('forward_dynamics(method="auto")', tuple(wrap(reason, WIDTH)))

@@ -61,11 +61,12 @@ def coarse_pattern(tree: Tree, most: int) -> tuple[NDArray[np.bool_], int]:
         on_path[body] = on_path[parent] | 1 << row
         marks[row] |= on_path[body]
     lower = np.array([[marks[row] >> column & 1 for column in range(size)] for row in range(size)], dtype=np.bool_)
+    lower = lower.reshape(size, size)
     return lower | lower.T, step
 
 
 def segments(tree: Tree) -> NDArray[np.int64]:
-    """For each body the number of the unbranched stretch it is on, counted from 0 in the order of their first bodies."""
+    """For each body the number of the unbranched stretch it is on, counted from 0 in order of their first bodies."""
     number, stretches = [-1] * (tree.n + 1), 0
     children = np.bincount(tree.parents, minlength=tree.n + 1).tolist() if tree.n else [0]
     for body, parent in enumerate(tree.parents, 1):

@@ -28,6 +28,7 @@ def assemble(description: Description, options: Options, report: Report) -> Mode
     """The model of a description; None where problems are collected and there are some that leave no model."""
     root = root_of(description, report)
     if root is None:
+        _check_joints(description, report)
         return None
     connections: Sequence[Connection] = description.connections
     if options.root is not None and options.root != root:
@@ -39,6 +40,13 @@ def assemble(description: Description, options: Options, report: Report) -> Mode
     connections = _locked(connections, options, laws)
     connections = ordered(connections, root, description.order if options.order is None else options.order)
     return _Assembly(description, options, report).model(root, connections)
+
+
+def _check_joints(description: Description, report: Report) -> None:
+    """What is wrong with each joint by itself, where there is no tree to put them into."""
+    for k, c in enumerate(description.connections):
+        with report.at(c.line):
+            Builder(description.name).add(f"link {k}", c.joint, joint_name=c.name, at=c.placement, **c.limits)
 
 
 def _known_link(name: str, description: Description) -> str:
@@ -124,14 +132,13 @@ class _Assembly:
         self._names: dict[str, str] = {}  # of links in the model
 
     def model(self, root: str, connections: Sequence[Connection]) -> Model | None:
-        before = len(self._report.problems)
         self._base(root)
         for c in connections:
             with self._report.at(c.line):
                 self._add(c)
         self._attach()
-        if len(self._report.problems) > before:
-            return None
+        if self._report.problems:
+            return None  # the builder would complain of the same once more
         model = None
         with self._report.at(None):
             model = self._builder.build()

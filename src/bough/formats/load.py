@@ -131,7 +131,7 @@ def problems(
     trusted: bool = False,
     ignore: str | Sequence[str] = (),
 ) -> tuple[LoadError, ...]:
-    """All that is wrong with a file, structure and physics, by line; nothing if it loads without a warning.
+    """All that is wrong or odd in a file, structure and physics, by line.
 
     Parameters
     ----------
@@ -141,10 +141,11 @@ def problems(
     Returns
     -------
     tuple of LoadError
-        What `load` would raise first or warn of, and what it would find next; each with its line.
+        What `load` would raise first or warn of, and what it would find next; each with its line. Also what does no
+        harm to the model, as an axis that is not of unit length. None of all this: an empty tuple.
     """
     _, report = _loaded(source, Options(), package_dirs, xacro_args, trusted, ignore, collect=True)
-    return tuple(sorted((*report.problems, *report.doubts), key=lambda problem: problem.line or 0))
+    return tuple(sorted((*report.problems, *report.doubts, *report.remarks), key=lambda problem: problem.line or 0))
 
 
 def _loaded(

@@ -12,10 +12,11 @@ from bough.model import Placement
 from bough.model.arguments import rotation_from_rpy
 from bough.model.parts import HERE
 
-__all__ = ["name_of", "number", "numbers", "placement_of"]
+__all__ = ["name_of", "number", "numbers", "placement_of", "remark_length"]
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 LONGEST_NAME = 1000
+ROUNDED = 1e-3  # how far from 1 the length of an axis may be that was written with a few digits
 
 
 def numbers(element: Element, attribute: str, default: Sequence[float], what: str, report: Report) -> tuple[float, ...]:
@@ -58,3 +59,11 @@ def placement_of(origin: Element | None, what: str, report: Report) -> Placement
     if (roll, pitch, yaw) == xyz == (0.0, 0.0, 0.0):
         return HERE
     return Placement.of(rotation_from_rpy(roll, pitch, yaw), xyz, what)
+
+
+def remark_length(axis: Sequence[float], what: str, line: int | None, report: Report) -> None:
+    """Remark on an axis that is not of unit length; one without direction is left to the joint to refuse."""
+    length = math.hypot(*axis)
+    if length > 0.0 and abs(length - 1.0) > ROUNDED:
+        told = ", ".join(f"{x:g}" for x in axis)
+        report.remark(f"{what}: the axis ({told}) has length {length:.4g}, expected 1; its direction is taken", line)

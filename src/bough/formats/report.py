@@ -28,6 +28,7 @@ class Report:
         self.collect = collect
         self.problems: list[LoadError] = []
         self.doubts: list[LoadError] = []
+        self.remarks: list[LoadError] = []
 
     def refuse(self, message: str, line: int | None = None) -> None:
         """Say what is wrong in a line: raised, or collected."""
@@ -39,6 +40,10 @@ class Report:
     def doubt(self, message: str, line: int | None = None) -> None:
         """Say what is not physical but does no harm to the equations."""
         self.doubts.append(self._error(message, line))
+
+    def remark(self, message: str, line: int | None = None) -> None:
+        """Say what is odd but means what it seems to; only a check tells it."""
+        self.remarks.append(self._error(message, line))
 
     def warn(self, stacklevel: int) -> None:
         """One warning for all doubts."""

@@ -34,9 +34,8 @@ def root_of(description: Description, report: Report) -> str | None:
         moved_by.setdefault(c.child, c)
     if not description.links:
         report.refuse("there are no links")
-    if len(report.problems) > before:
-        return None
-    roots = [link for link in description.links if link.name not in moved_by]
+    links = {link.name: link for link in reversed(description.links)}  # of two with the same name, the first
+    roots = [link for link in description.links if link.name not in moved_by and links[link.name] is link]
     _require_one_tree(description, roots, moved_by, report)
     return roots[0].name if len(report.problems) == before else None
 
@@ -61,7 +60,6 @@ def _require_one_tree(
         names += f", … ({len(roots)} in all)" if len(roots) > 8 else ""
         why = f"link {second.name!r} is connected to nothing" if alone else f"there are {len(roots)} trees"
         report.refuse(f"{why}: the links {names} are moved by no joint, expected one such link, the root", second.line)
-        return
     reached = {link.name for link in roots}
     children = _children(description.connections)
     waiting = list(reached)
@@ -69,20 +67,24 @@ def _require_one_tree(
         below = [c.child for c in children.get(waiting.pop(), ())]
         reached.update(below)
         waiting += below
-    lost = next((link.name for link in description.links if link.name not in reached), None)
-    if lost is not None:
-        _refuse_cycle(lost, moved_by, report)
+    for link in description.links:
+        if link.name not in reached:
+            reached |= _refuse_cycle(link.name, reached, moved_by, report)
 
 
-def _refuse_cycle(link: str, moved_by: dict[str, Connection], report: Report) -> None:
+def _refuse_cycle(link: str, known: set[str], moved_by: dict[str, Connection], report: Report) -> set[str]:
+    """Say which circle a link hangs on, unless that is known or its parent does not exist; the links up to there."""
     seen: dict[str, int] = {}
-    while link not in seen:
+    while link not in seen and link not in known and link in moved_by:
         seen[link] = len(seen)
         link = moved_by[link].parent
+    if link not in seen:
+        return set(seen)
     cycle = [name for name, k in seen.items() if k >= seen[link]]
     shown = [*cycle[:6], "…"] if len(cycle) > 7 else cycle
     c = moved_by[link]
     report.refuse(f"joints form a circle: link {' on '.join(map(repr, [*shown, link]))} (joint {c.name!r})", c.line)
+    return set(seen)
 
 
 def _in_line(line: int | None) -> str:

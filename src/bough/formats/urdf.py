@@ -9,7 +9,7 @@ from collections.abc import Callable
 from bough.formats.description import Connection, Description, Follow, Link, LinkGeometry
 from bough.formats.document import Document
 from bough.formats.markup import Element
-from bough.formats.numbers import name_of, number, numbers, placement_of
+from bough.formats.numbers import name_of, number, numbers, placement_of, remark_length
 from bough.formats.packages import resolved
 from bough.formats.report import Report
 from bough.model import Fixed, Free, Inertia, Joint, Planar, Prismatic, Revolute
@@ -115,6 +115,7 @@ class _Reader:
         direction: tuple[float, ...] = X
         if axis is not None and kind not in ("fixed", "floating"):
             direction = numbers(axis, "xyz", X, what, self._report)
+            remark_length(direction, what, axis.line, self._report)
         with self._report.at(axis.line if axis else element.line, what):
             return JOINTS[kind](direction)
         return Fixed()

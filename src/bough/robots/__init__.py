@@ -2,10 +2,10 @@
 
 The own ones are ``"pendulum"``, ``"arm"``, ``"quadruped"`` and ``"humanoid"``. The PyPI packages `example-robot-data`,
 `gymnasium` and `mujoco` bring others, and so do the folders named in the environment variable ``BOUGH_ROBOT_PATH``.
-``names()`` lists them all and ``load(name)`` makes a model of one.
+``names()`` lists them all, ``available()`` tells where they are, and ``load(name)`` makes a model of one.
 """
 
-from bough.robots.catalogue import Robot, find, names
-from bough.robots.load import load
+from bough.robots.catalogue import Robot, available, find, names
+from bough.robots.loading import load
 
-__all__ = ["Robot", "find", "load", "names"]
+__all__ = ["Robot", "available", "find", "load", "names"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from bough.errors import ModelError, UnknownNameError
 from bough.robots.sources import OWN, PATH, Source, is_robot, missing_folders, sources
 
-__all__ = ["Robot", "find", "names"]
+__all__ = ["Robot", "available", "find", "names"]
 
 SHOWN = 8
 
@@ -61,7 +61,12 @@ def names() -> tuple[str, ...]:
     >>> {"pendulum", "arm", "quadruped", "humanoid"} <= set(bough.robots.names())
     True
     """
-    return tuple(sorted(_by_name(_robots())))
+    return tuple(available())
+
+
+def available() -> dict[str, Robot]:
+    """The robots at hand by name, sorted: what `names` lists, and where it is."""
+    return dict(sorted(_by_name(_robots()).items()))
 
 
 def find(name: str) -> Robot:
@@ -70,7 +75,7 @@ def find(name: str) -> Robot:
     Parameters
     ----------
     name
-        Such as ``"talos_full_v2"``, ``"example-robot-data/talos_full_v2"`` or ``"talos_data/robots/talos_full_v2.urdf"``.
+        Such as ``"panda"``, ``"example-robot-data/panda"`` or ``"panda_description/urdf/panda.urdf"``.
 
     Returns
     -------

@@ -15,7 +15,7 @@ from bough.errors import ModelError
 from bough.formats.description import Connection, Description, Follow, Link, LinkFrame, LinkLoop
 from bough.formats.document import Document
 from bough.formats.markup import Element
-from bough.formats.numbers import name_of
+from bough.formats.numbers import name_of, remark_length
 from bough.formats.report import Report
 from bough.formats.sdf.frames import MODEL, WORLD, Frames
 from bough.formats.sdf.shapes import shapes
@@ -186,6 +186,7 @@ class _Reader:
             raise ModelError(f"there is no <{tag}>")
         xyz = values(axis, "xyz", (0.0, 0.0, 1.0), what, self._report)
         where = axis.first("xyz")
+        remark_length(xyz, what, (where or axis).line, self._report)
         inside = "" if where is None else where.attributes.get("expressed_in", "")
         if not inside and flag(axis, "use_parent_model_frame", self._axes_in_model):
             inside = MODEL

@@ -1,0 +1,237 @@
+"""Commands that look at model files and write them: `bough info`, `check`, `convert` and `robots`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bough
+from bough.cli import main
+
+INERTIA = '<inertia ixx="{}" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
+BAD = f"""<robot name="bad">
+  <link name="a"><inertial><mass value="-1"/>{INERTIA.format(1)}</inertial></link>
+  <link name="b"><inertial><mass value="1"/>{INERTIA.format(5)}</inertial></link>
+  <link name="b"/>
+  <link name="c"/><link name="d"/>
+  <link name="lonely"/>
+  <joint name="ab" type="revolute"><parent link="a"/><child link="b"/>
+    <axis xyz="0 0 2"/><limit lower="1" upper="-1" effort="1" velocity="1"/></joint>
+  <joint name="cd" type="prismatic"><parent link="c"/><child link="d"/>
+    <axis xyz="0 0 0"/></joint>
+  <joint name="dc" type="revolvute"><parent link="d"/><child link="c"/></joint>
+  <joint name="x" type="fixed"><parent link="a"/><child link="bb"/>
+    <origin xyz="nan 0 0"/></joint>
+</robot>
+"""
+TOLD = {
+    2: ["link 'a': the mass is -1.0"],
+    3: ["link 'b': the principal moments"],
+    4: ["link 'b': the name is taken (line 3)"],
+    6: ["link 'lonely' is connected to nothing"],
+    7: ["joint 'ab': the lower limit 1.0 is above the upper limit -1.0"],
+    8: ["joint 'ab': the axis (0, 0, 2) has length 2, expected 1"],
+    10: ["joint 'cd': the axis of a prismatic joint is"],
+    11: ["joint 'dc' is of type 'revolvute'", "joints form a circle: link 'c' on 'd' on 'c'"],
+    12: ["joint 'x': the child does not exist: no link is called 'bb'; did you mean 'b'?"],
+    13: ["joint 'x': xyz of <origin> is 'nan 0 0'"],
+}
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+    """What a command prints; its error, one line, where it is to fail with 2."""
+    assert main(arguments) == code
+    captured = capsys.readouterr()
+    if code != 2:
+        return captured.out
+    assert captured.out == ""
+    assert len(captured.err.splitlines()) == 1
+    return captured.err
+
+
+# --- check ---
+
+
+def test_check_lists_every_problem_by_line(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("bad.urdf").write_text(BAD)
+    *lines, last = said(capsys, "check", "bad.urdf", code=1).splitlines()
+    expected = [f"bad.urdf:{line}: {told}" for line, problems in TOLD.items() for told in problems]
+    assert len(lines) == len(expected)
+    assert not [(line, want) for line, want in zip(lines, expected, strict=True) if not line.startswith(want)]
+    assert last == f"bad.urdf: {len(expected)} problems"
+
+
+def test_check_is_content_with_sound_files(capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "check", "arm", "bough/humanoid", str(bough.robots.find("pendulum").path))
+    assert [line.split(": ")[1] for line in text.splitlines()] == ["no problems"] * 3
+
+
+def test_one_bad_file_among_several_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("empty.urdf").touch()
+    text = said(capsys, "check", "arm", "empty.urdf", "arm", code=1)
+    assert "empty.urdf:1: not well-formed XML: no element found" in text
+    assert text.count("no problems") == 2
+
+
+def test_check_of_other_formats(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("bad.xml").write_text("<mujoco>\n<worldbody><body><geom size='-1'/><joint/></body></worldbody></mujoco>")
+    Path("bad.sdf").write_text("<sdf version='1.9'><model name='m'><link name='a'/><link name='a'/></model></sdf>")
+    assert said(capsys, "check", "bad.xml", code=1).startswith("bad.xml:2: ")
+    assert "bad.sdf:1: link 'a': the name is taken" in said(capsys, "check", "bad.sdf", code=1)
+    assert "bough cannot express" in said(capsys, "check", "swimmer", code=1)
+    assert "no problems" in said(capsys, "check", "swimmer", "--ignore", "fluid")
+
+
+@pytest.mark.parametrize("command", ["check", "info", "explain"])
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("missing.urdf", "no file 'missing.urdf'; did you mean 'massing.urdf'?"),
+        ("folder", "'folder' is not a file"),
+        ("folder/x.xml", "no file 'folder/x.xml'"),
+        ("talos_ful_v2", "did you mean 'talos_full_v2'"),
+        ("anymal", "may be any of"),
+        ("chian:3", "did you mean chain:N?"),
+        ("\0.urdf", "cannot be read"),
+    ],
+)
+def test_what_cannot_be_read_is_told(command: str, name: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("massing.urdf").touch()
+    Path("folder").mkdir()
+    assert told in said(capsys, command, name, code=2)
+
+
+# --- convert ---
+
+
+def test_convert_writes_what_load_gives(capsys: pytest.CaptureFixture[str]) -> None:
+    options = [
+        "--root",
+        "tool",
+        "--lock",
+        "elbow=0.5",
+        "--lock",
+        "wrist_roll=-1",
+        "--floating",
+        "--leave-out",
+        "limits",
+    ]
+    assert "nv = 10" in said(capsys, "convert", "arm", "arm.xml", *options)
+    path = bough.robots.find("arm").path
+    want = bough.load(path, root="tool", lock={"elbow": 0.5, "wrist_roll": -1}, floating_base=True)
+    got = bough.load("arm.xml")
+    assert got.joint_names == want.joint_names
+    q, v = bough.random(want, 0), np.ones(want.nv)
+    assert np.allclose(bough.bias_forces(got, q, v), bough.bias_forces(want, q, v), rtol=1e-9)
+
+
+def test_convert_frees_mimic_joints(capsys: pytest.CaptureFixture[str]) -> None:
+    said(capsys, "convert", "panda", "tied.urdf")
+    said(capsys, "convert", "panda", "free.urdf", "--no-mimic")
+    assert bough.load("free.urdf").nv == bough.load("tied.urdf").nv + 1
+
+
+def test_convert_replaces_only_what_it_may(capsys: pytest.CaptureFixture[str]) -> None:
+    out = Path("arm.urdf")
+    out.write_text("mine")
+    assert "--force" in said(capsys, "convert", "arm", "arm.urdf", code=2)
+    assert "no joint to lock" in said(capsys, "convert", "arm", "arm.urdf", "--force", "--lock", "elbw=1", code=2)
+    assert out.read_text() == "mine"
+    said(capsys, "convert", "arm", "arm.urdf", "--force")
+    said(capsys, "convert", "arm.urdf", "arm.urdf", "--force")
+    assert bough.load(out).nv == 6
+    assert os.listdir() == ["arm.urdf"]
+
+
+def test_what_a_format_cannot_express_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    b = bough.Builder("geared")
+    b.add("wheel", bough.Revolute("z"), mass=1.0, inertia=1.0, armature=0.1)
+    bough.save(b.build(), "geared.xml")
+    assert "the armature of joint 'wheel'" in said(capsys, "convert", "geared.xml", "x.urdf", code=2)
+    assert "did you mean 'armature'" in said(
+        capsys, "convert", "geared.xml", "x.urdf", "--leave-out", "armatur", code=2
+    )
+    assert not Path("x.urdf").exists()
+    said(capsys, "convert", "geared.xml", "x.urdf", "--leave-out", "armature")
+    assert bough.load("x.urdf").nv == 1
+
+
+@pytest.mark.parametrize(("out", "told"), [("x.sdf", ".urdf, .xml, .mjcf"), ("no/x.urdf", "cannot be written")])
+def test_places_that_cannot_be_written(out: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert told in said(capsys, "convert", "arm", out, code=2)
+    assert os.listdir() == []
+
+
+@pytest.mark.parametrize(("value", "told"), [("elbow", "JOINT=VALUE"), ("elbow=x", "a number"), ("elbow=", "a number")])
+def test_values_to_lock_are_checked(value: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["convert", "arm", "x.urdf", "--lock", value])
+    assert stop.value.code == 2
+    assert told in capsys.readouterr().err
+
+
+# --- info and robots ---
+
+
+def test_info_prints_the_report(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "info", "pendulum") == f"{bough.info(bough.robots.load('pendulum'))}\n"
+    text = said(capsys, "info", "arm", "--floating", "--png", "x.png")
+    assert text.startswith(str(bough.info(bough.robots.load("arm", floating_base=True))))
+    assert text.endswith("written: x.png\n")
+    assert Path("x.png").read_bytes().startswith(b"\x89PNG")
+    assert "no/x.png" in said(capsys, "info", "arm", "--png", "no/x.png", code=2)
+
+
+def test_warnings_of_loading_are_one_line_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    flat = f'<robot name="r"><link name="a"><inertial><mass value="1"/>{INERTIA.format(5)}</inertial></link></robot>'
+    Path("flat.urdf").write_text(flat)
+    assert main(["info", "flat.urdf"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err.startswith("bough: flat.urdf, line 1: link 'a': the principal moments")
+    assert captured.err.count("\n") == 1
+
+
+def test_options_of_files_are_refused_for_mechanisms_of_the_papers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "mechanism of the papers" in said(capsys, "info", "chain:3", "--floating", code=2)
+
+
+def test_a_file_comes_before_a_robot_and_a_folder_after(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("panda").mkdir()
+    assert said(capsys, "info", "panda").startswith("panda\n")
+    Path("arm").write_text('<robot name="my own"><link name="a"/></robot>')
+    assert said(capsys, "info", "arm").startswith("my own\n")
+
+
+def test_robots_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    names = [line.split()[0] for line in said(capsys, "robots").splitlines()]
+    assert tuple(names) == bough.robots.names()
+    assert said(capsys, "robots", "PENDUL").count("pendulum") >= 4
+    assert "did you mean 'humanoid'" in said(capsys, "robots", "humanoidd", code=2)
+
+
+def test_a_terminal_with_ascii_only_sees_the_tree_and_the_pattern() -> None:
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "bough", "info", "quadruped"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "+- front_right_hip    front_right_abduction  revolute  9" in done.stdout
+    assert "|######   ###      |   |######   ##.      |" in done.stdout
+    assert "?" not in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX shells")
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    command = f"{sys.executable} -m bough info quadruped | head -n 1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "quadruped\n")
