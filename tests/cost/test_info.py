@@ -33,7 +33,7 @@ def test_the_numbers_are_those_of_the_model() -> None:
     assert row(text, "degrees of freedom")[1] == "30, nq = 31"
     assert row(text, "mass")[1] == f"{model.mass:.6g} kg"
     assert row(text, "ancestors of all degrees of freedom, D₁")[1] == "219"
-    assert row(text, "density α of H, (n + 2 D₁) / n²")[1] == "52.0%"
+    assert row(text, "density α of H, (n + 2 D₁) / n²")[1] == "52%"
     for name in ("rnea", "crba", "aba", "crba_ltdl", "ltl", "ltdl", "ltdl_solve", "jacobian"):
         (line,) = [line for line in text.splitlines() if re.search(rf"  {name} +\d", line)]
         assert line.endswith(f"  {bough.count(model, name)}")

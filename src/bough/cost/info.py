@@ -102,7 +102,7 @@ def _branches(model: Model) -> Table:
         ("bodies not on the base, D₀", model.tree.D0),
         ("ancestors of all degrees of freedom, D₁", tree.D1),
         ("pairs of these, D₂", tree.D2),
-        ("density α of H, (n + 2 D₁) / n²", f"{tree.density:.1%}"),
+        ("density α of H, (n + 2 D₁) / n²", f"{100 * tree.density:.3g}%"),
         ("LᵀDL is cheaper than on a full matrix", cheaper),
     )
     return _values("Branches", rows)

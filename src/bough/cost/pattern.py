@@ -33,7 +33,7 @@ class Pattern:
             return [self.title, "  there are no degrees of freedom"]
         H, step = coarse_pattern(self.tree, COLUMNS)
         pictures = [_framed("H", H), _framed("L", np.tril(H))]
-        one = "one entry" if step == 1 else f"{step} × {step} entries, of which any may be not zero"
+        one = "one entry" if step == 1 else f"{step} × {step} entries, set where any of them may be not zero"
         return [
             self.title,
             *(f"  {left}   {right}" for left, right in zip(*pictures, strict=True)),
