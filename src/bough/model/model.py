@@ -17,6 +17,7 @@ from bough.model.geometry import Geometry
 from bough.model.hanging import hung_from, root_that_floats
 from bough.model.joints import Mimic
 from bough.model.parts import HERE, Body, Frame, JointEntry, Vec3
+from bough.model.spanning import respanned
 from bough.tree import Tree
 
 __all__ = ["BASE", "Model"]
@@ -136,6 +137,28 @@ class Model:
         """
         body = self.frame(link).body
         return replace(self, inner_root=0 if root_that_floats(self, body) == body else body)
+
+    def respanned(self, *cut: str) -> Model:
+        """The same mechanism with loops on another spanning tree: the joints named are cut, and all others carry.
+
+        A joint that is cut becomes a `Loop` of its name among the `constraints`, and a loop that is not becomes a
+        joint. So q and v are others: the coordinate of the one is gone, that of the other has come. All other joints
+        keep sign, meaning and order, but that carriers come first; joints that were loops come last. Bodies, frames
+        and their names stay. In a configuration in which all loops are closed every body is where it was.
+        `bough.spanning` finds the tree that costs least.
+
+        Parameters
+        ----------
+        cut
+            Names of joints and loops, one for each loop.
+
+        Raises
+        ------
+        UnknownNameError, ModelError
+            If there is no such joint; if a loop could not stand for it (it has limits, armature, losses or a spring,
+            follows or is followed); if what is left is no tree.
+        """
+        return respanned(self, cut)
 
     @cached_property
     def inner(self) -> Model:
