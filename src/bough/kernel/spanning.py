@@ -13,6 +13,7 @@ from bough.model import Model
 from bough.model.coupling import own_joint
 from bough.model.hanging import Connection
 from bough.model.spanning import Graph
+from bough.tree import Tree
 
 __all__ = ["Spanning", "SpanningCost", "spanning"]
 
@@ -136,22 +137,10 @@ def _way(carried: dict[int, Connection], body: int) -> list[str]:
 
 
 def _cost(graph: Graph, cut: Sequence[str]) -> SpanningCost:
-    """The cost of a tree, from the depths of its degrees of freedom."""
     joints = graph.tree(cut)
     assert joints is not None, "exchanges lead from trees to trees"
-    by_child = {c.child: c for c in joints}
-    depths = {0: 0}
-    n = on_base = d1 = d2 = 0
-    for c in joints:
-        chain = []
-        while c.child not in depths:
-            chain.append(c)
-            c = by_child.get(c.parent, c)
-        for link in reversed(chain):
-            above, dofs = depths[link.parent], own_joint(link.entry.joint).nv
-            depths[link.child] = above + dofs
-            n, on_base = n + dofs, on_base + (above == 0 and dofs > 0)
-            d1 += sum(range(above, above + dofs))
-            d2 += sum(d * (d + 1) // 2 for d in range(above, above + dofs))
-    operations = round(ROLLED["crba"]["operations"].of(n, d1, d2))
-    return SpanningCost(tuple(cut), n - on_base, d1, d2, operations)
+    carried = {c.child: c for c in joints}
+    bodies, order = Tree.regular([carried[i].parent for i in range(1, len(joints) + 1)])
+    tree = bodies.expand([own_joint(carried[int(i)].entry.joint).nv for i in order])
+    operations = round(ROLLED["crba"]["operations"].of(tree.n, tree.D1, tree.D2))
+    return SpanningCost(tuple(cut), tree.D0, tree.D1, tree.D2, operations)
