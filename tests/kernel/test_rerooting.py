@@ -114,11 +114,12 @@ def test_what_does_not_float_is_refused() -> None:
 
 def test_loading_with_the_cheapest_root(tmp_path: Path) -> None:
     file = tmp_path / "spider.urdf"
-    bough.save(spider(), file)
-    plain = bough.load(file, floating_base=True)
-    auto = bough.load(file, floating_base=True, root="auto")
-    assert auto == plain.rerooted("body 5") == bough.rerooting(plain).rerooted
+    bough.save(spider(), file)  # it floats in the file
+    plain = bough.load(file)
+    assert bough.load(file, root="auto") == plain.rerooted("body 5") == bough.rerooting(plain).rerooted
+    bough.save(bough.topologies.chain(3), file)
     assert bough.load(file, root="auto") == bough.load(file)
+    assert bough.load(file, root="auto", floating_base=True).joint_names[0] == "root_joint"
 
 
 def test_a_singular_model_is_loaded_all_the_same() -> None:
