@@ -92,7 +92,12 @@ def random_placement(rng: Rng) -> dict[str, Any]:
 
 
 def random_model(
-    rng: Rng, bodies: int, joints: Sequence[str] | None = None, mimic: bool = False, armature: bool = True
+    rng: Rng,
+    bodies: int,
+    joints: Sequence[str] | None = None,
+    mimic: bool = False,
+    armature: bool = True,
+    floating: bool = False,
 ) -> bough.Model:
     """A random mechanism with `bodies` moving bodies: a tree or a forest.
 
@@ -108,11 +113,16 @@ def random_model(
         Whether some joints follow others, on the same branch or not, earlier or later ones.
     armature
         Whether some joints have armature.
+    floating
+        Whether one more body comes first that floats, and carries all others.
     """
     types = list(JOINTS if joints is None else joints)
     moving = [name for name in types if name != "fixed"]
     kinds = [str(rng.choice(moving)) for _ in range(bodies)]
     leaders = _leaders(rng, kinds, moving) if mimic else {}
+    if floating:
+        kinds = ["free", *kinds]
+        leaders = {k + 1: leader + 1 for k, leader in leaders.items()}
     gravity = rng.normal(size=3) * rng.choice([0.0, 5.0, 9.81], p=[0.1, 0.3, 0.6])
     b = bough.Builder("random", gravity=gravity)
     places = ["world"]
@@ -121,12 +131,13 @@ def random_model(
         axis = getattr(joint, "axis", (0.0, 0.0, 1.0))
         point = kind in MOVES_POINTS and rng.random() < 0.25
         inertia = random_inertia(rng, np.array(axis) if point else None)
-        rotor = rng.uniform(0.01, 0.5, size=joint.nv) if armature and rng.random() < 0.3 else 0.0
+        is_base = floating and k == 0
+        rotor = rng.uniform(0.01, 0.5, size=joint.nv) if armature and rng.random() < 0.3 and not is_base else 0.0
         if k in leaders:
             joint = bough.Mimic(joint, f"j{leaders[k]}", _ratio(rng), rng.uniform(-1.0, 1.0))
         parent = places[-1] if rng.random() < 0.5 else str(rng.choice(places))
         b.add(f"b{k}", joint, parent, joint_name=f"j{k}", armature=rotor, **inertia, **random_placement(rng))
-        places.append(f"b{k}")
+        places = [f"b{k}"] if is_base else [*places, f"b{k}"]
         if "fixed" in types and rng.random() < 0.3:
             b.add(f"m{k}", bough.Fixed(), str(rng.choice(places)), **random_inertia(rng), **random_placement(rng))
             places.append(f"m{k}")

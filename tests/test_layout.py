@@ -22,7 +22,7 @@ FACADE = "the facade"
 # What each folder may import besides itself, in processing order. Everyone may import ANYONE_MAY.
 # Two columns, physics and compiler, share only `scalar` and meet only in `kernel`.
 ANYONE_MAY = {"errors", "__about__"}
-PHYSICS = {"scalar", "spatial", "tree", "factor", "model", "formats", "algorithms", "lagrange"}
+PHYSICS = {"scalar", "spatial", "tree", "factor", "model", "algorithms", "lagrange"}
 COMPILER = {"scalar", "program", "backends"}
 MAY_IMPORT: dict[str, set[str]] = {
     "__about__": set(),
@@ -32,19 +32,18 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tree": {"scalar"},
     "factor": {"tree", "scalar"},
     "model": {"spatial", "tree", "scalar"},
-    "formats": {"model"},
-    "robots": {"formats", "model"},
     "algorithms": {"model", "factor", "spatial", "tree", "scalar"},
     "lagrange": {"algorithms", "model", "factor", "spatial", "tree", "scalar"},
     "program": {"scalar"},
     "backends": {"program", "scalar"},
     "kernel": PHYSICS | COMPILER,
+    "formats": {"model", "kernel"},
     "cost": PHYSICS | COMPILER | {"kernel"},
     "sim": PHYSICS | COMPILER | {"kernel"},
     "view": {"model", "sim", "cost"},
     "cli": {FACADE},
     "__main__": {"cli", FACADE},
-    "__init__": PHYSICS | COMPILER | {"robots", "kernel", "cost", "sim", "view"},
+    "__init__": PHYSICS | COMPILER | {"kernel", "formats", "robots", "cost", "sim", "view"},
 }
 
 MAX_FILE_LINES = 400

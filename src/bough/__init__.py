@@ -59,6 +59,8 @@ from bough.kernel.kinematics import (
     velocities,
 )
 from bough.kernel.layouts import from_drake, from_mujoco, from_pinocchio, to_drake, to_mujoco, to_pinocchio
+from bough.kernel.rerooting import rerooting
+from bough.kernel.spanning import spanning
 from bough.kernel.treematrix import TreeMatrix
 from bough.model import (
     Builder,
@@ -170,11 +172,13 @@ __all__ = [
     "potential_energy",
     "problems",
     "random",
+    "rerooting",
     "rnea",
     "robots",
     "save",
     "set_backend",
     "set_num_threads",
+    "spanning",
     "to_drake",
     "to_mujoco",
     "to_pinocchio",

@@ -46,3 +46,13 @@ def test_only_models_can_be_explained() -> None:
 
 def test_a_model_without_bodies_is_explained() -> None:
     assert "nothing to compute" in str(bough.explain(bough.topologies.chain(0)))
+
+
+def test_another_floating_base_inside_is_told() -> None:
+    plain = bough.topologies.humanoid_chain()
+    model = plain.rerooted("body 13")
+    text = str(bough.explain(model))
+    assert "body 13" in text
+    assert f" {model.inner.dof_tree.D1}\n" in text
+    assert str(bough.count(model, "crba_ltdl")) in text
+    assert "body 13" not in str(bough.explain(plain))

@@ -8,14 +8,14 @@ from bough.algorithms.blocks import BlockRows
 from bough.model import BodyRecord, Mechanism
 from bough.scalar import Array
 from bough.spatial import NO_INERTIA, Force, Motion, RigidInertia, Transform
-from bough.tree.scans import ancestors, inward, outward
+from bough.tree.scans import Kept, ancestors, inward, outward
 
-__all__ = ["crba"]
+__all__ = ["Link", "composed", "crba", "linked"]
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What the backward pass needs of a body."""
+    """What the backward pass needs of a body: its placement in its parent, and the subspace of its joint."""
 
     X: Transform
     S: tuple[Motion, ...]
@@ -23,11 +23,22 @@ class Link:
 
 def crba(m: Mechanism, q: Array) -> Array:
     """The joint-space inertia matrix as packed path rows: every entry that is not a branch-induced zero, once."""
+    return composed(m, linked(m, q))
+
+
+def linked(m: Mechanism, q: Array) -> Kept[Link]:
+    """The forward pass."""
     q = m.coupling.own_q(q)
-    H = BlockRows(m)
 
     def place(body: BodyRecord, parent: None) -> tuple[None, Link]:
         return None, Link(body.transform(q), body.subspace(q))
+
+    return outward(m, place, None)
+
+
+def composed(m: Mechanism, links: Kept[Link]) -> Array:
+    """The backward pass: the matrix."""
+    H = BlockRows(m)
 
     def compose(body: BodyRecord, of_children: RigidInertia) -> tuple[RigidInertia | None, None]:
         X, S = links[body].X, links[body].S
@@ -48,6 +59,5 @@ def crba(m: Mechanism, q: Array) -> Array:
         ancestors(m, body, row, tuple(X.force_to_parent(column) for column in f))
         return X.inertia_to_parent(I_c), None
 
-    links = outward(m, place, None)
     inward(m, compose, NO_INERTIA)
     return m.coupling.reduced_matrix(H.packed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bough.algorithms.crba import crba
+from bough.algorithms.rerooted import solve_rerooted
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.factor import diagonal, ltdl, solve
 from bough.model import Mechanism
@@ -17,7 +18,6 @@ def forward_dynamics_by_crba(
     """The accelerations under joint forces tau, and the pivots D of H = LᵀDL (Featherstone 2005, eq. 1)."""
     tree = m.coupling.dof_tree
     C = rnea(m, q, v, ZEROS, f_ext)
-    factor = ltdl(tree, crba(m, q))
     right = array(tree.n)
 
     def subtract(k: Index, carry: tuple[()]) -> tuple[()]:
@@ -25,4 +25,7 @@ def forward_dynamics_by_crba(
         return carry
 
     loop(tree.n, subtract, ())
+    if m.inner is not None:
+        return solve_rerooted(m, m.inner, q, right)
+    factor = ltdl(tree, crba(m, q))
     return solve(tree, factor, right, unit=True), diagonal(tree, factor)

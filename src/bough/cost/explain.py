@@ -37,7 +37,8 @@ def explain(model: Model) -> Report:
         Print it for the text.
     """
     require_model(model)
-    tree = model.dof_tree
+    tree = model.inner.dof_tree
+    inside = [("floating base inside", model.bodies[model.inner_root - 1].name)] if model.inner_root else []
     full = tree.n * (tree.n + 1) / 2
     shape = Table(
         f"{model.nbodies} bodies, nq = {model.nq}, nv = {model.nv}",
@@ -48,6 +49,7 @@ def explain(model: Model) -> Report:
             ("entries of the mass matrix that are not zero, n + D₁", tree.packed_size),
             ("share of its triangle that is not zero", f"{tree.packed_size / max(full, 1):.0%}"),
             ("mimic joints", "no" if model.coupling.trivial else "yes"),
+            *inside,
         ),
     )
     return Report("explain", f"Forward dynamics of {model.name!r}", (shape, _methods(model), _programs(model)))

@@ -19,6 +19,7 @@ from bough.formats.report import Report
 from bough.formats.sdf.read import read_sdf
 from bough.formats.urdf import read_urdf
 from bough.formats.xacro import expanded, is_xacro
+from bough.kernel.rerooting import cheapest_root
 from bough.model import Model
 
 __all__ = ["load", "problems"]
@@ -32,6 +33,9 @@ FORMATS: dict[str, tuple[str, Reader]] = {
     "sdf": ("SDF", read_sdf),
 }
 """The formats by the tag of their root element."""
+
+AUTO = "auto"
+"""The root that is chosen by cost."""
 
 
 def load(
@@ -63,7 +67,8 @@ def load(
         to the base. A link called ``"world"`` that is not the base is ``"world_link"`` in the model.
     root
         A link to hang the tree from instead of the file's root. Joints on the way are turned round; their coordinates
-        keep sign and meaning.
+        keep sign and meaning. ``"auto"`` leaves the file's root where it is, and has forward dynamics computed from the
+        body from which it costs least (see `bough.rerooting`); if the base is fixed there is nothing to choose.
     lock
         Joints to hold, by name, and the configuration to hold each at (rad or m; nq numbers): they are no part of the
         model, and neither are joints that follow them.
@@ -116,11 +121,11 @@ def load(
             raise LoadError(f"{name} is {value!r}, expected a name")
     if not isinstance(lock, Mapping | None):
         raise LoadError(f"lock is {lock!r}, expected joint names and the values to hold them at")
-    options = Options(floating_base, root, lock or {}, mimic, merge_fixed, order)
+    options = Options(floating_base, None if root == AUTO else root, lock or {}, mimic, merge_fixed, order)
     model, report = _loaded(source, options, package_dirs, xacro_args, trusted, ignore, collect=False)
     assert model is not None, "the first problem is raised"
     report.warn(stacklevel=2)
-    return model
+    return cheapest_root(model) if root == AUTO else model
 
 
 def problems(

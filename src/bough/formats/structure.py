@@ -8,7 +8,7 @@ from dataclasses import replace
 from bough.errors import UnknownNameError
 from bough.formats.description import Connection, Description, Link
 from bough.formats.report import Report
-from bough.model.joints.reversed import reverse
+from bough.model.hanging import turned_round
 
 __all__ = ["ORDERS", "ordered", "rehung", "root_of"]
 
@@ -110,15 +110,9 @@ def rehung(connections: Sequence[Connection], root: str) -> list[Connection]:
 
 
 def _turned(c: Connection) -> Connection:
-    """The child carries the parent; the coordinate keeps its meaning: P T(q) C becomes C⁻¹ T(q)⁻¹ P⁻¹."""
-    return replace(
-        c,
-        joint=reverse(c.joint),
-        parent=c.child,
-        child=c.parent,
-        placement=c.child_placement.inverse,
-        child_placement=c.placement.inverse,
-    )
+    """The child carries the parent; the coordinate keeps its meaning."""
+    joint, placement, inner = turned_round(c.joint, c.placement, c.child_placement)
+    return replace(c, joint=joint, parent=c.child, child=c.parent, placement=placement, child_placement=inner)
 
 
 def _depth_first(connections: Sequence[Connection], root: str) -> list[Connection]:

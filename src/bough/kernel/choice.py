@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
@@ -20,7 +20,16 @@ from bough.kernel.run import mechanism
 from bough.model import Model
 from bough.scalar import Count
 
-__all__ = ["ALGORITHMS", "Method", "MethodCost", "cheaper_method", "method_costs", "weighted"]
+__all__ = [
+    "ALGORITHMS",
+    "BETWEEN",
+    "ROLLED",
+    "Method",
+    "MethodCost",
+    "cheaper_method",
+    "method_costs",
+    "weighted",
+]
 
 Method: TypeAlias = Literal["aba", "crba"]
 
@@ -60,6 +69,9 @@ ROLLED: dict[Method, dict[str, PerNode]] = {
     "crba": {"operations": PerNode(311, 48, 2), "one": PerNode(112, 12.4, 0.56), "batch": PerNode(53, 2.0, 0.18)},
 }
 
+# The same for each joint between the floating base outside and the one inside: operations counted, times in proportion.
+BETWEEN: dict[str, float] = {"operations": 80.0, "one": 29.0, "batch": 14.0}
+
 
 @dataclass(frozen=True)
 class MethodCost:
@@ -87,24 +99,31 @@ class MethodCost:
 @lru_cache(maxsize=256)
 def method_costs(model: Model) -> dict[Method, MethodCost]:
     """What each method of forward dynamics costs on a mechanism; with mimic joints there is but one."""
+    if model.inner_root:  # the mass matrix is another inside, all else is that of the plain model
+        plain = method_costs(replace(model, inner_root=0))
+        return {**plain, "crba": _cost("crba", model, _counts(model, ("crba",)))}
     methods: tuple[Method, ...] = ("aba", "crba") if model.coupling.trivial else ("crba",)
-    counts = _counts(model, methods) if model.nv <= ROLL_ABOVE else {}
-    costs = {}
-    for method in methods:
-        exact = counts.get(method)
-        rolled = exact is None or exact.total > LONGEST
-        tree = model.dof_tree
-        size = (tree.n, tree.D1, tree.D2)
-        if rolled:
-            row = ROLLED[method]
-            operations = exact.total if exact else round(row["operations"].of(*size))
-            times = (row["one"].of(*size), row["batch"].of(*size))
-        else:
-            assert exact is not None
-            operations, scale = exact.total, weighted(exact)
-            times = (UNROLLED[method]["one"] * scale, UNROLLED[method]["batch"] * scale)
-        costs[method] = MethodCost(operations, exact, rolled, *times)
-    return costs
+    counts = _counts(model, methods)
+    return {method: _cost(method, model, counts) for method in methods}
+
+
+def _cost(method: Method, model: Model, counts: dict[Method, Count]) -> MethodCost:
+    exact = counts.get(method)
+    if exact is not None and exact.total <= LONGEST:
+        scale = weighted(exact)
+        times = (UNROLLED[method]["one"] * scale, UNROLLED[method]["batch"] * scale)
+        return MethodCost(exact.total, exact, False, *times)
+    tree, between = model.inner.dof_tree, bodies_between(model)
+    operations, one, batch = (
+        ROLLED[method][what].of(tree.n, tree.D1, tree.D2) + BETWEEN[what] * between
+        for what in ("operations", "one", "batch")
+    )
+    return MethodCost(exact.total if exact else round(operations), exact, True, one, batch)
+
+
+def bodies_between(model: Model) -> int:
+    """The number of joints between the body that floats and the one that does so inside."""
+    return model.tree.depth(model.inner_root) - 1 if model.inner_root else 0
 
 
 def cheaper_method(model: Model) -> Method:
@@ -114,7 +133,9 @@ def cheaper_method(model: Model) -> Method:
 
 
 def _counts(model: Model, methods: tuple[Method, ...]) -> dict[Method, Count]:
-    """Exact counts, from the disk cache if some process made them before."""
+    """Exact counts of mechanisms small enough, from the disk cache if some process made them before."""
+    if model.nv > ROLL_ABOVE:
+        return {}
     digest = mechanism(model).digest
     parts = ("counts", digest or "", cache.sources_digest(), *methods)
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -21,9 +21,10 @@ from bough.model.joints import (
 from bough.model.mechanism import BodyRecord, Mechanism, combine
 from bough.model.model import BASE, Model
 from bough.model.parts import Body, Frame, Inertia, JointEntry, Placement
+from bough.model.rerooting import Rerooting
 
 __all__ = [
     "BASE", "Attachment", "Body", "BodyRecord", "Builder", "Cylindrical", "Equality", "Fixed", "Frame", "Free",
     "Geometry", "Helical", "Inertia", "Joint", "JointEntry", "Loop", "Mechanism", "Mimic", "Model", "Placement",
-    "Planar", "Prismatic", "Revolute", "Spherical", "Translational", "Universal", "combine", "topologies",
+    "Planar", "Prismatic", "Rerooting", "Revolute", "Spherical", "Translational", "Universal", "combine", "topologies",
 ]  # fmt: skip

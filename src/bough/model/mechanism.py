@@ -200,6 +200,11 @@ class Mechanism:
         self.constant_starts = Table("constant_starts", starts)
         self.constants = Table("constants", constants)
 
+    @cached_property
+    def inner(self) -> Mechanism | None:
+        """The mechanism whose mass matrix forward dynamics factorises, where it hangs from another body."""
+        return Mechanism(self.model.inner) if self.model.inner_root else None
+
     @property
     def own_nq(self) -> int:
         """Length of own configurations, mimic joints included."""
@@ -225,6 +230,8 @@ class Mechanism:
         digest = hashlib.sha256(repr((self.kind_list, self.model.gravity)).encode())
         for a in (np.array(self.tree.parents), np.array(self.kinds), *arrays, c.v_source, c.v_ratio):
             digest.update(repr((a.dtype.str, a.shape)).encode() + a.tobytes())
+        if self.inner is not None:
+            digest.update(repr((self.model.inner_root, self.inner.digest)).encode())
         return digest.hexdigest()
 
     def record(self, kind: int, index: Index) -> BodyRecord:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,8 +14,10 @@ from bough.errors import UnknownNameError
 from bough.model.constraints import Constraint
 from bough.model.coupling import Coupling, own_joint
 from bough.model.geometry import Geometry
+from bough.model.hanging import hung_from, root_that_floats
 from bough.model.joints import Mimic
 from bough.model.parts import HERE, Body, Frame, JointEntry, Vec3
+from bough.model.spanning import respanned
 from bough.tree import Tree
 
 __all__ = ["BASE", "Model"]
@@ -46,6 +48,8 @@ class Model:
         Shapes on the bodies, for contact and viewing; they do not act in the dynamics functions.
     constraints
         Loops and couplings beside the tree; the dynamics functions take no notice of them.
+    inner_root
+        Number of the body that carries its tree inside forward dynamics, see `rerooted`; 0 if no other than outside.
     """
 
     name: str
@@ -56,6 +60,7 @@ class Model:
     gravity: Vec3
     geometries: tuple[Geometry, ...] = ()
     constraints: tuple[Constraint, ...] = ()
+    inner_root: int = 0
 
     @cached_property
     def nq(self) -> int:
@@ -111,6 +116,55 @@ class Model:
         """The tree of the mass matrix: λₑ, or with mimic joints the elimination tree of the reduced matrix."""
         return self.coupling.dof_tree
 
+    def rerooted(self, link: str) -> Model:
+        """The same model, with forward dynamics computed from another body than the one that floats.
+
+        In q, v, tau and all results nothing changes: joints keep order and meaning, and the base is the body it was.
+        But inside `forward_dynamics` with the mass matrix (``method="crba"``, or "auto" where that is faster) another
+        body has the free joint. With one in the middle of the mechanism paths are shorter, and the matrix has more
+        zeros. `bough.rerooting` finds the body with which this costs least.
+
+        Parameters
+        ----------
+        link
+            Name of the body, or of a frame on it, in a tree that is on the base by a free joint. With the name of the
+            body on that joint it is the plain model again.
+
+        Raises
+        ------
+        UnknownNameError, ModelError
+            If there is no such frame; if it does not float, or its free joint has armature.
+        """
+        body = self.frame(link).body
+        return replace(self, inner_root=0 if root_that_floats(self, body) == body else body)
+
+    def respanned(self, *cut: str) -> Model:
+        """The same mechanism with loops on another spanning tree: the joints named are cut, and all others carry.
+
+        A joint that is cut becomes a `Loop` of its name among the `constraints`, and a loop that is not becomes a
+        joint. So q and v are others: the coordinate of the one is gone, that of the other has come. All other joints
+        keep sign, meaning and order, but that carriers come first; joints that were loops come last. Bodies, frames
+        and their names stay. In a configuration in which all loops are closed every body is where it was.
+        `bough.spanning` finds the tree that costs least.
+
+        Parameters
+        ----------
+        cut
+            Names of joints and loops, one for each loop.
+
+        Raises
+        ------
+        UnknownNameError, ModelError
+            If there is no such joint; if a loop could not stand for it (it has limits, armature, losses or a spring,
+            follows or is followed); if what is left is no tree.
+        """
+        return respanned(self, cut)
+
+    @cached_property
+    def inner(self) -> Model:
+        """The model whose mass matrix forward dynamics factorises: this one, or this one hung from `inner_root`."""
+        return hung_from(self, self.inner_root) if self.inner_root else self
+
     @cached_property
     def calls(self) -> dict[Hashable, Any]:
         """Room for ready functions of one state; the kernels keep and use them, nobody else."""
@@ -163,12 +217,13 @@ class Model:
         return Model, self._content
 
     def __repr__(self) -> str:
-        return f"<Model {self.name!r}: {self.nbodies} bodies, nq = {self.nq}, nv = {self.nv}>"
+        inner = f", inside on {self.bodies[self.inner_root - 1].name!r}" if self.inner_root else ""
+        return f"<Model {self.name!r}: {self.nbodies} bodies, nq = {self.nq}, nv = {self.nv}{inner}>"
 
     @cached_property
     def _content(self) -> tuple[object, ...]:
         parts = (self.name, self.tree, self.bodies, self.joints, self.frames, self.gravity)
-        return (*parts, self.geometries, self.constraints)
+        return (*parts, self.geometries, self.constraints, self.inner_root)
 
     @cached_property
     def _hash(self) -> int:

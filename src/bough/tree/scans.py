@@ -1,4 +1,4 @@
-"""The tree scans: outward, inward, and along the ancestors of a body.
+"""The tree scans: outward, inward, along the ancestors of a body, and along any bodies.
 
 An algorithm gives the rule for *one* body; the scan decides the order and looks after storage. The rule gets a record
 of its body (what the structure says of it: constants, joint, whether it is a root or a leaf) and never indexes by body
@@ -7,7 +7,7 @@ number, so that the same rule can be run body by body or recorded once per kind 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from bough.scalar import Index, Rows, Table, gather_index, loop, map_leaves, rows, switch
 from bough.tree.tree import Tree
 
-__all__ = ["Kept", "Record", "Structure", "ancestors", "inward", "outward"]
+__all__ = ["Kept", "Record", "Structure", "along", "ancestors", "inward", "outward"]
 
 S = TypeVar("S")  # what is passed from body to body
 K = TypeVar("K")  # what is kept for later scans
@@ -130,6 +130,23 @@ def ancestors(structure: Structure[R], body: Record, rule: Callable[[R, S], S], 
 
     start = (carry, scan.parent_of(body.index))
     return loop(gather_index(depths, body.index), step, start)[0]
+
+
+def along(structure: Structure[R], bodies: Sequence[int], rule: Callable[[R, S], S], carry: S) -> S:
+    """Through bodies given by number, in order: ``carry = rule(body, carry)``."""
+    indices = np.asarray(bodies, dtype=np.int64) - 1
+    met, numbers = np.unique(np.asarray(structure.kinds, dtype=np.int64)[indices], return_inverse=True)
+    places, kinds = Table("bodies_along", indices), Table("kinds_along", numbers)
+
+    def step(k: Index, state: S) -> S:
+        index = gather_index(places, k)
+
+        def branch(kind: int) -> Callable[[], S]:
+            return lambda: rule(structure.record(kind, index), state)
+
+        return switch(gather_index(kinds, k), [branch(int(kind)) for kind in met])
+
+    return loop(len(bodies), step, carry)
 
 
 class _Scan(Generic[R]):

@@ -12,6 +12,7 @@ from bough.model.joints.cylindrical import Cylindrical
 from bough.model.joints.fixed import Fixed
 from bough.model.joints.helical import Helical
 from bough.model.joints.joint import Joint, Scalars
+from bough.model.joints.mimic import Mimic
 from bough.model.joints.prismatic import Prismatic
 from bough.model.joints.revolute import Revolute
 from bough.scalar import Scalar
@@ -33,6 +34,8 @@ def reverse(joint: Joint) -> Joint:
             return Helical(_opposite(joint.axis), joint.pitch)
         case Cylindrical():
             return Cylindrical(_opposite(joint.axis))
+        case Mimic():
+            return Mimic(reverse(joint.joint), joint.source, joint.ratio, joint.offset)
         case Reversed():
             return joint.joint
         case _:

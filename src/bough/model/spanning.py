@@ -1,0 +1,140 @@
+"""Other spanning trees of a mechanism with loops: which joints are cut, and what the tree is then."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bough.errors import ModelError, UnknownNameError
+from bough.model.constraints import Attachment, Equality, Loop
+from bough.model.hanging import Connection, connections, hung
+from bough.model.joints import Free, Mimic
+from bough.model.parts import JointEntry
+
+if TYPE_CHECKING:
+    from bough.model.model import Model
+
+__all__ = ["Graph", "respanned"]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A mechanism as bodies and joints, those that close loops among them.
+
+    Attributes
+    ----------
+    joints
+        All of them by name: first those of the tree in order, then the loops.
+    loops
+        Names of those that are cut at present.
+    kept
+        Names of those that must stay in the tree, each with the reason.
+    shut
+        Names of loops that cannot be in it, each with the reason.
+    """
+
+    joints: dict[str, Connection]
+    loops: tuple[str, ...]
+    kept: dict[str, str]
+    shut: dict[str, str]
+
+    @staticmethod
+    def of(model: Model) -> Graph:
+        """The graph of a model and the loops among its constraints."""
+        joints = {c.entry.name: c for c in connections(model)}
+        loops = {x.name: _opened(x) for x in model.constraints if isinstance(x, Loop)}
+        double = next((name for name in loops if name in joints), None)
+        if double is not None:
+            raise ModelError(f"constraint {double!r}: there is a joint of this name too, expected another name")
+        shut = {name: "it moves nothing" for name, c in loops.items() if c.entry.joint.nv == 0}
+        return Graph(joints | loops, tuple(loops), _kept(model), shut)
+
+    def tree(self, cut: Iterable[str]) -> list[Connection] | None:
+        """The joints that are left, turned so that each leads away from the base; None if they are no tree."""
+        left = set(cut)
+        at: dict[int, list[tuple[str, Connection]]] = {}
+        for name, c in self.joints.items():
+            if name not in left:
+                at.setdefault(c.parent, []).append((name, c))
+                at.setdefault(c.child, []).append((name, c))
+        found: dict[str, Connection] = {}
+        reached, waiting = {0}, [0]
+        while waiting:
+            body = waiting.pop()
+            for name, c in at.get(body, ()):
+                if name in found:
+                    continue
+                found[name] = c if c.parent == body else c.turned
+                if found[name].child in reached:
+                    return None
+                reached.add(found[name].child)
+                waiting.append(found[name].child)
+        if len(found) < len(self.joints) - len(left):
+            return None
+        return [found[name] for name in self.joints if name in found]
+
+
+def respanned(model: Model, cut: Sequence[str]) -> Model:
+    """The model whose tree is made of all joints and loops but those named."""
+    graph = Graph.of(model)
+    for name in cut:
+        if name not in graph.joints:
+            raise UnknownNameError("joint or loop to cut", name, graph.joints)
+        if name in graph.kept:
+            raise ModelError(f"joint {name!r} cannot be cut: {graph.kept[name]}")
+    for name, why in graph.shut.items():
+        if name not in cut:
+            raise ModelError(f"constraint {name!r} has to be cut: {why}")
+    joints = graph.tree(cut)
+    if joints is None or len(joints) != model.nbodies:
+        raise ModelError(
+            f"without {', '.join(map(repr, cut)) or 'cuts'} the joints are no tree that carries all bodies: expected "
+            f"{len(graph.loops)} of them to be cut, one in each loop"
+        )
+    others = [x for x in model.constraints if not isinstance(x, Loop)]
+    return hung(model, joints, [*(_closed(graph.joints[name]) for name in graph.joints if name in cut), *others])
+
+
+def _opened(loop: Loop) -> Connection:
+    """A loop as a joint without limits and losses."""
+    joint, none, any_of = loop.joint, (0.0,) * loop.joint.nv, (math.inf,) * loop.joint.nv
+    low, high = (-math.inf,) * joint.nq, (math.inf,) * joint.nq
+    place, end = loop.predecessor, loop.successor
+    entry = JointEntry(
+        loop.name, joint, place.placement, low, high, any_of, any_of, none, none, none, none, tuple(joint.neutral())
+    )
+    return Connection(entry, place.body, end.body, end.placement.inverse)
+
+
+def _closed(c: Connection) -> Loop:
+    """A joint as a loop."""
+    sides = Attachment(c.parent, c.entry.placement), Attachment(c.child, c.frame.inverse)
+    return Loop(c.entry.name, c.entry.joint, *sides)
+
+
+def _kept(model: Model) -> dict[str, str]:
+    """The joints of the tree that a loop could not stand for, and why."""
+    followed = {entry.joint.source: entry.name for entry in model.joints if isinstance(entry.joint, Mimic)}
+    coupled = {name: x.name for x in model.constraints if isinstance(x, Equality) for name in (x.joint, x.other)}
+    reasons = {}
+    for entry in model.joints:
+        name = entry.name
+        if isinstance(entry.joint, Mimic):
+            reasons[name] = f"it follows joint {entry.joint.source!r}"
+        elif isinstance(entry.joint, Free):
+            reasons[name] = "it holds nothing, so no loop could take its place"
+        elif name in followed:
+            reasons[name] = f"joint {followed[name]!r} follows it"
+        elif name in coupled:
+            reasons[name] = f"constraint {coupled[name]!r} couples it"
+        elif _has_own(entry):
+            reasons[name] = "it has limits, armature, losses or a spring, for which a loop has no room"
+    return reasons
+
+
+def _has_own(entry: JointEntry) -> bool:
+    bounds = (*entry.lower, *entry.upper, *entry.velocity, *entry.effort)
+    losses = (*entry.damping, *entry.friction, *entry.armature, *entry.stiffness)
+    return any(map(math.isfinite, bounds)) or any(losses)
