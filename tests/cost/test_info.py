@@ -67,6 +67,19 @@ def test_only_models_have_an_info() -> None:
         bough.info(bough.Builder("not built"))  # type: ignore[arg-type]
 
 
+def test_what_another_root_gains_is_told() -> None:
+    b = bough.Builder("long tail")
+    b.add("end", bough.Free(), mass=1.0, inertia=1.0)
+    for k in range(1, 10):
+        b.add(f"link {k}", bough.Revolute("xyz"[k % 3]), "end" if k == 1 else f"link {k - 1}", mass=1.0, inertia=1.0)
+    model = b.build()
+    text = str(bough.info(model))
+    found = bough.rerooting(model)
+    assert all(line in text for line in str(found).splitlines())
+    assert "Gain in forward dynamics: " in text
+    assert "there is no root to choose" in str(bough.info(bough.topologies.chain(2)))
+
+
 # --- the tree ---
 
 

@@ -46,7 +46,8 @@ def add_model(parser: argparse.ArgumentParser, metavar: str = "MODEL") -> None:
     parser.add_argument("model", metavar=metavar, help=HELP)
     group = parser.add_argument_group("how a file or robot is read")
     group.add_argument("--floating", action="store_true", help="let the root link move freely")
-    group.add_argument("--root", metavar="LINK", help="hang the tree from this link")
+    told = "hang the tree from this link; auto: compute from the floating base with which forward dynamics costs least"
+    group.add_argument("--root", metavar="LINK|auto", help=told)
     group.add_argument("--no-mimic", action="store_true", help="let joints that mimic another one move by themselves")
     add_ignore(group)
 

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from bough.cost.explain import reasons
-from bough.cost.outline import outline, plain
+from bough.cost.outline import outline, plain, printable
 from bough.cost.pattern import Pattern
 from bough.cost.report import Lines, Report, Table
-from bough.errors import SingularError
+from bough.errors import ModelError, SingularError
 from bough.kernel.choice import ALGORITHMS, cheaper_method, method_costs
 from bough.kernel.counting import count
+from bough.kernel.rerooting import rerooting
 from bough.kernel.run import require_model
 from bough.model import Model
 from bough.scalar import Count
@@ -70,6 +71,7 @@ def info(model: Model) -> Report:
         _branches(model),
         _operations(model),
         _method(model),
+        _rerooting(model),
     )
     return Report("info", name, items)
 
@@ -113,7 +115,7 @@ def _values(title: str, rows: Sequence[tuple[str, object]]) -> Table:
 
 
 def _operations(model: Model) -> Table:
-    counted = max(model.nbodies, model.nv) <= COUNTED
+    counted = _is_counted(model)
     rows: list[tuple[object, ...]] = []
     for name, title in ALGORITHM_ROWS.items():
         if name == ALGORITHMS["aba"] and not model.coupling.trivial:
@@ -129,6 +131,10 @@ def _operations(model: Model) -> Table:
     columns = ("what", "algorithm", "operations", "of which")
     notes = () if counted else (f"Above {COUNTED} bodies or degrees of freedom, other algorithms are not counted.",)
     return Table("Operations for one state, as the papers count them", columns, tuple(rows), notes)
+
+
+def _is_counted(model: Model) -> bool:
+    return max(model.nbodies, model.nv) <= COUNTED
 
 
 def _counted(model: Model, name: str) -> tuple[object, str]:
@@ -149,3 +155,17 @@ def _method(model: Model) -> Lines:
     except SingularError as error:
         reason = f"There is none: {error}"
     return Lines('forward_dynamics(method="auto")', tuple(wrap(reason, WIDTH)))
+
+
+def _rerooting(model: Model) -> Lines:
+    title = "What another floating base inside would gain"
+    if not _is_counted(model):
+        return Lines(
+            title, (f"Not looked at above {COUNTED} bodies or degrees of freedom: bough.rerooting(model) does.",)
+        )
+    try:
+        found = rerooting(model)
+    except (ModelError, SingularError) as error:
+        return Lines(title, tuple(wrap(f"Nothing: {error}", WIDTH)))
+    gained = f"{found.gain:.2f} times the speed" if found.best is not found.current else "nothing"
+    return Lines(title, (*map(printable, str(found).split("\n")), f"Gain in forward dynamics: {gained}."))

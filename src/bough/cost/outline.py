@@ -7,7 +7,7 @@ from collections import deque
 from bough.model import BASE, Mimic, Model, Revolute
 from bough.model.joints import Joint
 
-__all__ = ["outline", "plain"]
+__all__ = ["outline", "plain", "printable"]
 
 LINES = 120
 """Bodies drawn: those nearest to the base; of the others only the number is told."""
@@ -27,8 +27,13 @@ def outline(model: Model, lines: int = LINES) -> tuple[str, ...]:
 
 def plain(name: str) -> str:
     """A name as it can be printed on any terminal: not too long, without control characters."""
-    shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name[: LONGEST + 1])
+    shown = printable(name[: LONGEST + 1])
     return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
+
+
+def printable(line: str) -> str:
+    """A line without control characters, which could do harm to a terminal."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
 
 
 def _nearest(model: Model, most: int) -> set[int]:
