@@ -38,6 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "backends": {"program", "scalar"},
     "kernel": PHYSICS | COMPILER,
     "formats": {"model", "kernel"},
+    "robots": {"formats", "model"},
     "cost": PHYSICS | COMPILER | {"kernel"},
     "sim": PHYSICS | COMPILER | {"kernel"},
     "view": {"model", "sim", "cost"},
