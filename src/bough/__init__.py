@@ -58,7 +58,9 @@ from bough.kernel.kinematics import (
     velocities,
 )
 from bough.kernel.layouts import from_drake, from_mujoco, from_pinocchio, to_drake, to_mujoco, to_pinocchio
+from bough.kernel.multipliers import SystemFactor, ldlt, multipliers
 from bough.kernel.treematrix import TreeMatrix
+from bough.lagrange import System
 from bough.model import (
     Builder,
     Cylindrical,
@@ -117,6 +119,8 @@ __all__ = [
     "ShapeError",
     "SingularError",
     "Spherical",
+    "System",
+    "SystemFactor",
     "Translational",
     "Tree",
     "TreeError",
@@ -154,11 +158,13 @@ __all__ = [
     "jacobian_packed",
     "jacobian_rate",
     "kinetic_energy",
+    "ldlt",
     "load",
     "ltdl",
     "ltl",
     "mass_matrix_by_rnea",
     "mass_matrix_inverse",
+    "multipliers",
     "neutral",
     "operational_space_inertia",
     "paper",
