@@ -58,6 +58,15 @@ from bough.kernel.kinematics import (
     velocities,
 )
 from bough.kernel.layouts import from_drake, from_mujoco, from_pinocchio, to_drake, to_mujoco, to_pinocchio
+from bough.kernel.maximal import (
+    Maximal,
+    joint_accelerations,
+    joint_positions,
+    joint_reactions,
+    joint_velocities,
+    maximal,
+    reaction_multipliers,
+)
 from bough.kernel.multipliers import SystemFactor, ldlt, multipliers
 from bough.kernel.treematrix import TreeMatrix
 from bough.lagrange import System
@@ -107,6 +116,7 @@ __all__ = [
     "LoadError",
     "LoadWarning",
     "Loop",
+    "Maximal",
     "Mimic",
     "Model",
     "ModelError",
@@ -157,6 +167,10 @@ __all__ = [
     "jacobian",
     "jacobian_packed",
     "jacobian_rate",
+    "joint_accelerations",
+    "joint_positions",
+    "joint_reactions",
+    "joint_velocities",
     "kinetic_energy",
     "ldlt",
     "load",
@@ -164,6 +178,7 @@ __all__ = [
     "ltl",
     "mass_matrix_by_rnea",
     "mass_matrix_inverse",
+    "maximal",
     "multipliers",
     "neutral",
     "operational_space_inertia",
@@ -172,6 +187,7 @@ __all__ = [
     "potential_energy",
     "problems",
     "random",
+    "reaction_multipliers",
     "rnea",
     "save",
     "set_backend",
