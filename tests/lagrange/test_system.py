@@ -30,7 +30,7 @@ def test_solution_is_that_of_the_dense_matrix(bodies: int, seed: int, compliant:
     mass, jacobian = random_blocks(system, rng)
     force, c = rng.normal(size=system.nv), rng.normal(size=system.nc)
     compliance = rng.uniform(0.0, 2.0, size=system.nc) if compliant else None
-    arrays = [x if x is None else x.tolist() for x in (mass, jacobian, np.concatenate([force, c]), compliance)]
+    arrays = [x if x is None else x.tolist() for x in (mass, jacobian, force, c, compliance)]
     x, _ = lagrange.multipliers(system, *arrays)
     H, b = dense(system, mass, jacobian, compliance), np.concatenate([force, c])
     assert_close(H @ x, b, 1e-12, scale=np.abs(H).max(initial=0.0) * np.abs(x).max(initial=0.0))
@@ -88,8 +88,9 @@ def test_single_precision_and_broadcasting(rng: np.random.Generator) -> None:
 @pytest.mark.parametrize("rolled", [False, True])
 def test_programs_agree_with_the_algorithm(rolled: bool, rng: np.random.Generator) -> None:
     system = bough.System([6, 3, 6, 2, 6, 1], [(0, 1, 5), (1, 2, 3), (3, 1, 4), (5, 3, 6), (4, 5, 2)])
-    sizes = {"mass": system.mass_size, "jacobian": system.jacobian_size, "b": system.nv + system.nc}
-    arrays = dict(zip(sizes, (*random_blocks(system, rng), rng.normal(size=sizes["b"])), strict=True))
+    sizes = {"mass": system.mass_size, "jacobian": system.jacobian_size, "force": system.nv, "c": system.nc}
+    sides = (rng.normal(size=system.nv), rng.normal(size=system.nc))
+    arrays = dict(zip(sizes, (*random_blocks(system, rng), *sides), strict=True))
     program = build("x", lambda **x: {"x": lagrange.multipliers(system, **x)[0]}, sizes, 1, rolled=rolled)
     want, _ = lagrange.multipliers(system, *(a.tolist() for a in arrays.values()))
     assert_close(evaluate(program, arrays)["x"], want, 1e-12)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough import lagrange
 from bough.backends import Kernel, Plain
-from bough.errors import ModelError, SingularError
+from bough.errors import ModelError, ShapeError, SingularError
 from bough.kernel.border import FloatArray, Shape, as_floats, call, many, require_finite, write_out
 from bough.kernel.compile import get_backend, kernel
 from bough.kernel.treematrix import apply
@@ -67,14 +67,15 @@ def ldlt(
         If a block of M is not positive definite, or if rows of a constraint depend on each other as far as the body
         beyond it can tell; the message names the body or constraint.
     """
-    arrays = _read(system, mass, jacobian, compliance)
-    names, size = tuple(arrays), system.factor_size
-    ready = _factorizer(get_backend(), system, names)
-    plain = many(ready, tuple(arrays.values()), (size,), out)
+    given = _given(system, mass=mass, jacobian=jacobian, compliance=compliance)
+    size = system.factor_size
+    ready = _factorizer(get_backend(), system, tuple(given))
+    plain = many(ready, tuple(given.values()), (size,), out)
     if plain is not None:
         return SystemFactor(system, plain.view())
+    arrays = _read(system, given)
     shapes = {"factor": (size,), "margins": (system.nv + system.nc,)}
-    results = call(ready, _finite(arrays), shapes)
+    results = call(ready, {name: (a, 1) for name, a in arrays.items()}, shapes)
     _require_regular(system, arrays, results["margins"])
     packed = results["factor"]
     return SystemFactor(system, packed if out is None else write_out(out, packed).view())
@@ -112,14 +113,13 @@ def multipliers(
     ShapeError, FiniteError, SingularError
         As for `ldlt`.
     """
-    arrays = _read(system, mass, jacobian, compliance)
-    b = _joined(system, as_floats("force", force, (system.nv,)), as_floats("c", c, (system.nc,)))
-    arrays = {"mass": arrays["mass"], "jacobian": arrays["jacobian"], "b": b, **arrays}
+    given = _given(system, mass=mass, jacobian=jacobian, force=force, c=c, compliance=compliance)
     n = system.nv + system.nc
-    ready = _solver(get_backend(), system, tuple(arrays))
-    x = many(ready, tuple(arrays.values()), (n,))
+    ready = _solver(get_backend(), system, tuple(given))
+    x = many(ready, tuple(given.values()), (n,))
     if x is None:
-        results = call(ready, _finite(arrays), {"x": (n,), "margins": (n,)})
+        arrays = _read(system, given)
+        results = call(ready, {name: (a, 1) for name, a in arrays.items()}, {"x": (n,), "margins": (n,)})
         _require_regular(system, arrays, results["margins"])
         x = results["x"]
         require_finite("the solution", x)
@@ -172,40 +172,37 @@ class SystemFactor:
 # ---- reading arguments -----------------------------------------------------------------------------------------------
 
 
-def _read(system: System, mass: ArrayLike, jacobian: ArrayLike, compliance: ArrayLike | None) -> dict[str, FloatArray]:
+def _given(system: System, **arrays: ArrayLike | None) -> dict[str, ArrayLike]:
+    """The arguments that are not left out, as they are."""
     if not isinstance(system, System):
         raise ModelError(f"the system is a {type(system).__name__}, expected a bough.System")
-    two = f"two blocks for each of {len(system.constraints)} constraints"
-    arrays = {
-        "mass": as_floats("mass", mass, (system.mass_size,), f"the blocks of {len(system.bodies)} bodies"),
-        "jacobian": as_floats("jacobian", jacobian, (system.jacobian_size,), two),
+    given = {name: a for name, a in arrays.items() if a is not None}
+    missing = [name for name in arrays if name not in given and name != "compliance"]
+    if missing:
+        raise ShapeError(f"{missing[0]} is None, expected an array")
+    return given
+
+
+def _read(system: System, given: dict[str, ArrayLike]) -> dict[str, FloatArray]:
+    """The arguments as finite arrays of the right shapes."""
+    meaning = {
+        "mass": f"the blocks of {len(system.bodies)} bodies",
+        "jacobian": f"two blocks for each of {len(system.constraints)} constraints",
+        "force": "one for each coordinate of the bodies",
     }
-    if compliance is not None:
-        arrays["compliance"] = as_floats("compliance", compliance, (system.nc,), "one for each row of the constraints")
+    sizes, arrays = _sizes(system, tuple(given)), {}
+    for name, value in given.items():
+        arrays[name] = as_floats(name, value, (sizes[name],), meaning.get(name, "one for each row of the constraints"))
+        require_finite(name, arrays[name])
     return arrays
-
-
-def _finite(arrays: dict[str, FloatArray]) -> dict[str, tuple[FloatArray, int]]:
-    for name, a in arrays.items():
-        require_finite(name, a)
-    return {name: (a, 1) for name, a in arrays.items()}
-
-
-def _joined(system: System, force: FloatArray, c: FloatArray) -> FloatArray:
-    """[force, c]."""
-    batch = np.broadcast_shapes(force.shape[:-1], c.shape[:-1])
-    b = np.empty((*batch, system.nv + system.nc), np.result_type(force, c))
-    b[..., : system.nv] = force
-    b[..., system.nv :] = c
-    return b
 
 
 # ---- kernels ---------------------------------------------------------------------------------------------------------
 
 
 def _sizes(system: System, names: tuple[str, ...]) -> dict[str, int]:
-    known = {"mass": system.mass_size, "jacobian": system.jacobian_size, "compliance": system.nc}
-    return {name: known.get(name, system.nv + system.nc) for name in names}
+    known = {"mass": system.mass_size, "jacobian": system.jacobian_size, "force": system.nv}
+    return {name: known.get(name, system.nc) for name in names}
 
 
 @lru_cache(maxsize=64)
@@ -264,7 +261,11 @@ def _require_regular(system: System, arrays: dict[str, FloatArray], margins: Flo
     if not suspect.any():
         return
     batch = margins.shape[:-1]
-    given = {name: np.broadcast_to(a, (*batch, a.shape[-1]))[suspect] for name, a in arrays.items() if name != "b"}
+    given = {
+        name: np.broadcast_to(a, (*batch, a.shape[-1]))[suspect]
+        for name, a in arrays.items()
+        if name not in ("force", "c")
+    }
     shapes = {"factor": (system.factor_size,), "margins": (system.nv + system.nc,)}
     ready = _factorizer(get_backend(), system, tuple(given))
     results = call(ready, {name: (a, 1) for name, a in given.items()}, shapes)

@@ -9,9 +9,11 @@ C is the compliance of the constraints, a diagonal that is not negative. It is z
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from bough.algorithms.blocks import SmallFactor
 from bough.lagrange.system import Pair, Rows, System
-from bough.scalar import Array, Scalar, array
+from bough.scalar import Array, Index, Scalar, array
 from bough.tree.scans import inward, outward
 
 __all__ = ["factor", "multipliers", "solve"]
@@ -23,78 +25,136 @@ def factor(
     """The factor, and by how much each of its pivots exceeds a part of the diagonal entry it is left of."""
     F, margins = array(system.factor_size), array(system.nv + system.nc)
 
-    def eliminate(pair: Pair, _: tuple[()]) -> tuple[tuple[()], None]:
-        J, J_up = pair.jacobian(jacobian)
-        # Dᵢ = Mᵢ - Σ cᵀ D c over the constraints c that were eliminated before
-        own = pair.mass(mass)
-        if not pair.is_leaf:
-            own = [[a + b for a, b in zip(*rows, strict=True)] for rows in zip(own, pair.lower(F), strict=True)]
-        A = SmallFactor(own)
-        pair.write(margins, "v", _margins(A, own, part))
-        # D of the constraint is -S, with S = C + J A⁻¹ Jᵀ
-        columns = [A.solve(row) for row in J]
-        outer = [[_dot(J[r], columns[c]) for c in range(r + 1)] for r in range(pair.p)]
-        if compliance is not None:
-            for row, soft in zip(outer, pair.read(compliance, "c", pair.p), strict=True):
-                row[-1] = row[-1] + soft
-        S = SmallFactor(outer)
-        pair.write(margins, "c", _margins(S, outer, part), offset=system.nv)
-        V = _transposed([S.solve(column) for column in _transposed(J_up, pair.m)], pair.p)
-        pair.put(F, A.lower, _transposed(columns, pair.d), S.lower, V)
-        # what the body nearer to the root gets
-        up = _transposed(J_up, pair.m), _transposed(V, pair.m)
-        pair.add(F, "factor_up", [_dot(up[0][r], up[1][c]) for r in range(pair.m) for c in range(r + 1)])
+    def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], None]:
+        blocks = _eliminate(pair, F, mass, jacobian, compliance)
+        _judge(pair, blocks, margins, system.nv, part)
+        pair.put(F, blocks.A.lower, blocks.W, blocks.S.lower, blocks.V)
         return (), None
 
-    inward(system, eliminate, ())
+    inward(system, visit, ())
     return F, margins
 
 
 def solve(system: System, F: Array, b: Array) -> Array:
     """The solution x = [v̇, λ] of H x = b, with b = [force, c]."""
     x = array(system.nv + system.nc)
-    _substitute(system, F, b, x)
+    lam, c = _After(x, system.nv), _After(b, system.nv)
+
+    def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], None]:
+        A, W, S, V = pair.get(F)
+        _forward(pair, Blocks(SmallFactor.stored(A), W, SmallFactor.stored(S), V, [], []), b, c, x, lam)
+        return (), None
+
+    inward(system, visit, ())
+    _backward(system, F, x, lam)
     return x
 
 
 def multipliers(
-    system: System, mass: Array, jacobian: Array, b: Array, compliance: Array | None = None, part: float = 0.0
+    system: System,
+    mass: Array,
+    jacobian: Array,
+    force: Array,
+    c: Array,
+    compliance: Array | None = None,
+    part: float = 0.0,
 ) -> tuple[Array, Array]:
-    """The solution x = [v̇, λ] of H x = b, and the margins of the pivots."""
+    """The solution x = [v̇, λ] of H x = [force, c], and the margins of the pivots, with one pass less than in turn."""
     x = array(system.nv + system.nc)  # before the margins: outputs of a program come in the order they are made in
-    F, margins = factor(system, mass, jacobian, compliance, part)
-    _substitute(system, F, b, x)
+    F, margins = array(system.factor_size), array(system.nv + system.nc)
+    lam = _After(x, system.nv)
+
+    def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], None]:
+        blocks = _eliminate(pair, F, mass, jacobian, compliance)
+        _judge(pair, blocks, margins, system.nv, part)
+        pair.put_sides(F, blocks.W, blocks.V)
+        _forward(pair, blocks, force, c, x, lam)
+        return (), None
+
+    inward(system, visit, ())
+    _backward(system, F, x, lam)
     return x, margins
 
 
-def _substitute(system: System, F: Array, b: Array, x: Array) -> None:
-    """Forward and backward substitution; x is zero at first."""
-    nv = system.nv
+# ---- one body and one constraint -------------------------------------------------------------------------------------
 
-    def forward(pair: Pair, _: tuple[()]) -> tuple[tuple[()], None]:
-        _A, W, _S, V = pair.get(F)
-        f = pair.read(b, "v", pair.d)
-        if not pair.is_leaf:
-            f = _sum(f, pair.read(x, "v", pair.d))
-        g = [c + _dot(w, f) for c, w in zip(pair.read(b, "c", pair.p, nv), _transposed(W, pair.p), strict=True)]
-        pair.write(x, "v", f)
-        pair.write(x, "c", g, nv)
-        pair.add(x, "v_up", [-_dot(v, g) for v in _transposed(V, pair.m)])
-        return (), None
 
-    def backward(pair: Pair, _: tuple[()]) -> tuple[tuple[()], None]:
-        A, W, S, V = pair.get(F)
-        # λ = -S⁻¹ (c + Jᵢ A⁻¹ f + Jₚ v̇ₚ),   v̇ = A⁻¹ (f + Jᵢᵀ λ)
+class Blocks(NamedTuple):
+    """What the elimination of a body and of its constraint leaves, and what the blocks A and S were before."""
+
+    A: SmallFactor
+    W: Rows
+    S: SmallFactor
+    V: Rows
+    own: Rows
+    outer: Rows
+
+
+def _eliminate(pair: Pair, F: Array, mass: Array, jacobian: Array, compliance: Array | None) -> Blocks:
+    """Eliminate a body, then its constraint; F holds what those before have added to A."""
+    J, J_up = pair.jacobian(jacobian)
+    # Dᵢ = Mᵢ - Σ cᵀ D c over the constraints c that were eliminated before
+    own = pair.mass(mass)
+    if not pair.is_leaf:
+        own = [_sum(*rows) for rows in zip(own, pair.lower(F), strict=True)]
+    A = SmallFactor(own)
+    # D of the constraint is -S, with S = C + J A⁻¹ Jᵀ
+    columns = [A.solve(row) for row in J]
+    outer = [[_dot(J[r], columns[c]) for c in range(r + 1)] for r in range(pair.p)]
+    if compliance is not None:
+        for row, soft in zip(outer, pair.read(compliance, "c", pair.p), strict=True):
+            row[-1] = row[-1] + soft
+    S = SmallFactor(outer)
+    sides = [S.solve(column) for column in _transposed(J_up, pair.m)]  # columns of V
+    # what the body nearer to the root gets: Jₚᵀ S⁻¹ Jₚ
+    up = zip(_transposed(J_up, pair.m), range(pair.m), strict=True)
+    pair.add(F, "factor_up", [_dot(row, sides[c]) for row, r in up for c in range(r + 1)])
+    return Blocks(A, _transposed(columns, pair.d), S, _transposed(sides, pair.p), own, outer)
+
+
+def _judge(pair: Pair, blocks: Blocks, margins: Array, nv: int, part: float) -> None:
+    """Say by how much pivots exceed a part of the diagonal entries they are left of."""
+    pair.write(margins, "v", _margins(blocks.A, blocks.own, part))
+    pair.write(_After(margins, nv), "c", _margins(blocks.S, blocks.outer, part))
+
+
+def _forward(pair: Pair, blocks: Blocks, force: Array, c: Array, x: Array, lam: Array) -> None:
+    """Leave A⁻¹ f and S⁻¹ (c + Jᵢ A⁻¹ f) in the place of the solution; f is the force, less what those before add."""
+    f = pair.read(force, "v", pair.d)
+    if not pair.is_leaf:
+        f = _sum(f, pair.read(x, "v", pair.d))
+    g = _sum(pair.read(c, "c", pair.p), [_dot(w, f) for w in _transposed(blocks.W, pair.p)])
+    pair.write(x, "v", blocks.A.solve(f))
+    pair.write(lam, "c", blocks.S.solve(g))
+    pair.add(x, "v_up", [-_dot(v, g) for v in _transposed(blocks.V, pair.m)])
+
+
+def _backward(system: System, F: Array, x: Array, lam: Array) -> None:
+    """λ = -(S⁻¹ (c + Jᵢ A⁻¹ f) + V v̇ₚ) and v̇ = A⁻¹ f + W λ, from the roots to the leaves."""
+
+    def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], None]:
+        W, V = pair.get_sides(F)
         up = pair.read(x, "v_up", pair.m)
-        own = SmallFactor.stored(S).solve(pair.read(x, "c", pair.p, nv))
-        lam = [-(s + _dot(v, up)) for s, v in zip(own, V, strict=True)]
-        alone = SmallFactor.stored(A).solve(pair.read(x, "v", pair.d))
-        pair.write(x, "c", lam, nv)
-        pair.write(x, "v", [a + _dot(w, lam) for a, w in zip(alone, W, strict=True)])
+        own = [-(g + _dot(v, up)) for g, v in zip(pair.read(lam, "c", pair.p), V, strict=True)]
+        pair.write(lam, "c", own)
+        pair.write(x, "v", _sum(pair.read(x, "v", pair.d), [_dot(w, own) for w in W]))
         return (), None
 
-    inward(system, forward, ())
-    outward(system, backward, ())
+    outward(system, visit, ())
+
+
+class _After:
+    """What of an array comes after its first entries."""
+
+    def __init__(self, values: Array, start: int) -> None:
+        self._values, self._start = values, start
+
+    def __getitem__(self, index: Index) -> Scalar:
+        value: Scalar = self._values[index + self._start]
+        return value
+
+    def __setitem__(self, index: Index, value: Scalar) -> None:
+        self._values[index + self._start] = value
 
 
 def _margins(factor: SmallFactor, lower: Rows, part: float) -> list[Scalar]:

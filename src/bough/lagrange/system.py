@@ -237,16 +237,16 @@ class Pair:
         """Where something of this node lies."""
         return gather_index(self._system.tables[what], self.index)
 
-    def read(self, values: Array, what: str, size: int, offset: int = 0) -> list[Scalar]:
+    def read(self, values: Array, what: str, size: int) -> list[Scalar]:
         """Numbers from the place of something."""
         start = self.place(what)
-        return [values[start + (offset + k)] for k in range(size)]
+        return [values[start + k] for k in range(size)]
 
-    def write(self, values: Array, what: str, numbers: Iterable[Scalar], offset: int = 0) -> None:
+    def write(self, values: Array, what: str, numbers: Iterable[Scalar]) -> None:
         """Put numbers at the place of something."""
         start = self.place(what)
         for k, x in enumerate(numbers):
-            values[start + (offset + k)] = x
+            values[start + k] = x
 
     def add(self, values: Array, what: str, numbers: Iterable[Scalar]) -> None:
         """Add numbers to those at the place of something."""
@@ -270,19 +270,37 @@ class Pair:
         """Lower triangle of the own block."""
         return _lower(self.read(factor, "factor", _triangle(self.d)), self.d)
 
-    def put(
-        self, factor: Array, A: Iterable[Sequence[Scalar]], W: Rows, S: Iterable[Sequence[Scalar]], V: Rows
-    ) -> None:
+    def put(self, factor: Array, A: Block, W: Block, S: Block, V: Block) -> None:
         """Store the four blocks."""
         self.write(factor, "factor", [x for block in (A, W, S, V) for row in block for x in row])
 
     def get(self, factor: Array) -> tuple[Rows, Rows, Rows, Rows]:
         """The four blocks."""
-        d, p, m = self.d, self.p, self.m
-        sizes = (_triangle(d), d * p, _triangle(p), p * m)
-        x = iter(self.read(factor, "factor", sum(sizes)))
-        A, W, S, V = ([next(x) for _ in range(size)] for size in sizes)
-        return _lower(A, d), _rows(W, d, p), _lower(S, p), _rows(V, p, m)
+        x = self.read(factor, "factor", _triangle(self.d) + self._width)
+        A, rest = x[: _triangle(self.d)], x[_triangle(self.d) :]
+        W, V = self._sides(rest)
+        return _lower(A, self.d), W, _lower(rest[self.d * self.p :], self.p), V
+
+    def put_sides(self, factor: Array, W: Block, V: Block) -> None:
+        """Store the two blocks off the diagonal, where `put` has them."""
+        start = self.place("factor") + _triangle(self.d)
+        places = [*range(self.d * self.p), *range(self._width - self.p * self.m, self._width)]
+        for k, x in zip(places, [x for block in (W, V) for row in block for x in row], strict=True):
+            factor[start + k] = x
+
+    def get_sides(self, factor: Array) -> tuple[Rows, Rows]:
+        """The two blocks off the diagonal."""
+        start = self.place("factor") + _triangle(self.d)
+        return self._sides([factor[start + k] for k in range(self._width)])
+
+    @property
+    def _width(self) -> int:
+        """Number of entries of W, S and V."""
+        return self.d * self.p + _triangle(self.p) + self.p * self.m
+
+    def _sides(self, x: Sequence[Scalar]) -> tuple[Rows, Rows]:
+        """W and V among the entries of W, S and V."""
+        return _rows(x, self.d, self.p), _rows(x[len(x) - self.p * self.m :], self.p, self.m)
 
 
 def _rows(x: Sequence[Scalar], rows: int, columns: int) -> Rows:
