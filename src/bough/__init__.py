@@ -65,6 +65,7 @@ from bough.kernel.maximal import (
     joint_reactions,
     joint_velocities,
     maximal,
+    maximal_dynamics,
     reaction_multipliers,
 )
 from bough.kernel.multipliers import SystemFactor, ldlt, multipliers
@@ -179,6 +180,7 @@ __all__ = [
     "mass_matrix_by_rnea",
     "mass_matrix_inverse",
     "maximal",
+    "maximal_dynamics",
     "multipliers",
     "neutral",
     "operational_space_inertia",

@@ -60,6 +60,9 @@ def check_agreement(model: bough.Model, rng: np.random.Generator) -> None:
     a, lam = bough.multipliers(*form)
     qdd = bough.forward_dynamics(model, q, v, tau, f_ext)
     assert_close(a.reshape(-1, 6), bough.accelerations(model, q, v, qdd), 1e-9, 2)
+    at_once = bough.maximal_dynamics(model, q, v, tau, f_ext)
+    assert_close(at_once[0], a.reshape(-1, 6), 1e-10, 2)
+    assert_close(at_once[1], lam, 1e-10, scale=np.abs(lam).max(initial=0.0))
     want = reactions(model, q, v, qdd, f_ext)
     got = bough.joint_reactions(model, q, tau, lam)
     assert_close(got, want, 1e-9, 2)
@@ -198,6 +201,8 @@ def test_bodies_that_cannot_move_alone_are_named() -> None:
     model = b.build()
     with pytest.raises(bough.SingularError, match="body 1: the mass block"):
         bough.multipliers(*bough.maximal(model, [0.1], [0.0], [0.0]))
+    with pytest.raises(bough.SingularError, match=r"body 'bob' has mass 1.0 and central moments"):
+        bough.maximal_dynamics(model, [0.1], [0.0], [0.0])
 
 
 def test_mimic_joints_are_refused() -> None:

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.errors import ModelError
+from bough.errors import ModelError, SingularError
 from bough.kernel.border import FloatArray
 from bough.kernel.configuration import neutral
 from bough.kernel.run import require_model, run
-from bough.lagrange import System
+from bough.lagrange import System, joints
 from bough.lagrange.joints import constraint_system
 from bough.model import Model
 
@@ -23,6 +23,7 @@ __all__ = [
     "joint_reactions",
     "joint_velocities",
     "maximal",
+    "maximal_dynamics",
     "reaction_multipliers",
 ]
 
@@ -83,9 +84,43 @@ def maximal(
         Whether to refuse NaN and infinity. Shapes are always checked.
     """
     require_model(model)
-    system = constraint_system(model)
+    fixed = _fixed(model)
     made = run(model, "maximal", {"q": q, "v": v, "tau": tau, "f_ext": f_ext}, check=check, whole=True)
-    return Maximal(system, _masses(model), made["jacobian"], made["force"], made["c"], _compliance(model))
+    return Maximal(fixed.system, fixed.mass, made["jacobian"], made["force"], made["c"], fixed.compliance)
+
+
+def maximal_dynamics(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    check: bool = True,
+) -> tuple[FloatArray, FloatArray]:
+    """Forward dynamics in maximal coordinates, in one program: what `multipliers` gives for `maximal`.
+
+    Parameters
+    ----------
+    model, q, v, tau, f_ext, check
+        As for `maximal`.
+
+    Returns
+    -------
+    acceleration, multiplier
+        Spatial accelerations of the bodies (..., N, 6), each in its own frame, linear part first, and multipliers of
+        the joints (..., nc), which `joint_reactions` turns into forces.
+
+    Raises
+    ------
+    SingularError
+        If a body has no mass or no volume; the message names it.
+    """
+    require_model(model)
+    _require_solid(model)
+    arrays = {"q": q, "v": v, "tau": tau, "f_ext": f_ext}
+    x, n = run(model, "maximal_dynamics", arrays, check=check)["x"], 6 * model.nbodies
+    return x[..., :n].reshape(*x.shape[:-1], model.nbodies, 6), x[..., n:]
 
 
 def joint_positions(
@@ -144,14 +179,14 @@ def joint_accelerations(model: Model, q: ArrayLike, v: ArrayLike, accelerations:
     return run(model, "joint_accelerations", {"q": q, "v": v, "accelerations": accelerations})["a"]
 
 
-def joint_reactions(model: Model, q: ArrayLike, tau: ArrayLike, multipliers: ArrayLike) -> FloatArray:
+def joint_reactions(model: Model, q: ArrayLike, tau: ArrayLike, multiplier: ArrayLike) -> FloatArray:
     """The whole force through each joint from the multipliers of its constraint, (..., N, 6); N and N m.
 
     Row i-1 acts on body i, in its frame, linear part first, and comes from its parent. It is made of the joint force
     tau (..., nv), less what armature takes, and of the reaction of the joint.
     """
     _require_free(model)
-    return run(model, "joint_reactions", {"q": q, "tau": tau, "multipliers": multipliers})["reactions"]
+    return run(model, "joint_reactions", {"q": q, "tau": tau, "multipliers": multiplier})["reactions"]
 
 
 def reaction_multipliers(model: Model, q: ArrayLike, tau: ArrayLike, reactions: ArrayLike) -> FloatArray:
@@ -166,33 +201,30 @@ def _require_free(model: Model) -> None:
     constraint_system(model)
 
 
-@lru_cache(maxsize=128)
-def _masses(model: Model) -> FloatArray:
-    """Inertias of the bodies in their frames, linear part first, (N·36,)."""
-    n = model.nbodies
-    inertias = [body.inertia for body in model.bodies]
-    m = np.array([inertia.mass for inertia in inertias]).reshape(n, 1, 1)
-    x, y, z = np.array([inertia.com for inertia in inertias]).reshape(n, 3).T
-    xx, yx, yy, zx, zy, zz = np.array([inertia.rotational for inertia in inertias]).reshape(n, 6).T
-    o = np.zeros(n)
-    C = np.moveaxis(np.array([[o, -z, y], [z, o, -x], [-y, x, o]]), -1, 0)
-    J = np.moveaxis(np.array([[xx, yx, zx], [yx, yy, zy], [zx, zy, zz]]), -1, 0)
-    blocks = np.concatenate(
-        [
-            np.concatenate([m * np.eye(3), -m * C], axis=2),
-            np.concatenate([m * C, J - m * C @ C], axis=2),
-        ],
-        axis=1,
-    )
-    mass = blocks.reshape(n * 36)
-    mass.setflags(write=False)
-    return mass
+class _Fixed(NamedTuple):
+    """What does not depend on the state."""
+
+    system: System
+    mass: FloatArray
+    compliance: FloatArray | None
 
 
 @lru_cache(maxsize=128)
-def _compliance(model: Model) -> FloatArray | None:
-    """1 in the rows of armature, 0 in all others, (nc,); None if there are no such rows."""
-    rows = [[0.0] * (6 - e.joint.nv) + [1.0] * (e.joint.nv if any(e.armature) else 0) for e in model.joints]
-    compliance = np.array([x for row in rows for x in row])
-    compliance.setflags(write=False)
-    return compliance if compliance.any() else None
+def _fixed(model: Model) -> _Fixed:
+    system, mass, compliance = constraint_system(model), joints.masses(model), joints.compliances(model)
+    for a in (mass, compliance):
+        a.setflags(write=False)
+    return _Fixed(system, mass, compliance if compliance.any() else None)
+
+
+@lru_cache(maxsize=128)
+def _require_solid(model: Model) -> None:
+    """Raise unless every body has a mass and three moments of inertia."""
+    for body, block in zip(model.bodies, _fixed(model).mass.reshape(-1, 6, 6), strict=True):
+        m, C = block[0, 0], block[3:, :3]
+        central = np.linalg.eigvalsh(block[3:, 3:] - C @ C.T / m) if m > 0.0 else np.zeros(3)
+        if not central[0] > 1e-14 * central[-1]:
+            raise SingularError(
+                f"body {body.name!r} has mass {m} and central moments of inertia {central}, expected a mass and three "
+                "moments: in maximal coordinates every body moves by itself"
+            )

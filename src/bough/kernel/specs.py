@@ -117,6 +117,16 @@ def _maximal(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     return dict(zip(("jacobian", "force", "c"), made, strict=True))
 
 
+def _maximal_dynamics_shapes(model: Model, o: Options) -> dict[str, Shape]:
+    system = joints.constraint_system(model)
+    return {"x": (system.nv + system.nc,)}
+
+
+def _maximal_dynamics(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+    system = joints.constraint_system(m.model)
+    return {"x": joints.dynamics(m, system, x["q"], x["v"], x["tau"], x.get("f_ext"))}
+
+
 def _joint_positions(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     q, rest = conversions.positions(m, x["placements"], x["q0"])
     return {"q": q, "rest": rest}
@@ -276,6 +286,7 @@ _ROWS = (
         lambda model, o: {"q": (model.nq,)},
         lambda m, o, x: {"q": interpolate(m, x["q0"], x["q1"], x["t"])},
     ),
+    Spec("maximal_dynamics", ("q", "v", "tau", "f_ext"), _maximal_dynamics_shapes, _maximal_dynamics),
     Spec("maximal", ("q", "v", "tau", "f_ext"), _maximal_shapes, _maximal),
     Spec(
         "joint_positions",

@@ -14,15 +14,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bough.algorithms.blocks import SmallFactor
 from bough.errors import ModelError
+from bough.lagrange.factor import multipliers
 from bough.lagrange.system import System
 from bough.model import BodyRecord, Mechanism, Model, combine
-from bough.scalar import Array, Index, Scalar, Symbolic, Table, absolute, array, gather_index, select, sqrt
+from bough.scalar import Array, Index, Scalar, Symbolic, Table, absolute, array, gather, gather_index, select, sqrt
 from bough.spatial import NO_FORCE, REST, STAY, ZERO, Force, Motion, Transform, Vector
 from bough.tree.scans import inward, outward
 
-__all__ = ["Side", "constraint_system", "constraints", "of_multipliers", "sides", "to_multipliers"]
+__all__ = ["Side", "constraint_system", "constraints", "dynamics", "of_multipliers", "sides", "to_multipliers"]
 
 
 @lru_cache(maxsize=128)
@@ -116,7 +120,49 @@ def constraints(
     return jacobian, force, c
 
 
-def of_multipliers(m: Mechanism, system: System, q: Array, tau: Array, multipliers: Array) -> Array:
+def dynamics(m: Mechanism, system: System, q: Array, v: Array, tau: Array, f_ext: Array | None) -> Array:
+    """Accelerations of the bodies and multipliers of the joints, [a, λ]; regular for bodies with regular inertias."""
+    compliance = _Constants("compliance", compliances(m.model))
+    jacobian, force, c = constraints(m, system, q, v, tau, f_ext)
+    soft = compliance if any(any(entry.armature) for entry in m.model.joints) else None
+    return multipliers(system, _Constants("masses", masses(m.model)), jacobian, force, c, soft)[0]
+
+
+class _Constants:
+    """Numbers of a table as an array that is only read."""
+
+    def __init__(self, name: str, values: NDArray[np.float64]) -> None:
+        self._table = Table(name, values)
+
+    def __getitem__(self, index: Index) -> Scalar:
+        return gather(self._table, index)
+
+    def __setitem__(self, index: Index, value: Scalar) -> None:
+        raise TypeError("constants cannot be written")
+
+
+def masses(model: Model) -> NDArray[np.float64]:
+    """Inertias of the bodies in their frames, linear part first, (N·36,)."""
+    n = model.nbodies
+    inertias = [body.inertia for body in model.bodies]
+    m = np.array([inertia.mass for inertia in inertias]).reshape(n, 1, 1)
+    x, y, z = np.array([inertia.com for inertia in inertias]).reshape(n, 3).T
+    xx, yx, yy, zx, zy, zz = np.array([inertia.rotational for inertia in inertias]).reshape(n, 6).T
+    o = np.zeros(n)
+    C = np.moveaxis(np.array([[o, -z, y], [z, o, -x], [-y, x, o]]), -1, 0)
+    J = np.moveaxis(np.array([[xx, yx, zx], [yx, yy, zy], [zx, zy, zz]]), -1, 0)
+    upper = np.concatenate([m * np.eye(3), -m * C], axis=2)
+    lower = np.concatenate([m * C, J - m * C @ C], axis=2)
+    return np.concatenate([upper, lower], axis=1).reshape(n * 36)
+
+
+def compliances(model: Model) -> NDArray[np.float64]:
+    """1 in the rows of armature, 0 in all others, (nc,)."""
+    rows = [[0.0] * (6 - e.joint.nv) + [1.0] * (e.joint.nv if any(e.armature) else 0) for e in model.joints]
+    return np.array([x for row in rows for x in row])
+
+
+def of_multipliers(m: Mechanism, system: System, q: Array, tau: Array, lam: Array) -> Array:
     """The whole force through each joint, on its body: W τ + T λ, armature included."""
     result = array(system.nv)
     rows_at = Table("row_starts", system.c_starts[:-1])
@@ -124,7 +170,7 @@ def of_multipliers(m: Mechanism, system: System, q: Array, tau: Array, multiplie
     def visit(body: BodyRecord, parent: None) -> tuple[None, None]:
         joint = directions(body, body.subspace(q))
         start = gather_index(rows_at, body.index)
-        factors = [multipliers[start + r] for r in range(len(joint.rows))]
+        factors = [lam[start + r] for r in range(len(joint.rows))]
         f = _sum((*joint.active, *joint.rows), (*body.of_v(tau), *factors))
         _write(result, body.index * 6, body.border.force_to_child(f))
         return None, None
