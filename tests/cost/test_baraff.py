@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -39,6 +40,13 @@ def test_joined_points_stay_together(d: int) -> None:
     w = np.array([0.0, 0.0, 0.7]) if d == 3 else turn[3:]
     np.testing.assert_allclose(J @ turn, np.cross(w, np.append(r[0], [0.0] * (3 - p)))[:p], atol=1e-15)
     np.testing.assert_array_equal(J[:, :p], np.eye(p))
+
+
+def test_without_scipy_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(baraff, "EXPERIMENTS", (("plane", 3, 3),))
+    monkeypatch.setitem(sys.modules, "scipy.linalg", None)
+    with pytest.raises(bough.BoughError, match=r"pip install 'bough\[paper\]'"):
+        baraff.baraff()
 
 
 def test_report(machine_code: None, monkeypatch: pytest.MonkeyPatch) -> None:

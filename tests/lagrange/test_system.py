@@ -73,6 +73,22 @@ def test_a_pendulum_in_maximal_coordinates() -> None:
     np.testing.assert_allclose(lam * 2.0, [-m * (v @ v) / 2.0 - m * (g @ along)], rtol=1e-14)
 
 
+def test_gears_of_a_given_ratio_and_a_skate() -> None:
+    """Constraints on velocities are as good as others: two wheels geared 1 : -2, and a blade that only goes ahead."""
+    inertias, torque, ratio = np.array([3.0, 5.0]), 7.0, -2.0
+    gears = bough.System([1, 1], [(1, 2, 1)])
+    a, lam = bough.multipliers(gears, inertias, [ratio, -1.0], [torque, 0.0], [0.0])
+    np.testing.assert_allclose(a, torque / (3.0 + ratio**2 * 5.0) * np.array([1.0, ratio]), rtol=1e-14)
+    np.testing.assert_allclose(lam * -1.0, 5.0 * a[1], rtol=1e-14)
+    # a plate (x, y, angle) at 0.4 rad that glides with 2 m/s and turns with 3 rad/s: across · v = 0, so
+    # across · v̇ - (along · v) ω = 0, and nothing changes its speed
+    across, speed, turn = np.array([-np.sin(0.4), np.cos(0.4)]), 2.0, 3.0
+    skate = bough.System([3], [(0, 1, 1)])
+    a, lam = bough.multipliers(skate, np.diag([2.0, 2.0, 0.1]).ravel(), [*across, 0.0], np.zeros(3), [-speed * turn])
+    np.testing.assert_allclose(a, [*(across * speed * turn), 0.0], atol=1e-14)
+    np.testing.assert_allclose(lam, [2.0 * speed * turn], rtol=1e-14)
+
+
 def test_single_precision_and_broadcasting(rng: np.random.Generator) -> None:
     system = bough.System([6, 3], [(0, 1, 5), (2, 1, 3)])
     mass, jacobian = random_blocks(system, rng)

@@ -169,7 +169,7 @@ Way = Callable[[], Any]
 
 def _dense(system: System, mass: FloatArray, jacobian: FloatArray, b: FloatArray) -> list[Way]:
     """A λ = -(J M⁻¹ F + c) with A = J M⁻¹ Jᵀ. All bodies have one dimension, so M⁻¹ is quick."""
-    linalg = import_module("scipy.linalg")
+    linalg = _scipy("linalg")
     _, J = kkt(system, mass, jacobian)
     d, force, c = system.bodies[0], b[: system.nv], b[system.nv :]
     across = np.ascontiguousarray(J.T).reshape(-1, d, system.nc)
@@ -186,7 +186,7 @@ def _dense(system: System, mass: FloatArray, jacobian: FloatArray, b: FloatArray
 
 
 def _superlu(system: System, mass: FloatArray, jacobian: FloatArray, b: FloatArray) -> list[Way]:
-    splu = import_module("scipy.sparse.linalg").splu
+    splu = _scipy("sparse.linalg").splu
     H = _sparse(system, mass, jacobian)
     order = system.order
     ordered, back = H[order][:, order].tocsc(), np.argsort(order)
@@ -221,12 +221,16 @@ RIVALS: dict[str, Callable[..., list[Way]]] = {"dense": _dense, "SuperLU": _supe
 
 def _sparse(system: System, mass: FloatArray, jacobian: FloatArray) -> Any:
     """H as a SciPy matrix, by columns."""
-    try:
-        sparse = import_module("scipy.sparse")
-    except ImportError:
-        raise BoughError("the comparison needs SciPy: pip install 'bough[paper]'") from None
+    sparse = _scipy("sparse")
     M, J = kkt(system, mass, jacobian)
     return sparse.bmat([[sparse.csc_matrix(M), -J.T], [-J, None]], format="csc")
+
+
+def _scipy(part: str) -> Any:
+    try:
+        return import_module(f"scipy.{part}")
+    except ImportError:
+        raise BoughError("the comparison needs SciPy: pip install 'bough[paper]'") from None
 
 
 # ---- time against the number of bodies -------------------------------------------------------------------------------
