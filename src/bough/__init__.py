@@ -59,9 +59,21 @@ from bough.kernel.kinematics import (
     velocities,
 )
 from bough.kernel.layouts import from_drake, from_mujoco, from_pinocchio, to_drake, to_mujoco, to_pinocchio
+from bough.kernel.maximal import (
+    Maximal,
+    joint_accelerations,
+    joint_positions,
+    joint_reactions,
+    joint_velocities,
+    maximal,
+    maximal_dynamics,
+    reaction_multipliers,
+)
+from bough.kernel.multipliers import SystemFactor, ldlt, multipliers
 from bough.kernel.rerooting import rerooting
 from bough.kernel.spanning import spanning
 from bough.kernel.treematrix import TreeMatrix
+from bough.lagrange import System
 from bough.model import (
     Builder,
     Cylindrical,
@@ -110,6 +122,7 @@ __all__ = [
     "LoadError",
     "LoadWarning",
     "Loop",
+    "Maximal",
     "Mimic",
     "Model",
     "ModelError",
@@ -122,6 +135,8 @@ __all__ = [
     "ShapeError",
     "SingularError",
     "Spherical",
+    "System",
+    "SystemFactor",
     "Translational",
     "Tree",
     "TreeError",
@@ -159,12 +174,20 @@ __all__ = [
     "jacobian",
     "jacobian_packed",
     "jacobian_rate",
+    "joint_accelerations",
+    "joint_positions",
+    "joint_reactions",
+    "joint_velocities",
     "kinetic_energy",
+    "ldlt",
     "load",
     "ltdl",
     "ltl",
     "mass_matrix_by_rnea",
     "mass_matrix_inverse",
+    "maximal",
+    "maximal_dynamics",
+    "multipliers",
     "neutral",
     "operational_space_inertia",
     "paper",
@@ -172,6 +195,7 @@ __all__ = [
     "potential_energy",
     "problems",
     "random",
+    "reaction_multipliers",
     "rerooting",
     "rnea",
     "robots",

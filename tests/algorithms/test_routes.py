@@ -16,6 +16,7 @@ import pytest
 import bough
 from bough.kernel.run import mechanism, options, program
 from bough.kernel.specs import NEED_FRAMES, SPECS, Options
+from bough.lagrange.joints import constraint_system
 from bough.program import Const, Program, count, evaluate, trace, walk
 from closeness import assert_close
 from model_strategies import JOINTS, random_inertia, random_joint, random_placement, random_state
@@ -23,7 +24,8 @@ from model_strategies import JOINTS, random_inertia, random_joint, random_placem
 SAME = 1e-12
 
 SOURCE = Path(bough.__file__).parent
-PHYSICS = ("algorithms", "factor", "model", "spatial", "tree")
+PHYSICS = ("algorithms", "factor", "lagrange", "model", "spatial", "tree")
+MAXIMAL = ("maximal", "maximal_dynamics", *(name for name in SPECS if name.startswith(("joint_", "reaction_"))))
 
 # Between them every joint type; with mimic joints along a branch, across branches, and one that follows a follower.
 ZOO = {
@@ -69,6 +71,11 @@ def arguments(model: bough.Model, algorithm: str, rng: np.random.Generator) -> d
     q, v, a, tau, f = random_state(model, rng)
     there = bough.integrate(model, q, 0.5 * a)
     values = {"q": q, "v": v, "a": a, "tau": tau, "f_ext": f.ravel(), "q0": q, "q1": there, "t": np.array([0.3])}
+    if algorithm in MAXIMAL:
+        X = bough.placements(model, there)
+        X[:, :3, 3] += 0.01 * f[:, :3]  # off where the joints allow
+        values |= {"placements": X.ravel(), "velocities": f.ravel(), "accelerations": f.ravel(), "reactions": f.ravel()}
+        values["multipliers"] = rng.normal(size=constraint_system(model).nc)
     return {key: [float(x) for x in values[key]] for key in SPECS[algorithm].inputs}
 
 
@@ -77,6 +84,8 @@ def cases() -> Iterator[tuple[str, str]]:
         for algorithm in SPECS:
             if algorithm == "aba" and name == "coupled":
                 continue  # solved through the factor instead: crba_ltdl
+            if algorithm in MAXIMAL and name == "coupled":
+                continue  # refused: followers tie together more than two bodies
             if algorithm == "operational_space_inertia" and name == "branching":
                 continue  # its tip cannot move in all directions
             yield name, algorithm

@@ -282,6 +282,10 @@ def test_every_algorithm_rolled_and_unrolled(model: bough.Model, name: str, rng:
     for key in given:
         if key in ("q", "q0", "q1"):
             given[key] = bough.random(model, rng, states)
+        if key == "placements":
+            X = bough.placements(model, bough.random(model, rng, states))
+            X[..., :3, 3] += 0.01  # off where the joints allow
+            given[key] = X.reshape(states, -1)
     results = []
     for rolled in (False, True):
         traced = program(model, name, chosen, SPECS[name].inputs, rolled=rolled)

@@ -219,3 +219,11 @@ def test_screw_displacements(length: float, rng: np.random.Generator) -> None:
 def test_logarithm_inverts_the_exponential(v: list[float]) -> None:
     if np.linalg.norm(v) < np.pi:
         close(dense(Quaternion.exp(Vector(*v)).log), v, rtol=1e-14, atol=1e-15)
+
+
+def test_quaternions_of_rotations(rng: np.random.Generator) -> None:
+    turns = [*np.eye(4), *(np.eye(4) + 1e-9), *rng.normal(size=(40, 4))]  # half turns among them
+    for q in (Quaternion.of(x).normalized for x in turns):
+        back = Quaternion.of_rotation(q.rotation)
+        close(np.abs(np.dot(back.parts, q.parts)), 1.0, **EXACT)
+        close(dense(back.rotation), dense(q.rotation), **EXACT)

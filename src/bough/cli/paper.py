@@ -13,14 +13,16 @@ __all__ = ["register"]
 
 def register(commands: Any) -> None:
     """Add the subcommand."""
-    names = ", ".join(bough.paper.names())
+    names, measured = ", ".join(bough.paper.names()), ", ".join(bough.paper.measured())
     parser = commands.add_parser(
         "paper",
         help="print and draw the papers' tables and figures, each number beside what the running code performs",
         description="Print and draw the tables and figures of the papers, each number beside what the running code "
-        "performs, counted.",
+        "performs, counted, or measured where it says so.",
     )
-    parser.add_argument("name", nargs="*", metavar="NAME", help=f"which: {names}, or all (the default)")
+    parser.add_argument(
+        "name", nargs="*", metavar="NAME", help=f"which: {names}, or all of these (the default); measured: {measured}"
+    )
     parser.add_argument("--png", metavar="FOLDER", type=Path, help="also write the figures as PNG files to this folder")
     parser.set_defaults(run=run)
 

@@ -277,7 +277,7 @@ class Factor:
         self, operation: Callable[..., Any], x: ArrayLike, out: FloatArray | None, argument: str = "x"
     ) -> FloatArray:
         ready = _applier(get_backend(), operation, self._unit, self.tree)
-        return apply(ready, operation.__name__, self.tree, self.packed, x, out, argument)
+        return apply(ready, operation.__name__, self.n, self.packed, x, out, argument)
 
 
 def _factorized(

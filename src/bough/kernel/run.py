@@ -18,6 +18,7 @@ from bough.kernel.compile import build, kernel, remember, remember_call
 from bough.kernel.factors import vanishing_pivots
 from bough.kernel.limbs import limbs
 from bough.kernel.specs import Options, Spec, spec
+from bough.lagrange.joints import constraint_system
 from bough.model import Mechanism, Model
 from bough.program import Program
 
@@ -229,8 +230,14 @@ def _meaning(model: Model, key: str) -> tuple[Shape, str]:
         return (model.nq,), f"nq = {model.nq} configuration variables of {model.name!r}"
     if key in ("v", "a", "tau"):
         return (model.nv,), f"nv = {model.nv} degrees of freedom of {model.name!r}"
-    if key == "f_ext":
+    if key in ("f_ext", "reactions"):
         return (model.nbodies, 6), f"a force (linear, angular) for each of the {model.nbodies} bodies"
+    if key in ("velocities", "accelerations"):
+        return (model.nbodies, 6), f"a motion (linear, angular) for each of the {model.nbodies} bodies"
+    if key == "placements":
+        return (model.nbodies, 4, 4), f"a placement for each of the {model.nbodies} bodies"
+    if key == "multipliers":
+        return (constraint_system(model).nc,), f"a multiplier for each row of the constraints of {model.name!r}"
     if key == "t":
         return (), ""
     raise ShapeError(f"no argument is called {key!r}")

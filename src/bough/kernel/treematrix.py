@@ -59,7 +59,7 @@ def read_dense(H: ArrayLike, tree: Tree) -> FloatArray:
 def apply(
     ready: Kernel,
     operation: str,
-    tree: Tree,
+    n: int,
     packed: FloatArray,
     x: ArrayLike,
     out: FloatArray | None,
@@ -71,18 +71,18 @@ def apply(
     ----------
     ready, operation
         The kernel, and what it is called in errors.
-    tree, packed
-        Tree and packed rows, shape (*batch, n + D1).
+    n, packed
+        Number of rows, and what the kernel knows of the matrix, shape (*batch, size).
     x
         Shape (*batch, n) for a vector, (*batch, n, k) for k columns; `name` is what the caller calls it.
     out
         Where to write the result, of its exact shape and data type. It may be `x` itself.
     """
-    plain = many(ready, (packed, x), (tree.n,), out)
+    plain = many(ready, (packed, x), (n,), out)
     if plain is not None:
         return plain
     values = as_floats(name, x, ())
-    columns = _as_columns(name, values, (*packed.shape[:-1], tree.n))
+    columns = _as_columns(name, values, (*packed.shape[:-1], n))
     require_finite(name, values)
 
     y = np.empty(columns.shape, np.result_type(packed, values))
@@ -90,7 +90,7 @@ def apply(
     for first in range(0, columns.shape[-1], step):
         # Each column is a state of its own; the packed rows are the same for all of them.
         group = np.moveaxis(columns[..., first : first + step], -1, 0)
-        result = call(ready, {"packed": (packed, 1), "x": (group, 1)}, {"y": (tree.n,)})["y"]
+        result = call(ready, {"packed": (packed, 1), "x": (group, 1)}, {"y": (n,)})["y"]
         y[..., first : first + step] = np.moveaxis(result, 0, -1)
 
     y = y.reshape(values.shape)
@@ -221,7 +221,7 @@ class TreeMatrix:
             lambda: f"mul_H {tree.parents}",
             Plain(((tree.packed_size,), (tree.n,), (tree.n,)), sound=1),
         )
-        return apply(ready, "mul", tree, self.values, x, out)
+        return apply(ready, "mul", tree.n, self.values, x, out)
 
     def __matmul__(self, x: ArrayLike) -> FloatArray:
         return self.mul(x)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bough.scalar import Scalar, atan2, cos, select, sin, sqrt
-from bough.spatial.matrix import Matrix, from_quaternion
+from bough.spatial.matrix import HasColumns, Matrix, from_quaternion
 from bough.spatial.vector import Vector
 
 __all__ = ["Quaternion", "left_jacobian", "left_jacobian_inverse"]
@@ -31,6 +31,27 @@ class Quaternion:
         """From a sequence of four scalars."""
         x, y, z, w = values
         return Quaternion(x, y, z, w)
+
+    @staticmethod
+    def of_rotation(R: HasColumns) -> Quaternion:
+        """Of a rotation matrix; of the two, the one whose largest entry is positive, found from that entry."""
+        x, y, z = R.columns
+        wx, wy, wz = y.z - z.y, z.x - x.z, x.y - y.x
+        xy, xz, yz = x.y + y.x, x.z + z.x, y.z + z.y
+        # 4 q² of each entry, and four multiples of q, by its w, x, y and z; that of the largest entry has a safe length
+        squares = [
+            1.0 + x.x + y.y + z.z,
+            1.0 + x.x - y.y - z.z,
+            1.0 - x.x + y.y - z.z,
+            1.0 - x.x - y.y + z.z,
+        ]
+        rows = [(wx, wy, wz, squares[0]), (squares[1], xy, xz, wx), (xy, squares[2], yz, wy), (xz, yz, squares[3], wz)]
+        largest, best = squares[0], list(rows[0])
+        for square, row in zip(squares[1:], rows[1:], strict=True):
+            more = square > largest
+            largest = select(more, square, largest)
+            best = [select(more, a, b) for a, b in zip(row, best, strict=True)]
+        return Quaternion.of(best).normalized
 
     @staticmethod
     def exp(angle: Vector) -> Quaternion:

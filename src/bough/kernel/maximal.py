@@ -1,0 +1,230 @@
+"""Models in maximal coordinates: a body for each body, a constraint for each joint; and the way back to joints."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.errors import ModelError, SingularError
+from bough.kernel.border import FloatArray
+from bough.kernel.configuration import neutral
+from bough.kernel.run import require_model, run
+from bough.lagrange import System, joints
+from bough.lagrange.joints import constraint_system
+from bough.model import Model
+
+__all__ = [
+    "Maximal",
+    "joint_accelerations",
+    "joint_positions",
+    "joint_reactions",
+    "joint_velocities",
+    "maximal",
+    "maximal_dynamics",
+    "reaction_multipliers",
+]
+
+
+class Maximal(NamedTuple):
+    """A model in maximal coordinates at one state, or a batch of them: the arguments of `multipliers` and `ldlt`.
+
+    Attributes
+    ----------
+    system
+        N bodies of dimension 6 and, as constraint i-1, joint i between the parent of body i (the world for the base)
+        and body i, with 6 - nᵢ rows; joints with armature have nᵢ more.
+    mass
+        Inertia of each body in its frame, linear part first, (N·36,).
+    jacobian
+        The blocks of the constraints, (..., jacobian_size).
+    force
+        Force on each body: joint forces, external forces, gravity, velocity products, (..., N·6); N and N m.
+    c
+        What the constraints ask for, (..., nc).
+    compliance
+        1 in the rows of armature and 0 in all others, (nc,); None if no joint has armature.
+    """
+
+    system: System
+    mass: FloatArray
+    jacobian: FloatArray
+    force: FloatArray
+    c: FloatArray
+    compliance: FloatArray | None
+
+
+def maximal(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    check: bool = True,
+) -> Maximal:
+    """A model in maximal coordinates: ``a, lam = bough.multipliers(*bough.maximal(model, q, v, tau))``.
+
+    The coordinates are the spatial velocities and accelerations of the bodies in their own frames, linear part first:
+    the accelerations, reshaped to (..., N, 6), are those of `accelerations` for the joint accelerations of `aba`.
+
+    Parameters
+    ----------
+    model
+        The mechanism, without mimic joints. Every body needs a mass and three moments of inertia.
+    q
+        Configuration (..., nq).
+    v, tau
+        Velocity and joint forces (..., nv).
+    f_ext
+        External forces (..., N, 6), each in the frame of its body, linear part first (N, N m).
+    check
+        Whether to refuse NaN and infinity. Shapes are always checked.
+    """
+    require_model(model)
+    fixed = _fixed(model)
+    made = run(model, "maximal", {"q": q, "v": v, "tau": tau, "f_ext": f_ext}, check=check, whole=True)
+    return Maximal(fixed.system, fixed.mass, made["jacobian"], made["force"], made["c"], fixed.compliance)
+
+
+def maximal_dynamics(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    check: bool = True,
+) -> tuple[FloatArray, FloatArray]:
+    """Forward dynamics in maximal coordinates, in one program: what `multipliers` gives for `maximal`.
+
+    Parameters
+    ----------
+    model, q, v, tau, f_ext, check
+        As for `maximal`.
+
+    Returns
+    -------
+    acceleration, multiplier
+        Spatial accelerations of the bodies (..., N, 6), each in its own frame, linear part first, and multipliers of
+        the joints (..., nc), which `joint_reactions` turns into forces.
+
+    Raises
+    ------
+    SingularError
+        If a body has no mass or no volume; the message names it.
+    """
+    require_model(model)
+    _require_solid(model)
+    arrays = {"q": q, "v": v, "tau": tau, "f_ext": f_ext}
+    x, n = run(model, "maximal_dynamics", arrays, check=check)["x"], 6 * model.nbodies
+    return x[..., :n].reshape(*x.shape[:-1], model.nbodies, 6), x[..., n:]
+
+
+def joint_positions(
+    model: Model, placements: ArrayLike, q0: ArrayLike | None = None, *, tolerance: float = 1e-6
+) -> FloatArray:
+    """The configuration in which the bodies are placed as given, (..., nq): the inverse of `placements`.
+
+    Parameters
+    ----------
+    model
+        The mechanism, without mimic joints.
+    placements
+        Placement of each body in the base, (..., N, 4, 4), as `placements` gives it; in metres.
+    q0
+        A configuration near the one sought, (..., nq): of those that differ by whole turns the nearest is found.
+        Neutral if left out.
+    tolerance
+        How far a body may be from where its joint allows it to be, in metres and radians. Such bodies count as being
+        at the nearest place that the joint allows.
+
+    Raises
+    ------
+    ModelError
+        If a body is farther off; the message names the joint.
+    """
+    _require_free(model)
+    start = neutral(model) if q0 is None else q0
+    results = run(model, "joint_positions", {"placements": placements, "q0": start}, whole=True)
+    off = np.abs(results["rest"]).max(axis=-1)
+    if off.size and not off.max() <= tolerance:
+        *place, k = (int(x) for x in np.unravel_index(int(np.argmax(off)), off.shape))
+        where = f" in state {place}" if place else ""
+        raise ModelError(
+            f"joint {model.joint_names[k]!r} does not reach the placement of body {model.body_names[k]!r}{where}: it "
+            f"is off by {off[(*place, k)]:.3g} m or rad, expected at most {tolerance:g}"
+        )
+    return results["q"]
+
+
+def joint_velocities(model: Model, q: ArrayLike, velocities: ArrayLike) -> FloatArray:
+    """Joint velocities (..., nv) from velocities of the bodies (..., N, 6).
+
+    The inverse of `velocities` in LOCAL frames; what the joints do not allow is left out, in the sense of least squares
+    in the frame of the joint.
+    """
+    _require_free(model)
+    return run(model, "joint_velocities", {"q": q, "velocities": velocities})["v"]
+
+
+def joint_accelerations(model: Model, q: ArrayLike, v: ArrayLike, accelerations: ArrayLike) -> FloatArray:
+    """Joint accelerations (..., nv) from spatial accelerations of the bodies (..., N, 6).
+
+    The inverse of `accelerations` in LOCAL frames; what the joints do not allow is left out.
+    """
+    _require_free(model)
+    return run(model, "joint_accelerations", {"q": q, "v": v, "accelerations": accelerations})["a"]
+
+
+def joint_reactions(model: Model, q: ArrayLike, tau: ArrayLike, multiplier: ArrayLike) -> FloatArray:
+    """The whole force through each joint from the multipliers of its constraint, (..., N, 6); N and N m.
+
+    Row i-1 acts on body i, in its frame, linear part first, and comes from its parent. It is made of the joint force
+    tau (..., nv), less what armature takes, and of the reaction of the joint.
+    """
+    _require_free(model)
+    return run(model, "joint_reactions", {"q": q, "tau": tau, "multipliers": multiplier})["reactions"]
+
+
+def reaction_multipliers(model: Model, q: ArrayLike, tau: ArrayLike, reactions: ArrayLike) -> FloatArray:
+    """The multipliers (..., nc) of given forces through the joints (..., N, 6): the inverse of `joint_reactions`."""
+    _require_free(model)
+    return run(model, "reaction_multipliers", {"q": q, "tau": tau, "reactions": reactions})["multipliers"]
+
+
+def _require_free(model: Model) -> None:
+    """Raise for models with mimic joints."""
+    require_model(model)
+    constraint_system(model)
+
+
+class _Fixed(NamedTuple):
+    """What does not depend on the state."""
+
+    system: System
+    mass: FloatArray
+    compliance: FloatArray | None
+
+
+@lru_cache(maxsize=128)
+def _fixed(model: Model) -> _Fixed:
+    system, mass, compliance = constraint_system(model), joints.masses(model), joints.compliances(model)
+    for a in (mass, compliance):
+        a.setflags(write=False)
+    return _Fixed(system, mass, compliance if compliance.any() else None)
+
+
+@lru_cache(maxsize=128)
+def _require_solid(model: Model) -> None:
+    """Raise unless every body has a mass and three moments of inertia."""
+    for body, block in zip(model.bodies, _fixed(model).mass.reshape(-1, 6, 6), strict=True):
+        m, C = block[0, 0], block[3:, :3]
+        central = np.linalg.eigvalsh(block[3:, 3:] - C @ C.T / m) if m > 0.0 else np.zeros(3)
+        if not central[0] > 1e-14 * central[-1]:
+            raise SingularError(
+                f"body {body.name!r} has mass {m} and central moments of inertia {central}, expected a mass and three "
+                "moments: in maximal coordinates every body moves by itself"
+            )

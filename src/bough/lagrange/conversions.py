@@ -1,0 +1,87 @@
+"""From maximal coordinates back to those of the joints."""
+
+from __future__ import annotations
+
+from bough.lagrange.joints import sides
+from bough.model import BodyRecord, Mechanism, combine
+from bough.scalar import Array, Index, Scalar, array, loop
+from bough.spatial import REST, STAY, Matrix, Motion, Quaternion, Transform, Vector, left_jacobian_inverse
+from bough.tree.scans import outward
+
+__all__ = ["accelerations", "positions", "velocities"]
+
+TURNS = 12
+"""Steps of Newton's method. A universal joint needs up to ten from anywhere, the other joints of the package one."""
+
+
+def positions(m: Mechanism, placements: Array, q0: Array) -> tuple[Array, Array]:
+    """The configuration nearest to q0 at which bodies are so placed, and how far each joint is off: 6 numbers.
+
+    `placements` has a matrix [[R, p], [0, 1]] for each body, 16 numbers, row by row.
+    """
+    q, rest = array(m.own_nq), array(6 * m.tree.n)
+
+    def visit(body: BodyRecord, parent: Transform) -> tuple[Transform, None]:
+        x = [placements[body.index * 16 + k] for k in range(12)]
+        X_0 = Transform(Matrix.of_rows((x[0:3], x[4:7], x[8:11])), Vector(x[3], x[7], x[11])).then(body.border.inverse)
+        goal = body.placement.inverse.then(parent.inverse.then(X_0))  # of the body in the joint frame
+        joint, p = body.joint, body.parameters
+
+        def step(k: Index, carry: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+            error = _twist(joint.transform(p, carry).inverse.then(goal))
+            dual = sides(joint.subspace(p, carry))[0]
+            return tuple(joint.integrate(p, carry, [error.dot(w) for w in dual]))
+
+        found = loop(TURNS, step, tuple(body.of_q(q0)))
+        body.put_q(q, found)
+        left = _twist(joint.transform(p, found).inverse.then(goal))
+        for k, value in enumerate((*left.linear.parts, *left.angular.parts)):
+            rest[body.index * 6 + k] = value
+        return X_0, None
+
+    outward(m, visit, STAY)
+    return q, rest
+
+
+def _twist(X: Transform) -> Motion:
+    """The constant velocity that leads to a placement in a unit of time."""
+    angle = Quaternion.of_rotation(X.rotation).log
+    return Motion(angle, left_jacobian_inverse(angle, X.translation))
+
+
+def velocities(m: Mechanism, q: Array, motions: Array) -> Array:
+    """The joint velocities nearest to given velocities of the bodies: Wᵀ (v - ⁱXλ vλ)."""
+    v = array(m.own_nv)
+
+    def visit(body: BodyRecord, parent: Motion) -> tuple[Motion, None]:
+        own = _motion(body, motions)
+        relative = own - body.transform(q).to_child(parent)
+        body.put_v(v, [relative.dot(w) for w in sides(body.subspace(q))[0]])
+        return own, None
+
+    outward(m, visit, REST)
+    return v
+
+
+def accelerations(m: Mechanism, q: Array, v: Array, motions: Array) -> Array:
+    """The joint accelerations nearest to given accelerations of the bodies: Wᵀ (a - ⁱXλ aλ - Ṡ q̇ - v × S q̇)."""
+    a = array(m.own_nv)
+
+    def visit(body: BodyRecord, parent: tuple[Motion, Motion]) -> tuple[tuple[Motion, Motion], None]:
+        X, S = body.transform(q), body.subspace(q)
+        v_J = combine(S, body.of_v(v))
+        v_i = X.to_child(parent[0]) + v_J
+        own = _motion(body, motions)
+        bias = combine(body.subspace_rate(q, v), body.of_v(v)) + v_i.cross(v_J)
+        relative = own - X.to_child(parent[1]) - bias
+        body.put_v(a, [relative.dot(w) for w in sides(S)[0]])
+        return (v_i, own), None
+
+    outward(m, visit, (REST, REST))
+    return a
+
+
+def _motion(body: BodyRecord, motions: Array) -> Motion:
+    """The motion of a body, given in its author's frame, linear part first, in the inside one."""
+    x = [motions[body.index * 6 + k] for k in range(6)]
+    return body.border.to_parent(Motion(Vector.of(x[3:]), Vector.of(x[:3])))

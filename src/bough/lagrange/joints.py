@@ -1,0 +1,266 @@
+"""A tree of joints in maximal coordinates: each body moves by itself, and each joint is a constraint.
+
+A joint with the subspace S lets through the motions S q̇ and resists by forces T λ, with Tᵀ S = 0. The acceleration of
+its body, a = ⁱXλ aλ + Ṡ q̇ + v × S q̇ + S q̈, is so held to Tᵀ (a - ⁱXλ aλ) = Tᵀ (Ṡ q̇ + v × S q̇). A joint force τ acts as
+W τ, with Wᵀ S = 1. Armature r resists q̈ = Wᵀ (a - ⁱXλ aλ - …) by the force -r q̈: a constraint with rows √r Wᵀ that
+gives way, √r q̈ + λ = 0.
+
+Everything is in the frames of the author of the model and, like all at the border, has the linear part first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.algorithms.blocks import SmallFactor
+from bough.errors import ModelError
+from bough.lagrange.factor import multipliers
+from bough.lagrange.system import System
+from bough.model import BodyRecord, Mechanism, Model, combine
+from bough.scalar import Array, Index, Scalar, Symbolic, Table, absolute, array, gather, gather_index, select, sqrt
+from bough.spatial import NO_FORCE, REST, STAY, ZERO, Force, Motion, Transform, Vector
+from bough.tree.scans import inward, outward
+
+__all__ = ["Side", "constraint_system", "constraints", "dynamics", "of_multipliers", "sides", "to_multipliers"]
+
+
+@lru_cache(maxsize=128)
+def constraint_system(model: Model) -> System:
+    """The bodies of a model and, as constraint i-1, joint i between the parent of body i and body i.
+
+    It has 6 - nᵢ rows and, if the joint has armature, nᵢ more.
+    """
+    if not model.coupling.trivial:
+        raise ModelError(
+            f"model {model.name!r} has mimic joints, which tie together more than two bodies, expected none"
+        )
+    rows = [6 if any(entry.armature) else 6 - entry.joint.nv for entry in model.joints]
+    edges = enumerate(zip(model.tree.parents, rows, strict=True), start=1)
+    return System([6] * model.nbodies, [(parent, i, p) for i, (parent, p) in edges])
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What a body hands to those beyond it: its placement in the base, its velocity, and its author's frame in it."""
+
+    X: Transform
+    v: Motion
+    border: Transform
+
+
+STANDING = Side(STAY, REST, STAY)
+
+
+@dataclass(frozen=True, slots=True)
+class Directions:
+    """Of a joint, in inside coordinates of its body: W, and the rows T and √r W of its constraint."""
+
+    active: tuple[Force, ...]
+    rows: tuple[Force, ...]
+
+
+def directions(body: BodyRecord, S: Sequence[Motion]) -> Directions:
+    """How a joint acts and resists."""
+    W, T = sides(S)
+    geared = zip(W, body.armature, strict=True) if body.has_armature else ()
+    return Directions(tuple(W), (*T, *(w * sqrt(rotor) for w, rotor in geared)))
+
+
+@dataclass(frozen=True, slots=True)
+class Through:
+    """Of a joint: its transform, the force through it that tau is, and all other forces on its body."""
+
+    X: Transform
+    active: Force
+    f: Force
+
+
+def constraints(
+    m: Mechanism, system: System, q: Array, v: Array, tau: Array, f_ext: Array | None
+) -> tuple[Array, Array, Array]:
+    """The blocks of J, the forces on the bodies, and c."""
+    jacobian, force, c = array(system.jacobian_size), array(system.nv), array(system.nc)
+    blocks = Table("block_starts", system.jacobian_starts[:-1])
+    rows_at = Table("row_starts", system.c_starts[:-1])
+
+    def forward(body: BodyRecord, parent: Side) -> tuple[Side, Through]:
+        X, S = body.transform(q), body.subspace(q)
+        X_0 = parent.X.then(X)
+        v_J = combine(S, body.of_v(v))
+        v_i = X.to_child(parent.v) + v_J
+        bias = combine(body.subspace_rate(q, v), body.of_v(v)) + v_i.cross(v_J)
+        joint = directions(body, S)
+        start = gather_index(rows_at, body.index)
+        first, second = (gather_index(blocks, body.index * 2 + side) for side in (0, 1))
+        for r, t in enumerate(joint.rows):
+            c[start + r] = -bias.dot(t)
+            _write(jacobian, second + 6 * r, body.border.force_to_child(t))
+            if not body.is_root:
+                _write(jacobian, first + 6 * r, parent.border.force_to_child(X.force_to_parent(t)) * -1.0)
+        # gravity and what velocities make of inertia
+        g = Motion(ZERO, X_0.rotation.transposed_times(m.gravity))
+        f = body.inertia.times(g) - v_i.cross_force(body.inertia.times(v_i))
+        if f_ext is not None:
+            f = f + body.external_force(f_ext)
+        active = _sum(joint.active, body.of_v(tau))
+        return Side(X_0, v_i, body.border), Through(X, active, f)
+
+    def backward(body: BodyRecord, reaction: Force) -> tuple[Force | None, None]:
+        own = through[body]
+        _write(force, body.index * 6, body.border.force_to_child(own.f + own.active + reaction))
+        return None if body.is_root else own.X.force_to_parent(own.active) * -1.0, None
+
+    through = outward(m, forward, STANDING)
+    inward(m, backward, NO_FORCE)
+    return jacobian, force, c
+
+
+def dynamics(m: Mechanism, system: System, q: Array, v: Array, tau: Array, f_ext: Array | None) -> Array:
+    """Accelerations of the bodies and multipliers of the joints, [a, λ]; regular for bodies with regular inertias."""
+    compliance = _Constants("compliance", compliances(m.model))
+    jacobian, force, c = constraints(m, system, q, v, tau, f_ext)
+    soft = compliance if any(any(entry.armature) for entry in m.model.joints) else None
+    return multipliers(system, _Constants("masses", masses(m.model)), jacobian, force, c, soft)[0]
+
+
+class _Constants:
+    """Numbers of a table as an array that is only read."""
+
+    def __init__(self, name: str, values: NDArray[np.float64]) -> None:
+        self._table = Table(name, values)
+
+    def __getitem__(self, index: Index) -> Scalar:
+        return gather(self._table, index)
+
+    def __setitem__(self, index: Index, value: Scalar) -> None:
+        raise TypeError("constants cannot be written")
+
+
+def masses(model: Model) -> NDArray[np.float64]:
+    """Inertias of the bodies in their frames, linear part first, (N·36,)."""
+    n = model.nbodies
+    inertias = [body.inertia for body in model.bodies]
+    m = np.array([inertia.mass for inertia in inertias]).reshape(n, 1, 1)
+    x, y, z = np.array([inertia.com for inertia in inertias]).reshape(n, 3).T
+    xx, yx, yy, zx, zy, zz = np.array([inertia.rotational for inertia in inertias]).reshape(n, 6).T
+    o = np.zeros(n)
+    C = np.moveaxis(np.array([[o, -z, y], [z, o, -x], [-y, x, o]]), -1, 0)
+    J = np.moveaxis(np.array([[xx, yx, zx], [yx, yy, zy], [zx, zy, zz]]), -1, 0)
+    upper = np.concatenate([m * np.eye(3), -m * C], axis=2)
+    lower = np.concatenate([m * C, J - m * C @ C], axis=2)
+    return np.concatenate([upper, lower], axis=1).reshape(n * 36)
+
+
+def compliances(model: Model) -> NDArray[np.float64]:
+    """1 in the rows of armature, 0 in all others, (nc,)."""
+    rows = [[0.0] * (6 - e.joint.nv) + [1.0] * (e.joint.nv if any(e.armature) else 0) for e in model.joints]
+    return np.array([x for row in rows for x in row])
+
+
+def of_multipliers(m: Mechanism, system: System, q: Array, tau: Array, lam: Array) -> Array:
+    """The whole force through each joint, on its body: W τ + T λ, armature included."""
+    result = array(system.nv)
+    rows_at = Table("row_starts", system.c_starts[:-1])
+
+    def visit(body: BodyRecord, parent: None) -> tuple[None, None]:
+        joint = directions(body, body.subspace(q))
+        start = gather_index(rows_at, body.index)
+        factors = [lam[start + r] for r in range(len(joint.rows))]
+        f = _sum((*joint.active, *joint.rows), (*body.of_v(tau), *factors))
+        _write(result, body.index * 6, body.border.force_to_child(f))
+        return None, None
+
+    outward(m, visit, None)
+    return result
+
+
+def to_multipliers(m: Mechanism, system: System, q: Array, tau: Array, reactions: Array) -> Array:
+    """The multipliers of given forces through the joints."""
+    result = array(system.nc)
+    rows_at = Table("row_starts", system.c_starts[:-1])
+
+    def visit(body: BodyRecord, parent: None) -> tuple[None, None]:
+        S = body.subspace(q)
+        T = sides(S)[1]
+        x = [reactions[body.index * 6 + k] for k in range(6)]
+        f = body.border.force_to_parent(Force(Vector.of(x[3:]), Vector.of(x[:3])))
+        values = [_dot(t, f) for t in T]  # T is orthonormal
+        if body.has_armature:
+            for s, t, rotor in zip(S, body.of_v(tau), body.armature, strict=True):
+                root = sqrt(rotor)
+                geared = root > 0.0
+                values.append(select(geared, (s.dot(f) - t) / select(geared, root, 1.0), 0.0))
+        start = gather_index(rows_at, body.index)
+        for r, value in enumerate(values):
+            result[start + r] = value
+        return None, None
+
+    outward(m, visit, None)
+    return result
+
+
+# ---- the two sides of a joint ----------------------------------------------------------------------------------------
+
+
+def sides(S: Sequence[Motion]) -> tuple[list[Force], list[Force]]:
+    """W with Wᵀ S = 1, in the span of S, and an orthonormal T with Tᵀ S = 0, by Householder reflections."""
+    columns = [_parts(s) for s in S]
+    gram = SmallFactor([[_inner(a, b) for b in columns[: k + 1]] for k, a in enumerate(columns)])
+    W = [gram.solve([column[r] for column in columns]) for r in range(6)]
+    reflections: list[tuple[int, list[Scalar], Scalar]] = []
+    for k in range(len(columns)):
+        x = columns[k]
+        for at, u, beta in reflections:
+            x = _reflected(x, at, u, beta)
+        tail = x[k:]
+        if not any(isinstance(entry, Symbolic) or entry != 0.0 for entry in tail[1:]):
+            continue  # along its axis already
+        length = sqrt(_inner(tail, tail))
+        u = [tail[0] + select(tail[0] < 0.0, -length, length), *tail[1:]]
+        reflections.append((k, u, 1.0 / (length * (length + absolute(tail[0])))))
+    T = []
+    for k in range(len(columns), 6):
+        t: list[Scalar] = [1.0 if r == k else 0.0 for r in range(6)]
+        for at, u, beta in reversed(reflections):
+            t = _reflected(t, at, u, beta)
+        T.append(Force.of(t))
+    return [Force.of([row[k] for row in W]) for k in range(len(columns))], T
+
+
+def _reflected(x: Sequence[Scalar], at: int, u: Sequence[Scalar], beta: Scalar) -> list[Scalar]:
+    """X - β u uᵀ x, where u has entries from `at` on."""
+    share = beta * _inner(u, x[at:])
+    return [*x[:at], *(a - share * b for a, b in zip(x[at:], u, strict=True))]
+
+
+def _inner(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    total: Scalar = 0.0
+    for x, y in zip(a, b, strict=True):
+        total = total + x * y
+    return total
+
+
+def _parts(s: Motion) -> list[Scalar]:
+    return [*s.angular.parts, *s.linear.parts]
+
+
+def _dot(a: Force, b: Force) -> Scalar:
+    return a.angular.dot(b.angular) + a.linear.dot(b.linear)
+
+
+def _sum(forces: Sequence[Force], factors: Sequence[Scalar]) -> Force:
+    total = NO_FORCE
+    for f, x in zip(forces, factors, strict=True):
+        total = total + f * x
+    return total
+
+
+def _write(values: Array, start: Index, f: Force) -> None:
+    """Put six numbers, linear part first."""
+    for k, x in enumerate((*f.linear.parts, *f.angular.parts)):
+        values[start + k] = x
