@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.model.constraints import Loop
 from bough.model.coupling import Coupling, own_joint
 from bough.model.equivalent import LOWER, NOTHING, regrouped, slides, turns
 from bough.model.joints import Joint
@@ -218,11 +219,12 @@ class Mechanism:
     @cached_property
     def digest(self) -> str | None:
         """A digest of all that the algorithms see; None if a joint comes from outside the package."""
-        if any(is_from_outside(joint) for joint in self.joints):
+        loops = [constraint.joint for constraint in self.model.constraints if isinstance(constraint, Loop)]
+        if any(is_from_outside(joint) for joint in (*self.joints, *loops)):
             return None
         c = self.coupling
         arrays = (self.constants.data, self.q_starts.data, self.v_starts.data, c.q_source, c.q_ratio, c.q_offset)
-        digest = hashlib.sha256(repr((self.kind_list, self.model.gravity)).encode())
+        digest = hashlib.sha256(repr((self.kind_list, self.model.gravity, self.model.constraints)).encode())
         for a in (np.array(self.tree.parents), np.array(self.kinds), *arrays, c.v_source, c.v_ratio):
             digest.update(repr((a.dtype.str, a.shape)).encode() + a.tobytes())
         return digest.hexdigest()

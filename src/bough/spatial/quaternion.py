@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bough.scalar import Scalar, atan2, cos, select, sin, sqrt
-from bough.spatial.matrix import Matrix, from_quaternion
+from bough.spatial.matrix import HasColumns, Matrix, from_quaternion
 from bough.spatial.vector import Vector
 
 __all__ = ["Quaternion", "left_jacobian", "left_jacobian_inverse"]
@@ -31,6 +31,22 @@ class Quaternion:
         """From a sequence of four scalars."""
         x, y, z, w = values
         return Quaternion(x, y, z, w)
+
+    @staticmethod
+    def of_rotation(R: HasColumns) -> Quaternion:
+        """From a rotation matrix, by the largest of its four components, which is not near zero."""
+        a, b, c = R.columns
+        x, y, z = b.z - c.y, c.x - a.z, a.y - b.x
+        xy, xz, yz = a.y + b.x, c.x + a.z, b.z + c.y
+        ww, xx = 1.0 + a.x + b.y + c.z, 1.0 + a.x - b.y - c.z
+        yy, zz = 1.0 - a.x + b.y - c.z, 1.0 - a.x - b.y + c.z
+        best, parts = ww, [x, y, z, ww]
+        for square, others in ((xx, [xx, xy, xz, x]), (yy, [xy, yy, yz, y]), (zz, [xz, yz, zz, z])):
+            larger = best < square
+            parts = [select(larger, new, old) for new, old in zip(others, parts, strict=True)]
+            best = select(larger, square, best)
+        scale = 0.5 / sqrt(best)
+        return Quaternion.of([part * scale for part in parts])
 
     @staticmethod
     def exp(angle: Vector) -> Quaternion:
