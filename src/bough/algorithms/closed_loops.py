@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bough.algorithms.crba import crba
-from bough.algorithms.loops import Terms, constraint_terms
+from bough.algorithms.loops import Terms, constraint_terms, row_groups
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.factor import diagonal, ltdl, solve_L, solve_Lt
 from bough.model import Mechanism
@@ -20,7 +20,8 @@ from bough.scalar import Array, Bool, Index, Scalar, array, both, either, loop, 
 __all__ = ["DEPENDENT", "INDEPENDENT", "constrained_dynamics"]
 
 DEPENDENT, INDEPENDENT = 1e-12, 1e-6
-"""What elimination leaves of a row's diagonal entry if it depends on the rows before, and if it surely does not."""
+"""What elimination leaves of a row if it depends on the rows before, and if it surely does not: its pivot, beside the
+sum of the diagonal entries of its group."""
 
 CONFLICT = 1e-6
 """What elimination may leave of the right-hand side of a dependent row, beside the whole right-hand side."""
@@ -51,7 +52,8 @@ def constrained_dynamics(
     Y = [solve_Lt(tree, factor, _row(terms.matrix, r, n), unit=True) for r in range(count)]
     Z = [_over(y, D, n) for y in Y]
     A = [[_dot(Z[i], Y[j], n) for j in range(i + 1)] for i in range(count)]
-    small = _solved(A, [wanted(terms, r, rate) for r in range(count)], [_dot(z, w, n) for z in Z])
+    aims, have = [wanted(terms, r, rate) for r in range(count)], [_dot(z, w, n) for z in Z]
+    small = _solved(A, aims, have, row_groups(m))
 
     def forced(k: Index) -> Scalar:
         total: Scalar = w[k] / D[k]
@@ -73,10 +75,13 @@ def wanted(terms: Terms, row: int, rate: float) -> Scalar:
     return -(terms.bias[row] + terms.rates[row] * (2.0 * rate) + terms.errors[row] * (rate * rate))
 
 
-def _solved(A: list[list[Scalar]], c: list[Scalar], have: list[Scalar]) -> Small:
+def _solved(A: list[list[Scalar]], c: list[Scalar], have: list[Scalar], groups: list[int]) -> Small:
     """A λ = c - have by LDLᵀ from the first row on; A by its lower triangle. Dependent rows are left out."""
     n = len(A)
-    whole = [A[k][k] for k in range(n)]
+    sums: dict[int, Scalar] = {}
+    for k, group in enumerate(groups):
+        sums[group] = sums.get(group, 0.0) + A[k][k]
+    whole = [sums[group] for group in groups]
     b = [x - y for x, y in zip(c, have, strict=True)]
     size: Scalar = 0.0
     for x, y in zip(c, have, strict=True):

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from bough.model import Attachment, BodyRecord, Equality, Frame, Loop, Mechanism, Placement, combine
 from bough.model.joints.closing import displacement, least_squares
 from bough.scalar import Array, Scalar, array, select
-from bough.spatial import REST, Force, Motion, Transform
+from bough.spatial import REST, ZERO, Force, Motion, Transform
 from bough.tree.scans import ancestors
 
-__all__ = ["Terms", "constraint_terms"]
+__all__ = ["Terms", "constraint_terms", "row_groups"]
 
 ROUNDING = 1e-12
 """An entry of L this small beside the motion it is a component of is rounding, and zero."""
@@ -72,6 +72,20 @@ def constraint_terms(m: Mechanism, q: Array, v: Array | None) -> Terms:
             _law_terms(m, q, v, constraint, row, result)
         row += constraint.rows
     return result
+
+
+def row_groups(m: Mechanism) -> list[int]:
+    """A number for each row. Rows of one loop and one unit (m or rad) have the same: rank tests measure them alike."""
+    groups: list[int] = []
+    for constraint in m.model.constraints:
+        new = max(groups, default=-1) + 1
+        if isinstance(constraint, Equality):
+            groups.append(new)
+        else:
+            joint = constraint.joint.canonical
+            forces = joint.reactions(constraint.joint.parameters, joint.neutral())
+            groups += [new + (force.linear == ZERO) for force in forces]
+    return groups
 
 
 def _law_terms(m: Mechanism, q: Array, v: Array | None, law: Equality, row: int, terms: Terms) -> None:

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bough.algorithms.loops import row_groups
 from bough.errors import AssemblyError
 from bough.kernel.border import FloatArray, write_out
 from bough.kernel.configuration import integrate
 from bough.kernel.constrained import constraint_errors, constraint_jacobian
 from bough.kernel.dynamics import crba
-from bough.kernel.run import read
+from bough.kernel.run import mechanism, read
 from bough.kernel.saddle import nearest
 from bough.model import Model
 
@@ -101,5 +102,5 @@ def consistent_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatA
     It is what v becomes when the constraints are suddenly enforced: the change has the least kinetic energy.
     """
     speed, L = read(model, "v", v), constraint_jacobian(model, q)
-    result = nearest(crba(model, q), L, speed, np.zeros(L.shape[:-1])).x
+    result = nearest(crba(model, q), L, speed, np.zeros(L.shape[:-1]), row_groups(mechanism(model))).x
     return result if out is None else write_out(out, result)

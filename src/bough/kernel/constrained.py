@@ -9,10 +9,11 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bough.algorithms.loops import row_groups
 from bough.errors import ModelError, UnknownNameError
 from bough.kernel.border import FloatArray, write_out
 from bough.kernel.dynamics import bias_forces, crba, forward_dynamics
-from bough.kernel.run import NO_CALLS, require_model, run
+from bough.kernel.run import NO_CALLS, mechanism, require_model, run
 from bough.kernel.saddle import Nearest, nearest, whole_system
 from bough.kernel.specs import Options
 from bough.model import Model
@@ -157,13 +158,14 @@ def constrained_motion(
 ) -> ConstrainedMotion:
     """Forward dynamics of a mechanism with its constraints, with the forces of constraints and their rank.
 
-    Arguments are those of `constrained_dynamics`. The rank is that of L in the metric of the mass matrix with rows of
-    unit length: singular values below 1e-6 of the largest count as zero.
+    Arguments are those of `constrained_dynamics`. The rank is that of L in the metric of the mass matrix, where the
+    rows of one loop and one unit, translations or rotations, are scaled together to unit length: singular values below
+    1e-6 of the largest count as zero.
     """
     require_model(model)
     arrays = {"q": q, "v": v, "tau": tau, "f_ext": f_ext}
     found = _by_rank(model, arrays, Options(rate=_rate(time_constant)), "null_space", check)
-    broken = np.flatnonzero(found.broken.reshape(-1, found.broken.shape[-1]).any(axis=0))
+    broken = np.flatnonzero(found.broken.any(axis=tuple(range(found.broken.ndim - 1))))
     names = tuple(model.constraint_names[k] for k in broken)
     return ConstrainedMotion(found.x, found.multipliers, found.rank, found.residual, names)
 
@@ -174,11 +176,11 @@ def _by_rank(model: Model, arrays: dict[str, ArrayLike | None], options: Options
     assert q is not None and v is not None and tau is not None
     free = forward_dynamics(model, q, v, tau, f_ext, check=check)
     terms = run(model, "constraint_terms", {"q": q, "v": v}, options, check=check, whole=True)
-    M = crba(model, q, check=check)
+    M, groups = crba(model, q, check=check), row_groups(mechanism(model))
     if method == "kkt":
         force = np.asarray(tau) - bias_forces(model, q, v, f_ext, check=check)
-        return whole_system(M, terms["L"], free, force, terms["aims"])
-    return nearest(M, terms["L"], free, terms["aims"])
+        return whole_system(M, terms["L"], free, force, terms["aims"], groups)
+    return nearest(M, terms["L"], free, terms["aims"], groups)
 
 
 def _picked(

@@ -1,12 +1,13 @@
 """Motions nearest to a free one that meet constraints: small dense systems with a rank test, many at a time in LAPACK.
 
-Nearest means in the metric of the mass matrix, which is Gauss's principle. With M = R Rᵀ and rows scaled to unit length
-in that metric, G = s L R⁻ᵀ = U Σ Vᵀ: motions split into those the constraints determine (V) and those they leave free,
-q̈ = K y + q̈₀ with Kᵀ M K = 1 (Featherstone & Orin 2000, section 3.4, method 3).
+Nearest means in the metric of the mass matrix, which is Gauss's principle. With M = R Rᵀ and rows scaled in that
+metric, each group to unit length, G = s L R⁻ᵀ = U Σ Vᵀ: motions split into those the constraints determine (V) and
+those they leave free, q̈ = K y + q̈₀ with Kᵀ M K = 1 (Featherstone & Orin 2000, section 3.4, method 3).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -41,14 +42,16 @@ class Nearest:
     broken: NDArray[np.bool_]
 
 
-def nearest(M: FloatArray, L: FloatArray, free: FloatArray, aims: FloatArray) -> Nearest:
-    """The x nearest to `free` with L x = aims, in the sense of least squares where no x has that."""
+def nearest(M: FloatArray, L: FloatArray, free: FloatArray, aims: FloatArray, groups: Sequence[int]) -> Nearest:
+    """The x nearest to `free` with L x = aims, in the sense of least squares where no x has that.
+
+    `groups` says which rows are measured alike (see `row_groups`).
+    """
     batch = np.broadcast_shapes(M.shape[:-2], L.shape[:-2], free.shape[:-1])
     M, L, free, aims = _spread(batch, M, 2), _spread(batch, L, 2), _spread(batch, free, 1), _spread(batch, aims, 1)
     R = _cholesky(M)
     G = np.swapaxes(np.linalg.solve(R, np.swapaxes(L, -1, -2)), -1, -2)
-    length = np.sqrt(np.sum(G * G, axis=-1))
-    s = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0.0)
+    s = _scales(G, groups)
     U, sigma, Vt = np.linalg.svd(G * s[..., np.newaxis], full_matrices=False)
     kept = sigma > RANK * sigma.max(axis=-1, keepdims=True, initial=0.0)
     inverse = np.divide(1.0, sigma, out=np.zeros_like(sigma), where=kept)
@@ -60,27 +63,34 @@ def nearest(M: FloatArray, L: FloatArray, free: FloatArray, aims: FloatArray) ->
     return _judged(L, free, aims, x, multipliers, np.count_nonzero(kept, axis=-1))
 
 
-def whole_system(M: FloatArray, L: FloatArray, free: FloatArray, force: FloatArray, aims: FloatArray) -> Nearest:
+def whole_system(
+    M: FloatArray, L: FloatArray, free: FloatArray, force: FloatArray, aims: FloatArray, groups: Sequence[int]
+) -> Nearest:
     """The same from [[M, Lᵀ], [L, 0]] [x, -λ] = [force, aims] (20), where that has one solution: method 1."""
     batch = np.broadcast_shapes(M.shape[:-2], L.shape[:-2], free.shape[:-1], force.shape[:-1])
     M, L, free, aims = _spread(batch, M, 2), _spread(batch, L, 2), _spread(batch, free, 1), _spread(batch, aims, 1)
     rows, n = L.shape[-2:]
-    # units are left behind: M with a unit diagonal, rows of L of unit length
+    # units are left behind: M with a unit diagonal, groups of rows of L of unit length
     t = 1.0 / np.sqrt(np.diagonal(M, axis1=-2, axis2=-1))
-    scaled = L * t[..., np.newaxis, :]
-    length = np.sqrt(np.sum(scaled * scaled, axis=-1))
-    scale = np.concatenate([t, np.divide(1.0, length, out=np.zeros_like(length), where=length > 0.0)], axis=-1)
+    scale = np.concatenate([t, _scales(L * t[..., np.newaxis, :], groups)], axis=-1)
     A = np.zeros((*batch, n + rows, n + rows))
     A[..., :n, :n], A[..., :n, n:], A[..., n:, :n] = M, np.swapaxes(L, -1, -2), L
     A = A * scale[..., np.newaxis, :] * scale[..., np.newaxis]
     clear = np.linalg.cond(A) * CLEAR < 1.0
-    found = nearest(M, L, free, aims)
+    found = nearest(M, L, free, aims, groups)
     b = scale * np.concatenate([np.broadcast_to(force, (*batch, n)), aims], axis=-1)
     y = (scale[clear] * np.linalg.solve(A[clear], b[clear][..., np.newaxis])[..., 0]) if clear.any() else None
     x, multipliers = found.x.copy(), found.multipliers.copy()
     if y is not None:
         x[clear], multipliers[clear] = y[..., :n], -y[..., n:]
     return _judged(L, free, aims, x, multipliers, found.rank)
+
+
+def _scales(G: FloatArray, groups: Sequence[int]) -> FloatArray:
+    """One over the length of the group that each row belongs to; zero where that is zero."""
+    number = np.asarray(groups, dtype=int)
+    squares = np.sum(G * G, axis=-1) @ np.equal.outer(number, number).astype(float)
+    return np.asarray(np.divide(1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0.0))
 
 
 def _judged(
