@@ -173,6 +173,15 @@ def test_batches_give_what_single_states_give(rng: np.random.Generator) -> None:
     assert bough.constrained_dynamics(model, qs, vs[0], tau[:, None]).shape == (40, 40, 3)
 
 
+def test_single_precision_is_computed_in_double() -> None:
+    model, q, v = closed("four-bar")
+    single = [x.astype(np.float32) for x in (q, v, np.ones(3))]
+    got = bough.constrained_dynamics(model, *single)
+    assert got.dtype == np.float64
+    assert np.array_equal(got, bough.constrained_dynamics(model, *(x.astype(float) for x in single)))
+    assert bough.consistent_velocity(model, *single[:2]).dtype == np.float64
+
+
 @pytest.mark.usefixtures("compiled")
 def test_states_in_doubt_are_solved_within_a_batch() -> None:
     model = parallelogram()

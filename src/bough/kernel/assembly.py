@@ -101,6 +101,7 @@ def consistent_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatA
 
     It is what v becomes when the constraints are suddenly enforced: the change has the least kinetic energy.
     """
-    speed, L = read(model, "v", v), constraint_jacobian(model, q)
-    result = nearest(crba(model, q), L, speed, np.zeros(L.shape[:-1]), row_groups(mechanism(model))).x
+    place, speed = (read(model, key, x).astype(np.float64, copy=False) for key, x in (("q", q), ("v", v)))
+    L = constraint_jacobian(model, place)
+    result = nearest(crba(model, place), L, speed, np.zeros(L.shape[:-1]), row_groups(mechanism(model))).x
     return result if out is None else write_out(out, result)

@@ -84,7 +84,8 @@ def constrained_dynamics(
     Parameters
     ----------
     model, q, v, tau, f_ext, out, check
-        As in `aba`. q and v should meet the constraints: see `assemble` and `consistent_velocity`.
+        As in `aba`. q and v should meet the constraints: see `assemble` and `consistent_velocity`. The computation and
+        its result are float64 also where the arguments are float32, in which ranks could not be told.
     method
         "multipliers": one compiled program, in which constraints that depend on others are left out; states where
         their pivots do not say so clearly are solved again as by "null_space". "null_space": by a rank test. "kkt": all
@@ -104,7 +105,7 @@ def constrained_dynamics(
         qdd: FloatArray | None = fast(q, v, tau)
         if qdd is not None:
             return qdd
-    arrays = {"q": q, "v": v, "tau": tau, "f_ext": f_ext}
+    arrays = _doubles(q=q, v=v, tau=tau, f_ext=f_ext)
     chosen, options = _chosen(model, method), Options(rate=_rate(time_constant))
     if chosen != "multipliers":
         result = _by_rank(model, arrays, options, chosen, check).x
@@ -163,11 +164,17 @@ def constrained_motion(
     1e-6 of the largest count as zero.
     """
     require_model(model)
-    arrays = {"q": q, "v": v, "tau": tau, "f_ext": f_ext}
+    arrays = _doubles(q=q, v=v, tau=tau, f_ext=f_ext)
     found = _by_rank(model, arrays, Options(rate=_rate(time_constant)), "null_space", check)
     broken = np.flatnonzero(found.broken.any(axis=tuple(range(found.broken.ndim - 1))))
     names = tuple(model.constraint_names[k] for k in broken)
     return ConstrainedMotion(found.x, found.multipliers, found.rank, found.residual, names)
+
+
+def _doubles(**arrays: ArrayLike | None) -> dict[str, ArrayLike | None]:
+    """The arguments with float32 made float64, without which ranks cannot be told."""
+    single = {key for key, a in arrays.items() if isinstance(a, np.ndarray) and a.dtype == np.float32}
+    return {key: np.asarray(a, np.float64) if key in single else a for key, a in arrays.items()}
 
 
 def _by_rank(model: Model, arrays: dict[str, ArrayLike | None], options: Options, method: str, check: bool) -> Nearest:
