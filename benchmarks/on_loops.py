@@ -115,7 +115,8 @@ def measure_loops(page: Page, rounds: int) -> None:
     page.text("## Loops")
     page.text(
         f"Closed-loop forward dynamics: µs per state of a batch of {BATCH}, float64, `out=`, all checks on, against "
-        f"the fastest way of Pinocchio: `constraintDynamics` or `lcaba`, native if it could be built. Target: {TARGET:g}."
+        "the fastest way of Pinocchio: `constraintDynamics` or `lcaba`, native if it could be built. "
+        f"The target is {TARGET:g}."
     )
     rows = [_measured(*make(), rounds) for make in (four_bar, stewart_platform, humanoid)]
     page.table(("mechanism", "nv", "rows", "bough µs", "rival", "rival µs", "times faster"), rows)
