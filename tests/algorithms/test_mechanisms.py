@@ -190,6 +190,8 @@ def test_states_in_doubt_are_solved_within_a_batch() -> None:
     for _ in range(3):  # the first call compiles, the next ones are the fast ones
         a = bough.constrained_dynamics(model, q, v, np.zeros((4, 3)))
         assert_close(a, bough.constrained_motion(model, q, v, np.zeros(3)).acceleration, 1e-7)
+        tau = np.zeros((4, 3))
+        assert np.array_equal(bough.constrained_dynamics(model, q, v, tau, out=tau), a)  # written over an argument
 
 
 def test_what_is_refused() -> None:

@@ -111,13 +111,14 @@ def constrained_dynamics(
         result = _by_rank(model, arrays, options, chosen, check).x
         return result if out is None else write_out(out, result)
     call_as = None if f_ext is not None else key
-    results = run(model, "constrained_dynamics", arrays, options, out=out, check=check, call_as=call_as)
+    apart = out is None or not any(isinstance(a, np.ndarray) and np.may_share_memory(a, out) for a in arrays.values())
+    results = run(model, "constrained_dynamics", arrays, options, out if apart else None, check, call_as)
     if "pivots" in results:
         doubtful = results["pivots"][..., model.nv] < 0.0
-        if doubtful.any():
+        if doubtful.any():  # the arguments are read again: `out` must not be one of them
             some = _picked(model, arrays, doubtful)
             results["qdd"][doubtful] = _by_rank(model, some, options, "null_space", check).x
-    return results["qdd"]
+    return results["qdd"] if apart or out is None else write_out(out, results["qdd"])
 
 
 @dataclass(frozen=True, eq=False)
