@@ -35,6 +35,8 @@ from bough.kernel.constrained import (
     constraint_bias,
     constraint_errors,
     constraint_jacobian,
+    loop_configurations,
+    loop_jacobian,
 )
 from bough.kernel.counting import count
 from bough.kernel.dynamics import (
@@ -174,6 +176,8 @@ __all__ = [
     "jacobian_rate",
     "kinetic_energy",
     "load",
+    "loop_configurations",
+    "loop_jacobian",
     "ltdl",
     "ltl",
     "mass_matrix_by_rnea",

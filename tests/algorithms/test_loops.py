@@ -63,6 +63,18 @@ def test_accelerations_keep_the_loop_closed(kind: str) -> None:
     assert np.allclose(L @ a + bough.constraint_bias(model, q, v), 0.0, atol=1e-9 * size)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_loop_joint_moves_as_its_configuration_says(kind: str) -> None:
+    model, q, v, _ = looped([kind], 2, bodies=5)
+    (loop,), h = model.loops, 1e-5
+    joint, parameters = loop.joint.canonical, loop.joint.parameters
+    ends = [bough.loop_configurations(model, bough.integrate(model, q, s * v)) for s in (-h, h)]
+    rate = np.array(joint.difference(parameters, *ends)) / (2 * h)
+    B = bough.loop_jacobian(model, q)
+    assert B.shape == (loop.joint.nv, model.nv)
+    assert np.allclose(B @ v, rate, rtol=0, atol=1e-7 * (1 + np.abs(rate).max(initial=0.0)))
+
+
 def test_only_the_two_paths_below_the_common_ancestor_have_columns() -> None:
     b = bough.Builder()
     b.add("trunk", bough.Free(), mass=1.0, inertia=1.0)

@@ -90,6 +90,26 @@ def test_the_four_bar_moves_as_by_the_angle_of_its_crank() -> None:
     assert np.isclose(bough.constrained_dynamics(model, q, v, [0.7, 0, 0])[0], want, rtol=1e-5)
 
 
+def test_a_drive_on_the_loop_joint_is_one_on_a_joint_of_the_tree() -> None:
+    """The same linkage cut at the rocker's foot instead of the pin."""
+    model, q, v = closed("four-bar")
+    b = bough.Builder("cut elsewhere")
+    for entry, body in zip(model.joints[:2], model.bodies[:2], strict=True):
+        parent = "world" if body.name == "crank" else "crank"
+        b.add(body.name, entry.joint, parent, at=entry.placement, inertia=body.inertia)
+    rocker = model.bodies[2]
+    b.add("rocker", bough.Revolute("y"), "coupler", at=(0.8, 0, 0), frame_at=(-0.5, 0, 0), inertia=rocker.inertia)
+    b.loop("foot", bough.Revolute("y"), "world", "rocker", at=(0.7, 0, 0))
+    other, torque = b.build(), 1.7
+    there = np.array([*q[:2], *bough.loop_configurations(model, q)])
+    speed = np.array([*v[:2], *(bough.loop_jacobian(model, q) @ v)])
+    assert np.abs(bough.constraint_errors(other, there)).max() < 1e-9
+    want = bough.constrained_dynamics(other, there, speed, [0, 0, torque])
+    got = bough.constrained_dynamics(model, q, v, bough.loop_jacobian(model, q).T @ [torque])
+    assert_close(got[:2], want[:2], 1e-7)
+    assert np.abs(got - bough.constrained_dynamics(model, q, v, np.zeros(3))).max() > 1.0
+
+
 def test_redundant_rows_of_a_planar_loop_are_counted_out() -> None:
     model, q, v = closed("four-bar")
     motion = bough.constrained_motion(model, q, v, np.zeros(3))

@@ -8,8 +8,10 @@ both sides alike cancels, so L has columns on the two paths up to the last commo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
 
 from bough.model import Attachment, BodyRecord, Equality, Frame, Loop, Mechanism, Placement, combine
 from bough.model.joints.closing import displacement, least_squares
@@ -17,7 +19,9 @@ from bough.scalar import Array, Scalar, array, select
 from bough.spatial import REST, ZERO, Force, Motion, Transform
 from bough.tree.scans import ancestors
 
-__all__ = ["Terms", "constraint_terms", "row_groups"]
+__all__ = ["Terms", "constraint_terms", "loop_motions", "row_groups"]
+
+Rule: TypeAlias = Callable[[Motion], Sequence[Scalar]]
 
 ROUNDING = 1e-12
 """An entry of L this small beside the motion it is a component of is rounding, and zero."""
@@ -74,6 +78,25 @@ def constraint_terms(m: Mechanism, q: Array, v: Array | None) -> Terms:
     return result
 
 
+def loop_motions(m: Mechanism, q: Array) -> tuple[list[Scalar], Array]:
+    """The loop joints' own configurations x, one behind the other, and B with ẋ = B v where loops are closed."""
+    own_q, n = m.coupling.own_q(q), m.own_nv
+    total = sum(constraint.joint.nv for constraint in m.model.loops)
+    matrix, row = array(total * n), 0
+    configurations: list[Scalar] = []
+    for constraint in m.model.loops:
+        joint, parameters = constraint.joint.canonical, constraint.joint.parameters
+        before, after = _sides(m, constraint)
+        X = _climb(m, own_q, None, before).X.inverse.then(_climb(m, own_q, None, after).X)
+        x = joint.nearest(parameters, X)
+        along = partial(least_squares, joint.subspace(parameters, x))
+        _columns(m, own_q, after, after.X, along, row, 1.0, matrix)
+        _columns(m, own_q, before, before.X.then(X), along, row, -1.0, matrix)
+        configurations += x
+        row += joint.nv
+    return configurations, m.coupling.reduced_rows(matrix, total)
+
+
 def row_groups(m: Mechanism) -> list[int]:
     """A number for each row. Rows of one loop and one unit (m or rad) have the same: rank tests measure them alike."""
     groups: list[int] = []
@@ -128,8 +151,8 @@ def _loop_terms(m: Mechanism, q: Array, v: Array | None, constraint: Loop, terms
         x_dot = least_squares(joint.subspace(parameters, x), V)
         V_dot = V_dot - combine(joint.subspace_rate(parameters, x, x_dot), x_dot)
     row = len(terms.errors)
-    _columns(m, q, after, after.X, T, row, 1.0, terms.matrix)
-    _columns(m, q, before, before.X.then(X), T, row, -1.0, terms.matrix)
+    _columns(m, q, after, after.X, lambda motion: _components(motion, T), row, 1.0, terms.matrix)
+    _columns(m, q, before, before.X.then(X), lambda motion: _components(motion, T), row, -1.0, terms.matrix)
     terms.errors.extend(e.dot(t) for t in T)
     terms.rates.extend(V.dot(t) for t in T)
     terms.bias.extend(V_dot.dot(t) for t in T)
@@ -168,16 +191,15 @@ def _climb(m: Mechanism, q: Array, v: Array | None, side: Side) -> Seen:
 
 
 def _columns(
-    m: Mechanism, q: Array, side: Side, X: Transform, T: Sequence[Force], row: int, sign: float, matrix: Array
+    m: Mechanism, q: Array, side: Side, X: Transform, entries: Rule, row: int, sign: float, matrix: Array
 ) -> None:
-    """Write ±Tᵀ S for each body of a side, in which the successor is placed by X."""
+    """Write the entries of each motion of a side's bodies, in which the successor is placed by X, as a column."""
     n = m.own_nv
 
     def put(body: BodyRecord, X: Transform) -> Transform:
         for c, s in enumerate(body.subspace(q)):
-            motion = X.to_child(s)
-            for r, t in enumerate(T):
-                matrix[body.v_start + ((row + r) * n + c)] = _component(motion, t) * sign
+            for r, value in enumerate(entries(X.to_child(s))):
+                matrix[body.v_start + ((row + r) * n + c)] = value * sign
         return body.transform(q).then(X)
 
     if side.count:
@@ -185,9 +207,12 @@ def _columns(
         ancestors(m, body, put, put(body, X), side.count - 1)
 
 
-def _component(motion: Motion, t: Force) -> Scalar:
-    """Motion · t, or zero if that is rounding."""
-    value = motion.dot(t)
-    angular = motion.angular.dot(motion.angular) * t.angular.dot(t.angular)
-    linear = motion.linear.dot(motion.linear) * t.linear.dot(t.linear)
-    return select(value * value <= (angular + linear) * ROUNDING**2, 0.0, value)
+def _components(motion: Motion, T: Sequence[Force]) -> list[Scalar]:
+    """The power of each force on a motion, zero where that is rounding."""
+    result = []
+    for t in T:
+        value = motion.dot(t)
+        angular = motion.angular.dot(motion.angular) * t.angular.dot(t.angular)
+        linear = motion.linear.dot(motion.linear) * t.linear.dot(t.linear)
+        result.append(select(value * value <= (angular + linear) * ROUNDING**2, 0.0, value))
+    return result

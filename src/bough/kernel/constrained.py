@@ -26,6 +26,8 @@ __all__ = [
     "constraint_bias",
     "constraint_errors",
     "constraint_jacobian",
+    "loop_configurations",
+    "loop_jacobian",
 ]
 
 TIME_CONSTANT = 0.05
@@ -61,6 +63,24 @@ def constraint_bias(
     """What velocities add to the constraints on accelerations, L v̇ + bias = 0, (..., rows): m/s² or rad/s²."""
     require_model(model)
     return run(model, "constraint_bias", {"q": q, "v": v}, out=out, check=check)["bias"]
+
+
+def loop_configurations(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
+    """The configurations of the joints that close loops, one behind the other in the order of ``model.loops``.
+
+    Laid out as q of any joint of the type (..., sum of nq). Where a loop is open it is the nearest configuration.
+    """
+    require_model(model)
+    return run(model, "loop_configurations", {"q": q}, out=out, check=check)["x"]
+
+
+def loop_jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
+    """The matrix B (..., sum of nv, nv) that gives the velocities B v of the joints that close loops.
+
+    Drives, springs and dampers with forces f on these joints act on the tree as joint forces Bᵀ f: add these to tau.
+    """
+    require_model(model)
+    return run(model, "loop_jacobian", {"q": q}, out=out, check=check)["B"]
 
 
 def constrained_dynamics(

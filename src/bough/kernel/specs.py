@@ -15,7 +15,7 @@ from bough.algorithms.energy import kinetic_energy, potential_energy
 from bough.algorithms.forward_dynamics import forward_dynamics_by_crba
 from bough.algorithms.jacobian import jacobian, jacobian_rate
 from bough.algorithms.kinematics import accelerations, placements, velocities
-from bough.algorithms.loops import constraint_terms
+from bough.algorithms.loops import constraint_terms, loop_motions
 from bough.algorithms.mass_matrix import mass_matrix_by_rnea, mass_matrix_inverse
 from bough.algorithms.momentum import (
     centre_of_mass,
@@ -273,6 +273,18 @@ _ROWS = (
         ("q", "v"),
         lambda model, o: {"bias": (_constraint_count(model),)},
         lambda m, o, x: {"bias": constraint_terms(m, x["q"], x["v"]).bias},
+    ),
+    Spec(
+        "loop_configurations",
+        ("q",),
+        lambda model, o: {"x": (sum(loop.joint.nq for loop in model.loops),)},
+        lambda m, o, x: {"x": loop_motions(m, x["q"])[0]},
+    ),
+    Spec(
+        "loop_jacobian",
+        ("q",),
+        lambda model, o: {"B": (sum(loop.joint.nv for loop in model.loops), model.nv)},
+        lambda m, o, x: {"B": loop_motions(m, x["q"])[1]},
     ),
     Spec("constraint_terms", ("q", "v"), _terms_shapes, _terms),
     Spec("constrained_dynamics", ("q", "v", "tau", "f_ext"), _constrained_shapes, _constrained),

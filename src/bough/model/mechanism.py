@@ -17,7 +17,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.model.constraints import Loop
 from bough.model.coupling import Coupling, own_joint
 from bough.model.equivalent import LOWER, NOTHING, regrouped, slides, turns
 from bough.model.joints import Joint
@@ -219,7 +218,7 @@ class Mechanism:
     @cached_property
     def digest(self) -> str | None:
         """A digest of all that the algorithms see; None if a joint comes from outside the package."""
-        loops = [constraint.joint for constraint in self.model.constraints if isinstance(constraint, Loop)]
+        loops = [loop.joint for loop in self.model.loops]
         if any(is_from_outside(joint) for joint in (*self.joints, *loops)):
             return None
         c = self.coupling

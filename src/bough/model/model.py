@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough.errors import ModelError, UnknownNameError
 from bough.model.arguments import read_loop, require_name
-from bough.model.constraints import Constraint
+from bough.model.constraints import Constraint, Loop
 from bough.model.coupling import Coupling, own_joint
 from bough.model.geometry import Geometry
 from bough.model.joints import Joint, Mimic
@@ -106,6 +106,11 @@ class Model:
     def coupling(self) -> Coupling:
         """How the joints' own coordinates follow from q and v: the identity unless there are mimic joints."""
         return Coupling.of(self.tree, self.joint_names, tuple(entry.joint for entry in self.joints))
+
+    @cached_property
+    def loops(self) -> tuple[Loop, ...]:
+        """The constraints that are joints which close loops."""
+        return tuple(constraint for constraint in self.constraints if isinstance(constraint, Loop))
 
     @cached_property
     def constraint_names(self) -> tuple[str, ...]:
