@@ -11,7 +11,7 @@ from bough.algorithms.loops import row_groups
 from bough.errors import AssemblyError
 from bough.kernel.border import FloatArray, write_out
 from bough.kernel.configuration import integrate
-from bough.kernel.constrained import constraint_errors, constraint_jacobian
+from bough.kernel.constrained import all_single, constraint_errors, constraint_jacobian
 from bough.kernel.dynamics import crba
 from bough.kernel.run import mechanism, read
 from bough.kernel.saddle import nearest
@@ -96,12 +96,15 @@ def _require_closed(model: Model, errors: FloatArray, tolerance: float) -> None:
     )
 
 
-def consistent_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+def consistent_velocity(
+    model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
+) -> FloatArray:
     """The velocity (..., nv) nearest to v that the constraints allow, L v = 0, in the metric of the mass matrix.
 
     It is what v becomes when the constraints are suddenly enforced: the change has the least kinetic energy.
     """
-    place, speed = (read(model, key, x).astype(np.float64, copy=False) for key, x in (("q", q), ("v", v)))
-    L = constraint_jacobian(model, place)
-    result = nearest(crba(model, place), L, speed, np.zeros(L.shape[:-1]), row_groups(mechanism(model))).x
+    place, speed = (read(model, key, x, check).astype(np.float64, copy=False) for key, x in (("q", q), ("v", v)))
+    L, M = constraint_jacobian(model, place, check=check), crba(model, place, check=check)
+    result = nearest(M, L, speed, np.zeros(L.shape[:-1]), row_groups(mechanism(model))).x
+    result = result.astype(np.float32) if all_single(q, v) else result
     return result if out is None else write_out(out, result)

@@ -104,8 +104,8 @@ def constrained_dynamics(
     Parameters
     ----------
     model, q, v, tau, f_ext, out, check
-        As in `aba`. q and v should meet the constraints: see `assemble` and `consistent_velocity`. The computation and
-        its result are float64 also where the arguments are float32, in which ranks could not be told.
+        As in `aba`. q and v should meet the constraints: see `assemble` and `consistent_velocity`. What is float32 is
+        computed in float64 all the same: ranks could not be told otherwise.
     method
         "multipliers": one compiled program, in which constraints that depend on others are left out; states where
         their pivots do not say so clearly are solved again as by "null_space". "null_space": by a rank test. "kkt": all
@@ -126,6 +126,12 @@ def constrained_dynamics(
         if qdd is not None:
             return qdd
     arrays = _doubles(q=q, v=v, tau=tau, f_ext=f_ext)
+    if all_single(q, v, tau, *(() if f_ext is None else (f_ext,))):
+        whole = constrained_dynamics(
+            model, arrays["q"], arrays["v"], arrays["tau"], arrays["f_ext"], method,  # type: ignore[arg-type]
+            time_constant=time_constant, check=check,
+        )  # fmt: skip
+        return whole.astype(np.float32) if out is None else write_out(out, whole.astype(np.float32))
     chosen, options = _chosen(model, method), Options(rate=_rate(time_constant))
     if chosen != "multipliers":
         result = _by_rank(model, arrays, options, chosen, check).x
@@ -190,6 +196,11 @@ def constrained_motion(
     broken = np.flatnonzero(found.broken.any(axis=tuple(range(found.broken.ndim - 1))))
     names = tuple(model.constraint_names[k] for k in broken)
     return ConstrainedMotion(found.x, found.multipliers, found.rank, found.residual, names)
+
+
+def all_single(*arrays: object) -> bool:
+    """Whether all arguments are float32."""
+    return all(isinstance(a, np.ndarray) and a.dtype == np.float32 for a in arrays)
 
 
 def _doubles(**arrays: ArrayLike | None) -> dict[str, ArrayLike | None]:

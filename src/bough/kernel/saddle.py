@@ -49,6 +49,9 @@ def nearest(M: FloatArray, L: FloatArray, free: FloatArray, aims: FloatArray, gr
     """
     batch = np.broadcast_shapes(M.shape[:-2], L.shape[:-2], free.shape[:-1])
     M, L, free, aims = _spread(batch, M, 2), _spread(batch, L, 2), _spread(batch, free, 1), _spread(batch, aims, 1)
+    lost = ~_finite(len(batch), M, L, free, aims)  # not asked to be checked: LAPACK gets something else for these
+    M, L = _replaced(lost, M, np.eye(M.shape[-1])), _replaced(lost, L, 0.0)
+    free, aims = _replaced(lost, free, 0.0), _replaced(lost, aims, 0.0)
     R = _cholesky(M)
     G = np.swapaxes(np.linalg.solve(R, np.swapaxes(L, -1, -2)), -1, -2)
     s = _scales(G, groups)
@@ -58,8 +61,9 @@ def nearest(M: FloatArray, L: FloatArray, free: FloatArray, aims: FloatArray, gr
     missing = aims - _times(L, free)
     # λ = s U Σ⁻² Uᵀ s (aims - L free), and R⁻ᵀ V Σ⁻¹ Uᵀ of the same is what it adds to the motion
     part = inverse * _times(np.swapaxes(U, -1, -2), s * missing)
-    multipliers = s * _times(U, inverse * part)
-    x = free + _times(np.linalg.inv(np.swapaxes(R, -1, -2)), _times(np.swapaxes(Vt, -1, -2), part))
+    multipliers: FloatArray = s * _times(U, inverse * part)
+    x: FloatArray = free + _times(np.linalg.inv(np.swapaxes(R, -1, -2)), _times(np.swapaxes(Vt, -1, -2), part))
+    x, multipliers = _replaced(lost, x, np.nan), _replaced(lost, multipliers, np.nan)
     return _judged(L, free, aims, x, multipliers, np.count_nonzero(kept, axis=-1))
 
 
@@ -76,7 +80,8 @@ def whole_system(
     A = np.zeros((*batch, n + rows, n + rows))
     A[..., :n, :n], A[..., :n, n:], A[..., n:, :n] = M, np.swapaxes(L, -1, -2), L
     A = A * scale[..., np.newaxis, :] * scale[..., np.newaxis]
-    clear = np.linalg.cond(A) * CLEAR < 1.0
+    clear = _finite(len(batch), A)
+    clear[clear] = np.linalg.cond(A[clear]) * CLEAR < 1.0
     found = nearest(M, L, free, aims, groups)
     b = scale * np.concatenate([np.broadcast_to(force, (*batch, n)), aims], axis=-1)
     y = (scale[clear] * np.linalg.solve(A[clear], b[clear][..., np.newaxis])[..., 0]) if clear.any() else None
@@ -84,6 +89,17 @@ def whole_system(
     if y is not None:
         x[clear], multipliers[clear] = y[..., :n], -y[..., n:]
     return _judged(L, free, aims, x, multipliers, found.rank)
+
+
+def _finite(axes: int, *arrays: FloatArray) -> NDArray[np.bool_]:
+    """Which states, by so many batch axes, have finite numbers only."""
+    checks = [np.isfinite(a).all(axis=tuple(range(axes, a.ndim))) for a in arrays]
+    return np.asarray(np.logical_and.reduce(checks))
+
+
+def _replaced(states: NDArray[np.bool_], a: FloatArray, by: Any) -> FloatArray:
+    """The array with the numbers of some states replaced."""
+    return a if not states.any() else np.where(states.reshape(states.shape + (1,) * (a.ndim - states.ndim)), by, a)
 
 
 def _scales(G: FloatArray, groups: Sequence[int]) -> FloatArray:
