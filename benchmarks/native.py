@@ -22,7 +22,7 @@ import numpy as np
 from measure import Sampler
 from numpy.typing import NDArray
 
-__all__ = ["Native", "mujoco_program", "pinocchio_program"]
+__all__ = ["Native", "mujoco_program", "pinocchio_loops_program", "pinocchio_program"]
 
 HERE = Path(__file__).resolve().parent / "native"
 FLAGS = [
@@ -81,6 +81,16 @@ class Native:
 @lru_cache(maxsize=1)
 def pinocchio_program() -> Path | None:
     """The program for Pinocchio; None, with a word why, if it cannot be built."""
+    return _of_pinocchio("pinocchio")
+
+
+@lru_cache(maxsize=1)
+def pinocchio_loops_program() -> Path | None:
+    """The program for Pinocchio's constraint dynamics; None, with a word why, if it cannot be built."""
+    return _of_pinocchio("pinocchio_loops")
+
+
+def _of_pinocchio(name: str) -> Path | None:
     import pinocchio as pin
 
     prefix = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix"
@@ -89,7 +99,7 @@ def pinocchio_program() -> Path | None:
         return None
     include = ["-I", str(prefix / "include"), "-I", str(prefix / "include" / "eigen3")]
     link = ["-L", str(prefix / "lib"), f"-Wl,-rpath,{prefix / 'lib'}", "-lboost_serialization"]
-    return _built("g++", "pinocchio.cpp", f"pinocchio-{pin.__version__}", [*FLAGS, *include], link)
+    return _built("g++", f"{name}.cpp", f"{name}-{pin.__version__}", [*FLAGS, *include], link)
 
 
 @lru_cache(maxsize=1)

@@ -1,6 +1,6 @@
 """Measures bough and its rivals side by side, interleaved in one run; prints ratios with their spread, and draws them.
 
-    python benchmarks/run.py [robots] [machine] [trees] [--robots NAME ...] [--rounds N] [--report FILE.md]
+    python benchmarks/run.py [robots] [machine] [trees] [loops] [--robots NAME ...] [--rounds N] [--report FILE.md]
 
 Without a name of a part all are run. Only ratios within one run mean anything on a shared machine; see README.md here
 for what each figure means.
@@ -20,7 +20,7 @@ from robots import ROBOTS
 
 import bough
 
-PARTS = ("robots", "machine", "trees")
+PARTS = ("robots", "machine", "trees", "loops")
 
 
 def main() -> None:
@@ -50,6 +50,10 @@ def main() -> None:
             from on_machine import measure_machine
 
             measure_machine(page, options.robots, options.rounds)
+        elif part == "loops":
+            from on_loops import measure_loops
+
+            measure_loops(page, options.rounds)
         else:
             from on_trees import measure_trees
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bough.__about__ import __version__
 from bough.backends.threads import get_num_threads, set_num_threads
 from bough.errors import (
+    AssemblyError,
     BoughError,
     FiniteError,
     LoadError,
@@ -25,8 +26,19 @@ from bough.errors import (
     UnknownNameError,
 )
 from bough.kernel import cache
+from bough.kernel.assembly import assemble, consistent_velocity
 from bough.kernel.compile import get_backend, set_backend
 from bough.kernel.configuration import difference, integrate, interpolate, neutral, random
+from bough.kernel.constrained import (
+    ConstrainedMotion,
+    constrained_dynamics,
+    constrained_motion,
+    constraint_bias,
+    constraint_errors,
+    constraint_jacobian,
+    loop_configurations,
+    loop_jacobian,
+)
 from bough.kernel.counting import count
 from bough.kernel.dynamics import (
     aba,
@@ -107,8 +119,10 @@ if TYPE_CHECKING:
     from bough.formats.save import save
 
 __all__ = [
+    "AssemblyError",
     "BoughError",
     "Builder",
+    "ConstrainedMotion",
     "Count",
     "Cylindrical",
     "Equality",
@@ -146,12 +160,19 @@ __all__ = [
     "__version__",
     "aba",
     "accelerations",
+    "assemble",
     "bias_forces",
     "cache",
     "center_of_mass",
     "center_of_mass_jacobian",
     "centroidal_momentum",
     "centroidal_momentum_matrix",
+    "consistent_velocity",
+    "constrained_dynamics",
+    "constrained_motion",
+    "constraint_bias",
+    "constraint_errors",
+    "constraint_jacobian",
     "coriolis_forces",
     "coriolis_matrix",
     "count",
@@ -181,6 +202,8 @@ __all__ = [
     "kinetic_energy",
     "ldlt",
     "load",
+    "loop_configurations",
+    "loop_jacobian",
     "ltdl",
     "ltl",
     "mass_matrix_by_rnea",

@@ -11,6 +11,7 @@ import difflib
 from collections.abc import Iterable
 
 __all__ = [
+    "AssemblyError",
     "BoughError",
     "FiniteError",
     "LoadError",
@@ -84,6 +85,10 @@ class PatternError(BoughError, ValueError):
 
 class SingularError(BoughError, ValueError):
     """A matrix is not positive definite, or a joint moves nothing that has inertia; the message names row or joint."""
+
+
+class AssemblyError(BoughError, ValueError):
+    """No configuration was found that meets the constraints of a model; the message names the worst one."""
 
 
 class ProgramError(BoughError, RuntimeError):

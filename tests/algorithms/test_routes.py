@@ -34,6 +34,13 @@ ZOO = {
     "coupled": ["free", "revolute", "prismatic", "helical"],
     "small": ["free", "universal", "revolute"],
 }
+LOOPS = {
+    "floating": bough.Universal((1, 0, 0), (0, 0, 1)),
+    "branching": bough.Revolute((1, 2, 2)),
+    "coupled": bough.Helical("y", 0.3),
+    "small": bough.Universal("y", "z"),
+}
+"""The joint that closes a loop in each."""
 PARENTS = ["world", "0", "0", "1", "3"]
 CHAIN = ["world", "0", "1"]
 
@@ -53,6 +60,9 @@ def zoo(name: str) -> bough.Model:
         b.add("across", bough.Mimic(bough.Prismatic("x"), "along", 0.5, 0.1), **random_inertia(rng))
         last = "along"
     b.frame("tip", last, **random_placement(rng))
+    b.loop("ring", LOOPS[name], "2", "tip", at=rng.normal(size=3), successor_at=rng.normal(size=3))
+    if name == "floating":
+        b.equality("law", "1", "4", (0.1, 0.5, -0.3), zero=0.2, other_zero=-0.1)
     return b.build()
 
 

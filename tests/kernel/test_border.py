@@ -22,6 +22,7 @@ def build() -> bough.Model:
     b.add("ball", bough.Spherical(), "arm", at=(0.1, 0, 0.3), mass=1.0, com=(0, 0.2, 0.1), inertia=0.1)
     b.add("flap", bough.Mimic(bough.Revolute("x"), "arm", -0.5, 0.2), "base", mass=0.5, com=(0, 0.3, 0.1), inertia=0.1)
     b.frame("tip", "ball", at=(0.1, 0, 0))
+    b.loop("ring", bough.Universal(), "flap", "tip", at=(0.2, 0, 0.1))
     return b.build()
 
 
@@ -53,6 +54,13 @@ CALLS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     "kinetic_energy": (("q", "v"), bough.kinetic_energy),
     "potential_energy": (("q",), bough.potential_energy),
     "operational_space_inertia": (("q",), lambda m, q, **x: bough.operational_space_inertia(m, q, ["tip"], **x)),
+    "constraint_errors": (("q",), bough.constraint_errors),
+    "constraint_jacobian": (("q",), bough.constraint_jacobian),
+    "constraint_bias": (("q", "v"), bough.constraint_bias),
+    "loop_configurations": (("q",), bough.loop_configurations),
+    "loop_jacobian": (("q",), bough.loop_jacobian),
+    "constrained_dynamics": (("q", "v", "tau", "f_ext"), bough.constrained_dynamics),
+    "consistent_velocity": (("q", "v"), bough.consistent_velocity),
     "integrate": (("q", "v"), bough.integrate),
     "difference": (("q0", "q1"), bough.difference),
     "interpolate": (("q0", "q1", "t"), bough.interpolate),
@@ -79,6 +87,8 @@ def call(name: str, given: dict[str, Any], **options: Any) -> Any:
 
 def test_every_function_of_arrays_is_here() -> None:
     others = {
+        "assemble",
+        "constrained_motion",
         "count",
         "factorize",
         "crba_packed",

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import bough
 from bough.backends import ReferenceKernel
@@ -358,3 +359,25 @@ def test_joints_that_break_the_contract_are_refused(joint: bough.Joint, message:
     with pytest.raises(bough.ModelError, match=message):
         builder.add("new", joint, mass=1.0)
     assert builder.build().nbodies == 0
+
+
+@pytest.mark.parametrize("joint", [Track(0.9, 0.5, 0.3), Wheel()], ids=repr)
+def test_a_joint_of_a_user_may_close_a_loop(joint: bough.Joint, rng: np.random.Generator) -> None:
+    """Its configuration is found, its reactions do no work, and accelerations keep the loop closed."""
+    numeric = Numeric(joint)
+    x = numeric.integrate(joint.neutral(), 0.5 * rng.normal(size=joint.nv))
+    R, p = numeric.placement(x)
+    b = bough.Builder()
+    for name in ("one", "two"):
+        b.add(name, bough.Free(), mass=1.0, com=rng.normal(size=3), inertia=1.0)
+    model = b.build().with_loop("user's", joint, "one", "two")
+    q = bough.neutral(model)
+    q[7:10], q[10:14] = p, Rotation.from_matrix(R).as_quat()
+    assert np.abs(bough.constraint_errors(model, q)).max() < 1e-10
+    v = bough.consistent_velocity(model, q, rng.normal(size=12))
+    along = v[6:] - np.concatenate([R.T @ (v[:3] + np.cross(v[3:6], p)), R.T @ v[3:6]])
+    inside = numeric.subspace(x)
+    assert np.allclose(inside @ np.linalg.lstsq(inside, along, rcond=None)[0], along, atol=1e-9)
+    a, h = bough.constrained_dynamics(model, q, v, rng.normal(size=12)), 1e-4
+    ends = [bough.constraint_errors(model, bough.integrate(model, q, s * v + h * h / 2 * a)) for s in (h, -h)]
+    assert np.abs((ends[0] + ends[1]) / h**2).max() < 1e-4 * (1.0 + np.abs(a).max())

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bough.algorithms.aba import aba
+from bough.algorithms.closed_loops import constrained_dynamics, wanted
 from bough.algorithms.configuration import difference, integrate, interpolate
 from bough.algorithms.coriolis import coriolis_matrix
 from bough.algorithms.crba import crba
@@ -14,6 +15,7 @@ from bough.algorithms.energy import kinetic_energy, potential_energy
 from bough.algorithms.forward_dynamics import forward_dynamics_by_crba
 from bough.algorithms.jacobian import jacobian, jacobian_rate
 from bough.algorithms.kinematics import accelerations, placements, velocities
+from bough.algorithms.loops import constraint_terms, loop_motions
 from bough.algorithms.mass_matrix import mass_matrix_by_rnea, mass_matrix_inverse
 from bough.algorithms.momentum import (
     centre_of_mass,
@@ -41,6 +43,7 @@ class Options:
     frames: tuple[Frame, ...] | None = None
     reference: Any = "LOCAL"
     classical: bool = False
+    rate: float = 0.0  # of the stabilisation of constraints (1/s)
 
 
 Outputs = Mapping[str, Array]
@@ -140,6 +143,30 @@ def _joint_reactions(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
 def _reaction_multipliers(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     system = joints.constraint_system(m.model)
     return {"multipliers": joints.to_multipliers(m, system, x["q"], x["tau"], x["reactions"])}
+
+
+def _constraint_count(model: Model) -> int:
+    return sum(constraint.rows for constraint in model.constraints)
+
+
+def _terms(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+    terms = constraint_terms(m, x["q"], x["v"])
+    aims = [wanted(terms, row, o.rate) for row in range(len(terms.errors))]
+    return {"L": terms.matrix, "aims": aims}
+
+
+def _terms_shapes(model: Model, o: Options) -> dict[str, Shape]:
+    rows = _constraint_count(model)
+    return {"L": (rows, model.nv), "aims": (rows,)}
+
+
+def _constrained(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+    qdd, pivots, multipliers = constrained_dynamics(m, x["q"], x["v"], x["tau"], x.get("f_ext"), o.rate)
+    return {"qdd": qdd, "multipliers": multipliers, "pivots": pivots}
+
+
+def _constrained_shapes(model: Model, o: Options) -> dict[str, Shape]:
+    return {"qdd": (model.nv,), "multipliers": (_constraint_count(model),), "pivots": (model.nv + 1,)}
 
 
 _ROWS = (
@@ -266,6 +293,38 @@ _ROWS = (
         lambda model, o: {"energy": (1,)},
         lambda m, o, x: {"energy": potential_energy(m, x["q"])},
     ),
+    Spec(
+        "constraint_errors",
+        ("q",),
+        lambda model, o: {"errors": (_constraint_count(model),)},
+        lambda m, o, x: {"errors": constraint_terms(m, x["q"], None).errors},
+    ),
+    Spec(
+        "constraint_jacobian",
+        ("q",),
+        lambda model, o: {"L": (_constraint_count(model), model.nv)},
+        lambda m, o, x: {"L": constraint_terms(m, x["q"], None).matrix},
+    ),
+    Spec(
+        "constraint_bias",
+        ("q", "v"),
+        lambda model, o: {"bias": (_constraint_count(model),)},
+        lambda m, o, x: {"bias": constraint_terms(m, x["q"], x["v"]).bias},
+    ),
+    Spec(
+        "loop_configurations",
+        ("q",),
+        lambda model, o: {"x": (sum(loop.joint.nq for loop in model.loops),)},
+        lambda m, o, x: {"x": loop_motions(m, x["q"])[0]},
+    ),
+    Spec(
+        "loop_jacobian",
+        ("q",),
+        lambda model, o: {"B": (sum(loop.joint.nv for loop in model.loops), model.nv)},
+        lambda m, o, x: {"B": loop_motions(m, x["q"])[1]},
+    ),
+    Spec("constraint_terms", ("q", "v"), _terms_shapes, _terms),
+    Spec("constrained_dynamics", ("q", "v", "tau", "f_ext"), _constrained_shapes, _constrained),
     Spec("operational_space_inertia", ("q",), _osim_shapes, _osim),
     Spec("operational_space_inverse", ("q",), _osim_inverse_shapes, _osim_inverse),
     Spec(

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.errors import ModelError
+from bough.errors import ModelError, UnknownNameError
+from bough.model.constraints import Attachment, Loop
 from bough.model.coupling import own_joint
-from bough.model.joints import Fixed, Joint
+from bough.model.joints import Fixed, Joint, Mimic
 from bough.model.joints.contract import check_contract, is_from_outside
 from bough.model.joints.reading import read_floats
 from bough.model.parts import JointEntry, Placement
 
 __all__ = [
-    "FINITE", "NOT_NEGATIVE", "read_placement", "require_joint", "require_limits", "require_name", "rotation_from_rpy",
-    "spread",
+    "FINITE", "NOT_NEGATIVE", "read_loop", "read_placement", "require_joint", "require_limits", "require_name",
+    "rotation_from_rpy", "spread",
 ]  # fmt: skip
 
 NOT_NEGATIVE = "numbers that are not negative"
@@ -99,3 +101,22 @@ def spread(value: ArrayLike, size: int, what: str, expected: str) -> tuple[float
     if np.isnan(values).any() or negative or infinite:
         raise ModelError(f"{what} is {value!r}, expected {expected}")
     return tuple(float(x) for x in np.broadcast_to(values, (size,)))
+
+
+Side = tuple[object, ArrayLike | Placement, ArrayLike | None]
+"""Name of a body or frame, and where the side of a joint is placed in it."""
+
+
+def read_loop(name: str, joint: Joint, sides: Sequence[Side], places: Mapping[str, tuple[int, Placement]]) -> Loop:
+    """A joint that closes a loop between two sides, given what bodies and frames there are and where."""
+    what = f"constraint {name!r}"
+    require_joint(joint, what)
+    if isinstance(joint, Mimic):
+        raise ModelError(f"{what}: the joint is {joint!r}, expected one with a motion of its own")
+    ends = []
+    for side, origin, turn in sides:
+        if not isinstance(side, str) or side not in places:
+            raise UnknownNameError(f"body or frame that {what} could join", side, places)
+        body, place = places[side]
+        ends.append(Attachment(body, place.then(read_placement(origin, None, turn, what))))
+    return Loop(name, joint, ends[0], ends[1])

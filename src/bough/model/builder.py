@@ -12,13 +12,14 @@ from bough.errors import ModelError, UnknownNameError
 from bough.model.arguments import (
     FINITE,
     NOT_NEGATIVE,
+    read_loop,
     read_placement,
     require_joint,
     require_limits,
     require_name,
     spread,
 )
-from bough.model.constraints import Attachment, Constraint, Equality, Loop
+from bough.model.constraints import Constraint, Equality
 from bough.model.coupling import own_joint
 from bough.model.geometry import Geometry, read_geometry
 from bough.model.joints import Fixed, Joint
@@ -228,12 +229,12 @@ class Builder:
         predecessor: str,
         successor: str,
         *,
-        at: ArrayLike = (0.0, 0.0, 0.0),
+        at: ArrayLike | Placement = (0.0, 0.0, 0.0),
         rotation: ArrayLike | None = None,
-        successor_at: ArrayLike = (0.0, 0.0, 0.0),
+        successor_at: ArrayLike | Placement = (0.0, 0.0, 0.0),
         successor_rotation: ArrayLike | None = None,
     ) -> None:
-        """Add a joint that closes a loop, as data: the dynamics functions take no notice of it.
+        """Add a joint that closes a loop. `bough.constrained_dynamics` and its relatives heed it, no other function.
 
         Parameters
         ----------
@@ -248,16 +249,9 @@ class Builder:
         successor_at, successor_rotation
             Placement of the joint's moving side in the successor.
         """
-        what = self._new_constraint(name)
-        require_joint(joint, what)
+        self._new_constraint(name)
         sides = ((predecessor, at, rotation), (successor, successor_at, successor_rotation))
-        ends = []
-        for side, origin, turn in sides:
-            if not isinstance(side, str) or side not in self._places:
-                raise UnknownNameError(f"body or frame that {what} could join", side, self._places)
-            body, place = self._places[side]
-            ends.append(Attachment(body, place.then(read_placement(origin, None, turn, what))))
-        self._constraints[name] = Loop(name, joint, ends[0], ends[1])
+        self._constraints[name] = read_loop(name, joint, sides, self._places)
 
     def equality(
         self,
@@ -269,7 +263,7 @@ class Builder:
         zero: float = 0.0,
         other_zero: float = 0.0,
     ) -> None:
-        """Add a law between two joints' coordinates, as data: the dynamics functions take no notice of it.
+        """Add a law between two joints' coordinates; heeded as loops are (see `loop`).
 
         Parameters
         ----------

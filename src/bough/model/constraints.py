@@ -1,5 +1,5 @@
-"""Constraints beside the tree: loops of joints, and couplings of coordinates. They are data: no dynamics function uses
-them, and each computes the motion of the tree alone.
+"""Constraints beside the tree: loops of joints, and couplings of coordinates. The functions of constrained dynamics
+heed them; all others compute the motion of the tree alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ class Attachment:
 
 @dataclass(frozen=True)
 class Loop:
-    """A joint that closes a loop. Carried as data: the dynamics functions take no notice of it.
+    """A joint that closes a loop.
+
+    Its own configuration and velocity follow from those of its two sides, so it has no part in q and v. It takes 6 - nv
+    degrees of freedom away, as rows of the constraint Jacobian: first those of translations, then those of rotations.
 
     Attributes
     ----------
@@ -41,12 +44,17 @@ class Loop:
     predecessor: Attachment
     successor: Attachment
 
+    @property
+    def rows(self) -> int:
+        """How many scalar constraints it stands for."""
+        return 6 - self.joint.nv
+
 
 @dataclass(frozen=True)
 class Equality:
     """A law between the coordinates of two joints: q - zero = c₀ + c₁ x + c₂ x² + …, where x = q(other) - other_zero.
 
-    Carried as data: the dynamics functions take no notice of it. (A `bough.Mimic` joint is one they do know.)
+    (A `bough.Mimic` joint has such a law too, a linear one, and no coordinate of its own.)
 
     Attributes
     ----------
@@ -68,6 +76,11 @@ class Equality:
     polynomial: tuple[float, ...]
     zero: float = 0.0
     other_zero: float = 0.0
+
+    @property
+    def rows(self) -> int:
+        """One scalar constraint."""
+        return 1
 
 
 Constraint: TypeAlias = Loop | Equality

@@ -223,11 +223,12 @@ class Mechanism:
     @cached_property
     def digest(self) -> str | None:
         """A digest of all that the algorithms see; None if a joint comes from outside the package."""
-        if any(is_from_outside(joint) for joint in self.joints):
+        loops = [loop.joint for loop in self.model.loops]
+        if any(is_from_outside(joint) for joint in (*self.joints, *loops)):
             return None
         c = self.coupling
         arrays = (self.constants.data, self.q_starts.data, self.v_starts.data, c.q_source, c.q_ratio, c.q_offset)
-        digest = hashlib.sha256(repr((self.kind_list, self.model.gravity)).encode())
+        digest = hashlib.sha256(repr((self.kind_list, self.model.gravity, self.model.constraints)).encode())
         for a in (np.array(self.tree.parents), np.array(self.kinds), *arrays, c.v_source, c.v_ratio):
             digest.update(repr((a.dtype.str, a.shape)).encode() + a.tobytes())
         if self.inner is not None:

@@ -8,15 +8,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from bough.errors import UnknownNameError
-from bough.model.constraints import Constraint
+from bough.errors import ModelError, UnknownNameError
+from bough.model.arguments import read_loop, require_name
+from bough.model.constraints import Constraint, Loop
 from bough.model.coupling import Coupling, own_joint
 from bough.model.geometry import Geometry
 from bough.model.hanging import hung_from, root_that_floats
-from bough.model.joints import Mimic
-from bough.model.parts import HERE, Body, Frame, JointEntry, Vec3
+from bough.model.joints import Joint, Mimic
+from bough.model.parts import HERE, Body, Frame, JointEntry, Placement, Vec3
 from bough.model.spanning import respanned
 from bough.tree import Tree
 
@@ -47,7 +48,7 @@ class Model:
     geometries
         Shapes on the bodies, for contact and viewing; they do not act in the dynamics functions.
     constraints
-        Loops and couplings beside the tree; the dynamics functions take no notice of them.
+        Loops and couplings beside the tree, heeded by `bough.constrained_dynamics` and its relatives alone.
     inner_root
         Number of the body that carries its tree inside forward dynamics, see `rerooted`; 0 if no other than outside.
     """
@@ -110,6 +111,16 @@ class Model:
     def coupling(self) -> Coupling:
         """How the joints' own coordinates follow from q and v: the identity unless there are mimic joints."""
         return Coupling.of(self.tree, self.joint_names, tuple(entry.joint for entry in self.joints))
+
+    @cached_property
+    def loops(self) -> tuple[Loop, ...]:
+        """The constraints that are joints which close loops."""
+        return tuple(constraint for constraint in self.constraints if isinstance(constraint, Loop))
+
+    @cached_property
+    def constraint_names(self) -> tuple[str, ...]:
+        """A name for each row of the constraint Jacobian: the constraint's, with a number if it has several."""
+        return tuple(c.name if c.rows == 1 else f"{c.name}[{k}]" for c in self.constraints for k in range(c.rows))
 
     @property
     def dof_tree(self) -> Tree:
@@ -194,6 +205,26 @@ class Model:
     def joint(self, name: str) -> JointEntry:
         """A joint by name."""
         return self.joints[self._joint_number(name)]
+
+    def with_loop(
+        self,
+        name: str,
+        joint: Joint,
+        predecessor: str,
+        successor: str,
+        *,
+        at: ArrayLike | Placement = (0.0, 0.0, 0.0),
+        rotation: ArrayLike | None = None,
+        successor_at: ArrayLike | Placement = (0.0, 0.0, 0.0),
+        successor_rotation: ArrayLike | None = None,
+    ) -> Model:
+        """The same mechanism with one more joint, which closes a loop; arguments as in `bough.Builder.loop`."""
+        require_name(name, f"constraint {name!r}")
+        if any(constraint.name == name for constraint in self.constraints):
+            raise ModelError(f"constraint {name!r}: there is a constraint of this name already")
+        places = {frame.name: (frame.body, frame.placement) for frame in self._frames.values()}
+        sides = ((predecessor, at, rotation), (successor, successor_at, successor_rotation))
+        return replace(self, constraints=(*self.constraints, read_loop(name, joint, sides, places)))
 
     def limits(self, what: str) -> NDArray[np.float64]:
         """All limits or losses of one sort.

@@ -9,7 +9,7 @@ from typing import Protocol
 from bough.scalar import Scalar
 from bough.spatial.vector import UNITS, Vector
 
-__all__ = ["IDENTITY", "Matrix", "Symmetric", "cross_matrix", "from_quaternion"]
+__all__ = ["IDENTITY", "HasColumns", "Matrix", "Symmetric", "cross_matrix", "from_quaternion"]
 
 
 class HasColumns(Protocol):

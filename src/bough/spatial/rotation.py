@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
-from bough.scalar import Scalar, Symbolic
+from bough.scalar import Scalar, Symbolic, atan2
 from bough.spatial.matrix import IDENTITY, Matrix, Symmetric
 from bough.spatial.vector import Vector
 
-__all__ = ["Product", "Rotation", "about_x", "about_y", "about_z", "factored"]
+__all__ = ["Product", "Rotation", "about_x", "about_y", "about_z", "factored", "turn_about_z"]
 
 
 @dataclass(frozen=True)
@@ -179,6 +179,12 @@ def about_y(c: Scalar, s: Scalar) -> Product:
 def about_z(c: Scalar, s: Scalar) -> Product:
     """Rotation about z, from the cosine and sine of the angle."""
     return _about(2, c, s)
+
+
+def turn_about_z(R: Rotation) -> Scalar:
+    """The angle of the turn about z that is nearest to a rotation."""
+    x, y, _ = R.columns
+    return atan2(x.y - y.x, x.x + y.y)
 
 
 def factored(R: Matrix) -> Rotation:

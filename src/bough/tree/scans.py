@@ -117,8 +117,10 @@ def inward(structure: Structure[R], rule: Callable[[R, S], tuple[S | None, K]], 
     return Kept(kept)
 
 
-def ancestors(structure: Structure[R], body: Record, rule: Callable[[R, S], S], carry: S) -> S:
-    """From the parent of a body to the root: ``carry = rule(ancestor, carry)``."""
+def ancestors(
+    structure: Structure[R], body: Record, rule: Callable[[R, S], S], carry: S, count: int | None = None
+) -> S:
+    """From the parent of a body to the root, or over its first `count` ancestors: ``carry = rule(ancestor, carry)``."""
     scan = _Scan(structure)
     depths = Table("depths_above", structure.tree.depths - 1)
 
@@ -129,7 +131,7 @@ def ancestors(structure: Structure[R], body: Record, rule: Callable[[R, S], S], 
         return result, scan.parent_of(index)
 
     start = (carry, scan.parent_of(body.index))
-    return loop(gather_index(depths, body.index), step, start)[0]
+    return loop(gather_index(depths, body.index) if count is None else count, step, start)[0]
 
 
 def along(structure: Structure[R], bodies: Sequence[int], rule: Callable[[R, S], S], carry: S) -> S:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bough.model.joints.joint import Joint, Scalars
+from bough.scalar import Scalar
 from bough.spatial import STAY, Motion, Transform
 
 __all__ = ["Fixed"]
@@ -16,6 +17,9 @@ class Fixed(Joint):
 
     nq = 0
     nv = 0
+
+    def nearest(self, parameters: Scalars, X: Transform) -> list[Scalar]:
+        return []
 
     def transform(self, parameters: Scalars, q: Scalars) -> Transform:
         return STAY

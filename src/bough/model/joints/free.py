@@ -23,6 +23,9 @@ class Free(Joint):
     nv = 6
     quaternions = (3,)
 
+    def nearest(self, parameters: Scalars, X: Transform) -> list[Scalar]:
+        return [*X.translation.parts, *Quaternion.of_rotation(X.rotation).parts]
+
     def transform(self, parameters: Scalars, q: Scalars) -> Transform:
         return Transform(Quaternion.of(q[3:]).rotation, Vector.of(q[:3]))
 

@@ -15,8 +15,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.model.joints.closing import nearest_by_steps, workless
 from bough.scalar import Scalar
-from bough.spatial import REST, Motion, Transform
+from bough.spatial import REST, Force, Motion, Transform
 
 __all__ = ["Joint", "Scalars", "uniform"]
 
@@ -79,6 +80,27 @@ class Joint(ABC):
     def spins(self) -> bool:
         """Whether the canonical joint is a turn about z and nothing else."""
         return False
+
+    # -- closing a loop ---------------------------------------------------------------------------------------------
+
+    def nearest(self, parameters: Scalars, X: Transform) -> list[Scalar]:
+        """The configuration in which the body is placed by X, or nearly so; it lets the joint close a loop."""
+        return nearest_by_steps(
+            lambda q: self.transform(parameters, q),
+            lambda q: self.subspace(parameters, q),
+            lambda q, v: self.integrate(parameters, q, v),
+            self.neutral(),
+            X,
+        )
+
+    def reactions(self, parameters: Scalars, q: Scalars) -> tuple[Force, ...]:
+        """A basis of the forces that do no work on the joint's motion, in body coordinates: 6 - nv of them."""
+        return workless(self.subspace(parameters, q))
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the subspace is the same in every configuration."""
+        return type(self).subspace_rate is Joint.subspace_rate
 
     # -- configurations --------------------------------------------------------------------------------------------
 

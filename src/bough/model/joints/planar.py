@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bough.model.joints.axis import Axis, AxisLike, basis_with, read_axis
 from bough.model.joints.joint import Joint, Scalars
 from bough.scalar import Scalar, absolute, cos, select, sin
-from bough.spatial import UNIT_MOTIONS, Motion, Transform, Vector, about_z
+from bough.spatial import UNIT_MOTIONS, Motion, Transform, Vector, about_z, turn_about_z
 
 __all__ = ["Planar"]
 
@@ -46,6 +46,9 @@ class Planar(Joint):
     @property
     def alignment(self) -> NDArray[np.float64]:
         return basis_with(self.axis)
+
+    def nearest(self, parameters: Scalars, X: Transform) -> list[Scalar]:
+        return [X.translation.x, X.translation.y, turn_about_z(X.rotation)]
 
     def transform(self, parameters: Scalars, q: Scalars) -> Transform:
         return Transform(about_z(cos(q[2]), sin(q[2])), Vector(q[0], q[1], 0.0))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bough.model.joints.axis import Axis, AxisLike, basis_with, read_axis
 from bough.model.joints.joint import Joint, Scalars
+from bough.scalar import Scalar
 from bough.spatial import IDENTITY, UNIT_MOTIONS, Motion, Transform, Vector
 
 __all__ = ["Prismatic"]
@@ -36,6 +37,9 @@ class Prismatic(Joint):
     @property
     def alignment(self) -> NDArray[np.float64]:
         return basis_with(self.axis)
+
+    def nearest(self, parameters: Scalars, X: Transform) -> list[Scalar]:
+        return [X.translation.z]
 
     def transform(self, parameters: Scalars, q: Scalars) -> Transform:
         return Transform(IDENTITY, Vector(0.0, 0.0, q[0]))

@@ -81,6 +81,9 @@ class Reversed(Joint):
     def reach(self) -> tuple[float, ...]:
         return self.joint.reach
 
+    def nearest(self, parameters: Scalars, X: Transform) -> list[Scalar]:
+        return self.joint.nearest(parameters, X.inverse)
+
     def transform(self, parameters: Scalars, q: Scalars) -> Transform:
         return self.joint.transform(parameters, q).inverse
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from bough.model.joints.axis import Axis, AxisLike, basis_with, read_axis
 from bough.model.joints.joint import Joint, Scalars
-from bough.scalar import cos, sin
-from bough.spatial import UNIT_MOTIONS, ZERO, Motion, Transform, about_z
+from bough.scalar import Scalar, cos, sin
+from bough.spatial import UNIT_MOTIONS, ZERO, Motion, Transform, about_z, turn_about_z
 
 __all__ = ["Revolute"]
 
@@ -48,6 +48,9 @@ class Revolute(Joint):
     @property
     def alignment(self) -> NDArray[np.float64]:
         return basis_with(self.axis)
+
+    def nearest(self, parameters: Scalars, X: Transform) -> list[Scalar]:
+        return [turn_about_z(X.rotation)]
 
     def transform(self, parameters: Scalars, q: Scalars) -> Transform:
         return Transform(about_z(cos(q[0]), sin(q[0])), ZERO)

@@ -22,6 +22,9 @@ class Spherical(Joint):
     nv = 3
     quaternions = (0,)
 
+    def nearest(self, parameters: Scalars, X: Transform) -> list[Scalar]:
+        return Quaternion.of_rotation(X.rotation).parts
+
     def transform(self, parameters: Scalars, q: Scalars) -> Transform:
         return Transform(Quaternion.of(q).rotation, ZERO)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bough.model.joints.joint import Joint, Scalars
+from bough.scalar import Scalar
 from bough.spatial import IDENTITY, UNIT_MOTIONS, Motion, Transform, Vector
 
 __all__ = ["Translational"]
@@ -17,6 +18,9 @@ class Translational(Joint):
     nq = 3
     nv = 3
     reach = (1.0, 1.0, 1.0)
+
+    def nearest(self, parameters: Scalars, X: Transform) -> list[Scalar]:
+        return list(X.translation.parts)
 
     def transform(self, parameters: Scalars, q: Scalars) -> Transform:
         return Transform(IDENTITY, Vector.of(q))

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from bough.errors import ModelError
 from bough.model.joints.axis import Axis, AxisLike, basis_with, read_axis
 from bough.model.joints.joint import Joint, Scalars
-from bough.scalar import cos, sin
-from bough.spatial import REST, UNIT_MOTIONS, ZERO, Motion, Transform, Vector, about_x, about_y
+from bough.scalar import Scalar, atan2, cos, sin
+from bough.spatial import REST, UNIT_MOTIONS, UNITS, ZERO, Force, Motion, Transform, Vector, about_x, about_y
 
 __all__ = ["Universal"]
 
@@ -44,6 +44,10 @@ class Universal(Joint):
         x, y, z = (float(part) for part in np.cross(self.axis1, self.axis2))
         return basis_with(read_axis((x, y, z), "the normal of a universal joint"), self.axis1)
 
+    def nearest(self, parameters: Scalars, X: Transform) -> list[Scalar]:
+        x, y, _ = X.rotation.columns
+        return [atan2(y.z, y.y), atan2(X.rotation.columns[2].x, x.x)]
+
     def transform(self, parameters: Scalars, q: Scalars) -> Transform:
         return Transform(about_x(cos(q[0]), sin(q[0])) @ about_y(cos(q[1]), sin(q[1])), ZERO)
 
@@ -52,3 +56,7 @@ class Universal(Joint):
 
     def subspace_rate(self, parameters: Scalars, q: Scalars, v: Scalars) -> tuple[Motion, ...]:
         return (Motion(Vector(-sin(q[1]) * v[1], 0.0, cos(q[1]) * v[1]), ZERO), REST)
+
+    def reactions(self, parameters: Scalars, q: Scalars) -> tuple[Force, ...]:
+        normal = Vector(-sin(q[1]), 0.0, cos(q[1]))  # of both axes
+        return (*(Force(ZERO, u) for u in UNITS), Force(normal, ZERO))

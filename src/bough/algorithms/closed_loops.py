@@ -1,0 +1,131 @@
+"""Forward dynamics with constraints by method 2 of Featherstone & Orin 2000, section 3.4: the multipliers first.
+
+M q̈ + C = τ + Lᵀ λ and L q̈ = c give L M⁻¹ Lᵀ λ = c - L M⁻¹ (τ - C) (21), formed through the branch-sparse factor
+M = Lₘᵀ D Lₘ: with Y = Lₘ⁻ᵀ Lᵀ it is Yᵀ D⁻¹ Y. Rows of L that depend on the rows before them leave no pivot, get no
+multiplier, and must agree with them; a state in which a pivot or their agreement is in doubt is said to be so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bough.algorithms.crba import crba
+from bough.algorithms.loops import Terms, constraint_terms, row_groups
+from bough.algorithms.rnea import ZEROS, rnea
+from bough.factor import diagonal, ltdl, solve_L, solve_Lt
+from bough.model import Mechanism
+from bough.scalar import Array, Bool, Index, Scalar, array, both, either, loop, select
+
+__all__ = ["DEPENDENT", "INDEPENDENT", "constrained_dynamics"]
+
+DEPENDENT, INDEPENDENT = 1e-12, 1e-6
+"""What elimination leaves of a row if it depends on the rows before, and if it surely does not: its pivot, beside the
+sum of the diagonal entries of its group."""
+
+CONFLICT = 1e-6
+"""What elimination may leave of the right-hand side of a dependent row, beside the whole right-hand side."""
+
+
+@dataclass(frozen=True)
+class Small:
+    """The solution of the small system: multipliers, and whether rank or agreement are in doubt."""
+
+    multipliers: list[Scalar]
+    doubtful: Bool
+
+
+def constrained_dynamics(
+    m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None, rate: float
+) -> tuple[Array, Array, list[Scalar]]:
+    """Accelerations, pivots, multipliers.
+
+    Behind the pivots of M stands one more number: negative where the answer is in doubt, and else no verdict. `rate` is
+    that of the stabilisation: errors obey ë + 2 rate ė + rate² e = 0.
+    """
+    tree = m.coupling.dof_tree
+    n, terms = tree.n, constraint_terms(m, q, v)
+    count = len(terms.errors)
+    factor = ltdl(tree, crba(m, q))
+    D, C = diagonal(tree, factor), rnea(m, q, v, ZEROS, f_ext)
+    w = solve_Lt(tree, factor, _filled(n, lambda k: tau[k] - C[k]), unit=True)
+    Y = [solve_Lt(tree, factor, _row(terms.matrix, r, n), unit=True) for r in range(count)]
+    Z = [_over(y, D, n) for y in Y]
+    A = [[_dot(Z[i], Y[j], n) for j in range(i + 1)] for i in range(count)]
+    aims, have = [wanted(terms, r, rate) for r in range(count)], [_dot(z, w, n) for z in Z]
+    small = _solved(A, aims, have, row_groups(m))
+
+    def forced(k: Index) -> Scalar:
+        total: Scalar = w[k] / D[k]
+        for z, multiplier in zip(Z, small.multipliers, strict=True):
+            total = total + z[k] * multiplier
+        return total
+
+    qdd = solve_L(tree, factor, _filled(n, forced), unit=True)
+    first: Scalar = D[0] if n else 1.0
+    verdict = select(small.doubtful, -1.0, first)
+    pivots = array(n + 1)
+    loop(n, lambda k, carry: _put(pivots, k, D[k], carry), ())
+    pivots[n] = verdict
+    return qdd, pivots, small.multipliers
+
+
+def wanted(terms: Terms, row: int, rate: float) -> Scalar:
+    """The right-hand side c of L q̈ = c, with the terms that bring errors back to zero."""
+    return -(terms.bias[row] + terms.rates[row] * (2.0 * rate) + terms.errors[row] * (rate * rate))
+
+
+def _solved(A: list[list[Scalar]], c: list[Scalar], have: list[Scalar], groups: list[int]) -> Small:
+    """A λ = c - have by LDLᵀ from the first row on; A by its lower triangle. Dependent rows are left out."""
+    n = len(A)
+    sums: dict[int, Scalar] = {}
+    for k, group in enumerate(groups):
+        sums[group] = sums.get(group, 0.0) + A[k][k]
+    whole = [sums[group] for group in groups]
+    b = [x - y for x, y in zip(c, have, strict=True)]
+    size: Scalar = 0.0
+    for x, y in zip(c, have, strict=True):
+        size = size + (x * x + y * y)
+    doubtful: Bool = False
+    inverse: list[Scalar] = []
+    A = [list(row) for row in A]
+    for k in range(n):
+        pivot = A[k][k]
+        left_out = pivot <= whole[k] * DEPENDENT
+        unclear = both(whole[k] * DEPENDENT < pivot, pivot < whole[k] * INDEPENDENT)
+        at_odds = both(left_out, size * CONFLICT**2 < b[k] * b[k])
+        doubtful = either(doubtful, either(unclear, at_odds))
+        inverse.append(select(left_out, 0.0, 1.0 / select(left_out, 1.0, pivot)))
+        for i in range(k + 1, n):
+            before, A[i][k] = A[i][k], A[i][k] * inverse[k]
+            for j in range(k + 1, i + 1):
+                A[i][j] = A[i][j] - before * A[j][k]
+            b[i] = b[i] - A[i][k] * b[k]
+    found = [value * factor for value, factor in zip(b, inverse, strict=True)]
+    for k in reversed(range(n)):
+        for j in range(k):
+            found[j] = found[j] - A[k][j] * found[k]
+    return Small(found, doubtful)
+
+
+def _put(to: Array, k: Index, value: Scalar, carry: tuple[()]) -> tuple[()]:
+    to[k] = value
+    return carry
+
+
+def _filled(n: int, entry: Callable[[Index], Scalar]) -> Array:
+    result = array(n)
+    loop(n, lambda k, carry: _put(result, k, entry(k), carry), ())
+    return result
+
+
+def _row(matrix: Array, row: int, n: int) -> Array:
+    return _filled(n, lambda k: matrix[k + row * n])
+
+
+def _over(a: Array, b: Array, n: int) -> Array:
+    return _filled(n, lambda k: a[k] / b[k])
+
+
+def _dot(a: Array, b: Array, n: int) -> Scalar:
+    return loop(n, lambda k, total: total + a[k] * b[k], 0.0)

@@ -1,0 +1,249 @@
+"""Constrained dynamics on arrays: constraint kinematics, and the accelerations of mechanisms with loops."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.algorithms.loops import row_groups
+from bough.errors import ModelError, UnknownNameError
+from bough.kernel.border import FloatArray, write_out
+from bough.kernel.dynamics import bias_forces, crba, forward_dynamics
+from bough.kernel.run import NO_CALLS, mechanism, require_model, run
+from bough.kernel.saddle import Nearest, nearest, whole_system
+from bough.kernel.specs import Options
+from bough.model import Model
+
+__all__ = [
+    "TIME_CONSTANT",
+    "ConstrainedMotion",
+    "constrained_dynamics",
+    "constrained_motion",
+    "constraint_bias",
+    "constraint_errors",
+    "constraint_jacobian",
+    "loop_configurations",
+    "loop_jacobian",
+]
+
+TIME_CONSTANT = 0.05
+"""Seconds in which errors of constraints decay: e and ė follow ë + 2 ė/T + e/T² = 0, critically damped."""
+
+LARGEST = 48
+"""More rows than this, and "auto" takes LAPACK: straight-line code of rows³/6 multiply-adds would be too long."""
+
+Method = Literal["auto", "kkt", "multipliers", "null_space"]
+
+
+def constraint_errors(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
+    """How far each constraint of the model is from being met, (..., rows): m for translations, rad for rotations.
+
+    Rows follow ``model.constraints``, and are named by ``model.constraint_names``. Those of a loop are the components
+    of the displacement of its successor from where its joint, in the nearest configuration, would have it, along the
+    axes of the joint's moving side: x, y, z, then rotations about x, y, z, less those that the joint allows. Where the
+    joint has an axis, z is along it (``joint.alignment``).
+    """
+    require_model(model)
+    return run(model, "constraint_errors", {"q": q}, out=out, check=check)["errors"]
+
+
+def constraint_jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
+    """The matrix L (..., rows, nv) of the constraints L v = 0; its columns are zero but on the paths of the loops."""
+    require_model(model)
+    return run(model, "constraint_jacobian", {"q": q}, out=out, check=check)["L"]
+
+
+def constraint_bias(
+    model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
+) -> FloatArray:
+    """What velocities add to the constraints on accelerations, L v̇ + bias = 0, (..., rows): m/s² or rad/s²."""
+    require_model(model)
+    return run(model, "constraint_bias", {"q": q, "v": v}, out=out, check=check)["bias"]
+
+
+def loop_configurations(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
+    """The configurations of the joints that close loops, one behind the other in the order of ``model.loops``.
+
+    Laid out as q of any joint of the type (..., sum of nq). Where a loop is open it is the nearest configuration.
+    """
+    require_model(model)
+    return run(model, "loop_configurations", {"q": q}, out=out, check=check)["x"]
+
+
+def loop_jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
+    """The matrix B (..., sum of nv, nv) that gives the velocities B v of the joints that close loops.
+
+    Drives, springs and dampers with forces f on these joints act on the tree as joint forces Bᵀ f: add these to tau.
+    """
+    require_model(model)
+    return run(model, "loop_jacobian", {"q": q}, out=out, check=check)["B"]
+
+
+def constrained_dynamics(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    method: Method = "auto",
+    *,
+    time_constant: float = TIME_CONSTANT,
+    out: FloatArray | None = None,
+    check: bool = True,
+) -> FloatArray:
+    """Forward dynamics of a mechanism with its constraints: the accelerations under given joint forces, (..., nv).
+
+    Loops may be redundant, as those of a planar mechanism in space are, and their rank may change along the motion. The
+    accelerations are unique all the same. Where constraints contradict each other, they are met in the sense of least
+    squares; `constrained_motion` tells which.
+
+    Parameters
+    ----------
+    model, q, v, tau, f_ext, out, check
+        As in `aba`. q and v should meet the constraints: see `assemble` and `consistent_velocity`. What is float32 is
+        computed in float64 all the same: ranks could not be told otherwise.
+    method
+        "multipliers": one compiled program, in which constraints that depend on others are left out; states where
+        their pivots do not say so clearly are solved again as by "null_space". "null_space": by a rank test. "kkt": all
+        equations at once. "auto": by the number of constraints. (Methods 2, 3 and 1 of Featherstone & Orin 2000.)
+    time_constant
+        Errors of position and velocity decay in this time (s), critically damped; infinity leaves them alone. An
+        explicit integrator needs steps shorter than this. Each value has a program of its own.
+
+    Raises
+    ------
+    SingularError
+        If a joint moves nothing that has inertia; the message names it.
+    """
+    key = ("constrained_dynamics", method, time_constant)
+    fast = getattr(model, "calls", NO_CALLS).get(key) if isinstance(method, str) else None
+    if fast is not None and f_ext is None and out is None and check:
+        qdd: FloatArray | None = fast(q, v, tau)
+        if qdd is not None:
+            return qdd
+    arrays = _doubles(q=q, v=v, tau=tau, f_ext=f_ext)
+    if all_single(q, v, tau, *(() if f_ext is None else (f_ext,))):
+        whole = constrained_dynamics(
+            model, arrays["q"], arrays["v"], arrays["tau"], arrays["f_ext"], method,  # type: ignore[arg-type]
+            time_constant=time_constant, check=check,
+        )  # fmt: skip
+        return whole.astype(np.float32) if out is None else write_out(out, whole.astype(np.float32))
+    chosen, options = _chosen(model, method), Options(rate=_rate(time_constant))
+    if chosen != "multipliers":
+        result = _by_rank(model, arrays, options, chosen, check).x
+        return result if out is None else write_out(out, result)
+    call_as = None if f_ext is not None else key
+    apart = out is None or not any(isinstance(a, np.ndarray) and np.may_share_memory(a, out) for a in arrays.values())
+    results = run(model, "constrained_dynamics", arrays, options, out if apart else None, check, call_as)
+    if "pivots" in results:
+        doubtful = results["pivots"][..., model.nv] < 0.0
+        if doubtful.any():  # the arguments are read again: `out` must not be one of them
+            some = _picked(model, arrays, doubtful)
+            results["qdd"][doubtful] = _by_rank(model, some, options, "null_space", check).x
+    return results["qdd"] if apart or out is None else write_out(out, results["qdd"])
+
+
+@dataclass(frozen=True, eq=False)
+class ConstrainedMotion:
+    """How a mechanism with constraints moves, and what holds it together.
+
+    Attributes
+    ----------
+    acceleration
+        v̇ (..., nv).
+    forces
+        The multipliers λ (..., rows), N or N m: the force of each row on the successor of its loop, along the
+        directions of `constraint_errors`. Joint forces Lᵀ λ act on the tree. Where constraints are redundant many λ
+        give the same motion; this is the smallest, with each row measured by what it moves.
+    rank
+        How many constraints are independent (...).
+    residual
+        L v̇ less what it should be (..., rows): zero unless constraints contradict each other.
+    conflicts
+        Names of the rows (see `Model.constraint_names`) that are not met in some state.
+    """
+
+    acceleration: FloatArray
+    forces: FloatArray
+    rank: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+    residual: FloatArray
+    conflicts: tuple[str, ...]
+
+
+def constrained_motion(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    time_constant: float = TIME_CONSTANT,
+    check: bool = True,
+) -> ConstrainedMotion:
+    """Forward dynamics of a mechanism with its constraints, with the forces of constraints and their rank.
+
+    Arguments are those of `constrained_dynamics`. The rank is that of L in the metric of the mass matrix, where the
+    rows of one loop and one unit, translations or rotations, are scaled together to unit length: singular values below
+    1e-6 of the largest count as zero.
+    """
+    require_model(model)
+    arrays = _doubles(q=q, v=v, tau=tau, f_ext=f_ext)
+    found = _by_rank(model, arrays, Options(rate=_rate(time_constant)), "null_space", check)
+    broken = np.flatnonzero(found.broken.any(axis=tuple(range(found.broken.ndim - 1))))
+    names = tuple(model.constraint_names[k] for k in broken)
+    return ConstrainedMotion(found.x, found.multipliers, found.rank, found.residual, names)
+
+
+def all_single(*arrays: object) -> bool:
+    """Whether all arguments are float32."""
+    return all(isinstance(a, np.ndarray) and a.dtype == np.float32 for a in arrays)
+
+
+def _doubles(**arrays: ArrayLike | None) -> dict[str, ArrayLike | None]:
+    """The arguments with float32 made float64, without which ranks cannot be told."""
+    single = {key for key, a in arrays.items() if isinstance(a, np.ndarray) and a.dtype == np.float32}
+    return {key: np.asarray(a, np.float64) if key in single else a for key, a in arrays.items()}
+
+
+def _by_rank(model: Model, arrays: dict[str, ArrayLike | None], options: Options, method: str, check: bool) -> Nearest:
+    """Methods 1 and 3, in NumPy, one matrix per state."""
+    q, v, tau, f_ext = arrays["q"], arrays["v"], arrays["tau"], arrays["f_ext"]
+    assert q is not None and v is not None and tau is not None
+    free = forward_dynamics(model, q, v, tau, f_ext, check=check)
+    terms = run(model, "constraint_terms", {"q": q, "v": v}, options, check=check, whole=True)
+    M, groups = crba(model, q, check=check), row_groups(mechanism(model))
+    if method == "kkt":
+        force = np.asarray(tau) - bias_forces(model, q, v, f_ext, check=check)
+        return whole_system(M, terms["L"], free, force, terms["aims"], groups)
+    return nearest(M, terms["L"], free, terms["aims"], groups)
+
+
+def _picked(
+    model: Model, arrays: dict[str, ArrayLike | None], chosen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+) -> dict[str, ArrayLike | None]:
+    """The arguments of some states of a batch."""
+    ends = {"q": (model.nq,), "v": (model.nv,), "tau": (model.nv,), "f_ext": (model.nbodies, 6)}
+    return {
+        key: None if a is None else np.broadcast_to(a, (*chosen.shape, *ends[key]))[chosen] for key, a in arrays.items()
+    }
+
+
+def _chosen(model: Model, method: object) -> str:
+    names = get_args(Method)
+    if not isinstance(method, str) or method not in names:
+        raise UnknownNameError("method of constrained dynamics", method, names)
+    require_model(model)
+    if method != "auto":
+        return method
+    return "multipliers" if len(model.constraint_names) <= LARGEST else "null_space"
+
+
+def _rate(time_constant: float) -> float:
+    """1/T in 1/s."""
+    if not isinstance(time_constant, int | float) or math.isnan(time_constant) or not time_constant > 0.0:
+        raise ModelError(f"the time constant of constraints is {time_constant!r}, expected a positive number (s)")
+    return 1.0 / time_constant

@@ -1,0 +1,103 @@
+"""What a joint needs to close a loop, for joints that do not say it themselves.
+
+A loop joint has no coordinates of its own in q: its configuration follows from where its two sides are, and its forces
+are those that do no work on its motions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from bough.scalar import Index, Scalar, loop, select, sqrt
+from bough.spatial import UNIT_MOTIONS, Force, Motion, Quaternion, Transform, Vector, unit_directions
+
+__all__ = ["displacement", "least_squares", "nearest_by_steps", "workless"]
+
+STEPS = 10
+"""Gauss-Newton steps from the neutral configuration: one is exact for screws, ten leave rounding for the rest."""
+
+
+def displacement(X: Transform) -> Motion:
+    """How far a placement is from the identity: its rotation vector (rad) and its translation (m)."""
+    return Motion(Quaternion.of_rotation(X.rotation).log, X.translation)
+
+
+def nearest_by_steps(
+    transform: Callable[[Sequence[Scalar]], Transform],
+    subspace: Callable[[Sequence[Scalar]], tuple[Motion, ...]],
+    integrate: Callable[[Sequence[Scalar], Sequence[Scalar]], list[Scalar]],
+    neutral: Sequence[float],
+    X: Transform,
+) -> list[Scalar]:
+    """The configuration whose transform is nearest to X, by Gauss-Newton steps."""
+
+    def step(k: Index, q: list[Scalar]) -> list[Scalar]:
+        left = displacement(transform(q).inverse.then(X))
+        return list(integrate(q, least_squares(subspace(q), left)))
+
+    start: list[Scalar] = list(neutral)
+    return loop(STEPS, step, start)
+
+
+def least_squares(S: Sequence[Motion], m: Motion) -> list[Scalar]:
+    """The x for which S x is nearest to m, by orthogonal columns (rad and m count alike)."""
+    rest, columns = _six(m), [_six(s) for s in S]
+    if len(unit_directions(S)) == len(S):
+        return [_dot(column, rest) for column in columns]
+    R: list[list[Scalar]] = []
+    right: list[Scalar] = []
+    for k, column in enumerate(columns):
+        square = _dot(column, column)
+        R.append([_dot(column, other) / square for other in columns[k + 1 :]])
+        right.append(_dot(column, rest) / square)
+        rest = [a - b * right[k] for a, b in zip(rest, column, strict=True)]
+        for j, factor in enumerate(R[k], start=k + 1):
+            columns[j] = [a - b * factor for a, b in zip(columns[j], column, strict=True)]
+    x: list[Scalar] = []
+    for row, value in zip(reversed(R), reversed(right), strict=True):
+        for factor, known in zip(row, x, strict=True):
+            value = value - factor * known
+        x.insert(0, value)
+    return x
+
+
+def workless(S: Sequence[Motion]) -> tuple[Force, ...]:
+    """A basis of the forces that do no work on the motions S.
+
+    Unit forces where S is made of unit motions, along x, y, z and about x, y, z in this order; otherwise the rest of
+    the orthogonal basis that begins with S, by Householder's reflections.
+    """
+    units = unit_directions(S)
+    if len(units) == len(S):
+        left = [k for k in (3, 4, 5, 0, 1, 2) if k not in units]
+        return tuple(Force(UNIT_MOTIONS[k].angular, UNIT_MOTIONS[k].linear) for k in left)
+    mirrors: list[list[Scalar]] = []
+    for k, s in enumerate(S):
+        x = _six(s)
+        for mirror in mirrors:
+            x = _reflected(x, mirror)
+        length = sqrt(_dot(x[k:], x[k:]))
+        mirrors.append([*([0.0] * k), x[k] + select(x[k] < 0.0, -length, length), *x[k + 1 :]])
+    forces = []
+    for k in range(len(S), 6):
+        y: list[Scalar] = [1.0 if j == k else 0.0 for j in range(6)]
+        for mirror in reversed(mirrors):
+            y = _reflected(y, mirror)
+        forces.append(Force(Vector.of(y[:3]), Vector.of(y[3:])))
+    return tuple(forces)
+
+
+def _reflected(x: Sequence[Scalar], mirror: Sequence[Scalar]) -> list[Scalar]:
+    factor = 2.0 * _dot(x, mirror) / _dot(mirror, mirror)
+    return [a - b * factor for a, b in zip(x, mirror, strict=True)]
+
+
+def _six(m: Motion) -> list[Scalar]:
+    return [*m.angular.parts, *m.linear.parts]
+
+
+def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    total: Scalar = 0.0
+    for x, y in zip(a, b, strict=True):
+        total = total + x * y
+    return total
