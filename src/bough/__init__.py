@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bough.__about__ import __version__
 from bough.backends.threads import get_num_threads, set_num_threads
+from bough.complementarity import Conditions, Solution
 from bough.errors import (
     BoughError,
     FiniteError,
@@ -26,6 +27,7 @@ from bough.errors import (
 )
 from bough.kernel import cache
 from bough.kernel.compile import get_backend, set_backend
+from bough.kernel.complementarity import Swept, complementarity_residual, gauss_seidel, pivoting
 from bough.kernel.configuration import difference, integrate, interpolate, neutral, random
 from bough.kernel.counting import count
 from bough.kernel.dynamics import (
@@ -97,6 +99,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BoughError",
     "Builder",
+    "Conditions",
     "Count",
     "Cylindrical",
     "Equality",
@@ -121,7 +124,9 @@ __all__ = [
     "SaveError",
     "ShapeError",
     "SingularError",
+    "Solution",
     "Spherical",
+    "Swept",
     "Translational",
     "Tree",
     "TreeError",
@@ -137,6 +142,7 @@ __all__ = [
     "center_of_mass_jacobian",
     "centroidal_momentum",
     "centroidal_momentum_matrix",
+    "complementarity_residual",
     "coriolis_forces",
     "coriolis_matrix",
     "count",
@@ -149,6 +155,7 @@ __all__ = [
     "from_drake",
     "from_mujoco",
     "from_pinocchio",
+    "gauss_seidel",
     "get_backend",
     "get_num_threads",
     "global_form",
@@ -168,6 +175,7 @@ __all__ = [
     "neutral",
     "operational_space_inertia",
     "paper",
+    "pivoting",
     "placements",
     "potential_energy",
     "problems",
