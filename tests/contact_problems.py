@@ -36,7 +36,10 @@ def velocities(J: Any, masses: Any, v: Any, conditions: Conditions, mu: Any) -> 
 
 
 def random_problem(rng: np.random.Generator) -> Problem:
-    """A few bodies with contacts and equalities: independent, redundant, sparse, or jammed between two sides."""
+    """A few bodies with contacts and equalities: independent, redundant, sparse, jammed or stacked."""
+    if rng.random() < 0.1:
+        boxes = int(rng.integers(1, 4))
+        return stack(boxes, rng.choice([0.0, 0.3, 1.0]), rng.normal() * 10, 10 ** rng.uniform(-0.5, 0.5, boxes))
     bodies, contacts, equalities = rng.integers(1, 5), int(rng.integers(1, 7)), int(rng.integers(0, 4))
     conditions = Conditions.equalities(equalities) + Conditions.contacts(contacts)
     J = rng.normal(size=(conditions.n, 6 * bodies))

@@ -57,7 +57,8 @@ def test_without_friction_a_does_not_depend_on_the_order_of_rows(seed: int, rows
 
 @given(seed=st.integers(0, 2**32), units=st.tuples(st.integers(-9, 9), st.integers(-9, 9)))
 def test_units_do_not_matter(seed: int, units: tuple[int, int]) -> None:
-    problem = random_problem(np.random.default_rng(seed))
+    rng, conditions = np.random.default_rng(seed), Conditions.equalities(1) + Conditions.contacts(2)
+    problem = velocities(rng.normal(size=(7, 9)), 1.0, rng.normal(size=9), conditions, 0.1)  # forces are unique
     of_a, of_f = (2.0**k for k in units)
     scaled = Problem(problem.A * of_a / of_f, problem.b * of_a, problem.conditions, problem.mu)
     np.testing.assert_allclose(solved(scaled).f / of_f, solved(problem).f, rtol=1e-9, atol=1e-9)

@@ -86,9 +86,24 @@ class Conditions:
         return np.array([i for i, kind in enumerate(self.kinds) if kind in kinds], np.intp)
 
     @cached_property
+    def inequality(self) -> NDArray[np.intp]:
+        """The numbers of the inequality rows."""
+        return self.of("inequality")
+
+    @cached_property
+    def pyramid(self) -> NDArray[np.intp]:
+        """The numbers of the rows of pyramids."""
+        return self.of("pyramid")
+
+    @cached_property
     def cones(self) -> NDArray[np.intp]:
         """The first row of each cone; the second comes after it."""
         return self.of("cone")[::2]
+
+    @cached_property
+    def normal(self) -> NDArray[np.intp]:
+        """`normals` as an array."""
+        return np.array(self.normals, np.intp)
 
     def _check(self) -> None:
         for i, kind in enumerate(self.kinds):

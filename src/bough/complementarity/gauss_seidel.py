@@ -38,8 +38,8 @@ def gauss_seidel(
 ) -> dict[str, Array | list[Scalar]]:
     """Sweep over the rows until no force changes by more than a tolerance, or a number of sweeps is reached.
 
-    `A` is dense, row by row. `stop` holds the tolerance, in units of a, and the number of sweeps. A change of force
-    counts by the change of its own a that it makes.
+    `A` is dense, row by row, and `mu` is read at the rows of friction. `stop` holds the tolerance, in units of a, and
+    the number of sweeps. A change of force counts by the change of its own a that it makes.
     """
     n = conditions.n
     f, d = _filled(n, lambda i: start[i]), _filled(n, lambda i: A[i * (n + 1)])
@@ -68,7 +68,7 @@ def gauss_seidel(
             return moved(i, d[i], maximum(wanted(i, d[i]), 0.0))
 
         def pyramid() -> Scalar:
-            bound = mu[normal] * f[normal]
+            bound = mu[i] * f[normal]
             return moved(i, d[i], maximum(-bound, minimum(bound, wanted(i, d[i]))))
 
         def cone() -> Scalar:
@@ -76,7 +76,7 @@ def gauss_seidel(
             mean, half, off = (d[i] + d[i + 1]) / 2.0, (d[i] - d[i + 1]) / 2.0, A[i * (n + 1) + 1]
             size = mean + sqrt(half * half + off * off)
             first, second = wanted(i, size), wanted(i + 1, size)
-            bound, length = mu[normal] * f[normal], sqrt(first * first + second * second)
+            bound, length = mu[i] * f[normal], sqrt(first * first + second * second)
             part = select(length <= bound, 1.0, bound / select(length > 0.0, length, 1.0))
             return maximum(moved(i, size, part * first), moved(i + 1, size, part * second))
 

@@ -9,7 +9,7 @@ Otherwise it may end in a ray, whose direction says which variables grow without
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,21 +21,24 @@ Numbers = NDArray[np.floating[Any]]
 PIVOT = 1e-11
 """An entry below this part of the largest of its column counts as zero: it bounds nothing and is no pivot."""
 
-LONGEST = 30
+TIE = 1e-13
+"""Rounding of the values of a problem of magnitude 1."""
+
+LONGEST = 10
 """A path is given up after this many pivots per row; most take one to three."""
 
 
 @dataclass(frozen=True)
 class Path:
-    """Where a path ended: at a solution, in a ray, or after too many pivots."""
+    """Where a path ended: at a solution, in a ray, or nowhere, after too many pivots."""
 
-    end: str  # "solution", "ray" or "limit"
+    end: Literal["solution", "ray", "lost"]
     basic: NDArray[np.bool_]  # which z are basic: all others are zero
     ray: Numbers  # the direction of a ray in z; zero for other ends
     pivots: int
 
 
-def lemke(M: Numbers, q: Numbers, d: Numbers) -> Path:
+def lemke(M: Numbers, q: Numbers, d: Numbers, fresh: int) -> Path:
     """Follow the path from z₀ large to its end.
 
     Parameters
@@ -45,6 +48,8 @@ def lemke(M: Numbers, q: Numbers, d: Numbers) -> Path:
         q should be slightly perturbed.
     d
         The covering vector, positive, shape (n,).
+    fresh
+        After so many pivots all numbers are computed anew from M and q; 0 for never.
     """
     n = len(q)
     if q.min(initial=0) >= 0:
@@ -63,15 +68,25 @@ def lemke(M: Numbers, q: Numbers, d: Numbers) -> Path:
         if leaving == 2 * n:
             return Path("solution", _basic_z(basic, n), np.zeros(n), pivots)
         column = place[(leaving + n) % (2 * n)]  # the complement of what left comes in
+        if fresh and pivots % fresh == 0:
+            try:
+                T = _rebuilt(M, q, d, basic, other)
+            except np.linalg.LinAlgError:  # rounding has led to a basis that is none
+                return Path("lost", _basic_z(basic, n), np.zeros(n), pivots)
         direction, values = T[:, column], T[:, -1]
         ratios.fill(np.inf)
         np.divide(values, -direction, out=ratios, where=direction < -PIVOT * np.abs(direction).max())
-        row, artificial = int(ratios.argmin()), place[2 * n]
-        if ratios[row] == np.inf:
+        least = ratios.min()
+        if least == np.inf:
             return Path("ray", _basic_z(basic, n), _direction(basic, other, direction, column), pivots)
-        if ratios[artificial] == ratios[row]:
-            row = artificial
-    return Path("limit", _basic_z(basic, n), np.zeros(n), LONGEST * n)
+        # of the rows that become zero first, but for rounding, z₀ or the one with the largest pivot leaves
+        if ratios[place[2 * n]] <= least:
+            row = place[2 * n]
+        else:
+            near = np.flatnonzero(ratios < np.inf)
+            near = near[ratios[near] <= np.min((values[near] + TIE) / -direction[near])]
+            row = int(near[direction[near].argmin()])
+    return Path("lost", _basic_z(basic, n), np.zeros(n), LONGEST * n)
 
 
 def _pivot(T: Numbers, row: int, column: int, product: Numbers) -> None:
@@ -85,6 +100,14 @@ def _pivot(T: Numbers, row: int, column: int, product: Numbers) -> None:
     T[row] = line
     T += np.multiply.outer(factors, line, out=product)
     np.maximum(T[:, -1], 0, out=T[:, -1])  # what rounding put below zero
+
+
+def _rebuilt(M: Numbers, q: Numbers, d: Numbers, basic: list[int], other: list[int]) -> Numbers:
+    """T from the problem itself, free of the rounding of all pivots so far."""
+    W = np.column_stack([np.eye(len(q)), -M, -d])
+    T = np.linalg.solve(W[:, basic], np.column_stack([-W[:, other], q]))
+    np.maximum(T[:, -1], 0, out=T[:, -1])
+    return np.asarray(T)
 
 
 def _basic_z(basic: list[int], n: int) -> NDArray[np.bool_]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from bough.complementarity.conditions import NONE, Conditions
 
-__all__ = ["CONFLICT", "Problem", "Reduction", "reduced"]
+__all__ = ["CONFLICT", "RANK", "Problem", "Reduction", "reduced"]
 
 Numbers = NDArray[np.floating[Any]]
 Rows = NDArray[np.intp]
@@ -29,7 +30,7 @@ class Problem:
     A: Numbers
     b: Numbers
     conditions: Conditions
-    mu: Numbers  # read at the rows of normals
+    mu: Numbers  # read at the rows of friction
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,6 @@ class Reduction:
 
     problem: Problem
     rows: Rows  # the rows of the whole problem that are left
-    equalities: Rows
     conflicts: Rows  # equalities that contradict each other
     still: Numbers  # forces of the whole problem where those of the rows left are zero, (n,)
     response: Numbers  # how they follow the forces of the rows left, (n, m)
@@ -54,48 +54,52 @@ def reduced(A: Numbers, b: Numbers, conditions: Conditions, mu: Numbers, slip: N
     A sliding row has the force -μ fₙ sign(slip) whatever its a. The equalities are met in the least-squares sense, by
     the smallest forces, for any forces of the rows that are left.
     """
-    n = conditions.n
-    normals = np.array(conditions.normals, np.intp)
-    sliding = (slip != 0) & (normals != NONE)
-    equal = np.array([kind == "equality" for kind in conditions.kinds], np.bool_)
-    e, c = np.flatnonzero(equal), np.flatnonzero(~equal & ~sliding)
+    n, normals = conditions.n, conditions.normal
+    sliding = np.flatnonzero((slip != 0) & (normals != NONE))
+    e, c, left = _parts(conditions, tuple(sliding.tolist()))
+
+    # scaled so that A has the diagonal 1, and b the largest entry 1
+    diagonal = np.diagonal(A)
+    d = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1))
+    mu = mu * np.where(normals == NONE, 1, d[normals] / d)
+    size = float(np.max(np.abs(d * b), initial=0)) or 1.0
+    B, q = d[:, None] * A * d, d * b / size
 
     # f = S f: a sliding row follows its normal
     S = np.eye(n)
     S[sliding] = 0
-    S[np.flatnonzero(sliding), normals[sliding]] = -mu[normals[sliding]] * np.sign(slip[sliding])
+    S[sliding, normals[sliding]] = -mu[sliding] * np.sign(slip[sliding])
+    if sliding.size:
+        B = B @ S
 
-    # one scale for all rows of a contact, so that μ keeps its meaning
-    d = _scales(np.diagonal(A), np.where(normals == NONE, np.arange(n), normals))
-    size = float(np.max(np.abs(d * b), initial=0)) or 1.0
-    B, q = d[:, None] * (A @ S) * d, d * b / size
-
-    # what the equalities make of it (Schur complement)
-    inverse, lost = _pseudo_inverse(B[np.ix_(e, e)], q[e])
-    gain = -inverse @ B[np.ix_(e, c)]
-    left, offset = B[np.ix_(c, c)] + B[np.ix_(c, e)] @ gain, q[c] - B[np.ix_(c, e)] @ (inverse @ q[e])
-    left[np.abs(left).max(axis=1, initial=0) < RANK] = 0  # rows that the equalities leave nothing of
-
-    response = np.zeros((n, len(c)))
-    response[c], response[e] = np.eye(len(c)), gain
-    still = np.zeros(n)
-    still[e] = -inverse @ q[e]
+    # what the equalities make of the rest (Schur complement)
+    matrix, offset, still = B[c[:, None], c], q[c], np.zeros(n)
+    lost: Numbers = np.zeros(0)
+    response = S[:, c]
+    if e.size:
+        inverse, lost = _pseudo_inverse(B[e[:, None], e], q[e])
+        gain = inverse @ B[e[:, None], c]
+        still[e], response[e] = -inverse @ q[e], -gain
+        matrix -= B[c[:, None], e] @ gain
+        offset += B[c[:, None], e] @ still[e]
+        matrix[np.abs(matrix).max(axis=1, initial=0) < RANK] = 0  # rows that the equalities leave nothing of
     return Reduction(
-        Problem(left, offset, _kept(conditions, c), mu[c]),
+        Problem(matrix, offset, left, mu[c]),
         rows=c,
-        equalities=e,
         conflicts=e[np.abs(lost) > CONFLICT],
-        still=S @ (d * still) * size,
-        response=S @ (d[:, None] * response) * size,
+        still=d * still * size,
+        response=d[:, None] * response * size,
     )
 
 
-def _scales(diagonal: Numbers, groups: Rows) -> Numbers:
-    """Factors that bring the largest diagonal entry of each group of rows to 1."""
-    largest = np.zeros(len(diagonal))
-    np.maximum.at(largest, groups, diagonal)
-    largest = largest[groups]
-    return np.asarray(1 / np.sqrt(np.where(largest > 0, largest, 1)))
+@lru_cache(maxsize=256)
+def _parts(conditions: Conditions, sliding: tuple[int, ...]) -> tuple[Rows, Rows, Conditions]:
+    """The rows of equalities, the other rows that do not slide, and their conditions."""
+    kinds, normals = conditions.kinds, conditions.normals
+    rows = [i for i in range(conditions.n) if kinds[i] != "equality" and i not in sliding]
+    place = {row: k for k, row in enumerate(rows)} | {NONE: NONE}
+    left = Conditions([kinds[i] for i in rows], [place[normals[i]] for i in rows])
+    return conditions.of("equality"), np.array(rows, np.intp), left
 
 
 def _pseudo_inverse(B: Numbers, q: Numbers) -> tuple[Numbers, Numbers]:
@@ -104,9 +108,3 @@ def _pseudo_inverse(B: Numbers, q: Numbers) -> tuple[Numbers, Numbers]:
     rank = int(np.sum(values > RANK * values.max(initial=0)))
     unreached = U[:, rank:]
     return (Vt[:rank].T / values[:rank]) @ U[:, :rank].T, unreached @ (unreached.T @ q)
-
-
-def _kept(conditions: Conditions, rows: Rows) -> Conditions:
-    """The conditions of some rows; normals are kept with their friction."""
-    place = {int(row): k for k, row in enumerate(rows)} | {NONE: NONE}
-    return Conditions([conditions.kinds[i] for i in rows], [place[conditions.normals[i]] for i in rows])

@@ -18,7 +18,8 @@ def residual(
     A: Numbers, b: Numbers, f: Numbers, conditions: Conditions, mu: Numbers, slip: Numbers | None = None
 ) -> Numbers:
     """By how much each row fails, (*batch, n), in units of a: A_ii times the distance from f to where f - a / A_ii
-    lies when put within its bounds. It is zero where and only where all conditions are met.
+    lies when put within its bounds. It is zero where and only where all conditions are met. `mu` is read at the rows of
+    friction.
     """
     a = np.einsum("...ij,...j->...i", A, f) + b
     diagonal = np.einsum("...ii->...i", A)
@@ -26,31 +27,29 @@ def residual(
     scale, a, f, mu = np.broadcast_arrays(scale, a, f, mu)
     failing = np.abs(a)
 
-    rows = conditions.of("inequality")
+    rows = conditions.inequality
     failing[..., rows] = np.abs(np.minimum(a[..., rows], scale[..., rows] * f[..., rows]))
 
-    rows = conditions.of("pyramid")
-    bound = _bounds(conditions, rows, f, mu)
-    step = f[..., rows] - a[..., rows] / scale[..., rows]
-    failing[..., rows] = scale[..., rows] * np.abs(f[..., rows] - np.clip(step, -bound, bound))
+    rows = conditions.pyramid
+    if rows.size:
+        bound, forces = _bounds(conditions, rows, f, mu), f[..., rows]
+        wanted = np.minimum(np.maximum(forces - a[..., rows] / scale[..., rows], -bound), bound)
+        if slip is not None:  # the force of a row that slides is known
+            direction = np.sign(slip[..., rows])
+            wanted = np.where(direction == 0, wanted, -direction * bound)
+        failing[..., rows] = scale[..., rows] * np.abs(forces - wanted)
 
     first = conditions.cones
-    bound = _bounds(conditions, first, f, mu)
-    larger = np.maximum(scale[..., first], scale[..., first + 1])
-    steps = [f[..., rows] - a[..., rows] / larger for rows in (first, first + 1)]
-    length = np.hypot(*steps)
-    part = np.where(length > bound, bound / np.where(length > 0, length, 1), 1)
-    for rows, step in zip((first, first + 1), steps, strict=True):
-        failing[..., rows] = larger * np.abs(f[..., rows] - part * step)
-
-    if slip is not None:  # the force of a row that slides is known
-        rows = conditions.of("pyramid")
-        direction = np.sign(slip[..., rows])
-        wrong = scale[..., rows] * np.abs(f[..., rows] + direction * _bounds(conditions, rows, f, mu))
-        failing[..., rows] = np.where(direction == 0, failing[..., rows], wrong)
+    if first.size:
+        bound = _bounds(conditions, first, f, mu)
+        larger = np.maximum(scale[..., first], scale[..., first + 1])
+        steps = [f[..., rows] - a[..., rows] / larger for rows in (first, first + 1)]
+        length = np.hypot(*steps)
+        part = np.where(length > bound, bound / np.where(length > 0, length, 1), 1)
+        for rows, step in zip((first, first + 1), steps, strict=True):
+            failing[..., rows] = larger * np.abs(f[..., rows] - part * step)
     return np.asarray(failing)
 
 
 def _bounds(conditions: Conditions, rows: NDArray[np.intp], f: Numbers, mu: Numbers) -> Numbers:
-    normals = np.array(conditions.normals, np.intp)[rows]
-    return np.asarray(mu[..., normals] * np.maximum(f[..., normals], 0))
+    return np.asarray(mu[..., rows] * np.maximum(f[..., conditions.normal[rows]], 0))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough import complementarity
 from bough.backends import Kernel
-from bough.complementarity import Conditions, Solution
+from bough.complementarity import NONE, Conditions, Solution
 from bough.errors import ModelError, ShapeError
 from bough.kernel.border import FloatArray, as_floats, call, require_finite
 from bough.kernel.compile import get_backend, kernel
@@ -56,7 +56,7 @@ def pivoting(
 
     Notes
     -----
-    Rows are scaled so that A has a diagonal of 1 (one scale for a contact) and b a largest entry of 1. Then singular
+    Rows are scaled so that A has a diagonal of 1 and b a largest entry of 1. Then singular
     values of the equalities below 1e-11 of the largest count as zero, so do pivots below 1e-11 of the largest entry of
     their column, and rows are in conflict that fail by more than 1e-9.
     """
@@ -64,7 +64,7 @@ def pivoting(
     cones = conditions.of("cone")
     if cones.size:
         raise ModelError(f"row {cones[0]} is of kind 'cone', expected 'pyramid': cones are for gauss_seidel")
-    arrays = {"A": as_floats("A", A, (n, n)), "b": as_floats("b", b, (n,)), "mu": _mu(mu, n)}
+    arrays = {"A": as_floats("A", A, (n, n)), "b": as_floats("b", b, (n,)), "mu": _mu(mu, conditions)}
     arrays["slip"] = np.zeros(n) if slip is None else as_floats("slip", slip, (n,))
     for name, value in arrays.items():
         if value.ndim > (2 if name == "A" else 1):
@@ -134,7 +134,7 @@ def gauss_seidel(
         Forces, a, residuals and the number of sweeps. Residuals tell which states are not done.
     """
     n = _rows(conditions)
-    arrays = {"A": as_floats("A", A, (n, n)), "b": as_floats("b", b, (n,)), "mu": _mu(mu, n)}
+    arrays = {"A": as_floats("A", A, (n, n)), "b": as_floats("b", b, (n,)), "mu": _mu(mu, conditions)}
     arrays["start"] = np.zeros(n, arrays["b"].dtype) if start is None else as_floats("start", start, (n,))
     for name, value in arrays.items():
         require_finite(name, value)
@@ -182,7 +182,7 @@ def complementarity_residual(
     n = _rows(conditions)
     matrix, offset, forces = as_floats("A", A, (n, n)), as_floats("b", b, (n,)), as_floats("f", f, (n,))
     sliding = None if slip is None else as_floats("slip", slip, (n,))
-    return complementarity.residual(matrix, offset, forces, conditions, _mu(mu, n), sliding)
+    return complementarity.residual(matrix, offset, forces, conditions, _mu(mu, conditions), sliding)
 
 
 @lru_cache(maxsize=256)
@@ -205,9 +205,11 @@ def _rows(conditions: object) -> int:
     return conditions.n
 
 
-def _mu(mu: ArrayLike, n: int) -> NDArray[np.floating[Any]]:
+def _mu(mu: ArrayLike, conditions: Conditions) -> NDArray[np.floating[Any]]:
+    """Coefficients of friction at the rows of friction, from those at the normals."""
+    n = conditions.n
     values = as_floats("mu", mu, ())
     values = as_floats("mu", np.full(n, values) if values.ndim == 0 else values, (n,))
     if (values < 0).any():
         raise ShapeError(f"mu has the entry {values.min()}, expected coefficients of friction that are not negative")
-    return values
+    return np.where(conditions.normal == NONE, values.dtype.type(0), values[..., conditions.normal])
