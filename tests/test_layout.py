@@ -22,12 +22,13 @@ FACADE = "the facade"
 # What each folder may import besides itself, in processing order. Everyone may import ANYONE_MAY.
 # Two columns, physics and compiler, share only `scalar` and meet only in `kernel`.
 ANYONE_MAY = {"errors", "__about__"}
-PHYSICS = {"scalar", "spatial", "tree", "factor", "model", "algorithms", "lagrange"}
+PHYSICS = {"scalar", "complementarity", "spatial", "tree", "factor", "model", "algorithms", "lagrange"}
 COMPILER = {"scalar", "program", "backends"}
 MAY_IMPORT: dict[str, set[str]] = {
     "__about__": set(),
     "errors": set(),
     "scalar": set(),
+    "complementarity": {"scalar"},
     "spatial": {"scalar"},
     "tree": {"scalar"},
     "factor": {"tree", "scalar"},

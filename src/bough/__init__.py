@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bough.__about__ import __version__
 from bough.backends.threads import get_num_threads, set_num_threads
+from bough.complementarity import Conditions, Solution
 from bough.errors import (
     AssemblyError,
     BoughError,
@@ -28,6 +29,7 @@ from bough.errors import (
 from bough.kernel import cache
 from bough.kernel.assembly import assemble, consistent_velocity
 from bough.kernel.compile import get_backend, set_backend
+from bough.kernel.complementarity import Swept, complementarity_residual, gauss_seidel, pivoting
 from bough.kernel.configuration import difference, integrate, interpolate, neutral, random
 from bough.kernel.constrained import (
     ConstrainedMotion,
@@ -122,6 +124,7 @@ __all__ = [
     "AssemblyError",
     "BoughError",
     "Builder",
+    "Conditions",
     "ConstrainedMotion",
     "Count",
     "Cylindrical",
@@ -148,7 +151,9 @@ __all__ = [
     "SaveError",
     "ShapeError",
     "SingularError",
+    "Solution",
     "Spherical",
+    "Swept",
     "System",
     "SystemFactor",
     "Translational",
@@ -167,6 +172,7 @@ __all__ = [
     "center_of_mass_jacobian",
     "centroidal_momentum",
     "centroidal_momentum_matrix",
+    "complementarity_residual",
     "consistent_velocity",
     "constrained_dynamics",
     "constrained_motion",
@@ -185,6 +191,7 @@ __all__ = [
     "from_drake",
     "from_mujoco",
     "from_pinocchio",
+    "gauss_seidel",
     "get_backend",
     "get_num_threads",
     "global_form",
@@ -214,6 +221,7 @@ __all__ = [
     "neutral",
     "operational_space_inertia",
     "paper",
+    "pivoting",
     "placements",
     "potential_energy",
     "problems",

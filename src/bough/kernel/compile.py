@@ -87,6 +87,7 @@ def kernel(
     digest: Callable[[], str | None] = lambda: None,
     plain: Plain | None = None,
     limbs: Callable[[], Limbs] = dict,
+    rolled: bool | None = None,
 ) -> Kernel:
     """The kernel of an algorithm, made on first use.
 
@@ -94,7 +95,7 @@ def kernel(
     ----------
     key
         Everything that determines the program, for this process.
-    name, function, inputs, size
+    name, function, inputs, size, rolled
         As in `build`.
     digest
         Gives the same as text, for other processes too; None if that cannot be said, and nothing is stored on disk.
@@ -109,7 +110,7 @@ def kernel(
         if key in _kernels:
             _kernels.move_to_end(key)
             return _kernels[key]
-    made = _made(backend, lambda: build(name, function, inputs, size), digest, plain, limbs)
+    made = _made(backend, lambda: build(name, function, inputs, size, rolled), digest, plain, limbs)
     with _lock:
         made = _kernels.setdefault(key, made)
         while len(_kernels) > REMEMBERED:

@@ -1,0 +1,123 @@
+"""What each row of a complementarity problem a = A f + b demands of its a and f."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.errors import ModelError, UnknownNameError
+
+__all__ = ["KINDS", "NONE", "Conditions", "Kind"]
+
+Kind: TypeAlias = Literal["equality", "inequality", "pyramid", "cone"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+NONE = -1
+"""In place of the number of a row: there is none."""
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What each row of a = A f + b demands, where f are forces or impulses and a what they act on; immutable.
+
+    - "equality": a = 0, any f
+    - "inequality": a ≥ 0, f ≥ 0, a f = 0
+    - "pyramid": -μ fₙ ≤ f ≤ μ fₙ; a = 0 where f is within, a ≤ 0 where f = μ fₙ, a ≥ 0 where f = -μ fₙ
+    - "cone": for two rows, (f₁, f₂) is not longer than μ fₙ; (a₁, a₂) = 0 where it is shorter, else opposite to it
+
+    Here fₙ is the force of the row's normal, an inequality. Write them out, or put them together:
+    ``Conditions.contacts(4) + Conditions.equalities(3)``.
+
+    Parameters
+    ----------
+    kinds
+        The kind of each row, length n.
+    normals
+        For each row of friction the number of its normal row, counted from 0; -1 for every other row. A cone has two
+        rows, one right after the other, with the same normal.
+    """
+
+    kinds: tuple[Kind, ...]
+    normals: tuple[int, ...]
+
+    def __init__(self, kinds: Iterable[Kind], normals: Iterable[int] | None = None) -> None:
+        kinds = tuple(kinds)
+        object.__setattr__(self, "kinds", kinds)
+        object.__setattr__(self, "normals", (NONE,) * len(kinds) if normals is None else tuple(map(int, normals)))
+        self._check()
+
+    @classmethod
+    def equalities(cls, count: int) -> Conditions:
+        """So many rows with a = 0."""
+        return cls(["equality"] * count)
+
+    @classmethod
+    def inequalities(cls, count: int) -> Conditions:
+        """So many rows with 0 ≤ a ⊥ f ≥ 0: joint limits, contacts without friction."""
+        return cls(["inequality"] * count)
+
+    @classmethod
+    def contacts(cls, count: int, friction: Literal["pyramid", "cone"] = "pyramid", tangents: int = 2) -> Conditions:
+        """So many contacts with friction, each with the row of its normal and then those of its tangents."""
+        kinds: list[Kind] = []
+        normals: list[int] = []
+        for _ in range(count):
+            normal = len(kinds)
+            kinds += ["inequality", *[friction] * tangents]
+            normals += [NONE, *[normal] * tangents]
+        return cls(kinds, normals)
+
+    def __add__(self, other: Conditions) -> Conditions:
+        shifted = (k if k == NONE else k + self.n for k in other.normals)
+        return Conditions(self.kinds + other.kinds, (*self.normals, *shifted))
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.kinds)
+
+    def of(self, *kinds: Kind) -> NDArray[np.intp]:
+        """The numbers of the rows of some kinds."""
+        return np.array([i for i, kind in enumerate(self.kinds) if kind in kinds], np.intp)
+
+    @cached_property
+    def inequality(self) -> NDArray[np.intp]:
+        """The numbers of the inequality rows."""
+        return self.of("inequality")
+
+    @cached_property
+    def pyramid(self) -> NDArray[np.intp]:
+        """The numbers of the rows of pyramids."""
+        return self.of("pyramid")
+
+    @cached_property
+    def cones(self) -> NDArray[np.intp]:
+        """The first row of each cone; the second comes after it."""
+        return self.of("cone")[::2]
+
+    @cached_property
+    def normal(self) -> NDArray[np.intp]:
+        """`normals` as an array."""
+        return np.array(self.normals, np.intp)
+
+    def _check(self) -> None:
+        for i, kind in enumerate(self.kinds):
+            if kind not in KINDS:
+                raise UnknownNameError("kind of condition", kind, KINDS)
+            normal = self.normals[i] if i < len(self.normals) else NONE
+            if (kind in ("pyramid", "cone")) != (normal != NONE):
+                expected = f"expected {NONE}" if normal != NONE else "expected the number of its normal row"
+                raise ModelError(f"row {i} is of kind {kind!r} and its normal is {normal}, {expected}")
+            if normal != NONE and (not 0 <= normal < self.n or self.kinds[normal] != "inequality"):
+                raise ModelError(f"the normal of row {i} is {normal}, expected the number of an inequality row")
+        if len(self.normals) != self.n:
+            raise ModelError(f"there are {len(self.normals)} normals, expected {self.n}: one for each row")
+        rows = [i for i, kind in enumerate(self.kinds) if kind == "cone"]
+        for first, second in zip(rows[::2], [*rows[1::2], NONE], strict=False):
+            if second != first + 1 or self.normals[first] != self.normals[second]:
+                raise ModelError(f"row {first} begins a cone, expected row {first + 1} to be of it, with its normal")

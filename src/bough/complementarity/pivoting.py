@@ -1,0 +1,221 @@
+"""Exact forces by pivoting: equalities are eliminated, the rest is a linear complementarity problem for `lemke`.
+
+Baraff's method (1994) drives the rows to their conditions one after the other. With friction nothing says that it ends;
+the path of Lemke's algorithm, on the pyramid as Stewart and Trinkle (1996) and Anitescu and Potra (1997) write it, ends
+in a solution for every problem of velocities, and in a ray that names rows for a problem without one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.complementarity.conditions import Conditions
+from bough.complementarity.lemke import Path, lemke
+from bough.complementarity.reduction import CONFLICT, RANK, Problem, reduced
+from bough.complementarity.residual import residual
+
+__all__ = ["Solution", "pivoting"]
+
+Numbers = NDArray[np.floating[Any]]
+
+EXACT = 1e-12
+"""Forces that fail by less than this, in a problem of magnitude 1, are not improved on."""
+
+ATTEMPTS = ((1e-9, 0), (1e-9, 10), (1e-10, 1), (1e-8, 1))
+"""By how much the problems are shifted whose paths are tried in turn, so that ties are rare and what is met but for
+rounding counts as met (the answer is not shifted), and after how many pivots numbers are computed anew."""
+
+NEAR = 1e-7
+"""What differs by less from zero, in a problem of magnitude 1, may be zero."""
+
+SOFT = 1e-5
+"""What is added to the diagonal of a problem of magnitude 1 without a solution, to see which rows give way."""
+
+SOFTENED = 4
+"""How many times this is done."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Forces found by `pivoting`; immutable.
+
+    Attributes
+    ----------
+    f
+        Forces, or impulses where a is a velocity, shape (n,); always finite.
+    a
+        A f + b, shape (n,).
+    residual
+        By how much each row fails, in the units of a, shape (n,): see `complementarity_residual`.
+    conflicts
+        Rows, counted from 0, that cannot be met together; empty if all conditions are met.
+    reason
+        What went wrong, in words; empty if all conditions are met.
+    pivots
+        How many pivots it took.
+    """
+
+    f: Numbers
+    a: Numbers
+    residual: Numbers
+    conflicts: tuple[int, ...]
+    reason: str
+    pivots: int
+
+    @property
+    def solved(self) -> bool:
+        """Whether all conditions are met."""
+        return not self.conflicts
+
+
+def pivoting(A: Numbers, b: Numbers, conditions: Conditions, mu: Numbers, slip: Numbers) -> Solution:
+    """Forces f with a = A f + b that meet all conditions; if there are none the nearest, and what conflicts."""
+    reduction = reduced(A, b, conditions, mu, slip)
+    problem = reduction.problem
+    reason = "these equalities contradict each other" if reduction.conflicts.size else ""
+    f, failing, path, pivots = _best(problem)
+    rows = failing > CONFLICT
+    if path.end == "ray":
+        f, rows, more = _relaxed(problem, path)
+        pivots += more
+        reason = "no forces meet these rows together" if rows.any() else reason
+    elif rows.any():
+        reason = f"no solution was found in {pivots} pivots"
+    conflicts = sorted([*reduction.conflicts.tolist(), *reduction.rows[rows].tolist()])
+    f = reduction.forces(f)
+    return Solution(f, A @ f + b, residual(A, b, f, conditions, mu, slip), tuple(conflicts), reason, pivots)
+
+
+def _best(problem: Problem) -> tuple[Numbers, Numbers, Path, int]:
+    """The best forces of a few paths, by how much they fail, the path they come from, and all pivots."""
+    M, q = _complementarity(problem)
+    found, pivots = [], 0
+    for attempt, (shift, fresh) in enumerate(ATTEMPTS):
+        spread = 1 + np.modf(np.arange(1, len(q) + 1) * (attempt + 1) * 0.6180339887498949)[0]
+        path = lemke(M, q + shift * spread, spread, fresh)
+        pivots += path.pivots
+        f, failing = _refined(problem, _forces(problem.conditions, _basic_solution(M, q, path)))
+        found.append((f, failing, path))
+        if path.end == "solution" and failing.max(initial=0) < EXACT:
+            return (*found[-1], pivots)
+    best = min(found, key=lambda entry: float(entry[1].max()))
+    if best[1].max() > CONFLICT:
+        best = next((entry for entry in found if entry[2].end == "ray"), best)
+    return (*best, pivots)
+
+
+def _refined(problem: Problem, f: Numbers) -> tuple[Numbers, Numbers]:
+    """The forces and by how much they fail, once all that is zero but for rounding is so, redundant rows among it."""
+    A, b, conditions, mu = problem.A, problem.b, problem.conditions, problem.mu
+    failing = residual(A, b, f, conditions, mu)
+    if failing.max(initial=0) < EXACT:
+        return f, failing
+    zero = np.abs(A @ f + b) < NEAR
+    free = f > NEAR
+    # friction at its limit follows its normal
+    tangent, normals = conditions.pyramid, conditions.normal[conditions.pyramid]
+    slides = np.abs(f[tangent]) > mu[tangent] * f[normals] - NEAR
+    free[tangent] = ~slides
+    follow = np.eye(len(f))
+    follow[tangent[slides], normals[slides]] = np.sign(f[tangent[slides]]) * mu[tangent[slides]]
+    follow = follow[:, free]
+    better = follow @ f[free]
+    better += follow @ np.linalg.lstsq(A[zero] @ follow, -(A[zero] @ better + b[zero]), rcond=RANK)[0]
+    less = residual(A, b, better, conditions, mu)
+    return (better, less) if less.max() < failing.max() else (f, failing)
+
+
+def _relaxed(problem: Problem, path: Path) -> tuple[Numbers, NDArray[np.bool_], int]:
+    """What to do about a problem without a solution: forces, rows in conflict, pivots.
+
+    Soft inequalities, a + s (f - f₀) ≥ 0 with a small s and with the f₀ of the time before, give way by amounts
+    s (f - f₀) that become the least possible in the sense of least squares. Given way so far, the conditions have a
+    solution. If soft ones have none either, as when a sliding body jams, the forces are zero.
+    """
+    normal = problem.conditions.inequality
+    A, b, pivots = problem.A.copy(), problem.b.copy(), 0
+    A[normal, normal] += SOFT
+    f = given = np.zeros_like(b)
+    for _ in range(SOFTENED):
+        before = f
+        b[normal] = problem.b[normal] - SOFT * before[normal]
+        f, _, soft, more = _best(replace(problem, A=A, b=b))
+        pivots += more
+        given = SOFT * (f - before)
+        if soft.end != "solution":
+            break
+    else:
+        conflicts = np.zeros(len(b), np.bool_)
+        conflicts[normal] = given[normal] > CONFLICT
+        f, failing, path, more = _best(replace(problem, b=problem.b + np.where(conflicts, given, 0)))
+        if path.end == "solution":
+            return f, conflicts | (failing > CONFLICT), pivots + more
+    ray, f = np.abs(_forces(problem.conditions, path.ray)), np.zeros_like(b)
+    failing = residual(problem.A, problem.b, f, problem.conditions, problem.mu)
+    return f, (ray > CONFLICT * ray.max()) | (failing > CONFLICT), pivots
+
+
+def _complementarity(problem: Problem) -> tuple[Numbers, Numbers]:
+    """The problem as w = M z + q, w ≥ 0, z ≥ 0, w z = 0.
+
+    With f = f⁺ - f⁻ on the rows of friction and λ for the speed at which a row slides, z = (fₙ, f⁺, f⁻, λ), and w is
+    a (normals), a + λ and -a + λ (against which f⁺ and f⁻ push), and μ fₙ - f⁺ - f⁻ (what friction could do yet).
+    """
+    parts = _parts(problem.conditions)
+    M = parts.links.copy()
+    k = len(parts.rows)
+    M[:k, :k] += problem.A[parts.rows[:, None], parts.rows] * parts.signs
+    M[parts.bounds] = problem.mu[problem.conditions.pyramid]
+    q = np.zeros(len(M))
+    q[:k] = problem.b[parts.rows] * parts.sign
+    return M, q
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Where the variables fₙ, f⁺ and f⁻ of a complementarity problem come from, and what links them to the rest."""
+
+    rows: NDArray[np.intp]  # the row of each
+    sign: Numbers
+    signs: Numbers  # of each pair
+    links: Numbers  # the constant part of M
+    bounds: tuple[NDArray[np.intp], NDArray[np.intp]]  # where the coefficients of friction stand in M
+
+
+@lru_cache(maxsize=256)
+def _parts(conditions: Conditions) -> _Parts:
+    normal, tangent = conditions.inequality, conditions.pyramid
+    n, t = len(normal), len(tangent)
+    sign = np.concatenate([np.ones(n + t), -np.ones(t)])
+    plus, minus, speed = (n + k * t + np.arange(t) for k in range(3))
+    links = np.zeros((n + 3 * t, n + 3 * t))
+    for half in (plus, minus):
+        links[half, speed], links[speed, half] = 1, -1
+    bounds = speed, np.searchsorted(normal, conditions.normal[tangent])
+    return _Parts(np.concatenate([normal, tangent, tangent]), sign, np.multiply.outer(sign, sign), links, bounds)
+
+
+def _forces(conditions: Conditions, z: Numbers) -> Numbers:
+    """The f that z stands for."""
+    normal, tangent = conditions.inequality, conditions.pyramid
+    k, t = len(normal), len(tangent)
+    f = np.zeros(conditions.n)
+    f[normal], f[tangent] = z[:k], z[k : k + t] - z[k + t : k + 2 * t]
+    return f
+
+
+def _basic_solution(M: Numbers, q: Numbers, path: Path) -> Numbers:
+    """The z where a path ended, from M and q alone: free of what rounding and perturbation did along it."""
+    z = np.zeros_like(q)
+    basic = np.flatnonzero(path.basic)
+    B = M[basic[:, None], basic]
+    try:
+        z[basic] = np.linalg.solve(B, -q[basic])
+    except np.linalg.LinAlgError:
+        z[basic] = np.linalg.lstsq(B, -q[basic], rcond=None)[0]
+    return z if np.isfinite(z).all() else np.zeros_like(q)

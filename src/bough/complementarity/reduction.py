@@ -1,0 +1,110 @@
+"""A problem without its equalities and its sliding rows, scaled to magnitude 1, and the way back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.complementarity.conditions import NONE, Conditions
+
+__all__ = ["CONFLICT", "RANK", "Problem", "Reduction", "reduced"]
+
+Numbers = NDArray[np.floating[Any]]
+Rows = NDArray[np.intp]
+
+RANK = 1e-11
+"""Singular values of the equalities, scaled to magnitude 1, below this part of the largest count as zero."""
+
+CONFLICT = 1e-9
+"""Rows that fail by more than this, in a problem of magnitude 1, are in conflict."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Find f such that a = A f + b meets all conditions."""
+
+    A: Numbers
+    b: Numbers
+    conditions: Conditions
+    mu: Numbers  # read at the rows of friction
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """What is left of a problem: inequalities and friction, of magnitude 1."""
+
+    problem: Problem
+    rows: Rows  # the rows of the whole problem that are left
+    conflicts: Rows  # equalities that contradict each other
+    still: Numbers  # forces of the whole problem where those of the rows left are zero, (n,)
+    response: Numbers  # how they follow the forces of the rows left, (n, m)
+
+    def forces(self, f: Numbers) -> Numbers:
+        """Forces of the whole problem from those of what is left."""
+        return np.asarray(self.still + self.response @ f)
+
+
+def reduced(A: Numbers, b: Numbers, conditions: Conditions, mu: Numbers, slip: Numbers) -> Reduction:
+    """Take equalities and rows that slide out of a problem.
+
+    A sliding row has the force -μ fₙ sign(slip) whatever its a. The equalities are met in the least-squares sense, by
+    the smallest forces, for any forces of the rows that are left.
+    """
+    n, normals = conditions.n, conditions.normal
+    sliding = np.flatnonzero((slip != 0) & (normals != NONE))
+    e, c, left = _parts(conditions, tuple(sliding.tolist()))
+
+    # scaled so that A has the diagonal 1, and b the largest entry 1
+    diagonal = np.diagonal(A)
+    d = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1))
+    mu = mu * np.where(normals == NONE, 1, d[normals] / d)
+    size = float(np.max(np.abs(d * b), initial=0)) or 1.0
+    B, q = d[:, None] * A * d, d * b / size
+
+    # f = S f: a sliding row follows its normal
+    S = np.eye(n)
+    S[sliding] = 0
+    S[sliding, normals[sliding]] = -mu[sliding] * np.sign(slip[sliding])
+    if sliding.size:
+        B = B @ S
+
+    # what the equalities make of the rest (Schur complement)
+    matrix, offset, still = B[c[:, None], c], q[c], np.zeros(n)
+    lost: Numbers = np.zeros(0)
+    response = S[:, c]
+    if e.size:
+        inverse, lost = _pseudo_inverse(B[e[:, None], e], q[e])
+        gain = inverse @ B[e[:, None], c]
+        still[e], response[e] = -inverse @ q[e], -gain
+        matrix -= B[c[:, None], e] @ gain
+        offset += B[c[:, None], e] @ still[e]
+        matrix[np.abs(matrix).max(axis=1, initial=0) < RANK] = 0  # rows that the equalities leave nothing of
+    return Reduction(
+        Problem(matrix, offset, left, mu[c]),
+        rows=c,
+        conflicts=e[np.abs(lost) > CONFLICT],
+        still=d * still * size,
+        response=d[:, None] * response * size,
+    )
+
+
+@lru_cache(maxsize=256)
+def _parts(conditions: Conditions, sliding: tuple[int, ...]) -> tuple[Rows, Rows, Conditions]:
+    """The rows of equalities, the other rows that do not slide, and their conditions."""
+    kinds, normals = conditions.kinds, conditions.normals
+    rows = [i for i in range(conditions.n) if kinds[i] != "equality" and i not in sliding]
+    place = {row: k for k, row in enumerate(rows)} | {NONE: NONE}
+    left = Conditions([kinds[i] for i in rows], [place[normals[i]] for i in rows])
+    return conditions.of("equality"), np.array(rows, np.intp), left
+
+
+def _pseudo_inverse(B: Numbers, q: Numbers) -> tuple[Numbers, Numbers]:
+    """The pseudo-inverse of B, and the part of q that B cannot reach."""
+    U, values, Vt = np.linalg.svd(B)
+    rank = int(np.sum(values > RANK * values.max(initial=0)))
+    unreached = U[:, rank:]
+    return (Vt[:rank].T / values[:rank]) @ U[:, :rank].T, unreached @ (unreached.T @ q)

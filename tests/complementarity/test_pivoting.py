@@ -1,0 +1,212 @@
+"""Forces by pivoting: laws on thousands of problems, all solutions of small ones, closed forms, conflicts, refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bough.complementarity import Conditions
+from bough.errors import FiniteError, ModelError, ShapeError
+from bough.kernel.complementarity import pivoting
+from contact_problems import GRAVITY, Problem, all_solutions, incline, random_problem, rod, stack, velocities
+
+ONE = np.ones((2, 2))
+
+
+def solved(problem: Problem) -> Any:
+    solution = pivoting(*problem.arguments, **problem.extra)
+    assert solution.solved, solution.reason
+    assert solution.reason == ""
+    np.testing.assert_allclose(solution.a, problem.A @ solution.f + problem.b, rtol=0, atol=1e-12)
+    assert problem.residual(solution.f) == solution.residual.max(initial=0)
+    return solution
+
+
+# ---- what can be solved is solved --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("part", range(10))
+def test_ten_thousand_problems_of_velocities(part: int) -> None:
+    rng = np.random.default_rng(part)
+    worst = max(solved(random_problem(rng)).residual.max() for _ in range(1000))
+    assert worst < 1e-10
+
+
+@given(seed=st.integers(0, 2**32))
+def test_the_forces_are_among_all_solutions(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    conditions = Conditions.equalities(int(rng.integers(0, 3))) + Conditions.contacts(int(rng.integers(1, 3)))
+    J, v = rng.normal(size=(conditions.n, conditions.n + 2)), rng.normal(size=conditions.n + 2)
+    problem = velocities(J, 1.0, v, conditions, rng.choice([0.3, 1.0]))
+    f = solved(problem).f
+    assert min(np.abs(f - other).max() for other in all_solutions(problem)) < 1e-8
+
+
+@given(seed=st.integers(0, 2**32), rows=st.integers(0, 8))
+def test_without_friction_a_does_not_depend_on_the_order_of_rows(seed: int, rows: int) -> None:
+    rng = np.random.default_rng(seed)
+    J, order = rng.normal(size=(rows, 4)), rng.permutation(rows)
+    problem = velocities(J, 1.0, rng.normal(size=4), Conditions.inequalities(rows), 0.0)
+    turned = Problem(problem.A[np.ix_(order, order)], problem.b[order], problem.conditions)
+    np.testing.assert_allclose(solved(turned).a, solved(problem).a[order], rtol=0, atol=1e-9)
+
+
+@given(seed=st.integers(0, 2**32), units=st.tuples(st.integers(-9, 9), st.integers(-9, 9)))
+def test_units_do_not_matter(seed: int, units: tuple[int, int]) -> None:
+    rng, conditions = np.random.default_rng(seed), Conditions.equalities(1) + Conditions.contacts(2)
+    problem = velocities(rng.normal(size=(7, 9)), 1.0, rng.normal(size=9), conditions, 0.1)  # forces are unique
+    of_a, of_f = (2.0**k for k in units)
+    scaled = Problem(problem.A * of_a / of_f, problem.b * of_a, problem.conditions, problem.mu)
+    np.testing.assert_allclose(solved(scaled).f / of_f, solved(problem).f, rtol=1e-9, atol=1e-9)
+
+
+def test_nothing_to_solve() -> None:
+    assert solved(Problem(np.zeros((0, 0)), np.zeros(0), Conditions.contacts(0))).f.shape == (0,)
+    resting = solved(Problem(np.eye(3), np.array([0.0, 0, 0]), Conditions.contacts(1), 1.0))
+    assert resting.pivots == 0
+    assert not resting.f.any()
+
+
+# ---- known answers -----------------------------------------------------------------------------------------------
+
+
+def test_a_block_sticks_below_the_angle_of_friction() -> None:
+    solution = solved(incline(0.4, mu=np.tan(0.41)))
+    np.testing.assert_allclose(solution.f, 2 * GRAVITY * np.array([np.cos(0.4), -np.sin(0.4), 0]), atol=1e-12)
+    np.testing.assert_allclose(solution.a, 0, atol=1e-12)
+
+
+def test_a_block_slides_above_the_angle_of_friction() -> None:
+    mu = np.tan(0.39)
+    solution = solved(incline(0.4, mu))
+    np.testing.assert_allclose(solution.f, 2 * GRAVITY * np.cos(0.4) * np.array([1, -mu, 0]), atol=1e-12)
+    np.testing.assert_allclose(solution.a, [0, GRAVITY * (np.sin(0.4) - mu * np.cos(0.4)), 0], atol=1e-12)
+
+
+def test_a_stack_with_redundant_contacts_carries_its_weight() -> None:
+    problem = stack(5, mu=0.5)
+    assert np.linalg.matrix_rank(problem.A) < len(problem.A) / 2 + 1
+    solution = solved(problem)
+    np.testing.assert_allclose(solution.a, 0, atol=1e-11)
+    carried = solution.f.reshape(5, 4, 3)[:, :, 0].sum(axis=1)
+    np.testing.assert_allclose(carried, GRAVITY * np.arange(5, 0, -1), atol=1e-10)
+
+
+def test_a_box_is_pushed_out_from_under_a_stack() -> None:
+    solution = solved(stack(5, mu=0.1, push=300.0))
+    assert solution.a.reshape(5, 4, 3)[0, :, 1].min() > 1
+    ground = solution.f.reshape(5, 4, 3)[0].sum(axis=0)
+    np.testing.assert_allclose(ground[1], -0.1 * ground[0], atol=1e-9)
+
+
+# ---- accelerations and Painlevé ----------------------------------------------------------------------------------
+
+
+def test_a_sliding_rod_that_jams_is_reported() -> None:
+    solution = pivoting(*rod(np.arctan(2), 2.0, slip=-1).arguments, slip=[0, -1])
+    assert not solution.solved
+    assert solution.conflicts == (0,)
+    assert "no forces" in solution.reason
+    assert np.isfinite(solution.f).all()
+    assert solution.pivots < 10
+
+
+def test_the_same_rod_slides_the_other_way_or_with_less_friction() -> None:
+    angle = np.arctan(2)
+    for mu, slip in ((2.0, 1), (1.0, -1)):
+        problem = rod(angle, mu, slip)
+        solution = solved(problem)
+        inertia = problem.A[0, 0] - mu * slip * problem.A[0, 1]
+        np.testing.assert_allclose(solution.f, GRAVITY / inertia * np.array([1, -mu * slip]), atol=1e-12)
+
+
+def test_the_same_rod_lifts_off_when_it_spins() -> None:
+    assert not solved(rod(np.arctan(2), 2.0, slip=-1, spin=4.0)).f.any()
+
+
+def test_the_velocities_of_the_same_rod_can_be_solved() -> None:
+    problem = rod(np.arctan(2), 2.0, slip=0)
+    solved(Problem(problem.A, problem.A @ [-1.0, 0.3], problem.conditions, problem.mu))
+
+
+# ---- conflicts ---------------------------------------------------------------------------------------------------
+
+
+def test_redundant_equalities_get_the_smallest_forces() -> None:
+    np.testing.assert_allclose(solved(Problem(ONE, np.ones(2), Conditions.equalities(2))).f, [-0.5, -0.5], atol=1e-14)
+
+
+def test_contradicting_equalities_get_the_least_squares_answer() -> None:
+    solution = pivoting(ONE, [1.0, 2.0], Conditions.equalities(2))
+    assert solution.conflicts == (0, 1)
+    np.testing.assert_allclose(solution.f, [-0.75, -0.75], atol=1e-14)
+    np.testing.assert_allclose(solution.a, [-0.5, 0.5], atol=1e-14)
+
+
+def test_only_equalities_that_contradict_are_named() -> None:
+    A = np.zeros((4, 4))
+    A[0, 0], A[1:3, 1:3], A[3, 3] = 2, 1, 3
+    solution = pivoting(A, [1.0, 1.0, 2.0, 1.0], Conditions.equalities(3) + Conditions.inequalities(1))
+    assert solution.conflicts == (1, 2)
+    np.testing.assert_allclose(solution.a, [0, -0.5, 0.5, 1], atol=1e-14)
+
+
+def test_walls_that_close_in_share_the_violation() -> None:
+    A = np.array([[1.0, -1, 0], [-1, 1, 0], [0, 0, 1]])
+    solution = pivoting(A, [-3.0, -1.0, -1.0], Conditions.inequalities(3))
+    assert solution.conflicts == (0, 1)
+    np.testing.assert_allclose(solution.a, [-2, -2, 0], atol=1e-9)
+    assert np.abs(solution.f).max() < 1e3
+
+
+def test_an_inequality_gives_way_to_an_equality() -> None:
+    solution = pivoting(ONE, [1.0, 0.0], Conditions.equalities(1) + Conditions.inequalities(1))
+    assert solution.conflicts == (1,)
+    np.testing.assert_allclose(solution.a, [0, -1], atol=1e-9)
+
+
+def test_a_row_that_nothing_moves() -> None:
+    for kind in (Conditions.equalities(1), Conditions.inequalities(1)):
+        solution = pivoting([[0.0]], [-1.0], kind)
+        assert solution.conflicts == (0,)
+        assert solution.a == -1
+
+
+@given(seed=st.integers(0, 2**32), spread=st.integers(0, 6))
+def test_whatever_comes_in_something_finite_comes_out(seed: int, spread: int) -> None:
+    rng = np.random.default_rng(seed)
+    conditions = Conditions.equalities(int(rng.integers(0, 4))) + Conditions.contacts(int(rng.integers(0, 5)))
+    n = conditions.n
+    J = rng.integers(-1, 2, (n, 4)) * 10.0 ** rng.integers(-spread, spread + 1, (n, 1))
+    A, b = J @ J.T, rng.integers(-1, 2, n) * 10.0 ** rng.integers(-spread, spread + 1, n)
+    if seed % 3 == 0:
+        A = rng.normal(size=(n, n))  # not even definite
+    slip = rng.integers(-1, 2, n) * (rng.random() < 0.5)
+    solution = pivoting(A, b, conditions, rng.random(n), slip=slip)
+    assert np.isfinite(solution.f).all()
+    assert np.isfinite(solution.a).all()
+    assert solution.solved == (solution.reason == "")
+    if solution.solved:
+        scale = 1 / np.sqrt(np.where(np.diagonal(A) > 0, np.diagonal(A), 1))
+        assert (solution.residual * scale).max(initial=0) <= 1e-6 * (np.abs(scale * b).max(initial=0) + 1e-300)
+
+
+# ---- refusals ----------------------------------------------------------------------------------------------------
+
+
+def test_refusals() -> None:
+    one = Conditions.inequalities(1)
+    for error, says, arguments in [
+        (ShapeError, r"A has shape \(2,\), expected \(\.\.\., 1, 1\)", (np.ones(2), [1.0], one)),
+        (ShapeError, "one state at a time", (np.ones((3, 1, 1)), [1.0], one)),
+        (FiniteError, r"b\[0\] is nan", (np.eye(1), [np.nan], one)),
+        (ShapeError, "mu has the entry -1", (np.eye(1), [1.0], one, -1.0)),
+        (ShapeError, "conditions is a str", (np.eye(1), [1.0], "inequality")),
+        (ModelError, "row 1 is of kind 'cone'", (np.eye(3), np.ones(3), Conditions.contacts(1, "cone"))),
+    ]:
+        with pytest.raises(error, match=says):  # type: ignore[call-overload]
+            pivoting(*arguments)

@@ -1,0 +1,114 @@
+"""Complementarity problems: random ones, stacks, an incline, a sliding rod; and all solutions of small ones."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bough.complementarity import Conditions
+from bough.kernel.complementarity import complementarity_residual
+
+GRAVITY = 9.81
+
+
+@dataclass
+class Problem:
+    A: Any
+    b: Any
+    conditions: Conditions
+    mu: Any = 0.0
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        return self.A, self.b, self.conditions, self.mu
+
+    def residual(self, f: Any) -> float:
+        return float(complementarity_residual(self.A, self.b, f, self.conditions, self.mu, **self.extra).max(initial=0))
+
+
+def velocities(J: Any, masses: Any, v: Any, conditions: Conditions, mu: Any) -> Problem:
+    """The problem of impulses that a velocity v makes: always solvable."""
+    return Problem((J / masses) @ J.T, J @ v, conditions, mu)
+
+
+def random_problem(rng: np.random.Generator) -> Problem:
+    """A few bodies with contacts and equalities: independent, redundant, sparse, jammed or stacked."""
+    if rng.random() < 0.1:
+        boxes = int(rng.integers(1, 4))
+        return stack(boxes, rng.choice([0.0, 0.3, 1.0]), rng.normal() * 10, 10 ** rng.uniform(-0.5, 0.5, boxes))
+    bodies, contacts, equalities = rng.integers(1, 5), int(rng.integers(1, 7)), int(rng.integers(0, 4))
+    conditions = Conditions.equalities(equalities) + Conditions.contacts(contacts)
+    J = rng.normal(size=(conditions.n, 6 * bodies))
+    rows = J[equalities:].reshape(contacts, 3, -1)
+    match rng.integers(0, 5):
+        case 1:  # the same contacts twice
+            rows[contacts - contacts // 2 :] = rows[: contacts // 2]
+        case 2:
+            J *= rng.random(J.shape) < 0.3
+        case 3:
+            rows[-1, 0] = -rows[0, 0]
+        case 4:  # the same normal and opposed tangents
+            rows[-1] = rows[0] * [[1], [-1], [-1]]
+    masses = np.exp(rng.normal(size=6 * bodies))
+    return velocities(J, masses, rng.normal(size=6 * bodies), conditions, rng.choice([0.0, 0.1, 0.5, 1.0, 2.0]))
+
+
+def stack(boxes: int, mu: float, push: float = 0.0, masses: Any = 1.0) -> Problem:
+    """Cubes of side 1 on each other and on the ground, four contacts under each; one step of 1 s of gravity from rest.
+
+    The lowest is pushed by a horizontal impulse. Six degrees of freedom each, twelve rows: A is singular.
+    """
+    conditions = Conditions.contacts(4 * boxes)
+    J, masses = np.zeros((conditions.n, 6 * boxes)), np.broadcast_to(masses, boxes)
+    corners = [(x, y) for x in (-0.5, 0.5) for y in (-0.5, 0.5)]
+    axes = np.array([[0, 0, 1.0], [1, 0, 0], [0, 1, 0]])
+    for k, (corner, axis) in itertools.product(range(boxes), itertools.product(range(4), range(3))):
+        row = 3 * (4 * k + corner) + axis
+        for box, height, sign in ((k, -0.5, 1), (k - 1, 0.5, -1)):
+            if box >= 0:
+                arm = np.array([*corners[corner], height])
+                J[row, 6 * box : 6 * box + 6] = sign * np.concatenate([axes[axis], np.cross(arm, axes[axis])])
+    inertia = np.repeat(masses, 6) * np.tile([1, 1, 1, 1 / 6, 1 / 6, 1 / 6], boxes)
+    v = np.tile([0, 0, -GRAVITY, 0, 0, 0], boxes).astype(float)
+    v[0] = push / masses[0]
+    return velocities(J, inertia, v, conditions, mu)
+
+
+def incline(angle: float, mu: float, mass: float = 2.0) -> Problem:
+    """A block on a slope, one step of 1 s of gravity from rest; rows: normal, downhill, across."""
+    v = GRAVITY * np.array([-np.cos(angle), np.sin(angle), 0])
+    return velocities(np.eye(3), np.full(3, mass), v, Conditions.contacts(1), mu)
+
+
+def rod(angle: float, mu: float, slip: float, spin: float = 0.0) -> Problem:
+    """Accelerations of a rod of mass 1 and length 2, the lower end of which slides on the ground (Painlevé).
+
+    Rows: normal, tangent. The contact is at (-cos, -sin) of the angle from the centre.
+    """
+    c, s = np.cos(angle), np.sin(angle)
+    J = np.array([[0, 1, -c], [1, 0, s]])
+    b = np.array([-GRAVITY + s * spin**2, c * spin**2])
+    return Problem(J / [1, 1, 1 / 3] @ J.T, b, Conditions.contacts(1, tangents=1), mu, {"slip": [0, slip]})
+
+
+def all_solutions(problem: Problem) -> list[Any]:
+    """The forces of every choice of active rows that meets all conditions; for a few rows only."""
+    conditions, n = problem.conditions, problem.conditions.n
+    choices = {"equality": "0", "inequality": "0f", "pyramid": "0+-"}  # a = 0, f = 0, f = ± μ fₙ
+    found = []
+    for choice in itertools.product(*(choices[kind] for kind in conditions.kinds)):
+        lines, right = np.array(problem.A, copy=True), -np.array(problem.b)
+        for i, state in enumerate(choice):
+            if state != "0":
+                lines[i], right[i] = np.eye(n)[i], 0
+            if state in "+-":
+                lines[i, conditions.normals[i]] = -problem.mu if state == "+" else problem.mu
+        if np.linalg.cond(lines) < 1e8:
+            f = np.linalg.solve(lines, right)
+            if problem.residual(f) < 1e-9:
+                found.append(f)
+    return found
