@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -169,7 +170,8 @@ Way = Callable[[], Any]
 
 def _dense(system: System, mass: FloatArray, jacobian: FloatArray, b: FloatArray) -> list[Way]:
     """A λ = -(J M⁻¹ F + c) with A = J M⁻¹ Jᵀ. All bodies have one dimension, so M⁻¹ is quick."""
-    linalg = _scipy("linalg")
+    with _needing_scipy():
+        linalg = import_module("scipy.linalg")
     _, J = kkt(system, mass, jacobian)
     d, force, c = system.bodies[0], b[: system.nv], b[system.nv :]
     across = np.ascontiguousarray(J.T).reshape(-1, d, system.nc)
@@ -186,7 +188,8 @@ def _dense(system: System, mass: FloatArray, jacobian: FloatArray, b: FloatArray
 
 
 def _superlu(system: System, mass: FloatArray, jacobian: FloatArray, b: FloatArray) -> list[Way]:
-    splu = _scipy("sparse.linalg").splu
+    with _needing_scipy():
+        splu = import_module("scipy.sparse.linalg").splu
     H = _sparse(system, mass, jacobian)
     order = system.order
     ordered, back = H[order][:, order].tocsc(), np.argsort(order)
@@ -221,14 +224,16 @@ RIVALS: dict[str, Callable[..., list[Way]]] = {"dense": _dense, "SuperLU": _supe
 
 def _sparse(system: System, mass: FloatArray, jacobian: FloatArray) -> Any:
     """H as a SciPy matrix, by columns."""
-    sparse = _scipy("sparse")
+    with _needing_scipy():
+        sparse = import_module("scipy.sparse")
     M, J = kkt(system, mass, jacobian)
     return sparse.bmat([[sparse.csc_matrix(M), -J.T], [-J, None]], format="csc")
 
 
-def _scipy(part: str) -> Any:
+@contextmanager
+def _needing_scipy() -> Iterator[None]:
     try:
-        return import_module(f"scipy.{part}")
+        yield
     except ImportError:
         raise BoughError("the comparison needs SciPy: pip install 'bough[paper]'") from None
 
