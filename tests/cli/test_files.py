@@ -135,6 +135,12 @@ def test_convert_writes_what_load_gives(capsys: pytest.CaptureFixture[str]) -> N
     assert np.allclose(bough.bias_forces(got, q, v), bough.bias_forces(want, q, v), rtol=1e-9)
 
 
+def test_convert_names_what_to_leave_out_as_an_option(capsys: pytest.CaptureFixture[str]) -> None:
+    told = said(capsys, "convert", "arm", "arm.xml", code=2)
+    assert "(--leave-out limits saves the model without)" in told
+    assert not Path("arm.xml").exists()
+
+
 def test_convert_frees_mimic_joints(capsys: pytest.CaptureFixture[str]) -> None:
     said(capsys, "convert", "panda", "tied.urdf")
     said(capsys, "convert", "panda", "free.urdf", "--no-mimic")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +49,20 @@ def run(options: argparse.Namespace) -> None:
     if options.out.exists() and not options.force:
         raise SaveError(f"{str(options.out)!r} exists, --force replaces it")
     model = chosen_model(options, lock=dict(options.lock) or None)
-    bough.save(model, options.out, leave_out=options.leave_out)
+    try:
+        bough.save(model, options.out, leave_out=options.leave_out)
+    except SaveError as error:
+        raise SaveError(_HINT.sub(_as_options, str(error))) from None
     print(f"{model} written to {options.out}")
+
+
+_HINT = re.compile(r"leave_out=\(([^)]*)\) saves")
+
+
+def _as_options(hint: re.Match[str]) -> str:
+    """What to leave out, as it is said here."""
+    kinds = [kind.strip(" '") for kind in hint[1].split(",") if kind.strip()]
+    return " ".join(f"--leave-out {kind}" for kind in kinds) + " saves"
 
 
 def _held(text: str) -> tuple[str, list[float]]:
