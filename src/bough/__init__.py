@@ -27,6 +27,7 @@ from bough.errors import (
     UnknownNameError,
 )
 from bough.kernel import cache
+from bough.kernel.anticipation import Anticipated, anticipate
 from bough.kernel.assembly import assemble, consistent_velocity
 from bough.kernel.compile import get_backend, set_backend
 from bough.kernel.complementarity import Swept, complementarity_residual, gauss_seidel, pivoting
@@ -87,7 +88,7 @@ from bough.kernel.multipliers import SystemFactor, ldlt, multipliers
 from bough.kernel.rerooting import rerooting
 from bough.kernel.spanning import spanning
 from bough.kernel.treematrix import TreeMatrix
-from bough.lagrange import System
+from bough.lagrange import Auxiliary, System
 from bough.model import (
     Builder,
     Cylindrical,
@@ -121,7 +122,9 @@ if TYPE_CHECKING:
     from bough.formats.save import save
 
 __all__ = [
+    "Anticipated",
     "AssemblyError",
+    "Auxiliary",
     "BoughError",
     "Builder",
     "Conditions",
@@ -165,6 +168,7 @@ __all__ = [
     "__version__",
     "aba",
     "accelerations",
+    "anticipate",
     "assemble",
     "bias_forces",
     "cache",

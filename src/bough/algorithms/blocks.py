@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bough.model import BodyRecord, Mechanism
 from bough.scalar import Array, Scalar, Table, array, gather_index
 
-__all__ = ["BlockRows", "SmallFactor"]
+__all__ = ["BlockRows", "SmallFactor", "dot", "transposed"]
 
 Block = Sequence[Sequence[Scalar]]
 
@@ -67,14 +67,32 @@ class SmallFactor:
         factor._rows = [list(row) for row in lower]
         return factor
 
-    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
-        """The solution of A x = b."""
+    def half(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """The solution of Lᵀ y = b: half of one of A x = b, and aᵀ A⁻¹ b is that of a times D⁻¹ times that of b."""
         x, A = list(b), self._rows
         for i in reversed(range(len(A))):
             for j in range(i):
                 x[j] = x[j] - A[i][j] * x[i]
+        return x
+
+    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """The solution of A x = b."""
+        x, A = self.half(b), self._rows
         for i in range(len(A)):
             x[i] = x[i] / A[i][i]
             for j in range(i):
                 x[i] = x[i] - A[i][j] * x[j]
         return x
+
+
+def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """The sum of products of entries."""
+    total: Scalar = 0.0
+    for x, y in zip(a, b, strict=True):
+        total = total + x * y
+    return total
+
+
+def transposed(rows: Block, columns: int) -> list[list[Scalar]]:
+    """Columns as rows; their number is told, since there may be no rows."""
+    return [[row[k] for row in rows] for k in range(columns)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bough.algorithms.blocks import SmallFactor
+from bough.algorithms.blocks import SmallFactor, dot, transposed
 from bough.lagrange.system import Pair, Rows, System
 from bough.scalar import Array, Index, Scalar, array
 from bough.tree.scans import inward, outward
@@ -100,16 +100,16 @@ def _eliminate(pair: Pair, F: Array, mass: Array, jacobian: Array, compliance: A
     A = SmallFactor(own)
     # D of the constraint is -S, with S = C + J A⁻¹ Jᵀ
     columns = [A.solve(row) for row in J]
-    outer = [[_dot(J[r], columns[c]) for c in range(r + 1)] for r in range(pair.p)]
+    outer = [[dot(J[r], columns[c]) for c in range(r + 1)] for r in range(pair.p)]
     if compliance is not None:
         for row, soft in zip(outer, pair.read(compliance, "c", pair.p), strict=True):
             row[-1] = row[-1] + soft
     S = SmallFactor(outer)
-    sides = [S.solve(column) for column in _transposed(J_up, pair.m)]  # columns of V
+    sides = [S.solve(column) for column in transposed(J_up, pair.m)]  # columns of V
     # what the body nearer to the root gets: Jₚᵀ S⁻¹ Jₚ
-    up = zip(_transposed(J_up, pair.m), range(pair.m), strict=True)
-    pair.add(F, "factor_up", [_dot(row, sides[c]) for row, r in up for c in range(r + 1)])
-    return Blocks(A, _transposed(columns, pair.d), S, _transposed(sides, pair.p), own, outer)
+    up = zip(transposed(J_up, pair.m), range(pair.m), strict=True)
+    pair.add(F, "factor_up", [dot(row, sides[c]) for row, r in up for c in range(r + 1)])
+    return Blocks(A, transposed(columns, pair.d), S, transposed(sides, pair.p), own, outer)
 
 
 def _judge(pair: Pair, blocks: Blocks, margins: Array, nv: int, part: float) -> None:
@@ -123,10 +123,10 @@ def _forward(pair: Pair, blocks: Blocks, force: Array, c: Array, x: Array, lam: 
     f = pair.read(force, "v", pair.d)
     if not pair.is_leaf:
         f = _sum(f, pair.read(x, "v", pair.d))
-    g = _sum(pair.read(c, "c", pair.p), [_dot(w, f) for w in _transposed(blocks.W, pair.p)])
+    g = _sum(pair.read(c, "c", pair.p), [dot(w, f) for w in transposed(blocks.W, pair.p)])
     pair.write(x, "v", blocks.A.solve(f))
     pair.write(lam, "c", blocks.S.solve(g))
-    pair.add(x, "v_up", [-_dot(v, g) for v in _transposed(blocks.V, pair.m)])
+    pair.add(x, "v_up", [-dot(v, g) for v in transposed(blocks.V, pair.m)])
 
 
 def _backward(system: System, F: Array, x: Array, lam: Array) -> None:
@@ -135,9 +135,9 @@ def _backward(system: System, F: Array, x: Array, lam: Array) -> None:
     def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], None]:
         W, V = pair.get_sides(F)
         up = pair.read(x, "v_up", pair.m)
-        own = [-(g + _dot(v, up)) for g, v in zip(pair.read(lam, "c", pair.p), V, strict=True)]
+        own = [-(g + dot(v, up)) for g, v in zip(pair.read(lam, "c", pair.p), V, strict=True)]
         pair.write(lam, "c", own)
-        pair.write(x, "v", _sum(pair.read(x, "v", pair.d), [_dot(w, own) for w in W]))
+        pair.write(x, "v", _sum(pair.read(x, "v", pair.d), [dot(w, own) for w in W]))
         return (), None
 
     outward(system, visit, ())
@@ -161,16 +161,5 @@ def _margins(factor: SmallFactor, lower: Rows, part: float) -> list[Scalar]:
     return [pivot - row[-1] * part for pivot, row in zip(factor.pivots, lower, strict=True)]
 
 
-def _dot(a: list[Scalar], b: list[Scalar]) -> Scalar:
-    total: Scalar = 0.0
-    for x, y in zip(a, b, strict=True):
-        total = total + x * y
-    return total
-
-
 def _sum(a: list[Scalar], b: list[Scalar]) -> list[Scalar]:
     return [x + y for x, y in zip(a, b, strict=True)]
-
-
-def _transposed(rows: Rows, columns: int) -> Rows:
-    return [[row[k] for row in rows] for k in range(columns)]

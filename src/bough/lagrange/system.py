@@ -132,6 +132,11 @@ class System:
         return Tree([step.parent for step in self._steps])
 
     @cached_property
+    def node_bodies(self) -> Ints:
+        """The body of each node of the tree, counted from 0, (N,)."""
+        return np.array([step.body - 1 for step in self._steps], np.int64)
+
+    @cached_property
     def order(self) -> Ints:
         """A perfect elimination order of the rows of H = [[M, -Jᵀ], [-J, 0]], (nv + nc,): no fill-in among blocks."""
         rows: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
@@ -197,7 +202,7 @@ class System:
     def tables(self) -> dict[str, Table]:
         """For each node, where things lie that belong to it."""
         steps = self._steps
-        body = np.array([step.body - 1 for step in steps], np.int64)
+        body = self.node_bodies
         up = np.array([max(step.parent - 1, 0) for step in steps], np.int64)
         k = np.array([max(step.constraint, 0) for step in steps], np.int64)
         blocks = np.append(self.jacobian_starts, 0)  # one more, for a system without constraints

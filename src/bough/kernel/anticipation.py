@@ -1,0 +1,163 @@
+"""Auxiliary constraints of systems in maximal coordinates: the public functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from numpy.typing import ArrayLike
+
+from bough import lagrange
+from bough.backends import Kernel
+from bough.errors import ModelError
+from bough.kernel.border import FloatArray, as_floats, call, require_finite
+from bough.kernel.compile import get_backend, kernel
+from bough.kernel.multipliers import SystemFactor
+from bough.lagrange import Auxiliary
+from bough.scalar import Array
+
+__all__ = ["Anticipated", "anticipate"]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Anticipated:
+    """How the rows a of auxiliary constraints follow their forces f, a = A f + b, with all others kept; immutable.
+
+    Attributes
+    ----------
+    A
+        Shape (*batch, k, k); symmetric and positive semidefinite if the constraints are workless.
+    b
+        The a without forces, shape (*batch, k).
+    """
+
+    A: FloatArray
+    b: FloatArray
+    _factor: SystemFactor
+    _free: FloatArray
+    _auxiliary: Auxiliary
+    _directions: FloatArray
+
+    def motion(self, f: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """The motion of the whole system under forces f of the auxiliary constraints, shape (*batch, k).
+
+        Returns
+        -------
+        acceleration, multiplier
+            v̇ (*batch, nv) and λ (*batch, nc) of the system, as `multipliers` gives them.
+        """
+        system = self._auxiliary.system
+        forces = as_floats("f", f, (self._auxiliary.nc,), "one force for each row of the auxiliary constraints")
+        require_finite("f", forces)
+        inputs = {"packed": self._factor.packed, "free": self._free, "directions": self._directions, "f": forces}
+        ready = _mover(get_backend(), self._auxiliary)
+        x = call(ready, {name: (a, 1) for name, a in inputs.items()}, {"x": (system.nv + system.nc,)})["x"]
+        require_finite("the motion", x)
+        return x[..., : system.nv], x[..., system.nv :]
+
+    def __repr__(self) -> str:
+        return f"Anticipated({self.A.dtype}, batch={self.A.shape[:-2]}, {self._auxiliary!r})"
+
+
+def anticipate(
+    factor: SystemFactor,
+    free: ArrayLike,
+    auxiliary: Auxiliary,
+    jacobian: ArrayLike,
+    c: ArrayLike,
+    directions: ArrayLike | None = None,
+) -> Anticipated:
+    """What forces of auxiliary constraints would do to a system that keeps its own ones (Baraff 1996, section 8).
+
+    The rows a = Jᵃ v̇ + cᵃ follow the forces f by a = A f + b. Choose the forces that make a what it should be, then ask
+    for the motion::
+
+        factor = bough.ldlt(system, mass, jacobian)
+        problem = bough.anticipate(factor, factor.solve(b), auxiliary, auxiliary_jacobian, auxiliary_c)
+        forces = bough.pivoting(problem.A, problem.b, conditions, mu)
+        acceleration, multiplier = problem.motion(forces.f)
+
+    For equalities alone, `pivoting` with ``Conditions.equalities(auxiliary.nc)`` finds least-squares forces of
+    redundant or contradicting ones. Velocities and impulses obey the same equations: see `multipliers`.
+
+    The time is that of half a solution for each row, over the bodies between those it is on and the roots alone, and
+    of the products of the rows there.
+
+    Parameters
+    ----------
+    factor
+        The factor of the system, from `ldlt`.
+    free
+        What moves without auxiliary forces, ``factor.solve([force, c])``, shape (..., nv + nc).
+    auxiliary
+        Which bodies the auxiliary constraints are on.
+    jacobian
+        The blocks of Jᵃ, (..., auxiliary.jacobian_size).
+    c
+        What the rows are besides Jᵃ v̇, (..., k).
+    directions
+        The blocks of Kᵀ, laid out as those of Jᵃ, if the forces K f that the constraints act with are not workless:
+        sliding friction, levers, muscles. Left out, K = Jᵃᵀ, at half the cost.
+
+    Raises
+    ------
+    ShapeError, FiniteError
+        For a wrong shape or data type; for NaN or infinity.
+    ModelError
+        If the factor is of another system than the auxiliary constraints.
+    """
+    for given, kind in ((factor, SystemFactor), (auxiliary, Auxiliary)):
+        if not isinstance(given, kind):
+            raise ModelError(f"got {type(given).__name__}, expected a bough.{kind.__name__}")
+    if factor.system != auxiliary.system:
+        raise ModelError(f"the factor is of {factor.system!r}, expected that of the auxiliary constraints")
+    system, k, size = factor.system, auxiliary.nc, auxiliary.jacobian_size
+    blocks = f"a block for each body of {len(auxiliary.constraints)} auxiliary constraints"
+    arrays = {
+        "packed": factor.packed,
+        "free": as_floats("free", free, (system.nv + system.nc,), "accelerations, then multipliers"),
+        "jacobian": as_floats("jacobian", jacobian, (size,), blocks),
+        "c": as_floats("c", c, (k,), "one for each row of the auxiliary constraints"),
+    }
+    if directions is not None:
+        arrays["directions"] = as_floats("directions", directions, (size,), blocks)
+    for name, a in arrays.items():
+        require_finite(name, a)
+    ready = _anticipator(get_backend(), auxiliary, directions is not None)
+    made = call(ready, {name: (a, 1) for name, a in arrays.items()}, {"A": (k, k), "b": (k,)})
+    for name, a in made.items():
+        require_finite(name, a)
+    acting = arrays.get("directions", arrays["jacobian"])
+    return Anticipated(made["A"], made["b"], factor, arrays["free"], auxiliary, acting)
+
+
+@lru_cache(maxsize=64)
+def _anticipator(backend: str, auxiliary: Auxiliary, directed: bool) -> Kernel:
+    def function(packed: Array, free: Array, jacobian: Array, c: Array, **given: Array) -> dict[str, Array]:
+        A, b = lagrange.anticipation(auxiliary, packed, free, jacobian, c, given.get("directions"))
+        return {"A": A, "b": b}
+
+    system = auxiliary.system
+    sizes = {"packed": system.factor_size, "free": system.nv + system.nc, "jacobian": auxiliary.jacobian_size}
+    sizes |= {"c": auxiliary.nc} | ({"directions": auxiliary.jacobian_size} if directed else {})
+    return kernel(
+        ("lagrange", "anticipate", auxiliary, directed),
+        "anticipate",
+        function,
+        sizes,
+        system.nv + system.nc,
+        lambda: f"lagrange anticipate {directed} {auxiliary.digest}",
+    )
+
+
+@lru_cache(maxsize=64)
+def _mover(backend: str, auxiliary: Auxiliary) -> Kernel:
+    system, n = auxiliary.system, auxiliary.system.nv + auxiliary.system.nc
+    return kernel(
+        ("lagrange", "motion", auxiliary),
+        "motion",
+        lambda packed, free, directions, f: {"x": lagrange.moved(auxiliary, packed, free, directions, f)},
+        {"packed": system.factor_size, "free": n, "directions": auxiliary.jacobian_size, "f": auxiliary.nc},
+        n,
+        lambda: f"lagrange motion {auxiliary.digest}",
+    )

@@ -1,0 +1,168 @@
+"""Constraint anticipation (Baraff 1996, section 8): what auxiliary forces do to a system that keeps its constraints.
+
+The response of the system to forces K f is Ĥ K f, where Ĥ is the upper left block of H⁻¹, so a = Jᵃ Ĥ K f + b. With the
+factor H = L D Lᵀ the matrix of that is Zᵀ D⁻¹ Y, where L Z = [Jᵃᵀ, 0] and L Y = [K, 0]: half a solution for each row
+(for workless ones, Y = Z, half of the half). A row differs from zero only at the nodes between its bodies and the root,
+so nothing else is visited, and two rows meet only where their paths do.
+"""
+
+from __future__ import annotations
+
+from bough.algorithms.blocks import SmallFactor, dot, transposed
+from bough.lagrange.auxiliary import Auxiliary
+from bough.lagrange.factor import solve
+from bough.lagrange.system import Pair
+from bough.scalar import Array, Index, Scalar, array, gather_index, loop
+from bough.tree.scans import inward
+
+__all__ = ["anticipation", "moved"]
+
+
+def anticipation(
+    auxiliary: Auxiliary, F: Array, free: Array, jacobian: Array, c: Array, directions: Array | None = None
+) -> tuple[Array, Array]:
+    """A, row by row, and b of a = A f + b. `F` is the factor of the system and `free` its motion at f = 0.
+
+    Directions are the blocks of Kᵀ, laid out as those of Jᵃ; without them the constraints are workless.
+    """
+    system, k = auxiliary.system, auxiliary.nc
+    A, b = array(k * k), array(k)
+    own, other = _Visitors(auxiliary, jacobian), None if directions is None else _Visitors(auxiliary, directions)
+    first, count, row = (auxiliary.tables[name] for name in ("first", "count", "row"))
+
+    def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], None]:
+        start, number = gather_index(first, pair.index), gather_index(count, pair.index)
+        blocks = _Node(pair, F)
+
+        def arrive(i: Index, carry: tuple[()]) -> tuple[()]:
+            own.arrive(blocks, start + i, i)
+            if other is not None:
+                other.arrive(blocks, start + i, i)
+            return carry
+
+        def meet(i: Index, carry: tuple[()]) -> tuple[()]:
+            here = gather_index(row, start + i)
+            left = own.halves(blocks, i)
+
+            def with_other(j: Index, carry: tuple[()]) -> tuple[()]:
+                there = gather_index(row, start + j)
+                A[here * k + there] = A[here * k + there] + dot(left, (other or own).scaled(blocks, j))
+                return carry
+
+            return loop(number if other is not None else i + 1, with_other, carry)
+
+        loop(number, arrive, ())
+        loop(number, meet, ())
+        return (), None
+
+    inward(system, visit, ())
+    if directions is None:
+        _mirror(A, k)
+    _without(auxiliary, free, jacobian, c, b)
+    return A, b
+
+
+def moved(auxiliary: Auxiliary, F: Array, free: Array, directions: Array, f: Array) -> Array:
+    """The motion [v̇, λ] with the forces K f: that without them, and the response to them."""
+    n = auxiliary.system.nv + auxiliary.system.nc
+    forces, x = array(n), array(n)
+    rows, columns = auxiliary.entries
+
+    def add(e: Index, carry: tuple[()]) -> tuple[()]:
+        place = gather_index(columns, e)
+        forces[place] = forces[place] + directions[e] * f[gather_index(rows, e)]
+        return carry
+
+    loop(auxiliary.jacobian_size, add, ())
+    response = solve(auxiliary.system, F, forces)
+
+    def sum(i: Index, carry: tuple[()]) -> tuple[()]:
+        x[i] = free[i] + response[i]
+        return carry
+
+    loop(n, sum, ())
+    return x
+
+
+def _without(auxiliary: Auxiliary, free: Array, jacobian: Array, c: Array, b: Array) -> None:
+    """The a of the free motion: b = Jᵃ v̇ + cᵃ."""
+    rows, columns = auxiliary.entries
+
+    def start(i: Index, carry: tuple[()]) -> tuple[()]:
+        b[i] = c[i]
+        return carry
+
+    def add(e: Index, carry: tuple[()]) -> tuple[()]:
+        row = gather_index(rows, e)
+        b[row] = b[row] + jacobian[e] * free[gather_index(columns, e)]
+        return carry
+
+    loop(auxiliary.nc, start, ())
+    loop(auxiliary.jacobian_size, add, ())
+
+
+def _mirror(A: Array, n: int) -> None:
+    """Fill the upper triangle."""
+
+    def row(i: Index, carry: tuple[()]) -> tuple[()]:
+        def entry(j: Index, carry: tuple[()]) -> tuple[()]:
+            A[j * n + i] = A[i * n + j]
+            return carry
+
+        return loop(i, entry, carry)
+
+    loop(n, row, ())
+
+
+class _Node:
+    """The blocks of the factor at one node."""
+
+    def __init__(self, pair: Pair, F: Array) -> None:
+        A, self.W, S, self.V = pair.get(F)
+        self.pair, self.A, self.S = pair, SmallFactor.stored(A), SmallFactor.stored(S)
+        self.pivots = [
+            *self.A.pivots,
+            *(-x for x in self.S.pivots),
+        ]  # D is positive for bodies, negative for constraints
+
+
+class _Visitors:
+    """The forces of rows on their way to the root, and their halves at the node at hand."""
+
+    def __init__(self, auxiliary: Auxiliary, blocks: Array) -> None:
+        self._tables = auxiliary.tables
+        self._forces = array(auxiliary.force_size)
+        width = max((kind.d + kind.p for kind in auxiliary.system.kind_list), default=0)
+        self._halves, self._scaled, self._width = array(auxiliary.most * width), array(auxiliary.most * width), width
+        into = self._tables["into"]
+
+        def put(e: Index, carry: tuple[()]) -> tuple[()]:
+            self._forces[gather_index(into, e)] = blocks[e]
+            return carry
+
+        loop(auxiliary.jacobian_size, put, ())
+
+    def arrive(self, node: _Node, visit: Index, place: Index) -> None:
+        """Eliminate the node for one row: keep its halves, hand the rest on towards the root."""
+        pair, start = node.pair, gather_index(self._tables["force"], visit)
+        f = [self._forces[start + r] for r in range(pair.d)]
+        g = [dot(column, f) for column in transposed(node.W, pair.p)]
+        for r, (x, pivot) in enumerate(zip([*node.A.half(f), *node.S.half(g)], node.pivots, strict=True)):
+            self._halves[place * self._width + r] = x
+            self._scaled[place * self._width + r] = x / pivot
+        if not pair.is_root:
+            beyond = gather_index(self._tables["beyond"], visit)
+            for r, column in enumerate(transposed(node.V, pair.m)):
+                self._forces[beyond + r] = self._forces[beyond + r] - dot(column, g)
+
+    def halves(self, node: _Node, place: Index) -> list[Scalar]:
+        """Those of one row at the node at hand."""
+        return self._read(self._halves, node, place)
+
+    def scaled(self, node: _Node, place: Index) -> list[Scalar]:
+        """The same times D⁻¹."""
+        return self._read(self._scaled, node, place)
+
+    def _read(self, values: Array, node: _Node, place: Index) -> list[Scalar]:
+        start = place * self._width
+        return [values[start + r] for r in range(len(node.pivots))]

@@ -1,0 +1,188 @@
+"""Constraints beside the primary ones of a system: those that close loops, hold one body or many, or push only."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.errors import ModelError
+from bough.lagrange.system import System
+from bough.scalar import Table
+
+__all__ = ["Auxiliary"]
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class Auxiliary:
+    """Constraints of any dimension on any number of bodies, beside those of a `System`; immutable.
+
+    Their rows give a = Jᵃ v̇ + cᵃ, and act on the bodies with forces K f, where K = (Jᵃ)ᵀ unless told otherwise. What a
+    and f must obey is left open: see `anticipate`.
+
+    An array `jacobian` holds, for each constraint, a block for each of its bodies, in the order they are given in,
+    each row by row.
+
+    Parameters
+    ----------
+    system
+        The system of primary constraints.
+    constraints
+        For each constraint the bodies it acts on, numbers from 1 on without repetition, and the number of its rows.
+        The world has no block and is left out.
+
+    Raises
+    ------
+    ModelError
+        If there is no such body, one is named twice, or the number of rows is not valid; the message names the
+        constraint.
+    """
+
+    system: System
+    constraints: tuple[tuple[tuple[int, ...], int], ...]
+
+    def __init__(self, system: System, constraints: Iterable[tuple[Sequence[int], int]]) -> None:
+        if not isinstance(system, System):
+            raise ModelError(f"the system is a {type(system).__name__}, expected a bough.System")
+        object.__setattr__(self, "system", system)
+        object.__setattr__(self, "constraints", tuple(_read(k, x, system) for k, x in enumerate(constraints)))
+
+    def __repr__(self) -> str:
+        return f"<Auxiliary: {len(self.constraints)} constraints, {self.nc} rows, beside {self.system!r}>"
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Auxiliary) and self.digest == other.digest)
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __reduce__(self) -> tuple[type[Auxiliary], tuple[object, ...]]:
+        return Auxiliary, (self.system, self.constraints)
+
+    @cached_property
+    def digest(self) -> str:
+        """What tells these apart, as text."""
+        return hashlib.sha256(f"{self.system.digest} {self.constraints}".encode()).hexdigest()
+
+    # ---- sizes and places ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def nc(self) -> int:
+        """Number of rows of all constraints."""
+        return sum(rows for _, rows in self.constraints)
+
+    @cached_property
+    def jacobian_starts(self) -> Ints:
+        """Where each block begins in `jacobian`, and its size at the end."""
+        sizes = [rows * self.system.bodies[body - 1] for bodies, rows in self.constraints for body in bodies]
+        return np.cumsum([0, *sizes], dtype=np.int64)
+
+    @property
+    def jacobian_size(self) -> int:
+        """Number of entries of all blocks."""
+        return int(self.jacobian_starts[-1])
+
+    @cached_property
+    def entries(self) -> tuple[Table, Table]:
+        """For each entry of `jacobian` its row, and the coordinate of its body that it is for."""
+        rows, columns, first = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
+        for bodies, count in self.constraints:
+            for body in bodies:
+                places = np.arange(*self.system.v_starts[body - 1 : body + 1])
+                rows.append(np.repeat(np.arange(first, first + count), len(places)))
+                columns.append(np.tile(places, count))
+            first += count
+        return Table("entry_rows", np.concatenate(rows)), Table("entry_columns", np.concatenate(columns))
+
+    # ---- rows on their way to the root ---------------------------------------------------------------------------
+
+    @cached_property
+    def _visits(self) -> tuple[Ints, Ints]:
+        """The node and the row of each visit: a row visits the nodes of its bodies and all between them and the roots.
+
+        Visits of one node come one after the other.
+        """
+        parents, nodes, rows, first = self.system.tree.parents, [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
+        for bodies, count in self.constraints:
+            met: set[int] = set()
+            for body in bodies:
+                node = int(self._node_of[body - 1])
+                while node >= 0 and node not in met:
+                    met.add(node)
+                    node = int(parents[node]) - 1
+            here = np.array(sorted(met), np.int64)
+            nodes.append(np.repeat(here, count))
+            rows.append(np.tile(np.arange(first, first + count), len(here)))
+            first += count
+        order = np.lexsort((np.concatenate(rows), np.concatenate(nodes)))
+        return np.concatenate(nodes)[order], np.concatenate(rows)[order]
+
+    @cached_property
+    def _node_of(self) -> Ints:
+        """The node of the elimination, from 0, of each body."""
+        return np.argsort(self.system.node_bodies)
+
+    @cached_property
+    def _force_starts(self) -> Ints:
+        """Where the force of each visit begins in memory for all of them, and the size of that at the end."""
+        sizes = np.array(self.system.bodies, np.int64)[self.system.node_bodies]
+        return np.cumsum([0, *sizes[self._visits[0]]], dtype=np.int64)
+
+    @property
+    def force_size(self) -> int:
+        """Number of entries of the forces of all visits."""
+        return int(self._force_starts[-1])
+
+    @cached_property
+    def most(self) -> int:
+        """The largest number of rows that visit one node."""
+        return int(np.bincount(self._visits[0]).max(initial=0)) if self._visits[0].size else 0
+
+    @cached_property
+    def tables(self) -> dict[str, Table]:
+        """By node: the `first` of its visits and their `count`; by visit: its `row`, `force` and that `beyond` it; by
+        entry of `jacobian`: the place in a force, `into`.
+        """
+        nodes, rows = self._visits
+        keys = nodes * max(self.nc, 1) + rows
+        up = np.array(self.system.tree.parents, np.int64)[nodes] - 1
+        above = np.searchsorted(keys, np.maximum(up, 0) * max(self.nc, 1) + rows)
+        of_row, of_column = (table.data for table in self.entries)
+        bodies = np.searchsorted(self.system.v_starts, of_column, side="right") - 1
+        own = np.searchsorted(keys, self._node_of[bodies] * max(self.nc, 1) + of_row)
+        steps = np.arange(len(self.system.bodies))
+        places = {
+            "first": np.searchsorted(nodes, steps),
+            "count": np.searchsorted(nodes, steps, side="right") - np.searchsorted(nodes, steps),
+            "row": rows,
+            "force": self._force_starts[:-1],
+            "beyond": np.where(up >= 0, self._force_starts[:-1][np.minimum(above, max(len(nodes) - 1, 0))], 0),
+            "into": self._force_starts[own] + of_column - self.system.v_starts[bodies],
+        }
+        return {name: Table(name, values.astype(np.int64)) for name, values in places.items()}
+
+
+def _read(k: int, given: tuple[Sequence[int], int], system: System) -> tuple[tuple[int, ...], int]:
+    try:
+        bodies, rows = given
+        numbers, count = tuple(int(body) for body in bodies), int(rows)
+        exact = numbers == tuple(bodies) and count == rows
+    except (TypeError, ValueError):
+        exact = False
+    if not exact:
+        raise ModelError(f"auxiliary constraint {k} is {given!r}, expected numbers of bodies and a number of rows")
+    for body in numbers:
+        if not 1 <= body <= len(system.bodies) or numbers.count(body) > 1:
+            expected = f"expected different bodies of 1 … {len(system.bodies)}"
+            raise ModelError(f"auxiliary constraint {k} is on bodies {numbers}, {expected}")
+    if not numbers or count < 0:
+        raise ModelError(
+            f"auxiliary constraint {k} is on {len(numbers)} bodies with {count} rows, expected at least one body, and not fewer than 0"
+        )
+    return numbers, count
