@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from bough import lagrange
-from bough.backends import Kernel
+from bough.backends import Kernel, Plain
 from bough.errors import ModelError
-from bough.kernel.border import FloatArray, as_floats, call, require_finite
+from bough.kernel.border import FloatArray, as_floats, call, many, require_finite
 from bough.kernel.compile import get_backend, kernel
 from bough.kernel.multipliers import SystemFactor
 from bough.lagrange import Auxiliary
@@ -47,12 +48,15 @@ class Anticipated:
             v̇ (*batch, nv) and λ (*batch, nc) of the system, as `multipliers` gives them.
         """
         system = self._auxiliary.system
-        forces = as_floats("f", f, (self._auxiliary.nc,), "one force for each row of the auxiliary constraints")
-        require_finite("f", forces)
-        inputs = {"packed": self._factor.packed, "free": self._free, "directions": self._directions, "f": forces}
-        ready = _mover(get_backend(), self._auxiliary)
-        x = call(ready, {name: (a, 1) for name, a in inputs.items()}, {"x": (system.nv + system.nc,)})["x"]
-        require_finite("the motion", x)
+        n, ready = system.nv + system.nc, _mover(get_backend(), self._auxiliary)
+        known = (self._factor.packed, self._free, self._directions)
+        x = many(ready, (*known, f), (n,))
+        if x is None:
+            forces = as_floats("f", f, (self._auxiliary.nc,), "one force for each row of the auxiliary constraints")
+            require_finite("f", forces)
+            inputs = dict(zip(("packed", "free", "directions", "f"), (*known, forces), strict=True))
+            x = call(ready, {name: (a, 1) for name, a in inputs.items()}, {"x": (n,)})["x"]
+            require_finite("the motion", x)
         return x[..., : system.nv], x[..., system.nv :]
 
     def __repr__(self) -> str:
@@ -106,12 +110,17 @@ def anticipate(
     ModelError
         If the factor is of another system than the auxiliary constraints.
     """
-    for given, kind in ((factor, SystemFactor), (auxiliary, Auxiliary)):
-        if not isinstance(given, kind):
-            raise ModelError(f"got {type(given).__name__}, expected a bough.{kind.__name__}")
+    for what, kind in ((factor, SystemFactor), (auxiliary, Auxiliary)):
+        if not isinstance(what, kind):
+            raise ModelError(f"got {type(what).__name__}, expected a bough.{kind.__name__}")
     if factor.system != auxiliary.system:
         raise ModelError(f"the factor is of {factor.system!r}, expected that of the auxiliary constraints")
     system, k, size = factor.system, auxiliary.nc, auxiliary.jacobian_size
+    ready = _anticipator(get_backend(), auxiliary, directions is not None)
+    acting = () if directions is None else (directions,)
+    problem = many(ready, (factor.packed, free, jacobian, c, *acting), (k * k + k,))
+    if problem is not None:
+        return _made(problem, factor, free, auxiliary, jacobian if directions is None else directions)
     blocks = f"a block for each body of {len(auxiliary.constraints)} auxiliary constraints"
     arrays = {
         "packed": factor.packed,
@@ -123,19 +132,24 @@ def anticipate(
         arrays["directions"] = as_floats("directions", directions, (size,), blocks)
     for name, a in arrays.items():
         require_finite(name, a)
-    ready = _anticipator(get_backend(), auxiliary, directions is not None)
-    made = call(ready, {name: (a, 1) for name, a in arrays.items()}, {"A": (k, k), "b": (k,)})
-    for name, a in made.items():
-        require_finite(name, a)
-    acting = arrays.get("directions", arrays["jacobian"])
-    return Anticipated(made["A"], made["b"], factor, arrays["free"], auxiliary, acting)
+    problem = call(ready, {name: (a, 1) for name, a in arrays.items()}, {"problem": (k * k + k,)})["problem"]
+    require_finite("the problem", problem)
+    return _made(problem, factor, arrays["free"], auxiliary, arrays.get("directions", arrays["jacobian"]))
+
+
+def _made(
+    problem: FloatArray, factor: SystemFactor, free: ArrayLike, auxiliary: Auxiliary, directions: ArrayLike
+) -> Anticipated:
+    """From A, row by row, with b behind it; what is needed later is copied."""
+    k = auxiliary.nc
+    A = problem[..., : k * k].reshape(*problem.shape[:-1], k, k)
+    return Anticipated(A, problem[..., k * k :], factor, np.array(free), auxiliary, np.array(directions))
 
 
 @lru_cache(maxsize=64)
 def _anticipator(backend: str, auxiliary: Auxiliary, directed: bool) -> Kernel:
     def function(packed: Array, free: Array, jacobian: Array, c: Array, **given: Array) -> dict[str, Array]:
-        A, b = lagrange.anticipation(auxiliary, packed, free, jacobian, c, given.get("directions"))
-        return {"A": A, "b": b}
+        return {"problem": lagrange.anticipation(auxiliary, packed, free, jacobian, c, given.get("directions"))}
 
     system = auxiliary.system
     sizes = {"packed": system.factor_size, "free": system.nv + system.nc, "jacobian": auxiliary.jacobian_size}
@@ -147,6 +161,7 @@ def _anticipator(backend: str, auxiliary: Auxiliary, directed: bool) -> Kernel:
         sizes,
         system.nv + system.nc,
         lambda: f"lagrange anticipate {directed} {auxiliary.digest}",
+        Plain((*((n,) for n in sizes.values()), (auxiliary.nc * (auxiliary.nc + 1),)), sound=1),
     )
 
 
@@ -160,4 +175,5 @@ def _mover(backend: str, auxiliary: Auxiliary) -> Kernel:
         {"packed": system.factor_size, "free": n, "directions": auxiliary.jacobian_size, "f": auxiliary.nc},
         n,
         lambda: f"lagrange motion {auxiliary.digest}",
+        Plain(((system.factor_size,), (n,), (auxiliary.jacobian_size,), (auxiliary.nc,), (n,)), sound=3),
     )

@@ -20,13 +20,13 @@ __all__ = ["anticipation", "moved"]
 
 def anticipation(
     auxiliary: Auxiliary, F: Array, free: Array, jacobian: Array, c: Array, directions: Array | None = None
-) -> tuple[Array, Array]:
-    """A, row by row, and b of a = A f + b. `F` is the factor of the system and `free` its motion at f = 0.
+) -> Array:
+    """A, row by row, with b behind it, of a = A f + b. `F` is the factor of the system and `free` its motion at f = 0.
 
     Directions are the blocks of Kᵀ, laid out as those of Jᵃ; without them the constraints are workless.
     """
     system, k = auxiliary.system, auxiliary.nc
-    A, b = array(k * k), array(k)
+    A = array(k * k + k)
     own, other = _Visitors(auxiliary, jacobian), None if directions is None else _Visitors(auxiliary, directions)
     first, count, row = (auxiliary.tables[name] for name in ("first", "count", "row"))
 
@@ -58,8 +58,8 @@ def anticipation(
     inward(system, visit, ())
     if directions is None:
         _mirror(A, k)
-    _without(auxiliary, free, jacobian, c, b)
-    return A, b
+    _without(auxiliary, free, jacobian, c, A)
+    return A
 
 
 def moved(auxiliary: Auxiliary, F: Array, free: Array, directions: Array, f: Array) -> Array:
@@ -84,17 +84,18 @@ def moved(auxiliary: Auxiliary, F: Array, free: Array, directions: Array, f: Arr
     return x
 
 
-def _without(auxiliary: Auxiliary, free: Array, jacobian: Array, c: Array, b: Array) -> None:
-    """The a of the free motion: b = Jᵃ v̇ + cᵃ."""
+def _without(auxiliary: Auxiliary, free: Array, jacobian: Array, c: Array, A: Array) -> None:
+    """The a of the free motion, b = Jᵃ v̇ + cᵃ, put behind A."""
     rows, columns = auxiliary.entries
+    place = auxiliary.nc * auxiliary.nc
 
     def start(i: Index, carry: tuple[()]) -> tuple[()]:
-        b[i] = c[i]
+        A[i + place] = c[i]
         return carry
 
     def add(e: Index, carry: tuple[()]) -> tuple[()]:
-        row = gather_index(rows, e)
-        b[row] = b[row] + jacobian[e] * free[gather_index(columns, e)]
+        row = gather_index(rows, e) + place
+        A[row] = A[row] + jacobian[e] * free[gather_index(columns, e)]
         return carry
 
     loop(auxiliary.nc, start, ())

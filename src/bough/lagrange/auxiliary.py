@@ -183,6 +183,6 @@ def _read(k: int, given: tuple[Sequence[int], int], system: System) -> tuple[tup
             raise ModelError(f"auxiliary constraint {k} is on bodies {numbers}, {expected}")
     if not numbers or count < 0:
         raise ModelError(
-            f"auxiliary constraint {k} is on {len(numbers)} bodies with {count} rows, expected at least one body, and not fewer than 0"
+            f"auxiliary constraint {k} is on {len(numbers)} bodies with {count} rows, expected some bodies and 0 rows or more"
         )
     return numbers, count
