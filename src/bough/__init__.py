@@ -76,12 +76,14 @@ from bough.kernel.kinematics import (
 from bough.kernel.layouts import from_drake, from_mujoco, from_pinocchio, to_drake, to_mujoco, to_pinocchio
 from bough.kernel.maximal import (
     Maximal,
+    MaximalLoops,
     joint_accelerations,
     joint_positions,
     joint_reactions,
     joint_velocities,
     maximal,
     maximal_dynamics,
+    maximal_loops,
     reaction_multipliers,
 )
 from bough.kernel.multipliers import SystemFactor, ldlt, multipliers
@@ -143,6 +145,7 @@ __all__ = [
     "LoadWarning",
     "Loop",
     "Maximal",
+    "MaximalLoops",
     "Mimic",
     "Model",
     "ModelError",
@@ -221,6 +224,7 @@ __all__ = [
     "mass_matrix_inverse",
     "maximal",
     "maximal_dynamics",
+    "maximal_loops",
     "multipliers",
     "neutral",
     "operational_space_inertia",

@@ -27,7 +27,8 @@ class Anticipated:
     Attributes
     ----------
     A
-        Shape (*batch, k, k); symmetric and positive semidefinite if the constraints are workless.
+        Shape (*batch, k, k); symmetric and positive semidefinite if the constraints are workless. Rows that the other
+        constraints hold, but for 1e-12 of what they would be without these, are zero.
     b
         The a without forces, shape (*batch, k).
     """

@@ -28,6 +28,7 @@ __all__ = [
     "constraint_jacobian",
     "loop_configurations",
     "loop_jacobian",
+    "stabilisation",
 ]
 
 TIME_CONSTANT = 0.05
@@ -132,7 +133,7 @@ def constrained_dynamics(
             time_constant=time_constant, check=check,
         )  # fmt: skip
         return whole.astype(np.float32) if out is None else write_out(out, whole.astype(np.float32))
-    chosen, options = _chosen(model, method), Options(rate=_rate(time_constant))
+    chosen, options = _chosen(model, method), Options(rate=stabilisation(time_constant))
     if chosen != "multipliers":
         result = _by_rank(model, arrays, options, chosen, check).x
         return result if out is None else write_out(out, result)
@@ -192,7 +193,7 @@ def constrained_motion(
     """
     require_model(model)
     arrays = _doubles(q=q, v=v, tau=tau, f_ext=f_ext)
-    found = _by_rank(model, arrays, Options(rate=_rate(time_constant)), "null_space", check)
+    found = _by_rank(model, arrays, Options(rate=stabilisation(time_constant)), "null_space", check)
     broken = np.flatnonzero(found.broken.any(axis=tuple(range(found.broken.ndim - 1))))
     names = tuple(model.constraint_names[k] for k in broken)
     return ConstrainedMotion(found.x, found.multipliers, found.rank, found.residual, names)
@@ -242,8 +243,8 @@ def _chosen(model: Model, method: object) -> str:
     return "multipliers" if len(model.constraint_names) <= LARGEST else "null_space"
 
 
-def _rate(time_constant: float) -> float:
-    """1/T in 1/s."""
+def stabilisation(time_constant: float) -> float:
+    """1/T in 1/s, the rate of a stabilisation with the time constant T."""
     if not isinstance(time_constant, int | float) or math.isnan(time_constant) or not time_constant > 0.0:
         raise ModelError(f"the time constant of constraints is {time_constant!r}, expected a positive number (s)")
     return 1.0 / time_constant

@@ -11,19 +11,24 @@ from numpy.typing import ArrayLike
 from bough.errors import ModelError, SingularError
 from bough.kernel.border import FloatArray
 from bough.kernel.configuration import neutral
+from bough.kernel.constrained import TIME_CONSTANT, stabilisation
 from bough.kernel.run import require_model, run
-from bough.lagrange import System, joints
+from bough.kernel.spec import Options
+from bough.lagrange import Auxiliary, System, joints
 from bough.lagrange.joints import constraint_system
+from bough.lagrange.loops import loop_system
 from bough.model import Model
 
 __all__ = [
     "Maximal",
+    "MaximalLoops",
     "joint_accelerations",
     "joint_positions",
     "joint_reactions",
     "joint_velocities",
     "maximal",
     "maximal_dynamics",
+    "maximal_loops",
     "reaction_multipliers",
 ]
 
@@ -121,6 +126,53 @@ def maximal_dynamics(
     arrays = {"q": q, "v": v, "tau": tau, "f_ext": f_ext}
     x, n = run(model, "maximal_dynamics", arrays, check=check)["x"], 6 * model.nbodies
     return x[..., :n].reshape(*x.shape[:-1], model.nbodies, 6), x[..., n:]
+
+
+class MaximalLoops(NamedTuple):
+    """The loops and couplings of a model in maximal coordinates at one state, or a batch: arguments of `anticipate`.
+
+    Attributes
+    ----------
+    auxiliary
+        Beside the system of `maximal`, the constraints of the model in order, each on the bodies it touches.
+    jacobian
+        The blocks of their rows (..., auxiliary.jacobian_size).
+    c
+        What the rows are besides Jᵃ v̇, with the terms that bring errors back to zero (..., rows).
+    """
+
+    auxiliary: Auxiliary
+    jacobian: FloatArray
+    c: FloatArray
+
+
+def maximal_loops(
+    model: Model, q: ArrayLike, v: ArrayLike, *, time_constant: float = TIME_CONSTANT, check: bool = True
+) -> MaximalLoops:
+    """The loops and couplings of a model beside its tree, in maximal coordinates.
+
+    With them a mechanism with loops moves as `constrained_dynamics` says::
+
+        system, mass, jacobian, force, c, compliance = bough.maximal(model, q, v, tau)
+        factor = bough.ldlt(system, mass, jacobian, compliance)
+        free = factor.solve(np.concatenate([force, c], axis=-1))
+        problem = bough.anticipate(factor, free, *bough.maximal_loops(model, q, v))
+        forces = bough.pivoting(problem.A, problem.b, bough.Conditions.equalities(len(model.constraint_names)))
+        acceleration, multiplier = problem.motion(forces.f)
+
+    Parameters
+    ----------
+    model, q, v, check
+        As for `maximal`.
+    time_constant
+        As for `constrained_dynamics`.
+    """
+    require_model(model)
+    auxiliary = loop_system(model)
+    arrays = {"q": q, "v": v}
+    rows = run(model, "maximal_loops", arrays, Options(rate=stabilisation(time_constant)), check=check)["rows"]
+    size = auxiliary.jacobian_size
+    return MaximalLoops(auxiliary, rows[..., :size], rows[..., size:])
 
 
 def joint_positions(

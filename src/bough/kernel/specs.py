@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
 
 from bough.algorithms.aba import aba
 from bough.algorithms.closed_loops import constrained_dynamics, wanted
@@ -28,35 +26,13 @@ from bough.algorithms.rnea import ZEROS, rnea
 from bough.errors import UnknownNameError
 from bough.factor import dense
 from bough.kernel.border import Shape
-from bough.lagrange import conversions, joints
+from bough.kernel.spec import Options, Outputs, Spec
+from bough.kernel.specs_maximal import MAXIMAL
 from bough.model import Frame, Mechanism, Model
 from bough.scalar import Array
 from bough.spatial import ZERO
 
 __all__ = ["NEED_FRAMES", "SPECS", "Options", "Spec", "spec"]
-
-
-@dataclass(frozen=True)
-class Options:
-    """What selects one program of an algorithm; part of the key of its kernel."""
-
-    frames: tuple[Frame, ...] | None = None
-    reference: Any = "LOCAL"
-    classical: bool = False
-    rate: float = 0.0  # of the stabilisation of constraints (1/s)
-
-
-Outputs = Mapping[str, Array]
-
-
-@dataclass(frozen=True)
-class Spec:
-    """One algorithm: its inputs, the shapes of its outputs for one state, and how to call it."""
-
-    name: str
-    inputs: tuple[str, ...]
-    shapes: Callable[[Model, Options], dict[str, Shape]]
-    run: Callable[[Mechanism, Options, dict[str, Array]], Outputs]
 
 
 def _rows(model: Model, o: Options) -> int:
@@ -107,42 +83,6 @@ def _osim_inverse_shapes(model: Model, o: Options) -> dict[str, Shape]:
 def _packed_jacobian(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     columns, J = m.model.path_dofs(_frame(o).name), jacobian(m, x["q"], _frame(o), o.reference)
     return {"J": [J[row * m.model.nv + k] for row in range(6) for k in columns]}
-
-
-def _maximal_shapes(model: Model, o: Options) -> dict[str, Shape]:
-    system = joints.constraint_system(model)
-    return {"jacobian": (system.jacobian_size,), "force": (system.nv,), "c": (system.nc,)}
-
-
-def _maximal(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    system = joints.constraint_system(m.model)
-    made = joints.constraints(m, system, x["q"], x["v"], x["tau"], x.get("f_ext"))
-    return dict(zip(("jacobian", "force", "c"), made, strict=True))
-
-
-def _maximal_dynamics_shapes(model: Model, o: Options) -> dict[str, Shape]:
-    system = joints.constraint_system(model)
-    return {"x": (system.nv + system.nc,)}
-
-
-def _maximal_dynamics(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    system = joints.constraint_system(m.model)
-    return {"x": joints.dynamics(m, system, x["q"], x["v"], x["tau"], x.get("f_ext"))}
-
-
-def _joint_positions(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    q, rest = conversions.positions(m, x["placements"], x["q0"])
-    return {"q": q, "rest": rest}
-
-
-def _joint_reactions(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    system = joints.constraint_system(m.model)
-    return {"reactions": joints.of_multipliers(m, system, x["q"], x["tau"], x["multipliers"])}
-
-
-def _reaction_multipliers(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    system = joints.constraint_system(m.model)
-    return {"multipliers": joints.to_multipliers(m, system, x["q"], x["tau"], x["reactions"])}
 
 
 def _constraint_count(model: Model) -> int:
@@ -345,38 +285,7 @@ _ROWS = (
         lambda model, o: {"q": (model.nq,)},
         lambda m, o, x: {"q": interpolate(m, x["q0"], x["q1"], x["t"])},
     ),
-    Spec("maximal_dynamics", ("q", "v", "tau", "f_ext"), _maximal_dynamics_shapes, _maximal_dynamics),
-    Spec("maximal", ("q", "v", "tau", "f_ext"), _maximal_shapes, _maximal),
-    Spec(
-        "joint_positions",
-        ("placements", "q0"),
-        lambda model, o: {"q": (model.nq,), "rest": (model.nbodies, 6)},
-        _joint_positions,
-    ),
-    Spec(
-        "joint_velocities",
-        ("q", "velocities"),
-        lambda model, o: {"v": (model.nv,)},
-        lambda m, o, x: {"v": conversions.velocities(m, x["q"], x["velocities"])},
-    ),
-    Spec(
-        "joint_accelerations",
-        ("q", "v", "accelerations"),
-        lambda model, o: {"a": (model.nv,)},
-        lambda m, o, x: {"a": conversions.accelerations(m, x["q"], x["v"], x["accelerations"])},
-    ),
-    Spec(
-        "joint_reactions",
-        ("q", "tau", "multipliers"),
-        lambda model, o: {"reactions": (model.nbodies, 6)},
-        _joint_reactions,
-    ),
-    Spec(
-        "reaction_multipliers",
-        ("q", "tau", "reactions"),
-        lambda model, o: {"multipliers": (joints.constraint_system(model).nc,)},
-        _reaction_multipliers,
-    ),
+    *MAXIMAL,
 )
 
 SPECS: dict[str, Spec] = {row.name: row for row in _ROWS}

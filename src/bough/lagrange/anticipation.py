@@ -12,10 +12,13 @@ from bough.algorithms.blocks import SmallFactor, dot, transposed
 from bough.lagrange.auxiliary import Auxiliary
 from bough.lagrange.factor import solve
 from bough.lagrange.system import Pair
-from bough.scalar import Array, Index, Scalar, array, gather_index, loop
+from bough.scalar import Array, Bool, Index, Scalar, array, either, gather_index, loop, select
 from bough.tree.scans import inward
 
 __all__ = ["anticipation", "moved"]
+
+HELD = 1e-12
+"""Of a row that no force can move, since the primary constraints hold it, this part or less is left by rounding."""
 
 
 def anticipation(
@@ -58,6 +61,7 @@ def anticipation(
     inward(system, visit, ())
     if directions is None:
         _mirror(A, k)
+    _clear(A, k, own, other or own)
     _without(auxiliary, free, jacobian, c, A)
     return A
 
@@ -115,16 +119,26 @@ def _mirror(A: Array, n: int) -> None:
     loop(n, row, ())
 
 
+def _clear(A: Array, n: int, own: _Visitors, other: _Visitors) -> None:
+    """Make zero what is so but for rounding."""
+
+    def row(i: Index, carry: tuple[()]) -> tuple[()]:
+        def entry(j: Index, carry: tuple[()]) -> tuple[()]:
+            A[i * n + j] = select(either(own.held(i), other.held(j)), 0.0, A[i * n + j])
+            return carry
+
+        return loop(n, entry, carry)
+
+    loop(n, row, ())
+
+
 class _Node:
     """The blocks of the factor at one node."""
 
     def __init__(self, pair: Pair, F: Array) -> None:
         A, self.W, S, self.V = pair.get(F)
         self.pair, self.A, self.S = pair, SmallFactor.stored(A), SmallFactor.stored(S)
-        self.pivots = [
-            *self.A.pivots,
-            *(-x for x in self.S.pivots),
-        ]  # D is positive for bodies, negative for constraints
+        self.pivots = [*self.A.pivots, *(-x for x in self.S.pivots)]  # D is negative for constraints
 
 
 class _Visitors:
@@ -135,6 +149,7 @@ class _Visitors:
         self._forces = array(auxiliary.force_size)
         width = max((kind.d + kind.p for kind in auxiliary.system.kind_list), default=0)
         self._halves, self._scaled, self._width = array(auxiliary.most * width), array(auxiliary.most * width), width
+        self._margins = array(auxiliary.nc)
         into = self._tables["into"]
 
         def put(e: Index, carry: tuple[()]) -> tuple[()]:
@@ -148,13 +163,22 @@ class _Visitors:
         pair, start = node.pair, gather_index(self._tables["force"], visit)
         f = [self._forces[start + r] for r in range(pair.d)]
         g = [dot(column, f) for column in transposed(node.W, pair.p)]
-        for r, (x, pivot) in enumerate(zip([*node.A.half(f), *node.S.half(g)], node.pivots, strict=True)):
-            self._halves[place * self._width + r] = x
-            self._scaled[place * self._width + r] = x / pivot
+        halves = [*node.A.half(f), *node.S.half(g)]
+        scaled = [x / pivot for x, pivot in zip(halves, node.pivots, strict=True)]
+        for r, (x, y) in enumerate(zip(halves, scaled, strict=True)):
+            self._halves[place * self._width + r], self._scaled[place * self._width + r] = x, y
+        row = gather_index(self._tables["row"], visit)
+        left = dot(halves[: pair.d], scaled[: pair.d]) * (1.0 - HELD) + dot(halves[pair.d :], scaled[pair.d :])
+        self._margins[row] = self._margins[row] + left
         if not pair.is_root:
             beyond = gather_index(self._tables["beyond"], visit)
             for r, column in enumerate(transposed(node.V, pair.m)):
                 self._forces[beyond + r] = self._forces[beyond + r] - dot(column, g)
+
+    def held(self, row: Index) -> Bool:
+        """Whether the primary constraints leave nothing of a row but rounding."""
+        margin: Scalar = self._margins[row]
+        return margin <= 0.0
 
     def halves(self, node: _Node, place: Index) -> list[Scalar]:
         """Those of one row at the node at hand."""

@@ -35,7 +35,7 @@ class Auxiliary:
         The system of primary constraints.
     constraints
         For each constraint the bodies it acts on, numbers from 1 on without repetition, and the number of its rows.
-        The world has no block and is left out.
+        The world has no block and is left out; rows on the world alone are what their c is, whatever happens.
 
     Raises
     ------
@@ -181,8 +181,6 @@ def _read(k: int, given: tuple[Sequence[int], int], system: System) -> tuple[tup
         if not 1 <= body <= len(system.bodies) or numbers.count(body) > 1:
             expected = f"expected different bodies of 1 … {len(system.bodies)}"
             raise ModelError(f"auxiliary constraint {k} is on bodies {numbers}, {expected}")
-    if not numbers or count < 0:
-        raise ModelError(
-            f"auxiliary constraint {k} is on {len(numbers)} bodies with {count} rows, expected some bodies and 0 rows or more"
-        )
+    if count < 0:
+        raise ModelError(f"auxiliary constraint {k} has {count} rows, expected 0 or more")
     return numbers, count

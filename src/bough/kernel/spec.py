@@ -1,0 +1,36 @@
+"""What is said of an algorithm, for running it and for counting it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bough.kernel.border import Shape
+from bough.model import Frame, Mechanism, Model
+from bough.scalar import Array
+
+__all__ = ["Options", "Outputs", "Spec"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What selects one program of an algorithm; part of the key of its kernel."""
+
+    frames: tuple[Frame, ...] | None = None
+    reference: Any = "LOCAL"
+    classical: bool = False
+    rate: float = 0.0  # of the stabilisation of constraints (1/s)
+
+
+Outputs = Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One algorithm: its inputs, the shapes of its outputs for one state, and how to call it."""
+
+    name: str
+    inputs: tuple[str, ...]
+    shapes: Callable[[Model, Options], dict[str, Shape]]
+    run: Callable[[Mechanism, Options, dict[str, Array]], Outputs]
