@@ -38,10 +38,11 @@ def test_known_mechanisms(name: str, rng: np.random.Generator) -> None:
 
 
 def solid_loops(rng: np.random.Generator, kinds: list[str]) -> tuple[bough.Model, Floats]:
-    """A mechanism without point masses, nearly closed."""
+    """A mechanism without point masses, nearly closed, each loop between two bodies."""
     while True:
         model, q = random_loops(rng, kinds, 4)
-        if all(min(body.inertia.rotational[k] for k in (0, 2, 5)) > 0.0 for body in model.bodies):
+        solid = all(min(body.inertia.rotational[k] for k in (0, 2, 5)) > 0.0 for body in model.bodies)
+        if solid and all(loop.predecessor.body != loop.successor.body for loop in model.loops):
             return model, bough.integrate(model, q, rng.normal(size=model.nv) * 1e-2)
 
 
@@ -53,7 +54,7 @@ def test_random_mechanisms_with_every_joint(kind: str, more: list[str], rng: np.
     v, tau = rng.normal(size=(2, model.nv))
     motion = bough.constrained_motion(model, q, v, tau, time_constant=0.1)
     found, solution = in_maximal_coordinates(model, q, v, tau, 0.1)
-    if solution.solved:
+    if solution.solved or motion.rank == 0:  # nothing is held, and what is asked is rounding
         assert_close(found, motion.acceleration, 1e-9)
     else:  # too much is asked, and the nearest motion depends on what is measured how
         assert np.abs(motion.residual).max() > 1e-9
