@@ -77,7 +77,7 @@ class Loop:
     """Repeat `body` `count` times, with `counter` = 0 … count-1 or downwards.
 
     `carried` starts as `initial` and becomes `following` after each turn; `results` are its last values. When `done` is
-    given and holds for every state of a batch, the loop ends after that turn.
+    given and holds for every state of a batch, the loop ends with that turn or before it: it would change nothing.
     """
 
     count: int

@@ -106,16 +106,17 @@ def _drive_loop(w: Writer, step: LargeLoop) -> None:
     if x.reverse:
         counter = w.new(f"sub i64 {w.new(f'sub i64 {count}, 1')}, {k}")
     w.keep(x.counter, counter)
-    _drive(w, step.steps)
+    _drive(w, step.asking)
+    if x.done is not None:  # once all states are done a turn would change nothing
+        go_on = w.label()
+        w.branch(w.all_lanes(w.fresh(x.done)), leave, go_on)
+        w.start(go_on)
+    _drive(w, step.rest)
     w.move(x.following, x.carried)
-    done = None if x.done is None else w.all_lanes(w.fresh(x.done))
     w.jump(turn)
     w.start(turn)
     w.line(f"{following} = add i64 {k}, 1")
-    if done is None:
-        w.jump(head)
-    else:
-        w.branch(done, leave, head)
+    w.jump(head)
     w.start(leave)
     w.move(x.carried, x.results)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from bough.program import Block, Const, Instruction, Loop, Program, Switch, walk
 from bough.program.ir import Apply, Load, boundary
 
-__all__ = ["Chunk", "LargeLoop", "LargeSwitch", "Plan", "Step", "make_plan"]
+__all__ = ["Chunk", "LargeLoop", "LargeSwitch", "Plan", "Step", "make_plan", "until_done"]
 
 LONGEST = 1000  # instructions in one function; LLVM needs more than linear time beyond
 WIDEST = 16  # lanes of the widest vector there is
@@ -40,10 +40,16 @@ class Turns:
 
 @dataclass(eq=False)
 class LargeLoop:
-    """A loop whose body has steps of its own."""
+    """A loop whose body has steps of its own: what tells whether all states are done, and what is done for others."""
 
     loop: Loop
-    steps: list[Step]
+    asking: list[Step]
+    rest: list[Step]
+
+    @property
+    def steps(self) -> list[Step]:
+        """All steps of the body."""
+        return self.asking + self.rest
 
 
 @dataclass(eq=False)
@@ -165,6 +171,12 @@ def defined(x: Instruction) -> tuple[int, ...]:
     return x.results if isinstance(x, Switch) else ()
 
 
+def until_done(x: Loop) -> tuple[Block, Block]:
+    """The body of a loop, cut behind what tells whether a state is done."""
+    place = next((k for k, y in enumerate(x.body) if x.done in defined(y)), -1)
+    return x.body[: place + 1], x.body[place + 1 :]
+
+
 def _weight(x: Instruction) -> int:
     inner = (x.body,) if isinstance(x, Loop) else x.branches if isinstance(x, Switch) else ()
     return 1 + sum(1 for block in inner for _ in walk(block))
@@ -181,7 +193,8 @@ def _steps(block: Block, chunks: list[Chunk]) -> list[Step]:
         if own > LONGEST:
             current = None
             if isinstance(x, Loop):
-                steps.append(LargeLoop(x, _steps(x.body, chunks)))
+                asked, rest = until_done(x)
+                steps.append(LargeLoop(x, _steps(asked, chunks), _steps(rest, chunks)))
             else:
                 assert isinstance(x, Switch)
                 steps.append(LargeSwitch(x, [_steps(branch, chunks) for branch in x.branches]))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from bough.backends.llvm.elementary import sincos_name
 from bough.backends.llvm.packing import PACKING
-from bough.backends.llvm.plan import Chunk, Plan, defined
+from bough.backends.llvm.plan import Chunk, Plan, defined, until_done
 from bough.backends.llvm.types import Real
 from bough.program import Apply, Instruction, Load, Loop, Program, Store, Switch, walk
 from bough.program.ir import uses
@@ -304,24 +304,28 @@ class ChunkWriter(Writer):
         if x.reverse:
             counter = self.new(f"sub i64 {self.new(f'sub i64 {count}, 1')}, {k}")
         self._operands[x.counter] = counter
-        self._write(x.body)
+        asked, rest = until_done(x)
+        self._write(asked)
+        exits = [head]
+        if x.done is not None:  # once all states are done a turn would change nothing
+            exits.append(self.block)
+            go_on = self.label()
+            self.branch(self.all_lanes(self.operand(x.done)), leave, go_on)
+            self.start(go_on)
+        self._write(rest)
         back = [self.operand(v) for v in x.following]
         self.line(f"{following} = add i64 {k}, 1")
         end = self.block
-        done = None if x.done is None else self.all_lanes(self.operand(x.done))
-        if done is None:
-            self.jump(head)
-        else:
-            self.branch(done, leave, head)
+        self.jump(head)
         phis = [f"  {k} = phi i64 [ 0, %{before} ], [ {following}, %{end} ]"]
         for value, first, again in zip(x.carried, initial, back, strict=True):
             phis.append(f"  %v{value} = phi {self.names.type_of(value)} [ {first}, %{before} ], [ {again}, %{end} ]")
         self._lines[heads:heads] = phis
         self.start(leave)
         self._turned, self._operands = turned, known
-        for result, value, again in zip(x.results, x.carried, back, strict=True):
-            late = "" if done is None else f", [ {again}, %{end} ]"
-            self.line(f"%v{result} = phi {self.names.type_of(result)} [ %v{value}, %{head} ]{late}")
+        for result, value in zip(x.results, x.carried, strict=True):
+            flow = ", ".join(f"[ %v{value}, %{label} ]" for label in exits)
+            self.line(f"%v{result} = phi {self.names.type_of(result)} {flow}")
         for result in x.results:
             self._defined(result, f"%v{result}")
 
