@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,6 +58,22 @@ def random_problem(rng: np.random.Generator) -> Problem:
     return velocities(J, masses, rng.normal(size=6 * bodies), conditions, rng.choice([0.0, 0.1, 0.5, 1.0, 2.0]))
 
 
+def by_conditions(problems: Iterable[Problem]) -> list[tuple[Conditions, Any, Any, Any]]:
+    """Batches of problems with the same conditions: conditions, A, b and mu."""
+    groups: dict[Conditions, list[Problem]] = {}
+    for problem in problems:
+        groups.setdefault(problem.conditions, []).append(problem)
+    return [
+        (
+            conditions,
+            np.array([problem.A for problem in some]),
+            np.array([problem.b for problem in some]),
+            np.array([np.full(conditions.n, problem.mu) for problem in some]),
+        )
+        for conditions, some in groups.items()
+    ]
+
+
 def stack(boxes: int, mu: float, push: float = 0.0, masses: Any = 1.0) -> Problem:
     """Cubes of side 1 on each other and on the ground, four contacts under each; one step of 1 s of gravity from rest.
 
@@ -98,17 +115,17 @@ def rod(angle: float, mu: float, slip: float, spin: float = 0.0) -> Problem:
 def all_solutions(problem: Problem) -> list[Any]:
     """The forces of every choice of active rows that meets all conditions; for a few rows only."""
     conditions, n = problem.conditions, problem.conditions.n
-    choices = {"equality": "0", "inequality": "0f", "pyramid": "0+-"}  # a = 0, f = 0, f = ± μ fₙ
-    found = []
-    for choice in itertools.product(*(choices[kind] for kind in conditions.kinds)):
-        lines, right = np.array(problem.A, copy=True), -np.array(problem.b)
+    choices = {"equality": "0", "inequality": "0f", "pyramid": "0+-", "box": "0<>"}  # a = 0, f = 0, ± μ fₙ or a bound
+    guesses = list(itertools.product(*(choices[kind] for kind in conditions.kinds)))
+    lines, right = np.tile(problem.A, (len(guesses), 1, 1)), np.tile(-np.asarray(problem.b), (len(guesses), 1))
+    for k, choice in enumerate(guesses):
         for i, state in enumerate(choice):
             if state != "0":
-                lines[i], right[i] = np.eye(n)[i], 0
+                lines[k, i], right[k, i] = np.eye(n)[i], 0
             if state in "+-":
-                lines[i, conditions.normals[i]] = -problem.mu if state == "+" else problem.mu
-        if np.linalg.cond(lines) < 1e8:
-            f = np.linalg.solve(lines, right)
-            if problem.residual(f) < 1e-9:
-                found.append(f)
-    return found
+                lines[k, i, conditions.normals[i]] = -problem.mu if state == "+" else problem.mu
+            if state in "<>":
+                right[k, i] = problem.extra["bounds"][i, "<>".index(state)]
+    fine = np.isfinite(right).all(axis=1) & (np.linalg.cond(lines) < 1e8)
+    found = np.linalg.solve(lines[fine], right[fine][..., None])[..., 0]
+    return [f for f in found if problem.residual(f) < 1e-9]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bough.__about__ import __version__
 from bough.backends.threads import get_num_threads, set_num_threads
-from bough.complementarity import Conditions, Solution
+from bough.complementarity import Conditions
 from bough.errors import (
     AssemblyError,
     BoughError,
@@ -30,7 +30,7 @@ from bough.kernel import cache
 from bough.kernel.anticipation import Anticipated, anticipate
 from bough.kernel.assembly import assemble, consistent_velocity
 from bough.kernel.compile import get_backend, set_backend
-from bough.kernel.complementarity import Swept, complementarity_residual, gauss_seidel, pivoting
+from bough.kernel.complementarity import Solution, Swept, complementarity_residual, gauss_seidel, pivoting
 from bough.kernel.configuration import difference, integrate, interpolate, neutral, random
 from bough.kernel.constrained import (
     ConstrainedMotion,

@@ -35,7 +35,8 @@ def test_thousands_of_problems_of_velocities(friction: Any) -> None:
     A, b = batch(conditions, 5000, freedoms=18)
     result = gauss_seidel(A, b, conditions, 0.4, tolerance=1e-10, iterations=20_000)
     assert result.residual.max() < 1e-9
-    np.testing.assert_array_equal(result.residual, complementarity_residual(A, b, result.f, conditions, 0.4))
+    failing = complementarity_residual(A, b, result.f, conditions, 0.4)
+    np.testing.assert_allclose(result.residual, failing, rtol=0, atol=1e-13)
     np.testing.assert_allclose(result.a, (A @ result.f[..., None])[..., 0] + b, atol=1e-12)
 
 
@@ -45,8 +46,7 @@ def test_pivoting_agrees() -> None:
     conditions = Conditions.equalities(1) + Conditions.contacts(3)
     A, b = batch(conditions, 200)
     swept = gauss_seidel(A, b, conditions, 0.1, tolerance=1e-12, iterations=100_000)
-    exact = np.array([pivoting(*problem, conditions, 0.1).f for problem in zip(A, b, strict=True)])
-    np.testing.assert_allclose(swept.f, exact, atol=1e-9)
+    np.testing.assert_allclose(swept.f, pivoting(A, b, conditions, 0.1).f, atol=1e-9)
 
 
 @given(seed=st.integers(0, 2**32))

@@ -2,7 +2,8 @@
 
 from bough.complementarity.conditions import NONE, Conditions
 from bough.complementarity.gauss_seidel import gauss_seidel
-from bough.complementarity.pivoting import Solution, pivoting
+from bough.complementarity.pivoting import Answer, pivoting
+from bough.complementarity.principal import principal
 from bough.complementarity.residual import residual
 
-__all__ = ["NONE", "Conditions", "Solution", "gauss_seidel", "pivoting", "residual"]
+__all__ = ["NONE", "Answer", "Conditions", "gauss_seidel", "pivoting", "principal", "residual"]

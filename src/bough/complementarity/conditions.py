@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from bough.errors import ModelError, UnknownNameError
 
 __all__ = ["KINDS", "NONE", "Conditions", "Kind"]
 
-Kind: TypeAlias = Literal["equality", "inequality", "pyramid", "cone"]
+Kind: TypeAlias = Literal["equality", "inequality", "pyramid", "cone", "box"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 NONE = -1
@@ -29,6 +29,7 @@ class Conditions:
     - "inequality": a ≥ 0, f ≥ 0, a f = 0
     - "pyramid": -μ fₙ ≤ f ≤ μ fₙ; a = 0 where f is within, a ≤ 0 where f = μ fₙ, a ≥ 0 where f = -μ fₙ
     - "cone": for two rows, (f₁, f₂) is not longer than μ fₙ; (a₁, a₂) = 0 where it is shorter, else opposite to it
+    - "box": lower ≤ f ≤ upper; a = 0 where f is within, a ≤ 0 where f is the upper one, a ≥ 0 where it is the lower one
 
     Here fₙ is the force of the row's normal, an inequality. Write them out, or put them together:
     ``Conditions.contacts(4) + Conditions.equalities(3)``.
@@ -60,6 +61,11 @@ class Conditions:
     def inequalities(cls, count: int) -> Conditions:
         """So many rows with 0 ≤ a ⊥ f ≥ 0: joint limits, contacts without friction."""
         return cls(["inequality"] * count)
+
+    @classmethod
+    def boxes(cls, count: int) -> Conditions:
+        """So many rows with bounds that are given: dry friction of joints, motors of limited force."""
+        return cls(["box"] * count)
 
     @classmethod
     def contacts(cls, count: int, friction: Literal["pyramid", "cone"] = "pyramid", tangents: int = 2) -> Conditions:
@@ -96,6 +102,11 @@ class Conditions:
         return self.of("pyramid")
 
     @cached_property
+    def box(self) -> NDArray[np.intp]:
+        """The numbers of the rows with bounds that are given."""
+        return self.of("box")
+
+    @cached_property
     def cones(self) -> NDArray[np.intp]:
         """The first row of each cone; the second comes after it."""
         return self.of("cone")[::2]
@@ -104,6 +115,14 @@ class Conditions:
     def normal(self) -> NDArray[np.intp]:
         """`normals` as an array."""
         return np.array(self.normals, np.intp)
+
+    @cached_property
+    def calls(self) -> dict[Hashable, Any]:
+        """Room for ready functions of one state; the kernels keep and use them, nobody else."""
+        return {}
+
+    def __reduce__(self) -> tuple[type[Conditions], tuple[object, ...]]:
+        return Conditions, (self.kinds, self.normals)
 
     def _check(self) -> None:
         for i, kind in enumerate(self.kinds):

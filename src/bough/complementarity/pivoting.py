@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from bough.complementarity.lemke import Path, lemke
 from bough.complementarity.reduction import CONFLICT, RANK, Problem, reduced
 from bough.complementarity.residual import residual
 
-__all__ = ["Solution", "pivoting"]
+__all__ = ["Answer", "pivoting"]
 
 Numbers = NDArray[np.floating[Any]]
 
@@ -40,42 +40,24 @@ SOFTENED = 4
 """How many times this is done."""
 
 
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """Forces found by `pivoting`; immutable.
-
-    Attributes
-    ----------
-    f
-        Forces, or impulses where a is a velocity, shape (n,); always finite.
-    a
-        A f + b, shape (n,).
-    residual
-        By how much each row fails, in the units of a, shape (n,): see `complementarity_residual`.
-    conflicts
-        Rows, counted from 0, that cannot be met together; empty if all conditions are met.
-    reason
-        What went wrong, in words; empty if all conditions are met.
-    pivots
-        How many pivots it took.
-    """
+class Answer(NamedTuple):
+    """Forces; rows that cannot be met together, none if all conditions are met; what went wrong, in words; pivots."""
 
     f: Numbers
-    a: Numbers
-    residual: Numbers
-    conflicts: tuple[int, ...]
+    conflicts: NDArray[np.bool_]
     reason: str
     pivots: int
 
-    @property
-    def solved(self) -> bool:
-        """Whether all conditions are met."""
-        return not self.conflicts
 
+def pivoting(
+    A: Numbers, b: Numbers, conditions: Conditions, mu: Numbers, slip: Numbers | None, bounds: Numbers | None
+) -> Answer:
+    """Forces f with a = A f + b that meet all conditions; if there are none the nearest, and what conflicts.
 
-def pivoting(A: Numbers, b: Numbers, conditions: Conditions, mu: Numbers, slip: Numbers) -> Solution:
-    """Forces f with a = A f + b that meet all conditions; if there are none the nearest, and what conflicts."""
-    reduction = reduced(A, b, conditions, mu, slip)
+    `mu` is read at the rows of friction, `bounds` (n, 2) at the rows of boxes.
+    """
+    whole, base, sign = _from_zero(A, b, conditions, mu, bounds)
+    reduction = reduced(whole, np.zeros(conditions.n) if slip is None else slip)
     problem = reduction.problem
     reason = "these equalities contradict each other" if reduction.conflicts.size else ""
     f, failing, path, pivots = _best(problem)
@@ -86,9 +68,34 @@ def pivoting(A: Numbers, b: Numbers, conditions: Conditions, mu: Numbers, slip: 
         reason = "no forces meet these rows together" if rows.any() else reason
     elif rows.any():
         reason = f"no solution was found in {pivots} pivots"
-    conflicts = sorted([*reduction.conflicts.tolist(), *reduction.rows[rows].tolist()])
-    f = reduction.forces(f)
-    return Solution(f, A @ f + b, residual(A, b, f, conditions, mu, slip), tuple(conflicts), reason, pivots)
+    conflicts = np.zeros(conditions.n, np.bool_)
+    conflicts[reduction.conflicts], conflicts[reduction.rows[rows]] = True, True
+    f = base + sign * reduction.forces(f)
+    if bounds is not None:  # but for rounding they are within
+        f[conditions.box] = np.clip(f[conditions.box], *bounds[conditions.box].T)
+    return Answer(f, conflicts, reason, pivots)
+
+
+def _from_zero(
+    A: Numbers, b: Numbers, conditions: Conditions, mu: Numbers, bounds: Numbers | None
+) -> tuple[Problem, Numbers, Numbers]:
+    """The problem for (f - base) sign, in which boxes begin at zero; those that end nowhere are not boxes any more."""
+    n, rows = conditions.n, conditions.box
+    base, sign, limits = np.zeros(n), np.ones(n), np.zeros(n)
+    if rows.size == 0 or bounds is None:
+        return Problem(A, b, conditions, mu, limits), base, sign
+    low, high = bounds[rows, 0], bounds[rows, 1]
+    begins, ends = np.isfinite(low), np.isfinite(high)
+    base[rows] = np.where(begins, low, np.where(ends, high, 0))
+    sign[rows] = np.where(ends & ~begins, -1, 1)
+    limits[rows] = np.where(begins & ends, high - np.where(begins, low, 0), 0)
+    kinds = list(conditions.kinds)
+    for row, sides in zip(rows.tolist(), (begins.astype(int) + ends).tolist(), strict=True):
+        kinds[row] = ("equality", "inequality", "box")[sides]
+    shifted = Problem(
+        sign[:, None] * A * sign, sign * (b + A @ base), Conditions(kinds, conditions.normals), mu, limits
+    )
+    return shifted, base, sign
 
 
 def _best(problem: Problem) -> tuple[Numbers, Numbers, Path, int]:
@@ -112,7 +119,7 @@ def _best(problem: Problem) -> tuple[Numbers, Numbers, Path, int]:
 def _refined(problem: Problem, f: Numbers) -> tuple[Numbers, Numbers]:
     """The forces and by how much they fail, once all that is zero but for rounding is so, redundant rows among it."""
     A, b, conditions, mu = problem.A, problem.b, problem.conditions, problem.mu
-    failing = residual(A, b, f, conditions, mu)
+    failing = _failing(problem, f)
     if failing.max(initial=0) < EXACT:
         return f, failing
     zero = np.abs(A @ f + b) < NEAR
@@ -123,10 +130,14 @@ def _refined(problem: Problem, f: Numbers) -> tuple[Numbers, Numbers]:
     free[tangent] = ~slides
     follow = np.eye(len(f))
     follow[tangent[slides], normals[slides]] = np.sign(f[tangent[slides]]) * mu[tangent[slides]]
+    # and a force at the end of its box stays there
+    full, box = np.zeros_like(f), conditions.box
+    ends = box[f[box] > problem.limits[box] - NEAR]
+    full[ends], free[ends] = problem.limits[ends], False
     follow = follow[:, free]
-    better = follow @ f[free]
+    better = full + follow @ f[free]
     better += follow @ np.linalg.lstsq(A[zero] @ follow, -(A[zero] @ better + b[zero]), rcond=RANK)[0]
-    less = residual(A, b, better, conditions, mu)
+    less = _failing(problem, better)
     return (better, less) if less.max() < failing.max() else (f, failing)
 
 
@@ -156,29 +167,46 @@ def _relaxed(problem: Problem, path: Path) -> tuple[Numbers, NDArray[np.bool_], 
         if path.end == "solution":
             return f, conflicts | (failing > CONFLICT), pivots + more
     ray, f = np.abs(_forces(problem.conditions, path.ray)), np.zeros_like(b)
-    failing = residual(problem.A, problem.b, f, problem.conditions, problem.mu)
-    return f, (ray > CONFLICT * ray.max()) | (failing > CONFLICT), pivots
+    box = problem.conditions.box
+    if box.size:  # these always have forces
+        alone = Problem(
+            problem.A[box[:, None], box],
+            problem.b[box],
+            Conditions.boxes(box.size),
+            problem.mu[box],
+            problem.limits[box],
+        )
+        f[box], _, _, more = _best(alone)
+        pivots += more
+    return f, (ray > CONFLICT * ray.max()) | (_failing(problem, f) > CONFLICT), pivots
+
+
+def _failing(problem: Problem, f: Numbers) -> Numbers:
+    bounds = np.stack([np.zeros_like(problem.limits), problem.limits], axis=-1)
+    return residual(problem.A, problem.b, f, problem.conditions, problem.mu, bounds=bounds)
 
 
 def _complementarity(problem: Problem) -> tuple[Numbers, Numbers]:
     """The problem as w = M z + q, w ≥ 0, z ≥ 0, w z = 0.
 
-    With f = f⁺ - f⁻ on the rows of friction and λ for the speed at which a row slides, z = (fₙ, f⁺, f⁻, λ), and w is
-    a (normals), a + λ and -a + λ (against which f⁺ and f⁻ push), and μ fₙ - f⁺ - f⁻ (what friction could do yet).
+    With f = f⁺ - f⁻ on the rows of friction and λ for the speed at which a row slides or a box gives way,
+    z = (fₙ, f⁺, f⁻, f, λ), where f is that of boxes. Then w is a (normals), a + λ and -a + λ (against which f⁺ and f⁻
+    push), a + λ (boxes), and what friction and boxes could do yet, μ fₙ - f⁺ - f⁻ and limit - f.
     """
-    parts = _parts(problem.conditions)
+    parts, box = _parts(problem.conditions), problem.conditions.box
     M = parts.links.copy()
     k = len(parts.rows)
     M[:k, :k] += problem.A[parts.rows[:, None], parts.rows] * parts.signs
     M[parts.bounds] = problem.mu[problem.conditions.pyramid]
     q = np.zeros(len(M))
     q[:k] = problem.b[parts.rows] * parts.sign
+    q[len(q) - len(box) :] = problem.limits[box]
     return M, q
 
 
 @dataclass(frozen=True)
 class _Parts:
-    """Where the variables fₙ, f⁺ and f⁻ of a complementarity problem come from, and what links them to the rest."""
+    """Where the variables fₙ, f⁺, f⁻ and f of a complementarity problem come from, and what links them to the rest."""
 
     rows: NDArray[np.intp]  # the row of each
     sign: Numbers
@@ -189,23 +217,26 @@ class _Parts:
 
 @lru_cache(maxsize=256)
 def _parts(conditions: Conditions) -> _Parts:
-    normal, tangent = conditions.inequality, conditions.pyramid
-    n, t = len(normal), len(tangent)
-    sign = np.concatenate([np.ones(n + t), -np.ones(t)])
-    plus, minus, speed = (n + k * t + np.arange(t) for k in range(3))
-    links = np.zeros((n + 3 * t, n + 3 * t))
-    for half in (plus, minus):
-        links[half, speed], links[speed, half] = 1, -1
+    normal, tangent, box = conditions.inequality, conditions.pyramid, conditions.box
+    n, t, m = len(normal), len(tangent), len(box)
+    rows = np.concatenate([normal, tangent, tangent, box])
+    sign = np.concatenate([np.ones(n + t), -np.ones(t), np.ones(m)])
+    plus, minus, speed = (start + np.arange(t) for start in (n, n + t, n + 2 * t + m))
+    force, yielding = (start + np.arange(m) for start in (n + 2 * t, n + 3 * t + m))
+    links = np.zeros((n + 3 * t + 2 * m, n + 3 * t + 2 * m))
+    for pushing, giving in ((plus, speed), (minus, speed), (force, yielding)):
+        links[pushing, giving], links[giving, pushing] = 1, -1
     bounds = speed, np.searchsorted(normal, conditions.normal[tangent])
-    return _Parts(np.concatenate([normal, tangent, tangent]), sign, np.multiply.outer(sign, sign), links, bounds)
+    return _Parts(rows, sign, np.multiply.outer(sign, sign), links, bounds)
 
 
 def _forces(conditions: Conditions, z: Numbers) -> Numbers:
     """The f that z stands for."""
-    normal, tangent = conditions.inequality, conditions.pyramid
+    normal, tangent, box = conditions.inequality, conditions.pyramid, conditions.box
     k, t = len(normal), len(tangent)
     f = np.zeros(conditions.n)
     f[normal], f[tangent] = z[:k], z[k : k + t] - z[k + t : k + 2 * t]
+    f[box] = z[k + 2 * t : k + 2 * t + len(box)]
     return f
 
 

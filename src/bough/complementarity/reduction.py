@@ -31,11 +31,12 @@ class Problem:
     b: Numbers
     conditions: Conditions
     mu: Numbers  # read at the rows of friction
+    limits: Numbers  # read at the rows of boxes, whose forces are not negative and not larger than this
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """What is left of a problem: inequalities and friction, of magnitude 1."""
+    """What is left of a problem: inequalities, boxes and friction, of magnitude 1."""
 
     problem: Problem
     rows: Rows  # the rows of the whole problem that are left
@@ -48,12 +49,13 @@ class Reduction:
         return np.asarray(self.still + self.response @ f)
 
 
-def reduced(A: Numbers, b: Numbers, conditions: Conditions, mu: Numbers, slip: Numbers) -> Reduction:
+def reduced(whole: Problem, slip: Numbers) -> Reduction:
     """Take equalities and rows that slide out of a problem.
 
     A sliding row has the force -μ fₙ sign(slip) whatever its a. The equalities are met in the least-squares sense, by
     the smallest forces, for any forces of the rows that are left.
     """
+    A, b, conditions, mu = whole.A, whole.b, whole.conditions, whole.mu
     n, normals = conditions.n, conditions.normal
     sliding = np.flatnonzero((slip != 0) & (normals != NONE))
     e, c, left = _parts(conditions, tuple(sliding.tolist()))
@@ -84,7 +86,7 @@ def reduced(A: Numbers, b: Numbers, conditions: Conditions, mu: Numbers, slip: N
         offset += B[c[:, None], e] @ still[e]
         matrix[np.abs(matrix).max(axis=1, initial=0) < RANK] = 0  # rows that the equalities leave nothing of
     return Reduction(
-        Problem(matrix, offset, left, mu[c]),
+        Problem(matrix, offset, left, mu[c], (whole.limits / (d * size))[c]),
         rows=c,
         conflicts=e[np.abs(lost) > CONFLICT],
         still=d * still * size,

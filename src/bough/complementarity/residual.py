@@ -15,11 +15,17 @@ Numbers = NDArray[np.floating[Any]]
 
 
 def residual(
-    A: Numbers, b: Numbers, f: Numbers, conditions: Conditions, mu: Numbers, slip: Numbers | None = None
+    A: Numbers,
+    b: Numbers,
+    f: Numbers,
+    conditions: Conditions,
+    mu: Numbers,
+    slip: Numbers | None = None,
+    bounds: Numbers | None = None,
 ) -> Numbers:
     """By how much each row fails, (*batch, n), in units of a: A_ii times the distance from f to where f - a / A_ii
     lies when put within its bounds. It is zero where and only where all conditions are met. `mu` is read at the rows of
-    friction.
+    friction, `bounds` (*batch, n, 2) at the rows of boxes.
     """
     a = np.einsum("...ij,...j->...i", A, f) + b
     diagonal = np.einsum("...ii->...i", A)
@@ -37,6 +43,13 @@ def residual(
         if slip is not None:  # the force of a row that slides is known
             direction = np.sign(slip[..., rows])
             wanted = np.where(direction == 0, wanted, -direction * bound)
+        failing[..., rows] = scale[..., rows] * np.abs(forces - wanted)
+
+    rows = conditions.box
+    if rows.size:
+        assert bounds is not None
+        forces = f[..., rows]
+        wanted = np.clip(forces - a[..., rows] / scale[..., rows], bounds[..., rows, 0], bounds[..., rows, 1])
         failing[..., rows] = scale[..., rows] * np.abs(forces - wanted)
 
     first = conditions.cones

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bough.backends import Kernel
 from bough.errors import FiniteError, ShapeError
 
-__all__ = ["FloatArray", "Shape", "as_floats", "call", "many", "require_finite", "write_out"]
+__all__ = ["FloatArray", "Shape", "as_floats", "batch_shape", "call", "many", "require_finite", "write_out"]
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 Shape: TypeAlias = tuple[int, ...]
@@ -68,12 +68,7 @@ def call(
     out
         Where to write the first output; must have exactly the right shape and data type.
     """
-    leading = {name: a.shape[: a.ndim - axes] for name, (a, axes) in inputs.items()}
-    try:
-        batch = np.broadcast_shapes(*leading.values())
-    except ValueError:
-        shapes = ", ".join(f"{name} {shape}" for name, shape in leading.items())
-        raise ShapeError(f"the batch axes do not broadcast: {shapes}") from None
+    batch = batch_shape(inputs)
     dtype = np.result_type(*(a.dtype for a, _ in inputs.values()))
     states = math.prod(batch)
     flat = {name: _flat(a, axes, batch, states) for name, (a, axes) in inputs.items()}
@@ -85,6 +80,16 @@ def call(
         first = next(iter(outputs))
         shaped[first] = write_out(out, shaped[first])
     return shaped
+
+
+def batch_shape(inputs: Mapping[str, tuple[FloatArray, int]]) -> Shape:
+    """The batch axes of arrays, broadcast; with each array the number of its trailing axes that belong to one state."""
+    leading = {name: a.shape[: a.ndim - axes] for name, (a, axes) in inputs.items()}
+    try:
+        return np.broadcast_shapes(*leading.values())
+    except ValueError:
+        shapes = ", ".join(f"{name} {shape}" for name, shape in leading.items())
+        raise ShapeError(f"the batch axes do not broadcast: {shapes}") from None
 
 
 def write_out(out: object, result: FloatArray) -> FloatArray:

@@ -8,13 +8,12 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 from weakref import WeakValueDictionary
 
 from bough.backends import Kernel, Limbs, Plain, ReferenceKernel
 from bough.errors import ProgramError, UnknownNameError
 from bough.kernel import cache
-from bough.model import Model
 from bough.program import Program, TooLong, simplify, trace
 
 __all__ = ["ROLL_ABOVE", "build", "get_backend", "kernel", "remember", "remember_call", "set_backend"]
@@ -30,9 +29,18 @@ REMEMBERED = 256  # kernels kept in memory; the least recently used is forgotten
 Backend = Literal["llvm", "reference"]
 BACKENDS: tuple[Backend, ...] = ("llvm", "reference")
 
+
+class Structure(Protocol):
+    """What kernels are made for, a model or conditions, with room for functions of one state."""
+
+    @property
+    def calls(self) -> dict[Hashable, Any]:
+        """Ready functions of one state."""
+
+
 _kernels: OrderedDict[Hashable, Kernel] = OrderedDict()
-# by identity: models that are equal have calls of their own
-_with_calls: WeakValueDictionary[int, Model] = WeakValueDictionary()
+# by identity: structures that are equal have calls of their own
+_with_calls: WeakValueDictionary[int, Structure] = WeakValueDictionary()
 _lock = threading.Lock()
 _chosen: Backend | None = None
 
@@ -51,8 +59,8 @@ def set_backend(name: Backend | None) -> None:
     """Choose the back-end: "llvm" (machine code), "reference" (NumPy, slow and obvious), or None for the default."""
     global _chosen
     _chosen = None if name is None else _backend(name)
-    for model in list(_with_calls.values()):
-        model.calls.clear()
+    for structure in list(_with_calls.values()):
+        structure.calls.clear()
 
 
 def _backend(name: str) -> Backend:
@@ -148,19 +156,19 @@ def _made(
     return LlvmKernel(artifact)
 
 
-def remember_call(model: Model, key: Hashable, ready: Kernel, shape: tuple[int, ...]) -> None:
-    """Give a model the function that runs an algorithm for one state straight from Python, if there is one."""
+def remember_call(structure: Structure, key: Hashable, ready: Kernel, shape: tuple[int, ...]) -> None:
+    """Give a structure the function that runs an algorithm for one state straight from Python, if there is one."""
     make = getattr(ready, "fast", None)
     made = None if make is None else make(shape)
     if made is not None:
-        remember(model, key, made.function)
-        remember(model, (key, "alive"), made)  # with all that the function refers to
+        remember(structure, key, made.function)
+        remember(structure, (key, "alive"), made)  # with all that the function refers to
 
 
-def remember(model: Model, key: Hashable, what: object) -> None:
-    """Keep something in ``model.calls`` for as long as the back-end stays the same."""
-    model.calls[key] = what
-    _with_calls[id(model)] = model
+def remember(structure: Structure, key: Hashable, what: object) -> None:
+    """Keep something in the calls of a structure for as long as the back-end stays the same."""
+    structure.calls[key] = what
+    _with_calls[id(structure)] = structure
 
 
 def _file_key(said: str, real: Any, plain: Plain | None) -> str:

@@ -2,27 +2,67 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough import complementarity
-from bough.backends import Kernel
-from bough.complementarity import NONE, Conditions, Solution
+from bough.backends import Kernel, Plain
+from bough.complementarity import NONE, Conditions
 from bough.errors import ModelError, ShapeError
-from bough.kernel.border import FloatArray, as_floats, call, require_finite
-from bough.kernel.compile import get_backend, kernel
+from bough.kernel.border import FloatArray, Shape, as_floats, batch_shape, call, require_finite
+from bough.kernel.compile import get_backend, kernel, remember_call
 
-__all__ = ["Swept", "complementarity_residual", "gauss_seidel", "pivoting"]
+__all__ = ["Solution", "Swept", "complementarity_residual", "gauss_seidel", "pivoting"]
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Forces found by `pivoting`; immutable.
+
+    Attributes
+    ----------
+    f
+        Forces, or impulses where a is a velocity, shape (*batch, n); always finite.
+    a
+        A f + b, shape (*batch, n).
+    residual
+        By how much each row fails, in the units of a, shape (*batch, n): see `complementarity_residual`.
+    conflicts
+        True for rows that cannot be met together, shape (*batch, n); False everywhere if all conditions are met.
+    pivots
+        How many pivots it took: how many times a row began or ceased to be at a bound, shape (*batch,).
+    reasons
+        What went wrong, in words, by the index of each state that has conflicts; () is the index of a single state.
+    """
+
+    f: FloatArray
+    a: FloatArray
+    residual: FloatArray
+    conflicts: NDArray[np.bool_]
+    pivots: NDArray[np.int64]
+    reasons: Mapping[tuple[int, ...], str]
+
+    @property
+    def solved(self) -> NDArray[np.bool_]:
+        """Whether all conditions are met, shape (*batch,)."""
+        return np.logical_not(self.conflicts.any(axis=-1))
 
 
 def pivoting(
-    A: ArrayLike, b: ArrayLike, conditions: Conditions, mu: ArrayLike = 0.0, *, slip: ArrayLike | None = None
+    A: ArrayLike,
+    b: ArrayLike,
+    conditions: Conditions,
+    mu: ArrayLike = 0.0,
+    *,
+    slip: ArrayLike | None = None,
+    bounds: ArrayLike | None = None,
 ) -> Solution:
-    """Find forces f so that a = A f + b meets all conditions, exactly, for one state.
+    """Find forces f so that a = A f + b meets all conditions, exactly.
 
     Typically A = J M⁻¹ Jᵀ and b = J v + c for velocities (f is then an impulse), or b the acceleration without contact
     forces. Units are the caller's: those of a are those of b, say m/s, and A is in units of a per unit of f.
@@ -33,21 +73,24 @@ def pivoting(
     themselves first, then inequalities. If that does not help either (a sliding body that jams, Painlevé), forces of
     inequalities and friction are zero.
 
-    Forces of redundant rows are not unique; one solution is returned, for equalities the smallest.
+    Forces of redundant rows are not unique; one solution is returned, for equalities alone the smallest.
 
     Parameters
     ----------
     A
-        Shape (n, n).
+        Shape (*batch, n, n); the batch axes of all arguments are broadcast.
     b
-        Shape (n,), in units of a.
+        Shape (*batch, n), in units of a.
     conditions
         What each row demands. Cones are for `gauss_seidel`.
     mu
-        Coefficients of friction, not negative, read at the normal rows of contacts: one number, or shape (n,).
+        Coefficients of friction, not negative, read at the normal rows of contacts: one number, or shape (*batch, n).
     slip
-        For accelerations: velocities at which rows of friction slide already, shape (n,); only signs matter. The force
-        of such a row is -μ fₙ sign(slip). Zero, or None for all, where a row does not slide yet.
+        For accelerations: velocities at which rows of friction slide already, shape (*batch, n); only signs matter. The
+        force of such a row is -μ fₙ sign(slip). Zero, or None for all, where a row does not slide yet.
+    bounds
+        The lower and the upper force of boxes, read at their rows: one pair, or shape (*batch, n, 2). Infinite ones
+        bound nothing.
 
     Returns
     -------
@@ -56,22 +99,61 @@ def pivoting(
 
     Notes
     -----
-    Rows are scaled so that A has a diagonal of 1 and b a largest entry of 1. Then singular
-    values of the equalities below 1e-11 of the largest count as zero, so do pivots below 1e-11 of the largest entry of
-    their column, and rows are in conflict that fail by more than 1e-9.
+    A compiled program guesses for all rows at once which are at a bound, until all conditions are met but for 1e-12, in
+    a problem of magnitude 1: rows are scaled so that A has a diagonal of 1 and b a largest entry of 1. Redundant rows
+    are those whose pivot is below 1e-10 of their diagonal entry. States that are not solved so (few), or have redundant
+    equalities, follow Lemke's path, on NumPy, one after the other. There, singular values of the equalities below 1e-11
+    of the largest count as zero, so do pivots below 1e-11 of the largest entry of their column, and rows that fail by
+    more than 1e-9 are in conflict. What is float32 is computed in float64 all the same.
     """
     n = _rows(conditions)
+    whole = _straight(conditions, "pivoting", (A, b), mu, slip=slip, bounds=bounds)
+    if whole is not None:
+        return _solution(whole, np.zeros(n, np.bool_), {})
     cones = conditions.of("cone")
     if cones.size:
         raise ModelError(f"row {cones[0]} is of kind 'cone', expected 'pyramid': cones are for gauss_seidel")
-    arrays = {"A": as_floats("A", A, (n, n)), "b": as_floats("b", b, (n,)), "mu": _mu(mu, conditions)}
-    arrays["slip"] = np.zeros(n) if slip is None else as_floats("slip", slip, (n,))
-    for name, value in arrays.items():
-        if value.ndim > (2 if name == "A" else 1):
-            raise ShapeError(f"{name} has shape {value.shape}: pivoting takes one state at a time, without batch axes")
-        require_finite(name, value)
-    whole = {name: value.astype(np.float64) for name, value in arrays.items()}
-    return complementarity.pivoting(whole["A"], whole["b"], conditions, whole["mu"], whole["slip"])
+    arrays = _read(conditions, A=A, b=b, mu=mu, slip=slip, bounds=bounds)
+    arrays = {name: value.astype(np.float64, copy=False) for name, value in arrays.items()}
+    if n and get_backend() != "reference":
+        results = _run(conditions, "pivoting", arrays, {"whole": (3 * n + 1,), "verdict": (2,)})
+        whole = results["whole"]
+        doubtful = (results["verdict"][..., 1] < 0.0) | ~np.isfinite(whole).all(axis=-1)
+    else:  # to interpret the program would take longer than Lemke's path
+        batch = batch_shape(_with_axes(arrays, n))
+        whole, doubtful = np.zeros((*batch, 3 * n + 1)), np.ones(batch, np.bool_)
+    conflicts = np.zeros((*doubtful.shape, n), np.bool_)
+    reasons = _follow_paths(conditions, arrays, doubtful, whole, conflicts) if doubtful.any() else {}
+    return _solution(whole, conflicts, reasons)
+
+
+def _solution(whole: FloatArray, conflicts: NDArray[np.bool_], reasons: Mapping[tuple[int, ...], str]) -> Solution:
+    n = conflicts.shape[-1]
+    f, a, residual = (whole[..., k * n : (k + 1) * n] for k in range(3))
+    return Solution(f, a, residual, conflicts, whole[..., 3 * n].astype(np.int64), reasons)
+
+
+def _follow_paths(
+    conditions: Conditions,
+    arrays: Mapping[str, FloatArray],
+    doubtful: NDArray[np.bool_],
+    whole: FloatArray,
+    conflicts: NDArray[np.bool_],
+) -> dict[tuple[int, ...], str]:
+    """Solve the states that are doubtful by Lemke's path, one after the other; returns what went wrong in which."""
+    n, reasons = conditions.n, {}
+    each = {name: np.broadcast_to(a, doubtful.shape + _shape(name, n)) for name, a in arrays.items()}
+    for place in map(tuple, np.argwhere(doubtful).tolist()):
+        one = {name: a[place] for name, a in each.items()}
+        one["mu"] = _at_friction(one["mu"], conditions)
+        A, b, slip, bounds = one["A"], one["b"], one.get("slip"), one.get("bounds")
+        answer = complementarity.pivoting(A, b, conditions, one["mu"], slip, bounds)
+        failing = complementarity.residual(A, b, answer.f, conditions, one["mu"], slip, bounds)
+        whole[place] = np.concatenate([answer.f, A @ answer.f + b, failing, [answer.pivots]])
+        conflicts[place] = answer.conflicts
+        if answer.reason:
+            reasons[place] = answer.reason
+    return reasons
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +185,7 @@ def gauss_seidel(
     mu: ArrayLike = 0.0,
     *,
     start: ArrayLike | None = None,
+    bounds: ArrayLike | None = None,
     tolerance: float = 1e-8,
     iterations: int = 1000,
 ) -> Swept:
@@ -123,6 +206,8 @@ def gauss_seidel(
         Coefficients of friction, not negative, read at the normal rows of contacts: one number, or shape (*batch, n).
     start
         Forces to start from, such as those of the previous step, shape (*batch, n); None for zero.
+    bounds
+        The lower and the upper force of boxes, read at their rows: one pair, or shape (*batch, n, 2).
     tolerance
         A state is done when no force changes in a sweep by more than what changes its own a by this, in units of a.
     iterations
@@ -134,22 +219,22 @@ def gauss_seidel(
         Forces, a, residuals and the number of sweeps. Residuals tell which states are not done.
     """
     n = _rows(conditions)
-    arrays = {"A": as_floats("A", A, (n, n)), "b": as_floats("b", b, (n,)), "mu": _mu(mu, conditions)}
-    arrays["start"] = np.zeros(n, arrays["b"].dtype) if start is None else as_floats("start", start, (n,))
-    for name, value in arrays.items():
-        require_finite(name, value)
     if not 0 <= tolerance < np.inf:
         raise ShapeError(f"tolerance is {tolerance}, expected a finite number, not negative")
     if iterations < 0:
         raise ShapeError(f"iterations is {iterations}, expected a whole number, not negative")
-    dtype = np.result_type(arrays["A"], arrays["b"])
-    inputs = {name: (a.astype(dtype, copy=False), 2 if name == "A" else 1) for name, a in arrays.items()}
-    inputs["stop"] = (np.array([tolerance, iterations], dtype), 1)
-    result = call(_sweeper(get_backend(), conditions), inputs, {"f": (n,), "a": (n,), "sweeps": (1,)})
-    for name in ("f", "a"):
-        require_finite(name, result[name])
-    failing = complementarity.residual(arrays["A"], arrays["b"], result["f"], conditions, arrays["mu"])
-    return Swept(result["f"], result["a"], failing, result["sweeps"][..., 0].astype(np.int64))
+    stop = np.array([tolerance, iterations], np.float64)
+    begin = np.zeros(n) if start is None else start
+    whole = _straight(conditions, "gauss_seidel", (A, b), mu, start=begin, stop=stop, bounds=bounds)
+    if whole is None:
+        arrays = _read(conditions, A=A, b=b, mu=mu, start=begin, stop=stop, bounds=bounds)
+        dtype = np.result_type(arrays["A"], arrays["b"])
+        arrays = {name: value.astype(dtype, copy=False) for name, value in arrays.items()}
+        whole = _run(conditions, "gauss_seidel", arrays, {"whole": (3 * n + 1,)})["whole"]
+    f, a, residual = (whole[..., k * n : (k + 1) * n] for k in range(3))
+    for name, result in (("f", f), ("a", a)):
+        require_finite(name, result)
+    return Swept(f, a, residual, whole[..., 3 * n].astype(np.int64))
 
 
 def complementarity_residual(
@@ -160,6 +245,7 @@ def complementarity_residual(
     mu: ArrayLike = 0.0,
     *,
     slip: ArrayLike | None = None,
+    bounds: ArrayLike | None = None,
 ) -> FloatArray:
     """By how much each row fails its condition, in units of a; zero where and only where all conditions are met.
 
@@ -171,8 +257,8 @@ def complementarity_residual(
     ----------
     A, b, f
         Shapes (*batch, n, n), (*batch, n) and (*batch, n).
-    conditions, mu, slip
-        As for `pivoting`; mu and slip may have batch axes.
+    conditions, mu, slip, bounds
+        As for `pivoting`.
 
     Returns
     -------
@@ -180,23 +266,13 @@ def complementarity_residual(
         Shape (*batch, n), not negative.
     """
     n = _rows(conditions)
-    matrix, offset, forces = as_floats("A", A, (n, n)), as_floats("b", b, (n,)), as_floats("f", f, (n,))
-    sliding = None if slip is None else as_floats("slip", slip, (n,))
-    return complementarity.residual(matrix, offset, forces, conditions, _mu(mu, conditions), sliding)
+    arrays = _read(conditions, check=False, A=A, b=b, mu=mu, slip=slip, bounds=bounds)
+    forces, mu = as_floats("f", f, (n,)), _at_friction(arrays["mu"], conditions)
+    limits, sliding = arrays.get("bounds"), arrays.get("slip")
+    return complementarity.residual(arrays["A"], arrays["b"], forces, conditions, mu, sliding, limits)
 
 
-@lru_cache(maxsize=256)
-def _sweeper(backend: str, conditions: Conditions) -> Kernel:
-    n = conditions.n
-    return kernel(
-        ("gauss_seidel", conditions),
-        "gauss_seidel",
-        lambda **arrays: complementarity.gauss_seidel(conditions, **arrays),
-        {"A": n * n, "b": n, "mu": n, "start": n, "stop": 2},
-        n,
-        lambda: f"gauss_seidel {conditions.kinds} {conditions.normals}",
-        rolled=True,
-    )
+# ---- arguments and programs ------------------------------------------------------------------------------------------
 
 
 def _rows(conditions: object) -> int:
@@ -205,11 +281,101 @@ def _rows(conditions: object) -> int:
     return conditions.n
 
 
-def _mu(mu: ArrayLike, conditions: Conditions) -> NDArray[np.floating[Any]]:
+def _shape(name: str, n: int) -> Shape:
+    """The shape of an argument for one state."""
+    return {"A": (n, n), "bounds": (n, 2), "stop": (2,)}.get(name, (n,))
+
+
+def _read(conditions: Conditions, check: bool = True, **given: ArrayLike | None) -> dict[str, FloatArray]:
+    """The arguments that are given and of use, as arrays of the right shape with sound numbers."""
+    n, arrays = conditions.n, {}
+    if not conditions.box.size:
+        given.pop("bounds", None)
+    elif given.get("bounds") is None:
+        row = conditions.box[0]
+        raise ShapeError(f"bounds is None and row {row} is of kind 'box', expected its lower and its upper force")
+    for name, value in given.items():
+        if value is None:
+            continue
+        pair = {"mu": (), "bounds": (2,)}.get(name)  # what all rows share may be given once
+        if pair is not None and np.shape(value) == pair:
+            value = np.broadcast_to(as_floats(name, value, pair), _shape(name, n))
+        arrays[name] = as_floats(name, value, _shape(name, n))
+        if check and name != "bounds":
+            require_finite(name, arrays[name])
+    if (arrays["mu"] < 0).any():
+        least = arrays["mu"].min()
+        raise ShapeError(f"mu has the entry {least}, expected coefficients of friction that are not negative")
+    if "bounds" in arrays:
+        _require_order(conditions, arrays["bounds"])
+    return arrays
+
+
+def _require_order(conditions: Conditions, bounds: FloatArray) -> None:
+    pairs = bounds[..., conditions.box, :]
+    low, high = pairs[..., 0], pairs[..., 1]
+    wrong = np.argwhere(~((low <= high) & (low < np.inf) & (high > -np.inf)))
+    if wrong.size:
+        *state, k = wrong[0].tolist()
+        got, row = pairs[(*state, k)].tolist(), int(conditions.box[k])
+        raise ShapeError(
+            f"bounds{[*state, row]} is {got}, expected a lower force and an upper one that is not below it"
+        )
+
+
+def _at_friction(mu: FloatArray, conditions: Conditions) -> FloatArray:
     """Coefficients of friction at the rows of friction, from those at the normals."""
+    return np.where(conditions.normal == NONE, mu.dtype.type(0), mu[..., conditions.normal])
+
+
+def _with_axes(arrays: Mapping[str, FloatArray], n: int) -> dict[str, tuple[FloatArray, int]]:
+    """Arguments with the number of axes that belong to one state."""
+    return {name: (a, len(_shape(name, n))) for name, a in arrays.items()}
+
+
+def _straight(
+    conditions: Conditions, name: str, first: tuple[object, ...], mu: object, **given: object
+) -> FloatArray | None:
+    """What a program gives for one state, straight from machine code, if there is some and all is plain; else None."""
+    named = {key: value for key, value in given.items() if value is not None}
+    fast = conditions.calls.get((name, *named))
+    if fast is None:
+        return None
+    if isinstance(mu, float | int):
+        mu = np.full(conditions.n, float(mu))
+    if type(mu) is not np.ndarray or not (mu >= 0.0).all():
+        return None
+    bounds = named.get("bounds")
+    if bounds is not None and not (type(bounds) is np.ndarray and (bounds[..., 0] <= bounds[..., 1]).all()):
+        return None
+    result: FloatArray | None = fast(*first, mu, *named.values())
+    return result
+
+
+def _run(
+    conditions: Conditions, name: str, arrays: Mapping[str, FloatArray], shapes: Mapping[str, Shape]
+) -> dict[str, FloatArray]:
+    """Run a program on arrays; one state in float64 goes straight to machine code from the next time on."""
+    ready = _kernel(conditions, name, tuple(arrays))
+    results = call(ready, _with_axes(arrays, conditions.n), shapes)
+    first = next(iter(results.values()))
+    key = (name, *(argument for argument in arrays if argument not in ("A", "b", "mu")))
+    if first.ndim == 1 and first.dtype == np.float64 and key not in conditions.calls:
+        remember_call(conditions, key, ready, first.shape)
+    return results
+
+
+def _kernel(conditions: Conditions, name: str, arguments: tuple[str, ...]) -> Kernel:
     n = conditions.n
-    values = as_floats("mu", mu, ())
-    values = as_floats("mu", np.full(n, values) if values.ndim == 0 else values, (n,))
-    if (values < 0).any():
-        raise ShapeError(f"mu has the entry {values.min()}, expected coefficients of friction that are not negative")
-    return np.where(conditions.normal == NONE, values.dtype.type(0), values[..., conditions.normal])
+    function: Any = complementarity.principal if name == "pivoting" else complementarity.gauss_seidel
+    shapes = {argument: _shape(argument, n) for argument in arguments}
+    return kernel(
+        (name, conditions, arguments),
+        name,
+        lambda **arrays: function(conditions, **arrays),
+        {argument: math.prod(shape) for argument, shape in shapes.items()},
+        n,
+        lambda: f"{name} {conditions.kinds} {conditions.normals} {arguments}",
+        Plain((*shapes.values(), (3 * n + 1,)), pivots=name == "pivoting"),
+        rolled=True,
+    )

@@ -1,0 +1,220 @@
+"""A complementarity problem over scalars: the a of forces, their bounds, how much rows fail, sweeps over all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+
+from bough.complementarity.conditions import Conditions, Kind
+from bough.scalar import (
+    Array,
+    Index,
+    Scalar,
+    Table,
+    absolute,
+    array,
+    gather_index,
+    loop,
+    maximum,
+    minimum,
+    select,
+    sqrt,
+    switch,
+)
+
+__all__ = ["ZERO", "Demands", "Part", "fill"]
+
+C = TypeVar("C")
+
+ZERO: Scalar = 0.0
+
+WIDE = 4
+"""So many sums of a scalar product are formed side by side: each waits for its own additions only."""
+
+
+class Demands:
+    """The problem a = A f + b and what its conditions demand.
+
+    `A` is dense, row by row. `mu` is read at the normals of rows of friction, `slip` at the rows of friction, and
+    `bounds`, the lower and the upper force of row after row, at boxes.
+    """
+
+    def __init__(
+        self,
+        conditions: Conditions,
+        A: Array,
+        b: Array,
+        mu: Array,
+        slip: Array | None = None,
+        bounds: Array | None = None,
+    ) -> None:
+        self.conditions, self.n = conditions, conditions.n
+        self.A, self.b, self.mu, self.slip, self.bounds = A, b, mu, slip, bounds
+        self.diagonal = array(self.n)
+        fill(self.diagonal, self.n, lambda i: A[i * (self.n + 1)])
+
+    def size(self, i: Index) -> Scalar:
+        """How much a force moves its own row; 1 if it does not."""
+        return _positive(self.diagonal[i])
+
+    def value(self, i: Index, f: Array) -> Scalar:
+        """The a of a row."""
+        start, whole = i * self.n, self.n // WIDE
+
+        def some(k: Index, sums: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+            return tuple(part + self.A[start + k * WIDE + m] * f[k * WIDE + m] for m, part in enumerate(sums))
+
+        sums = [*loop(whole, some, (self.b[i], *(ZERO,) * (WIDE - 1)))]
+        for j in range(whole * WIDE, self.n):
+            sums[j % WIDE] = sums[j % WIDE] + self.A[start + j] * f[j]
+        total: Scalar = (sums[0] + sums[1]) + (sums[2] + sums[3])
+        return total
+
+    # ---- row after row -----------------------------------------------------------------------------------------------
+
+    def each(self, rule: Callable[[Kind, Index, Index, C], C], carry: C) -> C:
+        """Run ``carry = rule(kind, row, its normal, carry)`` for row after row, the two rows of a cone as one."""
+        kinds, count, which, places, normals = self._blocks
+
+        def block(k: Index, carry: C) -> C:
+            i, normal = gather_index(places, k), gather_index(normals, k)
+            branches = [_bound(rule, kind, i, normal, carry) for kind in kinds]
+            return switch(gather_index(which, k), branches)
+
+        return loop(count, block, carry)
+
+    def bounded(self, kind: Kind, i: Index, normal: Index, f: Array, force: Scalar) -> Scalar:
+        """The force within the bounds of a row that is no cone."""
+        if kind == "equality":
+            return force
+        if kind == "inequality":
+            return maximum(force, 0.0)
+        low, high = self.bounds_of(kind, i, normal, f)
+        return maximum(low, minimum(high, force))
+
+    def bounds_of(self, kind: Kind, i: Index, normal: Index, f: Array) -> tuple[Scalar, Scalar]:
+        """The lower and the upper bound of a row of friction or of a box."""
+        if kind == "box":
+            assert self.bounds is not None
+            return self.bounds[i * 2], self.bounds[i * 2 + 1]
+        low, high = self.slopes(i, normal)
+        load = maximum(f[normal], 0.0)
+        return low * load, high * load
+
+    def slopes(self, i: Index, normal: Index) -> tuple[Scalar, Scalar]:
+        """The bounds of a row of a pyramid, by the force of its normal."""
+        mu = self.mu[normal]
+        if self.slip is None:
+            return -mu, mu
+        # a row that slides is held back by all the force there is
+        return select(self.slip[i] < 0.0, mu, -mu), select(self.slip[i] > 0.0, -mu, mu)
+
+    def within_cone(self, i: Index, normal: Index, f: Array, forces: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
+        """The two forces of a cone, made as long as it allows."""
+        first, second = forces
+        bound, length = self.mu[normal] * maximum(f[normal], 0.0), sqrt(first * first + second * second)
+        part = select(length <= bound, 1.0, bound / _positive(length))
+        return part * first, part * second
+
+    def fail(self, f: Array, a: Array, failing: Array) -> None:
+        """Fill in by how much each row fails: see `residual`."""
+
+        def row(kind: Kind, i: Index, normal: Index, carry: tuple[()]) -> tuple[()]:
+            if kind == "equality":
+                failing[i] = absolute(a[i])
+            elif kind == "inequality":
+                failing[i] = absolute(minimum(a[i], self.size(i) * f[i]))
+            elif kind == "cone":
+                size = maximum(self.size(i), self.size(i + 1))
+                forces = self.within_cone(i, normal, f, (f[i] - a[i] / size, f[i + 1] - a[i + 1] / size))
+                for k, force in enumerate(forces):
+                    failing[i + k] = size * absolute(f[i + k] - force)
+            else:
+                force = self.bounded(kind, i, normal, f, f[i] - a[i] / self.size(i))
+                failing[i] = self.size(i) * absolute(f[i] - force)
+            return carry
+
+        self.each(row, ())
+
+    def sweep(self, f: Array) -> Scalar:
+        """Give row after row the force it wants, within its bounds.
+
+        Returns the largest change, a change of force counting by the change of its own a that it makes.
+        """
+
+        def wanted(i: Index, size: Scalar) -> Scalar:
+            """The force that would make a zero, if the row were as heavy as said; zero where no force moves it."""
+            return select(size > 0.0, f[i] - self.value(i, f) / _positive(size), 0.0)
+
+        def moved(i: Index, size: Scalar, force: Scalar) -> Scalar:
+            change = size * absolute(force - f[i])
+            f[i] = force
+            return change
+
+        def row(kind: Kind, i: Index, normal: Index, worst: Scalar) -> Scalar:
+            if kind != "cone":
+                size = self.diagonal[i]
+                return maximum(worst, moved(i, size, self.bounded(kind, i, normal, f, wanted(i, size))))
+            # both rows at once, as heavy as the heaviest direction in their plane
+            mean, half = (
+                (self.diagonal[i] + self.diagonal[i + 1]) / 2.0,
+                (self.diagonal[i] - self.diagonal[i + 1]) / 2.0,
+            )
+            off = self.A[i * (self.n + 1) + 1]
+            size = mean + sqrt(half * half + off * off)
+            first, second = self.within_cone(i, normal, f, (wanted(i, size), wanted(i + 1, size)))
+            return maximum(worst, maximum(moved(i, size, first), moved(i + 1, size, second)))
+
+        return self.each(row, ZERO)
+
+    @cached_property
+    def _blocks(self) -> tuple[list[Kind], int, Table, Table, Table]:
+        """The kinds there are; how many rows or cones; the kind, the first row and the normal of each."""
+        conditions = self.conditions
+        second = set((conditions.cones + 1).tolist())
+        rows = [i for i in range(self.n) if i not in second]
+        kinds = list(dict.fromkeys(conditions.kinds))
+
+        def table(name: str, entries: list[int]) -> Table:
+            return Table(name, np.array(entries, np.int64))
+
+        which = table("kinds", [kinds.index(conditions.kinds[i]) for i in rows])
+        normals = table("normals", [max(conditions.normals[i], 0) for i in rows])
+        return kinds, len(rows), which, table("rows", rows), normals
+
+
+class Part:
+    """What of an array begins at some place."""
+
+    def __init__(self, values: Array, start: Index) -> None:
+        self._values, self._start = values, start
+
+    def __getitem__(self, index: Index) -> Scalar:
+        value: Scalar = self._values[index + self._start]
+        return value
+
+    def __setitem__(self, index: Index, value: Scalar) -> None:
+        self._values[index + self._start] = value
+
+
+def fill(values: Array, n: Index, entry: Callable[[Index], Scalar]) -> None:
+    """Write the first n entries of an array."""
+
+    def one(i: Index, carry: tuple[()]) -> tuple[()]:
+        values[i] = entry(i)
+        return carry
+
+    loop(n, one, ())
+
+
+def _positive(x: Scalar) -> Scalar:
+    return select(x > 0.0, x, 1.0)
+
+
+def _bound(
+    rule: Callable[[Kind, Index, Index, C], C], kind: Kind, i: Index, normal: Index, carry: C
+) -> Callable[[], C]:
+    return lambda: rule(kind, i, normal, carry)
