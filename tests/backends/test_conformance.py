@@ -14,7 +14,7 @@ from bough.backends.llvm.plan import LargeLoop, LargeSwitch, make_plan
 from bough.backends.reference import ARRAY_RULES
 from bough.program import Program, evaluate, fuse, simplify, trace, walk
 from bough.program.ir import Apply
-from bough.scalar import OPS, Table, gather_index, loop, sin, switch
+from bough.scalar import OPS, Table, absolute, array, gather_index, loop, sin, switch
 from conformance import CASES, sample
 
 Function = Callable[..., Mapping[str, Any]]
@@ -50,8 +50,23 @@ def long_loop(x: Any) -> dict[str, Any]:
     return {"y": [a, b]}
 
 
+def long_until(x: Any) -> dict[str, Any]:
+    """A loop that ends early, state by state, and is longer than one function holds."""
+    history = array(9)
+
+    def turn(k: Any, carry: Any) -> Any:
+        a, b = carry
+        for i in range(600):
+            a, b = a * (1.0 - 1e-3 / (i + 1)), b + a * 0.001
+        history[k] = history[k] + b
+        return a * 0.5, b
+
+    a, b = loop(9, turn, (4.0 * absolute(x[0]), x[1]), until=lambda carry: carry[0] < 0.5)
+    return {"y": [a, b], "history": history}
+
+
 FUNCTIONS: dict[str, Function] = {name: function for name, (function, _) in CASES.items()}
-FUNCTIONS |= {"long": long, "long_loop": long_loop}
+FUNCTIONS |= {"long": long, "long_loop": long_loop, "long_until": long_until}
 KERNELS: dict[str, Callable[[Program], Any]] = {
     "reference": ReferenceKernel,
     "llvm": lambda program: LlvmKernel(lambda real: compile_program(program, real)),
@@ -75,6 +90,8 @@ def test_nothing_is_left_out() -> None:
     assert {x.op for x in walk(made("every_operation", False).body) if isinstance(x, Apply)} == set(OPS)
     (large,) = (step for step in make_plan(made("long_loop", True), {}).steps if isinstance(step, LargeLoop))
     assert any(isinstance(step, LargeSwitch) for step in large.steps)
+    (ending,) = (step for step in make_plan(made("long_until", True), {}).steps if isinstance(step, LargeLoop))
+    assert len(ending.asking) == 1
     assert len(make_plan(made("long", False), {}).steps) > 3
 
 
