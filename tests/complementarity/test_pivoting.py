@@ -285,7 +285,8 @@ def test_refusals() -> None:
         (FiniteError, r"b\[0\] is nan", (np.eye(1), [np.nan], one)),
         (ShapeError, "mu has the entry -1", (np.eye(1), [1.0], one, -1.0)),
         (ShapeError, "conditions is a str", (np.eye(1), [1.0], "inequality")),
-        (ModelError, "row 1 is of kind 'cone'", (np.eye(3), np.ones(3), Conditions.contacts(1, "cone"))),
     ]:
         with pytest.raises(error, match=says):  # type: ignore[call-overload]
             pivoting(*arguments)
+    with pytest.raises(ModelError, match="slip is given and row 1 is of kind 'cone'"):
+        pivoting(np.eye(3), np.ones(3), Conditions.contacts(1, "cone"), slip=np.ones(3))

@@ -60,6 +60,10 @@ class Demands:
         """How much a force moves its own row; 1 if it does not."""
         return _positive(self.diagonal[i])
 
+    def cone_size(self, i: Index) -> Scalar:
+        """The larger size of the two rows of a cone."""
+        return maximum(self.size(i), self.size(i + 1))
+
     def value(self, i: Index, f: Array) -> Scalar:
         """The a of a row."""
         start, whole = i * self.n, self.n // WIDE
@@ -76,7 +80,10 @@ class Demands:
     # ---- row after row -----------------------------------------------------------------------------------------------
 
     def each(self, rule: Callable[[Kind, Index, Index, C], C], carry: C) -> C:
-        """Run ``carry = rule(kind, row, its normal, carry)`` for row after row, the two rows of a cone as one."""
+        """Run ``carry = rule(kind, row, its normal, carry)`` for row after row, the two rows of a cone as one.
+
+        Normals come before their friction.
+        """
         kinds, count, which, places, normals = self._blocks
 
         def block(k: Index, carry: C) -> C:
@@ -128,7 +135,7 @@ class Demands:
             elif kind == "inequality":
                 failing[i] = absolute(minimum(a[i], self.size(i) * f[i]))
             elif kind == "cone":
-                size = maximum(self.size(i), self.size(i + 1))
+                size = self.cone_size(i)
                 forces = self.within_cone(i, normal, f, (f[i] - a[i] / size, f[i + 1] - a[i + 1] / size))
                 for k, force in enumerate(forces):
                     failing[i + k] = size * absolute(f[i + k] - force)
@@ -176,6 +183,9 @@ class Demands:
         conditions = self.conditions
         second = set((conditions.cones + 1).tolist())
         rows = [i for i in range(self.n) if i not in second]
+        rows.sort(
+            key=lambda i: (max(i, conditions.normals[i]), i < conditions.normals[i], i)
+        )  # friction after its normal
         kinds = list(dict.fromkeys(conditions.kinds))
 
         def table(name: str, entries: list[int]) -> Table:

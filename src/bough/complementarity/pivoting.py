@@ -39,6 +39,8 @@ SOFT = 1e-5
 SOFTENED = 4
 """How many times this is done."""
 
+UNSOLVED = "no solution was found in {} pivots"
+
 
 class Answer(NamedTuple):
     """Forces; rows that cannot be met together, none if all conditions are met; what went wrong, in words; pivots."""
@@ -56,6 +58,8 @@ def pivoting(
 
     `mu` is read at the rows of friction, `bounds` (n, 2) at the rows of boxes.
     """
+    if conditions.cones.size:
+        return _by_pyramids(A, b, conditions, mu, bounds)
     whole, base, sign = _from_zero(A, b, conditions, mu, bounds)
     reduction = reduced(whole, np.zeros(conditions.n) if slip is None else slip)
     problem = reduction.problem
@@ -67,13 +71,28 @@ def pivoting(
         pivots += more
         reason = "no forces meet these rows together" if rows.any() else reason
     elif rows.any():
-        reason = f"no solution was found in {pivots} pivots"
+        reason = UNSOLVED.format(pivots)
     conflicts = np.zeros(conditions.n, np.bool_)
     conflicts[reduction.conflicts], conflicts[reduction.rows[rows]] = True, True
     f = base + sign * reduction.forces(f)
     if bounds is not None:  # but for rounding they are within
         f[conditions.box] = np.clip(f[conditions.box], *bounds[conditions.box].T)
     return Answer(f, conflicts, reason, pivots)
+
+
+def _by_pyramids(A: Numbers, b: Numbers, conditions: Conditions, mu: Numbers, bounds: Numbers | None) -> Answer:
+    """Forces that meet pyramids, made short enough for cones; rows that fail are told, though they might be met."""
+    f, conflicts, reason, pivots = pivoting(A, b, conditions.with_pyramids, mu, None, bounds)
+    first = conditions.cones
+    bound = mu[first] * np.maximum(f[conditions.normal[first]], 0)
+    length = np.hypot(f[first], f[first + 1])
+    part = np.where(length > bound, bound / np.where(length > 0, length, 1), 1)
+    f[first], f[first + 1] = part * f[first], part * f[first + 1]
+    diagonal = np.diagonal(A)
+    d = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1))
+    size = float(np.max(np.abs(d * b), initial=0)) or 1.0
+    conflicts = conflicts | (d * residual(A, b, f, conditions, mu, bounds=bounds) > CONFLICT * size)
+    return Answer(f, conflicts, reason or (UNSOLVED.format(pivots) if conflicts.any() else ""), pivots)
 
 
 def _from_zero(

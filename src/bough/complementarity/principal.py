@@ -4,6 +4,9 @@ For a guess the forces follow from linear equations: a = 0 for the rows that are
 they fail, the rows say what to guess next (Kostreva's blocks; a semismooth Newton method). Sweeps of projected
 Gauss-Seidel give the first guess, and new ones where guesses lead nowhere (Silcowitz, Niebe and Erleben 2010). Nearly
 all problems need one to three guesses, but nothing says that they end: what is not solved is left to `lemke`.
+
+Friction at the bound of a cone turns with the direction of sliding, which is taken to first order (Alart and Curnier
+1991): then guesses converge to the forces instead of hitting them.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from bough.scalar import (
     either,
     gather_index,
     loop,
+    map_leaves,
     maximum,
     negation,
     rows,
@@ -42,16 +46,11 @@ EXACT = 1e-12
 PIVOT = 1e-10
 """A pivot below this part of its diagonal entry is none: the row depends on those before it, and keeps its force."""
 
-GUESSES, SWEEPS, ROUNDS = 4, 6, 7
+GUESSES, GUESSES_OF_CONES, SWEEPS, ROUNDS = 4, 12, 6, 7
 """So many guesses are made in a row after some sweeps, twice as many sweeps in each round as in the one before."""
 
-
-LOW, HIGH, FREE, UNBOUNDED = 0.0, 1.0, 2.0, 3.0
-"""Where a force is: at its lower bound, at its upper one, between; or there are none."""
-
-_SCHEDULE = [SWEEPS << k for k in range(ROUNDS)]
-_SWEEPS = Table("sweeps", np.array([n for sweeps in _SCHEDULE for n in (sweeps, *[0] * (GUESSES - 1))], np.int64))
-_SWEPT = Table("swept", np.minimum(_SWEEPS.data, 1))
+LOW, HIGH, FREE, TURNING, UNBOUNDED = 0.0, 1.0, 2.0, 3.0, 4.0
+"""Where a force is: at its lower bound, at its upper one, between, at the bound of a cone; or there are none."""
 
 
 def principal(
@@ -59,8 +58,8 @@ def principal(
 ) -> dict[str, Array]:
     """Forces, their a, by how much rows fail and how many times a row changed sides, one after the other; a verdict.
 
-    The verdict is positive, or negative for a state that is left to others: one that is not solved, or one whose
-    equalities depend on other rows, so that their smallest forces are to be found.
+    The verdict is positive, or negative for a state that is left to others: one that is not solved, or, unless there
+    are cones, one whose equalities depend on other rows, so that their smallest forces are to be found.
     """
     demands, n = Demands(conditions, A, b, mu, slip, bounds), conditions.n
     whole, verdict, sides, weights = array(3 * n + 1), array(2), array(n), array(n)
@@ -69,6 +68,9 @@ def principal(
     fill(weights, n, lambda i: 1.0 / sqrt(demands.size(i)))
     size: Scalar = loop(n, lambda i, most: maximum(most, weights[i] * absolute(b[i])), ZERO)
     limit = EXACT * select(size > 0.0, size, 1.0)
+    guesses = GUESSES_OF_CONES if conditions.cones.size else GUESSES
+    schedule = np.array([n for k in range(ROUNDS) for n in (SWEEPS << k, *[0] * (guesses - 1))], np.int64)
+    sweeps, swept = Table("sweeps", schedule), Table("swept", np.minimum(schedule, 1))
 
     def unmet() -> Scalar:
         demands.fail(f, a, failing)
@@ -76,34 +78,45 @@ def principal(
         return count
 
     def turn(k: Index, carry: tuple[Scalar, Scalar, Scalar]) -> tuple[Scalar, Scalar, Scalar]:
-        loop(gather_index(_SWEEPS, k), lambda _, change: demands.sweep(f), ZERO)
-        fill(a, gather_index(_SWEPT, k) * n, lambda i: demands.value(i, f))
+        loop(gather_index(sweeps, k), lambda _, change: demands.sweep(f), ZERO)
+        fill(a, gather_index(swept, k) * n, lambda i: demands.value(i, f))
         guess, pivots = _guess(demands, f, a, sides)
         dependent = _follow(demands, guess, f)
         fill(a, n, lambda i: demands.value(i, f))
         return unmet(), dependent, carry[2] + pivots
 
     start = (unmet(), ZERO, ZERO)
-    failures, dependent, pivots = loop(_SWEEPS.data.size, turn, start, until=lambda carry: carry[0] <= 0.0)
+    failures, dependent, pivots = loop(schedule.size, turn, start, until=lambda carry: carry[0] <= 0.0)
     whole[3 * n] = pivots
-    verdict[0], verdict[1] = 1.0, select(failures + dependent <= 0.0, 1.0, -1.0)
+    doubts = failures if conditions.cones.size else failures + dependent
+    verdict[0], verdict[1] = 1.0, select(doubts <= 0.0, 1.0, -1.0)
     return {"whole": whole, "verdict": verdict}
 
 
-class _Guess(NamedTuple):
-    """Where each force is; the force before equations change it; and how it follows the force of its normal."""
+class _Guess:
+    """Where forces are, what they are before equations change them, and what becomes of the equations."""
 
-    sides: Array
-    forces: Array
-    links: Array
+    def __init__(self, n: int) -> None:
+        self.sides, self.forces = array(n), array(n)
+        self.links = array(n)  # how friction at a bound of its pyramid follows the force of its normal
+        self.turns = rows(n)  # at the first row of a cone: what becomes of its two equations
+
+    def note(self, i: Index, side: Scalar, force: Scalar, sides: Array) -> Scalar:
+        """Write down a row; returns 1 if it was elsewhere before."""
+        self.sides[i], self.forces[i] = side, force
+        same = both(side <= sides[i], sides[i] <= side)
+        sides[i] = side
+        return select(same, 0.0, 1.0)
 
 
 def _guess(demands: Demands, f: Array, a: Array, sides: Array) -> tuple[_Guess, Scalar]:
     """What the rows say of forces f and their a; and how many think otherwise than before."""
-    guess = _Guess(*(array(demands.n) for _ in range(3)))
+    guess = _Guess(demands.n)
 
     def row(kind: Kind, i: Index, normal: Index, changed: Scalar) -> Scalar:
-        wanted, link = f[i] - a[i] / demands.size(i), ZERO
+        if kind == "cone":
+            return changed + _guess_cone(demands, guess, f, a, sides, i, normal)
+        wanted = f[i] - a[i] / demands.size(i)
         side: Scalar
         if kind == "equality":
             side, force = UNBOUNDED, f[i]
@@ -118,14 +131,50 @@ def _guess(demands: Demands, f: Array, a: Array, sides: Array) -> tuple[_Guess, 
                 at_low = either(at_low, negation(pressed))
                 link = select(pressed, select(at_low, low_slope, select(at_high, high_slope, 0.0)), 0.0)
                 low = high = link * guess.forces[normal]
+                guess.links[i] = link
             side = select(at_low, LOW, select(at_high, HIGH, FREE))
             force = select(at_low, low, select(at_high, high, f[i]))
-        guess.sides[i], guess.forces[i], guess.links[i] = side, force, link
-        same = both(side <= sides[i], sides[i] <= side)
-        sides[i] = side
-        return changed + select(same, 0.0, 1.0)
+        return changed + guess.note(i, side, force, sides)
 
     return guess, demands.each(row, ZERO)
+
+
+class _Turn(NamedTuple):
+    """The equations of a cone at its bound, made of those for a = 0.
+
+    With w = f - a / size, its direction d, and M = μ fₙ / |w| (1 - d dᵀ), they are f - μ fₙ d = 0, to first order
+    size (1 - M) Δf + M Δa - size μ d Δfₙ = -size (f - μ fₙ d).
+    """
+
+    M: tuple[Scalar, Scalar, Scalar]  # the first row, and the second entry of the second one
+    size: Scalar
+    normal: tuple[Scalar, Scalar]
+    right: tuple[Scalar, Scalar]
+
+
+def _guess_cone(demands: Demands, guess: _Guess, f: Array, a: Array, sides: Array, i: Index, normal: Index) -> Scalar:
+    """What the two rows of a cone say; returns how many think otherwise than before."""
+    size, load = demands.cone_size(i), maximum(f[normal], 0.0)
+    w = [f[k] - a[k] / size for k in (i, i + 1)]
+    length = sqrt(w[0] * w[0] + w[1] * w[1])
+    pressed, turning = guess.sides[normal] >= FREE, demands.mu[normal] * load <= length
+    x, y = (entry / select(length > 0.0, length, 1.0) for entry in w)
+    bound = demands.mu[normal] * load
+    part = bound / select(length > 0.0, length, 1.0)
+    M = (part * y * y, -part * x * y, part * x * x)
+    right = (M[0] * a[i] + M[1] * a[i + 1], M[1] * a[i] + M[2] * a[i + 1])
+    missing = (size * (f[i] - bound * x), size * (f[i + 1] - bound * y))
+    stays = ((1.0, 0.0, 1.0), ZERO, (ZERO, ZERO), (ZERO, ZERO))
+    turns = (
+        M,
+        size,
+        (-size * demands.mu[normal] * x, -size * demands.mu[normal] * y),
+        (right[0] - missing[0], right[1] - missing[1]),
+    )
+    guess.turns.put(i, map_leaves(lambda new, old: select(turning, new, old), _Turn(*turns), _Turn(*stays)))
+    side = select(pressed, select(turning, TURNING, FREE), LOW)
+    first = guess.note(i, side, select(pressed, f[i], 0.0), sides)
+    return first + guess.note(i + 1, side, select(pressed, f[i + 1], 0.0), sides)
 
 
 def _follow(demands: Demands, guess: _Guess, f: Array) -> Scalar:
@@ -169,7 +218,36 @@ def _equations(demands: Demands, guess: _Guess) -> Array:
         return loop(len(conditions.pyramid), linked, carry)
 
     loop(n, equation, ())
+    _turn_cones(K, demands, guess)
     return K
+
+
+def _turn_cones(K: Array, demands: Demands, guess: _Guess) -> None:
+    """Make the equations of cones at their bounds of those for a = 0."""
+    n, conditions = demands.n, demands.conditions
+    firsts = Table("cones", conditions.cones)
+    normals = Table("normals_of_cones", conditions.normal[conditions.cones])
+
+    def cone(c: Index, carry: tuple[()]) -> tuple[()]:
+        i, normal = gather_index(firsts, c), gather_index(normals, c)
+        turn = _Turn(*guess.turns.get(i))
+        first, second = i * (n + 1), (i + 1) * (n + 1)
+
+        def mix(j: Index, carry: tuple[()]) -> tuple[()]:
+            x, y = K[first + j], K[second + j]
+            K[first + j], K[second + j] = turn.M[0] * x + turn.M[1] * y, turn.M[1] * x + turn.M[2] * y
+            return carry
+
+        loop(n + 1, mix, ())
+        for k, start in enumerate((first, second)):
+            diagonal, other = start + i + k, start + i + (1 - k)
+            K[diagonal] = K[diagonal] + turn.size * (1.0 - turn.M[2 * k])
+            K[other] = K[other] - turn.size * turn.M[1]
+            K[start + normal] = K[start + normal] + turn.normal[k]
+            K[start + n] = K[start + n] + turn.right[k]
+        return carry
+
+    loop(len(conditions.cones), cone, ())
 
 
 class _Stored:

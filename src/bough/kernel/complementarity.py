@@ -68,10 +68,10 @@ def pivoting(
     forces. Units are the caller's: those of a are those of b, say m/s, and A is in units of a per unit of f.
 
     If A is symmetric and positive semidefinite, singular or not, and b = J v for some v, then there is a solution, and
-    it is found. Otherwise there may be none. Then `conflicts` of the result names rows that cannot be met together, and
-    the forces are those of conditions relaxed by the least amounts, in the sense of least squares: equalities among
-    themselves first, then inequalities. If that does not help either (a sliding body that jams, Painlevé), forces of
-    inequalities and friction are zero.
+    it is found; with cones, nearly always. Otherwise there may be none. Then `conflicts` of the result names rows that
+    cannot be met together, and the forces are those of conditions relaxed by the least amounts, in the sense of least
+    squares: equalities among themselves first, then inequalities. If that does not help either (a sliding body that
+    jams, Painlevé), forces of inequalities and friction are zero.
 
     Forces of redundant rows are not unique; one solution is returned, for equalities alone the smallest.
 
@@ -82,12 +82,12 @@ def pivoting(
     b
         Shape (*batch, n), in units of a.
     conditions
-        What each row demands. Cones are for `gauss_seidel`.
+        What each row demands.
     mu
         Coefficients of friction, not negative, read at the normal rows of contacts: one number, or shape (*batch, n).
     slip
         For accelerations: velocities at which rows of friction slide already, shape (*batch, n); only signs matter. The
-        force of such a row is -μ fₙ sign(slip). Zero, or None for all, where a row does not slide yet.
+        force of such a row is -μ fₙ sign(slip). Zero, or None for all, where a row does not slide yet. Not for cones.
     bounds
         The lower and the upper force of boxes, read at their rows: one pair, or shape (*batch, n, 2). Infinite ones
         bound nothing.
@@ -102,24 +102,23 @@ def pivoting(
     A compiled program guesses for all rows at once which are at a bound, until all conditions are met but for 1e-12, in
     a problem of magnitude 1: rows are scaled so that A has a diagonal of 1 and b a largest entry of 1. Redundant rows
     are those whose pivot is below 1e-10 of their diagonal entry. States that are not solved so (few), or have redundant
-    equalities, follow Lemke's path, on NumPy, one after the other. There, singular values of the equalities below 1e-11
-    of the largest count as zero, so do pivots below 1e-11 of the largest entry of their column, and rows that fail by
-    more than 1e-9 are in conflict. What is float32 is computed in float64 all the same.
+    equalities, follow Lemke's path, on NumPy, one after the other, with pyramids in the place of cones. There, singular
+    values of the equalities below 1e-11 of the largest count as zero, so do pivots below 1e-11 of the largest entry of
+    their column, and rows that fail by more than 1e-9 are in conflict. What is float32 is computed in float64.
     """
     n = _rows(conditions)
     whole = _straight(conditions, "pivoting", (A, b), mu, slip=slip, bounds=bounds)
     if whole is not None:
         return _solution(whole, np.zeros(n, np.bool_), {})
-    cones = conditions.of("cone")
-    if cones.size:
-        raise ModelError(f"row {cones[0]} is of kind 'cone', expected 'pyramid': cones are for gauss_seidel")
+    if slip is not None and conditions.cones.size:
+        raise ModelError(f"slip is given and row {conditions.cones[0]} is of kind 'cone', expected 'pyramid'")
     arrays = _read(conditions, A=A, b=b, mu=mu, slip=slip, bounds=bounds)
     arrays = {name: value.astype(np.float64, copy=False) for name, value in arrays.items()}
-    if n and get_backend() != "reference":
+    if n and (conditions.cones.size or get_backend() != "reference"):
         results = _run(conditions, "pivoting", arrays, {"whole": (3 * n + 1,), "verdict": (2,)})
         whole = results["whole"]
         doubtful = (results["verdict"][..., 1] < 0.0) | ~np.isfinite(whole).all(axis=-1)
-    else:  # to interpret the program would take longer than Lemke's path
+    else:  # to interpret the program would take longer than Lemke's path, which is for pyramids
         batch = batch_shape(_with_axes(arrays, n))
         whole, doubtful = np.zeros((*batch, 3 * n + 1)), np.ones(batch, np.bool_)
     conflicts = np.zeros((*doubtful.shape, n), np.bool_)

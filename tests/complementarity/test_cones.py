@@ -1,0 +1,120 @@
+"""Exact forces with cones of friction: laws on thousands of problems, closed forms, stacks, what cannot be met."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bough.complementarity import Conditions
+from bough.kernel import compile
+from bough.kernel.complementarity import complementarity_residual, gauss_seidel, pivoting
+from contact_problems import GRAVITY, Problem, by_conditions, random_problem, rod, stack
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of guesses take machine code."""
+    monkeypatch.setattr(compile, "_chosen", "llvm")
+
+
+def with_cones(conditions: Conditions) -> Conditions:
+    return Conditions(["cone" if kind == "pyramid" else kind for kind in conditions.kinds], conditions.normals)
+
+
+@pytest.mark.usefixtures("compiled")
+def test_thousands_of_problems_of_velocities(rng: np.random.Generator) -> None:
+    # independent, redundant, sparse, jammed or stacked: nothing promises that guesses end, and nearly all do
+    left = 0
+    for conditions, A, b, mu in by_conditions(random_problem(rng) for _ in range(2000)):
+        cones = with_cones(conditions)
+        solution = pivoting(A, b, cones, mu)
+        failing = complementarity_residual(A, b, solution.f, cones, mu).max(axis=-1)
+        assert failing[solution.solved].max() < 1e-10
+        assert (failing[~solution.solved] > 1e-10).all()
+        left += int((~solution.solved).sum())
+    assert left <= 6
+
+
+@pytest.mark.usefixtures("compiled")
+def test_independent_contacts_are_always_solved_and_gauss_seidel_agrees(rng: np.random.Generator) -> None:
+    conditions = (
+        Conditions.equalities(1) + Conditions.contacts(4, "cone") + Conditions.contacts(1) + Conditions.boxes(1)
+    )
+    J, v = rng.normal(size=(1000, conditions.n, 24)), rng.normal(size=(1000, 24, 1))
+    A, b = J @ J.transpose(0, 2, 1), (J @ v)[..., 0]
+    exact = pivoting(A, b, conditions, 0.2, bounds=(-0.1, 0.2))
+    swept = gauss_seidel(A, b, conditions, 0.2, bounds=(-0.1, 0.2), tolerance=1e-12, iterations=100_000)
+    assert exact.solved.all()
+    assert exact.residual.max() < 1e-10
+    assert swept.residual.max() < 1e-10
+    np.testing.assert_allclose(exact.f, swept.f, atol=1e-8)
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize(("mu", "push"), [(0.5, 0.0), (0.3, 10.0), (0.1, 300.0)])
+def test_stacks_of_ten_boxes(mu: float, push: float) -> None:
+    problem = stack(10, mu, push)
+    conditions = with_cones(problem.conditions)
+    solution = pivoting(problem.A, problem.b, conditions, mu)
+    assert solution.residual.max() < 1e-9
+    carried = solution.f.reshape(10, 4, 3)[:, :, 0].sum(axis=1)
+    np.testing.assert_allclose(carried, GRAVITY * np.arange(10, 0, -1), atol=1e-8)
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.3, 2.0])
+def test_a_block_slides_straight_down_a_slope(turn: float) -> None:
+    mass, mu, angle = 2.0, np.tan(0.39), 0.4
+    down = np.array([np.cos(turn), np.sin(turn)])
+    b = GRAVITY * np.array([-np.cos(angle), *(np.sin(angle) * down)])
+    solution = pivoting(np.eye(3) / mass, b, Conditions.contacts(1, "cone"), mu)
+    slides = GRAVITY * (np.sin(angle) - mu * np.cos(angle))
+    np.testing.assert_allclose(solution.a, [0, *(slides * down)], atol=1e-12)
+    np.testing.assert_allclose(solution.f, mass * GRAVITY * np.cos(angle) * np.array([1, *(-mu * down)]), atol=1e-12)
+    assert solution.solved
+
+
+def test_back_ends_agree(monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator) -> None:
+    conditions = Conditions.contacts(2, "cone") + Conditions.equalities(1)
+    J, v = rng.normal(size=(20, conditions.n, 9)), rng.normal(size=(20, 9, 1))
+    arguments: Any = (J @ J.transpose(0, 2, 1), (J @ v)[..., 0], conditions, 0.4)
+    interpreted = pivoting(*arguments)
+    monkeypatch.setattr(compile, "_chosen", "llvm")
+    compiled = pivoting(*arguments)
+    np.testing.assert_allclose(interpreted.f, compiled.f, atol=1e-9)
+    np.testing.assert_array_equal(interpreted.pivots, compiled.pivots)
+
+
+@pytest.mark.usefixtures("compiled")
+def test_what_cannot_be_met_is_told() -> None:
+    # two walls that close in, with friction
+    J = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [-1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    conditions, b = Conditions.contacts(2, "cone"), np.array([-1.0, 0.3, 0, -1.0, 0.3, 0])
+    solution = pivoting(J @ J.T, b, conditions, 0.5)
+    assert not solution.solved
+    assert {0, 3} <= set(np.flatnonzero(solution.conflicts).tolist())
+    assert solution.reasons[()]
+    assert np.isfinite(solution.f).all()
+
+
+@pytest.mark.usefixtures("compiled")
+def test_normals_may_come_after_their_friction() -> None:
+    angle = 0.4
+    mu = np.tan(0.39)
+    for kind in ("pyramid", "cone"):
+        conditions = Conditions([kind, kind, "inequality"], [2, 2, -1])
+        b = GRAVITY * np.array([np.sin(angle), 0, -np.cos(angle)])
+        solution = pivoting(np.eye(3) / 2, b, conditions, mu)
+        np.testing.assert_allclose(solution.f, 2 * GRAVITY * np.cos(angle) * np.array([-mu, 0, 1]), atol=1e-12)
+        assert solution.pivots <= 3
+
+
+def test_the_velocities_of_a_rod_that_jams_can_be_solved() -> None:
+    planar = rod(np.arctan(2), 2.0, slip=0)
+    A, b = np.zeros((3, 3)), np.zeros(3)
+    A[:2, :2], A[2, 2], b[:2] = planar.A, 1.0, planar.A @ [-1.0, 0.3]
+    problem = Problem(A, b, Conditions.contacts(1, "cone"), 2.0)
+    solution = pivoting(*problem.arguments)
+    assert solution.solved
+    assert problem.residual(solution.f) < 1e-12
