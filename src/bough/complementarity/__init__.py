@@ -3,7 +3,11 @@
 from bough.complementarity.conditions import NONE, Conditions
 from bough.complementarity.gauss_seidel import gauss_seidel
 from bough.complementarity.pivoting import Answer, pivoting
-from bough.complementarity.principal import principal
+from bough.complementarity.principal import LARGE, SOLVED, principal
+from bough.complementarity.reduction import CONFLICT, scale, smallest
 from bough.complementarity.residual import residual
 
-__all__ = ["NONE", "Answer", "Conditions", "gauss_seidel", "pivoting", "principal", "residual"]
+__all__ = [
+    "CONFLICT", "LARGE", "NONE", "SOLVED", "Answer", "Conditions", "gauss_seidel", "pivoting", "principal", "residual",
+    "scale", "smallest",
+]  # fmt: skip

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bough.complementarity.conditions import Conditions
 from bough.complementarity.lemke import Path, lemke
-from bough.complementarity.reduction import CONFLICT, RANK, Problem, reduced
+from bough.complementarity.reduction import CONFLICT, RANK, Problem, reduced, scale
 from bough.complementarity.residual import residual
 
 __all__ = ["Answer", "pivoting"]
@@ -52,7 +52,12 @@ class Answer(NamedTuple):
 
 
 def pivoting(
-    A: Numbers, b: Numbers, conditions: Conditions, mu: Numbers, slip: Numbers | None, bounds: Numbers | None
+    A: Numbers,
+    b: Numbers,
+    conditions: Conditions,
+    mu: Numbers,
+    slip: Numbers | None = None,
+    bounds: Numbers | None = None,
 ) -> Answer:
     """Forces f with a = A f + b that meet all conditions; if there are none the nearest, and what conflicts.
 
@@ -82,16 +87,13 @@ def pivoting(
 
 def _by_pyramids(A: Numbers, b: Numbers, conditions: Conditions, mu: Numbers, bounds: Numbers | None) -> Answer:
     """Forces that meet pyramids, made short enough for cones; rows that fail are told, though they might be met."""
-    f, conflicts, reason, pivots = pivoting(A, b, conditions.with_pyramids, mu, None, bounds)
+    f, conflicts, reason, pivots = pivoting(A, b, conditions.with_pyramids, mu, bounds=bounds)
     first = conditions.cones
     bound = mu[first] * np.maximum(f[conditions.normal[first]], 0)
     length = np.hypot(f[first], f[first + 1])
     part = np.where(length > bound, bound / np.where(length > 0, length, 1), 1)
     f[first], f[first + 1] = part * f[first], part * f[first + 1]
-    diagonal = np.diagonal(A)
-    d = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1))
-    size = float(np.max(np.abs(d * b), initial=0)) or 1.0
-    conflicts = conflicts | (d * residual(A, b, f, conditions, mu, bounds=bounds) > CONFLICT * size)
+    conflicts = conflicts | (residual(A, b, f, conditions, mu, bounds=bounds) > CONFLICT * scale(A, b))
     return Answer(f, conflicts, reason or (UNSOLVED.format(pivots) if conflicts.any() else ""), pivots)
 
 

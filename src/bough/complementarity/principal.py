@@ -38,7 +38,7 @@ from bough.scalar import (
     sqrt,
 )
 
-__all__ = ["principal"]
+__all__ = ["LARGE", "SOLVED", "UNSOLVED", "principal"]
 
 EXACT = 1e-12
 """Forces that fail by less than this, in a problem of magnitude 1, are a solution."""
@@ -49,6 +49,9 @@ PIVOT = 1e-10
 GUESSES, GUESSES_OF_CONES, SWEEPS, ROUNDS = 4, 12, 6, 7
 """So many guesses are made in a row after some sweeps, twice as many sweeps in each round as in the one before."""
 
+SOLVED, LARGE, UNSOLVED = 1.0, -1.0, -2.0
+"""Verdicts on a state."""
+
 LOW, HIGH, FREE, TURNING, UNBOUNDED = 0.0, 1.0, 2.0, 3.0, 4.0
 """Where a force is: at its lower bound, at its upper one, between, at the bound of a cone; or there are none."""
 
@@ -58,8 +61,8 @@ def principal(
 ) -> dict[str, Array]:
     """Forces, their a, by how much rows fail and how many times a row changed sides, one after the other; a verdict.
 
-    The verdict is positive, or negative for a state that is left to others: one that is not solved, or, unless there
-    are cones, one whose equalities depend on other rows, so that their smallest forces are to be found.
+    The verdict is SOLVED, or a negative number for what is left to others: LARGE for a state that is solved but has
+    equalities that depend on other rows, so that smaller forces may do; UNSOLVED.
     """
     demands, n = Demands(conditions, A, b, mu, slip, bounds), conditions.n
     whole, verdict, sides, weights = array(3 * n + 1), array(2), array(n), array(n)
@@ -88,8 +91,8 @@ def principal(
     start = (unmet(), ZERO, ZERO)
     failures, dependent, pivots = loop(schedule.size, turn, start, until=lambda carry: carry[0] <= 0.0)
     whole[3 * n] = pivots
-    doubts = failures if conditions.cones.size else failures + dependent
-    verdict[0], verdict[1] = 1.0, select(doubts <= 0.0, 1.0, -1.0)
+    verdict[0] = SOLVED  # beside which one that is negative stands out
+    verdict[1] = select(failures > 0.0, UNSOLVED, select(dependent > 0.0, LARGE, SOLVED))
     return {"whole": whole, "verdict": verdict}
 
 

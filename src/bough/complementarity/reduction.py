@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bough.complementarity.conditions import NONE, Conditions
 
-__all__ = ["CONFLICT", "RANK", "Problem", "Reduction", "reduced"]
+__all__ = ["CONFLICT", "RANK", "Problem", "Reduction", "reduced", "scale", "smallest"]
 
 Numbers = NDArray[np.floating[Any]]
 Rows = NDArray[np.intp]
@@ -92,6 +92,24 @@ def reduced(whole: Problem, slip: Numbers) -> Reduction:
         still=d * still * size,
         response=d[:, None] * response * size,
     )
+
+
+def scale(A: Numbers, b: Numbers) -> Numbers:
+    """What counts as 1 in each row of a problem of magnitude 1, in units of a."""
+    diagonal = np.diagonal(A)
+    root = np.sqrt(np.where(diagonal > 0, diagonal, 1))
+    return np.asarray(root * (float(np.max(np.abs(b / root), initial=0)) or 1.0))
+
+
+def smallest(A: Numbers, f: Numbers, conditions: Conditions) -> Numbers:
+    """Forces that do the same as f, for symmetric A, with the smallest forces of equalities."""
+    e, diagonal = conditions.of("equality"), np.diagonal(A)
+    d = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1))[e]
+    _, values, Vt = np.linalg.svd(d[:, None] * A[e[:, None], e] * d)
+    rows = Vt[: int(np.sum(values > RANK * values.max(initial=0)))]
+    result = f.copy()
+    result[e] = d * (rows.T @ (rows @ (f[e] / d)))
+    return result
 
 
 @lru_cache(maxsize=256)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough import complementarity
 from bough.backends import Kernel, Plain
-from bough.complementarity import NONE, Conditions
+from bough.complementarity import CONFLICT, LARGE, NONE, SOLVED, Conditions
 from bough.errors import ModelError, ShapeError
 from bough.kernel.border import FloatArray, Shape, as_floats, batch_shape, call, require_finite
 from bough.kernel.compile import get_backend, kernel, remember_call
@@ -101,10 +101,10 @@ def pivoting(
     -----
     A compiled program guesses for all rows at once which are at a bound, until all conditions are met but for 1e-12, in
     a problem of magnitude 1: rows are scaled so that A has a diagonal of 1 and b a largest entry of 1. Redundant rows
-    are those whose pivot is below 1e-10 of their diagonal entry. States that are not solved so (few), or have redundant
-    equalities, follow Lemke's path, on NumPy, one after the other, with pyramids in the place of cones. There, singular
-    values of the equalities below 1e-11 of the largest count as zero, so do pivots below 1e-11 of the largest entry of
-    their column, and rows that fail by more than 1e-9 are in conflict. What is float32 is computed in float64.
+    are those whose pivot is below 1e-10 of their diagonal entry. States that are not solved so (few) follow Lemke's
+    path, on NumPy, one after the other, with pyramids in the place of cones. There, pivots below 1e-11 of the largest
+    entry of their column count as zero, and rows that fail by more than 1e-9 are in conflict. So do, for redundant
+    equalities, singular values below 1e-11 of the largest. What is float32 is computed in float64.
     """
     n = _rows(conditions)
     whole = _straight(conditions, "pivoting", (A, b), mu, slip=slip, bounds=bounds)
@@ -116,13 +116,12 @@ def pivoting(
     arrays = {name: value.astype(np.float64, copy=False) for name, value in arrays.items()}
     if n and (conditions.cones.size or get_backend() != "reference"):
         results = _run(conditions, "pivoting", arrays, {"whole": (3 * n + 1,), "verdict": (2,)})
-        whole = results["whole"]
-        doubtful = (results["verdict"][..., 1] < 0.0) | ~np.isfinite(whole).all(axis=-1)
+        whole, verdict = results["whole"], results["verdict"][..., 1]
     else:  # to interpret the program would take longer than Lemke's path, which is for pyramids
         batch = batch_shape(_with_axes(arrays, n))
-        whole, doubtful = np.zeros((*batch, 3 * n + 1)), np.ones(batch, np.bool_)
-    conflicts = np.zeros((*doubtful.shape, n), np.bool_)
-    reasons = _follow_paths(conditions, arrays, doubtful, whole, conflicts) if doubtful.any() else {}
+        whole, verdict = np.zeros((*batch, 3 * n + 1)), np.zeros(batch)
+    conflicts = np.zeros((*verdict.shape, n), np.bool_)
+    reasons = _finish(conditions, arrays, verdict, whole, conflicts) if (verdict != SOLVED).any() else {}
     return _solution(whole, conflicts, reasons)
 
 
@@ -132,26 +131,30 @@ def _solution(whole: FloatArray, conflicts: NDArray[np.bool_], reasons: Mapping[
     return Solution(f, a, residual, conflicts, whole[..., 3 * n].astype(np.int64), reasons)
 
 
-def _follow_paths(
+def _finish(
     conditions: Conditions,
     arrays: Mapping[str, FloatArray],
-    doubtful: NDArray[np.bool_],
+    verdict: FloatArray,
     whole: FloatArray,
     conflicts: NDArray[np.bool_],
 ) -> dict[tuple[int, ...], str]:
-    """Solve the states that are doubtful by Lemke's path, one after the other; returns what went wrong in which."""
+    """See to the states that are not solved, or have larger forces than need be; returns what went wrong in which."""
     n, reasons = conditions.n, {}
-    each = {name: np.broadcast_to(a, doubtful.shape + _shape(name, n)) for name, a in arrays.items()}
-    for place in map(tuple, np.argwhere(doubtful).tolist()):
+    each = {name: np.broadcast_to(a, verdict.shape + _shape(name, n)) for name, a in arrays.items()}
+    for place in map(tuple, np.argwhere(verdict != SOLVED).tolist()):
         one = {name: a[place] for name, a in each.items()}
-        one["mu"] = _at_friction(one["mu"], conditions)
         A, b, slip, bounds = one["A"], one["b"], one.get("slip"), one.get("bounds")
-        answer = complementarity.pivoting(A, b, conditions, one["mu"], slip, bounds)
-        failing = complementarity.residual(A, b, answer.f, conditions, one["mu"], slip, bounds)
-        whole[place] = np.concatenate([answer.f, A @ answer.f + b, failing, [answer.pivots]])
-        conflicts[place] = answer.conflicts
-        if answer.reason:
-            reasons[place] = answer.reason
+        further: Any = (conditions, _at_friction(one["mu"], conditions), slip, bounds)
+        pivots = whole[(*place, 3 * n)]
+        if verdict[place] == LARGE:
+            f = complementarity.smallest(A, whole[place][:n], conditions)
+            failing = complementarity.residual(A, b, f, *further)
+        if verdict[place] != LARGE or (failing > CONFLICT * complementarity.scale(A, b)).any():
+            f, conflicts[place], reason, pivots = complementarity.pivoting(A, b, *further)
+            failing = complementarity.residual(A, b, f, *further)
+            if reason:
+                reasons[place] = reason
+        whole[place] = np.concatenate([f, A @ f + b, failing, [pivots]])
     return reasons
 
 
