@@ -118,3 +118,35 @@ def test_the_velocities_of_a_rod_that_jams_can_be_solved() -> None:
     solution = pivoting(*problem.arguments)
     assert solution.solved
     assert problem.residual(solution.f) < 1e-12
+
+
+# ---- beside Pinocchio ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("contacts", [1, 3])
+def test_pinocchio_agrees(contacts: int, rng: np.random.Generator) -> None:
+    pin = pytest.importorskip("pinocchio")
+    mu, n = 0.3, 3 * contacts
+    model = pin.Model()
+    model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "body")
+    models, datas = pin.StdVec_ConstraintModel(), pin.StdVec_ConstraintData()
+    for _ in range(contacts):
+        contact = pin.PointContactConstraintModel(model, 1)
+        contact.setFriction(mu)
+        models.append(pin.ConstraintModel(contact))
+        datas.append(models[-1].createData())
+    order = np.arange(n).reshape(-1, 3)[:, [1, 2, 0]].ravel()  # theirs: the normal last
+    for _ in range(30):
+        J, v = rng.normal(size=(n, n + 6)), rng.normal(size=n + 6)
+        A, b = J @ J.T, J @ v
+        settings, result = pin.PGSSolverSettings(), pin.PGSSolverResult()
+        for kind in ("absolute_complementarity", "absolute_feasibility"):
+            setattr(settings, f"{kind}_tol", 1e-12)
+        settings.relative_complementarity_tol = settings.relative_feasibility_tol = 0.0
+        settings.max_iterations = 100_000
+        matrix = pin.DelassusOperatorDense(np.ascontiguousarray(A[np.ix_(order, order)]))
+        pin.PGSConstraintSolver(n).solve(matrix, b[order], models, datas, settings, result)
+        expected = np.empty(n)
+        expected[order] = result.retrieveConstraintImpulses()
+        np.testing.assert_allclose(pivoting(A, b, Conditions.contacts(contacts, "cone"), mu).f, expected, atol=1e-9)

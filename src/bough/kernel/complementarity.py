@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -107,12 +108,12 @@ def pivoting(
     equalities, singular values below 1e-11 of the largest. What is float32 is computed in float64.
     """
     n = _rows(conditions)
-    whole = _straight(conditions, "pivoting", (A, b), mu, slip=slip, bounds=bounds)
+    whole = _straight(conditions, "pivoting", mu, bounds, A, b, slip)
     if whole is not None:
         return _solution(whole, np.zeros(n, np.bool_), {})
     if slip is not None and conditions.cones.size:
         raise ModelError(f"slip is given and row {conditions.cones[0]} is of kind 'cone', expected 'pyramid'")
-    arrays = _read(conditions, A=A, b=b, mu=mu, slip=slip, bounds=bounds)
+    arrays = _read(conditions, mu=mu, bounds=bounds, A=A, b=b, slip=slip)
     arrays = {name: value.astype(np.float64, copy=False) for name, value in arrays.items()}
     if n and (conditions.cones.size or get_backend() != "reference"):
         results = _run(conditions, "pivoting", arrays, {"whole": (3 * n + 1,), "verdict": (2,)})
@@ -127,8 +128,8 @@ def pivoting(
 
 def _solution(whole: FloatArray, conflicts: NDArray[np.bool_], reasons: Mapping[tuple[int, ...], str]) -> Solution:
     n = conflicts.shape[-1]
-    f, a, residual = (whole[..., k * n : (k + 1) * n] for k in range(3))
-    return Solution(f, a, residual, conflicts, whole[..., 3 * n].astype(np.int64), reasons)
+    pivots = whole[..., 3 * n].astype(np.int64)
+    return Solution(whole[..., :n], whole[..., n : 2 * n], whole[..., 2 * n : 3 * n], conflicts, pivots, reasons)
 
 
 def _finish(
@@ -227,9 +228,9 @@ def gauss_seidel(
         raise ShapeError(f"iterations is {iterations}, expected a whole number, not negative")
     stop = np.array([tolerance, iterations], np.float64)
     begin = np.zeros(n) if start is None else start
-    whole = _straight(conditions, "gauss_seidel", (A, b), mu, start=begin, stop=stop, bounds=bounds)
+    whole = _straight(conditions, "gauss_seidel", mu, bounds, A, b, begin, stop)
     if whole is None:
-        arrays = _read(conditions, A=A, b=b, mu=mu, start=begin, stop=stop, bounds=bounds)
+        arrays = _read(conditions, mu=mu, bounds=bounds, A=A, b=b, start=begin, stop=stop)
         dtype = np.result_type(arrays["A"], arrays["b"])
         arrays = {name: value.astype(dtype, copy=False) for name, value in arrays.items()}
         whole = _run(conditions, "gauss_seidel", arrays, {"whole": (3 * n + 1,)})["whole"]
@@ -335,23 +336,26 @@ def _with_axes(arrays: Mapping[str, FloatArray], n: int) -> dict[str, tuple[Floa
     return {name: (a, len(_shape(name, n))) for name, a in arrays.items()}
 
 
-def _straight(
-    conditions: Conditions, name: str, first: tuple[object, ...], mu: object, **given: object
-) -> FloatArray | None:
+def _straight(conditions: Conditions, name: str, mu: object, bounds: object, *arrays: object) -> FloatArray | None:
     """What a program gives for one state, straight from machine code, if there is some and all is plain; else None."""
-    named = {key: value for key, value in given.items() if value is not None}
-    fast = conditions.calls.get((name, *named))
+    given = [a for a in (mu, bounds, *arrays) if a is not None]
+    fast = conditions.calls.get((name, len(given), bounds is None))
     if fast is None:
         return None
     if isinstance(mu, float | int):
-        mu = np.full(conditions.n, float(mu))
-    if type(mu) is not np.ndarray or not (mu >= 0.0).all():
+        given[0] = _uniform(conditions.n, float(mu))
+    elif type(mu) is not np.ndarray or not (mu >= 0.0).all():
         return None
-    bounds = named.get("bounds")
     if bounds is not None and not (type(bounds) is np.ndarray and (bounds[..., 0] <= bounds[..., 1]).all()):
         return None
-    result: FloatArray | None = fast(*first, mu, *named.values())
+    result: FloatArray | None = None if given[0] is None else fast(*given)
     return result
+
+
+@lru_cache(maxsize=64)
+def _uniform(n: int, mu: float) -> FloatArray | None:
+    """A coefficient of friction for all rows, if it is one."""
+    return np.full(n, mu) if mu >= 0.0 else None
 
 
 def _run(
@@ -361,7 +365,7 @@ def _run(
     ready = _kernel(conditions, name, tuple(arrays))
     results = call(ready, _with_axes(arrays, conditions.n), shapes)
     first = next(iter(results.values()))
-    key = (name, *(argument for argument in arrays if argument not in ("A", "b", "mu")))
+    key = (name, len(arrays), "bounds" not in arrays)
     if first.ndim == 1 and first.dtype == np.float64 and key not in conditions.calls:
         remember_call(conditions, key, ready, first.shape)
     return results
