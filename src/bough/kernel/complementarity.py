@@ -143,7 +143,7 @@ def _finish(
     n, reasons = conditions.n, {}
     each = {name: np.broadcast_to(a, verdict.shape + _shape(name, n)) for name, a in arrays.items()}
     for place in map(tuple, np.argwhere(verdict != SOLVED).tolist()):
-        one = {name: a[place] for name, a in each.items()}
+        one = {name: np.ascontiguousarray(a[place]) for name, a in each.items()}
         A, b, slip, bounds = one["A"], one["b"], one.get("slip"), one.get("bounds")
         further: Any = (conditions, _at_friction(one["mu"], conditions), slip, bounds)
         pivots = whole[(*place, 3 * n)]
