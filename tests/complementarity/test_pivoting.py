@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bough import complementarity
 from bough.complementarity import Conditions
 from bough.errors import FiniteError, ModelError, ShapeError
-from bough.kernel.compile import set_backend
+from bough.kernel.compile import get_backend, set_backend
 from bough.kernel.complementarity import complementarity_residual, pivoting
 from contact_problems import (
     GRAVITY,
@@ -269,9 +269,9 @@ def test_axes_are_broadcast_and_conflicts_told_where_they_are() -> None:
     assert pivoting(np.ones((0, 2, 2)), np.ones((0, 2)), conditions).solved.shape == (0,)
 
 
-def test_few_states_are_left_to_the_path_of_lemke(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
-) -> None:
+def test_few_states_are_left_to_the_path_of_lemke(monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator) -> None:
+    if get_backend() == "reference":
+        pytest.skip("there all are")
     exact, left = complementarity.pivoting, []
 
     def counted(*arguments: Any) -> Any:
@@ -281,7 +281,7 @@ def test_few_states_are_left_to_the_path_of_lemke(
     monkeypatch.setattr(complementarity, "pivoting", counted)
     for conditions, A, b, mu in by_conditions(random_problem(rng) for _ in range(1000)):
         pivoting(A, b, conditions, mu)
-    assert len(left) <= (5 if "llvm" in request.node.name else 1000)
+    assert len(left) <= 5
 
 
 # ---- refusals ----------------------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def principal(
     size: Scalar = loop(n, lambda i, most: maximum(most, weights[i] * absolute(b[i])), ZERO)
     limit = EXACT * select(size > 0.0, size, 1.0)
     guesses = GUESSES_OF_CONES if conditions.cones.size else GUESSES
-    schedule = np.array([n for k in range(ROUNDS) for n in (SWEEPS << k, *[0] * (guesses - 1))], np.int64)
+    schedule = np.array([count for k in range(ROUNDS) for count in (SWEEPS << k, *[0] * (guesses - 1))], np.int64)
     sweeps, swept = Table("sweeps", schedule), Table("swept", np.minimum(schedule, 1))
 
     def unmet() -> Scalar:
@@ -157,23 +157,21 @@ class _Turn(NamedTuple):
 
 def _guess_cone(demands: Demands, guess: _Guess, f: Array, a: Array, sides: Array, i: Index, normal: Index) -> Scalar:
     """What the two rows of a cone say; returns how many think otherwise than before."""
-    size, load = demands.cone_size(i), maximum(f[normal], 0.0)
-    w = [f[k] - a[k] / size for k in (i, i + 1)]
-    length = sqrt(w[0] * w[0] + w[1] * w[1])
-    pressed, turning = guess.sides[normal] >= FREE, demands.mu[normal] * load <= length
-    x, y = (entry / select(length > 0.0, length, 1.0) for entry in w)
-    bound = demands.mu[normal] * load
-    part = bound / select(length > 0.0, length, 1.0)
+    size, mu = demands.cone_size(i), demands.mu[normal]
+    wanted = [f[k] - a[k] / size for k in (i, i + 1)]
+    length = sqrt(wanted[0] * wanted[0] + wanted[1] * wanted[1])
+    bound = mu * maximum(f[normal], 0.0)
+    pressed, turning = guess.sides[normal] >= FREE, bound <= length
+    inverse = 1.0 / select(length > 0.0, length, 1.0)
+    x, y = wanted[0] * inverse, wanted[1] * inverse
+    part = bound * inverse
     M = (part * y * y, -part * x * y, part * x * x)
-    right = (M[0] * a[i] + M[1] * a[i + 1], M[1] * a[i] + M[2] * a[i + 1])
-    missing = (size * (f[i] - bound * x), size * (f[i + 1] - bound * y))
-    stays = ((1.0, 0.0, 1.0), ZERO, (ZERO, ZERO), (ZERO, ZERO))
-    turns = (
-        M,
-        size,
-        (-size * demands.mu[normal] * x, -size * demands.mu[normal] * y),
-        (right[0] - missing[0], right[1] - missing[1]),
+    right = (
+        M[0] * a[i] + M[1] * a[i + 1] - size * (f[i] - bound * x),
+        M[1] * a[i] + M[2] * a[i + 1] - size * (f[i + 1] - bound * y),
     )
+    turns = (M, size, (-size * mu * x, -size * mu * y), right)
+    stays = ((1.0, 0.0, 1.0), ZERO, (ZERO, ZERO), (ZERO, ZERO))
     guess.turns.put(i, map_leaves(lambda new, old: select(turning, new, old), _Turn(*turns), _Turn(*stays)))
     side = select(pressed, select(turning, TURNING, FREE), LOW)
     first = guess.note(i, side, select(pressed, f[i], 0.0), sides)
