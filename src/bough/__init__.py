@@ -28,7 +28,7 @@ from bough.errors import (
 )
 from bough.kernel import cache
 from bough.kernel.anticipation import Anticipated, anticipate
-from bough.kernel.assembly import assemble, consistent_velocity
+from bough.kernel.assembly import assemble, consistent_velocity, onto_constraints
 from bough.kernel.compile import get_backend, set_backend
 from bough.kernel.complementarity import Solution, Swept, complementarity_residual, gauss_seidel, pivoting
 from bough.kernel.configuration import difference, integrate, interpolate, neutral, random
@@ -55,6 +55,7 @@ from bough.kernel.dynamics import (
     gravity_forces,
     mass_matrix_by_rnea,
     mass_matrix_inverse,
+    passive_forces,
     rnea,
 )
 from bough.kernel.factors import Factor, ltdl, ltl, udut
@@ -87,6 +88,7 @@ from bough.kernel.maximal import (
     reaction_multipliers,
 )
 from bough.kernel.multipliers import SystemFactor, ldlt, multipliers
+from bough.kernel.reactions import ConstrainedReactions, constrained_reactions
 from bough.kernel.rerooting import rerooting
 from bough.kernel.spanning import spanning
 from bough.kernel.treematrix import TreeMatrix
@@ -131,6 +133,7 @@ __all__ = [
     "Builder",
     "Conditions",
     "ConstrainedMotion",
+    "ConstrainedReactions",
     "Count",
     "Cylindrical",
     "Equality",
@@ -183,6 +186,7 @@ __all__ = [
     "consistent_velocity",
     "constrained_dynamics",
     "constrained_motion",
+    "constrained_reactions",
     "constraint_bias",
     "constraint_errors",
     "constraint_jacobian",
@@ -227,8 +231,10 @@ __all__ = [
     "maximal_loops",
     "multipliers",
     "neutral",
+    "onto_constraints",
     "operational_space_inertia",
     "paper",
+    "passive_forces",
     "pivoting",
     "placements",
     "potential_energy",

@@ -36,11 +36,11 @@ ZOO = {
 }
 LOOPS = {
     "floating": bough.Universal((1, 0, 0), (0, 0, 1)),
-    "branching": bough.Revolute((1, 2, 2)),
-    "coupled": bough.Helical("y", 0.3),
+    "branching": bough.Helical((1, 2, 2), 0.3),
+    "coupled": bough.Spherical(),
     "small": bough.Universal("y", "z"),
 }
-"""The joint that closes a loop in each."""
+"""The joint that closes a loop in each, with no more rows than there are joints to meet them."""
 PARENTS = ["world", "0", "0", "1", "3"]
 CHAIN = ["world", "0", "1"]
 
@@ -52,7 +52,8 @@ def zoo(name: str) -> bough.Model:
     b = bough.Builder(name, gravity=(1.0, 2.0, -9.0))
     for k, (kind, parent) in enumerate(zip(ZOO[name], CHAIN if name == "small" else PARENTS, strict=False)):
         rotor = 0.2 if k % 2 else 0.0
-        b.add(str(k), random_joint(kind, rng), parent, armature=rotor, **random_inertia(rng), **random_placement(rng))
+        own = {"armature": rotor, "damping": 0.3, "stiffness": 0.7}
+        b.add(str(k), random_joint(kind, rng), parent, **own, **random_inertia(rng), **random_placement(rng))
     last = str(len(ZOO[name]) - 1)
     if name == "coupled":
         follower = bough.Mimic(bough.Revolute((1, 2, 3)), "1", -1.5, 0.3)
@@ -60,7 +61,8 @@ def zoo(name: str) -> bough.Model:
         b.add("across", bough.Mimic(bough.Prismatic("x"), "along", 0.5, 0.1), **random_inertia(rng))
         last = "along"
     b.frame("tip", last, **random_placement(rng))
-    b.loop("ring", LOOPS[name], "2", "tip", at=rng.normal(size=3), successor_at=rng.normal(size=3))
+    sides = {"at": rng.normal(size=3), "successor_at": rng.normal(size=3)}
+    b.loop("ring", LOOPS[name], "2", "tip", **sides, damping=0.2, stiffness=0.4)
     if name == "floating":
         b.equality("law", "1", "4", (0.1, 0.5, -0.3), zero=0.2, other_zero=-0.1)
     return b.build()
@@ -81,6 +83,9 @@ def arguments(model: bough.Model, algorithm: str, rng: np.random.Generator) -> d
     q, v, a, tau, f = random_state(model, rng)
     there = bough.integrate(model, q, 0.5 * a)
     values = {"q": q, "v": v, "a": a, "tau": tau, "f_ext": f.ravel(), "q0": q, "q1": there, "t": np.array([0.3])}
+    (further,) = rng.spawn(1)
+    values["forces"] = further.normal(size=len(model.constraint_names))
+    values["loop_tau"] = further.normal(size=sum(loop.joint.nv for loop in model.loops))
     if algorithm in MAXIMAL:
         X = bough.placements(model, there)
         X[:, :3, 3] += 0.01 * f[:, :3]  # off where the joints allow

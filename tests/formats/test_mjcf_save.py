@@ -195,6 +195,18 @@ WRONG: dict[str, tuple[Callable[[bough.Builder], Any], str]] = {
         lambda b: (rod(b, bough.Revolute("z")), b.loop("l", bough.Revolute("x"), "world", "a")),
         "the loop 'l', closed by Revolute",
     ),
+    "loop limits": (
+        lambda b: (rod(b, bough.Revolute("z")), b.loop("l", bough.Spherical(), "world", "a", effort=1)),
+        "limits of the loop 'l'",
+    ),
+    "loop losses": (
+        lambda b: (rod(b, bough.Revolute("z")), b.loop("l", bough.Spherical(), "world", "a", damping=1)),
+        "damping or friction of the loop 'l'",
+    ),
+    "loop spring": (
+        lambda b: (rod(b, bough.Revolute("z")), b.loop("l", bough.Spherical(), "world", "a", stiffness=1)),
+        "the spring of the loop 'l'",
+    ),
     "law": (
         lambda b: (rod(b, bough.Revolute("z")), b.equality("l", "a", "a", [0, 0, 0, 0, 0, 1])),
         "the law 'l' with powers above 4",

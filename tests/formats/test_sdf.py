@@ -166,6 +166,24 @@ def test_loops() -> None:
     assert_close(ends[0], [0, 0, 0], TOLERANCE, scale=1.0)
 
 
+def test_a_loop_has_the_limits_and_losses_of_its_joint() -> None:
+    body = link("a") + link("b") + link("c") + joint("ab", "revolute", "a", "b", "0 0 1")
+    body += joint("ac", "revolute", "a", "c", "0 0 1")
+    limits = "<limit><lower>-0.5</lower><upper>0.7</upper><effort>3</effort><velocity>2</velocity></limit>"
+    losses = (
+        "<dynamics><damping>0.1</damping><friction>0.2</friction>"
+        "<spring_stiffness>5</spring_stiffness><spring_reference>0.3</spring_reference></dynamics>"
+    )
+    closing = joint("bc", "revolute", "b", "c", "0 0 1")
+    model = bough.load(text(body + closing.replace("</axis>", f"{limits}{losses}</axis>")))
+    want = {"lower": -0.5, "upper": 0.7, "effort": 3.0, "velocity": 2.0, "damping": 0.1, "friction": 0.2}
+    for sort, value in (want | {"stiffness": 5.0, "rest": 0.3}).items():
+        assert model.loop_limits(sort).tolist() == [value], sort
+    law = "<mimic joint='ab' axis='axis'><multiplier>2</multiplier></mimic>"
+    with pytest.raises(bough.LoadError, match=r"joint 'bc'.*it closes a loop and follows another joint"):
+        bough.load(text(body + closing.replace("</axis>", f"{law}</axis>")))
+
+
 def test_a_world_and_what_is_held_by_it() -> None:
     body = link("a", "1 0 0 0 0 0") + joint("j", "revolute", "world", "a", "0 0 1")
     inside = f"<gravity>0 1 -2</gravity><model name='m'><pose>0 0 5 0 0 0</pose>{body}</model>"

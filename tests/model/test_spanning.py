@@ -188,12 +188,26 @@ def test_joints_with_more_freedom_are_better_cut() -> None:
     assert bough.spanning(b.build()).best.cut == ("link",)
 
 
-@pytest.mark.parametrize("limits", [{"lower": -1.0}, {"armature": 0.1}, {"damping": 0.1}, {"effort": 3.0}])
-def test_joints_for_which_a_loop_has_no_room_stay(limits: dict[str, float]) -> None:
-    model = four_bar(**limits)
+def test_joints_with_armature_stay() -> None:
+    model = four_bar(armature=0.1)
     assert bough.spanning(model).respanned is model
-    with pytest.raises(bough.ModelError, match="'j2' cannot be cut: it has limits, armature"):
+    with pytest.raises(
+        bough.ModelError, match=r"'j2' cannot be cut: it has the armature \(0.1,\), for which a loop has"
+    ):
         model.respanned("j2")
+
+
+def test_limits_and_losses_travel_with_a_joint_that_is_cut() -> None:
+    own = {"lower": -1.0, "upper": 2.0, "velocity": 5.0, "effort": 3.0, "damping": 0.1, "friction": 0.2}
+    model = four_bar(**own, stiffness=4.0, rest=0.3)
+    cut = model.respanned("j2")
+    (loop,) = cut.loops
+    for sort in ("lower", "upper", "velocity", "effort", "damping", "friction", "stiffness", "rest"):
+        assert np.array_equal(cut.loop_limits(sort), getattr(model.joint("j2"), sort))
+        assert getattr(loop, sort) == getattr(model.joint("j2"), sort)
+        assert getattr(cut.joint("close"), sort) == getattr(model.loops[0], sort)
+    assert cut.respanned("close").joint("j2") == model.joint("j2")
+    assert bough.spanning(model).respanned.loops
 
 
 def test_joints_that_others_depend_on_stay() -> None:

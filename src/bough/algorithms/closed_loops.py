@@ -7,17 +7,18 @@ multiplier, and must agree with them; a state in which a pivot or their agreemen
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from bough.algorithms.configuration import integrate
 from bough.algorithms.crba import crba
-from bough.algorithms.loops import Terms, constraint_terms, row_groups
+from bough.algorithms.loops import Terms, constraint_terms, loop_drives, loop_motions, row_groups
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.factor import diagonal, ltdl, solve_L, solve_Lt
 from bough.model import Mechanism
 from bough.scalar import Array, Bool, Index, Scalar, array, both, either, loop, select
 
-__all__ = ["DEPENDENT", "INDEPENDENT", "constrained_dynamics"]
+__all__ = ["DEPENDENT", "INDEPENDENT", "constrained_dynamics", "onto_constraints", "wanted"]
 
 DEPENDENT, INDEPENDENT = 1e-12, 1e-6
 """What elimination leaves of a row if it depends on the rows before, and if it surely does not: its pivot, beside the
@@ -35,8 +36,18 @@ class Small:
     doubtful: Bool
 
 
+@dataclass(frozen=True)
+class Metric:
+    """L in the metric of M = Lₘᵀ D Lₘ: the rows of Yᵀ and of Z = D⁻¹ Y, and the lower triangle of A = Yᵀ Z."""
+
+    factor: Array
+    D: Array
+    Z: list[Array]
+    A: list[list[Scalar]]
+
+
 def constrained_dynamics(
-    m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None, rate: float
+    m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None, rate: float, loop_tau: Array | None = None
 ) -> tuple[Array, Array, list[Scalar]]:
     """Accelerations, pivots, multipliers.
 
@@ -45,29 +56,65 @@ def constrained_dynamics(
     """
     tree = m.coupling.dof_tree
     n, terms = tree.n, constraint_terms(m, q, v)
-    count = len(terms.errors)
-    factor = ltdl(tree, crba(m, q))
-    D, C = diagonal(tree, factor), rnea(m, q, v, ZEROS, f_ext)
-    w = solve_Lt(tree, factor, _filled(n, lambda k: tau[k] - C[k]), unit=True)
-    Y = [solve_Lt(tree, factor, _row(terms.matrix, r, n), unit=True) for r in range(count)]
+    metric, C = _metric(m, q, terms), rnea(m, q, v, ZEROS, f_ext)
+    drives: Array = ZEROS
+    if loop_tau is not None:
+        B, count = loop_motions(m, q)[1], sum(c.joint.nv for c in m.model.loops)
+        drives = loop_drives(m, B, [loop_tau[k] for k in range(count)])
+    w = solve_Lt(tree, metric.factor, _filled(n, lambda k: tau[k] + drives[k] - C[k]), unit=True)
+    aims = [wanted(terms, r, rate) for r in range(len(terms.errors))]
+    small = _solved(metric.A, aims, [_dot(z, w, n) for z in metric.Z], row_groups(m))
+    qdd = _moved(m, metric, small.multipliers, w)
+    return qdd, _pivots(metric.D, n, small.doubtful), small.multipliers
+
+
+def onto_constraints(m: Mechanism, q: Array, v: Array) -> tuple[Array, Array, Array]:
+    """The state after one Newton step of q towards the constraints, and with v as they allow there; and pivots.
+
+    Both steps are the shortest in the metric of the mass matrix. Pivots are as in `constrained_dynamics`.
+    """
+    n, groups = m.model.nv, row_groups(m)
+    terms = constraint_terms(m, q, None)
+    metric, none = _metric(m, q, terms), [0.0] * len(groups)
+    first = _solved(metric.A, [-e for e in terms.errors], none, groups)
+    q = integrate(m, q, _moved(m, metric, first.multipliers))
+    terms = constraint_terms(m, q, v)
+    there = _metric(m, q, terms)
+    second = _solved(there.A, [-r for r in terms.rates], none, groups)
+    change = _moved(m, there, second.multipliers)
+    doubtful = either(first.doubtful, second.doubtful)
+    return q, _filled(n, lambda k: v[k] + change[k]), _pivots(metric.D, n, doubtful)
+
+
+def _metric(m: Mechanism, q: Array, terms: Terms) -> Metric:
+    tree, rows = m.coupling.dof_tree, range(len(terms.errors))
+    n, factor = tree.n, ltdl(tree, crba(m, q))
+    D = diagonal(tree, factor)
+    Y = [solve_Lt(tree, factor, _row(terms.matrix, r, n), unit=True) for r in rows]
     Z = [_over(y, D, n) for y in Y]
-    A = [[_dot(Z[i], Y[j], n) for j in range(i + 1)] for i in range(count)]
-    aims, have = [wanted(terms, r, rate) for r in range(count)], [_dot(z, w, n) for z in Z]
-    small = _solved(A, aims, have, row_groups(m))
+    return Metric(factor, D, Z, [[_dot(Z[i], Y[j], n) for j in range(i + 1)] for i in rows])
+
+
+def _moved(m: Mechanism, metric: Metric, multipliers: list[Scalar], w: Array = ZEROS) -> Array:
+    """M⁻¹ Lᵀ λ, and the motion of other forces, given as w = Lₘ⁻ᵀ f."""
+    tree, D = m.coupling.dof_tree, metric.D
 
     def forced(k: Index) -> Scalar:
         total: Scalar = w[k] / D[k]
-        for z, multiplier in zip(Z, small.multipliers, strict=True):
+        for z, multiplier in zip(metric.Z, multipliers, strict=True):
             total = total + z[k] * multiplier
         return total
 
-    qdd = solve_L(tree, factor, _filled(n, forced), unit=True)
-    first: Scalar = D[0] if n else 1.0
-    verdict = select(small.doubtful, -1.0, first)
+    return solve_L(tree, metric.factor, _filled(tree.n, forced), unit=True)
+
+
+def _pivots(D: Array, n: int, doubtful: Bool) -> Array:
+    """The pivots of M, and behind them a negative number where the answer is in doubt."""
     pivots = array(n + 1)
     loop(n, lambda k, carry: _put(pivots, k, D[k], carry), ())
-    pivots[n] = verdict
-    return qdd, pivots, small.multipliers
+    first: Scalar = D[0] if n else 1.0
+    pivots[n] = select(doubtful, -1.0, first)
+    return pivots
 
 
 def wanted(terms: Terms, row: int, rate: float) -> Scalar:
@@ -75,7 +122,7 @@ def wanted(terms: Terms, row: int, rate: float) -> Scalar:
     return -(terms.bias[row] + terms.rates[row] * (2.0 * rate) + terms.errors[row] * (rate * rate))
 
 
-def _solved(A: list[list[Scalar]], c: list[Scalar], have: list[Scalar], groups: list[int]) -> Small:
+def _solved(A: list[list[Scalar]], c: Sequence[Scalar], have: Sequence[Scalar], groups: Sequence[int]) -> Small:
     """A λ = c - have by LDLᵀ from the first row on; A by its lower triangle. Dependent rows are left out."""
     n = len(A)
     sums: dict[int, Scalar] = {}

@@ -15,11 +15,11 @@ from typing import TypeAlias
 
 from bough.model import Attachment, BodyRecord, Equality, Frame, Loop, Mechanism, Placement, combine
 from bough.model.joints.closing import displacement, least_squares
-from bough.scalar import Array, Scalar, array, select
+from bough.scalar import Array, Index, Scalar, array, loop, select
 from bough.spatial import REST, ZERO, Force, Motion, Transform
 from bough.tree.scans import ancestors
 
-__all__ = ["Terms", "constraint_terms", "loop_motions", "row_groups"]
+__all__ = ["Closing", "Terms", "closings", "constraint_terms", "loop_drives", "loop_motions", "row_groups"]
 
 Rule: TypeAlias = Callable[[Motion], Sequence[Scalar]]
 
@@ -78,23 +78,65 @@ def constraint_terms(m: Mechanism, q: Array, v: Array | None) -> Terms:
     return result
 
 
+@dataclass(frozen=True)
+class Closing:
+    """A loop in some configuration: its two sides, where the successor is as seen from each, and its own x."""
+
+    loop: Loop
+    before: Side
+    after: Side
+    X_before: Transform
+    x: list[Scalar]
+
+    @property
+    def subspace(self) -> tuple[Motion, ...]:
+        """S(x) in the canonical axes of the successor's side."""
+        return self.loop.joint.canonical.subspace(self.loop.joint.parameters, self.x)
+
+    @property
+    def reactions(self) -> tuple[Force, ...]:
+        """T(x) in the same axes."""
+        return self.loop.joint.canonical.reactions(self.loop.joint.parameters, self.x)
+
+
+def closings(m: Mechanism, q: Array) -> list[Closing]:
+    """All loops of a mechanism in the configuration q."""
+    own_q, found = m.coupling.own_q(q), []
+    for constraint in m.model.loops:
+        before, after = _sides(m, constraint)
+        X = _climb(m, own_q, None, before).X.inverse.then(_climb(m, own_q, None, after).X)
+        x = constraint.joint.canonical.nearest(constraint.joint.parameters, X)
+        found.append(Closing(constraint, before, after, before.X.then(X), x))
+    return found
+
+
 def loop_motions(m: Mechanism, q: Array) -> tuple[list[Scalar], Array]:
     """The loop joints' own configurations x, one behind the other, and B with ẋ = B v where loops are closed."""
     own_q, n = m.coupling.own_q(q), m.own_nv
     total = sum(constraint.joint.nv for constraint in m.model.loops)
     matrix, row = array(total * n), 0
     configurations: list[Scalar] = []
-    for constraint in m.model.loops:
-        joint, parameters = constraint.joint.canonical, constraint.joint.parameters
-        before, after = _sides(m, constraint)
-        X = _climb(m, own_q, None, before).X.inverse.then(_climb(m, own_q, None, after).X)
-        x = joint.nearest(parameters, X)
-        along = partial(least_squares, joint.subspace(parameters, x))
-        _columns(m, own_q, after, after.X, along, row, 1.0, matrix)
-        _columns(m, own_q, before, before.X.then(X), along, row, -1.0, matrix)
-        configurations += x
-        row += joint.nv
+    for c in closings(m, q):
+        along = partial(least_squares, c.subspace)
+        _columns(m, own_q, c.after, c.after.X, along, row, 1.0, matrix)
+        _columns(m, own_q, c.before, c.X_before, along, row, -1.0, matrix)
+        configurations += c.x
+        row += c.loop.joint.nv
     return configurations, m.coupling.reduced_rows(matrix, total)
+
+
+def loop_drives(m: Mechanism, B: Array, forces: Sequence[Scalar]) -> Array:
+    """Bᵀ f: the joint forces that stand for forces of the loop joints."""
+    n = m.model.nv
+    result = array(n)
+
+    def add(k: Index, carry: tuple[()]) -> tuple[()]:
+        for row, force in enumerate(forces):
+            result[k] = result[k] + B[k + row * n] * force
+        return carry
+
+    loop(n, add, ())
+    return result
 
 
 def row_groups(m: Mechanism) -> list[int]:

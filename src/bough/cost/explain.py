@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bough.cost.report import Report, Table
 from bough.kernel.choice import ALGORITHMS, Method, MethodCost, cheaper_method, method_costs
 from bough.kernel.run import program, require_model
-from bough.kernel.specs import NEED_FRAMES, Options, spec
+from bough.kernel.specs import NEED_FRAMES, OPTIONAL, Options, spec
 from bough.model import Model
 from bough.program import Program
 from bough.program.ir import Loop, walk
@@ -92,7 +92,7 @@ def _programs(model: Model) -> Table:
         if name == ALGORITHMS["aba"] and not model.coupling.trivial:
             continue
         options = Options(frames=(model.frame(model.frame_names[-1]),)) if name in NEED_FRAMES else Options()
-        traced = program(model, name, options, [key for key in spec(name).inputs if key != "f_ext"])
+        traced = program(model, name, options, [key for key in spec(name).inputs if key not in OPTIONAL])
         code = "rolled" if any(isinstance(x, Loop) for x in walk(traced.body)) else "unrolled"
         rows.append((name, code, sum(1 for _ in walk(traced.body)), *_sizes(traced, ("scratch", "table"))))
     columns = ("algorithm", "program", "instructions", "scratch numbers per state", "table numbers")

@@ -217,6 +217,7 @@ class _Assembly:
                     rotation=loop.placement.matrix,
                     successor_at=loop.successor_placement.origin,
                     successor_rotation=loop.successor_placement.matrix,
+                    **loop.limits,
                 )
         for law in self._description.equalities:
             self._couple(law)

@@ -78,7 +78,10 @@ class LinkGeometry:
 
 @dataclass(frozen=True)
 class LinkLoop:
-    """A joint that closes a loop: its fixed side is placed on the predecessor, its moving side on the successor."""
+    """A joint that closes a loop: its fixed side is placed on the predecessor, its moving side on the successor.
+
+    Limits and losses are what `bough.Builder.loop` takes.
+    """
 
     name: str
     joint: Joint
@@ -86,6 +89,7 @@ class LinkLoop:
     successor: str
     placement: Placement = HERE
     successor_placement: Placement = HERE
+    limits: Mapping[str, Any] = field(default_factory=dict)
     line: int | None = None
 
 

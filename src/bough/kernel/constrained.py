@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.algorithms.loops import row_groups
-from bough.errors import ModelError, UnknownNameError
+from bough.errors import ModelError, SingularError, UnknownNameError
 from bough.kernel.border import FloatArray, write_out
 from bough.kernel.dynamics import bias_forces, crba, forward_dynamics
-from bough.kernel.run import NO_CALLS, mechanism, require_model, run
+from bough.kernel.regular import made_regular, massless
+from bough.kernel.run import NO_CALLS, mechanism, read, require_model, run
 from bough.kernel.saddle import Nearest, nearest, whole_system
 from bough.kernel.specs import Options
 from bough.model import Model
@@ -36,6 +38,9 @@ TIME_CONSTANT = 0.05
 
 LARGEST = 48
 """More rows than this, and "auto" takes LAPACK: straight-line code of rows³/6 multiply-adds would be too long."""
+
+Arrays: TypeAlias = dict[str, ArrayLike | None]
+"""Arguments by name; those that may be left out are None then."""
 
 Method = Literal["auto", "kkt", "multipliers", "null_space"]
 
@@ -92,6 +97,7 @@ def constrained_dynamics(
     f_ext: ArrayLike | None = None,
     method: Method = "auto",
     *,
+    loop_tau: ArrayLike | None = None,
     time_constant: float = TIME_CONSTANT,
     out: FloatArray | None = None,
     check: bool = True,
@@ -111,6 +117,9 @@ def constrained_dynamics(
         "multipliers": one compiled program, in which constraints that depend on others are left out; states where
         their pivots do not say so clearly are solved again as by "null_space". "null_space": by a rank test. "kkt": all
         equations at once. "auto": by the number of constraints. (Methods 2, 3 and 1 of Featherstone & Orin 2000.)
+    loop_tau
+        Forces of drives on the joints that close loops, one behind the other in the order of ``model.loops``
+        (..., sum of nv); N or N m. They act as joint forces Bᵀ loop_tau, see `loop_jacobian`.
     time_constant
         Errors of position and velocity decay in this time (s), critically damped; infinity leaves them alone. An
         explicit integrator needs steps shorter than this. Each value has a program of its own.
@@ -118,34 +127,55 @@ def constrained_dynamics(
     Raises
     ------
     SingularError
-        If a joint moves nothing that has inertia; the message names it.
+        If a joint moves nothing that has inertia and no loop holds it; the message names it.
     """
-    key = ("constrained_dynamics", method, time_constant)
+    key = ("constrained_dynamics", method, time_constant, loop_tau is not None)
     fast = getattr(model, "calls", NO_CALLS).get(key) if isinstance(method, str) else None
     if fast is not None and f_ext is None and out is None and check:
-        qdd: FloatArray | None = fast(q, v, tau)
+        qdd: FloatArray | None = fast(q, v, tau) if loop_tau is None else fast(q, v, tau, loop_tau)
         if qdd is not None:
             return qdd
-    arrays = _doubles(q=q, v=v, tau=tau, f_ext=f_ext)
-    if all_single(q, v, tau, *(() if f_ext is None else (f_ext,))):
-        whole = constrained_dynamics(
-            model, arrays["q"], arrays["v"], arrays["tau"], arrays["f_ext"], method,  # type: ignore[arg-type]
-            time_constant=time_constant, check=check,
-        )  # fmt: skip
-        return whole.astype(np.float32) if out is None else write_out(out, whole.astype(np.float32))
+    arrays = _doubles(q=q, v=v, tau=tau, f_ext=f_ext, loop_tau=loop_tau)
     chosen, options = _chosen(model, method), Options(rate=stabilisation(time_constant))
-    if chosen != "multipliers":
-        result = _by_rank(model, arrays, options, chosen, check).x
+    if all_single(*(a for a in (q, v, tau, f_ext, loop_tau) if a is not None)):
+        whole = _accelerations(model, arrays, chosen, options, None, check, None).astype(np.float32)
+        return whole if out is None else write_out(out, whole)
+    return _accelerations(model, arrays, chosen, options, out, check, None if f_ext is not None else key)
+
+
+def _accelerations(
+    model: Model, arrays: Arrays, method: str, options: Options, out: FloatArray | None, check: bool, call_as: Hashable
+) -> FloatArray:
+    """Constrained dynamics in float64, by one of the three methods."""
+    if method != "multipliers":
+        result = _by_rank(model, arrays, options, method, check).x
         return result if out is None else write_out(out, result)
-    call_as = None if f_ext is not None else key
     apart = out is None or not any(isinstance(a, np.ndarray) and np.may_share_memory(a, out) for a in arrays.values())
-    results = run(model, "constrained_dynamics", arrays, options, out if apart else None, check, call_as)
+    try:
+        results = run(model, "constrained_dynamics", arrays, options, out if apart else None, check, call_as)
+    except SingularError:
+        result = _where_massless(model, arrays, options, check)
+        return result if out is None else write_out(out, result)
     if "pivots" in results:
         doubtful = results["pivots"][..., model.nv] < 0.0
         if doubtful.any():  # the arguments are read again: `out` must not be one of them
             some = _picked(model, arrays, doubtful)
             results["qdd"][doubtful] = _by_rank(model, some, options, "null_space", check).x
     return results["qdd"] if apart or out is None else write_out(out, results["qdd"])
+
+
+def _where_massless(model: Model, arrays: Arrays, options: Options, check: bool) -> FloatArray:
+    """The same where the mass matrix of the tree is singular in some states: these by rank, and the others as ever."""
+    shapes = [np.shape(a)[: np.ndim(a) - len(_ends(model)[key])] for key, a in arrays.items() if a is not None]
+    singular = np.broadcast_to(massless(model, read(model, "q", _given(arrays, "q"))), np.broadcast_shapes(*shapes))
+    if not model.constraints or not singular.any():
+        run(model, "constrained_dynamics", arrays, options, None, check)  # which names the joint
+    result = np.empty((*singular.shape, model.nv))
+    result[singular] = _by_rank(model, _picked(model, arrays, singular), options, "null_space", check).x
+    if not singular.all():
+        others = _picked(model, arrays, ~singular)
+        result[~singular] = _accelerations(model, others, "multipliers", options, None, check, None)
+    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +212,7 @@ def constrained_motion(
     tau: ArrayLike,
     f_ext: ArrayLike | None = None,
     *,
+    loop_tau: ArrayLike | None = None,
     time_constant: float = TIME_CONSTANT,
     check: bool = True,
 ) -> ConstrainedMotion:
@@ -189,10 +220,10 @@ def constrained_motion(
 
     Arguments are those of `constrained_dynamics`. The rank is that of L in the metric of the mass matrix, where the
     rows of one loop and one unit, translations or rotations, are scaled together to unit length: singular values below
-    1e-6 of the largest count as zero.
+    1e-6 of the largest count as zero. `constrained_reactions` gives the whole forces through all joints.
     """
     require_model(model)
-    arrays = _doubles(q=q, v=v, tau=tau, f_ext=f_ext)
+    arrays = _doubles(q=q, v=v, tau=tau, f_ext=f_ext, loop_tau=loop_tau)
     found = _by_rank(model, arrays, Options(rate=stabilisation(time_constant)), "null_space", check)
     broken = np.flatnonzero(found.broken.any(axis=tuple(range(found.broken.ndim - 1))))
     names = tuple(model.constraint_names[k] for k in broken)
@@ -204,33 +235,55 @@ def all_single(*arrays: object) -> bool:
     return all(isinstance(a, np.ndarray) and a.dtype == np.float32 for a in arrays)
 
 
-def _doubles(**arrays: ArrayLike | None) -> dict[str, ArrayLike | None]:
+def _doubles(**arrays: ArrayLike | None) -> Arrays:
     """The arguments with float32 made float64, without which ranks cannot be told."""
     single = {key for key, a in arrays.items() if isinstance(a, np.ndarray) and a.dtype == np.float32}
     return {key: np.asarray(a, np.float64) if key in single else a for key, a in arrays.items()}
 
 
-def _by_rank(model: Model, arrays: dict[str, ArrayLike | None], options: Options, method: str, check: bool) -> Nearest:
+def _by_rank(model: Model, arrays: Arrays, options: Options, method: str, check: bool) -> Nearest:
     """Methods 1 and 3, in NumPy, one matrix per state."""
-    q, v, tau, f_ext = arrays["q"], arrays["v"], arrays["tau"], arrays["f_ext"]
-    assert q is not None and v is not None and tau is not None
-    free = forward_dynamics(model, q, v, tau, f_ext, check=check)
+    q, v, tau = (_given(arrays, key) for key in ("q", "v", "tau"))
+    f_ext, drive = arrays["f_ext"], arrays["loop_tau"]
+    if drive is not None:
+        f = read(model, "loop_tau", drive, check)
+        tau = read(model, "tau", tau, check) + np.einsum("...rn,...r->...n", loop_jacobian(model, q, check=check), f)
     terms = run(model, "constraint_terms", {"q": q, "v": v}, options, check=check, whole=True)
-    M, groups = crba(model, q, check=check), row_groups(mechanism(model))
-    if method == "kkt":
+    M, L, aims, groups = crba(model, q, check=check), terms["L"], terms["aims"], row_groups(mechanism(model))
+    try:
+        free = forward_dynamics(model, q, v, tau, f_ext, check=check)
+        if method != "kkt":
+            return nearest(M, L, free, aims, groups)
         force = np.asarray(tau) - bias_forces(model, q, v, f_ext, check=check)
-        return whole_system(M, terms["L"], free, force, terms["aims"], groups)
-    return nearest(M, terms["L"], free, terms["aims"], groups)
+    except SingularError:
+        if not model.constraints:
+            raise
+        M, weighted = made_regular(model, np.asarray(q), M, L, groups)
+        force = np.asarray(tau) - bias_forces(model, q, v, f_ext, check=check)
+        force = force + np.einsum("...nr,...r->...n", weighted, aims)
+        free = np.linalg.solve(M, force[..., np.newaxis])[..., 0]
+    return whole_system(M, L, free, force, aims, groups) if method == "kkt" else nearest(M, L, free, aims, groups)
 
 
-def _picked(
-    model: Model, arrays: dict[str, ArrayLike | None], chosen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
-) -> dict[str, ArrayLike | None]:
+def _ends(model: Model) -> dict[str, tuple[int, ...]]:
+    """The shape of each argument for one state."""
+    loops = sum(loop.joint.nv for loop in model.loops)
+    ends = {"q": (model.nq,), "v": (model.nv,), "tau": (model.nv,), "loop_tau": (loops,)}
+    return {**ends, "f_ext": (model.nbodies, 6)}
+
+
+def _picked(model: Model, arrays: Arrays, chosen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Arrays:
     """The arguments of some states of a batch."""
-    ends = {"q": (model.nq,), "v": (model.nv,), "tau": (model.nv,), "f_ext": (model.nbodies, 6)}
+    ends = _ends(model)
     return {
         key: None if a is None else np.broadcast_to(a, (*chosen.shape, *ends[key]))[chosen] for key, a in arrays.items()
     }
+
+
+def _given(arrays: Arrays, key: str) -> ArrayLike:
+    a = arrays[key]
+    assert a is not None
+    return a
 
 
 def _chosen(model: Model, method: object) -> str:

@@ -10,7 +10,7 @@ from bough import factor
 from bough.errors import ModelError, UnknownNameError
 from bough.kernel.compile import build
 from bough.kernel.run import input_sizes, mechanism, naming_the_massless, options, program
-from bough.kernel.specs import NEED_FRAMES, SPECS, Options, spec
+from bough.kernel.specs import NEED_FRAMES, OPTIONAL, SPECS, Options, spec
 from bough.model import Model
 from bough.program import count as count_program
 from bough.scalar import Count, Counted, Tally
@@ -64,7 +64,7 @@ def count(
         Whether to count the program that really runs (equal operations shared, divisions by one pivot traded for a
         reciprocal, what nothing uses dropped) instead of the algorithm as the papers write it.
     f_ext
-        Whether external forces act on the bodies.
+        Whether external forces act on the bodies, and drives on joints that close loops.
     frames, reference
         For algorithms that ask for them: names of frames (the last one of the model if not given), and the name of a
         reference frame.
@@ -120,7 +120,7 @@ def _effective(model: Model, algorithm: str) -> str:
 
 
 def _inputs(algorithm: str, f_ext: bool) -> list[str]:
-    return [key for key in spec(algorithm).inputs if key != "f_ext" or f_ext]
+    return [key for key in spec(algorithm).inputs if f_ext or key not in OPTIONAL]
 
 
 def _options(model: Model, algorithm: str, frames: str | Sequence[str] | None, reference: str) -> Options:

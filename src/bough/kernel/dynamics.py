@@ -26,6 +26,7 @@ __all__ = [
     "gravity_forces",
     "mass_matrix_by_rnea",
     "mass_matrix_inverse",
+    "passive_forces",
     "rnea",
 ]
 
@@ -96,6 +97,18 @@ def coriolis_forces(
 ) -> FloatArray:
     """The Coriolis and centrifugal forces, C(q, v) v (..., nv)."""
     return run(model, "coriolis_forces", {"q": q, "v": v}, out=out, check=check)["tau"]
+
+
+def passive_forces(
+    model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
+) -> FloatArray:
+    """The forces of springs and dampers of all joints (..., nv): -damping v - stiffness (q - rest).
+
+    Those of joints that close loops are among them, as joint forces of the tree. No dynamics function takes notice of
+    springs and dampers by itself: add these forces to tau. Where q of a joint is not a vector, q - rest is its
+    `stretch`. Dry friction is not among them.
+    """
+    return run(model, "passive_forces", {"q": q, "v": v}, out=out, check=check)["tau"]
 
 
 def coriolis_matrix(

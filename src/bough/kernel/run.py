@@ -17,7 +17,7 @@ from bough.kernel.border import FloatArray, Shape, as_floats, call, many, requir
 from bough.kernel.compile import build, kernel, remember, remember_call
 from bough.kernel.factors import vanishing_pivots
 from bough.kernel.limbs import limbs
-from bough.kernel.specs import Options, Spec, spec
+from bough.kernel.specs import OPTIONAL, Options, Spec, spec
 from bough.lagrange.joints import constraint_system
 from bough.model import Mechanism, Model
 from bough.program import Program
@@ -83,7 +83,7 @@ def run(
                 remember_call(model, call_as, ready, shape)
             return {first: result}
     for argument, a in arrays.items():
-        if a is None and argument != "f_ext":
+        if a is None and argument not in OPTIONAL:
             raise ShapeError(f"{argument} is None, expected an array")
     inputs = {key: read(model, key, a, check) for key, a in given.items()}
     ready, shapes = _ready(model, name, options, tuple(inputs))
@@ -238,6 +238,11 @@ def _meaning(model: Model, key: str) -> tuple[Shape, str]:
         return (model.nbodies, 4, 4), f"a placement for each of the {model.nbodies} bodies"
     if key == "multipliers":
         return (constraint_system(model).nc,), f"a multiplier for each row of the constraints of {model.name!r}"
+    if key == "forces":
+        return (len(model.constraint_names),), f"a force for each row of the constraints of {model.name!r}"
+    if key == "loop_tau":
+        size = sum(loop.joint.nv for loop in model.loops)
+        return (size,), f"the {size} degrees of freedom of the joints that close loops of {model.name!r}"
     if key == "t":
         return (), ""
     raise ShapeError(f"no argument is called {key!r}")

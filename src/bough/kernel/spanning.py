@@ -77,7 +77,7 @@ class Spanning:
 def spanning(model: Model) -> Spanning:
     """The spanning tree of a mechanism with loops whose mass matrix costs least: which joints are best cut.
 
-    Joints that have limits, armature, losses or springs, that follow others or are followed, and free joints stay in
+    Joints that have armature, that follow others or are followed, and free joints stay in
     the tree: a `Loop` could not stand for them.
 
     Parameters

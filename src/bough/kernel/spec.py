@@ -10,7 +10,10 @@ from bough.kernel.border import Shape
 from bough.model import Frame, Mechanism, Model
 from bough.scalar import Array
 
-__all__ = ["Options", "Outputs", "Spec"]
+__all__ = ["OPTIONAL", "Options", "Outputs", "Spec"]
+
+OPTIONAL = ("f_ext", "loop_tau")
+"""Inputs that may be left out."""
 
 
 @dataclass(frozen=True)

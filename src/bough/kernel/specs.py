@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bough.algorithms.aba import aba
-from bough.algorithms.closed_loops import constrained_dynamics, wanted
 from bough.algorithms.configuration import difference, integrate, interpolate
 from bough.algorithms.coriolis import coriolis_matrix
 from bough.algorithms.crba import crba
@@ -13,7 +12,6 @@ from bough.algorithms.energy import kinetic_energy, potential_energy
 from bough.algorithms.forward_dynamics import forward_dynamics_by_crba
 from bough.algorithms.jacobian import jacobian, jacobian_rate
 from bough.algorithms.kinematics import accelerations, placements, velocities
-from bough.algorithms.loops import constraint_terms, loop_motions
 from bough.algorithms.mass_matrix import mass_matrix_by_rnea, mass_matrix_inverse
 from bough.algorithms.momentum import (
     centre_of_mass,
@@ -22,17 +20,19 @@ from bough.algorithms.momentum import (
     centroidal_momentum_matrix,
 )
 from bough.algorithms.operational_space import operational_space_inertia, operational_space_inverse
+from bough.algorithms.passive import passive_forces
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.errors import UnknownNameError
 from bough.factor import dense
 from bough.kernel.border import Shape
-from bough.kernel.spec import Options, Outputs, Spec
+from bough.kernel.spec import OPTIONAL, Options, Outputs, Spec
+from bough.kernel.specs_constraints import CONSTRAINTS
 from bough.kernel.specs_maximal import MAXIMAL
 from bough.model import Frame, Mechanism, Model
 from bough.scalar import Array
 from bough.spatial import ZERO
 
-__all__ = ["NEED_FRAMES", "SPECS", "Options", "Spec", "spec"]
+__all__ = ["NEED_FRAMES", "OPTIONAL", "SPECS", "Options", "Spec", "spec"]
 
 
 def _rows(model: Model, o: Options) -> int:
@@ -85,30 +85,6 @@ def _packed_jacobian(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     return {"J": [J[row * m.model.nv + k] for row in range(6) for k in columns]}
 
 
-def _constraint_count(model: Model) -> int:
-    return sum(constraint.rows for constraint in model.constraints)
-
-
-def _terms(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    terms = constraint_terms(m, x["q"], x["v"])
-    aims = [wanted(terms, row, o.rate) for row in range(len(terms.errors))]
-    return {"L": terms.matrix, "aims": aims}
-
-
-def _terms_shapes(model: Model, o: Options) -> dict[str, Shape]:
-    rows = _constraint_count(model)
-    return {"L": (rows, model.nv), "aims": (rows,)}
-
-
-def _constrained(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    qdd, pivots, multipliers = constrained_dynamics(m, x["q"], x["v"], x["tau"], x.get("f_ext"), o.rate)
-    return {"qdd": qdd, "multipliers": multipliers, "pivots": pivots}
-
-
-def _constrained_shapes(model: Model, o: Options) -> dict[str, Shape]:
-    return {"qdd": (model.nv,), "multipliers": (_constraint_count(model),), "pivots": (model.nv + 1,)}
-
-
 _ROWS = (
     Spec(
         "placements",
@@ -151,6 +127,12 @@ _ROWS = (
         ("q", "v"),
         lambda model, o: {"tau": (model.nv,)},
         lambda m, o, x: {"tau": rnea(m, x["q"], x["v"], ZEROS, gravity=ZERO)},
+    ),
+    Spec(
+        "passive_forces",
+        ("q", "v"),
+        lambda model, o: {"tau": (model.nv,)},
+        lambda m, o, x: {"tau": passive_forces(m, x["q"], x["v"])},
     ),
     Spec(
         "coriolis_matrix",
@@ -233,38 +215,6 @@ _ROWS = (
         lambda model, o: {"energy": (1,)},
         lambda m, o, x: {"energy": potential_energy(m, x["q"])},
     ),
-    Spec(
-        "constraint_errors",
-        ("q",),
-        lambda model, o: {"errors": (_constraint_count(model),)},
-        lambda m, o, x: {"errors": constraint_terms(m, x["q"], None).errors},
-    ),
-    Spec(
-        "constraint_jacobian",
-        ("q",),
-        lambda model, o: {"L": (_constraint_count(model), model.nv)},
-        lambda m, o, x: {"L": constraint_terms(m, x["q"], None).matrix},
-    ),
-    Spec(
-        "constraint_bias",
-        ("q", "v"),
-        lambda model, o: {"bias": (_constraint_count(model),)},
-        lambda m, o, x: {"bias": constraint_terms(m, x["q"], x["v"]).bias},
-    ),
-    Spec(
-        "loop_configurations",
-        ("q",),
-        lambda model, o: {"x": (sum(loop.joint.nq for loop in model.loops),)},
-        lambda m, o, x: {"x": loop_motions(m, x["q"])[0]},
-    ),
-    Spec(
-        "loop_jacobian",
-        ("q",),
-        lambda model, o: {"B": (sum(loop.joint.nv for loop in model.loops), model.nv)},
-        lambda m, o, x: {"B": loop_motions(m, x["q"])[1]},
-    ),
-    Spec("constraint_terms", ("q", "v"), _terms_shapes, _terms),
-    Spec("constrained_dynamics", ("q", "v", "tau", "f_ext"), _constrained_shapes, _constrained),
     Spec("operational_space_inertia", ("q",), _osim_shapes, _osim),
     Spec("operational_space_inverse", ("q",), _osim_inverse_shapes, _osim_inverse),
     Spec(
@@ -285,6 +235,7 @@ _ROWS = (
         lambda model, o: {"q": (model.nq,)},
         lambda m, o, x: {"q": interpolate(m, x["q0"], x["q1"], x["t"])},
     ),
+    *CONSTRAINTS,
     *MAXIMAL,
 )
 

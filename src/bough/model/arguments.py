@@ -14,15 +14,28 @@ from bough.model.coupling import own_joint
 from bough.model.joints import Fixed, Joint, Mimic
 from bough.model.joints.contract import check_contract, is_from_outside
 from bough.model.joints.reading import read_floats
-from bough.model.parts import JointEntry, Placement
+from bough.model.parts import Placement
 
 __all__ = [
-    "FINITE", "NOT_NEGATIVE", "read_loop", "read_placement", "require_joint", "require_limits", "require_name",
+    "FINITE", "LIMITS", "read_limits", "read_loop", "read_placement", "require_joint", "require_name",
     "rotation_from_rpy", "spread",
 ]  # fmt: skip
 
+LIMITS = ("lower", "upper", "velocity", "effort", "damping", "friction", "stiffness", "rest")
+"""What joints of trees and of loops may have."""
+
 NOT_NEGATIVE = "numbers that are not negative"
 FINITE = "finite numbers that are not negative"
+_EXPECTED = {
+    "lower": ("nq", "no NaN"),
+    "upper": ("nq", "no NaN"),
+    "velocity": ("nv", NOT_NEGATIVE),
+    "effort": ("nv", NOT_NEGATIVE),
+    "damping": ("nv", FINITE),
+    "friction": ("nv", FINITE),
+    "stiffness": ("nv", FINITE),
+    "rest": ("nq", "finite numbers"),
+}
 
 
 def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
@@ -43,11 +56,24 @@ def require_name(name: object, what: str) -> None:
         raise ModelError(f"{what}: a name is a string that is not empty")
 
 
-def require_limits(entry: JointEntry, what: str) -> None:
-    """Lower limits are not above upper ones."""
-    for low, high in zip(entry.lower, entry.upper, strict=True):
+def read_limits(joint: Joint, what: str, **given: ArrayLike | None) -> dict[str, tuple[float, ...]]:
+    """The limits and losses of a joint, one number for each entry of q or v, by the names of `LIMITS`."""
+    own = own_joint(joint)  # a mimic joint keeps the limits of its own motion
+    if given["rest"] is None:
+        given["rest"] = own.neutral()
+    read = {}
+    for name in LIMITS:
+        size, expected = _EXPECTED[name]
+        value: ArrayLike = given[name]  # type: ignore[assignment]
+        read[name] = spread(value, getattr(own, size), f"{what}: {name}", expected)
+    for low, high in zip(read["lower"], read["upper"], strict=True):
         if low > high or low == math.inf or high == -math.inf:
             raise ModelError(f"{what}: the lower limit {low} is above the upper limit {high}")
+    for k in own.quaternions:
+        length = math.hypot(*read["rest"][k : k + 4])
+        if abs(length - 1.0) > 1e-6:
+            raise ModelError(f"{what}: rest has a quaternion of length {length:.9g}, expected 1")
+    return read
 
 
 def require_joint(joint: object, what: str) -> None:
@@ -107,7 +133,13 @@ Side = tuple[object, ArrayLike | Placement, ArrayLike | None]
 """Name of a body or frame, and where the side of a joint is placed in it."""
 
 
-def read_loop(name: str, joint: Joint, sides: Sequence[Side], places: Mapping[str, tuple[int, Placement]]) -> Loop:
+def read_loop(
+    name: str,
+    joint: Joint,
+    sides: Sequence[Side],
+    places: Mapping[str, tuple[int, Placement]],
+    **limits: ArrayLike | None,
+) -> Loop:
     """A joint that closes a loop between two sides, given what bodies and frames there are and where."""
     what = f"constraint {name!r}"
     require_joint(joint, what)
@@ -119,4 +151,4 @@ def read_loop(name: str, joint: Joint, sides: Sequence[Side], places: Mapping[st
             raise UnknownNameError(f"body or frame that {what} could join", side, places)
         body, place = places[side]
         ends.append(Attachment(body, place.then(read_placement(origin, None, turn, what))))
-    return Loop(name, joint, ends[0], ends[1])
+    return Loop(name, joint, ends[0], ends[1], **read_limits(joint, what, **limits))

@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike
 from bough.errors import ModelError, UnknownNameError
 from bough.model.arguments import (
     FINITE,
-    NOT_NEGATIVE,
+    read_limits,
     read_loop,
     read_placement,
     require_joint,
-    require_limits,
     require_name,
     spread,
 )
@@ -143,22 +142,12 @@ class Builder:
         require_name(title, what)
         if title in self._titles:
             raise ModelError(f"{what}: there is a joint of this name already")
-        nq, nv = own_joint(joint).nq, own_joint(joint).nv  # a mimic joint keeps the limits of its own motion
-        entry = JointEntry(
-            title,
-            joint,
-            placement,
-            spread(lower, nq, f"{what}: lower", "no NaN"),
-            spread(upper, nq, f"{what}: upper", "no NaN"),
-            spread(velocity, nv, f"{what}: velocity", NOT_NEGATIVE),
-            spread(effort, nv, f"{what}: effort", NOT_NEGATIVE),
-            spread(damping, nv, f"{what}: damping", FINITE),
-            spread(friction, nv, f"{what}: friction", FINITE),
-            spread(armature, nv, f"{what}: armature", FINITE),
-            spread(stiffness, nv, f"{what}: stiffness", FINITE),
-            spread(own_joint(joint).neutral() if rest is None else rest, nq, f"{what}: rest", "finite numbers"),
-        )
-        require_limits(entry, what)
+        limits = read_limits(
+            joint, what, lower=lower, upper=upper, velocity=velocity, effort=effort, damping=damping,
+            friction=friction, stiffness=stiffness, rest=rest,
+        )  # fmt: skip
+        rotors = spread(armature, own_joint(joint).nv, f"{what}: armature", FINITE)
+        entry = JointEntry(title, joint, placement, armature=rotors, **limits)
         self._parents.append(body)
         self._bodies.append(Body(name, mass_props, own_frame))
         self._joints.append(entry)
@@ -233,6 +222,14 @@ class Builder:
         rotation: ArrayLike | None = None,
         successor_at: ArrayLike | Placement = (0.0, 0.0, 0.0),
         successor_rotation: ArrayLike | None = None,
+        lower: ArrayLike = -math.inf,
+        upper: ArrayLike = math.inf,
+        velocity: ArrayLike = math.inf,
+        effort: ArrayLike = math.inf,
+        damping: ArrayLike = 0.0,
+        friction: ArrayLike = 0.0,
+        stiffness: ArrayLike = 0.0,
+        rest: ArrayLike | None = None,
     ) -> None:
         """Add a joint that closes a loop. `bough.constrained_dynamics` and its relatives heed it, no other function.
 
@@ -248,10 +245,15 @@ class Builder:
             Placement of the joint's fixed side in the predecessor: position (m) and (3, 3) rotation.
         successor_at, successor_rotation
             Placement of the joint's moving side in the successor.
+        lower, upper, velocity, effort, damping, friction, stiffness, rest
+            Limits and losses of the joint, as in `add`. (There is no armature: that is for joints of the tree.)
         """
         self._new_constraint(name)
         sides = ((predecessor, at, rotation), (successor, successor_at, successor_rotation))
-        self._constraints[name] = read_loop(name, joint, sides, self._places)
+        self._constraints[name] = read_loop(
+            name, joint, sides, self._places, lower=lower, upper=upper, velocity=velocity, effort=effort,
+            damping=damping, friction=friction, stiffness=stiffness, rest=rest,
+        )  # fmt: skip
 
     def equality(
         self,

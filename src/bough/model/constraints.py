@@ -37,12 +37,23 @@ class Loop:
         `bough.Fixed` two frames.
     predecessor, successor
         The frames of the two bodies it joins: its fixed and its moving side.
+    lower, upper, velocity, effort, damping, friction, stiffness, rest
+        Its limits and losses, as those of any joint (see `JointEntry`). It has no armature: that would couple bodies
+        on different branches in the mass matrix.
     """
 
     name: str
     joint: Joint
     predecessor: Attachment
     successor: Attachment
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    velocity: tuple[float, ...]
+    effort: tuple[float, ...]
+    damping: tuple[float, ...]
+    friction: tuple[float, ...]
+    stiffness: tuple[float, ...]
+    rest: tuple[float, ...]
 
     @property
     def rows(self) -> int:

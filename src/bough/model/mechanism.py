@@ -151,6 +151,19 @@ class BodyRecord:
         return self.border.force_to_parent(Force(Vector.of(x[3:]), Vector.of(x[:3])))
 
     @property
+    def damping(self) -> list[Scalar]:
+        """Damping of each degree of freedom."""
+        return [gather(self._mechanism.damping, self.v_start + k) for k in range(self.nv)]
+
+    def spring(self, q: Array) -> list[Scalar]:
+        """Forces of the joint's spring."""
+        start = gather_index(self._mechanism.q_starts, self.index)
+        rest = [gather(self._mechanism.rest, start + k) for k in range(self.joint.nq)]
+        stiffness = [gather(self._mechanism.stiffness, self.v_start + k) for k in range(self.nv)]
+        stretch = self.joint.stretch(self.parameters, rest, self.of_q(q))
+        return [-(k * x) for k, x in zip(stiffness, stretch, strict=True)]
+
+    @property
     def v_start(self) -> Index:
         """Where the body's part of own velocities begins."""
         return gather_index(self._mechanism.v_starts, self.index)
@@ -197,6 +210,10 @@ class Mechanism:
         constants[starts[:, np.newaxis] + np.arange(REST_OF_ROW)] = fixed
         for start, row in zip(starts.tolist(), further, strict=True):
             constants[start + REST_OF_ROW : start + REST_OF_ROW + len(row)] = row
+        self.damping, self.stiffness, self.rest = (
+            Table(sort, np.array([x for entry in model.joints for x in getattr(entry, sort)], dtype=float))
+            for sort in ("damping", "stiffness", "rest")
+        )
         self.constant_starts = Table("constant_starts", starts)
         self.constants = Table("constants", constants)
 
@@ -229,7 +246,8 @@ class Mechanism:
         c = self.coupling
         arrays = (self.constants.data, self.q_starts.data, self.v_starts.data, c.q_source, c.q_ratio, c.q_offset)
         digest = hashlib.sha256(repr((self.kind_list, self.model.gravity, self.model.constraints)).encode())
-        for a in (np.array(self.tree.parents), np.array(self.kinds), *arrays, c.v_source, c.v_ratio):
+        passive = (self.damping.data, self.stiffness.data, self.rest.data)
+        for a in (np.array(self.tree.parents), np.array(self.kinds), *arrays, c.v_source, c.v_ratio, *passive):
             digest.update(repr((a.dtype.str, a.shape)).encode() + a.tobytes())
         if self.inner is not None:
             digest.update(repr((self.model.inner_root, self.inner.digest)).encode())

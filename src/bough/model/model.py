@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import math
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough.errors import ModelError, UnknownNameError
-from bough.model.arguments import read_loop, require_name
+from bough.model.arguments import LIMITS, read_loop, require_name
 from bough.model.constraints import Constraint, Loop
 from bough.model.coupling import Coupling, own_joint
 from bough.model.geometry import Geometry
@@ -166,8 +167,8 @@ class Model:
         Raises
         ------
         UnknownNameError, ModelError
-            If there is no such joint; if a loop could not stand for it (it has limits, armature, losses or a spring,
-            follows or is followed); if what is left is no tree.
+            If there is no such joint; if a loop could not stand for it (it has armature, follows or is
+            followed); if what is left is no tree.
         """
         return respanned(self, cut)
 
@@ -217,6 +218,14 @@ class Model:
         rotation: ArrayLike | None = None,
         successor_at: ArrayLike | Placement = (0.0, 0.0, 0.0),
         successor_rotation: ArrayLike | None = None,
+        lower: ArrayLike = -math.inf,
+        upper: ArrayLike = math.inf,
+        velocity: ArrayLike = math.inf,
+        effort: ArrayLike = math.inf,
+        damping: ArrayLike = 0.0,
+        friction: ArrayLike = 0.0,
+        stiffness: ArrayLike = 0.0,
+        rest: ArrayLike | None = None,
     ) -> Model:
         """The same mechanism with one more joint, which closes a loop; arguments as in `bough.Builder.loop`."""
         require_name(name, f"constraint {name!r}")
@@ -224,7 +233,11 @@ class Model:
             raise ModelError(f"constraint {name!r}: there is a constraint of this name already")
         places = {frame.name: (frame.body, frame.placement) for frame in self._frames.values()}
         sides = ((predecessor, at, rotation), (successor, successor_at, successor_rotation))
-        return replace(self, constraints=(*self.constraints, read_loop(name, joint, sides, places)))
+        loop = read_loop(
+            name, joint, sides, places, lower=lower, upper=upper, velocity=velocity, effort=effort,
+            damping=damping, friction=friction, stiffness=stiffness, rest=rest,
+        )  # fmt: skip
+        return replace(self, constraints=(*self.constraints, loop))
 
     def limits(self, what: str) -> NDArray[np.float64]:
         """All limits or losses of one sort.
@@ -232,11 +245,16 @@ class Model:
         "lower", "upper" and "rest" have length nq; "velocity", "effort", "damping", "friction", "armature" and
         "stiffness" have length nv.
         """
-        sorts = ("lower", "upper", "velocity", "effort", "damping", "friction", "armature", "stiffness", "rest")
-        if what not in sorts:
-            raise UnknownNameError("sort of limit", what, sorts)
         moving = (entry for entry in self.joints if not isinstance(entry.joint, Mimic))
-        return np.array([x for entry in moving for x in getattr(entry, what)])
+        return _gathered(moving, what, (*LIMITS, "armature"))
+
+    def loop_limits(self, what: str) -> NDArray[np.float64]:
+        """All limits or losses of one sort of the joints that close loops, in the order of `loops`.
+
+        "lower", "upper" and "rest" are laid out as `bough.loop_configurations`; "velocity", "effort", "damping",
+        "friction" and "stiffness" have as many entries as `bough.loop_jacobian` has rows.
+        """
+        return _gathered(self.loops, what, LIMITS)
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Model) and self._content == other._content)
@@ -278,3 +296,10 @@ class Model:
         k = self._joint_number(name)
         start = sum(getattr(entry.joint, size) for entry in self.joints[:k])
         return slice(start, start + getattr(self.joints[k].joint, size))
+
+
+def _gathered(joints: Iterable[JointEntry | Loop], what: str, sorts: Sequence[str]) -> NDArray[np.float64]:
+    """One sort of limits of joints, one behind the other."""
+    if what not in sorts:
+        raise UnknownNameError("sort of limit", what, sorts)
+    return np.array([x for joint in joints for x in getattr(joint, what)])

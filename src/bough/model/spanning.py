@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bough.errors import ModelError, UnknownNameError
+from bough.model.arguments import LIMITS
 from bough.model.constraints import Attachment, Equality, Loop
 from bough.model.hanging import Connection, connections, hung
 from bough.model.joints import Free, Mimic
@@ -98,20 +98,17 @@ def respanned(model: Model, cut: Sequence[str]) -> Model:
 
 
 def _opened(loop: Loop) -> Connection:
-    """A loop as a joint without limits and losses."""
-    joint, none, any_of = loop.joint, (0.0,) * loop.joint.nv, (math.inf,) * loop.joint.nv
-    low, high = (-math.inf,) * joint.nq, (math.inf,) * joint.nq
-    place, end = loop.predecessor, loop.successor
-    entry = JointEntry(
-        loop.name, joint, place.placement, low, high, any_of, any_of, none, none, none, none, tuple(joint.neutral())
-    )
+    """A loop as a joint, with its limits and losses."""
+    place, end, armature = loop.predecessor, loop.successor, (0.0,) * loop.joint.nv
+    limits = {name: getattr(loop, name) for name in LIMITS}
+    entry = JointEntry(loop.name, loop.joint, place.placement, armature=armature, **limits)
     return Connection(entry, place.body, end.body, end.placement.inverse)
 
 
 def _closed(c: Connection) -> Loop:
-    """A joint as a loop."""
+    """A joint as a loop, with its limits and losses."""
     sides = Attachment(c.parent, c.entry.placement), Attachment(c.child, c.frame.inverse)
-    return Loop(c.entry.name, c.entry.joint, *sides)
+    return Loop(c.entry.name, c.entry.joint, *sides, **{name: getattr(c.entry, name) for name in LIMITS})
 
 
 def _kept(model: Model) -> dict[str, str]:
@@ -129,12 +126,6 @@ def _kept(model: Model) -> dict[str, str]:
             reasons[name] = f"joint {followed[name]!r} follows it"
         elif name in coupled:
             reasons[name] = f"constraint {coupled[name]!r} couples it"
-        elif _has_own(entry):
-            reasons[name] = "it has limits, armature, losses or a spring, for which a loop has no room"
+        elif any(entry.armature):
+            reasons[name] = f"it has the armature {entry.armature}, for which a loop has no room"
     return reasons
-
-
-def _has_own(entry: JointEntry) -> bool:
-    bounds = (*entry.lower, *entry.upper, *entry.velocity, *entry.effort)
-    losses = (*entry.damping, *entry.friction, *entry.armature, *entry.stiffness)
-    return any(map(math.isfinite, bounds)) or any(losses)

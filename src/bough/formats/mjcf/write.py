@@ -6,11 +6,13 @@ body: P₁ T₁ C₁ with C₁ = F₁ P₂ F₂ places the last body by the firs
 
 from __future__ import annotations
 
+import math
+
 from bough.formats.losses import Losses
 from bough.formats.mjcf.elements import geom, inertial, pose
 from bough.formats.mjcf.joints import Step, joints
 from bough.formats.text import listed, quoted
-from bough.model import Equality, Fixed, Free, Geometry, Model, Placement, Spherical
+from bough.model import Equality, Fixed, Free, Geometry, Loop, Model, Placement, Spherical
 from bough.model.constraints import Attachment, Constraint
 from bough.model.parts import HERE
 
@@ -143,6 +145,7 @@ class _Writer:
         if kind is None:
             self._losses.add(f"the loop {constraint.name!r}, closed by {constraint.joint!r}", "constraints")
             return []
+        self._lose_limits(constraint)
         first = self._site(constraint.predecessor, f"{constraint.name}/predecessor")
         second = self._site(constraint.successor, f"{constraint.name}/successor")
         return [f"<{kind} name={quoted(constraint.name)} site1={quoted(first)} site2={quoted(second)}/>"]
@@ -157,6 +160,16 @@ class _Writer:
         self._site_names.add(name)
         self._sites[side.body][name] = side.placement
         return name
+
+    def _lose_limits(self, loop: Loop) -> None:
+        """An equality is two points or frames held together: a joint without limits and losses."""
+        what = f"the loop {loop.name!r}"
+        if any(math.isfinite(x) for x in (*loop.lower, *loop.upper, *loop.velocity, *loop.effort)):
+            self._losses.add(f"limits of {what}", "limits")
+        if any((*loop.damping, *loop.friction)):
+            self._losses.add(f"damping or friction of {what}", "losses")
+        if any(loop.stiffness):
+            self._losses.add(f"the spring of {what}", "springs")
 
     def _law(self, law: Equality) -> list[str]:
         """In MJCF coordinates are measured from the pose of the file, which is zero here."""

@@ -134,10 +134,13 @@ class _Reader:
             parent, child = (frames.link_of(word(element, side)) for side in ("parent", "child"))
             joint = self._kind(kind, name, element, what)
             placement, after = frames.between(parent, name), frames.between(name, child)
-            if self._closes_a_loop(parent, child):
-                self._loops.append(LinkLoop(name, joint, parent, child, placement, after.inverse, element.line))
-                return
             limits, follow = self._limits(element, joint, what), self._follow(element)
+            if self._closes_a_loop(parent, child):
+                if follow is not None:
+                    raise ModelError("it closes a loop and follows another joint, which bough cannot express")
+                sides = (parent, child, placement, after.inverse)
+                self._loops.append(LinkLoop(name, joint, *sides, limits, element.line))
+                return
             self._carried.add(child)
             self._trees[self._tree(child)] = self._tree(parent)
             self._connections.append(

@@ -47,6 +47,12 @@ class Free(Joint):
         moved = rotation.rotation.transposed_times(Vector.of(q1[:3]) - Vector.of(q0[:3]))
         return [*left_jacobian_inverse(angular, moved).parts, *angular.parts]
 
+    def stretch(self, parameters: Scalars, rest: Scalars, q: Scalars) -> list[Scalar]:
+        # towards the place of rest straight on, and not along the screw of `difference`
+        rotation = Quaternion.of(q[3:])
+        moved = rotation.rotation.transposed_times(Vector.of(q[:3]) - Vector.of(rest[:3]))
+        return [*moved.parts, *(Quaternion.of(rest[3:]).conjugate @ rotation).log.parts]
+
     def random(
         self,
         rng: np.random.Generator,

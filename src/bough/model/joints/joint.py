@@ -121,6 +121,13 @@ class Joint(ABC):
         """The constant velocity that leads from q0 to q1 in a unit of time."""
         return [b - a for a, b in zip(q0, q1, strict=True)]
 
+    def stretch(self, parameters: Scalars, rest: Scalars, q: Scalars) -> list[Scalar]:
+        """How far a spring at rest in one configuration is stretched in another, per degree of freedom.
+
+        A spring of stiffness k has the energy ½ k |stretch|² and the forces -k stretch.
+        """
+        return self.difference(parameters, rest, q)
+
     @property
     def reach(self) -> tuple[float, ...]:
         """How far from neutral `random` goes in each entry of q without limits: half a turn, for lengths one metre."""

@@ -72,6 +72,11 @@ class Planar(Joint):
         square = a * a + b * b
         return [(a * x + b * y) / square, (a * y - b * x) / square, angle]
 
+    def stretch(self, parameters: Scalars, rest: Scalars, q: Scalars) -> list[Scalar]:
+        # towards the place of rest straight on, and not along the arc of `difference`
+        c, s, dx, dy = cos(q[2]), sin(q[2]), q[0] - rest[0], q[1] - rest[1]
+        return [c * dx + s * dy, c * dy - s * dx, q[2] - rest[2]]
+
 
 def _arc(angle: Scalar) -> tuple[Scalar, Scalar]:
     """sin(θ)/θ and (1 - cos(θ))/θ, also at zero."""

@@ -110,6 +110,9 @@ class Reversed(Joint):
     def difference(self, parameters: Scalars, q0: Scalars, q1: Scalars) -> list[Scalar]:
         return self.joint.difference(parameters, q0, q1)
 
+    def stretch(self, parameters: Scalars, rest: Scalars, q: Scalars) -> list[Scalar]:
+        return self.joint.stretch(parameters, rest, q)
+
     def random(
         self,
         rng: np.random.Generator,

@@ -1,0 +1,119 @@
+"""Whole forces through joints and loops of a mechanism whose motion is known: what each body needs to move as it does.
+
+fᵢ = Iᵢ aᵢ + vᵢ × Iᵢ vᵢ - fᵢˣ, less what loops bring to the body, is what joint i and those of its children carry
+(Featherstone & Orin 2000, equations 5 and 7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bough.algorithms.loops import Closing, closings
+from bough.model import BodyRecord, Loop, Mechanism, Placement, combine
+from bough.model.joints.closing import least_squares
+from bough.scalar import Array, Scalar, array
+from bough.spatial import NO_FORCE, REST, UNIT_MOTIONS, ZERO, Force, Matrix, Motion, Transform, Vector
+from bough.tree.scans import inward, outward
+
+__all__ = ["constrained_reactions"]
+
+
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """Velocity and acceleration of a body."""
+
+    v: Motion
+    a: Motion
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What the backward pass needs of a body."""
+
+    X: Transform
+    f: Force
+
+
+def constrained_reactions(
+    m: Mechanism, q: Array, v: Array, a: Array, forces: Array, loop_tau: Array | None, f_ext: Array | None
+) -> tuple[Array, Array]:
+    """Forces on the bodies from their parents (N, 6), and on the successors of loops (loops, 6); both linear first."""
+    from_loops, through = _loop_forces(m, q, forces, loop_tau)
+    q, v, a = m.coupling.own_q(q), m.coupling.own_v(v), m.coupling.own_v(a)
+    result = array(m.tree.n * 6)
+
+    def forward(body: BodyRecord, parent: Moving) -> tuple[Moving, Link]:
+        X, S = body.transform(q), body.subspace(q)
+        moved = combine(S, body.of_v(v))
+        speed = X.to_child(parent.v) + moved
+        rate = combine(body.subspace_rate(q, v), body.of_v(v)) + combine(S, body.of_v(a)) + speed.cross(moved)
+        accel = X.to_child(parent.a) + rate
+        f = body.inertia.times(accel) + speed.cross_force(body.inertia.times(speed))
+        f = f - Force.of([from_loops[body.index * 6 + k] for k in range(6)])
+        if f_ext is not None:
+            f = f - body.external_force(f_ext)
+        return Moving(speed, accel), Link(X, f)
+
+    def backward(body: BodyRecord, from_children: Force) -> tuple[Force | None, None]:
+        f = links[body].f + from_children
+        for k, value in enumerate(_flat(body.border.force_to_child(f))):
+            result[body.index * 6 + k] = value
+        return None if body.is_root else links[body].X.force_to_parent(f), None
+
+    links = outward(m, forward, Moving(REST, Motion(ZERO, -m.gravity)))
+    inward(m, backward, NO_FORCE)
+    return result, through
+
+
+def _loop_forces(m: Mechanism, q: Array, forces: Array, loop_tau: Array | None) -> tuple[Array, Array]:
+    """What loops bring to the bodies, in inside frames, angular part first; and their forces at the border."""
+    onto, through = array(m.tree.n * 6), array(len(m.model.loops) * 6)
+    rows, row = {}, 0
+    for constraint in m.model.constraints:
+        rows[constraint.name] = row
+        row += constraint.rows
+    first = 0
+    for number, c in enumerate(closings(m, q)):
+        start, joint = rows[c.loop.name], c.loop.joint
+        force = NO_FORCE
+        for k, t in enumerate(c.reactions):
+            force = force + t * forces[start + k]
+        if loop_tau is not None:
+            force = force + _drive(c, [loop_tau[first + k] for k in range(joint.nv)])
+        first += joint.nv
+        for k, value in enumerate(_flat(_successor(c.loop).force_to_parent(force))):
+            through[number * 6 + k] = value
+        _add(onto, c.after.body, c.after.X.force_to_parent(force))
+        _add(onto, c.before.body, c.X_before.force_to_parent(force) * -1.0)
+    return onto, through
+
+
+def _drive(c: Closing, tau: Sequence[Scalar]) -> Force:
+    """The force of a loop joint's drive: its power on any motion is that of tau on the joint's part of the motion."""
+    S = c.subspace
+    powers: list[Scalar] = []
+    for unit in UNIT_MOTIONS:
+        power: Scalar = 0.0
+        for x, force in zip(least_squares(S, unit), tau, strict=True):
+            power = power + x * force
+        powers.append(power)
+    return Force.of(powers)
+
+
+def _successor(loop: Loop) -> Transform:
+    """Placement of the loop's moving side, in canonical axes, in the author's frame of the successor."""
+    place = loop.successor.placement.then(Placement.of(loop.joint.alignment, (0.0, 0.0, 0.0), loop.name))
+    return Transform(Matrix.of_rows(place.matrix.tolist()), Vector(*place.origin))
+
+
+def _add(onto: Array, body: int, force: Force) -> None:
+    if body:
+        for k, value in enumerate(force.parts):
+            place = (body - 1) * 6 + k
+            onto[place] = onto[place] + value
+
+
+def _flat(f: Force) -> list[Scalar]:
+    """Six numbers, linear part first, as at the border."""
+    return [*f.linear.parts, *f.angular.parts]

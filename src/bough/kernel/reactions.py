@@ -1,0 +1,68 @@
+"""Forces through the joints of mechanisms with loops, on arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from bough.kernel.border import FloatArray
+from bough.kernel.run import require_model, run
+from bough.model import Model
+
+__all__ = ["ConstrainedReactions", "constrained_reactions"]
+
+
+@dataclass(frozen=True, eq=False)
+class ConstrainedReactions:
+    """The whole forces through the joints of a mechanism with loops: N and N m, linear part first.
+
+    Attributes
+    ----------
+    joints
+        The force on each body from its parent, in the frame of the body (..., N, 6).
+    loops
+        The force on the successor of each loop from its predecessor, in the frame of the successor's body, in the order
+        of ``model.loops`` (..., loops, 6). The predecessor gets the opposite force, along the same line.
+    """
+
+    joints: FloatArray
+    loops: FloatArray
+
+
+def constrained_reactions(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    forces: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    loop_tau: ArrayLike | None = None,
+    check: bool = True,
+) -> ConstrainedReactions:
+    """The whole forces through all joints and loops of a mechanism that moves under constraints.
+
+    Every body is in balance with them: I a + v × I v is the sum of what its joints, its loops, gravity and external
+    forces bring to it. Where constraints are redundant the forces depend on which of many λ are given.
+
+    Parameters
+    ----------
+    model
+        The mechanism.
+    q
+        Configuration (..., nq).
+    v
+        Velocity (..., nv).
+    a, forces
+        Accelerations (..., nv) and multipliers of the constraints (..., rows): `acceleration` and `forces` of the
+        `ConstrainedMotion` that `constrained_motion` returns.
+    f_ext, loop_tau
+        External forces and forces of the loops' drives, as given to `constrained_motion`.
+    check
+        Whether to refuse NaN and infinity. Shapes are always checked.
+    """
+    require_model(model)
+    arrays = {"q": q, "v": v, "a": a, "forces": forces, "loop_tau": loop_tau, "f_ext": f_ext}
+    found = run(model, "constrained_reactions", arrays, check=check, whole=True)
+    return ConstrainedReactions(found["joints"], found["loops"])
