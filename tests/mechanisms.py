@@ -11,7 +11,8 @@ from joint_contract import Numeric
 from model_strategies import random_joint, random_model, random_rotation
 
 __all__ = [
-    "closed", "five_bar", "four_bar", "parallelogram", "random_loops", "roll", "slider_crank", "stewart_platform",
+    "LEG", "cassie_leg", "closed", "delta_robot", "energy", "five_bar", "four_bar", "parallelogram", "random_loops",
+    "roll", "scissor_lift", "slider_crank", "stewart_platform",
 ]  # fmt: skip
 
 Floats = np.ndarray[Any, np.dtype[Any]]
@@ -72,21 +73,134 @@ def stewart_platform() -> bough.Model:
     return b.build()
 
 
-def closed(name: str) -> tuple[bough.Model, Floats, Floats]:
-    """A mechanism by name, assembled, with a velocity that its loops allow."""
+def delta_robot() -> bough.Model:
+    """Three arms, each with two rods side by side, carry a plate that cannot turn: ball joints close six loops.
+
+    Springs on the arms bear most of the weight, and each arm turns a rotor.
+    """
+    b = bough.Builder("delta robot")
+    b.add("plate", bough.Free(), mass=0.8, inertia=(2e-3, 2e-3, 4e-3))
+    for k in range(3):
+        angle = 2 * np.pi * k / 3
+        turn = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
+        drive = {"armature": 0.01, "stiffness": 8.0, "rest": 0.2}
+        b.add(f"arm {k}", bough.Revolute("y"), at=turn @ (0.2, 0, 0), rotation=turn, **_rod(0.25, 0.6), **drive)
+        for side, y in (("left", 0.05), ("right", -0.05)):
+            rod = {"mass": 0.15, "com": (0, 0, -0.25), "inertia": (3e-3, 3e-3, 1e-5)}
+            b.add(f"{side} rod {k}", bough.Universal("y", "x"), f"arm {k}", at=(0.25, y, 0), **rod)
+            ends = {"at": (0, 0, -0.5), "successor_at": turn @ (0.06, y, 0)}
+            b.loop(f"{side} ball {k}", bough.Spherical(), f"{side} rod {k}", "plate", **ends)
+    return b.build()
+
+
+def scissor_lift(stages: int = 6) -> bough.Model:
+    """Crossing bars in the x-z plane, all joints hinges in space: 5 rows for each stage, of which 2 are independent.
+
+    A spring between the wall and the shoe on the ground holds it up.
+    """
+    b = bough.Builder("scissor lift")
+    bar = {"mass": 0.5, "inertia": (1e-3, 0.5 / 12, 0.5 / 12)}
+    b.add("shoe", bough.Prismatic("x"), mass=0.3, inertia=1e-3, stiffness=stages * 400.0, rest=0.8)
+    parent, at, partner, top = "world", (0.0, 0.0, 0.0), "shoe", (0.0, 0.0, 0.0)
+    for k in range(stages):  # rising to the right, and across it rising to the left
+        b.add(f"right {k}", bough.Revolute("y"), parent, at=at, com=(0.5, 0, 0), **bar)
+        b.add(f"left {k}", bough.Revolute("y"), f"right {k}", at=(0.5, 0, 0), **bar)
+        b.loop(f"pin {k}", bough.Revolute("y"), partner, f"left {k}", at=top, successor_at=(0.5, 0, 0))
+        parent, at, partner, top = f"left {k}", (-0.5, 0.0, 0.0), f"right {k}", (1.0, 0.0, 0.0)
+    return b.build()
+
+
+LEG = """<mujoco model="leg">
+  <compiler angle="radian"/>
+  <default><geom contype="0" conaffinity="0"/></default>
+  <worldbody>
+    <body name="hip" pos="0 0 1">
+      <joint name="hip roll" axis="1 0 0" armature="0.06"/>
+      <inertial pos="0 0.01 -0.02" mass="1.6" diaginertia="0.004 0.005 0.004"/>
+      <body name="thigh" pos="0.02 0.05 -0.06">
+        <joint name="hip pitch" axis="0 1 0" armature="0.09"/>
+        <inertial pos="0.01 0 -0.12" mass="3.9" diaginertia="0.05 0.05 0.012"/>
+        <body name="rod" pos="-0.04 0.03 -0.02">
+          <joint name="rod" type="ball"/>
+          <inertial pos="0 0 -0.23" mass="0.17" diaginertia="0.003 0.003 0.00004"/>
+        </body>
+        <body name="shin" pos="0.06 0 -0.26">
+          <joint name="knee" axis="0 1 0" armature="0.09"/>
+          <inertial pos="-0.02 0 -0.05" mass="0.6" diaginertia="0.003 0.003 0.0008"/>
+          <body name="lower shin" pos="-0.05 0 -0.07">
+            <joint name="shin spring" axis="0 1 0" stiffness="150"/>
+            <inertial pos="-0.1 0 -0.15" mass="0.7" diaginertia="0.007 0.007 0.0004"/>
+            <body name="tarsus" pos="-0.18 0 -0.3">
+              <joint name="ankle" axis="0 1 0"/>
+              <inertial pos="0.06 0 -0.12" mass="0.9" diaginertia="0.011 0.011 0.0007"/>
+              <body name="heel" pos="-0.05 0.03 0.02">
+                <joint name="heel spring" axis="0 1 0" stiffness="40"/>
+                <inertial pos="-0.03 0 0.01" mass="0.25" diaginertia="0.001 0.001 0.001"/>
+              </body>
+              <body name="crank" pos="0.02 0.02 -0.06">
+                <joint name="crank" axis="0 1 0" armature="0.012"/>
+                <inertial pos="0.02 0 0" mass="0.2" diaginertia="0.0002 0.0002 0.0002"/>
+                <body name="toe rod" pos="0.06 0 0.01">
+                  <joint name="toe rod" axis="0 1 0"/>
+                  <inertial pos="0.05 0 -0.1" mass="0.12" diaginertia="0.001 0.001 0.00002"/>
+                </body>
+              </body>
+              <body name="foot" pos="0.14 0 -0.3">
+                <joint name="toe" axis="0 1 0"/>
+                <inertial pos="0.01 0 -0.03" mass="0.3" diaginertia="0.0004 0.0007 0.0005"/>
+              </body>
+            </body>
+          </body>
+        </body>
+      </body>
+    </body>
+  </worldbody>
+  <equality>
+    <connect name="achilles" body1="rod" body2="heel" anchor="0 0 -0.46"/>
+    <connect name="plantar" body1="toe rod" body2="foot" anchor="0.09 0 -0.2"/>
+  </equality>
+</mujoco>"""
+"""A leg in the manner of Cassie's: a rod from the thigh to the sprung heel, and one from a crank to the foot."""
+
+
+def cassie_leg() -> bough.Model:
+    """The leg above."""
+    return bough.load(LEG)
+
+
+MADE = {
+    "four-bar": four_bar, "five-bar": five_bar, "slider-crank": slider_crank, "Stewart platform": stewart_platform,
+    "delta robot": delta_robot, "scissor lift": scissor_lift, "leg": cassie_leg,
+}  # fmt: skip
+
+
+def guess(name: str, model: bough.Model) -> Floats:
+    """A configuration near an assembly."""
+    planar = {"four-bar": (-1.0, 0.5, -1.5), "five-bar": (1.2, 0.9, 1.9, -0.9), "slider-crank": (-0.8, 1.0, 0.0)}
+    if name in planar:
+        return np.array(planar[name])
+    q = bough.neutral(model)
     if name == "Stewart platform":
-        model = stewart_platform()
-        q = bough.neutral(model)
         q[:3] = (0.03, -0.02, 0.7)
         for k in range(6):
             q[model.q_slice(f"piston {k}")] = 0.7
-        push = np.tile([0.3, -0.2, 0.1, 0.4, 0.5, -0.3], 4)
-    else:
-        made = {"four-bar": four_bar, "five-bar": five_bar, "slider-crank": slider_crank}
-        guesses = {"four-bar": (-1.0, 0.5, -1.5), "five-bar": (-2.0, 1.2, -1.0, -1.2), "slider-crank": (-0.8, 1.0, 0.0)}
-        model, q = made[name](), np.array(guesses[name])
+    if name == "delta robot":
+        q[:3] = (0.02, -0.01, -0.5)
+        for k in range(3):
+            q[model.q_slice(f"arm {k}")] = 0.4
+    if name == "scissor lift":
+        for entry in model.joints:
+            q[model.q_slice(entry.name)] = {"shoe": 0.8, "right": -0.6435, "left": 1.287}[entry.name.split()[0]]
+    return q
+
+
+def closed(name: str) -> tuple[bough.Model, Floats, Floats]:
+    """A mechanism by name, assembled, with a velocity that its loops allow."""
+    model = MADE[name]()
+    push = np.tile([0.3, -0.2, 0.1, 0.4, 0.5, -0.3], 4)[: model.nv]
+    if name in ("four-bar", "five-bar", "slider-crank"):
         push = np.full(model.nv, 2.0)
-    q = bough.assemble(model, q)
+    q = bough.assemble(model, guess(name, model))
     return model, q, bough.consistent_velocity(model, q, push)
 
 
@@ -113,24 +227,41 @@ def random_loops(
     return model, q
 
 
-def roll(model: bough.Model, q: Floats, v: Floats, seconds: float, step: float = 1e-3) -> list[tuple[Floats, Floats]]:
-    """The passive motion, by the classical Runge-Kutta method."""
-    none, states = np.zeros(model.nv), [(q, v)]
+def energy(model: bough.Model, q: Floats, v: Floats) -> Floats:
+    """Kinetic, of gravity, and of springs on joints with one degree of freedom."""
+    total = bough.kinetic_energy(model, q, v) + bough.potential_energy(model, q)
+    for entry in model.joints:
+        if any(entry.stiffness):
+            stretch = q[..., model.q_slice(entry.name)] - entry.rest
+            total = total + 0.5 * np.sum(entry.stiffness * stretch**2, axis=-1)
+    return total
+
+
+def roll(
+    model: bough.Model, q: Floats, v: Floats, seconds: float, step: float = 1e-3, every: int = 1, project: bool = False
+) -> tuple[Floats, Floats]:
+    """The passive motion, by the classical Runge-Kutta method; every so many steps are returned, the first included.
+
+    With `project` each step ends on the constraints.
+    """
+    none, states, half = np.zeros(model.nv), [(q, v)], step / 2
+    sprung = bool(model.limits("stiffness").any())
 
     def rate(q: Floats, v: Floats) -> Floats:
-        return bough.constrained_dynamics(model, q, v, none)
+        return bough.constrained_dynamics(model, q, v, bough.passive_forces(model, q, v) if sprung else none)
 
-    def moved(q: Floats, v: Floats, a: Floats, v_mean: Floats, h: float) -> tuple[Floats, Floats]:
-        return bough.integrate(model, q, h * v_mean), v + h * a
-
-    for _ in range(round(seconds / step)):
+    for k in range(1, round(seconds / step) + 1):
         a1 = rate(q, v)
-        q2, v2 = moved(q, v, a1, v, step / 2)
-        a2 = rate(q2, v2)
-        q3, v3 = moved(q, v, a2, v2, step / 2)
-        a3 = rate(q3, v3)
-        q4, v4 = moved(q, v, a3, v3, step)
-        a4 = rate(q4, v4)
-        q, v = moved(q, v, (a1 + 2 * a2 + 2 * a3 + a4) / 6, (v + 2 * v2 + 2 * v3 + v4) / 6, step)
-        states.append((q, v))
-    return states
+        v2 = v + half * a1
+        a2 = rate(bough.integrate(model, q, half * v), v2)
+        v3 = v + half * a2
+        a3 = rate(bough.integrate(model, q, half * v2), v3)
+        v4 = v + step * a3
+        a4 = rate(bough.integrate(model, q, step * v3), v4)
+        q = bough.integrate(model, q, step / 6 * (v + 2 * (v2 + v3) + v4))
+        v = v + step / 6 * (a1 + 2 * (a2 + a3) + a4)
+        if project:
+            q, v = bough.onto_constraints(model, q, v)
+        if k % every == 0:
+            states.append((q, v))
+    return np.array([q for q, _ in states]), np.array([v for _, v in states])

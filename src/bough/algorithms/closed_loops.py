@@ -18,11 +18,14 @@ from bough.factor import diagonal, ltdl, solve_L, solve_Lt
 from bough.model import Mechanism
 from bough.scalar import Array, Bool, Index, Scalar, array, both, either, loop, select
 
-__all__ = ["DEPENDENT", "INDEPENDENT", "constrained_dynamics", "onto_constraints", "wanted"]
+__all__ = ["DEPENDENT", "INDEPENDENT", "LIGHT", "constrained_dynamics", "onto_constraints", "wanted"]
 
 DEPENDENT, INDEPENDENT = 1e-12, 1e-6
 """What elimination leaves of a row if it depends on the rows before, and if it surely does not: its pivot, beside the
 sum of the diagonal entries of its group."""
+
+LIGHT = 1e-6
+"""A pivot of M beside the diagonal entry it is left of: with less, digits are lost where loops hold that joint."""
 
 CONFLICT = 1e-6
 """What elimination may leave of the right-hand side of a dependent row, beside the whole right-hand side."""
@@ -38,10 +41,14 @@ class Small:
 
 @dataclass(frozen=True)
 class Metric:
-    """L in the metric of M = Lₘᵀ D Lₘ: the rows of Yᵀ and of Z = D⁻¹ Y, and the lower triangle of A = Yᵀ Z."""
+    """L in the metric of M = Lₘᵀ D Lₘ: the rows of Yᵀ and of Z = D⁻¹ Y, and the lower triangle of A = Yᵀ Z.
+
+    `light` says whether some joint moves almost nothing that has inertia.
+    """
 
     factor: Array
     D: Array
+    light: Bool
     Z: list[Array]
     A: list[list[Scalar]]
 
@@ -65,7 +72,7 @@ def constrained_dynamics(
     aims = [wanted(terms, r, rate) for r in range(len(terms.errors))]
     small = _solved(metric.A, aims, [_dot(z, w, n) for z in metric.Z], row_groups(m))
     qdd = _moved(m, metric, small.multipliers, w)
-    return qdd, _pivots(metric.D, n, small.doubtful), small.multipliers
+    return qdd, _pivots(metric, n, small.doubtful), small.multipliers
 
 
 def onto_constraints(m: Mechanism, q: Array, v: Array) -> tuple[Array, Array, Array]:
@@ -82,17 +89,20 @@ def onto_constraints(m: Mechanism, q: Array, v: Array) -> tuple[Array, Array, Ar
     there = _metric(m, q, terms)
     second = _solved(there.A, [-r for r in terms.rates], none, groups)
     change = _moved(m, there, second.multipliers)
-    doubtful = either(first.doubtful, second.doubtful)
-    return q, _filled(n, lambda k: v[k] + change[k]), _pivots(metric.D, n, doubtful)
+    doubtful = either(there.light, either(first.doubtful, second.doubtful))
+    return q, _filled(n, lambda k: v[k] + change[k]), _pivots(metric, n, doubtful)
 
 
 def _metric(m: Mechanism, q: Array, terms: Terms) -> Metric:
     tree, rows = m.coupling.dof_tree, range(len(terms.errors))
-    n, factor = tree.n, ltdl(tree, crba(m, q))
-    D = diagonal(tree, factor)
+    n, M = tree.n, crba(m, q)
+    factor = ltdl(tree, M)
+    D, whole = diagonal(tree, factor), diagonal(tree, M)
+    none: Scalar = 0.0
+    light = loop(n, lambda k, count: count + select(whole[k] * LIGHT < D[k], 0.0, 1.0), none)
     Y = [solve_Lt(tree, factor, _row(terms.matrix, r, n), unit=True) for r in rows]
     Z = [_over(y, D, n) for y in Y]
-    return Metric(factor, D, Z, [[_dot(Z[i], Y[j], n) for j in range(i + 1)] for i in rows])
+    return Metric(factor, D, light > 0.0, Z, [[_dot(Z[i], Y[j], n) for j in range(i + 1)] for i in rows])
 
 
 def _moved(m: Mechanism, metric: Metric, multipliers: list[Scalar], w: Array = ZEROS) -> Array:
@@ -108,12 +118,12 @@ def _moved(m: Mechanism, metric: Metric, multipliers: list[Scalar], w: Array = Z
     return solve_L(tree, metric.factor, _filled(tree.n, forced), unit=True)
 
 
-def _pivots(D: Array, n: int, doubtful: Bool) -> Array:
+def _pivots(metric: Metric, n: int, doubtful: Bool) -> Array:
     """The pivots of M, and behind them a negative number where the answer is in doubt."""
-    pivots = array(n + 1)
+    D, pivots = metric.D, array(n + 1)
     loop(n, lambda k, carry: _put(pivots, k, D[k], carry), ())
     first: Scalar = D[0] if n else 1.0
-    pivots[n] = select(doubtful, -1.0, first)
+    pivots[n] = select(either(metric.light, doubtful), -1.0, first)
     return pivots
 
 

@@ -146,27 +146,29 @@ def _projected(model: Model, q: FloatArray, v: FloatArray, check: bool) -> Float
     """The state after `onto_constraints`, q and v in one array."""
     batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     q, v = np.broadcast_to(q, (*batch, model.nq)), np.broadcast_to(v, (*batch, model.nv))
-    state, by_rank = np.empty((*batch, model.nq + model.nv)), np.ones(batch, dtype=bool)
-    if len(model.constraint_names) <= LARGEST:
-        try:
-            results = run(model, "onto_constraints", {"q": q, "v": v}, check=check, call_as="onto_constraints")
-        except SingularError:
-            by_rank = massless(model, q)
-            if not model.constraints or not by_rank.any():
-                raise
-            if not by_rank.all():
-                state[~by_rank] = _projected(model, q[~by_rank], v[~by_rank], check)
-        else:
-            state = results["state"]
-            if "pivots" not in results:
-                return state
-            by_rank = results["pivots"][..., model.nv] < 0.0
-    if by_rank.any():
-        place, speed = q[by_rank], v[by_rank]
-        errors = constraint_errors(model, place, check=check)
-        place = integrate(model, place, _shortest(model, place, np.zeros_like(speed), -errors, check), check=check)
-        state[by_rank] = np.concatenate([place, _shortest(model, place, speed, None, check)], axis=-1)
-    return state
+    if len(model.constraint_names) > LARGEST:
+        return _projected_by_rank(model, q, v, check)
+    try:
+        results = run(model, "onto_constraints", {"q": q, "v": v}, check=check, call_as="onto_constraints")
+    except SingularError:
+        held = massless(model, q)
+        if not model.constraints or not held.any():
+            raise
+        state = _projected_by_rank(model, q, v, check)
+        if not held.all():
+            state[~held] = _projected(model, q[~held], v[~held], check)
+        return state
+    if "pivots" in results:
+        doubtful = results["pivots"][..., model.nv] < 0.0
+        if doubtful.any():
+            results["state"][doubtful] = _projected_by_rank(model, q[doubtful], v[doubtful], check)
+    return results["state"]
+
+
+def _projected_by_rank(model: Model, q: FloatArray, v: FloatArray, check: bool) -> FloatArray:
+    errors = constraint_errors(model, q, check=check)
+    q = integrate(model, q, _shortest(model, q, np.zeros_like(v), -errors, check), check=check)
+    return np.concatenate([q, _shortest(model, q, v, None, check)], axis=-1)
 
 
 def _shortest(model: Model, q: FloatArray, v: FloatArray, aims: FloatArray | None, check: bool) -> FloatArray:

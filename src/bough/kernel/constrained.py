@@ -14,7 +14,7 @@ from bough.algorithms.loops import row_groups
 from bough.errors import ModelError, SingularError, UnknownNameError
 from bough.kernel.border import FloatArray, write_out
 from bough.kernel.dynamics import bias_forces, crba, forward_dynamics
-from bough.kernel.regular import made_regular, massless
+from bough.kernel.regular import light, made_regular, massless
 from bough.kernel.run import NO_CALLS, mechanism, read, require_model, run
 from bough.kernel.saddle import Nearest, nearest, whole_system
 from bough.kernel.specs import Options
@@ -170,8 +170,7 @@ def _where_massless(model: Model, arrays: Arrays, options: Options, check: bool)
     singular = np.broadcast_to(massless(model, read(model, "q", _given(arrays, "q"))), np.broadcast_shapes(*shapes))
     if not model.constraints or not singular.any():
         run(model, "constrained_dynamics", arrays, options, None, check)  # which names the joint
-    result = np.empty((*singular.shape, model.nv))
-    result[singular] = _by_rank(model, _picked(model, arrays, singular), options, "null_space", check).x
+    result = _by_rank(model, arrays, options, "null_space", check).x
     if not singular.all():
         others = _picked(model, arrays, ~singular)
         result[~singular] = _accelerations(model, others, "multipliers", options, None, check, None)
@@ -250,18 +249,18 @@ def _by_rank(model: Model, arrays: Arrays, options: Options, method: str, check:
         tau = read(model, "tau", tau, check) + np.einsum("...rn,...r->...n", loop_jacobian(model, q, check=check), f)
     terms = run(model, "constraint_terms", {"q": q, "v": v}, options, check=check, whole=True)
     M, L, aims, groups = crba(model, q, check=check), terms["L"], terms["aims"], row_groups(mechanism(model))
-    try:
-        free = forward_dynamics(model, q, v, tau, f_ext, check=check)
-        if method != "kkt":
-            return nearest(M, L, free, aims, groups)
-        force = np.asarray(tau) - bias_forces(model, q, v, f_ext, check=check)
-    except SingularError:
-        if not model.constraints:
-            raise
-        M, weighted = made_regular(model, np.asarray(q), M, L, groups)
-        force = np.asarray(tau) - bias_forces(model, q, v, f_ext, check=check)
+    force = read(model, "tau", tau, check) - bias_forces(model, q, v, f_ext, check=check)
+    batch = np.broadcast_shapes(M.shape[:-2], L.shape[:-2], force.shape[:-1])
+    held = np.broadcast_to(light(model, read(model, "q", q, check)), batch) & bool(model.constraints)
+    free = np.empty((*batch, model.nv))
+    if not held.all():
+        some = _picked(model, {"q": q, "v": v, "tau": tau, "f_ext": f_ext}, ~held)
+        free[~held] = forward_dynamics(model, *some.values(), check=check)  # type: ignore[arg-type]
+    if held.any():
+        M, weighted = made_regular(model, read(model, "q", q, check), M, L, groups)
         force = force + np.einsum("...nr,...r->...n", weighted, aims)
-        free = np.linalg.solve(M, force[..., np.newaxis])[..., 0]
+        whole, right = np.broadcast_to(M, (*batch, *M.shape[-2:])), np.broadcast_to(force, free.shape)
+        free[held] = np.linalg.solve(whole[held], right[held][..., np.newaxis])[..., 0]
     return whole_system(M, L, free, force, aims, groups) if method == "kkt" else nearest(M, L, free, aims, groups)
 
 

@@ -148,6 +148,11 @@ def vanishing_pivots(values: FloatArray, tree: Tree) -> NDArray[np.bool_]:
     return np.asarray(_diagonal(_run("ltdl", values, tree), tree) <= _limits(values, tree))
 
 
+def small_pivots(values: FloatArray, tree: Tree, part: float) -> NDArray[np.bool_]:
+    """Which pivots of packed matrices are no more than a part of the diagonal entry they are left of, (*batch, n)."""
+    return np.asarray(_diagonal(_run("ltdl", values, tree), tree) <= part * _diagonal(values, tree))
+
+
 def _limits(values: FloatArray, tree: Tree) -> FloatArray:
     """What a pivot must exceed: a few units of rounding of the diagonal it is left of."""
     return np.asarray(min(tree.n, 8) * np.finfo(values.dtype).eps * _diagonal(values, tree))

@@ -1,4 +1,4 @@
-"""Mass matrices that are singular by themselves and regular with loops: bodies without mass on joints that loops hold.
+"""Mass matrices that are regular only with loops: bodies without mass, or almost, on joints that loops hold.
 
 Where L q̈ = c, M q̈ = f + Lᵀ λ and (M + Lᵀ W L) q̈ = f + Lᵀ W c + Lᵀ λ say the same, for any weights W. The second matrix
 is regular if every motion either has inertia or is held by a loop: whatever is unique can be computed from it.
@@ -11,16 +11,23 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.algorithms.closed_loops import LIGHT
 from bough.errors import SingularError
 from bough.kernel.border import FloatArray
-from bough.kernel.factors import vanishing_pivots
-from bough.kernel.run import read, run
+from bough.kernel.factors import small_pivots, vanishing_pivots
+from bough.kernel.run import run
 from bough.model import Model
 
-__all__ = ["made_regular", "massless"]
+__all__ = ["light", "made_regular", "massless"]
 
-LEAST = 1e-12
+LEAST = 1e-13
 """An eigenvalue of the matrix, with its diagonal scaled to ones, that counts as zero."""
+
+
+def light(model: Model, q: FloatArray) -> NDArray[np.bool_]:
+    """In which states (...) some joint of the tree moves almost nothing that has inertia."""
+    packed = run(model, "crba", {"q": q}, check=False)["M"]
+    return np.asarray(small_pivots(packed, model.dof_tree, LIGHT).any(axis=-1))
 
 
 def massless(model: Model, q: FloatArray) -> NDArray[np.bool_]:
@@ -32,17 +39,18 @@ def massless(model: Model, q: FloatArray) -> NDArray[np.bool_]:
 def made_regular(
     model: Model, q: FloatArray, M: FloatArray, L: FloatArray, groups: Sequence[int]
 ) -> tuple[FloatArray, FloatArray]:
-    """M + Lᵀ W L (..., n, n) and Lᵀ W (..., n, rows), where W is zero unless M is singular.
+    """M + Lᵀ W L (..., n, n) and Lᵀ W (..., n, rows), where W is zero unless some joint is light.
 
     Raises
     ------
     SingularError
         If that matrix is singular too; the message names a joint.
     """
-    singular = massless(model, read(model, "q", q, check=False))
-    weighted = np.swapaxes(L, -1, -2) * np.where(singular[..., np.newaxis], _weights(M, L, groups), 0.0)[..., None, :]
+    held = light(model, q)[..., np.newaxis]
+    weighted = np.swapaxes(L, -1, -2) * np.where(held, _weights(M, L, groups), 0.0)[..., np.newaxis, :]
     whole = M + weighted @ L
-    _require_regular(model, whole, singular)
+    if held.any():
+        _require_regular(model, whole, massless(model, q))
     return whole, weighted
 
 
@@ -50,8 +58,7 @@ def _weights(M: FloatArray, L: FloatArray, groups: Sequence[int]) -> FloatArray:
     """The inertia that each group of rows moves, by the diagonal of M."""
     diagonal = np.diagonal(M, axis1=-2, axis2=-1)
     largest = diagonal.max(axis=-1, keepdims=True, initial=0.0)
-    moves = diagonal > LEAST * largest
-    mobility = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=moves)
+    mobility = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > LIGHT * largest)
     number = np.asarray(groups, dtype=int)
     squares = np.einsum("...rn,...n->...r", L * L, mobility) @ np.equal.outer(number, number).astype(float)
     some = np.broadcast_to(np.where(largest > 0.0, largest, 1.0), squares.shape)
