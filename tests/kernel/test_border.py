@@ -19,7 +19,8 @@ def build() -> bough.Model:
     b = bough.Builder("machine", gravity=(0.3, -0.2, -9.7))
     b.add("base", bough.Free(), mass=2.0, com=(0.1, 0.2, 0), inertia=(0.3, 0.2, 0.25))
     b.add("arm", bough.Revolute((1, 2, 3)), "base", at=(0.1, 0.2, 0.3), mass=1.0, com=(0, 0.2, 0), inertia=0.1)
-    b.add("ball", bough.Spherical(), "arm", at=(0.1, 0, 0.3), mass=1.0, com=(0, 0.2, 0.1), inertia=0.1)
+    soft = {"stiffness": 2.0, "damping": 0.3}
+    b.add("ball", bough.Spherical(), "arm", at=(0.1, 0, 0.3), mass=1.0, com=(0, 0.2, 0.1), inertia=0.1, **soft)
     b.add("flap", bough.Mimic(bough.Revolute("x"), "arm", -0.5, 0.2), "base", mass=0.5, com=(0, 0.3, 0.1), inertia=0.1)
     b.frame("tip", "ball", at=(0.1, 0, 0))
     b.loop("ring", bough.Universal(), "flap", "tip", at=(0.2, 0, 0.1))
@@ -61,6 +62,7 @@ CALLS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     "loop_jacobian": (("q",), bough.loop_jacobian),
     "constrained_dynamics": (("q", "v", "tau", "f_ext"), bough.constrained_dynamics),
     "consistent_velocity": (("q", "v"), bough.consistent_velocity),
+    "passive_forces": (("q", "v"), bough.passive_forces),
     "integrate": (("q", "v"), bough.integrate),
     "difference": (("q0", "q1"), bough.difference),
     "interpolate": (("q0", "q1", "t"), bough.interpolate),
@@ -100,6 +102,8 @@ def test_every_function_of_arrays_is_here() -> None:
         "random",
         "topologies",
     }
+    # with several results: tests/algorithms
+    others |= {"constrained_reactions", "onto_constraints"}
     # of systems, or of models without followers: tests/lagrange
     others |= {"ldlt", "multipliers", "maximal", "maximal_dynamics", "joint_positions", "joint_velocities"}
     others |= {"joint_accelerations", "joint_reactions", "reaction_multipliers"}
