@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import mujoco
@@ -272,6 +273,7 @@ def test_limits_of_loops() -> None:
     assert model.loop_limits("stiffness").tolist() == [0.0, 1.0, 2.0]
     assert model.loop_limits("rest").tolist() == [0.0, 0.0, 0.0]
     assert model != plain.with_loop("second", bough.Universal("x", "y"), "coupler", "rocker", **sides)
+    assert pickle.loads(pickle.dumps(model)) == model
     with pytest.raises(bough.UnknownNameError, match="no sort of limit is called 'armature'"):
         model.loop_limits("armature")
     for wrong, message in (
