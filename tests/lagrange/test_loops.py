@@ -8,7 +8,7 @@ import pytest
 import bough
 from closeness import assert_close
 from mechanisms import Floats, closed, random_loops
-from model_strategies import JOINTS
+from model_strategies import JOINTS, random_rotation
 
 
 def in_maximal_coordinates(
@@ -58,6 +58,21 @@ def test_random_mechanisms_with_every_joint(kind: str, more: list[str], rng: np.
         assert_close(found, motion.acceleration, 1e-9)
     else:  # too much is asked, and the nearest motion depends on what is measured how
         assert np.abs(motion.residual).max() > 1e-9
+
+
+def test_a_loop_that_holds_nothing_is_no_conflict() -> None:
+    """Sliders cannot turn: a joint that keeps them from turning asks for nothing, but for rounding."""
+    b = bough.Builder("gantry")
+    tilt = random_rotation(np.random.default_rng(0))
+    for k, axis in enumerate("xyz"):
+        parent = f"b{k - 1}" if k else "world"
+        b.add(f"b{k}", bough.Prismatic(axis), parent, rotation=tilt, mass=1.0, inertia=0.1)
+    model = b.build()
+    turned = bough.placements(model, np.zeros(3))[2, :3, :3]
+    model = model.with_loop("square", bough.Translational(), "world", "b2", successor_rotation=turned.T)
+    motion = bough.constrained_motion(model, np.full(3, 0.1), np.ones(3), np.zeros(3))
+    assert motion.rank == 0
+    assert motion.conflicts == ()
 
 
 def coupled() -> bough.Model:

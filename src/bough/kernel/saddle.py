@@ -25,6 +25,9 @@ RANK = 1e-6
 BROKEN = 1e-6
 """A residual beyond this part of what constraints and free motion ask for is a conflict."""
 
+ROUNDING = 1e-9
+"""A residual below this (m/s², rad/s²) never is: where nothing is asked for, all there is may be rounding."""
+
 CLEAR = 1e-10
 """The whole system is solved as it is if the inverse of its condition number is larger."""
 
@@ -115,7 +118,8 @@ def _judged(
     reached = _times(L, x)
     size = np.sqrt(np.sum(aims * aims + _times(L, free) ** 2, axis=-1, keepdims=True))
     residual = reached - aims
-    return Nearest(x, multipliers, np.asarray(rank, np.int64), residual, np.abs(residual) > BROKEN * size)
+    broken = np.abs(residual) > np.maximum(BROKEN * size, ROUNDING)
+    return Nearest(x, multipliers, np.asarray(rank, np.int64), residual, broken)
 
 
 def _cholesky(M: FloatArray) -> FloatArray:
