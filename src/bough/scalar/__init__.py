@@ -14,6 +14,7 @@ from bough.scalar.control import (
     switch,
 )
 from bough.scalar.counting import Count, Counted, Tally, part
+from bough.scalar.dual import Dual, derivative
 from bough.scalar.functions import (
     absolute,
     atan2,
@@ -40,6 +41,7 @@ __all__ = [
     "Control",
     "Count",
     "Counted",
+    "Dual",
     "Index",
     "Kind",
     "Op",
@@ -55,6 +57,7 @@ __all__ = [
     "atan2",
     "both",
     "cos",
+    "derivative",
     "either",
     "gather",
     "gather_index",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 
 from bough.scalar.ops import OPS
-from bough.scalar.symbolic import Bool, Scalar, Symbolic
+from bough.scalar.symbolic import Bool, Scalar, Symbolic, recorder
 
 __all__ = [
     "absolute",
@@ -48,25 +49,23 @@ def cos(x: Scalar) -> Scalar:
 
 def atan2(y: Scalar, x: Scalar) -> Scalar:
     """Angle of the point (x, y) in radians, in [-pi, pi]."""
-    for argument in (y, x):
-        if isinstance(argument, Symbolic):
-            return argument.record(OPS["atan2"], (y, x))
-    assert not isinstance(y, Symbolic) and not isinstance(x, Symbolic)
+    if isinstance(y, Symbolic) or isinstance(x, Symbolic):
+        return recorder(y, x).record(OPS["atan2"], (y, x))
     return math.atan2(y, x)
 
 
 def multiply_add(a: Scalar, b: Scalar, c: Scalar) -> Scalar:
     """A b + c, rounded once."""
-    for argument in (a, b, c):
-        if isinstance(argument, Symbolic):
-            return argument.record(OPS["fma"], (a, b, c))
+    symbolic = [x for x in (a, b, c) if isinstance(x, Symbolic)]
+    if symbolic:
+        return reduce(recorder, symbolic).record(OPS["fma"], (a, b, c))
     return float(OPS["fma"].meaning(a, b, c))
 
 
 def select(condition: Bool, a: Scalar, b: Scalar) -> Scalar:
     """`a` where the condition holds, `b` elsewhere; both are computed."""
     if isinstance(condition, Symbolic):
-        return a if a is b else condition.record(OPS["select"], (condition, a, b))
+        return a if a is b else recorder(recorder(condition, a), b).record(OPS["select"], (condition, a, b))
     return a if condition else b
 
 

@@ -14,7 +14,7 @@ from typing import NoReturn, TypeAlias, Union
 from bough.errors import ProgramError
 from bough.scalar.ops import OPS, Op
 
-__all__ = ["Bool", "Index", "Scalar", "Symbolic", "SymbolicIndex"]
+__all__ = ["Bool", "Index", "Scalar", "Symbolic", "SymbolicIndex", "recorder"]
 
 
 class Symbolic:
@@ -22,6 +22,9 @@ class Symbolic:
 
     __slots__ = ()
     __array_ufunc__ = None  # NumPy scalars must leave mixed arithmetic to us
+
+    level: int = 0
+    """Of the operands of an operation, one of the highest level records it: it knows those within it."""
 
     def record(self, op: Op, arguments: tuple[Scalar | Bool, ...]) -> Symbolic:
         """Note that `op` is applied to `arguments` (at least one symbolic) and return the result."""
@@ -63,16 +66,16 @@ class Symbolic:
         return self
 
     def __lt__(self, other: Scalar) -> Bool:
-        return self.record(OPS["lt"], (self, other))
+        return recorder(self, other).record(OPS["lt"], (self, other))
 
     def __le__(self, other: Scalar) -> Bool:
-        return self.record(OPS["le"], (self, other))
+        return recorder(self, other).record(OPS["le"], (self, other))
 
     def __gt__(self, other: Scalar) -> Bool:
-        return self.record(OPS["lt"], (other, self))
+        return recorder(self, other).record(OPS["lt"], (other, self))
 
     def __ge__(self, other: Scalar) -> Bool:
-        return self.record(OPS["le"], (other, self))
+        return recorder(self, other).record(OPS["le"], (other, self))
 
     def __eq__(self, other: object) -> NoReturn:
         raise ProgramError("whether symbolic scalars are equal is not known: compare with < or <=, or decide by kind")
@@ -171,7 +174,13 @@ def _signed(negative: bool, a: Scalar) -> Scalar:
     return -a if negative else a
 
 
+def recorder(a: Scalar | Bool, b: Scalar | Bool) -> Symbolic:
+    """The one of two operands, at least one of them symbolic, that records what is done to both."""
+    if isinstance(a, Symbolic) and not (isinstance(b, Symbolic) and b.level > a.level):
+        return a
+    assert isinstance(b, Symbolic)
+    return b
+
+
 def _apply(op: Op, a: Scalar, b: Scalar) -> Scalar:
-    owner = a if isinstance(a, Symbolic) else b
-    assert isinstance(owner, Symbolic)
-    return owner.record(op, (a, b))
+    return recorder(a, b).record(op, (a, b))
