@@ -75,6 +75,7 @@ from bough.kernel.kinematics import (
     velocities,
 )
 from bough.kernel.layouts import from_drake, from_mujoco, from_pinocchio, to_drake, to_mujoco, to_pinocchio
+from bough.kernel.linkage import Linkage, LinkageTerms, LinkedMotion
 from bough.kernel.maximal import (
     Maximal,
     MaximalLoops,
@@ -92,7 +93,7 @@ from bough.kernel.reactions import ConstrainedReactions, constrained_reactions
 from bough.kernel.rerooting import rerooting
 from bough.kernel.spanning import spanning
 from bough.kernel.treematrix import TreeMatrix
-from bough.lagrange import Auxiliary, System
+from bough.lagrange import Auxiliary, System, bodies, constraints
 from bough.model import (
     Builder,
     Cylindrical,
@@ -144,6 +145,9 @@ __all__ = [
     "Geometry",
     "Helical",
     "Joint",
+    "Linkage",
+    "LinkageTerms",
+    "LinkedMotion",
     "LoadError",
     "LoadWarning",
     "Loop",
@@ -177,6 +181,7 @@ __all__ = [
     "anticipate",
     "assemble",
     "bias_forces",
+    "bodies",
     "cache",
     "center_of_mass",
     "center_of_mass_jacobian",
@@ -190,6 +195,7 @@ __all__ = [
     "constraint_bias",
     "constraint_errors",
     "constraint_jacobian",
+    "constraints",
     "coriolis_forces",
     "coriolis_matrix",
     "count",

@@ -1,0 +1,382 @@
+"""Bodies and constraints of many kinds in maximal coordinates: the public class."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.errors import AssemblyError, ModelError, SingularError, UnknownNameError
+from bough.kernel.border import FloatArray
+from bough.kernel.constrained import TIME_CONSTANT
+from bough.kernel.linkage_programs import Found, read_state, run_errors, run_integrate, run_rates, run_terms, solve
+from bough.lagrange import System
+from bough.lagrange.bodies import Body
+from bough.lagrange.constraints import Constraint
+from bough.lagrange.description import read_layout
+from bough.lagrange.layout import Layout
+from bough.lagrange.linkage import Level
+from bough.model import BASE
+from bough.model.arguments import require_name
+
+__all__ = ["Linkage", "LinkageTerms", "LinkedMotion"]
+
+STEPS = 50
+"""Newton steps after which a projection gives up."""
+
+
+class LinkedMotion(NamedTuple):
+    """How the bodies of a linkage move, and what holds them.
+
+    Attributes
+    ----------
+    motion
+        Accelerations or velocities of the bodies (..., nv), one body after the other.
+    multipliers
+        Forces or impulses of the constraints (..., nc), in the order in which they were added; N or N m, times s for
+        impulses, for rows in m or rad. The constraints act on the bodies with Jᵀ times these.
+    conflicts
+        Names of constraints that cannot be met in some state, because others contradict them. They are met in the
+        sense of least squares.
+    """
+
+    motion: FloatArray
+    multipliers: FloatArray
+    conflicts: tuple[str, ...]
+
+
+class LinkageTerms(NamedTuple):
+    """M v̇ = Jᵀ λ + force and J v̇ + c = 0 of a linkage: the first five are the arguments of `multipliers`.
+
+    Attributes
+    ----------
+    system
+        The bodies and the primary constraints, in the order of ``linkage.primary``.
+    mass, jacobian, force, c
+        Their blocks and numbers, as `multipliers` and `ldlt` take them.
+    auxiliary_jacobian
+        Blocks of the auxiliary constraints, in the order of ``linkage.auxiliary``: for each of its bodies but the
+        world rows times dimension, row by row.
+    auxiliary_c
+        What they ask for, row by row.
+    """
+
+    system: System
+    mass: FloatArray
+    jacobian: FloatArray
+    force: FloatArray
+    c: FloatArray
+    auxiliary_jacobian: FloatArray
+    auxiliary_c: FloatArray
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class Linkage:
+    """Bodies of many kinds that move by themselves, and constraints of many kinds between them; immutable.
+
+    The kinds are in `bough.bodies` and `bough.constraints`; users may write others. The state is x (nx numbers) and v
+    (nv numbers), those of one body after the other. Constraints between two bodies, or one and the world, that close no
+    loop are *primary* and solved in linear time; all others are *auxiliary* and solved around them. Arrays may have any
+    leading batch axes; computations are in float64.
+
+    Parameters
+    ----------
+    bodies
+        Each body by name.
+    constraints
+        Each constraint by name, with the names of its bodies: ``{"rod": (Distance(1.0), "a", "b")}``. ``"world"`` is a
+        body too, and the one meant where a name is left out at the end.
+    gravity
+        Acceleration of gravity (m/s²); bodies in the plane feel its x and y.
+
+    Examples
+    --------
+    >>> import bough
+    >>> bob = bough.Linkage({"bob": bough.bodies.Particle(2.0)}, {"rod": (bough.constraints.Distance(1.0), "bob")})
+    >>> bob.accelerations(x=[0.0, 0.0, -1.0], v=[1.0, 0.0, 0.0]).motion
+    array([0., 0., 1.])
+    """
+
+    layout: Layout
+    body_names: tuple[str, ...]
+    constraint_names: tuple[str, ...]
+
+    def __init__(
+        self,
+        bodies: Mapping[str, Body] | None = None,
+        constraints: Mapping[str, tuple[object, ...]] | None = None,
+        gravity: ArrayLike = (0.0, 0.0, -9.81),
+    ) -> None:
+        kinds, given = dict(bodies or {}), dict(constraints or {})
+        object.__setattr__(self, "layout", read_layout(kinds, given, gravity))
+        object.__setattr__(self, "body_names", tuple(kinds))
+        object.__setattr__(self, "constraint_names", tuple(given))
+
+    def with_body(self, name: str, body: Body) -> Linkage:
+        """The same linkage with one more body."""
+        require_name(name, "a body")
+        if name in self._bodies:
+            raise ModelError(f"body {name!r}: there is a body of this name already")
+        return Linkage({**self._bodies, name: body}, self._constraints, self.layout.gravity)
+
+    def with_constraint(self, name: str, constraint: Constraint, *bodies: str) -> Linkage:
+        """The same linkage with one more constraint, on bodies given by name."""
+        require_name(name, "a constraint")
+        if name in self._constraints:
+            raise ModelError(f"constraint {name!r}: there is a constraint of this name already")
+        return Linkage(self._bodies, {**self._constraints, name: (constraint, *bodies)}, self.layout.gravity)
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.body_names)} bodies, {len(self.primary)} primary and {len(self.auxiliary)} auxiliary"
+        return f"<Linkage: {counts} constraints, nx = {self.nx}, nv = {self.nv}, nc = {self.nc}>"
+
+    # ---- what is where -------------------------------------------------------------------------------------------
+
+    @property
+    def nx(self) -> int:
+        """Number of position variables."""
+        return self.layout.nx
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities."""
+        return self.layout.system.nv
+
+    @property
+    def nc(self) -> int:
+        """Number of rows of all constraints."""
+        return self.layout.nc
+
+    @property
+    def primary(self) -> tuple[str, ...]:
+        """Names of the primary constraints."""
+        return tuple(self.constraint_names[k] for k in self.layout.primary)
+
+    @property
+    def auxiliary(self) -> tuple[str, ...]:
+        """Names of the auxiliary constraints."""
+        return tuple(self.constraint_names[k] for k in self.layout.auxiliary)
+
+    def x_slice(self, body: str) -> slice:
+        """Where the position of a body is in x."""
+        k = self._number(body)
+        return slice(*(int(n) for n in self.layout.x_starts[k : k + 2]))
+
+    def v_slice(self, body: str) -> slice:
+        """Where the velocity of a body is in v."""
+        k = self._number(body)
+        return slice(*(int(n) for n in self.layout.system.v_starts[k : k + 2]))
+
+    def rows(self, constraint: str) -> slice:
+        """Which rows belong to a constraint, among its multipliers and errors."""
+        if constraint not in self._row_starts:
+            raise UnknownNameError("constraint", constraint, self.constraint_names)
+        start = self._row_starts[constraint]
+        made = self._constraints[constraint][0]
+        assert isinstance(made, Constraint)
+        return slice(start, start + made.rows)
+
+    def neutral(self) -> FloatArray:
+        """The position (nx,) in which every body is at the origin."""
+        return np.array([x for body in self.layout.bodies for x in body.neutral()])
+
+    # ---- positions -----------------------------------------------------------------------------------------------
+
+    def errors(self, x: ArrayLike, time: ArrayLike = 0.0) -> FloatArray:
+        """How far constraints on positions are from being met (..., nc), mostly in m or rad; zero for all others.
+
+        Of a one-sided constraint it is the distance, which may be positive.
+        """
+        return run_errors(self.layout, self._state(x=x, v=np.zeros(self.nv), time=time))["errors"][
+            ..., self.layout.rows
+        ]
+
+    def rates(self, x: ArrayLike, v: ArrayLike, time: ArrayLike = 0.0) -> FloatArray:
+        """How far velocities are from meeting the constraints (..., nc), mostly in m/s or rad/s."""
+        return run_errors(self.layout, self._state(x=x, v=v, time=time))["rates"][..., self.layout.rows]
+
+    def position_rates(self, x: ArrayLike, v: ArrayLike) -> FloatArray:
+        """Rates of the position variables (..., nx)."""
+        return run_rates(self.layout, self._state(x=x, v=v))
+
+    def integrate(self, x: ArrayLike, v: ArrayLike) -> FloatArray:
+        """Positions reached from x by moving with the constant velocities v for a unit of time (..., nx)."""
+        return run_integrate(self.layout, self._state(x=x, v=v))
+
+    def project(self, x: ArrayLike, time: ArrayLike = 0.0, *, tolerance: float = 1e-10) -> FloatArray:
+        """Positions (..., nx) near x that meet all constraints on positions, by Newton steps in the metric of M.
+
+        Steps obey constraints on velocities as well: what rolls is rolled into place.
+
+        Raises
+        ------
+        AssemblyError
+            If some constraint is still off by more than `tolerance` (m, rad) in the end; the message names it.
+        """
+        state = self._state(x=x, v=np.zeros(self.nv), force=np.zeros(self.nv), time=time)
+        two_sided = ~self._one_sided
+        for _ in range(STEPS):
+            e = run_errors(self.layout, {key: state[key] for key in ("x", "v", "time")})["errors"]
+            off = np.where(two_sided, np.abs(e), -np.minimum(e, 0.0))[..., self.layout.rows]
+            worst = off.max(initial=0.0)
+            if worst <= tolerance or not math.isfinite(worst):
+                break
+            y = self._solved("position", 1.0, state).y
+            moving = off.max(axis=-1, keepdims=True) > tolerance  # those that are there stay
+            state["x"] = run_integrate(self.layout, {"x": state["x"], "v": np.where(moving, y, 0.0)})
+        if not worst <= tolerance:
+            k = int(np.unravel_index(int(np.argmax(off)), off.shape)[-1])
+            raise AssemblyError(
+                f"constraint {self._name_of_row(k)!r} is off by {worst:.3g} m or rad in the end, "
+                f"expected at most {tolerance:g}: no position that meets all constraints was found near x"
+            )
+        return state["x"]
+
+    # ---- three levels --------------------------------------------------------------------------------------------
+
+    def terms(
+        self,
+        x: ArrayLike,
+        v: ArrayLike,
+        force: ArrayLike | None = None,
+        time: ArrayLike = 0.0,
+        *,
+        time_constant: float = TIME_CONSTANT,
+    ) -> LinkageTerms:
+        """The equations of the accelerations; arguments are those of `accelerations`.
+
+        Where no constraint is auxiliary, ``a, lam = bough.multipliers(*linkage.terms(x, v)[:5])``.
+        """
+        made = run_terms(
+            self.layout, "acceleration", _rate(time_constant), self._state(x=x, v=v, force=force, time=time)
+        )
+        J, c, system = made["jacobian"], made["c"], self.layout.system
+        first, rows = system.jacobian_size, system.nc
+        return LinkageTerms(
+            system, made["mass"], J[..., :first], made["f"], c[..., :rows], J[..., first:], c[..., rows:]
+        )
+
+    def accelerations(
+        self,
+        x: ArrayLike,
+        v: ArrayLike,
+        force: ArrayLike | None = None,
+        time: ArrayLike = 0.0,
+        *,
+        time_constant: float = TIME_CONSTANT,
+    ) -> LinkedMotion:
+        """Accelerations under forces: M v̇ = Jᵀ λ + weight + force.
+
+        Parameters
+        ----------
+        x, v
+            Positions (..., nx) and velocities (..., nv), which should meet the constraints: see `project`, `impulses`.
+        force
+            Forces on the bodies from outside (..., nv), laid out as v: force · v is power. None for none.
+        time
+            In s (...), for constraints that depend on it.
+        time_constant
+            Errors e decay as ë + 2 ė/T + e/T² = 0, those of constraints on velocities as ṙ + r/T = 0; s. Infinity
+            leaves them alone. Each value has a program of its own.
+
+        Raises
+        ------
+        SingularError
+            If the rows of a primary constraint depend on each other in some state; the message names it.
+        """
+        state = self._state(x=x, v=v, force=force, time=time)
+        return self._motion(self._solved("acceleration", _rate(time_constant), state))
+
+    def first_order(
+        self,
+        x: ArrayLike,
+        force: ArrayLike | None = None,
+        time: ArrayLike = 0.0,
+        *,
+        time_constant: float = TIME_CONSTANT,
+    ) -> LinkedMotion:
+        """Velocities in a world without inertia, where force is mass times velocity: M v = Jᵀ λ + force.
+
+        For moving a linkage about by hand: it goes where it is pulled and stops when it is let go. There is no weight.
+        Errors decay as ė + e/T = 0.
+        """
+        state = self._state(x=x, v=np.zeros(self.nv), force=force, time=time)
+        return self._motion(self._solved("first order", _rate(time_constant), state))
+
+    def impulses(
+        self, x: ArrayLike, v: ArrayLike, impulse: ArrayLike | None = None, time: ArrayLike = 0.0
+    ) -> LinkedMotion:
+        """Velocities v⁺ right after impulses, such as constraints allow: M (v⁺ - v) = Jᵀ λ + impulse.
+
+        `impulse` is laid out as v (..., nv), in N s or N m s. Without one, velocities are made consistent: v⁺ is the
+        nearest to v in the metric of M.
+        """
+        return self._motion(self._solved("impulse", 0.0, self._state(x=x, v=v, force=impulse, time=time)))
+
+    # ---- within --------------------------------------------------------------------------------------------------
+
+    def _solved(self, level: Level, rate: float, state: dict[str, FloatArray]) -> Found:
+        try:
+            return solve(self.layout, level, rate, state)
+        except SingularError as error:
+            names = f"bodies are {_listed(self.body_names)}; constraints counted from 0 are {_listed(self.primary)}"
+            raise SingularError(f"{error} ({names})") from None
+
+    def _motion(self, found: Found) -> LinkedMotion:
+        broken = found.broken.reshape(-1, self.nc)[:, self.layout.rows].any(axis=0)
+        names = dict.fromkeys(self._name_of_row(int(k)) for k in np.flatnonzero(broken))
+        return LinkedMotion(found.y, found.multipliers[..., self.layout.rows], tuple(names))
+
+    def _state(self, **given: ArrayLike | None) -> dict[str, FloatArray]:
+        return read_state(self.layout, self.body_names, given)
+
+    @cached_property
+    def _bodies(self) -> dict[str, Body]:
+        return dict(zip(self.body_names, self.layout.bodies, strict=True))
+
+    @cached_property
+    def _constraints(self) -> dict[str, tuple[object, ...]]:
+        called = (BASE, *self.body_names)
+        pairs = zip(self.constraint_names, self.layout.ties, strict=True)
+        return {name: (tie.constraint, *(called[k] for k in tie.bodies)) for name, tie in pairs}
+
+    @cached_property
+    def _row_starts(self) -> dict[str, int]:
+        sizes = [tie.constraint.rows for tie in self.layout.ties]
+        return {name: int(n) for name, n in zip(self.constraint_names, np.cumsum([0, *sizes]), strict=False)}
+
+    @cached_property
+    def _one_sided(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Of each row inside, whether it is one-sided."""
+        kinds = [self.layout.ties[k].constraint for k in self.layout.order]
+        return np.array([kind.one_sided for kind in kinds for _ in range(kind.rows)], np.bool_)
+
+    def _name_of_row(self, row: int) -> str:
+        starts = np.array(list(self._row_starts.values()))
+        return self.constraint_names[int(np.searchsorted(starts, row, side="right")) - 1]
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {name: k for k, name in enumerate(self.body_names)}
+
+    def _number(self, body: str) -> int:
+        if body not in self._numbers:
+            raise UnknownNameError("body", body, self.body_names)
+        return self._numbers[body]
+
+
+def _rate(time_constant: float) -> float:
+    """1/T in 1/s."""
+    if not isinstance(time_constant, int | float) or math.isnan(time_constant) or not time_constant > 0.0:
+        raise ModelError(f"the time constant of constraints is {time_constant!r}, expected a positive number (s)")
+    return 1.0 / time_constant
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:12])
+    return shown + (f", … ({len(names)} in all)" if len(names) > 12 else "")

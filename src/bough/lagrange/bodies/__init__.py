@@ -1,0 +1,8 @@
+"""Kinds of bodies in maximal coordinates, for `bough.Linkage`; write your own as a subclass of `Body`."""
+
+from bough.lagrange.bodies.contract import Body
+from bough.lagrange.bodies.particle import Particle
+from bough.lagrange.bodies.rigid import PlanarRigid, Rigid
+from bough.lagrange.bodies.scaled import ScaledRigid
+
+__all__ = ["Body", "Particle", "PlanarRigid", "Rigid", "ScaledRigid"]

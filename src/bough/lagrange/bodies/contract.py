@@ -1,0 +1,126 @@
+"""The contract of bodies in maximal coordinates. No algorithm names a kind of body; all a body is, it says here.
+
+A body has a position x of nx numbers and a velocity v of nv, over scalars. Bodies that differ in numbers alone share
+one canonical body and tell the numbers as `parameters`; one that overrides neither is its own kind, which is always
+right.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import NoReturn
+
+from bough.errors import ModelError
+from bough.scalar import Scalar
+from bough.spatial import ZERO, Vector
+
+__all__ = ["WORLD", "Body", "Scalars", "World"]
+
+Scalars = Sequence[Scalar]
+
+
+class Body(ABC):
+    """A kind of body: how it moves, and what inertia it has.
+
+    Subclasses must be immutable and hashable (frozen dataclasses are), and give `nx`, `nv`, `mass` and `force`. If x is
+    not a vector of numbers whose rates are v, they also give `neutral`, `rate` and `integrate`. Constraints of the
+    package ask a body for its points: those that say `point` (and `direction`, `spin`) can take part in them.
+    """
+
+    @property
+    @abstractmethod
+    def nx(self) -> int:
+        """Number of position variables."""
+
+    @property
+    @abstractmethod
+    def nv(self) -> int:
+        """Dimension: number of velocities."""
+
+    @abstractmethod
+    def mass(self, parameters: Scalars, x: Scalars) -> Sequence[Scalars]:
+        """The block of M: nv rows of nv, symmetric and positive definite."""
+
+    @abstractmethod
+    def force(self, parameters: Scalars, x: Scalars, v: Scalars, gravity: Vector) -> Scalars:
+        """What M v̇ is without constraints and forces from outside: weight, velocity products, springs; nv of them."""
+
+    # -- positions -------------------------------------------------------------------------------------------------
+
+    def neutral(self) -> tuple[float, ...]:
+        """The position at the origin."""
+        return (0.0,) * self.nx
+
+    def rate(self, parameters: Scalars, x: Scalars, v: Scalars) -> Scalars:
+        """Rates of the position variables, linear in v; nx of them."""
+        return list(v)
+
+    def integrate(self, parameters: Scalars, x: Scalars, v: Scalars) -> Scalars:
+        """The position reached from x by moving with the constant velocity v for a unit of time."""
+        return [a + b for a, b in zip(x, self.rate(parameters, x, v), strict=True)]
+
+    @property
+    def quaternions(self) -> tuple[int, ...]:
+        """Where unit quaternions (x y z w) begin in x."""
+        return ()
+
+    # -- points, for constraints -----------------------------------------------------------------------------------
+
+    space: int = 3
+    """Dimensions of the space that its points are in: 2 or 3. Places have three numbers; in a plane two count."""
+
+    def point(self, parameters: Scalars, x: Scalars, place: Scalars) -> Scalars:
+        """Where in the world a point of the body is, given in its own coordinates."""
+        self._refuse("points")
+
+    def direction(self, parameters: Scalars, x: Scalars, d: Scalars) -> Scalars:
+        """A direction of the body, given in its own axes, in those of the world."""
+        self._refuse("directions")
+
+    def spin(self, parameters: Scalars, x: Scalars, v: Scalars) -> Vector:
+        """The angular velocity in axes of the world."""
+        self._refuse("angular velocity")
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise ModelError(f"{self!r} has no {what}, which the constraint asks for")
+
+    # -- the same code for many bodies -----------------------------------------------------------------------------
+
+    @property
+    def canonical(self) -> Body:
+        """The body that stands for all bodies running the same code."""
+        return self
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        """The numbers in which this body differs from its canonical one."""
+        return ()
+
+
+class World(Body):
+    """What does not move. Its position is the time, which goes on with the velocity 1."""
+
+    nx = 1
+    nv = 1
+
+    def mass(self, parameters: Scalars, x: Scalars) -> Sequence[Scalars]:
+        self._refuse("mass")
+
+    def force(self, parameters: Scalars, x: Scalars, v: Scalars, gravity: Vector) -> Scalars:
+        self._refuse("force")
+
+    def point(self, parameters: Scalars, x: Scalars, place: Scalars) -> Scalars:
+        return list(place)
+
+    def direction(self, parameters: Scalars, x: Scalars, d: Scalars) -> Scalars:
+        return list(d)
+
+    def spin(self, parameters: Scalars, x: Scalars, v: Scalars) -> Vector:
+        return ZERO
+
+    def __repr__(self) -> str:
+        return "the world"
+
+
+WORLD = World()

@@ -1,0 +1,11 @@
+"""Kinds of constraints in maximal coordinates, for `bough.Linkage`; write your own as a subclass of `Constraint`."""
+
+from bough.lagrange.constraints.contract import Constraint, Side
+from bough.lagrange.constraints.joints import Jointed
+from bough.lagrange.constraints.points import Coincident, Distance, OnPlane, OnSurface, Path
+from bough.lagrange.constraints.velocities import Rolling, Skate, SpeedRatio
+
+__all__ = [
+    "Coincident", "Constraint", "Distance", "Jointed", "OnPlane", "OnSurface", "Path", "Rolling", "Side", "Skate",
+    "SpeedRatio",
+]  # fmt: skip

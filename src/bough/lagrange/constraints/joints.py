@@ -1,0 +1,136 @@
+"""Joints as constraints between two rigid bodies in space, as those that close loops (`algorithms/loops.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.errors import ModelError
+from bough.lagrange.bodies.contract import Body, Scalars, World
+from bough.lagrange.bodies.rigid import Rigid
+from bough.lagrange.constraints.contract import Constraint, Side, Sides
+from bough.lagrange.constraints.points import ORIGIN
+from bough.model import Joint, Mimic, Placement, combine
+from bough.model.arguments import read_placement, require_joint
+from bough.model.joints.closing import displacement, least_squares
+from bough.scalar import Scalar
+from bough.spatial import REST, STAY, Force, Matrix, Motion, Transform, Vector
+
+__all__ = ["Jointed"]
+
+
+@dataclass(frozen=True, init=False)
+class Jointed(Constraint):
+    """The second body moves relative to the first as a joint allows; both are rigid bodies in space, or the world.
+
+    Rows are along the axes of the joint's moving side: translations (m), then rotations (rad), less those it allows.
+
+    Parameters
+    ----------
+    joint
+        Any joint of bough but `Mimic`, or one of your own; `bough.Fixed()` is a weld.
+    at, rotation
+        Placement of the joint's fixed side in the first body: position (m) and (3, 3) rotation.
+    to, to_rotation
+        Placement of the joint's moving side in the second body.
+    """
+
+    joint: Joint
+    at: Placement
+    to: Placement
+
+    def __init__(
+        self,
+        joint: Joint,
+        at: ArrayLike | Placement = ORIGIN,
+        rotation: ArrayLike | None = None,
+        to: ArrayLike | Placement = ORIGIN,
+        to_rotation: ArrayLike | None = None,
+    ) -> None:
+        require_joint(joint, "a joint between bodies")
+        if isinstance(joint, Mimic):
+            raise ModelError(f"the joint between bodies is {joint!r}, expected one with a motion of its own")
+        object.__setattr__(self, "joint", joint)
+        object.__setattr__(self, "at", read_placement(at, None, rotation, "the joint's fixed side"))
+        object.__setattr__(self, "to", read_placement(to, None, to_rotation, "the joint's moving side"))
+
+    fewest = 2
+
+    @property
+    def rows(self) -> int:
+        return 6 - self.joint.nv
+
+    @property
+    def canonical(self) -> Constraint:
+        return Jointed(self.joint.canonical)
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        turn = Placement.of(self.joint.alignment, ORIGIN, "the axes of a joint")
+        ends = [end.then(turn) for end in (self.at, self.to)]
+        numbers = [k for end in ends for k in (*np.ravel(end.rotation).tolist(), *end.origin)]
+        return (*self.joint.parameters, *numbers)
+
+    def accepts(self, bodies: Sequence[Body]) -> str | None:
+        unfit = [body for body in bodies if not isinstance(body, Rigid | World)]
+        return f"a joint on {unfit[0]!r}, expected rigid bodies in space, or the world" if unfit else None
+
+    def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
+        seen = self._seen(parameters, sides)
+        placed = self.joint.transform(seen.own, seen.q).inverse.then(seen.X)
+        return [displacement(placed).dot(force) for force in seen.forces]
+
+    def rates(self, parameters: Scalars, sides: Sides) -> Scalars:
+        seen = self._seen(parameters, sides)
+        return [seen.relative.dot(force) for force in seen.forces]
+
+    def bias(self, parameters: Scalars, sides: Sides) -> Scalars:
+        seen = self._seen(parameters, sides)
+        rate = seen.after.cross(seen.carried)
+        if not self.joint.is_constant:  # where S turns, T turns with it: Ṫᵀ V = -Tᵀ Ṡ q̇
+            q_dot = least_squares(self.joint.subspace(seen.own, seen.q), seen.relative)
+            rate = rate - combine(self.joint.subspace_rate(seen.own, seen.q, q_dot), q_dot)
+        return [rate.dot(force) for force in seen.forces]
+
+    def _seen(self, parameters: Scalars, sides: Sides) -> _Seen:
+        count = len(parameters) - 24
+        first, second = _end(parameters[count : count + 12]), _end(parameters[count + 12 :])
+        X = _placed(sides[0]).then(first).inverse.then(_placed(sides[1]).then(second))
+        carried = X.to_child(first.to_child(_moving(sides[0])))
+        after = second.to_child(_moving(sides[1]))
+        own = parameters[:count]
+        q = self.joint.nearest(own, X)
+        return _Seen(own, X, carried, after, tuple(q), self.joint.reactions(own, q))
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A joint between two bodies: where its moving side is in the fixed one, and how both move, seen in the former."""
+
+    own: Scalars
+    X: Transform
+    carried: Motion
+    after: Motion
+    q: tuple[Scalar, ...]
+    forces: tuple[Force, ...]
+
+    @property
+    def relative(self) -> Motion:
+        """The velocity of the moving side relative to the fixed one."""
+        return self.after - self.carried
+
+
+def _end(numbers: Scalars) -> Transform:
+    R = Matrix.of_rows([numbers[0:3], numbers[3:6], numbers[6:9]])
+    return Transform(R, Vector.of(numbers[9:12]))
+
+
+def _placed(side: Side) -> Transform:
+    return side.body.placement(side.x) if isinstance(side.body, Rigid) else STAY
+
+
+def _moving(side: Side) -> Motion:
+    return side.body.twist(side.v) if isinstance(side.body, Rigid) else REST

@@ -1,0 +1,174 @@
+"""Constraints on velocities, that no law of positions stands for: skates, rolling, gears."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from numpy.typing import ArrayLike
+
+from bough.lagrange.bodies.contract import Scalars
+from bough.lagrange.constraints.contract import Constraint, Sides, dot
+from bough.lagrange.constraints.points import ORIGIN
+from bough.lagrange.constraints.reading import Vec3, read_direction, read_number, read_place, read_space
+from bough.model.joints.axis import basis_with
+from bough.scalar import sqrt
+from bough.spatial import Vector
+
+__all__ = ["Rolling", "Skate", "SpeedRatio"]
+
+
+@dataclass(frozen=True, init=False)
+class Skate(Constraint):
+    """A point of the body does not move across: a skate, a knife edge, a wheel without mass.
+
+    Parameters
+    ----------
+    across
+        The direction in which the point does not move, in axes of the body.
+    at
+        The point, in coordinates of the body (m).
+    """
+
+    across: Vec3
+    at: Vec3
+
+    def __init__(self, across: str | ArrayLike = "y", at: ArrayLike = ORIGIN) -> None:
+        object.__setattr__(self, "across", read_direction(across, "the direction across a skate"))
+        object.__setattr__(self, "at", read_place(at, "the point of the body"))
+
+    most = 1
+    rows = 1
+
+    @property
+    def canonical(self) -> Constraint:
+        return Skate()
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        return (*self.at, *self.across)
+
+    def rates(self, parameters: Scalars, sides: Sides) -> Scalars:
+        return [dot(sides[0].velocity(parameters[:3]), sides[0].direction(parameters[3:6]))]
+
+
+@dataclass(frozen=True, init=False)
+class Rolling(Constraint):
+    """A ball or a disc rolls on a plane of the world: one row keeps it on the plane, the others keep it from slipping.
+
+    Parameters
+    ----------
+    radius
+        In metres.
+    axis
+        The axis of a thin disc, in axes of its body; None for a ball. A disc must not lie flat on the plane.
+    normal, offset
+        The plane: normal · p = offset in the world. The body is where normal · p is larger.
+    at
+        The centre, in coordinates of the body (m).
+    space
+        3, or 2 for a wheel on a line in the x-y plane: the number of rows.
+    """
+
+    radius: float
+    axis: Vec3 | None
+    normal: Vec3
+    offset: float
+    at: Vec3
+    space: int
+
+    def __init__(
+        self,
+        radius: float,
+        axis: str | ArrayLike | None = None,
+        normal: str | ArrayLike = "z",
+        offset: float = 0.0,
+        at: ArrayLike = ORIGIN,
+        space: Literal[2, 3] = 3,
+    ) -> None:
+        turning = None if axis is None else read_direction(axis, "the axis of a disc")
+        object.__setattr__(self, "radius", read_number(radius, "the radius of what rolls (m)", positive=True))
+        object.__setattr__(self, "axis", turning)
+        object.__setattr__(self, "normal", read_direction(normal, "the normal of a plane"))
+        object.__setattr__(self, "offset", read_number(offset, "the offset of a plane (m)"))
+        object.__setattr__(self, "at", read_place(at, "the centre of what rolls"))
+        object.__setattr__(self, "space", read_space(space, "what rolls"))
+
+    most = 1
+
+    @property
+    def rows(self) -> int:
+        return self.space
+
+    @property
+    def canonical(self) -> Constraint:
+        return Rolling(1.0, None if self.axis is None else "x", space=2 if self.space == 2 else 3)
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        x, y, _ = self.normal
+        along = [(-y, x, 0.0)] if self.space == 2 else basis_with(self.normal).T.tolist()[:2]
+        numbers = [self.radius, *self.at, *self.normal, self.offset, *(self.axis or ())]
+        return tuple(float(k) for k in (*numbers, *(k for direction in along for k in direction)))
+
+    def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
+        centre, arm = sides[0].point(parameters[1:4]), self._arm(parameters, sides)
+        return [dot(parameters[4:7], centre) + dot(parameters[4:7], arm.parts) - parameters[7]]
+
+    def rates(self, parameters: Scalars, sides: Sides) -> Scalars:
+        centre = sides[0].velocity(parameters[1:4])
+        around = sides[0].spin.cross(self._arm(parameters, sides)).parts
+        start = len(parameters) - 3 * (self.space - 1)
+        directions = [parameters[4:7], *(parameters[k : k + 3] for k in range(start, len(parameters), 3))]
+        # the point of the body that touches the plane rests, along the plane and away from it
+        return [dot(d, centre) + dot(d, around) for d in directions]
+
+    def _arm(self, parameters: Scalars, sides: Sides) -> Vector:
+        """From the centre to the lowest point."""
+        normal = Vector.of(parameters[4:7])
+        if self.axis is None:
+            return normal * (-parameters[0])
+        axis = sides[0].axis(parameters[8:11])
+        steep = normal - axis * axis.dot(normal)
+        return steep * (-parameters[0] / sqrt(steep.dot(steep)))
+
+
+@dataclass(frozen=True, init=False)
+class SpeedRatio(Constraint):
+    """The first body turns `ratio` times as fast as the second, each about an axis of its own: gears, belts.
+
+    Angular velocities are relative to a third body, the carrier of the gears, if one is given, else to the world.
+
+    Parameters
+    ----------
+    ratio
+        Angular velocity of the first body over that of the second; negative for two wheels that touch.
+    axis, to_axis
+        The axis of each body in its own axes. In the plane it is always z.
+    """
+
+    ratio: float
+    axis: Vec3
+    to_axis: Vec3
+
+    def __init__(self, ratio: float, axis: str | ArrayLike = "z", to_axis: str | ArrayLike = "z") -> None:
+        object.__setattr__(self, "ratio", read_number(ratio, "a ratio of speeds"))
+        object.__setattr__(self, "axis", read_direction(axis, "the axis of the first body"))
+        object.__setattr__(self, "to_axis", read_direction(to_axis, "the axis of the second body"))
+
+    fewest = 2
+    most = 3
+    rows = 1
+
+    @property
+    def canonical(self) -> Constraint:
+        return SpeedRatio(1.0)
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        return (self.ratio, *self.axis, *self.to_axis)
+
+    def rates(self, parameters: Scalars, sides: Sides) -> Scalars:
+        first, second, carrier = sides[:3]
+        driven = (first.spin - carrier.spin).dot(first.axis(parameters[1:4]))
+        return [driven - parameters[0] * (second.spin - carrier.spin).dot(second.axis(parameters[4:7]))]

@@ -1,0 +1,285 @@
+"""Bodies and constraints of many kinds, sorted: which constraints are primary, what lies where, which run one code."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+
+from bough.lagrange.bodies.contract import WORLD, Body
+from bough.lagrange.constraints.contract import Constraint, Side, Sides
+from bough.lagrange.forest import Edge, choose_primary
+from bough.lagrange.system import Ints, System
+from bough.scalar import Array, Index, Scalar, Table, gather, gather_index
+
+__all__ = ["BodyGroup", "Layout", "Tie", "TieGroup"]
+
+
+@dataclass(frozen=True)
+class Tie:
+    """A constraint on bodies, by numbers; 0 is the world."""
+
+    constraint: Constraint
+    bodies: tuple[int, ...]
+
+    @property
+    def edge(self) -> Edge | None:
+        """Two bodies and the number of rows, if it can be primary."""
+        ends = (*self.bodies, 0) if len(self.bodies) == 1 else self.bodies
+        if len(ends) != 2 or self.constraint.one_sided:
+            return None
+        return (ends[0], ends[1], self.constraint.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Bodies 1 … N, ties between them, and gravity.
+
+    Rows of constraints inside are those of primary ties, then those of auxiliary ones; so are the blocks of J. Blocks
+    of auxiliary ties are, for each of its bodies but the world, rows x dimension, row by row.
+    """
+
+    bodies: tuple[Body, ...]
+    ties: tuple[Tie, ...]
+    gravity: tuple[float, float, float]
+
+    @cached_property
+    def primary(self) -> tuple[int, ...]:
+        """Numbers of the ties that `system` has as its constraints, in order."""
+        return tuple(k for k, chosen in enumerate(self._chosen) if chosen)
+
+    @cached_property
+    def auxiliary(self) -> tuple[int, ...]:
+        """Numbers of all other ties."""
+        return tuple(k for k, chosen in enumerate(self._chosen) if not chosen)
+
+    @cached_property
+    def _chosen(self) -> list[bool]:
+        return choose_primary([body.nv for body in self.bodies], [tie.edge for tie in self.ties])
+
+    @cached_property
+    def system(self) -> System:
+        """The bodies and the primary constraints."""
+        edges = [self.ties[k].edge for k in self.primary]
+        return System([body.nv for body in self.bodies], [edge for edge in edges if edge is not None])
+
+    @cached_property
+    def x_starts(self) -> Ints:
+        """Where the position of each body begins, and their number at the end, (N + 1,)."""
+        return _starts([body.nx for body in self.bodies])
+
+    @cached_property
+    def quaternions(self) -> Ints:
+        """Where unit quaternions begin in x."""
+        pairs = zip(self.x_starts, self.bodies, strict=False)
+        return np.array([int(start) + k for start, body in pairs for k in body.quaternions], np.int64)
+
+    @property
+    def nx(self) -> int:
+        """Number of position variables."""
+        return int(self.x_starts[-1])
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """Numbers of all ties in the order of their rows inside."""
+        return self.primary + self.auxiliary
+
+    @cached_property
+    def row_starts(self) -> Ints:
+        """Where the rows of each tie begin inside, (ties,)."""
+        starts = np.zeros(len(self.ties), np.int64)
+        starts[list(self.order)] = _starts([self.ties[k].constraint.rows for k in self.order])[:-1]
+        return starts
+
+    @cached_property
+    def rows(self) -> Ints:
+        """For each row in the order of the ties, its place inside, (rows,)."""
+        spans = [start + np.arange(tie.constraint.rows) for start, tie in zip(self.row_starts, self.ties, strict=True)]
+        return np.concatenate([np.zeros(0, np.int64), *spans])
+
+    @property
+    def nc(self) -> int:
+        """Number of rows of all constraints."""
+        return self.rows.size
+
+    @cached_property
+    def block_starts(self) -> dict[tuple[int, int], int]:
+        """Where the block of a tie, by number, for one of its bodies, by place, begins."""
+        starts, place = {}, 0
+        for k in self.order:
+            for side, body in enumerate(self.ties[k].bodies):
+                starts[k, side] = place
+                place += self.ties[k].constraint.rows * self.bodies[body - 1].nv if body else 0
+        return starts
+
+    @cached_property
+    def blocks_size(self) -> int:
+        """Number of entries of all blocks of J."""
+        spans = [(self.ties[k].constraint.rows, b) for k in self.order for b in self.ties[k].bodies if b]
+        return sum(rows * self.bodies[b - 1].nv for rows, b in spans)
+
+    # ---- what runs the same code -----------------------------------------------------------------------------------
+
+    @cached_property
+    def body_groups(self) -> tuple[BodyGroup, ...]:
+        """Bodies by kind."""
+        members: dict[Body, list[int]] = {}
+        for k, body in enumerate(self.bodies):
+            members.setdefault(body.canonical, []).append(k)
+        return tuple(BodyGroup(self, kind, np.array(found, np.int64)) for kind, found in members.items())
+
+    @cached_property
+    def tie_groups(self) -> tuple[TieGroup, ...]:
+        """Ties by kind of constraint and kinds of bodies."""
+        members: dict[tuple[Constraint, tuple[Body, ...]], list[int]] = {}
+        kinds = [WORLD, *(body.canonical for body in self.bodies)]
+        for k, tie in enumerate(self.ties):
+            key = (tie.constraint.canonical, tuple(kinds[body] for body in tie.bodies))
+            members.setdefault(key, []).append(k)
+        return tuple(TieGroup(self, *key, found) for key, found in members.items())
+
+    @cached_property
+    def body_numbers(self) -> _Numbers:
+        """Parameters of the bodies."""
+        return _Numbers("body_parameters", [body.parameters for body in self.bodies])
+
+    @cached_property
+    def tie_numbers(self) -> _Numbers:
+        """Parameters of the constraints."""
+        return _Numbers("constraint_parameters", [tie.constraint.parameters for tie in self.ties])
+
+    # ---- identity --------------------------------------------------------------------------------------------------
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Layout) and self._key == other._key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _key(self) -> tuple[Hashable, ...]:
+        return (self.bodies, self.ties, self.gravity)
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self._key)
+
+    @cached_property
+    def digest(self) -> str | None:
+        """What tells layouts apart, as text; None if code from outside the package takes part."""
+        kinds = {type(x): x for x in (*self.bodies, *(tie.constraint for tie in self.ties))}.values()
+        if any(_is_from_outside(kind) for kind in kinds):
+            return None
+        said = hashlib.sha256(repr(self.gravity).encode())
+        for part in (*self.bodies, *self.ties):
+            said.update(repr(part).encode())
+        return said.hexdigest()
+
+
+class BodyGroup:
+    """Bodies of one kind."""
+
+    def __init__(self, layout: Layout, kind: Body, members: Ints) -> None:
+        self.kind = kind
+        self.count = members.size
+        self._places = {
+            "x": Table("x_places", layout.x_starts[members]),
+            "v": Table("v_places", layout.system.v_starts[members]),
+            "mass": Table("mass_places", layout.system.mass_starts[members]),
+        }
+        self._numbers = layout.body_numbers
+        self._parameters = Table("parameter_places", layout.body_numbers.starts[members])
+        self._size = len(kind.parameters)
+
+    def place(self, what: str, k: Index) -> Index:
+        """Where something of the k-th body lies: "x", "v" or "mass"."""
+        return gather_index(self._places[what], k)
+
+    def side(self, k: Index, x: Array, v: Array | None = None) -> Side:
+        """The k-th body; without v at rest."""
+        own = self._numbers.read(gather_index(self._parameters, k), self._size)
+        still = (0.0,) * self.kind.nv
+        moving = still if v is None else read(v, self.place("v", k), self.kind.nv)
+        return Side(self.kind, own, read(x, self.place("x", k), self.kind.nx), moving)
+
+
+class TieGroup:
+    """Ties by one kind of constraint between bodies of the same kinds."""
+
+    def __init__(self, layout: Layout, constraint: Constraint, kinds: tuple[Body, ...], members: list[int]) -> None:
+        self.constraint = constraint
+        self.count = len(members)
+        self.kinds = kinds
+        self._numbers, self._bodies = layout.tie_numbers, layout.body_numbers
+        self._size = len(layout.ties[members[0]].constraint.parameters)
+        self._rows = Table("row_places", layout.row_starts[members])
+        self._own = Table("parameter_places", layout.tie_numbers.starts[members])
+        self._tables: list[dict[str, Table]] = []
+        for side in range(len(kinds)):
+            body = np.array([max(layout.ties[k].bodies[side] - 1, 0) for k in members], np.int64)
+            places = {
+                "x": layout.x_starts[body],
+                "v": layout.system.v_starts[body],
+                "own": layout.body_numbers.starts[body],
+                "block": np.array([layout.block_starts[k, side] for k in members], np.int64),
+            }
+            self._tables.append({name: Table(f"{name}_places", values) for name, values in places.items()})
+
+    def row(self, k: Index) -> Index:
+        """Where the rows of the k-th tie begin."""
+        return gather_index(self._rows, k)
+
+    def block(self, side: int, k: Index) -> Index:
+        """Where its block for one of its bodies begins."""
+        return gather_index(self._tables[side]["block"], k)
+
+    def parameters(self, k: Index) -> tuple[Scalar, ...]:
+        """The parameters of the k-th constraint."""
+        return self._numbers.read(gather_index(self._own, k), self._size)
+
+    def sides(self, k: Index, x: Array, v: Array | None, time: Scalar) -> Sides:
+        """The bodies of the k-th tie, and the world behind them; without v all are at rest, time goes on."""
+        world = Side(WORLD, (), (time,), (1.0,))
+        found = []
+        for kind, tables in zip(self.kinds, self._tables, strict=True):
+            if kind is WORLD:
+                found.append(world)
+                continue
+            at = {name: gather_index(table, k) for name, table in tables.items()}
+            moving = (0.0,) * kind.nv if v is None else read(v, at["v"], kind.nv)
+            own = self._bodies.read(at["own"], len(kind.parameters))
+            found.append(Side(kind, own, read(x, at["x"], kind.nx), moving))
+        return (*found, world)
+
+
+class _Numbers:
+    """Parameters of many kinds, one behind the other in a table."""
+
+    def __init__(self, name: str, parameters: Sequence[tuple[float, ...]]) -> None:
+        self.starts = _starts([len(p) for p in parameters])[:-1]
+        self._table = Table(name, np.array([float(x) for p in parameters for x in p], np.float64))
+
+    def read(self, start: Index, size: int) -> tuple[Scalar, ...]:
+        return tuple(gather(self._table, start + k) for k in range(size))
+
+
+def read(values: Array, start: Index, size: int) -> tuple[Scalar, ...]:
+    """Entries of an array from some place on."""
+    return tuple(values[start + k] for k in range(size))
+
+
+def _starts(sizes: Sequence[int]) -> Ints:
+    starts = np.cumsum([0, *sizes], dtype=np.int64)
+    starts.setflags(write=False)
+    return starts
+
+
+def _is_from_outside(kind: object) -> bool:
+    """Whether a kind, or something that it is made of, has code that is not of this package."""
+    if not type(kind).__module__.startswith("bough."):
+        return True
+    parts = [getattr(kind, field.name) for field in fields(kind)]  # type: ignore[arg-type]
+    return any(callable(part) or type(part).__module__.split(".")[0] not in ("bough", "builtins") for part in parts)

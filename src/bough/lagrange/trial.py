@@ -1,0 +1,92 @@
+"""Bodies and constraints tried out on symbolic scalars before they become part of a linkage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bough.errors import BoughError, ModelError
+from bough.lagrange.bodies.contract import WORLD, Body
+from bough.lagrange.constraints.contract import Constraint, Side
+from bough.scalar import Counted, Scalar, Tally
+from bough.spatial import Vector
+
+__all__ = ["require_body", "require_constraint"]
+
+
+def require_body(body: object, what: str) -> None:
+    """Raise unless something is a body that keeps the contract."""
+    if not isinstance(body, Body) or body is WORLD:
+        raise ModelError(f"{what} is {body!r}, expected a body such as bough.bodies.Rigid(mass=1.0)")
+    _require_hash(body, what)
+    if min(body.nx, body.nv) < 1:
+        raise ModelError(f"{what}: {body!r} has nx = {body.nx} and nv = {body.nv}, expected at least one of each")
+    side = _side(body)
+    own, x, v = side.parameters, side.x, side.v
+    gravity = Vector(0.0, 0.0, 1.0)
+    _require(len(body.neutral()), body.nx, what, body, "neutral", "numbers")
+    for method, size, call in (
+        ("force", body.nv, lambda: body.force(own, x, v, gravity)),
+        ("rate", body.nx, lambda: body.rate(own, x, v)),
+        ("integrate", body.nx, lambda: body.integrate(own, x, v)),
+        ("mass", body.nv, lambda: body.mass(own, x)),
+    ):
+        _require(len(_called(call, what, body, method)), size, what, body, method, "scalars or rows")
+    for row in body.mass(own, x):
+        _require(len(row), body.nv, what, body, "mass", "scalars in a row")
+
+
+def require_constraint(constraint: object, bodies: Sequence[Body], what: str) -> None:
+    """Raise unless something is a constraint that keeps the contract on these bodies."""
+    if not isinstance(constraint, Constraint):
+        raise ModelError(f"{what} is {constraint!r}, expected a constraint such as bough.constraints.Distance(1.0)")
+    _require_hash(constraint, what)
+    if not constraint.fewest <= len(bodies) <= constraint.most:
+        wanted = {constraint.fewest, constraint.most}
+        raise ModelError(f"{what} is on {len(bodies)} bodies, expected {' to '.join(map(str, sorted(wanted)))}")
+    wrong = constraint.accepts([*bodies, WORLD])
+    if wrong is not None:
+        raise ModelError(f"{what} is {wrong}")
+    sides = tuple(_side(body) for body in (*bodies, WORLD))
+    tally = Tally()
+    own: tuple[Scalar, ...] = tuple(Counted(tally) for _ in constraint.parameters)
+    errors = _called(lambda: constraint.errors(own, sides), what, constraint, "errors")
+    if len(errors) > constraint.rows:
+        raise ModelError(
+            f"{what}: errors of {constraint!r} gives {len(errors)} scalars, expected at most {constraint.rows}"
+        )
+    rates = _called(lambda: constraint.rates(own, sides), what, constraint, "rates")
+    _require(len(rates), constraint.rows, what, constraint, "rates", "scalars")
+    bias = _called(lambda: constraint.bias(own, sides), what, constraint, "bias")
+    _require(len(bias), constraint.rows, what, constraint, "bias", "scalars")
+
+
+def _side(body: Body) -> Side:
+    """A body whose numbers are not known."""
+    tally = Tally()
+    own, x, v = ([Counted(tally) for _ in range(n)] for n in (len(body.parameters), body.nx, body.nv))
+    return Side(body, tuple(own), tuple(x), tuple(v))
+
+
+def _require_hash(kind: object, what: str) -> None:
+    try:
+        hash(kind)
+    except TypeError:
+        raise ModelError(f"{what} is {kind!r}, expected one that can be hashed: a frozen dataclass") from None
+
+
+def _called(call: Callable[[], Any], what: str, kind: object, method: str) -> Any:
+    try:
+        return call()
+    except ModelError as error:
+        raise ModelError(f"{what}: {error}") from error
+    except (BoughError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ModelError(
+            f"{what}: {method} of {kind!r} fails with {type(error).__name__}: {error} "
+            "(use operators and the functions of bough.scalar, not math or numpy)"
+        ) from error
+
+
+def _require(found: int, expected: int, what: str, kind: object, method: str, things: str) -> None:
+    if found != expected:
+        raise ModelError(f"{what}: {method} of {kind!r} gives {found} {things}, expected {expected}")
