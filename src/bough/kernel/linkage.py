@@ -15,7 +15,7 @@ from bough.errors import AssemblyError, ModelError, SingularError, UnknownNameEr
 from bough.kernel.border import FloatArray
 from bough.kernel.constrained import TIME_CONSTANT
 from bough.kernel.linkage_programs import Found, read_state, run_errors, run_integrate, run_rates, run_terms, solve
-from bough.lagrange import System
+from bough.lagrange import Auxiliary, System
 from bough.lagrange.bodies import Body
 from bough.lagrange.constraints import Constraint
 from bough.lagrange.description import read_layout
@@ -59,11 +59,8 @@ class LinkageTerms(NamedTuple):
         The bodies and the primary constraints, in the order of ``linkage.primary``.
     mass, jacobian, force, c
         Their blocks and numbers, as `multipliers` and `ldlt` take them.
-    auxiliary_jacobian
-        Blocks of the auxiliary constraints, in the order of ``linkage.auxiliary``: for each of its bodies but the
-        world rows times dimension, row by row.
-    auxiliary_c
-        What they ask for, row by row.
+    auxiliary, auxiliary_jacobian, auxiliary_c
+        The auxiliary constraints, in the order of ``linkage.auxiliary``, as `anticipate` takes them.
     """
 
     system: System
@@ -71,6 +68,7 @@ class LinkageTerms(NamedTuple):
     jacobian: FloatArray
     force: FloatArray
     c: FloatArray
+    auxiliary: Auxiliary
     auxiliary_jacobian: FloatArray
     auxiliary_c: FloatArray
 
@@ -257,9 +255,8 @@ class Linkage:
         )
         J, c, system = made["jacobian"], made["c"], self.layout.system
         first, rows = system.jacobian_size, system.nc
-        return LinkageTerms(
-            system, made["mass"], J[..., :first], made["f"], c[..., :rows], J[..., first:], c[..., rows:]
-        )
+        own = (made["mass"], J[..., :first], made["f"], c[..., :rows])
+        return LinkageTerms(system, *own, self.layout.beside, J[..., first:], c[..., rows:])
 
     def accelerations(
         self,

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bough.backends import Kernel
 from bough.complementarity import Conditions
 from bough.errors import FiniteError, ShapeError
+from bough.kernel.anticipation import anticipate
 from bough.kernel.border import FloatArray, as_floats, call, require_finite
 from bough.kernel.compile import get_backend, kernel
 from bough.kernel.complementarity import pivoting
@@ -127,32 +128,21 @@ def _with_auxiliary(
     layout: Layout, level: Level, state: State, terms: dict[str, FloatArray], factor: SystemFactor, free: FloatArray
 ) -> Found:
     """Constraint anticipation: how the auxiliary rows answer to their own forces, then the forces, then the motion."""
-    nv, nc = layout.system.nv, layout.system.nc
-    batch = free.shape[:-1]
-    J = _dense(layout, terms["jacobian"])
-    c = np.broadcast_to(terms["c"][..., nc:], (*batch, J.shape[-2]))
-    J = np.broadcast_to(J, (*batch, *J.shape[-2:]))
-    response = _response(factor, J, nc)
-    A, b = J @ response[..., :nv, :], _times(J, free[..., :nv]) + c
-    scale = 1.0 / np.sqrt(_answers(layout, J, np.broadcast_to(terms["mass"], (*batch, terms["mass"].shape[-1]))))
+    nc = layout.system.nc
+    jacobian, c = terms["jacobian"][..., layout.system.jacobian_size :], terms["c"][..., nc:]
+    problem = anticipate(factor, free, layout.beside, jacobian, c)
+    answers, reach = _measures(layout, terms["jacobian"], terms["mass"], free)
+    scale = 1.0 / np.sqrt(np.where(answers > 0.0, answers, 1.0))
     if any(layout.ties[k].constraint.one_sided for k in layout.auxiliary):
-        f = _one_sided(layout, level, state, A, b, batch)
+        f, wrong = _one_sided(layout, level, state, problem.A, problem.b)
     else:
-        f = _equalities(A, b, scale)
-    x = free + _times(response, f)
-    residual = np.abs(_times(A, f) + b)
-    asked = np.abs(c) + _times(np.abs(J), np.abs(free[..., :nv]))
-    size = np.sqrt(np.sum((scale * asked) ** 2, axis=-1, keepdims=True))
-    broken = np.zeros((*batch, layout.nc), np.bool_)
-    broken[..., nc:] = (scale * residual > BROKEN * size) & _is_equality(layout)
-    return Found(x[..., :nv], np.concatenate([x[..., nv:], f], axis=-1), broken)
-
-
-def _response(factor: SystemFactor, J: FloatArray, nc: int) -> FloatArray:
-    """How motions and multipliers answer to a unit force of each auxiliary row, (..., nv + nc, k)."""
-    columns = np.swapaxes(J, -1, -2)
-    below = np.zeros((*columns.shape[:-2], nc, columns.shape[-1]))
-    return factor.solve(np.concatenate([columns, below], axis=-2))
+        f = _equalities(problem.A, problem.b, scale)
+        residual = np.abs(_times(problem.A, f) + problem.b)
+        size = np.sqrt(np.sum((scale * (np.abs(c) + reach)) ** 2, axis=-1, keepdims=True))
+        wrong = scale * residual > BROKEN * size
+    y, multipliers = problem.motion(f)
+    broken = np.concatenate([np.zeros(multipliers.shape, np.bool_), wrong], axis=-1)
+    return Found(y, np.concatenate([multipliers, f], axis=-1), broken)
 
 
 def _equalities(A: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
@@ -165,18 +155,19 @@ def _equalities(A: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
 
 
 def _one_sided(
-    layout: Layout, level: Level, state: State, A: FloatArray, b: FloatArray, batch: tuple[int, ...]
-) -> FloatArray:
-    """Forces by pivoting, state by state; one-sided constraints act where they touch."""
-    nc, f = layout.system.nc, np.zeros_like(b)
-    measured = run_errors(layout, state)
+    layout: Layout, level: Level, state: State, A: FloatArray, b: FloatArray
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Forces by pivoting, state by state, and rows in conflict; one-sided constraints act where they touch."""
+    nc, batch, f, wrong = layout.system.nc, b.shape[:-1], np.zeros_like(b), np.zeros(b.shape, np.bool_)
+    measured = run_errors(layout, {key: state[key] for key in ("x", "v", "time")})
     e, r = (np.broadcast_to(measured[key], (*batch, layout.nc))[..., nc:] for key in ("errors", "rates"))
     for place in np.ndindex(batch):
         rows, conditions, mu = _acting(layout, e[place])
         slip = np.where(np.abs(r[place][rows]) > SLIDING, r[place][rows], 0.0) if level == "acceleration" else None
         found = pivoting(A[place][np.ix_(rows, rows)], b[place][rows], conditions, mu, slip=slip)
         f[(*place, rows)] = found.f
-    return f
+        wrong[(*place, rows[list(found.conflicts)])] = True
+    return f, wrong
 
 
 def _acting(layout: Layout, e: FloatArray) -> tuple[NDArray[np.intp], Conditions, FloatArray]:
@@ -201,45 +192,28 @@ def _acting(layout: Layout, e: FloatArray) -> tuple[NDArray[np.intp], Conditions
     return np.array(rows, np.intp), conditions, np.array(mu)
 
 
-def _is_equality(layout: Layout) -> NDArray[np.bool_]:
-    ties = [layout.ties[k].constraint for k in layout.auxiliary]
-    return np.array([not constraint.one_sided for constraint in ties for _ in range(constraint.rows)], np.bool_)
-
-
-def _dense(layout: Layout, jacobian: FloatArray) -> FloatArray:
-    """The auxiliary rows of J in full, (..., k, nv)."""
-    rows = layout.nc - layout.system.nc
-    J = np.zeros((*jacobian.shape[:-1], rows, layout.system.nv))
-    for row, span, columns, place in _blocks(layout):
-        block = jacobian[..., place : place + span * (columns.stop - columns.start)]
-        J[..., row : row + span, columns] = block.reshape(*block.shape[:-1], span, -1)
-    return J
-
-
-def _answers(layout: Layout, J: FloatArray, mass: FloatArray) -> FloatArray:
-    """J M⁻¹ Jᵀ of each auxiliary row by itself, (..., k); 1 where it moves nothing."""
-    found = np.zeros(J.shape[:-1])
+def _measures(
+    layout: Layout, jacobian: FloatArray, mass: FloatArray, free: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Of each auxiliary row by itself J M⁻¹ Jᵀ, and |J| |y|, what its terms are with the free motion y, (..., k)."""
     system = layout.system
-    for row, span, columns, _ in _blocks(layout):
-        body, d = int(np.searchsorted(system.v_starts, columns.start)), columns.stop - columns.start
-        M = mass[..., system.mass_starts[body] : system.mass_starts[body + 1]].reshape(*mass.shape[:-1], d, d)
-        block = J[..., row : row + span, columns]
-        moved = np.linalg.solve(M, np.swapaxes(block, -1, -2))
-        found[..., row : row + span] += np.sum(block * np.swapaxes(moved, -1, -2), axis=-1)
-    return np.where(found > 0.0, found, 1.0)
-
-
-def _blocks(layout: Layout) -> list[tuple[int, int, slice, int]]:
-    """Of each block of auxiliary ties: first row, number of rows, columns, and where it begins."""
-    found, row = [], 0
+    batch, rows = free.shape[:-1], layout.nc - system.nc
+    answers, reach = np.zeros((*batch, rows)), np.zeros((*batch, rows))
+    row = 0
     for k in layout.auxiliary:
         tie = layout.ties[k]
+        span = slice(row, row + tie.constraint.rows)
+        row = span.stop
         for side, body in enumerate(tie.bodies):
-            if body:
-                columns = slice(*(int(n) for n in layout.system.v_starts[body - 1 : body + 1]))
-                found.append((row, tie.constraint.rows, columns, layout.block_starts[k, side]))
-        row += tie.constraint.rows
-    return found
+            if not body:
+                continue
+            d, place = layout.bodies[body - 1].nv, layout.block_starts[k, side]
+            J = jacobian[..., place : place + tie.constraint.rows * d].reshape(*jacobian.shape[:-1], -1, d)
+            M = mass[..., slice(*system.mass_starts[body - 1 : body + 1])].reshape(*mass.shape[:-1], d, d)
+            moved = np.swapaxes(np.linalg.solve(M, np.swapaxes(J, -1, -2)), -1, -2)
+            answers[..., span] += np.sum(J * moved, axis=-1)
+            reach[..., span] += _times(np.abs(J), np.abs(free[..., slice(*system.v_starts[body - 1 : body + 1])]))
+    return answers, reach
 
 
 def _times(A: FloatArray, x: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from bough.lagrange.auxiliary import Auxiliary
 from bough.lagrange.bodies.contract import WORLD, Body
 from bough.lagrange.constraints.contract import Constraint, Side, Sides
 from bough.lagrange.forest import Edge, choose_primary
@@ -65,6 +66,12 @@ class Layout:
         """The bodies and the primary constraints."""
         edges = [self.ties[k].edge for k in self.primary]
         return System([body.nv for body in self.bodies], [edge for edge in edges if edge is not None])
+
+    @cached_property
+    def beside(self) -> Auxiliary:
+        """The auxiliary constraints."""
+        ties = [self.ties[k] for k in self.auxiliary]
+        return Auxiliary(self.system, [(tuple(b for b in tie.bodies if b), tie.constraint.rows) for tie in ties])
 
     @cached_property
     def x_starts(self) -> Ints:

@@ -2,10 +2,11 @@
 
 from bough.lagrange.constraints.contract import Constraint, Side
 from bough.lagrange.constraints.joints import Jointed
+from bough.lagrange.constraints.one_sided import AtLeast, AtMost, Contact
 from bough.lagrange.constraints.points import Coincident, Distance, OnPlane, OnSurface, Path
 from bough.lagrange.constraints.velocities import Rolling, Skate, SpeedRatio
 
 __all__ = [
-    "Coincident", "Constraint", "Distance", "Jointed", "OnPlane", "OnSurface", "Path", "Rolling", "Side", "Skate",
-    "SpeedRatio",
+    "AtLeast", "AtMost", "Coincident", "Constraint", "Contact", "Distance", "Jointed", "OnPlane", "OnSurface", "Path",
+    "Rolling", "Side", "Skate", "SpeedRatio",
 ]  # fmt: skip

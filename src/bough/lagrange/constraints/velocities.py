@@ -15,7 +15,7 @@ from bough.model.joints.axis import basis_with
 from bough.scalar import sqrt
 from bough.spatial import Vector
 
-__all__ = ["Rolling", "Skate", "SpeedRatio"]
+__all__ = ["Rolling", "Skate", "SpeedRatio", "tangents"]
 
 
 @dataclass(frozen=True, init=False)
@@ -106,10 +106,8 @@ class Rolling(Constraint):
 
     @property
     def parameters(self) -> tuple[float, ...]:
-        x, y, _ = self.normal
-        along = [(-y, x, 0.0)] if self.space == 2 else basis_with(self.normal).T.tolist()[:2]
-        numbers = [self.radius, *self.at, *self.normal, self.offset, *(self.axis or ())]
-        return tuple(float(k) for k in (*numbers, *(k for direction in along for k in direction)))
+        shape = (self.radius, *self.at, *self.normal, self.offset, *(self.axis or ()))
+        return (*shape, *tangents(self.normal, self.space))
 
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
         centre, arm = sides[0].point(parameters[1:4]), self._arm(parameters, sides)
@@ -131,6 +129,13 @@ class Rolling(Constraint):
         axis = sides[0].axis(parameters[8:11])
         steep = normal - axis * axis.dot(normal)
         return steep * (-parameters[0] / sqrt(steep.dot(steep)))
+
+
+def tangents(normal: Vec3, space: int) -> tuple[float, ...]:
+    """Unit vectors along a plane, one after the other: two of them, one in two dimensions."""
+    if space == 2:
+        return (-normal[1], normal[0], 0.0)
+    return tuple(float(k) for k in basis_with(normal).T[:2].ravel())
 
 
 @dataclass(frozen=True, init=False)

@@ -1,0 +1,165 @@
+"""Constraints that push and never pull: distances and surfaces as bounds, contacts with friction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from numpy.typing import ArrayLike
+
+from bough.errors import ModelError
+from bough.lagrange.bodies.contract import Body, Scalars
+from bough.lagrange.constraints.contract import Constraint, Side, Sides, dot
+from bough.lagrange.constraints.points import ORIGIN
+from bough.lagrange.constraints.reading import Vec3, read_direction, read_number, read_place, read_space
+from bough.lagrange.constraints.velocities import tangents
+from bough.scalar import Scalar
+
+__all__ = ["AtLeast", "AtMost", "Contact"]
+
+
+@dataclass(frozen=True)
+class AtLeast(Constraint):
+    """Errors of another constraint must not be negative: a distance of at least a length, a point above a surface.
+
+    Parameters
+    ----------
+    constraint
+        A constraint on positions.
+    """
+
+    constraint: Constraint
+
+    one_sided = True
+    sign = 1.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.constraint, Constraint) or self.constraint.one_sided:
+            raise ModelError(f"what is bounded is {self.constraint!r}, expected a constraint that is not one-sided")
+
+    @property
+    def fewest(self) -> int:  # type: ignore[override]
+        return self.constraint.fewest
+
+    @property
+    def most(self) -> int:  # type: ignore[override]
+        return self.constraint.most
+
+    @property
+    def rows(self) -> int:
+        return self.constraint.rows
+
+    @property
+    def canonical(self) -> Constraint:
+        return type(self)(self.constraint.canonical)
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        return self.constraint.parameters
+
+    def accepts(self, bodies: Sequence[Body]) -> str | None:
+        return self.constraint.accepts(bodies)
+
+    def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
+        return self._signed(self.constraint.errors(parameters, sides))
+
+    def rates(self, parameters: Scalars, sides: Sides) -> Scalars:
+        return self._signed(self.constraint.rates(parameters, sides))
+
+    def bias(self, parameters: Scalars, sides: Sides) -> Scalars:
+        return self._signed(self.constraint.bias(parameters, sides))
+
+    def _signed(self, values: Scalars) -> list[Scalar]:
+        return [value * self.sign for value in values]
+
+
+@dataclass(frozen=True)
+class AtMost(AtLeast):
+    """Errors of another constraint must not be positive: a distance of at most a length, as on a rope.
+
+    Parameters
+    ----------
+    constraint
+        A constraint on positions.
+    """
+
+    sign = -1.0
+
+
+@dataclass(frozen=True, init=False)
+class Contact(Constraint):
+    """A point or ball of the first body rests on a plane of the second, or of the world, slides on it or leaves it.
+
+    The first row is the distance (m); the others are directions in the plane, with friction by a pyramid.
+
+    Parameters
+    ----------
+    friction
+        Coefficient of friction μ, not negative.
+    normal, offset
+        The plane: normal · p = offset in coordinates of its body. The first body is where normal · p is larger.
+    at, radius
+        The point of the first body in its own coordinates, and the radius of a ball around it; m.
+    space
+        3, or 2 in the plane: the number of rows.
+    """
+
+    friction: float
+    normal: Vec3
+    offset: float
+    at: Vec3
+    radius: float
+    space: int
+
+    def __init__(
+        self,
+        friction: float = 0.0,
+        normal: str | ArrayLike = "z",
+        offset: float = 0.0,
+        at: ArrayLike = ORIGIN,
+        radius: float = 0.0,
+        space: Literal[2, 3] = 3,
+    ) -> None:
+        numbers = {"friction": friction, "offset": offset, "radius": radius}
+        for name, value in numbers.items():
+            read = read_number(value, f"the {name} of a contact")
+            if read < 0.0 and name != "offset":
+                raise ModelError(f"the {name} of a contact is {value!r}, expected a number that is not negative")
+            object.__setattr__(self, name, read)
+        object.__setattr__(self, "normal", read_direction(normal, "the normal of a contact"))
+        object.__setattr__(self, "at", read_place(at, "the point of a contact"))
+        object.__setattr__(self, "space", read_space(space, "a contact"))
+
+    one_sided = True
+
+    @property
+    def rows(self) -> int:
+        return self.space
+
+    @property
+    def canonical(self) -> Constraint:
+        return Contact(space=2 if self.space == 2 else 3)
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        return (*self.at, *self.normal, self.offset, self.radius, *tangents(self.normal, self.space))
+
+    def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
+        place = sides[1].coordinates(sides[0].point(parameters[:3]))
+        return [dot(parameters[3:6], place) - parameters[6] - parameters[7]]
+
+    def rates(self, parameters: Scalars, sides: Sides) -> Scalars:
+        body, surface = sides[0], sides[1]
+        normal = surface.direction(parameters[3:6])
+        touched = [a - n * parameters[7] for a, n in zip(body.point(parameters[:3]), normal, strict=False)]
+        # the points of both bodies that are at this place now
+        own, other = _velocity_at(body, touched), _velocity_at(surface, touched)
+        slip = [a - b for a, b in zip(own, other, strict=False)]
+        along = [surface.direction(parameters[k : k + 3]) for k in range(8, len(parameters), 3)]
+        return [*super().rates(parameters, sides), *(dot(d, slip) for d in along)]
+
+
+def _velocity_at(side: Side, position: Scalars) -> list[Scalar]:
+    """The velocity of the point of a body that is at a position in the world."""
+    return side.velocity([*side.coordinates(position), 0.0][:3])
