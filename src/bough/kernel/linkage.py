@@ -217,7 +217,7 @@ class Linkage:
             If some constraint is still off by more than `tolerance` (m, rad) in the end; the message names it.
         """
         state = self._state(x=x, v=np.zeros(self.nv), force=np.zeros(self.nv), time=time)
-        two_sided = ~self._one_sided
+        two_sided = ~self.layout.one_sided
         for _ in range(STEPS):
             e = run_errors(self.layout, {key: state[key] for key in ("x", "v", "time")})["errors"]
             off = np.where(two_sided, np.abs(e), -np.minimum(e, 0.0))[..., self.layout.rows]
@@ -346,12 +346,6 @@ class Linkage:
     def _row_starts(self) -> dict[str, int]:
         sizes = [tie.constraint.rows for tie in self.layout.ties]
         return {name: int(n) for name, n in zip(self.constraint_names, np.cumsum([0, *sizes]), strict=False)}
-
-    @cached_property
-    def _one_sided(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Of each row inside, whether it is one-sided."""
-        kinds = [self.layout.ties[k].constraint for k in self.layout.order]
-        return np.array([kind.one_sided for kind in kinds for _ in range(kind.rows)], np.bool_)
 
     def _name_of_row(self, row: int) -> str:
         starts = np.array(list(self._row_starts.values()))

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough.backends import Kernel
-from bough.complementarity import Conditions
 from bough.errors import FiniteError, ShapeError
 from bough.kernel.anticipation import anticipate
 from bough.kernel.border import FloatArray, as_floats, call, require_finite
 from bough.kernel.compile import get_backend, kernel
-from bough.kernel.complementarity import pivoting
+from bough.kernel.linkage_forces import equality_forces, one_sided_forces
 from bough.kernel.multipliers import SUSPECT, SystemFactor, ldlt
 from bough.lagrange import linkage
 from bough.lagrange.layout import Layout
@@ -24,17 +23,8 @@ from bough.scalar import Array
 
 __all__ = ["Found", "read_state", "run_errors", "run_integrate", "run_rates", "run_terms", "solve"]
 
-RANK = 1e-10
-"""Auxiliary rows are scaled to answer with 1 to their own unit force on free bodies; beside that, less is nothing."""
-
 BROKEN = 1e-6
 """A residual beyond this part of what an auxiliary row asks for is a conflict."""
-
-TOUCHING = 1e-9
-"""One-sided rows act where their error is not larger (m, rad)."""
-
-SLIDING = 1e-6
-"""Contacts slide where their rates along the surface are larger (m/s)."""
 
 State = dict[str, FloatArray]
 
@@ -133,63 +123,19 @@ def _with_auxiliary(
     problem = anticipate(factor, free, layout.beside, jacobian, c)
     answers, reach = _measures(layout, terms["jacobian"], terms["mass"], free)
     scale = 1.0 / np.sqrt(np.where(answers > 0.0, answers, 1.0))
-    if any(layout.ties[k].constraint.one_sided for k in layout.auxiliary):
-        f, wrong = _one_sided(layout, level, state, problem.A, problem.b)
+    A, b = problem.A, problem.b
+    if layout.one_sided.any():
+        measured = run_errors(layout, {key: state[key] for key in ("x", "v", "time")})
+        e, r = (np.broadcast_to(measured[key], (*b.shape[:-1], layout.nc))[..., nc:] for key in ("errors", "rates"))
+        f, wrong = one_sided_forces(layout, A, b, scale, e, r if level == "acceleration" else np.zeros_like(r))
     else:
-        f = _equalities(problem.A, problem.b, scale)
-        residual = np.abs(_times(problem.A, f) + problem.b)
-        size = np.sqrt(np.sum((scale * (np.abs(c) + reach)) ** 2, axis=-1, keepdims=True))
-        wrong = scale * residual > BROKEN * size
+        f, wrong = equality_forces(A, b, scale), np.zeros(b.shape, np.bool_)
+    residual = scale * np.abs(_times(A, f) + b)
+    size = np.sqrt(np.sum((scale * (np.abs(c) + reach)) ** 2, axis=-1, keepdims=True))
+    wrong |= (residual > BROKEN * size) & ~layout.one_sided[nc:]
     y, multipliers = problem.motion(f)
     broken = np.concatenate([np.zeros(multipliers.shape, np.bool_), wrong], axis=-1)
     return Found(y, np.concatenate([multipliers, f], axis=-1), broken)
-
-
-def _equalities(A: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
-    """The smallest forces with A f + b = 0, in the sense of least squares where there are none."""
-    values, vectors = np.linalg.eigh(A * scale[..., np.newaxis] * scale[..., np.newaxis, :])
-    kept = values > RANK
-    inverse = np.divide(1.0, values, out=np.zeros_like(values), where=kept)
-    along = inverse * _times(np.swapaxes(vectors, -1, -2), -scale * b)
-    return np.asarray(scale * _times(vectors, along))
-
-
-def _one_sided(
-    layout: Layout, level: Level, state: State, A: FloatArray, b: FloatArray
-) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Forces by pivoting, state by state, and rows in conflict; one-sided constraints act where they touch."""
-    nc, batch, f, wrong = layout.system.nc, b.shape[:-1], np.zeros_like(b), np.zeros(b.shape, np.bool_)
-    measured = run_errors(layout, {key: state[key] for key in ("x", "v", "time")})
-    e, r = (np.broadcast_to(measured[key], (*batch, layout.nc))[..., nc:] for key in ("errors", "rates"))
-    for place in np.ndindex(batch):
-        rows, conditions, mu = _acting(layout, e[place])
-        slip = np.where(np.abs(r[place][rows]) > SLIDING, r[place][rows], 0.0) if level == "acceleration" else None
-        found = pivoting(A[place][np.ix_(rows, rows)], b[place][rows], conditions, mu, slip=slip)
-        f[(*place, rows)] = found.f
-        wrong[(*place, rows[list(found.conflicts)])] = True
-    return f, wrong
-
-
-def _acting(layout: Layout, e: FloatArray) -> tuple[NDArray[np.intp], Conditions, FloatArray]:
-    """The auxiliary rows that act, what they demand, and their coefficients of friction."""
-    rows: list[int] = []
-    mu: list[float] = []
-    conditions, start = Conditions.equalities(0), 0
-    for k in layout.auxiliary:
-        constraint = layout.ties[k].constraint
-        span = range(start, start + constraint.rows)
-        start += constraint.rows
-        if not constraint.one_sided:
-            conditions, chosen = conditions + Conditions.equalities(constraint.rows), list(span)
-        elif constraint.friction is not None:
-            chosen = list(span) if e[span[0]] <= TOUCHING else []
-            conditions = conditions + Conditions.contacts(bool(chosen), "pyramid", constraint.rows - 1)
-        else:
-            chosen = [row for row in span if e[row] <= TOUCHING]
-            conditions = conditions + Conditions.inequalities(len(chosen))
-        rows += chosen
-        mu += [constraint.friction or 0.0] * len(chosen)
-    return np.array(rows, np.intp), conditions, np.array(mu)
 
 
 def _measures(

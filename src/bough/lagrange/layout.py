@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bough.lagrange.auxiliary import Auxiliary
 from bough.lagrange.bodies.contract import WORLD, Body
@@ -106,6 +107,12 @@ class Layout:
         """For each row in the order of the ties, its place inside, (rows,)."""
         spans = [start + np.arange(tie.constraint.rows) for start, tie in zip(self.row_starts, self.ties, strict=True)]
         return np.concatenate([np.zeros(0, np.int64), *spans])
+
+    @cached_property
+    def one_sided(self) -> NDArray[np.bool_]:
+        """Of each row inside, whether it is one-sided, (rows,)."""
+        kinds = [self.ties[k].constraint for k in self.order]
+        return np.array([kind.one_sided for kind in kinds for _ in range(kind.rows)], np.bool_)
 
     @property
     def nc(self) -> int:

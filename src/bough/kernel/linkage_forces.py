@@ -1,0 +1,95 @@
+"""Forces of the auxiliary constraints of a linkage, from how they answer to forces: a = A f + b.
+
+Rows are scaled so that each answers with 1 to a unit force of its own on bodies without primary constraints. Directions
+in which they answer with less than `RANK` are held by other constraints already, and get no force.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.complementarity import Conditions
+from bough.kernel.border import FloatArray
+from bough.kernel.complementarity import pivoting
+from bough.lagrange.layout import Layout
+
+__all__ = ["equality_forces", "one_sided_forces"]
+
+RANK = 1e-10
+"""What counts as no answer to a force."""
+
+TOUCHING = 1e-9
+"""One-sided constraints act where their error is not larger (m, rad)."""
+
+SLIDING = 1e-6
+"""Contacts slide where their rates along the surface are larger (m/s)."""
+
+Ints = NDArray[np.intp]
+
+
+def equality_forces(A: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
+    """The smallest forces with A f + b = 0, in the sense of least squares where there are none; (..., k)."""
+    values, vectors = np.linalg.eigh(A * scale[..., np.newaxis] * scale[..., np.newaxis, :])
+    inverse = np.divide(1.0, values, out=np.zeros_like(values), where=values > RANK)
+    along = np.swapaxes(vectors, -1, -2) @ (-scale * b)[..., np.newaxis]
+    return np.asarray(scale * (vectors @ (inverse[..., np.newaxis] * along))[..., 0])
+
+
+def one_sided_forces(
+    layout: Layout, A: FloatArray, b: FloatArray, scale: FloatArray, e: FloatArray, slip: FloatArray
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Forces by pivoting, state by state, and which rows are in conflict with others.
+
+    Errors e say which constraints touch; `slip` are rates of rows that slide already.
+    """
+    f, wrong = np.zeros_like(b), np.zeros(b.shape, np.bool_)
+    equal = np.flatnonzero(~layout.one_sided[layout.system.nc :])
+    for place in np.ndindex(b.shape[:-1]):
+        answers = scale[place] ** 2 * np.diagonal(A[place])
+        rows, conditions, mu = _acting(layout, e[place], answers > RANK)
+        chosen = _independent(A[place], scale[place], equal)
+        unknown = np.vstack([chosen, np.eye(b.shape[-1])[rows]])  # equalities by what they hold together, the others
+        k = len(chosen)
+        sliding = np.where(np.abs(slip[place][rows]) > SLIDING, slip[place][rows], 0.0)
+        found = pivoting(
+            unknown @ A[place] @ unknown.T,
+            unknown @ b[place],
+            Conditions.equalities(k) + conditions,
+            np.concatenate([np.zeros(k), mu]),
+            slip=np.concatenate([np.zeros(k), sliding]),
+        )
+        f[place] = unknown.T @ found.f
+        wrong[(*place, rows[[row - k for row in found.conflicts if row >= k]])] = True
+    return f, wrong
+
+
+def _independent(A: FloatArray, scale: FloatArray, equal: Ints) -> FloatArray:
+    """Combinations of the equalities, one in each row, that are independent and are all they hold."""
+    s = scale[equal]
+    values, vectors = np.linalg.eigh(A[np.ix_(equal, equal)] * s[:, np.newaxis] * s)
+    chosen = np.zeros((np.count_nonzero(values > RANK), scale.size))
+    chosen[:, equal] = (vectors[:, values > RANK] * s[:, np.newaxis]).T
+    return chosen
+
+
+def _acting(layout: Layout, e: FloatArray, moves: NDArray[np.bool_]) -> tuple[Ints, Conditions, FloatArray]:
+    """The one-sided rows that act, what they demand, and their coefficients of friction."""
+    rows: list[int] = []
+    mu: list[float] = []
+    conditions, start = Conditions.equalities(0), 0
+    for k in layout.auxiliary:
+        constraint = layout.ties[k].constraint
+        span = range(start, start + constraint.rows)
+        start += constraint.rows
+        if not constraint.one_sided:
+            continue
+        acting = [row for row in span if moves[row] and e[row] <= TOUCHING]
+        if constraint.friction is not None:
+            acting = acting if acting[:1] == [span[0]] else []  # without its normal there is no friction
+            conditions = conditions + Conditions.contacts(bool(acting), "pyramid", max(len(acting) - 1, 0))
+        else:
+            conditions = conditions + Conditions.inequalities(len(acting))
+        rows += acting
+        mu += [constraint.friction or 0.0] * len(acting)
+    return np.array(rows, np.intp), conditions, np.array(mu)
