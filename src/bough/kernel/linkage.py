@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from bough.errors import AssemblyError, ModelError, SingularError, UnknownNameError
 from bough.kernel.border import FloatArray
 from bough.kernel.constrained import TIME_CONSTANT
+from bough.kernel.linkage_models import from_placements, parts_of, to_placements
 from bough.kernel.linkage_programs import Found, read_state, run_errors, run_integrate, run_rates, run_terms, solve
 from bough.lagrange import Auxiliary, System
 from bough.lagrange.bodies import Body
@@ -21,7 +22,7 @@ from bough.lagrange.constraints import Constraint
 from bough.lagrange.description import read_layout
 from bough.lagrange.layout import Layout
 from bough.lagrange.linkage import Level
-from bough.model import BASE
+from bough.model import BASE, Model
 from bough.model.arguments import require_name
 
 __all__ = ["Linkage", "LinkageTerms", "LinkedMotion"]
@@ -115,6 +116,17 @@ class Linkage:
         object.__setattr__(self, "body_names", tuple(kinds))
         object.__setattr__(self, "constraint_names", tuple(given))
 
+    @classmethod
+    def of(cls, model: Model) -> Linkage:
+        """A model as a linkage: its bodies, and a constraint for each joint and each loop, called as these are.
+
+        Raises
+        ------
+        ModelError
+            If the model has mimic joints, armature or `Equality` constraints, or a body without mass or volume.
+        """
+        return cls(*parts_of(model), model.gravity)
+
     def with_body(self, name: str, body: Body) -> Linkage:
         """The same linkage with one more body."""
         require_name(name, "a body")
@@ -182,6 +194,14 @@ class Linkage:
     def neutral(self) -> FloatArray:
         """The position (nx,) in which every body is at the origin."""
         return np.array([x for body in self.layout.bodies for x in body.neutral()])
+
+    def from_placements(self, placements: ArrayLike) -> FloatArray:
+        """Positions (..., nx) of rigid bodies in space, from placements (..., N, 4, 4) as `bough.placements` gives."""
+        return from_placements(self.layout, placements)
+
+    def to_placements(self, x: ArrayLike) -> FloatArray:
+        """Placements (..., N, 4, 4) of rigid bodies in space, for `joint_positions` among others."""
+        return to_placements(self.layout, self._state(x=x)["x"])
 
     # ---- positions -----------------------------------------------------------------------------------------------
 
@@ -325,7 +345,7 @@ class Linkage:
             raise SingularError(f"{error} ({names})") from None
 
     def _motion(self, found: Found) -> LinkedMotion:
-        broken = found.broken.reshape(-1, self.nc)[:, self.layout.rows].any(axis=0)
+        broken = found.broken[..., self.layout.rows].any(axis=tuple(range(found.broken.ndim - 1)))
         names = dict.fromkeys(self._name_of_row(int(k)) for k in np.flatnonzero(broken))
         return LinkedMotion(found.y, found.multipliers[..., self.layout.rows], tuple(names))
 

@@ -53,7 +53,7 @@ def run_errors(layout: Layout, state: State) -> dict[str, FloatArray]:
 
 def run_integrate(layout: Layout, state: State) -> FloatArray:
     """Positions after a unit of time."""
-    return call(_kernel(get_backend(), layout, "integrate"), _inputs(state), {"x": (layout.nx,)})["x"]
+    return call(_kernel(get_backend(), layout, "integrate"), _inputs(state), {"moved": (layout.nx,)})["moved"]
 
 
 def run_rates(layout: Layout, state: State) -> FloatArray:

@@ -74,7 +74,7 @@ def integrated(layout: Layout, x: Array, v: Array) -> Terms:
             return carry
 
         loop(bodies.count, visit, ())
-    return {"x": moved}
+    return {"moved": moved}
 
 
 def position_rates(layout: Layout, x: Array, v: Array) -> Terms:

@@ -63,3 +63,6 @@ class Particle(Body):
     def point(self, parameters: Scalars, x: Scalars, place: Scalars) -> Scalars:
         moved: list[Scalar] = [a + b for a, b in zip(x, place, strict=False)]
         return moved
+
+    def direction(self, parameters: Scalars, x: Scalars, d: Scalars) -> Scalars:
+        return list(d[: self.space])

@@ -1,0 +1,292 @@
+"""Linkages: the same motion as of models and of closed forms, three levels, loops, one-sided constraints, borders."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bough
+from bough import bodies, constraints
+from closeness import assert_close
+from linkages import compiled, move
+from mechanisms import closed, random_loops
+from model_strategies import JOINTS, random_inertia, random_joint, random_placement
+
+Rng = np.random.Generator
+Floats = np.ndarray[Any, np.dtype[Any]]
+seeds = st.integers(0, 2**32 - 1)
+G = 9.81
+
+
+def state_of(linkage: bough.Linkage, model: bough.Model, q: Any, v: Any) -> tuple[Floats, Floats]:
+    x = linkage.from_placements(bough.placements(model, q))
+    return x, bough.velocities(model, q, v).reshape(*np.shape(q)[:-1], linkage.nv)
+
+
+# --- the same as models ---
+
+
+@settings(max_examples=5)  # each mechanism is traced anew
+@given(st.lists(st.sampled_from(sorted(set(JOINTS) - {"fixed"})), min_size=1, max_size=3), seeds)
+def test_every_joint_moves_as_in_a_model(names: list[str], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    b, places = bough.Builder("random", gravity=5 * rng.normal(size=3)), ["world"]
+    for k, name in enumerate(names):
+        joint = random_joint(name, rng)
+        b.add(
+            f"b{k}",
+            joint,
+            str(rng.choice(places)),
+            frame_at=rng.normal(size=3),
+            **random_inertia(rng),
+            **random_placement(rng),
+        )
+        places.append(f"b{k}")
+    check_against_model(b.build(), rng)
+
+
+def check_against_model(model: bough.Model, rng: Rng, q: Any = None, v: Any = None) -> bough.Linkage:
+    linkage = bough.Linkage.of(model)
+    assert linkage.primary == model.joint_names
+    q = bough.random(model, rng) if q is None else q
+    v = bough.consistent_velocity(model, q, rng.normal(size=model.nv)) if v is None else v
+    x, motion = state_of(linkage, model, q, v)
+    assert np.abs(linkage.errors(x)).max(initial=0.0) < 1e-9
+    assert np.abs(linkage.rates(x, motion)).max(initial=0.0) < 1e-9
+    f_ext = rng.normal(size=(model.nbodies, 6))
+    qdd = bough.constrained_dynamics(model, q, v, np.zeros(model.nv), f_ext)
+    found = linkage.accelerations(x, motion, f_ext.ravel())
+    want = bough.accelerations(model, q, v, qdd).ravel()
+    assert_close(found.motion, want, 1e-9, scale=1.0)
+    assert not found.conflicts
+    placed = linkage.to_placements(x)
+    assert_close(placed, bough.placements(model, q), 1e-12, 3)
+    return linkage
+
+
+def test_every_joint_type_at_once(rng: Rng) -> None:
+    b, places = bough.Builder("all"), ["world"]
+    for k, name in enumerate(sorted(set(JOINTS) - {"fixed", "continuous"})):
+        b.add(f"b{k}", random_joint(name, rng), str(rng.choice(places)), **random_inertia(rng), **random_placement(rng))
+        places.append(f"b{k}")
+    linkage = check_against_model(b.build(), rng)
+    assert not linkage.auxiliary
+
+
+@pytest.mark.parametrize("name", ["four-bar", "slider-crank"])
+def test_known_mechanisms_with_redundant_loops(name: str, rng: Rng) -> None:
+    model, q, v = closed(name)
+    linkage = check_against_model(model, rng, q, v)
+    assert linkage.auxiliary == tuple(loop.name for loop in model.loops)
+
+
+@settings(max_examples=4)
+@given(st.sampled_from(sorted(JOINTS)), seeds)
+def test_random_loops_by_every_joint(kind: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    while True:  # bodies that can move by themselves, without armature, and loops between two of them
+        model, q = random_loops(rng, [kind], bodies=3, joints=["revolute", "spherical", "prismatic", "universal"])
+        ends = [(loop.predecessor.body, loop.successor.body) for loop in model.loops]
+        solid = all(min(body.inertia.rotational[k] for k in (0, 2, 5)) > 0.0 for body in model.bodies)
+        if solid and not any(any(e.armature) for e in model.joints) and all(a != b for a, b in ends):
+            break
+    linkage, v = bough.Linkage.of(model), bough.consistent_velocity(model, q, rng.normal(size=model.nv))
+    x, motion = state_of(linkage, model, q, v)
+    qdd = bough.constrained_dynamics(model, q, v, np.zeros(model.nv))
+    want = bough.accelerations(model, q, v, qdd).ravel()
+    assert_close(linkage.accelerations(x, motion).motion, want, 1e-9, scale=1.0)
+
+
+def test_models_that_are_more_than_bodies_and_joints_are_refused() -> None:
+    b = bough.Builder("geared")
+    b.add("rod", bough.Revolute("y"), armature=0.1, mass=1.0, inertia=0.1)
+    with pytest.raises(bough.ModelError, match="armature at joint 'rod'"):
+        bough.Linkage.of(b.build())
+    b = bough.Builder("light")
+    b.add("rod", bough.Revolute("y"), mass=1.0)
+    with pytest.raises(bough.ModelError, match="expected three positive ones"):
+        bough.Linkage.of(b.build())
+
+
+# --- closed forms ---
+
+
+def double_pendulum() -> tuple[bough.Linkage, bough.Model]:
+    rod = bodies.PlanarRigid(1.2, (0.5, 0.0), 0.1)
+    pins = {
+        "shoulder": (constraints.Coincident(space=2), "world", "upper"),
+        "elbow": (constraints.Coincident((1.0, 0.0), (0.0, 0.0), space=2), "upper", "lower"),
+    }
+    linkage = bough.Linkage({"upper": rod, "lower": rod}, pins, gravity=(0.0, -G, 0.0))
+    b = bough.Builder("double pendulum", gravity=(0.0, -G, 0.0))
+    b.add("upper", bough.Revolute("z"), mass=1.2, com=(0.5, 0, 0), inertia=(0.05, 0.1, 0.1))
+    b.add("lower", bough.Revolute("z"), "upper", at=(1.0, 0, 0), mass=1.2, com=(0.5, 0, 0), inertia=(0.05, 0.1, 0.1))
+    return linkage, b.build()
+
+
+def flat_state(q: Any, qd: Any) -> tuple[Floats, Floats]:
+    """Of the double pendulum in the plane, with velocities in the frames of the bodies."""
+    a, b = q[0], q[0] + q[1]
+    x = np.array([0.0, 0.0, a, np.cos(a), np.sin(a), b])
+    tip = qd[0] * np.array([-np.sin(a), np.cos(a)])  # of the elbow
+    own = [tip @ [np.cos(b), np.sin(b)], tip @ [-np.sin(b), np.cos(b)]]
+    return x, np.array([0.0, 0.0, qd[0], *own, qd[0] + qd[1]])
+
+
+def test_a_planar_double_pendulum_moves_as_in_joint_coordinates(rng: Rng) -> None:
+    linkage, model = double_pendulum()
+    q, qd = rng.normal(size=2), rng.normal(size=2)
+    x, v = flat_state(q, qd)
+    a = linkage.accelerations(x, v).motion
+    qdd = bough.aba(model, q, qd, np.zeros(2))
+    assert_close([a[2], a[5] - a[2]], qdd, 1e-11)
+    with compiled():
+        x, v = move(linkage, x, v, 0.5, 200)
+    h, none = 0.5 / 200, np.zeros(2)
+    for _ in range(200):
+        k1 = bough.aba(model, q, qd, none)
+        k2 = bough.aba(model, q + h / 2 * qd, qd + h / 2 * k1, none)
+        k3 = bough.aba(model, q + h / 2 * qd + h * h / 4 * k1, qd + h / 2 * k2, none)
+        k4 = bough.aba(model, q + h * qd + h * h / 2 * k2, qd + h * k3, none)
+        q, qd = q + h * qd + h * h / 6 * (k1 + k2 + k3), qd + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+    assert_close([x[2], x[5] - x[2], v[2], v[5] - v[2]], [*q, *qd], 1e-6)
+
+
+def test_a_knife_edge_on_an_incline_goes_across_it_in_a_cycloid() -> None:
+    """It turns with ω, glides with (g'/ω) sin ωt, and after each half turn is as high as it was at first."""
+    slope, w = G * np.sin(0.4), 1.7
+    skate = {"edge": (constraints.Skate("y"), "blade")}
+    linkage = bough.Linkage({"blade": bodies.PlanarRigid(2.0, inertia=0.3)}, skate, gravity=(slope, 0.0, 0.0))
+    with compiled():
+        for t in (0.7, np.pi / w):
+            x, v = move(linkage, linkage.neutral(), np.array([0.0, 0.0, w]), t, 200)
+            way = slope / (2 * w * w) * np.array([np.sin(w * t) ** 2, w * t - np.sin(2 * w * t) / 2])
+            assert_close(x, [*way, w * t], 1e-8)
+            assert_close(v, [slope / w * np.sin(w * t), 0.0, w], 1e-8)
+
+
+@pytest.mark.parametrize(("inertia", "share"), [(0.4, 5 / 7), (2 / 3, 3 / 5)])
+def test_balls_roll_down_an_incline(inertia: float, share: float) -> None:
+    m, r, angle = 2.0, 0.3, 0.35
+    gravity = (G * np.sin(angle), 0.0, -G * np.cos(angle))
+    ball = bodies.Rigid(m, inertia=inertia * m * r * r)
+    linkage = bough.Linkage({"ball": ball}, {"contact": (constraints.Rolling(r), "ball")}, gravity)
+    x = linkage.neutral()
+    x[2] = r
+    a, lam, _ = linkage.accelerations(x, np.zeros(6))
+    down = share * G * np.sin(angle)
+    assert_close(a, [down, 0.0, 0.0, 0.0, down / r, 0.0], 1e-13)
+    assert lam[0] == pytest.approx(m * G * np.cos(angle))
+    with compiled():
+        x, _ = move(linkage, x, np.zeros(6), 0.5, 200)
+    assert x[0] == pytest.approx(down / 8, rel=1e-8)
+    assert x[2] == pytest.approx(r, rel=1e-8)
+
+
+def test_a_wheel_in_the_plane_rolls_down_a_line() -> None:
+    m, r, angle = 1.5, 0.2, 0.5
+    wheel = bodies.PlanarRigid(m, inertia=m * r * r / 2)
+    gravity = (G * np.sin(angle), -G * np.cos(angle), 0.0)
+    linkage = bough.Linkage(
+        {"wheel": wheel}, {"line": (constraints.Rolling(r, normal=(0, 1), space=2), "wheel")}, gravity
+    )
+    a = linkage.accelerations([0.0, r, 0.0], np.zeros(3)).motion
+    down = 2 / 3 * G * np.sin(angle)
+    assert_close(a, [down, 0.0, -down / r], 1e-13)
+
+
+def leaning_disc(m: float, r: float, lean: float, turn: float) -> tuple[bough.Linkage, Floats, Floats]:
+    """A thin disc that rolls in circles: (Iₐ + m r²) s Ω sin θ - I_d Ω² sin θ cos θ + m g r cos θ = 0.
+
+    θ is the angle between its axis and the vertical, Ω how fast it goes round, s its spin about its own axis.
+    """
+    disc = bodies.Rigid(m, inertia=(m * r * r / 4, m * r * r / 4, m * r * r / 2))
+    linkage = bough.Linkage({"disc": disc}, {"floor": (constraints.Rolling(r, axis="z"), "disc")})
+    spin = (m * r * r / 4 * turn**2 * np.sin(lean) * np.cos(lean) - m * G * r * np.cos(lean)) / (
+        1.5 * m * r * r * turn * np.sin(lean)
+    )
+    # body axes: x level, y steepest up in the disc, z its axis, leaning away from the vertical towards -y of the world
+    half = lean / 2
+    x = np.array([0.0, 0.0, r * np.sin(lean), np.sin(half), 0.0, 0.0, np.cos(half)])
+    v = np.array([-r * spin, 0.0, 0.0, 0.0, turn * np.sin(lean), spin])
+    return linkage, x, v
+
+
+def test_a_leaning_disc_rolls_in_a_circle() -> None:
+    linkage, x, v = leaning_disc(0.8, 0.25, 1.1, 2.4)
+    assert np.abs(linkage.errors(x)).max() < 1e-15
+    assert np.abs(linkage.rates(x, v)).max() < 1e-15
+    turn, lean, spin, r = 2.4, 1.1, v[5], 0.25
+    a = linkage.accelerations(x, v).motion
+    frame = np.array([0.0, turn * np.sin(lean), turn * np.cos(lean)])  # how level and steepest turn, in body axes
+    # the axes of the body spin on: rates of components of what is constant in the frame that goes round
+    relative = frame - v[3:]
+    assert_close(a[3:], np.cross(relative, v[3:]), 1e-11)
+    assert_close(a[:3], np.cross(relative, v[:3]), 1e-11)
+    radius = abs(r * spin / turn)
+    with compiled():
+        half, _ = move(linkage, x, v, np.pi / turn, 400)
+    assert np.linalg.norm(half[:2] - x[:2]) == pytest.approx(2 * radius, rel=1e-6)
+    assert half[2] == pytest.approx(x[2], rel=1e-7)
+
+
+def test_gears_turn_at_their_ratio_and_share_a_torque() -> None:
+    """θ̈ = τ / (I₁ + n² I₂) for a torque on the first wheel, and the second turns n times as fast."""
+    first, second, n = 0.4, 0.1, -2.5
+    wheels = {"first": bodies.PlanarRigid(1.0, inertia=first), "second": bodies.PlanarRigid(1.0, inertia=second)}
+    linkage = bough.Linkage(
+        wheels,
+        {
+            "axle": (constraints.Coincident(space=2), "first"),
+            "other axle": (constraints.Coincident(to=(1.0, 0.0), space=2), "second"),
+            "teeth": (constraints.SpeedRatio(n), "second", "first"),
+        },
+    )
+    assert linkage.auxiliary == ("teeth",)
+    x = linkage.neutral()
+    x[3] = 1.0
+    a = linkage.accelerations(x, np.zeros(6), [0, 0, 3.0, 0, 0, 0]).motion
+    want = 3.0 / (first + n * n * second)
+    assert_close(a, [0, 0, want, 0, 0, n * want], 1e-12)
+
+
+def test_a_planetary_gear_turns_its_carrier() -> None:
+    """Sun fixed to the world, planet on an arm: relative to the arm it turns as the wheels' sizes say."""
+    wheel = bodies.PlanarRigid(1.0, inertia=0.2)
+    linkage = bough.Linkage(
+        {"arm": wheel, "planet": wheel},
+        {
+            "axle": (constraints.Coincident(space=2), "arm"),
+            "pin": (constraints.Coincident((1.0, 0.0), space=2), "arm", "planet"),
+            "teeth": (constraints.SpeedRatio(-3.0), "planet", "world", "arm"),  # 3 times the teeth of the planet
+        },
+    )
+    x = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
+    v = linkage.impulses(x, np.zeros(6), [0, 0, 1.0, 0, 0, 0]).motion
+    assert v[2] > 0
+    assert v[5] == pytest.approx(4.0 * v[2])  # one turn with the arm, three in the mesh
+
+
+def test_a_bead_on_a_path_is_carried_along() -> None:
+    linkage = bough.Linkage({"bead": bodies.Particle(2.0)}, {"path": (constraints.Path(parabola_in_time), "bead")})
+    a, lam, _ = linkage.accelerations([0.0, 0.0, 0.5 * 3.0 * 0.49], [0.0, 0.0, 3.0 * 0.7], time=0.7)
+    assert_close(a, [0.0, 0.0, 3.0], 1e-12)
+    assert_close(lam, [0.0, 0.0, 2.0 * (3.0 + G)], 1e-12)
+    assert_close(linkage.impulses(np.zeros(3), np.zeros(3), time=0.7).motion, [0.0, 0.0, 2.1], 1e-14)
+    assert_close(linkage.project(np.ones(3), time=0.2), [0.0, 0.0, 0.06], 1e-12)
+
+
+def parabola_in_time(t: Any) -> Any:
+    return [0.0, 0.0, t * t * 1.5]
+
+
+def test_a_scaled_body_grows_as_it_is_pulled_apart() -> None:
+    """Two particles' worth of a body: a pull on the scale moves it by force over Σ m ρ²."""
+    linkage = bough.Linkage({"cloud": bodies.ScaledRigid(3.0, inertia=0.6)}, gravity=(0, 0, 0))
+    push = np.zeros(7)
+    push[6] = 1.8
+    assert linkage.accelerations(linkage.neutral(), np.zeros(7), push).motion[6] == pytest.approx(1.8 / 0.9)

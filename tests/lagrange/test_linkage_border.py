@@ -1,0 +1,530 @@
+"""Linkages: three levels, drift, projection, loops that contradict, one-sided constraints, kinds of users, borders."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bough
+from bough import bodies, constraints
+from bough.kernel.compile import build
+from bough.lagrange import linkage as algorithm
+from bough.lagrange.forest import choose_primary
+from bough.program import count
+from bough.scalar import cos
+from closeness import assert_close
+from linkages import compiled, dense_jacobian, kinetic_energy, move, random_position
+
+Rng = np.random.Generator
+G = 9.81
+
+
+def net(rows: int, columns: int) -> bough.Linkage:
+    """Beads in a square net, on rods of length 1, hung by a corner."""
+    beads = {f"{i},{j}": bodies.Particle(0.1) for i in range(rows) for j in range(columns)}
+    rods: dict[str, tuple[object, ...]] = {}
+    for i in range(rows):
+        for j in range(columns):
+            for other in (f"{i + 1},{j}", f"{i},{j + 1}"):
+                if other in beads:
+                    rods[f"{i},{j} - {other}"] = (constraints.Distance(1.0), f"{i},{j}", other)
+    rods["nail"] = (constraints.Coincident(), "0,0")
+    return bough.Linkage(beads, rods)
+
+
+def spread_out(rows: int, columns: int) -> Any:
+    return np.array([(float(j), -float(i), 0.0) for i in range(rows) for j in range(columns)]).ravel()
+
+
+def pendulum(gravity: Any = (0.0, 0.0, -G)) -> bough.Linkage:
+    return bough.Linkage({"bob": bodies.Particle(2.0)}, {"rod": (constraints.Distance(1.5), "bob")}, gravity)
+
+
+# --- levels ---
+
+
+def test_three_levels_of_a_pendulum() -> None:
+    linkage = pendulum()
+    x = np.array([1.5, 0.0, 0.0])
+    a, lam, _ = linkage.accelerations(x, [0.0, 2.0, 0.0])
+    assert_close(a, [-4.0 / 1.5, 0.0, -G], 1e-13)
+    assert lam[0] == pytest.approx(-2.0 * 4.0 / 1.5)  # against the way in which the distance grows
+    v, j, _ = linkage.impulses(x, [1.0, 2.0, 0.0], [0.0, 0.0, 3.0])
+    assert_close(v, [0.0, 2.0, 1.5], 1e-13)
+    assert j[0] == pytest.approx(-2.0)
+    slow, lam, _ = linkage.first_order(x, [4.0, 0.0, 6.0])
+    assert_close(slow, [0.0, 0.0, 3.0], 1e-13)
+    assert_close(linkage.first_order([1.6, 0.0, 0.0], time_constant=0.5).motion, [-0.2, 0.0, 0.0], 1e-12)
+    assert not linkage.first_order(x).motion.any()  # no weight
+
+
+def test_moving_a_net_about_by_hand() -> None:
+    """A world without inertia: the corner that is pulled goes as far as the net allows, and errors die out."""
+    linkage = net(3, 3)
+    x = spread_out(3, 3) + 0.01 * np.sin(np.arange(27.0))
+    pull = np.zeros(27)
+    pull[linkage.v_slice("2,2")] = (0.3, 0.3, 0.5)
+    with compiled():
+        for _ in range(60):
+            x = linkage.integrate(x, 0.05 * linkage.first_order(x, pull, time_constant=0.2).motion)
+        assert np.abs(linkage.errors(x)).max() < 1e-2
+        still = linkage.first_order(x, time_constant=0.2).motion
+    assert x[linkage.x_slice("2,2")][2] > 0.3
+    assert np.abs(still).max() < 0.1
+
+
+def test_energy_of_a_swinging_net_is_kept_and_constraints_do_not_drift() -> None:
+    linkage = net(2, 3)
+    assert (len(linkage.primary), len(linkage.auxiliary)) == (6, 2)
+    x, v = spread_out(2, 3), np.zeros(18)
+    v[linkage.v_slice("1,1")] = (0.0, 0.0, 1.0)
+
+    def energy(x: Any, v: Any) -> float:
+        return kinetic_energy(linkage, x, v) + 0.1 * G * x[2::3].sum()
+
+    with compiled():
+        v = linkage.impulses(x, v).motion
+        before = energy(x, v)
+        x, v = move(linkage, x, v, 0.3, 150)
+        assert energy(x, v) == pytest.approx(before, abs=1e-7)
+        assert np.abs(linkage.errors(x)).max() < 1e-9
+
+
+def test_baumgarte_and_projection_take_errors_away() -> None:
+    linkage = pendulum()
+    x, v = np.array([1.52, 0.0, 0.0]), np.array([0.1, 0.3, 0.0])
+    with compiled():
+        after, speed = move(linkage, x, v, 1.0, 500)
+        assert abs(linkage.errors(after)[0]) < 1e-6
+        assert abs(linkage.rates(after, speed)[0]) < 1e-6
+        left, _ = move(linkage, x, v, 0.2, 100, time_constant=np.inf)
+    assert abs(linkage.errors(left)[0]) > 0.02
+    # critically damped: e + ... after one time constant of rest-start is (1 + t/T) exp(-t/T)
+    e = _error_after(linkage, 0.1, 0.05)
+    assert e / 0.02 == pytest.approx(3 * np.exp(-2), rel=1e-6)
+    put = linkage.project(left)
+    assert abs(linkage.errors(put)[0]) < 1e-12
+    assert_close(np.cross(put, left), np.zeros(3), 1e-12, scale=1.0)  # the nearest: along the rod
+
+
+def _error_after(linkage: bough.Linkage, seconds: float, time_constant: float) -> float:
+    with compiled():
+        x, _ = move(linkage, np.array([1.52, 0.0, 0.0]), np.zeros(3), seconds, 200, time_constant=time_constant)
+    return float(linkage.errors(x)[0])
+
+
+def test_projection_of_a_batch_is_in_the_metric_of_the_masses(rng: Rng) -> None:
+    """A light and a heavy bead share an error by their masses."""
+    beads = {"light": bodies.Particle(1.0), "heavy": bodies.Particle(3.0)}
+    linkage = bough.Linkage(beads, {"rod": (constraints.Distance(1.0), "light", "heavy")})
+    x = np.array([0.0, 0.0, 0.0, 1.4, 0.0, 0.0])
+    assert_close(linkage.project(x), [0.3, 0, 0, 1.3, 0, 0], 1e-12)
+    many = rng.normal(size=(4, 2, 6))
+    together = linkage.project(many)
+    assert np.abs(linkage.errors(together)).max() < 1e-10
+    for place in np.ndindex(4, 2):
+        assert np.allclose(together[place], linkage.project(many[place]), atol=1e-10)
+
+
+def test_no_position_is_said_to_be_none() -> None:
+    far = {"a": (constraints.Coincident(to=(1.0, 0, 0)), "bob"), "b": (constraints.Coincident(), "bob")}
+    linkage = bough.Linkage({"bob": bodies.Particle()}, far)
+    with pytest.raises(bough.AssemblyError, match=r"constraint '[ab]' is off by 1 m or rad"):
+        linkage.project(np.zeros(3))
+
+
+# --- loops ---
+
+
+def test_conflicts_are_named_and_met_as_well_as_can_be() -> None:
+    linkage = bough.Linkage(
+        {"bob": bodies.Particle(1.0)},
+        {
+            "floor": (constraints.OnPlane("z"), "bob"),
+            "same floor": (constraints.OnPlane("z"), "bob"),
+            "rising": (constraints.OnSurface(lambda p: p[2] - 0.1), "bob"),
+        },
+    )
+    x = np.zeros(3)
+    fine = linkage.accelerations(x, np.zeros(3), time_constant=np.inf)
+    assert not fine.conflicts
+    assert_close(fine.motion, np.zeros(3), 1e-12, scale=1.0)
+    found = linkage.accelerations(x, np.zeros(3))
+    assert found.conflicts == ("rising",)
+    assert np.isfinite(found.motion).all()
+    assert np.isfinite(found.multipliers).all()
+    assert abs(found.motion[2]) < 1e-9  # primary constraints come first
+    assert linkage.errors(x)[linkage.rows("rising")] == pytest.approx(-0.1)
+
+
+def test_most_rows_in_the_forest_and_no_body_is_tied_by_more_than_it_has() -> None:
+    # a triangle: the two constraints with most rows are primary
+    assert choose_primary([3, 3, 3], [(1, 2, 1), (2, 3, 2), (3, 1, 2)]) == [False, True, True]
+    # what has three dimensions can be held by three rows from one side only
+    assert choose_primary([2, 3], [(1, 2, 3), (0, 1, 2)]) == [True, True]
+    assert choose_primary([2, 3], [(0, 1, 3), (0, 2, 3)]) == [False, True]
+    assert choose_primary([3, 2], [(1, 2, 3), (0, 2, 2)]) == [True, True]
+    assert choose_primary([3, 2, 3], [(1, 2, 3), (2, 3, 3), (0, 1, 1)]) == [True, True, False]
+    assert choose_primary([3], [None, (0, 1, 0)]) == [False, True]
+
+
+def test_random_forests_can_be_eliminated(rng: Rng) -> None:
+    """What is chosen is a system, and nothing more could be added to it."""
+    for _ in range(200):
+        n = int(rng.integers(1, 7))
+        sizes = rng.integers(1, 5, size=n).tolist()
+        ends = [rng.choice(n + 1, size=2, replace=False).tolist() for _ in range(rng.integers(0, 10))]
+        edges = [(int(a), int(b), int(rng.integers(1, 5))) for a, b in ends]
+        chosen = choose_primary(sizes, edges)
+        taken = [edge for edge, is_so in zip(edges, chosen, strict=True) if is_so]
+        bough.System(sizes, taken)
+        for edge in (edge for edge, is_so in zip(edges, chosen, strict=True) if not is_so):
+            if not any(edge[2] > other[2] for other in taken):
+                with pytest.raises(bough.ModelError):
+                    bough.System(sizes, [*taken, edge])
+
+
+# --- one-sided ---
+
+
+def test_a_rope_pulls_and_does_not_push() -> None:
+    rope = bough.Linkage(
+        {"bob": bodies.Particle(2.0)}, {"rope": (constraints.AtMost(constraints.Distance(1.0)), "bob")}
+    )
+    a, lam, _ = rope.accelerations([0.0, 0.0, -1.0], np.zeros(3))
+    assert_close(a, np.zeros(3), 1e-12, scale=1.0)
+    assert lam[0] == pytest.approx(2.0 * G)
+    for x in ([0.0, 0.0, 1.0], [0.0, 0.0, -0.5]):  # falls into the rope, or has not reached its end
+        a, lam, _ = rope.accelerations(x, np.zeros(3))
+        assert_close(a, [0.0, 0.0, -G], 1e-12)
+        assert not lam.any()
+    assert_close(rope.impulses([0.0, 0.0, -1.0], [1.0, 0.0, -3.0]).motion, [1.0, 0.0, 0.0], 1e-12)
+    assert_close(rope.impulses([0.0, 0.0, -1.0], [1.0, 0.0, 3.0]).motion, [1.0, 0.0, 3.0], 1e-12)
+
+
+def box(friction: float) -> tuple[bough.Linkage, Any]:
+    corners = [(sx * 0.5, sy * 0.5, -0.25) for sx in (-1, 1) for sy in (-1, 1)]
+    feet = {f"foot {k}": (constraints.Contact(friction, at=at), "box") for k, at in enumerate(corners)}
+    linkage = bough.Linkage({"box": bodies.Rigid(2.0, inertia=0.3)}, feet)
+    x = linkage.neutral()
+    x[2] = 0.25
+    return linkage, x
+
+
+def test_a_box_stands_sticks_slides_tips_and_falls() -> None:
+    linkage, x = box(0.5)
+    a, lam, conflicts = linkage.accelerations(x, np.zeros(6))
+    assert_close(a, np.zeros(6), 1e-9, scale=1.0)
+    assert lam[::3].sum() == pytest.approx(2.0 * G)
+    assert not conflicts
+    assert_close(linkage.accelerations(x, np.zeros(6), [9.0, 0, 0, 0, 0, 0]).motion, np.zeros(6), 1e-9, scale=1.0)
+    pushed = linkage.accelerations(x, np.zeros(6), [14.0, 0, 0, 0, 0, 0]).motion
+    assert_close(pushed, [(14.0 - 0.5 * 2.0 * G) / 2.0, 0, 0, 0, 0, 0], 1e-9)
+    sliding = linkage.accelerations(x, [1.0, 0, 0, 0, 0, 0]).motion
+    assert_close(sliding, [-0.5 * G, 0, 0, 0, 0, 0], 1e-9)
+    tipped = linkage.accelerations(x, np.zeros(6), [0, 0, 0, 0, 2.0 * G * 0.5 + 1.0, 0]).motion
+    assert tipped[4] > 0.1
+    x[2] = 0.3
+    assert_close(linkage.accelerations(x, np.zeros(6)).motion, [0, 0, -G, 0, 0, 0], 1e-12)
+
+
+def test_a_box_lands_without_bouncing() -> None:
+    linkage, x = box(0.2)
+    v, j, _ = linkage.impulses(x, [1.0, 0.0, -2.0, 0.0, 0.0, 0.0])
+    assert v[0] < 1.0
+    assert j[::3].min() >= -1e-9
+    tip = [linkage.rates(x, v)[3 * k] for k in range(4)]
+    assert min(tip) > -1e-9
+
+
+def test_contacts_beside_redundant_loops() -> None:
+    """A slider held twice over, on the floor: forces that no row can feel do no harm."""
+    guide = constraints.Jointed(bough.Prismatic("z"))
+    linkage = bough.Linkage(
+        {"slider": bodies.Rigid(1.5, inertia=0.2)},
+        {
+            "guide": (guide, "world", "slider"),
+            "again": (guide, "world", "slider"),
+            "floor": (constraints.Contact(0.3), "slider"),
+        },
+    )
+    assert linkage.auxiliary == ("again", "floor")
+    a, lam, conflicts = linkage.accelerations(linkage.neutral(), np.zeros(6))
+    assert_close(a, np.zeros(6), 1e-9, scale=1.0)
+    assert lam[linkage.rows("floor")][0] == pytest.approx(1.5 * G)
+    assert not conflicts
+    a = linkage.accelerations(linkage.neutral(), np.zeros(6), [0, 0, 30.0, 0, 0, 0]).motion
+    assert_close(a, [0, 0, 20.0 - G, 0, 0, 0], 1e-9)
+
+
+# --- kinds of users ---
+
+
+@dataclass(frozen=True)
+class Rotor(bodies.Body):
+    """A wheel on a spring, by its angle alone: x = [angle], v = its rate."""
+
+    inertia: float
+    stiffness: float
+
+    nx = 1
+    nv = 1
+
+    @property
+    def canonical(self) -> bodies.Body:
+        return Rotor(1.0, 1.0)
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        return (self.inertia, self.stiffness)
+
+    def mass(self, parameters: Any, x: Any) -> Any:
+        return [[parameters[0]]]
+
+    def force(self, parameters: Any, x: Any, v: Any, gravity: Any) -> Any:
+        return [-parameters[1] * x[0]]
+
+
+@dataclass(frozen=True)
+class Crank(constraints.Constraint):
+    """A pin on a rotor moves a particle to and fro."""
+
+    radius: float
+    fewest = 2
+    rows = 1
+
+    def errors(self, parameters: Any, sides: Any) -> Any:
+        return [sides[1].x[0] - self.radius * cos(sides[0].x[0])]
+
+
+@dataclass(frozen=True)
+class Belt(constraints.Constraint):
+    """Two rotors on a belt, by their velocities."""
+
+    fewest = 2
+    rows = 1
+
+    def rates(self, parameters: Any, sides: Any) -> Any:
+        return [sides[0].v[0] - sides[1].v[0] * 2.0]
+
+
+def test_bodies_and_constraints_of_users() -> None:
+    linkage = bough.Linkage(
+        {"motor": Rotor(0.2, 0.0), "wheel": Rotor(0.3, 5.0), "piston": bodies.Particle(1.5)},
+        {"belt": (Belt(), "motor", "wheel"), "crank": (Crank(0.4), "wheel", "piston")},
+        gravity=(0, 0, 0),
+    )
+    angle, speed = 0.8, 1.1
+    x = np.array([0.0, angle, 0.4 * np.cos(angle), 0.0, 0.0])
+    v = np.array([2 * speed, speed, -0.4 * np.sin(angle) * speed, 0.0, 0.0])
+    a = linkage.accelerations(x, v).motion
+    # (4 I₁ + I₂ + m r² sin²) φ̈ + m r² sin cos φ̇² + k φ = 0
+    s, c = np.sin(angle), np.cos(angle)
+    want = -(5.0 * angle + 1.5 * 0.16 * s * c * speed**2) / (4 * 0.2 + 0.3 + 1.5 * 0.16 * s * s)
+    assert_close(a[:2], [2 * want, want], 1e-12)
+    with compiled():
+        before = kinetic_energy(linkage, x, v) + 2.5 * x[1] ** 2
+        after_x, after_v = move(linkage, x, v, 1.0, 200)
+        assert kinetic_energy(linkage, after_x, after_v) + 2.5 * after_x[1] ** 2 == pytest.approx(before, rel=1e-8)
+
+
+class Wrong(bodies.Body):
+    nx = 2
+    nv = 1
+
+    def mass(self, parameters: Any, x: Any) -> Any:
+        return [[1.0]]
+
+    def force(self, parameters: Any, x: Any, v: Any, gravity: Any) -> Any:
+        return [np.sin(x[0])]
+
+
+@dataclass(frozen=True)
+class TooFew(constraints.Constraint):
+    rows = 2
+
+    def rates(self, parameters: Any, sides: Any) -> Any:
+        return [sides[0].v[0]]
+
+
+BOB, RIGID = bodies.Particle(), bodies.Rigid()
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: bough.Linkage({"a": "b"}), "body 'a' is 'b', expected a body such as"),
+        (lambda: bough.Linkage({"world": BOB}), "a body is called 'world'"),
+        (lambda: bough.Linkage({"": BOB}), "a name is a string"),
+        (lambda: bough.Linkage({"a": Wrong()}), "force of .* fails with .*use operators and the functions"),
+        (lambda: bough.Linkage({"a": BOB}, gravity=9.81), "gravity is 9.81, expected three"),
+        (lambda: bough.Linkage({"a": BOB}, {"c": constraints.Distance(1.0)}), "expected a tuple"),
+        (lambda: bough.Linkage({"a": BOB}, {"c": ("rod", "a")}), "constraint 'c' is 'rod', expected a constraint"),
+        (lambda: bough.Linkage({"a": BOB}, {"c": (constraints.Distance(1.0),)}), "not all the world"),
+        (lambda: bough.Linkage({"a": BOB}, {"c": (constraints.Distance(1.0), "world")}), "not all the world"),
+        (lambda: bough.Linkage({"a": BOB}, {"c": (constraints.Distance(1.0), "a", "a")}), "different bodies"),
+        (lambda: bough.Linkage({"a": BOB}, {"c": (constraints.SpeedRatio(1.0), "a")}), "on 1 bodies, expected 2 to 3"),
+        (
+            lambda: bough.Linkage({"a": BOB}, {"c": (constraints.Jointed(bough.Fixed()), "world", "a")}),
+            "a joint on Part",
+        ),
+        (lambda: bough.Linkage({"a": BOB}, {"c": (constraints.Rolling(1.0), "a")}), "has no angular velocity"),
+        (lambda: bough.Linkage({"a": Rotor(1.0, 1.0)}, {"c": (constraints.Distance(1.0), "a")}), "has no points"),
+        (lambda: bough.Linkage({"a": BOB}, {"c": (TooFew(), "a")}), "rates of .* gives 1 scalars, expected 2"),
+        (lambda: bough.Linkage({"a": BOB}).with_body("a", BOB), "there is a body of this name already"),
+        (
+            lambda: pendulum().with_constraint("rod", constraints.Distance(1.0), "bob"),
+            "constraint of this name already",
+        ),
+        (lambda: pendulum().accelerations(np.zeros(3), np.zeros(3), time_constant=0.0), "time constant .* is 0.0"),
+        (lambda: pendulum().to_placements(np.zeros(3)), "expected rigid bodies in space"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(make: Any, match: str) -> None:
+    with pytest.raises(bough.ModelError, match=match):
+        make()
+
+
+def test_names_are_looked_up_with_suggestions() -> None:
+    linkage = pendulum()
+    with pytest.raises(bough.UnknownNameError, match=r"no body .*'bop'; did you mean 'bob'"):
+        linkage.with_constraint("c", constraints.Distance(1.0), "bop")
+    with pytest.raises(bough.UnknownNameError, match="did you mean 'bob'"):
+        linkage.x_slice("bobb")
+    with pytest.raises(bough.UnknownNameError, match="did you mean 'rod'"):
+        linkage.rows("rode")
+
+
+def test_wrong_arrays_are_refused() -> None:
+    linkage = bough.Linkage({"a": RIGID, "b": RIGID}, {"hinge": (constraints.Jointed(bough.Revolute()), "a", "b")})
+    x = linkage.neutral()
+    with pytest.raises(bough.ShapeError, match="x has shape"):
+        linkage.accelerations(x[:-1], np.zeros(12))
+    with pytest.raises(bough.ShapeError, match="v is None"):
+        linkage.accelerations(x, None)  # type: ignore[arg-type]
+    with pytest.raises(bough.FiniteError, match=r"force\[3\] is nan"):
+        linkage.accelerations(x, np.zeros(12), np.where(np.arange(12) == 3, np.nan, 0.0))
+    x[13] = 1.1
+    with pytest.raises(bough.FiniteError, match=r"body 'b': the quaternion x\[..., 10:14\] has length 1.1"):
+        linkage.accelerations(x, np.zeros(12))
+
+
+def test_a_constraint_without_hold_is_named() -> None:
+    """At the centre a rod has no direction."""
+    still = bough.Linkage({"a": BOB}, {"bowl": (constraints.OnSurface(lambda p: p[0] * p[0] - p[1]), "a")})
+    assert np.isfinite(still.accelerations(np.zeros(3), np.zeros(3)).motion).all()
+    flat = bough.Linkage({"a": BOB}, {"cone": (constraints.OnSurface(lambda p: p[0] * p[1]), "a")})
+    with pytest.raises(bough.SingularError, match="'cone'"):
+        flat.accelerations(np.zeros(3), np.zeros(3))
+
+
+# --- description and border ---
+
+
+def test_a_linkage_is_made_by_adding() -> None:
+    linkage = bough.Linkage(gravity=(0.0, 0.0, -G)).with_body("bob", bodies.Particle(2.0))
+    linkage = linkage.with_constraint("rod", constraints.Distance(1.5), "bob")
+    assert linkage.layout == pendulum().layout
+    assert hash(linkage.layout) == hash(pendulum().layout)
+    assert repr(linkage) == "<Linkage: 1 bodies, 1 primary and 0 auxiliary constraints, nx = 3, nv = 3, nc = 1>"
+    assert linkage.rows("rod") == slice(0, 1)
+    with pytest.raises(AttributeError):
+        linkage.layout = None  # type: ignore[misc]
+    again = pickle.loads(pickle.dumps(linkage))
+    assert again.layout == linkage.layout
+    assert again.body_names == ("bob",)
+
+
+def test_multipliers_of_terms_are_the_accelerations(rng: Rng) -> None:
+    linkage = net(2, 3)
+    x, v = spread_out(2, 3), rng.normal(size=18)
+    terms = linkage.terms(x, v)
+    factor = bough.ldlt(terms.system, terms.mass, terms.jacobian)
+    free = factor.solve(np.concatenate([terms.force, terms.c]))
+    problem = bough.anticipate(factor, free, terms.auxiliary, terms.auxiliary_jacobian, terms.auxiliary_c)
+    f = np.linalg.lstsq(problem.A, -problem.b, rcond=None)[0]
+    assert_close(problem.motion(f)[0], linkage.accelerations(x, v).motion, 1e-9)
+    chain = bough.Linkage({"a": BOB, "b": BOB}, {"r": (constraints.Distance(1.0), "a", "b")})
+    x, v = np.array([0.0, 0, 0, 1, 0, 0]), rng.normal(size=6)
+    a, lam = bough.multipliers(*chain.terms(x, v)[:5])
+    found = chain.accelerations(x, v)
+    assert_close(a, found.motion, 1e-13)
+    assert_close(lam, found.multipliers, 1e-13)
+    J = dense_jacobian(chain, chain.terms(x, v))
+    assert_close(J, [[-1.0, 0, 0, 1, 0, 0]], 1e-14, 2)
+
+
+@pytest.mark.parametrize("linkage", [net(2, 3), box(0.4)[0]], ids=["net", "box"])
+def test_a_batch_is_one_by_one(linkage: bough.Linkage, rng: Rng) -> None:
+    x = np.broadcast_to(spread_out(2, 3), (2, 3, 18)) + 0.1 * rng.normal(size=(2, 3, 18)) if linkage.nx == 18 else None
+    x = random_position(linkage, rng, (2, 3), 0.01) if x is None else x
+    v, force, time = rng.normal(size=(3, linkage.nv)), rng.normal(size=(2, 1, linkage.nv)), rng.normal(size=(2, 3))
+    found = linkage.accelerations(x, v, force, time)
+    assert found.motion.shape == (2, 3, linkage.nv)
+    assert found.multipliers.shape == (2, 3, linkage.nc)
+    for i, j in np.ndindex(2, 3):
+        one = linkage.accelerations(x[i, j], v[j], force[i, 0], time[i, j])
+        assert np.allclose(found.motion[i, j], one.motion, rtol=1e-9, atol=1e-9)
+    assert linkage.accelerations(x.astype(np.float32), v).motion.dtype == np.float64 if linkage.nx == 18 else True
+
+
+def chain(n: int) -> bough.Linkage:
+    rods = {f"rod {k}": (constraints.Distance(1.0), f"bead {k}", f"bead {k - 1}") for k in range(1, n)}
+    beads = {f"bead {k}": bodies.Particle(0.1) for k in range(n)}
+    return bough.Linkage(beads, {"nail": (constraints.Distance(1.0), "bead 0"), **rods})
+
+
+def test_ten_thousand_bodies_take_a_program_of_constant_length() -> None:
+    def program(n: int) -> Any:
+        layout = chain(n).layout
+        sizes = {"x": layout.nx, "v": layout.system.nv, "force": layout.system.nv, "time": 1}
+        return build("chain", lambda **x: algorithm.solved(layout, "acceleration", 20.0, 1e-5, **x), sizes, layout.nx)
+
+    programs = {n: program(n) for n in (100, 200, 400)}
+    lengths = {len(p.kinds) for p in programs.values()}
+    assert len(lengths) == 1
+    costs = [count(p).total for p in programs.values()]
+    assert costs[2] - costs[1] == 2 * (costs[1] - costs[0])
+
+
+def test_ten_thousand_bodies_run() -> None:
+    n = 10_000
+    linkage = chain(n)
+    x = np.zeros((n, 3))
+    x[:, 0] = np.arange(1.0, n + 1)
+    with compiled():
+        a, lam, _ = linkage.accelerations(x.ravel(), np.zeros(3 * n))
+        assert_close(a.reshape(n, 3), np.broadcast_to([0.0, 0.0, -G], (n, 3)), 1e-12, 2)
+        x[:, 0], x[:, 2] = 0.0, -np.arange(1.0, n + 1)
+        a, lam, _ = linkage.accelerations(x.ravel(), np.zeros(3 * n))
+    assert np.abs(a).max() < 1e-6
+    assert_close(np.abs(lam), 0.1 * G * np.arange(n, 0, -1.0), 1e-9)
+
+
+def test_rolled_and_unrolled_programs_agree(rng: Rng) -> None:
+    """Enough bodies of several kinds for a program with loops, and the same few at a time without."""
+    few = mixed(1)
+    many = mixed(8)
+    states = [random_position(few, rng, reach=0.5) for _ in range(8)]
+    speeds = [rng.normal(size=few.nv) for _ in range(8)]
+    together = many.accelerations(np.concatenate(states), np.concatenate(speeds)).motion.reshape(8, few.nv)
+    one_by_one = [few.accelerations(x, v).motion for x, v in zip(states, speeds, strict=True)]
+    assert_close(together, one_by_one, 1e-9)
+
+
+def mixed(copies: int) -> bough.Linkage:
+    parts: dict[str, Any] = {}
+    ties: dict[str, Any] = {}
+    for k in range(copies):
+        parts[f"plate {k}"] = bodies.Rigid(1.0, (0.1, 0.2, 0.3), 0.5)
+        parts[f"cloud {k}"] = bodies.ScaledRigid(2.0, (0.1, 0.0, 0.0), 0.4)
+        parts[f"bead {k}"] = bodies.Particle(0.5)
+        parts[f"arm {k}"] = bodies.Rigid(1.0, inertia=(0.1, 0.2, 0.25))
+        ties[f"hinge {k}"] = (constraints.Jointed(bough.Universal(), at=(0.0, 1.0, 0.0)), f"plate {k}", f"arm {k}")
+        ties[f"rod {k}"] = (constraints.Distance(1.0, at=(0.2, 0.0, 0.1)), f"plate {k}", f"bead {k}")
+        ties[f"ball {k}"] = (constraints.Coincident((0.5, 0.5, 0.5)), f"arm {k}", f"cloud {k}")
+    return bough.Linkage(parts, ties)
