@@ -261,6 +261,13 @@ def test_contacts_beside_redundant_loops() -> None:
     assert_close(a, [0, 0, 20.0 - G, 0, 0, 0], 1e-9)
 
 
+def test_projection_lifts_what_is_below_the_floor_and_leaves_what_is_above() -> None:
+    above = {"floor": (constraints.AtLeast(constraints.OnPlane("z")), "bob")}
+    linkage = bough.Linkage({"bob": bodies.Particle()}, above)
+    x = linkage.project([[0.3, 0.4, -0.2], [0.3, 0.4, 0.2]])
+    assert_close(x, [[0.3, 0.4, 0.0], [0.3, 0.4, 0.2]], 1e-12)
+
+
 # --- kinds of users ---
 
 
@@ -351,7 +358,8 @@ class TooFew(constraints.Constraint):
         return [sides[0].v[0]]
 
 
-BOB, RIGID = bodies.Particle(), bodies.Rigid()
+BOB, FLAT, RIGID = bodies.Particle(), bodies.Particle(space=2), bodies.Rigid()
+ROD = constraints.Distance(1.0)
 
 
 @pytest.mark.parametrize(
@@ -375,6 +383,7 @@ BOB, RIGID = bodies.Particle(), bodies.Rigid()
         (lambda: bough.Linkage({"a": BOB}, {"c": (constraints.Rolling(1.0), "a")}), "has no angular velocity"),
         (lambda: bough.Linkage({"a": Rotor(1.0, 1.0)}, {"c": (constraints.Distance(1.0), "a")}), "has no points"),
         (lambda: bough.Linkage({"a": BOB}, {"c": (TooFew(), "a")}), "rates of .* gives 1 scalars, expected 2"),
+        (lambda: bough.Linkage({"a": BOB, "b": FLAT}, {"c": (ROD, "a", "b")}), "in a plane and .* in space"),
         (lambda: bough.Linkage({"a": BOB}).with_body("a", BOB), "there is a body of this name already"),
         (
             lambda: pendulum().with_constraint("rod", constraints.Distance(1.0), "bob"),
@@ -423,6 +432,22 @@ def test_a_constraint_without_hold_is_named() -> None:
 
 
 # --- description and border ---
+
+
+def test_what_has_code_from_elsewhere_is_not_stored_on_disk() -> None:
+    surface = constraints.OnSurface(lambda p: p[2])
+    assert bough.Linkage({"a": BOB}, {"c": (surface, "a")}).layout.digest is None
+    assert bough.Linkage({"a": BOB}, {"c": (constraints.AtLeast(surface), "a")}).layout.digest is None
+    assert bough.Linkage({"a": Rotor(1.0, 1.0)}).layout.digest is None
+    stored = [pendulum().layout.digest, net(2, 2).layout.digest, box(0.1)[0].layout.digest, box(0.2)[0].layout.digest]
+    assert len({*stored, None}) == 5
+    assert pendulum().layout.digest == stored[0]
+
+
+def test_a_linkage_without_bodies() -> None:
+    nothing = bough.Linkage()
+    assert nothing.accelerations([], []).motion.shape == (0,)
+    assert nothing.project(np.zeros((2, 0))).shape == (2, 0)
 
 
 def test_a_linkage_is_made_by_adding() -> None:

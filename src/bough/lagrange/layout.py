@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 
 import numpy as np
@@ -184,7 +184,7 @@ class Layout:
     @cached_property
     def digest(self) -> str | None:
         """What tells layouts apart, as text; None if code from outside the package takes part."""
-        kinds = {type(x): x for x in (*self.bodies, *(tie.constraint for tie in self.ties))}.values()
+        kinds = [*(group.kind for group in self.body_groups), *(group.constraint for group in self.tie_groups)]
         if any(_is_from_outside(kind) for kind in kinds):
             return None
         said = hashlib.sha256(repr(self.gravity).encode())
@@ -291,9 +291,10 @@ def _starts(sizes: Sequence[int]) -> Ints:
     return starts
 
 
-def _is_from_outside(kind: object) -> bool:
+def _is_from_outside(part: object) -> bool:
     """Whether a kind, or something that it is made of, has code that is not of this package."""
-    if not type(kind).__module__.startswith("bough."):
+    if callable(part) or type(part).__module__.split(".")[0] not in ("bough", "builtins"):
         return True
-    parts = [getattr(kind, field.name) for field in fields(kind)]  # type: ignore[arg-type]
-    return any(callable(part) or type(part).__module__.split(".")[0] not in ("bough", "builtins") for part in parts)
+    if not is_dataclass(part):
+        return False
+    return any(_is_from_outside(getattr(part, field.name)) for field in fields(part))

@@ -11,11 +11,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from bough.lagrange.bodies.contract import Body, Scalars
+from bough.lagrange.bodies.contract import WORLD, Body, Scalars
 from bough.scalar import Scalar, derivative
 from bough.spatial import UNITS, Vector
 
-__all__ = ["Constraint", "Side", "Sides", "dot", "rate_along"]
+__all__ = ["Constraint", "Side", "Sides", "dot", "rate_along", "same_space"]
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,14 @@ def rate_along(function: Callable[[Sides], Scalars], sides: Sides) -> list[Scala
         return tuple(function(tuple(replace(side, x=x) for side, x in zip(sides, xs, strict=True))))
 
     return list(derivative(moved, tuple(side.x for side in sides), tuple(side.rate for side in sides))[1])
+
+
+def same_space(bodies: Sequence[Body]) -> str | None:
+    """What is wrong with bodies that a constraint on points is to act on: some in a plane and some in space."""
+    spaces = {body.space: body for body in bodies if body is not WORLD}
+    if len(spaces) < 2:
+        return None
+    return f"on {spaces[2]!r} in a plane and {spaces[3]!r} in space, expected bodies in one of them"
 
 
 def dot(a: Scalars, b: Scalars) -> Scalar:

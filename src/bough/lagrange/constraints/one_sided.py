@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
 from bough.lagrange.bodies.contract import Body, Scalars
-from bough.lagrange.constraints.contract import Constraint, Side, Sides, dot
+from bough.lagrange.constraints.contract import Constraint, Side, Sides, dot, same_space
 from bough.lagrange.constraints.points import ORIGIN
 from bough.lagrange.constraints.reading import Vec3, read_direction, read_number, read_place, read_space
 from bough.lagrange.constraints.velocities import tangents
@@ -144,6 +144,9 @@ class Contact(Constraint):
     @property
     def parameters(self) -> tuple[float, ...]:
         return (*self.at, *self.normal, self.offset, self.radius, *tangents(self.normal, self.space))
+
+    def accepts(self, bodies: Sequence[Body]) -> str | None:
+        return same_space(bodies)
 
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
         place = sides[1].coordinates(sides[0].point(parameters[:3]))

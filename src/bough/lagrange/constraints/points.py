@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
-from bough.lagrange.bodies.contract import Scalars
-from bough.lagrange.constraints.contract import Constraint, Sides, dot
+from bough.lagrange.bodies.contract import Body, Scalars
+from bough.lagrange.constraints.contract import Constraint, Sides, dot, same_space
 from bough.lagrange.constraints.reading import Vec3, read_direction, read_number, read_place, read_space
 from bough.scalar import Scalar, sqrt
 
@@ -52,6 +52,9 @@ class Coincident(Constraint):
     def parameters(self) -> tuple[float, ...]:
         return (*self.at, *self.to)
 
+    def accepts(self, bodies: Sequence[Body]) -> str | None:
+        return same_space(bodies)
+
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
         return _apart(parameters, sides)
 
@@ -86,6 +89,9 @@ class Distance(Constraint):
     @property
     def parameters(self) -> tuple[float, ...]:
         return (*self.at, *self.to, self.length)
+
+    def accepts(self, bodies: Sequence[Body]) -> str | None:
+        return same_space(bodies)
 
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
         apart = _apart(parameters, sides)
@@ -123,6 +129,9 @@ class OnPlane(Constraint):
     def parameters(self) -> tuple[float, ...]:
         return (*self.at, *self.normal, self.offset)
 
+    def accepts(self, bodies: Sequence[Body]) -> str | None:
+        return same_space(bodies)
+
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
         place = sides[1].coordinates(sides[0].point(parameters[:3]))
         return [dot(parameters[3:6], place) - parameters[6]]
@@ -158,6 +167,9 @@ class OnSurface(Constraint):
     @property
     def parameters(self) -> tuple[float, ...]:
         return self.at
+
+    def accepts(self, bodies: Sequence[Body]) -> str | None:
+        return same_space(bodies)
 
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
         return [self.function(sides[1].coordinates(sides[0].point(parameters)))]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from numpy.typing import ArrayLike
 
-from bough.lagrange.bodies.contract import Scalars
-from bough.lagrange.constraints.contract import Constraint, Sides, dot
+from bough.lagrange.bodies.contract import Body, Scalars
+from bough.lagrange.constraints.contract import Constraint, Sides, dot, same_space
 from bough.lagrange.constraints.points import ORIGIN
 from bough.lagrange.constraints.reading import Vec3, read_direction, read_number, read_place, read_space
 from bough.model.joints.axis import basis_with
@@ -172,6 +173,9 @@ class SpeedRatio(Constraint):
     @property
     def parameters(self) -> tuple[float, ...]:
         return (self.ratio, *self.axis, *self.to_axis)
+
+    def accepts(self, bodies: Sequence[Body]) -> str | None:
+        return same_space(bodies)
 
     def rates(self, parameters: Scalars, sides: Sides) -> Scalars:
         first, second, carrier = sides[:3]
