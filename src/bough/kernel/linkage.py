@@ -11,11 +11,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.errors import AssemblyError, ModelError, SingularError, UnknownNameError
+from bough.errors import AssemblyError, ModelError, ShapeError, SingularError, UnknownNameError
 from bough.kernel.border import FloatArray
-from bough.kernel.constrained import TIME_CONSTANT
+from bough.kernel.constrained import TIME_CONSTANT, stabilisation
 from bough.kernel.linkage_models import from_placements, parts_of, to_placements
-from bough.kernel.linkage_programs import Found, read_state, run_errors, run_integrate, run_rates, run_terms, solve
+from bough.kernel.linkage_programs import (
+    Found,
+    read_state,
+    run_errors,
+    run_integrate,
+    run_terms,
+    solve,
+    straight,
+)
 from bough.lagrange import Auxiliary, System
 from bough.lagrange.bodies import Body
 from bough.lagrange.constraints import Constraint
@@ -205,28 +213,23 @@ class Linkage:
 
     # ---- positions -----------------------------------------------------------------------------------------------
 
-    def errors(self, x: ArrayLike, time: ArrayLike = 0.0) -> FloatArray:
+    def errors(self, x: ArrayLike, time: ArrayLike | None = None) -> FloatArray:
         """How far constraints on positions are from being met (..., nc), mostly in m or rad; zero for all others.
 
         Of a one-sided constraint it is the distance, which may be positive.
         """
-        return run_errors(self.layout, self._state(x=x, v=np.zeros(self.nv), time=time))["errors"][
-            ..., self.layout.rows
-        ]
+        return run_errors(self.layout, self._state(x=x, time=time))["errors"][..., self.layout.rows]
 
-    def rates(self, x: ArrayLike, v: ArrayLike, time: ArrayLike = 0.0) -> FloatArray:
+    def rates(self, x: ArrayLike, v: ArrayLike, time: ArrayLike | None = None) -> FloatArray:
         """How far velocities are from meeting the constraints (..., nc), mostly in m/s or rad/s."""
-        return run_errors(self.layout, self._state(x=x, v=v, time=time))["rates"][..., self.layout.rows]
-
-    def position_rates(self, x: ArrayLike, v: ArrayLike) -> FloatArray:
-        """Rates of the position variables (..., nx)."""
-        return run_rates(self.layout, self._state(x=x, v=v))
+        return run_errors(self.layout, self._state(x=x, v=_required(v), time=time))["rates"][..., self.layout.rows]
 
     def integrate(self, x: ArrayLike, v: ArrayLike) -> FloatArray:
         """Positions reached from x by moving with the constant velocities v for a unit of time (..., nx)."""
-        return run_integrate(self.layout, self._state(x=x, v=v))
+        moved = straight(self.layout, "integrate", {"x": x, "v": _required(v)}, "acceleration", 0.0)
+        return run_integrate(self.layout, self._state(x=x, v=v)) if moved is None else moved
 
-    def project(self, x: ArrayLike, time: ArrayLike = 0.0, *, tolerance: float = 1e-10) -> FloatArray:
+    def project(self, x: ArrayLike, time: ArrayLike | None = None, *, tolerance: float = 1e-10) -> FloatArray:
         """Positions (..., nx) near x that meet all constraints on positions, by Newton steps in the metric of M.
 
         Steps obey constraints on velocities as well: what rolls is rolled into place.
@@ -236,10 +239,10 @@ class Linkage:
         AssemblyError
             If some constraint is still off by more than `tolerance` (m, rad) in the end; the message names it.
         """
-        state = self._state(x=x, v=np.zeros(self.nv), force=np.zeros(self.nv), time=time)
+        state = self._state(x=x, time=time)
         two_sided = ~self.layout.one_sided
         for _ in range(STEPS):
-            e = run_errors(self.layout, {key: state[key] for key in ("x", "v", "time")})["errors"]
+            e = run_errors(self.layout, state)["errors"]
             off = np.where(two_sided, np.abs(e), -np.minimum(e, 0.0))[..., self.layout.rows]
             worst = off.max(initial=0.0)
             if worst <= tolerance or not math.isfinite(worst):
@@ -262,7 +265,7 @@ class Linkage:
         x: ArrayLike,
         v: ArrayLike,
         force: ArrayLike | None = None,
-        time: ArrayLike = 0.0,
+        time: ArrayLike | None = None,
         *,
         time_constant: float = TIME_CONSTANT,
     ) -> LinkageTerms:
@@ -270,9 +273,8 @@ class Linkage:
 
         Where no constraint is auxiliary, ``a, lam = bough.multipliers(*linkage.terms(x, v)[:5])``.
         """
-        made = run_terms(
-            self.layout, "acceleration", _rate(time_constant), self._state(x=x, v=v, force=force, time=time)
-        )
+        state = self._state(x=x, v=_required(v), force=force, time=time)
+        made = run_terms(self.layout, "acceleration", stabilisation(time_constant), state)
         J, c, system = made["jacobian"], made["c"], self.layout.system
         first, rows = system.jacobian_size, system.nc
         own = (made["mass"], J[..., :first], made["f"], c[..., :rows])
@@ -283,7 +285,7 @@ class Linkage:
         x: ArrayLike,
         v: ArrayLike,
         force: ArrayLike | None = None,
-        time: ArrayLike = 0.0,
+        time: ArrayLike | None = None,
         *,
         time_constant: float = TIME_CONSTANT,
     ) -> LinkedMotion:
@@ -296,7 +298,7 @@ class Linkage:
         force
             Forces on the bodies from outside (..., nv), laid out as v: force · v is power. None for none.
         time
-            In s (...), for constraints that depend on it.
+            In s (...), for constraints that depend on it; 0 if left out.
         time_constant
             Errors e decay as ë + 2 ė/T + e/T² = 0, those of constraints on velocities as ṙ + r/T = 0; s. Infinity
             leaves them alone. Each value has a program of its own.
@@ -306,14 +308,14 @@ class Linkage:
         SingularError
             If the rows of a primary constraint depend on each other in some state; the message names it.
         """
-        state = self._state(x=x, v=v, force=force, time=time)
-        return self._motion(self._solved("acceleration", _rate(time_constant), state))
+        given = {"x": x, "v": _required(v), "force": force, "time": time}
+        return self._motion("acceleration", stabilisation(time_constant), given)
 
     def first_order(
         self,
         x: ArrayLike,
         force: ArrayLike | None = None,
-        time: ArrayLike = 0.0,
+        time: ArrayLike | None = None,
         *,
         time_constant: float = TIME_CONSTANT,
     ) -> LinkedMotion:
@@ -322,18 +324,17 @@ class Linkage:
         For moving a linkage about by hand: it goes where it is pulled and stops when it is let go. There is no weight.
         Errors decay as ė + e/T = 0.
         """
-        state = self._state(x=x, v=np.zeros(self.nv), force=force, time=time)
-        return self._motion(self._solved("first order", _rate(time_constant), state))
+        return self._motion("first order", stabilisation(time_constant), {"x": x, "force": force, "time": time})
 
     def impulses(
-        self, x: ArrayLike, v: ArrayLike, impulse: ArrayLike | None = None, time: ArrayLike = 0.0
+        self, x: ArrayLike, v: ArrayLike, impulse: ArrayLike | None = None, time: ArrayLike | None = None
     ) -> LinkedMotion:
         """Velocities v⁺ right after impulses, such as constraints allow: M (v⁺ - v) = Jᵀ λ + impulse.
 
         `impulse` is laid out as v (..., nv), in N s or N m s. Without one, velocities are made consistent: v⁺ is the
         nearest to v in the metric of M.
         """
-        return self._motion(self._solved("impulse", 0.0, self._state(x=x, v=v, force=impulse, time=time)))
+        return self._motion("impulse", 0.0, {"x": x, "v": _required(v), "force": impulse, "time": time})
 
     # ---- within --------------------------------------------------------------------------------------------------
 
@@ -344,7 +345,11 @@ class Linkage:
             names = f"bodies are {_listed(self.body_names)}; constraints counted from 0 are {_listed(self.primary)}"
             raise SingularError(f"{error} ({names})") from None
 
-    def _motion(self, found: Found) -> LinkedMotion:
+    def _motion(self, level: Level, rate: float, given: dict[str, ArrayLike | None]) -> LinkedMotion:
+        y = straight(self.layout, "solved", given, level, rate)
+        if y is not None:
+            return LinkedMotion(y[..., : self.nv], y[..., self.nv :], ())
+        found = self._solved(level, rate, self._state(**given))
         broken = found.broken[..., self.layout.rows].any(axis=tuple(range(found.broken.ndim - 1)))
         names = dict.fromkeys(self._name_of_row(int(k)) for k in np.flatnonzero(broken))
         return LinkedMotion(found.y, found.multipliers[..., self.layout.rows], tuple(names))
@@ -381,11 +386,11 @@ class Linkage:
         return self._numbers[body]
 
 
-def _rate(time_constant: float) -> float:
-    """1/T in 1/s."""
-    if not isinstance(time_constant, int | float) or math.isnan(time_constant) or not time_constant > 0.0:
-        raise ModelError(f"the time constant of constraints is {time_constant!r}, expected a positive number (s)")
-    return 1.0 / time_constant
+def _required(v: ArrayLike) -> ArrayLike:
+    """Velocities that may not be left out."""
+    if v is None:
+        raise ShapeError("v is None, expected an array of velocities")
+    return v
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bough.backends import Kernel
-from bough.errors import FiniteError, ShapeError
+from bough.backends import Kernel, Plain
+from bough.errors import FiniteError
 from bough.kernel.anticipation import anticipate
-from bough.kernel.border import FloatArray, as_floats, call, require_finite
+from bough.kernel.border import FloatArray, as_floats, call, many, require_finite
 from bough.kernel.compile import get_backend, kernel
 from bough.kernel.linkage_forces import equality_forces, one_sided_forces
 from bough.kernel.multipliers import SUSPECT, SystemFactor, ldlt
@@ -21,12 +21,14 @@ from bough.lagrange.layout import Layout
 from bough.lagrange.linkage import Level
 from bough.scalar import Array
 
-__all__ = ["Found", "read_state", "run_errors", "run_integrate", "run_rates", "run_terms", "solve"]
+__all__ = ["Found", "read_state", "run_errors", "run_integrate", "run_terms", "solve", "straight", "whole"]
 
 BROKEN = 1e-6
 """A residual beyond this part of what an auxiliary row asks for is a conflict."""
 
 State = dict[str, FloatArray]
+Given: TypeAlias = Mapping[str, ArrayLike | None]
+What: TypeAlias = Literal["terms", "solved", "errors", "integrate"]
 
 
 class Found(NamedTuple):
@@ -41,24 +43,33 @@ def run_terms(layout: Layout, level: Level, rate: float, state: State) -> dict[s
     """Blocks of M and J, f and c."""
     system = layout.system
     shapes = {"mass": system.mass_size, "jacobian": layout.blocks_size, "f": system.nv, "c": layout.nc}
-    ready = _kernel(get_backend(), layout, "terms", level, rate)
+    ready = _kernel(get_backend(), layout, "terms", tuple(state), level, rate)
     return call(ready, _inputs(state), {name: (size,) for name, size in shapes.items()})
 
 
 def run_errors(layout: Layout, state: State) -> dict[str, FloatArray]:
     """Errors and rates of all rows, inside."""
+    used = {name: a for name, a in state.items() if name != "force"}
     shapes = {"errors": (layout.nc,), "rates": (layout.nc,)}
-    return call(_kernel(get_backend(), layout, "errors"), _inputs(state), shapes)
+    return call(_kernel(get_backend(), layout, "errors", tuple(used)), _inputs(used), shapes)
 
 
 def run_integrate(layout: Layout, state: State) -> FloatArray:
     """Positions after a unit of time."""
-    return call(_kernel(get_backend(), layout, "integrate"), _inputs(state), {"moved": (layout.nx,)})["moved"]
+    ready = _kernel(get_backend(), layout, "integrate", ("x", "v"))
+    return call(ready, _inputs(state), {"moved": (layout.nx,)})["moved"]
 
 
-def run_rates(layout: Layout, state: State) -> FloatArray:
-    """Rates of positions."""
-    return call(_kernel(get_backend(), layout, "rates"), _inputs(state), {"rates": (layout.nx,)})["rates"]
+def straight(layout: Layout, what: What, given: Given, level: Level, rate: float) -> FloatArray | None:
+    """The result straight from machine code, "solved" or "integrate", where all arrays are plain; else None."""
+    first = given["x"]
+    if layout.auxiliary and what == "solved":
+        return None
+    if type(first) is not np.ndarray or first.dtype != np.float64 or given.get("time") is not None:
+        return None
+    arrays = {name: a for name, a in given.items() if a is not None}
+    size = layout.nx if what == "integrate" else layout.system.nv + layout.nc
+    return many(_kernel(get_backend(), layout, what, tuple(arrays), level, rate), tuple(arrays.values()), (size,))
 
 
 def solve(layout: Layout, level: Level, rate: float, state: State) -> Found:
@@ -66,32 +77,34 @@ def solve(layout: Layout, level: Level, rate: float, state: State) -> Found:
     system = layout.system
     if not layout.auxiliary:
         shapes = {"y": (system.nv + system.nc,), "margins": (system.nv + system.nc,)}
-        results = call(_kernel(get_backend(), layout, "solved", level, rate), _inputs(state), shapes)
+        ready = _kernel(get_backend(), layout, "solved", tuple(state), level, rate)
+        results = call(ready, _inputs(state), shapes)
         if (results["margins"] > 0).all():
-            y = results["y"]
-            return Found(y[..., : system.nv], y[..., system.nv :], np.zeros((*y.shape[:-1], layout.nc), np.bool_))
+            return whole(layout, results["y"])
     terms = run_terms(layout, level, rate, state)
     factor = ldlt(system, terms["mass"], terms["jacobian"][..., : system.jacobian_size])
     free = factor.solve(np.concatenate([terms["f"], terms["c"][..., : system.nc]], axis=-1))
-    if not layout.auxiliary:
-        broken = np.zeros((*free.shape[:-1], layout.nc), np.bool_)
-        return Found(free[..., : system.nv], free[..., system.nv :], broken)
-    return _with_auxiliary(layout, level, state, terms, factor, free)
+    return _with_auxiliary(layout, level, state, terms, factor, free) if layout.auxiliary else whole(layout, free)
 
 
-def read_state(layout: Layout, names: Sequence[str], given: Mapping[str, ArrayLike | None]) -> State:
-    """Arguments as finite arrays of float64, with unit quaternions; a force that is None is zero."""
+def whole(layout: Layout, y: FloatArray) -> Found:
+    """What is found, from motions and multipliers in one array, where all constraints are met."""
+    nv = layout.system.nv
+    return Found(y[..., :nv], y[..., nv:], np.zeros((*y.shape[:-1], layout.nc), np.bool_))
+
+
+def read_state(layout: Layout, names: Sequence[str], given: Given) -> State:
+    """Arguments as finite arrays of float64, with unit quaternions; what is None is left out."""
     sizes = {"x": layout.nx, "v": layout.system.nv, "force": layout.system.nv}
     meaning = {"x": "position variables", "v": "velocities", "force": "entries, laid out as velocities"}
     state: State = {}
     for name, value in given.items():
+        if value is None:
+            continue
         if name == "time":
-            a = as_floats(name, 0.0 if value is None else value, ())[..., np.newaxis]
+            a = as_floats(name, value, ())[..., np.newaxis]
         else:
-            filled = np.zeros(sizes[name]) if value is None and name == "force" else value
-            if filled is None:
-                raise ShapeError(f"{name} is None, expected an array")
-            a = as_floats(name, filled, (sizes[name],), f"{sizes[name]} {meaning[name]}")
+            a = as_floats(name, value, (sizes[name],), f"{sizes[name]} {meaning[name]}")
         require_finite(name, a)
         state[name] = a.astype(np.float64)
     _require_unit_quaternions(layout, names, state["x"])
@@ -125,7 +138,7 @@ def _with_auxiliary(
     scale = 1.0 / np.sqrt(np.where(answers > 0.0, answers, 1.0))
     A, b = problem.A, problem.b
     if layout.one_sided.any():
-        measured = run_errors(layout, {key: state[key] for key in ("x", "v", "time")})
+        measured = run_errors(layout, state)
         e, r = (np.broadcast_to(measured[key], (*b.shape[:-1], layout.nc))[..., nc:] for key in ("errors", "rates"))
         f, wrong = one_sided_forces(layout, A, b, scale, e, r if level == "acceleration" else np.zeros_like(r))
     else:
@@ -174,8 +187,17 @@ def _inputs(state: State) -> dict[str, tuple[FloatArray, int]]:
 
 
 @lru_cache(maxsize=128)
-def _kernel(backend: str, layout: Layout, what: str, level: Level = "acceleration", rate: float = 0.0) -> Kernel:
-    sizes = {"x": layout.nx, "v": layout.system.nv, "force": layout.system.nv, "time": 1}
+def _kernel(
+    backend: str,
+    layout: Layout,
+    what: What,
+    names: tuple[str, ...],
+    level: Level = "acceleration",
+    rate: float = 0.0,
+) -> Kernel:
+    """The program of `what` with inputs of these names; all others are zero."""
+    n, nx = layout.system.nv + layout.nc, layout.nx
+    sizes = {"x": nx, "v": layout.system.nv, "force": layout.system.nv, "time": 1}
 
     def function(**x: Array) -> dict[str, Array]:
         if what == "terms":
@@ -184,15 +206,13 @@ def _kernel(backend: str, layout: Layout, what: str, level: Level = "acceleratio
             return linkage.solved(layout, level, rate, SUSPECT, **x)
         if what == "errors":
             return linkage.errors(layout, **x)
-        return linkage.integrated(layout, **x) if what == "integrate" else linkage.position_rates(layout, **x)
+        return linkage.integrated(layout, **x)
 
-    names = {"terms": tuple(sizes), "solved": tuple(sizes), "errors": ("x", "v", "time")}.get(what, ("x", "v"))
-    said = None if layout.digest is None else f"linkage {what} {level} {rate!r} {layout.digest}"
-    return kernel(
-        ("linkage", layout, what, level, rate),
-        what,
-        function,
-        {name: sizes[name] for name in names},
-        layout.system.nv + layout.nc,
-        lambda: said,
-    )
+    key, said = (what, names, level, rate), layout.digest
+    inputs = {name: sizes[name] for name in names}
+    plain = None
+    if what in ("solved", "integrate"):
+        shapes = (*((size,) for size in inputs.values()), (n if what == "solved" else nx,))
+        plain = Plain(shapes, 0, tuple(layout.quaternions.tolist()), what == "solved")
+    digest = None if said is None else f"linkage {key!r} {said}"
+    return kernel(("linkage", layout, *key), what, function, inputs, n, lambda: digest, plain)

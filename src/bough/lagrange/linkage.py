@@ -20,7 +20,7 @@ from bough.lagrange.layout import BodyGroup, Layout, TieGroup
 from bough.scalar import Array, Index, Scalar, array, loop
 from bough.spatial import Vector
 
-__all__ = ["LEVELS", "Level", "errors", "integrated", "position_rates", "solved", "terms"]
+__all__ = ["LEVELS", "Level", "errors", "integrated", "solved", "terms"]
 
 Level: TypeAlias = Literal["acceleration", "first order", "impulse", "position"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -28,33 +28,41 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 Terms: TypeAlias = dict[str, Array]
 
 
-def terms(layout: Layout, level: Level, rate: float, x: Array, v: Array, force: Array, time: Array) -> Terms:
-    """Blocks of M and J, f and c; `rate` is 1/T in 1/s."""
+def terms(
+    layout: Layout,
+    level: Level,
+    rate: float,
+    x: Array,
+    v: Array | None = None,
+    force: Array | None = None,
+    time: Array | None = None,
+) -> Terms:
+    """Blocks of M and J, f and c; `rate` is 1/T in 1/s. What is left out is zero."""
+    now: Scalar = 0.0 if time is None else time[0]
     mass, jacobian = array(layout.system.mass_size), array(layout.blocks_size)
     f, c = array(layout.system.nv), array(layout.nc)
     for bodies in layout.body_groups:
         _body_terms(bodies, Vector(*layout.gravity), level, x, v, force, mass, f)
     for ties in layout.tie_groups:
-        _tie_terms(ties, level, rate, x, v, time, jacobian, c)
+        _tie_terms(ties, level, rate, x, v, now, jacobian, c)
     return {"mass": mass, "jacobian": jacobian, "f": f, "c": c}
 
 
-def solved(
-    layout: Layout, level: Level, rate: float, part: float, x: Array, v: Array, force: Array, time: Array
-) -> Terms:
+def solved(layout: Layout, level: Level, rate: float, part: float, **given: Array) -> Terms:
     """The solution [y, λ] for a layout without auxiliary ties, and the margins of its pivots."""
-    t = terms(layout, level, rate, x, v, force, time)
+    t = terms(layout, level, rate, **given)
     y, margins = multipliers(layout.system, t["mass"], t["jacobian"], t["f"], t["c"], part=part)
     return {"y": y, "margins": margins}
 
 
-def errors(layout: Layout, x: Array, v: Array, time: Array) -> Terms:
+def errors(layout: Layout, x: Array, v: Array | None = None, time: Array | None = None) -> Terms:
     """Errors of positions, zero for constraints on velocities alone, and rates, of all rows."""
+    now: Scalar = 0.0 if time is None else time[0]
     e, r = array(layout.nc), array(layout.nc)
     for ties in layout.tie_groups:
 
         def visit(k: Index, carry: tuple[()], ties: TieGroup = ties) -> tuple[()]:
-            sides, parameters, row = ties.sides(k, x, v, time[0]), ties.parameters(k), ties.row(k)
+            sides, parameters, row = ties.sides(k, x, v, now), ties.parameters(k), ties.row(k)
             _write(e, row, ties.constraint.errors(parameters, sides))
             _write(r, row, ties.constraint.rates(parameters, sides))
             return carry
@@ -77,31 +85,25 @@ def integrated(layout: Layout, x: Array, v: Array) -> Terms:
     return {"moved": moved}
 
 
-def position_rates(layout: Layout, x: Array, v: Array) -> Terms:
-    """Rates of the position variables."""
-    rates = array(layout.nx)
-    for bodies in layout.body_groups:
-
-        def visit(k: Index, carry: tuple[()], bodies: BodyGroup = bodies) -> tuple[()]:
-            _write(rates, bodies.place("x", k), bodies.side(k, x, v).rate)
-            return carry
-
-        loop(bodies.count, visit, ())
-    return {"rates": rates}
-
-
 # ---- one body, one constraint ----------------------------------------------------------------------------------------
 
 
 def _body_terms(
-    bodies: BodyGroup, gravity: Vector, level: Level, x: Array, v: Array, force: Array, mass: Array, f: Array
+    bodies: BodyGroup,
+    gravity: Vector,
+    level: Level,
+    x: Array,
+    v: Array | None,
+    force: Array | None,
+    mass: Array,
+    f: Array,
 ) -> None:
     def visit(k: Index, carry: tuple[()]) -> tuple[()]:
         side, place = bodies.side(k, x, v), bodies.place("v", k)
         body, own = side.body, side.parameters
         M = body.mass(own, side.x)
         _write(mass, bodies.place("mass", k), [entry for row in M for entry in row])
-        given: list[Scalar] = [force[place + j] for j in range(body.nv)]
+        given: list[Scalar] = [0.0 if force is None else force[place + j] for j in range(body.nv)]
         if level == "acceleration":
             given = [a + b for a, b in zip(given, body.force(own, side.x, side.v, gravity), strict=True)]
         elif level == "impulse":
@@ -113,12 +115,12 @@ def _body_terms(
 
 
 def _tie_terms(
-    ties: TieGroup, level: Level, rate: float, x: Array, v: Array, time: Array, jacobian: Array, c: Array
+    ties: TieGroup, level: Level, rate: float, x: Array, v: Array | None, time: Scalar, jacobian: Array, c: Array
 ) -> None:
     constraint = ties.constraint
 
     def visit(k: Index, carry: tuple[()]) -> tuple[()]:
-        sides, parameters = ties.sides(k, x, v, time[0]), ties.parameters(k)
+        sides, parameters = ties.sides(k, x, v, time), ties.parameters(k)
         for place, kind in enumerate(ties.kinds):
             if kind is not WORLD:
                 columns = _columns(constraint, parameters, sides, place)
