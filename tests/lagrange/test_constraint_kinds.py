@@ -62,6 +62,7 @@ CASES: dict[str, tuple[list[tuple[str, ...]], Any]] = {
         [("planar rigid", "planar rigid"), ("planar rigid", "planar particle"), ("planar rigid",)],
         lambda rng: constraints.Coincident(rng.normal(size=2), rng.normal(size=2), space=2),
     ),
+    "angle": ([("planar rigid", "planar rigid"), ("planar rigid",)], lambda rng: constraints.Angle(2.5)),
     "distance": (
         [("rigid", "rigid"), ("scaled rigid", "particle"), ("particle", "particle"), ("particle",), ("planar rigid",)],
         lambda rng: constraints.Distance(1.3, rng.normal(size=3), rng.normal(size=3)),
@@ -213,6 +214,7 @@ def test_constraints_do_no_work(name: str, rng: Rng) -> None:
         (lambda: constraints.OnSurface("sphere"), "a surface is 'sphere', expected a function"),
         (lambda: constraints.Path(3.0), "a path is 3.0, expected a function"),
         (lambda: constraints.Rolling(-1.0), "radius of what rolls"),
+        (lambda: constraints.Angle(np.inf), "an angle .rad. is inf"),
         (lambda: constraints.Contact(-0.5), "friction of a contact is -0.5"),
         (lambda: constraints.Jointed("hinge"), "joint is 'hinge', expected a joint"),
         (lambda: constraints.Jointed(bough.Mimic(bough.Revolute(), "a")), "motion of its own"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 
 import bough
 from bough import bodies, constraints
+from bough.scalar import cos, sin
+from bough.spatial import UNITS, ZERO, Motion, Transform, Vector, about_y
 from closeness import assert_close
 from linkages import compiled, move
 from mechanisms import closed, random_loops
@@ -99,6 +102,34 @@ def test_random_loops_by_every_joint(kind: str, seed: int) -> None:
     qdd = bough.constrained_dynamics(model, q, v, np.zeros(model.nv))
     want = bough.accelerations(model, q, v, qdd).ravel()
     assert_close(linkage.accelerations(x, motion).motion, want, 1e-9, scale=1.0)
+
+
+@dataclass(frozen=True)
+class Wheel(bough.Joint):
+    """From outside the package, without words on loops: a wheel rolls along x."""
+
+    radius: float
+    nq = 1
+    nv = 1
+
+    def transform(self, parameters: Any, q: Any) -> Transform:
+        return Transform(about_y(cos(q[0]), sin(q[0])), Vector(self.radius * q[0], 0.0, 0.0))
+
+    def subspace(self, parameters: Any, q: Any) -> tuple[Motion, ...]:
+        return (Motion(UNITS[1], Vector(self.radius * cos(q[0]), 0.0, self.radius * sin(q[0]))),)
+
+    def subspace_rate(self, parameters: Any, q: Any, v: Any) -> tuple[Motion, ...]:
+        turning = Vector(-self.radius * sin(q[0]) * v[0], 0.0, self.radius * cos(q[0]) * v[0])
+        return (Motion(ZERO, turning),)
+
+
+@pytest.mark.parametrize("count", [2, 8])  # straight-line code, and loops
+def test_joints_of_users(count: int, rng: Rng) -> None:
+    b = bough.Builder("wheels")
+    for k in range(count):
+        b.add(f"b{k}", Wheel(0.3), f"b{k - 1}" if k else "world", at=(0, 0, -1), **random_inertia(rng))
+    model = b.build()
+    check_against_model(model, rng, q=rng.uniform(-1.0, 1.0, count))
 
 
 def test_models_that_are_more_than_bodies_and_joints_are_refused() -> None:
@@ -269,6 +300,26 @@ def test_a_planetary_gear_turns_its_carrier() -> None:
     v = linkage.impulses(x, np.zeros(6), [0, 0, 1.0, 0, 0, 0]).motion
     assert v[2] > 0
     assert v[5] == pytest.approx(4.0 * v[2])  # one turn with the arm, three in the mesh
+
+
+def test_bodies_welded_in_the_plane_move_as_one() -> None:
+    first, second = bodies.PlanarRigid(1.0, (0.2, 0.0), 0.1), bodies.PlanarRigid(2.0, (0.0, 0.1), 0.3)
+    weld = {
+        "spot": (constraints.Coincident((1.0, 0.0), space=2), "first", "second"),
+        "seam": (constraints.Angle(np.pi / 2), "first", "second"),
+    }
+    linkage = bough.Linkage({"first": first, "second": second}, weld, gravity=(0.0, -G, 0.0))
+    x = np.array([0.0, 0.0, 0.3, np.cos(0.3), np.sin(0.3), 0.3 + np.pi / 2 + 2 * np.pi])  # a turn more
+    assert np.abs(linkage.errors(x)).max() < 1e-14
+    # the whole: mass 3, centre of mass and inertia by the parallel-axis rule, in the frame of the first
+    centres, masses = np.array([[0.2, 0.0], [0.9, 0.0]]), np.array([1.0, 2.0])
+    com = masses @ centres / 3.0
+    inertia = 0.1 + 0.3 + sum(m * (c - com) @ (c - com) for m, c in zip(masses, centres, strict=True))
+    one = bough.Linkage({"whole": bodies.PlanarRigid(3.0, com, inertia)}, gravity=(0.0, -G, 0.0))
+    v = linkage.impulses(x, [0.1, 0.2, 1.5, 0.0, 0.0, 0.0]).motion
+    push = np.array([0.5, 2.0, -0.3])
+    found = linkage.accelerations(x, v, [*push, 0.0, 0.0, 0.0]).motion
+    assert_close(found[:3], one.accelerations(x[:3], v[:3], push).motion, 1e-11)
 
 
 def test_a_bead_on_a_path_is_carried_along() -> None:

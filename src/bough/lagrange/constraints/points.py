@@ -9,12 +9,12 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
-from bough.lagrange.bodies.contract import Body, Scalars
+from bough.lagrange.bodies.contract import WORLD, Body, Scalars
 from bough.lagrange.constraints.contract import Constraint, Sides, dot, same_space
 from bough.lagrange.constraints.reading import Vec3, read_direction, read_number, read_place, read_space
-from bough.scalar import Scalar, sqrt
+from bough.scalar import Scalar, atan2, cos, sin, sqrt
 
-__all__ = ["Coincident", "Distance", "OnPlane", "OnSurface", "Path"]
+__all__ = ["Angle", "Coincident", "Distance", "OnPlane", "OnSurface", "Path"]
 
 ORIGIN = (0.0, 0.0, 0.0)
 
@@ -57,6 +57,44 @@ class Coincident(Constraint):
 
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
         return _apart(parameters, sides)
+
+
+@dataclass(frozen=True, init=False)
+class Angle(Constraint):
+    """The second of two rigid bodies in the plane is turned by a fixed angle from the first.
+
+    With `Coincident` it welds them, with `OnPlane` it makes a slide. A single body keeps its angle in the world.
+
+    Parameters
+    ----------
+    angle
+        In rad; whole turns make no difference.
+    """
+
+    angle: float
+
+    def __init__(self, angle: float = 0.0) -> None:
+        object.__setattr__(self, "angle", read_number(angle, "an angle (rad)"))
+
+    rows = 1
+
+    @property
+    def canonical(self) -> Constraint:
+        return Angle()
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        return (self.angle,)
+
+    def accepts(self, bodies: Sequence[Body]) -> str | None:
+        unfit = [body for body in bodies if not (body.space == 2 and body.nv > 2) and body is not WORLD]
+        return f"an angle on {unfit[0]!r}, expected rigid bodies in the plane, or the world" if unfit else None
+
+    def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
+        a, b = (side.direction((1.0, 0.0, 0.0)) for side in sides[:2])
+        c, s = cos(parameters[0]), sin(parameters[0])
+        across, along = a[0] * b[1] - a[1] * b[0], a[0] * b[0] + a[1] * b[1]
+        return [atan2(across * c - along * s, along * c + across * s)]
 
 
 @dataclass(frozen=True, init=False)

@@ -31,12 +31,13 @@ def nearest_by_steps(
 ) -> list[Scalar]:
     """The configuration whose transform is nearest to X, by Gauss-Newton steps."""
 
-    def step(k: Index, q: list[Scalar]) -> list[Scalar]:
+    def step(k: Index, q: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
         left = displacement(transform(q).inverse.then(X))
-        return list(integrate(q, least_squares(subspace(q), left)))
+        return tuple(integrate(q, least_squares(subspace(q), left)))
 
-    start: list[Scalar] = list(neutral)
-    return loop(STEPS, step, start)
+    start: tuple[Scalar, ...] = tuple(neutral)
+    found = loop(STEPS, step, start)
+    return list(found)
 
 
 def least_squares(S: Sequence[Motion], m: Motion) -> list[Scalar]:
