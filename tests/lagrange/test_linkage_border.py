@@ -422,13 +422,48 @@ def test_wrong_arrays_are_refused() -> None:
         linkage.accelerations(x, np.zeros(12))
 
 
-def test_a_constraint_without_hold_is_named() -> None:
-    """At the centre a rod has no direction."""
-    still = bough.Linkage({"a": BOB}, {"bowl": (constraints.OnSurface(lambda p: p[0] * p[0] - p[1]), "a")})
-    assert np.isfinite(still.accelerations(np.zeros(3), np.zeros(3)).motion).all()
-    flat = bough.Linkage({"a": BOB}, {"cone": (constraints.OnSurface(lambda p: p[0] * p[1]), "a")})
-    with pytest.raises(bough.SingularError, match="'cone'"):
-        flat.accelerations(np.zeros(3), np.zeros(3))
+def test_ranks_may_fall_where_primary_constraints_lose_hold() -> None:
+    """Where two walls cross, a surface has no normal: the bead is free there, and held everywhere else."""
+    crossed = {"cross": (constraints.OnSurface(lambda p: p[0] * p[2]), "a")}
+    linkage = bough.Linkage({"a": BOB, "b": BOB}, {**crossed, "rod": (constraints.Distance(1.0), "a", "b")})
+    assert linkage.primary == ("cross", "rod")
+    x = np.array([[0.0, 0.0, 0.0, 0.0, 1.0, 0.0], [0.3, 0.0, 0.0, 0.3, 1.0, 0.0]])
+    found = linkage.accelerations(x, np.zeros(6))
+    assert not found.conflicts
+    assert_close(found.motion[0], [0, 0, -G, 0, 0, -G], 1e-12)
+    assert_close(found.motion[1], [0, 0, 0, 0, 0, -G], 1e-12, scale=1.0)
+    assert found.multipliers[0, 0] == 0.0
+    assert np.array_equal(found.motion[1], linkage.accelerations(x[1], np.zeros(6)).motion)
+    looped = linkage.with_constraint("stay", constraints.OnPlane("y"), "a")
+    found = looped.accelerations(x, np.zeros(6))
+    assert_close(found.motion[0], [0, 0, -G, 0, 0, -G], 1e-12)
+    asked = linkage.accelerations(x[0], [1.0, 0, 1.0, 1.0, 0, 1.0])
+    assert asked.conflicts == ("cross",)  # which cannot turn its rate of 2 m²/s² away
+    assert np.isfinite(asked.motion).all()
+
+
+def test_gears_that_hold_one_wheel_only() -> None:
+    """With a ratio of zero the second wheel has no part in the constraint, whichever is eliminated first."""
+    wheel = bodies.PlanarRigid()
+    for ends in (("a", "b"), ("b", "a")):
+        linkage = bough.Linkage({"a": wheel, "b": wheel}, {"stop": (constraints.SpeedRatio(0.0), *ends)})
+        a = linkage.accelerations(np.zeros(6), np.zeros(6), [0, 0, 1.0, 0, 0, 1.0]).motion
+        assert a[linkage.v_slice(ends[0])][2] == pytest.approx(0.0, abs=1e-14)
+        assert a[linkage.v_slice(ends[1])][2] == pytest.approx(1.0)
+
+
+@dataclass(frozen=True)
+class Hollow(Rotor):
+    """A body without inertia."""
+
+    def mass(self, parameters: Any, x: Any) -> Any:
+        return [[parameters[0] - 1.0]]
+
+
+def test_a_body_without_inertia_is_named() -> None:
+    linkage = bough.Linkage({"bob": BOB, "rotor": Hollow(1.0, 1.0)}, {"rod": (ROD, "bob")})
+    with pytest.raises(bough.SingularError, match=r"body 2: the mass block .*'bob', 'rotor'"):
+        linkage.accelerations([1.0, 0, 0, 0], np.zeros(4))
 
 
 # --- description and border ---

@@ -306,7 +306,8 @@ class Linkage:
         Raises
         ------
         SingularError
-            If the rows of a primary constraint depend on each other in some state; the message names it.
+            If a body has a mass block that is not positive definite; or, beyond 2000 rows, if those of a primary
+            constraint depend on each other in some state.
         """
         given = {"x": x, "v": _required(v), "force": force, "time": time}
         return self._motion("acceleration", stabilisation(time_constant), given)

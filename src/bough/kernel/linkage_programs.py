@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough.backends import Kernel, Plain
-from bough.errors import FiniteError
+from bough.errors import FiniteError, SingularError
 from bough.kernel.anticipation import anticipate
 from bough.kernel.border import FloatArray, as_floats, call, many, require_finite
 from bough.kernel.compile import get_backend, kernel
@@ -25,6 +25,9 @@ __all__ = ["Found", "read_state", "run_errors", "run_integrate", "run_terms", "s
 
 BROKEN = 1e-6
 """A residual beyond this part of what an auxiliary row asks for is a conflict."""
+
+LARGEST = 2000
+"""Linkages with more rows than this have no state solved with all of them together."""
 
 State = dict[str, FloatArray]
 Given: TypeAlias = Mapping[str, ArrayLike | None]
@@ -69,22 +72,68 @@ def straight(layout: Layout, what: What, given: Given, level: Level, rate: float
         return None
     arrays = {name: a for name, a in given.items() if a is not None}
     size = layout.nx if what == "integrate" else layout.system.nv + layout.nc
-    return many(_kernel(get_backend(), layout, what, tuple(arrays), level, rate), tuple(arrays.values()), (size,))
+    try:
+        ready = _kernel(get_backend(), layout, what, tuple(arrays), level, rate)
+        return many(ready, tuple(arrays.values()), (size,))
+    except ZeroDivisionError:  # see `solve`
+        return None
 
 
 def solve(layout: Layout, level: Level, rate: float, state: State) -> Found:
-    """Motions and multipliers: in one program where no constraint is auxiliary."""
-    system = layout.system
+    """Motions and multipliers: in one program where no constraint is auxiliary.
+
+    States in which a primary constraint has not the rank of its rows are solved one by one. If it has not in any, a
+    division of constants fails while the program is traced, and no constraint is taken for primary.
+    """
+    try:
+        return _solve(layout, level, rate, state)
+    except ZeroDivisionError:
+        return _natural(layout, _solve(layout.loosened, level, rate, state))
+
+
+def _solve(layout: Layout, level: Level, rate: float, state: State) -> Found:
     if not layout.auxiliary:
-        shapes = {"y": (system.nv + system.nc,), "margins": (system.nv + system.nc,)}
+        n = layout.system.nv + layout.nc
         ready = _kernel(get_backend(), layout, "solved", tuple(state), level, rate)
-        results = call(ready, _inputs(state), shapes)
-        if (results["margins"] > 0).all():
-            return whole(layout, results["y"])
+        results = call(ready, _inputs(state), {"y": (n,), "margins": (n,)})
+        found, sound = whole(layout, results["y"]), (results["margins"] > 0).all(axis=-1)
+    else:
+        try:
+            return _factored(layout, level, rate, state)
+        except SingularError:
+            batch = np.broadcast_shapes(*(a.shape[:-1] for a in state.values()))
+            found, sound = whole(layout, np.zeros((*batch, layout.system.nv + layout.nc))), np.zeros(batch, np.bool_)
+    for place in zip(*np.nonzero(~sound), strict=True) if sound.ndim else [()] * (not sound):
+        one = {name: np.broadcast_to(a, (*sound.shape, a.shape[-1]))[place] for name, a in state.items()}
+        for part, solution in zip(found, _careful(layout, level, rate, one), strict=True):
+            part[place] = solution
+    return found
+
+
+def _factored(layout: Layout, level: Level, rate: float, state: State) -> Found:
+    """By the factor of the primary constraints, and anticipation of the auxiliary ones."""
+    system = layout.system
     terms = run_terms(layout, level, rate, state)
     factor = ldlt(system, terms["mass"], terms["jacobian"][..., : system.jacobian_size])
     free = factor.solve(np.concatenate([terms["f"], terms["c"][..., : system.nc]], axis=-1))
     return _with_auxiliary(layout, level, state, terms, factor, free) if layout.auxiliary else whole(layout, free)
+
+
+def _careful(layout: Layout, level: Level, rate: float, state: State) -> Found:
+    """One state; if primary constraints are not independent there, by the ranks of all constraints together."""
+    try:
+        return _factored(layout, level, rate, state)
+    except SingularError:
+        if layout.nc > LARGEST:
+            raise
+    return _natural(layout, _factored(layout.loosened, level, rate, state))
+
+
+def _natural(layout: Layout, found: Found) -> Found:
+    """What was found with rows in the order of the ties, with rows in that of a layout."""
+    multipliers, broken = np.empty_like(found.multipliers), np.empty_like(found.broken)
+    multipliers[..., layout.rows], broken[..., layout.rows] = found.multipliers, found.broken
+    return Found(found.y, multipliers, broken)
 
 
 def whole(layout: Layout, y: FloatArray) -> Found:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError, UnknownNameError
-from bough.lagrange.bodies.contract import WORLD, Body
+from bough.lagrange.bodies.contract import WORLD, Body, kind_of
 from bough.lagrange.constraints.contract import Constraint
 from bough.lagrange.layout import Layout, Tie
 from bough.lagrange.trial import require_body, require_constraint
@@ -35,9 +35,9 @@ def _require_bodies(bodies: Mapping[str, Body]) -> None:
         require_name(name, "a body")
         if name == BASE:
             raise ModelError(f"a body is called {name!r}, which is what does not move; expected another name")
-        if not isinstance(body, Body) or body.canonical not in tried:
+        if not isinstance(body, Body) or kind_of(body) not in tried:
             require_body(body, f"body {name!r}")
-            tried.add(body.canonical)
+            tried.add(kind_of(body))
 
 
 def _read_ties(
@@ -59,7 +59,7 @@ def _read_ties(
                 f"constraint {name!r} is on {bodies}, expected different bodies that are not all the world"
             )
         ends = [kinds[k] for k in found]
-        key = isinstance(constraint, Constraint) and (constraint.canonical, tuple(end.canonical for end in ends))
+        key = isinstance(constraint, Constraint) and (kind_of(constraint), tuple(kind_of(end) for end in ends))
         if not key or key not in tried:
             require_constraint(constraint, ends, f"constraint {name!r}")
             tried.add(key)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.lagrange.auxiliary import Auxiliary
-from bough.lagrange.bodies.contract import WORLD, Body
+from bough.lagrange.bodies.contract import WORLD, Body, kind_of
 from bough.lagrange.constraints.contract import Constraint, Side, Sides
 from bough.lagrange.forest import Edge, choose_primary
 from bough.lagrange.system import Ints, System
@@ -47,6 +47,12 @@ class Layout:
     bodies: tuple[Body, ...]
     ties: tuple[Tie, ...]
     gravity: tuple[float, float, float]
+    loose: bool = False
+
+    @cached_property
+    def loosened(self) -> Layout:
+        """The same with every tie auxiliary."""
+        return replace(self, loose=True)
 
     @cached_property
     def primary(self) -> tuple[int, ...]:
@@ -60,6 +66,8 @@ class Layout:
 
     @cached_property
     def _chosen(self) -> list[bool]:
+        if self.loose:
+            return [False] * len(self.ties)
         return choose_primary([body.nv for body in self.bodies], [tie.edge for tie in self.ties])
 
     @cached_property
@@ -142,16 +150,16 @@ class Layout:
         """Bodies by kind."""
         members: dict[Body, list[int]] = {}
         for k, body in enumerate(self.bodies):
-            members.setdefault(body.canonical, []).append(k)
+            members.setdefault(kind_of(body), []).append(k)
         return tuple(BodyGroup(self, kind, np.array(found, np.int64)) for kind, found in members.items())
 
     @cached_property
     def tie_groups(self) -> tuple[TieGroup, ...]:
         """Ties by kind of constraint and kinds of bodies."""
         members: dict[tuple[Constraint, tuple[Body, ...]], list[int]] = {}
-        kinds = [WORLD, *(body.canonical for body in self.bodies)]
+        kinds = [WORLD, *(kind_of(body) for body in self.bodies)]
         for k, tie in enumerate(self.ties):
-            key = (tie.constraint.canonical, tuple(kinds[body] for body in tie.bodies))
+            key = (kind_of(tie.constraint), tuple(kinds[body] for body in tie.bodies))
             members.setdefault(key, []).append(k)
         return tuple(TieGroup(self, *key, found) for key, found in members.items())
 
@@ -175,7 +183,7 @@ class Layout:
 
     @cached_property
     def _key(self) -> tuple[Hashable, ...]:
-        return (self.bodies, self.ties, self.gravity)
+        return (self.bodies, self.ties, self.gravity, self.loose)
 
     @cached_property
     def _hash(self) -> int:
@@ -187,7 +195,7 @@ class Layout:
         kinds = [*(group.kind for group in self.body_groups), *(group.constraint for group in self.tie_groups)]
         if any(_is_from_outside(kind) for kind in kinds):
             return None
-        said = hashlib.sha256(repr(self.gravity).encode())
+        said = hashlib.sha256(repr((self.gravity, self.loose)).encode())
         for part in (*self.bodies, *self.ties):
             said.update(repr(part).encode())
         return said.hexdigest()

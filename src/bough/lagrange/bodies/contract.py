@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn, Protocol, TypeVar
 
 from bough.errors import ModelError
 from bough.scalar import Scalar
 from bough.spatial import ZERO, Vector
 
-__all__ = ["WORLD", "Body", "Scalars", "World"]
+__all__ = ["WORLD", "Body", "Scalars", "World", "kind_of"]
 
 Scalars = Sequence[Scalar]
 
@@ -124,3 +124,20 @@ class World(Body):
 
 
 WORLD = World()
+
+
+class HasCanonical(Protocol):
+    """A body or constraint."""
+
+    @property
+    def canonical(self) -> Any:
+        """The one that stands for all that run the same code."""
+
+
+P = TypeVar("P", bound=HasCanonical)
+
+
+def kind_of(part: P) -> P:
+    """The canonical body or constraint; itself if that is of another class, whose code need not be the same."""
+    canonical = part.canonical
+    return canonical if type(canonical) is type(part) else part

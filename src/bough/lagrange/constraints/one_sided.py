@@ -9,7 +9,7 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
-from bough.lagrange.bodies.contract import Body, Scalars
+from bough.lagrange.bodies.contract import Body, Scalars, kind_of
 from bough.lagrange.constraints.contract import Constraint, Side, Sides, dot, same_space
 from bough.lagrange.constraints.points import ORIGIN
 from bough.lagrange.constraints.reading import Vec3, read_direction, read_number, read_place, read_space
@@ -52,7 +52,7 @@ class AtLeast(Constraint):
 
     @property
     def canonical(self) -> Constraint:
-        return type(self)(self.constraint.canonical)
+        return type(self)(kind_of(self.constraint))
 
     @property
     def parameters(self) -> tuple[float, ...]:
