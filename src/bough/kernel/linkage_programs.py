@@ -29,6 +29,9 @@ BROKEN = 1e-6
 LARGEST = 2000
 """Linkages with more rows than this have no state solved with all of them together."""
 
+CHECKED = 32
+"""Calls straight from Python are for linkages with at most so many quaternions: each is checked by code of its own."""
+
 State = dict[str, FloatArray]
 Given: TypeAlias = Mapping[str, ArrayLike | None]
 What: TypeAlias = Literal["terms", "solved", "errors", "integrate"]
@@ -260,7 +263,7 @@ def _kernel(
     key, said = (what, names, level, rate), layout.digest
     inputs = {name: sizes[name] for name in names}
     plain = None
-    if what in ("solved", "integrate"):
+    if what in ("solved", "integrate") and layout.quaternions.size <= CHECKED:
         shapes = (*((size,) for size in inputs.values()), (n if what == "solved" else nx,))
         plain = Plain(shapes, 0, tuple(layout.quaternions.tolist()), what == "solved")
     digest = None if said is None else f"linkage {key!r} {said}"

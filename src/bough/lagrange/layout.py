@@ -191,13 +191,17 @@ class Layout:
 
     @cached_property
     def digest(self) -> str | None:
-        """What tells layouts apart, as text; None if code from outside the package takes part."""
+        """What tells programs of layouts apart, as text; None if code from outside the package takes part."""
         kinds = [*(group.kind for group in self.body_groups), *(group.constraint for group in self.tie_groups)]
         if any(_is_from_outside(kind) for kind in kinds):
             return None
         said = hashlib.sha256(repr((self.gravity, self.loose)).encode())
-        for part in (*self.bodies, *self.ties):
-            said.update(repr(part).encode())
+        for bodies in self.body_groups:
+            said.update(repr((bodies.kind, bodies.members.tolist())).encode())
+        for ties in self.tie_groups:
+            ends = [self.ties[k].bodies for k in ties.members]
+            said.update(repr((ties.constraint, ties.kinds, ties.members, ends)).encode())
+        said.update(self.body_numbers.data.tobytes() + self.tie_numbers.data.tobytes())
         return said.hexdigest()
 
 
@@ -206,6 +210,7 @@ class BodyGroup:
 
     def __init__(self, layout: Layout, kind: Body, members: Ints) -> None:
         self.kind = kind
+        self.members = members
         self.count = members.size
         self._places = {
             "x": Table("x_places", layout.x_starts[members]),
@@ -233,6 +238,7 @@ class TieGroup:
 
     def __init__(self, layout: Layout, constraint: Constraint, kinds: tuple[Body, ...], members: list[int]) -> None:
         self.constraint = constraint
+        self.members = members
         self.count = len(members)
         self.kinds = kinds
         self._numbers, self._bodies = layout.tie_numbers, layout.body_numbers
@@ -282,7 +288,8 @@ class _Numbers:
 
     def __init__(self, name: str, parameters: Sequence[tuple[float, ...]]) -> None:
         self.starts = _starts([len(p) for p in parameters])[:-1]
-        self._table = Table(name, np.array([float(x) for p in parameters for x in p], np.float64))
+        self.data = np.array([float(x) for p in parameters for x in p], np.float64)
+        self._table = Table(name, self.data)
 
     def read(self, start: Index, size: int) -> tuple[Scalar, ...]:
         return tuple(gather(self._table, start + k) for k in range(size))

@@ -48,7 +48,7 @@ class Particle(Body):
 
     @property
     def canonical(self) -> Body:
-        return Particle(1.0, 2 if self.space == 2 else 3)
+        return _PARTICLES[self.space]
 
     @property
     def parameters(self) -> tuple[float, ...]:
@@ -66,3 +66,6 @@ class Particle(Body):
 
     def direction(self, parameters: Scalars, x: Scalars, d: Scalars) -> Scalars:
         return list(d[: self.space])
+
+
+_PARTICLES = {2: Particle(space=2), 3: Particle(space=3)}

@@ -43,7 +43,7 @@ class Rigid(Body):
 
     @property
     def canonical(self) -> Body:
-        return Rigid()
+        return _RIGID
 
     @property
     def parameters(self) -> tuple[float, ...]:
@@ -133,7 +133,7 @@ class PlanarRigid(Body):
 
     @property
     def canonical(self) -> Body:
-        return PlanarRigid()
+        return _PLANAR_RIGID
 
     @property
     def parameters(self) -> tuple[float, ...]:
@@ -166,3 +166,6 @@ class PlanarRigid(Body):
 
     def spin(self, parameters: Scalars, x: Scalars, v: Scalars) -> Vector:
         return Vector(0.0, 0.0, v[2])
+
+
+_RIGID, _PLANAR_RIGID = Rigid(), PlanarRigid()

@@ -42,7 +42,7 @@ class ScaledRigid(Body):
 
     @property
     def canonical(self) -> Body:
-        return ScaledRigid()
+        return _SCALED_RIGID
 
     @property
     def parameters(self) -> tuple[float, ...]:
@@ -92,3 +92,6 @@ class ScaledRigid(Body):
 def _trace(J: Symmetric) -> Scalar:
     """The sum of m ρ² over the body, half the trace of its inertia."""
     return (J.xx + J.yy + J.zz) * 0.5
+
+
+_SCALED_RIGID = ScaledRigid()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -65,12 +66,11 @@ class Jointed(Constraint):
 
     @property
     def canonical(self) -> Constraint:
-        return Jointed(self.joint.canonical)
+        return _canonical(self.joint.canonical)
 
     @property
     def parameters(self) -> tuple[float, ...]:
-        turn = Placement.of(self.joint.alignment, ORIGIN, "the axes of a joint")
-        ends = [end.then(turn) for end in (self.at, self.to)]
+        ends = [end.then(_turn(self.joint)) for end in (self.at, self.to)]
         numbers = [k for end in ends for k in (*np.ravel(end.rotation).tolist(), *end.origin)]
         return (*self.joint.parameters, *numbers)
 
@@ -104,6 +104,17 @@ class Jointed(Constraint):
         own = parameters[:count]
         q = self.joint.nearest(own, X)
         return _Seen(own, X, carried, after, tuple(q), self.joint.reactions(own, q))
+
+
+@lru_cache(maxsize=256)
+def _canonical(joint: Joint) -> Jointed:
+    return Jointed(joint)
+
+
+@lru_cache(maxsize=256)
+def _turn(joint: Joint) -> Placement:
+    """Where the axes of a canonical joint are in those of a joint."""
+    return Placement.of(joint.alignment, ORIGIN, "the axes of a joint")
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ class Coincident(Constraint):
 
     @property
     def canonical(self) -> Constraint:
-        return Coincident(space=2 if self.space == 2 else 3)
+        return _COINCIDENT[self.space]
 
     @property
     def parameters(self) -> tuple[float, ...]:
@@ -122,7 +122,7 @@ class Distance(Constraint):
 
     @property
     def canonical(self) -> Constraint:
-        return Distance(1.0)
+        return _DISTANCE
 
     @property
     def parameters(self) -> tuple[float, ...]:
@@ -161,7 +161,7 @@ class OnPlane(Constraint):
 
     @property
     def canonical(self) -> Constraint:
-        return OnPlane()
+        return _ON_PLANE
 
     @property
     def parameters(self) -> tuple[float, ...]:
@@ -266,3 +266,7 @@ def _callable(function: Callable[..., object], what: str) -> Callable[..., objec
     if not callable(function):
         raise ModelError(f"{what} is {function!r}, expected a function of scalars")
     return function
+
+
+_COINCIDENT = {2: Coincident(space=2), 3: Coincident(space=3)}
+_DISTANCE, _ON_PLANE = Distance(1.0), OnPlane()
