@@ -161,6 +161,30 @@ def test_conflicts_are_named_and_met_as_well_as_can_be() -> None:
     assert linkage.errors(x)[linkage.rows("rising")] == pytest.approx(-0.1)
 
 
+def test_many_loops_by_pivots_and_by_ranks(rng: Rng) -> None:
+    """A net with more auxiliary rows than are solved by eigenvalues at once; with one rod twice, pivots do not do."""
+    linkage = net(7, 8)
+    twice = linkage.with_constraint("again", constraints.Distance(1.0), "3,3", "3,4")
+    assert len(linkage.auxiliary) > 32
+    x, v = spread_out(7, 8) + 0.1 * rng.normal(size=168), 0.1 * rng.normal(size=168)
+    found, other = linkage.accelerations(x, v), twice.accelerations(x, v)
+    terms = linkage.terms(x, v)
+    J, c = dense_jacobian(linkage, terms), np.zeros(linkage.nc)
+    names = (*linkage.primary, *linkage.auxiliary)
+    for name, row in zip(names, _split(names, linkage, np.concatenate([terms.c, terms.auxiliary_c])), strict=True):
+        c[linkage.rows(name)] = row
+    assert_close(J @ found.motion, -c, 1e-8)
+    assert_close(other.motion, found.motion, 1e-8)
+    assert not found.conflicts + other.conflicts
+    both = other.multipliers[[twice.rows("again").start, twice.rows("3,3 - 3,4").start]]
+    assert both.sum() == pytest.approx(found.multipliers[linkage.rows("3,3 - 3,4").start], rel=1e-6)
+
+
+def _split(names: Any, linkage: bough.Linkage, values: Any) -> Any:
+    sizes = [linkage.rows(name).stop - linkage.rows(name).start for name in names]
+    return np.split(values, np.cumsum(sizes)[:-1])
+
+
 def test_most_rows_in_the_forest_and_no_body_is_tied_by_more_than_it_has() -> None:
     # a triangle: the two constraints with most rows are primary
     assert choose_primary([3, 3, 3], [(1, 2, 1), (2, 3, 2), (3, 1, 2)]) == [False, True, True]

@@ -19,6 +19,12 @@ __all__ = ["equality_forces", "one_sided_forces"]
 RANK = 1e-10
 """What counts as no answer to a force."""
 
+LARGE = 32
+"""Beyond so many rows, eigenvalues are only asked for where pivots leave a doubt."""
+
+CLEAR = 1e-6
+"""Pivots above this leave none."""
+
 TOUCHING = 1e-9
 """One-sided constraints act where their error is not larger (m, rad)."""
 
@@ -30,7 +36,28 @@ Ints = NDArray[np.intp]
 
 def equality_forces(A: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
     """The smallest forces with A f + b = 0, in the sense of least squares where there are none; (..., k)."""
-    values, vectors = np.linalg.eigh(A * scale[..., np.newaxis] * scale[..., np.newaxis, :])
+    scaled = A * scale[..., np.newaxis] * scale[..., np.newaxis, :]
+    if b.shape[-1] <= LARGE:
+        return _by_rank(scaled, b, scale)
+    f = np.empty_like(b)
+    for place in np.ndindex(b.shape[:-1]):
+        solved = _if_clear(scaled[place], -scale[place] * b[place])
+        f[place] = _by_rank(scaled[place], b[place], scale[place]) if solved is None else scale[place] * solved
+    return f
+
+
+def _if_clear(A: FloatArray, b: FloatArray) -> FloatArray | None:
+    """The solution of A x = b if all pivots are well away from zero; else None."""
+    try:
+        pivots = np.diagonal(np.linalg.cholesky(A)) ** 2
+    except np.linalg.LinAlgError:
+        return None
+    return np.linalg.solve(A, b) if pivots.min() > CLEAR else None
+
+
+def _by_rank(A: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
+    """The same from the eigenvalues of the scaled A."""
+    values, vectors = np.linalg.eigh(A)
     inverse = np.divide(1.0, values, out=np.zeros_like(values), where=values > RANK)
     along = np.swapaxes(vectors, -1, -2) @ (-scale * b)[..., np.newaxis]
     return np.asarray(scale * (vectors @ (inverse[..., np.newaxis] * along))[..., 0])

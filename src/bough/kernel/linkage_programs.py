@@ -207,23 +207,13 @@ def _measures(
     layout: Layout, jacobian: FloatArray, mass: FloatArray, free: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Of each auxiliary row by itself J M⁻¹ Jᵀ, and |J| |y|, what its terms are with the free motion y, (..., k)."""
-    system = layout.system
-    batch, rows = free.shape[:-1], layout.nc - system.nc
-    answers, reach = np.zeros((*batch, rows)), np.zeros((*batch, rows))
-    row = 0
-    for k in layout.auxiliary:
-        tie = layout.ties[k]
-        span = slice(row, row + tie.constraint.rows)
-        row = span.stop
-        for side, body in enumerate(tie.bodies):
-            if not body:
-                continue
-            d, place = layout.bodies[body - 1].nv, layout.block_starts[k, side]
-            J = jacobian[..., place : place + tie.constraint.rows * d].reshape(*jacobian.shape[:-1], -1, d)
-            M = mass[..., slice(*system.mass_starts[body - 1 : body + 1])].reshape(*mass.shape[:-1], d, d)
-            moved = np.swapaxes(np.linalg.solve(M, np.swapaxes(J, -1, -2)), -1, -2)
-            answers[..., span] += np.sum(J * moved, axis=-1)
-            reach[..., span] += _times(np.abs(J), np.abs(free[..., slice(*system.v_starts[body - 1 : body + 1])]))
+    shape = (*free.shape[:-1], layout.nc - layout.system.nc)
+    answers, reach = np.zeros(shape), np.zeros(shape)
+    for at in layout.auxiliary_blocks:
+        J, M, y = jacobian[..., at.block], mass[..., at.mass], free[..., at.v]
+        moved = np.swapaxes(np.linalg.solve(M, np.swapaxes(J, -1, -2)), -1, -2)
+        answers[..., at.rows] += np.sum(J * moved, axis=-1)
+        reach[..., at.rows] += np.sum(np.abs(J) * np.abs(y)[..., np.newaxis, :], axis=-1)
     return answers, reach
 
 

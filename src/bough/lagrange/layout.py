@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,6 +144,19 @@ class Layout:
         spans = [(self.ties[k].constraint.rows, b) for k in self.order for b in self.ties[k].bodies if b]
         return sum(rows * self.bodies[b - 1].nv for rows, b in spans)
 
+    @cached_property
+    def auxiliary_blocks(self) -> tuple[Blocks, ...]:
+        """Where the blocks of auxiliary ties are, and what they act on: those of one size and side, no row twice."""
+        found: dict[tuple[int, int, int], list[tuple[int, int, int, int]]] = {}
+        for k in self.auxiliary:
+            rows, row = self.ties[k].constraint.rows, int(self.row_starts[k]) - self.system.nc
+            for side, body in enumerate(self.ties[k].bodies):
+                if body and rows:
+                    starts = int(self.system.mass_starts[body - 1]), int(self.system.v_starts[body - 1])
+                    key = (rows, self.bodies[body - 1].nv, side)
+                    found.setdefault(key, []).append((row, self.block_starts[k, side], *starts))
+        return tuple(Blocks.of(r, d, np.array(starts, np.int64)) for (r, d, _), starts in found.items())
+
     # ---- what runs the same code -----------------------------------------------------------------------------------
 
     @cached_property
@@ -203,6 +217,23 @@ class Layout:
             said.update(repr((ties.constraint, ties.kinds, ties.members, ends)).encode())
         said.update(self.body_numbers.data.tobytes() + self.tie_numbers.data.tobytes())
         return said.hexdigest()
+
+
+class Blocks(NamedTuple):
+    """Places of m blocks of auxiliary ties: rows (m, r), entries (m, r, d), those of M (m, d, d) and motions (m, d)."""
+
+    rows: Ints
+    block: Ints
+    mass: Ints
+    v: Ints
+
+    @staticmethod
+    def of(r: int, d: int, starts: Ints) -> Blocks:
+        """Of blocks of one size, given where each begins: row, block, mass, motion."""
+        row, block, mass, v = (column.reshape(-1, 1) for column in starts.T)
+        entries = block[..., np.newaxis] + np.arange(r * d).reshape(r, d)
+        square = mass[..., np.newaxis] + np.arange(d * d).reshape(d, d)
+        return Blocks(row + np.arange(r), entries, square, v + np.arange(d))
 
 
 class BodyGroup:
