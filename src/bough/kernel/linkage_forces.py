@@ -87,7 +87,7 @@ def one_sided_forces(
             slip=np.concatenate([np.zeros(k), sliding]),
         )
         f[place] = unknown.T @ found.f
-        wrong[(*place, rows[[row - k for row in found.conflicts if row >= k]])] = True
+        wrong[(*place, rows[found.conflicts[k:]])] = True
     return f, wrong
 
 
