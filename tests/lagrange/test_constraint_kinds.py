@@ -110,8 +110,7 @@ CASES: dict[str, tuple[list[tuple[str, ...]], Any]] = {
     "joint on the world": ([("world", "rigid"), ("rigid", "world")], lambda rng: jointed("universal", rng)),
 }
 ALL = [(name, on) for name, (choices, _) in CASES.items() for on in choices]
-TWO_SIDED = [(name, on) for name, on in ALL if name not in ("contact", "rope")]
-OTHERS = [(name, on) for name, on in TWO_SIDED if "joint" not in name]  # joints: see test_linkage.py
+OTHERS = [(name, CASES[name][0][-1]) for name in CASES if "joint" not in name and name not in ("contact", "rope")]
 MOVED = ("coincident", "distance", "surface", "skate", "rolling disc", "rolling wheel", "ratio", "universal joint")
 
 

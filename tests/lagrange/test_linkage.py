@@ -87,7 +87,7 @@ def test_known_mechanisms_with_redundant_loops(name: str, rng: Rng) -> None:
     assert linkage.auxiliary == tuple(loop.name for loop in model.loops)
 
 
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(st.sampled_from(sorted(JOINTS)), seeds)
 def test_random_loops_by_every_joint(kind: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
