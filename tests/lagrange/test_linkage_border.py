@@ -487,6 +487,14 @@ def test_ranks_may_fall_where_primary_constraints_lose_hold() -> None:
     assert np.isfinite(asked.motion).all()
 
 
+def test_what_has_no_direction_is_never_a_silent_nan() -> None:
+    with pytest.raises(bough.FiniteError, match="rates of constraint 'rod' are not finite"):
+        pendulum().rates(np.zeros(3), np.ones(3))
+    with pytest.raises(bough.FiniteError, match="expected finite numbers"):
+        pendulum().accelerations(np.zeros(3), np.zeros(3))
+    assert pendulum().errors(np.zeros(3)) == pytest.approx(-1.5)
+
+
 def test_gears_that_hold_one_wheel_only() -> None:
     """With a ratio of zero the second wheel has no part in the constraint, whichever is eliminated first."""
     wheel = bodies.PlanarRigid()

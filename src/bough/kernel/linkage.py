@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,19 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.errors import AssemblyError, ModelError, ShapeError, SingularError, UnknownNameError
+from bough.errors import AssemblyError, FiniteError, ModelError, ShapeError, SingularError, UnknownNameError
 from bough.kernel.border import FloatArray
 from bough.kernel.constrained import TIME_CONSTANT, stabilisation
 from bough.kernel.linkage_models import from_placements, parts_of, to_placements
-from bough.kernel.linkage_programs import (
-    Found,
-    read_state,
-    run_errors,
-    run_integrate,
-    run_terms,
-    solve,
-    straight,
-)
+from bough.kernel.linkage_programs import Found, read_state, run_errors, run_integrate, run_terms, solve, straight
 from bough.lagrange import Auxiliary, System
 from bough.lagrange.bodies import Body
 from bough.lagrange.constraints import Constraint
@@ -218,11 +209,11 @@ class Linkage:
 
         Of a one-sided constraint it is the distance, which may be positive.
         """
-        return run_errors(self.layout, self._state(x=x, time=time))["errors"][..., self.layout.rows]
+        return self._measured("errors", self._state(x=x, time=time))
 
     def rates(self, x: ArrayLike, v: ArrayLike, time: ArrayLike | None = None) -> FloatArray:
         """How far velocities are from meeting the constraints (..., nc), mostly in m/s or rad/s."""
-        return run_errors(self.layout, self._state(x=x, v=_required(v), time=time))["rates"][..., self.layout.rows]
+        return self._measured("rates", self._state(x=x, v=_required(v), time=time))
 
     def integrate(self, x: ArrayLike, v: ArrayLike) -> FloatArray:
         """Positions reached from x by moving with the constant velocities v for a unit of time (..., nx)."""
@@ -240,12 +231,12 @@ class Linkage:
             If some constraint is still off by more than `tolerance` (m, rad) in the end; the message names it.
         """
         state = self._state(x=x, time=time)
-        two_sided = ~self.layout.one_sided
+        two_sided = ~self.layout.one_sided[self.layout.rows]
         for _ in range(STEPS):
-            e = run_errors(self.layout, state)["errors"]
-            off = np.where(two_sided, np.abs(e), -np.minimum(e, 0.0))[..., self.layout.rows]
+            e = self._measured("errors", state)
+            off = np.where(two_sided, np.abs(e), -np.minimum(e, 0.0))
             worst = off.max(initial=0.0)
-            if worst <= tolerance or not math.isfinite(worst):
+            if worst <= tolerance:
                 break
             y = self._solved("position", 1.0, state).y
             moving = off.max(axis=-1, keepdims=True) > tolerance  # those that are there stay
@@ -338,6 +329,14 @@ class Linkage:
         return self._motion("impulse", 0.0, {"x": x, "v": _required(v), "force": impulse, "time": time})
 
     # ---- within --------------------------------------------------------------------------------------------------
+
+    def _measured(self, what: str, state: dict[str, FloatArray]) -> FloatArray:
+        """Errors or rates of all rows."""
+        found = run_errors(self.layout, state)[what][..., self.layout.rows]
+        if not np.isfinite(found).all():
+            row = int(np.argwhere(~np.isfinite(found))[0, -1])
+            raise FiniteError(f"the {what} of constraint {self._name_of_row(row)!r} are not finite in this position")
+        return found
 
     def _solved(self, level: Level, rate: float, state: dict[str, FloatArray]) -> Found:
         try:

@@ -21,7 +21,7 @@ from bough.lagrange.layout import Layout
 from bough.lagrange.linkage import Level
 from bough.scalar import Array
 
-__all__ = ["Found", "read_state", "run_errors", "run_integrate", "run_terms", "solve", "straight", "whole"]
+__all__ = ["Found", "read_state", "run_errors", "run_integrate", "run_terms", "solve", "straight"]
 
 BROKEN = 1e-6
 """A residual beyond this part of what an auxiliary row asks for is a conflict."""
@@ -99,14 +99,14 @@ def _solve(layout: Layout, level: Level, rate: float, state: State) -> Found:
         n = layout.system.nv + layout.nc
         ready = _kernel(get_backend(), layout, "solved", tuple(state), level, rate)
         results = call(ready, _inputs(state), {"y": (n,), "margins": (n,)})
-        found, sound = whole(layout, results["y"]), (results["margins"] > 0).all(axis=-1)
+        found, sound = _whole(layout, results["y"]), (results["margins"] > 0).all(axis=-1)
     else:
         try:
             return _factored(layout, level, rate, state)
         except SingularError:
             batch = np.broadcast_shapes(*(a.shape[:-1] for a in state.values()))
-            found, sound = whole(layout, np.zeros((*batch, layout.system.nv + layout.nc))), np.zeros(batch, np.bool_)
-    for place in zip(*np.nonzero(~sound), strict=True) if sound.ndim else [()] * (not sound):
+            found, sound = _whole(layout, np.zeros((*batch, layout.system.nv + layout.nc))), np.zeros(batch, np.bool_)
+    for place in map(tuple, np.argwhere(~sound).tolist()):
         one = {name: np.broadcast_to(a, (*sound.shape, a.shape[-1]))[place] for name, a in state.items()}
         for part, solution in zip(found, _careful(layout, level, rate, one), strict=True):
             part[place] = solution
@@ -119,7 +119,7 @@ def _factored(layout: Layout, level: Level, rate: float, state: State) -> Found:
     terms = run_terms(layout, level, rate, state)
     factor = ldlt(system, terms["mass"], terms["jacobian"][..., : system.jacobian_size])
     free = factor.solve(np.concatenate([terms["f"], terms["c"][..., : system.nc]], axis=-1))
-    return _with_auxiliary(layout, level, state, terms, factor, free) if layout.auxiliary else whole(layout, free)
+    return _with_auxiliary(layout, level, state, terms, factor, free) if layout.auxiliary else _whole(layout, free)
 
 
 def _careful(layout: Layout, level: Level, rate: float, state: State) -> Found:
@@ -139,7 +139,7 @@ def _natural(layout: Layout, found: Found) -> Found:
     return Found(found.y, multipliers, broken)
 
 
-def whole(layout: Layout, y: FloatArray) -> Found:
+def _whole(layout: Layout, y: FloatArray) -> Found:
     """What is found, from motions and multipliers in one array, where all constraints are met."""
     nv = layout.system.nv
     return Found(y[..., :nv], y[..., nv:], np.zeros((*y.shape[:-1], layout.nc), np.bool_))

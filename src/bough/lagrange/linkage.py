@@ -11,7 +11,7 @@ All levels have one form: M y = Jᵀ λ + f and J y + c = 0. What y is, and with
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 from bough.lagrange.bodies.contract import WORLD, Scalars
 from bough.lagrange.constraints.contract import Constraint, Side, Sides, dot
@@ -20,10 +20,9 @@ from bough.lagrange.layout import BodyGroup, Layout, TieGroup
 from bough.scalar import Array, Index, Scalar, array, loop
 from bough.spatial import Vector
 
-__all__ = ["LEVELS", "Level", "errors", "integrated", "solved", "terms"]
+__all__ = ["Level", "errors", "integrated", "solved", "terms"]
 
 Level: TypeAlias = Literal["acceleration", "first order", "impulse", "position"]
-LEVELS: tuple[Level, ...] = get_args(Level)
 
 Terms: TypeAlias = dict[str, Array]
 
