@@ -432,6 +432,42 @@ def test_loops_alone_give_constrained_dynamics(name: str, solver: Any) -> None:
         assert np.allclose(L.T @ found.loop_forces, L.T @ forces, atol=1e-7 * size)
 
 
+@pytest.mark.parametrize("speed", [0.0, 0.7])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_joint_that_closes_a_loop_stops_at_its_limit_like_any_other(speed: float, sign: float) -> None:
+    """The same linkage on two spanning trees: what is a joint of the tree in the one closes the loop in the other."""
+    plain, q, _ = closed("four-bar")
+    rocker = plain.joint_names.index("rocker")
+    at = float(q[rocker])
+    side, far = ("lower", "upper") if sign > 0 else ("upper", "lower")
+    limited = replace(plain.joints[rocker], **{side: (at,), far: (at + 2 * sign,)})
+    tree = replace(plain, joints=tuple(limited if k == rocker else e for k, e in enumerate(plain.joints)))
+    other = tree.respanned("rocker")
+
+    def carried(values: Any, pin: float) -> Any:
+        return np.array([pin if name == "pin" else values[tree.v_slice(name)][0] for name in other.joint_names])
+
+    there = carried(q, bough.loop_configurations(tree, q)[0])
+    assert np.abs(bough.constraint_errors(other, there)).max() < 1e-9
+    push = bough.consistent_velocity(tree, q, [1.0, 0, 0])
+    push *= -sign * np.sign(push[rocker])  # towards the limit
+    v, tau = speed * push, np.array([30.0 * push[0], 0, 0])
+    w = carried(v, (bough.loop_jacobian(tree, q) @ v)[0])
+    smooth = {"still": 10.0, "time_constant": 0.1}
+    one = bough.contact_dynamics(tree, q, v, tau, **smooth)
+    two = bough.contact_dynamics(other, there, w, carried(tau, 0.0), **smooth)
+    assert one.limit_forces[rocker] * sign > 1.0
+    assert np.allclose(two.loop_limit_forces, one.limit_forces[rocker], rtol=1e-8)
+    assert np.allclose(two.motion[other.v_slice("crank")], one.motion[0], atol=1e-8)
+    if not speed:
+        assert np.abs(one.motion).max() < 1e-8
+    for solver in SOLVERS:
+        step = [
+            bough.contact_step(*x, 0.01, solver=solver) for x in ((tree, q, v, tau), (other, there, w, carried(tau, 0)))
+        ]
+        assert np.allclose([x.motion for x in step], 0.0, atol=1e-6)
+
+
 def test_a_linkage_pushes_against_a_wall() -> None:
     """The force of a four-bar's rocker on a wall, from the virtual work of the torque on its crank."""
     model, q, _ = closed("four-bar")

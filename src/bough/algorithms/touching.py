@@ -8,19 +8,20 @@ is said by conditions on J x = A f + J w, and found by others: it takes a choice
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from bough.algorithms.contacts import AXES, Place, contact_terms
 from bough.algorithms.crba import crba
-from bough.algorithms.loops import constraint_terms
+from bough.algorithms.loops import constraint_terms, loop_motions, loop_rates
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.factor import diagonal, ltdl, solve_L, solve_Lt
-from bough.model import Mechanism, Model
+from bough.model import JointEntry, Loop, Mechanism, Model
 from bough.scalar import Array, Index, Scalar, array, loop
 
-__all__ = ["Touching", "applied_force", "limited_joints", "row_counts", "touching"]
+__all__ = ["Touching", "applied_force", "limited_joints", "limited_loops", "row_counts", "touching"]
 
 
 @dataclass(frozen=True)
@@ -33,20 +34,25 @@ class Touching:
 
 
 def limited_joints(model: Model) -> list[int]:
-    """The joints with one degree of freedom and a limit, as indices of `model.joints`.
+    """The joints with one degree of freedom and a limit, as indices of `model.joints`."""
+    return _limited(model.joints)
 
-    Each has one row, that of its coordinate. Rows for coordinates of loop joints would come behind them, as those of
-    `loop_motions`: here and in `touching` for their Jacobian, in `kernel/limits.py` for their gaps.
-    """
-    finite = (-float("inf"), float("inf"))
-    entries = enumerate(model.joints)
-    return [k for k, e in entries if (e.joint.nq, e.joint.nv) == (1, 1) and (*e.lower, *e.upper) != finite]
+
+def limited_loops(model: Model) -> list[int]:
+    """Those among the joints that close loops, as indices of `model.loops`."""
+    return _limited(model.loops)
+
+
+def _limited(entries: Iterable[JointEntry | Loop]) -> list[int]:
+    none = (-float("inf"), float("inf"))
+    return [k for k, e in enumerate(entries) if (e.joint.nq, e.joint.nv) == (1, 1) and (*e.lower, *e.upper) != none]
 
 
 def row_counts(model: Model, rows: Touching) -> tuple[int, int, int]:
     """How many rows there are of contacts, of limits, and of loops."""
     contacts = len(rows.pairs) * (AXES if rows.friction else 1)
-    return contacts, len(limited_joints(model)) if rows.limits else 0, len(model.constraint_names)
+    limits = len(limited_joints(model)) + len(limited_loops(model)) if rows.limits else 0
+    return contacts, limits, len(model.constraint_names)
 
 
 def applied_force(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None) -> Array:
@@ -92,12 +98,35 @@ def _rows(
     closed = constraint_terms(m, q, v)
     J = array((contacts + limits + loops) * n)
     _fill(contacts * n, J, lambda k: touch.matrix[k])
-    columns = [m.model.v_slice(m.model.joint_names[k]).start for k in limited_joints(m.model)[:limits]]
-    for i, column in enumerate(columns):
-        J[(contacts + i) * n + column] = 1.0
+    speeds, bends = _limit_rows(m, q, v, Part(J, contacts * n)) if limits else ([], [])
     _fill(loops * n, Part(J, (contacts + limits) * n), lambda k: closed.matrix[k])
-    speeds: Sequence[Scalar] = [0.0 if v is None else v[column] for column in columns]
-    return J, [*touch.rates, *speeds, *closed.rates], [*touch.bias, *[0.0] * limits, *closed.bias], closed.errors
+    return J, [*touch.rates, *speeds, *closed.rates], [*touch.bias, *bends, *closed.bias], closed.errors
+
+
+def _limit_rows(m: Mechanism, q: Array, v: Array | None, J: Array) -> tuple[list[Scalar], list[Scalar]]:
+    """Write the rows of all coordinates with limits, joints of the tree first; returns J v and J̇ v."""
+    model, n = m.model, m.model.nv
+    columns = [model.v_slice(model.joint_names[k]).start for k in limited_joints(model)]
+    for i, column in enumerate(columns):
+        J[i * n + column] = 1.0
+    rates: list[Scalar] = [0.0 if v is None else v[column] for column in columns]
+    bias: list[Scalar] = [0.0] * len(columns)
+    chosen = limited_loops(model)
+    if chosen:
+        B = loop_motions(m, q)[1]
+        zero: list[Scalar] = [0.0] * sum(loop.joint.nv for loop in model.loops)
+        speeds, bends = (zero, zero) if v is None else loop_rates(m, q, v)
+        for i, k in enumerate(chosen, start=len(columns)):
+            place = sum(loop.joint.nv for loop in model.loops[:k])
+            _fill(n, Part(J, i * n), partial(_entry, Part(B, place * n)))
+            rates.append(speeds[place])
+            bias.append(bends[place])
+    return rates, bias
+
+
+def _entry(values: Array, k: Index) -> Scalar:
+    value: Scalar = values[k]
+    return value
 
 
 def _product(Z: Array, Y: Array, count: int, n: int) -> Array:

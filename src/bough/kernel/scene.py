@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from bough.algorithms.touching import Touching, row_counts
 from bough.errors import FiniteError, ModelError, ShapeError, UnknownNameError
 from bough.kernel.border import FloatArray, as_floats
-from bough.kernel.limits import limit_sides
+from bough.kernel.limits import limit_sides, limited_coordinates
 from bough.kernel.run import read, require_model, run
 from bough.kernel.spec import Options
 from bough.kernel.touching import OneSided, Problem, Settled, Solver, settled
@@ -44,6 +44,9 @@ class ContactMotion:
         N, or N s where velocities jump; for `contact_velocities` in the unit of tau.
     limit_forces
         Joint forces of limits (..., nv): positive from a lower limit, negative from an upper one.
+    loop_limit_forces
+        The same of joints that close loops, one behind the other (..., sum of nv); on the tree Bᵀ of `loop_jacobian`
+        times these acts.
     loop_forces
         Forces of the rows of ``model.constraints`` (..., rows), as those of `constrained_motion`.
     residual
@@ -57,6 +60,7 @@ class ContactMotion:
     motion: FloatArray
     forces: FloatArray
     limit_forces: FloatArray
+    loop_limit_forces: FloatArray
     loop_forces: FloatArray
     residual: FloatArray
     conflicts: tuple[str, ...]
@@ -111,7 +115,7 @@ class Scene:
 
     def near_limits(self, q: FloatArray) -> bool:
         """Whether some joint is at a limit."""
-        return bool((limit_sides(self.model).gaps(q) <= TOUCHING).any())
+        return bool((limit_sides(self.model).gaps(limited_coordinates(self.model, q)) <= TOUCHING).any())
 
     def run(
         self, name: str, arrays: Mapping[str, ArrayLike | None], limits: bool, further: FloatArray | None = None
@@ -155,7 +159,9 @@ class Case:
     def gaps(self) -> FloatArray:
         """Those of contacts and of limits, as one-sided conditions."""
         contacts, sides = flat(self.scene.gaps, self.batch, 1), self.problem.sides
-        return contacts if sides is None else np.concatenate([contacts, sides.gaps(self.q)], axis=1)
+        if sides is None:
+            return contacts
+        return np.concatenate([contacts, sides.gaps(limited_coordinates(self.scene.model, self.q))], axis=1)
 
     def of_conditions(self, rows: FloatArray) -> FloatArray:
         """The values of one-sided conditions, from those of all rows."""
@@ -183,12 +189,15 @@ class Case:
         forces, at_limits = np.zeros((len(motion), k, 3)), np.zeros((len(motion), model.nv))
         if k:
             forces[:, :, : contacts // k] = found.forces[:, :contacts].reshape(len(motion), k, contacts // k)
+        closing = np.zeros((len(motion), sum(loop.joint.nv for loop in model.loops)))
         if limits:
-            at_limits[:, limit_sides(model).velocities] = found.forces[:, contacts : contacts + limits]
+            sides, middle = limit_sides(model), contacts + limit_sides(model).velocities.size
+            at_limits[:, sides.velocities] = found.forces[:, contacts:middle]
+            closing[:, sides.loop_velocities] = found.forces[:, middle : contacts + limits]
         loops = found.forces[:, contacts + limits :]
-        parts = (motion, forces, at_limits, loops, found.residual)
-        a, f, g, h, residual = (part.reshape(self.batch + part.shape[1:]) for part in parts)
-        return ContactMotion(a, f, g, h, residual, found.unmet)
+        parts = (motion, forces, at_limits, closing, loops, found.residual)
+        a, f, g, c, h, residual = (part.reshape(self.batch + part.shape[1:]) for part in parts)
+        return ContactMotion(a, f, g, c, h, residual, found.unmet)
 
     def _start(self) -> FloatArray | None:
         """Forces of all rows to start from."""
@@ -200,7 +209,9 @@ class Case:
         forces = as_floats("start.forces", start.forces, (k, 3))[..., :axes]
         parts = [flat(forces, self.batch, 2).reshape(-1, contacts)]
         if limits:
-            parts.append(flat(start.limit_forces, self.batch, 1)[:, limit_sides(self.scene.model).velocities])
+            sides = limit_sides(self.scene.model)
+            parts.append(flat(start.limit_forces, self.batch, 1)[:, sides.velocities])
+            parts.append(flat(start.loop_limit_forces, self.batch, 1)[:, sides.loop_velocities])
         return np.concatenate([*parts, flat(start.loop_forces, self.batch, 1)], axis=1)
 
 
