@@ -42,6 +42,8 @@ from bough.kernel.constrained import (
     loop_configurations,
     loop_jacobian,
 )
+from bough.kernel.contact import contact_dynamics, contact_impulses, contact_step, contact_velocities
+from bough.kernel.contact_kinematics import contact_axes, contact_bias, contact_jacobian
 from bough.kernel.counting import count
 from bough.kernel.dynamics import (
     aba,
@@ -91,11 +93,13 @@ from bough.kernel.maximal import (
 from bough.kernel.multipliers import SystemFactor, ldlt, multipliers
 from bough.kernel.reactions import ConstrainedReactions, constrained_reactions
 from bough.kernel.rerooting import rerooting
+from bough.kernel.scene import ContactMotion
 from bough.kernel.spanning import spanning
 from bough.kernel.treematrix import TreeMatrix
 from bough.lagrange import Auxiliary, System, bodies, constraints
 from bough.model import (
     Builder,
+    Contacts,
     Cylindrical,
     Equality,
     Fixed,
@@ -135,6 +139,8 @@ __all__ = [
     "Conditions",
     "ConstrainedMotion",
     "ConstrainedReactions",
+    "ContactMotion",
+    "Contacts",
     "Count",
     "Cylindrical",
     "Equality",
@@ -196,6 +202,13 @@ __all__ = [
     "constraint_errors",
     "constraint_jacobian",
     "constraints",
+    "contact_axes",
+    "contact_bias",
+    "contact_dynamics",
+    "contact_impulses",
+    "contact_jacobian",
+    "contact_step",
+    "contact_velocities",
     "coriolis_forces",
     "coriolis_matrix",
     "count",

@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 import bough
+from bough.algorithms.touching import Touching
 from bough.kernel import specs_maximal
 from bough.kernel.run import mechanism, options, program
-from bough.kernel.specs import NEED_FRAMES, SPECS, Options
+from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, SPECS, Options
 from bough.lagrange.joints import constraint_system
 from bough.program import Const, Program, count, evaluate, trace, walk
 from closeness import assert_close
@@ -53,7 +54,8 @@ def zoo(name: str) -> bough.Model:
     b = bough.Builder(name, gravity=(1.0, 2.0, -9.0))
     for k, (kind, parent) in enumerate(zip(ZOO[name], CHAIN if name == "small" else PARENTS, strict=False)):
         rotor = 0.2 if k % 2 else 0.0
-        own = {"armature": rotor, "damping": 0.3, "stiffness": 0.7}
+        own: dict[str, Any] = {"armature": rotor, "damping": 0.3, "stiffness": 0.7}
+        own |= {"lower": -1.0, "upper": 2.0} if kind == "revolute" else {}
         b.add(str(k), random_joint(kind, rng), parent, **own, **random_inertia(rng), **random_placement(rng))
     last = str(len(ZOO[name]) - 1)
     if name == "coupled":
@@ -71,6 +73,8 @@ def zoo(name: str) -> bough.Model:
 
 def on(name: str, algorithm: str) -> Options:
     model = zoo(name)
+    if algorithm in NEED_CONTACTS:
+        return Options(touching=Touching(bough.Contacts([("tip", None)]).bodies(model), limits=True))
     return options(model, ["tip"] if algorithm in NEED_FRAMES else None, "LOCAL_WORLD_ALIGNED")
 
 
@@ -92,7 +96,10 @@ def arguments(model: bough.Model, algorithm: str, rng: np.random.Generator) -> d
         X[:, :3, 3] += 0.01 * f[:, :3]  # off where the joints allow
         values |= {"placements": X.ravel(), "velocities": f.ravel(), "accelerations": f.ravel(), "reactions": f.ravel()}
         values["multipliers"] = rng.normal(size=constraint_system(model).nc)
-    return {key: [float(x) for x in values[key]] for key in SPECS[algorithm].inputs}
+    if algorithm in NEED_CONTACTS:
+        points, normals, values["point_velocities"], values["normal_velocities"] = rng.normal(size=(4, 1, 3))
+        values |= {"points": points, "normals": normals / np.linalg.norm(normals, axis=1)[:, np.newaxis]}
+    return {key: [float(x) for x in np.ravel(values[key])] for key in SPECS[algorithm].inputs}
 
 
 def cases() -> Iterator[tuple[str, str]]:
@@ -137,7 +144,7 @@ def test_operation_counts_are_reported(name: str) -> None:
     """
     print(f"\n{name:28} {'as written':>12} {'unrolled':>10} {'rolled':>10}")
     for algorithm in (algorithm for case, algorithm in CASES if case == name):
-        frames = ["tip"] if algorithm in NEED_FRAMES else None
+        frames = ["tip"] if algorithm in (*NEED_FRAMES, *NEED_CONTACTS) else None
         written = bough.count(zoo(name), algorithm, f_ext=True, frames=frames, reference="LOCAL_WORLD_ALIGNED")
         unrolled, rolled = (count(traced(name, algorithm, way)) for way in (False, True))
         print(f"{algorithm:28} {written.total:12} {unrolled.total:10} {rolled.total:10}")

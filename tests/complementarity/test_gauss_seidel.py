@@ -137,6 +137,14 @@ def test_the_limit_is_kept_and_a_row_that_nothing_moves_has_no_force() -> None:
     assert gauss_seidel(*problem.arguments, tolerance=0.0, iterations=7).iterations <= 7
 
 
+def test_sweeps_that_lead_nowhere_end_while_forces_are_finite() -> None:
+    """A is not positive: each row makes the other one worse."""
+    result = gauss_seidel([[1.0, -2.0], [-2.0, 1.0]], [-1.0, -1.0], Conditions.inequalities(2), iterations=100_000)
+    assert np.isfinite(result.f).all()
+    assert result.residual.max() > 1.0
+    assert result.iterations < 100
+
+
 def test_refusals() -> None:
     one = Conditions.inequalities(1)
     for error, says, arguments, options in [

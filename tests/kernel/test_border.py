@@ -107,6 +107,9 @@ def test_every_function_of_arrays_is_here() -> None:
     # of systems, or of models without followers: tests/lagrange
     others |= {"ldlt", "multipliers", "maximal", "maximal_dynamics", "joint_positions", "joint_velocities"}
     others |= {"joint_accelerations", "joint_reactions", "maximal_loops", "reaction_multipliers"}
+    # of contacts: tests/algorithms/test_contacts.py and tests/kernel/test_contact.py
+    others |= {"contact_jacobian", "contact_bias", "contact_dynamics", "contact_velocities", "contact_impulses"}
+    others |= {"contact_step"}
     functions = {name for name in bough.__all__ if name[0].islower() and callable(getattr(bough, name))}
     converters = {name for name in functions if name.startswith(("to_", "from_"))}
     machinery = {name for name in functions if name.endswith("backend")}

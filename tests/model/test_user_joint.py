@@ -15,9 +15,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import bough
+from bough.algorithms.touching import Touching
 from bough.backends import ReferenceKernel
 from bough.kernel.run import input_sizes, mechanism, options, program
-from bough.kernel.specs import NEED_FRAMES, SPECS
+from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, SPECS, Options
 from bough.scalar import atan2, cos, sin, sqrt
 from bough.spatial import UNIT_MOTIONS, ZERO, Motion, Transform, Vector, about_y, about_z
 from closeness import assert_close
@@ -278,7 +279,9 @@ def test_kinds_are_shared_where_only_numbers_differ(model: bough.Model) -> None:
 def test_every_algorithm_rolled_and_unrolled(model: bough.Model, name: str, rng: np.random.Generator) -> None:
     """The same source traced once per kind of joint, its parameters read from a table."""
     chosen = options(model, "tip" if name in NEED_FRAMES else None, "LOCAL")
-    sizes, states = input_sizes(model, SPECS[name].inputs), 3
+    if name in NEED_CONTACTS:
+        chosen = Options(touching=Touching(bough.Contacts([("tip", None)]).bodies(model), limits=True))
+    sizes, states = input_sizes(model, SPECS[name].inputs, chosen), 3
     given: dict[str, Any] = {key: rng.normal(size=(states, size)) for key, size in sizes.items()}
     for key in given:
         if key in ("q", "q0", "q1"):

@@ -19,7 +19,16 @@ from bough.scalar import Array, Index, Scalar, array, loop, select
 from bough.spatial import REST, ZERO, Force, Motion, Transform
 from bough.tree.scans import ancestors
 
-__all__ = ["Closing", "Terms", "closings", "constraint_terms", "loop_drives", "loop_motions", "row_groups"]
+__all__ = [
+    "Closing",
+    "Terms",
+    "closings",
+    "constraint_terms",
+    "loop_drives",
+    "loop_motions",
+    "loop_rates",
+    "row_groups",
+]
 
 Rule: TypeAlias = Callable[[Motion], Sequence[Scalar]]
 
@@ -125,6 +134,19 @@ def loop_motions(m: Mechanism, q: Array) -> tuple[list[Scalar], Array]:
     return configurations, m.coupling.reduced_rows(matrix, total)
 
 
+def loop_rates(m: Mechanism, q: Array, v: Array) -> tuple[list[Scalar], list[Scalar]]:
+    """The loop joints' own velocities ẋ, one behind the other, and what velocities add to their accelerations, Ḃ v."""
+    q, v = m.coupling.own_q(q), m.coupling.own_v(v)
+    rates: list[Scalar] = []
+    bias: list[Scalar] = []
+    for constraint in m.model.loops:
+        moving = _moving(m, q, v, constraint)
+        S = constraint.joint.canonical.subspace(constraint.joint.parameters, moving.x)
+        rates += least_squares(S, moving.V)
+        bias += least_squares(S, moving.V_dot)
+    return rates, bias
+
+
 def loop_drives(m: Mechanism, B: Array, forces: Sequence[Scalar]) -> Array:
     """Bᵀ f: the joint forces that stand for forces of the loop joints."""
     n = m.model.nv
@@ -180,24 +202,39 @@ def _law_terms(m: Mechanism, q: Array, v: Array | None, law: Equality, row: int,
 def _loop_terms(m: Mechanism, q: Array, v: Array | None, constraint: Loop, terms: Terms) -> None:
     """The rows of one loop."""
     joint, parameters = constraint.joint.canonical, constraint.joint.parameters
-    before, after = _sides(m, constraint)
-    p, s = _climb(m, q, v, before), _climb(m, q, v, after)
+    (before, after), moving = _sides(m, constraint), _moving(m, q, v, constraint)
+    T = joint.reactions(parameters, moving.x)
+    e = displacement(joint.transform(parameters, moving.x).inverse.then(moving.X))
+    row = len(terms.errors)
+    _columns(m, q, after, after.X, lambda motion: _components(motion, T), row, 1.0, terms.matrix)
+    _columns(m, q, before, before.X.then(moving.X), lambda motion: _components(motion, T), row, -1.0, terms.matrix)
+    terms.errors.extend(e.dot(t) for t in T)
+    terms.rates.extend(moving.V.dot(t) for t in T)
+    terms.bias.extend(moving.V_dot.dot(t) for t in T)
+
+
+@dataclass(frozen=True)
+class _Moving:
+    """How the successor of a loop moves relative to its predecessor: X, x, V, and S ẍ at v̇ = 0."""
+
+    X: Transform
+    x: list[Scalar]
+    V: Motion
+    V_dot: Motion
+
+
+def _moving(m: Mechanism, q: Array, v: Array | None, constraint: Loop) -> _Moving:
+    joint, parameters = constraint.joint.canonical, constraint.joint.parameters
+    p, s = (_climb(m, q, v, side) for side in _sides(m, constraint))
     X = p.X.inverse.then(s.X)
     x = joint.nearest(parameters, X)
-    T = joint.reactions(parameters, x)
-    e = displacement(joint.transform(parameters, x).inverse.then(X))
     carried = X.to_child(p.v)
     V = s.v - carried
     V_dot = s.a - X.to_child(p.a) + s.v.cross(carried)
     if not joint.is_constant:  # where S turns, T turns with it: Ṫᵀ V = -Tᵀ Ṡ ẋ
         x_dot = least_squares(joint.subspace(parameters, x), V)
         V_dot = V_dot - combine(joint.subspace_rate(parameters, x, x_dot), x_dot)
-    row = len(terms.errors)
-    _columns(m, q, after, after.X, lambda motion: _components(motion, T), row, 1.0, terms.matrix)
-    _columns(m, q, before, before.X.then(X), lambda motion: _components(motion, T), row, -1.0, terms.matrix)
-    terms.errors.extend(e.dot(t) for t in T)
-    terms.rates.extend(V.dot(t) for t in T)
-    terms.bias.extend(V_dot.dot(t) for t in T)
+    return _Moving(X, x, V, V_dot)
 
 
 def _sides(m: Mechanism, constraint: Loop) -> tuple[Side, Side]:

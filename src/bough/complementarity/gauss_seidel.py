@@ -11,6 +11,9 @@ __all__ = ["gauss_seidel"]
 ENDLESS = 2**31 - 1
 """The loop over sweeps ends by what it is told, not by its count."""
 
+HUGE = 1e30
+"""Forces that change by so much, in units of a, lead nowhere: the sweeps end while they are finite."""
+
 
 def gauss_seidel(
     conditions: Conditions, A: Array, b: Array, mu: Array, start: Array, stop: Array, bounds: Array | None = None
@@ -29,7 +32,7 @@ def gauss_seidel(
         return demands.sweep(f), carry[1] + 1.0
 
     def done(carry: tuple[Scalar, Scalar]) -> Bool:
-        return either(carry[0] <= stop[0], stop[1] <= carry[1])
+        return either(either(carry[0] <= stop[0], carry[0] > HUGE), stop[1] <= carry[1])
 
     _, sweeps = loop(ENDLESS, sweep, (stop[0] + 1.0, ZERO), until=done)
     fill(a, n, lambda i: demands.value(i, f))

@@ -7,11 +7,12 @@ from functools import partial
 from typing import Any
 
 from bough import factor
+from bough.algorithms.touching import Touching
 from bough.errors import ModelError, UnknownNameError
 from bough.kernel.compile import build
 from bough.kernel.run import input_sizes, mechanism, naming_the_massless, options, program
-from bough.kernel.specs import NEED_FRAMES, OPTIONAL, SPECS, Options, spec
-from bough.model import Model
+from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, OPTIONAL, SPECS, Options, spec
+from bough.model import Contacts, Model
 from bough.program import count as count_program
 from bough.scalar import Count, Counted, Tally
 from bough.tree import Tree
@@ -67,7 +68,7 @@ def count(
         Whether external forces act on the bodies, and drives on joints that close loops.
     frames, reference
         For algorithms that ask for them: names of frames (the last one of the model if not given), and the name of a
-        reference frame.
+        reference frame. For those of contact, frames that touch the base.
 
     Returns
     -------
@@ -106,11 +107,12 @@ def count_parts(
     """The count of an algorithm as written, by parts: transforms of motions, forces and inertias, and so on."""
     _require_model(model, algorithm)
     tally = Tally()
-    sizes = input_sizes(model, _inputs(algorithm, f_ext))
+    chosen = _options(model, algorithm, frames, reference)
+    sizes = input_sizes(model, _inputs(algorithm, f_ext), chosen)
     arrays = {key: [Counted(tally) for _ in range(size)] for key, size in sizes.items()}
     row = spec(_effective(model, algorithm))
     with naming_the_massless(model):
-        row.run(mechanism(model), _options(model, algorithm, frames, reference), dict(arrays))
+        row.run(mechanism(model), chosen, dict(arrays))
     return tally.parts
 
 
@@ -124,8 +126,11 @@ def _inputs(algorithm: str, f_ext: bool) -> list[str]:
 
 
 def _options(model: Model, algorithm: str, frames: str | Sequence[str] | None, reference: str) -> Options:
-    if frames is None and algorithm in NEED_FRAMES:
+    if frames is None and algorithm in (*NEED_FRAMES, *NEED_CONTACTS):
         frames = model.frame_names[-1]
+    if algorithm in NEED_CONTACTS:
+        names = (frames,) if isinstance(frames, str) else tuple(frames or ())
+        return Options(touching=Touching(Contacts([(name, None) for name in names]).bodies(model), limits=True))
     return options(model, frames, reference)
 
 

@@ -41,6 +41,8 @@ REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 NO_CALLS: dict[Hashable, Any] = {}
 """The calls of what is not a model."""
 
+PLAIN = Options()
+
 SUSPECT = 1e-9
 """A pivot this much smaller than the largest one of its state is looked at more closely."""
 
@@ -53,7 +55,7 @@ def mechanism(model: Model) -> Mechanism:
 
 def program(model: Model, name: str, options: Options, inputs: Sequence[str], rolled: bool | None = None) -> Program:
     """The program of an algorithm on a model; `rolled` overrides the choice by size."""
-    sizes = input_sizes(model, inputs)
+    sizes = input_sizes(model, inputs, options)
     with naming_the_massless(model):
         return build(f"{name} of {model.name}", _function(model, spec(name), options), sizes, model.nv, rolled)
 
@@ -62,7 +64,7 @@ def run(
     model: Model,
     name: str,
     arrays: Mapping[str, ArrayLike | None],
-    options: Options = Options(),  # noqa: B008 (immutable)
+    options: Options = PLAIN,
     out: FloatArray | None = None,
     check: bool = True,
     call_as: Hashable = None,
@@ -85,10 +87,10 @@ def run(
     for argument, a in arrays.items():
         if a is None and argument not in OPTIONAL:
             raise ShapeError(f"{argument} is None, expected an array")
-    inputs = {key: read(model, key, a, check) for key, a in given.items()}
+    inputs = {key: read(model, key, a, check, options) for key, a in given.items()}
     ready, shapes = _ready(model, name, options, tuple(inputs))
     with naming_the_massless(model):
-        axes = {k: len(_meaning(model, k)[0]) for k in inputs}
+        axes = {k: len(_meaning(model, k, options)[0]) for k in inputs}
         results = call(ready, {k: (a, axes[k]) for k, a in inputs.items()}, shapes)
     if "pivots" in results:
         require_regular(model, results["pivots"][..., : model.nv], inputs["q"])
@@ -106,9 +108,9 @@ def run(
 
 def _ready(model: Model, name: str, options: Options, inputs: tuple[str, ...]) -> tuple[Kernel, dict[str, Shape]]:
     """The kernel of an algorithm, and the shapes of its outputs for one state."""
-    row, sizes = spec(name), input_sizes(model, inputs)
+    row, sizes = spec(name), input_sizes(model, inputs, options)
     shapes = row.shapes(model, options)
-    in_and_out = (*(_meaning(model, key)[0] for key in inputs), next(iter(shapes.values())))
+    in_and_out = (*(_meaning(model, key, options)[0] for key in inputs), next(iter(shapes.values())))
     with naming_the_massless(model):
         made = kernel(
             (name, model, options, inputs),
@@ -128,9 +130,9 @@ def _is_plain(inputs: Mapping[str, FloatArray]) -> bool:
     return all(a.ndim == 1 and a.dtype == np.float64 for a in inputs.values())
 
 
-def input_sizes(model: Model, inputs: Iterable[str]) -> dict[str, int]:
+def input_sizes(model: Model, inputs: Iterable[str], options: Options = PLAIN) -> dict[str, int]:
     """Number of scalars in each argument of an algorithm."""
-    return {key: math.prod(_meaning(model, key)[0]) for key in inputs}
+    return {key: math.prod(_meaning(model, key, options)[0]) for key in inputs}
 
 
 def options(model: Model, frames: str | Sequence[str] | None, reference: str, classical: bool = False) -> Options:
@@ -148,10 +150,10 @@ def require_model(model: object) -> None:
         raise ModelError(f"the model is a {type(model).__name__}, expected a bough.Model")
 
 
-def read(model: Model, key: str, value: ArrayLike, check: bool = True) -> FloatArray:
+def read(model: Model, key: str, value: ArrayLike, check: bool = True, options: Options = PLAIN) -> FloatArray:
     """One argument as an array of the right shape, finite, with unit quaternions."""
     require_model(model)
-    shape, meaning = _meaning(model, key)
+    shape, meaning = _meaning(model, key, options)
     a = as_floats(key, value, shape, meaning)
     if check:
         require_finite(key, a)
@@ -224,7 +226,7 @@ def _digest(model: Model, name: str, options: Options, inputs: tuple[str, ...]) 
     return None if inside is None else "\0".join((inside, name, repr(options), repr(inputs)))
 
 
-def _meaning(model: Model, key: str) -> tuple[Shape, str]:
+def _meaning(model: Model, key: str, options: Options) -> tuple[Shape, str]:
     """Shape and meaning of one argument."""
     if key in ("q", "q0", "q1"):
         return (model.nq,), f"nq = {model.nq} configuration variables of {model.name!r}"
@@ -243,6 +245,9 @@ def _meaning(model: Model, key: str) -> tuple[Shape, str]:
     if key == "loop_tau":
         size = sum(loop.joint.nv for loop in model.loops)
         return (size,), f"the {size} degrees of freedom of the joints that close loops of {model.name!r}"
+    if key in ("points", "normals", "point_velocities", "normal_velocities"):
+        contacts = len(options.touching.pairs)
+        return (contacts, 3), f"a vector for each of the {contacts} contacts, in the frame of the base"
     if key == "t":
         return (), ""
     raise ShapeError(f"no argument is called {key!r}")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bough.algorithms.touching import Touching
 from bough.kernel.border import Shape
 from bough.model import Frame, Mechanism, Model
 from bough.scalar import Array
@@ -24,6 +25,7 @@ class Options:
     reference: Any = "LOCAL"
     classical: bool = False
     rate: float = 0.0  # of the stabilisation of constraints (1/s)
+    touching: Touching = Touching()  # noqa: RUF009 (immutable)
 
 
 Outputs = Mapping[str, Array]

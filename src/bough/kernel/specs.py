@@ -27,12 +27,13 @@ from bough.factor import dense
 from bough.kernel.border import Shape
 from bough.kernel.spec import OPTIONAL, Options, Outputs, Spec
 from bough.kernel.specs_constraints import CONSTRAINTS
+from bough.kernel.specs_contact import CONTACT
 from bough.kernel.specs_maximal import MAXIMAL
 from bough.model import Frame, Mechanism, Model
 from bough.scalar import Array
 from bough.spatial import ZERO
 
-__all__ = ["NEED_FRAMES", "OPTIONAL", "SPECS", "Options", "Spec", "spec"]
+__all__ = ["NEED_CONTACTS", "NEED_FRAMES", "OPTIONAL", "SPECS", "Options", "Spec", "spec"]
 
 
 def _rows(model: Model, o: Options) -> int:
@@ -237,12 +238,14 @@ _ROWS = (
     ),
     *CONSTRAINTS,
     *MAXIMAL,
+    *CONTACT,
 )
 
 SPECS: dict[str, Spec] = {row.name: row for row in _ROWS}
 
 
 NEED_FRAMES = ("jacobian", "jacobian_packed", "jacobian_rate", "operational_space_inertia", "operational_space_inverse")
+NEED_CONTACTS = tuple(row.name for row in CONTACT)
 
 
 def spec(name: str) -> Spec:

@@ -3,6 +3,7 @@
 from bough.model import topologies
 from bough.model.builder import Builder
 from bough.model.constraints import Attachment, Equality, Loop
+from bough.model.contacts import Contacts
 from bough.model.geometry import Geometry
 from bough.model.joints import (
     Cylindrical,
@@ -24,7 +25,7 @@ from bough.model.parts import Body, Frame, Inertia, JointEntry, Placement
 from bough.model.rerooting import Rerooting
 
 __all__ = [
-    "BASE", "Attachment", "Body", "BodyRecord", "Builder", "Cylindrical", "Equality", "Fixed", "Frame", "Free",
-    "Geometry", "Helical", "Inertia", "Joint", "JointEntry", "Loop", "Mechanism", "Mimic", "Model", "Placement",
+    "BASE", "Attachment", "Body", "BodyRecord", "Builder", "Contacts", "Cylindrical", "Equality", "Fixed", "Frame",
+    "Free", "Geometry", "Helical", "Inertia", "Joint", "JointEntry", "Loop", "Mechanism", "Mimic", "Model", "Placement",
     "Planar", "Prismatic", "Rerooting", "Revolute", "Spherical", "Translational", "Universal", "combine", "topologies",
 ]  # fmt: skip

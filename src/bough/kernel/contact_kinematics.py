@@ -1,0 +1,108 @@
+"""Kinematics of contacts on arrays: their axes, how fast bodies move apart there, and what velocities add."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from numpy.typing import ArrayLike
+
+from bough.algorithms import contacts as algorithm
+from bough.algorithms.contacts import AXES
+from bough.algorithms.touching import Touching
+from bough.backends import Kernel
+from bough.kernel.border import FloatArray, as_floats, call, require_finite
+from bough.kernel.compile import get_backend, kernel
+from bough.kernel.run import run
+from bough.kernel.scene import read_place, require_contacts, require_unit
+from bough.kernel.spec import Options
+from bough.model import Contacts, Model
+from bough.scalar import Array, Scalar
+from bough.spatial import Vector
+
+__all__ = ["contact_axes", "contact_bias", "contact_jacobian"]
+
+
+def contact_axes(normals: ArrayLike) -> FloatArray:
+    """Normal and tangents of contacts as rows (..., 3, 3), from unit normals (..., 3).
+
+    The first tangent is the x axis of the base as seen on the surface, t₁ ~ x - (n·x) n, and t₂ = n × t₁. So the ground
+    (n = z) has t₁ = x and t₂ = y, and a slope about y has t₁ downhill or uphill. They change continuously with the
+    normal but for n = ±x: within 1e-6 rad of it the y axis takes the place of x.
+
+    Forces f (..., k, 3) of `ContactMotion` in the frame of the base are ``np.einsum("...i,...ij->...j", f, axes)``.
+    """
+    n = as_floats("normals", normals, (3,))
+    require_finite("normals", n)
+    if n.ndim > 1:
+        require_unit(n, Contacts([(str(k), None) for k in range(n.shape[-2])]))
+    else:
+        require_unit(n[None], Contacts([("0", None)]))
+    return call(_axes_of(get_backend()), {"normals": (n, 1)}, {"axes": (AXES, 3)})["axes"]
+
+
+def contact_jacobian(
+    model: Model, q: ArrayLike, contacts: Contacts, points: ArrayLike, normals: ArrayLike
+) -> FloatArray:
+    """How fast the bodies of each contact move apart, along normal and tangents: J (..., k, 3, nv), velocities J v.
+
+    Its columns are zero but on the paths from the two bodies to their last common ancestor. Forces f (..., k, 3) act as
+    joint forces Jᵀ f.
+
+    Parameters
+    ----------
+    model, q
+        As in `aba`.
+    contacts
+        The bodies of each contact.
+    points
+        Where they touch (..., k, 3), in the frame of the base (m).
+    normals
+        Unit normals (..., k, 3), in the frame of the base, from the second body to the first.
+    """
+    options = _options(model, contacts)
+    place = read_place(model, contacts, {"points": points, "normals": normals})
+    return run(model, "contact_jacobian", {"q": q, **place}, options)["J"]
+
+
+def contact_bias(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    contacts: Contacts,
+    points: ArrayLike,
+    normals: ArrayLike,
+    *,
+    point_velocities: ArrayLike | None = None,
+    normal_velocities: ArrayLike | None = None,
+) -> FloatArray:
+    """What velocities add to the accelerations J v̇ + J̇ v of contacts: J̇ v (..., k, 3), m/s².
+
+    Points and normals move as the bodies do, and that is part of it.
+
+    Parameters
+    ----------
+    model, q, v, contacts, points, normals
+        As in `contact_jacobian`.
+    point_velocities
+        Velocities of the points of contact in space (..., k, 3), m/s. Unless given, points are fixed on the first body:
+        a corner on a surface. Under a ball that rolls the point moves as fast as the ball, though no matter there does.
+    normal_velocities
+        How normals change (..., k, 3), 1/s. Unless given, they turn with the second body, on whose surface they stand.
+    """
+    options = _options(model, contacts)
+    moving = {"point_velocities": point_velocities, "normal_velocities": normal_velocities}
+    place = read_place(model, contacts, {"points": points, "normals": normals, **moving})
+    return run(model, "contact_bias", {"q": q, "v": v, **place}, options)["bias"]
+
+
+def _options(model: Model, contacts: Contacts) -> Options:
+    return Options(touching=Touching(require_contacts(model, contacts).bodies(model)))
+
+
+@lru_cache(maxsize=2)
+def _axes_of(backend: str) -> Kernel:
+    def axes(normals: Array) -> dict[str, list[Scalar]]:
+        normal = Vector(normals[0], normals[1], normals[2])
+        return {"axes": [x for axis in algorithm.contact_axes(normal) for x in axis.parts]}
+
+    return kernel(("contact_axes",), "contact_axes", axes, {"normals": 3}, 3, lambda: "contact_axes")
