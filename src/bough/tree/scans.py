@@ -8,11 +8,13 @@ number, so that the same rule can be run body by body or recorded once per kind 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from bough.scalar import Index, Rows, Table, gather_index, loop, map_leaves, rows, switch
+from bough.tree.slots import Slots, slots
 from bough.tree.tree import Tree
 
 __all__ = ["Kept", "Record", "Structure", "along", "ancestors", "inward", "outward"]
@@ -77,14 +79,14 @@ def outward(structure: Structure[R], rule: Callable[[R, S], tuple[S, K]], base: 
     The parent state of a body on the base is `base`. Returns what the rule kept.
     """
     scan = _Scan(structure)
-    states = rows(structure.tree.n + 1)
+    states = rows(scan.slots.count)
     kept = rows(structure.tree.n, structure.kinds)
     states.put(0, base)
 
     def visit(body: R) -> None:
-        state, keep = rule(body, base if body.is_root else states.get(scan.parent(body)))
+        state, keep = rule(body, base if body.is_root else states.get(scan.up(body)))
         if not body.is_leaf:
-            states.put(body.index + 1, state)
+            states.put(scan.own(body), state)
         kept.put(body.index, keep, body.kind)
 
     scan.each(visit, reverse=False)
@@ -97,20 +99,15 @@ def inward(structure: Structure[R], rule: Callable[[R, S], tuple[S | None, K]], 
     Sums start at `zero`. A body on the base contributes nothing: its rule may return None. Returns what the rule kept.
     """
     scan = _Scan(structure)
-    sums = rows(structure.tree.n + 1)
+    sums = rows(scan.slots.count)
     kept = rows(structure.tree.n, structure.kinds)
-
-    def clear(row: Index, carry: tuple[()]) -> tuple[()]:
-        sums.put(row, zero)
-        return carry
-
-    loop(structure.tree.n + 1, clear, ())
+    sums.put(0, zero)
 
     def visit(body: R) -> None:
-        contribution, keep = rule(body, zero if body.is_leaf else sums.get(body.index + 1))
+        contribution, keep = rule(body, zero if body.is_leaf else sums.get(scan.own(body)))
         if not body.is_root:
-            parent = scan.parent(body)
-            sums.put(parent, map_leaves(lambda a, b: a + b, sums.get(parent), contribution))
+            so_far = sums.get(scan.so_far(body))
+            sums.put(scan.up(body), map_leaves(lambda a, b: a + b, so_far, contribution))
         kept.put(body.index, keep, body.kind)
 
     scan.each(visit, reverse=True)
@@ -159,9 +156,27 @@ class _Scan(Generic[R]):
         self._kinds = Table("kinds", np.asarray(structure.kinds, dtype=np.int64))
         self._parents = Table("parents", np.asarray(structure.tree.parents, dtype=np.int64))
 
-    def parent(self, body: R) -> Index:
-        """Number of the parent of a body."""
-        return self.parent_of(body.index)
+    @cached_property
+    def slots(self) -> Slots:
+        """The order of the bodies, and places for what they hand to each other."""
+        return slots(self._structure.tree)
+
+    @cached_property
+    def _places(self) -> tuple[Table, Table, Table]:
+        slots = self.slots
+        return Table("slots", slots.own), Table("slots_up", slots.up), Table("slots_so_far", slots.so_far)
+
+    def own(self, body: R) -> Index:
+        """Place of a body."""
+        return gather_index(self._places[0], body.index)
+
+    def up(self, body: R) -> Index:
+        """Place of the parent of a body."""
+        return gather_index(self._places[1], body.index)
+
+    def so_far(self, body: R) -> Index:
+        """Where the sum of those children of its parent is that came before a body on the way in."""
+        return gather_index(self._places[2], body.index)
 
     def parent_of(self, index: Index) -> Index:
         """Number of the parent of the body with an index."""
@@ -178,10 +193,13 @@ class _Scan(Generic[R]):
         return switch(gather_index(self._kinds, index), [branch(kind) for kind in range(count)])
 
     def each(self, rule: Callable[[R], None], reverse: bool) -> None:
-        """Run the rule at every body, in order of numbers or against it."""
+        """Run the rule at every body, depth first or against that order."""
+        order = self.slots.order
+        in_order = bool((order == np.arange(order.size)).all())
+        indices = Table("depth_first", order)
 
-        def step(index: Index, carry: tuple[()]) -> tuple[()]:
-            self.at(index, rule)
+        def step(k: Index, carry: tuple[()]) -> tuple[()]:
+            self.at(k if in_order else gather_index(indices, k), rule)
             return carry
 
         loop(self._structure.tree.n, step, (), reverse=reverse)
