@@ -258,6 +258,32 @@ def test_arguments_are_checked(rng: np.random.Generator) -> None:
 # --- large systems ---
 
 
+@pytest.mark.parametrize("dimensions", [(6,), (6, 3, 2)])
+def test_one_state_and_batches_give_the_same_bits(dimensions: tuple[int, ...], rng: np.random.Generator) -> None:
+    """Machine code with loops: batches of any length, and those that do not fill the lanes of a vector."""
+    bodies = [dimensions[i % len(dimensions)] for i in range(30)]
+    system = bough.System(bodies, [(i // 3, i, 2) for i in range(1, 31)])
+    blocks = [random_blocks(system, rng) for _ in range(19)]
+    arrays = [np.array(x) for x in zip(*blocks, strict=True)]
+    arrays += [rng.normal(size=(19, n)) for n in (system.nv, system.nc)]
+    b = np.concatenate(arrays[2:], axis=1)
+    before = bough.get_backend()
+    try:
+        bough.set_backend("llvm")
+        together = np.concatenate(bough.multipliers(system, *arrays), axis=1)
+        solved = bough.ldlt(system, *arrays[:2]).solve(b)
+        for k in range(19):
+            one = np.concatenate(bough.multipliers(system, *(x[k] for x in arrays)))
+            np.testing.assert_array_equal(together[k], one)
+            np.testing.assert_array_equal(solved[k], bough.ldlt(system, *(x[k] for x in arrays[:2])).solve(b[k]))
+        arrays[1][17, 5] = np.nan
+        with pytest.raises(bough.FiniteError, match=r"jacobian\[17, 5\]"):
+            bough.multipliers(system, *arrays)
+    finally:
+        bough.set_backend(before)
+    assert_close(together, solved, 1e-9)
+
+
 def test_a_hundred_thousand_bodies() -> None:
     """Machine code, in time and memory proportional to the number of bodies."""
     n, rng = 100_000, np.random.default_rng(1)

@@ -74,9 +74,9 @@ def ldlt(
     if plain is not None:
         return SystemFactor(system, plain.view())
     arrays = _read(system, given)
-    shapes = {"factor": (size,), "margins": (system.nv + system.nc,)}
+    shapes = {"factor": (size,), "verdicts": (system.tree.n,)}
     results = call(ready, {name: (a, 1) for name, a in arrays.items()}, shapes)
-    _require_regular(system, arrays, results["margins"])
+    _require_regular(system, arrays, results["verdicts"])
     packed = results["factor"]
     return SystemFactor(system, packed if out is None else write_out(out, packed).view())
 
@@ -118,9 +118,9 @@ def multipliers(
     ready = _solver(get_backend(), system, tuple(given))
     x = many(ready, tuple(given.values()), (n,))
     if x is None:
-        arrays = _read(system, given)
-        results = call(ready, {name: (a, 1) for name, a in arrays.items()}, {"x": (n,), "margins": (n,)})
-        _require_regular(system, arrays, results["margins"])
+        arrays, shapes = _read(system, given), {"x": (n,), "verdicts": (system.tree.n,)}
+        results = call(ready, {name: (a, 1) for name, a in arrays.items()}, shapes)
+        _require_regular(system, arrays, results["verdicts"])
         x = results["x"]
         require_finite("the solution", x)
     return x[..., : system.nv], x[..., system.nv :]
@@ -208,8 +208,8 @@ def _sizes(system: System, names: tuple[str, ...]) -> dict[str, int]:
 @lru_cache(maxsize=64)
 def _factorizer(backend: str, system: System, names: tuple[str, ...]) -> Kernel:
     def function(**x: Array) -> dict[str, Array]:
-        F, margins = lagrange.factor(system, **x, part=SUSPECT)
-        return {"factor": F, "margins": margins}
+        F, verdicts = lagrange.factor(system, **x, part=SUSPECT)
+        return {"factor": F, "verdicts": verdicts}
 
     return _kernel("ldlt", system, names, function, system.factor_size)
 
@@ -217,8 +217,8 @@ def _factorizer(backend: str, system: System, names: tuple[str, ...]) -> Kernel:
 @lru_cache(maxsize=64)
 def _solver(backend: str, system: System, names: tuple[str, ...]) -> Kernel:
     def function(**x: Array) -> dict[str, Array]:
-        solution, margins = lagrange.multipliers(system, **x, part=SUSPECT)
-        return {"x": solution, "margins": margins}
+        solution, verdicts = lagrange.multipliers(system, **x, part=SUSPECT)
+        return {"x": solution, "verdicts": verdicts}
 
     return _kernel("multipliers", system, names, function, system.nv + system.nc)
 
@@ -255,22 +255,21 @@ def _kernel(
 # ---- verdicts --------------------------------------------------------------------------------------------------------
 
 
-def _require_regular(system: System, arrays: dict[str, FloatArray], margins: FloatArray) -> None:
+def _require_regular(system: System, arrays: dict[str, FloatArray], verdicts: FloatArray) -> None:
     """Raise, naming body or constraint, if some pivot vanishes to working precision."""
-    suspect = ~(margins > 0).all(axis=-1)
+    suspect = ~(verdicts > 0).all(axis=-1)
     if not suspect.any():
         return
-    batch = margins.shape[:-1]
+    batch = verdicts.shape[:-1]
     given = {
         name: np.broadcast_to(a, (*batch, a.shape[-1]))[suspect]
         for name, a in arrays.items()
         if name not in ("force", "c")
     }
-    shapes = {"factor": (system.factor_size,), "margins": (system.nv + system.nc,)}
+    shapes = {"factor": (system.factor_size,), "verdicts": (system.tree.n,)}
     ready = _factorizer(get_backend(), system, tuple(given))
     results = call(ready, {name: (a, 1) for name, a in given.items()}, shapes)
-    pivots = results["factor"][:, system.pivot_places]
-    diagonal = (pivots - results["margins"]) / SUSPECT
+    pivots, diagonal = system.pivots(results["factor"])
     sound = (pivots > VANISHING * np.finfo(pivots.dtype).eps * diagonal) & (pivots > 0) & np.isfinite(pivots)
     if not sound.all():
         first = int(np.argmin(sound.all(axis=-1)))

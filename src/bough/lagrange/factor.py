@@ -9,44 +9,52 @@ C is the compliance of the constraints, a diagonal that is not negative. It is z
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
 
 from bough.algorithms.blocks import SmallFactor, dot, transposed
-from bough.lagrange.system import Pair, Rows, System
-from bough.scalar import Array, Index, Scalar, array
+from bough.lagrange.system import Block, Pair, Rows, System
+from bough.scalar import Array, Bool, Index, Scalar, array, blank, both, select
 from bough.tree.scans import inward, outward
 
 __all__ = ["factor", "multipliers", "solve"]
 
 
 def factor(
-    system: System, mass: Array, jacobian: Array, compliance: Array | None = None, part: float = 0.0
+    system: System, mass: Array, jacobian: Array, compliance: Array | None = None, part: float | None = None
 ) -> tuple[Array, Array]:
-    """The factor, and by how much each of its pivots exceeds a part of the diagonal entry it is left of."""
-    F, margins = array(system.factor_size), array(system.nv + system.nc)
+    """The factor, and a verdict on each body with its constraint.
+
+    It is 1 if all their pivots exceed a part of the diagonal entries they are left of, else -1; 0 without `part`.
+    """
+    F, verdicts, sums = blank(system.factor_size), array(system.tree.n), array(system.sums_size)
 
     def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], None]:
-        blocks = _eliminate(pair, F, mass, jacobian, compliance)
-        _judge(pair, blocks, margins, system.nv, part)
+        blocks = _eliminate(pair, sums, mass, jacobian, compliance)
+        if part is not None:
+            verdicts[pair.index] = _verdict(blocks, part)
         pair.put(F, blocks.A.lower, blocks.W, blocks.S.lower, blocks.V)
+        pair.pass_on(sums, (), blocks.up)
         return (), None
 
     inward(system, visit, ())
-    return F, margins
+    return F, verdicts
 
 
 def solve(system: System, F: Array, b: Array) -> Array:
     """The solution x = [v̇, λ] of H x = b, with b = [force, c]."""
-    x = array(system.nv + system.nc)
-    lam, c = _After(x, system.nv), _After(b, system.nv)
+    x, sums = blank(system.nv + system.nc), array(system.sums_size)
+    c = _After(b, system.nv)
 
-    def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], None]:
+    def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], Alone]:
         A, W, S, V = pair.get(F)
-        _forward(pair, Blocks(SmallFactor.stored(A), W, SmallFactor.stored(S), V, [], []), b, c, x, lam)
-        return (), None
+        beyond = None if pair.is_leaf else pair.gathered(sums)[0]
+        alone, passed = _forward(pair, SmallFactor.stored(A), W, SmallFactor.stored(S), V, beyond, b, c)
+        pair.pass_on(sums, passed, ())
+        return (), alone
 
-    inward(system, visit, ())
-    _backward(system, F, x, lam)
+    kept = inward(system, visit, ())
+    _backward(system, lambda pair: (*pair.sides(F), kept[pair]), x)
     return x
 
 
@@ -57,30 +65,38 @@ def multipliers(
     force: Array,
     c: Array,
     compliance: Array | None = None,
-    part: float = 0.0,
+    part: float | None = None,
 ) -> tuple[Array, Array]:
-    """The solution x = [v̇, λ] of H x = [force, c], and the margins of the pivots, with one pass less than in turn."""
-    x = array(system.nv + system.nc)  # before the margins: outputs of a program come in the order they are made in
-    F, margins = array(system.factor_size), array(system.nv + system.nc)
-    lam = _After(x, system.nv)
+    """The solution x = [v̇, λ] of H x = [force, c], and the verdicts of `factor`, with one pass less than in turn."""
+    x = blank(system.nv + system.nc)  # before the verdicts: outputs of a program come in the order they are made in
+    verdicts, sums = array(system.tree.n), array(system.sums_size)
 
-    def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], None]:
-        blocks = _eliminate(pair, F, mass, jacobian, compliance)
-        _judge(pair, blocks, margins, system.nv, part)
-        pair.put_sides(F, blocks.W, blocks.V)
-        _forward(pair, blocks, force, c, x, lam)
-        return (), None
+    def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], tuple[Block, Block, Alone]]:
+        blocks = _eliminate(pair, sums, mass, jacobian, compliance)
+        if part is not None:
+            verdicts[pair.index] = _verdict(blocks, part)
+        alone, passed = _forward(pair, blocks.A, blocks.W, blocks.S, blocks.V, blocks.beyond, force, c)
+        pair.pass_on(sums, passed, blocks.up)
+        return (), (_kept(blocks.W), _kept(blocks.V), alone)
 
-    inward(system, visit, ())
-    _backward(system, F, x, lam)
-    return x, margins
+    kept = inward(system, visit, ())
+    _backward(system, lambda pair: kept[pair], x)
+    return x, verdicts
 
 
 # ---- one body and one constraint -------------------------------------------------------------------------------------
 
 
+Alone: TypeAlias = tuple[tuple[Scalar, ...], tuple[Scalar, ...]]
+"""A⁻¹ f and S⁻¹ (c + Jᵢ A⁻¹ f), with the force f on a body and what those beyond add to it: v̇ and -λ, were Jₚ zero."""
+
+
 class Blocks(NamedTuple):
-    """What the elimination of a body and of its constraint leaves, and what the blocks A and S were before."""
+    """What the elimination of a body and of its constraint leaves.
+
+    The blocks A and S were `own` and `outer` before. The body nearer to the root gets `up`, the lower triangle of
+    Jₚᵀ S⁻¹ Jₚ; those beyond have added `beyond` to the force, unless there are none.
+    """
 
     A: SmallFactor
     W: Rows
@@ -88,15 +104,18 @@ class Blocks(NamedTuple):
     V: Rows
     own: Rows
     outer: Rows
+    up: list[Scalar]
+    beyond: list[Scalar] | None
 
 
-def _eliminate(pair: Pair, F: Array, mass: Array, jacobian: Array, compliance: Array | None) -> Blocks:
-    """Eliminate a body, then its constraint; F holds what those before have added to A."""
+def _eliminate(pair: Pair, sums: Array, mass: Array, jacobian: Array, compliance: Array | None) -> Blocks:
+    """Eliminate a body, then its constraint; the sums hold what those before have added to A."""
     J, J_up = pair.jacobian(jacobian)
     # Dᵢ = Mᵢ - Σ cᵀ D c over the constraints c that were eliminated before
-    own = pair.mass(mass)
+    own, beyond = pair.mass(mass), None
     if not pair.is_leaf:
-        own = [_sum(*rows) for rows in zip(own, pair.lower(F), strict=True)]
+        beyond, added = pair.gathered(sums)
+        own = [_sum(*rows) for rows in zip(own, added, strict=True)]
     A = SmallFactor(own)
     # D of the constraint is -S, with S = C + J A⁻¹ Jᵀ
     columns = [A.solve(row) for row in J]
@@ -105,39 +124,49 @@ def _eliminate(pair: Pair, F: Array, mass: Array, jacobian: Array, compliance: A
         for row, soft in zip(outer, pair.read(compliance, "c", pair.p), strict=True):
             row[-1] = row[-1] + soft
     S = SmallFactor(outer)
-    sides = [S.solve(column) for column in transposed(J_up, pair.m)]  # columns of V
-    # what the body nearer to the root gets: Jₚᵀ S⁻¹ Jₚ
-    up = zip(transposed(J_up, pair.m), range(pair.m), strict=True)
-    pair.add(F, "factor_up", [dot(row, sides[c]) for row, r in up for c in range(r + 1)])
-    return Blocks(A, transposed(columns, pair.d), S, transposed(sides, pair.p), own, outer)
+    across = transposed(J_up, pair.m)
+    sides = [S.solve(column) for column in across]  # columns of V
+    up = [dot(row, sides[c]) for r, row in enumerate(across) for c in range(r + 1)]
+    return Blocks(A, transposed(columns, pair.d), S, transposed(sides, pair.p), own, outer, up, beyond)
 
 
-def _judge(pair: Pair, blocks: Blocks, margins: Array, nv: int, part: float) -> None:
-    """Say by how much pivots exceed a part of the diagonal entries they are left of."""
-    pair.write(margins, "v", _margins(blocks.A, blocks.own, part))
-    pair.write(_After(margins, nv), "c", _margins(blocks.S, blocks.outer, part))
+def _verdict(blocks: Blocks, part: float) -> Scalar:
+    """Whether all pivots exceed a part of the diagonal entries they are left of, as 1 or -1."""
+    sound: Bool = True
+    for block, lower in ((blocks.A, blocks.own), (blocks.S, blocks.outer)):
+        for pivot, row in zip(block.pivots, lower, strict=True):
+            sound = both(sound, row[-1] * part < pivot)
+    return select(sound, 1.0, -1.0)
 
 
-def _forward(pair: Pair, blocks: Blocks, force: Array, c: Array, x: Array, lam: Array) -> None:
-    """Leave A⁻¹ f and S⁻¹ (c + Jᵢ A⁻¹ f) in the place of the solution; f is the force, less what those before add."""
+def _forward(
+    pair: Pair,
+    A: SmallFactor,
+    W: Rows,
+    S: SmallFactor,
+    V: Rows,
+    beyond: list[Scalar] | None,
+    force: Array,
+    c: Array,
+) -> tuple[Alone, list[Scalar]]:
+    """What a body and its constraint do alone, and what they add to the force on the body nearer to the root."""
     f = pair.read(force, "v", pair.d)
-    if not pair.is_leaf:
-        f = _sum(f, pair.read(x, "v", pair.d))
-    g = _sum(pair.read(c, "c", pair.p), [dot(w, f) for w in transposed(blocks.W, pair.p)])
-    pair.write(x, "v", blocks.A.solve(f))
-    pair.write(lam, "c", blocks.S.solve(g))
-    pair.add(x, "v_up", [-dot(v, g) for v in transposed(blocks.V, pair.m)])
+    if beyond is not None:
+        f = _sum(f, beyond)
+    g = _sum(pair.read(c, "c", pair.p), [dot(w, f) for w in transposed(W, pair.p)])
+    return (tuple(A.solve(f)), tuple(S.solve(g))), [-dot(v, g) for v in transposed(V, pair.m)]
 
 
-def _backward(system: System, F: Array, x: Array, lam: Array) -> None:
+def _backward(system: System, blocks: Callable[[Pair], tuple[Block, Block, Alone]], x: Array) -> None:
     """λ = -(S⁻¹ (c + Jᵢ A⁻¹ f) + V v̇ₚ) and v̇ = A⁻¹ f + W λ, from the roots to the leaves."""
+    lam = _After(x, system.nv)
 
     def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], None]:
-        W, V = pair.get_sides(F)
+        W, V, (moving, pulling) = blocks(pair)
         up = pair.read(x, "v_up", pair.m)
-        own = [-(g + dot(v, up)) for g, v in zip(pair.read(lam, "c", pair.p), V, strict=True)]
+        own = [-(g + dot(v, up)) for g, v in zip(pulling, V, strict=True)]
         pair.write(lam, "c", own)
-        pair.write(x, "v", _sum(pair.read(x, "v", pair.d), [dot(w, own) for w in W]))
+        pair.write(x, "v", _sum(moving, [dot(w, own) for w in W]))
         return (), None
 
     outward(system, visit, ())
@@ -157,9 +186,9 @@ class _After:
         self._values[index + self._start] = value
 
 
-def _margins(factor: SmallFactor, lower: Rows, part: float) -> list[Scalar]:
-    return [pivot - row[-1] * part for pivot, row in zip(factor.pivots, lower, strict=True)]
+def _kept(rows: Rows) -> tuple[tuple[Scalar, ...], ...]:
+    return tuple(map(tuple, rows))
 
 
-def _sum(a: list[Scalar], b: list[Scalar]) -> list[Scalar]:
+def _sum(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
     return [x + y for x, y in zip(a, b, strict=True)]

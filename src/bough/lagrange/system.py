@@ -15,6 +15,7 @@ from bough.errors import ModelError
 from bough.lagrange.ordermatrix import ordermatrix
 from bough.scalar import Array, Index, Scalar, Table, gather_index
 from bough.tree import Tree
+from bough.tree.slots import Slots, slots
 
 __all__ = ["Pair", "System"]
 
@@ -183,20 +184,25 @@ class System:
         """Number of entries of all blocks of the factor."""
         return int(self.factor_starts[-1])
 
-    @cached_property
-    def pivot_places(self) -> Ints:
-        """Where the pivot of each row of H lies in the factor, (nv + nc,)."""
-        places = np.zeros(self.nv + self.nc, np.int64)
+    def pivots(self, factor: NDArray[np.floating[Any]]) -> tuple[Any, Any]:
+        """The pivot of each row of H, and the diagonal entry it is left of, (..., nv + nc), from (..., factor_size)."""
+        pivots, diagonal = np.zeros((2, *factor.shape[:-1], self.nv + self.nc), factor.dtype)
         steps, kinds, starts = np.array(self._steps, np.int64).reshape(-1, 3), np.array(self.kinds), self.factor_starts
         for number, kind in enumerate(self.kind_list):
             nodes = np.flatnonzero(kinds == number)
-            v, c = self.v_starts[steps[nodes, 0] - 1], self.nv + self.c_starts[steps[nodes, 1]]
-            before = _triangle(kind.d) + kind.d * kind.p
-            for r in range(kind.d):
-                places[v + r] = starts[nodes] + (_triangle(r + 1) - 1)
-            for r in range(kind.p):
-                places[c + r] = starts[nodes] + (before + _triangle(r + 1) - 1)
-        return places
+            first = starts[nodes]
+            second = first + _triangle(kind.d) + kind.d * kind.p
+            places = [(self.v_starts[steps[nodes, 0] - 1], first, kind.d)]
+            if kind.p:
+                places.append((self.nv + self.c_starts[steps[nodes, 1]], second, kind.p))
+            for rows, block, size in places:
+                for r in range(size):
+                    D = factor[..., block + _triangle(r + 1) - 1]
+                    pivots[..., rows + r] = D
+                    diagonal[..., rows + r] += D
+                    for k in range(r):  # the block is Lᵀ D L
+                        diagonal[..., rows + k] += D * factor[..., block + _triangle(r) + k] ** 2
+        return pivots, diagonal
 
     @cached_property
     def tables(self) -> dict[str, Table]:
@@ -215,9 +221,26 @@ class System:
             "own": blocks[2 * k + 1 - first],
             "other": blocks[2 * k + first],
             "factor": self.factor_starts[:-1],
-            "factor_up": self.factor_starts[:-1][up],
+            "sum": self._slots.own * self._sum_width,
+            "sum_up": self._slots.up * self._sum_width,
+            "sum_so_far": self._slots.so_far * self._sum_width,
         }
         return {name: Table(name, values) for name, values in places.items()}
+
+    @cached_property
+    def _slots(self) -> Slots:
+        """Places for what those beyond a body add to its forces and to its block of M."""
+        return slots(self.tree)
+
+    @property
+    def _sum_width(self) -> int:
+        """Number of entries of such a place."""
+        return max((d + _triangle(d) for d in self.bodies), default=0)
+
+    @property
+    def sums_size(self) -> int:
+        """Number of entries of all such places; the first one holds zeros."""
+        return self._slots.count * self._sum_width
 
     def record(self, kind: int, index: Index) -> Pair:
         """The record of a node."""
@@ -253,11 +276,16 @@ class Pair:
         for k, x in enumerate(numbers):
             values[start + k] = x
 
-    def add(self, values: Array, what: str, numbers: Iterable[Scalar]) -> None:
-        """Add numbers to those at the place of something."""
-        start = self.place(what)
-        for k, x in enumerate(numbers):
-            values[start + k] = values[start + k] + x
+    def gathered(self, sums: Array) -> tuple[list[Scalar], Rows]:
+        """What those beyond add to the forces on the body and to the lower triangle of its block of M."""
+        x = self.read(sums, "sum", self.d + _triangle(self.d))
+        return x[: self.d], _lower(x[self.d :], self.d)
+
+    def pass_on(self, sums: Array, forces: Sequence[Scalar], lower: Sequence[Scalar]) -> None:
+        """Add to the forces on the body nearer to the root, and to the lower triangle of its block of M."""
+        so_far, up = self.place("sum_so_far"), self.place("sum_up")
+        for k, x in (*enumerate(forces), *enumerate(lower, self.m)):
+            sums[up + k] = sums[so_far + k] + x
 
     def mass(self, mass: Array) -> Rows:
         """Lower triangle of the block of M."""
@@ -271,10 +299,6 @@ class Pair:
 
     # ---- the blocks of the factor --------------------------------------------------------------------------------
 
-    def lower(self, factor: Array) -> Rows:
-        """Lower triangle of the own block."""
-        return _lower(self.read(factor, "factor", _triangle(self.d)), self.d)
-
     def put(self, factor: Array, A: Block, W: Block, S: Block, V: Block) -> None:
         """Store the four blocks."""
         self.write(factor, "factor", [x for block in (A, W, S, V) for row in block for x in row])
@@ -286,14 +310,7 @@ class Pair:
         W, V = self._sides(rest)
         return _lower(A, self.d), W, _lower(rest[self.d * self.p :], self.p), V
 
-    def put_sides(self, factor: Array, W: Block, V: Block) -> None:
-        """Store the two blocks off the diagonal, where `put` has them."""
-        start = self.place("factor") + _triangle(self.d)
-        places = [*range(self.d * self.p), *range(self._width - self.p * self.m, self._width)]
-        for k, x in zip(places, [x for block in (W, V) for row in block for x in row], strict=True):
-            factor[start + k] = x
-
-    def get_sides(self, factor: Array) -> tuple[Rows, Rows]:
+    def sides(self, factor: Array) -> tuple[Rows, Rows]:
         """The two blocks off the diagonal."""
         start = self.place("factor") + _triangle(self.d)
         return self._sides([factor[start + k] for k in range(self._width)])

@@ -312,6 +312,13 @@ class Tracer(Control):
             self._fill(made.buffer, lambda k: 0.0)
         return made
 
+    def blank(self, size: int) -> Array:
+        if not self.rolled:
+            return Cells(self, size)
+        made = replace(self.declare("array", "scratch", "float", size), cleared=False)
+        self.replace(made)
+        return TracedArray(self, made)
+
     def rows(self, count: int, kinds: Sequence[int] | None = None) -> Rows:
         if not self.rolled:
             return UnrolledRows(self, count)

@@ -22,7 +22,10 @@ from bough.scalar.functions import select
 from bough.scalar.structure import map_leaves
 from bough.scalar.symbolic import Bool, Index, Scalar, Symbolic
 
-__all__ = ["Array", "Control", "Rows", "Table", "activate", "array", "gather", "gather_index", "loop", "rows", "switch"]
+__all__ = [
+    "Array", "Control", "Rows", "Table",
+    "activate", "array", "blank", "gather", "gather_index", "loop", "rows", "switch",
+]  # fmt: skip
 
 C = TypeVar("C")
 R = TypeVar("R")
@@ -129,6 +132,10 @@ class Control:
         """See `bough.scalar.array`."""
         return [0.0] * size
 
+    def blank(self, size: int) -> Array:
+        """See `bough.scalar.blank`."""
+        return self.array(size)
+
     def rows(self, count: int, kinds: Sequence[int] | None = None) -> Rows:
         """See `bough.scalar.rows`."""
         return PlainRows(count)
@@ -188,6 +195,11 @@ def gather_index(table: Table, index: Index) -> Index:
 def array(size: int) -> Array:
     """A new array of scalars, all zero."""
     return _ACTIVE.get().array(size)
+
+
+def blank(size: int) -> Array:
+    """A new array of scalars whose entries are written before they are read, and all of them if it is a result."""
+    return _ACTIVE.get().blank(size)
 
 
 def rows(count: int, kinds: Sequence[int] | None = None) -> Rows:
