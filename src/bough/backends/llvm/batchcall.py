@@ -14,13 +14,16 @@ from typing import Any
 import numpy as np
 
 from bough.backends.llvm.arrays import FURTHER, NONE, context, finite_source, layout, method, read_array
+from bough.backends.llvm.entry import judge_inputs
 from bough.backends.llvm.types import Real
 from bough.backends.protocol import Plain
 from bough.program import Program
 
-__all__ = ["COMPUTE", "INPUTS", "RESULTS", "BatchCall", "batch_source"]
+__all__ = ["COMPUTE", "INPUTS", "RESULTS", "TOGETHER", "BatchCall", "batch_source"]
 
-INPUTS, COMPUTE, RESULTS = 1, 2, 4  # what to do, added: look at the inputs, compute, look at the results
+# what to do, added: look at the inputs, compute, look at the results, look at the inputs of a few states at a time just
+# before they are computed, which reads them once but writes results before all inputs are known to be sound
+INPUTS, COMPUTE, RESULTS, TOGETHER = 1, 2, 4, 8
 
 
 def batch_source(program: Program, plain: Plain, real: Real) -> str:
@@ -134,19 +137,9 @@ def _judge(program: Program, plain: Plain, inputs: list[int], real: Real) -> lis
         "  br i1 %look, label %judge, label %judged",
         "judge:",
     ]
-    ok = "true"
-    for j, k in list(enumerate(inputs))[plain.sound :]:
-        size = program.buffers[k].size
-        lines += [f"  %t{j} = mul i64 %count, {size}", f"  %s{j} = call fastcc i1 @finite(ptr %at{j}, i64 %t{j})"]
-        lines.append(f"  %ok{j} = and i1 {ok}, %s{j}")
-        ok = f"%ok{j}"
-    for m, start in enumerate(plain.quaternions):
-        size = program.buffers[inputs[0]].size
-        lines.append(f"  %q{m} = getelementptr {real.element}, ptr %at0, i64 {start}")
-        lines.append(f"  %y{m} = call fastcc i1 @units(ptr %q{m}, i64 {size}, i64 %count)")
-        lines.append(f"  %okq{m} = and i1 {ok}, %y{m}")
-        ok = f"%okq{m}"
-    return [*lines, f"  br i1 {ok}, label %judged, label %bad", "judged:"]
+    places = {k: f"%at{j}" for j, k in enumerate(inputs)}
+    judged, ok = judge_inputs(program, plain, real, places, "%count")
+    return [*lines, *judged, f"  br i1 {ok}, label %judged, label %bad", "judged:"]
 
 
 def _compute(program: Program, inputs: list[int], sizes: list[int]) -> list[str]:
@@ -159,6 +152,8 @@ def _compute(program: Program, inputs: list[int], sizes: list[int]) -> list[str]
         "compute:",
         f"  %doubted = and i64 %mode, {RESULTS}",
         "  %check = icmp ne i64 %doubted, 0",
+        f"  %joined = and i64 %mode, {TOGETHER}",
+        "  %together = icmp ne i64 %joined, 0",
         f"  %arrays = alloca [{count} x ptr]",
         f"  %strides = alloca [{count} x i64]",
     ]
@@ -173,7 +168,7 @@ def _compute(program: Program, inputs: list[int], sizes: list[int]) -> list[str]
             lines.append(f"  store ptr {f'%at{j}' if j is not None else f'%table{k}'}, ptr %ap{k}")
     lines += [
         "  %scratch = inttoptr i64 %space to ptr",
-        "  %sound = call i1 @guarded(ptr %arrays, ptr %strides, i64 %count, ptr %scratch, i1 %check)",
+        "  %sound = call i1 @guarded(ptr %arrays, ptr %strides, i64 %count, ptr %scratch, i1 %check, i1 %together)",
         "  br i1 %sound, label %good, label %bad",
     ]
     return lines

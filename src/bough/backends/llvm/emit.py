@@ -41,7 +41,9 @@ def llvm_source(program: Program, plan: Plan, space: Workspace, real: Real, plai
     parts.append(entry_source(program, space, real))
     if plain is not None and real.lanes > 1:
         parts.append(guarded_source(program, space, real, plain))
-    parts.append("attributes #0 = { noinline nounwind }")
+    # a vector that is put aside on a stack aligned for less straddles two cache lines
+    aligned = max(one.bytes for one in declared)
+    parts.append(f"attributes #0 = {{ noinline nounwind {f'alignstack={aligned} ' if aligned > 16 else ''}}}")
     return "\n\n".join(parts) + "\n"
 
 

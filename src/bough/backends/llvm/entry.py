@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bough.backends.llvm.plan import Plan
+from bough.backends.llvm.rows import rows_read
 from bough.backends.llvm.types import Real
 from bough.backends.protocol import Plain
 from bough.program import Buffer, Program
@@ -20,9 +21,11 @@ class Workspace:
     def __init__(self, program: Program, plan: Plan, real: Real) -> None:
         self.offsets: list[int | None] = []
         self.size = 0
+        self.in_rows = rows_read(program, real)  # of these inputs only the addresses of rows are here
         for buffer in program.buffers:
             in_place = buffer.role == "table" or (real.lanes == 1 and buffer.role in ("input", "output"))
-            self.offsets.append(None if in_place else self._take(buffer.size * real.bytes))
+            size = 8 * real.lanes if buffer.name in self.in_rows else buffer.size * real.bytes
+            self.offsets.append(None if in_place else self._take(size))
         self.spills = self._take(plan.float_slots * real.bytes)
         self.indices = self._take(plan.int_slots * 8)
 
@@ -43,14 +46,16 @@ exit:
 
 
 def guarded_source(program: Program, space: Workspace, real: Real, plain: Plain) -> str:
-    """The function ``i1 guarded(ptr arrays, ptr strides, i64 states, ptr space, i1 check)``.
+    """The function ``i1 guarded(ptr arrays, ptr strides, i64 states, ptr space, i1 check, i1 together)``.
 
     It fills the first output alone and tells whether its numbers are finite, if that is to be checked, and whether the
     pivots in the last output, if there are any, are all well above zero. Both are seen in lanes, where the results are.
+    With `together` it tells, too, whether the inputs are sound, and rows of inputs lie without gaps.
     """
     outputs = [k for k, b in enumerate(program.buffers) if b.role == "output"]
     moved = [k for k, b in enumerate(program.buffers) if b.role == "input" or k == outputs[0]]
     before, after = _moves(program, space, real, moved)
+    before = "\n".join([before, *_judge_block(program, plain, real)])
     k, size = outputs[0], program.buffers[outputs[0]].size
     checks = [f"  %f0 = call fastcc i1 @lanes_finite(ptr %array{k}, i64 {size}, i1 %check)"]
     sound = "%f0"
@@ -59,14 +64,16 @@ def guarded_source(program: Program, space: Workspace, real: Real, plain: Plain)
         checks.append(f"  %r0 = call fastcc i1 @lanes_regular(ptr %array{k}, i64 {size})")
         checks.append("  %fr = and i1 %f0, %r0")
         sound = "%fr"
-    checks.append(f"  %good = and i1 %so_far, {sound}")
-    loop = _loop(program, space, real, before, "\n".join([after, *checks]), "i1 [ true, %entry ], [ %good, %block ]")
+    checks += [f"  %done = and i1 %given, {sound}", "  %good = and i1 %so_far, %done"]
+    carried = "i1 [ true, %entry ], [ %good, %run ]"
+    loop = _loop(program, space, real, before, "\n".join([after, *checks]), carried, last="run")
+    arguments = "ptr %arrays, ptr %strides, i64 %states, ptr %space, i1 %check, i1 %together"
     return "\n".join(
         [
             _LANES_CHECKS.replace("SMALLEST", real.constant(plain.smallest))
             .replace("T", real.type)
             .replace("W", str(real.lanes)),
-            f"define i1 @guarded(ptr %arrays, ptr %strides, i64 %states, ptr %space, i1 %check) #0 {{\n{loop}",
+            f"define i1 @guarded({arguments}) #0 {{\n{loop}",
             "exit:\n  ret i1 %so_far\n}",
         ]
     )
@@ -127,8 +134,45 @@ exit:
 }"""
 
 
-def _loop(program: Program, space: Workspace, real: Real, before: str, after: str, carried: str = "") -> str:
-    """From the entry of a function to the block %exit; `carried` is the judgement %so_far, if one is made."""
+def judge_inputs(
+    program: Program, plain: Plain, real: Real, places: Mapping[int, str], count: str
+) -> tuple[list[str], str]:
+    """Lines that tell whether so many rows of inputs, at these addresses, are finite and quaternions of unit length."""
+    lines, ok = [], "true"
+    inputs = list(places)
+    for k in inputs[plain.sound :]:
+        lines += [
+            f"  %t{k} = mul i64 {count}, {program.buffers[k].size}",
+            f"  %s{k} = call fastcc i1 @finite(ptr {places[k]}, i64 %t{k})",
+            f"  %ok{k} = and i1 {ok}, %s{k}",
+        ]
+        ok = f"%ok{k}"
+    for m, start in enumerate(plain.quaternions):
+        size = program.buffers[inputs[0]].size
+        lines += [
+            f"  %q{m} = getelementptr {real.element}, ptr {places[inputs[0]]}, i64 {start}",
+            f"  %y{m} = call fastcc i1 @units(ptr %q{m}, i64 {size}, i64 {count})",
+            f"  %okq{m} = and i1 {ok}, %y{m}",
+        ]
+        ok = f"%okq{m}"
+    return lines, ok
+
+
+def _judge_block(program: Program, plain: Plain, real: Real) -> list[str]:
+    """Look at the inputs of one block of states if that is to be done: %given tells whether they are sound."""
+    places = {k: f"%rows{k}" for k, b in enumerate(program.buffers) if b.role == "input"}
+    judged, ok = judge_inputs(program, plain, real, places, "%now")
+    head = ["  br i1 %together, label %look, label %run", "look:", *judged, "  br label %run"]
+    return [*head, "run:", f"  %given = phi i1 [ true, %block ], [ {ok}, %look ]"]
+
+
+def _loop(
+    program: Program, space: Workspace, real: Real, before: str, after: str, carried: str = "", last: str = "block"
+) -> str:
+    """From the entry of a function to the block %exit; `carried` is the judgement %so_far, if one is made.
+
+    The turn of a loop begins with the block %block and ends with the block `last`.
+    """
     count = len(program.buffers) + 2
     lines = [f"  %p = alloca [{count} x ptr]"]
     for k, (buffer, offset) in enumerate(zip(program.buffers, space.offsets, strict=True)):
@@ -153,7 +197,7 @@ def _loop(program: Program, space: Workspace, real: Real, before: str, after: st
 {setup}
   br label %head
 head:
-  %s = phi i64 [ 0, %entry ], [ %next, %block ]{judged}
+  %s = phi i64 [ 0, %entry ], [ %next, %{last} ]{judged}
   %more = icmp slt i64 %s, %states
   br i1 %more, label %block, label %exit
 block:
@@ -182,6 +226,8 @@ def _moves(program: Program, space: Workspace, real: Real, moved: Sequence[int])
             before.append(f"  %rows{k} = getelementptr i8, ptr {user}, i64 %o{k}")
             if space.offsets[k] is None:
                 before.append(f"  store ptr %rows{k}, ptr %place{k}")
+            elif buffer.name in space.in_rows:
+                before += _row_addresses(k, real)
             else:
                 call = f"(ptr %rows{k}, i64 %stride{k}, ptr %array{k}, i64 %now)"
                 way, where = ("to", before) if buffer.role == "input" else ("from", after)
@@ -191,6 +237,22 @@ def _moves(program: Program, space: Workspace, real: Real, moved: Sequence[int])
             size = buffer.size * real.bytes
             before.append(f"  call void @llvm.memset.p0.i64(ptr {target}, i8 0, i64 {size}, i1 false)")
     return "\n".join(before), "\n".join(after)
+
+
+def _row_addresses(k: int, real: Real) -> list[str]:
+    """Write down where the rows of a buffer are; lanes without a state are given the last one's."""
+    lines = [f"  %last{k} = sub i64 %now, 1"]
+    for j in range(real.lanes):
+        n = f"{k}_{j}"
+        lines += [
+            f"  %there{n} = icmp slt i64 {j}, %now",
+            f"  %row{n} = select i1 %there{n}, i64 {j}, i64 %last{k}",
+            f"  %off{n} = mul i64 %row{n}, %stride{k}",
+            f"  %at{n} = getelementptr i8, ptr %rows{k}, i64 %off{n}",
+            f"  %keep{n} = getelementptr ptr, ptr %array{k}, i64 {j}",
+            f"  store ptr %at{n}, ptr %keep{n}",
+        ]
+    return lines
 
 
 def _needs_clearing(buffer: Buffer) -> bool:

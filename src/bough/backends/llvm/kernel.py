@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.backends.llvm.artifact import ONE, Artifact
-from bough.backends.llvm.batchcall import COMPUTE, INPUTS, RESULTS, BatchCall
+from bough.backends.llvm.batchcall import COMPUTE, INPUTS, RESULTS, TOGETHER, BatchCall
 from bough.backends.llvm.fastcall import FastCall
 from bough.backends.llvm.target import host
 from bough.backends.llvm.types import Real
@@ -77,8 +77,13 @@ class _Loaded:
         dtype = np.dtype(np.float64 if self.artifact.real.element == "double" else np.float32)
         return BatchCall(self._engine.get_function_address("many"), tables, dtype, self)
 
-    def many(self, inputs: tuple[object, ...], out: FloatArray, states: int, check: bool) -> FloatArray | None:
-        """Fill `out` from plain arrays and return it; None if they are not plain or the result is not sound."""
+    def many(
+        self, inputs: tuple[object, ...], out: FloatArray, states: int, check: bool, fresh: bool
+    ) -> FloatArray | None:
+        """Fill `out` from plain arrays and return it; None if they are not plain or the result is not sound.
+
+        Unless `out` is fresh, nothing is written before all inputs are known to be sound.
+        """
         call = self._many
         if call is None:
             return None
@@ -90,10 +95,15 @@ class _Loaded:
             return done
 
         width = self.artifact.real.lanes
-        if workers(states, width) == 1:
-            return work(INPUTS + COMPUTE + RESULTS if check else COMPUTE, 0, states)
-        # nothing is written before all inputs are known to be sound
-        for what in (INPUTS, COMPUTE + RESULTS) if check else (COMPUTE,):
+        if not check:
+            passes: tuple[int, ...] = (COMPUTE,)
+        elif fresh:
+            passes = (TOGETHER + COMPUTE + RESULTS,)
+        elif workers(states, width) == 1:
+            passes = (INPUTS + COMPUTE + RESULTS,)
+        else:
+            passes = (INPUTS, COMPUTE + RESULTS)
+        for what in passes:
             if any(part is None for part in run_in_threads(partial(work, what), states, width)):
                 return None
         return out
@@ -154,12 +164,13 @@ class LlvmKernel:
         element = _ELEMENTS.get(first.dtype)
         if element is None:
             return None
+        fresh = out is None
         if out is None:
             out = np.empty((len(first), *shape), first.dtype)
         elif type(out) is not np.ndarray:
             return None
         ready = self._ready(Real(element, host().vector_bytes // first.dtype.itemsize))
-        return ready.many(inputs, out, len(first), check)
+        return ready.many(inputs, out, len(first), check, fresh)
 
     def _one(self, shape: tuple[int, ...], inputs: tuple[object, ...]) -> FloatArray | None:
         """The first output for one state."""

@@ -6,11 +6,11 @@ last block that is not full is moved element by element, so that nothing outside
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from bough.backends.llvm.types import Real
 
-__all__ = ["lanes_source"]
+__all__ = ["Turning", "lanes_source"]
 
 
 def lanes_source(real: Real, sizes: Iterable[int]) -> str:
@@ -22,7 +22,7 @@ def lanes_source(real: Real, sizes: Iterable[int]) -> str:
     for way in ("to", "from"):
         parts += [_square(real, way, count) for count in sorted(tails - {0})]
         parts += [_mover(real, way, n) for n in sorted(set(sizes))]
-    parts += _masked_declarations(real, tails)
+    parts += _masked_declarations(real)
     return "\n".join(parts)
 
 
@@ -52,83 +52,50 @@ some:
 }}"""
 
 
-class _Square:
-    """Moves up to `lanes` components of a full block; rows are read and written by halves, which saves shuffles.
+class Turning:
+    """Turns a few components of all rows into lanes, or back; rows are read and written by halves, to save shuffles.
 
     With H half the lanes, the halves of rows i and i + H make one vector. Turning over the H x H squares in both halves
-    of H such vectors at once gives H components, or takes them.
+    of H such vectors at once gives H components, or takes them. `new` writes a line and returns the name it defines.
     """
 
-    def __init__(self, real: Real, count: int) -> None:
-        self.real, self.count, self.half = real, count, real.lanes // 2
-        self.lines: list[str] = []
-        for j in range(real.lanes):
-            self._line(f"%o{j} = mul i64 %stride, {j}")
-            self._line(f"%r{j} = getelementptr i8, ptr %rows, i64 %o{j}")
-            self._line(f"%p{j} = getelementptr {real.element}, ptr %r{j}, i64 %k")
-            self._line(f"%k{j} = add i64 %k, {j}")
-            self._line(f"%q{j} = getelementptr {real.type}, ptr %lanes, i64 %k{j}")
+    def __init__(self, real: Real, new: Callable[[str], str]) -> None:
+        self.real, self.half = real, real.lanes // 2
+        self._new = new
 
-    def to_lanes(self) -> None:
-        """Rows to lanes."""
-        for first, present in self._halves():
-            rows = [self._read(j, first, present) for j in range(self.real.lanes)]
-            pairs = [self._join(rows[i], rows[i + self.half]) for i in range(self.half)]
-            for k, name in enumerate(self._turned(pairs)[:present]):
-                self._line(f"store {self.real.type} {name}, ptr %q{first + k}, align {self.real.bytes}")
+    def columns(self, starts: Sequence[str], present: int) -> list[str]:
+        """So many components, at most half the lanes, from where they begin in each row."""
+        rows = [self._read(start, present) for start in starts]
+        pairs = [self._join(rows[i], rows[i + self.half]) for i in range(self.half)]
+        return self._turned(pairs)[:present]
 
-    def from_lanes(self) -> None:
-        """Lanes to rows."""
-        for first, present in self._halves():
-            given = [
-                self._new(f"load {self.real.type}, ptr %q{first + k}, align {self.real.bytes}") for k in range(present)
-            ]
-            turned = self._turned(given + ["undef"] * (self.half - present))
-            for i, name in enumerate(turned):
-                for side in (0, 1):
-                    self._write(self._part(name, side), i + side * self.half, first, present)
-
-    def _halves(self) -> list[tuple[int, int]]:
-        """First component and number of components of each half that has any."""
-        parts = [(first, min(self.half, self.count - first)) for first in (0, self.half)]
-        return [(first, present) for first, present in parts if present > 0]
-
-    def _line(self, text: str) -> None:
-        self.lines.append("  " + text)
-
-    def _new(self, text: str) -> str:
-        name = f"%s{len(self.lines)}"
-        self._line(f"{name} = {text}")
-        return name
+    def rows(self, columns: Sequence[str]) -> list[str]:
+        """The parts of all rows that some components make; what is missing to half the lanes is undefined."""
+        turned = self._turned([*columns, *["undef"] * (self.half - len(columns))])
+        return [self._part(name, side) for side in (0, 1) for name in turned]
 
     @property
-    def _half_type(self) -> str:
+    def half_type(self) -> str:
+        """Type of a part of a row."""
         return f"<{self.half} x {self.real.element}>"
 
-    def _place(self, row: int, first: int) -> str:
-        return self._new(f"getelementptr {self.real.element}, ptr %p{row}, i64 {first}")
+    def masked(self, way: str) -> str:
+        """Name of the function that moves some components of such a part."""
+        return f"@llvm.masked.{way}.v{self.half}{Real(self.real.element, 1).suffix}.p0"
 
-    def _read(self, row: int, first: int, present: int) -> str:
-        t, place = self._half_type, self._place(row, first)
-        if present == self.half:
-            return self._new(f"load {t}, ptr {place}, align {self.real.size}")
-        name = f"@llvm.masked.load.v{self.half}{Real(self.real.element, 1).suffix}.p0"
-        return self._new(f"call {t} {name}(ptr {place}, i32 {self.real.size}, {self._mask(present)}, {t} undef)")
-
-    def _write(self, value: str, row: int, first: int, present: int) -> None:
-        t, place = self._half_type, self._place(row, first)
-        if present == self.half:
-            self._line(f"store {t} {value}, ptr {place}, align {self.real.size}")
-            return
-        name = f"@llvm.masked.store.v{self.half}{Real(self.real.element, 1).suffix}.p0"
-        self._line(f"call void {name}({t} {value}, ptr {place}, i32 {self.real.size}, {self._mask(present)})")
-
-    def _mask(self, present: int) -> str:
+    def mask(self, present: int) -> str:
+        """The first ones of a part of a row."""
         bits = ", ".join("i1 true" if k < present else "i1 false" for k in range(self.half))
         return f"<{self.half} x i1> <{bits}>"
 
+    def _read(self, place: str, present: int) -> str:
+        t, size = self.half_type, self.real.size
+        if present == self.half:
+            return self._new(f"load {t}, ptr {place}, align {size}")
+        return self._new(f"call {t} {self.masked('load')}(ptr {place}, i32 {size}, {self.mask(present)}, {t} undef)")
+
     def _join(self, low: str, high: str) -> str:
-        return self._shuffle(self._half_type, low, high, range(self.real.lanes))
+        return self._shuffle(self.half_type, low, high, range(self.real.lanes))
 
     def _part(self, value: str, side: int) -> str:
         return self._shuffle(self.real.type, value, "undef", range(side * self.half, (side + 1) * self.half))
@@ -152,6 +119,62 @@ class _Square:
         return names
 
 
+class _Square:
+    """Moves up to `lanes` components of a full block."""
+
+    def __init__(self, real: Real, count: int) -> None:
+        self.real, self.count = real, count
+        self.lines: list[str] = []
+        self._turning = Turning(real, self._new)
+        for j in range(real.lanes):
+            self._line(f"%o{j} = mul i64 %stride, {j}")
+            self._line(f"%r{j} = getelementptr i8, ptr %rows, i64 %o{j}")
+            self._line(f"%p{j} = getelementptr {real.element}, ptr %r{j}, i64 %k")
+            self._line(f"%k{j} = add i64 %k, {j}")
+            self._line(f"%q{j} = getelementptr {real.type}, ptr %lanes, i64 %k{j}")
+
+    def to_lanes(self) -> None:
+        """Rows to lanes."""
+        for first, present in self._halves():
+            starts = [self._place(j, first) for j in range(self.real.lanes)]
+            for k, name in enumerate(self._turning.columns(starts, present)):
+                self._line(f"store {self.real.type} {name}, ptr %q{first + k}, align {self.real.bytes}")
+
+    def from_lanes(self) -> None:
+        """Lanes to rows."""
+        for first, present in self._halves():
+            given = [
+                self._new(f"load {self.real.type}, ptr %q{first + k}, align {self.real.bytes}") for k in range(present)
+            ]
+            for row, name in enumerate(self._turning.rows(given)):
+                self._write(name, self._place(row, first), present)
+
+    def _halves(self) -> list[tuple[int, int]]:
+        """First component and number of components of each half that has any."""
+        half = self._turning.half
+        parts = [(first, min(half, self.count - first)) for first in (0, half)]
+        return [(first, present) for first, present in parts if present > 0]
+
+    def _line(self, text: str) -> None:
+        self.lines.append("  " + text)
+
+    def _new(self, text: str) -> str:
+        name = f"%s{len(self.lines)}"
+        self._line(f"{name} = {text}")
+        return name
+
+    def _place(self, row: int, first: int) -> str:
+        return self._new(f"getelementptr {self.real.element}, ptr %p{row}, i64 {first}")
+
+    def _write(self, value: str, place: str, present: int) -> None:
+        t, size, turning = self._turning.half_type, self.real.size, self._turning
+        if present == turning.half:
+            self._line(f"store {t} {value}, ptr {place}, align {size}")
+            return
+        store, mask = turning.masked("store"), turning.mask(present)
+        self._line(f"call void {store}({t} {value}, ptr {place}, i32 {size}, {mask})")
+
+
 def _square(real: Real, way: str, count: int) -> str:
     square = _Square(real, count)
     if way == "to":
@@ -165,15 +188,12 @@ def _square(real: Real, way: str, count: int) -> str:
     )
 
 
-def _masked_declarations(real: Real, tails: set[int]) -> list[str]:
-    half = real.lanes // 2
-    if all(count % half == 0 for count in tails):
-        return []
-    t, name = f"<{half} x {real.element}>", f"v{half}{Real(real.element, 1).suffix}.p0"
-    mask = f"<{half} x i1>"
+def _masked_declarations(real: Real) -> list[str]:
+    turning = Turning(real, str)
+    t, mask = turning.half_type, f"<{turning.half} x i1>"
     return [
-        f"declare {t} @llvm.masked.load.{name}(ptr, i32, {mask}, {t})",
-        f"declare void @llvm.masked.store.{name}({t}, ptr, i32, {mask})",
+        f"declare {t} {turning.masked('load')}(ptr, i32, {mask}, {t})",
+        f"declare void {turning.masked('store')}({t}, ptr, i32, {mask})",
     ]
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from bough.backends.llvm.elementary import sincos_name
 from bough.backends.llvm.packing import PACKING
 from bough.backends.llvm.plan import Chunk, Plan, defined, until_done
+from bough.backends.llvm.rows import Run, places_of, read_rows, rows_read, runs_of
 from bough.backends.llvm.types import Real
 from bough.program import Apply, Instruction, Load, Loop, Program, Store, Switch, walk
 from bough.program.ir import uses
@@ -27,6 +28,8 @@ class Names:
         self.buffers = {b.name: (k, b) for k, b in enumerate(program.buffers)}
         self.ops = {x.op for x in walk(program.body) if isinstance(x, Apply)}
         self.spills, self.indices = len(program.buffers), len(program.buffers) + 1
+        self.in_rows = rows_read(program, real)
+        self.places = places_of(program) if self.in_rows else {}
 
     def real_of(self, value: int) -> Real:
         """What a value is computed in: a pack has more lanes."""
@@ -53,6 +56,7 @@ class Writer:
         self.block = "entry"
         self._lines: list[str] = []
         self._pointers: dict[int, str] = {}
+        self._rows: dict[int, list[str]] = {}
         self._count = 0
 
     def text(self) -> str:
@@ -61,6 +65,9 @@ class Writer:
         for k, name in self._pointers.items():
             first.append(f"  {name}a = getelementptr ptr, ptr %p, i64 {k}")
             first.append(f"  {name} = load ptr, ptr {name}a")
+            for j, row in enumerate(self._rows.get(k, ())):
+                first.append(f"  {row}a = getelementptr ptr, ptr {name}, i64 {j}")
+                first.append(f"  {row} = load ptr, ptr {row}a")
         return "\n".join(first + self._lines)
 
     def line(self, text: str) -> None:
@@ -99,6 +106,11 @@ class Writer:
     def pointer(self, k: int) -> str:
         """Address of a buffer."""
         return self._pointers.setdefault(k, f"%buffer{k}")
+
+    def rows(self, k: int) -> list[str]:
+        """Addresses of the rows of a buffer that is read in rows, one for each lane."""
+        name = self.pointer(k)
+        return self._rows.setdefault(k, [f"{name}r{j}" for j in range(self.real.lanes)])
 
     def slot(self, value: int) -> tuple[str, str]:
         """Address of the slot of a value, and the type kept there."""
@@ -160,6 +172,7 @@ class ChunkWriter(Writer):
         self._chunk = chunk
         self._operands: dict[int, str] = {}
         self._turned: dict[int, tuple[str, str]] = {}  # sine and cosine of a value, made together
+        self._runs: dict[tuple[str, int], Run] = {}  # what the current block reads of inputs in rows
 
     def source(self) -> str:
         """The whole function."""
@@ -189,7 +202,10 @@ class ChunkWriter(Writer):
         if value in self.names.plan.slots:
             self.keep(value, operand)
 
-    def _write(self, body: Iterable[Instruction]) -> None:
+    def _write(self, body: Sequence[Instruction]) -> None:
+        around = self._runs
+        if self.names.in_rows:
+            self._runs = runs_of(body, self.names.places)
         for x in body:
             if isinstance(x, Apply):
                 self._apply(x)
@@ -202,6 +218,7 @@ class ChunkWriter(Writer):
                 self._loop(x)
             elif isinstance(x, Switch):
                 self._switch(x)
+        self._runs = around
 
     def _apply(self, x: Apply) -> None:
         real = self.names.real_of(x.result)
@@ -269,6 +286,11 @@ class ChunkWriter(Writer):
         return self.new(f"getelementptr {t}, ptr {self.pointer(k)}, i64 {self.operand(index)}"), t, align
 
     def _load(self, x: Load) -> None:
+        if x.buffer in self.names.in_rows:
+            base, offset = self.names.places.get(x.index, (x.index, 0))
+            rows, run = self.rows(self.names.buffers[x.buffer][0]), self._runs[x.buffer, base]
+            self._defined(x.result, read_rows(self.real, self.new, rows, self.operand(x.index), offset, run))
+            return
         place, t, align = self._address(x.buffer, x.index)
         _, b = self.names.buffers[x.buffer]
         if b.role == "table" and b.kind == "float" and self.real.lanes > 1:

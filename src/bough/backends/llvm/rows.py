@@ -1,0 +1,90 @@
+"""Reading inputs of many states where they lie: a few neighbouring components of all rows, turned into lanes.
+
+Most inputs are brought into lanes before the program runs. A program with loops that reads whole blocks of an input, a
+body's matrix say, has them turned over when they are needed instead: large inputs are then read once and not copied.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from bough.backends.llvm.lanes import Turning
+from bough.backends.llvm.types import Real
+from bough.program import Apply, Block, Const, Instruction, Load, Loop, Program, Switch, walk
+
+__all__ = ["Places", "Run", "places_of", "read_rows", "rows_read", "runs_of"]
+
+Places = dict[int, tuple[int, int]]
+"""Values that are another value and a constant: which and how much."""
+
+
+@dataclass(eq=False)
+class Run:
+    """Neighbouring components of an input that one block reads, from an offset to an offset, and those read by now."""
+
+    first: int
+    last: int
+    count: int = 0
+    read: dict[int, str] = field(default_factory=dict)
+
+
+def places_of(program: Program) -> Places:
+    """The indices that are a sum with a constant."""
+    constants = {x.result: int(x.value) for x in walk(program.body) if isinstance(x, Const)}
+    places: Places = {}
+    for x in walk(program.body):
+        if isinstance(x, Apply) and x.op == "iadd":
+            a, b = x.arguments
+            if (a in constants) != (b in constants):
+                places[x.result] = (b, constants[a]) if a in constants else (a, constants[b])
+    return places
+
+
+def runs_of(body: Iterable[Instruction], places: Places) -> dict[tuple[str, int], Run]:
+    """The runs of all buffers that a block reads itself, by buffer and by the index they count from."""
+    runs: dict[tuple[str, int], Run] = {}
+    for x in body:
+        if isinstance(x, Load):
+            base, offset = places.get(x.index, (x.index, 0))
+            run = runs.setdefault((x.buffer, base), Run(offset, offset))
+            run.first, run.last, run.count = min(run.first, offset), max(run.last, offset), run.count + 1
+    return runs
+
+
+def rows_read(program: Program, real: Real) -> frozenset[str]:
+    """The inputs that are read in runs alone, long enough to be worth turning over where they are needed."""
+    if real.lanes == 1:
+        return frozenset()
+    constants = {x.result for x in walk(program.body) if isinstance(x, Const)}
+    places, half = places_of(program), real.lanes // 2
+    read = {b.name: 0 for b in program.of_role("input")}
+    turned = dict(read)
+    for block in _blocks(program.body):
+        for (buffer, base), run in runs_of(block, places).items():
+            if buffer in read:
+                read[buffer] += run.count
+                turned[buffer] += sys.maxsize if base in constants else -(-(run.last - run.first + 1) // half) * half
+    return frozenset(name for name in read if 0 < turned[name] < 2 * read[name])
+
+
+def read_rows(real: Real, new: Callable[[str], str], rows: list[str], index: str, offset: int, run: Run) -> str:
+    """The component at an index, which is an offset of a run; its neighbours are read along, and remembered."""
+    if offset not in run.read:
+        turning = Turning(real, new)
+        first = offset - (offset - run.first) % turning.half
+        place = new(f"add i64 {index}, {first - offset}")
+        starts = [new(f"getelementptr {real.element}, ptr {row}, i64 {place}") for row in rows]
+        found = turning.columns(starts, min(turning.half, run.last - first + 1))
+        run.read.update({first + k: name for k, name in enumerate(found)})
+    return run.read[offset]
+
+
+def _blocks(body: Block) -> Iterable[Block]:
+    yield body
+    for x in walk(body):
+        if isinstance(x, Loop):
+            yield x.body
+        elif isinstance(x, Switch):
+            yield from x.branches
