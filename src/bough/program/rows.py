@@ -42,11 +42,14 @@ class TracedRows:
     at one place of the source only, so leaves that are constants there need no memory.
     """
 
-    def __init__(self, tracer: Tracer, count: int, kinds: Sequence[int] | None) -> None:
+    def __init__(
+        self, tracer: Tracer, count: int, kinds: Sequence[int] | None, order: Sequence[int] | None = None
+    ) -> None:
         self._tracer = tracer
         self._level = tracer.level
         self._count = count
         self._kinds = kinds
+        self._order = range(count) if order is None else order
         self._shapes: dict[int, Any] = {}
         self._scratch = tracer.declare("rows", "scratch", "float", 0)
         self._starts = None if kinds is None else tracer.declare("row_starts", "table", "int", count)
@@ -84,9 +87,10 @@ class TracedRows:
         if self._kinds is None or self._starts is None:
             size = self._count * widths.get(0, 0)
         else:
-            ends = np.cumsum([widths.get(kind, 0) for kind in self._kinds], dtype=np.int64)
-            starts = np.concatenate(([0], ends[:-1])) if self._count else ends
-            size = int(ends[-1]) if self._count else 0
+            order = np.array(self._order, dtype=np.int64)
+            ends = np.cumsum([0, *(widths.get(self._kinds[row], 0) for row in order)], dtype=np.int64)
+            starts, size = np.zeros(self._count, dtype=np.int64), int(ends[-1])
+            starts[order] = ends[:-1]
             self._tracer.replace(Buffer(self._starts.name, "table", "int", self._count, starts))
         self._tracer.replace(Buffer(self._scratch.name, "scratch", "float", size, cleared=False))
 

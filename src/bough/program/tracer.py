@@ -319,10 +319,10 @@ class Tracer(Control):
         self.replace(made)
         return TracedArray(self, made)
 
-    def rows(self, count: int, kinds: Sequence[int] | None = None) -> Rows:
+    def rows(self, count: int, kinds: Sequence[int] | None = None, order: Sequence[int] | None = None) -> Rows:
         if not self.rolled:
             return UnrolledRows(self, count)
-        self._pending.append(TracedRows(self, count, kinds))
+        self._pending.append(TracedRows(self, count, kinds, order))
         return self._pending[-1]
 
     def _open(self) -> None:

@@ -136,7 +136,7 @@ class Control:
         """See `bough.scalar.blank`."""
         return self.array(size)
 
-    def rows(self, count: int, kinds: Sequence[int] | None = None) -> Rows:
+    def rows(self, count: int, kinds: Sequence[int] | None = None, order: Sequence[int] | None = None) -> Rows:
         """See `bough.scalar.rows`."""
         return PlainRows(count)
 
@@ -202,6 +202,9 @@ def blank(size: int) -> Array:
     return _ACTIVE.get().blank(size)
 
 
-def rows(count: int, kinds: Sequence[int] | None = None) -> Rows:
-    """Storage for one structure per row; with `kinds`, the kind of each row, else all rows are of kind 0."""
-    return _ACTIVE.get().rows(count, kinds)
+def rows(count: int, kinds: Sequence[int] | None = None, order: Sequence[int] | None = None) -> Rows:
+    """Storage for one structure per row; with `kinds`, the kind of each row, else all rows are of kind 0.
+
+    Rows with kinds lie in memory in the given order, one after the other: that in which they are visited is best.
+    """
+    return _ACTIVE.get().rows(count, kinds, order)

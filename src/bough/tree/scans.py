@@ -80,7 +80,7 @@ def outward(structure: Structure[R], rule: Callable[[R, S], tuple[S, K]], base: 
     """
     scan = _Scan(structure)
     states = rows(scan.slots.count)
-    kept = rows(structure.tree.n, structure.kinds)
+    kept = rows(structure.tree.n, structure.kinds, scan.order)
     states.put(0, base)
 
     def visit(body: R) -> None:
@@ -100,7 +100,7 @@ def inward(structure: Structure[R], rule: Callable[[R, S], tuple[S | None, K]], 
     """
     scan = _Scan(structure)
     sums = rows(scan.slots.count)
-    kept = rows(structure.tree.n, structure.kinds)
+    kept = rows(structure.tree.n, structure.kinds, scan.order)
     sums.put(0, zero)
 
     def visit(body: R) -> None:
@@ -160,6 +160,11 @@ class _Scan(Generic[R]):
     def slots(self) -> Slots:
         """The order of the bodies, and places for what they hand to each other."""
         return slots(self._structure.tree)
+
+    @property
+    def order(self) -> list[int]:
+        """Indices of the bodies, depth first."""
+        return [int(index) for index in self.slots.order]
 
     @cached_property
     def _places(self) -> tuple[Table, Table, Table]:
