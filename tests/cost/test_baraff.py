@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import bough
-from bough.cost import baraff
-from bough.cost.report import Curves, Table
+from bough.cost import baraff, experiments, scaling, solvers
+from bough.cost.report import Panels, Table
 from bough.tree import named
 
 
@@ -23,10 +25,11 @@ def machine_code() -> Iterator[None]:
 
 
 def test_systems_are_those_of_the_paper() -> None:
-    systems = [baraff.experiment(bodies, d)[0] for _, bodies, d in baraff.EXPERIMENTS]
-    assert [len(s.constraints) for s in systems] == [54, 32, 127]
-    assert [s.nc for s in systems] == [108, 96, 381]
-    assert {s.bodies[0] for s in systems} == {3, 6}
+    made = [make() for make in baraff.EXPERIMENTS.values()]
+    assert [len(one.system.constraints) for one in made] == [54, 48, 32, 32, 127]
+    assert [one.system.nc for one in made] == [108, 96, 96, 96, 381]
+    assert [one.beside.rows.nc if one.beside else 0 for one in made] == [0, 12, 0, 3, 0]
+    assert set(baraff.PAPER) < set(baraff.EXPERIMENTS)
 
 
 @pytest.mark.parametrize("d", [3, 6])
@@ -34,7 +37,7 @@ def test_joined_points_stay_together(d: int) -> None:
     """Bodies that turn about the joint as one keep it together; moving one alone does not."""
     p = 2 if d == 3 else 3
     r = np.array([[0.3, -0.2, 0.5][:p]])
-    (J,) = baraff.joined(r, d)
+    (J,) = experiments.joined(r, d)
     turn = np.zeros(d)
     turn[p:] = [0.7] if d == 3 else [0.7, -0.4, 0.2]
     w = np.array([0.0, 0.0, 0.7]) if d == 3 else turn[3:]
@@ -42,29 +45,95 @@ def test_joined_points_stay_together(d: int) -> None:
     np.testing.assert_array_equal(J[:, :p], np.eye(p))
 
 
+def small(name: str) -> experiments.Experiment:
+    """Systems of each sort, small."""
+    plane, space = experiments.experiment(9, 3), experiments.experiment(6, 6)
+    return {
+        "tree": space,
+        "held": experiments.experiment(0, 6, named.star(5)),
+        "loops": experiments.with_loops(plane, 2),
+        "contacts": experiments.with_contacts(space, 3),
+    }[name]
+
+
+@pytest.mark.parametrize("name", ["tree", "held", "loops", "contacts"])
+def test_all_ways_find_one_solution(name: str) -> None:
+    made = small(name)
+    pushing = made.beside is not None and made.beside.pushing
+    want = np.concatenate(baraff.solution(made))
+    ways = [way for make in ([solvers.dense] if pushing else solvers.SOLVERS.values()) for way in make(made)]
+    assert len(ways) >= (1 if pushing else 4)  # dense, and SuperLU in three orders; others where they are installed
+    for way in ways:
+        np.testing.assert_allclose(way(), want, rtol=0, atol=1e-9 * np.abs(want).max())
+
+
+def test_the_solution_meets_the_equations() -> None:
+    made = small("contacts")
+    assert made.beside is not None
+    a, lam, f = baraff.solution(made)
+    M, J = experiments.kkt(made)
+    np.testing.assert_allclose(M @ a - J.T @ np.concatenate([lam, f]) - made.force, 0.0, atol=1e-9)
+    rows = J @ a + np.concatenate([made.c, made.beside.c])
+    np.testing.assert_allclose(rows[: made.system.nc], 0.0, atol=1e-9)
+    assert (f >= 0.0).all()
+    assert f.any()
+    assert (rows[made.system.nc :] >= -1e-9).all()
+    assert abs(f @ rows[made.system.nc :]) <= 1e-9
+
+
+def test_many_states_differ_and_each_is_solved() -> None:
+    made = small("loops")
+    many = made.many(3)
+    assert many.beside is not None
+    together = baraff.solution(many)
+    for k in range(3):
+        beside = replace(many.beside, jacobian=many.beside.jacobian[k], c=many.beside.c[k])
+        one = experiments.Experiment(made.system, *(x[k] for x in many.arguments[1:]), beside)  # type: ignore[arg-type]
+        for x, y in zip(together, baraff.solution(one), strict=True):
+            np.testing.assert_allclose(x[k], y, rtol=1e-9, atol=1e-9)
+    assert np.ptp(together[0], axis=0).min() > 0.0
+
+
 def test_without_scipy_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(baraff, "EXPERIMENTS", (("plane", 3, 3),))
+    monkeypatch.setattr(baraff, "EXPERIMENTS", {"plane": lambda: experiments.experiment(3, 3)})
     monkeypatch.setitem(sys.modules, "scipy.linalg", None)
     with pytest.raises(bough.BoughError, match=r"pip install 'bough\[paper\]'"):
         baraff.baraff()
 
 
-def test_report(machine_code: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_solvers_that_are_not_installed_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "qdldl", None)
+    monkeypatch.setitem(sys.modules, "cvxopt", None)
+    assert solvers.qdldl(small("tree")) == solvers.cholmod(small("tree")) == []
+
+
+def test_report(machine_code: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """On small systems: it refuses to print if another method finds another solution."""
-    monkeypatch.setattr(baraff, "EXPERIMENTS", (("plane", 5, 3), ("space", 4, 6)))
-    monkeypatch.setattr(baraff, "SHAPES", {"chain": named.chain})
-    monkeypatch.setattr(baraff, "LARGEST", 100)
+    shapes = {"tree": lambda: small("tree"), "loops": lambda: small("loops"), "contacts": lambda: small("contacts")}
+    monkeypatch.setattr(baraff, "EXPERIMENTS", shapes)
+    monkeypatch.setattr(scaling, "SHAPES", {"chain": named.chain, "binary tree": named.chain})
+    monkeypatch.setattr(scaling, "LARGEST", 100)
     monkeypatch.setattr(baraff, "SECONDS", 0.0)
     monkeypatch.setattr(baraff, "BATCH", 3)
     report = bough.paper.report("baraff")
-    counted, measured, scaling, curves = report.items
+    counted, times, ratios, largest, sparse, dense = report.items
     assert isinstance(counted, Table)
-    assert isinstance(measured, Table)
-    assert isinstance(scaling, Table)
-    assert isinstance(curves, Curves)
-    assert [row[1] for row in counted.rows] == [8, 9]
-    assert all(np.isfinite(row[1:5]).all() for row in measured.rows)  # type: ignore[arg-type]
-    assert [n for n, _ in curves.lines[0][1]] == [10, 100]
+    assert isinstance(times, Table)
+    assert isinstance(ratios, Table)
+    assert isinstance(largest, Table)
+    assert isinstance(sparse, Panels)
+    assert isinstance(dense, Panels)
+    assert [row[1] for row in counted.rows] == [15]
+    assert all(isinstance(row[k], float) for row in times.rows for k in (1, 3))
+    assert [name for name, _ in sparse.panels] == ["chain", "binary tree"]
+    assert [n for n, _ in sparse.panels[0][1][0][1]] == [10, 100]
+    assert [label for label, _ in dense.panels[0][1]] == ["bough", "dense"]
     assert "baraff" in bough.paper.measured()
     assert "baraff" not in bough.paper.names()
     assert "SuperLU" in str(report)
+    assert [file.name for file in report.draw(tmp_path)] == ["baraff_1.png", "baraff_2.png"]
+
+
+def test_the_power_that_times_grow_with() -> None:
+    points = [(10.0, 1e9), (1e3, 2.0), (1e4, 20.0), (1e5, 200.0)]
+    assert scaling._power(points) == pytest.approx(1.0)

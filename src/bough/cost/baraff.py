@@ -6,114 +6,60 @@ Unlike the other reports this one measures: times are of the machine at hand, al
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
-from importlib import import_module
-from typing import Any
+from collections.abc import Callable
+from statistics import median
 
 import numpy as np
 
 from bough import lagrange
-from bough.cost.report import Curves, Report, Table
+from bough.complementarity import Conditions
+from bough.cost.experiments import Experiment, experiment, with_contacts, with_loops
+from bough.cost.report import Report, Table
+from bough.cost.scaling import scaling
+from bough.cost.solvers import SOLVERS, SPARSE, Way
+from bough.cost.timing import interleaved
 from bough.errors import BoughError
+from bough.kernel.anticipation import anticipate
 from bough.kernel.border import FloatArray
+from bough.kernel.complementarity import pivoting
 from bough.kernel.multipliers import ldlt, multipliers
 from bough.lagrange import System
 from bough.scalar import Count, Counted, Tally
-from bough.tree import Tree, named
 
-__all__ = ["baraff", "experiment", "joined", "kkt"]
+__all__ = ["baraff", "solution"]
 
 BATCH = 64
-SECONDS = 0.3  # at most about this much for each figure
-LARGEST = 100_000
+SECONDS = 0.2  # about as much for each figure
 
 
 def baraff() -> Report:
     """The systems of section 9, and time against the number of bodies."""
-    systems = [(name, experiment(bodies, d)) for name, bodies, d in EXPERIMENTS]
+    made = {name: make() for name, make in EXPERIMENTS.items()}
+    primary = {name: one.system for name, one in made.items() if one.beside is None}
     counted = Table(
         "Operations, counted",
         ("system", "multipliers", "factor", "solve", "factor : solve"),
-        tuple((name, made[0].nc, *_operations(made[0])) for name, made in systems),
+        tuple((name, system.nc, *_operations(system)) for name, system in primary.items()),
         ("The paper says about 4 : 1. Here the blocks are factorised, not inverted, and symmetric ones are halved.",),
     )
-    measured = Table(
-        "Time for all multipliers and accelerations of one state, in µs, and how many times slower the others are",
-        ("system", "bough", f"in a batch of {BATCH}", *RIVALS, *(f"{name} : bough" for name in RIVALS)),
-        tuple(_measured(name, *made) for name, made in systems),
-        (
-            "dense: A = J M⁻¹ Jᵀ by BLAS, Cholesky by LAPACK. SuperLU and QDLDL: on H, assembled before;",
-            "SuperLU in the best of three orders, its own two and that of bough; QDLDL in its own, analysed once.",
-            "The paper found the dense method 2 times slower with 99 multipliers and close to 40 times with 381.",
-        ),
-    )
-    return Report("baraff", "Baraff 1996, section 9: multipliers in linear time", (counted, measured, *_scaling()))
+    items = (counted, *_measured(made), *scaling(SECONDS / 2))
+    return Report("baraff", "Baraff 1996, section 9: multipliers in linear time", items)
 
 
-EXPERIMENTS = (
-    ("2-D, 54 pins", 55, 3),
-    ("3-D, 32 ball joints", 33, 6),
-    ("3-D, 127 ball joints", 128, 6),
-)
-
-
-def experiment(bodies: int, d: int, tree: Tree | None = None) -> tuple[System, FloatArray, FloatArray, FloatArray]:
-    """A tree of rigid bodies in the plane (d = 3) or in space (d = 6), joined at points: system, mass, jacobian, b.
-
-    It is a random tree unless one is given. Without `tree` the first body is free; the roots of a given tree are held
-    by the world.
-    """
-    rng = np.random.default_rng(0)
-    parents = np.array([0, *(rng.integers(max(1, i - 4), i) for i in range(2, bodies + 1))])
-    if tree is not None:
-        parents, bodies = np.array(tree.parents), tree.n
-    p = d // 2 + (d == 3)  # a point has 2 coordinates in the plane, 3 in space
-    children = np.arange(1, bodies + 1)
-    if tree is None:
-        parents, children = parents[1:], children[1:]
-    system = System([d] * bodies, list(zip(parents.tolist(), children.tolist(), [p] * len(parents), strict=True)))
-    inertia = np.concatenate(
-        [np.repeat(rng.uniform(0.5, 2.0, (bodies, 1)), p, 1), rng.uniform(0.05, 0.2, (bodies, d - p))], 1
-    )
-    mass = inertia[:, :, np.newaxis] * np.eye(d)
-    own = joined(rng.uniform(-0.5, 0.5, (len(parents), p)), d)
-    other = joined(rng.uniform(-0.5, 0.5, (len(parents), p)), d)
-    blocks = [-x if parent else x[:0] for x, parent in zip(other, parents, strict=True)]
-    jacobian = np.concatenate([np.concatenate([a.ravel(), b.ravel()]) for a, b in zip(blocks, own, strict=True)])
-    return system, mass.ravel(), jacobian, rng.normal(size=system.nv + system.nc)
-
-
-def joined(points: FloatArray, d: int) -> FloatArray:
-    """How points (n, p) of bodies move with them, (n, p, d): [1, -r×], bodies turned to the axes of the world."""
-    n, p = points.shape
-    if d == 3:
-        x, y = points.T
-        turning = np.stack([-y, x], axis=1)[:, :, np.newaxis]
-    else:
-        x, y, z = points.T
-        o = np.zeros(n)
-        turning = np.moveaxis(np.array([[o, z, -y], [-z, o, x], [y, -x, o]]), -1, 0)
-    return np.concatenate([np.broadcast_to(np.eye(p), (n, p, p)), turning], axis=2)
-
-
-def kkt(system: System, mass: FloatArray, jacobian: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """M (nv, nv) and J (nc, nv) in full."""
-    M, J = np.zeros((system.nv, system.nv)), np.zeros((system.nc, system.nv))
-    for v, d, start in zip(system.v_starts, system.bodies, system.mass_starts, strict=False):
-        M[v : v + d, v : v + d] = mass[start : start + d * d].reshape(d, d)
-    for k, (a, b, p) in enumerate(system.constraints):
-        row = system.c_starts[k]
-        for body, start in ((a, system.jacobian_starts[2 * k]), (b, system.jacobian_starts[2 * k + 1])):
-            if body:
-                v, d = system.v_starts[body - 1], system.bodies[body - 1]
-                J[row : row + p, v : v + d] = jacobian[start : start + p * d].reshape(p, d)
-    return M, J
-
-
-# ---- counts ----------------------------------------------------------------------------------------------------------
+EXPERIMENTS: dict[str, Callable[[], Experiment]] = {
+    "2-D, 54 pins": lambda: experiment(55, 3),
+    "2-D, 48 pins and 6 that close loops": lambda: with_loops(experiment(49, 3), 6),
+    "3-D, 32 ball joints": lambda: experiment(33, 6),
+    "3-D, 32 ball joints and 3 contacts": lambda: with_contacts(experiment(33, 6), 3),
+    "3-D, 127 ball joints": lambda: experiment(128, 6),
+}
+PAPER = {
+    "2-D, 54 pins": ("7.75", "–"),
+    "2-D, 48 pins and 6 that close loops": ("24.75", "–"),
+    "3-D, 32 ball joints and 3 contacts": ("18", "2"),
+    "3-D, 127 ball joints": ("44.6", "close to 40"),
+}
+"""Milliseconds in 1996, those for J included, and how many times slower the dense method was."""
 
 
 def _operations(system: System) -> tuple[Count, Count, float]:
@@ -129,148 +75,72 @@ def _operations(system: System) -> tuple[Count, Count, float]:
 # ---- times -----------------------------------------------------------------------------------------------------------
 
 
-def _measured(name: str, system: System, mass: FloatArray, jacobian: FloatArray, b: FloatArray) -> tuple[object, ...]:
-    force, c = b[: system.nv], b[system.nv :]
-    many = [np.ascontiguousarray(np.broadcast_to(x, (BATCH, x.size))) for x in (mass, jacobian, force, c)]
-    want = np.concatenate(multipliers(system, mass, jacobian, force, c))
-    ways: dict[str, Callable[[], object]] = {
-        "one": lambda: multipliers(system, mass, jacobian, force, c),
-        "batch": lambda: multipliers(system, *many),
-    }
+def solution(made: Experiment) -> tuple[FloatArray, ...]:
+    """v̇, λ and forces of auxiliary rows by the functions of bough, for one state or many."""
+    beside = made.beside
+    if beside is None:
+        return multipliers(*made.arguments)
+    factor = ldlt(made.system, made.mass, made.jacobian)
+    b = np.concatenate([made.force, made.c], axis=-1)
+    problem = anticipate(factor, factor.solve(b), beside.rows, beside.jacobian, beside.c)
+    if beside.pushing:
+        f: FloatArray = pivoting(problem.A, problem.b, Conditions.inequalities(beside.rows.nc)).f
+    else:
+        f = -np.linalg.solve(problem.A, problem.b[..., np.newaxis])[..., 0]
+    return (*problem.motion(f), f)
+
+
+def _measured(made: dict[str, Experiment]) -> tuple[Table, Table]:
+    """Microseconds of all ways, and how many times slower than bough they are."""
+    times, ratios = [], []
+    for name, one in made.items():
+        spent, groups = _samples(name, one)
+        best = {rival: min(keys, key=lambda key: median(spent[key])) for rival, keys in groups.items() if keys}
+        cells = {key: median(values) for key, values in spent.items()}
+        shown = [cells[best[rival]] if rival in best else "–" for rival in SOLVERS]
+        times.append((name, cells["bough"], cells.get("batch", "–"), *shown))
+        slower = [
+            _ratio(spent[best[rival]], spent[ours]) if rival in best and ours in spent else "–"
+            for ours, rivals in (("bough", SOLVERS), ("batch", SPARSE))
+            for rival in rivals
+        ]
+        ratios.append((name, *slower, *PAPER.get(name, ("–", "–"))))
+    notes = (
+        "dense: A = J M⁻¹ Jᵀ by BLAS, Cholesky by LAPACK; with contacts A goes to bough.pivoting.",
+        "SuperLU: H, the best of three orders, its own two and that of bough. QDLDL: H in the order of bough, to which",
+        "it adds its own. CHOLMOD: the better of LDLᵀ of H in the order of bough, without which it would meet pivots",
+        "of zero, and LLᵀ of A in its own. Nobody is charged for assembling H or A, nor for analysing it.",
+        "A batch has different numbers in each state. What is not installed, or fails, has no figure.",
+    )
+    columns = ("system", "bough", f"per state of {BATCH}", *SOLVERS)
+    paper = ("The paper's times, on a processor of 250 MHz, include 2.75, 2.75, 4.4 and 4 ms for J, in this order.",)
+    heads = (*SOLVERS, *(f"{x}, batch" for x in SPARSE), "paper, ms", "paper, dense")
+    title = f"How many times slower the others are than one call of bough, and than a state of a batch of {BATCH}"
+    return (
+        Table("Time for all multipliers and accelerations of one state, in µs", columns, tuple(times), notes),
+        Table(title, ("system", *heads), tuple(ratios), paper),
+    )
+
+
+def _samples(name: str, made: Experiment) -> tuple[dict[str, list[float]], dict[str, list[str]]]:
+    """Microseconds per state of each way, in turns, and the names of the ways of each solver."""
+    want, many = np.concatenate(solution(made)), made.many(BATCH)
+    pushing = made.beside is not None and made.beside.pushing
+    ways: dict[str, tuple[Way, int]] = {"bough": (lambda: solution(made), 1)}
+    if not pushing:
+        ways["batch"] = (lambda: solution(many), BATCH)
     groups: dict[str, list[str]] = {}
-    for rival, make in RIVALS.items():
-        made = make(system, mass, jacobian, b)
-        for k, way in enumerate(made):
+    for rival, make in SOLVERS.items():
+        groups[rival] = []
+        for k, way in enumerate([] if pushing and rival in SPARSE else make(made)):
             if not np.abs(way() - want).max() <= 1e-8 * np.abs(want).max():
                 raise BoughError(f"{name}: {rival} does not find the solution of bough")
-            ways[f"{rival} {k}"] = way
-        groups[rival] = [f"{rival} {k}" for k in range(len(made))]
-    best = _times(ways)
-    slower = [min((best[key] for key in keys), default=math.nan) for keys in groups.values()]
-    return (name, best["one"], best["batch"] / BATCH, *slower, *(x / best["one"] for x in slower))
+            groups[rival].append(f"{rival} {k}")
+            ways[f"{rival} {k}"] = (way, 1)
+    spent = interleaved({key: way for key, (way, _) in ways.items()}, SECONDS)
+    return {key: [x / ways[key][1] for x in values] for key, values in spent.items()}, groups
 
 
-def _times(ways: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """The least time of each in µs; they take turns."""
-    best = dict.fromkeys(ways, math.inf)
-    end = time.perf_counter() + SECONDS * len(ways)
-    turns = 0
-    while turns < 1 or (time.perf_counter() < end and turns < 1000):
-        for name, way in ways.items():
-            for _ in range(5):
-                start = time.perf_counter()
-                way()
-                best[name] = min(best[name], (time.perf_counter() - start) * 1e6)
-        turns += 1
-    return best
-
-
-Way = Callable[[], Any]
-
-
-def _dense(system: System, mass: FloatArray, jacobian: FloatArray, b: FloatArray) -> list[Way]:
-    """A λ = -(J M⁻¹ F + c) with A = J M⁻¹ Jᵀ. All bodies have one dimension, so M⁻¹ is quick."""
-    with _needing_scipy():
-        linalg = import_module("scipy.linalg")
-    _, J = kkt(system, mass, jacobian)
-    d, force, c = system.bodies[0], b[: system.nv], b[system.nv :]
-    across = np.ascontiguousarray(J.T).reshape(-1, d, system.nc)
-
-    def solve() -> FloatArray:
-        inverse = np.linalg.inv(mass.reshape(-1, d, d))
-        Y = (inverse @ across).reshape(system.nv, system.nc)  # M⁻¹ Jᵀ
-        factor = linalg.cho_factor(J @ Y, check_finite=False)
-        lam = linalg.cho_solve(factor, -(force @ Y + c), check_finite=False)
-        a = inverse @ (force + lam @ J).reshape(-1, d, 1)
-        return np.concatenate([a.ravel(), lam])
-
-    return [solve]
-
-
-def _superlu(system: System, mass: FloatArray, jacobian: FloatArray, b: FloatArray) -> list[Way]:
-    with _needing_scipy():
-        splu = import_module("scipy.sparse.linalg").splu
-    H = _sparse(system, mass, jacobian)
-    order = system.order
-    ordered, back = H[order][:, order].tocsc(), np.argsort(order)
-    symmetric = {"options": {"SymmetricMode": True}, "diag_pivot_thresh": 0.0}
-    return [
-        lambda: splu(H).solve(b),
-        lambda: splu(H, permc_spec="MMD_AT_PLUS_A").solve(b),
-        lambda: splu(ordered, permc_spec="NATURAL", **symmetric).solve(b[order])[back],
-    ]
-
-
-def _qdldl(system: System, mass: FloatArray, jacobian: FloatArray, b: FloatArray) -> list[Way]:
-    """If it is installed."""
-    try:
-        solver = import_module("qdldl").Solver
-    except ImportError:
-        return []
-    H, order = _sparse(system, mass, jacobian), system.order
-    ordered, back = H[order][:, order].tocsc(), np.argsort(order)
-    kept = solver(ordered)
-
-    def again() -> FloatArray:
-        kept.update(ordered)
-        x: FloatArray = kept.solve(b[order])[back]
-        return x
-
-    return [again]
-
-
-RIVALS: dict[str, Callable[..., list[Way]]] = {"dense": _dense, "SuperLU": _superlu, "QDLDL": _qdldl}
-
-
-def _sparse(system: System, mass: FloatArray, jacobian: FloatArray) -> Any:
-    """H as a SciPy matrix, by columns."""
-    with _needing_scipy():
-        sparse = import_module("scipy.sparse")
-    M, J = kkt(system, mass, jacobian)
-    return sparse.bmat([[sparse.csc_matrix(M), -J.T], [-J, None]], format="csc")
-
-
-@contextmanager
-def _needing_scipy() -> Iterator[None]:
-    try:
-        yield
-    except ImportError:
-        raise BoughError("the comparison needs SciPy: pip install 'bough[paper]'") from None
-
-
-# ---- time against the number of bodies -------------------------------------------------------------------------------
-
-
-SHAPES: dict[str, Callable[[int], Tree]] = {
-    "chain": named.chain,
-    "star": named.star,
-    "binary tree": lambda n: named.balanced_tree(round(math.log2(n + 1))),
-    "grid": lambda n: named.grid(round(math.sqrt(n))),
-}
-
-
-def _scaling() -> tuple[Table, Curves]:
-    sizes = [10 * 10**k for k in range(round(math.log10(LARGEST)))]
-    rows: list[tuple[object, ...]] = []
-    lines = []
-    for name, make in SHAPES.items():
-        points = []
-        for n in sizes:
-            tree = make(n)
-            system, mass, jacobian, b = experiment(tree.n, 6, tree)
-            factor = ldlt(system, mass, jacobian)
-            t = _times({"factor": partial(ldlt, system, mass, jacobian), "solve": partial(factor.solve, b)})
-            points.append((tree.n, t["factor"], t["solve"]))
-        x, y = (np.log([p[k] if k == 0 else p[1] + p[2] for p in points[-4:]]) for k in (0, 1))
-        slope = float(np.polyfit(x, y, 1)[0])
-        last = points[-1]
-        rows.append((name, last[0], last[1] / last[0], last[2] / last[0], last[1] / last[2], slope))
-        measured = tuple((n, max(1, round(a + b))) for n, a, b in points)
-        lines.append((name, measured, ()))
-    table = Table(
-        "Rigid bodies with ball joints, held by the world: one factorisation and one solution",
-        ("tree", "bodies", "factor, µs per body", "solve, µs per body", "factor : solve", "time grows as n to the"),
-        tuple(rows),
-        ("The power is fitted to the times of the four largest.",),
-    )
-    return table, Curves("Time of factor and solve", "number of bodies", "µs", tuple(lines))
+def _ratio(slow: list[float], fast: list[float]) -> float:
+    """The median over turns."""
+    return median([a / b for a, b in zip(slow, fast, strict=False)]) if fast else math.nan

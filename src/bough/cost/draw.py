@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bough.cost.outline import plain
 from bough.cost.pattern import Pattern, coarse_pattern, segments
-from bough.cost.report import Bars, Curves, Report
+from bough.cost.report import Bars, Curves, Panels, Report
 from bough.errors import BoughError
 
 __all__ = ["draw", "draw_pattern"]
@@ -26,7 +26,7 @@ MOST_MARKS = 600  # rows of a picture
 
 def draw(report: Report, folder: Path) -> list[Path]:
     """Write each chart of a report to `folder` and return the files."""
-    charts = [item for item in report.items if isinstance(item, Bars | Curves | Pattern)]
+    charts = [item for item in report.items if isinstance(item, Bars | Curves | Panels | Pattern)]
     if not charts:
         return []
     figure_class = _figure_class()
@@ -37,6 +37,9 @@ def draw(report: Report, folder: Path) -> list[Path]:
         files.append(folder / f"{name}.png")
         if isinstance(chart, Pattern):
             draw_pattern(chart, files[-1])
+            continue
+        if isinstance(chart, Panels):
+            _panels(figure_class, chart, f"{report.heading}\n{chart.title}").savefig(files[-1], dpi=120)
             continue
         figure = figure_class(figsize=(9, 5.5), layout="constrained")
         axes = figure.subplots()
@@ -87,6 +90,28 @@ def _curves(axes: Any, chart: Curves) -> None:
     axes.set_ylabel(chart.y)
     axes.legend(fontsize="small")
     axes.grid(True, which="both", alpha=0.2)
+
+
+def _panels(figure_class: Any, chart: Panels, title: str) -> Any:
+    """All panels in a row; a label has one colour in all of them, and a line of slope 1 is drawn below the first."""
+    count = len(chart.panels)
+    figure = figure_class(figsize=(3.4 * count + 1.6, 4.8), layout="constrained")
+    colours: dict[str, str] = {}
+    row = figure.subplots(1, count, sharey=True, squeeze=False)[0]
+    for axes, (name, curves) in zip(row, chart.panels, strict=True):
+        for label, points in curves:
+            colour = colours.setdefault(label, BRANCHES[len(colours) % len(BRANCHES)])
+            axes.loglog(*zip(*points, strict=True), "o-", color=colour, ms=4, label=label)
+        (x0, _), (x1, y1) = curves[0][1][0], curves[0][1][-1]
+        axes.loglog((x0, x1), (y1 * x0 / x1 / 2, y1 / 2), "--", color="0.6", lw=1, label="proportional to n")
+        axes.set_title(name, fontsize=10)
+        axes.set_xlabel(chart.x)
+        axes.grid(True, which="both", alpha=0.2)
+    row[0].set_ylabel(chart.y)
+    handles = {label: line for axes in row for line, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=6, fontsize="small")
+    figure.suptitle(title)
+    return figure
 
 
 def draw_pattern(pattern: Pattern, file: str | PathLike[str]) -> None:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from bough.cost.pattern import Pattern
 
-__all__ = ["Bars", "Curves", "Lines", "Report", "Table"]
+__all__ = ["Bars", "Curves", "Lines", "Panels", "Points", "Report", "Table"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,20 @@ class Curves:
     lines: tuple[tuple[str, tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]], ...]
 
 
-Item: TypeAlias = Table | Lines | Bars | Curves | Pattern
+Points: TypeAlias = tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class Panels:
+    """Measured curves on logarithmic axes: for each panel, the points of each label."""
+
+    title: str
+    x: str
+    y: str
+    panels: tuple[tuple[str, tuple[tuple[str, Points], ...]], ...]
+
+
+Item: TypeAlias = Table | Lines | Bars | Curves | Panels | Pattern
 
 
 @dataclass(frozen=True)
@@ -91,6 +104,8 @@ def _text(item: Item) -> list[str]:
             return _bars(item)
         case Curves():
             return _curves(item)
+        case Panels():
+            return _panels(item)
         case Pattern():
             return item.lines()
 
@@ -158,3 +173,14 @@ def _curves(curves: Curves) -> list[str]:
     ends = f"{10**x_low:.0f}".ljust(width) + f"{10**x_high:.0f}"
     lines.append("  " + " " * indent + "  " + ends)
     return lines + [f"  {'abcdefgh'[k]}  {name}" for k, (name, _, _) in enumerate(curves.lines)]
+
+
+def _panels(panels: Panels) -> list[str]:
+    """A table for each panel."""
+    lines = [f"{panels.title} ({panels.y})"]
+    for name, curves in panels.panels:
+        places = sorted({x for _, points in curves for x, _ in points})
+        known = [dict(points) for _, points in curves]
+        rows = tuple((int(x), *(values.get(x, "–") for values in known)) for x in places)
+        lines += ["", *_table(Table(f"  {name}", (panels.x, *(label for label, _ in curves)), rows))]
+    return lines
