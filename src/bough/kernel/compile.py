@@ -16,7 +16,7 @@ from bough.errors import ProgramError, UnknownNameError
 from bough.kernel import cache
 from bough.program import Program, TooLong, simplify, trace
 
-__all__ = ["ROLL_ABOVE", "build", "get_backend", "kernel", "remember", "remember_call", "set_backend"]
+__all__ = ["NO_CALLS", "ROLL_ABOVE", "build", "get_backend", "kernel", "remember", "remember_call", "set_backend"]
 
 ROLL_ABOVE = 64
 """Structures with more degrees of freedom than this get rolled programs."""
@@ -31,12 +31,15 @@ BACKENDS: tuple[Backend, ...] = ("llvm", "reference")
 
 
 class Structure(Protocol):
-    """What kernels are made for, a model or conditions, with room for functions of one state."""
+    """What kernels are made for, a model, a system or conditions, with room for functions of one state."""
 
     @property
     def calls(self) -> dict[Hashable, Any]:
         """Ready functions of one state."""
 
+
+NO_CALLS: dict[Hashable, Any] = {}
+"""The calls of what is no such structure."""
 
 _kernels: OrderedDict[Hashable, Kernel] = OrderedDict()
 # by identity: structures that are equal have calls of their own

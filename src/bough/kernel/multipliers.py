@@ -14,7 +14,7 @@ from bough import lagrange
 from bough.backends import Kernel, Plain
 from bough.errors import ModelError, ShapeError, SingularError
 from bough.kernel.border import FloatArray, Shape, as_floats, call, many, require_finite, write_out
-from bough.kernel.compile import get_backend, kernel
+from bough.kernel.compile import NO_CALLS, get_backend, kernel, remember_call
 from bough.kernel.treematrix import apply
 from bough.lagrange import System
 from bough.scalar import Array
@@ -67,11 +67,17 @@ def ldlt(
         If a block of M is not positive definite, or if rows of a constraint depend on each other as far as the body
         beyond it can tell; the message names the body or constraint.
     """
+    fast = getattr(system, "calls", NO_CALLS).get("ldlt") if compliance is None and out is None else None
+    plain: FloatArray | None = None if fast is None else fast(mass, jacobian)
+    if plain is not None:
+        return SystemFactor(system, plain)
     given = _given(system, mass=mass, jacobian=jacobian, compliance=compliance)
     size = system.factor_size
     ready = _factorizer(get_backend(), system, tuple(given))
     plain = many(ready, tuple(given.values()), (size,), out)
     if plain is not None:
+        if plain.ndim == 1 and compliance is None:
+            remember_call(system, "ldlt", ready, (size,))
         return SystemFactor(system, plain.view())
     arrays = _read(system, given)
     shapes = {"factor": (size,), "verdicts": (system.tree.n,)}
@@ -113,11 +119,18 @@ def multipliers(
     ShapeError, FiniteError, SingularError
         As for `ldlt`.
     """
+    fast = getattr(system, "calls", NO_CALLS).get("multipliers") if compliance is None else None
+    x: FloatArray | None = None if fast is None else fast(mass, jacobian, force, c)
+    if x is not None:
+        return x[: system.nv], x[system.nv :]
     given = _given(system, mass=mass, jacobian=jacobian, force=force, c=c, compliance=compliance)
     n = system.nv + system.nc
     ready = _solver(get_backend(), system, tuple(given))
     x = many(ready, tuple(given.values()), (n,))
-    if x is None:
+    if x is not None:
+        if x.ndim == 1 and compliance is None:
+            remember_call(system, "multipliers", ready, (n,))
+    else:
         arrays, shapes = _read(system, given), {"x": (n,), "verdicts": (system.tree.n,)}
         results = call(ready, {name: (a, 1) for name, a in arrays.items()}, shapes)
         _require_regular(system, arrays, results["verdicts"])

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from bough.backends import Kernel, Plain
 from bough.errors import FiniteError, ModelError, ShapeError, SingularError, UnknownNameError
 from bough.kernel.border import FloatArray, Shape, as_floats, call, many, require_finite, write_out
-from bough.kernel.compile import build, kernel, remember, remember_call
+from bough.kernel.compile import NO_CALLS, build, kernel, remember, remember_call
 from bough.kernel.factors import vanishing_pivots
 from bough.kernel.limbs import limbs
 from bough.kernel.specs import OPTIONAL, Options, Spec, spec
@@ -37,9 +37,6 @@ __all__ = [
 ]
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
-
-NO_CALLS: dict[Hashable, Any] = {}
-"""The calls of what is not a model."""
 
 PLAIN = Options()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -81,6 +81,11 @@ class System:
 
     def __reduce__(self) -> tuple[type[System], tuple[object, ...]]:
         return System, (self.bodies, self.constraints)
+
+    @cached_property
+    def calls(self) -> dict[Hashable, Any]:
+        """Functions that run algorithms on this system straight from Python, kept by `bough.kernel`."""
+        return {}
 
     # ---- sizes and places ----------------------------------------------------------------------------------------
 
