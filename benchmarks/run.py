@@ -1,7 +1,7 @@
 """Measures bough and its rivals side by side, interleaved in one run; prints ratios with their spread, and draws them.
 
-    python benchmarks/run.py [robots] [machine] [trees] [loops] [contact] [--robots NAME ...] [--rounds N]
-                             [--report FILE.md]
+    python benchmarks/run.py [robots] [machine] [trees] [loops] [contact] [multipliers]
+                             [--robots NAME ...] [--rounds N] [--report FILE.md]
 
 Without a name of a part all are run. Only ratios within one run mean anything on a shared machine; see README.md here
 for what each figure means.
@@ -21,7 +21,7 @@ from robots import ROBOTS
 
 import bough
 
-PARTS = ("robots", "machine", "trees", "loops", "contact")
+PARTS = ("robots", "machine", "trees", "loops", "contact", "multipliers")
 
 
 def main() -> None:
@@ -59,6 +59,10 @@ def main() -> None:
             from on_contact import measure_contact
 
             measure_contact(page, options.rounds)
+        elif part == "multipliers":
+            from on_multipliers import measure_multipliers
+
+            measure_multipliers(page, options.rounds)
         else:
             from on_trees import measure_trees
 
