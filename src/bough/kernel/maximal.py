@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from bough.errors import ModelError, SingularError
 from bough.kernel.border import FloatArray
+from bough.kernel.compile import NO_CALLS
 from bough.kernel.configuration import neutral
 from bough.kernel.constrained import TIME_CONSTANT, stabilisation
 from bough.kernel.run import require_model, run
@@ -88,10 +89,19 @@ def maximal(
     check
         Whether to refuse NaN and infinity. Shapes are always checked.
     """
-    require_model(model)
-    fixed = _fixed(model)
-    made = run(model, "maximal", {"q": q, "v": v, "tau": tau, "f_ext": f_ext}, check=check, whole=True)
-    return Maximal(fixed.system, fixed.mass, made["jacobian"], made["force"], made["c"], fixed.compliance)
+    fast = getattr(model, "calls", NO_CALLS).get("maximal")
+    rows: FloatArray | None = fast(q, v, tau) if fast is not None and f_ext is None and check else None
+    if rows is None:
+        require_model(model)
+        constraint_system(model)
+        arrays, call_as = {"q": q, "v": v, "tau": tau, "f_ext": f_ext}, "maximal" if f_ext is None else None
+        rows = run(model, "maximal", arrays, check=check, call_as=call_as)["rows"]
+    system, mass, compliance = _fixed(model)
+    places = (system.jacobian_size, system.jacobian_size + system.nv)
+    jacobian, force, c = rows[..., : places[0]], rows[..., places[0] : places[1]], rows[..., places[1] :]
+    if rows.ndim > 1:  # further calls like arrays without gaps
+        jacobian, force, c = (np.ascontiguousarray(x) for x in (jacobian, force, c))
+    return Maximal(system, mass, jacobian, force, c, compliance)
 
 
 def maximal_dynamics(

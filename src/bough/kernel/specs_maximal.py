@@ -13,13 +13,12 @@ __all__ = ["MAXIMAL"]
 
 def _maximal_shapes(model: Model, o: Options) -> dict[str, Shape]:
     system = joints.constraint_system(model)
-    return {"jacobian": (system.jacobian_size,), "force": (system.nv,), "c": (system.nc,)}
+    return {"rows": (system.jacobian_size + system.nv + system.nc,)}
 
 
 def _maximal(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     system = joints.constraint_system(m.model)
-    made = joints.constraints(m, system, x["q"], x["v"], x["tau"], x.get("f_ext"))
-    return dict(zip(("jacobian", "force", "c"), made, strict=True))
+    return {"rows": joints.constraints(m, system, x["q"], x["v"], x["tau"], x.get("f_ext"))[-1]}
 
 
 def _maximal_dynamics_shapes(model: Model, o: Options) -> dict[str, Shape]:

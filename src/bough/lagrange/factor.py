@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from bough.algorithms.blocks import SmallFactor, dot, transposed
-from bough.lagrange.system import Block, Pair, Rows, System
-from bough.scalar import Array, Bool, Index, Scalar, array, blank, both, select
+from bough.lagrange.system import After, Block, Pair, Rows, System
+from bough.scalar import Array, Bool, Scalar, array, blank, both, select
 from bough.tree.scans import inward, outward
 
 __all__ = ["factor", "multipliers", "solve"]
@@ -44,7 +44,7 @@ def factor(
 def solve(system: System, F: Array, b: Array) -> Array:
     """The solution x = [v̇, λ] of H x = b, with b = [force, c]."""
     x, sums = blank(system.nv + system.nc), array(system.sums_size)
-    c = _After(b, system.nv)
+    c = After(b, system.nv)
 
     def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], Alone]:
         A, W, S, V = pair.get(F)
@@ -159,7 +159,7 @@ def _forward(
 
 def _backward(system: System, blocks: Callable[[Pair], tuple[Block, Block, Alone]], x: Array) -> None:
     """λ = -(S⁻¹ (c + Jᵢ A⁻¹ f) + V v̇ₚ) and v̇ = A⁻¹ f + W λ, from the roots to the leaves."""
-    lam = _After(x, system.nv)
+    lam = After(x, system.nv)
 
     def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], None]:
         W, V, (moving, pulling) = blocks(pair)
@@ -170,20 +170,6 @@ def _backward(system: System, blocks: Callable[[Pair], tuple[Block, Block, Alone
         return (), None
 
     outward(system, visit, ())
-
-
-class _After:
-    """What of an array comes after its first entries."""
-
-    def __init__(self, values: Array, start: int) -> None:
-        self._values, self._start = values, start
-
-    def __getitem__(self, index: Index) -> Scalar:
-        value: Scalar = self._values[index + self._start]
-        return value
-
-    def __setitem__(self, index: Index, value: Scalar) -> None:
-        self._values[index + self._start] = value
 
 
 def _kept(rows: Rows) -> tuple[tuple[Scalar, ...], ...]:

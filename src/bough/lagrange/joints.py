@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bough.algorithms.blocks import SmallFactor
 from bough.errors import ModelError
 from bough.lagrange.factor import multipliers
-from bough.lagrange.system import System
+from bough.lagrange.system import After, System
 from bough.model import BodyRecord, Mechanism, Model, combine
 from bough.scalar import Array, Index, Scalar, Symbolic, Table, absolute, array, gather, gather_index, select, sqrt
 from bough.spatial import NO_FORCE, REST, STAY, ZERO, Force, Motion, Transform, Vector
@@ -82,9 +82,10 @@ class Through:
 
 def constraints(
     m: Mechanism, system: System, q: Array, v: Array, tau: Array, f_ext: Array | None
-) -> tuple[Array, Array, Array]:
-    """The blocks of J, the forces on the bodies, and c."""
-    jacobian, force, c = array(system.jacobian_size), array(system.nv), array(system.nc)
+) -> tuple[Array, Array, Array, Array]:
+    """The blocks of J, the forces on the bodies, c, and all three one after the other in memory."""
+    whole = array(system.jacobian_size + system.nv + system.nc)
+    jacobian, force, c = whole, After(whole, system.jacobian_size), After(whole, system.jacobian_size + system.nv)
     blocks = Table("block_starts", system.jacobian_starts[:-1])
     rows_at = Table("row_starts", system.c_starts[:-1])
 
@@ -117,13 +118,13 @@ def constraints(
 
     through = outward(m, forward, STANDING)
     inward(m, backward, NO_FORCE)
-    return jacobian, force, c
+    return jacobian, force, c, whole
 
 
 def dynamics(m: Mechanism, system: System, q: Array, v: Array, tau: Array, f_ext: Array | None) -> Array:
     """Accelerations of the bodies and multipliers of the joints, [a, λ]; regular for bodies with regular inertias."""
     compliance = _Constants("compliance", compliances(m.model))
-    jacobian, force, c = constraints(m, system, q, v, tau, f_ext)
+    jacobian, force, c, _ = constraints(m, system, q, v, tau, f_ext)
     soft = compliance if any(any(entry.armature) for entry in m.model.joints) else None
     return multipliers(system, _Constants("masses", masses(m.model)), jacobian, force, c, soft)[0]
 
