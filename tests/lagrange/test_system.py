@@ -279,8 +279,12 @@ def test_one_state_and_batches_give_the_same_bits(dimensions: tuple[int, ...], r
         arrays[1][17, 5] = np.nan
         with pytest.raises(bough.FiniteError, match=r"jacobian\[17, 5\]"):
             bough.multipliers(system, *arrays)
+        with pytest.raises(bough.FiniteError, match=r"jacobian\[5\]"):
+            bough.multipliers(system, *(x[17] for x in arrays))
+        assert {"multipliers", "ldlt"} <= set(system.calls)  # what was called for one state is called straight
     finally:
         bough.set_backend(before)
+    assert not system.calls
     assert_close(together, solved, 1e-9)
 
 

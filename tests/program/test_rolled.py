@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bough.program import Buffer, Load, Loop, Program, Store, Switch, evaluate, trace, walk
-from bough.scalar import Table, array, gather, gather_index, loop, rows, switch
+from bough.scalar import Table, array, blank, gather, gather_index, loop, rows, switch
 from conformance import KINDS, PARENTS, Pair, nested, rows_by_kind, switched, uniform_rows
 
 
@@ -94,6 +94,55 @@ def test_rows_by_kind_are_packed_and_constants_not_stored() -> None:
     assert starts is not None
     assert starts.tolist() == [0, 2, 3, 5, 5] == [sum(widths[k] for k in KINDS[:row]) for row in range(5)]
     assert sizes(program, "scratch") == {"rows": 6}
+
+
+def test_rows_lie_in_the_order_told() -> None:
+    order, kinds = (2, 0, 1), (0, 1, 0)
+
+    def kept(x: Any) -> dict[str, Any]:
+        stored, result, kind_of = rows(3, kinds, order), array(3), Table("kinds", np.array(kinds))
+
+        def put(k: Any, carry: tuple[()]) -> tuple[()]:
+            def one() -> tuple[()]:
+                stored.put(k, x[k], 0)
+                return ()
+
+            def two() -> tuple[()]:
+                stored.put(k, (x[k], x[k] * 2.0), 1)
+                return ()
+
+            return switch(gather_index(kind_of, k), [one, two])
+
+        def get(k: Any, carry: tuple[()]) -> tuple[()]:
+            result[k] = switch(gather_index(kind_of, k), [lambda: stored.get(k, 0), lambda: stored.get(k, 1)[1]])
+            return carry
+
+        loop(3, put, ())
+        loop(3, get, ())
+        return {"y": result}
+
+    program = rolled(kept)
+    (starts,) = (b.data for b in program.of_role("table") if b.name == "row_starts")
+    assert starts is not None
+    assert starts.tolist() == [1, 2, 0]
+    assert evaluate(program, {"x": [3.0, 4.0, 5.0, 0.0, 0.0, 0.0]})["y"] == [3.0, 8.0, 5.0]
+
+
+def test_a_blank_array_is_not_cleared() -> None:
+    def filled(x: Any) -> dict[str, Any]:
+        result = blank(6)
+
+        def put(k: Any, carry: tuple[()]) -> tuple[()]:
+            result[k] = x[k] + 1.0
+            return carry
+
+        loop(6, put, ())
+        return {"y": result}
+
+    program = rolled(filled)
+    assert [b.cleared for b in program.of_role("output")] == [False]
+    assert evaluate(program, {"x": [1.0] * 6})["y"] == [2.0] * 6
+    assert list(filled([1.0] * 6)["y"]) == [2.0] * 6
 
 
 def test_rows_of_no_width_and_of_no_count() -> None:

@@ -18,6 +18,7 @@ from bough.scalar import (
     Tally,
     activate,
     array,
+    blank,
     gather,
     gather_index,
     leaves,
@@ -142,8 +143,11 @@ class Twice(Control):
     def array(self, size: int) -> Any:
         return "array"
 
-    def rows(self, count: int, kinds: Any = None) -> Any:
-        return ("rows", kinds)
+    def blank(self, size: int) -> Any:
+        return "blank"
+
+    def rows(self, count: int, kinds: Any = None, order: Any = None) -> Any:
+        return ("rows", kinds, order)
 
 
 def test_the_active_control_answers() -> None:
@@ -153,7 +157,8 @@ def test_the_active_control_answers() -> None:
         table = Table("t", np.zeros(1))
         assert gather(table, 0) == gather_index(table, 0) == "gather"
         assert array(1) == "array"
-        assert rows(1, [0]) == ("rows", [0])
+        assert blank(1) == "blank"
+        assert rows(2, [0, 1], [1, 0]) == ("rows", [0, 1], [1, 0])
         with activate(Control()):
             assert visited(2) == (0, 1)
         assert visited(1) == (0, 0)
