@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from bough.program import Block, Const, Instruction, Loop, Program, Switch, walk
 from bough.program.ir import Apply, Load, boundary
+from bough.scalar import INDEX_OPS
 
 __all__ = ["Chunk", "LargeLoop", "LargeSwitch", "Plan", "Step", "make_plan", "until_done"]
 
@@ -178,8 +179,13 @@ def until_done(x: Loop) -> tuple[Block, Block]:
 
 
 def _weight(x: Instruction) -> int:
+    """Number of instructions, those inside blocks included; constants and indices become parts of others."""
     inner = (x.body,) if isinstance(x, Loop) else x.branches if isinstance(x, Switch) else ()
-    return 1 + sum(1 for block in inner for _ in walk(block))
+    return _counts(x) + sum(_counts(y) for block in inner for y in walk(block))
+
+
+def _counts(x: Instruction) -> bool:
+    return not (isinstance(x, Const) or (isinstance(x, Apply) and x.op in INDEX_OPS))
 
 
 def _steps(block: Block, chunks: list[Chunk]) -> list[Step]:
