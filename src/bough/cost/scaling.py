@@ -70,6 +70,7 @@ def _factor_and_solve(made: Experiment, seconds: float) -> dict[str, float]:
     """Microseconds of factor and solve, and what of it the memory for their results takes."""
     b = np.concatenate([made.force, made.c])
     factor = ldlt(made.system, made.mass, made.jacobian)
+    factor.solve(b)  # as ldlt before it, compiles what is not compiled yet
     ways: dict[str, Way] = {
         "factor": partial(ldlt, made.system, made.mass, made.jacobian),
         "solve": partial(factor.solve, b),
