@@ -108,7 +108,7 @@ def _measured(made: dict[str, Experiment]) -> tuple[Table, Table]:
     notes = (
         "dense: A = J M⁻¹ Jᵀ by BLAS, Cholesky by LAPACK; with contacts A goes to bough.pivoting.",
         "SuperLU: H, the best of three orders, its own two and that of bough. QDLDL: H in the order of bough, to which",
-        "it adds its own. CHOLMOD: the better of LDLᵀ of H in the order of bough, without which it would meet pivots",
+        "it adds its own. CHOLMOD: the better of LDLᵀ of H in the order of bough, since in its own it may meet pivots",
         "of zero, and LLᵀ of A in its own. Nobody is charged for assembling H or A, nor for analysing it.",
         "A batch has different numbers in each state. What is not installed, or fails, has no figure.",
     )
