@@ -27,23 +27,12 @@ from bough.errors import (
     UnknownNameError,
 )
 from bough.kernel import cache
-from bough.kernel.anticipation import Anticipated, anticipate
-from bough.kernel.assembly import assemble, consistent_velocity, onto_constraints
 from bough.kernel.compile import get_backend, set_backend
-from bough.kernel.complementarity import Solution, Swept, complementarity_residual, gauss_seidel, pivoting
 from bough.kernel.configuration import difference, integrate, interpolate, neutral, random
-from bough.kernel.constrained import (
-    ConstrainedMotion,
-    constrained_dynamics,
-    constrained_motion,
-    constraint_bias,
-    constraint_errors,
-    constraint_jacobian,
-    loop_configurations,
-    loop_jacobian,
-)
-from bough.kernel.contact import contact_dynamics, contact_impulses, contact_step, contact_velocities
-from bough.kernel.contact_kinematics import contact_axes, contact_bias, contact_jacobian
+from bough.kernel.contact.complementarity import Solution, Swept, complementarity_residual, gauss_seidel, pivoting
+from bough.kernel.contact.kinematics import contact_axes, contact_bias, contact_jacobian
+from bough.kernel.contact.motion import contact_dynamics, contact_impulses, contact_step, contact_velocities
+from bough.kernel.contact.scene import ContactMotion
 from bough.kernel.counting import count
 from bough.kernel.dynamics import (
     aba,
@@ -77,8 +66,22 @@ from bough.kernel.kinematics import (
     velocities,
 )
 from bough.kernel.layouts import from_drake, from_mujoco, from_pinocchio, to_drake, to_mujoco, to_pinocchio
-from bough.kernel.linkage import Linkage, LinkageTerms, LinkedMotion
-from bough.kernel.maximal import (
+from bough.kernel.loops.assembly import assemble, consistent_velocity, onto_constraints
+from bough.kernel.loops.constrained import (
+    ConstrainedMotion,
+    constrained_dynamics,
+    constrained_motion,
+    constraint_bias,
+    constraint_errors,
+    constraint_jacobian,
+    loop_configurations,
+    loop_jacobian,
+)
+from bough.kernel.loops.reactions import ConstrainedReactions, constrained_reactions
+from bough.kernel.maximal.anticipation import Anticipated, anticipate
+from bough.kernel.maximal.linkage import Linkage
+from bough.kernel.maximal.linkage_motion import LinkageTerms, LinkedMotion
+from bough.kernel.maximal.models import (
     Maximal,
     MaximalLoops,
     joint_accelerations,
@@ -90,10 +93,8 @@ from bough.kernel.maximal import (
     maximal_loops,
     reaction_multipliers,
 )
-from bough.kernel.multipliers import SystemFactor, ldlt, multipliers
-from bough.kernel.reactions import ConstrainedReactions, constrained_reactions
+from bough.kernel.maximal.multipliers import SystemFactor, ldlt, multipliers
 from bough.kernel.rerooting import rerooting
-from bough.kernel.scene import ContactMotion
 from bough.kernel.spanning import spanning
 from bough.kernel.treematrix import TreeMatrix
 from bough.lagrange import Auxiliary, System, bodies, constraints

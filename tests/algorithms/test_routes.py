@@ -15,9 +15,9 @@ import pytest
 
 import bough
 from bough.algorithms.touching import Touching
-from bough.kernel import specs_maximal
 from bough.kernel.run import mechanism, options, program
 from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, SPECS, Options
+from bough.kernel.specs import maximal as specs_maximal
 from bough.lagrange.joints import constraint_system
 from bough.program import Const, Program, count, evaluate, trace, walk
 from closeness import assert_close

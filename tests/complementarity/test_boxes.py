@@ -13,7 +13,7 @@ from scipy.optimize import lsq_linear
 from bough.complementarity import Conditions
 from bough.errors import ShapeError
 from bough.kernel.compile import set_backend
-from bough.kernel.complementarity import complementarity_residual, gauss_seidel, pivoting
+from bough.kernel.contact.complementarity import complementarity_residual, gauss_seidel, pivoting
 from contact_problems import Problem, all_solutions, velocities
 
 INF = np.inf

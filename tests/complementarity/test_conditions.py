@@ -9,7 +9,7 @@ import pytest
 
 from bough.complementarity import Conditions
 from bough.errors import ModelError, UnknownNameError
-from bough.kernel.complementarity import complementarity_residual
+from bough.kernel.contact.complementarity import complementarity_residual
 
 
 def test_conditions_are_put_together() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from bough.complementarity import Conditions, principal
 from bough.kernel import compile
-from bough.kernel.complementarity import complementarity_residual, gauss_seidel, pivoting
+from bough.kernel.contact.complementarity import complementarity_residual, gauss_seidel, pivoting
 from contact_problems import GRAVITY, Problem, by_conditions, random_problem, rod, stack
 
 

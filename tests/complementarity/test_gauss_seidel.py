@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bough.complementarity import Conditions
 from bough.errors import FiniteError, ShapeError
 from bough.kernel import compile
-from bough.kernel.complementarity import complementarity_residual, gauss_seidel, pivoting
+from bough.kernel.contact.complementarity import complementarity_residual, gauss_seidel, pivoting
 from contact_problems import GRAVITY, incline, stack, velocities
 
 

@@ -19,10 +19,10 @@ from bough.cost.scaling import scaling
 from bough.cost.solvers import SOLVERS, SPARSE, Way
 from bough.cost.timing import interleaved
 from bough.errors import BoughError
-from bough.kernel.anticipation import anticipate
 from bough.kernel.border import FloatArray
-from bough.kernel.complementarity import pivoting
-from bough.kernel.multipliers import ldlt, multipliers
+from bough.kernel.contact.complementarity import pivoting
+from bough.kernel.maximal.anticipation import anticipate
+from bough.kernel.maximal.multipliers import ldlt, multipliers
 from bough.lagrange import System
 from bough.scalar import Count, Counted, Tally
 

@@ -13,7 +13,7 @@ from bough.cost.experiments import Experiment, experiment
 from bough.cost.report import Panels, Points, Table
 from bough.cost.solvers import SPARSE, Way, dense
 from bough.cost.timing import interleaved
-from bough.kernel.multipliers import ldlt
+from bough.kernel.maximal.multipliers import ldlt
 from bough.tree import Tree, named
 
 __all__ = ["SHAPES", "scaling"]

@@ -17,7 +17,7 @@ from bough.complementarity import Conditions
 from bough.cost.experiments import Experiment, kkt
 from bough.errors import BoughError
 from bough.kernel.border import FloatArray
-from bough.kernel.complementarity import pivoting
+from bough.kernel.contact.complementarity import pivoting
 
 __all__ = ["SOLVERS", "SPARSE", "Way", "cholmod", "dense", "qdldl", "superlu"]
 

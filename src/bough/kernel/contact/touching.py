@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from bough.algorithms.contacts import AXES
 from bough.complementarity import Conditions
-from bough.kernel.complementarity import complementarity_residual, gauss_seidel, pivoting
-from bough.kernel.limits import LimitSides
+from bough.kernel.contact.complementarity import complementarity_residual, gauss_seidel, pivoting
+from bough.kernel.contact.limits import LimitSides
 
 __all__ = ["OneSided", "Problem", "Settled", "Solver", "settled"]
 

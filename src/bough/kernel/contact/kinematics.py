@@ -12,9 +12,9 @@ from bough.algorithms.touching import Touching
 from bough.backends import Kernel
 from bough.kernel.border import FloatArray, as_floats, call, require_finite
 from bough.kernel.compile import get_backend, kernel
+from bough.kernel.contact.scene import read_place, require_contacts, require_unit
 from bough.kernel.run import run
-from bough.kernel.scene import read_place, require_contacts, require_unit
-from bough.kernel.spec import Options
+from bough.kernel.specs.spec import Options
 from bough.model import Contacts, Model
 from bough.scalar import Array, Scalar
 from bough.spatial import Vector

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bough.algorithms.contacts import AXES, Place, contact_terms
 from bough.algorithms.touching import applied_force, row_counts, touching
 from bough.kernel.border import Shape
-from bough.kernel.spec import Options, Outputs, Spec
+from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.model import Mechanism, Model
 from bough.scalar import Array
 

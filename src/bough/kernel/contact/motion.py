@@ -10,9 +10,7 @@ from numpy.typing import ArrayLike
 from bough.algorithms.contacts import AXES
 from bough.errors import ModelError
 from bough.kernel.border import FloatArray
-from bough.kernel.constrained import TIME_CONSTANT, stabilisation
-from bough.kernel.run import read
-from bough.kernel.scene import (
+from bough.kernel.contact.scene import (
     TOUCHING,
     Case,
     ContactMotion,
@@ -21,7 +19,9 @@ from bough.kernel.scene import (
     flat,
     per_contact,
 )
-from bough.kernel.touching import OneSided, Settled
+from bough.kernel.contact.touching import OneSided, Settled
+from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
+from bough.kernel.run import read
 from bough.model import Contacts, Model
 
 __all__ = [

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bough.complementarity import Conditions
 from bough.kernel.border import FloatArray
-from bough.kernel.complementarity import pivoting
+from bough.kernel.contact.complementarity import pivoting
 from bough.lagrange.layout import Layout
 
 __all__ = ["equality_forces", "one_sided_forces"]

@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import AssemblyError, FiniteError, ModelError, ShapeError, SingularError, UnknownNameError
 from bough.kernel.border import FloatArray
-from bough.kernel.constrained import TIME_CONSTANT, stabilisation
-from bough.kernel.linkage_models import from_placements, parts_of, to_placements
-from bough.kernel.linkage_programs import Found, read_state, run_errors, run_integrate, run_terms, solve, straight
-from bough.lagrange import Auxiliary, System
+from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
+from bough.kernel.maximal.linkage_models import from_placements, parts_of, to_placements
+from bough.kernel.maximal.linkage_motion import LinkageTerms, LinkedMotion
+from bough.kernel.maximal.linkage_programs import (
+    Found,
+    read_state,
+    run_errors,
+    run_integrate,
+    run_terms,
+    solve,
+    straight,
+)
 from bough.lagrange.bodies import Body
 from bough.lagrange.constraints import Constraint
 from bough.lagrange.description import read_layout
@@ -24,53 +31,10 @@ from bough.lagrange.linkage import Level
 from bough.model import BASE, Model
 from bough.model.arguments import require_name
 
-__all__ = ["Linkage", "LinkageTerms", "LinkedMotion"]
+__all__ = ["Linkage"]
 
 STEPS = 50
 """Newton steps after which a projection gives up."""
-
-
-class LinkedMotion(NamedTuple):
-    """How the bodies of a linkage move, and what holds them.
-
-    Attributes
-    ----------
-    motion
-        Accelerations or velocities of the bodies (..., nv), one body after the other.
-    multipliers
-        Forces or impulses of the constraints (..., nc), in the order in which they were added; N or N m, times s for
-        impulses, for rows in m or rad. The constraints act on the bodies with Jᵀ times these.
-    conflicts
-        Names of constraints that cannot be met in some state, because others contradict them. They are met in the
-        sense of least squares.
-    """
-
-    motion: FloatArray
-    multipliers: FloatArray
-    conflicts: tuple[str, ...]
-
-
-class LinkageTerms(NamedTuple):
-    """M v̇ = Jᵀ λ + force and J v̇ + c = 0 of a linkage: the first five are the arguments of `multipliers`.
-
-    Attributes
-    ----------
-    system
-        The bodies and the primary constraints, in the order of ``linkage.primary``.
-    mass, jacobian, force, c
-        Their blocks and numbers, as `multipliers` and `ldlt` take them.
-    auxiliary, auxiliary_jacobian, auxiliary_c
-        The auxiliary constraints, in the order of ``linkage.auxiliary``, as `anticipate` takes them.
-    """
-
-    system: System
-    mass: FloatArray
-    jacobian: FloatArray
-    force: FloatArray
-    c: FloatArray
-    auxiliary: Auxiliary
-    auxiliary_jacobian: FloatArray
-    auxiliary_c: FloatArray
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)

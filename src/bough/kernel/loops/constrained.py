@@ -14,9 +14,9 @@ from bough.algorithms.loops import row_groups
 from bough.errors import ModelError, SingularError, UnknownNameError
 from bough.kernel.border import FloatArray, write_out
 from bough.kernel.dynamics import bias_forces, crba, forward_dynamics
-from bough.kernel.regular import light, made_regular, massless
+from bough.kernel.loops.regular import light, made_regular, massless
+from bough.kernel.loops.saddle import Nearest, nearest, whole_system
 from bough.kernel.run import NO_CALLS, mechanism, read, require_model, run
-from bough.kernel.saddle import Nearest, nearest, whole_system
 from bough.kernel.specs import Options
 from bough.model import Model
 

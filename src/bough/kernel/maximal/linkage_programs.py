@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough.backends import Kernel, Plain
 from bough.errors import FiniteError, SingularError
-from bough.kernel.anticipation import anticipate
 from bough.kernel.border import FloatArray, as_floats, call, many, require_finite
 from bough.kernel.compile import get_backend, kernel
-from bough.kernel.linkage_forces import equality_forces, one_sided_forces
-from bough.kernel.multipliers import SUSPECT, SystemFactor, ldlt
+from bough.kernel.maximal.anticipation import anticipate
+from bough.kernel.maximal.linkage_forces import equality_forces, one_sided_forces
+from bough.kernel.maximal.multipliers import SUSPECT, SystemFactor, ldlt
 from bough.lagrange import linkage
 from bough.lagrange.layout import Layout
 from bough.lagrange.linkage import Level

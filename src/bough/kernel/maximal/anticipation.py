@@ -13,7 +13,7 @@ from bough.backends import Kernel, Plain
 from bough.errors import ModelError
 from bough.kernel.border import FloatArray, as_floats, call, many, require_finite
 from bough.kernel.compile import get_backend, kernel
-from bough.kernel.multipliers import SystemFactor
+from bough.kernel.maximal.multipliers import SystemFactor
 from bough.lagrange import Auxiliary
 from bough.scalar import Array
 

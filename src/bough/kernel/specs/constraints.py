@@ -6,7 +6,7 @@ from bough.algorithms.closed_loops import constrained_dynamics, onto_constraints
 from bough.algorithms.loops import constraint_terms, loop_motions
 from bough.algorithms.reactions import constrained_reactions
 from bough.kernel.border import Shape
-from bough.kernel.spec import Options, Outputs, Spec
+from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.model import Mechanism, Model
 from bough.scalar import Array
 

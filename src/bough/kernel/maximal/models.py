@@ -12,9 +12,9 @@ from bough.errors import ModelError, SingularError
 from bough.kernel.border import FloatArray
 from bough.kernel.compile import NO_CALLS
 from bough.kernel.configuration import neutral
-from bough.kernel.constrained import TIME_CONSTANT, stabilisation
+from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
 from bough.kernel.run import require_model, run
-from bough.kernel.spec import Options
+from bough.kernel.specs.spec import Options
 from bough.lagrange import Auxiliary, System, joints
 from bough.lagrange.joints import constraint_system
 from bough.lagrange.loops import loop_system

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bough.kernel.border import Shape
-from bough.kernel.spec import Options, Outputs, Spec
+from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.lagrange import conversions, joints, loops
 from bough.model import Mechanism, Model
 from bough.scalar import Array

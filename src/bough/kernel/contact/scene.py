@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 from bough.algorithms.touching import Touching, row_counts
 from bough.errors import FiniteError, ModelError, ShapeError, UnknownNameError
 from bough.kernel.border import FloatArray, as_floats
-from bough.kernel.limits import limit_sides, limited_coordinates
+from bough.kernel.contact.limits import limit_sides, limited_coordinates
+from bough.kernel.contact.touching import OneSided, Problem, Settled, Solver, settled
 from bough.kernel.run import read, require_model, run
-from bough.kernel.spec import Options
-from bough.kernel.touching import OneSided, Problem, Settled, Solver, settled
+from bough.kernel.specs.spec import Options
 from bough.model import Contacts, Model
 
 __all__ = ["ContactMotion", "Scene", "SolverName"]

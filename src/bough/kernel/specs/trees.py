@@ -1,4 +1,4 @@
-"""What each algorithm takes and gives: one row per algorithm, for running it and for counting it."""
+"""The algorithms on trees: a row each."""
 
 from __future__ import annotations
 
@@ -22,18 +22,14 @@ from bough.algorithms.momentum import (
 from bough.algorithms.operational_space import operational_space_inertia, operational_space_inverse
 from bough.algorithms.passive import passive_forces
 from bough.algorithms.rnea import ZEROS, rnea
-from bough.errors import UnknownNameError
 from bough.factor import dense
 from bough.kernel.border import Shape
-from bough.kernel.spec import OPTIONAL, Options, Outputs, Spec
-from bough.kernel.specs_constraints import CONSTRAINTS
-from bough.kernel.specs_contact import CONTACT
-from bough.kernel.specs_maximal import MAXIMAL
+from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.model import Frame, Mechanism, Model
 from bough.scalar import Array
 from bough.spatial import ZERO
 
-__all__ = ["NEED_CONTACTS", "NEED_FRAMES", "OPTIONAL", "SPECS", "Options", "Spec", "spec"]
+__all__ = ["TREES"]
 
 
 def _rows(model: Model, o: Options) -> int:
@@ -86,7 +82,7 @@ def _packed_jacobian(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     return {"J": [J[row * m.model.nv + k] for row in range(6) for k in columns]}
 
 
-_ROWS = (
+TREES = (
     Spec(
         "placements",
         ("q",),
@@ -236,20 +232,4 @@ _ROWS = (
         lambda model, o: {"q": (model.nq,)},
         lambda m, o, x: {"q": interpolate(m, x["q0"], x["q1"], x["t"])},
     ),
-    *CONSTRAINTS,
-    *MAXIMAL,
-    *CONTACT,
 )
-
-SPECS: dict[str, Spec] = {row.name: row for row in _ROWS}
-
-
-NEED_FRAMES = ("jacobian", "jacobian_packed", "jacobian_rate", "operational_space_inertia", "operational_space_inverse")
-NEED_CONTACTS = tuple(row.name for row in CONTACT)
-
-
-def spec(name: str) -> Spec:
-    """The row of an algorithm."""
-    if name not in SPECS:
-        raise UnknownNameError("algorithm", name, SPECS)
-    return SPECS[name]

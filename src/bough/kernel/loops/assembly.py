@@ -11,11 +11,11 @@ from bough.algorithms.loops import row_groups
 from bough.errors import AssemblyError, SingularError
 from bough.kernel.border import FloatArray, write_out
 from bough.kernel.configuration import integrate
-from bough.kernel.constrained import LARGEST, all_single, constraint_errors, constraint_jacobian
 from bough.kernel.dynamics import crba
-from bough.kernel.regular import made_regular, massless
+from bough.kernel.loops.constrained import LARGEST, all_single, constraint_errors, constraint_jacobian
+from bough.kernel.loops.regular import made_regular, massless
+from bough.kernel.loops.saddle import nearest
 from bough.kernel.run import NO_CALLS, mechanism, read, run
-from bough.kernel.saddle import nearest
 from bough.model import Model
 
 __all__ = ["assemble", "consistent_velocity", "onto_constraints"]

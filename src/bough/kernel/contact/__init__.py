@@ -1,0 +1,1 @@
+"""Contact, limits and complementarity: the public functions, from kinematics to forces."""

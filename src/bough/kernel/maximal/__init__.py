@@ -1,0 +1,1 @@
+"""Maximal coordinates: systems, auxiliary constraints, models and linkages; the public functions."""

@@ -1,0 +1,53 @@
+"""What a linkage answers with."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from bough.kernel.border import FloatArray
+from bough.lagrange import Auxiliary, System
+
+__all__ = ["LinkageTerms", "LinkedMotion"]
+
+
+class LinkedMotion(NamedTuple):
+    """How the bodies of a linkage move, and what holds them.
+
+    Attributes
+    ----------
+    motion
+        Accelerations or velocities of the bodies (..., nv), one body after the other.
+    multipliers
+        Forces or impulses of the constraints (..., nc), in the order in which they were added; N or N m, times s for
+        impulses, for rows in m or rad. The constraints act on the bodies with Jᵀ times these.
+    conflicts
+        Names of constraints that cannot be met in some state, because others contradict them. They are met in the
+        sense of least squares.
+    """
+
+    motion: FloatArray
+    multipliers: FloatArray
+    conflicts: tuple[str, ...]
+
+
+class LinkageTerms(NamedTuple):
+    """M v̇ = Jᵀ λ + force and J v̇ + c = 0 of a linkage: the first five are the arguments of `multipliers`.
+
+    Attributes
+    ----------
+    system
+        The bodies and the primary constraints, in the order of ``linkage.primary``.
+    mass, jacobian, force, c
+        Their blocks and numbers, as `multipliers` and `ldlt` take them.
+    auxiliary, auxiliary_jacobian, auxiliary_c
+        The auxiliary constraints, in the order of ``linkage.auxiliary``, as `anticipate` takes them.
+    """
+
+    system: System
+    mass: FloatArray
+    jacobian: FloatArray
+    force: FloatArray
+    c: FloatArray
+    auxiliary: Auxiliary
+    auxiliary_jacobian: FloatArray
+    auxiliary_c: FloatArray

@@ -1,0 +1,22 @@
+"""What each algorithm takes and gives: one row per algorithm, for running it and for counting it."""
+
+from bough.errors import UnknownNameError
+from bough.kernel.specs.constraints import CONSTRAINTS
+from bough.kernel.specs.contact import CONTACT
+from bough.kernel.specs.maximal import MAXIMAL
+from bough.kernel.specs.spec import OPTIONAL, Options, Spec
+from bough.kernel.specs.trees import TREES
+
+__all__ = ["NEED_CONTACTS", "NEED_FRAMES", "OPTIONAL", "SPECS", "Options", "Spec", "spec"]
+
+SPECS: dict[str, Spec] = {row.name: row for row in (*TREES, *CONSTRAINTS, *MAXIMAL, *CONTACT)}
+
+NEED_FRAMES = ("jacobian", "jacobian_packed", "jacobian_rate", "operational_space_inertia", "operational_space_inverse")
+NEED_CONTACTS = tuple(row.name for row in CONTACT)
+
+
+def spec(name: str) -> Spec:
+    """The row of an algorithm."""
+    if name not in SPECS:
+        raise UnknownNameError("algorithm", name, SPECS)
+    return SPECS[name]
