@@ -79,8 +79,6 @@ from bough.kernel.loops.constrained import (
 )
 from bough.kernel.loops.reactions import ConstrainedReactions, constrained_reactions
 from bough.kernel.maximal.anticipation import Anticipated, anticipate
-from bough.kernel.maximal.linkage import Linkage
-from bough.kernel.maximal.linkage_motion import LinkageTerms, LinkedMotion
 from bough.kernel.maximal.models import (
     Maximal,
     MaximalLoops,
@@ -97,7 +95,7 @@ from bough.kernel.maximal.multipliers import SystemFactor, ldlt, multipliers
 from bough.kernel.rerooting import rerooting
 from bough.kernel.spanning import spanning
 from bough.kernel.treematrix import TreeMatrix
-from bough.lagrange import Auxiliary, System, bodies, constraints
+from bough.lagrange import Auxiliary, System
 from bough.model import (
     Builder,
     Contacts,
@@ -130,6 +128,9 @@ if TYPE_CHECKING:
     from bough.cost.info import info
     from bough.formats.load import load, problems
     from bough.formats.save import save
+    from bough.kernel.maximal.linkage import Linkage
+    from bough.kernel.maximal.linkage_motion import LinkageTerms, LinkedMotion
+    from bough.lagrange import bodies, constraints
 
 __all__ = [
     "Anticipated",
@@ -303,6 +304,23 @@ def __getattr__(name: str) -> Any:
         from bough.algorithms.global_forms import global_form
 
         return global_form
+    if name == "Linkage":
+        from bough.kernel.maximal.linkage import Linkage
+
+        return Linkage
+    if name in ("LinkageTerms", "LinkedMotion"):
+        from bough.kernel.maximal import linkage_motion
+
+        return getattr(linkage_motion, name)
+    if name == "bodies":
+        return import_module("bough.lagrange.bodies")
+    if name == "constraints":
+        return import_module("bough.lagrange.constraints")
     if name == "robots":
         return import_module("bough.robots")
     raise AttributeError(f"module 'bough' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """All names, those not loaded yet among them."""
+    return sorted({*globals(), *__all__})

@@ -42,7 +42,7 @@ def in_full(auxiliary: bough.Auxiliary, blocks: Floats) -> Floats:
 @pytest.mark.parametrize("bodies", [1, 2, 3, 8, 30])
 @pytest.mark.parametrize("workless", [True, False])
 def test_response_is_that_of_the_whole_matrix(bodies: int, workless: bool, rng: np.random.Generator) -> None:
-    for _ in range(5):
+    for _ in range(5 if bodies < 10 else 1):
         system = random_system(rng, bodies)
         auxiliary = random_auxiliary(system, rng, 4)
         mass, jacobian = random_blocks(system, rng)

@@ -1,11 +1,8 @@
 """Linear-time dynamics with Lagrange multipliers, in maximal coordinates (Baraff 1996)."""
 
-from bough.lagrange import bodies, constraints
 from bough.lagrange.anticipation import anticipation, moved
 from bough.lagrange.auxiliary import Auxiliary
 from bough.lagrange.factor import factor, multipliers, solve
 from bough.lagrange.system import System
 
-__all__ = [
-    "Auxiliary", "System", "anticipation", "bodies", "constraints", "factor", "moved", "multipliers", "solve",
-]  # fmt: skip
+__all__ = ["Auxiliary", "System", "anticipation", "factor", "moved", "multipliers", "solve"]
