@@ -13,6 +13,7 @@ import pinocchio as pin
 import pytest
 
 import bough
+from bough.kernel.loops.constrained import multipliers_pay
 from closeness import assert_close, relative_error
 from mechanisms import LEG, closed, delta_robot, energy, four_bar, roll, scissor_lift, stewart_platform
 from pinocchio_twin import Twin
@@ -186,7 +187,7 @@ def test_a_scissor_lift_moves_as_by_its_one_angle() -> None:
         assert np.isclose(a[0], -s * want - c * rate**2, rtol=1e-9)
 
 
-def test_a_taller_lift_is_left_to_the_rank_test() -> None:
+def test_a_taller_lift_has_programs_with_loops() -> None:
     model = scissor_lift(10)
     q = bough.neutral(model)
     for entry in model.joints:
@@ -200,6 +201,22 @@ def test_a_taller_lift_is_left_to_the_rank_test() -> None:
     near, _ = bough.onto_constraints(model, off, none)
     assert np.abs(bough.constraint_errors(model, near)).max() < 1e-6
     assert_close(bough.constrained_dynamics(model, q, none, none), motion.acceleration, 1e-9)
+    assert_close(bough.constrained_dynamics(model, q, none, none, method="multipliers"), motion.acceleration, 1e-9)
+
+
+def test_auto_counts_what_either_method_has_to_do() -> None:
+    """Where each loop brings its bodies multipliers pay, and not where many rows hold one body."""
+    assert multipliers_pay(scissor_lift(2))
+    assert multipliers_pay(scissor_lift(40))
+    b = bough.Builder("held often")
+    b.add("block", bough.Free(), mass=1.0, inertia=0.1)
+    for k in range(100):
+        b.loop(f"weld {k}", bough.Fixed(), "world", "block")
+    model = b.build()
+    assert not multipliers_pay(model)
+    assert_close(
+        bough.constrained_dynamics(model, bough.neutral(model), np.zeros(6), np.ones(6)), np.zeros(6), 1e-9, scale=9.81
+    )
 
 
 def held_stewart(turns: Any) -> tuple[bough.Model, Any]:

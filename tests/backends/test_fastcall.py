@@ -13,8 +13,12 @@ import numpy as np
 import pytest
 
 import bough
+from bough.backends import Plain
+from bough.backends.llvm import Real, compile_program
 from bough.backends.llvm.arrays import layout
+from bough.errors import ProgramError
 from bough.kernel import compile
+from bough.program import trace
 
 CALLS: dict[str, Callable[..., Any]] = {
     "rnea": bough.rnea,
@@ -149,3 +153,10 @@ def test_another_back_end_forgets_them(model: bough.Model) -> None:
     assert not model.calls
     bough.rnea(model, *state(model))
     assert not model.calls
+
+
+def test_calls_with_arrays_of_other_sizes_are_not_compiled() -> None:
+    """They would write beyond the end of the result."""
+    program = trace("f", lambda x: {"y": [x[0], x[1]]}, {"x": 2})
+    with pytest.raises(ProgramError, match=r"calls of 'f' take arrays of \[2, 1\] numbers, expected \[2, 2\]"):
+        compile_program(program, Real("double", 1), Plain(((2,), (1,))))

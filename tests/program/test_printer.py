@@ -51,8 +51,8 @@ def test_loops_and_switches() -> None:
 program blocks
   input x: float[2]
   output y: float[2]
-  table choice: int[2]
   output total: float[1]
+  table choice: int[2]
   %0 = 2
   %1 = 0.0
   loop %2 < %0 downwards carrying %3 from %1 until %5

@@ -11,7 +11,7 @@ import pytest
 from bough.backends import ReferenceKernel
 from bough.program import Apply, Loop, Program, Store, Switch, evaluate, simplify, trace, walk
 from bough.program.evaluate import Evaluator
-from bough.scalar import INDEX_OPS, OPS, array, loop, rows
+from bough.scalar import INDEX_OPS, OPS, Array, array, loop, rows
 from conformance import CASES, every_operation, newton_sqrt, sample
 
 STATES = 40
@@ -190,3 +190,18 @@ def test_values_are_dropped_after_their_last_use() -> None:
     rules = {"mul": lambda a, b: Alive(), "add": lambda a, b: Alive()}
     Evaluator(program, rules, all_done=bool).run({"x": [Alive()], "y": [0.0]})
     assert 2 <= most <= 5
+
+
+@pytest.mark.parametrize("rolled", [False, True])
+def test_outputs_come_in_the_order_they_are_returned_in(rolled: bool) -> None:
+    """Whatever is made first: calls straight from Python take the first output for the result."""
+
+    def function(x: Array) -> dict[str, Any]:
+        later, first = array(3), array(2)
+        for k in range(3):
+            later[k] = x[k] * 2.0
+        first[0], first[1] = x[0], x[1]
+        return {"first": first, "plain": [x[2]], "later": later}
+
+    program = trace("f", function, {"x": 3}, rolled=rolled)
+    assert [b.name for b in program.buffers if b.role in ("input", "output")] == ["x", "first", "plain", "later"]

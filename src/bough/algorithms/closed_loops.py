@@ -35,13 +35,13 @@ CONFLICT = 1e-6
 class Small:
     """The solution of the small system: multipliers, and whether rank or agreement are in doubt."""
 
-    multipliers: list[Scalar]
+    multipliers: Array
     doubtful: Bool
 
 
 @dataclass(frozen=True)
 class Metric:
-    """L in the metric of M = Lₘᵀ D Lₘ: the rows of Yᵀ and of Z = D⁻¹ Y, and the lower triangle of A = Yᵀ Z.
+    """L in the metric of M = Lₘᵀ D Lₘ: Z = D⁻¹ Y, row by row of L, and A = Yᵀ Z, whose lower triangle is filled.
 
     `light` says whether some joint moves almost nothing that has inertia.
     """
@@ -49,13 +49,13 @@ class Metric:
     factor: Array
     D: Array
     light: Bool
-    Z: list[Array]
-    A: list[list[Scalar]]
+    Z: Array
+    A: Array
 
 
 def constrained_dynamics(
     m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None, rate: float, loop_tau: Array | None = None
-) -> tuple[Array, Array, list[Scalar]]:
+) -> tuple[Array, Array, Array]:
     """Accelerations, pivots, multipliers.
 
     Behind the pivots of M stands one more number: negative where the answer is in doubt, and else no verdict. `rate` is
@@ -69,8 +69,10 @@ def constrained_dynamics(
         B, count = loop_motions(m, q)[1], sum(c.joint.nv for c in m.model.loops)
         drives = loop_drives(m, B, [loop_tau[k] for k in range(count)])
     w = solve_Lt(tree, metric.factor, _filled(n, lambda k: tau[k] + drives[k] - C[k]), unit=True)
-    aims = [wanted(terms, r, rate) for r in range(len(terms.errors))]
-    small = _solved(metric.A, aims, [_dot(z, w, n) for z in metric.Z], row_groups(m))
+    rows = len(terms.errors)
+    aims = [wanted(terms, r, rate) for r in range(rows)]
+    have = _filled(rows, lambda r: _dot(_Row(metric.Z, r, n), w, n))
+    small = _solved(metric.A, aims, have, row_groups(m))
     qdd = _moved(m, metric, small.multipliers, w)
     return qdd, _pivots(metric, n, small.doubtful), small.multipliers
 
@@ -82,7 +84,7 @@ def onto_constraints(m: Mechanism, q: Array, v: Array) -> tuple[Array, Array, Ar
     """
     n, groups = m.model.nv, row_groups(m)
     terms = constraint_terms(m, q, None)
-    metric, none = _metric(m, q, terms), [0.0] * len(groups)
+    metric, none = _metric(m, q, terms), array(len(groups))
     first = _solved(metric.A, [-e for e in terms.errors], none, groups)
     q = integrate(m, q, _moved(m, metric, first.multipliers))
     terms = constraint_terms(m, q, v)
@@ -94,26 +96,38 @@ def onto_constraints(m: Mechanism, q: Array, v: Array) -> tuple[Array, Array, Ar
 
 
 def _metric(m: Mechanism, q: Array, terms: Terms) -> Metric:
-    tree, rows = m.coupling.dof_tree, range(len(terms.errors))
+    tree, rows = m.coupling.dof_tree, len(terms.errors)
     n, M = tree.n, crba(m, q)
     factor = ltdl(tree, M)
     D, whole = diagonal(tree, factor), diagonal(tree, M)
     none: Scalar = 0.0
     light = loop(n, lambda k, count: count + select(whole[k] * LIGHT < D[k], 0.0, 1.0), none)
-    Y = [solve_Lt(tree, factor, _row(terms.matrix, r, n), unit=True) for r in rows]
-    Z = [_over(y, D, n) for y in Y]
-    return Metric(factor, D, light > 0.0, Z, [[_dot(Z[i], Y[j], n) for j in range(i + 1)] for i in rows])
+    Y, Z, A = array(rows * n), array(rows * n), array(rows * rows)
+
+    def row(r: Index, carry: tuple[()]) -> tuple[()]:
+        y = solve_Lt(tree, factor, _filled(n, lambda k: terms.matrix[r * n + k]), unit=True)
+
+        def entry(k: Index, carry: tuple[()]) -> tuple[()]:
+            Y[r * n + k], Z[r * n + k] = y[k], y[k] / D[k]
+            return carry
+
+        def other(j: Index, carry: tuple[()]) -> tuple[()]:
+            return _put(A, r * rows + j, _dot(_Row(Z, r, n), _Row(Y, j, n), n), carry)
+
+        return loop(r + 1, other, loop(n, entry, carry))
+
+    loop(rows, row, ())
+    return Metric(factor, D, light > 0.0, Z, A)
 
 
-def _moved(m: Mechanism, metric: Metric, multipliers: list[Scalar], w: Array = ZEROS) -> Array:
+def _moved(m: Mechanism, metric: Metric, multipliers: Array, w: Array = ZEROS) -> Array:
     """M⁻¹ Lᵀ λ, and the motion of other forces, given as w = Lₘ⁻ᵀ f."""
     tree, D = m.coupling.dof_tree, metric.D
+    n, rows = tree.n, len(row_groups(m))
 
     def forced(k: Index) -> Scalar:
-        total: Scalar = w[k] / D[k]
-        for z, multiplier in zip(metric.Z, multipliers, strict=True):
-            total = total + z[k] * multiplier
-        return total
+        start: Scalar = w[k] / D[k]
+        return loop(rows, lambda r, total: total + metric.Z[r * n + k] * multipliers[r], start)
 
     return solve_L(tree, metric.factor, _filled(tree.n, forced), unit=True)
 
@@ -132,37 +146,49 @@ def wanted(terms: Terms, row: int, rate: float) -> Scalar:
     return -(terms.bias[row] + terms.rates[row] * (2.0 * rate) + terms.errors[row] * (rate * rate))
 
 
-def _solved(A: list[list[Scalar]], c: Sequence[Scalar], have: Sequence[Scalar], groups: Sequence[int]) -> Small:
-    """A λ = c - have by LDLᵀ from the first row on; A by its lower triangle. Dependent rows are left out."""
-    n = len(A)
-    sums: dict[int, Scalar] = {}
+def _solved(A: Array, c: Sequence[Scalar], have: Array, groups: Sequence[int]) -> Small:
+    """A λ = c - have by LDLᵀ from the first row on, in place; A by its lower triangle. Dependent rows are left out."""
+    n, sums = len(groups), {}  # type: int, dict[int, Scalar]
     for k, group in enumerate(groups):
-        sums[group] = sums.get(group, 0.0) + A[k][k]
-    whole = [sums[group] for group in groups]
-    b = [x - y for x, y in zip(c, have, strict=True)]
-    size: Scalar = 0.0
-    for x, y in zip(c, have, strict=True):
-        size = size + (x * x + y * y)
-    doubtful: Bool = False
-    inverse: list[Scalar] = []
-    A = [list(row) for row in A]
-    for k in range(n):
-        pivot = A[k][k]
-        left_out = pivot <= whole[k] * DEPENDENT
-        unclear = both(whole[k] * DEPENDENT < pivot, pivot < whole[k] * INDEPENDENT)
-        at_odds = both(left_out, size * CONFLICT**2 < b[k] * b[k])
-        doubtful = either(doubtful, either(unclear, at_odds))
-        inverse.append(select(left_out, 0.0, 1.0 / select(left_out, 1.0, pivot)))
-        for i in range(k + 1, n):
-            before, A[i][k] = A[i][k], A[i][k] * inverse[k]
-            for j in range(k + 1, i + 1):
-                A[i][j] = A[i][j] - before * A[j][k]
-            b[i] = b[i] - A[i][k] * b[k]
-    found = [value * factor for value, factor in zip(b, inverse, strict=True)]
-    for k in reversed(range(n)):
-        for j in range(k):
-            found[j] = found[j] - A[k][j] * found[k]
-    return Small(found, doubtful)
+        sums[group] = sums.get(group, 0.0) + A[k * (n + 1)]
+    whole, b, inverse, size = array(n), array(n), array(n), 0.0  # type: Array, Array, Array, Scalar
+    for k, group in enumerate(groups):
+        whole[k], b[k] = sums[group], c[k] - have[k]
+        size = size + (c[k] * c[k] + have[k] * have[k])
+
+    def eliminate(k: Index, doubts: Scalar) -> Scalar:
+        pivot, most, rest = A[k * (n + 1)], whole[k], b[k]
+        left_out = pivot <= most * DEPENDENT
+        unclear = both(most * DEPENDENT < pivot, pivot < most * INDEPENDENT)
+        at_odds = both(left_out, size * CONFLICT**2 < rest * rest)
+        factor = select(left_out, 0.0, 1.0 / select(left_out, 1.0, pivot))
+        inverse[k] = factor
+
+        def beyond(i: Index, carry: tuple[()]) -> tuple[()]:
+            row = i + (k + 1)
+            before = A[row * n + k]
+            share = before * factor
+            A[row * n + k] = share
+
+            def entry(j: Index, carry: tuple[()]) -> tuple[()]:
+                column = j + (k + 1)
+                return _put(A, row * n + column, A[row * n + column] - before * A[column * n + k], carry)
+
+            b[row] = b[row] - share * rest
+            return loop(i + 1, entry, carry)
+
+        loop(k * -1 + (n - 1), beyond, ())
+        return doubts + select(either(unclear, at_odds), 1.0, 0.0)
+
+    none: Scalar = 0.0
+    doubts = loop(n, eliminate, none)
+    found = _filled(n, lambda k: b[k] * inverse[k])
+
+    def substitute(k: Index, carry: tuple[()]) -> tuple[()]:
+        return loop(k, lambda j, carry: _put(found, j, found[j] - A[k * n + j] * found[k], carry), carry)
+
+    loop(n, substitute, (), reverse=True)
+    return Small(found, doubts > 0.0)
 
 
 def _put(to: Array, k: Index, value: Scalar, carry: tuple[()]) -> tuple[()]:
@@ -176,12 +202,18 @@ def _filled(n: int, entry: Callable[[Index], Scalar]) -> Array:
     return result
 
 
-def _row(matrix: Array, row: int, n: int) -> Array:
-    return _filled(n, lambda k: matrix[k + row * n])
+class _Row:
+    """One row of a matrix with n columns."""
 
+    def __init__(self, matrix: Array, row: Index, n: int) -> None:
+        self._matrix, self._start = matrix, row * n
 
-def _over(a: Array, b: Array, n: int) -> Array:
-    return _filled(n, lambda k: a[k] / b[k])
+    def __getitem__(self, k: Index) -> Scalar:
+        value: Scalar = self._matrix[self._start + k]
+        return value
+
+    def __setitem__(self, k: Index, value: Scalar) -> None:
+        self._matrix[self._start + k] = value
 
 
 def _dot(a: Array, b: Array, n: int) -> Scalar:

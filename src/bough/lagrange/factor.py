@@ -68,7 +68,7 @@ def multipliers(
     part: float | None = None,
 ) -> tuple[Array, Array]:
     """The solution x = [v̇, λ] of H x = [force, c], and the verdicts of `factor`, with one pass less than in turn."""
-    x = blank(system.nv + system.nc)  # before the verdicts: outputs of a program come in the order they are made in
+    x = blank(system.nv + system.nc)
     verdicts, sums = array(system.tree.n), array(system.sums_size)
 
     def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], tuple[Block, Block, Alone]]:

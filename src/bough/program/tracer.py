@@ -224,7 +224,9 @@ class Tracer(Control):
         names = {key: self._outputs.get(key, key) for key, b in self._buffers.items() if b.role in ("input", "output")}
         for key in self._buffers:
             names.setdefault(key, _unique(key, names.values()))
-        buffers = tuple(replace(b, name=names[key]) for key, b in self._buffers.items())
+        inputs = [key for key, b in self._buffers.items() if b.role == "input"]
+        order = dict.fromkeys((*inputs, *self._outputs, *self._buffers))  # outputs as the caller returned them
+        buffers = tuple(replace(self._buffers[key], name=names[key]) for key in order)
         return Program(name, buffers, _renamed(tuple(self._blocks[0]), names), tuple(self._kinds))
 
     # -- control ---------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ The form is a line of JSON that describes the buffers, then the tables, then the
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,6 +98,8 @@ def compile_program(program: Program, real: Real, plain: Plain | None = None, li
     With `plain`, also the function that calls it straight from Python. For one state, `limbs` that are built alike are
     computed in the lanes of vectors.
     """
+    if plain is not None:
+        _require_sizes(program, plain)
     if host().fuses:
         program = fuse(program)
     packed = Packed(program, {})
@@ -121,3 +124,11 @@ def compile_program(program: Program, real: Real, plain: Plain | None = None, li
     rolled = any(isinstance(x, Loop) for x in program.body)
     code = host().object_code(source, loops=rolled and real.lanes == 1)
     return Artifact(real, tuple(slots), space.size, space.spills, space.indices, fast, code)
+
+
+def _require_sizes(program: Program, plain: Plain) -> None:
+    """Refuse a call whose arrays would not be those of the program: it would write beyond their ends."""
+    given = [math.prod(shape) for shape in plain.shapes]
+    have = [b.size for b in (*program.of_role("input"), *program.of_role("output")[:1])]
+    if given != have:
+        raise ProgramError(f"calls of {program.name!r} take arrays of {given} numbers, expected {have}")

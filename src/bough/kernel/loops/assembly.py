@@ -12,7 +12,7 @@ from bough.errors import AssemblyError, SingularError
 from bough.kernel.border import FloatArray, write_out
 from bough.kernel.configuration import integrate
 from bough.kernel.dynamics import crba
-from bough.kernel.loops.constrained import LARGEST, all_single, constraint_errors, constraint_jacobian
+from bough.kernel.loops.constrained import all_single, constraint_errors, constraint_jacobian, multipliers_pay
 from bough.kernel.loops.regular import made_regular, massless
 from bough.kernel.loops.saddle import nearest
 from bough.kernel.run import NO_CALLS, mechanism, read, run
@@ -114,8 +114,8 @@ def onto_constraints(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = 
     """A state (..., nq), (..., nv) nearer to the constraints: q after one Newton step, and v as they allow there.
 
     Both steps are the shortest in the metric of the mass matrix. The error of q becomes its square, so that after a
-    step of an integrator one call brings the state back to rounding; far from the constraints see `assemble`. For up to
-    48 rows it is one compiled program, and costs about twice `constrained_dynamics`.
+    step of an integrator one call brings the state back to rounding; far from the constraints see `assemble`. It is
+    one compiled program and costs about twice `constrained_dynamics`, unless there are hundreds of rows.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def _projected(model: Model, q: FloatArray, v: FloatArray, check: bool) -> Float
     """The state after `onto_constraints`, q and v in one array."""
     batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     q, v = np.broadcast_to(q, (*batch, model.nq)), np.broadcast_to(v, (*batch, model.nv))
-    if len(model.constraint_names) > LARGEST:
+    if not multipliers_pay(model):
         return _projected_by_rank(model, q, v, check)
     try:
         results = run(model, "onto_constraints", {"q": q, "v": v}, check=check, call_as="onto_constraints")

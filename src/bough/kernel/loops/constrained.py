@@ -30,14 +30,16 @@ __all__ = [
     "constraint_jacobian",
     "loop_configurations",
     "loop_jacobian",
+    "multipliers_pay",
     "stabilisation",
 ]
 
 TIME_CONSTANT = 0.05
 """Seconds in which errors of constraints decay: e and ė follow ë + 2 ė/T + e/T² = 0, critically damped."""
 
-LARGEST = 48
-"""More rows than this, and "auto" takes LAPACK: straight-line code of rows³/6 multiply-adds would be too long."""
+MULTIPLIERS_NS, RANK_NS, RANK_CALL_NS = 1.6, 1.0, 1e6
+"""Nanoseconds for an operation of a program with loops, for one in LAPACK, and for the calls around it; measured once,
+on lifts of crossing bars with 60 to 200 rows."""
 
 Arrays: TypeAlias = dict[str, ArrayLike | None]
 """Arguments by name; those that may be left out are None then."""
@@ -116,7 +118,8 @@ def constrained_dynamics(
     method
         "multipliers": one compiled program, in which constraints that depend on others are left out; states where
         their pivots do not say so clearly are solved again as by "null_space". "null_space": by a rank test. "kkt": all
-        equations at once. "auto": by the number of constraints. (Methods 2, 3 and 1 of Featherstone & Orin 2000.)
+        equations at once. "auto": whichever of the first two has less to do, by counts. (Methods 2, 3 and
+        1 of Featherstone & Orin 2000.)
     loop_tau
         Forces of drives on the joints that close loops, one behind the other in the order of ``model.loops``
         (..., sum of nv); N or N m. They act as joint forces Bᵀ loop_tau, see `loop_jacobian`.
@@ -292,7 +295,17 @@ def _chosen(model: Model, method: object) -> str:
     require_model(model)
     if method != "auto":
         return method
-    return "multipliers" if len(model.constraint_names) <= LARGEST else "null_space"
+    return "multipliers" if multipliers_pay(model) else "null_space"
+
+
+def multipliers_pay(model: Model) -> bool:
+    """Whether multipliers take less time than a rank test, by the number of their operations.
+
+    With k rows and n velocities, L M⁻¹ Lᵀ takes k D₁ + k² n / 2 and its factor k³ / 6; a rank test some 4 k n² + n³.
+    """
+    k, n, D1 = len(model.constraint_names), model.nv, model.coupling.dof_tree.D1
+    operations = k * D1 + k * k * n / 2 + k**3 / 6
+    return operations * MULTIPLIERS_NS <= (4 * k * n * n + n**3) * RANK_NS + RANK_CALL_NS
 
 
 def stabilisation(time_constant: float) -> float:
