@@ -285,3 +285,10 @@ def test_limits_of_loops() -> None:
             model.with_loop("new", bough.Revolute("z"), "crank", "world", **wrong)
     with pytest.raises(bough.ModelError, match="'new': rest has a quaternion of length 2, expected 1"):
         model.with_loop("new", bough.Spherical(), "crank", "world", rest=1.0)
+
+
+def test_arguments_left_out_are_named() -> None:
+    model, q, v = closed("four-bar")
+    assert "1 constraints" in repr(model)
+    with pytest.raises(bough.ShapeError, match="tau is None, expected an array"):
+        bough.constrained_motion(model, q, v, None)  # type: ignore[arg-type]

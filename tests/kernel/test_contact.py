@@ -582,3 +582,12 @@ def test_other_wrong_arguments() -> None:
         bough.contact_dynamics(*scene.at_rest, scene.contacts)
     with pytest.raises(bough.FiniteError, match=r"v\[3\] is nan"):
         bough.contact_dynamics(scene.model, scene.q, [0, 0, 0, np.nan, 0, 0], np.zeros(6), *scene.touch)
+
+
+def test_no_contacts_may_be_empty_lists() -> None:
+    b = bough.Builder("ball")
+    b.add("ball", bough.Free(), mass=1.0, inertia=0.1)
+    model = b.build()
+    found = bough.contact_dynamics(model, bough.neutral(model), np.zeros(6), np.zeros(6), bough.Contacts([]), [], [])
+    np.testing.assert_allclose(found.motion, [0.0, 0.0, -9.81, 0.0, 0.0, 0.0])
+    assert found.forces.shape == (0, 3)

@@ -651,3 +651,11 @@ def mixed(copies: int) -> bough.Linkage:
         ties[f"rod {k}"] = (constraints.Distance(1.0, at=(0.2, 0.0, 0.1)), f"plate {k}", f"bead {k}")
         ties[f"string {k}"] = (constraints.Distance(0.5), f"bead {k}", f"other {k}")
     return bough.Linkage(parts, ties)
+
+
+def test_gravity_of_a_plane_has_two_numbers() -> None:
+    bead = bough.Linkage({"bead": bough.bodies.Particle(1.0, space=2)}, gravity=(0.0, -9.81))
+    assert bead.gravity == (0.0, -9.81, 0.0)
+    np.testing.assert_array_equal(bead.accelerations(np.zeros(2), np.zeros(2)).motion, [0.0, -9.81])
+    with pytest.raises(bough.ShapeError, match="x is None, expected an array"):
+        bead.accelerations(None, np.zeros(2))  # type: ignore[arg-type]

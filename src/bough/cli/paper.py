@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,8 @@ def register(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print the reports asked for."""
+    if set(options.name) & set(bough.paper.measured()):
+        print("measuring: this takes a minute or two", file=sys.stderr)
     reports = [bough.paper.report(name) for name in options.name if name != "all"]
     if not options.name or "all" in options.name:
         reports = [bough.paper.report(name) for name in bough.paper.names()]

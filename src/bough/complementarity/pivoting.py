@@ -30,6 +30,12 @@ ATTEMPTS = ((1e-9, 0), (1e-9, 10), (1e-10, 1), (1e-8, 1))
 """By how much the problems are shifted whose paths are tried in turn, so that ties are rare and what is met but for
 rounding counts as met (the answer is not shifted), and after how many pivots numbers are computed anew."""
 
+RAYS = 2
+"""If so many paths have ended in rays, there is no solution."""
+
+SMALL = 40
+"""Number of variables beyond which numbers are computed anew less often: it takes as long as many pivots."""
+
 NEAR = 1e-7
 """What differs by less from zero, in a problem of magnitude 1, may be zero."""
 
@@ -119,18 +125,23 @@ def _from_zero(
     return shifted, base, sign
 
 
-def _best(problem: Problem) -> tuple[Numbers, Numbers, Path, int]:
-    """The best forces of a few paths, by how much they fail, the path they come from, and all pivots."""
+def _best(problem: Problem, enough: float = EXACT) -> tuple[Numbers, Numbers, Path, int]:
+    """The best forces of a few paths, by how much they fail, the path they come from, and all pivots.
+
+    The first that fail by less than what is enough are taken.
+    """
     M, q = _complementarity(problem)
     found, pivots = [], 0
     for attempt, (shift, fresh) in enumerate(ATTEMPTS):
         spread = 1 + np.modf(np.arange(1, len(q) + 1) * (attempt + 1) * 0.6180339887498949)[0]
-        path = lemke(M, q + shift * spread, spread, fresh)
+        path = lemke(M, q + shift * spread, spread, fresh * max(1, len(q) // SMALL))
         pivots += path.pivots
         f, failing = _refined(problem, _forces(problem.conditions, _basic_solution(M, q, path)))
         found.append((f, failing, path))
-        if path.end == "solution" and failing.max(initial=0) < EXACT:
+        if path.end == "solution" and failing.max(initial=0) < enough:
             return (*found[-1], pivots)
+        if sum(entry[2].end == "ray" for entry in found) >= RAYS:
+            break
     best = min(found, key=lambda entry: float(entry[1].max()))
     if best[1].max() > CONFLICT:
         best = next((entry for entry in found if entry[2].end == "ray"), best)
@@ -176,7 +187,7 @@ def _relaxed(problem: Problem, path: Path) -> tuple[Numbers, NDArray[np.bool_], 
     for _ in range(SOFTENED):
         before = f
         b[normal] = problem.b[normal] - SOFT * before[normal]
-        f, _, soft, more = _best(replace(problem, A=A, b=b))
+        f, _, soft, more = _best(replace(problem, A=A, b=b), CONFLICT)
         pivots += more
         given = SOFT * (f - before)
         if soft.end != "solution":
@@ -184,7 +195,7 @@ def _relaxed(problem: Problem, path: Path) -> tuple[Numbers, NDArray[np.bool_], 
     else:
         conflicts = np.zeros(len(b), np.bool_)
         conflicts[normal] = given[normal] > CONFLICT
-        f, failing, path, more = _best(replace(problem, b=problem.b + np.where(conflicts, given, 0)))
+        f, failing, path, more = _best(replace(problem, b=problem.b + np.where(conflicts, given, 0)), CONFLICT)
         if path.end == "solution":
             return f, conflicts | (failing > CONFLICT), pivots + more
     ray, f = np.abs(_forces(problem.conditions, path.ray)), np.zeros_like(b)

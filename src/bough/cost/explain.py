@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from bough.cost.report import Report, Table
 from bough.kernel.choice import ALGORITHMS, Method, MethodCost, cheaper_method, method_costs
+from bough.kernel.loops.constrained import multipliers_pay
 from bough.kernel.run import program, require_model
 from bough.kernel.specs import NEED_FRAMES, OPTIONAL, Options, spec
 from bough.model import Model
@@ -51,8 +52,21 @@ def explain(model: Model) -> Report:
             ("mimic joints", "no" if model.coupling.trivial else "yes"),
             *inside,
         ),
+        _beside(model),
     )
     return Report("explain", f"Forward dynamics of {model.name!r}", (shape, _methods(model), _programs(model)))
+
+
+def _beside(model: Model) -> tuple[str, ...]:
+    """What is to be said of loops and couplings."""
+    if not model.constraints:
+        return ()
+    method = "multipliers" if multipliers_pay(model) else "null_space"
+    rows = f"{len(model.constraints)} loops and couplings with {len(model.constraint_names)} rows"
+    return (
+        f"{rows} stand beside the tree. What follows is of the tree alone;",
+        f'constrained_dynamics heeds them, and takes method="{method}" there.',
+    )
 
 
 def _methods(model: Model) -> Table:

@@ -185,6 +185,7 @@ def aba(
 
     A mechanism with mimic joints is solved through the factor of its mass matrix instead (`crba` and LᵀDL on the
     elimination tree): coupled joints on different branches have no articulated-body recursion of one body at a time.
+    Loops of the model are not heeded: see `constrained_dynamics`.
 
     Parameters
     ----------
@@ -232,6 +233,8 @@ def forward_dynamics(
     check: bool = True,
 ) -> FloatArray:
     """Forward dynamics: the accelerations under given joint forces, (..., nv).
+
+    Of the tree alone: `constrained_dynamics` heeds loops.
 
     Parameters
     ----------

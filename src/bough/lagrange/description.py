@@ -70,6 +70,7 @@ def _read_ties(
 
 def _read_gravity(gravity: ArrayLike) -> tuple[float, float, float]:
     g = read_floats(gravity, "gravity", "three finite numbers (m/s²)")
+    g = np.append(g, 0.0) if g.shape == (2,) else g  # in a plane
     if g.shape != (3,) or not np.isfinite(g).all():
         raise ModelError(f"gravity is {gravity!r}, expected three finite numbers (m/s²)")
     return (float(g[0]), float(g[1]), float(g[2]))

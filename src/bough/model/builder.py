@@ -246,7 +246,8 @@ class Builder:
         successor_at, successor_rotation
             Placement of the joint's moving side in the successor.
         lower, upper, velocity, effort, damping, friction, stiffness, rest
-            Limits and losses of the joint, as in `add`. (There is no armature: that is for joints of the tree.)
+            Limits and losses of the joint, as in `add`. (There is no armature: that is for joints of the tree.) Limits
+            act in the functions of contact; springs and dampers where `bough.passive_forces` are added to tau.
         """
         self._new_constraint(name)
         sides = ((predecessor, at, rotation), (successor, successor_at, successor_rotation))

@@ -227,7 +227,12 @@ class Model:
         stiffness: ArrayLike = 0.0,
         rest: ArrayLike | None = None,
     ) -> Model:
-        """The same mechanism with one more joint, which closes a loop; arguments as in `bough.Builder.loop`."""
+        """The same mechanism with one more joint, which closes a loop; arguments as in `bough.Builder.loop`.
+
+        The functions with *constrain* and *contact* in their names heed loops; all others compute the motion of the
+        tree alone. Limits act in the functions of contact. Springs and dampers act where their `passive_forces` are
+        added to tau; dry friction, effort and velocity limits are for the user to heed.
+        """
         require_name(name, f"constraint {name!r}")
         if any(constraint.name == name for constraint in self.constraints):
             raise ModelError(f"constraint {name!r}: there is a constraint of this name already")
@@ -267,7 +272,8 @@ class Model:
 
     def __repr__(self) -> str:
         inner = f", inside on {self.bodies[self.inner_root - 1].name!r}" if self.inner_root else ""
-        return f"<Model {self.name!r}: {self.nbodies} bodies, nq = {self.nq}, nv = {self.nv}{inner}>"
+        beside = f", {len(self.constraints)} constraints" if self.constraints else ""
+        return f"<Model {self.name!r}: {self.nbodies} bodies, nq = {self.nq}, nv = {self.nv}{beside}{inner}>"
 
     @cached_property
     def _content(self) -> tuple[object, ...]:

@@ -105,9 +105,13 @@ def pivoting(
     are those whose pivot is below 1e-10 of their diagonal entry. States that are not solved so (few) follow Lemke's
     path, on NumPy, one after the other, with pyramids in the place of cones. There, pivots below 1e-11 of the largest
     entry of their column count as zero, and rows that fail by more than 1e-9 are in conflict. So do, for redundant
-    equalities, singular values below 1e-11 of the largest. What is float32 is computed in float64.
+    equalities, singular values below 1e-11 of the largest. What is float32 is computed in float64. To find what
+    conflicts in a large problem without a solution takes long: a second for 30 contacts, a minute for 100.
     """
     n = _rows(conditions)
+    for name, value in (("A", A), ("b", b)):
+        if value is None:
+            raise ShapeError(f"{name} is None, expected an array")
     whole = _straight(conditions, "pivoting", mu, bounds, A, b, slip)
     if whole is not None:
         return _solution(whole, np.zeros(n, np.bool_), {})

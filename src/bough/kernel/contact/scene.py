@@ -41,7 +41,9 @@ class ContactMotion:
         Accelerations v̇ or velocities v (..., nv), whichever was asked for.
     forces
         Forces of contacts on their first bodies (..., k, 3): along the normal and the two tangents of `contact_axes`.
-        N, or N s where velocities jump; for `contact_velocities` in the unit of tau.
+        N, or N s where velocities jump; for `contact_velocities` in the unit of tau. Where contacts are redundant, as
+        four on a rigid block are, only their sum is determined, and these are one choice of many: friction of feet
+        may cancel.
     limit_forces
         Joint forces of limits (..., nv): positive from a lower limit, negative from an upper one.
     loop_limit_forces
@@ -230,6 +232,8 @@ def read_place(model: Model, contacts: Contacts, place: Mapping[str, ArrayLike |
     options = Options(touching=Touching(contacts.bodies(model)))
     arrays: dict[str, FloatArray] = {}
     for key, value in place.items():
+        if value is not None and not contacts.count and np.shape(value) == (0,):  # an empty list will do
+            value = None
         if value is None and key in ("points", "normals"):
             if contacts.count:
                 raise ShapeError(f"{key} is None, expected an array (..., {contacts.count}, 3)")

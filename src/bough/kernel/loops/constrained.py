@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.algorithms.loops import row_groups
-from bough.errors import ModelError, SingularError, UnknownNameError
+from bough.errors import ModelError, ShapeError, SingularError, UnknownNameError
 from bough.kernel.border import FloatArray, write_out
 from bough.kernel.dynamics import bias_forces, crba, forward_dynamics
 from bough.kernel.loops.regular import light, made_regular, massless
@@ -284,7 +284,8 @@ def _picked(model: Model, arrays: Arrays, chosen: np.ndarray[tuple[int, ...], np
 
 def _given(arrays: Arrays, key: str) -> ArrayLike:
     a = arrays[key]
-    assert a is not None
+    if a is None:
+        raise ShapeError(f"{key} is None, expected an array")
     return a
 
 

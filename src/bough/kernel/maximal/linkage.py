@@ -54,7 +54,8 @@ class Linkage:
         Each constraint by name, with the names of its bodies: ``{"rod": (Distance(1.0), "a", "b")}``. ``"world"`` is a
         body too, and the one meant where a name is left out at the end.
     gravity
-        Acceleration of gravity (m/s²); bodies in the plane feel its x and y.
+        Acceleration of gravity (m/s²), along -z if left out. Bodies in the plane feel its x and y, and two numbers are
+        enough for them: ``gravity=(0.0, -9.81)``.
 
     Examples
     --------
@@ -109,6 +110,11 @@ class Linkage:
         return f"<Linkage: {counts} constraints, nx = {self.nx}, nv = {self.nv}, nc = {self.nc}>"
 
     # ---- what is where -------------------------------------------------------------------------------------------
+
+    @property
+    def gravity(self) -> tuple[float, float, float]:
+        """Acceleration of gravity (m/s²)."""
+        return self.layout.gravity
 
     @property
     def nx(self) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough.backends import Kernel, Plain
-from bough.errors import FiniteError, SingularError
+from bough.errors import FiniteError, ShapeError, SingularError
 from bough.kernel.border import FloatArray, as_floats, call, many, require_finite
 from bough.kernel.compile import get_backend, kernel
 from bough.kernel.maximal.anticipation import anticipate
@@ -151,8 +151,10 @@ def read_state(layout: Layout, names: Sequence[str], given: Given) -> State:
     meaning = {"x": "position variables", "v": "velocities", "force": "entries, laid out as velocities"}
     state: State = {}
     for name, value in given.items():
-        if value is None:
+        if value is None and name in ("force", "time"):
             continue
+        if value is None:
+            raise ShapeError(f"{name} is None, expected an array")
         if name == "time":
             a = as_floats(name, value, ())[..., np.newaxis]
         else:
