@@ -61,7 +61,7 @@ def test_assembly_holds_what_it_is_told_to_and_takes_batches() -> None:
 
 
 def test_what_cannot_be_assembled_is_said() -> None:
-    with pytest.raises(bough.AssemblyError, match=r"constraint 'pin\[\d\]' is not met: its error is .*"):
+    with pytest.raises(bough.AssemblyError, match=r"constraint 'pin\[\d\]' is not met: it is off by .*"):
         bough.assemble(four_bar(coupler=3.0), np.zeros(3))
 
 

@@ -315,3 +315,8 @@ def test_a_hundred_thousand_bodies() -> None:
     scale = np.abs(lam).max() + np.abs(a).max()
     assert np.abs(residual).max() <= 1e-11 * scale
     assert np.abs(drift + c.reshape(n, 2)).max() <= 1e-11 * scale
+
+
+def test_a_negative_compliance_is_named() -> None:
+    with pytest.raises(bough.ShapeError, match=r"compliance has the entry -1\.0, expected"):
+        bough.ldlt(bough.System([1], [(0, 1, 1)]), [1.0], [1.0], compliance=[-1.0])

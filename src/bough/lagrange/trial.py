@@ -8,6 +8,7 @@ from typing import Any
 from bough.errors import BoughError, ModelError
 from bough.lagrange.bodies.contract import WORLD, Body
 from bough.lagrange.constraints.contract import Constraint, Side
+from bough.model import BASE
 from bough.scalar import Counted, Scalar, Tally
 from bough.spatial import Vector
 
@@ -42,8 +43,8 @@ def require_constraint(constraint: object, bodies: Sequence[Body], what: str) ->
         raise ModelError(f"{what} is {constraint!r}, expected a constraint such as bough.constraints.Distance(1.0)")
     _require_hash(constraint, what)
     if not constraint.fewest <= len(bodies) <= constraint.most:
-        wanted = {constraint.fewest, constraint.most}
-        raise ModelError(f"{what} is on {len(bodies)} bodies, expected {' to '.join(map(str, sorted(wanted)))}")
+        wanted = " to ".join(map(str, sorted({constraint.fewest, constraint.most})))
+        raise ModelError(f"{what} is on {len(bodies)} bodies, expected {wanted}, of which {BASE!r} may be one")
     wrong = constraint.accepts([*bodies, WORLD])
     if wrong is not None:
         raise ModelError(f"{what} is {wrong}")

@@ -92,8 +92,8 @@ def _require_closed(model: Model, errors: FloatArray, tolerance: float) -> None:
     *place, row = (int(k) for k in np.unravel_index(np.argmax(np.abs(errors)), errors.shape))
     where = f" in state {place}" if place else ""
     raise AssemblyError(
-        f"constraint {model.constraint_names[row]!r} is not met{where}: its error is {errors[(*place, row)]:.3g}, "
-        f"expected at most {tolerance:g}. Start nearer to an assembly, or hold fewer joints"
+        f"constraint {model.constraint_names[row]!r} is not met{where}: it is off by {abs(errors[(*place, row)]):.3g} "
+        f"m or rad, expected at most {tolerance:g}. Start nearer to an assembly, or hold fewer joints"
     )
 
 

@@ -311,6 +311,10 @@ class Linkage:
     def _solved(self, level: Level, rate: float, state: dict[str, FloatArray]) -> Found:
         try:
             return solve(self.layout, level, rate, state)
+        except FiniteError:
+            known = {"x": state["x"], "v": np.ones(self.nv)} | {k: a for k, a in state.items() if k == "time"}
+            self._measured("rates", known)  # says which constraint has no direction in this position
+            raise
         except SingularError as error:
             names = f"bodies are {_listed(self.body_names)}; constraints counted from 0 are {_listed(self.primary)}"
             raise SingularError(f"{error} ({names})") from None

@@ -207,6 +207,8 @@ def _read(system: System, given: dict[str, ArrayLike]) -> dict[str, FloatArray]:
     for name, value in given.items():
         arrays[name] = as_floats(name, value, (sizes[name],), meaning.get(name, "one for each row of the constraints"))
         require_finite(name, arrays[name])
+        if name == "compliance" and (arrays[name] < 0.0).any():
+            raise ShapeError(f"compliance has the entry {arrays[name].min()}, expected numbers that are not negative")
     return arrays
 
 
