@@ -9,10 +9,13 @@ from __future__ import annotations
 import os
 import tempfile
 import zlib
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from hypothesis import settings
+
+import bough
 
 # Laws are tested on the reference back-end: its kernels need no compiling, and every other one is compared with it in
 # tests/backends. What is compiled here is not kept.
@@ -32,3 +35,13 @@ def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     In a property test draw an integer seed instead: a fixture is made once, not once per example.
     """
     return np.random.default_rng(zlib.crc32(request.node.name.encode()))
+
+
+@pytest.fixture
+def compiled() -> Iterator[None]:
+    """Programs run as machine code: thousands of steps, sweeps or guesses want that."""
+    bough.set_backend("llvm")
+    try:
+        yield
+    finally:
+        bough.set_backend(None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,16 +18,6 @@ from mechanisms import LEG, closed, delta_robot, energy, four_bar, roll, scissor
 from pinocchio_twin import Twin
 
 METHODS: tuple[Any, ...] = ("multipliers", "null_space", "kkt")
-
-
-@pytest.fixture
-def compiled() -> Iterator[None]:
-    """Thousands of steps want machine code."""
-    bough.set_backend("llvm")
-    try:
-        yield
-    finally:
-        bough.set_backend(None)
 
 
 # --- long runs ---

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,16 +12,6 @@ from closeness import assert_close
 from mechanisms import closed, energy, four_bar, parallelogram, roll, stewart_platform
 
 NAMES = ("four-bar", "five-bar", "slider-crank", "Stewart platform")
-
-
-@pytest.fixture
-def compiled() -> Iterator[None]:
-    """Thousands of steps want machine code."""
-    bough.set_backend("llvm")
-    try:
-        yield
-    finally:
-        bough.set_backend(None)
 
 
 @pytest.mark.parametrize("name", NAMES)

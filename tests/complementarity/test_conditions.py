@@ -89,3 +89,10 @@ def test_residuals_of_batches() -> None:
     whole = complementarity_residual(A, b, f, conditions, 0.5)
     assert whole.shape == (5, 3, 7)
     np.testing.assert_allclose(whole[4, 2], complementarity_residual(A, b[4, 0], f[2], conditions, 0.5), rtol=1e-14)
+
+
+def test_those_put_together_are_made_once() -> None:
+    """What is compiled for them is kept with them, and found however often they are put together."""
+    assert Conditions.contacts(2) is Conditions.contacts(2)
+    assert Conditions.contacts(2) + Conditions.boxes(1) is Conditions.contacts(2) + Conditions.boxes(1)
+    assert Conditions.contacts(2, "cone") is not Conditions.contacts(2)

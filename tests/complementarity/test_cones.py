@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 from bough.complementarity import Conditions, principal
 from bough.kernel import compile
 from bough.kernel.contact.complementarity import complementarity_residual, gauss_seidel, pivoting
 from contact_problems import GRAVITY, Problem, by_conditions, random_problem, rod, stack
-
-
-@pytest.fixture
-def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Thousands of guesses take machine code."""
-    monkeypatch.setattr(compile, "_chosen", "llvm")
 
 
 def with_cones(conditions: Conditions) -> Conditions:
@@ -132,7 +127,6 @@ def test_the_velocities_of_a_rod_that_jams_can_be_solved() -> None:
 @pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("contacts", [1, 3])
 def test_pinocchio_agrees(contacts: int, rng: np.random.Generator) -> None:
-    pin = pytest.importorskip("pinocchio")
     mu, n = 0.3, 3 * contacts
     model = pin.Model()
     model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "body")

@@ -11,15 +11,8 @@ from hypothesis import strategies as st
 
 from bough.complementarity import Conditions
 from bough.errors import FiniteError, ShapeError
-from bough.kernel import compile
 from bough.kernel.contact.complementarity import complementarity_residual, gauss_seidel, pivoting
 from contact_problems import GRAVITY, incline, stack, velocities
-
-
-@pytest.fixture
-def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hundreds of sweeps for one state take machine code."""
-    monkeypatch.setattr(compile, "_chosen", "llvm")
 
 
 def batch(conditions: Conditions, count: int, freedoms: int = 12, seed: int = 0) -> tuple[Any, Any]:

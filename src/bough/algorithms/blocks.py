@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bough.model import BodyRecord, Mechanism
 from bough.scalar import Array, Scalar, Table, array, gather_index
 
-__all__ = ["BlockRows", "SmallFactor", "dot", "transposed"]
+__all__ = ["BlockRows", "SmallFactor", "transposed"]
 
 Block = Sequence[Sequence[Scalar]]
 
@@ -83,14 +83,6 @@ class SmallFactor:
             for j in range(i):
                 x[i] = x[i] - A[i][j] * x[j]
         return x
-
-
-def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    """The sum of products of entries."""
-    total: Scalar = 0.0
-    for x, y in zip(a, b, strict=True):
-        total = total + x * y
-    return total
 
 
 def transposed(rows: Block, columns: int) -> list[list[Scalar]]:

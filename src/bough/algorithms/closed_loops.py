@@ -7,16 +7,32 @@ multiplier, and must agree with them; a state in which a pivot or their agreemen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bough.algorithms.configuration import integrate
 from bough.algorithms.crba import crba
 from bough.algorithms.loops import Terms, constraint_terms, loop_drives, loop_motions, row_groups
+from bough.algorithms.metric import products, substituted
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.factor import diagonal, ltdl, solve_L, solve_Lt
 from bough.model import Mechanism
-from bough.scalar import Array, Bool, Index, Scalar, array, both, either, loop, select
+from bough.scalar import (
+    Array,
+    Bool,
+    Index,
+    Part,
+    Scalar,
+    array,
+    both,
+    each,
+    either,
+    fill,
+    filled,
+    inner,
+    loop,
+    select,
+)  # fmt: skip
 
 __all__ = ["DEPENDENT", "INDEPENDENT", "LIGHT", "constrained_dynamics", "onto_constraints", "wanted"]
 
@@ -68,10 +84,10 @@ def constrained_dynamics(
     if loop_tau is not None:
         B, count = loop_motions(m, q)[1], sum(c.joint.nv for c in m.model.loops)
         drives = loop_drives(m, B, [loop_tau[k] for k in range(count)])
-    w = solve_Lt(tree, metric.factor, _filled(n, lambda k: tau[k] + drives[k] - C[k]), unit=True)
+    w = solve_Lt(tree, metric.factor, filled(n, lambda k: tau[k] + drives[k] - C[k]), unit=True)
     rows = len(terms.errors)
     aims = [wanted(terms, r, rate) for r in range(rows)]
-    have = _filled(rows, lambda r: _dot(_Row(metric.Z, r, n), w, n))
+    have = filled(rows, lambda r: inner(Part(metric.Z, r * n), w, n))
     small = _solved(metric.A, aims, have, row_groups(m))
     qdd = _moved(m, metric, small.multipliers, w)
     return qdd, _pivots(metric, n, small.doubtful), small.multipliers
@@ -92,7 +108,7 @@ def onto_constraints(m: Mechanism, q: Array, v: Array) -> tuple[Array, Array, Ar
     second = _solved(there.A, [-r for r in terms.rates], none, groups)
     change = _moved(m, there, second.multipliers)
     doubtful = either(there.light, either(first.doubtful, second.doubtful))
-    return q, _filled(n, lambda k: v[k] + change[k]), _pivots(metric, n, doubtful)
+    return q, filled(n, lambda k: v[k] + change[k]), _pivots(metric, n, doubtful)
 
 
 def _metric(m: Mechanism, q: Array, terms: Terms) -> Metric:
@@ -102,22 +118,8 @@ def _metric(m: Mechanism, q: Array, terms: Terms) -> Metric:
     D, whole = diagonal(tree, factor), diagonal(tree, M)
     none: Scalar = 0.0
     light = loop(n, lambda k, count: count + select(whole[k] * LIGHT < D[k], 0.0, 1.0), none)
-    Y, Z, A = array(rows * n), array(rows * n), array(rows * rows)
-
-    def row(r: Index, carry: tuple[()]) -> tuple[()]:
-        y = solve_Lt(tree, factor, _filled(n, lambda k: terms.matrix[r * n + k]), unit=True)
-
-        def entry(k: Index, carry: tuple[()]) -> tuple[()]:
-            Y[r * n + k], Z[r * n + k] = y[k], y[k] / D[k]
-            return carry
-
-        def other(j: Index, carry: tuple[()]) -> tuple[()]:
-            return _put(A, r * rows + j, _dot(_Row(Z, r, n), _Row(Y, j, n), n), carry)
-
-        return loop(r + 1, other, loop(n, entry, carry))
-
-    loop(rows, row, ())
-    return Metric(factor, D, light > 0.0, Z, A)
+    Y, Z = substituted(tree, factor, D, terms.matrix, rows)
+    return Metric(factor, D, light > 0.0, Z, products(Z, Y, rows, n))
 
 
 def _moved(m: Mechanism, metric: Metric, multipliers: Array, w: Array = ZEROS) -> Array:
@@ -129,13 +131,13 @@ def _moved(m: Mechanism, metric: Metric, multipliers: Array, w: Array = ZEROS) -
         start: Scalar = w[k] / D[k]
         return loop(rows, lambda r, total: total + metric.Z[r * n + k] * multipliers[r], start)
 
-    return solve_L(tree, metric.factor, _filled(tree.n, forced), unit=True)
+    return solve_L(tree, metric.factor, filled(tree.n, forced), unit=True)
 
 
 def _pivots(metric: Metric, n: int, doubtful: Bool) -> Array:
     """The pivots of M, and behind them a negative number where the answer is in doubt."""
     D, pivots = metric.D, array(n + 1)
-    loop(n, lambda k, carry: _put(pivots, k, D[k], carry), ())
+    fill(pivots, n, lambda k: D[k])
     first: Scalar = D[0] if n else 1.0
     pivots[n] = select(either(metric.light, doubtful), -1.0, first)
     return pivots
@@ -164,57 +166,28 @@ def _solved(A: Array, c: Sequence[Scalar], have: Array, groups: Sequence[int]) -
         factor = select(left_out, 0.0, 1.0 / select(left_out, 1.0, pivot))
         inverse[k] = factor
 
-        def beyond(i: Index, carry: tuple[()]) -> tuple[()]:
+        def beyond(i: Index) -> None:
             row = i + (k + 1)
             before = A[row * n + k]
             share = before * factor
             A[row * n + k] = share
-
-            def entry(j: Index, carry: tuple[()]) -> tuple[()]:
-                column = j + (k + 1)
-                return _put(A, row * n + column, A[row * n + column] - before * A[column * n + k], carry)
-
             b[row] = b[row] - share * rest
-            return loop(i + 1, entry, carry)
 
-        loop(k * -1 + (n - 1), beyond, ())
+            def entry(j: Index) -> None:
+                column = j + (k + 1)
+                A[row * n + column] = A[row * n + column] - before * A[column * n + k]
+
+            each(i + 1, entry)
+
+        each(k * -1 + (n - 1), beyond)
         return doubts + select(either(unclear, at_odds), 1.0, 0.0)
 
     none: Scalar = 0.0
     doubts = loop(n, eliminate, none)
-    found = _filled(n, lambda k: b[k] * inverse[k])
+    found = filled(n, lambda k: b[k] * inverse[k])
 
-    def substitute(k: Index, carry: tuple[()]) -> tuple[()]:
-        return loop(k, lambda j, carry: _put(found, j, found[j] - A[k * n + j] * found[k], carry), carry)
+    def substitute(k: Index) -> None:
+        fill(found, k, lambda j: found[j] - A[k * n + j] * found[k])
 
-    loop(n, substitute, (), reverse=True)
+    each(n, substitute, reverse=True)
     return Small(found, doubts > 0.0)
-
-
-def _put(to: Array, k: Index, value: Scalar, carry: tuple[()]) -> tuple[()]:
-    to[k] = value
-    return carry
-
-
-def _filled(n: int, entry: Callable[[Index], Scalar]) -> Array:
-    result = array(n)
-    loop(n, lambda k, carry: _put(result, k, entry(k), carry), ())
-    return result
-
-
-class _Row:
-    """One row of a matrix with n columns."""
-
-    def __init__(self, matrix: Array, row: Index, n: int) -> None:
-        self._matrix, self._start = matrix, row * n
-
-    def __getitem__(self, k: Index) -> Scalar:
-        value: Scalar = self._matrix[self._start + k]
-        return value
-
-    def __setitem__(self, k: Index, value: Scalar) -> None:
-        self._matrix[self._start + k] = value
-
-
-def _dot(a: Array, b: Array, n: int) -> Scalar:
-    return loop(n, lambda k, total: total + a[k] * b[k], 0.0)

@@ -10,7 +10,7 @@ from bough.algorithms.jacobian import jacobian
 from bough.algorithms.kinematics import Reference
 from bough.factor import diagonal, ltdl, solve_Lt
 from bough.model import Frame, Mechanism
-from bough.scalar import Array, Index, Scalar, array, loop
+from bough.scalar import Array, Part, Scalar, array, fill, loop
 
 __all__ = ["operational_space_inertia", "operational_space_inverse"]
 
@@ -39,7 +39,7 @@ def _lower(m: Mechanism, q: Array, frames: Sequence[Frame], reference: Reference
     factor = ltdl(tree, crba(m, q))
     D = diagonal(tree, factor)
     jacobians = [jacobian(m, q, frame, reference) for frame in frames]
-    Y = [solve_Lt(tree, factor, _row(J, k, tree.n), unit=True) for J in jacobians for k in range(6)]
+    Y = [solve_Lt(tree, factor, Part(J, k * tree.n), unit=True) for J in jacobians for k in range(6)]
     return [[_dot(Y[i], Y[j], D, tree.n) for j in range(i + 1)] for i in range(len(Y))], D
 
 
@@ -56,26 +56,9 @@ def _symmetric(lower: Sequence[Sequence[Scalar]]) -> Array:
 
 def _filled(first: Array, n: int, then: Sequence[Scalar]) -> Array:
     """N numbers, and some more behind them."""
-    result = array(n + len(then))
-
-    def copy(k: Index, carry: tuple[()]) -> tuple[()]:
-        result[k] = first[k]
-        return carry
-
-    loop(n, copy, ())
+    result = fill(array(n + len(then)), n, lambda k: first[k])
     for k, value in enumerate(then):
         result[n + k] = value
-    return result
-
-
-def _row(J: Array, row: int, n: int) -> Array:
-    result = array(n)
-
-    def copy(k: Index, carry: tuple[()]) -> tuple[()]:
-        result[k] = J[k + row * n]
-        return carry
-
-    loop(n, copy, ())
     return result
 
 

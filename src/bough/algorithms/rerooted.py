@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bough.algorithms.crba import Link, composed, linked
 from bough.factor import diagonal, ltdl, solve
 from bough.model import BodyRecord, Mechanism, Rerooting, combine
-from bough.scalar import Array, Index, Table, array, gather_index, loop
+from bough.scalar import Array, Table, array, filled, gather_index
 from bough.spatial import Force, Motion, Vector
 from bough.tree.scans import Kept, along
 
@@ -52,7 +52,8 @@ def _forces_inside(way: Rerooting, links: Kept[Link], y: Array) -> Array:
     linear, angular = ([y[start + k] for k in ks] for ks in (range(3), range(3, 6)))
     f = way.floating.force_to_parent(Force(Vector.of(angular), Vector.of(linear)))
     f = along(inner, way.between[::-1], carry, f)
-    result = _sum(_picked(y, way.v), inner.coupling.reduced(felt), way.v.size)
+    outside, reduced = _picked(y, way.v), inner.coupling.reduced(felt)
+    result = filled(way.v.size, lambda k: outside[k] + reduced[k])
     for k, value in enumerate((*f.linear.parts, *f.angular.parts)):
         result[start + k] = value
     return result
@@ -79,27 +80,10 @@ def _accelerations_outside(way: Rerooting, links: Kept[Link], x: Array) -> Array
 
 def _picked(values: Array, places: NDArray[np.int64]) -> Array:
     """An array of the values at given places."""
-    table, result = Table("outside", places), array(places.size)
-
-    def copy(k: Index, carry: tuple[()]) -> tuple[()]:
-        result[k] = values[gather_index(table, k)]
-        return carry
-
-    loop(places.size, copy, ())
-    return result
+    table = Table("outside", places)
+    return filled(places.size, lambda k: values[gather_index(table, k)])
 
 
 def _returned(values: Array, places: NDArray[np.int64]) -> Array:
     """The array from which `_picked` would have given these values."""
     return _picked(values, np.argsort(places))
-
-
-def _sum(a: Array, b: Array, size: int) -> Array:
-    result = array(size)
-
-    def add(k: Index, carry: tuple[()]) -> tuple[()]:
-        result[k] = a[k] + b[k]
-        return carry
-
-    loop(size, add, ())
-    return result

@@ -8,18 +8,17 @@ is said by conditions on J x = A f + J w, and found by others: it takes a choice
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
 from bough.algorithms.contacts import AXES, Place, contact_terms
 from bough.algorithms.crba import crba
 from bough.algorithms.loops import constraint_terms, loop_motions, loop_rates
+from bough.algorithms.metric import products, substituted
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.factor import diagonal, ltdl, solve_L, solve_Lt
 from bough.model import JointEntry, Loop, Mechanism, Model
-from bough.scalar import Array, Index, Scalar, array, loop
+from bough.scalar import Array, Index, Part, Scalar, array, each, fill, filled, inner
 
 __all__ = ["Touching", "applied_force", "limited_joints", "limited_loops", "row_counts", "touching"]
 
@@ -58,7 +57,7 @@ def row_counts(model: Model, rows: Touching) -> tuple[int, int, int]:
 def applied_force(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None) -> Array:
     """τ - C: what accelerates the mechanism where nothing touches."""
     n, C = m.coupling.dof_tree.n, rnea(m, q, v, ZEROS, f_ext)
-    return _fill(n, array(n), lambda k: tau[k] - C[k])
+    return filled(n, lambda k: tau[k] - C[k])
 
 
 def touching(
@@ -70,22 +69,19 @@ def touching(
     J, rates, bias, errors = _rows(m, rows, q, v, place)
     factor = ltdl(tree, crba(m, q))
     D = diagonal(tree, factor)
-    Y, Z, response = array(count * n), array(count * n), array(count * n)
+    (Y, Z), response = substituted(tree, factor, D, J, count), array(count * n)
 
     def substitute(i: Index) -> None:
-        y = solve_Lt(tree, factor, Part(J, i * n), unit=True)
-        _fill(n, Part(Y, i * n), lambda k: y[k])
-        _fill(n, Part(Z, i * n), lambda k: y[k] / D[k])
         x = solve_L(tree, factor, Part(Z, i * n), unit=True)
-        _fill(n, Part(response, i * n), lambda k: x[k])
+        fill(Part(response, i * n), n, lambda k: x[k])
 
-    _each(count, substitute)
-    result = {"A": _product(Z, Y, count, n), "response": response, "rates": rates, "bias": bias, "errors": errors}
+    each(count, substitute)
+    result = {"A": products(Z, Y, count, n), "response": response, "rates": rates, "bias": bias, "errors": errors}
     if force is not None:
         y = solve_Lt(tree, factor, force, unit=True)
-        w = solve_L(tree, factor, _fill(n, array(n), lambda k: y[k] / D[k]), unit=True)
+        w = solve_L(tree, factor, filled(n, lambda k: y[k] / D[k]), unit=True)
         result["free"] = w
-        result["drive"] = _fill(count, array(count), lambda i: _dot(Part(J, i * n), w, n))
+        result["drive"] = filled(count, lambda i: inner(Part(J, i * n), w, n))
     return {**result, "pivots": D}
 
 
@@ -97,9 +93,9 @@ def _rows(
     touch = contact_terms(m, rows.pairs, q, v, place, AXES if rows.friction else 1)
     closed = constraint_terms(m, q, v)
     J = array((contacts + limits + loops) * n)
-    _fill(contacts * n, J, lambda k: touch.matrix[k])
+    fill(J, contacts * n, lambda k: touch.matrix[k])
     speeds, bends = _limit_rows(m, q, v, Part(J, contacts * n)) if limits else ([], [])
-    _fill(loops * n, Part(J, (contacts + limits) * n), lambda k: closed.matrix[k])
+    fill(Part(J, (contacts + limits) * n), loops * n, lambda k: closed.matrix[k])
     return J, [*touch.rates, *speeds, *closed.rates], [*touch.bias, *bends, *closed.bias], closed.errors
 
 
@@ -118,61 +114,7 @@ def _limit_rows(m: Mechanism, q: Array, v: Array | None, J: Array) -> tuple[list
         speeds, bends = (zero, zero) if v is None else loop_rates(m, q, v)
         for i, k in enumerate(chosen, start=len(columns)):
             place = sum(loop.joint.nv for loop in model.loops[:k])
-            _fill(n, Part(J, i * n), partial(_entry, Part(B, place * n)))
+            fill(Part(J, i * n), n, Part(B, place * n).__getitem__)
             rates.append(speeds[place])
             bias.append(bends[place])
     return rates, bias
-
-
-def _entry(values: Array, k: Index) -> Scalar:
-    value: Scalar = values[k]
-    return value
-
-
-def _product(Z: Array, Y: Array, count: int, n: int) -> Array:
-    """The symmetric matrix of all products of rows of Z and Y."""
-    A = array(count * count)
-
-    def row(i: Index) -> None:
-        def entry(j: Index) -> None:
-            value = _dot(Part(Z, i * n), Part(Y, j * n), n)
-            A[i * count + j] = value
-            A[j * count + i] = value
-
-        _each(i + 1, entry)
-
-    _each(count, row)
-    return A
-
-
-class Part:
-    """Part of an array that begins further on."""
-
-    def __init__(self, values: Array, start: Index) -> None:
-        self._values, self._start = values, start
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._values[self._start + index]
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self._values[self._start + index] = value
-
-
-def _each(count: Index, rule: Callable[[Index], None]) -> None:
-    def step(k: Index, carry: tuple[()]) -> tuple[()]:
-        rule(k)
-        return carry
-
-    loop(count, step, ())
-
-
-def _fill(n: int, to: Array, entry: Callable[[Index], Scalar]) -> Array:
-    def put(k: Index) -> None:
-        to[k] = entry(k)
-
-    _each(n, put)
-    return to
-
-
-def _dot(a: Array, b: Array, n: int) -> Scalar:
-    return loop(n, lambda k, total: total + a[k] * b[k], 0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -32,7 +32,8 @@ class Conditions:
     - "box": lower ≤ f ≤ upper; a = 0 where f is within, a ≤ 0 where f is the upper one, a ≥ 0 where it is the lower one
 
     Here fₙ is the force of the row's normal, an inequality. Write them out, or put them together:
-    ``Conditions.contacts(4) + Conditions.equalities(3)``.
+    ``Conditions.contacts(4) + Conditions.equalities(3)``. Those put together are made once, and calls find at once what
+    was compiled for them.
 
     Parameters
     ----------
@@ -53,21 +54,25 @@ class Conditions:
         self._check()
 
     @classmethod
+    @lru_cache(maxsize=256)
     def equalities(cls, count: int) -> Conditions:
         """So many rows with a = 0."""
         return cls(["equality"] * count)
 
     @classmethod
+    @lru_cache(maxsize=256)
     def inequalities(cls, count: int) -> Conditions:
         """So many rows with 0 ≤ a ⊥ f ≥ 0: joint limits, contacts without friction."""
         return cls(["inequality"] * count)
 
     @classmethod
+    @lru_cache(maxsize=256)
     def boxes(cls, count: int) -> Conditions:
         """So many rows with bounds that are given: dry friction of joints, motors of limited force."""
         return cls(["box"] * count)
 
     @classmethod
+    @lru_cache(maxsize=256)
     def contacts(cls, count: int, friction: Literal["pyramid", "cone"] = "pyramid", tangents: int = 2) -> Conditions:
         """So many contacts with friction, each with the row of its normal and then those of its tangents."""
         kinds: list[Kind] = []
@@ -78,6 +83,7 @@ class Conditions:
             normals += [NONE, *[normal] * tangents]
         return cls(kinds, normals)
 
+    @lru_cache(maxsize=256)  # noqa: B019 (small and few)
     def __add__(self, other: Conditions) -> Conditions:
         shifted = (k if k == NONE else k + self.n for k in other.normals)
         return Conditions(self.kinds + other.kinds, (*self.normals, *shifted))

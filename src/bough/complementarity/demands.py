@@ -16,6 +16,7 @@ from bough.scalar import (
     Table,
     absolute,
     array,
+    fill,
     gather_index,
     loop,
     maximum,
@@ -25,7 +26,7 @@ from bough.scalar import (
     switch,
 )
 
-__all__ = ["ZERO", "Demands", "Part", "fill"]
+__all__ = ["ZERO", "Demands"]
 
 C = TypeVar("C")
 
@@ -194,30 +195,6 @@ class Demands:
         which = table("kinds", [kinds.index(conditions.kinds[i]) for i in rows])
         normals = table("normals", [max(conditions.normals[i], 0) for i in rows])
         return kinds, len(rows), which, table("rows", rows), normals
-
-
-class Part:
-    """What of an array begins at some place."""
-
-    def __init__(self, values: Array, start: Index) -> None:
-        self._values, self._start = values, start
-
-    def __getitem__(self, index: Index) -> Scalar:
-        value: Scalar = self._values[index + self._start]
-        return value
-
-    def __setitem__(self, index: Index, value: Scalar) -> None:
-        self._values[index + self._start] = value
-
-
-def fill(values: Array, n: Index, entry: Callable[[Index], Scalar]) -> None:
-    """Write the first n entries of an array."""
-
-    def one(i: Index, carry: tuple[()]) -> tuple[()]:
-        values[i] = entry(i)
-        return carry
-
-    loop(n, one, ())
 
 
 def _positive(x: Scalar) -> Scalar:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bough.complementarity.demands import Part, fill
-from bough.scalar import Array, Index, Scalar, array, loop
+from bough.scalar import Array, Index, Part, Scalar, array, fill, loop
 
 __all__ = ["solved"]
 

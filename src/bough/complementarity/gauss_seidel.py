@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bough.complementarity.conditions import Conditions
-from bough.complementarity.demands import ZERO, Demands, Part, fill
-from bough.scalar import Array, Bool, Index, Scalar, array, either, loop
+from bough.complementarity.demands import ZERO, Demands
+from bough.scalar import Array, Bool, Index, Part, Scalar, array, either, fill, loop
 
 __all__ = ["gauss_seidel"]
 

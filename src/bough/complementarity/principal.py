@@ -16,11 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from bough.complementarity.conditions import Conditions, Kind
-from bough.complementarity.demands import ZERO, Demands, Part, fill
+from bough.complementarity.demands import ZERO, Demands
 from bough.complementarity.elimination import solved
 from bough.scalar import (
     Array,
     Index,
+    Part,
     Rows,
     Scalar,
     Table,
@@ -28,6 +29,7 @@ from bough.scalar import (
     array,
     both,
     either,
+    fill,
     gather_index,
     loop,
     map_leaves,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bough.scalar import Array, Index, array, loop
+from bough.scalar import Array, array, filled
 from bough.tree import Tree
 from bough.tree.paths import Node, PathMatrix, Paths
 
@@ -11,14 +11,7 @@ __all__ = ["copied", "dense"]
 
 def copied(values: Array, size: int) -> Array:
     """A fresh array with the same scalars."""
-    result = array(size)
-
-    def copy(k: Index, carry: tuple[()]) -> tuple[()]:
-        result[k] = values[k]
-        return carry
-
-    loop(size, copy, ())
-    return result
+    return filled(size, lambda k: values[k])
 
 
 def dense(tree: Tree, packed: Array) -> Array:

@@ -8,11 +8,25 @@ so nothing else is visited, and two rows meet only where their paths do.
 
 from __future__ import annotations
 
-from bough.algorithms.blocks import SmallFactor, dot, transposed
+from bough.algorithms.blocks import SmallFactor, transposed
 from bough.lagrange.auxiliary import Auxiliary
 from bough.lagrange.factor import solve
 from bough.lagrange.system import Pair
-from bough.scalar import Array, Bool, Index, Scalar, array, either, gather_index, loop, select
+from bough.scalar import (
+    Array,
+    Bool,
+    Index,
+    Part,
+    Scalar,
+    array,
+    dot,
+    each,
+    either,
+    fill,
+    filled,
+    gather_index,
+    select,
+)  # fmt: skip
 from bough.tree.scans import inward
 
 __all__ = ["anticipation", "moved"]
@@ -37,99 +51,78 @@ def anticipation(
         start, number = gather_index(first, pair.index), gather_index(count, pair.index)
         blocks = _Node(pair, F)
 
-        def arrive(i: Index, carry: tuple[()]) -> tuple[()]:
+        def arrive(i: Index) -> None:
             own.arrive(blocks, start + i, i)
             if other is not None:
                 other.arrive(blocks, start + i, i)
-            return carry
 
-        def meet(i: Index, carry: tuple[()]) -> tuple[()]:
-            here = gather_index(row, start + i)
-            left = own.halves(blocks, i)
+        def meet(i: Index) -> None:
+            here, left = gather_index(row, start + i) * k, own.halves(blocks, i)
 
-            def with_other(j: Index, carry: tuple[()]) -> tuple[()]:
-                there = gather_index(row, start + j)
-                A[here * k + there] = A[here * k + there] + dot(left, (other or own).scaled(blocks, j))
-                return carry
+            def with_other(j: Index) -> None:
+                place = here + gather_index(row, start + j)
+                A[place] = A[place] + dot(left, (other or own).scaled(blocks, j))
 
-            return loop(number if other is not None else i + 1, with_other, carry)
+            each(number if other is not None else i + 1, with_other)
 
-        loop(number, arrive, ())
-        loop(number, meet, ())
+        each(number, arrive)
+        each(number, meet)
         return (), None
 
     inward(system, visit, ())
     if directions is None:
         _mirror(A, k)
     _clear(A, k, own, other or own)
-    _without(auxiliary, free, jacobian, c, A)
+    _without(auxiliary, free, jacobian, c, Part(A, k * k))
     return A
 
 
 def moved(auxiliary: Auxiliary, F: Array, free: Array, directions: Array, f: Array) -> Array:
     """The motion [v̇, λ] with the forces K f: that without them, and the response to them."""
     n = auxiliary.system.nv + auxiliary.system.nc
-    forces, x = array(n), array(n)
+    forces = array(n)
     rows, columns = auxiliary.entries
 
-    def add(e: Index, carry: tuple[()]) -> tuple[()]:
+    def add(e: Index) -> None:
         place = gather_index(columns, e)
         forces[place] = forces[place] + directions[e] * f[gather_index(rows, e)]
-        return carry
 
-    loop(auxiliary.jacobian_size, add, ())
+    each(auxiliary.jacobian_size, add)
     response = solve(auxiliary.system, F, forces)
-
-    def sum(i: Index, carry: tuple[()]) -> tuple[()]:
-        x[i] = free[i] + response[i]
-        return carry
-
-    loop(n, sum, ())
-    return x
+    return filled(n, lambda i: free[i] + response[i])
 
 
-def _without(auxiliary: Auxiliary, free: Array, jacobian: Array, c: Array, A: Array) -> None:
-    """The a of the free motion, b = Jᵃ v̇ + cᵃ, put behind A."""
+def _without(auxiliary: Auxiliary, free: Array, jacobian: Array, c: Array, b: Array) -> None:
+    """The a of the free motion, b = Jᵃ v̇ + cᵃ."""
     rows, columns = auxiliary.entries
-    place = auxiliary.nc * auxiliary.nc
 
-    def start(i: Index, carry: tuple[()]) -> tuple[()]:
-        A[i + place] = c[i]
-        return carry
+    def add(e: Index) -> None:
+        row = gather_index(rows, e)
+        b[row] = b[row] + jacobian[e] * free[gather_index(columns, e)]
 
-    def add(e: Index, carry: tuple[()]) -> tuple[()]:
-        row = gather_index(rows, e) + place
-        A[row] = A[row] + jacobian[e] * free[gather_index(columns, e)]
-        return carry
-
-    loop(auxiliary.nc, start, ())
-    loop(auxiliary.jacobian_size, add, ())
+    fill(b, auxiliary.nc, lambda i: c[i])
+    each(auxiliary.jacobian_size, add)
 
 
 def _mirror(A: Array, n: int) -> None:
     """Fill the upper triangle."""
 
-    def row(i: Index, carry: tuple[()]) -> tuple[()]:
-        def entry(j: Index, carry: tuple[()]) -> tuple[()]:
+    def row(i: Index) -> None:
+        def entry(j: Index) -> None:
             A[j * n + i] = A[i * n + j]
-            return carry
 
-        return loop(i, entry, carry)
+        each(i, entry)
 
-    loop(n, row, ())
+    each(n, row)
 
 
 def _clear(A: Array, n: int, own: _Visitors, other: _Visitors) -> None:
     """Make zero what is so but for rounding."""
 
-    def row(i: Index, carry: tuple[()]) -> tuple[()]:
-        def entry(j: Index, carry: tuple[()]) -> tuple[()]:
-            A[i * n + j] = select(either(own.held(i), other.held(j)), 0.0, A[i * n + j])
-            return carry
+    def row(i: Index) -> None:
+        fill(Part(A, i * n), n, lambda j: select(either(own.held(i), other.held(j)), 0.0, A[i * n + j]))
 
-        return loop(n, entry, carry)
-
-    loop(n, row, ())
+    each(n, row)
 
 
 class _Node:
@@ -152,11 +145,10 @@ class _Visitors:
         self._margins = array(auxiliary.nc)
         into = self._tables["into"]
 
-        def put(e: Index, carry: tuple[()]) -> tuple[()]:
+        def put(e: Index) -> None:
             self._forces[gather_index(into, e)] = blocks[e]
-            return carry
 
-        loop(auxiliary.jacobian_size, put, ())
+        each(auxiliary.jacobian_size, put)
 
     def arrive(self, node: _Node, visit: Index, place: Index) -> None:
         """Eliminate the node for one row: keep its halves, hand the rest on towards the root."""

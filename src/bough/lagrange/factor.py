@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from bough.algorithms.blocks import SmallFactor, dot, transposed
-from bough.lagrange.system import After, Block, Pair, Rows, System
-from bough.scalar import Array, Bool, Scalar, array, blank, both, select
+from bough.algorithms.blocks import SmallFactor, transposed
+from bough.lagrange.system import Block, Pair, Rows, System
+from bough.scalar import Array, Bool, Part, Scalar, array, blank, both, dot, select
 from bough.tree.scans import inward, outward
 
 __all__ = ["factor", "multipliers", "solve"]
@@ -44,7 +44,7 @@ def factor(
 def solve(system: System, F: Array, b: Array) -> Array:
     """The solution x = [v̇, λ] of H x = b, with b = [force, c]."""
     x, sums = blank(system.nv + system.nc), array(system.sums_size)
-    c = After(b, system.nv)
+    c = Part(b, system.nv)
 
     def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], Alone]:
         A, W, S, V = pair.get(F)
@@ -159,7 +159,7 @@ def _forward(
 
 def _backward(system: System, blocks: Callable[[Pair], tuple[Block, Block, Alone]], x: Array) -> None:
     """λ = -(S⁻¹ (c + Jᵢ A⁻¹ f) + V v̇ₚ) and v̇ = A⁻¹ f + W λ, from the roots to the leaves."""
-    lam = After(x, system.nv)
+    lam = Part(x, system.nv)
 
     def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], None]:
         W, V, (moving, pulling) = blocks(pair)

@@ -20,9 +20,23 @@ from numpy.typing import NDArray
 from bough.algorithms.blocks import SmallFactor
 from bough.errors import ModelError
 from bough.lagrange.factor import multipliers
-from bough.lagrange.system import After, System
+from bough.lagrange.system import System
 from bough.model import BodyRecord, Mechanism, Model, combine
-from bough.scalar import Array, Index, Scalar, Symbolic, Table, absolute, array, gather, gather_index, select, sqrt
+from bough.scalar import (
+    Array,
+    Index,
+    Part,
+    Scalar,
+    Symbolic,
+    Table,
+    absolute,
+    array,
+    dot,
+    gather,
+    gather_index,
+    select,
+    sqrt,
+)
 from bough.spatial import NO_FORCE, REST, STAY, ZERO, Force, Motion, Transform, Vector
 from bough.tree.scans import inward, outward
 
@@ -85,7 +99,7 @@ def constraints(
 ) -> tuple[Array, Array, Array, Array]:
     """The blocks of J, the forces on the bodies, c, and all three one after the other in memory."""
     whole = array(system.jacobian_size + system.nv + system.nc)
-    jacobian, force, c = whole, After(whole, system.jacobian_size), After(whole, system.jacobian_size + system.nv)
+    jacobian, force, c = whole, Part(whole, system.jacobian_size), Part(whole, system.jacobian_size + system.nv)
     blocks = Table("block_starts", system.jacobian_starts[:-1])
     rows_at = Table("row_starts", system.c_starts[:-1])
 
@@ -211,7 +225,7 @@ def to_multipliers(m: Mechanism, system: System, q: Array, tau: Array, reactions
 def sides(S: Sequence[Motion]) -> tuple[list[Force], list[Force]]:
     """W with Wᵀ S = 1, in the span of S, and an orthonormal T with Tᵀ S = 0, by Householder reflections."""
     columns = [_parts(s) for s in S]
-    gram = SmallFactor([[_inner(a, b) for b in columns[: k + 1]] for k, a in enumerate(columns)])
+    gram = SmallFactor([[dot(a, b) for b in columns[: k + 1]] for k, a in enumerate(columns)])
     W = [gram.solve([column[r] for column in columns]) for r in range(6)]
     reflections: list[tuple[int, list[Scalar], Scalar]] = []
     for k in range(len(columns)):
@@ -221,7 +235,7 @@ def sides(S: Sequence[Motion]) -> tuple[list[Force], list[Force]]:
         tail = x[k:]
         if not any(isinstance(entry, Symbolic) or entry != 0.0 for entry in tail[1:]):
             continue  # along its axis already
-        length = sqrt(_inner(tail, tail))
+        length = sqrt(dot(tail, tail))
         u = [tail[0] + select(tail[0] < 0.0, -length, length), *tail[1:]]
         reflections.append((k, u, 1.0 / (length * (length + absolute(tail[0])))))
     T = []
@@ -235,15 +249,8 @@ def sides(S: Sequence[Motion]) -> tuple[list[Force], list[Force]]:
 
 def _reflected(x: Sequence[Scalar], at: int, u: Sequence[Scalar], beta: Scalar) -> list[Scalar]:
     """X - β u uᵀ x, where u has entries from `at` on."""
-    share = beta * _inner(u, x[at:])
+    share = beta * dot(u, x[at:])
     return [*x[:at], *(a - share * b for a, b in zip(x[at:], u, strict=True))]
-
-
-def _inner(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    total: Scalar = 0.0
-    for x, y in zip(a, b, strict=True):
-        total = total + x * y
-    return total
 
 
 def _parts(s: Motion) -> list[Scalar]:

@@ -17,7 +17,7 @@ from bough.lagrange.bodies.contract import WORLD, Scalars
 from bough.lagrange.constraints.contract import Constraint, Side, Sides, dot
 from bough.lagrange.factor import multipliers
 from bough.lagrange.layout import BodyGroup, Layout, TieGroup
-from bough.scalar import Array, Index, Scalar, array, loop
+from bough.scalar import Array, Index, Scalar, array, each
 from bough.spatial import Vector
 
 __all__ = ["Level", "errors", "integrated", "solved", "terms"]
@@ -60,13 +60,12 @@ def errors(layout: Layout, x: Array, v: Array | None = None, time: Array | None 
     e, r = array(layout.nc), array(layout.nc)
     for ties in layout.tie_groups:
 
-        def visit(k: Index, carry: tuple[()], ties: TieGroup = ties) -> tuple[()]:
+        def visit(k: Index, ties: TieGroup = ties) -> None:
             sides, parameters, row = ties.sides(k, x, v, now), ties.parameters(k), ties.row(k)
             _write(e, row, ties.constraint.errors(parameters, sides))
             _write(r, row, ties.constraint.rates(parameters, sides))
-            return carry
 
-        loop(ties.count, visit, ())
+        each(ties.count, visit)
     return {"errors": e, "rates": r}
 
 
@@ -75,12 +74,11 @@ def integrated(layout: Layout, x: Array, v: Array) -> Terms:
     moved = array(layout.nx)
     for bodies in layout.body_groups:
 
-        def visit(k: Index, carry: tuple[()], bodies: BodyGroup = bodies) -> tuple[()]:
+        def visit(k: Index, bodies: BodyGroup = bodies) -> None:
             side = bodies.side(k, x, v)
             _write(moved, bodies.place("x", k), side.body.integrate(side.parameters, side.x, side.v))
-            return carry
 
-        loop(bodies.count, visit, ())
+        each(bodies.count, visit)
     return {"moved": moved}
 
 
@@ -97,7 +95,7 @@ def _body_terms(
     mass: Array,
     f: Array,
 ) -> None:
-    def visit(k: Index, carry: tuple[()]) -> tuple[()]:
+    def visit(k: Index) -> None:
         side, place = bodies.side(k, x, v), bodies.place("v", k)
         body, own = side.body, side.parameters
         M = body.mass(own, side.x)
@@ -108,9 +106,8 @@ def _body_terms(
         elif level == "impulse":
             given = [a + dot(row, side.v) for a, row in zip(given, M, strict=True)]
         _write(f, place, given)
-        return carry
 
-    loop(bodies.count, visit, ())
+    each(bodies.count, visit)
 
 
 def _tie_terms(
@@ -118,7 +115,7 @@ def _tie_terms(
 ) -> None:
     constraint = ties.constraint
 
-    def visit(k: Index, carry: tuple[()]) -> tuple[()]:
+    def visit(k: Index) -> None:
         sides, parameters = ties.sides(k, x, v, time), ties.parameters(k)
         for place, kind in enumerate(ties.kinds):
             if kind is not WORLD:
@@ -126,9 +123,8 @@ def _tie_terms(
                 entries = [column[row] for row in range(constraint.rows) for column in columns]
                 _write(jacobian, ties.block(place, k), entries)
         _write(c, ties.row(k), _aims(constraint, parameters, sides, level, rate))
-        return carry
 
-    loop(ties.count, visit, ())
+    each(ties.count, visit)
 
 
 def _columns(constraint: Constraint, parameters: tuple[Scalar, ...], sides: Sides, place: int) -> list[list[Scalar]]:

@@ -17,7 +17,7 @@ from bough.scalar import Array, Index, Scalar, Table, gather_index
 from bough.tree import Tree
 from bough.tree.slots import Slots, slots
 
-__all__ = ["After", "Pair", "System"]
+__all__ = ["Pair", "System"]
 
 Ints: TypeAlias = NDArray[np.int64]
 Numbers: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
@@ -328,20 +328,6 @@ class Pair:
     def _sides(self, x: Sequence[Scalar]) -> tuple[Rows, Rows]:
         """W and V among the entries of W, S and V."""
         return _rows(x, self.d, self.p), _rows(x[len(x) - self.p * self.m :], self.p, self.m)
-
-
-class After:
-    """What of an array comes after its first entries."""
-
-    def __init__(self, values: Array, start: int) -> None:
-        self._values, self._start = values, start
-
-    def __getitem__(self, index: Index) -> Scalar:
-        value: Scalar = self._values[index + self._start]
-        return value
-
-    def __setitem__(self, index: Index, value: Scalar) -> None:
-        self._values[index + self._start] = value
 
 
 def _rows(x: Sequence[Scalar], rows: int, columns: int) -> Rows:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bough.errors import ModelError, UnknownNameError
 from bough.model.joints import Joint, Mimic
-from bough.scalar import Array, Index, Scalar, Table, array, gather, gather_index, loop
+from bough.scalar import Array, Index, Part, Table, array, fill, filled, gather, gather_index, loop
 from bough.tree import Tree, elimination_tree
 
 __all__ = ["Coupling", "own_joint"]
@@ -91,24 +91,24 @@ class Coupling:
         if self.trivial:
             return q
         source, ratio, offset = _tables(own_q=self.q_source, q_ratio=self.q_ratio, q_offset=self.q_offset)
-        return _filled(self.q_source.size, lambda k: q[gather_index(source, k)] * gather(ratio, k) + gather(offset, k))
+        return filled(self.q_source.size, lambda k: q[gather_index(source, k)] * gather(ratio, k) + gather(offset, k))
 
     def own_v(self, v: Array) -> Array:
         """The joints' own velocities or accelerations, G v."""
         if self.trivial:
             return v
         source, ratio = _tables(own_v=self.v_source, v_ratio=self.v_ratio)
-        return _filled(self.v_source.size, lambda k: v[gather_index(source, k)] * gather(ratio, k))
+        return filled(self.v_source.size, lambda k: v[gather_index(source, k)] * gather(ratio, k))
 
     def model_q(self, own: Array) -> Array:
         """The model's configuration among the joints' own ones."""
         (places,) = _tables(q_own=self.q_own)
-        return own if self.trivial else _filled(self.q_own.size, lambda k: own[gather_index(places, k)])
+        return own if self.trivial else filled(self.q_own.size, lambda k: own[gather_index(places, k)])
 
     def model_v(self, own: Array) -> Array:
         """The model's velocities among the joints' own ones."""
         (places,) = _tables(v_own=self.v_own)
-        return own if self.trivial else _filled(self.v_own.size, lambda k: own[gather_index(places, k)])
+        return own if self.trivial else filled(self.v_own.size, lambda k: own[gather_index(places, k)])
 
     def reduced(self, tau: Array) -> Array:
         """The model's forces from the joints' own, Gᵀ tau. Also reduces rows of any matrix with own columns."""
@@ -132,8 +132,8 @@ class Coupling:
         own, n = self.v_source.size, self.dof_tree.n
         result = array(rows * n)
         for r in range(rows):
-            row = self.reduced(_Shifted(matrix, r * own))
-            _copy(row, result, r * n, n)
+            row = self.reduced(Part(matrix, r * own))
+            fill(Part(result, r * n), n, row.__getitem__)
         return result
 
     def reduced_square(self, matrix: Array) -> Array:
@@ -238,36 +238,3 @@ def _reduced_tree(full: Tree, source: Ints, n: int) -> Tree:
 
 def _tables(**data: NDArray[Any]) -> tuple[Table, ...]:
     return tuple(Table(name, values) for name, values in data.items())
-
-
-def _filled(size: int, entry: Any) -> Array:
-    result = array(size)
-
-    def fill(k: Index, carry: tuple[()]) -> tuple[()]:
-        value: Scalar = entry(k)
-        result[k] = value
-        return carry
-
-    loop(size, fill, ())
-    return result
-
-
-class _Shifted:
-    """Part of an array that begins further on."""
-
-    def __init__(self, values: Array, start: int) -> None:
-        self._values, self._start = values, start
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._values[index + self._start]
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self._values[index + self._start] = value
-
-
-def _copy(values: Array, to: Array, start: int, size: int) -> None:
-    def copy(k: Index, carry: tuple[()]) -> tuple[()]:
-        to[k + start] = values[k]
-        return carry
-
-    loop(size, copy, ())

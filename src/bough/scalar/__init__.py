@@ -1,5 +1,6 @@
 """Scalars: the table of operations, symbolic and counting scalars, functions of scalars, control primitives."""
 
+from bough.scalar.arrays import Part, dot, each, fill, filled, inner
 from bough.scalar.control import (
     Array,
     Control,
@@ -46,6 +47,7 @@ __all__ = [
     "Index",
     "Kind",
     "Op",
+    "Part",
     "Rows",
     "Scalar",
     "Symbolic",
@@ -60,9 +62,14 @@ __all__ = [
     "both",
     "cos",
     "derivative",
+    "dot",
+    "each",
     "either",
+    "fill",
+    "filled",
     "gather",
     "gather_index",
+    "inner",
     "leaves",
     "loop",
     "map_leaves",

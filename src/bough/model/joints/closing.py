@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from bough.scalar import Index, Scalar, loop, select, sqrt
+from bough.scalar import Index, Scalar, dot, loop, select, sqrt
 from bough.spatial import UNIT_MOTIONS, Force, Motion, Quaternion, Transform, Vector, unit_directions
 
 __all__ = ["displacement", "least_squares", "nearest_by_steps", "workless"]
@@ -44,13 +44,13 @@ def least_squares(S: Sequence[Motion], m: Motion) -> list[Scalar]:
     """The x for which S x is nearest to m, by orthogonal columns (rad and m count alike)."""
     rest, columns = _six(m), [_six(s) for s in S]
     if len(unit_directions(S)) == len(S):
-        return [_dot(column, rest) for column in columns]
+        return [dot(column, rest) for column in columns]
     R: list[list[Scalar]] = []
     right: list[Scalar] = []
     for k, column in enumerate(columns):
-        square = _dot(column, column)
-        R.append([_dot(column, other) / square for other in columns[k + 1 :]])
-        right.append(_dot(column, rest) / square)
+        square = dot(column, column)
+        R.append([dot(column, other) / square for other in columns[k + 1 :]])
+        right.append(dot(column, rest) / square)
         rest = [a - b * right[k] for a, b in zip(rest, column, strict=True)]
         for j, factor in enumerate(R[k], start=k + 1):
             columns[j] = [a - b * factor for a, b in zip(columns[j], column, strict=True)]
@@ -77,7 +77,7 @@ def workless(S: Sequence[Motion]) -> tuple[Force, ...]:
         x = _six(s)
         for mirror in mirrors:
             x = _reflected(x, mirror)
-        length = sqrt(_dot(x[k:], x[k:]))
+        length = sqrt(dot(x[k:], x[k:]))
         mirrors.append([*([0.0] * k), x[k] + select(x[k] < 0.0, -length, length), *x[k + 1 :]])
     forces = []
     for k in range(len(S), 6):
@@ -89,16 +89,9 @@ def workless(S: Sequence[Motion]) -> tuple[Force, ...]:
 
 
 def _reflected(x: Sequence[Scalar], mirror: Sequence[Scalar]) -> list[Scalar]:
-    factor = 2.0 * _dot(x, mirror) / _dot(mirror, mirror)
+    factor = 2.0 * dot(x, mirror) / dot(mirror, mirror)
     return [a - b * factor for a, b in zip(x, mirror, strict=True)]
 
 
 def _six(m: Motion) -> list[Scalar]:
     return [*m.angular.parts, *m.linear.parts]
-
-
-def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    total: Scalar = 0.0
-    for x, y in zip(a, b, strict=True):
-        total = total + x * y
-    return total

@@ -1,0 +1,63 @@
+"""Arrays of scalars: parts of them, and loops over their entries, written on the control primitives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bough.scalar.control import Array, array, loop
+from bough.scalar.symbolic import Index, Scalar
+
+__all__ = ["Part", "dot", "each", "fill", "filled", "inner"]
+
+
+class Part:
+    """What of an array begins at some place."""
+
+    def __init__(self, values: Array, start: Index) -> None:
+        self._values, self._start = values, start
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._values[index + self._start]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._values[index + self._start] = value
+
+
+def each(count: Index, rule: Callable[[Any], None], *, reverse: bool = False) -> None:
+    """Run ``rule(k)`` for k = 0 … count-1, or downwards."""
+
+    def step(k: Any, carry: tuple[()]) -> tuple[()]:
+        rule(k)
+        return carry
+
+    loop(count, step, (), reverse=reverse)
+
+
+def fill(values: Array, count: Index, entry: Callable[[Any], Scalar]) -> Array:
+    """Write the first entries of an array, and return it."""
+
+    def put(k: Any) -> None:
+        values[k] = entry(k)
+
+    each(count, put)
+    return values
+
+
+def filled(size: int, entry: Callable[[Any], Scalar]) -> Array:
+    """A new array with given entries."""
+    return fill(array(size), size, entry)
+
+
+def inner(a: Array, b: Array, size: int) -> Scalar:
+    """The sum of products of entries of two arrays."""
+    none: Scalar = 0.0
+    return loop(size, lambda k, total: total + a[k] * b[k], none)
+
+
+def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """The sum of products of entries of two sequences."""
+    total: Scalar = 0.0
+    for x, y in zip(a, b, strict=True):
+        total = total + x * y
+    return total
