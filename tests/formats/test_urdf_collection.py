@@ -18,7 +18,7 @@ from bough.kernel import compile as compiling
 from closeness import relative_error
 from robot_data import ROBOTS, URDFS
 
-BROKEN = {
+BROKEN = {  # the first is in release 5 of the collection only
     "falcon_description/urdf/falcon.urdf": r"falcon\.urdf, line 180: joint 'top_propeller_joint': the child does not "
     "exist: no link is called 'Z_propeller'; did you mean 'FR_propeller'",
     "ur_description/urdf/ur3.urdf": r"ur3\.urdf: there are no links",
@@ -30,7 +30,7 @@ STATES = 2
 
 def test_the_collection_is_there() -> None:
     assert len(URDFS) > 60
-    assert BROKEN.keys() <= set(URDFS)
+    assert BROKEN.keys() & set(URDFS)
 
 
 @pytest.fixture(autouse=True)
@@ -83,7 +83,7 @@ def disagreement(model: bough.Model, theirs: Any, rng: np.random.Generator, all_
     return errors
 
 
-@pytest.mark.parametrize("file", BROKEN)
+@pytest.mark.parametrize("file", [file for file in URDFS if file in BROKEN])
 def test_broken_files_are_refused_for_what_they_are(file: str) -> None:
     with pytest.raises(bough.LoadError, match=BROKEN[file]):
         loaded(file)
@@ -92,7 +92,7 @@ def test_broken_files_are_refused_for_what_they_are(file: str) -> None:
 
 
 def test_a_joint_that_follows_nothing() -> None:
-    with pytest.raises(bough.LoadError, match=r"line 1030: joint 'Left_index_q2' mimics .* called 'index_q1'; did you"):
+    with pytest.raises(bough.LoadError, match=r"line \d+: joint 'Left_index_q2' mimics .* called 'index_q1'; did you"):
         loaded(FOLLOWS_NOTHING)
 
 
