@@ -26,7 +26,7 @@ class Plain:
     """What calls straight from Python must meet, and how their results are judged."""
 
     shapes: tuple[tuple[int, ...], ...]  # of the inputs and of the first output, for one state
-    sound: int = 0  # so many inputs, the first ones, are known to be finite
+    sound: int = 0  # so many inputs, the first ones, are not looked at: they are finite, or the results tell
     quaternions: tuple[int, ...] = ()  # where unit quaternions begin in the first input
     pivots: bool = False  # whether the last output holds pivots, each larger than `smallest` times the largest
     smallest: float = 0.0

@@ -109,7 +109,8 @@ def _measured(made: dict[str, Experiment]) -> tuple[Table, Table]:
         "dense: A = J M⁻¹ Jᵀ by BLAS, Cholesky by LAPACK; with contacts A goes to bough.pivoting.",
         "SuperLU: H, the best of three orders, its own two and that of bough. QDLDL: H in the order of bough, to which",
         "it adds its own. CHOLMOD: the better of LDLᵀ of H in the order of bough, since in its own it may meet pivots",
-        "of zero, and LLᵀ of A in its own. Nobody is charged for assembling H or A, nor for analysing it.",
+        "of zero, and LLᵀ of A in its own. Nobody is charged for assembling H or A, nor for analysing it; all are told",
+        "beforehand which entries of M and J are zero.",
         "A batch has different numbers in each state. What fails has no figure, what is not installed no column",
         "(pip install qdldl cvxopt).",
     )

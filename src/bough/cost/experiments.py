@@ -50,7 +50,7 @@ class Experiment:
         rng = np.random.default_rng(1)
 
         def varied(x: FloatArray) -> FloatArray:
-            return x * rng.uniform(0.95, 1.05, (count, x.size))  # masses are diagonal, and stay so
+            return x * rng.uniform(0.95, 1.05, (count, x.size))
 
         beside = self.beside
         if beside is not None:
@@ -73,16 +73,18 @@ def experiment(bodies: int, d: int, tree: Tree | None = None) -> Experiment:
     children = np.arange(1, bodies + 1)
     if tree is None:
         parents, children = parents[1:], children[1:]
-    system = System([d] * bodies, list(zip(parents.tolist(), children.tolist(), [p] * len(parents), strict=True)))
+    edges = list(zip(parents.tolist(), children.tolist(), [p] * len(parents), strict=True))
+    known = joined(np.full((1, p), np.nan), d)[0]
+    system = System([d] * bodies, edges, mass=np.where(np.eye(d), np.nan, 0.0), jacobian=(-known, known))
     inertia = np.concatenate(
         [np.repeat(rng.uniform(0.5, 2.0, (bodies, 1)), p, 1), rng.uniform(0.05, 0.2, (bodies, d - p))], 1
     )
-    mass = inertia[:, :, np.newaxis] * np.eye(d)
     own = joined(rng.uniform(-0.5, 0.5, (len(parents), p)), d)
     other = joined(rng.uniform(-0.5, 0.5, (len(parents), p)), d)
-    blocks = [-x if parent else x[:0] for x, parent in zip(other, parents, strict=True)]
-    jacobian = np.concatenate([np.concatenate([a.ravel(), b.ravel()]) for a, b in zip(blocks, own, strict=True)])
-    return Experiment(system, mass.ravel(), jacobian, rng.normal(size=system.nv), rng.normal(size=system.nc))
+    varying = np.isnan(known)
+    blocks = [-x[varying] if parent else x[:0, 0] for x, parent in zip(other, parents, strict=True)]
+    jacobian = np.concatenate([np.concatenate([a, b[varying]]) for a, b in zip(blocks, own, strict=True)])
+    return Experiment(system, inertia.ravel(), jacobian, rng.normal(size=system.nv), rng.normal(size=system.nc))
 
 
 def with_loops(made: Experiment, pins: int) -> Experiment:
@@ -122,25 +124,26 @@ def joined(points: FloatArray, d: int) -> FloatArray:
 
 
 def kkt(made: Experiment) -> tuple[Any, Any]:
-    """M (nv, nv) and J (nc + auxiliary rows, nv) as sparse matrices. All bodies and constraints have one dimension."""
+    """M (nv, nv) and J (nc + auxiliary rows, nv) as sparse matrices. Bodies are of one kind, constraints too."""
     try:
         sparse = import_module("scipy.sparse")
     except ImportError:
         raise BoughError("the comparison needs SciPy: pip install 'bough[paper]'") from None
     system = made.system
     d, nv = system.bodies[0], system.nv
-    blocks = made.mass.reshape(-1, d, d)
-    rows = np.broadcast_to(np.arange(nv).reshape(-1, d, 1), blocks.shape)
-    columns = np.broadcast_to(np.arange(nv).reshape(-1, 1, d), blocks.shape)
-    M = sparse.coo_matrix((blocks.ravel(), (rows.ravel(), columns.ravel())), shape=(nv, nv)).tocsc()
-    M.eliminate_zeros()
     parts: list[tuple[FloatArray, Any, Any]] = []
     ends = np.array(system.constraints, np.int64).reshape(-1, 3)
     p = int(ends[0, 2]) if len(ends) else 0
     entries = np.arange(p * d)
     for side in (0, 1):
         k = np.flatnonzero(ends[:, side])
-        values = made.jacobian[system.jacobian_starts[2 * k + side][:, np.newaxis] + entries]
+        if not k.size:
+            continue
+        block = np.array(system.jacobian_known[k[0]][side], np.float64)  # NaN for what is not known
+        values, varying = np.tile(block, (k.size, 1)), np.flatnonzero(np.isnan(block))
+        values[:, varying] = made.jacobian[
+            system.jacobian_starts[2 * k + side][:, np.newaxis] + np.arange(varying.size)
+        ]
         row = system.c_starts[k][:, np.newaxis] + entries // d
         column = system.v_starts[ends[k, side] - 1][:, np.newaxis] + entries % d
         parts.append((values.ravel(), row.ravel(), column.ravel()))
@@ -152,4 +155,4 @@ def kkt(made: Experiment) -> tuple[Any, Any]:
     entry, at_row, at_column = (np.concatenate(x) for x in zip(*parts, strict=True))
     J = sparse.coo_matrix((entry, (at_row, at_column)), shape=(height, nv)).tocsr()
     J.eliminate_zeros()
-    return M, J
+    return sparse.diags(made.mass, format="csc"), J

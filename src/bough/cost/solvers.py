@@ -30,21 +30,18 @@ def dense(made: Experiment) -> list[Way]:
     with _needing_scipy():
         linalg = import_module("scipy.linalg")
     J = kkt(made)[1].toarray()
-    system, d = made.system, made.system.bodies[0]
-    across, c, force = np.ascontiguousarray(J.T).reshape(-1, d, len(J)), _all_c(made), made.force
+    system, across, c, force = made.system, np.ascontiguousarray(J.T), _all_c(made), made.force
     pushing = made.beside is not None and made.beside.pushing
     conditions = Conditions.equalities(system.nc) + Conditions.inequalities(len(J) - system.nc)
 
     def solve() -> FloatArray:
-        inverse = np.linalg.inv(made.mass.reshape(-1, d, d))
-        Y = (inverse @ across).reshape(system.nv, len(J))  # M⁻¹ Jᵀ
+        Y = across / made.mass[:, np.newaxis]  # M⁻¹ Jᵀ
         A, b = J @ Y, force @ Y + c
         if pushing:
             lam = pivoting(A, b, conditions).f
         else:
             lam = linalg.cho_solve(linalg.cho_factor(A, check_finite=False), -b, check_finite=False)
-        a = inverse @ (force + lam @ J).reshape(-1, d, 1)
-        return np.concatenate([a.ravel(), lam])
+        return np.concatenate([(force + lam @ J) / made.mass, lam])
 
     return [solve]
 
@@ -105,8 +102,7 @@ def cholmod(made: Experiment) -> list[Way]:
         library.solve(kept, x)
         return np.array(x).ravel()
 
-    M, J = kkt(made)
-    mass = M.diagonal()  # of bodies in their principal axes
+    J, mass = kkt(made)[1], made.mass
     A, Y = _in_cvxopt(sparse.tril(J @ sparse.diags(1.0 / mass) @ J.T)), (J @ sparse.diags(1.0 / mass)).tocsr()
     library.options |= {"supernodal": 1, "nmethods": 0}
     small = library.symbolic(A)

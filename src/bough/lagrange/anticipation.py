@@ -11,7 +11,7 @@ from __future__ import annotations
 from bough.algorithms.blocks import SmallFactor, transposed
 from bough.lagrange.auxiliary import Auxiliary
 from bough.lagrange.factor import solve
-from bough.lagrange.system import Pair
+from bough.lagrange.pair import Pair
 from bough.scalar import (
     Array,
     Bool,

@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from bough.algorithms.blocks import SmallFactor, transposed
-from bough.lagrange.system import Block, Pair, Rows, System
+from bough.lagrange.pair import Block, Pair, Rows
+from bough.lagrange.system import System
 from bough.scalar import Array, Bool, Part, Scalar, array, blank, both, dot, select
 from bough.tree.scans import inward, outward
 

@@ -37,7 +37,11 @@ def fast_source(program: Program, plain: Plain) -> str:
     for j, k in enumerate(inputs):
         lines.append(f"in{j}:")
         lines += read_array(at, j, plain.shapes[j], f"read{j}")
-        lines += _require_sound(j, program.buffers[k].size, plain.quaternions if j == 0 else ())
+        lines.append(f"read{j}:")
+        if j < plain.sound:
+            lines.append(f"  br label %in{j + 1}")
+        else:
+            lines += _require_sound(j, program.buffers[k].size, plain.quaternions if j == 0 else ())
     lines.append(f"in{len(inputs)}:")
     lines += _new_output(at)
     lines += _point_to_buffers(program, inputs, outputs[0])
@@ -96,7 +100,7 @@ def _point_to_buffers(program: Program, inputs: list[int], result: int) -> list[
 
 def _require_sound(j: int, size: int, quaternions: tuple[int, ...]) -> list[str]:
     """Go on only if the numbers of an argument are finite and its quaternions of unit length."""
-    lines = [f"read{j}:", f"  %s{j}ok0 = call fastcc i1 @finite(ptr %data{j}, i64 {size})"]
+    lines = [f"  %s{j}ok0 = call fastcc i1 @finite(ptr %data{j}, i64 {size})"]
     for m, start in enumerate(quaternions):
         lines.append(f"  %s{j}q{m} = getelementptr double, ptr %data{j}, i64 {start}")
         lines.append(f"  %s{j}u{m} = call fastcc i1 @unit(ptr %s{j}q{m})")

@@ -2,6 +2,7 @@
 
 Most inputs are brought into lanes before the program runs. A program with loops that reads whole blocks of an input, a
 body's matrix say, has them turned over when they are needed instead: large inputs are then read once and not copied.
+Rows of many states are more streams than processors foresee, so what the next turn of a loop reads is asked for.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from bough.backends.llvm.lanes import Turning
 from bough.backends.llvm.types import Real
 from bough.program import Apply, Block, Const, Instruction, Load, Loop, Program, Switch, walk
 
-__all__ = ["Places", "Run", "places_of", "read_rows", "rows_read", "runs_of"]
+__all__ = ["Next", "Places", "Run", "places_in_loops", "places_of", "read_rows", "rows_read", "runs_of"]
 
 Places = dict[int, tuple[int, int]]
 """Values that are another value and a constant: which and how much."""
@@ -28,6 +30,14 @@ class Run:
     last: int
     count: int = 0
     read: dict[int, str] = field(default_factory=dict)
+
+
+class Next(NamedTuple):
+    """An index that a loop reads from a table: which one, at which place, and how far that moves in a turn, mostly."""
+
+    table: str
+    place: int
+    step: int
 
 
 def places_of(program: Program) -> Places:
@@ -79,6 +89,24 @@ def read_rows(real: Real, new: Callable[[str], str], rows: list[str], index: str
         found = turning.columns(starts, min(turning.half, run.last - first + 1))
         run.read.update({first + k: name for k, name in enumerate(found)})
     return run.read[offset]
+
+
+def places_in_loops(program: Program) -> dict[int, Next]:
+    """Where indices that a loop reads from tables are read from in its next turn."""
+    found: dict[int, Next] = {}
+
+    def visit(body: Block, step: int) -> None:
+        for x in body:
+            if isinstance(x, Load) and step and program.kinds[x.result] == "int":
+                found[x.result] = Next(x.buffer, x.index, step)
+            elif isinstance(x, Loop):
+                visit(x.body, -1 if x.reverse else 1)
+            elif isinstance(x, Switch):
+                for branch in x.branches:
+                    visit(branch, step)
+
+    visit(program.body, 0)
+    return found
 
 
 def _blocks(body: Block) -> Iterable[Block]:

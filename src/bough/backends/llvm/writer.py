@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from bough.backends.llvm.elementary import sincos_name
 from bough.backends.llvm.packing import PACKING
 from bough.backends.llvm.plan import Chunk, Plan, defined, until_done
-from bough.backends.llvm.rows import Run, places_of, read_rows, rows_read, runs_of
+from bough.backends.llvm.rows import Run, places_in_loops, places_of, read_rows, rows_read, runs_of
 from bough.backends.llvm.types import Real
 from bough.program import Apply, Instruction, Load, Loop, Program, Store, Switch, walk
 from bough.program.ir import uses
@@ -17,6 +17,7 @@ __all__ = ["ChunkWriter", "Names", "Writer"]
 _INFIX = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _COMPARE = {"lt": "olt", "le": "ole"}
 _LOGIC = {"and": "and", "or": "or"}
+LINE = 64  # bytes that memory is read in
 _INDEX = {"iadd": "add", "imul": "mul"}
 
 
@@ -30,6 +31,7 @@ class Names:
         self.spills, self.indices = len(program.buffers), len(program.buffers) + 1
         self.in_rows = rows_read(program, real)
         self.places = places_of(program) if self.in_rows else {}
+        self.next_places = places_in_loops(program) if self.in_rows else {}
 
     def real_of(self, value: int) -> Real:
         """What a value is computed in: a pack has more lanes."""
@@ -289,6 +291,8 @@ class ChunkWriter(Writer):
         if x.buffer in self.names.in_rows:
             base, offset = self.names.places.get(x.index, (x.index, 0))
             rows, run = self.rows(self.names.buffers[x.buffer][0]), self._runs[x.buffer, base]
+            if not run.read and base in self.names.next_places:
+                self._fetch_next(rows, base, run)
             self._defined(x.result, read_rows(self.real, self.new, rows, self.operand(x.index), offset, run))
             return
         place, t, align = self._address(x.buffer, x.index)
@@ -300,6 +304,22 @@ class ChunkWriter(Writer):
             self.define(x.result, f"shufflevector {self.real.type} {first}, {self.real.type} undef, {mask}")
         else:
             self.define(x.result, f"load {t}, ptr {place}, align {align}")
+
+    def _fetch_next(self, rows: list[str], base: int, run: Run) -> None:
+        """Ask for what the next turn of a loop will most likely read of rows."""
+        following = self.names.next_places[base]
+        k, table = self.names.buffers[following.table]
+        now = self.operand(following.place)
+        there = self.new(f"add i64 {now}, {following.step}")
+        inside = self.new(f"icmp ult i64 {there}, {table.size}")
+        kept = self.new(f"select i1 {inside}, i64 {there}, i64 {now}")
+        start = self.new(f"load i64, ptr {self.new(f'getelementptr i64, ptr {self.pointer(k)}, i64 {kept}')}")
+        line = LINE // self.real.size
+        for offset in (*range(run.first, run.last, line), run.last):
+            component = self.new(f"add i64 {start}, {offset}")
+            for row in rows:
+                place = self.new(f"getelementptr {self.real.element}, ptr {row}, i64 {component}")
+                self.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 3, i32 1)")
 
     def _bring(self, x: Loop | Switch) -> None:
         """Load what the inside of a loop or switch needs from outside before it begins."""

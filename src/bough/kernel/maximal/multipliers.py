@@ -44,7 +44,8 @@ def ldlt(
         Which bodies there are, and between which of them there are constraints.
     mass
         The symmetric positive-definite blocks of M, one after the other, each row by row, (..., mass_size); if all N
-        bodies have the dimension d, an array (..., N, d, d) reshaped to (..., N·d·d). Lower triangles are read.
+        bodies have the dimension d, an array (..., N, d, d) reshaped to (..., N·d·d). Lower triangles are read. What
+        the system knows of the blocks beforehand is left out, here and below.
     jacobian
         The blocks of J, (..., jacobian_size): for each constraint that of its first body, then that of its second,
         each row by row; the world has none.
@@ -206,7 +207,8 @@ def _read(system: System, given: dict[str, ArrayLike]) -> dict[str, FloatArray]:
     sizes, arrays = _sizes(system, tuple(given)), {}
     for name, value in given.items():
         arrays[name] = as_floats(name, value, (sizes[name],), meaning.get(name, "one for each row of the constraints"))
-        require_finite(name, arrays[name])
+        read = np.where(system.mass_read, arrays[name], 0.0) if name == "mass" else arrays[name]
+        require_finite(name, read)
         if name == "compliance" and (arrays[name] < 0.0).any():
             raise ShapeError(f"compliance has the entry {arrays[name].min()}, expected numbers that are not negative")
     return arrays
@@ -263,7 +265,8 @@ def _kernel(
         sizes,
         system.nv + system.nc,
         lambda: f"lagrange {name} {names} {system.digest}",
-        Plain((*((n,) for n in sizes.values()), (size,)), pivots=True),
+        # nothing that is not finite stays out of the pivots and of the solution
+        Plain((*((n,) for n in sizes.values()), (size,)), sound=len(sizes), pivots=True),
     )
 
 

@@ -1,0 +1,143 @@
+"""Reading what describes a system: dimensions of bodies, constraints, and what is known of blocks beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bough.errors import ModelError
+
+__all__ = [
+    "Known",
+    "KnownBlocks",
+    "KnownPairs",
+    "Numbers",
+    "read_bodies",
+    "read_constraints",
+    "read_jacobian",
+    "read_mass",
+]
+
+Numbers: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
+
+KnownBlocks: TypeAlias = ArrayLike | Sequence[ArrayLike]
+KnownPairs: TypeAlias = Sequence[ArrayLike] | Sequence[Sequence[ArrayLike]]
+
+Known: TypeAlias = tuple[float | None, ...]
+"""Entries of a block, row by row: a number if it is the same in every state, None if it comes with each state."""
+
+
+def read_bodies(bodies: Numbers) -> tuple[int, ...]:
+    """The dimensions of bodies."""
+    found = _whole(bodies)
+    if found is None or any(d < 1 for d in found):
+        raise ModelError(f"the dimensions of bodies are {_shown(bodies)}, expected whole numbers from 1")
+    return tuple(found)
+
+
+def read_constraints(constraints: Iterable[Numbers], n: int) -> tuple[tuple[int, int, int], ...]:
+    """Constraints as two of n bodies and a dimension."""
+    result = []
+    for k, given in enumerate(constraints):
+        plain = type(given) is tuple and [type(x) for x in given] == [int, int, int]
+        found = given if plain else _whole(given)
+        if found is None or len(found) != 3:
+            raise ModelError(f"constraint {k} is {_shown(given)}, expected three whole numbers: two bodies, dimension")
+        a, b, p = found
+        if not (0 <= a <= n and 0 <= b <= n) or a == b:
+            raise ModelError(f"constraint {k} is between bodies {a} and {b}, expected two different ones of 0 … {n}")
+        if p < 0:
+            raise ModelError(f"constraint {k} between bodies {a} and {b} has dimension {p}, expected at least 0")
+        result.append((a, b, p))
+    return tuple(result)
+
+
+def _whole(values: object) -> list[int] | None:
+    """A sequence of integers as a list; None if it is something else."""
+    a = np.asarray(values) if isinstance(values, np.ndarray | Sequence) and not isinstance(values, str) else None
+    if a is None or a.ndim != 1 or (a.size and a.dtype.kind not in "iu"):
+        return None
+    return [int(x) for x in a]
+
+
+def _shown(value: object) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) < 80 else text[:77] + "…"
+
+
+# ---- what is known of blocks -----------------------------------------------------------------------------------------
+
+
+def read_mass(given: KnownBlocks | None, bodies: Sequence[int]) -> tuple[Known, ...]:
+    """What is known of the block of each body: one array for all of them, or one for each."""
+    if given is None:
+        return tuple(_open(d * d) for d in bodies)
+    blocks = [given] * len(bodies) if _ndim(given) == 2 else _listed(given, len(bodies), "known blocks of M", "bodies")
+    found: dict[tuple[int, int], Known] = {}
+    for k, (block, d) in enumerate(zip(blocks, bodies, strict=True), start=1):
+        if (id(block), d) not in found:
+            what = f"the known block of M of body {k}"
+            found[id(block), d] = known = _read_block(block, (d, d), what)
+            if any(known[r * d + c] != known[c * d + r] for r in range(d) for c in range(r)):
+                raise ModelError(f"{what} is not symmetric, expected equal numbers, or NaN, on both sides")
+    return tuple(found[id(block), d] for block, d in zip(blocks, bodies, strict=True))
+
+
+def read_jacobian(
+    given: KnownPairs | None, bodies: Sequence[int], constraints: Sequence[tuple[int, int, int]]
+) -> tuple[tuple[Known, Known], ...]:
+    """What is known of the two blocks of each constraint: one pair of arrays for all of them, or one for each."""
+    sizes = (0, *bodies)
+    if given is None:
+        return tuple((_open(p * sizes[a]), _open(p * sizes[b])) for a, b, p in constraints)
+    one = isinstance(given, np.ndarray | Sequence) and len(given) == 2 and all(_ndim(block) == 2 for block in given)
+    pairs = [given] * len(constraints) if one else given
+    pairs = _listed(pairs, len(constraints), "pairs of known blocks of J", "constraints")
+    found: dict[tuple[int, int, int], Known] = {}
+    result = []
+    for k, (pair, (a, b, p)) in enumerate(zip(pairs, constraints, strict=True)):
+        both = _listed(pair, 2, f"known blocks of constraint {k}", "bodies")
+        for block, body in zip(both, (a, b), strict=True):
+            key = (id(block), p, sizes[body])
+            if key not in found:
+                what = f"the known block of J of constraint {k} for body {body}"
+                found[key] = _read_block(block, (p, sizes[body]), what) if body else ()
+        first, second = ((id(block), p, sizes[body]) for block, body in zip(both, (a, b), strict=True))
+        result.append((found[first], found[second]))
+    return tuple(result)
+
+
+def _read_block(given: ArrayLike, shape: tuple[int, int], what: str) -> Known:
+    try:
+        a = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise ModelError(f"{what} is {_shown(given)}, expected numbers, or NaN for what is not known") from None
+    if a.shape != shape:
+        raise ModelError(f"{what} has shape {a.shape}, expected {shape}")
+    if np.isinf(a).any():
+        raise ModelError(f"{what} is {_shown(given)}, expected finite numbers, or NaN for what is not known")
+    return tuple(None if np.isnan(x) else x + 0.0 for x in a.ravel().tolist())  # a zero has no sign
+
+
+@lru_cache(maxsize=256)
+def _open(size: int) -> Known:
+    return (None,) * size
+
+
+def _ndim(given: object) -> int:
+    """Number of axes of an array or nested sequence; -1 if it has none."""
+    try:
+        return np.ndim(given)  # type: ignore[arg-type]
+    except ValueError:  # blocks of different shapes
+        return -1
+
+
+def _listed(given: Any, count: int, what: str, of: str) -> list[Any]:
+    found = list(given) if isinstance(given, np.ndarray | Sequence) else []
+    if len(found) != count:
+        raise ModelError(f"there are {len(found)} {what}, expected {count}, one for each of the {of}")
+    return found
