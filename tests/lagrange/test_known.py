@@ -103,6 +103,51 @@ def test_one_block_for_all(rng: np.random.Generator) -> None:
         assert_close(got, want, 1e-12)
 
 
+def said_outright(rng: np.random.Generator, bodies: int) -> tuple[bough.System, bough.System, Array, Array, Array]:
+    """Constraints that have a column of ±1 for each row, in either body or both, and the same with nothing known."""
+    system = random_system(rng, bodies)
+    mass, _ = random_blocks(system, rng)
+    sizes, pairs, left, every = (0, *system.bodies), [], [np.zeros(0)], [np.zeros(0)]
+    for a, b, p in system.constraints:
+        pair = []
+        for d in (sizes[a], sizes[b]):
+            known, block = np.full((p, d), OPEN), rng.normal(size=(p, d))
+            if d >= p:
+                places, rows = rng.choice(d, size=p, replace=False), np.arange(p)
+                known[:, places] = 0.0
+                known[rows, places] = rng.choice([-1.0, 1.0], size=p)
+                known[:, [k for k in range(d) if k not in places and rng.random() < 0.3]] = 0.0
+            block = np.where(np.isnan(known), block, known)
+            pair.append(known)
+            left.append(block[np.isnan(known)])
+            every.append(block.ravel())
+        pairs.append(pair)
+    told = bough.System(system.bodies, system.constraints, jacobian=pairs)
+    return told, system, mass, np.concatenate(left), np.concatenate(every)
+
+
+@given(st.integers(1, 7), seeds, st.booleans())
+def test_coordinates_that_constraints_say_outright(bodies: int, seed: int, compliant: bool) -> None:
+    rng = np.random.default_rng(seed)
+    told, system, mass, few, every = said_outright(rng, bodies)
+    assert all(told.record(k, 0).is_direct for k, kind in enumerate(told.kind_list) if kind.p)
+    b = rng.normal(size=system.nv + system.nc)
+    compliance = np.full(system.nc, 0.1) if compliant else None
+    want = bough.multipliers(system, mass, every, b[: system.nv], b[system.nv :], compliance)
+    got = bough.multipliers(told, mass, few, b[: system.nv], b[system.nv :], compliance)
+    assert_close(np.concatenate(got), np.concatenate(want), 1e-8)
+    assert_close(bough.ldlt(told, mass, few, compliance).solve(b), np.concatenate(want), 1e-8)
+
+
+@pytest.mark.parametrize("k", range(6))
+def test_a_mass_that_is_not_positive_is_found(k: int, rng: np.random.Generator) -> None:
+    """Of coordinates that a constraint says outright as well, though nothing is divided by their pivots."""
+    system, numbers = ball_jointed(rng)
+    numbers["mass"][6 + k] = -40.0  # more than what hangs on body 2
+    with pytest.raises(bough.SingularError, match="body 2: the mass block"):
+        bough.multipliers(system, *numbers.values())
+
+
 @pytest.mark.parametrize("rolled", [False, True])
 def test_programs_agree_with_the_algorithm(rolled: bool, rng: np.random.Generator) -> None:
     system, numbers = ball_jointed(rng)

@@ -75,11 +75,11 @@ def _operations(system: System) -> tuple[Count, Count, float]:
 # ---- times -----------------------------------------------------------------------------------------------------------
 
 
-def solution(made: Experiment) -> tuple[FloatArray, ...]:
-    """v̇, λ and forces of auxiliary rows by the functions of bough, for one state or many."""
+def solution(made: Experiment, out: FloatArray | None = None) -> tuple[FloatArray, ...]:
+    """v̇, λ and forces of auxiliary rows by the functions of bough, for one state or many; [v̇, λ] may go to `out`."""
     beside = made.beside
     if beside is None:
-        return multipliers(*made.arguments)
+        return multipliers(*made.arguments, out=out)
     factor = ldlt(made.system, made.mass, made.jacobian)
     b = np.concatenate([made.force, made.c], axis=-1)
     problem = anticipate(factor, factor.solve(b), beside.rows, beside.jacobian, beside.c)
@@ -135,8 +135,12 @@ def _samples(name: str, made: Experiment) -> tuple[dict[str, list[float]], dict[
     """Microseconds per state of each way, in turns, and the names of the ways of each solver."""
     want, many = np.concatenate(solution(made)), made.many(BATCH)
     pushing = made.beside is not None and made.beside.pushing
-    solution(many)  # compiles what is not compiled yet
-    ways: dict[str, tuple[Way, int]] = {"bough": (lambda: solution(made), 1), "batch": (lambda: solution(many), BATCH)}
+    room = np.empty((BATCH, made.system.nv + made.system.nc))
+    solution(many, room)  # compiles what is not compiled yet
+    ways: dict[str, tuple[Way, int]] = {
+        "bough": (lambda: solution(made), 1),
+        "batch": (lambda: solution(many, room), BATCH),
+    }
     groups: dict[str, list[str]] = {}
     for rival, make in SOLVERS.items():
         groups[rival] = []

@@ -10,9 +10,11 @@ C is the compliance of the constraints, a diagonal that is not negative. It is z
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from bough.algorithms.blocks import SmallFactor, transposed
+from bough.lagrange import direct
+from bough.lagrange.direct import Kept
 from bough.lagrange.pair import Block, Pair, Rows
 from bough.lagrange.system import System
 from bough.scalar import Array, Bool, Part, Scalar, array, blank, both, dot, select
@@ -33,7 +35,7 @@ def factor(
     def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], None]:
         blocks = _eliminate(pair, sums, mass, jacobian, compliance)
         if part is not None:
-            verdicts[pair.index] = _verdict(blocks, part)
+            verdicts[pair.index] = blocks.verdict(part)
         pair.put(F, blocks.A.lower, blocks.W, blocks.S.lower, blocks.V)
         pair.pass_on(sums, (), blocks.up)
         return (), None
@@ -55,7 +57,7 @@ def solve(system: System, F: Array, b: Array) -> Array:
         return (), alone
 
     kept = inward(system, visit, ())
-    _backward(system, lambda pair: (*pair.sides(F), kept[pair]), x)
+    _backward(system, lambda pair, up: _recover(pair, (*pair.sides(F), kept[pair]), up), x)
     return x
 
 
@@ -72,21 +74,36 @@ def multipliers(
     x = blank(system.nv + system.nc)
     verdicts, sums = array(system.tree.n), array(system.sums_size)
 
-    def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], tuple[Block, Block, Alone]]:
+    def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], Kept | tuple[Block, Block, Alone]]:
+        if compliance is None and pair.is_direct:
+            done = direct.eliminate(pair, sums, mass, jacobian, force, c)
+            if part is not None:
+                verdicts[pair.index] = _verdict(done.pivots, done.diagonal, part)
+            pair.pass_on(sums, done.passed, done.up)
+            return (), done.kept
         blocks = _eliminate(pair, sums, mass, jacobian, compliance)
         if part is not None:
-            verdicts[pair.index] = _verdict(blocks, part)
+            verdicts[pair.index] = blocks.verdict(part)
         alone, passed = _forward(pair, blocks.A, blocks.W, blocks.S, blocks.V, blocks.beyond, force, c)
         pair.pass_on(sums, passed, blocks.up)
         return (), (_kept(blocks.W), _kept(blocks.V), alone)
 
     kept = inward(system, visit, ())
-    _backward(system, lambda pair: kept[pair], x)
+
+    def solved(pair: Pair, up: list[Scalar]) -> Solved:
+        recover: Any = direct.recover if compliance is None and pair.is_direct else _recover
+        found: Solved = recover(pair, kept[pair], up)
+        return found
+
+    _backward(system, solved, x)
     return x, verdicts
 
 
 # ---- one body and one constraint -------------------------------------------------------------------------------------
 
+
+Solved: TypeAlias = tuple[list[Scalar], list[Scalar]]
+"""λ of a constraint and v̇ of its body."""
 
 Alone: TypeAlias = tuple[tuple[Scalar, ...], tuple[Scalar, ...]]
 """A⁻¹ f and S⁻¹ (c + Jᵢ A⁻¹ f), with the force f on a body and what those beyond add to it: v̇ and -λ, were Jₚ zero."""
@@ -107,6 +124,10 @@ class Blocks(NamedTuple):
     outer: Rows
     up: list[Scalar]
     beyond: list[Scalar] | None
+
+    def verdict(self, part: float) -> Scalar:
+        """Whether all pivots exceed a part of the diagonal entries they are left of, as 1 or -1."""
+        return _verdict(self.A.pivots + self.S.pivots, [row[-1] for row in (*self.own, *self.outer)], part)
 
 
 def _eliminate(pair: Pair, sums: Array, mass: Array, jacobian: Array, compliance: Array | None) -> Blocks:
@@ -131,12 +152,11 @@ def _eliminate(pair: Pair, sums: Array, mass: Array, jacobian: Array, compliance
     return Blocks(A, transposed(columns, pair.d), S, transposed(sides, pair.p), own, outer, up, beyond)
 
 
-def _verdict(blocks: Blocks, part: float) -> Scalar:
+def _verdict(pivots: Sequence[Scalar], diagonal: Sequence[Scalar], part: float) -> Scalar:
     """Whether all pivots exceed a part of the diagonal entries they are left of, as 1 or -1."""
     sound: Bool = True
-    for block, lower in ((blocks.A, blocks.own), (blocks.S, blocks.outer)):
-        for pivot, row in zip(block.pivots, lower, strict=True):
-            sound = both(sound, row[-1] * part < pivot)
+    for pivot, entry in zip(pivots, diagonal, strict=True):
+        sound = both(sound, entry * part < pivot)
     return select(sound, 1.0, -1.0)
 
 
@@ -158,16 +178,23 @@ def _forward(
     return (tuple(A.solve(f)), tuple(S.solve(g))), [-dot(v, g) for v in transposed(V, pair.m)]
 
 
-def _backward(system: System, blocks: Callable[[Pair], tuple[Block, Block, Alone]], x: Array) -> None:
-    """λ = -(S⁻¹ (c + Jᵢ A⁻¹ f) + V v̇ₚ) and v̇ = A⁻¹ f + W λ, from the roots to the leaves."""
+def _recover(pair: Pair, kept: tuple[Block, Block, Alone], up: list[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+    """λ = -(S⁻¹ (c + Jᵢ A⁻¹ f) + V v̇ₚ) and v̇ = A⁻¹ f + W λ."""
+    W, V, (moving, pulling) = kept
+    own = [-(g + dot(v, up)) for g, v in zip(pulling, V, strict=True)]
+    return own, _sum(moving, [dot(w, own) for w in W])
+
+
+def _backward(
+    system: System, solved: Callable[[Pair, list[Scalar]], tuple[list[Scalar], list[Scalar]]], x: Array
+) -> None:
+    """λ and v̇ from the roots to the leaves, each from the acceleration of the body nearer to the root."""
     lam = Part(x, system.nv)
 
     def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], None]:
-        W, V, (moving, pulling) = blocks(pair)
-        up = pair.read(x, "v_up", pair.m)
-        own = [-(g + dot(v, up)) for g, v in zip(pulling, V, strict=True)]
+        own, motion = solved(pair, pair.read(x, "v_up", pair.m))
         pair.write(lam, "c", own)
-        pair.write(x, "v", _sum(moving, [dot(w, own) for w in W]))
+        pair.write(x, "v", motion)
         return (), None
 
     outward(system, visit, ())

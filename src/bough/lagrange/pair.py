@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -39,6 +39,13 @@ class Pair:
         self.is_leaf = described.is_leaf
         self._known = [blocks[k] for k in described.known]
         self._tables = tables
+        self.leading, self.signs = _leading(self._known[1], self.p, self.d)
+        self.rest = [k for k in range(self.d) if k not in self.leading]
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether the constraint is known to say a coordinate of the body in each row: column `leading` has `signs`."""
+        return 0 < self.p == len(self.leading)
 
     def place(self, what: str) -> Index:
         """Where something of this node lies."""
@@ -68,19 +75,24 @@ class Pair:
 
     def mass(self, mass: Array) -> Rows:
         """Lower triangle of the block of M."""
-        x = self._block(mass, "mass", 0)
+        known = self._known[0]
+        x = _filled(known, iter(self.read(mass, "mass", known.count(None))))
         return [x[r * self.d : r * self.d + r + 1] for r in range(self.d)]
 
     def jacobian(self, jacobian: Array) -> tuple[Rows, Rows]:
         """Rows of the blocks of J: for the own body, and for the one nearer to the root."""
-        own, other = self._block(jacobian, "own", 1), self._block(jacobian, "other", 2)
-        return _rows(own, self.p, self.d), _rows(other, self.p, self.m)
+        return self.filled(self.unknown(jacobian))
 
-    def _block(self, values: Array, what: str, which: int) -> list[Scalar]:
-        """The entries of a block, known ones among those that an array holds."""
-        known = self._known[which]
-        given = iter(self.read(values, what, known.count(None)))
-        return [next(given) if x is None else x for x in known]
+    def unknown(self, jacobian: Array) -> list[Scalar]:
+        """Entries of both blocks of J that are not known beforehand."""
+        blocks = zip(("own", "other"), self._known[1:], strict=True)
+        return [x for what, known in blocks for x in self.read(jacobian, what, known.count(None))]
+
+    def filled(self, unknown: Sequence[Scalar]) -> tuple[Rows, Rows]:
+        """Rows of both blocks of J, from their entries that are not known beforehand."""
+        given = iter(unknown)
+        own, other = (_filled(known, given) for known in self._known[1:])
+        return _rows(own, self.p, self.d), _rows(other, self.p, self.m)
 
     # ---- the blocks of the factor --------------------------------------------------------------------------------
 
@@ -108,6 +120,24 @@ class Pair:
     def _sides(self, x: Sequence[Scalar]) -> tuple[Rows, Rows]:
         """W and V among the entries of W, S and V."""
         return _rows(x, self.d, self.p), _rows(x[len(x) - self.p * self.m :], self.p, self.m)
+
+
+def _leading(known: Known, p: int, d: int) -> tuple[list[int], list[float]]:
+    """For each row of a block a column with 1 or -1 there and zeros elsewhere, and which; less than p if not all."""
+    rows = [known[r * d : (r + 1) * d] for r in range(p)]
+    columns, signs = [], []
+    for r, row in enumerate(rows):
+        for k, x in enumerate(row):
+            if x in (1.0, -1.0) and all(other[k] == 0.0 for q, other in enumerate(rows) if q != r):
+                columns.append(k)
+                signs.append(float(x or 0.0))
+                break
+    return columns, signs
+
+
+def _filled(known: Known, given: Iterator[Scalar]) -> list[Scalar]:
+    """The entries of a block, those that are not known taken one by one."""
+    return [next(given) if x is None else x for x in known]
 
 
 def _rows(x: Sequence[Scalar], rows: int, columns: int) -> Rows:

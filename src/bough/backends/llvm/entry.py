@@ -68,9 +68,14 @@ def guarded_source(program: Program, space: Workspace, real: Real, plain: Plain)
     carried = "i1 [ true, %entry ], [ %good, %run ]"
     loop = _loop(program, space, real, before, "\n".join([after, *checks]), carried, last="run")
     arguments = "ptr %arrays, ptr %strides, i64 %states, ptr %space, i1 %check, i1 %together"
+    four = Real(real.element, 4 * real.lanes)
     return "\n".join(
         [
+            f"declare i1 @llvm.vector.reduce.and.v{four.lanes}i1({four.mask})",
             _LANES_CHECKS.replace("SMALLEST", real.constant(plain.smallest))
+            .replace("BYTES", str(real.bytes))
+            .replace("FOUR", four.type)
+            .replace("4W", str(four.lanes))
             .replace("T", real.type)
             .replace("W", str(real.lanes)),
             f"define i1 @guarded({arguments}) #0 {{\n{loop}",
@@ -79,25 +84,41 @@ def guarded_source(program: Program, space: Workspace, real: Real, plain: Plain)
     )
 
 
-# x - x is zero for every finite x, and not a number otherwise
+# x - x is zero for every finite x, and not a number otherwise; four at a time, since a sum waits for the one before it
 _LANES_CHECKS = """define internal fastcc i1 @lanes_finite(ptr %x, i64 %n, i1 %wanted) #0 {
 entry:
+  %whole = and i64 %n, -4
   br i1 %wanted, label %head, label %fine
 head:
   %k = phi i64 [ 0, %entry ], [ %k1, %body ]
-  %total = phi T [ zeroinitializer, %entry ], [ %sum, %body ]
-  %more = icmp slt i64 %k, %n
-  br i1 %more, label %body, label %exit
+  %total = phi FOUR [ zeroinitializer, %entry ], [ %sum, %body ]
+  %more = icmp slt i64 %k, %whole
+  br i1 %more, label %body, label %rest
 body:
   %p = getelementptr T, ptr %x, i64 %k
-  %v = load T, ptr %p
-  %zero = fsub T %v, %v
-  %sum = fadd T %total, %zero
-  %k1 = add i64 %k, 1
+  %v = load FOUR, ptr %p, align BYTES
+  %zero = fsub FOUR %v, %v
+  %sum = fadd FOUR %total, %zero
+  %k1 = add i64 %k, 4
   br label %head
+rest:
+  %j = phi i64 [ %whole, %head ], [ %j1, %one ]
+  %part = phi T [ zeroinitializer, %head ], [ %part1, %one ]
+  %left = icmp slt i64 %j, %n
+  br i1 %left, label %one, label %exit
+one:
+  %q = getelementptr T, ptr %x, i64 %j
+  %w = load T, ptr %q
+  %none = fsub T %w, %w
+  %part1 = fadd T %part, %none
+  %j1 = add i64 %j, 1
+  br label %rest
 exit:
-  %nil = fcmp oeq T %total, zeroinitializer
-  %ok = call i1 @llvm.vector.reduce.and.vWi1(<W x i1> %nil)
+  %nil = fcmp oeq FOUR %total, zeroinitializer
+  %most = call i1 @llvm.vector.reduce.and.v4Wi1(<4W x i1> %nil)
+  %last = fcmp oeq T %part, zeroinitializer
+  %few = call i1 @llvm.vector.reduce.and.vWi1(<W x i1> %last)
+  %ok = and i1 %most, %few
   ret i1 %ok
 fine:
   ret i1 true

@@ -95,6 +95,8 @@ def multipliers(
     force: ArrayLike,
     c: ArrayLike,
     compliance: ArrayLike | None = None,
+    *,
+    out: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Accelerations and multipliers of a system: M v̇ = Jᵀ λ + force and J v̇ + c + C λ = 0, in linear time.
 
@@ -109,25 +111,27 @@ def multipliers(
         Forces on the bodies, in the order of their coordinates, (..., nv).
     c
         What the constraints ask for, (..., nc).
+    out
+        Where to write [v̇, λ], shape (*batch, nv + nc). It saves the memory of a fresh array.
 
     Returns
     -------
     acceleration, multiplier
-        v̇ (..., nv) and λ (..., nc); the constraints act on the bodies with the force Jᵀ λ.
+        v̇ (..., nv) and λ (..., nc), parts of one array; the constraints act on the bodies with the force Jᵀ λ.
 
     Raises
     ------
     ShapeError, FiniteError, SingularError
         As for `ldlt`.
     """
-    fast = getattr(system, "calls", NO_CALLS).get("multipliers") if compliance is None else None
+    fast = getattr(system, "calls", NO_CALLS).get("multipliers") if compliance is None and out is None else None
     x: FloatArray | None = None if fast is None else fast(mass, jacobian, force, c)
     if x is not None:
         return x[: system.nv], x[system.nv :]
     given = _given(system, mass=mass, jacobian=jacobian, force=force, c=c, compliance=compliance)
     n = system.nv + system.nc
     ready = _solver(get_backend(), system, tuple(given))
-    x = many(ready, tuple(given.values()), (n,))
+    x = many(ready, tuple(given.values()), (n,), out)
     if x is not None:
         if x.ndim == 1 and compliance is None:
             remember_call(system, "multipliers", ready, (n,))
@@ -137,6 +141,7 @@ def multipliers(
         _require_regular(system, arrays, results["verdicts"])
         x = results["x"]
         require_finite("the solution", x)
+        x = x if out is None else write_out(out, x)
     return x[..., : system.nv], x[..., system.nv :]
 
 
