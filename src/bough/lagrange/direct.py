@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from bough.algorithms.blocks import SmallFactor, transposed
-from bough.lagrange.pair import Pair, Rows
+from bough.lagrange.pair import Block, Pair, Rows
 from bough.scalar import Array, Scalar, dot
 
 __all__ = ["Eliminated", "Kept", "eliminate", "recover"]
@@ -22,7 +22,7 @@ __all__ = ["Eliminated", "Kept", "eliminate", "recover"]
 Numbers: TypeAlias = tuple[Scalar, ...]
 
 Kept: TypeAlias = tuple[Numbers, Numbers, Numbers, tuple[Numbers, ...], tuple[Numbers, ...], Numbers]
-"""Entries of J that are not known, c, Kᵀ f₂ - f₁, rows of Kᵀ and of Σ, and A₂₂⁻¹ f₂."""
+"""Entries of J that are not known, c, Kᵀ f₂ - f₁, rows of Kᵀ, the lower triangle of Σ, and A₂₂⁻¹ f₂."""
 
 
 class Eliminated(NamedTuple):
@@ -59,13 +59,13 @@ def eliminate(pair: Pair, sums: Array, mass: Array, jacobian: Array, force: Arra
     last = SmallFactor(A22)
     K = [tuple(last.solve(row)) for row in B]
     sigma = [[A11[r][q] - dot(B[r], K[q]) for q in range(r + 1)] for r in range(pair.p)]
-    whole = [tuple(sigma[max(r, q)][min(r, q)] for q in range(pair.p)) for r in range(pair.p)]
+    whole = _symmetric(sigma)
     h = tuple(_less([dot(row, f2) for row in K], f1))
     columns = transposed(J_up, pair.m)
     moved = [[dot(row, column) for row in whole] for column in columns]
     up = [dot(columns[i], moved[j]) for i in range(pair.m) for j in range(i + 1)]
     pull = _less(h, [dot(row, aims) for row in whole])
-    kept = (tuple(entries), tuple(aims), h, tuple(K), tuple(whole), tuple(last.solve(f2)))
+    kept = (tuple(entries), tuple(aims), h, tuple(K), tuple(map(tuple, sigma)), tuple(last.solve(f2)))
     diagonal = [A11[r][r] for r in range(pair.p)] + [row[-1] for row in A22]
     pivots = SmallFactor(sigma).pivots + last.pivots
     return Eliminated(kept, [dot(column, pull) for column in columns], up, pivots, diagonal)
@@ -77,7 +77,7 @@ def recover(pair: Pair, kept: Kept, up: Sequence[Scalar]) -> tuple[list[Scalar],
     N, J_up, _ = _constraint(pair, entries, aims)
     u = [-(goal + dot(row, up)) for goal, row in zip(aims, J_up, strict=True)]
     w = _less(alone, [dot(row, u) for row in transposed(K, len(alone))])
-    lam = [sign * (dot(row, u) + x) for sign, row, x in zip(pair.signs, sigma, h, strict=True)]
+    lam = [sign * (dot(row, u) + x) for sign, row, x in zip(pair.signs, _symmetric(sigma), h, strict=True)]
     motion: list[Scalar] = [0.0] * pair.d
     for k, x in zip(pair.rest, w, strict=True):
         motion[k] = x
@@ -92,6 +92,12 @@ def _constraint(pair: Pair, entries: Sequence[Scalar], aims: Sequence[Scalar]) -
     N = [[sign * row[k] for k in pair.rest] for sign, row in zip(pair.signs, J, strict=True)]
     turned = [[sign * x for x in row] for sign, row in zip(pair.signs, J_up, strict=True)]
     return N, turned, [sign * x for sign, x in zip(pair.signs, aims, strict=True)]
+
+
+def _symmetric(lower: Block) -> Rows:
+    """All of a matrix given by its lower triangle."""
+    n = range(len(lower))
+    return [[lower[max(i, j)][min(i, j)] for j in n] for i in n]
 
 
 def _blocks(lower: Rows, first: Sequence[int], rest: Sequence[int]) -> tuple[Rows, Rows, Rows]:
