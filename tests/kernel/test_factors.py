@@ -159,6 +159,36 @@ def test_same_bits_whatever_the_batch(factorize: Factorize) -> None:
     assert np.array_equal(alone.logdet(), whole.logdet()[17])
 
 
+@every
+@pytest.mark.usefixtures("compiled")
+def test_calls_straight_from_python(factorize: Factorize) -> None:
+    """From the second call on, one state goes straight to machine code: the same bits, and the same refusals."""
+    tree = Tree(TREE_1.parents)  # one that no other test has called with
+    first, others = (TreeMatrix.from_dense(positive(tree, seed=seed), tree) for seed in (1, 2))
+    b = np.random.default_rng(3).normal(size=(2, 7))
+    want = {
+        name: [getattr(factorize(H), name)(x) for H, x in zip((first, others), b, strict=True)] for name in OPERATIONS
+    }
+    for name in OPERATIONS:  # the factor of one matrix is not taken for that of another, nor its product for a solution
+        made = [factorize(H) for H in (first, others)]
+        got = [getattr(F, name)(x) for F, x in zip(made, b, strict=True)]
+        np.testing.assert_array_equal(got, want[name])
+    np.testing.assert_array_equal(first.mul(b[0]), first.mul(b[0]))
+    np.testing.assert_allclose(first.mul(b[0]), factorize(first).mul(b[0]), rtol=1e-12)
+    F = factorize(first)
+    assert not F.packed.flags.writeable
+    np.testing.assert_array_equal(F.solve(b[0].tolist()), want["solve"][0])
+    np.testing.assert_array_equal(F.solve(b.T)[:, 0], want["solve"][0])
+    with pytest.raises(FiniteError, match=r"b\[3\] is nan"):
+        F.solve(np.where(np.arange(7) == 3, np.nan, b[0]))
+    with pytest.raises(ShapeError, match=r"b has shape \(6,\)"):
+        F.solve(b[0, :6])
+    with pytest.raises(SingularError, match="row 7: the pivot is -"):
+        factorize(
+            TreeMatrix(first.values * np.where(np.arange(tree.packed_size) == tree.packed_size - 1, -1.0, 1.0), tree)
+        )
+
+
 def test_columns_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     factor = ltdl(positive(TREE_1, (2,)), TREE_1)
     x = np.random.default_rng(1).normal(size=(2, 7, 5))

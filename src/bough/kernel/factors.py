@@ -14,7 +14,7 @@ from bough import factor
 from bough.backends import Kernel, Plain
 from bough.errors import ShapeError, SingularError, TreeError
 from bough.kernel.border import FloatArray, Shape, call, many, write_out
-from bough.kernel.compile import get_backend, kernel
+from bough.kernel.compile import get_backend, kernel, remember_call
 from bough.kernel.treematrix import Parents, TreeMatrix, apply, as_tree, diagonal_places, places, read_dense
 from bough.scalar import Array
 from bough.tree import Tree
@@ -128,9 +128,16 @@ def factor_packed(
     kind: Kind, values: FloatArray, tree: Tree, names: Sequence[str] | None = None, out: FloatArray | None = None
 ) -> Factor:
     """Factorise packed path rows, shape (*batch, n + D1); `names` says in an error what each row belongs to."""
-    # finite entries, and pivots well above zero: then the factor is finite too
-    plain = many(_ready(kind, tree), (values,), (tree.packed_size,), out, check=False)
+    fast = tree.calls.get(kind) if out is None else None
+    plain: FloatArray | None = None if fast is None else fast(values)
     if plain is not None:
+        return Factor.of_fresh(kind, plain, tree)
+    # finite entries, and pivots well above zero: then the factor is finite too
+    ready = _factorizer(get_backend(), kind, tree)
+    plain = many(ready, (values,), (tree.packed_size,), out, check=False)
+    if plain is not None:
+        if plain.ndim == 1 and kind not in tree.calls:
+            remember_call(tree, kind, ready, (tree.packed_size,))
         return Factor(kind, plain.view(), tree)
     packed = _run(kind, values, tree)
     pivots = _diagonal(packed, tree)
@@ -188,6 +195,14 @@ class Factor:
 
     def __reduce__(self) -> tuple[type[Factor], tuple[object, ...]]:
         return Factor, (self.kind, self.packed, self.tree)
+
+    @classmethod
+    def of_fresh(cls, kind: Kind, packed: FloatArray, tree: Tree) -> Factor:
+        """A factor that takes over an array nobody else holds, as a kernel returned it."""
+        made = cls.__new__(cls)
+        packed.setflags(write=False)
+        made.__dict__.update(kind=kind, packed=packed, tree=tree)
+        return made
 
     @property
     def n(self) -> int:
@@ -281,8 +296,17 @@ class Factor:
     def _apply(
         self, operation: Callable[..., Any], x: ArrayLike, out: FloatArray | None, argument: str = "x"
     ) -> FloatArray:
-        ready = _applier(get_backend(), operation, self._unit, self.tree)
-        return apply(ready, operation.__name__, self.n, self.packed, x, out, argument)
+        key = (operation.__name__, "unit" if self._unit else "ltl")
+        return apply(
+            self.tree,
+            key,
+            lambda: _applier(get_backend(), operation, self._unit, self.tree),
+            self.n,
+            self.packed,
+            x,
+            out,
+            argument,
+        )
 
 
 def _factorized(
@@ -314,10 +338,6 @@ def _require_writable(H: object) -> None:
     else:
         got = f"a {type(H).__name__}"
     raise ShapeError(f"H is {got}, expected a writable array of float64 or float32 since overwrite is true")
-
-
-def _ready(kind: Kind, tree: Tree) -> Kernel:
-    return _factorizer(get_backend(), kind, tree)
 
 
 @lru_cache(maxsize=256)
@@ -356,7 +376,7 @@ def _applier(backend: str, operation: Callable[..., Any], unit: bool, tree: Tree
 
 def _run(kind: Kind, values: FloatArray, tree: Tree) -> FloatArray:
     shapes = {"factor": (tree.packed_size,), "margins": (tree.n,)}
-    return call(_ready(kind, tree), {"packed": (values, 1)}, shapes)["factor"]
+    return call(_factorizer(get_backend(), kind, tree), {"packed": (values, 1)}, shapes)["factor"]
 
 
 def _diagonal(packed: FloatArray, tree: Tree) -> FloatArray:

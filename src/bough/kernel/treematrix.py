@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -12,7 +13,7 @@ from bough import factor
 from bough.backends import Kernel, Plain
 from bough.errors import ShapeError
 from bough.kernel.border import FloatArray, Shape, as_floats, call, many, require_finite, write_out
-from bough.kernel.compile import kernel
+from bough.kernel.compile import Structure, kernel, remember_call
 from bough.tree import Tree
 from bough.tree.tree import IntArray, Integers
 
@@ -57,8 +58,9 @@ def read_dense(H: ArrayLike, tree: Tree) -> FloatArray:
 
 
 def apply(
-    ready: Kernel,
-    operation: str,
+    structure: Structure,
+    key: tuple[str, ...],
+    make: Callable[[], Kernel],
     n: int,
     packed: FloatArray,
     x: ArrayLike,
@@ -69,8 +71,9 @@ def apply(
 
     Parameters
     ----------
-    ready, operation
-        The kernel, and what it is called in errors.
+    structure, key, make
+        What keeps the function for one vector, under which key, and what gives the kernel. The key begins with what
+        errors call it.
     n, packed
         Number of rows, and what the kernel knows of the matrix, shape (*batch, size).
     x
@@ -78,8 +81,15 @@ def apply(
     out
         Where to write the result, of its exact shape and data type. It may be `x` itself.
     """
+    fast = structure.calls.get(key) if out is None else None
+    plain: FloatArray | None = None if fast is None else fast(packed, x)
+    if plain is not None:
+        return plain
+    ready = make()
     plain = many(ready, (packed, x), (n,), out)
     if plain is not None:
+        if plain.ndim == 1 and key not in structure.calls:
+            remember_call(structure, key, ready, (n,))
         return plain
     values = as_floats(name, x, ())
     columns = _as_columns(name, values, (*packed.shape[:-1], n))
@@ -94,7 +104,7 @@ def apply(
         y[..., first : first + step] = np.moveaxis(result, 0, -1)
 
     y = y.reshape(values.shape)
-    require_finite(f"{operation}({name})", y)
+    require_finite(f"{key[0]}({name})", y)
     return y if out is None else write_out(out, y)
 
 
@@ -211,8 +221,14 @@ class TreeMatrix:
         out
             Where to write the result.
         """
+        return apply(self.tree, ("mul", "matrix"), self._multiplier, self.n, self.values, x, out)
+
+    def __matmul__(self, x: ArrayLike) -> FloatArray:
+        return self.mul(x)
+
+    def _multiplier(self) -> Kernel:
         tree = self.tree
-        ready = kernel(
+        return kernel(
             ("tree matrix", "mul", tree),
             "mul",
             lambda packed, x: {"y": factor.mul_H(tree, packed, x)},
@@ -221,10 +237,6 @@ class TreeMatrix:
             lambda: f"mul_H {tree.parents}",
             Plain(((tree.packed_size,), (tree.n,), (tree.n,)), sound=1),
         )
-        return apply(ready, "mul", tree.n, self.values, x, out)
-
-    def __matmul__(self, x: ArrayLike) -> FloatArray:
-        return self.mul(x)
 
     def __repr__(self) -> str:
         return f"TreeMatrix({self.values.dtype}, batch={self.batch}, {self.tree!r})"

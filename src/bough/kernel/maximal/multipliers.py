@@ -182,7 +182,8 @@ class SystemFactor:
             Where to write the result, of the shape of b. It may be b itself.
         """
         n = self.system.nv + self.system.nc
-        return apply(_substituter(get_backend(), self.system), "solve", n, self.packed, b, out, "b")
+        system = self.system
+        return apply(system, ("solve",), lambda: _substituter(get_backend(), system), n, self.packed, b, out, "b")
 
     def __repr__(self) -> str:
         return f"SystemFactor({self.packed.dtype}, batch={self.batch}, {self.system!r})"
