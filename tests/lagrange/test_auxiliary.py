@@ -178,6 +178,31 @@ def test_batches_and_copies(rng: np.random.Generator) -> None:
         np.testing.assert_array_equal(together.motion(f)[0][k], one.motion(f[k])[0])
 
 
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("workless", [True, False])
+def test_calls_straight_from_python(workless: bool, rng: np.random.Generator) -> None:
+    """From the second call on, one state goes straight to machine code: what it gives is what a batch gives."""
+    system = bough.System([3, 6, 2], [(0, 1, 2), (1, 2, 3), (2, 3, 1)])
+    auxiliary = bough.Auxiliary(system, [((1, 3), 2), ((2,), 1)])
+    mass, jacobian = random_blocks(system, rng, (3,))
+    J, K = rng.normal(size=(2, 3, auxiliary.jacobian_size))
+    b, c, f = (rng.normal(size=(3, n)) for n in (system.nv + system.nc, auxiliary.nc, auxiliary.nc))
+
+    def answers(*place: int) -> list[Floats]:
+        factor = bough.ldlt(system, mass[place], jacobian[place])
+        acting = None if workless else K[place]
+        problem = bough.anticipate(factor, factor.solve(b[place]), auxiliary, J[place], c[place], acting)
+        return [problem.A, problem.b, *problem.motion(f[place])]
+
+    together = answers()
+    for k in (0, 1, 2, 0):
+        for got, want in zip(answers(k), together, strict=True):
+            assert_close(got, want[k], 1e-12)
+    factor, bad = bough.ldlt(system, mass[0], jacobian[0]), np.array([0.0, np.nan, 0.0])
+    with pytest.raises(bough.FiniteError, match=r"c\[1\] is nan"):
+        bough.anticipate(factor, b[0], auxiliary, J[0], bad)
+
+
 def test_rows_cost_what_lies_between_them_and_the_root() -> None:
     """In a star of chains a row costs its own chain alone; along a chain the cost of a row is linear in its length."""
 

@@ -12,7 +12,7 @@ from bough import lagrange
 from bough.backends import Kernel, Plain
 from bough.errors import ModelError
 from bough.kernel.border import FloatArray, as_floats, call, many, require_finite
-from bough.kernel.compile import get_backend, kernel
+from bough.kernel.compile import get_backend, kernel, remember_call
 from bough.kernel.maximal.multipliers import SystemFactor
 from bough.lagrange import Auxiliary
 from bough.scalar import Array
@@ -48,12 +48,19 @@ class Anticipated:
         acceleration, multiplier
             v̇ (*batch, nv) and λ (*batch, nc) of the system, as `multipliers` gives them.
         """
-        system = self._auxiliary.system
-        n, ready = system.nv + system.nc, _mover(get_backend(), self._auxiliary)
-        known = (self._factor.packed, self._free, self._directions)
+        auxiliary, system = self._auxiliary, self._auxiliary.system
+        known, n = (self._factor.packed, self._free, self._directions), system.nv + system.nc
+        fast = auxiliary.calls.get("motion")
+        x: FloatArray | None = None if fast is None else fast(*known, f)
+        if x is not None:
+            return x[: system.nv], x[system.nv :]
+        ready = _mover(get_backend(), auxiliary)
         x = many(ready, (*known, f), (n,))
-        if x is None:
-            forces = as_floats("f", f, (self._auxiliary.nc,), "one force for each row of the auxiliary constraints")
+        if x is not None:
+            if x.ndim == 1:
+                remember_call(auxiliary, "motion", ready, (n,))
+        else:
+            forces = as_floats("f", f, (auxiliary.nc,), "one force for each row of the auxiliary constraints")
             require_finite("f", forces)
             inputs = dict(zip(("packed", "free", "directions", "f"), (*known, forces), strict=True))
             x = call(ready, {name: (a, 1) for name, a in inputs.items()}, {"x": (n,)})["x"]
@@ -117,9 +124,14 @@ def anticipate(
     if factor.system != auxiliary.system:
         raise ModelError(f"the factor is of {factor.system!r}, expected that of the auxiliary constraints")
     system, k, size = factor.system, auxiliary.nc, auxiliary.jacobian_size
-    ready = _anticipator(get_backend(), auxiliary, directions is not None)
-    acting = () if directions is None else (directions,)
-    problem = many(ready, (factor.packed, free, jacobian, c, *acting), (k * k + k,))
+    acting, key = ((), "anticipate") if directions is None else ((directions,), "anticipate directed")
+    fast = auxiliary.calls.get(key)
+    problem: FloatArray | None = None if fast is None else fast(factor.packed, free, jacobian, c, *acting)
+    if problem is None:
+        ready = _anticipator(get_backend(), auxiliary, directions is not None)
+        problem = many(ready, (factor.packed, free, jacobian, c, *acting), (k * k + k,))
+        if problem is not None and problem.ndim == 1:
+            remember_call(auxiliary, key, ready, (k * k + k,))
     if problem is not None:
         return _made(problem, factor, free, auxiliary, jacobian if directions is None else directions)
     blocks = f"a block for each body of {len(auxiliary.constraints)} auxiliary constraints"
