@@ -314,8 +314,9 @@ class ChunkWriter(Writer):
         inside = self.new(f"icmp ult i64 {there}, {table.size}")
         kept = self.new(f"select i1 {inside}, i64 {there}, i64 {now}")
         start = self.new(f"load i64, ptr {self.new(f'getelementptr i64, ptr {self.pointer(k)}, i64 {kept}')}")
-        line = LINE // self.real.size
-        for offset in (*range(run.first, run.last, line), run.last):
+        line = LINE // self.real.size  # from the far end: what is near shares a line with what is read now, mostly
+        ends = (run.first, run.last + 1, line) if following.step < 0 else (run.last, run.first - 1, -line)
+        for offset in range(*ends):
             component = self.new(f"add i64 {start}, {offset}")
             for row in rows:
                 place = self.new(f"getelementptr {self.real.element}, ptr {row}, i64 {component}")

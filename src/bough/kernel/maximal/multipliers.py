@@ -14,7 +14,7 @@ from bough import lagrange
 from bough.backends import Kernel, Plain
 from bough.errors import ModelError, ShapeError, SingularError
 from bough.kernel.border import FloatArray, Shape, as_floats, call, many, require_finite, write_out
-from bough.kernel.compile import NO_CALLS, get_backend, kernel, remember_call
+from bough.kernel.compile import NO_CALLS, get_backend, kernel, remember, remember_call
 from bough.kernel.treematrix import apply
 from bough.lagrange import System
 from bough.scalar import Array
@@ -129,8 +129,11 @@ def multipliers(
     if x is not None:
         return x[: system.nv], x[system.nv :]
     given = _given(system, mass=mass, jacobian=jacobian, force=force, c=c, compliance=compliance)
-    n = system.nv + system.nc
-    ready = _solver(get_backend(), system, tuple(given))
+    n, key = system.nv + system.nc, ("multipliers", *given)
+    ready = system.calls.get(key)
+    if ready is None:
+        ready = _solver(get_backend(), system, tuple(given))
+        remember(system, key, ready)
     x = many(ready, tuple(given.values()), (n,), out)
     if x is not None:
         if x.ndim == 1 and compliance is None:
