@@ -467,6 +467,32 @@ def test_wrong_arrays_are_refused() -> None:
         linkage.accelerations(x, np.zeros(12))
 
 
+@pytest.mark.usefixtures("compiled")
+def test_many_bodies_straight_from_python(rng: Rng) -> None:
+    """Batches and, from the second call on, single states go straight to machine code: no quaternion is overlooked."""
+    n = 40
+    ball = constraints.Coincident((0.5, 0.0, 0.0), (-0.5, 0.0, 0.0))
+    linkage = bough.Linkage(
+        {f"b{k}": RIGID for k in range(n)}, {f"j{k}": (ball, f"b{k - 1}", f"b{k}") for k in range(1, n)}
+    )
+    turns = rng.normal(size=(9, n, 4))
+    x = np.concatenate([rng.normal(size=(9, n, 3)), turns / np.linalg.norm(turns, axis=-1, keepdims=True)], axis=-1)
+    x, v = x.reshape(9, 7 * n), rng.normal(size=(9, 6 * n))
+    together = linkage.accelerations(x, v)
+    for k in (0, 3, 8):
+        one = linkage.accelerations(x[k], v[k])
+        assert_close(one.motion, together.motion[k], 1e-9)
+        assert_close(one.multipliers, together.multipliers[k], 1e-9)
+    for k in range(n):
+        wrong = x.copy()
+        wrong[8, 7 * k + 3 : 7 * k + 7] *= 1.01
+        for state in (wrong, wrong[8]):
+            with pytest.raises(bough.FiniteError, match=rf"body 'b{k}': the quaternion .* has length 1.01"):
+                linkage.accelerations(state, v if state is wrong else v[8])
+    again = pickle.loads(pickle.dumps(linkage))  # what is compiled stays behind
+    np.testing.assert_array_equal(again.accelerations(x[0], v[0]).motion, linkage.accelerations(x[0], v[0]).motion)
+
+
 def test_ranks_may_fall_where_primary_constraints_lose_hold() -> None:
     """Where two walls cross, a surface has no normal: the bead is free there, and held everywhere else."""
     crossed = {"cross": (constraints.OnSurface(lambda p: p[0] * p[2]), "a")}

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,11 @@ class Layout:
     ties: tuple[Tie, ...]
     gravity: tuple[float, float, float]
     loose: bool = False
+
+    @cached_property
+    def calls(self) -> dict[Hashable, Any]:
+        """Functions that run programs of this layout straight from Python, kept by `bough.kernel`."""
+        return {}
 
     @cached_property
     def loosened(self) -> Layout:
@@ -194,6 +199,9 @@ class Layout:
 
     def __hash__(self) -> int:
         return self._hash
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def _key(self) -> tuple[Hashable, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -130,10 +130,14 @@ def read_array(
     return lines
 
 
-def finite_source(element: str) -> str:
-    """The functions @finite(numbers, how many) and @unit(quaternion) on numbers in a row."""
+def finite_source(element: str, quaternions: Sequence[int]) -> str:
+    """The functions @finite(numbers, how many), and @units(rows, size of one, how many) if there are quaternions."""
     real, tolerance = Real(element, 1), 1e-6 if element == "double" else 1e-4
-    text = _FINITE.replace("LOW", real.constant(1.0 - tolerance)).replace("HIGH", real.constant(1.0 + tolerance))
+    text = _FINITE
+    if quaternions:
+        places = ", ".join(f"i64 {start}" for start in quaternions)
+        text += _UNITS.replace("COUNT", str(len(quaternions))).replace("PLACES", places)
+        text = text.replace("LOW", real.constant(1.0 - tolerance)).replace("HIGH", real.constant(1.0 + tolerance))
     return text.replace("double", element)
 
 
@@ -174,11 +178,31 @@ exit:
   %ok = and i1 %most, %last
   ret i1 %ok
 }
-define internal fastcc i1 @unit(ptr %x) #0 {
-  %p1 = getelementptr double, ptr %x, i64 1
-  %p2 = getelementptr double, ptr %x, i64 2
-  %p3 = getelementptr double, ptr %x, i64 3
-  %a = load double, ptr %x
+"""
+
+_UNITS = """@places = private unnamed_addr constant [COUNT x i64] [PLACES]
+define internal fastcc i1 @units(ptr %x, i64 %size, i64 %rows) #0 {
+entry:
+  br label %head
+head:
+  %k = phi i64 [ 0, %entry ], [ %k1, %next ]
+  %good = phi i1 [ true, %entry ], [ %still, %next ]
+  %more = icmp slt i64 %k, %rows
+  br i1 %more, label %row, label %exit
+row:
+  %first = mul i64 %k, %size
+  br label %one
+one:
+  %m = phi i64 [ 0, %row ], [ %m1, %one ]
+  %so_far = phi i1 [ %good, %row ], [ %still, %one ]
+  %placep = getelementptr i64, ptr @places, i64 %m
+  %place = load i64, ptr %placep
+  %start = add i64 %first, %place
+  %p0 = getelementptr double, ptr %x, i64 %start
+  %p1 = getelementptr double, ptr %p0, i64 1
+  %p2 = getelementptr double, ptr %p0, i64 2
+  %p3 = getelementptr double, ptr %p0, i64 3
+  %a = load double, ptr %p0
   %b = load double, ptr %p1
   %c = load double, ptr %p2
   %d = load double, ptr %p3
@@ -191,9 +215,18 @@ define internal fastcc i1 @unit(ptr %x) #0 {
   %square = fadd double %ab, %cd
   %low = fcmp ogt double %square, LOW
   %high = fcmp olt double %square, HIGH
-  %ok = and i1 %low, %high
-  ret i1 %ok
-}"""
+  %unit = and i1 %low, %high
+  %still = and i1 %so_far, %unit
+  %m1 = add i64 %m, 1
+  %again = icmp slt i64 %m1, COUNT
+  br i1 %again, label %one, label %next
+next:
+  %k1 = add i64 %k, 1
+  br label %head
+exit:
+  ret i1 %good
+}
+"""
 
 
 class _MethodDef(ctypes.Structure):

@@ -53,7 +53,7 @@ def batch_source(program: Program, plain: Plain, real: Real) -> str:
     lines += _judge(program, plain, inputs, real)
     lines += _compute(program, inputs, sizes)
     text = _MANY.replace("BODY", "\n".join(lines)).replace("NONE", str(NONE)).replace("OUT", str(out))
-    return "\n".join([_DECLARATIONS, finite_source(real.element), _UNITS.replace("double", real.element), text])
+    return "\n".join([_DECLARATIONS, finite_source(real.element, plain.quaternions), text])
 
 
 _DECLARATIONS = """declare void @Py_IncRef(ptr)
@@ -76,25 +76,6 @@ good:
 bad:
   call void @PyEval_RestoreThread(ptr %thread)
   br label %other
-}"""
-
-_UNITS = """define internal fastcc i1 @units(ptr %x, i64 %size, i64 %count) #0 {
-entry:
-  br label %head
-head:
-  %k = phi i64 [ 0, %entry ], [ %k1, %body ]
-  %good = phi i1 [ true, %entry ], [ %still, %body ]
-  %more = icmp slt i64 %k, %count
-  br i1 %more, label %body, label %exit
-body:
-  %place = mul i64 %k, %size
-  %p = getelementptr double, ptr %x, i64 %place
-  %unit = call fastcc i1 @unit(ptr %p)
-  %still = and i1 %good, %unit
-  %k1 = add i64 %k, 1
-  br label %head
-exit:
-  ret i1 %good
 }"""
 
 

@@ -168,14 +168,13 @@ def judge_inputs(
             f"  %ok{k} = and i1 {ok}, %s{k}",
         ]
         ok = f"%ok{k}"
-    for m, start in enumerate(plain.quaternions):
-        size = program.buffers[inputs[0]].size
+    if plain.quaternions:
+        rows, size = places[inputs[0]], program.buffers[inputs[0]].size
         lines += [
-            f"  %q{m} = getelementptr {real.element}, ptr {places[inputs[0]]}, i64 {start}",
-            f"  %y{m} = call fastcc i1 @units(ptr %q{m}, i64 {size}, i64 {count})",
-            f"  %okq{m} = and i1 {ok}, %y{m}",
+            f"  %units = call fastcc i1 @units(ptr {rows}, i64 {size}, i64 {count})",
+            f"  %oku = and i1 {ok}, %units",
         ]
-        ok = f"%okq{m}"
+        ok = "%oku"
     return lines, ok
 
 

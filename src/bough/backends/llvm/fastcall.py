@@ -41,7 +41,7 @@ def fast_source(program: Program, plain: Plain) -> str:
         if j < plain.sound:
             lines.append(f"  br label %in{j + 1}")
         else:
-            lines += _require_sound(j, program.buffers[k].size, plain.quaternions if j == 0 else ())
+            lines += _require_sound(j, program.buffers[k].size, j == 0 and len(plain.quaternions) > 0)
     lines.append(f"in{len(inputs)}:")
     lines += _new_output(at)
     lines += _point_to_buffers(program, inputs, outputs[0])
@@ -58,7 +58,9 @@ def fast_source(program: Program, plain: Plain) -> str:
     )
     smallest = Real("double", 1).constant(plain.smallest)
     call = _CALL.replace("BODY", "\n".join(lines)).replace("NONE", str(NONE))
-    return "\n".join([declarations, finite_source("double"), _REGULAR.replace("SMALLEST", smallest), call])
+    return "\n".join(
+        [declarations, finite_source("double", plain.quaternions), _REGULAR.replace("SMALLEST", smallest), call]
+    )
 
 
 _CALL = """define ptr @call(ptr %self, ptr %args, i64 %n) {
@@ -98,15 +100,14 @@ def _point_to_buffers(program: Program, inputs: list[int], result: int) -> list[
     return lines
 
 
-def _require_sound(j: int, size: int, quaternions: tuple[int, ...]) -> list[str]:
-    """Go on only if the numbers of an argument are finite and its quaternions of unit length."""
-    lines = [f"  %s{j}ok0 = call fastcc i1 @finite(ptr %data{j}, i64 {size})"]
-    for m, start in enumerate(quaternions):
-        lines.append(f"  %s{j}q{m} = getelementptr double, ptr %data{j}, i64 {start}")
-        lines.append(f"  %s{j}u{m} = call fastcc i1 @unit(ptr %s{j}q{m})")
-        lines.append(f"  %s{j}ok{m + 1} = and i1 %s{j}ok{m}, %s{j}u{m}")
-    lines.append(f"  br i1 %s{j}ok{len(quaternions)}, label %in{j + 1}, label %other")
-    return lines
+def _require_sound(j: int, size: int, turned: bool) -> list[str]:
+    """Go on only if the numbers of an argument are finite and, if it has some, its quaternions of unit length."""
+    lines, ok = [f"  %s{j} = call fastcc i1 @finite(ptr %data{j}, i64 {size})"], f"%s{j}"
+    if turned:
+        lines.append(f"  %units = call fastcc i1 @units(ptr %data{j}, i64 {size}, i64 1)")
+        lines.append(f"  %right{j} = and i1 {ok}, %units")
+        ok = f"%right{j}"
+    return [*lines, f"  br i1 {ok}, label %in{j + 1}, label %other"]
 
 
 def _new_output(at: Layout) -> list[str]:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bough.backends import Kernel, Plain
 from bough.errors import FiniteError, ShapeError, SingularError
 from bough.kernel.border import FloatArray, as_floats, call, many, require_finite
-from bough.kernel.compile import get_backend, kernel
+from bough.kernel.compile import get_backend, kernel, remember_call
 from bough.kernel.maximal.anticipation import anticipate
 from bough.kernel.maximal.linkage_forces import equality_forces, one_sided_forces
 from bough.kernel.maximal.multipliers import SUSPECT, SystemFactor, ldlt
@@ -28,9 +28,6 @@ BROKEN = 1e-6
 
 LARGEST = 2000
 """Linkages with more rows than this have no state solved with all of them together."""
-
-CHECKED = 32
-"""Calls straight from Python are for linkages with at most so many quaternions: each is checked by code of its own."""
 
 State = dict[str, FloatArray]
 Given: TypeAlias = Mapping[str, ArrayLike | None]
@@ -74,12 +71,19 @@ def straight(layout: Layout, what: What, given: Given, level: Level, rate: float
     if type(first) is not np.ndarray or first.dtype != np.float64 or given.get("time") is not None:
         return None
     arrays = {name: a for name, a in given.items() if a is not None}
-    size = layout.nx if what == "integrate" else layout.system.nv + layout.nc
+    size, key = layout.nx if what == "integrate" else layout.system.nv + layout.nc, (what, level, rate, *arrays)
+    fast = layout.calls.get(key)
+    y: FloatArray | None = None if fast is None else fast(*arrays.values())
+    if y is not None:
+        return y
     try:
         ready = _kernel(get_backend(), layout, what, tuple(arrays), level, rate)
-        return many(ready, tuple(arrays.values()), (size,))
+        y = many(ready, tuple(arrays.values()), (size,))
     except ZeroDivisionError:  # see `solve`
         return None
+    if y is not None and y.ndim == 1:
+        remember_call(layout, key, ready, (size,))
+    return y
 
 
 def solve(layout: Layout, level: Level, rate: float, state: State) -> Found:
@@ -255,7 +259,7 @@ def _kernel(
     key, said = (what, names, level, rate), layout.digest
     inputs = {name: sizes[name] for name in names}
     plain = None
-    if what in ("solved", "integrate") and layout.quaternions.size <= CHECKED:
+    if what in ("solved", "integrate"):
         shapes = (*((size,) for size in inputs.values()), (n if what == "solved" else nx,))
         plain = Plain(shapes, 0, tuple(layout.quaternions.tolist()), what == "solved")
     digest = None if said is None else f"linkage {key!r} {said}"
