@@ -184,7 +184,7 @@ WRONG: dict[str, tuple[Callable[[bough.Builder], Any], str]] = {
         "joint 'a', a ball whose body frame is turned",
     ),
     "velocity": (lambda b: rod(b, bough.Revolute("z"), velocity=3), r"limits of joint 'a' to its velocity.*'limits'"),
-    "ball limits": (lambda b: rod(b, bough.Spherical(), lower=-0.5), "limits of joint 'a'"),
+    "room": (lambda b: rod(b, bough.Free(), lower=[-0.5] * 3 + [-np.inf] * 4), "limits of joint 'a'"),
     "no motion": (lambda b: rod(b, bough.Revolute("z"), lower=1, upper=1), "limits of joint 'a' that leave it no"),
     "losses": (lambda b: rod(b, bough.Spherical(), damping=(1, 2, 3)), "different losses in the directions of"),
     "armature": (lambda b: rod(b, bough.Spherical(), armature=(1, 2, 3)), "different armature in the directions"),

@@ -12,7 +12,7 @@ from bough.errors import ModelError, UnknownNameError
 from bough.model.constraints import Attachment, Loop
 from bough.model.coupling import own_joint
 from bough.model.joints import Fixed, Joint, Mimic
-from bough.model.joints.contract import check_contract, is_from_outside
+from bough.model.joints.contract import check_contract, check_rate, is_from_outside
 from bough.model.joints.reading import read_floats
 from bough.model.parts import Placement
 
@@ -69,10 +69,18 @@ def read_limits(joint: Joint, what: str, **given: ArrayLike | None) -> dict[str,
     for low, high in zip(read["lower"], read["upper"], strict=True):
         if low > high or low == math.inf or high == -math.inf:
             raise ModelError(f"{what}: the lower limit {low} is above the upper limit {high}")
+    bounded = [k for k in range(own.nq) if math.isfinite(read["lower"][k]) or math.isfinite(read["upper"][k])]
     for k in own.quaternions:
+        if any(k <= j < k + 4 for j in bounded):
+            raise ModelError(
+                f"{what}: lower is {read['lower']} and upper {read['upper']}, expected none (infinity) for entries "
+                f"{k} to {k + 3} of its configuration: they are a quaternion, and no number of it bounds a rotation"
+            )
         length = math.hypot(*read["rest"][k : k + 4])
         if abs(length - 1.0) > 1e-6:
             raise ModelError(f"{what}: rest has a quaternion of length {length:.9g}, expected 1")
+    if bounded and is_from_outside(own):
+        check_rate(own, what)
     return read
 
 

@@ -116,7 +116,7 @@ class Builder:
             Mass (kg), centre of mass (m, body frame), and inertia about the centre of mass (kg m²): a number, three
             principal moments or a symmetric (3, 3) matrix. An `Inertia` says all three, and is taken as it is.
         lower, upper
-            Limits of q; a number holds for all entries.
+            Limits of q; a number holds for all entries. Entries of quaternions have none (infinity).
         velocity, effort, damping, friction, armature, stiffness
             Per degree of freedom; a number holds for all. Limits, damping, friction and springs are kept for simulation
             and control and do not act in the dynamics functions; armature does.

@@ -79,7 +79,7 @@ def contact_dynamics(
     point_velocities, normal_velocities
         As in `contact_bias`.
     limits
-        Whether joints with one degree of freedom stop at their limits.
+        Whether joints stop at their limits: each number of q may have some, but for those of quaternions.
     time_constant
         Errors of position and velocity decay in this time (s), critically damped: ë + 2 ė/T + e/T² ≥ 0, or = 0 for
         loops; infinity leaves them alone.

@@ -45,7 +45,8 @@ class ContactMotion:
         four on a rigid block are, only their sum is determined, and these are one choice of many: friction of feet
         may cancel.
     limit_forces
-        Joint forces of limits (..., nv): positive from a lower limit, negative from an upper one.
+        Joint forces of limits (..., nv): positive from a lower limit, negative from an upper one, along coordinates;
+        of joints whose v is not the rate of q (planar, free), what these do along v.
     loop_limit_forces
         The same of joints that close loops, one behind the other (..., sum of nv); on the tree Bᵀ of `loop_jacobian`
         times these acts.
@@ -188,16 +189,15 @@ class Case:
         """What is returned, with the axes of the batch."""
         model, k = self.scene.model, self.scene.contacts.count
         contacts, limits, _ = row_counts(model, self.rows)
-        forces, at_limits = np.zeros((len(motion), k, 3)), np.zeros((len(motion), model.nv))
+        forces, closing = np.zeros((len(motion), k, 3)), sum(loop.joint.nv for loop in model.loops)
         if k:
             forces[:, :, : contacts // k] = found.forces[:, :contacts].reshape(len(motion), k, contacts // k)
-        closing = np.zeros((len(motion), sum(loop.joint.nv for loop in model.loops)))
+        stops: FloatArray = np.zeros((len(motion), model.nv + closing))
         if limits:
-            sides, middle = limit_sides(model), contacts + limit_sides(model).velocities.size
-            at_limits[:, sides.velocities] = found.forces[:, contacts:middle]
-            closing[:, sides.loop_velocities] = found.forces[:, middle : contacts + limits]
+            along = found.forces[:, contacts : contacts + limits]
+            stops = limit_sides(model).joint_forces(along, self.found["slopes"], model.nv + closing)
         loops = found.forces[:, contacts + limits :]
-        parts = (motion, forces, at_limits, closing, loops, found.residual)
+        parts = (motion, forces, stops[:, : model.nv], stops[:, model.nv :], loops, found.residual)
         a, f, g, c, h, residual = (part.reshape(self.batch + part.shape[1:]) for part in parts)
         return ContactMotion(a, f, g, c, h, residual, found.unmet)
 
@@ -209,11 +209,11 @@ class Case:
         contacts, limits, _ = row_counts(self.scene.model, self.rows)
         k, axes = self.scene.contacts.count, self.problem.axes
         forces = as_floats("start.forces", start.forces, (k, 3))[..., :axes]
-        parts = [flat(forces, self.batch, 2).reshape(-1, contacts)]
+        parts = [flat(forces, self.batch, 2).reshape(math.prod(self.batch), contacts)]
         if limits:
-            sides = limit_sides(self.scene.model)
-            parts.append(flat(start.limit_forces, self.batch, 1)[:, sides.velocities])
-            parts.append(flat(start.loop_limit_forces, self.batch, 1)[:, sides.loop_velocities])
+            stops = [flat(part, self.batch, 1) for part in (start.limit_forces, start.loop_limit_forces)]
+            slopes = self.found["slopes"]
+            parts.append(limit_sides(self.scene.model).along(np.concatenate(stops, axis=1), slopes, limits))
         return np.concatenate([*parts, flat(start.loop_forces, self.batch, 1)], axis=1)
 
 

@@ -165,6 +165,8 @@ def _forces(
     A *= on[:, :, None] & on[:, None, :]
     b *= on
     first = None if start is None else layout.signs * np.take_along_axis(start, layout.rows, axis=1)
+    if first is not None:  # of a coordinate with two limits the force is that of one of them
+        first[:, touch] = np.maximum(first[:, touch], 0.0)
     f, residual, failing = _solved(A, b, layout.conditions, layout.mu(problem), first, solver)
     if problem.friction:
         for t in range(1, AXES):

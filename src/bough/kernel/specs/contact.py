@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bough.algorithms.contacts import AXES, Place, contact_terms
-from bough.algorithms.touching import applied_force, row_counts, touching
+from bough.algorithms.touching import applied_force, row_counts, slope_count, touching
 from bough.kernel.border import Shape
 from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.model import Mechanism, Model
@@ -22,7 +22,7 @@ def _place(x: dict[str, Array]) -> Place:
 def _shapes(model: Model, o: Options, free: bool) -> dict[str, Shape]:
     rows, nv = sum(row_counts(model, o.touching)), model.nv
     shapes: dict[str, Shape] = {"A": (rows, rows), "response": (rows, nv), "rates": (rows,), "bias": (rows,)}
-    shapes["errors"] = (len(model.constraint_names),)
+    shapes |= {"errors": (len(model.constraint_names),), "slopes": (slope_count(model, o.touching),)}
     if free:
         shapes |= {"free": (nv,), "drive": (rows,)}
     return {**shapes, "pivots": (nv,)}

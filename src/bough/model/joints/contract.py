@@ -12,7 +12,10 @@ from bough.model.joints.reversed import Reversed
 from bough.scalar import Counted, Tally, leaves
 from bough.spatial import STAY, Motion, Transform
 
-__all__ = ["check_contract", "is_from_outside"]
+__all__ = ["check_contract", "check_rate", "is_from_outside"]
+
+STEP = 1e-4
+"""Part of a unit of time, for rates by differences."""
 
 
 def is_from_outside(joint: Joint) -> bool:
@@ -47,6 +50,19 @@ def check_contract(joint: Joint, what: str) -> None:
     at_rest = np.array(leaves((place.rotation.columns, place.translation)), dtype=float)
     same = np.allclose(at_rest, np.array(leaves(STAY)), atol=1e-9)
     _require(same, what, joint, "transform", "another placement at neutral", "the identity there")
+
+
+def check_rate(joint: Joint, what: str) -> None:
+    """The same for the rates of its coordinates, which a joint needs whose coordinates have limits."""
+    q, p, tally = [float(x) for x in joint.neutral()], list(joint.parameters), Tally()
+    v = [0.5 + 0.1 * k for k in range(joint.nv)]
+    for x, speeds in ((q, v), ([Counted(tally) for _ in q], [Counted(tally) for _ in v])):
+        rates = _called(joint, what, "rate", p, x, speeds)
+        _require(len(rates) == joint.nq, what, joint, "rate", f"{len(rates)} scalars", f"{joint.nq} of them")
+    there, back = (np.array(joint.integrate(p, q, [x * h for x in v]), float) for h in (STEP, -STEP))
+    rates, moved = np.array(joint.rate(p, q, v), float), (there - back) / (2.0 * STEP)
+    same = np.allclose(rates, moved, atol=1e-6 * (1.0 + np.abs(moved).max()))
+    _require(same, what, joint, "rate", f"{rates.tolist()} at neutral for v = {v}", f"{moved.tolist()} as in integrate")
 
 
 def _called(joint: Joint, what: str, method: str, *arguments: list[Any]) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.model.joints.closing import nearest_by_steps, workless
-from bough.scalar import Scalar
+from bough.scalar import Scalar, derivative
 from bough.spatial import REST, Force, Motion, Transform
 
 __all__ = ["Joint", "Scalars", "uniform"]
@@ -29,7 +29,7 @@ class Joint(ABC):
 
     Subclasses must be immutable and hashable, and give `nq`, `nv`, `transform`, `subspace`, and `subspace_rate` unless
     the subspace is constant. If q is not a vector of nv independent numbers whose rates are v, they also give
-    `neutral`, `integrate`, `difference` and `random`.
+    `neutral`, `integrate`, `difference` and `random`; and `rate`, if `integrate` cannot be differentiated at v = 0.
     """
 
     @property
@@ -116,6 +116,11 @@ class Joint(ABC):
     def integrate(self, parameters: Scalars, q: Scalars, v: Scalars) -> list[Scalar]:
         """The configuration reached from q by moving with the constant velocity v for a unit of time."""
         return [a + b for a, b in zip(q, v, strict=True)]
+
+    def rate(self, parameters: Scalars, q: Scalars, v: Scalars) -> list[Scalar]:
+        """The rates of the configuration variables at the velocity v, in which they are linear; nq of them."""
+        start: tuple[Scalar, ...] = (0.0,) * self.nv
+        return list(derivative(lambda u: tuple(self.integrate(parameters, q, u)), start, tuple(v))[1])
 
     def difference(self, parameters: Scalars, q0: Scalars, q1: Scalars) -> list[Scalar]:
         """The constant velocity that leads from q0 to q1 in a unit of time."""

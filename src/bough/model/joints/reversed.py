@@ -107,6 +107,9 @@ class Reversed(Joint):
     def integrate(self, parameters: Scalars, q: Scalars, v: Scalars) -> list[Scalar]:
         return self.joint.integrate(parameters, q, v)
 
+    def rate(self, parameters: Scalars, q: Scalars, v: Scalars) -> list[Scalar]:
+        return self.joint.rate(parameters, q, v)
+
     def difference(self, parameters: Scalars, q0: Scalars, q1: Scalars) -> list[Scalar]:
         return self.joint.difference(parameters, q0, q1)
 
