@@ -33,6 +33,7 @@ def test_star_costs_nothing_to_factorise() -> None:
 def test_every_algorithm_can_be_counted(name: str) -> None:
     model = bough.topologies.balanced_tree(3)
     model = model.with_loop("tips", bough.Spherical(), *model.body_names[-2:], damping=0.1)
+    model = model.with_loop("cross", bough.Universal(), *model.body_names[-3:-1], upper=0.5)
     written, runs = bough.count(model, name), bough.count(model, name, optimized=True)
     assert runs.mul_div + runs.add <= written.mul_div + written.add
     assert written.total > 0

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bough.algorithms.loops import row_groups
 from bough.errors import AssemblyError, SingularError
 from bough.kernel.border import FloatArray, write_out
-from bough.kernel.configuration import integrate
+from bough.kernel.configuration import integrate, interpolate, random
 from bough.kernel.dynamics import crba
+from bough.kernel.loops.bounds import Bounds
 from bough.kernel.loops.constrained import all_single, constraint_errors, constraint_jacobian, multipliers_pay
 from bough.kernel.loops.regular import made_regular, massless
 from bough.kernel.loops.saddle import nearest
@@ -23,6 +25,15 @@ __all__ = ["assemble", "consistent_velocity", "onto_constraints"]
 LEAST = 1e-12
 """Damping never falls below this part of the mean diagonal entry of L Lᵀ: redundant rows leave it singular."""
 
+MOST = 1e12
+"""Where more damping is asked for, no step leads nearer."""
+
+PATIENCE = 20
+"""So many steps in a row that each lead nearer by less than one part in a hundred lead nowhere."""
+
+STARTS = 24
+"""How many starts are tried where a limit is in the way."""
+
 
 def assemble(
     model: Model,
@@ -33,67 +44,124 @@ def assemble(
     iterations: int = 200,
     out: FloatArray | None = None,
 ) -> FloatArray:
-    """A configuration (..., nq) near q that meets all constraints of the model, by damped Gauss-Newton steps.
+    """A configuration (..., nq) near q that meets all constraints and limits of a model, by damped Gauss-Newton steps.
+
+    Joints of the tree are nowhere past their limits, those that close loops by no more than the tolerance. Where limits
+    stand in the way of the nearest assembly, others are looked for further away, the same in every call.
 
     Parameters
     ----------
     model
         The mechanism.
     q
-        A rough guess (..., nq). Which of several assemblies is found depends on it.
+        A rough guess (..., nq), within limits or not. Which of several assemblies is found depends on it.
     hold
         Names of joints that keep their configuration, such as the driven ones.
     tolerance
         How far each row of `constraint_errors` may be from zero (m, rad).
     iterations
-        Number of steps after which to give up.
+        Number of steps after which to give up, or to look elsewhere.
     out
         Array to write the result to.
 
     Raises
     ------
     AssemblyError
-        If the constraints cannot be met from there; the message names the worst one.
+        If the constraints cannot be met from there; the message names the worst one, and joints at their limits. If a
+        joint is held past its limits.
     """
     guess = np.array(read(model, "q", q), dtype=np.float64)
-    states = guess.reshape(-1, model.nq)
-    moving = np.ones(model.nv)
-    for name in hold:
-        moving[model.v_slice(name)] = 0.0
-    errors = constraint_errors(model, states)
-    damping = np.full(len(states), 1e-3)
+    first, bounds = guess.reshape(-1, model.nq), Bounds.of(model, hold)
+    bounds.require_held(first, tolerance)
+    states = bounds.kept(first)
+    off = _closed(bounds, states, tolerance, iterations)
+    _from_elsewhere(bounds, first, states, off, tolerance, iterations)
+    _require_closed(bounds, states, off, guess.shape[:-1], tolerance)
+    result = states.reshape(guess.shape)
+    return result if out is None else write_out(out, result)
+
+
+def _closed(bounds: Bounds, states: FloatArray, tolerance: float, iterations: int) -> FloatArray:
+    """Move states (n, nq) to where constraints and limits are met, or nearly so; returns by how much they are not."""
+    model, damping, slow = bounds.model, np.full(len(states), 1e-3), np.zeros(len(states), np.intp)
+    off = _misses(bounds, states)
     for _ in range(iterations):
-        open_ = np.flatnonzero((np.abs(errors) > tolerance).any(axis=-1))
-        if not open_.size:
+        at = np.flatnonzero(_open(off, tolerance) & (damping < MOST) & (slow < PATIENCE))
+        if not at.size:
             break
-        L = constraint_jacobian(model, states[open_]) * moving
-        moved = integrate(model, states[open_], _step(L, errors[open_], damping[open_]))
-        left = constraint_errors(model, moved)
-        better = np.sum(left * left, axis=-1) < np.sum(errors[open_] ** 2, axis=-1)
-        states[open_[better]], errors[open_[better]] = moved[better], left[better]
-        damping[open_] = np.clip(np.where(better, damping[open_] * 0.1, damping[open_] * 8.0), LEAST, 1e12)
-    _require_closed(model, errors.reshape(*guess.shape[:-1], -1), tolerance)
-    return guess if out is None else write_out(out, guess)
+        q, L = states[at], constraint_jacobian(model, states[at]) * bounds.moving
+        d = bounds.step(q, L, off[at][:, : L.shape[1]], partial(_step, damping=damping[at] * _size(L)))
+        moved = bounds.kept(integrate(model, q, d))
+        left = _misses(bounds, moved)
+        now, then = np.sum(left * left, axis=-1), np.sum(off[at] ** 2, axis=-1)
+        better = now < then
+        slow[at] = np.where(now < 0.99 * then, 0, slow[at] + better)
+        states[at[better]], off[at[better]] = moved[better], left[better]
+        damping[at] = np.clip(np.where(better, damping[at] * 0.1, damping[at] * 8.0), LEAST, MOST)
+    return off
+
+
+def _from_elsewhere(
+    bounds: Bounds, first: FloatArray, states: FloatArray, off: FloatArray, tolerance: float, iterations: int
+) -> None:
+    """Close states that a limit keeps open from other starts, further and further from the first guess.
+
+    These are the same in every call: on the way to configurations drawn within the limits.
+    """
+    lost = np.flatnonzero(_open(off, tolerance) & bounds.reached(states).any(axis=-1))
+    if not lost.size:
+        return
+    model = bounds.model
+    still = np.array([x for entry in model.joints for x in [entry.name in bounds.hold] * entry.joint.nq], np.bool_)
+    for k, there in enumerate(random(model, 0, STARTS), start=1):
+        start = np.where(still, first[lost], interpolate(model, first[lost], there, k / STARTS))
+        tries = bounds.kept(start)
+        left = _closed(bounds, tries, tolerance, iterations)
+        found = ~_open(left, tolerance)
+        states[lost[found]], off[lost[found]] = tries[found], left[found]
+        lost = lost[~found]
+        if not lost.size:
+            return
+
+
+def _misses(bounds: Bounds, q: FloatArray) -> FloatArray:
+    """Errors of constraints, then by how much limits are passed that may be on the way (states, ·)."""
+    return np.concatenate([constraint_errors(bounds.model, q), bounds.passed(q)], axis=-1)
+
+
+def _open(off: FloatArray, tolerance: float) -> NDArray[np.bool_]:
+    return np.asarray((np.abs(off) > tolerance).any(axis=-1))
 
 
 def _step(L: FloatArray, errors: FloatArray, damping: FloatArray) -> FloatArray:
-    """-Lᵀ (L Lᵀ + μ 1)⁻¹ e, where μ is the damping times the mean diagonal entry."""
-    A = L @ np.swapaxes(L, -1, -2)
-    rows = A.shape[-1]
-    mean = np.trace(A, axis1=-2, axis2=-1) / rows
-    mu = damping * np.where(mean > 0.0, mean, 1.0)
-    x = np.linalg.solve(A + mu[:, np.newaxis, np.newaxis] * np.eye(rows), errors[..., np.newaxis])
+    """-Lᵀ (L Lᵀ + μ 1)⁻¹ e, where μ is the damping."""
+    A = L @ np.swapaxes(L, -1, -2) + damping[:, np.newaxis, np.newaxis] * np.eye(L.shape[-2])
+    x = np.linalg.solve(A, errors[..., np.newaxis])
     return np.asarray(-(np.swapaxes(L, -1, -2) @ x)[..., 0])
 
 
-def _require_closed(model: Model, errors: FloatArray, tolerance: float) -> None:
-    if not (np.abs(errors) > tolerance).any():
+def _size(L: FloatArray) -> FloatArray:
+    """The mean diagonal entry of L Lᵀ (states,), which damping is a part of."""
+    mean = np.sum(L * L, axis=(-2, -1)) / max(L.shape[-2], 1)
+    return np.where(mean > 0.0, mean, 1.0)
+
+
+def _require_closed(
+    bounds: Bounds, states: FloatArray, off: FloatArray, batch: tuple[int, ...], tolerance: float
+) -> None:
+    if not _open(off, tolerance).any():
         return
-    *place, row = (int(k) for k in np.unravel_index(np.argmax(np.abs(errors)), errors.shape))
-    where = f" in state {place}" if place else ""
+    state, row = (int(k) for k in np.unravel_index(np.argmax(np.abs(off)), off.shape))
+    names = [f"constraint {name!r}" for name in bounds.model.constraint_names]
+    where = f" in state {[int(k) for k in np.unravel_index(state, batch)]}" if batch else ""
+    reached = bounds.told(states[state])
+    within, advice = "", "Start nearer to an assembly, or hold fewer joints"
+    if reached:
+        within = f", and no assembly within the limits was found: {reached}"
+        advice = "Start nearer to one, hold fewer joints, or widen the limits"
     raise AssemblyError(
-        f"constraint {model.constraint_names[row]!r} is not met{where}: it is off by {abs(errors[(*place, row)]):.3g} "
-        f"m or rad, expected at most {tolerance:g}. Start nearer to an assembly, or hold fewer joints"
+        f"{[*names, *bounds.passed_names][row]} is not met{where}: it is off by {abs(off[state, row]):.3g} "
+        f"m or rad, expected at most {tolerance:g}{within}. {advice}"
     )
 
 

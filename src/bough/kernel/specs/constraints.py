@@ -5,16 +5,27 @@ from __future__ import annotations
 from bough.algorithms.closed_loops import constrained_dynamics, onto_constraints, wanted
 from bough.algorithms.loops import constraint_terms, loop_motions
 from bough.algorithms.reactions import constrained_reactions
+from bough.algorithms.touching import Touching, limit_rows, row_counts
 from bough.kernel.border import Shape
 from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.model import Mechanism, Model
-from bough.scalar import Array
+from bough.scalar import Array, array
 
 __all__ = ["CONSTRAINTS"]
 
 
 def _constraint_count(model: Model) -> int:
     return sum(constraint.rows for constraint in model.constraints)
+
+
+def _limit_count(model: Model) -> int:
+    return row_counts(model, Touching(limits=True))[1]
+
+
+def _limits(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+    G = array(_limit_count(m.model) * m.model.nv)
+    limit_rows(m, x["q"], None, G)
+    return {"G": G}
 
 
 def _terms(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
@@ -88,6 +99,7 @@ CONSTRAINTS = (
         lambda model, o: {"B": (sum(loop.joint.nv for loop in model.loops), model.nv)},
         lambda m, o, x: {"B": loop_motions(m, x["q"])[1]},
     ),
+    Spec("limit_jacobian", ("q",), lambda model, o: {"G": (_limit_count(model), model.nv)}, _limits),
     Spec("constraint_terms", ("q", "v"), _terms_shapes, _terms),
     Spec("constrained_dynamics", ("q", "v", "tau", "f_ext", "loop_tau"), _constrained_shapes, _constrained),
     Spec("onto_constraints", ("q", "v"), _onto_shapes, _onto),

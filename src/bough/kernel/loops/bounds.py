@@ -1,0 +1,146 @@
+"""The limits of joints that an assembly stays within: which of them a step would pass, and the step that does not.
+
+A coordinate of the tree is never let past its limits: where a step would, it goes to the limit and all others make up
+for it. Coordinates that cannot be set by themselves, as those of joints that close loops, are let past; by how much is
+an error like those of constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.algorithms.touching import limited_joints, limited_loops
+from bough.errors import AssemblyError
+from bough.kernel.border import FloatArray
+from bough.kernel.contact.limits import limited_coordinates
+from bough.kernel.run import run
+from bough.model import Joint, Model
+
+__all__ = ["Bounds", "Solve"]
+
+Solve = Callable[[FloatArray, FloatArray], FloatArray]
+"""The step for rows (states, rows, nv) and their errors (states, rows)."""
+
+ROUNDS = 20
+"""How often a step is found anew because it passes further limits; then it is cut off at them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """The limits of a model, a row for each coordinate c that has some, where some joints are held."""
+
+    model: Model
+    hold: tuple[str, ...]
+    moving: FloatArray  # 0 for velocities of joints that are held, else 1 (nv)
+    places: NDArray[np.intp]  # of each c in q, those of loop joints behind
+    lower: FloatArray
+    upper: FloatArray
+    firm: NDArray[np.bool_]  # those never passed
+    held: NDArray[np.bool_]  # those of joints that are held
+    names: tuple[str, ...]
+
+    @staticmethod
+    def of(model: Model, hold: Sequence[str]) -> Bounds:
+        """Those of a model."""
+        moving = np.ones(model.nv)
+        for name in hold:
+            moving[model.v_slice(name)] = 0.0
+        tree = limited_joints(model)
+        rows = [*tree, *limited_loops(model)]
+        starts = [c.q_start + (0 if k < len(tree) else model.nq) for k, c in enumerate(rows)]
+        return Bounds(
+            model,
+            tuple(hold),
+            moving,
+            np.array([start + c.number for start, c in zip(starts, rows, strict=True)], np.intp),
+            np.array([c.entry.lower[c.number] for c in rows]),
+            np.array([c.entry.upper[c.number] for c in rows]),
+            np.array([k < len(tree) and _independent(c.entry.joint) for k, c in enumerate(rows)], np.bool_),
+            np.array([k < len(tree) and c.entry.name in hold for k, c in enumerate(rows)], np.bool_),
+            tuple(c.entry.name if c.entry.joint.nq == 1 else f"{c.entry.name}[{c.number}]" for c in rows),
+        )
+
+    def kept(self, q: FloatArray) -> FloatArray:
+        """The nearest configurations within the limits that can be kept by themselves."""
+        set_ = self.firm & ~self.held
+        result = q.copy()
+        result[:, self.places[set_]] = np.clip(q[:, self.places[set_]], self.lower[set_], self.upper[set_])
+        return result
+
+    def passed(self, q: FloatArray) -> FloatArray:
+        """By how much each of the others is past a limit (states, ·)."""
+        return self._beyond(self._coordinates(q))[:, ~self.firm]
+
+    @property
+    def passed_names(self) -> tuple[str, ...]:
+        """Names of these."""
+        return tuple(f"limit of {name}" for name, firm in zip(self.names, self.firm, strict=True) if not firm)
+
+    def reached(self, q: FloatArray) -> NDArray[np.bool_]:
+        """Whether each coordinate is at a limit, or past it (states, rows)."""
+        c = self._coordinates(q)
+        return np.asarray((c <= self.lower) | (c >= self.upper))
+
+    def require_held(self, q: FloatArray, tolerance: float) -> None:
+        """Raise, naming the joint, if one is held past its limit."""
+        off = np.abs(self._beyond(self._coordinates(q))) * self.held
+        if (off > tolerance).any():
+            k = int(np.unravel_index(np.argmax(off), off.shape)[1])
+            raise AssemblyError(
+                f"joint {self.names[k]!r} is held {off.max():.3g} m or rad past its limits, which are "
+                f"{self.lower[k]:g} and {self.upper[k]:g}: hold it within them"
+            )
+
+    def step(self, q: FloatArray, L: FloatArray, errors: FloatArray, solve: Solve) -> FloatArray:
+        """The step for the rows L of constraints, and of limits as far as they count, that passes no limit."""
+        if not self.places.size:
+            return solve(L, errors)
+        c, firm = self._coordinates(q), self.firm
+        G = run(self.model, "limit_jacobian", {"q": q})["G"] * self.moving
+        goal = np.clip(c, self.lower, self.upper)
+        stop = (c != goal) & ~self.held
+        for _ in range(ROUNDS):
+            # firm ones go to their goals, d = G⁺ (goal - c) + N x with G N = 0; all others are rows as constraints are
+            fixed = G[:, firm] * stop[:, firm, np.newaxis]
+            inverse = np.linalg.pinv(fixed)
+            start = _times(inverse, (goal - c)[:, firm] * stop[:, firm])
+            N = np.eye(L.shape[-1]) - inverse @ fixed
+            rows = np.concatenate([L, G[:, ~firm] * stop[:, ~firm, np.newaxis]], axis=1)
+            off = np.concatenate([errors, ((c - goal) * stop)[:, ~firm]], axis=1) + _times(rows, start)
+            d = start + _times(N, solve(rows @ N, off))
+            there = c + _times(G, d)
+            further = ~stop & ~self.held & ((there < self.lower) | (there > self.upper))
+            if not further.any():
+                break
+            goal = np.where(further, np.clip(there, self.lower, self.upper), goal)
+            stop |= further
+        return d
+
+    def told(self, q: FloatArray) -> str:
+        """The limits that a configuration (nq) has reached, in words; empty if there are none."""
+        reached = self.reached(q[np.newaxis])[0]
+        c = self._coordinates(q[np.newaxis])[0]
+        parts = []
+        for k in np.flatnonzero(reached)[:4]:
+            which, bound = ("lower", self.lower[k]) if c[k] <= self.lower[k] else ("upper", self.upper[k])
+            parts.append(f"{self.names[k]!r} is at its {which} limit {bound:g}")
+        return ", ".join(parts)
+
+    def _coordinates(self, q: FloatArray) -> FloatArray:
+        return limited_coordinates(self.model, q)[:, self.places] if self.places.size else q[:, :0]
+
+    def _beyond(self, c: FloatArray) -> FloatArray:
+        return np.asarray(c - np.clip(c, self.lower, self.upper))
+
+
+def _independent(joint: Joint) -> bool:
+    """Whether each number of q, quaternions aside, may be set by itself."""
+    return joint.nq - len(joint.quaternions) == joint.nv
+
+
+def _times(A: FloatArray, x: FloatArray) -> FloatArray:
+    return np.asarray((A @ x[..., np.newaxis])[..., 0])

@@ -1,0 +1,152 @@
+"""Assembly within the limits of joints: of the tree and of loops, from starts near and far."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bough
+from mechanisms import closed, four_bar, random_loops
+
+INF = np.inf
+
+
+def limited(model: bough.Model, loop: tuple[float, float] | None = None, **bounds: tuple[float, float]) -> bough.Model:
+    """The same model with limits on joints by name, and on the joint of its loop."""
+    joints = []
+    for entry in model.joints:
+        low, high = bounds.get(entry.name, (-INF, INF))
+        joints.append(replace(entry, lower=(float(low),), upper=(float(high),)))
+    constraints = model.constraints
+    if loop is not None:
+        constraints = tuple(replace(c, lower=(loop[0],), upper=(loop[1],)) for c in model.loops)
+    return replace(model, joints=tuple(joints), constraints=constraints)
+
+
+def around(model: bough.Model, q: Any, room: float) -> bough.Model:
+    """The same model with limits so far on both sides of a configuration, for all that may have limits."""
+
+    def bounded(entry: Any, at: Any) -> Any:
+        numbers = np.ones(entry.joint.nq, bool)
+        for k in entry.joint.quaternions:
+            numbers[k : k + 4] = False
+        sides = (np.where(numbers, at + sign * room, sign * INF) for sign in (-1.0, 1.0))
+        lower, upper = (tuple(float(x) for x in side) for side in sides)
+        return replace(entry, lower=lower, upper=upper)
+
+    x, closing, start = bough.loop_configurations(model, q), [], 0
+    for c in model.loops:
+        closing.append(bounded(c, x[start : start + c.joint.nq]))
+        start += c.joint.nq
+    moving = [e if isinstance(e.joint, bough.Mimic) else bounded(e, q[model.q_slice(e.name)]) for e in model.joints]
+    return replace(model, joints=tuple(moving), constraints=tuple(closing))
+
+
+def assert_within(model: bough.Model, q: Any) -> None:
+    assert np.abs(bough.constraint_errors(model, q)).max() <= 1e-10
+    assert (q >= model.limits("lower")).all()
+    assert (q <= model.limits("upper")).all()
+    x = bough.loop_configurations(model, q)
+    assert (x >= model.loop_limits("lower") - 1e-10).all()
+    assert (x <= model.loop_limits("upper") + 1e-10).all()
+
+
+@pytest.fixture(params=[-1.0, 0.3, 2.0])
+def two_ways(request: pytest.FixtureRequest) -> tuple[bough.Model, list[Any]]:
+    """A four-bar whose crank is given, and its two assemblies, with angles within half a turn."""
+    model, crank = four_bar(), request.param
+    found = [bough.assemble(model, [crank, *guess], hold=["crank"]) for guess in ((0.5, -1.5), (-0.5, 1.5))]
+    ways = [np.append(q[:1], (q[1:] + np.pi) % (2 * np.pi) - np.pi) for q in found]
+    assert abs(ways[0][2] - ways[1][2]) > 0.5
+    return model, ways
+
+
+@pytest.mark.parametrize("joint", ["coupler", "rocker"])
+@pytest.mark.parametrize("part", [0.02, 0.5, 0.98])
+def test_the_other_assembly_is_found_where_a_limit_excludes_the_nearer(
+    two_ways: tuple[bough.Model, list[Any]], joint: str, part: float
+) -> None:
+    """From the place of the one that is excluded, by a limit just beside it, half way, or just before the other."""
+    model, ways = two_ways
+    k = model.joint_names.index(joint)
+    for near, far in (ways, ways[::-1]):
+        assert np.allclose(bough.assemble(model, near, hold=["crank"]), near)
+        bound = near[k] + part * (far[k] - near[k])
+        beyond = far[k] + 0.5 * np.sign(far[k] - near[k])
+        sides = (min(bound, beyond), max(bound, beyond))
+        inside = limited(model, **{joint: sides})
+        q = bough.assemble(inside, near, hold=["crank"])
+        assert_within(inside, q)
+        assert q[0] == near[0]
+        assert np.allclose(np.cos(q - far), 1.0)
+
+
+def test_a_limit_of_the_joint_that_closes_the_loop_excludes_an_assembly_too(
+    two_ways: tuple[bough.Model, list[Any]],
+) -> None:
+    model, ways = two_ways
+    for near, far in (ways, ways[::-1]):
+        own = float(bough.loop_configurations(model, far)[0])
+        inside = limited(model, (own - 0.1, own + 0.1))
+        q = bough.assemble(inside, near, hold=["crank"])
+        assert_within(inside, q)
+        assert np.allclose(np.cos(q - far), 1.0)
+
+
+def test_all_are_found_from_starts_far_away_and_each_as_if_alone(rng: np.random.Generator) -> None:
+    model, q, _ = closed("four-bar")
+    inside = around(model, q, 0.25)
+    starts = rng.uniform(-10, 10, size=(5, 8, 3))
+    found = bough.assemble(inside, starts)
+    assert_within(inside, found)
+    assert np.array_equal(found[3, 5], bough.assemble(inside, starts[3, 5]))
+    start = starts.copy()
+    bough.assemble(inside, starts, out=found)
+    assert np.array_equal(start, starts)
+
+
+@pytest.mark.parametrize("name", ["slider-crank", "five-bar", "Stewart platform", "delta robot"])
+def test_known_mechanisms_from_hostile_starts(name: str, rng: np.random.Generator) -> None:
+    model, q, _ = closed(name)
+    inside = around(model, q, 0.3)
+    starts = bough.integrate(inside, q, 2 * rng.normal(size=(6, model.nv)))
+    assert_within(inside, bough.assemble(inside, starts))
+
+
+@pytest.mark.parametrize("kind", ["cylindrical", "planar", "universal", "translational", "free", "spherical"])
+def test_joints_of_every_type_stay_within_their_limits(kind: str, rng: np.random.Generator) -> None:
+    """In the tree and closing a loop, with mimic joints beside them."""
+    closing = kind if kind != "free" else "translational"
+    model, q = random_loops(rng, [closing], bodies=5, joints=[kind, "revolute", "planar"])
+    inside = around(model, q, 0.2)
+    starts = bough.integrate(inside, q, 0.4 * rng.normal(size=(4, model.nv)))
+    assert (np.abs(starts - q) > 0.2).any()
+    assert_within(inside, bough.assemble(inside, starts))
+
+
+def test_limits_that_are_not_reached_change_nothing() -> None:
+    model, q, _ = closed("five-bar")
+    start = q + np.array([0.2, -0.3, 0.1, 0.2])
+    assert np.allclose(bough.assemble(around(model, q, 2.0), start), bough.assemble(model, start), rtol=0, atol=1e-12)
+
+
+def test_where_there_is_no_assembly_within_the_limits_the_joint_is_named() -> None:
+    model, q, _ = closed("four-bar")
+    low = limited(model, rocker=(q[2] + 0.2, q[2] + 0.4))
+    message = r"'pin\[\d\]' is not met: .*no assembly within the limits was found: 'rocker' is at its lower limit"
+    with pytest.raises(bough.AssemblyError, match=message):
+        bough.assemble(low, q, hold=["crank"])
+    with pytest.raises(bough.AssemblyError, match=r"is not met in state \[1\]: .*'rocker' is at its lower limit"):
+        bough.assemble(low, [bough.assemble(low, q), q], hold=["crank"])
+    own = float(bough.loop_configurations(model, q)[0])
+    shut = limited(model, (own + 0.2, own + 0.3), crank=(q[0], q[0]), rocker=(q[2] - 0.1, q[2] + 0.1))
+    with pytest.raises(bough.AssemblyError, match="'pin' is at its lower limit"):
+        bough.assemble(shut, q)
+    with pytest.raises(bough.AssemblyError, match=r"joint 'crank' is held 0\.5 m or rad past its limits, which are"):
+        bough.assemble(limited(model, crank=(q[0] - 1, q[0] - 0.5)), q, hold=["crank"])
+    far = four_bar(coupler=3.0)
+    with pytest.raises(bough.AssemblyError, match="Start nearer to an assembly, or hold fewer joints"):
+        bough.assemble(far, np.zeros(3))
