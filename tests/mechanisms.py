@@ -213,6 +213,8 @@ def random_loops(
     for k, kind in enumerate(kinds):
         joint = random_joint(kind, rng)
         first, second = rng.choice(model.frame_names, size=2, replace=False)
+        if model.frame(str(first)).body == model.frame(str(second)).body:
+            first, second = "world", model.body_names[-1]
         X_first, X_second = bough.placements(model, q, [str(first), str(second)])
         fixed_side, numeric = np.eye(4), Numeric(joint)
         fixed_side[:3, :3], fixed_side[:3, 3] = random_rotation(rng), rng.uniform(-0.5, 0.5, 3)

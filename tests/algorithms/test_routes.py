@@ -56,6 +56,7 @@ def zoo(name: str) -> bough.Model:
         rotor = 0.2 if k % 2 else 0.0
         own: dict[str, Any] = {"armature": rotor, "damping": 0.3, "stiffness": 0.7}
         own |= {"lower": -1.0, "upper": 2.0} if kind == "revolute" else {}
+        own |= {"lower": [-3.0, -np.inf, -4.0] + [-np.inf] * 4} if kind == "free" else {}
         b.add(str(k), random_joint(kind, rng), parent, **own, **random_inertia(rng), **random_placement(rng))
     last = str(len(ZOO[name]) - 1)
     if name == "coupled":
@@ -65,7 +66,9 @@ def zoo(name: str) -> bough.Model:
         last = "along"
     b.frame("tip", last, **random_placement(rng))
     sides = {"at": rng.normal(size=3), "successor_at": rng.normal(size=3)}
-    b.loop("ring", LOOPS[name], "2", "tip", **sides, damping=0.2, stiffness=0.4)
+    most = np.inf if LOOPS[name] == bough.Spherical() else 0.5
+    other = "world" if name == "small" else "2"
+    b.loop("ring", LOOPS[name], other, "tip", **sides, damping=0.2, stiffness=0.4, upper=most)
     if name == "floating":
         b.equality("law", "1", "4", (0.1, 0.5, -0.3), zero=0.2, other_zero=-0.1)
     return b.build()

@@ -166,6 +166,22 @@ def test_loops() -> None:
     assert_close(ends[0], [0, 0, 0], TOLERANCE, scale=1.0)
 
 
+def test_a_loop_whose_links_became_one_body_is_met_for_ever_or_refused() -> None:
+    """A hinge between two arms that are locked: where both are turned alike it is closed, as it is along its axis."""
+    body = link("a") + link("b", "1 0 0 0 0 0") + link("c", "1 0 0 0 0 0")
+    body += joint("ab", "revolute", "a", "b", "0 0 1", more="<pose>-1 0 0 0 0 0</pose>")
+    body += joint("ac", "revolute", "a", "c", "0 0 1", more="<pose>-1 0 0 0 0 0</pose>")
+    body += joint("bc", "revolute", "b", "c", "0 0 1")
+    assert len(bough.load(text(body)).loops) == 1
+    assert len(bough.load(text(body), lock={"ab": 0.3}).loops) == 1
+    for angle in (0.0, 0.3):
+        model = bough.load(text(body), lock={"ab": angle, "ac": angle})
+        assert (model.nv, model.loops) == (0, ())
+    message = r"constraint 'bc' joins 'b' and 'c', which are held to each other 0\.\d+ m or rad away from"
+    with pytest.raises(bough.LoadError, match=message):
+        bough.load(text(body), lock={"ab": 0.0, "ac": 0.3})
+
+
 def test_a_loop_has_the_limits_and_losses_of_its_joint() -> None:
     body = link("a") + link("b") + link("c") + joint("ab", "revolute", "a", "b", "0 0 1")
     body += joint("ac", "revolute", "a", "c", "0 0 1")
@@ -251,7 +267,8 @@ def test_long_chains_of_frames_are_no_trouble() -> None:
         bough.load(text(link("a") + long))
     chain = "".join(link(f"l{k}") for k in range(9001))
     chain += "".join(joint(f"j{k}", "fixed", f"l{k}", f"l{k + 1}") for k in reversed(range(9000)))
-    assert len(bough.load(text(chain + joint("last", "fixed", "l9000", "l0"))).constraints) == 1
+    model = bough.load(text(chain + joint("last", "fixed", "l9000", "l0")))
+    assert (len(model.frames), model.constraints) == (9001, ())  # all of one body, which its last joint holds together
 
 
 @pytest.mark.parametrize("path", sorted(Path(ROBOTS).rglob("*.sdf")), ids=lambda path: path.name)

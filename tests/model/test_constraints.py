@@ -58,6 +58,12 @@ def test_the_dynamics_is_that_of_the_tree() -> None:
         (lambda b: b.loop("new", "weld", "tip", "ball"), bough.ModelError, "the joint is 'weld'"),
         (lambda b: b.loop("new", bough.Fixed(), "tipp", "ball"), bough.UnknownNameError, "did you mean 'tip'"),
         (lambda b: b.loop("new", bough.Fixed(), "tip", "ball", at=(1, 2)), bough.ModelError, "the position is"),
+        (
+            lambda b: b.loop("new", bough.Spherical(), "tip", "left lower"),
+            bough.ModelError,
+            "constraint 'new': its sides 'tip' and 'left lower' are both on body 'left lower', which never moves",
+        ),
+        (lambda b: b.loop("new", bough.Free(), "world", "world"), bough.ModelError, "are both on body 'world'"),
         (lambda b: b.equality("new", "left upper", "ball", 1.0), bough.ModelError, "'ball' has 6 degrees of freedom"),
         (
             lambda b: b.equality("new", "left", None, 1.0),

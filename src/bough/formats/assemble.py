@@ -9,10 +9,11 @@ from itertools import count
 import numpy as np
 
 from bough.errors import ModelError, UnknownNameError
-from bough.formats.description import Connection, Description, Follow, Options
+from bough.formats.description import Connection, Description, Follow, LinkLoop, Options
 from bough.formats.report import Report
 from bough.formats.structure import ordered, rehung, root_of
 from bough.model import BASE, Builder, Equality, Fixed, Free, Inertia, Mimic, Model, Placement
+from bough.model.constraints import misfit
 from bough.model.joints.reading import read_floats
 from bough.model.parts import HERE
 
@@ -20,6 +21,9 @@ __all__ = ["BASE_JOINT", "assemble"]
 
 BASE_JOINT = "root_joint"
 """Name of the joint that `floating_base` adds."""
+
+CLOSED = 1e-6
+"""How far apart (m or rad) the sides of a joint may be that joins parts of one body."""
 
 NOTHING = Inertia(0.0, (0.0, 0.0, 0.0), (0.0,) * 6)
 
@@ -208,19 +212,33 @@ class _Assembly:
                 )
         for loop in self._description.loops:
             with self._report.at(loop.line):
-                self._builder.loop(
-                    loop.name,
-                    loop.joint,
-                    self._of(loop.predecessor),
-                    self._of(loop.successor),
-                    at=loop.placement.origin,
-                    rotation=loop.placement.matrix,
-                    successor_at=loop.successor_placement.origin,
-                    successor_rotation=loop.successor_placement.matrix,
-                    **loop.limits,
-                )
+                self._close(loop)
         for law in self._description.equalities:
             self._couple(law)
+
+    def _close(self, loop: LinkLoop) -> None:
+        """A joint that closes a loop; one whose links became one body is met for ever, or never."""
+        names = self._of(loop.predecessor), self._of(loop.successor)
+        first, second = (self._builder.where(name) for name in names)
+        if first.body == second.body:
+            sides = first.placement.then(loop.placement), second.placement.then(loop.successor_placement)
+            apart = misfit(loop.joint, sides[0].inverse.then(sides[1]))
+            if apart > CLOSED and not self._report.problems:
+                raise ModelError(
+                    f"constraint {loop.name!r} joins {loop.predecessor!r} and {loop.successor!r}, which are held to "
+                    f"each other {apart:.3g} m or rad away from where it could hold them"
+                )
+            return
+        self._builder.loop(
+            loop.name,
+            loop.joint,
+            *names,
+            at=loop.placement.origin,
+            rotation=loop.placement.matrix,
+            successor_at=loop.successor_placement.origin,
+            successor_rotation=loop.successor_placement.matrix,
+            **loop.limits,
+        )
 
     def _couple(self, law: Equality) -> None:
         """A law between coordinates; one of a joint that is held becomes a law of the other alone."""

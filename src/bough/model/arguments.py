@@ -159,4 +159,10 @@ def read_loop(
             raise UnknownNameError(f"body or frame that {what} could join", side, places)
         body, place = places[side]
         ends.append(Attachment(body, place.then(read_placement(origin, None, turn, what))))
+    if ends[0].body == ends[1].body:
+        whole = next(title for title, (number, _) in places.items() if number == ends[0].body)
+        raise ModelError(
+            f"{what}: its sides {sides[0][0]!r} and {sides[1][0]!r} are both on body {whole!r}, which never moves "
+            "relative to itself: expected two bodies"
+        )
     return Loop(name, joint, ends[0], ends[1], **read_limits(joint, what, **limits))

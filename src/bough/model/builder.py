@@ -18,7 +18,7 @@ from bough.model.arguments import (
     require_name,
     spread,
 )
-from bough.model.constraints import Constraint, Equality
+from bough.model.constraints import Attachment, Constraint, Equality
 from bough.model.coupling import own_joint
 from bough.model.geometry import Geometry, read_geometry
 from bough.model.joints import Fixed, Joint
@@ -240,14 +240,15 @@ class Builder:
         joint
             How the successor may move relative to the predecessor, `bough.Fixed` among others.
         predecessor, successor
-            Names of two bodies or frames, the base among them.
+            Names of two bodies, or frames on two bodies, the base among them.
         at, rotation
             Placement of the joint's fixed side in the predecessor: position (m) and (3, 3) rotation.
         successor_at, successor_rotation
             Placement of the joint's moving side in the successor.
         lower, upper, velocity, effort, damping, friction, stiffness, rest
             Limits and losses of the joint, as in `add`. (There is no armature: that is for joints of the tree.) Limits
-            act in the functions of contact; springs and dampers where `bough.passive_forces` are added to tau.
+            act in the functions of contact and in `bough.assemble`; springs and dampers where `bough.passive_forces`
+            are added to tau.
         """
         self._new_constraint(name)
         sides = ((predecessor, at, rotation), (successor, successor_at, successor_rotation))
@@ -299,6 +300,12 @@ class Builder:
         if name in self._constraints:
             raise ModelError(f"{what}: there is a constraint of this name already")
         return what
+
+    def where(self, name: str) -> Attachment:
+        """The body that carries a body or frame, itself or what it was merged with, and where in it that is."""
+        if name not in self._places:
+            raise UnknownNameError("body or frame", name, self._places)
+        return Attachment(*self._places[name])
 
     def build(self) -> Model:
         """The model; the builder may be used further."""

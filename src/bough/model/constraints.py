@@ -7,10 +7,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import numpy as np
+
 from bough.model.joints import Joint
 from bough.model.parts import Placement
+from bough.spatial import Matrix, Transform, Vector
 
-__all__ = ["Attachment", "Constraint", "Equality", "Loop"]
+__all__ = ["Attachment", "Constraint", "Equality", "Loop", "misfit"]
 
 
 @dataclass(frozen=True)
@@ -95,3 +98,13 @@ class Equality:
 
 
 Constraint: TypeAlias = Loop | Equality
+
+
+def misfit(joint: Joint, X: Placement) -> float:
+    """How far a placement of one side of a joint in the other is from those that the joint allows (m or rad)."""
+    turn = joint.alignment
+    R, p = turn.T @ X.matrix @ turn, turn.T @ X.vector
+    place = Transform(Matrix.of_rows(R.tolist()), Vector.of(p.tolist()))
+    nearest = [float(x) for x in joint.canonical.nearest(joint.parameters, place)]
+    there = Placement.by_joint(joint, nearest)
+    return float(max(np.abs(there.matrix - X.matrix).max(), np.abs(there.vector - X.vector).max()))

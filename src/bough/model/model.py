@@ -230,8 +230,8 @@ class Model:
         """The same mechanism with one more joint, which closes a loop; arguments as in `bough.Builder.loop`.
 
         The functions with *constrain* and *contact* in their names heed loops; all others compute the motion of the
-        tree alone. Limits act in the functions of contact and in `assemble`. Springs and dampers act where their `passive_forces` are
-        added to tau; dry friction, effort and velocity limits are for the user to heed.
+        tree alone. Limits act in the functions of contact and in `assemble`. Springs and dampers act where their
+        `passive_forces` are added to tau; dry friction, effort and velocity limits are for the user to heed.
         """
         require_name(name, f"constraint {name!r}")
         if any(constraint.name == name for constraint in self.constraints):
