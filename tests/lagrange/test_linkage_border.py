@@ -15,7 +15,7 @@ from bough.kernel.compile import build
 from bough.lagrange import linkage as algorithm
 from bough.lagrange.forest import choose_primary
 from bough.program import count
-from bough.scalar import cos
+from bough.scalar import absolute, cos, sqrt
 from closeness import assert_close
 from linkages import compiled, dense_jacobian, kinetic_energy, move, random_position
 
@@ -382,6 +382,87 @@ def test_bodies_and_constraints_of_users() -> None:
         before = kinetic_energy(linkage, x, v) + 2.5 * x[1] ** 2
         after_x, after_v = move(linkage, x, v, 1.0, 200)
         assert kinetic_energy(linkage, after_x, after_v) + 2.5 * after_x[1] ** 2 == pytest.approx(before, rel=1e-8)
+
+
+@dataclass(frozen=True)
+class Bowl(constraints.Constraint):
+    """A particle on a paraboloid, or a sphere, written with powers."""
+
+    round: bool
+    rows = 1
+    most = 1
+
+    def errors(self, parameters: Any, sides: Any) -> Any:
+        x, y, z = sides[0].x
+        return [(x**2 + y**2 + z**2) ** 0.5 - 1.0 if self.round else z - x**2 - 0.5 * y**4 + 0.1 * (1.0 + x) ** -2]
+
+
+def test_constraints_of_users_may_have_powers() -> None:
+    """Rates and what velocities add, against derivatives by hand."""
+    linkage = bough.Linkage({"bob": bodies.Particle(1.0)}, {"bowl": (Bowl(False), "bob")})
+    x, y = 0.3, -0.8
+    z = x**2 + 0.5 * y**4 - 0.1 / (1 + x) ** 2
+    p, v = np.array([x, y, z]), np.array([0.4, 1.2, -0.3])
+    n = np.array([-2 * x - 0.2 / (1 + x) ** 3, -2 * y**3, 1.0])
+    assert linkage.errors(p)[0] == pytest.approx(0.0, abs=1e-15)
+    assert linkage.rates(p, v)[0] == pytest.approx(n @ v)
+    bend = (-2.0 + 0.6 / (1 + x) ** 4) * v[0] ** 2 - 6 * y**2 * v[1] ** 2
+    a, lam, _ = linkage.accelerations(p, v, time_constant=np.inf)
+    assert n @ a + bend == pytest.approx(0.0, abs=1e-12)
+    assert_close(a, np.array([0.0, 0.0, -G]) + lam[0] * n, 1e-12)
+    own, package = (
+        bough.Linkage({"bob": bodies.Particle(1.0)}, {"rod": (c, "bob")}).accelerations(
+            [0.6, 0.0, -0.8], [0.8, 1.0, 0.6]
+        )
+        for c in (Bowl(True), constraints.Distance(1.0))
+    )
+    assert_close(own.motion, package.motion, 1e-12)
+
+
+@dataclass(frozen=True)
+class Bent(constraints.Constraint):
+    """Rates of which not all are linear in the velocities."""
+
+    law: Any
+    fewest = 2
+    rows = 2
+
+    def rates(self, parameters: Any, sides: Any) -> Any:
+        return [sides[0].v[0], self.law(sides[0].v[0], sides[1].v[0], sides[-1].v[0], sides[0].x[0])]
+
+
+class Skewed(Rotor):
+    """A body whose position does not change in proportion to its velocity."""
+
+    def rate(self, parameters: Any, x: Any, v: Any) -> Any:
+        return [v[0] * v[0]]
+
+
+BENT: dict[str, tuple[Any, str]] = {
+    "square": (lambda a, b, t, x: a**2 + b, r"rates of Bent\(.*\) is not linear in the velocities: it gives \["),
+    "product": (lambda a, b, t, x: a * b, "is not linear in the velocities"),
+    "magnitude": (lambda a, b, t, x: absolute(a - b), "is not linear in the velocities"),
+    "given speed": (
+        lambda a, b, t, x: a - b - 2.0,
+        r"gives \[0.0, -2.0\] where all velocities are zero, expected zeros",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BENT)
+def test_rates_that_are_not_linear_are_refused(name: str) -> None:
+    law, message = BENT[name]
+    with pytest.raises(bough.ModelError, match=f"constraint 'c': .*{message}"):
+        bough.Linkage({"a": Rotor(1.0, 0.0), "b": Rotor(2.0, 0.0)}, {"c": (Bent(law), "a", "b")})
+
+
+def test_rates_that_are_linear_are_taken_wherever_they_can_be_computed() -> None:
+    """A given speed is that of time; a law may make no sense in some states."""
+    rotors = {"a": Rotor(1.0, 0.0), "b": Rotor(2.0, 0.0)}
+    for law in (lambda a, b, t, x: a - b - 2.0 * t, lambda a, b, t, x: sqrt(x - 5.0) * a - b):
+        bough.Linkage(rotors, {"c": (Bent(law), "a", "b")})
+    with pytest.raises(bough.ModelError, match=r"body 'a': rate of Skewed.* is not linear in the velocities"):
+        bough.Linkage({"a": Skewed(1.0, 0.0)})
 
 
 class Wrong(bodies.Body):

@@ -51,6 +51,13 @@ RULE: dict[str, tuple[Callable[[Any, Any, Any], object], Count]] = {
     "(-a) b": (lambda a, b, c: (-a) * b, ONE_MUL),
     "(-a) (-b)": (lambda a, b, c: (-a) * (-b), ONE_MUL),
     "(-2) (-a)": (lambda a, b, c: -2.0 * -a, ONE_MUL),
+    # powers
+    "a⁰": (lambda a, b, c: a**0, FREE),
+    "a¹": (lambda a, b, c: a**1, FREE),
+    "a²": (lambda a, b, c: a**2, ONE_MUL),
+    "a⁷": (lambda a, b, c: a**7.0, Count(mul=4)),
+    "a⁻²": (lambda a, b, c: a**-2, ONE_MUL + ONE_DIV),
+    "a^½": (lambda a, b, c: a**0.5, Count(sqrt=1)),
     # sums
     "a + b": (lambda a, b, c: a + b, ONE_ADD),
     "a + 2": (lambda a, b, c: a + 2.0, ONE_ADD),

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
+import bough
 from bough.program import evaluate, trace
 from bough.scalar import (
     OPS,
@@ -137,3 +139,30 @@ def test_traced_derivatives_are_those_on_floats(rolled: bool) -> None:
         for direction in DIRECTIONS:
             want = program((*point, *direction))["y"]
             assert evaluate(traced, {"x": [*point, *direction]})["y"] == pytest.approx(want, rel=1e-13, abs=1e-13)
+
+
+POWERS = [0, 1, 2, 3, 7, 10, -1, -3, 2.0, 0.5, True, np.int64(4), np.float64(-2.0)]
+
+
+@pytest.mark.parametrize("exponent", POWERS, ids=repr)
+def test_powers_and_their_rates(exponent: Any) -> None:
+    """As of floats, on traced scalars, on dual numbers, and on the one within the other."""
+    x, n = 1.3, float(exponent)
+    want, slope, curve = x**n, n * x ** (n - 1), n * (n - 1) * x ** (n - 2)
+    program = trace("power", lambda x: {"y": [x[0] ** exponent]}, {"x": 1})
+    assert evaluate(program, {"x": [x]})["y"][0] == pytest.approx(want, rel=1e-14)
+    assert derivative(lambda x: x**exponent, x, 2.0) == pytest.approx((want, 2.0 * slope), rel=1e-14)
+    inner = derivative(lambda x: derivative(lambda y: y**exponent, x, 1.0)[1], x, 1.0)
+    assert inner == pytest.approx((slope, curve), rel=1e-13)
+
+
+OTHERS = [1.5, -0.5, math.nan, math.inf, 2j, "2", None, Counted(Tally()), np.ones(2)]
+
+
+@pytest.mark.parametrize("exponent", OTHERS, ids=lambda x: type(x).__name__)
+def test_other_powers_are_refused(exponent: Any) -> None:
+    for scalar in (Counted(Tally()), Dual(1.0, 2.0)):
+        with pytest.raises(bough.ProgramError, match=r"expected an integer that is known, or 0\.5 for the root"):
+            scalar**exponent
+    with pytest.raises(bough.ProgramError, match=r"2\.0 to the power of a symbolic scalar"):
+        2.0 ** Counted(Tally())

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from bough.errors import BoughError, ModelError
-from bough.lagrange.bodies.contract import WORLD, Body
-from bough.lagrange.constraints.contract import Constraint, Side
+from bough.lagrange.bodies.contract import WORLD, Body, Scalars
+from bough.lagrange.constraints.contract import Constraint, Side, Sides
 from bough.model import BASE
 from bough.scalar import Counted, Scalar, Tally
 from bough.spatial import Vector
 
 __all__ = ["require_body", "require_constraint"]
+
+TRIALS = 3
+"""States in which rates are tried."""
 
 
 def require_body(body: object, what: str) -> None:
@@ -35,6 +40,8 @@ def require_body(body: object, what: str) -> None:
         _require(len(_called(call, what, body, method)), size, what, body, method, "scalars or rows")
     for row in body.mass(own, x):
         _require(len(row), body.nv, what, body, "mass", "scalars in a row")
+    if type(body).rate is not Body.rate and _is_from_outside(body):
+        _require_linear(lambda sides: sides[0].rate, [body], what, body, "rate")
 
 
 def require_constraint(constraint: object, bodies: Sequence[Body], what: str) -> None:
@@ -60,6 +67,55 @@ def require_constraint(constraint: object, bodies: Sequence[Body], what: str) ->
     _require(len(rates), constraint.rows, what, constraint, "rates", "scalars")
     bias = _called(lambda: constraint.bias(own, sides), what, constraint, "bias")
     _require(len(bias), constraint.rows, what, constraint, "bias", "scalars")
+    if type(constraint).rates is not Constraint.rates and _is_from_outside(constraint):
+        given = constraint.parameters
+        _require_linear(lambda sides: constraint.rates(given, sides), [*bodies, WORLD], what, constraint, "rates")
+
+
+def _is_from_outside(kind: object) -> bool:
+    return not type(kind).__module__.startswith("bough.")
+
+
+def _require_linear(
+    rates: Callable[[Sides], Scalars], bodies: Sequence[Body], what: str, kind: object, method: str
+) -> None:
+    """Raise unless rates are linear in the velocities of all bodies, the world's with them, in a few random states.
+
+    States in which they cannot be computed are passed over.
+    """
+    rng = np.random.default_rng(0)
+    for _ in range(TRIALS):
+        try:
+            start = [rng.normal(size=body.nv).tolist() for body in bodies]
+            places = [_moved(body, step) for body, step in zip(bodies, start, strict=True)]
+            u, w = ([rng.normal(size=body.nv) for body in bodies] for _ in range(2))
+            none = [np.zeros(body.nv) for body in bodies]
+            sums = [a + b for a, b in zip(u, w, strict=True)]
+            speeds = (none, u, w, sums, [-a for a in sums])
+            zero, one, two, both, back = (np.array(rates(_sides(bodies, places, v)), float) for v in speeds)
+        except (ArithmeticError, ValueError):
+            continue
+        size = 1e-12 + 1e-9 * (np.abs(zero) + np.abs(one) + np.abs(two) + np.abs(both))
+        if (np.abs(zero) > 1e-9).any():
+            raise ModelError(
+                f"{what}: {method} of {kind!r} gives {zero.tolist()} where all velocities are zero, expected zeros: "
+                "it must be linear in them (a speed that is given is multiplied by sides[-1].v[0], the rate of time)"
+            )
+        if (np.abs(both - one - two) > size).any() or (np.abs(both + back) > size).any():
+            raise ModelError(
+                f"{what}: {method} of {kind!r} is not linear in the velocities: it gives {one.tolist()} for some, "
+                f"{two.tolist()} for others, {both.tolist()} for their sum and {back.tolist()} for that backwards"
+            )
+
+
+def _moved(body: Body, v: Sequence[float]) -> tuple[Scalar, ...]:
+    """The position that a body reaches from neutral with a velocity."""
+    return tuple(body.integrate(body.parameters, body.neutral(), v))
+
+
+def _sides(bodies: Sequence[Body], places: Sequence[tuple[Scalar, ...]], speeds: Sequence[Any]) -> Sides:
+    parts = zip(bodies, places, speeds, strict=True)
+    return tuple(Side(body, body.parameters, x, tuple(v.tolist())) for body, x, v in parts)
 
 
 def _side(body: Body) -> Side:

@@ -1,6 +1,6 @@
 """Symbolic scalars: the operators every non-float scalar shares, with the folding rules that make constants vanish.
 
-An algorithm is written with `+ - * /` and the functions of `bough.scalar`. When one operand is symbolic, the rules
+An algorithm is written with `+ - * / **` and the functions of `bough.scalar`. When one operand is symbolic, the rules
 below come first (they are also the papers' counting rule: what folds away costs nothing), and only then the operation
 is handed to the scalar's own `record`. Signs are pulled out, so that equal sums, products and quotients meet whatever
 their signs were: a + (-b) is recorded as a - b, (-a) b as the negation of a b. Constants are Python floats throughout.
@@ -9,6 +9,7 @@ their signs were: a + (-b) is recorded as a - b, (-a) b as the negation of a b. 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from numbers import Real
 from typing import NoReturn, TypeAlias, Union
 
 from bough.errors import ProgramError
@@ -58,6 +59,12 @@ class Symbolic:
 
     def __rtruediv__(self, other: Scalar) -> Scalar:
         return _fold_div(other, self)
+
+    def __pow__(self, exponent: object) -> Scalar:
+        return _power(self, exponent)
+
+    def __rpow__(self, base: object) -> NoReturn:
+        raise ProgramError(f"{base!r} to the power of a symbolic scalar: powers are integers that are known, or 0.5")
 
     def __neg__(self) -> Scalar:
         return _fold_neg(self)
@@ -120,7 +127,7 @@ Scalar: TypeAlias = Union[float, "Symbolic"]
 Bool: TypeAlias = Union[bool, "Symbolic"]
 Index: TypeAlias = Union[int, "SymbolicIndex"]
 
-NEG, ADD, SUB, MUL, DIV = (OPS[name] for name in ("neg", "add", "sub", "mul", "div"))
+NEG, ADD, SUB, MUL, DIV, SQRT = (OPS[name] for name in ("neg", "add", "sub", "mul", "div", "sqrt"))
 
 
 def _fold_neg(a: Scalar) -> Scalar:
@@ -161,6 +168,27 @@ def _fold_div(a: Scalar, b: Scalar) -> Scalar:
         return 0.0
     unit = not isinstance(b, Symbolic) and b == 1.0
     return _signed(a_negative != b_negative, a if unit else _apply(DIV, a, b))
+
+
+def _power(a: Symbolic, exponent: object) -> Scalar:
+    """A power by squares and products: x³ is x² x, x⁻² is 1/x²."""
+    if not isinstance(exponent, Real) or (exponent % 1 != 0 and exponent != 0.5):
+        raise ProgramError(
+            f"a symbolic scalar to the power of {exponent!r}: expected an integer that is known, or 0.5 for the root"
+        )
+    if exponent == 0.5:
+        return a.record(SQRT, (a,))
+    left = int(float(exponent))
+    if left < 0:
+        return _fold_div(1.0, _power(a, -left))
+    result: Scalar = 1.0
+    square: Scalar = a
+    while left:
+        if left % 2:
+            result = result * square
+        left //= 2
+        square = square * square if left else square
+    return result
 
 
 def _split(a: Scalar) -> tuple[bool, Scalar]:

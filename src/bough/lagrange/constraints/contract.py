@@ -93,7 +93,10 @@ class Constraint(ABC):
         return []
 
     def rates(self, parameters: Scalars, sides: Sides) -> Scalars:
-        """What must vanish at every velocity, linear in the velocities: one for each row, those of errors first."""
+        """What must vanish at every velocity: one for each row, those of errors first.
+
+        Linear in the velocities, that of the world with them: it is 1, and stands beside speeds that are given.
+        """
         return rate_along(lambda moved: self.errors(parameters, moved), sides)
 
     def bias(self, parameters: Scalars, sides: Sides) -> Scalars:
