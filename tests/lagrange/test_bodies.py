@@ -120,3 +120,21 @@ def test_conventions_are_those_of_free_and_planar_joints(rng: np.random.Generato
 def test_impossible_bodies_are_refused(make: Any, match: str) -> None:
     with pytest.raises(bough.ModelError, match=match):
         make()
+
+
+@pytest.mark.parametrize("kind", [kind for kind in BODIES if "particle" not in kind])
+def test_the_point_at_a_position_is_where_it_is_said_to_be_and_moves_as_it_does(
+    kind: str, rng: np.random.Generator
+) -> None:
+    body = BODIES[kind](rng)
+    side = state(body, rng)
+    place = rng.normal(size=3).tolist() if body.space == 3 else [*rng.normal(size=2).tolist(), 0.0]
+    position = side.point(place)
+    assert_close(body.place(side.parameters, side.x, position), place[: body.space], 1e-13)
+
+    def after(t: float) -> Any:
+        x = body.integrate(side.parameters, side.x, [t * s for s in side.v])
+        return np.array(body.point(side.parameters, x, place))
+
+    moved = derivative(after, 1e-3)
+    assert_close(side.velocity_at(position), moved, 1e-8)

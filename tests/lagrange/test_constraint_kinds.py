@@ -85,15 +85,15 @@ CASES: dict[str, tuple[list[tuple[str, ...]], Any]] = {
         lambda rng: constraints.Skate([*rng.normal(size=2), 0.0], rng.normal(size=3)),
     ),
     "rolling ball": (
-        [("rigid",)],
+        [("rigid",), ("scaled rigid", "rigid"), ("rigid", "scaled rigid"), ("rigid", "world")],
         lambda rng: constraints.Rolling(0.4, normal=rng.normal(size=3), offset=0.1, at=0.1 * rng.normal(size=3)),
     ),
     "rolling disc": (
-        [("rigid",)],
+        [("rigid", "scaled rigid"), ("rigid", "rigid"), ("rigid",)],
         lambda rng: constraints.Rolling(0.4, axis=rng.normal(size=3), normal=rng.normal(size=3), offset=-0.2),
     ),
     "rolling wheel": (
-        [("planar rigid",)],
+        [("planar rigid", "planar rigid"), ("planar rigid",)],
         lambda rng: constraints.Rolling(0.4, normal=rng.normal(size=2), at=(0.1, 0.2), space=2),
     ),
     "ratio": (
@@ -101,7 +101,7 @@ CASES: dict[str, tuple[list[tuple[str, ...]], Any]] = {
         lambda rng: constraints.SpeedRatio(-1.7, rng.normal(size=3), rng.normal(size=3)),
     ),
     "contact": (
-        [("rigid",), ("rigid", "rigid"), ("scaled rigid", "rigid"), ("particle",)],
+        [("rigid",), ("rigid", "rigid"), ("scaled rigid", "rigid"), ("particle", "scaled rigid"), ("particle",)],
         lambda rng: constraints.Contact(0.3, rng.normal(size=3), 0.1, rng.normal(size=3)),
     ),
     "rope": ([("rigid", "particle")], lambda rng: constraints.AtMost(constraints.Distance(1.0, at=(0.1, 0.2, 0.3)))),

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, Protocol, TypeVar
 
 from bough.errors import ModelError
-from bough.scalar import Scalar
-from bough.spatial import ZERO, Vector
+from bough.scalar import Scalar, dot
+from bough.spatial import UNITS, ZERO, Vector
 
 __all__ = ["WORLD", "Body", "Scalars", "World", "kind_of"]
 
@@ -73,6 +73,13 @@ class Body(ABC):
     def point(self, parameters: Scalars, x: Scalars, place: Scalars) -> Scalars:
         """Where in the world a point of the body is, given in its own coordinates."""
         self._refuse("points")
+
+    def place(self, parameters: Scalars, x: Scalars, position: Scalars) -> Scalars:
+        """Which point of the body is at a position in the world, in its own coordinates: the inverse of `point`."""
+        origin = self.point(parameters, x, ZERO.parts)
+        apart = [a - b for a, b in zip(position, origin, strict=False)]
+        axes = [self.direction(parameters, x, unit.parts) for unit in UNITS[: len(apart)]]
+        return [dot(list(axis)[: len(apart)], apart) for axis in axes]
 
     def direction(self, parameters: Scalars, x: Scalars, d: Scalars) -> Scalars:
         """A direction of the body, given in its own axes, in those of the world."""

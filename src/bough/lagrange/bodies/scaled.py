@@ -82,6 +82,9 @@ class ScaledRigid(Body):
         X = FREE.transform((), x[:7])
         return (X.rotation.times(Vector.of(place)) * x[7] + X.translation).parts
 
+    def place(self, parameters: Scalars, x: Scalars, position: Scalars) -> Scalars:
+        return [d / x[7] for d in super().place(parameters, x, position)]
+
     def direction(self, parameters: Scalars, x: Scalars, d: Scalars) -> Scalars:
         return FREE.transform((), x[:7]).rotation.times(Vector.of(d)).parts
 

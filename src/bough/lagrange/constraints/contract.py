@@ -40,6 +40,10 @@ class Side:
         """The velocity of a point of the body in axes of the world (m/s)."""
         return rate_along(lambda sides: sides[0].point(place), (self,))
 
+    def velocity_at(self, position: Scalars) -> list[Scalar]:
+        """The velocity of the point of the body that is at a position in the world."""
+        return self.velocity([*self.body.place(self.parameters, self.x, position), 0.0][:3])
+
     def direction(self, d: Scalars) -> list[Scalar]:
         """A direction of the body in axes of the world."""
         return list(self.body.direction(self.parameters, self.x, d))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
 from bough.lagrange.bodies.contract import Body, Scalars, kind_of
-from bough.lagrange.constraints.contract import Constraint, Side, Sides, dot, same_space
+from bough.lagrange.constraints.contract import Constraint, Sides, dot, same_space
 from bough.lagrange.constraints.points import ORIGIN
 from bough.lagrange.constraints.reading import Vec3, read_direction, read_number, read_place, read_space
 from bough.lagrange.constraints.velocities import tangents
@@ -157,12 +157,7 @@ class Contact(Constraint):
         normal = surface.direction(parameters[3:6])
         touched = [a - n * parameters[7] for a, n in zip(body.point(parameters[:3]), normal, strict=False)]
         # the points of both bodies that are at this place now
-        own, other = _velocity_at(body, touched), _velocity_at(surface, touched)
+        own, other = body.velocity_at(touched), surface.velocity_at(touched)
         slip = [a - b for a, b in zip(own, other, strict=False)]
         along = [surface.direction(parameters[k : k + 3]) for k in range(8, len(parameters), 3)]
         return [*super().rates(parameters, sides), *(dot(d, slip) for d in along)]
-
-
-def _velocity_at(side: Side, position: Scalars) -> list[Scalar]:
-    """The velocity of the point of a body that is at a position in the world."""
-    return side.velocity([*side.coordinates(position), 0.0][:3])

@@ -9,11 +9,11 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from bough.lagrange.bodies.contract import Body, Scalars
-from bough.lagrange.constraints.contract import Constraint, Sides, dot, same_space
+from bough.lagrange.constraints.contract import Constraint, Sides, dot, rate_along, same_space
 from bough.lagrange.constraints.points import ORIGIN
 from bough.lagrange.constraints.reading import Vec3, read_direction, read_number, read_place, read_space
 from bough.model.joints.axis import basis_with
-from bough.scalar import sqrt
+from bough.scalar import Scalar, sqrt
 from bough.spatial import Vector
 
 __all__ = ["Rolling", "Skate", "SpeedRatio", "tangents"]
@@ -55,7 +55,9 @@ class Skate(Constraint):
 
 @dataclass(frozen=True, init=False)
 class Rolling(Constraint):
-    """A ball or a disc rolls on a plane of the world: one row keeps it on the plane, the others keep it from slipping.
+    """A ball or a disc rolls on a plane of the second body, or of the world.
+
+    One row keeps it on the plane; the others keep it from slipping: where they touch, both bodies have one velocity.
 
     Parameters
     ----------
@@ -64,9 +66,9 @@ class Rolling(Constraint):
     axis
         The axis of a thin disc, in axes of its body; None for a ball. A disc must not lie flat on the plane.
     normal, offset
-        The plane: normal · p = offset in the world. The body is where normal · p is larger.
+        The plane: normal · p = offset in coordinates of its body. The first body is where normal · p is larger.
     at
-        The centre, in coordinates of the body (m).
+        The centre, in coordinates of the first body (m).
     space
         3, or 2 for a wheel on a line in the x-y plane: the number of rows.
     """
@@ -95,8 +97,6 @@ class Rolling(Constraint):
         object.__setattr__(self, "at", read_place(at, "the centre of what rolls"))
         object.__setattr__(self, "space", read_space(space, "what rolls"))
 
-    most = 1
-
     @property
     def rows(self) -> int:
         return self.space
@@ -110,26 +110,38 @@ class Rolling(Constraint):
         shape = (self.radius, *self.at, *self.normal, self.offset, *(self.axis or ()))
         return (*shape, *tangents(self.normal, self.space))
 
+    def accepts(self, bodies: Sequence[Body]) -> str | None:
+        return same_space(bodies)
+
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
-        centre, arm = sides[0].point(parameters[1:4]), self._arm(parameters, sides)
-        return [dot(parameters[4:7], centre) + dot(parameters[4:7], arm.parts) - parameters[7]]
+        lowest = _plus(sides[0].point(parameters[1:4]), self._arm(parameters, sides).parts)
+        return [dot(parameters[4:7], sides[1].coordinates(lowest)) - parameters[7]]
 
     def rates(self, parameters: Scalars, sides: Sides) -> Scalars:
-        centre = sides[0].velocity(parameters[1:4])
-        around = sides[0].spin.cross(self._arm(parameters, sides)).parts
+        body, surface, arm = sides[0], sides[1], self._arm(parameters, sides)
+        lowest = _plus(body.point(parameters[1:4]), arm.parts)
+        own = _plus(body.velocity(parameters[1:4]), body.spin.cross(arm).parts)
+        slip = [a - b for a, b in zip(own, surface.velocity_at(lowest), strict=False)]
+        # the height of the lowest point changes as that of the point of the body that is there, along the plane or not
+        normal = parameters[4:7]
+        moving = rate_along(lambda moved: [dot(normal, moved[0].coordinates(lowest))], (surface,))
         start = len(parameters) - 3 * (self.space - 1)
-        directions = [parameters[4:7], *(parameters[k : k + 3] for k in range(start, len(parameters), 3))]
-        # the point of the body that touches the plane rests, along the plane and away from it
-        return [dot(d, centre) + dot(d, around) for d in directions]
+        along = [surface.direction(parameters[k : k + 3]) for k in range(start, len(parameters), 3)]
+        return [dot(surface.direction(normal), own) + moving[0], *(dot(d, slip) for d in along)]
 
     def _arm(self, parameters: Scalars, sides: Sides) -> Vector:
         """From the centre to the lowest point."""
-        normal = Vector.of(parameters[4:7])
+        normal = Vector.of([*sides[1].direction(parameters[4:7]), 0.0][:3])
         if self.axis is None:
             return normal * (-parameters[0])
         axis = sides[0].axis(parameters[8:11])
         steep = normal - axis * axis.dot(normal)
         return steep * (-parameters[0] / sqrt(steep.dot(steep)))
+
+
+def _plus(a: Scalars, b: Scalars) -> list[Scalar]:
+    """The sum of as many entries as both have: two in a plane."""
+    return [x + y for x, y in zip(a, b, strict=False)]
 
 
 def tangents(normal: Vec3, space: int) -> tuple[float, ...]:
