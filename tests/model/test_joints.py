@@ -11,6 +11,7 @@ import pytest
 
 import bough
 from bough.model import joints as joint_types
+from bough.model.joints.reversed import reverse
 from joint_contract import Numeric, rate, same_configuration, subspace_along
 from model_strategies import JOINTS, random_joint
 
@@ -92,6 +93,20 @@ def test_standing_still(name: str, rng: np.random.Generator) -> None:
         q = joint.random(rng)
         assert np.allclose(joint.integrate(q, np.zeros(joint.joint.nv)), q, rtol=0, atol=3e-16)
         assert np.allclose(joint.difference(q, q), 0.0, rtol=0, atol=3e-16)
+
+
+def reached_after(joint: Numeric, q: Any, v: Any, time: float) -> Any:
+    return joint.integrate(q, time * v)
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_rates_of_coordinates_are_how_integration_begins(name: str, rng: np.random.Generator) -> None:
+    for joint in samples(name, rng):
+        q, v = joint.random(rng), rng.normal(size=joint.joint.nv)
+        for seen in (joint.joint, reverse(joint.joint)):
+            said = np.array(seen.canonical.rate(seen.parameters, list(q), list(v)), dtype=float)
+            assert said.shape == (joint.joint.nq,)
+            assert np.allclose(said, rate(partial(reached_after, joint, q, v)), rtol=0, atol=1e-10)
 
 
 def velocity(joint: Numeric, rng: np.random.Generator, angle: float) -> Any:
