@@ -125,14 +125,20 @@ def _from_zero(
     return shifted, base, sign
 
 
-def _best(problem: Problem, enough: float = EXACT) -> tuple[Numbers, Numbers, Path, int]:
+def _best(
+    problem: Problem, enough: float = EXACT, known: Path | None = None, attempts: int = len(ATTEMPTS)
+) -> tuple[Numbers, Numbers, Path, int]:
     """The best forces of a few paths, by how much they fail, the path they come from, and all pivots.
 
-    The first that fail by less than what is enough are taken.
+    The first that fail by less than what is enough are taken; those of the end of a path that is known come before all.
     """
     M, q = _complementarity(problem)
+    if known is not None:
+        f, failing = _refined(problem, _forces(problem.conditions, _basic_solution(M, q, known)))
+        if failing.max(initial=0) < enough:
+            return f, failing, known, 0
     found, pivots = [], 0
-    for attempt, (shift, fresh) in enumerate(ATTEMPTS):
+    for attempt, (shift, fresh) in enumerate(ATTEMPTS[:attempts]):
         spread = 1 + np.modf(np.arange(1, len(q) + 1) * (attempt + 1) * 0.6180339887498949)[0]
         path = lemke(M, q + shift * spread, spread, fresh * max(1, len(q) // SMALL))
         pivots += path.pivots
@@ -174,7 +180,7 @@ def _refined(problem: Problem, f: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _relaxed(problem: Problem, path: Path) -> tuple[Numbers, NDArray[np.bool_], int]:
-    """What to do about a problem without a solution: forces, rows in conflict, pivots.
+    """What to do about a problem without a solution, whose path ended in a ray: forces, rows in conflict, pivots.
 
     Soft inequalities, a + s (f - f₀) ≥ 0 with a small s and with the f₀ of the time before, give way by amounts
     s (f - f₀) that become the least possible in the sense of least squares. Given way so far, the conditions have a
@@ -183,21 +189,25 @@ def _relaxed(problem: Problem, path: Path) -> tuple[Numbers, NDArray[np.bool_], 
     normal = problem.conditions.inequality
     A, b, pivots = problem.A.copy(), problem.b.copy(), 0
     A[normal, normal] += SOFT
-    f = given = np.zeros_like(b)
+    f = before = np.zeros_like(b)
+    soft: Path | None = None
     for _ in range(SOFTENED):
         before = f
         b[normal] = problem.b[normal] - SOFT * before[normal]
-        f, _, soft, more = _best(replace(problem, A=A, b=b), CONFLICT)
+        f, _, soft, more = _best(replace(problem, A=A, b=b), CONFLICT, soft)  # mostly it ends where it did before
         pivots += more
-        given = SOFT * (f - before)
         if soft.end != "solution":
             break
     else:
-        conflicts = np.zeros(len(b), np.bool_)
-        conflicts[normal] = given[normal] > CONFLICT
-        f, failing, path, more = _best(replace(problem, b=problem.b + np.where(conflicts, given, 0)), CONFLICT)
-        if path.end == "solution":
-            return f, conflicts | (failing > CONFLICT), pivots + more
+        given = np.where(SOFT * (f - before) > CONFLICT, SOFT * (f - before), 0)
+        given[problem.conditions.pyramid] = given[problem.conditions.box] = 0
+        easier = replace(problem, b=problem.b + given)
+        small, failing, end, more = _best(easier, CONFLICT, attempts=1)
+        if end.end != "solution":  # there is one, though with larger forces
+            small, failing = _refined(easier, _without(easier, f, f - before))
+        if end.end == "solution" or failing.max() < CONFLICT:
+            return small, (given > 0) | (failing > CONFLICT), pivots + more
+        pivots += more
     ray, f = np.abs(_forces(problem.conditions, path.ray)), np.zeros_like(b)
     box = problem.conditions.box
     if box.size:  # these always have forces
@@ -211,6 +221,22 @@ def _relaxed(problem: Problem, path: Path) -> tuple[Numbers, NDArray[np.bool_], 
         f[box], _, _, more = _best(alone)
         pivots += more
     return f, (ray > CONFLICT * ray.max()) | (_failing(problem, f) > CONFLICT), pivots
+
+
+def _without(problem: Problem, f: Numbers, idle: Numbers) -> Numbers:
+    """Forces without as much as may go of those that change nothing."""
+    conditions, mu = problem.conditions, problem.mu
+    normal, tangent, box = conditions.inequality, conditions.pyramid, conditions.box
+
+    def room(f: Numbers, limits: Numbers) -> Numbers:
+        """How far forces are from each of their bounds."""
+        most = mu[tangent] * f[conditions.normal[tangent]]
+        return np.concatenate([f[normal], most - f[tangent], most + f[tangent], f[box], limits[box] - f[box]])
+
+    there, taken = room(f, problem.limits), room(idle, np.zeros_like(f))
+    bounding = taken > NEAR * taken.max(initial=0)
+    part = np.min(there[bounding] / taken[bounding], initial=np.inf)
+    return np.asarray(f - part * idle) if 0 < part < np.inf else f
 
 
 def _failing(problem: Problem, f: Numbers) -> Numbers:
