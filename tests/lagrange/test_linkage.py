@@ -104,6 +104,94 @@ def test_random_loops_by_every_joint(kind: str, seed: int) -> None:
     assert_close(linkage.accelerations(x, motion).motion, want, 1e-9, scale=1.0)
 
 
+def coupled_model(rng: Rng) -> bough.Model:
+    """Joints of one degree of freedom on a branched tree: mimic joints, one of which follows another, and laws."""
+    b, places = bough.Builder("coupled", gravity=5 * rng.normal(size=3)), ["world"]
+    for k, kind in enumerate(("revolute", "prismatic", "helical", "revolute", "prismatic")):
+        joint, follows = random_joint(kind, rng), {3: "b0", 4: "b3"}.get(k)
+        if follows is not None:
+            joint = bough.Mimic(joint, follows, rng.normal(), rng.normal())
+        b.add(f"b{k}", joint, str(rng.choice(places)), **random_inertia(rng), **random_placement(rng))
+        places.append(f"b{k}")
+    b.equality("law", "b2", "b1", 0.3 * rng.normal(size=4), zero=0.2, other_zero=-0.4)
+    b.equality("held", "b0", None, (0.3,))
+    return b.build()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_joints_that_follow_others(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    model = coupled_model(rng)
+    q = bough.assemble(model, rng.uniform(-0.8, 0.8, model.nq))
+    linkage = check_against_model(model, rng, q)
+    assert linkage.auxiliary == ("b3 follows b0", "b4 follows b3", "law", "held")
+    # forces of the laws are those of the model, errors too
+    v = rng.normal(size=model.nv)
+    x, motion = state_of(linkage, model, q, v)
+    want = bough.constraint_jacobian(model, q) @ v
+    rows = [linkage.rows("law").start, linkage.rows("held").start]
+    assert_close(linkage.rates(x, motion)[rows], want, 1e-9, scale=1.0)
+    moved = q + 0.1 * rng.normal(size=model.nq)
+    off = linkage.errors(linkage.from_placements(bough.placements(model, moved)))
+    assert_close(off[rows], bough.constraint_errors(model, moved), 1e-9, scale=1.0)
+    v = bough.consistent_velocity(model, q, v)
+    solved = bough.constrained_motion(model, q, v, np.zeros(model.nv))
+    found = linkage.accelerations(*state_of(linkage, model, q, v))
+    assert_close(found.multipliers[rows], solved.forces, 1e-9, scale=1.0)
+
+
+def test_gears_go_round_and_round(rng: Rng) -> None:
+    """Two wheels with a ratio of -2 on an arm: whole turns of either are no error."""
+    axle = constraints.Jointed(bough.Revolute("z"))
+    beside = constraints.Jointed(bough.Revolute("z"), at=(1.0, 0.0, 0.0))
+    gear = constraints.Coupled(axle, beside, (0.5, -2.0), on=(0, 1), other_on=(0, 2))
+    wheel = bodies.Rigid(1.0, inertia=0.1)
+    linkage = bough.Linkage(
+        {"arm": bodies.Rigid(2.0, inertia=0.3), "a": wheel, "b": wheel},
+        {
+            "pivot": (axle, "world", "arm"),
+            "a": (axle, "arm", "a"),
+            "b": (beside, "arm", "b"),
+            "gear": (gear, "arm", "a", "b"),
+        },
+    )
+    model = bough.Builder("gears")
+    model.add("arm", bough.Revolute("z"), mass=2.0, inertia=0.3)
+    model.add("b", bough.Revolute("z"), "arm", at=(1.0, 0.0, 0.0), mass=1.0, inertia=0.1)
+    model.add("a", bough.Mimic(bough.Revolute("z"), "b", -2.0, 0.5), "arm", mass=1.0, inertia=0.1)
+    twin = model.build()
+    for turn in np.linspace(-9.0, 9.0, 37):
+        q, v = np.array([0.3, turn]), rng.normal(size=2)
+        places, speeds = bough.placements(twin, q)[[0, 2, 1]], bough.velocities(twin, q, v)[[0, 2, 1]].ravel()
+        x = linkage.from_placements(places)
+        assert np.abs(linkage.errors(x)).max() < 1e-9
+        assert np.abs(linkage.rates(x, speeds)).max() < 1e-9
+        force = rng.normal(size=(3, 6))
+        qdd = bough.forward_dynamics(twin, q, v, np.zeros(2), force[[0, 2, 1]])
+        want = bough.accelerations(twin, q, v, qdd)[[0, 2, 1]].ravel()
+        assert_close(linkage.accelerations(x, speeds, force.ravel()).motion, want, 1e-9, scale=1.0)
+
+
+def test_couplings_that_cannot_be_are_refused() -> None:
+    pin, ball = constraints.Jointed(bough.Revolute("z")), constraints.Jointed(bough.Spherical())
+    for says, make in (
+        ("one degree of freedom", lambda: constraints.Coupled(ball)),
+        ("one degree of freedom", lambda: constraints.Coupled(pin, bough.Revolute("z"))),  # type: ignore[arg-type]
+        ("expected finite numbers", lambda: constraints.Coupled(pin, pin, (np.nan,))),
+        ("expected two different numbers", lambda: constraints.Coupled(pin, on=(1, 1))),
+    ):
+        with pytest.raises(bough.ModelError, match=says):
+            make()
+    rigid = bodies.Rigid(1.0, inertia=1.0)
+    with pytest.raises(bough.ModelError, match=r"on bodies \(0, 1\) and \(2, 3\) given 2, expected 4"):
+        bough.Linkage({"a": rigid, "b": rigid}, {"law": (constraints.Coupled(pin, pin), "a", "b")})
+    b = bough.Builder("one name")
+    b.add("arm", bough.Revolute("z"), mass=1.0, inertia=1.0)
+    b.equality("arm", "arm", None, (0.0,))
+    with pytest.raises(bough.ModelError, match="constraint 'arm' is called as a joint"):
+        bough.Linkage.of(b.build())
+
+
 @dataclass(frozen=True)
 class Wheel(bough.Joint):
     """From outside the package, without words on loops: a wheel rolls along x."""

@@ -82,12 +82,14 @@ class Linkage:
 
     @classmethod
     def of(cls, model: Model) -> Linkage:
-        """A model as a linkage: its bodies, and a constraint for each joint and each loop, called as these are.
+        """A model as a linkage: its bodies, and constraints for joints, loops and equalities, called as these are.
+
+        A mimic joint is two constraints: the joint it moves like, and the law, called ``"joint follows other"``.
 
         Raises
         ------
         ModelError
-            If the model has mimic joints, armature or `Equality` constraints, or a body without mass or volume.
+            If the model has armature, a body without mass or volume, or a constraint called as a joint.
         """
         return cls(*parts_of(model), model.gravity)
 

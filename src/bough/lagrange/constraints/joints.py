@@ -65,7 +65,7 @@ class Jointed(Constraint):
         return 6 - self.joint.nv
 
     @property
-    def canonical(self) -> Constraint:
+    def canonical(self) -> Jointed:
         return _canonical(self.joint.canonical)
 
     @property
@@ -94,6 +94,11 @@ class Jointed(Constraint):
             q_dot = least_squares(self.joint.subspace(seen.own, seen.q), seen.relative)
             rate = rate - combine(self.joint.subspace_rate(seen.own, seen.q, q_dot), q_dot)
         return [rate.dot(force) for force in seen.forces]
+
+    def coordinate(self, parameters: Scalars, sides: Sides) -> tuple[Scalar, Scalar]:
+        """Coordinate and velocity of a joint with one degree of freedom."""
+        seen = self._seen(parameters, sides)
+        return seen.q[0], least_squares(self.joint.subspace(seen.own, seen.q), seen.relative)[0]
 
     def _seen(self, parameters: Scalars, sides: Sides) -> _Seen:
         count = len(parameters) - 24
