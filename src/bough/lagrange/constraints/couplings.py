@@ -105,31 +105,17 @@ class Coupled(Constraint):
         return self.joint.accepts(bodies)
 
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
-        held, followed = self._coordinates(parameters, sides)
-        error = held[0] - parameters[0] - self._law(parameters, followed[0])[0]
-        return [atan2(sin(error), cos(error)) if _comes_round(self.joint.joint) else error]
-
-    def rates(self, parameters: Scalars, sides: Sides) -> Scalars:
-        held, followed = self._coordinates(parameters, sides)
-        return [held[1] - self._law(parameters, followed[0])[1] * followed[1]]
-
-    def _coordinates(self, parameters: Scalars, sides: Sides) -> tuple[tuple[Scalar, Scalar], tuple[Scalar, Scalar]]:
-        """Coordinate and velocity of either joint."""
         start = 2 + len(self.polynomial)
         end = start + len(self.joint.parameters)
-        held = self.joint.coordinate(parameters[start:end], (sides[self.on[0]], sides[self.on[1]]))
-        if self.other is None:
-            return held, (0.0, 0.0)
-        ends = sides[self.other_on[0]], sides[self.other_on[1]]
-        return held, self.other.coordinate(parameters[end:], ends)
-
-    def _law(self, parameters: Scalars, coordinate: Scalar) -> tuple[Scalar, Scalar]:
-        """The polynomial and its slope."""
-        x, value, slope = coordinate - parameters[1], 0.0, 0.0  # type: Scalar, Scalar, Scalar
-        for c in reversed(parameters[2 : 2 + len(self.polynomial)]):
-            slope = slope * x + value
-            value = value * x + c
-        return value, slope
+        law: Scalar = parameters[2]
+        if self.other is not None:
+            ends = sides[self.other_on[0]], sides[self.other_on[1]]
+            x, law = self.other.coordinates(parameters[end:], ends)[0] - parameters[1], 0.0
+            for c in reversed(parameters[2:start]):
+                law = law * x + c
+        held = self.joint.coordinates(parameters[start:end], (sides[self.on[0]], sides[self.on[1]]))[0]
+        error = held - parameters[0] - law
+        return [atan2(sin(error), cos(error)) if _comes_round(self.joint.joint) else error]
 
 
 @lru_cache(maxsize=256)

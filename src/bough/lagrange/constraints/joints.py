@@ -95,10 +95,9 @@ class Jointed(Constraint):
             rate = rate - combine(self.joint.subspace_rate(seen.own, seen.q, q_dot), q_dot)
         return [rate.dot(force) for force in seen.forces]
 
-    def coordinate(self, parameters: Scalars, sides: Sides) -> tuple[Scalar, Scalar]:
-        """Coordinate and velocity of a joint with one degree of freedom."""
-        seen = self._seen(parameters, sides)
-        return seen.q[0], least_squares(self.joint.subspace(seen.own, seen.q), seen.relative)[0]
+    def coordinates(self, parameters: Scalars, sides: Sides) -> Scalars:
+        """The coordinates of the joint."""
+        return self._seen(parameters, sides).q
 
     def _seen(self, parameters: Scalars, sides: Sides) -> _Seen:
         count = len(parameters) - 24
