@@ -89,7 +89,7 @@ class Linkage:
         Raises
         ------
         ModelError
-            If the model has armature, a body without mass or volume, or a constraint called as a joint.
+            If the model has a body without mass or volume, or a constraint called as a joint.
         """
         return cls(*parts_of(model), model.gravity)
 
@@ -234,13 +234,14 @@ class Linkage:
     ) -> LinkageTerms:
         """The equations of the accelerations; arguments are those of `accelerations`.
 
-        Where no constraint is auxiliary, ``a, lam = bough.multipliers(*linkage.terms(x, v)[:5])``.
+        Where no constraint is auxiliary, ``a, lam = bough.multipliers(*linkage.terms(x, v)[:6])``.
         """
         state = self._state(x=x, v=_required(v), force=force, time=time)
         made = run_terms(self.layout, "acceleration", stabilisation(time_constant), state)
         J, c, system = made["jacobian"], made["c"], self.layout.system
         first, rows = system.jacobian_size, system.nc
-        own = (made["mass"], J[..., :first], made["f"], c[..., :rows])
+        soft = self.layout.compliance
+        own = (made["mass"], J[..., :first], made["f"], c[..., :rows], None if soft is None else soft[:rows])
         return LinkageTerms(system, *own, self.layout.beside, J[..., first:], c[..., rows:])
 
     def accelerations(

@@ -27,7 +27,8 @@ def parts_of(model: Model) -> tuple[dict[str, Body], Constraints]:
     constraints: Constraints = {}
     for body, entry, parent in zip(model.bodies, model.joints, model.tree.parents, strict=True):
         bodies[body.name] = Rigid(body.inertia.mass, body.inertia.com, body.inertia.matrix)
-        joint = Jointed(own_joint(entry.joint), at=entry.placement, to=body.frame.inverse)
+        own, to = own_joint(entry.joint), body.frame.inverse
+        joint = Jointed(own, at=entry.placement, to=to, armature=entry.armature)
         constraints[entry.name] = (joint, names[parent], body.name)
     joints = dict(constraints)
     for entry in model.joints:
@@ -75,12 +76,6 @@ def _add(constraints: Constraints, name: str, entry: tuple[object, ...]) -> None
 def _require_plain(model: Model) -> None:
     if not isinstance(model, Model):
         raise ModelError(f"the model is a {type(model).__name__}, expected a bough.Model")
-    geared = [entry.name for entry in model.joints if any(entry.armature)]
-    if geared:
-        raise ModelError(
-            f"model {model.name!r} has armature at joint {geared[0]!r}, which no constraint of a linkage stands for; "
-            "expected none"
-        )
 
 
 def from_placements(layout: Layout, placements: ArrayLike) -> FloatArray:
