@@ -118,9 +118,7 @@ def coupled_model(rng: Rng) -> bough.Model:
     return b.build()
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_joints_that_follow_others(seed: int) -> None:
-    rng = np.random.default_rng(seed)
+def test_joints_that_follow_others(rng: Rng) -> None:
     model = coupled_model(rng)
     q = bough.assemble(model, rng.uniform(-0.8, 0.8, model.nq))
     linkage = check_against_model(model, rng, q)

@@ -128,8 +128,15 @@ class _Table:
 
     def rebuild(self, M: Numbers, q: Numbers, d: Numbers, basic: list[int], other: list[int]) -> None:
         """All numbers from the problem itself, free of the rounding of exchanges so far."""
-        W = np.column_stack([np.eye(len(q)), -M, -d])
-        found = np.linalg.solve(W[:, basic], np.column_stack([-W[:, other], q]))
+        n = len(q)
+        W, variables = np.column_stack([np.eye(n), -M, -d]), np.array(basic)
+        right = np.column_stack([-W[:, other], q])
+        found = np.empty_like(right)
+        # equations whose w is basic say what that is, all others what the basic z are
+        z, w = (variables >= n).nonzero()[0], (variables < n).nonzero()[0]
+        rest = np.setdiff1d(np.arange(n), variables[w])
+        found[z] = np.linalg.solve(W[rest[:, None], variables[z]], right[rest])
+        found[w] = right[variables[w]] - W[variables[w][:, None], variables[z]] @ found[z]
         self._T, self._late = np.ascontiguousarray(found[:, :-1]), 0
         self.values = np.maximum(found[:, -1], 0)
 
