@@ -210,6 +210,50 @@ def test_an_inequality_gives_way_to_an_equality() -> None:
     np.testing.assert_allclose(solution.a, [0, -1], atol=1e-9)
 
 
+def conflicting(seed: int, mu: float) -> Problem:
+    """Contacts on fewer degrees of freedom than there are normals, and a that no velocity makes."""
+    rng = np.random.default_rng(seed)
+    contacts = int(rng.integers(8, 13))
+    J = rng.normal(size=(3 * contacts, 3))
+    return Problem(J @ J.T, rng.normal(size=3 * contacts) - 1.0, Conditions.contacts(contacts), mu)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_violations_without_friction_are_the_least(seed: int) -> None:
+    """Scaled by their rows, they are at right angles to all that forces can do, and no row gives way without need."""
+    problem = conflicting(seed, 0.0)
+    solution = pivoting(*problem.arguments)
+    given = np.where(solution.conflicts, -solution.a, 0.0)
+    assert given.min() >= 0
+    assert given.max() > 1e-3
+    np.testing.assert_allclose((problem.A / np.diagonal(problem.A)) @ given, 0, atol=1e-7)
+    assert Problem(problem.A, problem.b + given, problem.conditions).residual(solution.f) < 1e-7
+
+
+def test_relaxed_conditions_are_met_with_friction_too() -> None:
+    jammed = 0
+    for seed in range(60):
+        problem = conflicting(seed, 0.7)
+        solution = pivoting(*problem.arguments)
+        if not solution.solved and not solution.f.any():
+            jammed += 1
+            continue
+        given = np.where(solution.conflicts, -solution.a, 0.0)
+        assert set(np.flatnonzero(solution.conflicts)) <= set(problem.conditions.inequality)
+        relaxed = Problem(problem.A, problem.b + given, problem.conditions, problem.mu)
+        assert relaxed.residual(solution.f) < 1e-7
+        assert np.abs(solution.f).max() < 1e4  # those of soft conditions are a hundred times as large
+    assert jammed <= 6
+
+
+@pytest.mark.parametrize("seed", [1244, 1759, 2173])
+def test_a_solution_that_no_path_leads_to_is_found(seed: int) -> None:
+    """All paths end in rays here: without b = J v nothing says that one ends in a solution."""
+    rng, contacts = np.random.default_rng(seed), 8
+    J = rng.normal(size=(3 * contacts, 10))
+    solved(Problem(J @ J.T, rng.normal(size=3 * contacts), Conditions.contacts(contacts), 1.0))
+
+
 def test_a_row_that_nothing_moves() -> None:
     for kind in (Conditions.equalities(1), Conditions.inequalities(1)):
         solution = pivoting([[0.0]], [-1.0], kind)

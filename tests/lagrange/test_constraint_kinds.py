@@ -100,6 +100,13 @@ CASES: dict[str, tuple[list[tuple[str, ...]], Any]] = {
         [("rigid", "rigid"), ("planar rigid", "planar rigid"), ("rigid", "rigid", "scaled rigid")],
         lambda rng: constraints.SpeedRatio(-1.7, rng.normal(size=3), rng.normal(size=3)),
     ),
+    "coupled": (
+        [("rigid", "rigid", "rigid"), ("rigid", "world", "rigid")],
+        lambda rng: constraints.Coupled(
+            jointed("revolute", rng), jointed("helical", rng), 0.3 * rng.normal(size=3), 0.1, 0.2, other_on=(0, 2)
+        ),
+    ),
+    "held": ([("rigid", "rigid"), ("world", "rigid")], lambda rng: constraints.Coupled(jointed("prismatic", rng))),
     "contact": (
         [("rigid",), ("rigid", "rigid"), ("scaled rigid", "rigid"), ("particle", "scaled rigid"), ("particle",)],
         lambda rng: constraints.Contact(0.3, rng.normal(size=3), 0.1, rng.normal(size=3)),
@@ -111,7 +118,17 @@ CASES: dict[str, tuple[list[tuple[str, ...]], Any]] = {
 }
 ALL = [(name, on) for name, (choices, _) in CASES.items() for on in choices]
 OTHERS = [(name, CASES[name][0][-1]) for name in CASES if "joint" not in name and name not in ("contact", "rope")]
-MOVED = ("coincident", "distance", "surface", "skate", "rolling disc", "rolling wheel", "ratio", "universal joint")
+MOVED = (
+    "coincident",
+    "distance",
+    "surface",
+    "skate",
+    "rolling disc",
+    "rolling wheel",
+    "ratio",
+    "coupled",
+    "universal joint",
+)
 
 
 def linkage_of(name: str, on: tuple[str, ...], rng: Rng, gravity: Any = (0.0, 0.0, -9.81)) -> bough.Linkage:

@@ -91,17 +91,103 @@ def test_known_mechanisms_with_redundant_loops(name: str, rng: Rng) -> None:
 @given(st.sampled_from(sorted(JOINTS)), seeds)
 def test_random_loops_by_every_joint(kind: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    while True:  # bodies that can move by themselves, without armature, and loops between two of them
+    while True:  # bodies that can move by themselves, and loops between two of them
         model, q = random_loops(rng, [kind], bodies=3, joints=["revolute", "spherical", "prismatic", "universal"])
         ends = [(loop.predecessor.body, loop.successor.body) for loop in model.loops]
         solid = all(min(body.inertia.rotational[k] for k in (0, 2, 5)) > 0.0 for body in model.bodies)
-        if solid and not any(any(e.armature) for e in model.joints) and all(a != b for a, b in ends):
+        if solid and all(a != b for a, b in ends):
             break
     linkage, v = bough.Linkage.of(model), bough.consistent_velocity(model, q, rng.normal(size=model.nv))
     x, motion = state_of(linkage, model, q, v)
     qdd = bough.constrained_dynamics(model, q, v, np.zeros(model.nv))
     want = bough.accelerations(model, q, v, qdd).ravel()
     assert_close(linkage.accelerations(x, motion).motion, want, 1e-9, scale=1.0)
+
+
+def coupled_model(rng: Rng) -> bough.Model:
+    """Joints of one degree of freedom on a branched tree: mimic joints, one of which follows another, and laws."""
+    b, places = bough.Builder("coupled", gravity=5 * rng.normal(size=3)), ["world"]
+    for k, kind in enumerate(("revolute", "prismatic", "helical", "revolute", "prismatic")):
+        joint, follows = random_joint(kind, rng), {3: "b0", 4: "b3"}.get(k)
+        if follows is not None:
+            joint = bough.Mimic(joint, follows, rng.normal(), rng.normal())
+        b.add(f"b{k}", joint, str(rng.choice(places)), **random_inertia(rng), **random_placement(rng))
+        places.append(f"b{k}")
+    b.equality("law", "b2", "b1", 0.3 * rng.normal(size=4), zero=0.2, other_zero=-0.4)
+    b.equality("held", "b0", None, (0.3,))
+    return b.build()
+
+
+def test_joints_that_follow_others(rng: Rng) -> None:
+    model = coupled_model(rng)
+    q = bough.assemble(model, rng.uniform(-0.8, 0.8, model.nq))
+    linkage = check_against_model(model, rng, q)
+    assert linkage.auxiliary == ("b3 follows b0", "b4 follows b3", "law", "held")
+    # forces of the laws are those of the model, errors too
+    v = rng.normal(size=model.nv)
+    x, motion = state_of(linkage, model, q, v)
+    want = bough.constraint_jacobian(model, q) @ v
+    rows = [linkage.rows("law").start, linkage.rows("held").start]
+    assert_close(linkage.rates(x, motion)[rows], want, 1e-9, scale=1.0)
+    moved = q + 0.1 * rng.normal(size=model.nq)
+    off = linkage.errors(linkage.from_placements(bough.placements(model, moved)))
+    assert_close(off[rows], bough.constraint_errors(model, moved), 1e-9, scale=1.0)
+    v = bough.consistent_velocity(model, q, v)
+    solved = bough.constrained_motion(model, q, v, np.zeros(model.nv))
+    found = linkage.accelerations(*state_of(linkage, model, q, v))
+    assert_close(found.multipliers[rows], solved.forces, 1e-9, scale=1.0)
+
+
+def test_gears_go_round_and_round(rng: Rng) -> None:
+    """Two wheels with a ratio of -2 on an arm: whole turns of either are no error."""
+    axle = constraints.Jointed(bough.Revolute("z"))
+    beside = constraints.Jointed(bough.Revolute("z"), at=(1.0, 0.0, 0.0))
+    gear = constraints.Coupled(axle, beside, (0.5, -2.0), on=(0, 1), other_on=(0, 2))
+    wheel = bodies.Rigid(1.0, inertia=0.1)
+    linkage = bough.Linkage(
+        {"arm": bodies.Rigid(2.0, inertia=0.3), "a": wheel, "b": wheel},
+        {
+            "pivot": (axle, "world", "arm"),
+            "a": (axle, "arm", "a"),
+            "b": (beside, "arm", "b"),
+            "gear": (gear, "arm", "a", "b"),
+        },
+    )
+    model = bough.Builder("gears")
+    model.add("arm", bough.Revolute("z"), mass=2.0, inertia=0.3)
+    model.add("b", bough.Revolute("z"), "arm", at=(1.0, 0.0, 0.0), mass=1.0, inertia=0.1)
+    model.add("a", bough.Mimic(bough.Revolute("z"), "b", -2.0, 0.5), "arm", mass=1.0, inertia=0.1)
+    twin = model.build()
+    for turn in np.linspace(-9.0, 9.0, 37):
+        q, v = np.array([0.3, turn]), rng.normal(size=2)
+        places, speeds = bough.placements(twin, q)[[0, 2, 1]], bough.velocities(twin, q, v)[[0, 2, 1]].ravel()
+        x = linkage.from_placements(places)
+        assert np.abs(linkage.errors(x)).max() < 1e-9
+        assert np.abs(linkage.rates(x, speeds)).max() < 1e-9
+        force = rng.normal(size=(3, 6))
+        qdd = bough.forward_dynamics(twin, q, v, np.zeros(2), force[[0, 2, 1]])
+        want = bough.accelerations(twin, q, v, qdd)[[0, 2, 1]].ravel()
+        assert_close(linkage.accelerations(x, speeds, force.ravel()).motion, want, 1e-9, scale=1.0)
+
+
+def test_couplings_that_cannot_be_are_refused() -> None:
+    pin, ball = constraints.Jointed(bough.Revolute("z")), constraints.Jointed(bough.Spherical())
+    for says, make in (
+        ("one degree of freedom", lambda: constraints.Coupled(ball)),
+        ("one degree of freedom", lambda: constraints.Coupled(pin, bough.Revolute("z"))),  # type: ignore[arg-type]
+        ("expected finite numbers", lambda: constraints.Coupled(pin, pin, (np.nan,))),
+        ("expected two different numbers", lambda: constraints.Coupled(pin, on=(1, 1))),
+    ):
+        with pytest.raises(bough.ModelError, match=says):
+            make()
+    rigid = bodies.Rigid(1.0, inertia=1.0)
+    with pytest.raises(bough.ModelError, match=r"on bodies \(0, 1\) and \(2, 3\) given 2, expected 4"):
+        bough.Linkage({"a": rigid, "b": rigid}, {"law": (constraints.Coupled(pin, pin), "a", "b")})
+    b = bough.Builder("one name")
+    b.add("arm", bough.Revolute("z"), mass=1.0, inertia=1.0)
+    b.equality("arm", "arm", None, (0.0,))
+    with pytest.raises(bough.ModelError, match="constraint 'arm' is called as a joint"):
+        bough.Linkage.of(b.build())
 
 
 @dataclass(frozen=True)
@@ -132,11 +218,108 @@ def test_joints_of_users(count: int, rng: Rng) -> None:
     check_against_model(model, rng, q=rng.uniform(-1.0, 1.0, count))
 
 
+def geared_model(rng: Rng) -> bough.Model:
+    """Joints of several types with armature, on all or some of their axes, one of them followed by another."""
+    b, places = bough.Builder("geared", gravity=5 * rng.normal(size=3)), ["world"]
+    for k, name in enumerate(("revolute", "universal", "spherical", "prismatic")):
+        joint = random_joint(name, rng)
+        rotor = rng.uniform(0.1, 2.0, size=joint.nv) * (np.arange(joint.nv) != 1)
+        if k == 3:
+            joint = bough.Mimic(joint, "b0", -0.7)
+        placed = random_placement(rng)
+        b.add(f"b{k}", joint, str(rng.choice(places)), armature=rotor, **random_inertia(rng), **placed)
+        places.append(f"b{k}")
+    return b.build()
+
+
+def test_armature_is_felt_at_every_level(rng: Rng) -> None:
+    model = geared_model(rng)
+    linkage = check_against_model(model, rng)
+    q, v = bough.random(model, rng), rng.normal(size=model.nv)
+    x, motion = state_of(linkage, model, q, v)
+    J = bough.velocities(model, np.tile(q, (model.nv, 1)), np.eye(model.nv)).reshape(model.nv, -1).T
+    M, push = bough.crba(model, q), rng.normal(size=linkage.nv)
+    want = J @ np.linalg.solve(M, J.T @ push)  # M with armature
+    assert_close(linkage.first_order(x, push).motion, want, 1e-9, scale=1.0)
+    assert_close(linkage.impulses(x, motion, push).motion, motion + want, 1e-9, scale=1.0)
+    # velocities that joints do not allow: what is nearest in the metric of M, for which rotors turn with the joints
+    lost = linkage.impulses(x, motion + push).motion
+    assert np.abs(linkage.rates(x, lost)).max() < 1e-9
+
+
+def test_the_multiplier_of_armature(rng: Rng) -> None:
+    """A wheel on an axle, geared to a rotor: τ = (I + r) q̈, and r q̈ of it is what the rotor takes."""
+    axle = constraints.Jointed(bough.Revolute("z"), armature=3.0)
+    linkage = bough.Linkage({"wheel": bodies.Rigid(1.0, inertia=2.0)}, {"axle": (axle, "world", "wheel")})
+    found = linkage.accelerations(linkage.neutral(), np.zeros(6), [0, 0, 0, 0, 0, 10.0])
+    assert_close(found.motion, [0, 0, 0, 0, 0, 2.0], 1e-12, scale=1.0)
+    assert_close(found.multipliers[5:] * np.sqrt(3.0), [-6.0], 1e-12)
+    assert linkage.rows("axle") == slice(0, 6)
+    spinning = np.array([0, 0, 0, 0, 0, 1.0])
+    assert not linkage.rates(linkage.neutral(), spinning).any()
+    for broken in (-1.0, np.inf, (1.0, 2.0)):
+        with pytest.raises(bough.ModelError, match="armature of a joint between bodies"):
+            constraints.Jointed(bough.Revolute("z"), armature=broken)
+
+
+def test_armature_in_loops(rng: Rng) -> None:
+    """A four-bar whose pins are all geared, whichever of them closes the loop."""
+    model, q, v = closed("four-bar")
+    plain = bough.Linkage.of(model)
+    rotors = rng.uniform(0.1, 1.0, len(plain.constraint_names))
+    geared = {}
+    for (name, (pin, *ends)), rotor in zip(plain._constraints.items(), rotors, strict=True):
+        assert isinstance(pin, constraints.Jointed)
+        geared[name] = (constraints.Jointed(pin.joint, pin.at, to=pin.to, armature=rotor), *ends)
+    linkages = [
+        bough.Linkage(plain._bodies, dict(order), plain.gravity) for order in (geared.items(), reversed(geared.items()))
+    ]
+    assert linkages[0].auxiliary != linkages[1].auxiliary
+    x, motion = state_of(plain, model, q, v)
+    L, B = bough.constraint_jacobian(model, q), bough.loop_jacobian(model, q)
+    M = bough.crba(model, q) + np.diag(rotors[:-1]) + rotors[-1] * B.T @ B  # in a plane B does not change
+    K = np.block([[M, -L.T], [L, np.zeros((len(L), len(L)))]])
+    right = -np.concatenate([bough.bias_forces(model, q, v), bough.constraint_bias(model, q, v)])
+    qdd = np.linalg.lstsq(K, right, rcond=1e-10)[0][: model.nv]
+    want = bough.accelerations(model, q, v, qdd).ravel()
+    for linkage in linkages:
+        found = linkage.accelerations(x, motion, time_constant=np.inf)
+        assert_close(found.motion, want, 1e-9, scale=1.0)
+        assert not found.conflicts
+
+
+def test_armature_beside_a_rope() -> None:
+    """Two geared arms that pull at a rope move as if it were a rod, and let go of it as if there were none."""
+    arms = {"a": (0.0, 0.0, 0.0), "b": (2.0, 0.0, 0.0)}
+    pins = {
+        name: (constraints.Jointed(bough.Revolute("z"), at=at, armature=1.5), "world", name)
+        for name, at in arms.items()
+    }
+    rod = constraints.Distance(2.0, at=(0.0, 1.0, 0.0), to=(0.0, 1.0, 0.0))
+    rigid = bodies.Rigid(1.0, inertia=0.4)
+    makes = {"rope": constraints.AtMost(rod), "rod": rod}
+    tied = {
+        name: bough.Linkage(dict.fromkeys(arms, rigid), {**pins, name: (make, "a", "b")})
+        for name, make in makes.items()
+    }
+    free = bough.Linkage(dict.fromkeys(arms, rigid), pins)
+    x = free.from_placements(_standing(arms))
+    for turn, like in ((1.0, tied["rod"]), (-1.0, free)):
+        force = np.zeros(12)
+        force[5], force[11] = 3.0 * turn, -1.0 * turn
+        found = tied["rope"].accelerations(x, np.zeros(12), force).motion
+        assert_close(found, like.accelerations(x, np.zeros(12), force).motion, 1e-9, scale=1.0)
+        assert np.abs(found[[5, 11]]).max() > 0.1
+
+
+def _standing(places: dict[str, Any]) -> Floats:
+    """Placements of bodies that are not turned."""
+    placed = np.tile(np.eye(4), (len(places), 1, 1))
+    placed[:, :3, 3] = list(places.values())
+    return placed
+
+
 def test_models_that_are_more_than_bodies_and_joints_are_refused() -> None:
-    b = bough.Builder("geared")
-    b.add("rod", bough.Revolute("y"), armature=0.1, mass=1.0, inertia=0.1)
-    with pytest.raises(bough.ModelError, match="armature at joint 'rod'"):
-        bough.Linkage.of(b.build())
     b = bough.Builder("light")
     b.add("rod", bough.Revolute("y"), mass=1.0)
     with pytest.raises(bough.ModelError, match="expected three positive ones"):

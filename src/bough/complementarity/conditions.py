@@ -123,11 +123,6 @@ class Conditions:
         return np.array(self.normals, np.intp)
 
     @cached_property
-    def with_pyramids(self) -> Conditions:
-        """The same with pyramids in the place of cones."""
-        return Conditions(["pyramid" if kind == "cone" else kind for kind in self.kinds], self.normals)
-
-    @cached_property
     def calls(self) -> dict[Hashable, Any]:
         """Room for ready functions of one state; the kernels keep and use them, nobody else."""
         return {}

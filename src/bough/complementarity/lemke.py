@@ -24,6 +24,9 @@ PIVOT = 1e-11
 TIE = 1e-13
 """Rounding of the values of a problem of magnitude 1."""
 
+LATE = 32
+"""So many exchanges are made in all numbers at once."""
+
 LONGEST = 10
 """A path is given up after this many pivots per row; most take one to three."""
 
@@ -54,14 +57,13 @@ def lemke(M: Numbers, q: Numbers, d: Numbers, fresh: int) -> Path:
     n = len(q)
     if q.min(initial=0) >= 0:
         return Path("solution", np.zeros(n, np.bool_), np.zeros(n), 0)
-    # Basic variables = T[:, -1] + T[:, :-1] × the others. Variable i is wᵢ, n + i is zᵢ, 2n is z₀.
-    T = np.column_stack([M, d, q])
+    table = _Table(M, q, d)
     basic, other = list(range(n)), list(range(n, 2 * n + 1))
     place = [*range(n), *range(n + 1)]  # the row or column of each variable
-    product, ratios = np.empty_like(T), np.empty(n)
     row, column = int(np.argmin(q / d)), n
+    direction = table.column(column)
     for pivots in range(1, LONGEST * n + 1):
-        _pivot(T, row, column, product)
+        table.exchange(row, column, direction)
         leaving, entering = basic[row], other[column]
         basic[row], other[column] = entering, leaving
         place[entering], place[leaving] = row, column
@@ -70,44 +72,73 @@ def lemke(M: Numbers, q: Numbers, d: Numbers, fresh: int) -> Path:
         column = place[(leaving + n) % (2 * n)]  # the complement of what left comes in
         if fresh and pivots % fresh == 0:
             try:
-                T = _rebuilt(M, q, d, basic, other)
+                table.rebuild(M, q, d, basic, other)
             except np.linalg.LinAlgError:  # rounding has led to a basis that is none
                 return Path("lost", _basic_z(basic, n), np.zeros(n), pivots)
-        direction, values = T[:, column], T[:, -1]
-        ratios.fill(np.inf)
-        np.divide(values, -direction, out=ratios, where=direction < -PIVOT * np.abs(direction).max())
-        least = ratios.min()
-        if least == np.inf:
+        direction = table.column(column)
+        bounding = (direction < -PIVOT * np.abs(direction).max()).nonzero()[0]
+        if bounding.size == 0:
             return Path("ray", _basic_z(basic, n), _direction(basic, other, direction, column), pivots)
         # of the rows that become zero first, but for rounding, z₀ or the one with the largest pivot leaves
-        if ratios[place[2 * n]] <= least:
-            row = place[2 * n]
+        values, rates = table.values[bounding], -direction[bounding]
+        ratios, artificial = values / rates, place[2 * n]
+        if direction[artificial] < 0 and ratios.min() >= table.values[artificial] / -direction[artificial]:
+            row = artificial
         else:
-            near = np.flatnonzero(ratios < np.inf)
-            near = near[ratios[near] <= np.min((values[near] + TIE) / -direction[near])]
-            row = int(near[direction[near].argmin()])
+            near = (ratios <= ((values + TIE) / rates).min()).nonzero()[0]
+            row = int(bounding[near[rates[near].argmax()]])
     return Path("lost", _basic_z(basic, n), np.zeros(n), LONGEST * n)
 
 
-def _pivot(T: Numbers, row: int, column: int, product: Numbers) -> None:
-    """Exchange a basic variable with another one; `product` is memory of the shape of T."""
-    pivot = T[row, column]
-    line = T[row] / -pivot
-    line[column] = 1 / pivot
-    factors = T[:, column].copy()
-    factors[row] = 0
-    T[:, column] = 0
-    T[row] = line
-    T += np.multiply.outer(factors, line, out=product)
-    np.maximum(T[:, -1], 0, out=T[:, -1])  # what rounding put below zero
+class _Table:
+    """Basic variables = values + T × the others. Variable i is wᵢ, n + i is zᵢ, 2n is z₀.
 
+    An exchange changes all of T, by columns of `left` times rows of `right`; to save time that is done for many
+    exchanges at once, and what is read before is put together when it is read.
+    """
 
-def _rebuilt(M: Numbers, q: Numbers, d: Numbers, basic: list[int], other: list[int]) -> Numbers:
-    """T from the problem itself, free of the rounding of all pivots so far."""
-    W = np.column_stack([np.eye(len(q)), -M, -d])
-    T = np.linalg.solve(W[:, basic], np.column_stack([-W[:, other], q]))
-    np.maximum(T[:, -1], 0, out=T[:, -1])
-    return np.asarray(T)
+    def __init__(self, M: Numbers, q: Numbers, d: Numbers) -> None:
+        n = len(q)
+        self.values = q.copy()
+        self._T = np.column_stack([M, d])
+        self._left, self._right, self._late = np.zeros((LATE, n)), np.zeros((LATE, n + 1)), 0
+        self._product = np.empty_like(self._T)
+
+    def column(self, column: int) -> Numbers:
+        late = self._late
+        return np.asarray(self._T[:, column] + self._right[:late, column] @ self._left[:late])
+
+    def exchange(self, row: int, column: int, direction: Numbers) -> None:
+        """Exchange a basic variable with another one, whose column is `direction`."""
+        late, left, right = self._late, self._left, self._right
+        inverse = 1 / direction[row]
+        line = (self._T[row] + left[:late, row] @ right[:late]) * -inverse
+        value = self.values[row] * -inverse
+        left[late], right[late] = direction, line
+        self._T[row], self._T[:, column] = line, direction * inverse
+        self._T[row, column] = inverse
+        self.values += direction * value
+        self.values[row] = value
+        np.maximum(self.values, 0, out=self.values)  # what rounding put below zero
+        self._late = late = late + 1
+        left[:late, row] = right[:late, column] = 0
+        if late == LATE:
+            self._T += np.matmul(left.T, right, out=self._product)
+            self._late = 0
+
+    def rebuild(self, M: Numbers, q: Numbers, d: Numbers, basic: list[int], other: list[int]) -> None:
+        """All numbers from the problem itself, free of the rounding of exchanges so far."""
+        n = len(q)
+        W, variables = np.column_stack([np.eye(n), -M, -d]), np.array(basic)
+        right = np.column_stack([-W[:, other], q])
+        found = np.empty_like(right)
+        # equations whose w is basic say what that is, all others what the basic z are
+        z, w = (variables >= n).nonzero()[0], (variables < n).nonzero()[0]
+        rest = np.setdiff1d(np.arange(n), variables[w])
+        found[z] = np.linalg.solve(W[rest[:, None], variables[z]], right[rest])
+        found[w] = right[variables[w]] - W[variables[w][:, None], variables[z]] @ found[z]
+        self._T, self._late = np.ascontiguousarray(found[:, :-1]), 0
+        self.values = np.maximum(found[:, -1], 0)
 
 
 def _basic_z(basic: list[int], n: int) -> NDArray[np.bool_]:

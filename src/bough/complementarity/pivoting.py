@@ -7,16 +7,17 @@ in a solution for every problem of velocities, and in a ray that names rows for 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.complementarity.conditions import Conditions
+from bough.complementarity.cones import corners, more_corners, step
 from bough.complementarity.lemke import Path, lemke
-from bough.complementarity.reduction import CONFLICT, RANK, Problem, reduced, scale
+from bough.complementarity.linear import basic_forces, forces, linear
+from bough.complementarity.reduction import CONFLICT, RANK, Problem, reduced
 from bough.complementarity.residual import residual
 
 __all__ = ["Answer", "pivoting"]
@@ -45,6 +46,9 @@ SOFT = 1e-5
 SOFTENED = 4
 """How many times this is done."""
 
+ROUNDS, STEPS = 12, 12
+"""So many times corners are added to cones, with so many Newton steps each time."""
+
 UNSOLVED = "no solution was found in {} pivots"
 
 
@@ -69,13 +73,11 @@ def pivoting(
 
     `mu` is read at the rows of friction, `bounds` (n, 2) at the rows of boxes.
     """
-    if conditions.cones.size:
-        return _by_pyramids(A, b, conditions, mu, bounds)
     whole, base, sign = _from_zero(A, b, conditions, mu, bounds)
     reduction = reduced(whole, np.zeros(conditions.n) if slip is None else slip)
     problem = reduction.problem
     reason = "these equalities contradict each other" if reduction.conflicts.size else ""
-    f, failing, path, pivots = _best(problem)
+    f, failing, path, pivots = _round(problem)
     rows = failing > CONFLICT
     if path.end == "ray":
         f, rows, more = _relaxed(problem, path)
@@ -91,18 +93,6 @@ def pivoting(
     return Answer(f, conflicts, reason, pivots)
 
 
-def _by_pyramids(A: Numbers, b: Numbers, conditions: Conditions, mu: Numbers, bounds: Numbers | None) -> Answer:
-    """Forces that meet pyramids, made short enough for cones; rows that fail are told, though they might be met."""
-    f, conflicts, reason, pivots = pivoting(A, b, conditions.with_pyramids, mu, bounds=bounds)
-    first = conditions.cones
-    bound = mu[first] * np.maximum(f[conditions.normal[first]], 0)
-    length = np.hypot(f[first], f[first + 1])
-    part = np.where(length > bound, bound / np.where(length > 0, length, 1), 1)
-    f[first], f[first + 1] = part * f[first], part * f[first + 1]
-    conflicts = conflicts | (residual(A, b, f, conditions, mu, bounds=bounds) > CONFLICT * scale(A, b))
-    return Answer(f, conflicts, reason or (UNSOLVED.format(pivots) if conflicts.any() else ""), pivots)
-
-
 def _from_zero(
     A: Numbers, b: Numbers, conditions: Conditions, mu: Numbers, bounds: Numbers | None
 ) -> tuple[Problem, Numbers, Numbers]:
@@ -110,7 +100,7 @@ def _from_zero(
     n, rows = conditions.n, conditions.box
     base, sign, limits = np.zeros(n), np.ones(n), np.zeros(n)
     if rows.size == 0 or bounds is None:
-        return Problem(A, b, conditions, mu, limits), base, sign
+        return Problem(A, b, conditions, mu, limits, corners(conditions)), base, sign
     low, high = bounds[rows, 0], bounds[rows, 1]
     begins, ends = np.isfinite(low), np.isfinite(high)
     base[rows] = np.where(begins, low, np.where(ends, high, 0))
@@ -119,26 +109,46 @@ def _from_zero(
     kinds = list(conditions.kinds)
     for row, sides in zip(rows.tolist(), (begins.astype(int) + ends).tolist(), strict=True):
         kinds[row] = ("equality", "inequality", "box")[sides]
-    shifted = Problem(
-        sign[:, None] * A * sign, sign * (b + A @ base), Conditions(kinds, conditions.normals), mu, limits
-    )
+    made = Conditions(kinds, conditions.normals)
+    shifted = Problem(sign[:, None] * A * sign, sign * (b + A @ base), made, mu, limits, corners(made))
     return shifted, base, sign
 
 
-def _best(problem: Problem, enough: float = EXACT) -> tuple[Numbers, Numbers, Path, int]:
+def _round(problem: Problem, attempts: int = len(ATTEMPTS)) -> tuple[Numbers, Numbers, Path, int]:
+    """What `_best` gives, with more and more corners in the place of cones."""
+    f, failing, path, pivots = _best(problem, attempts=attempts)
+    for _ in range(ROUNDS if problem.conditions.cones.size else 0):
+        if path.end != "solution" or failing.max(initial=0) < CONFLICT:
+            break
+        problem = replace(problem, corners=more_corners(problem, f))
+        better, less, further, more = _best(problem, attempts=attempts)
+        pivots += more
+        if further.end != "solution":
+            break
+        f, failing = better, less
+    return f, failing, path, pivots
+
+
+def _best(
+    problem: Problem, enough: float = EXACT, known: Path | None = None, attempts: int = len(ATTEMPTS)
+) -> tuple[Numbers, Numbers, Path, int]:
     """The best forces of a few paths, by how much they fail, the path they come from, and all pivots.
 
-    The first that fail by less than what is enough are taken.
+    The first that fail by less than what is enough are taken; those of the end of a path that is known come before all.
     """
-    M, q = _complementarity(problem)
+    M, q = linear(problem)
+    if known is not None:
+        f, failing = _refined(problem, basic_forces(problem, M, q, known))
+        if failing.max(initial=0) < enough:
+            return f, failing, known, 0
     found, pivots = [], 0
-    for attempt, (shift, fresh) in enumerate(ATTEMPTS):
+    for attempt, (shift, fresh) in enumerate(ATTEMPTS[:attempts]):
         spread = 1 + np.modf(np.arange(1, len(q) + 1) * (attempt + 1) * 0.6180339887498949)[0]
         path = lemke(M, q + shift * spread, spread, fresh * max(1, len(q) // SMALL))
         pivots += path.pivots
-        f, failing = _refined(problem, _forces(problem.conditions, _basic_solution(M, q, path)))
+        f, failing = _refined(problem, basic_forces(problem, M, q, path))
         found.append((f, failing, path))
-        if path.end == "solution" and failing.max(initial=0) < enough:
+        if path.end == "solution" and (failing.max(initial=0) < enough or problem.conditions.cones.size):
             return (*found[-1], pivots)
         if sum(entry[2].end == "ray" for entry in found) >= RAYS:
             break
@@ -154,6 +164,8 @@ def _refined(problem: Problem, f: Numbers) -> tuple[Numbers, Numbers]:
     failing = _failing(problem, f)
     if failing.max(initial=0) < EXACT:
         return f, failing
+    if conditions.cones.size:
+        return _stepped(problem, f, failing)
     zero = np.abs(A @ f + b) < NEAR
     free = f > NEAR
     # friction at its limit follows its normal
@@ -173,8 +185,19 @@ def _refined(problem: Problem, f: Numbers) -> tuple[Numbers, Numbers]:
     return (better, less) if less.max() < failing.max() else (f, failing)
 
 
+def _stepped(problem: Problem, f: Numbers, failing: Numbers) -> tuple[Numbers, Numbers]:
+    """The forces that steps lead to and by how much they fail, or those that are given if steps lead nowhere."""
+    better = f
+    for _ in range(STEPS):
+        better = step(problem, better)
+        less = _failing(problem, better)
+        if less.max() < EXACT or not np.isfinite(less).all():
+            break
+    return (better, less) if less.max() < CONFLICT else (f, failing)
+
+
 def _relaxed(problem: Problem, path: Path) -> tuple[Numbers, NDArray[np.bool_], int]:
-    """What to do about a problem without a solution: forces, rows in conflict, pivots.
+    """What to do about a problem without a solution, whose path ended in a ray: forces, rows in conflict, pivots.
 
     Soft inequalities, a + s (f - f₀) ≥ 0 with a small s and with the f₀ of the time before, give way by amounts
     s (f - f₀) that become the least possible in the sense of least squares. Given way so far, the conditions have a
@@ -183,22 +206,26 @@ def _relaxed(problem: Problem, path: Path) -> tuple[Numbers, NDArray[np.bool_], 
     normal = problem.conditions.inequality
     A, b, pivots = problem.A.copy(), problem.b.copy(), 0
     A[normal, normal] += SOFT
-    f = given = np.zeros_like(b)
+    f = before = np.zeros_like(b)
+    soft: Path | None = None
     for _ in range(SOFTENED):
         before = f
         b[normal] = problem.b[normal] - SOFT * before[normal]
-        f, _, soft, more = _best(replace(problem, A=A, b=b), CONFLICT)
+        f, _, soft, more = _best(replace(problem, A=A, b=b), CONFLICT, soft)  # mostly it ends where it did before
         pivots += more
-        given = SOFT * (f - before)
         if soft.end != "solution":
             break
     else:
-        conflicts = np.zeros(len(b), np.bool_)
-        conflicts[normal] = given[normal] > CONFLICT
-        f, failing, path, more = _best(replace(problem, b=problem.b + np.where(conflicts, given, 0)), CONFLICT)
-        if path.end == "solution":
-            return f, conflicts | (failing > CONFLICT), pivots + more
-    ray, f = np.abs(_forces(problem.conditions, path.ray)), np.zeros_like(b)
+        given, gave = np.zeros_like(b), SOFT * (f - before)[normal]
+        given[normal] = np.where(gave > CONFLICT, gave, 0)
+        easier = replace(problem, b=problem.b + given)
+        small, failing, end, more = _round(easier, 1)
+        if end.end != "solution":  # there is one, though with larger forces
+            small, failing = _refined(easier, _without(easier, f, f - before))
+        if end.end == "solution" or failing.max() < CONFLICT:
+            return small, (given > 0) | (failing > CONFLICT), pivots + more
+        pivots += more
+    ray, f = np.abs(forces(problem, path.ray)), np.zeros_like(b)
     box = problem.conditions.box
     if box.size:  # these always have forces
         alone = Problem(
@@ -207,78 +234,29 @@ def _relaxed(problem: Problem, path: Path) -> tuple[Numbers, NDArray[np.bool_], 
             Conditions.boxes(box.size),
             problem.mu[box],
             problem.limits[box],
+            corners=(),
         )
         f[box], _, _, more = _best(alone)
         pivots += more
     return f, (ray > CONFLICT * ray.max()) | (_failing(problem, f) > CONFLICT), pivots
 
 
+def _without(problem: Problem, f: Numbers, idle: Numbers) -> Numbers:
+    """Forces without as much as may go of those that change nothing."""
+    conditions, mu = problem.conditions, problem.mu
+    normal, tangent, box = conditions.inequality, conditions.pyramid, conditions.box
+
+    def room(f: Numbers, limits: Numbers) -> Numbers:
+        """How far forces are from each of their bounds."""
+        most = mu[tangent] * f[conditions.normal[tangent]]
+        return np.concatenate([f[normal], most - f[tangent], most + f[tangent], f[box], limits[box] - f[box]])
+
+    there, taken = room(f, problem.limits), room(idle, np.zeros_like(f))
+    bounding = taken > NEAR * taken.max(initial=0)
+    part = np.min(there[bounding] / taken[bounding], initial=np.inf)
+    return np.asarray(f - part * idle) if 0 < part < np.inf else f
+
+
 def _failing(problem: Problem, f: Numbers) -> Numbers:
     bounds = np.stack([np.zeros_like(problem.limits), problem.limits], axis=-1)
     return residual(problem.A, problem.b, f, problem.conditions, problem.mu, bounds=bounds)
-
-
-def _complementarity(problem: Problem) -> tuple[Numbers, Numbers]:
-    """The problem as w = M z + q, w ≥ 0, z ≥ 0, w z = 0.
-
-    With f = f⁺ - f⁻ on the rows of friction and λ for the speed at which a row slides or a box gives way,
-    z = (fₙ, f⁺, f⁻, f, λ), where f is that of boxes. Then w is a (normals), a + λ and -a + λ (against which f⁺ and f⁻
-    push), a + λ (boxes), and what friction and boxes could do yet, μ fₙ - f⁺ - f⁻ and limit - f.
-    """
-    parts, box = _parts(problem.conditions), problem.conditions.box
-    M = parts.links.copy()
-    k = len(parts.rows)
-    M[:k, :k] += problem.A[parts.rows[:, None], parts.rows] * parts.signs
-    M[parts.bounds] = problem.mu[problem.conditions.pyramid]
-    q = np.zeros(len(M))
-    q[:k] = problem.b[parts.rows] * parts.sign
-    q[len(q) - len(box) :] = problem.limits[box]
-    return M, q
-
-
-@dataclass(frozen=True)
-class _Parts:
-    """Where the variables fₙ, f⁺, f⁻ and f of a complementarity problem come from, and what links them to the rest."""
-
-    rows: NDArray[np.intp]  # the row of each
-    sign: Numbers
-    signs: Numbers  # of each pair
-    links: Numbers  # the constant part of M
-    bounds: tuple[NDArray[np.intp], NDArray[np.intp]]  # where the coefficients of friction stand in M
-
-
-@lru_cache(maxsize=256)
-def _parts(conditions: Conditions) -> _Parts:
-    normal, tangent, box = conditions.inequality, conditions.pyramid, conditions.box
-    n, t, m = len(normal), len(tangent), len(box)
-    rows = np.concatenate([normal, tangent, tangent, box])
-    sign = np.concatenate([np.ones(n + t), -np.ones(t), np.ones(m)])
-    plus, minus, speed = (start + np.arange(t) for start in (n, n + t, n + 2 * t + m))
-    force, yielding = (start + np.arange(m) for start in (n + 2 * t, n + 3 * t + m))
-    links = np.zeros((n + 3 * t + 2 * m, n + 3 * t + 2 * m))
-    for pushing, giving in ((plus, speed), (minus, speed), (force, yielding)):
-        links[pushing, giving], links[giving, pushing] = 1, -1
-    bounds = speed, np.searchsorted(normal, conditions.normal[tangent])
-    return _Parts(rows, sign, np.multiply.outer(sign, sign), links, bounds)
-
-
-def _forces(conditions: Conditions, z: Numbers) -> Numbers:
-    """The f that z stands for."""
-    normal, tangent, box = conditions.inequality, conditions.pyramid, conditions.box
-    k, t = len(normal), len(tangent)
-    f = np.zeros(conditions.n)
-    f[normal], f[tangent] = z[:k], z[k : k + t] - z[k + t : k + 2 * t]
-    f[box] = z[k + 2 * t : k + 2 * t + len(box)]
-    return f
-
-
-def _basic_solution(M: Numbers, q: Numbers, path: Path) -> Numbers:
-    """The z where a path ended, from M and q alone: free of what rounding and perturbation did along it."""
-    z = np.zeros_like(q)
-    basic = np.flatnonzero(path.basic)
-    B = M[basic[:, None], basic]
-    try:
-        z[basic] = np.linalg.solve(B, -q[basic])
-    except np.linalg.LinAlgError:
-        z[basic] = np.linalg.lstsq(B, -q[basic], rcond=None)[0]
-    return z if np.isfinite(z).all() else np.zeros_like(q)

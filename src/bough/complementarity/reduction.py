@@ -32,6 +32,7 @@ class Problem:
     conditions: Conditions
     mu: Numbers  # read at the rows of friction
     limits: Numbers  # read at the rows of boxes, whose forces are not negative and not larger than this
+    corners: tuple[tuple[float, ...], ...]  # angles of the corners that stand for each cone along a path
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,9 @@ def reduced(whole: Problem, slip: Numbers) -> Reduction:
     sliding = np.flatnonzero((slip != 0) & (normals != NONE))
     e, c, left = _parts(conditions, tuple(sliding.tolist()))
 
-    # scaled so that A has the diagonal 1, and b the largest entry 1
-    diagonal = np.diagonal(A)
+    # scaled so that A has the diagonal 1, and b the largest entry 1; cones stay round
+    diagonal, first = np.diagonal(A).copy(), conditions.cones
+    diagonal[first] = diagonal[first + 1] = np.maximum(diagonal[first], diagonal[first + 1])
     d = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1))
     mu = mu * np.where(normals == NONE, 1, d[normals] / d)
     size = float(np.max(np.abs(d * b), initial=0)) or 1.0
@@ -86,7 +88,7 @@ def reduced(whole: Problem, slip: Numbers) -> Reduction:
         offset += B[c[:, None], e] @ still[e]
         matrix[np.abs(matrix).max(axis=1, initial=0) < RANK] = 0  # rows that the equalities leave nothing of
     return Reduction(
-        Problem(matrix, offset, left, mu[c], (whole.limits / (d * size))[c]),
+        Problem(matrix, offset, left, mu[c], (whole.limits / (d * size))[c], whole.corners),
         rows=c,
         conflicts=e[np.abs(lost) > CONFLICT],
         still=d * still * size,

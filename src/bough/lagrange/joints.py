@@ -40,7 +40,9 @@ from bough.scalar import (
 from bough.spatial import NO_FORCE, REST, STAY, ZERO, Force, Motion, Transform, Vector
 from bough.tree.scans import inward, outward
 
-__all__ = ["Side", "constraint_system", "constraints", "dynamics", "of_multipliers", "sides", "to_multipliers"]
+__all__ = [
+    "Constants", "Side", "constraint_system", "constraints", "dynamics", "of_multipliers", "sides", "to_multipliers",
+]  # fmt: skip
 
 
 @lru_cache(maxsize=128)
@@ -137,13 +139,13 @@ def constraints(
 
 def dynamics(m: Mechanism, system: System, q: Array, v: Array, tau: Array, f_ext: Array | None) -> Array:
     """Accelerations of the bodies and multipliers of the joints, [a, λ]; regular for bodies with regular inertias."""
-    compliance = _Constants("compliance", compliances(m.model))
+    compliance = Constants("compliance", compliances(m.model))
     jacobian, force, c, _ = constraints(m, system, q, v, tau, f_ext)
     soft = compliance if any(any(entry.armature) for entry in m.model.joints) else None
-    return multipliers(system, _Constants("masses", masses(m.model)), jacobian, force, c, soft)[0]
+    return multipliers(system, Constants("masses", masses(m.model)), jacobian, force, c, soft)[0]
 
 
-class _Constants:
+class Constants:
     """Numbers of a table as an array that is only read."""
 
     def __init__(self, name: str, values: NDArray[np.float64]) -> None:

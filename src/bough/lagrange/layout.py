@@ -128,6 +128,13 @@ class Layout:
         kinds = [self.ties[k].constraint for k in self.order]
         return np.array([kind.one_sided for kind in kinds for _ in range(kind.rows)], np.bool_)
 
+    @cached_property
+    def compliance(self) -> NDArray[np.float64] | None:
+        """Of each row inside, 1 if it stands for a unit mass, else 0; None if none does."""
+        kinds = [self.ties[k].constraint for k in self.order]
+        soft = [float(row >= kind.rows - kind.inertial) for kind in kinds for row in range(kind.rows)]
+        return np.array(soft) if any(soft) else None
+
     @property
     def nc(self) -> int:
         """Number of rows of all constraints."""

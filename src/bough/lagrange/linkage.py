@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 from bough.lagrange.bodies.contract import WORLD, Scalars
 from bough.lagrange.constraints.contract import Constraint, Side, Sides, dot
 from bough.lagrange.factor import multipliers
+from bough.lagrange.joints import Constants
 from bough.lagrange.layout import BodyGroup, Layout, TieGroup
 from bough.scalar import Array, Index, Scalar, array, each
 from bough.spatial import Vector
@@ -50,7 +51,8 @@ def terms(
 def solved(layout: Layout, level: Level, rate: float, part: float, **given: Array) -> Terms:
     """The solution [y, λ] for a layout without auxiliary ties, and the margins of its pivots."""
     t = terms(layout, level, rate, **given)
-    y, margins = multipliers(layout.system, t["mass"], t["jacobian"], t["f"], t["c"], part=part)
+    soft = None if layout.compliance is None else Constants("compliance", layout.compliance)
+    y, margins = multipliers(layout.system, t["mass"], t["jacobian"], t["f"], t["c"], soft, part)
     return {"y": y, "margins": margins}
 
 
@@ -63,7 +65,8 @@ def errors(layout: Layout, x: Array, v: Array | None = None, time: Array | None 
         def visit(k: Index, ties: TieGroup = ties) -> None:
             sides, parameters, row = ties.sides(k, x, v, now), ties.parameters(k), ties.row(k)
             _write(e, row, ties.constraint.errors(parameters, sides))
-            _write(r, row, ties.constraint.rates(parameters, sides))
+            held = ties.constraint.rows - ties.constraint.inertial
+            _write(r, row, ties.constraint.rates(parameters, sides)[:held])
 
         each(ties.count, visit)
     return {"errors": e, "rates": r}
@@ -155,7 +158,18 @@ def _aims(
             result = [0.0] * constraint.rows
     for row, error in enumerate(e):
         result[row] = result[row] + error * stiffness
-    return result
+    return [*result[: constraint.rows - constraint.inertial], *_inertial_aims(constraint, parameters, sides, level)]
+
+
+def _inertial_aims(constraint: Constraint, parameters: tuple[Scalar, ...], sides: Sides, level: Level) -> list[Scalar]:
+    """C of the rows that stand for unit masses: with J y + c they change their rates, or move."""
+    if not constraint.inertial:
+        return []
+    if level == "acceleration":
+        return list(constraint.bias(parameters, sides)[-constraint.inertial :])
+    if level == "impulse":
+        return [-rate for rate in constraint.rates(parameters, sides)[-constraint.inertial :]]
+    return [0.0] * constraint.inertial
 
 
 def _resting(side: Side) -> Side:

@@ -69,10 +69,10 @@ def pivoting(
     forces. Units are the caller's: those of a are those of b, say m/s, and A is in units of a per unit of f.
 
     If A is symmetric and positive semidefinite, singular or not, and b = J v for some v, then there is a solution, and
-    it is found; with cones, nearly always. Otherwise there may be none. Then `conflicts` of the result names rows that
-    cannot be met together, and the forces are those of conditions relaxed by the least amounts, in the sense of least
-    squares: equalities among themselves first, then inequalities. If that does not help either (a sliding body that
-    jams, Painlevé), forces of inequalities and friction are zero.
+    it is found; with cones nothing proves that, but of 60 000 hostile problems none was left. Otherwise there may be
+    none. Then `conflicts` of the result names rows that cannot be met together, and the forces are those of conditions
+    relaxed by the least amounts, in the sense of least squares: equalities among themselves first, then inequalities.
+    If that does not help either (a sliding body that jams, Painlevé), forces of inequalities and friction are zero.
 
     Forces of redundant rows are not unique; one solution is returned, for equalities alone the smallest.
 
@@ -103,10 +103,11 @@ def pivoting(
     A compiled program guesses for all rows at once which are at a bound, until all conditions are met but for 1e-12, in
     a problem of magnitude 1: rows are scaled so that A has a diagonal of 1 and b a largest entry of 1. Redundant rows
     are those whose pivot is below 1e-10 of their diagonal entry. States that are not solved so (few) follow Lemke's
-    path, on NumPy, one after the other, with pyramids in the place of cones. There, pivots below 1e-11 of the largest
-    entry of their column count as zero, and rows that fail by more than 1e-9 are in conflict. So do, for redundant
-    equalities, singular values below 1e-11 of the largest. What is float32 is computed in float64. To find what
-    conflicts in a large problem without a solution takes long: a second for 30 contacts, a minute for 100.
+    path, on NumPy, one after the other. Cones have corners there, eight and more where forces and sliding point, and
+    Newton steps lead from those to the round ones. On that path, pivots below 1e-11 of the largest entry of their
+    column count as zero, and rows that fail by more than 1e-9 are in conflict. So do, for redundant equalities,
+    singular values below 1e-11 of the largest. What is float32 is computed in float64. To find what conflicts in a
+    problem without a solution takes some 0.1 s for 30 contacts, half a second for 100.
     """
     n = _rows(conditions)
     for name, value in (("A", A), ("b", b)):

@@ -82,12 +82,14 @@ class Linkage:
 
     @classmethod
     def of(cls, model: Model) -> Linkage:
-        """A model as a linkage: its bodies, and a constraint for each joint and each loop, called as these are.
+        """A model as a linkage: its bodies, and constraints for joints, loops and equalities, called as these are.
+
+        A mimic joint is two constraints: the joint it moves like, and the law, called ``"joint follows other"``.
 
         Raises
         ------
         ModelError
-            If the model has mimic joints, armature or `Equality` constraints, or a body without mass or volume.
+            If the model has a body without mass or volume, or a constraint called as a joint.
         """
         return cls(*parts_of(model), model.gravity)
 
@@ -232,13 +234,14 @@ class Linkage:
     ) -> LinkageTerms:
         """The equations of the accelerations; arguments are those of `accelerations`.
 
-        Where no constraint is auxiliary, ``a, lam = bough.multipliers(*linkage.terms(x, v)[:5])``.
+        Where no constraint is auxiliary, ``a, lam = bough.multipliers(*linkage.terms(x, v)[:6])``.
         """
         state = self._state(x=x, v=_required(v), force=force, time=time)
         made = run_terms(self.layout, "acceleration", stabilisation(time_constant), state)
         J, c, system = made["jacobian"], made["c"], self.layout.system
         first, rows = system.jacobian_size, system.nc
-        own = (made["mass"], J[..., :first], made["f"], c[..., :rows])
+        soft = self.layout.compliance
+        own = (made["mass"], J[..., :first], made["f"], c[..., :rows], None if soft is None else soft[:rows])
         return LinkageTerms(system, *own, self.layout.beside, J[..., first:], c[..., rows:])
 
     def accelerations(

@@ -1,4 +1,4 @@
-"""Models as linkages: a rigid body for each body, a constraint for each joint and loop; placements to and fro."""
+"""Models as linkages: rigid bodies, constraints for joints, loops and laws between joints; placements to and fro."""
 
 from __future__ import annotations
 
@@ -8,41 +8,74 @@ from numpy.typing import ArrayLike
 from bough.errors import ModelError
 from bough.kernel.border import FloatArray, as_floats, require_finite
 from bough.lagrange.bodies import Body, Rigid
-from bough.lagrange.constraints import Jointed
+from bough.lagrange.constraints import Coupled, Jointed
 from bough.lagrange.layout import Layout
-from bough.model import BASE, Loop, Model
+from bough.model import BASE, Loop, Mimic, Model
+from bough.model.coupling import own_joint
 
 __all__ = ["from_placements", "parts_of", "to_placements"]
 
 
-def parts_of(model: Model) -> tuple[dict[str, Body], dict[str, tuple[object, ...]]]:
+Constraints = dict[str, tuple[object, ...]]
+
+
+def parts_of(model: Model) -> tuple[dict[str, Body], Constraints]:
     """Bodies and constraints by name."""
     _require_plain(model)
     names = (BASE, *model.body_names)
     bodies: dict[str, Body] = {}
-    constraints: dict[str, tuple[object, ...]] = {}
+    constraints: Constraints = {}
     for body, entry, parent in zip(model.bodies, model.joints, model.tree.parents, strict=True):
         bodies[body.name] = Rigid(body.inertia.mass, body.inertia.com, body.inertia.matrix)
-        joint = Jointed(entry.joint, at=entry.placement, to=body.frame.inverse)
+        own, to = own_joint(entry.joint), body.frame.inverse
+        joint = Jointed(own, at=entry.placement, to=to, armature=entry.armature)
         constraints[entry.name] = (joint, names[parent], body.name)
-    for loop in model.loops:
-        ends = (loop.predecessor, loop.successor)
-        joint = Jointed(loop.joint, at=ends[0].placement, to=ends[1].placement)
-        constraints[loop.name] = (joint, names[ends[0].body], names[ends[1].body])
+    joints = dict(constraints)
+    for entry in model.joints:
+        if isinstance(law := entry.joint, Mimic):
+            _add(
+                constraints,
+                f"{entry.name} follows {law.source}",
+                _coupled(joints, entry.name, law.source, (law.offset, law.ratio)),
+            )
+    for made in model.constraints:
+        if isinstance(made, Loop):
+            ends = (made.predecessor, made.successor)
+            joint = Jointed(made.joint, at=ends[0].placement, to=ends[1].placement)
+            _add(constraints, made.name, (joint, names[ends[0].body], names[ends[1].body]))
+        else:
+            zeros = (made.zero, made.other_zero)
+            _add(constraints, made.name, _coupled(joints, made.joint, made.other, made.polynomial, *zeros))
     return bodies, constraints
+
+
+def _coupled(
+    joints: Constraints,
+    name: str,
+    other: str | None,
+    polynomial: tuple[float, ...],
+    zero: float = 0.0,
+    other_zero: float = 0.0,
+) -> tuple[object, ...]:
+    """A law between the coordinates of two joints, and the bodies that these are between, each once."""
+    held, *ends = joints[name]
+    followed, *others = (None, *ends) if other is None else joints[other]
+    bodies = list(dict.fromkeys([*ends, *others]))
+    (a, b), (c, d) = (map(bodies.index, pair) for pair in (ends, others))
+    assert isinstance(held, Jointed)
+    assert followed is None or isinstance(followed, Jointed)
+    return (Coupled(held, followed, polynomial, zero, other_zero, on=(a, b), other_on=(c, d)), *bodies)
+
+
+def _add(constraints: Constraints, name: str, entry: tuple[object, ...]) -> None:
+    if name in constraints:
+        raise ModelError(f"constraint {name!r} is called as a joint or another constraint, expected a name of its own")
+    constraints[name] = entry
 
 
 def _require_plain(model: Model) -> None:
     if not isinstance(model, Model):
         raise ModelError(f"the model is a {type(model).__name__}, expected a bough.Model")
-    geared = [entry.name for entry in model.joints if any(entry.armature)]
-    laws = [constraint.name for constraint in model.constraints if not isinstance(constraint, Loop)]
-    wrong = {"has mimic joints": not model.coupling.trivial}
-    wrong |= {f"has armature at joint {geared[0]!r}": True} if geared else {}
-    wrong |= {f"has the equality {laws[0]!r}": True} if laws else {}
-    for what, is_so in wrong.items():
-        if is_so:
-            raise ModelError(f"model {model.name!r} {what}, which no constraint of a linkage stands for; expected none")
 
 
 def from_placements(layout: Layout, placements: ArrayLike) -> FloatArray:

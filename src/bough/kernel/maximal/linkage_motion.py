@@ -33,7 +33,7 @@ class LinkedMotion(NamedTuple):
 
 
 class LinkageTerms(NamedTuple):
-    """M v̇ = Jᵀ λ + force and J v̇ + c = 0 of a linkage: the first five are the arguments of `multipliers`.
+    """M v̇ = Jᵀ λ + force and J v̇ + c + C λ = 0 of a linkage: the first six are the arguments of `multipliers`.
 
     Attributes
     ----------
@@ -41,8 +41,11 @@ class LinkageTerms(NamedTuple):
         The bodies and the primary constraints, in the order of ``linkage.primary``.
     mass, jacobian, force, c
         Their blocks and numbers, as `multipliers` and `ldlt` take them.
+    compliance
+        1 in the rows of armature and 0 in all others; None if no joint has armature.
     auxiliary, auxiliary_jacobian, auxiliary_c
-        The auxiliary constraints, in the order of ``linkage.auxiliary``, as `anticipate` takes them.
+        The auxiliary constraints, in the order of ``linkage.auxiliary``, as `anticipate` takes them; joints with
+        armature among them have a compliance of 1 in the rows of that, too.
     """
 
     system: System
@@ -50,6 +53,7 @@ class LinkageTerms(NamedTuple):
     jacobian: FloatArray
     force: FloatArray
     c: FloatArray
+    compliance: FloatArray | None
     auxiliary: Auxiliary
     auxiliary_jacobian: FloatArray
     auxiliary_c: FloatArray

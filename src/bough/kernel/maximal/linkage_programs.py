@@ -121,7 +121,8 @@ def _factored(layout: Layout, level: Level, rate: float, state: State) -> Found:
     """By the factor of the primary constraints, and anticipation of the auxiliary ones."""
     system = layout.system
     terms = run_terms(layout, level, rate, state)
-    factor = ldlt(system, terms["mass"], terms["jacobian"][..., : system.jacobian_size])
+    soft = None if layout.compliance is None else layout.compliance[: system.nc]
+    factor = ldlt(system, terms["mass"], terms["jacobian"][..., : system.jacobian_size], soft)
     free = factor.solve(np.concatenate([terms["f"], terms["c"][..., : system.nc]], axis=-1))
     return _with_auxiliary(layout, level, state, terms, factor, free) if layout.auxiliary else _whole(layout, free)
 
@@ -195,6 +196,8 @@ def _with_auxiliary(
     answers, reach = _measures(layout, terms["jacobian"], terms["mass"], free)
     scale = 1.0 / np.sqrt(np.where(answers > 0.0, answers, 1.0))
     A, b = problem.A, problem.b
+    if layout.compliance is not None:
+        A = A + np.diag(layout.compliance[nc:])
     if layout.one_sided.any():
         measured = run_errors(layout, state)
         e, r = (np.broadcast_to(measured[key], (*b.shape[:-1], layout.nc))[..., nc:] for key in ("errors", "rates"))

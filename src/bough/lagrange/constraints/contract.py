@@ -87,6 +87,9 @@ class Constraint(ABC):
     friction: float | None = None
     """Of a one-sided constraint whose first row is a contact and whose others are directions of friction: μ."""
 
+    inertial: int = 0
+    """How many of the last rows are no conditions: they stand for unit masses that move at their rates (rotors)."""
+
     @property
     @abstractmethod
     def rows(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,7 +16,7 @@ from bough.lagrange.bodies.rigid import Rigid
 from bough.lagrange.constraints.contract import Constraint, Side, Sides
 from bough.lagrange.constraints.points import ORIGIN
 from bough.model import Joint, Mimic, Placement, combine
-from bough.model.arguments import read_placement, require_joint
+from bough.model.arguments import FINITE, read_placement, require_joint, spread
 from bough.model.joints.closing import displacement, least_squares
 from bough.scalar import Scalar
 from bough.spatial import REST, STAY, Force, Matrix, Motion, Transform, Vector
@@ -37,11 +38,16 @@ class Jointed(Constraint):
         Placement of the joint's fixed side in the first body: position (m) and (3, 3) rotation.
     to, to_rotation
         Placement of the joint's moving side in the second body.
+    armature
+        Inertia that moves with each coordinate of the joint (kg m² or kg), such as that of geared rotors: one number,
+        or one for each. There is one more row for each then, the multiplier of which is the force that the armature
+        takes, divided by the root of the armature.
     """
 
     joint: Joint
     at: Placement
     to: Placement
+    armature: tuple[float, ...]
 
     def __init__(
         self,
@@ -50,6 +56,7 @@ class Jointed(Constraint):
         rotation: ArrayLike | None = None,
         to: ArrayLike | Placement = ORIGIN,
         to_rotation: ArrayLike | None = None,
+        armature: ArrayLike = 0.0,
     ) -> None:
         require_joint(joint, "a joint between bodies")
         if isinstance(joint, Mimic):
@@ -57,22 +64,28 @@ class Jointed(Constraint):
         object.__setattr__(self, "joint", joint)
         object.__setattr__(self, "at", read_placement(at, None, rotation, "the joint's fixed side"))
         object.__setattr__(self, "to", read_placement(to, None, to_rotation, "the joint's moving side"))
+        rotors = spread(armature, joint.nv, "the armature of a joint between bodies", FINITE)
+        object.__setattr__(self, "armature", rotors if any(rotors) else ())
 
     fewest = 2
 
     @property
     def rows(self) -> int:
-        return 6 - self.joint.nv
+        return 6 - self.joint.nv + self.inertial
 
     @property
-    def canonical(self) -> Constraint:
-        return _canonical(self.joint.canonical)
+    def inertial(self) -> int:  # type: ignore[override]
+        return len(self.armature)
+
+    @property
+    def canonical(self) -> Jointed:
+        return _canonical(self.joint.canonical, bool(self.armature))
 
     @property
     def parameters(self) -> tuple[float, ...]:
         ends = [end.then(_turn(self.joint)) for end in (self.at, self.to)]
         numbers = [k for end in ends for k in (*np.ravel(end.rotation).tolist(), *end.origin)]
-        return (*self.joint.parameters, *numbers)
+        return (*self.joint.parameters, *numbers, *(math.sqrt(rotor) for rotor in self.armature))
 
     def accepts(self, bodies: Sequence[Body]) -> str | None:
         unfit = [body for body in bodies if not isinstance(body, Rigid | World)]
@@ -85,7 +98,7 @@ class Jointed(Constraint):
 
     def rates(self, parameters: Scalars, sides: Sides) -> Scalars:
         seen = self._seen(parameters, sides)
-        return [seen.relative.dot(force) for force in seen.forces]
+        return [seen.relative.dot(force) for force in seen.forces] + self._carried(seen, seen.relative)
 
     def bias(self, parameters: Scalars, sides: Sides) -> Scalars:
         seen = self._seen(parameters, sides)
@@ -93,22 +106,33 @@ class Jointed(Constraint):
         if not self.joint.is_constant:  # where S turns, T turns with it: Ṫᵀ V = -Tᵀ Ṡ q̇
             q_dot = least_squares(self.joint.subspace(seen.own, seen.q), seen.relative)
             rate = rate - combine(self.joint.subspace_rate(seen.own, seen.q, q_dot), q_dot)
-        return [rate.dot(force) for force in seen.forces]
+        return [rate.dot(force) for force in seen.forces] + self._carried(seen, rate)
+
+    def coordinates(self, parameters: Scalars, sides: Sides) -> Scalars:
+        """The coordinates of the joint."""
+        return self._seen(parameters, sides).q
+
+    def _carried(self, seen: _Seen, motion: Motion) -> list[Scalar]:
+        """The rows of armature: what of a motion the coordinates say, times the roots."""
+        if not self.armature:
+            return []
+        along = least_squares(self.joint.subspace(seen.own, seen.q), motion)
+        return [root * part for root, part in zip(seen.roots, along, strict=True)]
 
     def _seen(self, parameters: Scalars, sides: Sides) -> _Seen:
-        count = len(parameters) - 24
-        first, second = _end(parameters[count : count + 12]), _end(parameters[count + 12 :])
+        count = len(parameters) - 24 - self.inertial
+        first, second = _end(parameters[count : count + 12]), _end(parameters[count + 12 : count + 24])
         X = _placed(sides[0]).then(first).inverse.then(_placed(sides[1]).then(second))
         carried = X.to_child(first.to_child(_moving(sides[0])))
         after = second.to_child(_moving(sides[1]))
         own = parameters[:count]
         q = self.joint.nearest(own, X)
-        return _Seen(own, X, carried, after, tuple(q), self.joint.reactions(own, q))
+        return _Seen(own, X, carried, after, tuple(q), self.joint.reactions(own, q), parameters[count + 24 :])
 
 
 @lru_cache(maxsize=256)
-def _canonical(joint: Joint) -> Jointed:
-    return Jointed(joint)
+def _canonical(joint: Joint, geared: bool) -> Jointed:
+    return Jointed(joint, armature=1.0 if geared else 0.0)
 
 
 @lru_cache(maxsize=256)
@@ -127,6 +151,7 @@ class _Seen:
     after: Motion
     q: tuple[Scalar, ...]
     forces: tuple[Force, ...]
+    roots: Scalars  # of the armature
 
     @property
     def relative(self) -> Motion:
