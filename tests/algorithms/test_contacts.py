@@ -10,7 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bough
+from bough.algorithms.touching import Touching
+from bough.kernel.run import program
+from bough.kernel.specs import SPECS, Options
+from bough.program import evaluate
 from closeness import assert_close
+from contact_scenes import random_scene
 from differences import derivative
 from model_strategies import models, random_model, random_state
 
@@ -240,3 +245,24 @@ def test_wrong_places_are_named(arm: bough.Model, points: Any, normals: Any, err
 def test_what_is_no_contacts_is_refused(arm: bough.Model) -> None:
     with pytest.raises(bough.ModelError, match=r"contacts is a list, expected bough\.Contacts"):
         bough.contact_jacobian(arm, [0, 0], [("hand", "world")], [[0, 0, 0]], [[0, 0, 1]])  # type: ignore[arg-type]
+
+
+# --- levels ---
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("level", ["touching_accelerations", "touching_step", "touching_velocities"])
+def test_programs_of_levels_are_the_same_rolled(level: str, seed: int) -> None:
+    """With limits, of which some are reached, and loops or followers."""
+    scene = random_scene(seed)
+    model = scene.model
+    chosen = Options(touching=Touching(scene.contacts.bodies(model), "cone", limits=True))
+    values = {"q": scene.q, "v": scene.v, "tau": scene.tau, "points": scene.points, "normals": scene.normals}
+    values |= {"gaps": np.array([0.0, -0.01, 0.3]), "settings": np.array([20.0, 0.01])}
+    if seed == 2:
+        values["loop_tau"] = np.arange(sum(loop.joint.nv for loop in model.loops)) + 1.0
+    names = [name for name in SPECS[level].inputs if name in values]
+    inputs = {name: np.ravel(values[name]).tolist() for name in names}
+    one, other = (evaluate(program(model, level, chosen, names, rolled), inputs) for rolled in (False, True))
+    for key in ("problem", "pivots"):
+        np.testing.assert_allclose(one[key], other[key], rtol=1e-9, atol=1e-9)

@@ -102,6 +102,7 @@ def arguments(model: bough.Model, algorithm: str, rng: np.random.Generator) -> d
     if algorithm in NEED_CONTACTS:
         points, normals, values["point_velocities"], values["normal_velocities"] = rng.normal(size=(4, 1, 3))
         values |= {"points": points, "normals": normals / np.linalg.norm(normals, axis=1)[:, np.newaxis]}
+        values |= {"gaps": rng.choice([-0.01, 0.0, 0.01], size=1), "settings": np.array([10.0, 0.01])}
     return {key: [float(x) for x in np.ravel(values[key])] for key in SPECS[algorithm].inputs}
 
 

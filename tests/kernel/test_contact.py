@@ -253,16 +253,18 @@ def test_a_joint_does_not_jump_over_either_limit_in_a_step(pendulum: bough.Model
         assert np.allclose(q + 0.01 * found.motion, 1.0 if speed > 0 else -0.5)
 
 
-def test_a_limit_that_only_a_contact_breaks_is_heeded() -> None:
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_limit_that_only_a_contact_breaks_is_heeded(solver: Any) -> None:
     """The lift is thrown up by what strikes it from below, and its limit, which nothing else would reach, stops it."""
     b = bough.Builder(gravity=(0, 0, 0))
     b.add("lift", bough.Prismatic("z"), mass=1.0, inertia=1.0, lower=-1.0, upper=0.01)
     b.add("fist", bough.Prismatic("z"), mass=10.0, inertia=1.0)
     touch = bough.Contacts([("lift", "fist")]), [[0, 0, 0]], [[0, 0, 1]]
-    found = bough.contact_step(b.build(), [0, 0], [0, 5.0], [0, 0], 0.01, *touch)
+    found = bough.contact_step(b.build(), [0, 0], [0, 5.0], [0, 0], 0.01, *touch, solver=solver)
     assert np.allclose(found.motion, [1.0, 1.0])
     assert np.allclose(found.forces, [[40.0, 0.0, 0.0]])
     assert np.allclose(found.limit_forces, [-39.0, 0.0])
+    assert found.conflicts == ()
 
 
 # --- first order ---
@@ -508,6 +510,16 @@ def test_a_batch_is_its_states_one_by_one(solver: Any) -> None:
         assert np.array_equal(whole.forces[i], one.forces)
 
 
+def test_what_does_not_bounce_is_the_same_beside_what_does() -> None:
+    scene, v = box(0.1, "pyramid"), np.array([0.1, 0.0, -1.0, 0.2, 0.0, 0.0])
+    e = np.array([[0.0] * 4, [0.5] * 4])
+    both = bough.contact_impulses(scene.model, scene.q, v, *scene.touch, mu=0.3, restitution=e)
+    for k in range(2):
+        one = bough.contact_impulses(scene.model, scene.q, v, *scene.touch, mu=0.3, restitution=e[k])
+        assert np.array_equal(both.motion[k], one.motion)
+        assert np.array_equal(both.forces[k], one.forces)
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_no_states_and_no_contacts(solver: Any, pendulum: bough.Model) -> None:
     scene = box(0.0, "pyramid")
@@ -580,6 +592,15 @@ def test_other_wrong_arguments() -> None:
         bough.contact_step(*scene.at_rest, 0, *scene.touch)
     with pytest.raises(bough.ShapeError, match=r"points is None, expected an array \(\.\.\., 4, 3\)"):
         bough.contact_dynamics(*scene.at_rest, scene.contacts)
+    for wrong, message in (({"tolerance": -1.0}, "tolerance is -1.0"), ({"iterations": -1}, "iterations is -1")):
+        with pytest.raises(bough.ShapeError, match=message):
+            bough.contact_dynamics(*scene.at_rest, *scene.touch, solver="gauss_seidel", **wrong)
+    with pytest.raises(bough.ModelError, match=r"the model is a int, expected a bough\.Model"):
+        bough.contact_dynamics(3, scene.q, np.zeros(6), np.zeros(6), *scene.touch)  # type: ignore[arg-type]
+    with pytest.raises(bough.ShapeError, match="mu has data type bool"):
+        bough.contact_step(*scene.at_rest, 0.1, *scene.touch, mu=True)
+    with pytest.raises(bough.ShapeError, match=r"do not broadcast: v \(3, 1\), gaps \(2, 2\)"):
+        bough.contact_impulses(scene.model, scene.q, np.zeros((3, 1, 6)), *scene.touch, gaps=np.zeros((2, 2, 4)))
     with pytest.raises(bough.FiniteError, match=r"v\[3\] is nan"):
         bough.contact_dynamics(scene.model, scene.q, [0, 0, 0, np.nan, 0, 0], np.zeros(6), *scene.touch)
 

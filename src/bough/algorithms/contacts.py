@@ -13,14 +13,17 @@ from dataclasses import dataclass
 
 from bough.algorithms.loops import Terms
 from bough.model import BodyRecord, Mechanism, combine
-from bough.scalar import Array, array, select, sqrt
+from bough.scalar import Array, Bool, absolute, array, both, select, sqrt
 from bough.spatial import REST, STAY, Motion, Transform, Vector
 from bough.tree.scans import Kept, ancestors, outward
 
-__all__ = ["Place", "contact_axes", "contact_terms"]
+__all__ = ["AXES", "UNIT", "Place", "contact_axes", "contact_terms", "of_unit_length"]
 
 NEAR_X = 1e-6
 """Within this angle of the x axis (rad) a normal takes its tangents from the y axis."""
+
+UNIT = 1e-6
+"""By how much the length of a normal may differ from 1."""
 
 AXES = 3
 """The rows of a contact: its normal and two tangents."""
@@ -64,6 +67,15 @@ def contact_axes(n: Vector) -> tuple[Vector, Vector, Vector]:
     side, _ = _across(n, n)
     second = side * (1.0 / sqrt(side.dot(side)))
     return n, second.cross(n), second
+
+
+def of_unit_length(normals: Array, count: int) -> Bool:
+    """Whether all normals have length 1."""
+    good: Bool = True
+    for k in range(count):
+        n = _vector(normals, k)
+        good = both(good, absolute(sqrt(n.dot(n)) - 1.0) <= UNIT)
+    return good
 
 
 def contact_terms(

@@ -88,7 +88,7 @@ def batch_shape(inputs: Mapping[str, tuple[FloatArray, int]]) -> Shape:
     try:
         return np.broadcast_shapes(*leading.values())
     except ValueError:
-        shapes = ", ".join(f"{name} {shape}" for name, shape in leading.items())
+        shapes = ", ".join(f"{name} {shape}" for name, shape in leading.items() if shape)
         raise ShapeError(f"the batch axes do not broadcast: {shapes}") from None
 
 

@@ -34,6 +34,7 @@ __all__ = [
     "require_model",
     "require_regular",
     "run",
+    "straight",
 ]
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
@@ -101,6 +102,13 @@ def run(
     elif call_as is not None and check and call_as not in model.calls and _is_plain(inputs):
         remember_call(model, call_as, ready, shapes[first])
     return results
+
+
+def straight(model: Model, name: str, arrays: Mapping[str, ArrayLike | None], options: Options) -> FloatArray | None:
+    """The first output of `run`, if there is machine code for plain arrays and these are; else None."""
+    given = {argument: a for argument, a in arrays.items() if a is not None}
+    known = getattr(model, "calls", NO_CALLS).get((name, options, *given))
+    return None if known is None else many(known[0], tuple(given.values()), known[2])
 
 
 def _ready(model: Model, name: str, options: Options, inputs: tuple[str, ...]) -> tuple[Kernel, dict[str, Shape]]:
@@ -220,7 +228,8 @@ def _function(model: Model, row: Spec, options: Options) -> Any:
 def _digest(model: Model, name: str, options: Options, inputs: tuple[str, ...]) -> str | None:
     """What determines the program of an algorithm, as text; None if joints from elsewhere take part in it."""
     inside = mechanism(model).digest
-    return None if inside is None else "\0".join((inside, name, repr(options), repr(inputs)))
+    limits = [(entry.lower, entry.upper) for entry in model.joints] if options.touching.limits else None
+    return None if inside is None else "\0".join((inside, name, repr(options), repr(inputs), repr(limits)))
 
 
 def _meaning(model: Model, key: str, options: Options) -> tuple[Shape, str]:
@@ -245,6 +254,10 @@ def _meaning(model: Model, key: str, options: Options) -> tuple[Shape, str]:
     if key in ("points", "normals", "point_velocities", "normal_velocities"):
         contacts = len(options.touching.pairs)
         return (contacts, 3), f"a vector for each of the {contacts} contacts, in the frame of the base"
+    if key == "gaps":
+        return (len(options.touching.pairs),), "one for each contact"
+    if key == "settings":
+        return (2,), ""
     if key == "t":
         return (), ""
     raise ShapeError(f"no argument is called {key!r}")

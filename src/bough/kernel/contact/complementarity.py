@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough import complementarity
 from bough.backends import Kernel, Plain
-from bough.complementarity import CONFLICT, LARGE, NONE, SOLVED, Conditions
+from bough.complementarity import SOLVED, Conditions
 from bough.errors import ModelError, ShapeError
 from bough.kernel.border import FloatArray, Shape, as_floats, batch_shape, call, require_finite
-from bough.kernel.compile import get_backend, kernel, remember_call
+from bough.kernel.compile import kernel, remember_call
+from bough.kernel.contact.one_by_one import at_friction, one_by_one, shape_of, worthwhile
 
-__all__ = ["Solution", "Swept", "complementarity_residual", "gauss_seidel", "pivoting"]
+__all__ = ["Solution", "Swept", "complementarity_residual", "gauss_seidel", "pivoting", "when_to_stop"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,14 +121,14 @@ def pivoting(
         raise ModelError(f"slip is given and row {conditions.cones[0]} is of kind 'cone', expected 'pyramid'")
     arrays = _read(conditions, mu=mu, bounds=bounds, A=A, b=b, slip=slip)
     arrays = {name: value.astype(np.float64, copy=False) for name, value in arrays.items()}
-    if n and (conditions.cones.size or get_backend() != "reference"):
+    if n and worthwhile(conditions):
         results = _run(conditions, "pivoting", arrays, {"whole": (3 * n + 1,), "verdict": (2,)})
         whole, verdict = results["whole"], results["verdict"][..., 1]
-    else:  # to interpret the program would take longer than Lemke's path, which is for pyramids
+    else:
         batch = batch_shape(_with_axes(arrays, n))
         whole, verdict = np.zeros((*batch, 3 * n + 1)), np.zeros(batch)
     conflicts = np.zeros((*verdict.shape, n), np.bool_)
-    reasons = _finish(conditions, arrays, verdict, whole, conflicts) if (verdict != SOLVED).any() else {}
+    reasons = one_by_one(conditions, arrays, verdict, whole, conflicts) if (verdict != SOLVED).any() else {}
     return _solution(whole, conflicts, reasons)
 
 
@@ -135,33 +136,6 @@ def _solution(whole: FloatArray, conflicts: NDArray[np.bool_], reasons: Mapping[
     n = conflicts.shape[-1]
     pivots = whole[..., 3 * n].astype(np.int64)
     return Solution(whole[..., :n], whole[..., n : 2 * n], whole[..., 2 * n : 3 * n], conflicts, pivots, reasons)
-
-
-def _finish(
-    conditions: Conditions,
-    arrays: Mapping[str, FloatArray],
-    verdict: FloatArray,
-    whole: FloatArray,
-    conflicts: NDArray[np.bool_],
-) -> dict[tuple[int, ...], str]:
-    """See to the states that are not solved, or have larger forces than need be; returns what went wrong in which."""
-    n, reasons = conditions.n, {}
-    each = {name: np.broadcast_to(a, verdict.shape + _shape(name, n)) for name, a in arrays.items()}
-    for place in map(tuple, np.argwhere(verdict != SOLVED).tolist()):
-        one = {name: np.ascontiguousarray(a[place]) for name, a in each.items()}
-        A, b, slip, bounds = one["A"], one["b"], one.get("slip"), one.get("bounds")
-        further: Any = (conditions, _at_friction(one["mu"], conditions), slip, bounds)
-        pivots = whole[(*place, 3 * n)]
-        if verdict[place] == LARGE:
-            f = complementarity.smallest(A, whole[place][:n], conditions)
-            failing = complementarity.residual(A, b, f, *further)
-        if verdict[place] != LARGE or (failing > CONFLICT * complementarity.scale(A, b)).any():
-            f, conflicts[place], reason, pivots = complementarity.pivoting(A, b, *further)
-            failing = complementarity.residual(A, b, f, *further)
-            if reason:
-                reasons[place] = reason
-        whole[place] = np.concatenate([f, A @ f + b, failing, [pivots]])
-    return reasons
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,11 +201,7 @@ def gauss_seidel(
         Forces, a, residuals and the number of sweeps. Residuals tell which states are not done.
     """
     n = _rows(conditions)
-    if not 0 <= tolerance < np.inf:
-        raise ShapeError(f"tolerance is {tolerance}, expected a finite number, not negative")
-    if iterations < 0:
-        raise ShapeError(f"iterations is {iterations}, expected a whole number, not negative")
-    stop = np.array([tolerance, iterations], np.float64)
+    stop = when_to_stop(tolerance, iterations)
     begin = np.zeros(n) if start is None else start
     whole = _straight(conditions, "gauss_seidel", mu, bounds, A, b, begin, stop)
     if whole is None:
@@ -243,6 +213,15 @@ def gauss_seidel(
     for name, result in (("f", f), ("a", a)):
         require_finite(name, result)
     return Swept(f, a, residual, whole[..., 3 * n].astype(np.int64))
+
+
+def when_to_stop(tolerance: float, iterations: int) -> FloatArray:
+    """Both numbers, if they are any."""
+    if not 0 <= tolerance < np.inf:
+        raise ShapeError(f"tolerance is {tolerance}, expected a finite number, not negative")
+    if iterations < 0:
+        raise ShapeError(f"iterations is {iterations}, expected a whole number, not negative")
+    return np.array([tolerance, iterations], np.float64)
 
 
 def complementarity_residual(
@@ -275,7 +254,7 @@ def complementarity_residual(
     """
     n = _rows(conditions)
     arrays = _read(conditions, check=False, A=A, b=b, mu=mu, slip=slip, bounds=bounds)
-    forces, mu = as_floats("f", f, (n,)), _at_friction(arrays["mu"], conditions)
+    forces, mu = as_floats("f", f, (n,)), at_friction(arrays["mu"], conditions)
     limits, sliding = arrays.get("bounds"), arrays.get("slip")
     return complementarity.residual(arrays["A"], arrays["b"], forces, conditions, mu, sliding, limits)
 
@@ -287,11 +266,6 @@ def _rows(conditions: object) -> int:
     if not isinstance(conditions, Conditions):
         raise ShapeError(f"conditions is a {type(conditions).__name__}, expected Conditions")
     return conditions.n
-
-
-def _shape(name: str, n: int) -> Shape:
-    """The shape of an argument for one state."""
-    return {"A": (n, n), "bounds": (n, 2), "stop": (2,)}.get(name, (n,))
 
 
 def _read(conditions: Conditions, check: bool = True, **given: ArrayLike | None) -> dict[str, FloatArray]:
@@ -307,8 +281,8 @@ def _read(conditions: Conditions, check: bool = True, **given: ArrayLike | None)
             continue
         pair = {"mu": (), "bounds": (2,)}.get(name)  # what all rows share may be given once
         if pair is not None and np.shape(value) == pair:
-            value = np.broadcast_to(as_floats(name, value, pair), _shape(name, n))
-        arrays[name] = as_floats(name, value, _shape(name, n))
+            value = np.broadcast_to(as_floats(name, value, pair), shape_of(name, n))
+        arrays[name] = as_floats(name, value, shape_of(name, n))
         if check and name != "bounds":
             require_finite(name, arrays[name])
     if (arrays["mu"] < 0).any():
@@ -331,14 +305,9 @@ def _require_order(conditions: Conditions, bounds: FloatArray) -> None:
         )
 
 
-def _at_friction(mu: FloatArray, conditions: Conditions) -> FloatArray:
-    """Coefficients of friction at the rows of friction, from those at the normals."""
-    return np.where(conditions.normal == NONE, mu.dtype.type(0), mu[..., conditions.normal])
-
-
 def _with_axes(arrays: Mapping[str, FloatArray], n: int) -> dict[str, tuple[FloatArray, int]]:
     """Arguments with the number of axes that belong to one state."""
-    return {name: (a, len(_shape(name, n))) for name, a in arrays.items()}
+    return {name: (a, len(shape_of(name, n))) for name, a in arrays.items()}
 
 
 def _straight(conditions: Conditions, name: str, mu: object, bounds: object, *arrays: object) -> FloatArray | None:
@@ -379,7 +348,7 @@ def _run(
 def _kernel(conditions: Conditions, name: str, arguments: tuple[str, ...]) -> Kernel:
     n = conditions.n
     function: Any = complementarity.principal if name == "pivoting" else complementarity.gauss_seidel
-    shapes = {argument: _shape(argument, n) for argument in arguments}
+    shapes = {argument: shape_of(argument, n) for argument in arguments}
     return kernel(
         (name, conditions, arguments),
         name,

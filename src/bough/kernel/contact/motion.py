@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.algorithms.contacts import AXES
-from bough.errors import ModelError
+from bough.algorithms.levels import FAR
+from bough.errors import ModelError, ShapeError, UnknownNameError
 from bough.kernel.border import FloatArray
+from bough.kernel.contact.limits import near_limits
 from bough.kernel.contact.scene import (
-    TOUCHING,
-    Case,
+    NO_PLACE,
     ContactMotion,
     Scene,
-    SolverName,
-    flat,
     per_contact,
+    require_contacts,
+    scene_of,
 )
-from bough.kernel.contact.touching import OneSided, Settled
+from bough.kernel.contact.solving import Solver
+from bough.kernel.contact.touching import Settled, settled
 from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
-from bough.kernel.run import read
 from bough.model import Contacts, Model
 
 __all__ = [
@@ -31,6 +35,9 @@ __all__ = [
     "contact_step",
     "contact_velocities",
 ]
+
+SolverName: TypeAlias = Literal["pivoting", "gauss_seidel"]
+SOLVERS: tuple[SolverName, ...] = get_args(SolverName)
 
 STILL = 1e-3
 """Relative velocities up to this (m/s or rad/s) count as none where accelerations are asked for."""
@@ -48,6 +55,7 @@ def contact_dynamics(
     mu: ArrayLike = 0.0,
     gaps: ArrayLike = 0.0,
     f_ext: ArrayLike | None = None,
+    loop_tau: ArrayLike | None = None,
     point_velocities: ArrayLike | None = None,
     normal_velocities: ArrayLike | None = None,
     limits: bool = True,
@@ -60,10 +68,11 @@ def contact_dynamics(
 ) -> ContactMotion:
     """Forward dynamics with contacts, joint limits and loops: accelerations and the forces of all that touches.
 
-    Forces obey M v̇ + C = τ + Jᵀ f + limit forces + Lᵀ λ. The bodies of a contact and a joint at its limit do not
-    accelerate into each other, and push only where they would. What slides is held back by μ fₙ, what does not slide is
-    held by up to that. Some states of sliding have no solution (Painlevé); then `conflicts` names the contacts. Bodies
-    that approach are brought to rest within the time constant: for an impact call `contact_impulses` before.
+    Forces obey M v̇ + C = τ + Bᵀ loop_tau + Jᵀ f + limit forces + Lᵀ λ. The bodies of a contact and a joint at its
+    limit do not accelerate into each other, and push only where they would. What slides is held back by μ fₙ, what does
+    not slide is held by up to that. Some states of sliding have no solution (Painlevé); then `conflicts` names the
+    contacts. Bodies that approach are brought to rest within the time constant: for an impact call `contact_impulses`
+    before.
 
     Parameters
     ----------
@@ -76,6 +85,8 @@ def contact_dynamics(
     gaps
         Distances of the bodies (m): one number, or (..., k). Above 1e-6 m they do not touch, and infinity is fine where
         there is no contact; below zero they have sunk into each other, which decays in the time constant.
+    loop_tau
+        Forces of drives on the joints that close loops, as in `constrained_dynamics`; N or N m.
     point_velocities, normal_velocities
         As in `contact_bias`.
     limits
@@ -95,18 +106,11 @@ def contact_dynamics(
     ContactMotion
         With accelerations as `motion`.
     """
-    rate = stabilisation(time_constant)
-    place = {"points": points, "normals": normals}
-    moving = {"point_velocities": point_velocities, "normal_velocities": normal_velocities}
-    scene = Scene.of(model, contacts, {**place, **moving}, mu, gaps, limits, solver, tolerance, iterations, start)
-    arrays = {"q": q, "v": v, "tau": tau, "f_ext": f_ext}
-    case = scene.run("touching_accelerations", arrays, scene.near_limits(read(model, "q", q)))
-    rates, errors = case.found["rates"], case.found["errors"]
-    base = case.with_loops(case.found["drive"] + case.found["bias"] + 2.0 * rate * rates, rate * rate * errors)
-    active = (case.gaps <= TOUCHING) & (case.of_conditions(rates) <= _positive("still", still))
-    offset = np.where(active, rate * rate * np.where(active, case.gaps, 0.0), np.inf)
-    found = case.solve(base, OneSided(offset, active), _sliding(scene, rates, still))
-    return case.result(case.moved(case.found["free"], found), found)
+    rates = _settings(stabilisation(time_constant), _positive("still", still))
+    arrays = {"q": q, "v": v, "tau": tau, "f_ext": f_ext, "loop_tau": loop_tau, "points": points, "normals": normals}
+    arrays |= {"point_velocities": point_velocities, "normal_velocities": normal_velocities}
+    scene = _scene(model, contacts, "touching_accelerations", limits and near_limits(model, q))
+    return scene.motion(_settled(scene, arrays, mu, gaps, rates, _solver(solver, tolerance, iterations), start))
 
 
 def contact_velocities(
@@ -119,6 +123,7 @@ def contact_velocities(
     *,
     mu: ArrayLike = 0.0,
     gaps: ArrayLike = 0.0,
+    loop_tau: ArrayLike | None = None,
     limits: bool = True,
     time_constant: float = TIME_CONSTANT,
     solver: SolverName = "pivoting",
@@ -129,23 +134,19 @@ def contact_velocities(
     """Motion of first order, M v = τ + Jᵀ f + …: forces make velocities, and nothing moves by itself.
 
     For dragging mechanisms about (kinematic manipulation): they follow as the mass matrix weighs them, stay out of each
-    other, and stop where τ does. There is no gravity. tau (..., nv) is in N s or N m s; all other arguments are those
-    of `contact_dynamics`, with tolerances in m/s. Penetration and errors of loops decay in the time constant.
+    other, and stop where τ does. There is no gravity. tau (..., nv) and loop_tau are in N s or N m s; all other
+    arguments are those of `contact_dynamics`, with tolerances in m/s. Penetration and errors of loops decay in the time
+    constant.
 
     Returns
     -------
     ContactMotion
         With velocities as `motion`.
     """
-    rate = stabilisation(time_constant)
-    place = {"points": points, "normals": normals}
-    scene = Scene.of(model, contacts, place, mu, gaps, limits, solver, tolerance, iterations, start)
-    case = scene.run("touching_velocities", {"q": q, "tau": tau}, scene.near_limits(read(model, "q", q)))
-    active = case.gaps <= TOUCHING
-    offset = np.where(active, rate * np.minimum(case.gaps, 0.0), np.inf)
-    base = case.with_loops(case.found["drive"], rate * case.found["errors"])
-    found = case.solve(base, OneSided(offset, active))
-    return case.result(case.moved(case.found["free"], found), found)
+    rates = _settings(stabilisation(time_constant), 0.0)
+    arrays = {"q": q, "tau": tau, "loop_tau": loop_tau, "points": points, "normals": normals}
+    scene = _scene(model, contacts, "touching_velocities", limits and near_limits(model, q))
+    return scene.motion(_settled(scene, arrays, mu, gaps, rates, _solver(solver, tolerance, iterations), start))
 
 
 def contact_impulses(
@@ -186,15 +187,10 @@ def contact_impulses(
     ContactMotion
         With velocities after the impact as `motion`, and impulses as forces.
     """
-    place = {"points": points, "normals": normals}
-    scene = Scene.of(model, contacts, place, mu, gaps, limits, solver, tolerance, iterations, start)
-    e = per_contact("restitution", restitution, scene.contacts, "numbers from 0 to 1", 0.0, 1.0)
-    case = scene.run("touching_impulses", {"q": q, "v": v}, scene.near_limits(read(model, "q", q)), e)
-    active = case.gaps <= TOUCHING
-    touch = OneSided(np.where(active, 0.0, np.inf), active)
-    before = flat(read(model, "v", v), case.batch, 1)
-    found = _struck(case, flat(e, case.batch, 1), touch)
-    return case.result(case.moved(before, found), found)
+    scene = _scene(model, contacts, "touching_impulses", limits and near_limits(model, q))
+    e = per_contact("restitution", restitution, scene.contacts.count, "numbers from 0 to 1", 0.0, 1.0)
+    arrays = {"q": q, "v": v, "points": points, "normals": normals}
+    return scene.motion(_settled(scene, arrays, mu, gaps, None, _solver(solver, tolerance, iterations), start, e))
 
 
 def contact_step(
@@ -210,6 +206,7 @@ def contact_step(
     mu: ArrayLike = 0.0,
     gaps: ArrayLike = 0.0,
     f_ext: ArrayLike | None = None,
+    loop_tau: ArrayLike | None = None,
     limits: bool = True,
     time_constant: float = TIME_CONSTANT,
     solver: SolverName = "pivoting",
@@ -239,51 +236,97 @@ def contact_step(
     ContactMotion
         With velocities after the step as `motion`, and impulses (N s) as forces.
     """
-    dt, rate = _positive("dt", dt), stabilisation(time_constant)
-    rate = min(rate, 1.0 / dt)
-    place = {"points": points, "normals": normals}
-    scene = Scene.of(model, contacts, place, mu, gaps, limits, solver, tolerance, iterations, start)
-    case = scene.run("touching_accelerations", {"q": q, "v": v, "tau": tau, "f_ext": f_ext}, limits)
-    before = flat(read(model, "v", v), case.batch, 1)
-    base = case.with_loops(case.found["rates"] + dt * case.found["drive"], rate * case.found["errors"])
-    offset = np.where(case.gaps > 0.0, case.gaps / dt, rate * np.minimum(case.gaps, 0.0))
-    active = (case.gaps <= TOUCHING) | (case.of_conditions(base) + offset <= 0.0)
-    found = case.solve(base, OneSided(offset, active))
-    return case.result(case.moved(before + dt * case.found["free"], found), found)
+    dt = _positive("dt", dt)
+    rates = _settings(min(stabilisation(time_constant), 1.0 / dt), dt)
+    arrays = {"q": q, "v": v, "tau": tau, "f_ext": f_ext, "loop_tau": loop_tau, "points": points, "normals": normals}
+    scene = _scene(model, contacts, "touching_step", limits)
+    return scene.motion(_settled(scene, arrays, mu, gaps, rates, _solver(solver, tolerance, iterations), start))
 
 
-def _struck(case: Case, e: FloatArray, touch: OneSided) -> Settled:
-    """The impulses of an impact, with restitution e (states, k)."""
-    rates, normals = case.found["rates"], slice(0, case.problem.contacts, case.problem.axes)
+def _scene(model: Model, contacts: Contacts | None, level: str, limits: bool) -> Scene:
+    return scene_of(model, require_contacts(model, contacts), level, bool(limits))
+
+
+def _settled(
+    scene: Scene,
+    arrays: Mapping[str, ArrayLike | None],
+    mu: ArrayLike,
+    gaps: ArrayLike,
+    rates: FloatArray | None,
+    solver: Solver,
+    start: ContactMotion | None,
+    restitution: FloatArray | None = None,
+) -> Settled:
+    """Forces and motion at a level, from arguments."""
+    k = scene.contacts.count
+    friction = per_contact("mu", mu, k, "coefficients of friction that are not negative", 0.0, sys.float_info.max)
+    distances = np.minimum(per_contact("gaps", gaps, k, "distances (m), or infinity"), FAR)
+    if start is not None and not isinstance(start, ContactMotion):
+        raise ShapeError(f"start is a {type(start).__name__}, expected a ContactMotion")
+    numbers = {"gaps": distances} if rates is None else {"gaps": distances, "settings": rates}
+    problem = scene.problem({**arrays, **({} if k else NO_PLACE), **numbers})
+    further = {"mu": friction} if restitution is None else {"mu": friction, "restitution": restitution}
+    problem, friction, *e = _broadcast(problem, further)
+    begin = None if start is None else scene.forces(start, problem)
+    if e and e[0].any():
+        return _struck(scene, problem, friction, e[0], solver, begin)
+    return settled(scene.rows, scene.names, problem, friction, solver, begin)
+
+
+def _broadcast(problem: FloatArray, further: Mapping[str, FloatArray]) -> list[FloatArray]:
+    """Problem and numbers of contacts with the batch axes of all of them."""
+    states, arrays = problem.shape[:-1], [problem, *further.values()]
+    if all(a.shape[:-1] == states for a in arrays):
+        return arrays
+    try:
+        batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
+    except ValueError:
+        shapes = ", ".join(f"{name} {a.shape[:-1]}" for name, a in further.items())
+        raise ShapeError(f"the batch axes do not broadcast: states {states}, {shapes}") from None
+    return [a if a.shape[:-1] == batch else np.broadcast_to(a, (*batch, a.shape[-1])) for a in arrays]
+
+
+def _struck(
+    scene: Scene, problem: FloatArray, mu: FloatArray, e: FloatArray, solver: Solver, start: FloatArray | None
+) -> Settled:
+    """An impact with restitution e (*batch, k); and then another one without, for what still approaches."""
+    rows, base, free = scene.rows, scene.rows.parts["base"], scene.rows.parts["free"]
+    n, normals = rows.count, slice(base.start, base.start + rows.touch, rows.axes)
 
     def bounced(e: FloatArray) -> Settled:
-        base = rates.copy()
-        base[:, normals] *= 1.0 + e
-        return case.solve(base, touch)
+        changed = problem.copy()
+        changed[..., normals] *= 1.0 + e
+        return settled(rows, scene.names, changed, mu, solver, start)
 
-    found = bounced(e)
-    if not e.any():
-        return found
-    if not found.met.all():
-        found = bounced(np.where(found.met[:, None], e, 0.0))
-    more = case.solve(rates + case.problem.response(found.forces), touch)
+    first = bounced(e)
+    if not first.met.all():
+        first = bounced(np.where(first.met[..., None], e, 0.0))
+    A = problem[..., rows.parts["A"]].reshape(*problem.shape[:-1], n, n)
+    after = problem.copy()
+    after[..., base] += np.sum(A * first.forces[..., None, :], axis=-1)
+    after[..., free] = first.motion
+    more = settled(rows, scene.names, after, mu, solver, start)
+    bounces = e.any(axis=-1, keepdims=True)
     return Settled(
-        found.forces + more.forces,
-        np.maximum(found.residual, more.residual),
-        found.met & more.met,
-        tuple(dict.fromkeys((*found.unmet, *more.unmet))),
+        np.where(bounces, more.motion, first.motion),
+        first.forces + np.where(bounces, more.forces, 0.0),
+        np.maximum(first.residual, more.residual),
+        first.slopes,
+        first.met & more.met,
+        tuple(dict.fromkeys((*first.unmet, *more.unmet))),
     )
 
 
-def _sliding(scene: Scene, rates: FloatArray, still: float) -> FloatArray | None:
-    """The directions in which contacts slide (states, k, 2): of unit length for cones, signs for pyramids."""
-    if scene.contacts.friction is None:
-        return None
-    tangential = rates[:, : AXES * scene.contacts.count].reshape(len(rates), scene.contacts.count, AXES)[:, :, 1:]
-    if scene.contacts.friction == "pyramid":
-        return np.where(np.abs(tangential) > still, np.sign(tangential), 0.0)
-    speed = np.sqrt(np.sum(tangential * tangential, axis=2, keepdims=True))
-    return np.where(speed > still, tangential / np.where(speed > still, speed, 1.0), 0.0)
+@lru_cache(maxsize=256)
+def _settings(rate: float, other: float) -> FloatArray:
+    return np.array([rate, other])
+
+
+def _solver(name: object, tolerance: float, iterations: int) -> Solver:
+    for known in SOLVERS:
+        if name == known:
+            return Solver(known, tolerance, iterations)
+    raise UnknownNameError("solver", name, SOLVERS)
 
 
 def _positive(name: str, value: float) -> float:

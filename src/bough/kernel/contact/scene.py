@@ -5,30 +5,39 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal, TypeAlias, get_args
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.algorithms.touching import Touching, row_counts
-from bough.errors import FiniteError, ModelError, ShapeError, UnknownNameError
+from bough.algorithms.contacts import AXES, UNIT
+from bough.algorithms.limits import limit_sides
+from bough.algorithms.touching import Touching
+from bough.complementarity import ContactRows
+from bough.errors import FiniteError, ModelError, ShapeError
 from bough.kernel.border import FloatArray, as_floats
-from bough.kernel.contact.limits import limit_sides, limited_coordinates
-from bough.kernel.contact.touching import OneSided, Problem, Settled, Solver, settled
-from bough.kernel.run import read, require_model, run
+from bough.kernel.contact.touching import Settled
+from bough.kernel.run import read, require_model, run, straight
+from bough.kernel.specs.contact import problem_rows
 from bough.kernel.specs.spec import Options
 from bough.model import Contacts, Model
 
-__all__ = ["ContactMotion", "Scene", "SolverName"]
+__all__ = [
+    "NO_PLACE",
+    "ContactMotion",
+    "Scene",
+    "per_contact",
+    "read_place",
+    "require_contacts",
+    "require_unit",
+    "scene_of",
+]
 
-SolverName: TypeAlias = Literal["pivoting", "gauss_seidel"]
+NONE = Contacts((), None)
+NO_PLACE = {"points": np.zeros((0, 3)), "normals": np.zeros((0, 3))}
 
-TOUCHING = 1e-6
-"""Gaps up to this (m or rad) count as closed."""
-
-UNIT = 1e-6
-"""By how much the length of a normal may differ from 1."""
+PLACE = ("points", "normals", "point_velocities", "normal_velocities")
+MOVING = ("point_velocities", "normal_velocities")
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,157 +80,83 @@ class ContactMotion:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """What a function of contact was given beside states: contacts and how to treat them, read and checked."""
+    """A level of a model with contacts, and with rows for limits or without; made once."""
 
     model: Model
     contacts: Contacts
-    place: Mapping[str, FloatArray]
-    mu: FloatArray
-    gaps: FloatArray
-    limits: bool
-    solver: Solver
-    start: ContactMotion | None
-
-    @staticmethod
-    def of(
-        model: Model,
-        contacts: Contacts | None,
-        place: Mapping[str, ArrayLike | None],
-        mu: ArrayLike,
-        gaps: ArrayLike,
-        limits: bool,
-        solver: SolverName,
-        tolerance: float,
-        iterations: int,
-        start: ContactMotion | None,
-    ) -> Scene:
-        """From arguments."""
-        contacts = require_contacts(model, contacts)
-        arrays = read_place(model, contacts, place)
-        if start is not None and not isinstance(start, ContactMotion):
-            raise ShapeError(f"start is a {type(start).__name__}, expected a ContactMotion")
-        return Scene(
-            model,
-            contacts,
-            arrays,
-            per_contact("mu", mu, contacts, "coefficients of friction that are not negative", 0.0),
-            per_contact("gaps", gaps, contacts, "distances (m), or infinity"),
-            limits,
-            Solver(_solver(solver), tolerance, iterations),
-            start,
-        )
+    level: str
+    options: Options
 
     @cached_property
-    def pairs(self) -> tuple[tuple[int, int], ...]:
-        """The bodies of each contact."""
-        return self.contacts.bodies(self.model)
-
-    def near_limits(self, q: FloatArray) -> bool:
-        """Whether some joint is at a limit."""
-        return bool((limit_sides(self.model).gaps(limited_coordinates(self.model, q)) <= TOUCHING).any())
-
-    def run(
-        self, name: str, arrays: Mapping[str, ArrayLike | None], limits: bool, further: FloatArray | None = None
-    ) -> Case:
-        """Run the program of a level, with rows for limits or without. Batch axes of `further` (..., k) count too."""
-        with_limits = limits and self.limits and bool(limit_sides(self.model).rows.size)
-        rows = Touching(self.pairs, self.contacts.friction is not None, with_limits)
-        found = run(self.model, name, {**arrays, **self.place}, Options(touching=rows), whole=True)
-        given = [a for a in (self.mu, self.gaps, further) if a is not None]
-        q = read(self.model, "q", arrays["q"])  # type: ignore[arg-type]
-        try:
-            batch = np.broadcast_shapes(found["A"].shape[:-2], *(a.shape[:-1] for a in given))
-        except ValueError:
-            raise ShapeError(
-                f"the batch axes do not broadcast: states {found['A'].shape[:-2]}, mu {self.mu.shape[:-1]}, "
-                f"gaps {self.gaps.shape[:-1]}" + ("" if further is None else f", restitution {further.shape[:-1]}")
-            ) from None
-        return Case(self, rows, batch, {key: flat(a, batch, _axes(key)) for key, a in found.items()}, flat(q, batch, 1))
-
-
-@dataclass(frozen=True, eq=False)
-class Case:
-    """A scene in some states, one behind the other, and what the program of a level says of it."""
-
-    scene: Scene
-    rows: Touching
-    batch: tuple[int, ...]
-    found: Mapping[str, FloatArray]
-    q: FloatArray
+    def rows(self) -> ContactRows:
+        """What its problems of forces consist of."""
+        return problem_rows(self.model, self.level, self.options.touching)
 
     @cached_property
-    def problem(self) -> Problem:
-        """The problem of forces."""
-        scene, loops = self.scene, len(self.scene.model.constraint_names)
-        sides = limit_sides(scene.model) if self.rows.limits else None
-        names = (*scene.contacts.names, *(sides.names if sides else ()), *scene.model.constraint_names)
-        mu = flat(scene.mu, self.batch, 1)
-        return Problem(scene.contacts.friction, sides, names, mu, self.found["A"], loops)
+    def names(self) -> tuple[str, ...]:
+        """Of contacts, sides of limits, and rows of loops."""
+        sides = limit_sides(self.model).names if self.rows.limits else ()
+        return (*self.contacts.names, *sides, *self.model.constraint_names)
+
+    def problem(self, arrays: Mapping[str, ArrayLike | None]) -> FloatArray:
+        """The problem of forces in each state (*batch, size)."""
+        problem = straight(self.model, self.level, arrays, self.options)
+        if problem is not None:
+            return problem
+        place = {key: a for key, a in arrays.items() if key in PLACE}
+        whole = {**arrays, **read_place(self.model, self.contacts, place)}
+        given = {key: a for key, a in whole.items() if a is not None or key not in MOVING}
+        return run(self.model, self.level, given, self.options)["problem"]
+
+    def motion(self, found: Settled) -> ContactMotion:
+        """What is returned."""
+        rows, model, batch = self.rows, self.model, found.motion.shape[:-1]
+        contacts, forces, k = rows.touch, found.forces, rows.contacts
+        if rows.friction:
+            touch = forces[..., :contacts].reshape(*batch, k, AXES)
+        else:
+            touch = np.zeros((*batch, k, AXES))
+            touch[..., 0] = forces[..., :contacts]
+        along, stops = forces[..., contacts : contacts + rows.limits], np.zeros((*batch, model.nv + self._closing))
+        if along.any():
+            size, states = stops.shape[-1], math.prod(batch)
+            along, slopes = (a.reshape(states, a.shape[-1]) for a in (along, found.slopes))
+            stops = limit_sides(model).joint_forces(along, slopes, size).reshape(*batch, size)
+        at_limits, closing = stops[..., : model.nv], stops[..., model.nv :]
+        loops = forces[..., contacts + rows.limits :]
+        motion = np.ascontiguousarray(found.motion)
+        return ContactMotion(motion, touch, at_limits, closing, loops, found.residual, found.unmet)
+
+    def forces(self, start: ContactMotion, problem: FloatArray) -> FloatArray:
+        """Forces of all rows (*batch, rows), from those of a result."""
+        rows, batch = self.rows, problem.shape[:-1]
+        touch = as_floats("start.forces", start.forces, (rows.contacts, AXES))[..., : rows.axes]
+        parts = [touch.reshape(*touch.shape[:-2], rows.touch), start.limit_forces, start.loop_limit_forces]
+        parts = [np.broadcast_to(part, (*batch, part.shape[-1])) for part in (*parts, start.loop_forces)]
+        touch, at_limits, closing, loops = (part.reshape(math.prod(batch), part.shape[-1]) for part in parts)
+        along: FloatArray = np.zeros((len(touch), 0))
+        if rows.limits:
+            stops, slopes = np.concatenate([at_limits, closing], axis=1), problem[..., rows.parts["slopes"]]
+            along = limit_sides(self.model).along(stops, slopes.reshape(len(touch), rows.slopes), rows.limits)
+        return np.concatenate([touch, along, loops], axis=1, dtype=np.float64).reshape(*batch, rows.count)
 
     @cached_property
-    def gaps(self) -> FloatArray:
-        """Those of contacts and of limits, as one-sided conditions."""
-        contacts, sides = flat(self.scene.gaps, self.batch, 1), self.problem.sides
-        if sides is None:
-            return contacts
-        return np.concatenate([contacts, sides.gaps(limited_coordinates(self.scene.model, self.q))], axis=1)
+    def _closing(self) -> int:
+        return sum(loop.joint.nv for loop in self.model.loops)
 
-    def of_conditions(self, rows: FloatArray) -> FloatArray:
-        """The values of one-sided conditions, from those of all rows."""
-        places, signs = self.problem.one_sided
-        return np.asarray(signs * rows[:, places])
 
-    def with_loops(self, rows: FloatArray, errors: FloatArray | float) -> FloatArray:
-        """Values of all rows, with something added to those of loops."""
-        loops, result = self.problem.loops, rows.copy()
-        result[:, result.shape[1] - loops :] += errors
-        return result
-
-    def solve(self, base: FloatArray, conditions: OneSided, sliding: FloatArray | None = None) -> Settled:
-        """Forces of all rows."""
-        return settled(self.problem, base, conditions, sliding, self._start(), self.scene.solver)
-
-    def moved(self, free: FloatArray, found: Settled) -> FloatArray:
-        """The motion with forces, from that without."""
-        return np.asarray(free + np.sum(found.forces[:, :, None] * self.found["response"], axis=1))
-
-    def result(self, motion: FloatArray, found: Settled) -> ContactMotion:
-        """What is returned, with the axes of the batch."""
-        model, k = self.scene.model, self.scene.contacts.count
-        contacts, limits, _ = row_counts(model, self.rows)
-        forces, closing = np.zeros((len(motion), k, 3)), sum(loop.joint.nv for loop in model.loops)
-        if k:
-            forces[:, :, : contacts // k] = found.forces[:, :contacts].reshape(len(motion), k, contacts // k)
-        stops: FloatArray = np.zeros((len(motion), model.nv + closing))
-        if limits:
-            along = found.forces[:, contacts : contacts + limits]
-            stops = limit_sides(model).joint_forces(along, self.found["slopes"], model.nv + closing)
-        loops = found.forces[:, contacts + limits :]
-        parts = (motion, forces, stops[:, : model.nv], stops[:, model.nv :], loops, found.residual)
-        a, f, g, c, h, residual = (part.reshape(self.batch + part.shape[1:]) for part in parts)
-        return ContactMotion(a, f, g, c, h, residual, found.unmet)
-
-    def _start(self) -> FloatArray | None:
-        """Forces of all rows to start from."""
-        start = self.scene.start
-        if start is None:
-            return None
-        contacts, limits, _ = row_counts(self.scene.model, self.rows)
-        k, axes = self.scene.contacts.count, self.problem.axes
-        forces = as_floats("start.forces", start.forces, (k, 3))[..., :axes]
-        parts = [flat(forces, self.batch, 2).reshape(math.prod(self.batch), contacts)]
-        if limits:
-            stops = [flat(part, self.batch, 1) for part in (start.limit_forces, start.loop_limit_forces)]
-            slopes = self.found["slopes"]
-            parts.append(limit_sides(self.scene.model).along(np.concatenate(stops, axis=1), slopes, limits))
-        return np.concatenate([*parts, flat(start.loop_forces, self.batch, 1)], axis=1)
+@lru_cache(maxsize=256)
+def scene_of(model: Model, contacts: Contacts, level: str, limits: bool) -> Scene:
+    """The scene of a level."""
+    limits = limits and bool(limit_sides(model).rows.size)
+    return Scene(model, contacts, level, Options(touching=Touching(contacts.bodies(model), contacts.friction, limits)))
 
 
 def require_contacts(model: Model, contacts: Contacts | None) -> Contacts:
     """The contacts given, or none at all."""
     require_model(model)
     if contacts is None:
-        return Contacts((), None)
+        return NONE
     if not isinstance(contacts, Contacts):
         raise ModelError(f"contacts is a {type(contacts).__name__}, expected bough.Contacts")
     return contacts
@@ -256,32 +191,23 @@ def require_unit(normals: FloatArray, contacts: Contacts) -> None:
 
 
 def per_contact(
-    name: str, value: ArrayLike, contacts: Contacts, expected: str, least: float = -math.inf, most: float = math.inf
+    name: str, value: ArrayLike | float, count: int, expected: str, least: float = -math.inf, most: float = math.inf
 ) -> FloatArray:
-    """A number for each contact (..., k), from one number or from an array."""
-    a: FloatArray = as_floats(name, value, ()).astype(np.float64)
-    a = np.full(contacts.count, a) if a.ndim == 0 else as_floats(name, a, (contacts.count,), "one for each contact")
-    infinite_too = name == "gaps"
-    bad = ~((a >= least) & (a <= most)) | (np.isinf(a) & ~(infinite_too & (a > 0)))
-    if bad.any():
+    """A number for each contact (..., k), from one number or from an array; infinite ones only where `most` is."""
+    if isinstance(value, float | int) and not isinstance(value, bool):
+        return _uniform(name, float(value), count, expected, least, most)
+    a: FloatArray = as_floats(name, value, ()).astype(np.float64, copy=False)
+    a = np.full(count, a) if a.ndim == 0 else as_floats(name, a, (count,), "one for each contact")
+    if a.size and not (least <= a.min() and a.max() <= most and a.min() > -math.inf):
+        bad = ~((a >= least) & (a <= most) & (a > -math.inf))
         place = tuple(int(x) for x in np.argwhere(bad)[0])
         error = FiniteError if not np.isfinite(a[place]) else ShapeError
         raise error(f"{name}{list(place)} is {a[place]}, expected {expected}")
     return a
 
 
-def flat(a: FloatArray, batch: tuple[int, ...], axes: int) -> FloatArray:
-    """States one behind the other."""
-    rest = a.shape[a.ndim - axes :]
-    return np.ascontiguousarray(np.broadcast_to(a, (*batch, *rest))).reshape(math.prod(batch), *rest)
-
-
-def _axes(key: str) -> int:
-    return 2 if key in ("A", "response") else 1
-
-
-def _solver(name: object) -> Literal["pivoting", "gauss_seidel"]:
-    for known in get_args(SolverName):
-        if name == known:
-            return known  # type: ignore[no-any-return]
-    raise UnknownNameError("solver", name, get_args(SolverName))
+@lru_cache(maxsize=256)
+def _uniform(name: str, value: float, count: int, expected: str, least: float, most: float) -> FloatArray:
+    result = per_contact(name, np.array(value), count, expected, least, most)
+    result.setflags(write=False)
+    return result

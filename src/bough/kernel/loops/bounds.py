@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.algorithms.touching import limited_joints, limited_loops
+from bough.algorithms.limits import limited_joints, limited_loops
 from bough.errors import AssemblyError
 from bough.kernel.border import FloatArray
 from bough.kernel.contact.limits import limited_coordinates

@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-from bough.algorithms.contacts import AXES, Place, contact_terms
-from bough.algorithms.touching import applied_force, row_counts, slope_count, touching
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from bough.algorithms import levels
+from bough.algorithms.contacts import AXES, Place, contact_terms, of_unit_length
+from bough.algorithms.levels import Demand
+from bough.algorithms.limits import limit_sides
+from bough.algorithms.touching import Touching, applied_force, driven_force, row_counts, slope_count
+from bough.complementarity import ContactRows
 from bough.kernel.border import Shape
 from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.model import Mechanism, Model
-from bough.scalar import Array
+from bough.scalar import Array, Part, Scalar, blank, fill, select
 
-__all__ = ["CONTACT"]
+__all__ = ["CONTACT", "problem_rows"]
 
 PLACE = ("points", "normals")
 MOVING_PLACE = (*PLACE, "point_velocities", "normal_velocities")
+FORCES = ("tau", "f_ext", "loop_tau")
+SETTINGS = ("gaps", "settings")
+"""Gaps of contacts; the rate at which errors decay (1/s), and the velocity that counts as none or the step of time."""
 
 
-def _place(x: dict[str, Array]) -> Place:
-    return Place(x["points"], x["normals"], x.get("point_velocities"), x.get("normal_velocities"))
-
-
-def _shapes(model: Model, o: Options, free: bool) -> dict[str, Shape]:
-    rows, nv = sum(row_counts(model, o.touching)), model.nv
-    shapes: dict[str, Shape] = {"A": (rows, rows), "response": (rows, nv), "rates": (rows,), "bias": (rows,)}
-    shapes |= {"errors": (len(model.constraint_names),), "slopes": (slope_count(model, o.touching),)}
-    if free:
-        shapes |= {"free": (nv,), "drive": (rows,)}
-    return {**shapes, "pivots": (nv,)}
+@lru_cache(maxsize=256)
+def problem_rows(model: Model, level: str, touching: Touching) -> ContactRows:
+    """The problem of forces that the program of a level gives."""
+    _, limits, loops = row_counts(model, touching)
+    slides, sides = level == "touching_accelerations" and touching.friction is not None, limit_sides(model)
+    watched = tuple(zip(sides.rows.tolist(), sides.signs.tolist(), strict=True)) if limits else None
+    slopes = slope_count(model, touching)
+    return ContactRows(len(touching.pairs), touching.friction, limits, loops, model.nv, slides, watched, slopes)
 
 
 def _jacobian(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
@@ -36,9 +43,60 @@ def _bias(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     return {"bias": contact_terms(m, o.touching.pairs, x["q"], x["v"], _place(x)).bias}
 
 
-def _accelerations(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    force = applied_force(m, x["q"], x["v"], x["tau"], x.get("f_ext"))
-    return touching(m, o.touching, x["q"], x["v"], force, _place(x))
+def _place(x: dict[str, Array]) -> Place:
+    return Place(x["points"], x["normals"], x.get("point_velocities"), x.get("normal_velocities"))
+
+
+def _level(name: str, inputs: Sequence[str], level: Callable[[Mechanism, Touching, dict[str, Array]], Demand]) -> Spec:
+    """A level: its problem of forces, in one array; and the pivots of M with a verdict on the normals behind them."""
+
+    def shapes(model: Model, o: Options) -> dict[str, Shape]:
+        return {"problem": (problem_rows(model, name, o.touching).size,), "pivots": (model.nv + 1,)}
+
+    def run(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+        demand, nv = level(m, o.touching, x), m.model.nv
+        pivots = fill(blank(nv + 1), nv, lambda k: demand.touch.pivots[k])
+        pivots[nv] = select(of_unit_length(x["normals"], len(o.touching.pairs)), 1.0, -1.0)
+        return {"problem": _packed(problem_rows(m.model, name, o.touching), demand), "pivots": pivots}
+
+    return Spec(name, tuple(inputs), shapes, run)
+
+
+def _accelerations(m: Mechanism, rows: Touching, x: dict[str, Array]) -> Demand:
+    force = applied_force(m, x["q"], x["v"], x["tau"], x.get("f_ext"), x.get("loop_tau"))
+    return levels.touching_accelerations(m, rows, x["q"], x["v"], force, _place(x), x["gaps"], *_pair(x))
+
+
+def _step(m: Mechanism, rows: Touching, x: dict[str, Array]) -> Demand:
+    force = applied_force(m, x["q"], x["v"], x["tau"], x.get("f_ext"), x.get("loop_tau"))
+    return levels.touching_step(m, rows, x["q"], x["v"], force, _place(x), x["gaps"], *_pair(x))
+
+
+def _velocities(m: Mechanism, rows: Touching, x: dict[str, Array]) -> Demand:
+    force = driven_force(m, x["q"], x["tau"], x.get("loop_tau"))
+    return levels.touching_velocities(m, rows, x["q"], force, _place(x), x["gaps"], _pair(x)[0])
+
+
+def _impulses(m: Mechanism, rows: Touching, x: dict[str, Array]) -> Demand:
+    return levels.touching_impulses(m, rows, x["q"], x["v"], _place(x), x["gaps"])
+
+
+def _pair(x: dict[str, Array]) -> tuple[Scalar, Scalar]:
+    return x["settings"][0], x["settings"][1]
+
+
+def _packed(rows: ContactRows, demand: Demand) -> Array:
+    """All numbers of a problem of forces, one behind the other."""
+    whole, touch = blank(rows.size), demand.touch
+    for name, values in (("A", touch.A), ("response", touch.response), ("free", demand.free)):
+        part = rows.parts[name]
+        fill(Part(whole, part.start), part.stop - part.start, values.__getitem__)
+    lists = {"base": demand.base, "offset": demand.offset, "active": demand.active, "sliding": demand.sliding}
+    lists["slopes"] = touch.slopes
+    for name, entries in lists.items():
+        for k, entry in enumerate(entries):
+            whole[rows.parts[name].start + k] = entry
+    return whole
 
 
 CONTACT = (
@@ -54,22 +112,8 @@ CONTACT = (
         lambda model, o: {"bias": (len(o.touching.pairs), AXES)},
         _bias,
     ),
-    Spec(
-        "touching_accelerations",
-        ("q", "v", "tau", "f_ext", *MOVING_PLACE),
-        lambda model, o: _shapes(model, o, free=True),
-        _accelerations,
-    ),
-    Spec(
-        "touching_impulses",
-        ("q", "v", *PLACE),
-        lambda model, o: _shapes(model, o, free=False),
-        lambda m, o, x: touching(m, o.touching, x["q"], x["v"], None, _place(x)),
-    ),
-    Spec(
-        "touching_velocities",
-        ("q", "tau", *PLACE),
-        lambda model, o: _shapes(model, o, free=True),
-        lambda m, o, x: touching(m, o.touching, x["q"], None, x["tau"], _place(x)),
-    ),
+    _level("touching_accelerations", ("q", "v", *FORCES, *MOVING_PLACE, *SETTINGS), _accelerations),
+    _level("touching_step", ("q", "v", *FORCES, *PLACE, *SETTINGS), _step),
+    _level("touching_velocities", ("q", "tau", "loop_tau", *PLACE, *SETTINGS), _velocities),
+    _level("touching_impulses", ("q", "v", *PLACE, "gaps"), _impulses),
 )

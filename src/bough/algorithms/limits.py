@@ -1,0 +1,194 @@
+"""Limits of joints: which coordinates have some, their rows, and the one-sided conditions that they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.algorithms.loops import loop_motions, loop_rates
+from bough.model import JointEntry, Loop, Mechanism, Model
+from bough.scalar import Array, Index, Part, Scalar, derivative, dot, fill
+
+__all__ = [
+    "LimitSides", "LimitTerms", "Limited", "limit_gaps", "limit_rows", "limit_sides", "limited_joints", "limited_loops",
+]  # fmt: skip
+
+Floats = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True)
+class Limited:
+    """A coordinate with a limit: whose it is, which of the joint's, and where the joint's q and v begin.
+
+    Those of joints that close loops begin among the coordinates and velocities of all such joints.
+    """
+
+    entry: JointEntry | Loop
+    number: int
+    q_start: int
+    v_start: int
+
+
+@lru_cache(maxsize=128)
+def limited_joints(model: Model) -> tuple[Limited, ...]:
+    """The coordinates of joints of the tree that have a limit."""
+    return _limited(model.joints)
+
+
+@lru_cache(maxsize=128)
+def limited_loops(model: Model) -> tuple[Limited, ...]:
+    """Those of joints that close loops."""
+    return _limited(model.loops)
+
+
+def _limited(entries: Iterable[JointEntry | Loop]) -> tuple[Limited, ...]:
+    """Each number of q may have limits, but for those of quaternions, of which no one means anything by itself."""
+    found, q, v = [], 0, 0
+    for entry in entries:
+        joint = entry.joint
+        turned = {k + j for k in joint.quaternions for j in range(4)}
+        for k in range(joint.nq):
+            if k not in turned and (math.isfinite(entry.lower[k]) or math.isfinite(entry.upper[k])):
+                found.append(Limited(entry, k, q, v))
+        q, v = q + joint.nq, v + joint.nv
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class LimitTerms:
+    """Of all coordinates c with limits: ċ, what velocities add to c̈, and the slopes ∂ċ/∂v for the v of their joints."""
+
+    rates: list[Scalar]
+    bias: list[Scalar]
+    slopes: list[Scalar]
+
+
+def limit_rows(m: Mechanism, q: Array, v: Array | None, J: Array) -> LimitTerms:
+    """Write the rows of all coordinates with limits, joints of the tree first."""
+    model, n = m.model, m.model.nv
+    terms = LimitTerms([], [], [])
+    chosen = limited_joints(model)
+    for i, c in enumerate(chosen):
+        x, speeds = [q[c.q_start + k] for k in range(c.entry.joint.nq)], None
+        if v is not None:
+            speeds = [v[c.v_start + k] for k in range(c.entry.joint.nv)]
+        for k, slope in enumerate(_add(terms, c, x, speeds, None)):
+            J[i * n + (c.v_start + k)] = slope
+    closing = limited_loops(model)
+    if closing:
+        configurations, B = loop_motions(m, q)
+        rates, bends = (None, None) if v is None else loop_rates(m, q, v)
+        for i, c in enumerate(closing, start=len(chosen)):
+            here = slice(c.v_start, c.v_start + c.entry.joint.nv)
+            x = configurations[c.q_start : c.q_start + c.entry.joint.nq]
+            parts = (None, None) if rates is None or bends is None else (rates[here], bends[here])
+            slopes, columns = _add(terms, c, x, *parts), [Part(B, k * n) for k in range(here.start, here.stop)]
+            fill(Part(J, i * n), n, partial(_combined, slopes, columns))
+    return terms
+
+
+def _combined(factors: list[Scalar], rows: list[Part], k: Index) -> Scalar:
+    return dot(factors, [row[k] for row in rows])
+
+
+def _add(
+    terms: LimitTerms, c: Limited, x: list[Scalar], v: list[Scalar] | None, rest: list[Scalar] | None
+) -> list[Scalar]:
+    """The terms of one coordinate, from the configuration of its joint, its velocity, and its v̇ beside J v̇.
+
+    With ẋ = T(x) v, one coordinate has the row of T, and Ṫ v besides: T is what `rate` says, Ṫ how that changes.
+    """
+    joint, parameters, k = c.entry.joint.canonical, c.entry.joint.parameters, c.number
+
+    def rates(x: tuple[Scalar, ...], v: Sequence[Scalar]) -> tuple[Scalar, ...]:
+        return tuple(joint.rate(parameters, x, v))
+
+    units = [[1.0 if i == j else 0.0 for i in range(joint.nv)] for j in range(joint.nv)]
+    slopes = [rates(tuple(x), unit)[k] for unit in units]
+    terms.slopes.extend(slopes)
+    if v is None:
+        terms.rates.append(0.0)
+        terms.bias.append(0.0)
+        return slopes
+    moving, bent = derivative(lambda y: rates(y, v), tuple(x), rates(tuple(x), v))
+    terms.rates.append(moving[k])
+    terms.bias.append(bent[k] if rest is None else bent[k] + dot(slopes, rest))
+    return slopes
+
+
+# ---- sides ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class LimitSides:
+    """The finite limits of a model: one-sided conditions, gap ≥ 0 with gap = sign × (q - bound).
+
+    Those of joints that close loops follow those of the tree; their coordinates come behind q. Rows are those of
+    `limit_rows`.
+    """
+
+    rows: NDArray[np.intp]  # the row of each among the coordinates with limits
+    signs: Floats  # 1 for a lower limit, -1 for an upper one
+    coordinates: NDArray[np.intp]  # where each is among the coordinates
+    bounds: Floats
+    slopes: tuple[NDArray[np.intp], NDArray[np.intp]]  # row and velocity of each slope; loop joints' come behind v
+    names: tuple[str, ...]
+
+    def gaps(self, coordinates: Floats) -> Floats:
+        """How far each limit is away (rad or m); negative where it is passed."""
+        return np.asarray(self.signs * (coordinates[..., self.coordinates] - self.bounds))
+
+    def joint_forces(self, forces: Floats, slopes: Floats, size: int) -> Floats:
+        """The forces on joints (states, size) of forces along coordinates (states, rows)."""
+        rows, velocities = self.slopes
+        result = np.zeros((size, len(forces)))
+        np.add.at(result, velocities, (slopes * forces[:, rows]).T)
+        return result.T
+
+    def along(self, joint_forces: Floats, slopes: Floats, count: int) -> Floats:
+        """Forces along coordinates (states, rows) that make about these forces on joints: just these, if orthogonal."""
+        rows, velocities = self.slopes
+        result, squares = np.zeros((2, count, len(slopes)))
+        np.add.at(result, rows, (slopes * joint_forces[:, velocities]).T)
+        np.add.at(squares, rows, (slopes * slopes).T)
+        return np.asarray((result / np.where(squares > 0.0, squares, 1.0)).T)
+
+
+@lru_cache(maxsize=128)
+def limit_sides(model: Model) -> LimitSides:
+    """The finite limits of all joints."""
+    sides: list[tuple[int, float, int, float, str]] = []
+    slopes: list[tuple[int, int]] = []
+    tree = limited_joints(model)
+    for row, c in enumerate([*tree, *limited_loops(model)]):
+        entry, k = c.entry, c.number
+        q_start, v_start = (0, 0) if row < len(tree) else (model.nq, model.nv)
+        name = entry.name if entry.joint.nq == 1 else f"{entry.name}[{k}]"
+        for sign, bounds, which in ((1.0, entry.lower, "lower"), (-1.0, entry.upper, "upper")):
+            if np.isfinite(bounds[k]):
+                sides.append((row, sign, q_start + c.q_start + k, bounds[k], f"{which} limit of {name}"))
+        slopes += [(row, v_start + c.v_start + j) for j in range(entry.joint.nv)]
+    rows, signs, coordinates, bounds, names = zip(*sides, strict=True) if sides else ((), (), (), (), ())
+    slope_rows, velocities = np.array(slopes, np.intp).reshape(-1, 2).T
+    return LimitSides(
+        np.array(rows, np.intp),
+        np.array(signs, np.float64),
+        np.array(coordinates, np.intp),
+        np.array(bounds, np.float64),
+        (slope_rows, velocities),
+        names,
+    )
+
+
+def limit_gaps(m: Mechanism, q: Array) -> list[Scalar]:
+    """How far each side of a limit is away; see `LimitSides`."""
+    nq, sides = m.model.nq, limit_sides(m.model)
+    own = loop_motions(m, q)[0] if limited_loops(m.model) else []
+    places = zip(sides.signs.tolist(), sides.coordinates.tolist(), sides.bounds.tolist(), strict=True)
+    return [sign * ((q[c] if c < nq else own[c - nq]) - bound) for sign, c, bound in places]
