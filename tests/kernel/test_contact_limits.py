@@ -12,8 +12,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import bough
-from bough.scalar import atan2, cos, select, sin, sqrt
-from bough.spatial import UNIT_MOTIONS, ZERO, Motion, Transform, about_y
+from bough.scalar import select, sqrt
+from wheel_joint import Wheel
 
 INF = np.inf
 SOLVERS: tuple[Any, ...] = ("pivoting", "gauss_seidel")
@@ -181,31 +181,7 @@ def test_a_planar_joint_that_closes_a_loop_stops_at_its_limits_like_one_of_the_t
     assert stops > 0.1
 
 
-@dataclass(frozen=True)
-class Dial(bough.Joint):
-    """Rotation about y: q = [cos, sin], v = [angular velocity]."""
-
-    nq = 2
-    nv = 1
-
-    def transform(self, parameters: Any, q: Any) -> Transform:
-        return Transform(about_y(q[0], q[1]), ZERO)
-
-    def subspace(self, parameters: Any, q: Any) -> tuple[Motion, ...]:
-        return (UNIT_MOTIONS[1],)
-
-    def neutral(self) -> tuple[float, ...]:
-        return (1.0, 0.0)
-
-    def integrate(self, parameters: Any, q: Any, v: Any) -> list[Any]:
-        c, s = cos(v[0]), sin(v[0])
-        return [q[0] * c - q[1] * s, q[1] * c + q[0] * s]
-
-    def difference(self, parameters: Any, q0: Any, q1: Any) -> list[Any]:
-        return [atan2(q0[0] * q1[1] - q0[1] * q1[0], q0[0] * q1[0] + q0[1] * q1[1])]
-
-
-class Rough(Dial):
+class Rough(Wheel):
     """One whose `integrate` has no derivative where nothing moves."""
 
     def integrate(self, parameters: Any, q: Any, v: Any) -> list[Any]:
@@ -217,7 +193,7 @@ class Rough(Dial):
 def test_coordinates_of_a_joint_from_outside_have_limits_whatever_they_are(speed: float) -> None:
     """The height of the tip may not be above sin(0.5): the same as an angle of at most 0.5."""
     models = []
-    for joint, most in ((Dial(), (INF, np.sin(0.5))), (bough.Revolute("y"), 0.5)):
+    for joint, most in ((Wheel(), (INF, np.sin(0.5))), (bough.Revolute("y"), 0.5)):
         b = bough.Builder()
         b.add("arm", joint, mass=2.0, com=(0.5, 0.0, 0.0), inertia=0.1, upper=most)
         models.append(b.build())

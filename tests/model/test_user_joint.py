@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,10 +18,11 @@ from bough.algorithms.touching import Touching
 from bough.backends import ReferenceKernel
 from bough.kernel.run import input_sizes, mechanism, options, program
 from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, SPECS, Options
-from bough.scalar import atan2, cos, sin, sqrt
-from bough.spatial import UNIT_MOTIONS, ZERO, Motion, Transform, Vector, about_y, about_z
+from bough.scalar import cos, sin
+from bough.spatial import ZERO, Motion, Transform, Vector, about_y, about_z
 from closeness import assert_close
 from joint_contract import Numeric, rate, same_configuration, subspace_along
+from wheel_joint import Wheel
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 
@@ -72,36 +72,6 @@ class Track(bough.Joint):
             Motion(Vector(-cos(q[1]), 0.0, -sin(q[1])) * v[1], R.transposed_times(along) - turning.cross(first.linear)),
             Motion(ZERO, R.transposed_times(up) - turning.cross(second.linear)),
         )
-
-
-@dataclass(frozen=True)
-class Wheel(bough.Joint):
-    """Rotation about y, whose configuration is a point of the unit circle: q = [cos, sin], v = [angular velocity]."""
-
-    nq = 2
-    nv = 1
-
-    def transform(self, parameters: Any, q: Any) -> Transform:
-        return Transform(about_y(q[0], q[1]), ZERO)
-
-    def subspace(self, parameters: Any, q: Any) -> tuple[Motion, ...]:
-        return (UNIT_MOTIONS[1],)
-
-    def neutral(self) -> tuple[float, ...]:
-        return (1.0, 0.0)
-
-    def integrate(self, parameters: Any, q: Any, v: Any) -> list[Any]:
-        c, s = cos(v[0]), sin(v[0])
-        x, y = q[0] * c - q[1] * s, q[1] * c + q[0] * s
-        length = sqrt(x * x + y * y)
-        return [x / length, y / length]
-
-    def difference(self, parameters: Any, q0: Any, q1: Any) -> list[Any]:
-        return [atan2(q0[0] * q1[1] - q0[1] * q1[0], q0[0] * q1[0] + q0[1] * q1[1])]
-
-    def random(self, rng: np.random.Generator, lower: Any, upper: Any, size: tuple[int, ...] = ()) -> Any:
-        angle = rng.uniform(-math.pi, math.pi, size)
-        return np.stack([np.cos(angle), np.sin(angle)], axis=-1)
 
 
 def build() -> bough.Model:
