@@ -28,8 +28,8 @@ Kept: TypeAlias = tuple[Numbers, Numbers, Numbers, tuple[Numbers, ...], tuple[Nu
 class Eliminated(NamedTuple):
     """What the elimination of a body and of its constraint leaves.
 
-    The body nearer to the root gets the force `passed` and `up`, a lower triangle. The body's block had the `pivots`,
-    left of the entries `diagonal`.
+    The body nearer to the root gets the force `passed` and `up`, a lower triangle. The block of the body is positive
+    definite if the `pivots`, left of the entries `diagonal`, are all positive.
     """
 
     kept: Kept
@@ -44,6 +44,7 @@ def eliminate(pair: Pair, sums: Array, mass: Array, jacobian: Array, force: Arra
     entries = pair.unknown(jacobian)
     N, J_up, aims = _constraint(pair, entries, pair.read(c, "c", pair.p))
     own, f = pair.mass(mass), pair.read(force, "v", pair.d)
+    alone = [own[k][k] for k in pair.leading]
     if not pair.is_leaf:
         beyond, added = pair.gathered(sums)
         f = _sum(f, beyond)
@@ -66,8 +67,9 @@ def eliminate(pair: Pair, sums: Array, mass: Array, jacobian: Array, force: Arra
     up = [dot(columns[i], moved[j]) for i in range(pair.m) for j in range(i + 1)]
     pull = _less(h, [dot(row, aims) for row in whole])
     kept = (tuple(entries), tuple(aims), h, tuple(K), tuple(map(tuple, sigma)), tuple(last.solve(f2)))
-    diagonal = [A11[r][r] for r in range(pair.p)] + [row[-1] for row in A22]
-    pivots = SmallFactor(sigma).pivots + last.pivots
+    # nothing is divided by pivots of Σ: what they would tell, a diagonal block of M tells at once
+    first = (alone, alone) if pair.is_diagonal else (SmallFactor(sigma).pivots, [A11[r][r] for r in range(pair.p)])
+    pivots, diagonal = first[0] + last.pivots, first[1] + [row[-1] for row in A22]
     return Eliminated(kept, [dot(column, pull) for column in columns], up, pivots, diagonal)
 
 

@@ -47,6 +47,12 @@ class Pair:
         """Whether the constraint is known to say a coordinate of the body in each row: column `leading` has `signs`."""
         return 0 < self.p == len(self.leading)
 
+    @property
+    def is_diagonal(self) -> bool:
+        """Whether the block of M is known to be diagonal."""
+        known, d = self._known[0], self.d
+        return all(known[r * d + c] == 0.0 for r in range(d) for c in range(r))
+
     def place(self, what: str) -> Index:
         """Where something of this node lies."""
         return gather_index(self._tables[what], self.index)
