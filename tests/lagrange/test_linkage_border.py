@@ -12,6 +12,7 @@ import pytest
 import bough
 from bough import bodies, constraints
 from bough.kernel.compile import build
+from bough.kernel.maximal import linkage_programs
 from bough.lagrange import linkage as algorithm
 from bough.lagrange.forest import choose_primary
 from bough.program import count
@@ -572,6 +573,47 @@ def test_many_bodies_straight_from_python(rng: Rng) -> None:
                 linkage.accelerations(state, v if state is wrong else v[8])
     again = pickle.loads(pickle.dumps(linkage))  # what is compiled stays behind
     np.testing.assert_array_equal(again.accelerations(x[0], v[0]).motion, linkage.accelerations(x[0], v[0]).motion)
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("level", ["accelerations", "impulses", "first_order"])
+def test_loops_straight_from_python(level: str, rng: Rng, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One program solves what is closed by auxiliary constraints too, as the steps do that it replaces."""
+    linkage = net(3, 4)
+    assert set(linkage.auxiliary) - {
+        *linkage.constraint_names[-len(linkage.auxiliary) :]
+    }  # not the last ones: order counts
+    x = spread_out(3, 4) + 0.2 * rng.normal(size=(9, linkage.nx))
+    v, force = rng.normal(size=(2, 9, linkage.nv))
+    given = (x, force) if level == "first_order" else (x, v, force)
+    solve = getattr(linkage, level)
+    together, alone = solve(*given), [solve(*(a[k] for a in given)) for k in (0, 8, 0)]
+    listed = solve(*(a.tolist() for a in given))
+    monkeypatch.setattr(linkage_programs, "TOGETHER", 0)
+    steps = solve(*given)
+    for found in (together, listed):
+        assert not found.conflicts
+        assert_close(found.motion, steps.motion, 1e-9)
+        assert_close(found.multipliers, steps.multipliers, 1e-9)
+    for k, one in zip((0, 8, 0), alone, strict=True):
+        assert_close(one.motion, steps.motion[k], 1e-9)
+        assert_close(one.multipliers, steps.multipliers[k], 1e-9)
+
+
+@pytest.mark.usefixtures("compiled")
+def test_states_in_doubt_among_others(rng: Rng) -> None:
+    """Flat, a net has fewer ranks than rows: that state is solved by itself, and those beside it in a batch are not."""
+    linkage = net(3, 3).with_constraint("again", constraints.Distance(2.0), "0,0", "0,2")
+    x = np.stack([spread_out(3, 3) + 0.2 * rng.normal(size=27), spread_out(3, 3)])
+    v = np.zeros((2, 27))
+    found = linkage.accelerations(x, v)
+    assert not found.conflicts
+    for k in range(2):
+        one = linkage.accelerations(x[k].tolist(), v[k].tolist())
+        assert_close(found.motion[k], one.motion, 1e-9)
+        assert_close(found.multipliers[k], one.multipliers, 1e-8)
+    J = dense_jacobian(linkage, linkage.terms(x[1], v[1]))
+    assert np.linalg.matrix_rank(J, 1e-9) < len(J)
 
 
 def test_ranks_may_fall_where_primary_constraints_lose_hold() -> None:

@@ -9,7 +9,9 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FloatArray", "Kernel", "Limbs", "Place", "Plain"]
+from bough.errors import ProgramError
+
+__all__ = ["FloatArray", "Kernel", "Limbs", "Place", "Plain", "require_size"]
 
 FloatArray = NDArray[np.floating[Any]]
 
@@ -30,6 +32,12 @@ class Plain:
     quaternions: tuple[int, ...] = ()  # where unit quaternions begin in the first input
     pivots: bool = False  # whether the last output holds pivots, each larger than `smallest` times the largest
     smallest: float = 0.0
+
+
+def require_size(name: str, a: FloatArray, size: int) -> None:
+    """Raise unless an array (batch, size) has the size that a program has for it."""
+    if a.shape[1] != size:
+        raise ProgramError(f"{name!r} has {a.shape[1]} numbers for each state, and the program has {size}")
 
 
 class Place(NamedTuple):

@@ -18,7 +18,7 @@ from bough.lagrange.forest import Edge, choose_primary
 from bough.lagrange.system import Ints, System
 from bough.scalar import Array, Index, Scalar, Table, gather, gather_index
 
-__all__ = ["BodyGroup", "Layout", "Tie", "TieGroup"]
+__all__ = ["Blocks", "BodyGroup", "Layout", "Tie", "TieGroup"]
 
 
 @dataclass(frozen=True)
@@ -134,6 +134,11 @@ class Layout:
         kinds = [self.ties[k].constraint for k in self.order]
         soft = [float(row >= kind.rows - kind.inertial) for kind in kinds for row in range(kind.rows)]
         return np.array(soft) if any(soft) else None
+
+    @property
+    def verdicts(self) -> int:
+        """Number of verdicts on a solution: one for each body with its constraint, and for each auxiliary row."""
+        return self.system.tree.n + self.nc - self.system.nc
 
     @property
     def nc(self) -> int:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from bough.lagrange.bodies.contract import WORLD, Scalars
+from bough.lagrange.closing import closed
 from bough.lagrange.constraints.contract import Constraint, Side, Sides, dot
 from bough.lagrange.factor import multipliers
 from bough.lagrange.joints import Constants
@@ -49,11 +50,12 @@ def terms(
 
 
 def solved(layout: Layout, level: Level, rate: float, part: float, **given: Array) -> Terms:
-    """The solution [y, λ] for a layout without auxiliary ties, and the margins of its pivots."""
+    """The solution [y, λ] for a layout without one-sided ties, and verdicts on its pivots, negative if in doubt."""
     t = terms(layout, level, rate, **given)
     soft = None if layout.compliance is None else Constants("compliance", layout.compliance)
-    y, margins = multipliers(layout.system, t["mass"], t["jacobian"], t["f"], t["c"], soft, part)
-    return {"y": y, "margins": margins}
+    arrays = t["mass"], t["jacobian"], t["f"], t["c"], soft, part
+    y, verdicts = closed(layout, *arrays) if layout.auxiliary else multipliers(layout.system, *arrays)
+    return {"y": y, "verdicts": verdicts}
 
 
 def errors(layout: Layout, x: Array, v: Array | None = None, time: Array | None = None) -> Terms:

@@ -49,7 +49,7 @@ def filled(size: int, entry: Callable[[Any], Scalar]) -> Array:
     return fill(array(size), size, entry)
 
 
-def inner(a: Array, b: Array, size: int) -> Scalar:
+def inner(a: Array, b: Array, size: Index) -> Scalar:
     """The sum of products of entries of two arrays."""
     none: Scalar = 0.0
     return loop(size, lambda k, total: total + a[k] * b[k], none)

@@ -16,7 +16,7 @@ from bough.backends.llvm.batchcall import COMPUTE, INPUTS, RESULTS, TOGETHER, Ba
 from bough.backends.llvm.fastcall import FastCall
 from bough.backends.llvm.target import host
 from bough.backends.llvm.types import Real
-from bough.backends.protocol import FloatArray
+from bough.backends.protocol import FloatArray, require_size
 from bough.backends.threads import run_in_threads, workers
 
 __all__ = ["LlvmKernel"]
@@ -47,6 +47,7 @@ class _Loaded:
         for k, slot in enumerate(self.artifact.slots):
             if slot.role in ("input", "output"):
                 a = arrays[slot.name]
+                require_size(slot.name, a, slot.size)
                 strides[k] = a.strides[0]
                 pointers[k] = a.__array_interface__["data"][0] + first * a.strides[0]
         space = self._take()

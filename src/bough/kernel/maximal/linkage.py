@@ -325,7 +325,8 @@ class Linkage:
     def _motion(self, level: Level, rate: float, given: dict[str, ArrayLike | None]) -> LinkedMotion:
         y = straight(self.layout, "solved", given, level, rate)
         if y is not None:
-            return LinkedMotion(y[..., : self.nv], y[..., self.nv :], ())
+            lam = y[..., self.nv :]
+            return LinkedMotion(y[..., : self.nv], lam[..., self.layout.rows] if self.layout.auxiliary else lam, ())
         found = self._solved(level, rate, self._state(**given))
         broken = found.broken[..., self.layout.rows].any(axis=tuple(range(found.broken.ndim - 1)))
         names = dict.fromkeys(self._name_of_row(int(k)) for k in np.flatnonzero(broken))

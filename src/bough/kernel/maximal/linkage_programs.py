@@ -29,6 +29,9 @@ BROKEN = 1e-6
 LARGEST = 2000
 """Linkages with more rows than this have no state solved with all of them together."""
 
+TOGETHER = 500
+"""Linkages with more auxiliary rows are solved step by step: an elimination in a program makes no use of caches."""
+
 State = dict[str, FloatArray]
 Given: TypeAlias = Mapping[str, ArrayLike | None]
 What: TypeAlias = Literal["terms", "solved", "errors", "integrate"]
@@ -66,7 +69,7 @@ def run_integrate(layout: Layout, state: State) -> FloatArray:
 def straight(layout: Layout, what: What, given: Given, level: Level, rate: float) -> FloatArray | None:
     """The result straight from machine code, "solved" or "integrate", where all arrays are plain; else None."""
     first = given["x"]
-    if layout.auxiliary and what == "solved":
+    if what == "solved" and not _in_one(layout):
         return None
     if type(first) is not np.ndarray or first.dtype != np.float64 or given.get("time") is not None:
         return None
@@ -87,9 +90,9 @@ def straight(layout: Layout, what: What, given: Given, level: Level, rate: float
 
 
 def solve(layout: Layout, level: Level, rate: float, state: State) -> Found:
-    """Motions and multipliers: in one program where no constraint is auxiliary.
+    """Motions and multipliers: in one program where no constraint is one-sided and few are auxiliary.
 
-    States in which a primary constraint has not the rank of its rows are solved one by one. If it has not in any, a
+    States in which constraints have not the rank of their rows are solved one by one. If it has not in any, a
     division of constants fails while the program is traced, and no constraint is taken for primary.
     """
     try:
@@ -98,12 +101,17 @@ def solve(layout: Layout, level: Level, rate: float, state: State) -> Found:
         return _natural(layout, _solve(layout.loosened, level, rate, state))
 
 
+def _in_one(layout: Layout) -> bool:
+    """Whether one program solves a linkage: it has no conditions, and not too many auxiliary rows."""
+    return not layout.one_sided.any() and layout.nc - layout.system.nc <= TOGETHER
+
+
 def _solve(layout: Layout, level: Level, rate: float, state: State) -> Found:
-    if not layout.auxiliary:
-        n = layout.system.nv + layout.nc
+    if _in_one(layout):
         ready = _kernel(get_backend(), layout, "solved", tuple(state), level, rate)
-        results = call(ready, _inputs(state), {"y": (n,), "margins": (n,)})
-        found, sound = _whole(layout, results["y"]), (results["margins"] > 0).all(axis=-1)
+        shapes = {"y": (layout.system.nv + layout.nc,), "verdicts": (layout.verdicts,)}
+        results = call(ready, _inputs(state), shapes)
+        found, sound = _whole(layout, results["y"]), (results["verdicts"] > 0).all(axis=-1)
     else:
         try:
             return _factored(layout, level, rate, state)
