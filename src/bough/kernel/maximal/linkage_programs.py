@@ -107,19 +107,29 @@ def _in_one(layout: Layout) -> bool:
 
 
 def _solve(layout: Layout, level: Level, rate: float, state: State) -> Found:
-    if _in_one(layout):
-        ready = _kernel(get_backend(), layout, "solved", tuple(state), level, rate)
-        shapes = {"y": (layout.system.nv + layout.nc,), "verdicts": (layout.verdicts,)}
-        results = call(ready, _inputs(state), shapes)
-        found, sound = _whole(layout, results["y"]), (results["verdicts"] > 0).all(axis=-1)
-    else:
-        try:
-            return _factored(layout, level, rate, state)
-        except SingularError:
-            batch = np.broadcast_shapes(*(a.shape[:-1] for a in state.values()))
-            found, sound = _whole(layout, np.zeros((*batch, layout.system.nv + layout.nc))), np.zeros(batch, np.bool_)
-    for place in map(tuple, np.argwhere(~sound).tolist()):
-        one = {name: np.broadcast_to(a, (*sound.shape, a.shape[-1]))[place] for name, a in state.items()}
+    if not _in_one(layout):
+        return _carefully(layout, level, rate, state)
+    ready = _kernel(get_backend(), layout, "solved", tuple(state), level, rate)
+    shapes = {"y": (layout.system.nv + layout.nc,), "verdicts": (layout.verdicts,)}
+    results = call(ready, _inputs(state), shapes)
+    found, sound = _whole(layout, results["y"]), (results["verdicts"] > 0).all(axis=-1)
+    if not sound.all():
+        places = np.nonzero(~sound) if sound.ndim else ()
+        some = {name: np.broadcast_to(a, (*sound.shape, a.shape[-1]))[places] for name, a in state.items()}
+        for part, solution in zip(found, _carefully(layout, level, rate, some), strict=True):
+            part[places] = solution
+    return found
+
+
+def _carefully(layout: Layout, level: Level, rate: float, state: State) -> Found:
+    """By ranks: all states together, or one by one if primary constraints are not independent in some."""
+    try:
+        return _factored(layout, level, rate, state)
+    except SingularError:
+        batch = np.broadcast_shapes(*(a.shape[:-1] for a in state.values()))
+    found = _whole(layout, np.zeros((*batch, layout.system.nv + layout.nc)))
+    for place in np.ndindex(batch):
+        one = {name: np.broadcast_to(a, (*batch, a.shape[-1]))[place] for name, a in state.items()}
         for part, solution in zip(found, _careful(layout, level, rate, one), strict=True):
             part[place] = solution
     return found
