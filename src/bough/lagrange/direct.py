@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 
 from bough.algorithms.blocks import SmallFactor, transposed
 from bough.lagrange.pair import Block, Pair, Rows
-from bough.scalar import Array, Scalar, dot
+from bough.scalar import Array, Scalar, dot, minus, plus
 
 __all__ = ["Eliminated", "Kept", "eliminate", "recover"]
 
@@ -47,25 +47,25 @@ def eliminate(pair: Pair, sums: Array, mass: Array, jacobian: Array, force: Arra
     alone = [own[k][k] for k in pair.leading]
     if not pair.is_leaf:
         beyond, added = pair.gathered(sums)
-        f = _sum(f, beyond)
-        own = [_sum(*rows) for rows in zip(own, added, strict=True)]
+        f = plus(f, beyond)
+        own = [plus(*rows) for rows in zip(own, added, strict=True)]
     A11, A12, A22 = _blocks(own, pair.leading, pair.rest)
     f1, f2 = [f[k] for k in pair.leading], [f[k] for k in pair.rest]
     # Tᵀ A T and Tᵀ f, with T = [[1, -N], [0, 1]]
     across, n = transposed(N, len(f2)), range(len(f2))
-    B = [_less(A12[r], [dot(A11[r], column) for column in across]) for r in range(pair.p)]
+    B = [minus(A12[r], [dot(A11[r], column) for column in across]) for r in range(pair.p)]
     A12_columns, B_columns = transposed(A12, len(f2)), transposed(B, len(f2))
     A22 = [[A22[i][j] - dot(across[i], A12_columns[j]) - dot(B_columns[i], across[j]) for j in range(i + 1)] for i in n]
-    f2 = _less(f2, [dot(column, f1) for column in across])
+    f2 = minus(f2, [dot(column, f1) for column in across])
     last = SmallFactor(A22)
     K = [tuple(last.solve(row)) for row in B]
     sigma = [[A11[r][q] - dot(B[r], K[q]) for q in range(r + 1)] for r in range(pair.p)]
     whole = _symmetric(sigma)
-    h = tuple(_less([dot(row, f2) for row in K], f1))
+    h = tuple(minus([dot(row, f2) for row in K], f1))
     columns = transposed(J_up, pair.m)
     moved = [[dot(row, column) for row in whole] for column in columns]
     up = [dot(columns[i], moved[j]) for i in range(pair.m) for j in range(i + 1)]
-    pull = _less(h, [dot(row, aims) for row in whole])
+    pull = minus(h, [dot(row, aims) for row in whole])
     kept = (tuple(entries), tuple(aims), h, tuple(K), tuple(map(tuple, sigma)), tuple(last.solve(f2)))
     # nothing is divided by pivots of Σ: what they would tell, a diagonal block of M tells at once
     first = (alone, alone) if pair.is_diagonal else (SmallFactor(sigma).pivots, [A11[r][r] for r in range(pair.p)])
@@ -78,7 +78,7 @@ def recover(pair: Pair, kept: Kept, up: Sequence[Scalar]) -> tuple[list[Scalar],
     entries, aims, h, K, sigma, alone = kept
     N, J_up, _ = _constraint(pair, entries, aims)
     u = [-(goal + dot(row, up)) for goal, row in zip(aims, J_up, strict=True)]
-    w = _less(alone, [dot(row, u) for row in transposed(K, len(alone))])
+    w = minus(alone, [dot(row, u) for row in transposed(K, len(alone))])
     lam = [sign * (dot(row, u) + x) for sign, row, x in zip(pair.signs, _symmetric(sigma), h, strict=True)]
     motion: list[Scalar] = [0.0] * pair.d
     for k, x in zip(pair.rest, w, strict=True):
@@ -109,11 +109,3 @@ def _blocks(lower: Rows, first: Sequence[int], rest: Sequence[int]) -> tuple[Row
         return [[lower[max(i, j)][min(i, j)] for j in columns] for i in rows]
 
     return block(first, first), block(first, rest), block(rest, rest)
-
-
-def _sum(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
-    return [x + y for x, y in zip(a, b, strict=True)]
-
-
-def _less(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
-    return [x - y for x, y in zip(a, b, strict=True)]

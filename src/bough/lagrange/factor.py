@@ -17,7 +17,7 @@ from bough.lagrange import direct
 from bough.lagrange.direct import Kept
 from bough.lagrange.pair import Block, Pair, Rows
 from bough.lagrange.system import System
-from bough.scalar import Array, Bool, Part, Scalar, array, blank, both, dot, select
+from bough.scalar import Array, Bool, Part, Scalar, array, blank, both, dot, plus, select
 from bough.tree.scans import inward, outward
 
 __all__ = ["factor", "multipliers", "solve"]
@@ -137,7 +137,7 @@ def _eliminate(pair: Pair, sums: Array, mass: Array, jacobian: Array, compliance
     own, beyond = pair.mass(mass), None
     if not pair.is_leaf:
         beyond, added = pair.gathered(sums)
-        own = [_sum(*rows) for rows in zip(own, added, strict=True)]
+        own = [plus(*rows) for rows in zip(own, added, strict=True)]
     A = SmallFactor(own)
     # D of the constraint is -S, with S = C + J A⁻¹ Jᵀ
     columns = [A.solve(row) for row in J]
@@ -173,8 +173,8 @@ def _forward(
     """What a body and its constraint do alone, and what they add to the force on the body nearer to the root."""
     f = pair.read(force, "v", pair.d)
     if beyond is not None:
-        f = _sum(f, beyond)
-    g = _sum(pair.read(c, "c", pair.p), [dot(w, f) for w in transposed(W, pair.p)])
+        f = plus(f, beyond)
+    g = plus(pair.read(c, "c", pair.p), [dot(w, f) for w in transposed(W, pair.p)])
     return (tuple(A.solve(f)), tuple(S.solve(g))), [-dot(v, g) for v in transposed(V, pair.m)]
 
 
@@ -182,7 +182,7 @@ def _recover(pair: Pair, kept: tuple[Block, Block, Alone], up: list[Scalar]) -> 
     """λ = -(S⁻¹ (c + Jᵢ A⁻¹ f) + V v̇ₚ) and v̇ = A⁻¹ f + W λ."""
     W, V, (moving, pulling) = kept
     own = [-(g + dot(v, up)) for g, v in zip(pulling, V, strict=True)]
-    return own, _sum(moving, [dot(w, own) for w in W])
+    return own, plus(moving, [dot(w, own) for w in W])
 
 
 def _backward(
@@ -202,7 +202,3 @@ def _backward(
 
 def _kept(rows: Rows) -> tuple[tuple[Scalar, ...], ...]:
     return tuple(map(tuple, rows))
-
-
-def _sum(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
-    return [x + y for x, y in zip(a, b, strict=True)]

@@ -1,6 +1,6 @@
 """Scalars: the table of operations, symbolic and counting scalars, functions of scalars, control primitives."""
 
-from bough.scalar.arrays import Part, dot, each, fill, filled, inner
+from bough.scalar.arrays import Part, dot, each, fill, filled, inner, minus, plus
 from bough.scalar.control import (
     Array,
     Control,
@@ -75,9 +75,11 @@ __all__ = [
     "map_leaves",
     "maximum",
     "minimum",
+    "minus",
     "multiply_add",
     "negation",
     "part",
+    "plus",
     "rebuild",
     "rows",
     "select",

@@ -8,7 +8,7 @@ from typing import Any
 from bough.scalar.control import Array, array, loop
 from bough.scalar.symbolic import Index, Scalar
 
-__all__ = ["Part", "dot", "each", "fill", "filled", "inner"]
+__all__ = ["Part", "dot", "each", "fill", "filled", "inner", "minus", "plus"]
 
 
 class Part:
@@ -61,3 +61,13 @@ def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     for x, y in zip(a, b, strict=True):
         total = total + x * y
     return total
+
+
+def plus(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+    """The sums of entries of two sequences."""
+    return [x + y for x, y in zip(a, b, strict=True)]
+
+
+def minus(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+    """The differences of entries of two sequences."""
+    return [x - y for x, y in zip(a, b, strict=True)]

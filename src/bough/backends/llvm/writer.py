@@ -17,8 +17,9 @@ __all__ = ["ChunkWriter", "Names", "Writer"]
 _INFIX = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _COMPARE = {"lt": "olt", "le": "ole"}
 _LOGIC = {"and": "and", "or": "or"}
-LINE = 64  # bytes that memory is read in
 _INDEX = {"iadd": "add", "imul": "mul"}
+
+LINE = 64  # bytes that memory is read in
 
 
 class Names:
