@@ -1,6 +1,6 @@
 """Measures bough and its rivals side by side, interleaved in one run; prints ratios with their spread, and draws them.
 
-    python benchmarks/run.py [robots] [machine] [trees] [loops] [contact] [multipliers]
+    python benchmarks/run.py [robots] [calls] [threads] [machine] [trees] [loops] [contact] [multipliers]
                              [--robots NAME ...] [--rounds N] [--report FILE.md]
 
 Without a name of a part all are run. Only ratios within one run mean anything on a shared machine; see README.md here
@@ -21,7 +21,7 @@ from robots import ROBOTS
 
 import bough
 
-PARTS = ("robots", "machine", "trees", "loops", "contact", "multipliers")
+PARTS = ("robots", "calls", "threads", "machine", "trees", "loops", "contact", "multipliers")
 
 
 def main() -> None:
@@ -47,6 +47,14 @@ def main() -> None:
             from on_robots import measure_robots
 
             measure_robots(page, options.robots, options.rounds)
+        elif part == "calls":
+            from on_calls import measure_calls
+
+            measure_calls(page, options.robots, options.rounds)
+        elif part == "threads":
+            from on_threads import measure_threads
+
+            measure_threads(page, options.rounds)
         elif part == "machine":
             from on_machine import measure_machine
 

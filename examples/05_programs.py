@@ -1,7 +1,7 @@
 """Inside: an algorithm becomes a program, unrolled for one robot or rolled for any size."""
 
 import bough
-from bough.kernel.run import program
+from bough.kernel.functions import program
 from bough.kernel.specs import Options
 from bough.program import count, evaluate, walk
 

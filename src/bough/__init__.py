@@ -50,6 +50,7 @@ from bough.kernel.dynamics import (
     rnea,
 )
 from bough.kernel.factors import Factor, ltdl, ltl, udut
+from bough.kernel.function import Function
 from bough.kernel.kinematics import (
     accelerations,
     center_of_mass,
@@ -92,6 +93,7 @@ from bough.kernel.maximal.models import (
     reaction_multipliers,
 )
 from bough.kernel.maximal.multipliers import SystemFactor, ldlt, multipliers
+from bough.kernel.named import compile, function
 from bough.kernel.rerooting import rerooting
 from bough.kernel.spanning import spanning
 from bough.kernel.treematrix import TreeMatrix
@@ -150,6 +152,7 @@ __all__ = [
     "FiniteError",
     "Fixed",
     "Free",
+    "Function",
     "Geometry",
     "Helical",
     "Joint",
@@ -195,6 +198,7 @@ __all__ = [
     "center_of_mass_jacobian",
     "centroidal_momentum",
     "centroidal_momentum_matrix",
+    "compile",
     "complementarity_residual",
     "consistent_velocity",
     "constrained_dynamics",
@@ -223,6 +227,7 @@ __all__ = [
     "from_drake",
     "from_mujoco",
     "from_pinocchio",
+    "function",
     "gauss_seidel",
     "get_backend",
     "get_num_threads",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import bough
 from bough.algorithms.touching import Touching
-from bough.kernel.run import program
+from bough.kernel.functions import program
 from bough.kernel.specs import SPECS, Options
 from bough.program import evaluate
 from closeness import assert_close

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bough
-from bough.kernel.run import mechanism, program
+from bough.kernel.functions import mechanism, program
 from bough.kernel.specs import SPECS, Options
 from bough.model import Placement
 from bough.program import evaluate

@@ -15,7 +15,7 @@ import pytest
 
 import bough
 from bough.algorithms.touching import Touching
-from bough.kernel.run import mechanism, options, program
+from bough.kernel.functions import mechanism, options, program
 from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, SPECS, Options
 from bough.kernel.specs import maximal as specs_maximal
 from bough.lagrange.joints import constraint_system

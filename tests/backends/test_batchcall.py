@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 import bough
-from bough.backends.llvm.kernel import LlvmKernel
-from bough.kernel import compile
+from bough.backends.llvm import the_pool
+from bough.kernel import function
 
 BATCH = 133  # not a multiple of any vector
 
@@ -27,9 +27,8 @@ dtypes = pytest.mark.parametrize("dtype", [np.float64, np.float32])
 
 
 @pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> bough.Model:
+def model(compiled: None) -> bough.Model:
     """A free body with two arms, on the compiled back-end."""
-    monkeypatch.setattr(compile, "_chosen", "llvm")
     builder = bough.Builder("many")
     builder.add("body", bough.Free(), mass=3.0, com=(0.1, 0, 0), inertia=(0.2, 0.3, 0.25))
     for side in "ab":
@@ -44,56 +43,86 @@ def states(model: bough.Model, dtype: Any = np.float64, batch: int = BATCH) -> l
 
 
 @pytest.fixture
-def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Whether each call went straight to machine code."""
-    seen: list[bool] = []
-    straight = LlvmKernel.many
+def handed_over(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The functions that could not take their arguments as they were."""
+    seen: list[str] = []
+    form = function.Function.form
 
-    def noted(self: LlvmKernel, *arguments: Any) -> Any:
-        result = straight(self, *arguments)
-        seen.append(result is not None)
-        return result
+    def noted(self: function.Function, values: Any) -> Any:
+        seen.append(self.name)
+        return form(self, values)
 
-    monkeypatch.setattr(LlvmKernel, "many", noted)
+    monkeypatch.setattr(function.Function, "form", noted)
     return seen
+
+
+@pytest.fixture(params=[1, 2, 5])
+def threads(request: pytest.FixtureRequest) -> Iterator[int]:
+    """So many threads, for however little work."""
+    bough.set_num_threads(request.param)
+    the_pool().set_worth(1)
+    yield request.param
+    bough.set_num_threads(None)
+    the_pool().set_worth()
 
 
 @calls
 @dtypes
-@pytest.mark.parametrize("threads", [1, 2])
-def test_same_bits_as_the_long_way(
-    model: bough.Model, taken: list[bool], name: str, dtype: Any, threads: int, monkeypatch: pytest.MonkeyPatch
+def test_same_bits_as_one_by_one(
+    model: bough.Model, handed_over: list[str], name: str, dtype: Any, threads: int
 ) -> None:
-    monkeypatch.setattr("bough.backends.threads._chosen", threads)
-    monkeypatch.setattr("bough.backends.threads.LEAST", 16)
     x = states(model, dtype)
     first = CALLS[name](model, *x)
-    assert not any(taken)
+    for k in (0, 7, BATCH - 1):
+        np.testing.assert_array_equal(CALLS[name](model, *(a[k : k + 1] for a in x))[0], first[k])
     for check in (True, False):
+        CALLS[name](model, *x, out=np.empty_like(first), check=check)
+        handed_over.clear()
         again = CALLS[name](model, *x, check=check)
-        assert taken.pop()
         np.testing.assert_array_equal(again, first)
         assert again.dtype == dtype
         assert again.flags.owndata
         out = np.full_like(first, np.nan)
         assert CALLS[name](model, *x, out=out, check=check) is out
-        assert taken.pop()
         np.testing.assert_array_equal(out, first)
+        assert not handed_over or name == "external forces"
 
 
 @calls
-def test_what_is_not_plain_goes_the_long_way(model: bough.Model, taken: list[bool], name: str) -> None:
+def test_rows_apart_and_batches_of_batches_are_read_where_they_are(
+    model: bough.Model, handed_over: list[str], name: str
+) -> None:
     x = states(model)
     expected = CALLS[name](model, *x)
-    taken.clear()
-    strided = [np.repeat(a, 2, axis=0)[::2] for a in x]
-    swapped = [np.asfortranarray(a) for a in x]
-    np.testing.assert_array_equal(CALLS[name](model, *strided), expected)
-    np.testing.assert_array_equal(CALLS[name](model, *swapped), expected)
+    handed_over.clear()
+    apart = [np.repeat(a, 2, axis=0)[::2] for a in x]
+    beside = [np.concatenate([a, a], axis=1)[:, : a.shape[1]] for a in x]
+    for other in (apart, beside):
+        np.testing.assert_array_equal(CALLS[name](model, *other), expected)
+    if name != "external forces":
+        folded = CALLS[name](model, *(a.reshape(7, 19, -1) for a in x))
+        np.testing.assert_array_equal(folded.reshape(expected.shape), expected)
+        assert not handed_over
+
+
+def test_arguments_without_batch_axes_are_the_same_for_all_states(model: bough.Model, handed_over: list[str]) -> None:
+    q, v, a = states(model)
+    expected = bough.rnea(model, np.tile(q[3], (BATCH, 1)), v, np.tile(a[5], (BATCH, 1)))
+    handed_over.clear()
+    np.testing.assert_array_equal(bough.rnea(model, q[3], v, a[5]), expected)
+    assert not handed_over
+    np.testing.assert_array_equal(bough.rnea(model, q[3:4], v, a[5:6]), expected)
+
+
+@calls
+def test_other_layouts_give_the_same(model: bough.Model, name: str) -> None:
+    x = states(model)
+    expected = CALLS[name](model, *x)
+    np.testing.assert_array_equal(CALLS[name](model, *(np.asfortranarray(a) for a in x)), expected)
+    np.testing.assert_array_equal(CALLS[name](model, *(a[::-1] for a in x))[::-1], expected)
     wide = np.full((*expected.shape, 2), np.nan)
     CALLS[name](model, *x, out=wide[..., 0])
     np.testing.assert_array_equal(wide[..., 0], expected)
-    assert not any(taken)
 
 
 ONE: dict[str, Callable[..., Any]] = {
@@ -106,33 +135,25 @@ ONE: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.parametrize("name", ONE)
-def test_one_state_of_any_function(model: bough.Model, taken: list[bool], name: str) -> None:
+def test_one_state_of_any_function(model: bough.Model, handed_over: list[str], name: str) -> None:
     q, v, _ = (x[0] for x in states(model))
     first = ONE[name](model, q, v)
-    taken.clear()
+    handed_over.clear()
     np.testing.assert_array_equal(ONE[name](model, q, v), first)
-    assert taken
-    assert all(taken)
+    assert not handed_over or name == "external forces"
     with pytest.raises(bough.FiniteError):
         ONE[name](model, np.full_like(q, np.nan), v)
 
 
-def test_a_result_may_overlap_an_argument(model: bough.Model, taken: list[bool]) -> None:
+def test_a_result_may_overlap_an_argument(model: bough.Model, threads: int) -> None:
     q, v, a = states(model)
     expected = bough.rnea(model, q, v, a)
-    taken.clear()
     np.testing.assert_array_equal(bough.rnea(model, q, v, a, out=a), expected)
-    assert not any(taken)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("argument", [0, 1, 2])
-def test_refused_numbers_leave_the_result_alone(
-    model: bough.Model, argument: int, bad: float, threads: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bough.backends.threads._chosen", threads)
-    monkeypatch.setattr("bough.backends.threads.LEAST", 16)
+def test_refused_numbers_leave_the_result_alone(model: bough.Model, argument: int, bad: float, threads: int) -> None:
     x = states(model)
     bough.rnea(model, *x)
     x[argument][BATCH - 1, -1] = bad
@@ -162,9 +183,8 @@ def test_overflow_is_told(model: bough.Model) -> None:
 
 
 @pytest.mark.parametrize("check", [True, False])
-def test_singular_states_are_named(monkeypatch: pytest.MonkeyPatch, check: bool) -> None:
+def test_singular_states_are_named(compiled: None, check: bool) -> None:
     """Two joints about one axis when the one between them is straight: nothing resists their difference."""
-    monkeypatch.setattr(compile, "_chosen", "llvm")
     builder = bough.Builder("gimbal")
     for name, axis, parent in (("a", "z", "world"), ("b", "x", "a"), ("c", "z", "b")):
         builder.add(name, bough.Revolute(axis), parent, mass=float(name == "c"), inertia=float(name == "c"))
@@ -222,17 +242,17 @@ def test_nothing_leaks(model: bough.Model) -> None:
 
 @dtypes
 @pytest.mark.parametrize("kind", ["ltl", "ltdl", "udut"])
-def test_factors(taken: list[bool], kind: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile, "_chosen", "llvm")
+def test_factors(handed_over: list[str], kind: str, dtype: Any, compiled: None) -> None:
     model = bough.topologies.humanoid()
     rng = np.random.default_rng(1)
     M = bough.crba_packed(model, bough.random(model, rng, size=40).astype(dtype))
     b = rng.normal(size=(40, model.nv)).astype(dtype)
-    taken.clear()
     rows = np.empty_like(M.values)
-    made = getattr(bough, kind)(M, out=rows)
-    x, product = made.solve(b), made.mul(b)
-    assert taken == [True, True, True]
+    for _ in range(2):
+        handed_over.clear()
+        made = getattr(bough, kind)(M, out=rows)
+        x, product = made.solve(b), made.mul(b)
+    assert not handed_over
     assert np.shares_memory(made.packed, rows)
     for k in (0, 39):
         one = getattr(bough, kind)(bough.TreeMatrix(M.values[k], M.tree))
@@ -241,8 +261,7 @@ def test_factors(taken: list[bool], kind: str, dtype: Any, monkeypatch: pytest.M
         np.testing.assert_array_equal(one.mul(b[k]), product[k])
 
 
-def test_matrices_that_are_not_positive_definite_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile, "_chosen", "llvm")
+def test_matrices_that_are_not_positive_definite_are_refused(compiled: None) -> None:
     model = bough.topologies.chain(4)
     values = bough.crba_packed(model, bough.random(model, np.random.default_rng(0), size=30)).values.copy()
     bough.ltdl(bough.TreeMatrix(values, model.dof_tree))
@@ -251,12 +270,11 @@ def test_matrices_that_are_not_positive_definite_are_refused(monkeypatch: pytest
         bough.ltdl(bough.TreeMatrix(values, model.dof_tree))
 
 
-def test_packed_rows_are_written_where_asked(model: bough.Model, taken: list[bool]) -> None:
+def test_packed_rows_are_written_where_asked(model: bough.Model) -> None:
     q = states(model)[0]
     expected = bough.crba_packed(model, q).values
     out = np.empty_like(expected)
     made = bough.crba_packed(model, q, out=out)
-    assert taken.pop()
     np.testing.assert_array_equal(out, expected)
     assert np.shares_memory(made.values, out)
     assert out.flags.writeable

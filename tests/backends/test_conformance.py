@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from bough.backends import ReferenceKernel
-from bough.backends.llvm import LlvmKernel, compile_program
 from bough.backends.llvm.plan import LargeLoop, LargeSwitch, make_plan
 from bough.backends.reference import ARRAY_RULES
 from bough.program import Program, evaluate, fuse, simplify, trace, walk
 from bough.program.ir import Apply
 from bough.scalar import OPS, Table, absolute, array, gather_index, loop, sin, switch
+from compiled import Compiled
 from conformance import CASES, sample
 
 Function = Callable[..., Mapping[str, Any]]
@@ -69,7 +69,7 @@ FUNCTIONS: dict[str, Function] = {name: function for name, (function, _) in CASE
 FUNCTIONS |= {"long": long, "long_loop": long_loop, "long_until": long_until}
 KERNELS: dict[str, Callable[[Program], Any]] = {
     "reference": ReferenceKernel,
-    "llvm": lambda program: LlvmKernel(lambda real: compile_program(program, real)),
+    "llvm": Compiled,
 }
 functions = pytest.mark.parametrize("name", FUNCTIONS)
 backends = pytest.mark.parametrize("backend", KERNELS)

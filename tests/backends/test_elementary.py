@@ -8,18 +8,18 @@ import mpmath
 import numpy as np
 import pytest
 
-from bough.backends.llvm import LlvmKernel, compile_program
 from bough.program import trace
 from bough.scalar import cos, sin
+from compiled import Compiled
 
 
 @pytest.fixture(scope="module")
-def kernel() -> LlvmKernel:
+def kernel() -> Compiled:
     program = trace("sines", lambda x: {"y": [sin(x[0]), cos(x[0])]}, {"x": 1})
-    return LlvmKernel(lambda real: compile_program(program, real))
+    return Compiled(program)
 
 
-def run(kernel: LlvmKernel, x: Any) -> Any:
+def run(kernel: Compiled, x: Any) -> Any:
     y = np.empty((x.size, 2), x.dtype)
     kernel({"x": x[:, None]}, {"y": y})
     return y
@@ -36,7 +36,7 @@ def arguments(dtype: type, largest: float) -> Any:
 
 
 @pytest.mark.parametrize(("dtype", "largest"), [(np.float64, 1e9), (np.float32, 1e5)])
-def test_right_to_two_units_in_the_last_place(kernel: LlvmKernel, dtype: type, largest: float) -> None:
+def test_right_to_two_units_in_the_last_place(kernel: Compiled, dtype: type, largest: float) -> None:
     x = arguments(dtype, largest)
     y = run(kernel, x)
     with mpmath.workdps(60):
@@ -50,7 +50,7 @@ def test_right_to_two_units_in_the_last_place(kernel: LlvmKernel, dtype: type, l
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_right_beyond_and_not_a_number_where_there_is_none(kernel: LlvmKernel, dtype: type) -> None:
+def test_right_beyond_and_not_a_number_where_there_is_none(kernel: Compiled, dtype: type) -> None:
     x = np.array([1e12, 0.5, 1e16, 1e18, -1e30, np.inf, -np.inf, np.nan, 2.5] * 5, dtype)
     y = run(kernel, x).reshape(5, 9, 2)
     with mpmath.workdps(60):
@@ -61,7 +61,7 @@ def test_right_beyond_and_not_a_number_where_there_is_none(kernel: LlvmKernel, d
     np.testing.assert_array_equal(run(kernel, x[1:2])[0], y[0, 1])  # whatever the neighbours are
 
 
-def test_signs_of_zero_and_symmetry(kernel: LlvmKernel) -> None:
+def test_signs_of_zero_and_symmetry(kernel: Compiled) -> None:
     x = np.random.default_rng(1).normal(size=100) * 50
     y, z = run(kernel, x), run(kernel, -x)
     np.testing.assert_array_equal(y[:, 0], -z[:, 0])

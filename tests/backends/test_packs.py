@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 import bough
 from bough.backends import Limbs, Place
-from bough.backends.llvm import LlvmKernel, compile_program, packs
+from bough.backends.llvm import packs
+from bough.kernel.functions import mechanism, program
 from bough.kernel.limbs import limbs
-from bough.kernel.run import mechanism, program
 from bough.kernel.specs import Options
 from bough.program import Apply, Program, fuse, simplify, trace
 from bough.scalar import select, sin, sqrt
+from compiled import Compiled
 
 LIMBS, EACH, TRUNK = 5, 3, 4  # limbs, entries of each, entries of the trunk
 ALGORITHMS = {"rnea": ("q", "v", "a"), "aba": ("q", "v", "tau"), "crba": ("q",)}
@@ -42,7 +43,7 @@ def legged(legs: int, mirrored: bool = True) -> bough.Model:
 
 def outputs_of(compiled: Program, hints: Limbs | None, x: dict[str, Any], dtype: type) -> dict[str, Any]:
     """Results state by state."""
-    kernel = LlvmKernel(lambda real: compile_program(compiled, real, None, hints))
+    kernel = Compiled(compiled, hints)
     states = len(next(iter(x.values())))
     y = {b.name: np.zeros((states, b.size), dtype) for b in compiled.of_role("output")}
     for k in range(states):

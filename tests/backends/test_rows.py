@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from bough.backends import ReferenceKernel
-from bough.backends.llvm import LlvmKernel, Real, compile_program
+from bough.backends.llvm import Real
 from bough.backends.llvm.rows import rows_read
 from bough.program import Program, simplify, trace
 from bough.scalar import Table, array, gather_index, loop, switch
+from compiled import Compiled
 
 STARTS, WIDTHS = (0, 7, 12, 15, 22), (7, 5, 3, 7, 5)
 SIZE = 27
@@ -56,7 +57,7 @@ def test_what_is_read_in_rows() -> None:
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_the_same_bits_in_any_batch(dtype: Any, rng: np.random.Generator) -> None:
     program = made()
-    kernel, reference = LlvmKernel(lambda real: compile_program(program, real)), ReferenceKernel(program)
+    kernel, reference = Compiled(program), ReferenceKernel(program)
     x, y = rng.normal(size=(40, SIZE)).astype(dtype), rng.normal(size=(40, 5)).astype(dtype)
     one = np.concatenate([run(kernel, x[k : k + 1], y[k : k + 1]) for k in range(40)])
     np.testing.assert_allclose(one, run(reference, x, y), rtol=0, atol=32 * np.finfo(dtype).eps)  # sums are fused
@@ -72,7 +73,7 @@ def test_the_same_bits_in_any_batch(dtype: Any, rng: np.random.Generator) -> Non
 @pytest.mark.parametrize("batch", [3, 8, 21])
 def test_nothing_behind_an_array_is_read(batch: int, rng: np.random.Generator) -> None:
     """The array ends where memory that must not be read begins."""
-    kernel = LlvmKernel(lambda real: compile_program(made(), real))
+    kernel = Compiled(made())
     page = mmap.PAGESIZE
     pages = -(-batch * SIZE * 8 // page)
     memory = mmap.mmap(-1, (pages + 1) * page)

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 import bough
-from bough.kernel import compile
 
 
-@pytest.fixture
-def compiled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(compile, "_chosen", "llvm")
+@pytest.fixture(autouse=True)
+def threads() -> Iterator[None]:
     yield
     bough.set_num_threads(None)
 

@@ -6,7 +6,7 @@ import pytest
 
 import bough
 from bough.kernel.counting import count_parts
-from bough.kernel.run import mechanism
+from bough.kernel.functions import mechanism
 from bough.kernel.specs import SPECS
 from bough.scalar import Count, Counted, Tally
 

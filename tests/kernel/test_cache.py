@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import bough
-from bough.kernel import cache, compile, run
+from bough.kernel import cache, compile
+from bough.kernel import functions as run
 from bough.program import Program
 
 

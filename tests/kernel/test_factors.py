@@ -14,7 +14,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from bough.errors import FiniteError, PatternError, ShapeError, SingularError, TreeError
 from bough.kernel import treematrix
-from bough.kernel.factors import Factor, factor_packed, ltdl, ltl, udut
+from bough.kernel.factors import Factor, ltdl, ltl, udut
 from bough.kernel.treematrix import TreeMatrix
 from bough.tree import Tree, named
 from tree_strategies import trees
@@ -333,13 +333,6 @@ def test_packed_matrices(factorize: Factorize) -> None:
         factorize(H)
 
 
-@pytest.mark.parametrize("kind", ["ltl", "ltdl", "udut"])
-def test_rows_by_name(kind: Any) -> None:
-    values = TreeMatrix.from_dense(np.diag([1.0, 0.0, 2.0]), (0, 1, 2)).values
-    with pytest.raises(SingularError, match=r"^row 2 \(joint 'elbow'\): the pivot is 0\.0"):
-        factor_packed(kind, values, Tree((0, 1, 2)), ["joint 'hip'", "joint 'elbow'", "joint 'wrist'"])
-
-
 def test_which_factor_has_what() -> None:
     factors = {f.__name__: f(np.eye(2), (0, 1)) for f in (ltl, ltdl, udut)}
     parts = {name: "".join(part for part in "LDU" if hasattr(f, part)) for name, f in factors.items()}
@@ -425,5 +418,5 @@ def test_sound_matrices_of_any_scale_are_accepted(factorize: Factorize) -> None:
     H = np.diag([1e-200, 1.0, 1e200])
     factor = factorize(H, (0, 1, 2))
     close(factor.solve(np.diagonal(H)), np.ones(3))
-    with pytest.raises(FiniteError, match=r"solve\(b\)\[0\] is inf"):
+    with pytest.raises(FiniteError, match=r"solve .*the result is not finite"):
         factor.solve([1e200, 0.0, 0.0])

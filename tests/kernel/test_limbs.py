@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import bough
+from bough.kernel.functions import mechanism
 from bough.kernel.limbs import limbs
-from bough.kernel.run import mechanism
 
 
 def built(*joints: tuple[str, bough.Joint, str]) -> bough.Model:

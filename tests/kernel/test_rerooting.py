@@ -11,8 +11,8 @@ import pytest
 
 import bough
 from bough.kernel.choice import method_costs
+from bough.kernel.functions import mechanism
 from bough.kernel.rerooting import cheapest_root
-from bough.kernel.run import mechanism
 from bough.tree import named
 from closeness import assert_close
 from robot_data import ROBOTS

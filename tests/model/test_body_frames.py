@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bough
-from bough.kernel.run import program
+from bough.kernel.functions import program
 from bough.kernel.specs import Options
 from bough.program import evaluate
 from closeness import assert_close

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bough
-from bough.kernel.run import mechanism
+from bough.kernel.functions import mechanism
 from bough.model import equivalent
 from bough.model import mechanism as inside
 from bough.scalar import leaves

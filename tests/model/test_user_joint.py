@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 import bough
 from bough.algorithms.touching import Touching
 from bough.backends import ReferenceKernel
-from bough.kernel.run import input_sizes, mechanism, options, program
+from bough.kernel.functions import mechanism, model_function, options, program
 from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, SPECS, Options
 from bough.scalar import cos, sin
 from bough.spatial import ZERO, Motion, Transform, Vector, about_y, about_z
@@ -251,7 +251,7 @@ def test_every_algorithm_rolled_and_unrolled(model: bough.Model, name: str, rng:
     chosen = options(model, "tip" if name in NEED_FRAMES else None, "LOCAL")
     if name in NEED_CONTACTS:
         chosen = Options(touching=Touching(bough.Contacts([("tip", None)]).bodies(model), limits=True))
-    sizes, states = input_sizes(model, SPECS[name].inputs, chosen), 3
+    sizes, states = {a.name: a.size for a in model_function(model, name, chosen).inputs}, 3
     given: dict[str, Any] = {key: rng.normal(size=(states, size)) for key, size in sizes.items()}
     for key in given:
         if key in ("q", "q0", "q1"):

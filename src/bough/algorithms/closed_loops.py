@@ -70,12 +70,11 @@ class Metric:
 
 
 def constrained_dynamics(
-    m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None, rate: float, loop_tau: Array | None = None
-) -> tuple[Array, Array, Array]:
-    """Accelerations, pivots, multipliers.
+    m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None, rate: Scalar, loop_tau: Array | None = None
+) -> tuple[Array, Array, Bool]:
+    """Accelerations, pivots of M, and whether the answer is in doubt.
 
-    Behind the pivots of M stands one more number: negative where the answer is in doubt, and else no verdict. `rate` is
-    that of the stabilisation: errors obey ë + 2 rate ė + rate² e = 0.
+    `rate` is that of the stabilisation: errors obey ë + 2 rate ė + rate² e = 0.
     """
     tree = m.coupling.dof_tree
     n, terms = tree.n, constraint_terms(m, q, v)
@@ -90,13 +89,13 @@ def constrained_dynamics(
     have = filled(rows, lambda r: inner(Part(metric.Z, r * n), w, n))
     small = _solved(metric.A, aims, have, row_groups(m))
     qdd = _moved(m, metric, small.multipliers, w)
-    return qdd, _pivots(metric, n, small.doubtful), small.multipliers
+    return qdd, metric.D, either(metric.light, small.doubtful)
 
 
-def onto_constraints(m: Mechanism, q: Array, v: Array) -> tuple[Array, Array, Array]:
-    """The state after one Newton step of q towards the constraints, and with v as they allow there; and pivots.
+def onto_constraints(m: Mechanism, q: Array, v: Array) -> tuple[Array, Array, Array, Bool]:
+    """The state after one Newton step of q towards the constraints, and with v as they allow there.
 
-    Both steps are the shortest in the metric of the mass matrix. Pivots are as in `constrained_dynamics`.
+    Both steps are the shortest in the metric of the mass matrix. Pivots and doubt are as in `constrained_dynamics`.
     """
     n, groups = m.model.nv, row_groups(m)
     terms = constraint_terms(m, q, None)
@@ -107,8 +106,8 @@ def onto_constraints(m: Mechanism, q: Array, v: Array) -> tuple[Array, Array, Ar
     there = _metric(m, q, terms)
     second = _solved(there.A, [-r for r in terms.rates], none, groups)
     change = _moved(m, there, second.multipliers)
-    doubtful = either(there.light, either(first.doubtful, second.doubtful))
-    return q, filled(n, lambda k: v[k] + change[k]), _pivots(metric, n, doubtful)
+    doubtful = either(either(metric.light, there.light), either(first.doubtful, second.doubtful))
+    return q, filled(n, lambda k: v[k] + change[k]), metric.D, doubtful
 
 
 def _metric(m: Mechanism, q: Array, terms: Terms) -> Metric:
@@ -134,16 +133,7 @@ def _moved(m: Mechanism, metric: Metric, multipliers: Array, w: Array = ZEROS) -
     return solve_L(tree, metric.factor, filled(tree.n, forced), unit=True)
 
 
-def _pivots(metric: Metric, n: int, doubtful: Bool) -> Array:
-    """The pivots of M, and behind them a negative number where the answer is in doubt."""
-    D, pivots = metric.D, array(n + 1)
-    fill(pivots, n, lambda k: D[k])
-    first: Scalar = D[0] if n else 1.0
-    pivots[n] = select(either(metric.light, doubtful), -1.0, first)
-    return pivots
-
-
-def wanted(terms: Terms, row: int, rate: float) -> Scalar:
+def wanted(terms: Terms, row: int, rate: Scalar) -> Scalar:
     """The right-hand side c of L q̈ = c, with the terms that bring errors back to zero."""
     return -(terms.bias[row] + terms.rates[row] * (2.0 * rate) + terms.errors[row] * (rate * rate))
 

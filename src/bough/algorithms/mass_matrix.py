@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from bough.algorithms.crba import crba
 from bough.algorithms.rnea import ZEROS, rnea
-from bough.factor import diagonal, ltdl, solve
+from bough.factor import diagonal, inverse, ltdl
 from bough.model import Mechanism
 from bough.scalar import Array, Index, array, loop
 from bough.spatial import ZERO
@@ -20,10 +20,10 @@ def mass_matrix_by_rnea(m: Mechanism, q: Array) -> Array:
 
 
 def mass_matrix_inverse(m: Mechanism, q: Array) -> tuple[Array, Array]:
-    """M⁻¹, dense (nv x nv), from M = LᵀDL and one solution per column; and the pivots D."""
+    """M⁻¹, dense (nv x nv), from M = LᵀDL; and the pivots D."""
     tree = m.coupling.dof_tree
     factor = ltdl(tree, crba(m, q))
-    return _by_columns(tree.n, lambda unit: solve(tree, factor, unit, unit=True)), diagonal(tree, factor)
+    return inverse(tree, factor, unit=True), diagonal(tree, factor)
 
 
 def _by_columns(n: int, column: Callable[[Array], Array]) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from bough.algorithms.blocks import SmallFactor
 from bough.algorithms.crba import crba
@@ -10,9 +11,12 @@ from bough.algorithms.jacobian import jacobian
 from bough.algorithms.kinematics import Reference
 from bough.factor import diagonal, ltdl, solve_Lt
 from bough.model import Frame, Mechanism
-from bough.scalar import Array, Part, Scalar, array, fill, loop
+from bough.scalar import Array, Bool, Part, Scalar, array, either, loop, maximum
 
 __all__ = ["operational_space_inertia", "operational_space_inverse"]
+
+DEPENDENT = 1e-10
+"""A pivot of J M⁻¹ Jᵀ this much smaller than the largest one counts as zero."""
 
 
 def operational_space_inverse(
@@ -20,17 +24,19 @@ def operational_space_inverse(
 ) -> tuple[Array, Array]:
     """J M⁻¹ Jᵀ, dense (6k x 6k), and the pivots of M. It exists whether or not the frames can move in all ways."""
     lower, pivots = _lower(m, q, frames, reference)
-    return _symmetric(lower), _filled(pivots, m.coupling.dof_tree.n, ())
+    return _symmetric(lower), pivots
 
 
 def operational_space_inertia(
     m: Mechanism, q: Array, frames: Sequence[Frame], reference: Reference
-) -> tuple[Array, Array]:
-    """Λ, dense (6k x 6k), with the pivots of M and of J M⁻¹ Jᵀ behind each other."""
+) -> tuple[Array, Array, Bool]:
+    """Λ, dense (6k x 6k), the pivots of M, and whether some of J M⁻¹ Jᵀ vanishes."""
     lower, pivots = _lower(m, q, frames, reference)
     small, rows = SmallFactor(lower), len(lower)
     columns = [small.solve([1.0 if k == i else 0.0 for k in range(rows)]) for i in range(rows)]
-    return _symmetric(columns), _filled(pivots, m.coupling.dof_tree.n, small.pivots)
+    largest = reduce(maximum, small.pivots)
+    dependent = reduce(either, [pivot <= largest * DEPENDENT for pivot in small.pivots])
+    return _symmetric(columns), pivots, dependent
 
 
 def _lower(m: Mechanism, q: Array, frames: Sequence[Frame], reference: Reference) -> tuple[list[list[Scalar]], Array]:
@@ -51,14 +57,6 @@ def _symmetric(lower: Sequence[Sequence[Scalar]]) -> Array:
         for j in range(i + 1):
             for place in {i * n + j, j * n + i}:
                 result[place] = lower[i][j]
-    return result
-
-
-def _filled(first: Array, n: int, then: Sequence[Scalar]) -> Array:
-    """N numbers, and some more behind them."""
-    result = fill(array(n + len(then)), n, lambda k: first[k])
-    for k, value in enumerate(then):
-        result[n + k] = value
     return result
 
 

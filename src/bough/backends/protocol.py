@@ -1,37 +1,51 @@
-"""What every back-end offers."""
+"""What back-ends are told: the arrays of a function, and hints."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.errors import ProgramError
 
-__all__ = ["FloatArray", "Kernel", "Limbs", "Place", "Plain", "require_size"]
+__all__ = ["Argument", "FloatArray", "Limbs", "Place", "Signature", "require_size"]
 
 FloatArray = NDArray[np.floating[Any]]
 
 
-class Kernel(Protocol):
-    """Something that runs one program on arrays of shape (batch, size)."""
+@dataclass(frozen=True)
+class Argument:
+    """An array that a function takes or gives: its shape for one state, its meaning, and what is asked of it."""
 
-    def __call__(self, inputs: Mapping[str, FloatArray], outputs: Mapping[str, FloatArray], /) -> None:
-        """Read the inputs and fill the outputs."""
+    name: str
+    shape: tuple[int, ...]
+    meaning: str = ""
+    finite: bool = True  # whether NaN and infinity are refused; if not, it is sound or shows in the results
+    quaternions: tuple[int, ...] = ()  # where quaternions of unit length begin
+    optional: bool = False
+
+    @property
+    def size(self) -> int:
+        """How many numbers it has for one state."""
+        return math.prod(self.shape)
 
 
 @dataclass(frozen=True)
-class Plain:
-    """What calls straight from Python must meet, and how their results are judged."""
+class Signature:
+    """What a program takes and gives; inputs that are not `given` are left out, and None is passed for them."""
 
-    shapes: tuple[tuple[int, ...], ...]  # of the inputs and of the first output, for one state
-    sound: int = 0  # so many inputs, the first ones, are not looked at: they are finite, or the results tell
-    quaternions: tuple[int, ...] = ()  # where unit quaternions begin in the first input
-    pivots: bool = False  # whether the last output holds pivots, each larger than `smallest` times the largest
-    smallest: float = 0.0
+    inputs: tuple[Argument, ...]
+    outputs: tuple[Argument, ...]
+    given: frozenset[str]
+
+    @property
+    def present(self) -> tuple[Argument, ...]:
+        """The inputs that are given."""
+        return tuple(a for a in self.inputs if a.name in self.given)
 
 
 def require_size(name: str, a: FloatArray, size: int) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,11 +121,6 @@ class Conditions:
     def normal(self) -> NDArray[np.intp]:
         """`normals` as an array."""
         return np.array(self.normals, np.intp)
-
-    @cached_property
-    def calls(self) -> dict[Hashable, Any]:
-        """Room for ready functions of one state; the kernels keep and use them, nobody else."""
-        return {}
 
     def __reduce__(self) -> tuple[type[Conditions], tuple[object, ...]]:
         return Conditions, (self.kinds, self.normals)

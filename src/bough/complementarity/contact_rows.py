@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,11 +96,6 @@ class ContactRows:
         n = len(self.solved)
         sizes = {"motion": self.nv, "forces": self.count, "worst": 1, "failing": n, "raw": n}
         return _one_behind_the_other(sizes)
-
-    @cached_property
-    def calls(self) -> dict[Hashable, Any]:
-        """Room for ready functions; the kernels keep and use them, nobody else."""
-        return {}
 
     def part(self, whole: Array, name: str) -> Part:
         """A part of a problem."""

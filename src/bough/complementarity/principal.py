@@ -52,7 +52,7 @@ GUESSES, GUESSES_OF_CONES, SWEEPS, ROUNDS = 4, 12, 6, 7
 """So many guesses are made in a row after some sweeps, twice as many sweeps in each round as in the one before."""
 
 SOLVED, LARGE, UNSOLVED = 1.0, -1.0, -2.0
-"""Verdicts on a state."""
+"""What is said of a state: it is solved; it is, but smaller forces may do; it is not."""
 
 LOW, HIGH, FREE, TURNING, UNBOUNDED = 0.0, 1.0, 2.0, 3.0, 4.0
 """Where a force is: at its lower bound, at its upper one, between, at the bound of a cone; or there are none."""
@@ -61,13 +61,13 @@ LOW, HIGH, FREE, TURNING, UNBOUNDED = 0.0, 1.0, 2.0, 3.0, 4.0
 def principal(
     conditions: Conditions, A: Array, b: Array, mu: Array, slip: Array | None = None, bounds: Array | None = None
 ) -> dict[str, Array]:
-    """Forces, their a, by how much rows fail and how many times a row changed sides, one after the other; a verdict.
+    """Forces, their a, by how much rows fail and how many times a row changed sides, one after the other; a status.
 
-    The verdict is SOLVED, or a negative number for what is left to others: LARGE for a state that is solved but has
+    The status is SOLVED, or a negative number for what is left to others: LARGE for a state that is solved but has
     equalities that depend on other rows, so that smaller forces may do; UNSOLVED.
     """
     demands, n = Demands(conditions, A, b, mu, slip, bounds), conditions.n
-    whole, verdict, sides, weights = array(3 * n + 1), array(2), array(n), array(n)
+    whole, status, sides, weights = array(3 * n + 1), array(1), array(n), array(n)
     f, a, failing = (Part(whole, k * n) for k in range(3))
     fill(a, n, lambda i: b[i])
     fill(weights, n, lambda i: 1.0 / sqrt(demands.size(i)))
@@ -93,9 +93,8 @@ def principal(
     start = (unmet(), ZERO, ZERO)
     failures, dependent, pivots = loop(schedule.size, turn, start, until=lambda carry: carry[0] <= 0.0)
     whole[3 * n] = pivots
-    verdict[0] = SOLVED  # beside which one that is negative stands out
-    verdict[1] = select(failures > 0.0, UNSOLVED, select(dependent > 0.0, LARGE, SOLVED))
-    return {"whole": whole, "verdict": verdict}
+    status[0] = select(failures > 0.0, UNSOLVED, select(dependent > 0.0, LARGE, SOLVED))
+    return {"whole": whole, "status": status}
 
 
 class _Guess:

@@ -44,17 +44,17 @@ UNMET = 100.0
 """Rows that Gauss-Seidel leaves off by more than this many times its tolerance are not met."""
 
 WIDER = -3.0
-"""The verdict on a state in which conditions are broken or active that the problem had no force for."""
+"""The status of a state in which conditions are broken or active that the problem had no force for."""
 
 ZERO: Scalar = 0.0
 
 
 def settled_by_pivoting(rows: ContactRows, whole: Array, mu: Array) -> dict[str, Array]:
-    """The result of a problem; and a verdict, negative if it is not solved or not wide enough."""
+    """The result of a problem; and a status, negative if it is not solved or not wide enough."""
     matrix, b, friction = _prepared(rows, whole, mu)
     found = principal(rows.conditions, matrix, b, friction)
     n = len(rows.solved)
-    return _concluded(rows, whole, mu, found["whole"], Part(found["whole"], 2 * n), found["verdict"][1])
+    return _concluded(rows, whole, mu, found["whole"], Part(found["whole"], 2 * n), found["status"][0])
 
 
 def settled_by_sweeps(rows: ContactRows, whole: Array, mu: Array, start: Array, stop: Array) -> dict[str, Array]:
@@ -77,8 +77,8 @@ def settled_by_sweeps(rows: ContactRows, whole: Array, mu: Array, start: Array, 
     fill(f, n, lambda i: select(worse, 0.0, f[i]))
     fill(failing, n, lambda i: select(worse, failing_so[i], failing[i]))
     concluded = _concluded(rows, whole, mu, f, failing, SOLVED)
-    said = concluded["verdict"]
-    said[1] = select(both(unmet, said[1] > 0.0), UNSOLVED, said[1])
+    status = concluded["status"]
+    status[0] = select(both(unmet, status[0] > 0.0), UNSOLVED, status[0])
     return concluded
 
 
@@ -202,9 +202,9 @@ def _follow(rows: ContactRows, whole: Array, mu: Array) -> Array:
 
 
 def _concluded(
-    rows: ContactRows, whole: Array, mu: Array, f: Array, failing: Array, verdict: Scalar
+    rows: ContactRows, whole: Array, mu: Array, f: Array, failing: Array, status: Scalar
 ) -> dict[str, Array]:
-    """All parts of a result, one behind the other, and the verdict."""
+    """All parts of a result, one behind the other, and the status."""
     n, solved, follow = len(rows.solved), _table("solved", rows.solved), _follow(rows, whole, mu)
     result = array(rows.results["raw"].stop)
     motion, forces, worst, failures, raw = (Part(result, part.start) for part in rows.results.values())
@@ -235,16 +235,15 @@ def _concluded(
         return loop(n, add, begin)
 
     fill(motion, rows.nv, moved)
-    return {"result": result, "verdict": _judged(rows, whole, forces, verdict)}
+    return {"result": result, "status": _whole_status(rows, whole, forces, status)}
 
 
-def _judged(rows: ContactRows, whole: Array, forces: Array, verdict: Scalar) -> Array:
-    """The verdict, unless some condition without a force is active or broken."""
-    said, broken = array(2), _broken(rows, whole, forces) > 0.0
-    said[0] = SOLVED  # beside which one that is negative stands out
-    said[1] = select(verdict < 0.0, verdict, select(broken, WIDER, SOLVED))
+def _whole_status(rows: ContactRows, whole: Array, forces: Array, status: Scalar) -> Array:
+    """The status, unless some condition without a force is active or broken."""
+    said, broken = array(1), _broken(rows, whole, forces) > 0.0
+    said[0] = select(status < 0.0, status, select(broken, WIDER, SOLVED))
     if rows.watched is not None:
-        said[1] = select(_watched(rows, whole) > 0.0, WIDER, said[1])
+        said[0] = select(_watched(rows, whole) > 0.0, WIDER, said[0])
     return said
 
 

@@ -19,7 +19,7 @@ from bough.cost.scaling import scaling
 from bough.cost.solvers import SOLVERS, SPARSE, Way
 from bough.cost.timing import interleaved
 from bough.errors import BoughError
-from bough.kernel.border import FloatArray
+from bough.kernel.arguments import FloatArray
 from bough.kernel.contact.complementarity import pivoting
 from bough.kernel.maximal.anticipation import anticipate
 from bough.kernel.maximal.multipliers import ldlt, multipliers

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bough.errors import BoughError
-from bough.kernel.border import FloatArray
+from bough.kernel.arguments import FloatArray
 from bough.lagrange import Auxiliary, System
 from bough.tree import Tree
 

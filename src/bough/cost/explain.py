@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from bough.cost.report import Report, Table
 from bough.kernel.choice import ALGORITHMS, Method, MethodCost, cheaper_method, method_costs
+from bough.kernel.functions import program, require_model
 from bough.kernel.loops.constrained import multipliers_pay
-from bough.kernel.run import program, require_model
 from bough.kernel.specs import NEED_FRAMES, OPTIONAL, Options, spec
 from bough.model import Model
 from bough.program import Program

@@ -12,8 +12,8 @@ from bough.cost.report import Lines, Report, Table
 from bough.errors import ModelError, SingularError
 from bough.kernel.choice import ALGORITHMS, cheaper_method, method_costs
 from bough.kernel.counting import count
+from bough.kernel.functions import require_model
 from bough.kernel.rerooting import rerooting
-from bough.kernel.run import require_model
 from bough.model import Model
 from bough.scalar import Count
 from bough.tree.costs import Cost, dense_ratio, operation_cost

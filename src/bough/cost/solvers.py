@@ -16,7 +16,7 @@ import numpy as np
 from bough.complementarity import Conditions
 from bough.cost.experiments import Experiment, kkt
 from bough.errors import BoughError
-from bough.kernel.border import FloatArray
+from bough.kernel.arguments import FloatArray
 from bough.kernel.contact.complementarity import pivoting
 
 __all__ = ["SOLVERS", "SPARSE", "Way", "cholmod", "dense", "qdldl", "superlu"]

@@ -1,5 +1,6 @@
 """Factorisations of symmetric positive-definite matrices with a tree's sparsity, over scalars, on packed path rows."""
 
+from bough.factor.inverse import inverse
 from bough.factor.ltdl import ltdl
 from bough.factor.ltl import ltl
 from bough.factor.products import diagonal, margins, mul, mul_H, mul_L, mul_Lt, solve, solve_L, solve_Lt
@@ -9,6 +10,7 @@ from bough.factor.udut import udut
 __all__ = [
     "dense",
     "diagonal",
+    "inverse",
     "ltdl",
     "ltl",
     "margins",

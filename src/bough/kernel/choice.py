@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 from bough.kernel import cache
 from bough.kernel.compile import LONGEST, ROLL_ABOVE
 from bough.kernel.counting import count
-from bough.kernel.run import mechanism
+from bough.kernel.functions import mechanism
 from bough.model import Model
 from bough.scalar import Count
 

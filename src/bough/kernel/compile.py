@@ -1,22 +1,30 @@
-"""From an algorithm and a structure to a kernel: decides rolled or unrolled and the back-end, traces, remembers."""
+"""From a rule to code that runs: decides rolled or unrolled and the back-end, traces, and looks in the cache first."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
-from contextlib import suppress
-from typing import Any, Literal, Protocol
-from weakref import WeakValueDictionary
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-from bough.backends import Kernel, Limbs, Plain, ReferenceKernel
+import numpy as np
+
+from bough.backends import Limbs, ReferenceKernel, Signature
 from bough.errors import ProgramError, UnknownNameError
 from bough.kernel import cache
+from bough.kernel.arguments import FloatArray
 from bough.program import Program, TooLong, simplify, trace
 
-__all__ = ["NO_CALLS", "ROLL_ABOVE", "build", "get_backend", "kernel", "remember", "remember_call", "set_backend"]
+if TYPE_CHECKING:
+    from bough.backends.llvm import Artifact, Real
+
+__all__ = [
+    "LONGEST", "ROLL_ABOVE", "Backend", "Runner", "Source", "build", "get_backend", "new_runner", "set_backend",
+    "when_backend_changes",
+]  # fmt: skip
 
 ROLL_ABOVE = 64
 """Structures with more degrees of freedom than this get rolled programs."""
@@ -24,32 +32,25 @@ ROLL_ABOVE = 64
 LONGEST = 40_000
 """So do algorithms whose straight-line program would have more values than this: compiling it would take seconds."""
 
-REMEMBERED = 256  # kernels kept in memory; the least recently used is forgotten
+PATIENCE = 0.5
+"""Seconds after which a person at a terminal is told that something is being compiled."""
 
 Backend = Literal["llvm", "reference"]
 BACKENDS: tuple[Backend, ...] = ("llvm", "reference")
 
-
-class Structure(Protocol):
-    """What kernels are made for, a model, a system or conditions, with room for functions of one state."""
-
-    @property
-    def calls(self) -> dict[Hashable, Any]:
-        """Ready functions of one state."""
-
-
-NO_CALLS: dict[Hashable, Any] = {}
-"""The calls of what is no such structure."""
-
-_kernels: OrderedDict[Hashable, Kernel] = OrderedDict()
-# by identity: structures that are equal have calls of their own
-_with_calls: WeakValueDictionary[int, Structure] = WeakValueDictionary()
-_lock = threading.Lock()
 _chosen: Backend | None = None
+_observers: list[Callable[[], None]] = []
+
+# One compilation at a time, and none while the process forks: the child could wait for a thread it does not have.
+_compiling = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_compiling.acquire, after_in_parent=_compiling.release, after_in_child=_compiling.release
+    )
 
 
 def get_backend() -> Backend:
-    """The back-end that runs kernels: "llvm" unless told otherwise.
+    """The back-end that runs functions: "llvm" unless told otherwise.
 
     What `set_backend` was told, else the environment variable BOUGH_BACKEND.
     """
@@ -62,8 +63,13 @@ def set_backend(name: Backend | None) -> None:
     """Choose the back-end: "llvm" (machine code), "reference" (NumPy, slow and obvious), or None for the default."""
     global _chosen
     _chosen = None if name is None else _backend(name)
-    for structure in list(_with_calls.values()):
-        structure.calls.clear()
+    for observer in _observers:
+        observer()
+
+
+def when_backend_changes(observer: Callable[[], None]) -> None:
+    """Have a function called after another back-end was chosen."""
+    _observers.append(observer)
 
 
 def _backend(name: str) -> Backend:
@@ -75,110 +81,148 @@ def _backend(name: str) -> Backend:
 
 def build(
     name: str,
-    function: Callable[..., Mapping[str, Any]],
+    rule: Callable[..., Mapping[str, Any]],
     inputs: Mapping[str, int],
     size: int,
     rolled: bool | None = None,
+    judge: Callable[..., Mapping[str, Any]] | None = None,
 ) -> Program:
-    """The program of an algorithm on a structure with `size` degrees of freedom; `rolled` overrides the choice."""
+    """The program of a rule on a structure with `size` degrees of freedom; `rolled` overrides the choice."""
     if rolled is not None or size > ROLL_ABOVE:
-        return simplify(trace(name, function, inputs, rolled=rolled is not False))
+        return simplify(trace(name, rule, inputs, rolled=rolled is not False, judge=judge))
     try:
-        return simplify(trace(name, function, inputs, longest=LONGEST))
+        return simplify(trace(name, rule, inputs, longest=LONGEST, judge=judge))
     except TooLong:
-        return simplify(trace(name, function, inputs, rolled=True))
+        return simplify(trace(name, rule, inputs, rolled=True, judge=judge))
 
 
-def kernel(
-    key: Hashable,
-    name: str,
-    function: Callable[..., Mapping[str, Any]],
-    inputs: Mapping[str, int],
-    size: int,
-    digest: Callable[[], str | None] = lambda: None,
-    plain: Plain | None = None,
-    limbs: Callable[[], Limbs] = dict,
-    rolled: bool | None = None,
-) -> Kernel:
-    """The kernel of an algorithm, made on first use.
+class Source(NamedTuple):
+    """What code is made from: nothing of it is asked for where the cache has the code."""
 
-    Parameters
-    ----------
-    key
-        Everything that determines the program, for this process.
-    name, function, inputs, size, rolled
-        As in `build`.
-    digest
-        Gives the same as text, for other processes too; None if that cannot be said, and nothing is stored on disk.
-    plain
-        What calls for one state straight from Python must meet, if there are to be any.
-    limbs
-        Gives a hint which entries of the inputs belong to limbs that are built alike; determined by the key.
-    """
-    backend = get_backend()
-    key = (backend, key)
-    with _lock:
-        if key in _kernels:
-            _kernels.move_to_end(key)
-            return _kernels[key]
-    made = _made(backend, lambda: build(name, function, inputs, size, rolled), digest, plain, limbs)
-    with _lock:
-        made = _kernels.setdefault(key, made)
-        while len(_kernels) > REMEMBERED:
-            _kernels.popitem(last=False)
-    return made
+    name: str
+    signature: Signature
+    digest: Callable[[], str | None]  # determines the program, for other processes too; None: nothing is stored
+    program: Callable[[], Program]
+    checker: Callable[[], Program]  # judges the inputs alone
+    limbs: Callable[[], Limbs]  # a hint which entries of inputs belong to limbs that are built alike
 
 
-def _made(
-    backend: Backend,
-    program: Callable[[], Program],
-    digest: Callable[[], str | None],
-    plain: Plain | None,
-    limbs: Callable[[], Limbs],
-) -> Kernel:
-    if backend == "reference":
-        return ReferenceKernel(program())
-    from bough.backends.llvm import Artifact, LlvmKernel, Real, compile_program
+class Runner(Protocol):
+    """A function as a back-end runs it."""
 
-    traced: list[Program] = []
+    entry: Callable[..., Any]
+    """Takes all inputs, `out` and `check`. Returns the results, or what `careful` returns, given the same, results and
+    verdicts (None if nothing was computed)."""
 
-    def artifact(real: Real) -> Artifact:
-        said = digest()
-        file = None if said is None else _file_key(said, real, plain)
-        stored = None if file is None else cache.load(file)
-        if stored is not None:
+    strict: Callable[..., Any]
+    """The same with another function in place of `careful`."""
+
+    def prepare(self, dtype: np.dtype[Any], states: int, check_first: bool) -> None:
+        """Have the code for so many states; with `check_first`, also that which judges inputs by themselves."""
+
+    def launch(self, inputs: Mapping[str, FloatArray], outputs: Mapping[str, FloatArray]) -> None:
+        """Fill outputs (states, size), the verdict among them, from inputs (states, size)."""
+
+
+def new_runner(source: Source, careful: Callable[..., Any], otherwise: Callable[..., Any]) -> Runner:
+    """What runs a function on the back-end of the moment."""
+    return (_Reference if get_backend() == "reference" else _Llvm)(source, careful, otherwise)
+
+
+class _Reference:
+    """On NumPy, always the longer way."""
+
+    def __init__(self, source: Source, careful: Callable[..., Any], otherwise: Callable[..., Any]) -> None:
+        self.entry: Callable[..., Any] = lambda *given: careful(*given, None, None)
+        self.strict: Callable[..., Any] = lambda *given: otherwise(*given, None, None)
+        self._source = source
+        self._kernel: ReferenceKernel | None = None
+
+    def prepare(self, dtype: np.dtype[Any], states: int, check_first: bool) -> None:
+        if self._kernel is None:
+            self._kernel = ReferenceKernel(self._source.program())
+
+    def launch(self, inputs: Mapping[str, FloatArray], outputs: Mapping[str, FloatArray]) -> None:
+        assert self._kernel is not None
+        self._kernel(inputs, outputs)
+
+
+class _Llvm:
+    """As machine code."""
+
+    def __init__(self, source: Source, careful: Callable[..., Any], otherwise: Callable[..., Any]) -> None:
+        from bough.backends.llvm import LlvmKernel, has_entry, launcher_code, load_launcher
+
+        self._source = source
+        self._programs: dict[bool, Program] = {}
+        if has_entry():
+            load_launcher(lambda: _stored("launcher", launcher_code))
+        self._kernel = LlvmKernel(source.signature, careful, otherwise)
+        self.entry, self.strict = self._kernel.entry, self._kernel.strict
+
+    def prepare(self, dtype: np.dtype[Any], states: int, check_first: bool) -> None:
+        from bough.backends.llvm import Real, host
+
+        element, many = ("double" if dtype == np.float64 else "float"), states > 1
+        real = Real(element, host().vector_bytes // dtype.itemsize if many else 1)
+        if (element, many) not in self._kernel.code or (check_first and (element, many) not in self._kernel.checkers):
+            with _compiling:
+                if (element, many) not in self._kernel.code:
+                    self._kernel.add(self._artifact(real, False))
+                if check_first and many and (element, many) not in self._kernel.checkers:
+                    self._kernel.add_checker(self._artifact(real, True))
+        self._kernel.have_workers(element, states)
+
+    def launch(self, inputs: Mapping[str, FloatArray], outputs: Mapping[str, FloatArray]) -> None:
+        first = next(iter(outputs.values()))
+        element = "double" if first.dtype == np.float64 else "float"
+        self._kernel.code[element, len(first) > 1](inputs, outputs)
+
+    def _artifact(self, real: Real, checker: bool) -> Artifact:
+        from bough.backends.llvm import Artifact, compile_program
+
+        def made() -> bytes:
+            if checker not in self._programs:
+                self._programs[checker] = self._source.checker() if checker else self._source.program()
+            limbs = {} if checker else self._source.limbs()
+            return compile_program(self._programs[checker], real, limbs).to_bytes()
+
+        s = self._source
+        digest, arrays = s.digest(), (*s.signature.present, *s.signature.outputs)
+        asked = repr([(a.name, a.shape, a.finite, a.quaternions) for a in arrays])
+        with _telling(s.name):
+            if digest is None:
+                return Artifact.from_bytes(made())
+            code = _stored(f"{s.name}\0{checker}\0{digest}\0{asked}\0{real!r}", made)
             with suppress(ProgramError):  # written by hand, perhaps: made anew
-                return Artifact.from_bytes(stored)
-        if not traced:
-            traced.append(program())
-        made = compile_program(traced[0], real, plain, limbs())
-        if file is not None:
-            cache.store(file, made.to_bytes())
-        return made
-
-    return LlvmKernel(artifact)
+                return Artifact.from_bytes(code)
+            return Artifact.from_bytes(made())
 
 
-def remember_call(structure: Structure, key: Hashable, ready: Kernel, shape: tuple[int, ...]) -> None:
-    """Give a structure the function that runs an algorithm for one state straight from Python, if there is one."""
-    make = getattr(ready, "fast", None)
-    made = None if make is None else make(shape)
-    if made is not None:
-        remember(structure, key, made.function)
-        remember(structure, (key, "alive"), made)  # with all that the function refers to
-
-
-def remember(structure: Structure, key: Hashable, what: object) -> None:
-    """Keep something in the calls of a structure for as long as the back-end stays the same."""
-    structure.calls[key] = what
-    _with_calls[id(structure)] = structure
-
-
-def _file_key(said: str, real: Any, plain: Plain | None) -> str:
-    """Everything that determines the object code, as one digest."""
+def _stored(said: str, make: Callable[[], bytes]) -> bytes:
+    """What the cache has for a text that determines it, else what is made, and stored from then on."""
     from bough.backends.llvm import abi_key, host
 
     machine = host()
     place = (machine.triple, machine.cpu, machine.features, machine.version, abi_key())
-    parts = (said, cache.sources_digest(), repr(real), repr(plain), *place)
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    key = hashlib.sha256("\0".join((said, cache.sources_digest(), *place)).encode()).hexdigest()
+    found = cache.load(key)
+    if found is None:
+        found = make()
+        cache.store(key, found)
+    return found
+
+
+@contextmanager
+def _telling(name: str) -> Iterator[None]:
+    """Tell a person at a terminal what they are waiting for, if they are waiting."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    timer = threading.Timer(PATIENCE, lambda: print(f"bough: compiling {name} …", file=sys.stderr))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import ShapeError
-from bough.kernel.border import FloatArray
-from bough.kernel.run import require_model, run
+from bough.kernel.arguments import FloatArray
+from bough.kernel.functions import call, require_model
 from bough.model import Mimic, Model
 
 __all__ = ["difference", "integrate", "interpolate", "neutral", "random"]
@@ -53,18 +53,21 @@ def integrate(
 
     For a time step dt pass ``v * dt``.
     """
-    return run(model, "integrate", {"q": q, "v": v}, out=out, check=check)["result"]
+    result: FloatArray = call(model, "integrate")(q, v, out, check)
+    return result
 
 
 def difference(
     model: Model, q0: ArrayLike, q1: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
     """The constant velocity that leads from q0 to q1 in one second, (..., nv): the inverse of `integrate`."""
-    return run(model, "difference", {"q0": q0, "q1": q1}, out=out, check=check)["v"]
+    result: FloatArray = call(model, "difference")(q0, q1, out, check)
+    return result
 
 
 def interpolate(
     model: Model, q0: ArrayLike, q1: ArrayLike, t: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
     """The configuration at the fraction t (...) of the way from q0 (t = 0) to q1 (t = 1), (..., nq)."""
-    return run(model, "interpolate", {"q0": q0, "q1": q1, "t": t}, out=out, check=check)["q"]
+    result: FloatArray = call(model, "interpolate")(q0, q1, t, out, check)
+    return result

@@ -10,7 +10,7 @@ from bough import factor
 from bough.algorithms.touching import Touching
 from bough.errors import ModelError, UnknownNameError
 from bough.kernel.compile import build
-from bough.kernel.run import input_sizes, mechanism, naming_the_massless, options, program
+from bough.kernel.functions import mechanism, model_function, naming_the_massless, options, program
 from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, OPTIONAL, SPECS, Options, spec
 from bough.model import Contacts, Model
 from bough.program import count as count_program
@@ -108,16 +108,18 @@ def count_parts(
     _require_model(model, algorithm)
     tally = Tally()
     chosen = _options(model, algorithm, frames, reference)
-    sizes = input_sizes(model, _inputs(algorithm, f_ext), chosen)
-    arrays = {key: [Counted(tally) for _ in range(size)] for key, size in sizes.items()}
-    row = spec(_effective(model, algorithm))
+    row, wanted = spec(_effective(model, algorithm)), _inputs(algorithm, f_ext)
+    inputs = model_function(model, row.name, chosen).inputs
+    arrays = {a.name: [Counted(tally) for _ in range(a.size)] for a in inputs if a.name in wanted}
     with naming_the_massless(model):
         row.run(mechanism(model), chosen, dict(arrays))
     return tally.parts
 
 
 def _effective(model: Model, algorithm: str) -> str:
-    """With mimic joints, `aba` solves through the factor."""
+    """What is counted: the packed mass matrix, and with mimic joints `aba` as it solves through the factor."""
+    if algorithm == "crba":
+        return "crba_packed"
     return "crba_ltdl" if algorithm == "aba" and not model.coupling.trivial else algorithm
 
 

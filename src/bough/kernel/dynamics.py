@@ -7,10 +7,12 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from bough.errors import UnknownNameError
-from bough.kernel.border import FloatArray
+from bough.kernel.arguments import FloatArray
 from bough.kernel.choice import cheaper_method
-from bough.kernel.factors import Factor, factor_packed
-from bough.kernel.run import NO_CALLS, require_model, run
+from bough.kernel.factors import Factor
+from bough.kernel.function import Function
+from bough.kernel.functions import call, model_function, require_model
+from bough.kernel.table import entry
 from bough.kernel.treematrix import TreeMatrix
 from bough.model import Model
 
@@ -23,12 +25,15 @@ __all__ = [
     "crba_packed",
     "factorize",
     "forward_dynamics",
+    "forward_function",
     "gravity_forces",
     "mass_matrix_by_rnea",
     "mass_matrix_inverse",
     "passive_forces",
     "rnea",
 ]
+
+METHODS = ("auto", "aba", "crba")
 
 
 def rnea(
@@ -65,13 +70,8 @@ def rnea(
     ndarray
         Joint forces tau (..., nv): N for translations, N m for rotations.
     """
-    fast = getattr(model, "calls", NO_CALLS).get("rnea")
-    if fast is not None and f_ext is None and out is None and check:
-        tau: FloatArray | None = fast(q, v, a)
-        if tau is not None:
-            return tau
-    arrays = {"q": q, "v": v, "a": a, "f_ext": f_ext}
-    return run(model, "rnea", arrays, out=out, check=check, call_as=None if f_ext is not None else "rnea")["tau"]
+    tau: FloatArray = call(model, "rnea")(q, v, a, f_ext, out, check)
+    return tau
 
 
 def bias_forces(
@@ -84,19 +84,22 @@ def bias_forces(
     check: bool = True,
 ) -> FloatArray:
     """The forces at zero acceleration, C in H q̈ + C = τ: Coriolis, centrifugal, gravity, external (..., nv)."""
-    return run(model, "bias_forces", {"q": q, "v": v, "f_ext": f_ext}, out=out, check=check)["tau"]
+    result: FloatArray = call(model, "bias_forces")(q, v, f_ext, out, check)
+    return result
 
 
 def gravity_forces(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
     """The joint forces that hold the mechanism still against gravity (..., nv)."""
-    return run(model, "gravity_forces", {"q": q}, out=out, check=check)["tau"]
+    result: FloatArray = call(model, "gravity_forces")(q, out, check)
+    return result
 
 
 def coriolis_forces(
     model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
     """The Coriolis and centrifugal forces, C(q, v) v (..., nv)."""
-    return run(model, "coriolis_forces", {"q": q, "v": v}, out=out, check=check)["tau"]
+    result: FloatArray = call(model, "coriolis_forces")(q, v, out, check)
+    return result
 
 
 def passive_forces(
@@ -108,14 +111,16 @@ def passive_forces(
     springs and dampers by itself: add these forces to tau. Where q of a joint is not a vector, q - rest is its
     `stretch`. Dry friction is not among them.
     """
-    return run(model, "passive_forces", {"q": q, "v": v}, out=out, check=check)["tau"]
+    result: FloatArray = call(model, "passive_forces")(q, v, out, check)
+    return result
 
 
 def coriolis_matrix(
     model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
     """The Coriolis matrix C(q, v) (..., nv, nv), for which Ṁ - 2C is skew-symmetric."""
-    return run(model, "coriolis_matrix", {"q": q, "v": v}, out=out, check=check)["C"]
+    result: FloatArray = call(model, "coriolis_matrix")(q, v, out, check)
+    return result
 
 
 def crba(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
@@ -135,12 +140,8 @@ def crba(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bo
     ndarray
         M (..., nv, nv), full and symmetric.
     """
-    fast = getattr(model, "calls", NO_CALLS).get("crba")
-    if fast is not None and out is None and check:
-        M: FloatArray | None = fast(q)
-        if M is not None:
-            return M
-    return run(model, "mass_matrix", {"q": q}, out=out, check=check, call_as="crba")["M"]
+    M: FloatArray = call(model, "crba")(q, out, check)
+    return M
 
 
 def crba_packed(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> TreeMatrix:
@@ -148,18 +149,20 @@ def crba_packed(model: Model, q: ArrayLike, *, out: FloatArray | None = None, ch
 
     With `out`, the rows are written there and the matrix returned shares them: it changes when they do.
     """
-    rows = run(model, "crba", {"q": q}, out=out, check=check)["M"]
+    rows: FloatArray = call(model, "crba_packed")(q, out, check)
     return TreeMatrix.of_fresh(rows if out is None else rows.view(), model.dof_tree)
 
 
 def mass_matrix_by_rnea(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
     """The mass matrix (..., nv, nv) column by column from inverse dynamics: slower than `crba`, independent of it."""
-    return run(model, "mass_matrix_by_rnea", {"q": q}, out=out, check=check)["M"]
+    result: FloatArray = call(model, "mass_matrix_by_rnea")(q, out, check)
+    return result
 
 
 def mass_matrix_inverse(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
     """The inverse of the mass matrix (..., nv, nv), from its branch-sparse factor."""
-    return run(model, "mass_matrix_inverse", {"q": q}, out=out, check=check)["Minv"]
+    result: FloatArray = call(model, "mass_matrix_inverse")(q, out, check)
+    return result
 
 
 def factorize(model: Model, q: ArrayLike, *, check: bool = True) -> Factor:
@@ -167,8 +170,7 @@ def factorize(model: Model, q: ArrayLike, *, check: bool = True) -> Factor:
 
     Solve with one factor as often as you like: `forward_dynamics` makes one per call.
     """
-    M = crba_packed(model, q, check=check)
-    return factor_packed("ltdl", M.values, M.tree, [f"joint {name!r}" for name in model.dof_names])
+    return Factor.of_fresh("ltdl", call(model, "factorize")(q, None, check), model.dof_tree)
 
 
 def aba(
@@ -210,15 +212,8 @@ def aba(
     SingularError
         If a joint moves nothing that has inertia; the message names it.
     """
-    fast = getattr(model, "calls", NO_CALLS).get("aba")
-    if fast is not None and f_ext is None and out is None and check:
-        qdd: FloatArray | None = fast(q, v, tau)
-        if qdd is not None:
-            return qdd
-    require_model(model)
-    name = "aba" if model.coupling.trivial else "crba_ltdl"
-    arrays = {"q": q, "v": v, "tau": tau, "f_ext": f_ext}
-    return run(model, name, arrays, out=out, check=check, call_as=None if f_ext is not None else "aba")["qdd"]
+    qdd: FloatArray = entry(model, "aba or its substitute", _aba)(q, v, tau, f_ext, out, check)
+    return qdd
 
 
 def forward_dynamics(
@@ -244,19 +239,21 @@ def forward_dynamics(
         "aba" for the articulated-body algorithm, "crba" for the mass matrix and its branch-sparse factor, "auto" for
         whichever is estimated faster on this mechanism from its operation counts; `bough.explain` says which and why.
     """
-    fast = getattr(model, "calls", NO_CALLS).get(_FORWARD.get(method) if isinstance(method, str) else None)
-    if fast is not None and f_ext is None and out is None and check:
-        qdd: FloatArray | None = fast(q, v, tau)
-        if qdd is not None:
-            return qdd
-    if not isinstance(method, str) or method not in ("auto", "aba", "crba"):
-        raise UnknownNameError("method of forward dynamics", method, ("auto", "aba", "crba"))
+    qdd: FloatArray = entry(model, ("forward_dynamics", method), forward_function)(q, v, tau, f_ext, out, check)
+    return qdd
+
+
+def _aba(model: Model, key: str) -> Function:
+    """ABA, or where there are mimic joints the factor of the mass matrix."""
+    require_model(model)
+    return model_function(model, "aba" if model.coupling.trivial else "crba_ltdl")
+
+
+def forward_function(model: Model, key: tuple[str, object]) -> Function:
+    """Forward dynamics by a method."""
+    method = key[1]
+    if not isinstance(method, str) or method not in METHODS:
+        raise UnknownNameError("method of forward dynamics", method, METHODS)
     require_model(model)
     chosen = cheaper_method(model) if method == "auto" else method
-    name = "aba" if chosen == "aba" and model.coupling.trivial else "crba_ltdl"
-    arrays = {"q": q, "v": v, "tau": tau, "f_ext": f_ext}
-    call_as = None if f_ext is not None else _FORWARD[method]
-    return run(model, name, arrays, out=out, check=check, call_as=call_as)["qdd"]
-
-
-_FORWARD = {method: f"forward_dynamics by {method}" for method in ("auto", "aba", "crba")}
+    return _aba(model, "") if chosen == "aba" else model_function(model, "crba_ltdl")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError, ShapeError, SingularError
-from bough.kernel.border import FloatArray, require_finite, write_out
-from bough.kernel.run import NO_CALLS, options, read, require_model, run
+from bough.kernel.arguments import FloatArray
+from bough.kernel.function import Function, Results, Verdicts
+from bough.kernel.functions import call, framed, new_function, options, require_model, require_regular
+from bough.kernel.table import entry
+from bough.kernel.verdict import DOUBT
 from bough.model import Model
 
 __all__ = [
@@ -29,9 +33,6 @@ __all__ = [
 ]
 
 Frames = str | Sequence[str] | None
-
-DEPENDENT = 1e-10
-"""A pivot of J M⁻¹ Jᵀ this much smaller than the largest one counts as zero."""
 
 
 def placements(
@@ -57,11 +58,8 @@ def placements(
     ndarray
         Placements (..., N, 4, 4), (..., k, 4, 4) or (..., 4, 4); positions in metres.
     """
-    top = run(model, "placements", {"q": q}, options(model, frames, "LOCAL"), check=check)["X"]
-    full = np.zeros((*top.shape[:-2], 4, 4), top.dtype)
-    full[..., :3, :] = top
-    full[..., 3, 3] = 1.0
-    return _one(full, frames, 3, out)
+    X: FloatArray = framed(model, "placements", frames)(q, out, check)
+    return X
 
 
 def velocities(
@@ -79,8 +77,8 @@ def velocities(
     `reference` is "LOCAL" (the frame's own coordinates), "WORLD" (base coordinates, linear part at the base origin) or
     "LOCAL_WORLD_ALIGNED" (base axes, linear part at the frame's origin).
     """
-    o = options(model, frames, reference)
-    return _one(run(model, "velocities", {"q": q, "v": v}, o, check=check)["velocity"], frames, 2, out)
+    V: FloatArray = framed(model, "velocities", frames, reference)(q, v, out, check)
+    return V
 
 
 def accelerations(
@@ -99,9 +97,8 @@ def accelerations(
 
     Spatial accelerations by default; with `classical`, the linear part is the acceleration of the frame's origin.
     """
-    o = options(model, frames, reference, classical)
-    arrays = {"q": q, "v": v, "a": a}
-    return _one(run(model, "accelerations", arrays, o, check=check)["acceleration"], frames, 2, out)
+    A: FloatArray = framed(model, "accelerations", frames, reference, classical)(q, v, a, out, check)
+    return A
 
 
 def jacobian(
@@ -114,14 +111,8 @@ def jacobian(
     check: bool = True,
 ) -> FloatArray:
     """The Jacobian of a frame or body, (..., 6, nv), linear rows first: J v is its velocity in the reference frame."""
-    key = ("jacobian", frame, reference) if isinstance(frame, str) and isinstance(reference, str) else None
-    fast = getattr(model, "calls", NO_CALLS).get(key)
-    if fast is not None and out is None and check:
-        J: FloatArray | None = fast(q)
-        if J is not None:
-            return J
-    chosen = options(model, [frame], reference)
-    return run(model, "jacobian", {"q": q}, chosen, out=out, check=check, call_as=key)["J"]
+    J: FloatArray = framed(model, "jacobian", frame, reference)(q, out, check)
+    return J
 
 
 def jacobian_packed(
@@ -137,7 +128,8 @@ def jacobian_packed(
 
     The joints between base and frame move it, the others do not.
     """
-    return run(model, "jacobian_packed", {"q": q}, options(model, [frame], reference), out=out, check=check)["J"]
+    J: FloatArray = framed(model, "jacobian_packed", frame, reference)(q, out, check)
+    return J
 
 
 def jacobian_rate(
@@ -154,52 +146,52 @@ def jacobian_rate(
 
     J a + J̇ v is the spatial acceleration in "LOCAL" and "WORLD", and the classical one in "LOCAL_WORLD_ALIGNED".
     """
-    arrays = {"q": q, "v": v}
-    return run(model, "jacobian_rate", arrays, options(model, [frame], reference), out=out, check=check)["J"]
+    J: FloatArray = framed(model, "jacobian_rate", frame, reference)(q, v, out, check)
+    return J
 
 
 def center_of_mass(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
     """The centre of mass in the base frame, (..., 3), in metres."""
-    _require_mass(model)
-    return run(model, "center_of_mass", {"q": q}, out=out, check=check)["com"]
+    result: FloatArray = _with_mass(model, "center_of_mass")(q, out, check)
+    return result
 
 
 def center_of_mass_jacobian(
     model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
     """The Jacobian of the centre of mass, (..., 3, nv)."""
-    _require_mass(model)
-    return run(model, "center_of_mass_jacobian", {"q": q}, out=out, check=check)["J"]
+    result: FloatArray = _with_mass(model, "center_of_mass_jacobian")(q, out, check)
+    return result
 
 
 def centroidal_momentum(
     model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
     """Momentum about the centre of mass along the base axes, (..., 6), linear part first."""
-    _require_mass(model)
-    return run(model, "centroidal_momentum", {"q": q, "v": v}, out=out, check=check)["momentum"]
+    result: FloatArray = _with_mass(model, "centroidal_momentum")(q, v, out, check)
+    return result
 
 
 def centroidal_momentum_matrix(
     model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
     """The matrix that maps v to the centroidal momentum, (..., 6, nv)."""
-    _require_mass(model)
-    return run(model, "centroidal_momentum_matrix", {"q": q}, out=out, check=check)["A"]
+    result: FloatArray = _with_mass(model, "centroidal_momentum_matrix")(q, out, check)
+    return result
 
 
 def kinetic_energy(
     model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
     """Kinetic energy in joules, (...), rotors included: ½ vᵀ M v."""
-    energy = run(model, "kinetic_energy", {"q": q, "v": v}, check=check)["energy"][..., 0]
-    return energy if out is None else write_out(out, energy)
+    energy: FloatArray = call(model, "kinetic_energy")(q, v, out, check)
+    return energy
 
 
 def potential_energy(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
     """Potential energy in joules, (...), zero with the centre of mass level with the base origin."""
-    energy = run(model, "potential_energy", {"q": q}, check=check)["energy"][..., 0]
-    return energy if out is None else write_out(out, energy)
+    energy: FloatArray = call(model, "potential_energy")(q, out, check)
+    return energy
 
 
 def operational_space_inertia(
@@ -221,33 +213,37 @@ def operational_space_inertia(
     SingularError
         If the frames cannot all be moved independently in all directions, so that Λ does not exist.
     """
-    names = [frames] if isinstance(frames, str) else list(frames)
-    if not names:
+    names = (frames,) if isinstance(frames, str) else tuple(frames)
+    key = ("operational_space_inverse" if inverse else "operational_space_inertia", names, reference)
+    result: FloatArray = entry(model, key, _of_moves)(q, out, check)
+    return result
+
+
+def _of_moves(model: Model, key: tuple[str, tuple[str, ...], str]) -> Function:
+    """The operational-space inertia of some frames, or its inverse."""
+    name, frames, reference = key
+    if not frames:
         raise ShapeError("frames is empty, expected the name of a frame or several")
-    arrays, o = {"q": read(model, "q", q, check)}, options(model, names, reference)
-    if inverse:
-        return run(model, "operational_space_inverse", arrays, o, out=out, check=check)["inverse"]
-    results = run(model, "operational_space_inertia", arrays, o, check=False, whole=True)
-    pivots = results["pivots"][..., model.nv :]
-    largest = np.fmax.reduce(pivots, axis=-1, keepdims=True, initial=0.0)
-    if (pivots <= DEPENDENT * largest).any():
-        raise SingularError(
-            f"frames {names} cannot be moved independently in all {6 * len(names)} directions here, "
-            "so J M⁻¹ Jᵀ has no inverse; ask for it with inverse=True"
-        )
-    if check:
-        require_finite("the operational-space inertia", results["inertia"])
-    return results["inertia"] if out is None else write_out(out, results["inertia"])
+
+    def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
+        require_regular(model, arrays["q"], verdicts)
+        if ((verdicts.astype(np.int64) & DOUBT) != 0).any():
+            raise SingularError(
+                f"frames {list(frames)} cannot be moved independently in all {6 * len(frames)} directions here, "
+                "so J M⁻¹ Jᵀ has no inverse; ask for it with inverse=True"
+            )
+        return results
+
+    return new_function(model, name, options(model, frames, reference), explain)
 
 
-def _one(a: FloatArray, frames: Frames, axes: int, out: FloatArray | None) -> FloatArray:
-    """Drop the axis of frames when one was asked for by name."""
-    if isinstance(frames, str):
-        a = np.squeeze(a, axis=a.ndim - axes)
-    return a if out is None else write_out(out, a)
+def _with_mass(model: Model, name: str) -> Callable[..., Any]:
+    """The entry of an algorithm that divides by the mass of the model."""
+    return entry(model, (name, "divided by mass"), _divided_by_mass)
 
 
-def _require_mass(model: Model) -> None:
+def _divided_by_mass(model: Model, key: tuple[str, str]) -> Function:
     require_model(model)
     if model.mass == 0.0:
         raise ModelError(f"model {model.name!r} has no mass, so it has no centre of mass")
+    return new_function(model, key[0])

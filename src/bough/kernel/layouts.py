@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import FiniteError, ShapeError
-from bough.kernel.border import FloatArray, as_floats, require_finite
-from bough.kernel.run import read, require_model
+from bough.kernel.arguments import FloatArray, as_floats, require_finite
+from bough.kernel.functions import read, require_model
 from bough.model import Model
 from bough.model.joints.foreign import Layout, foreign_layout
 

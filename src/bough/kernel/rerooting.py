@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bough.errors import ModelError, SingularError
 from bough.kernel.choice import BETWEEN, ROLLED, Method, MethodCost, cheaper_method, method_costs
-from bough.kernel.run import require_model
+from bough.kernel.functions import require_model
 from bough.model import Model
 from bough.model.coupling import own_joint
 from bough.model.hanging import root_that_floats

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bough.errors import ModelError
 from bough.kernel.choice import ROLLED
-from bough.kernel.run import require_model
+from bough.kernel.functions import require_model
 from bough.model import Model
 from bough.model.coupling import own_joint
 from bough.model.hanging import Connection

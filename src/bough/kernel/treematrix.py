@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bough import factor
-from bough.backends import Kernel, Plain
+from bough.backends import Argument
 from bough.errors import ShapeError
-from bough.kernel.border import FloatArray, Shape, as_floats, call, many, require_finite, write_out
-from bough.kernel.compile import Structure, kernel, remember_call
+from bough.kernel.arguments import FloatArray, Shape, as_floats, require_finite, write_out
+from bough.kernel.function import Function
+from bough.kernel.table import entry
 from bough.tree import Tree
 from bough.tree.tree import IntArray, Integers
 
@@ -58,53 +59,45 @@ def read_dense(H: ArrayLike, tree: Tree) -> FloatArray:
 
 
 def apply(
-    structure: Structure,
-    key: tuple[str, ...],
-    make: Callable[[], Kernel],
+    function: Callable[..., Any],
     n: int,
     packed: FloatArray,
     x: ArrayLike,
     out: FloatArray | None,
+    called: str,
     name: str = "x",
 ) -> FloatArray:
-    """Run a kernel y(packed, x) on a vector or on columns.
+    """Run a function y(packed, x) on a vector or on columns.
 
     Parameters
     ----------
-    structure, key, make
-        What keeps the function for one vector, under which key, and what gives the kernel. The key begins with what
-        errors call it.
+    function
+        Its entry.
     n, packed
-        Number of rows, and what the kernel knows of the matrix, shape (*batch, size).
+        Number of rows, and what the function knows of the matrix, shape (*batch, size).
     x
         Shape (*batch, n) for a vector, (*batch, n, k) for k columns; `name` is what the caller calls it.
     out
         Where to write the result, of its exact shape and data type. It may be `x` itself.
+    called
+        What errors call the function.
     """
-    fast = structure.calls.get(key) if out is None else None
-    plain: FloatArray | None = None if fast is None else fast(packed, x)
-    if plain is not None:
-        return plain
-    ready = make()
-    plain = many(ready, (packed, x), (n,), out)
-    if plain is not None:
-        if plain.ndim == 1 and key not in structure.calls:
-            remember_call(structure, key, ready, (n,))
-        return plain
+    if type(x) is np.ndarray and x.ndim == packed.ndim and x.shape == (*packed.shape[:-1], n):
+        y: FloatArray = function(packed, x, out, True)
+        return y
     values = as_floats(name, x, ())
     columns = _as_columns(name, values, (*packed.shape[:-1], n))
+    if values.ndim == packed.ndim:
+        y = function(packed, values, out, True)
+        return y
     require_finite(name, values)
-
     y = np.empty(columns.shape, np.result_type(packed, values))
     step = max(1, BROADCAST // max(1, packed.size))
     for first in range(0, columns.shape[-1], step):
         # Each column is a state of its own; the packed rows are the same for all of them.
         group = np.moveaxis(columns[..., first : first + step], -1, 0)
-        result = call(ready, {"packed": (packed, 1), "x": (group, 1)}, {"y": (n,)})["y"]
-        y[..., first : first + step] = np.moveaxis(result, 0, -1)
-
-    y = y.reshape(values.shape)
-    require_finite(f"{key[0]}({name})", y)
+        y[..., first : first + step] = np.moveaxis(function(packed, group, None, False), 0, -1)
+    require_finite(f"{called}({name})", y)
     return y if out is None else write_out(out, y)
 
 
@@ -221,22 +214,22 @@ class TreeMatrix:
         out
             Where to write the result.
         """
-        return apply(self.tree, ("mul", "matrix"), self._multiplier, self.n, self.values, x, out)
+        return apply(entry(self.tree, "product", _product), self.n, self.values, x, out, "mul")
 
     def __matmul__(self, x: ArrayLike) -> FloatArray:
         return self.mul(x)
 
-    def _multiplier(self) -> Kernel:
-        tree = self.tree
-        return kernel(
-            ("tree matrix", "mul", tree),
-            "mul",
-            lambda packed, x: {"y": factor.mul_H(tree, packed, x)},
-            {"packed": tree.packed_size, "x": tree.n},
-            tree.n,
-            lambda: f"mul_H {tree.parents}",
-            Plain(((tree.packed_size,), (tree.n,), (tree.n,)), sound=1),
-        )
-
     def __repr__(self) -> str:
         return f"TreeMatrix({self.values.dtype}, batch={self.batch}, {self.tree!r})"
+
+
+def _product(tree: Tree, key: str) -> Function:
+    """The product of a matrix on a tree and a vector."""
+    return Function(
+        "mul",
+        [Argument("packed", (tree.packed_size,), finite=False), Argument("x", (tree.n,))],
+        [Argument("y", (tree.n,))],
+        lambda packed, x: {"y": factor.mul_H(tree, packed, x)},
+        size=tree.n,
+        digest=lambda: f"mul_H {tree.parents}",
+    )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,11 +64,6 @@ class Auxiliary:
 
     def __reduce__(self) -> tuple[type[Auxiliary], tuple[object, ...]]:
         return Auxiliary, (self.system, self.constraints)
-
-    @cached_property
-    def calls(self) -> dict[Hashable, Any]:
-        """Functions that run algorithms on these rows straight from Python, kept by `bough.kernel`."""
-        return {}
 
     @cached_property
     def digest(self) -> str:

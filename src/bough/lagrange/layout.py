@@ -51,11 +51,6 @@ class Layout:
     loose: bool = False
 
     @cached_property
-    def calls(self) -> dict[Hashable, Any]:
-        """Functions that run programs of this layout straight from Python, kept by `bough.kernel`."""
-        return {}
-
-    @cached_property
     def loosened(self) -> Layout:
         """The same with every tie auxiliary."""
         return replace(self, loose=True)

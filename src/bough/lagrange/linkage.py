@@ -32,7 +32,7 @@ Terms: TypeAlias = dict[str, Array]
 def terms(
     layout: Layout,
     level: Level,
-    rate: float,
+    rate: Scalar,
     x: Array,
     v: Array | None = None,
     force: Array | None = None,
@@ -49,7 +49,7 @@ def terms(
     return {"mass": mass, "jacobian": jacobian, "f": f, "c": c}
 
 
-def solved(layout: Layout, level: Level, rate: float, part: float, **given: Array) -> Terms:
+def solved(layout: Layout, level: Level, rate: Scalar, part: float, **given: Array) -> Terms:
     """The solution [y, λ] for a layout without one-sided ties, and verdicts on its pivots, negative if in doubt."""
     t = terms(layout, level, rate, **given)
     soft = None if layout.compliance is None else Constants("compliance", layout.compliance)
@@ -116,7 +116,7 @@ def _body_terms(
 
 
 def _tie_terms(
-    ties: TieGroup, level: Level, rate: float, x: Array, v: Array | None, time: Scalar, jacobian: Array, c: Array
+    ties: TieGroup, level: Level, rate: Scalar, x: Array, v: Array | None, time: Scalar, jacobian: Array, c: Array
 ) -> None:
     constraint = ties.constraint
 
@@ -143,7 +143,7 @@ def _columns(constraint: Constraint, parameters: tuple[Scalar, ...], sides: Side
 
 
 def _aims(
-    constraint: Constraint, parameters: tuple[Scalar, ...], sides: Sides, level: Level, rate: float
+    constraint: Constraint, parameters: tuple[Scalar, ...], sides: Sides, level: Level, rate: Scalar
 ) -> list[Scalar]:
     """C, row by row."""
     e = list(constraint.errors(parameters, sides))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -105,11 +105,6 @@ class System:
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    @cached_property
-    def calls(self) -> dict[Hashable, Any]:
-        """Functions that run algorithms on this system straight from Python, kept by `bough.kernel`."""
-        return {}
 
     # ---- sizes and places ----------------------------------------------------------------------------------------
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -176,11 +175,6 @@ class Model:
     def inner(self) -> Model:
         """The model whose mass matrix forward dynamics factorises: this one, or this one hung from `inner_root`."""
         return hung_from(self, self.inner_root) if self.inner_root else self
-
-    @cached_property
-    def calls(self) -> dict[Hashable, Any]:
-        """Room for ready functions of one state; the kernels keep and use them, nobody else."""
-        return {}
 
     def q_slice(self, joint: str) -> slice:
         """Where the configuration of a joint lies in q."""

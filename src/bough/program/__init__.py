@@ -4,13 +4,26 @@ from bough.program.check import check
 from bough.program.count import count
 from bough.program.evaluate import Evaluator, evaluate
 from bough.program.fuse import fuse
-from bough.program.ir import Apply, Block, Buffer, Const, Instruction, Load, Loop, Program, Store, Switch, walk
+from bough.program.ir import (
+    VERDICT,
+    Apply,
+    Block,
+    Buffer,
+    Const,
+    Instruction,
+    Load,
+    Loop,
+    Program,
+    Store,
+    Switch,
+    walk,
+)
 from bough.program.printer import show
 from bough.program.simplify import simplify
 from bough.program.tracer import TooLong, trace
 
 __all__ = [
-    "Apply", "Block", "Buffer", "Const", "Evaluator", "Instruction", "Load", "Loop", "Program", "Store", "Switch",
-    "TooLong",
+    "VERDICT", "Apply", "Block", "Buffer", "Const", "Evaluator", "Instruction", "Load", "Loop", "Program", "Store",
+    "Switch", "TooLong",
     "check", "count", "evaluate", "fuse", "show", "simplify", "trace", "walk",
 ]  # fmt: skip

@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 from bough.scalar import Kind
 
 __all__ = [
-    "Apply", "Block", "Buffer", "Const", "Instruction", "Load", "Loop", "Program", "Store", "Switch", "boundary",
-    "uses", "walk",
+    "VERDICT", "Apply", "Block", "Buffer", "Const", "Instruction", "Load", "Loop", "Program", "Store", "Switch",
+    "boundary", "uses", "walk",
 ]  # fmt: skip
+
+VERDICT = "verdict"
+"""The output that says what is wrong with a state: a sum of powers of two, zero if nothing is."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import functools
 import sys
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from bough.errors import ProgramError
 from bough.program.check import check
 from bough.program.ir import Apply, Block, Buffer, Const, Instruction, Load, Loop, Program, Store, Switch
 from bough.program.rows import TracedRows, UnrolledRows
+from bough.program.shown import shown_inputs
 from bough.program.values import Cells, Given, Traced, TracedArray, TracedIndex
 from bough.scalar import (
     Array,
@@ -45,6 +46,8 @@ __all__ = ["TooLong", "Tracer", "trace"]
 
 C = TypeVar("C")
 
+Judge: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any], Callable[..., Any]], Mapping[str, Any]]
+
 
 def trace(
     name: str,
@@ -53,6 +56,7 @@ def trace(
     *,
     rolled: bool = False,
     longest: int | None = None,
+    judge: Judge | None = None,
 ) -> Program:
     """Trace `function`, called with one array per input, and return the checked program.
 
@@ -68,11 +72,16 @@ def trace(
         Whether loops stay loops.
     longest
         Give up with `TooLong` beyond this number of values.
+    judge
+        Takes inputs, outputs, and a function that tells which entries of inputs show in some outputs if they are not
+        finite; returns the outputs of the program, a verdict among them.
     """
     tracer = Tracer(rolled, longest)
     arrays = {key: tracer.input(key, size) for key, size in inputs.items()}
     with activate(tracer):
         outputs = function(**arrays)
+        if judge is not None:
+            outputs = judge(arrays, outputs, tracer.shown)
     for key, values in outputs.items():
         tracer.output(key, values)
     program = tracer.finish(name)
@@ -228,6 +237,13 @@ class Tracer(Control):
         order = dict.fromkeys((*inputs, *self._outputs, *self._buffers))  # outputs as the caller returned them
         buffers = tuple(replace(self._buffers[key], name=names[key]) for key in order)
         return Program(name, buffers, _renamed(tuple(self._blocks[0]), names), tuple(self._kinds))
+
+    def shown(self, outputs: Mapping[str, Any]) -> Collection[tuple[str, int]]:
+        """Which entries of inputs show in outputs if they are not finite; none is known of where there are loops."""
+        if self.rolled:
+            return ()
+        values = (x.value for array in outputs.values() for x in array if isinstance(x, Traced))
+        return shown_inputs(self._blocks[0], values)
 
     # -- control ---------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ Bodies are numbered 1..N and the base is 0; `parents[i - 1]` is the parent of bo
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -304,11 +304,6 @@ class Tree:
 
     def __reduce__(self) -> tuple[type[Tree], tuple[tuple[int, ...]]]:
         return Tree, (self.parents,)
-
-    @cached_property
-    def calls(self) -> dict[Hashable, Any]:
-        """Functions that factorise and multiply matrices on this tree straight from Python, kept by `bough.kernel`."""
-        return {}
 
     @cached_property
     def _hash(self) -> int:

@@ -6,30 +6,31 @@ The form is a line of JSON that describes the buffers, then the tables, then the
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.backends.llvm.arrays import layout
-from bough.backends.llvm.batchcall import batch_source
 from bough.backends.llvm.emit import llvm_source
 from bough.backends.llvm.entry import Workspace
-from bough.backends.llvm.fastcall import fast_source
 from bough.backends.llvm.packs import Packed, pack
 from bough.backends.llvm.plan import make_plan
 from bough.backends.llvm.target import host
 from bough.backends.llvm.types import Real
-from bough.backends.protocol import Limbs, Plain
+from bough.backends.protocol import Limbs
 from bough.errors import ProgramError
-from bough.program import Loop, Program, fuse
+from bough.program import Apply, Block, Const, Load, Loop, Program, Store, Switch, fuse, walk
 
-__all__ = ["ONE", "Artifact", "compile_program"]
+__all__ = ["Artifact", "compile_program"]
 
-ONE = Real("double", 1)
-"""One state at a time, in float64."""
+OPERATION, MOVE = 400.0, 20.0
+"""Picoseconds for an operation on one vector, and for moving a byte between rows and lanes."""
+
+WEIGHTS = {"sin": 12.0, "cos": 12.0, "div": 8.0, "sqrt": 8.0, "atan2": 60.0, "iadd": 0.0, "imul": 0.0}
+"""Operations that take longer than most, or nothing."""
+
+TURNS = 4  # of a loop whose count is read from a table
 
 WIDEST = 32  # bytes of the vectors that limbs are packed into: four legs or arms in float64
 
@@ -52,9 +53,7 @@ class Artifact:
     real: Real
     slots: tuple[Slot, ...]
     space: int  # bytes of scratch memory per thread
-    spills: int  # where values that cross chunks begin in it, and the indices among them
-    indices: int
-    fast: bool  # whether it can be called from Python directly
+    cost: int  # picoseconds that a state takes, roughly
     code: bytes
 
     def to_bytes(self) -> bytes:
@@ -63,8 +62,8 @@ class Artifact:
         head = {
             "element": self.real.element,
             "lanes": self.real.lanes,
-            "space": [self.space, self.spills, self.indices],
-            "fast": self.fast,
+            "space": self.space,
+            "cost": self.cost,
             "slots": [
                 [s.name, s.role, s.size, s.offset, None if s.table is None else s.table.dtype.str] for s in self.slots
             ],
@@ -86,20 +85,16 @@ class Artifact:
                     place += size * kind.itemsize
                 slots.append(Slot(str(name), str(role), int(size), offset, table))
             real = Real(str(head["element"]), int(head["lanes"]))
-            space, spills, indices = (int(x) for x in head["space"])
-            return Artifact(real, tuple(slots), space, spills, indices, bool(head["fast"]), data[place:])
+            return Artifact(real, tuple(slots), int(head["space"]), int(head["cost"]), data[place:])
         except (ValueError, KeyError, TypeError) as error:
             raise ProgramError(f"a compiled program cannot be read: {error}") from None
 
 
-def compile_program(program: Program, real: Real, plain: Plain | None = None, limbs: Limbs | None = None) -> Artifact:
+def compile_program(program: Program, real: Real, limbs: Limbs | None = None) -> Artifact:
     """Compile a program for this machine.
 
-    With `plain`, also the function that calls it straight from Python. For one state, `limbs` that are built alike are
-    computed in the lanes of vectors.
+    For one state, `limbs` that are built alike are computed in the lanes of vectors.
     """
-    if plain is not None:
-        _require_sizes(program, plain)
     if host().fuses:
         program = fuse(program)
     packed = Packed(program, {})
@@ -115,20 +110,27 @@ def compile_program(program: Program, real: Real, plain: Plain | None = None, li
         if b.data is not None:
             table = np.ascontiguousarray(b.data, np.int64 if b.kind == "int" else number)
         slots.append(Slot(b.name, b.role, b.size, offset, table))
-    if layout() is None:
-        plain = None
-    source = llvm_source(program, plan, space, real, plain)
-    fast = plain is not None and (real == ONE or real.lanes > 1)
-    if plain is not None and fast:
-        source += fast_source(program, plain) if real == ONE else batch_source(program, plain, real)
     rolled = any(isinstance(x, Loop) for x in program.body)
-    code = host().object_code(source, loops=rolled and real.lanes == 1)
-    return Artifact(real, tuple(slots), space.size, space.spills, space.indices, fast, code)
+    code = host().object_code(llvm_source(program, plan, space, real), loops=rolled and real.lanes == 1)
+    return Artifact(real, tuple(slots), space.size, _cost(program, real), code)
 
 
-def _require_sizes(program: Program, plain: Plain) -> None:
-    """Refuse a call whose arrays would not be those of the program: it would write beyond their ends."""
-    given = [math.prod(shape) for shape in plain.shapes]
-    have = [b.size for b in (*program.of_role("input"), *program.of_role("output")[:1])]
-    if given != have:
-        raise ProgramError(f"calls of {program.name!r} take arrays of {given} numbers, expected {have}")
+def _cost(program: Program, real: Real) -> int:
+    """Roughly how long a state takes, in picoseconds: operations, and numbers that are moved to lanes and back."""
+    constants = {x.result: x.value for x in walk(program.body) if isinstance(x, Const)}
+    moved = sum(b.size for b in program.buffers if b.role in ("input", "output"))
+    return int(OPERATION * _operations(program.body, constants) / real.lanes + MOVE * moved * real.size)
+
+
+def _operations(block: Block, constants: dict[int, Any]) -> float:
+    total = 0.0
+    for x in block:
+        if isinstance(x, Apply):
+            total += WEIGHTS.get(x.op, 1.0)
+        elif isinstance(x, Load | Store):
+            total += 0.5
+        elif isinstance(x, Loop):
+            total += max(int(constants.get(x.count, TURNS)), 0) * _operations(x.body, constants)
+        elif isinstance(x, Switch):
+            total += max(_operations(branch, constants) for branch in x.branches)
+    return total

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from bough.backends.llvm.elementary import sincos_source
-from bough.backends.llvm.entry import Workspace, entry_source, guarded_source
+from bough.backends.llvm.entry import Workspace, entry_source
 from bough.backends.llvm.lanes import lanes_source
 from bough.backends.llvm.plan import Chunk, LargeLoop, LargeSwitch, Plan, Step, Turns
 from bough.backends.llvm.target import host
 from bough.backends.llvm.turns import turns_source
 from bough.backends.llvm.types import Real
 from bough.backends.llvm.writer import ChunkWriter, Names, Writer
-from bough.backends.protocol import Plain
-from bough.program import Program
+from bough.program import VERDICT, Program
 
 __all__ = ["llvm_source"]
 
 
-def llvm_source(program: Program, plan: Plan, space: Workspace, real: Real, plain: Plain | None = None) -> str:
-    """The module of a program: its entry is ``void kernel(ptr arrays, ptr strides, i64 states, ptr workspace)``.
-
-    `arrays` has a pointer per buffer of the program, `strides` the bytes between states of inputs and outputs. With
-    `plain`, and for many states at a time, there is ``i1 guarded(…, i1 check)`` too, which also judges its results.
-    """
+def llvm_source(program: Program, plan: Plan, space: Workspace, real: Real) -> str:
+    """The module of a program; `entry_source` tells how it is called."""
     names = Names(program, plan, real)
     reals = {real: None}
     turns: list[str] = []
@@ -34,13 +29,12 @@ def llvm_source(program: Program, plan: Plan, space: Workspace, real: Real, plai
     if "sin" in names.ops or "cos" in names.ops:
         parts += [sincos_source(one) for one in reals]
     if real.lanes > 1:
-        parts.append(lanes_source(real, {b.size for b in program.buffers if b.role in ("input", "output")}))
+        moved = (b for b in program.buffers if b.role in ("input", "output") and b.name != VERDICT)
+        parts.append(lanes_source(real, {b.size for b in moved}))
     parts += turns
     parts += [ChunkWriter(names, chunk).source() for chunk in _chunks(plan.steps)]
     parts.append(_driver(names, plan))
     parts.append(entry_source(program, space, real))
-    if plain is not None and real.lanes > 1:
-        parts.append(guarded_source(program, space, real, plain))
     # a vector that is put aside on a stack aligned for less straddles two cache lines
     aligned = max(one.bytes for one in declared)
     parts.append(f"attributes #0 = {{ noinline nounwind {f'alignstack={aligned} ' if aligned > 16 else ''}}}")

@@ -1,198 +1,230 @@
-"""The launcher: loads compiled programs and runs them on batches, over threads."""
+"""Compiled programs that can be called with arrays: loads them, and gives Python the function that runs them."""
 
 from __future__ import annotations
 
 import ctypes
-import threading
-from collections.abc import Callable, Mapping
-from functools import cached_property, partial
+import sys
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.backends.llvm.artifact import ONE, Artifact
-from bough.backends.llvm.batchcall import COMPUTE, INPUTS, RESULTS, TOGETHER, BatchCall
-from bough.backends.llvm.fastcall import FastCall
-from bough.backends.llvm.target import host
-from bough.backends.llvm.types import Real
-from bough.backends.protocol import FloatArray, require_size
-from bough.backends.threads import run_in_threads, workers
+from bough.backends.llvm import launcher, pool
+from bough.backends.llvm.artifact import Artifact
+from bough.backends.llvm.loaded import Loaded
+from bough.backends.llvm.native import PYTHON, native_source
+from bough.backends.llvm.target import address_of, host
+from bough.backends.llvm.workers import the_pool
+from bough.backends.protocol import Signature
+from bough.errors import ProgramError
 
-__all__ = ["LlvmKernel"]
+__all__ = ["LlvmKernel", "abi_key", "has_entry", "launcher_code", "load_launcher"]
 
-ALIGNMENT = 64
-_ELEMENTS = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
-_ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
+Words = NDArray[np.int64]
 
-
-class _Loaded:
-    """One artifact in memory, ready to run; its scratch memories are kept for the next call."""
-
-    def __init__(self, artifact: Artifact) -> None:
-        self.artifact = artifact
-        self._engine = host().load(artifact.code)
-        self._entry = _ENTRY(self._engine.get_function_address("kernel"))
-        self._spaces: list[tuple[int, NDArray[np.uint8]]] = []  # address in it, scratch memory
-        self._count = len(artifact.slots)
-        self._pointers = (ctypes.c_void_p * self._count)()
-        for k, slot in enumerate(artifact.slots):
-            if slot.table is not None:
-                self._pointers[k] = slot.table.ctypes.data
-
-    def run(self, arrays: Mapping[str, FloatArray], first: int, states: int) -> None:
-        """Run states first … first + states - 1; the interpreter is free for others meanwhile."""
-        pointers = type(self._pointers).from_buffer_copy(self._pointers)
-        strides = (ctypes.c_int64 * self._count)()
-        for k, slot in enumerate(self.artifact.slots):
-            if slot.role in ("input", "output"):
-                a = arrays[slot.name]
-                require_size(slot.name, a, slot.size)
-                strides[k] = a.strides[0]
-                pointers[k] = a.__array_interface__["data"][0] + first * a.strides[0]
-        space = self._take()
-        self._entry(pointers, strides, states, space[0])
-        self._spaces.append(space)
-
-    def fast(self, shape: tuple[int, ...]) -> FastCall | None:
-        """The function that runs one state from Python and returns the first output in the given shape."""
-        if not self.artifact.fast:
-            return None
-        space = np.zeros(self.artifact.space + ALIGNMENT, np.uint8)
-        base = _aligned(space)
-        buffers, keep = [], [space]
-        for k, slot in enumerate(self.artifact.slots):
-            if slot.role == "output":
-                keep.append(np.zeros(8 * slot.size, np.uint8))
-                buffers.append(keep[-1].ctypes.data)
-            else:
-                buffers.append(self._pointers[k] or 0 if slot.offset is None else base + slot.offset)
-        spills, indices = base + self.artifact.spills, base + self.artifact.indices
-        return FastCall(self._engine.get_function_address("call"), buffers, spills, indices, shape, (keep, self))
-
-    @cached_property
-    def _many(self) -> BatchCall | None:
-        if not self.artifact.fast:
-            return None
-        tables = [pointer or 0 for pointer in self._pointers]
-        dtype = np.dtype(np.float64 if self.artifact.real.element == "double" else np.float32)
-        return BatchCall(self._engine.get_function_address("many"), tables, dtype, self)
-
-    def many(
-        self, inputs: tuple[object, ...], out: FloatArray, states: int, check: bool, fresh: bool
-    ) -> FloatArray | None:
-        """Fill `out` from plain arrays and return it; None if they are not plain or the result is not sound.
-
-        Unless `out` is fresh, nothing is written before all inputs are known to be sound.
-        """
-        call = self._many
-        if call is None:
-            return None
-
-        def work(what: int, first: int, count: int) -> FloatArray | None:
-            space = self._take()
-            done: FloatArray | None = call.function(*inputs, out, space[0], first, count, what)
-            self._spaces.append(space)
-            return done
-
-        width = self.artifact.real.lanes
-        if not check:
-            passes: tuple[int, ...] = (COMPUTE,)
-        elif fresh:
-            passes = (TOGETHER + COMPUTE + RESULTS,)
-        elif workers(states, width) == 1:
-            passes = (INPUTS + COMPUTE + RESULTS,)
-        else:
-            passes = (INPUTS, COMPUTE + RESULTS)
-        for what in passes:
-            if any(part is None for part in run_in_threads(partial(work, what), states, width)):
-                return None
-        return out
-
-    def _take(self) -> tuple[int, NDArray[np.uint8]]:
-        try:
-            return self._spaces.pop()
-        except IndexError:
-            space = np.zeros(self.artifact.space + ALIGNMENT, np.uint8)
-            return _aligned(space), space
-
-
-def _aligned(space: NDArray[np.uint8]) -> int:
-    address: int = space.__array_interface__["data"][0]
-    return -(-address // ALIGNMENT) * ALIGNMENT
+METH_FASTCALL = 0x0080
+NEW_FROM_DESCR = 94  # place of this function in NumPy's table of C functions
 
 
 class LlvmKernel:
-    """Machine code for one algorithm on one structure, made when first needed: per data type, for one state or many."""
+    """Machine code for one function: for each data type, for one state and for many, as it is added.
 
-    def __init__(self, artifact: Callable[[Real], Artifact]) -> None:
-        self._artifact = artifact
-        self._loaded: dict[Real, _Loaded] = {}
-        self._lock = threading.Lock()
-        self._single: FastCall | None = None
+    Parameters
+    ----------
+    signature
+        What the function takes and gives.
+    careful, otherwise
+        What the two entries hand over to: takes the arguments of the entry, results and verdicts.
 
-    def __call__(self, inputs: Mapping[str, FloatArray], outputs: Mapping[str, FloatArray]) -> None:
-        """Read each input (batch, size) and fill each output (batch, size)."""
-        result = next(iter(outputs.values()))
-        batch, dtype = result.shape[0], result.dtype
-        if batch == 0:
-            return
-        arrays = {name: _rows(a, dtype) for name, a in inputs.items()} | dict(outputs)
-        element = "double" if dtype == np.float64 else "float"
-        width = host().vector_bytes // dtype.itemsize
-        ready = self._ready(Real(element, 1 if batch == 1 else width))
-        if batch < 2 * width:
-            ready.run(arrays, 0, batch)
-        else:
-            run_in_threads(lambda first, states: ready.run(arrays, first, states), batch, width)
+    Attributes
+    ----------
+    entry, strict
+        Take the inputs, `out` and `check`, and return the results; where arrays cannot be read they always hand over.
+    """
 
-    def fast(self, shape: tuple[int, ...]) -> FastCall | None:
-        """The function that runs one state in float64 from Python, if there can be one."""
-        return self._ready(ONE).fast(shape)
+    def __init__(self, signature: Signature, careful: Callable[..., Any], otherwise: Callable[..., Any]) -> None:
+        self._signature = signature
+        self._records: Words = np.zeros((4, launcher.RECORD), np.int64)
+        self._checks: Words = np.zeros((4, launcher.RECORD), np.int64)
+        self._kept: list[object] = []
+        self.code: dict[tuple[str, bool], Loaded] = {}
+        self.checkers: dict[tuple[str, bool], Loaded] = {}
+        self.entry: Callable[..., Any] = lambda *given: careful(*given, None, None)
+        self.strict: Callable[..., Any] = lambda *given: otherwise(*given, None, None)
+        if has_entry():
+            self.entry, self.strict = (_method(self._context(f), (self, f)) for f in (careful, otherwise))
 
-    def many(self, inputs: tuple[object, ...], shape: tuple[int, ...], out: object, check: bool) -> FloatArray | None:
-        """The first output, of this shape for one state, if all arrays are plain with one batch axis; else None.
+    def add(self, artifact: Artifact) -> None:
+        """Make compiled code part of it."""
+        key, row = _key(artifact), _row(artifact)
+        loaded = Loaded(artifact)
+        self._write(self._records[row], loaded)
+        self.code[key] = loaded
 
-        It is written to `out` unless that is None. What is None is left to the long way, which says what is wrong.
-        """
-        first = inputs[0]
-        if type(first) is not np.ndarray or first.ndim == 0:
-            return None
-        if first.ndim == 1:
-            return self._one(shape, inputs) if out is None else None
-        if len(first) < 2:
-            return None
-        element = _ELEMENTS.get(first.dtype)
-        if element is None:
-            return None
-        fresh = out is None
-        if out is None:
-            out = np.empty((len(first), *shape), first.dtype)
-        elif type(out) is not np.ndarray:
-            return None
-        ready = self._ready(Real(element, host().vector_bytes // first.dtype.itemsize))
-        return ready.many(inputs, out, len(first), check, fresh)
+    def add_checker(self, artifact: Artifact) -> None:
+        """Make the program part of it that judges arguments alone: it runs before anything is written to `out`."""
+        key, row = _key(artifact), _row(artifact)
+        loaded = Loaded(artifact)
+        self._write(self._checks[row], loaded)
+        self._records[row, launcher.CHECKER] = self._checks[row].ctypes.data
+        self.checkers[key] = loaded
 
-    def _one(self, shape: tuple[int, ...], inputs: tuple[object, ...]) -> FloatArray | None:
-        """The first output for one state."""
-        if self._single is None:
-            made = self.fast(shape)
-            if made is None:
-                return None
-            self._single = made
-        result: FloatArray | None = self._single.function(*inputs)
-        return result
+    def have_workers(self, element: str, states: int) -> None:
+        """Have threads for so many states, if they are worth it."""
+        if states > 1 and the_pool().wants_workers(self.code[element, True].artifact.cost * states):
+            the_pool().grow()
 
-    def _ready(self, real: Real) -> _Loaded:
-        if real not in self._loaded:
-            with self._lock:
-                if real not in self._loaded:
-                    self._loaded[real] = _Loaded(self._artifact(real))
-        return self._loaded[real]
+    def _write(self, record: Words, loaded: Loaded) -> None:
+        slots = loaded.artifact.slots
+        numbers = {slot.name: k for k, slot in enumerate(slots) if slot.role in ("input", "output")}
+        arguments = (*self._signature.inputs, *self._signature.outputs)
+        for a in arguments:
+            if a.name in numbers and slots[numbers[a.name]].size != a.size:
+                size = slots[numbers[a.name]].size
+                raise ProgramError(f"{a.name!r} has {a.size} numbers for each state, and the program has {size}")
+        places: Words = np.array([numbers.get(a.name, -1) for a in arguments], np.int64)
+        self._kept.append(places)
+        record[[launcher.SPACE, launcher.BUFFERS]] = loaded.artifact.space, len(slots)
+        record[[launcher.TABLES, launcher.PLACES]] = loaded.pointers.ctypes.data, places.ctypes.data
+        record[[launcher.COST, launcher.LANES]] = loaded.artifact.cost, loaded.artifact.real.lanes
+        record[launcher.KERNEL] = loaded.address  # last: from here on it is found
+
+    def _context(self, careful: Callable[..., Any]) -> Words:
+        """What the launcher knows of this function."""
+        arguments: Words = np.zeros((16, launcher.ARGUMENT), np.int64)
+        for j, a in enumerate((*self._signature.inputs, *self._signature.outputs)):
+            arguments[j, launcher.ABSENT] = j < len(self._signature.inputs) and a.name not in self._signature.given
+            arguments[j, launcher.RANK] = len(a.shape)
+            arguments[j, launcher.LENGTHS : launcher.LENGTHS + len(a.shape)] = a.shape
+            arguments[j, launcher.SIZE] = a.size
+        words: Words = np.zeros(launcher.CONTEXT, np.int64)
+        words[: launcher.CAREFUL + 1] = [
+            id(np.ndarray), id(np.dtype(np.float64)), id(np.dtype(np.float32)), id(None), id(True), id(False),
+            _new_array(), id(careful),
+        ]  # fmt: skip
+        words[launcher.POOL : launcher.FREE + 1] = [the_pool().address, *map(_python, pool.MEMORY)]
+        words[launcher.INPUTS :] = [
+            len(self._signature.inputs), len(self._signature.outputs), arguments.ctypes.data, self._records.ctypes.data,
+        ]  # fmt: skip
+        self._kept += [arguments, np.dtype(np.float64), np.dtype(np.float32)]
+        return words
+
+    def __del__(self) -> None:
+        """Free the scratch memory: nobody runs code of a kernel that nobody holds."""
+        for record in (*self._records, *self._checks):
+            if record[launcher.BLOCK]:
+                ctypes.pythonapi.PyMem_RawFree(ctypes.c_void_p(int(record[launcher.BLOCK])))
+                record[launcher.BLOCK] = 0
 
 
-def _rows(a: FloatArray, dtype: np.dtype[Any]) -> FloatArray:
-    """The array itself if its rows are contiguous and of the right type, else a copy."""
-    if a.dtype != dtype:
-        a = a.astype(dtype)
-    return a if a.shape[1] <= 1 or a.strides[1] == a.itemsize else np.ascontiguousarray(a)
+def _key(artifact: Artifact) -> tuple[str, bool]:
+    """Data type, and whether for many states."""
+    return artifact.real.element, artifact.real.lanes > 1
+
+
+def _row(artifact: Artifact) -> int:
+    return 2 * (artifact.real.element == "float") + (artifact.real.lanes > 1)
+
+
+class _MethodDef(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+def _method(context: Words, kept: tuple[object, ...]) -> Callable[..., Any]:
+    """The launcher as a function of Python with a context, which alone keeps alive all that it refers to."""
+    engine, address = _launcher()
+    words = np.array([context.ctypes.data], np.int64).tobytes()
+    definition = _MethodDef(b"bough", address, METH_FASTCALL, None)
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype = ctypes.py_object
+    make.argtypes = (ctypes.POINTER(_MethodDef), ctypes.py_object, ctypes.py_object)
+    made: Callable[..., Any] = make(ctypes.byref(definition), words, (definition, context, engine, *kept))
+    return made
+
+
+# ---- the launcher ----------------------------------------------------------------------------------------------------
+
+_loaded_launcher: list[tuple[Any, int]] = []
+
+
+def launcher_code() -> bytes:
+    """Object code of the launcher and of the pool."""
+    public = ("invoke", "worker", "stop")
+    return host().object_code(native_source((pool, launcher), public, host().pausing), passes=True)
+
+
+def load_launcher(code: Callable[[], bytes] = launcher_code) -> None:
+    """Load the code that `launcher_code` made, once."""
+    if not _loaded_launcher:
+        for name in PYTHON:
+            host().define(name, _python(name))
+        engine = host().load(code())
+        the_pool().use(engine.get_function_address("worker"), engine.get_function_address("stop"))
+        _loaded_launcher.append((engine, engine.get_function_address("invoke")))
+
+
+def _launcher() -> tuple[Any, int]:
+    if not _loaded_launcher:
+        load_launcher()
+    return _loaded_launcher[0]
+
+
+@lru_cache(maxsize=1)
+def has_entry() -> bool:
+    """Whether arrays of this interpreter lie in memory as the launcher expects, and it runs under a lock."""
+    if ctypes.sizeof(ctypes.c_void_p) != 8 or sys.implementation.name != "cpython" or sys.byteorder != "little":
+        return False
+    if not getattr(sys, "_is_gil_enabled", lambda: True)():
+        return False
+    probe = np.arange(30.0).reshape(3, 10)[:, :5]
+    at = id(probe)
+
+    def word(offset: int) -> int:
+        return ctypes.c_int64.from_address(at + offset).value
+
+    lengths, steps = ((ctypes.c_int64 * 2).from_address(word(k)) for k in (launcher.DIMENSIONS, launcher.STEPS))
+    flags = ctypes.c_int32.from_address(at + launcher.FLAGS).value
+    expected = (
+        word(launcher.TYPE) == id(np.ndarray),
+        word(launcher.DATA) == probe.ctypes.data,
+        ctypes.c_int32.from_address(at + launcher.AXES).value == 2,
+        tuple(lengths) == (3, 5),
+        tuple(steps) == (80, 8),
+        word(launcher.DTYPE) == id(np.dtype(np.float64)),
+        flags & (launcher.ALIGNED | launcher.WRITEABLE | launcher.CONTIGUOUS) == launcher.ALIGNED | launcher.WRITEABLE,
+        ctypes.string_at(id(b"bough") + launcher.PAYLOAD, 5) == b"bough",
+        _new_array() != 0,
+    )
+    return all(expected)
+
+
+def abi_key() -> str:
+    """What the code of the launcher depends on besides the machine."""
+    return f"{sys.version_info[:2]} {launcher.HEAD} {launcher.PAYLOAD}"
+
+
+def _python(name: str) -> int:
+    return address_of(getattr(ctypes.pythonapi, name))
+
+
+@lru_cache(maxsize=1)
+def _new_array() -> int:
+    """Address of NumPy's function that makes an array, once it was seen to make one; 0 if it does not."""
+    table = getattr(np, "_core", None) or np.core
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    functions = get(table.multiarray._ARRAY_API, None)
+    address = ctypes.c_void_p.from_address(functions + 8 * NEW_FROM_DESCR).value or 0
+    pointer, number = ctypes.c_void_p, ctypes.c_int
+    kind = ctypes.PYFUNCTYPE(ctypes.py_object, pointer, pointer, number, pointer, pointer, pointer, number, pointer)
+    lengths, dtype = (ctypes.c_int64 * 2)(3, 5), np.dtype(np.float32)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(dtype))
+    made = kind(address)(id(np.ndarray), id(dtype), 2, ctypes.addressof(lengths), None, None, 0, None)
+    return address if type(made) is np.ndarray and made.shape == (3, 5) and made.dtype == dtype else 0

@@ -42,7 +42,7 @@ class Next(NamedTuple):
 
 def places_of(program: Program) -> Places:
     """The indices that are a sum with a constant."""
-    constants = {x.result: int(x.value) for x in walk(program.body) if isinstance(x, Const)}
+    constants = {x.result: x.value for x in walk(program.body) if isinstance(x, Const) and type(x.value) is int}
     places: Places = {}
     for x in walk(program.body):
         if isinstance(x, Apply) and x.op == "iadd":

@@ -8,13 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["Host", "host"]
-
-
-PYTHON = (
-    "Py_IncRef", "Py_DecRef", "PyObject_Vectorcall", "PyLong_AsSsize_t", "PyEval_SaveThread", "PyEval_RestoreThread",
-)  # fmt: skip
-"""Functions of Python that compiled code may call."""
+__all__ = ["Host", "address_of", "host"]
 
 
 class Host:
@@ -54,15 +48,30 @@ class Host:
         near = "jitdefault" if sys.platform == "win32" else "small"
         return target.create_target_machine(cpu=self.cpu, features=self.features, opt=2, reloc="pic", codemodel=near)
 
-    def object_code(self, source: str, loops: bool = False) -> bytes:
-        """Object code of a module given as source; with `loops`, those over numbers in a row become vector code."""
+    @property
+    def pausing(self) -> str:
+        """The intrinsic by which a thread tells the processor that it waits for another."""
+        if "x86" in self.triple:
+            return "@llvm.x86.sse2.pause()"
+        return "@llvm.aarch64.hint(i32 1)" if self.triple.startswith(("aarch64", "arm64")) else ""
+
+    def define(self, name: str, address: int) -> None:
+        """Let code that is loaded find a function under a name."""
+        self._llvm.add_symbol(name, address)
+
+    def object_code(self, source: str, loops: bool = False, passes: bool = False) -> bytes:
+        """Object code of a module given as source.
+
+        With `loops`, those over numbers in a row become vector code; with `passes`, LLVM's own passes run: programs
+        have had better ones.
+        """
         module, machine = self._llvm.parse_assembly(source), self.machine()
         module.verify()
-        if loops:
+        if loops or passes:
             tuning = self._llvm.create_pipeline_tuning_options(speed_level=2)
-            tuning.loop_vectorization, tuning.slp_vectorization = True, False
-            passes = self._llvm.create_pass_builder(machine, tuning)
-            passes.getModulePassManager().run(module, passes)
+            tuning.loop_vectorization, tuning.slp_vectorization = loops, False
+            builder = self._llvm.create_pass_builder(machine, tuning)
+            builder.getModulePassManager().run(module, builder)
         code: bytes = machine.emit_object(module)
         return code
 
@@ -75,19 +84,18 @@ class Host:
 
 
 def _outside() -> Iterator[tuple[str, int]]:
-    """The functions that compiled code may call: of Python, and of the C library where the processor lacks them."""
-    for name in PYTHON:
-        yield name, _address(getattr(ctypes.pythonapi, name))
+    """The functions of the C library that compiled code calls where the processor lacks them."""
     libraries = {"win32": "ucrtbase", "darwin": "libSystem.dylib"}
     try:
         library = ctypes.CDLL(libraries.get(sys.platform, "libm.so.6"))
     except OSError:  # a system whose C library has all in one
         library = ctypes.CDLL(None)
     for name in ("sin", "sinf", "cos", "cosf", "atan2", "atan2f", "fma", "fmaf", "floor", "floorf", "rint", "rintf"):
-        yield name, _address(getattr(library, name))
+        yield name, address_of(getattr(library, name))
 
 
-def _address(function: Any) -> int:
+def address_of(function: Any) -> int:
+    """Where the code of a C function is."""
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 

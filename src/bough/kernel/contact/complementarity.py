@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough import complementarity
-from bough.backends import Kernel, Plain
+from bough.backends import Argument
 from bough.complementarity import SOLVED, Conditions
 from bough.errors import ModelError, ShapeError
-from bough.kernel.border import FloatArray, Shape, as_floats, batch_shape, call, require_finite
-from bough.kernel.compile import kernel, remember_call
+from bough.kernel.arguments import FloatArray, as_floats, batch_shape, require_finite
 from bough.kernel.contact.one_by_one import at_friction, one_by_one, shape_of, worthwhile
+from bough.kernel.function import Function, Results, Verdicts
+from bough.kernel.table import entry
+from bough.scalar import Array, Scalar, both, either, loop, minimum, negation
 
 __all__ = ["Solution", "Swept", "complementarity_residual", "gauss_seidel", "pivoting", "when_to_stop"]
 
@@ -114,21 +116,22 @@ def pivoting(
     for name, value in (("A", A), ("b", b)):
         if value is None:
             raise ShapeError(f"{name} is None, expected an array")
-    whole = _straight(conditions, "pivoting", mu, bounds, A, b, slip)
-    if whole is not None:
-        return _solution(whole, np.zeros(n, np.bool_), {})
     if slip is not None and conditions.cones.size:
         raise ModelError(f"slip is given and row {conditions.cones[0]} is of kind 'cone', expected 'pyramid'")
-    arrays = _read(conditions, mu=mu, bounds=bounds, A=A, b=b, slip=slip)
-    arrays = {name: value.astype(np.float64, copy=False) for name, value in arrays.items()}
+    given = _shared_once(conditions, mu, bounds, np.float64)
+    A, b, slip = (_as(np.float64, x) for x in (A, b, slip))
     if n and worthwhile(conditions):
-        results = _run(conditions, "pivoting", arrays, {"whole": (3 * n + 1,), "verdict": (2,)})
-        whole, verdict = results["whole"], results["verdict"][..., 1]
+        whole, status = entry(conditions, "pivoting", _solver)(A, b, *given, slip, None, True)
+        if status.ndim == 0 and status == SOLVED:
+            return _solution(whole, np.zeros(n, np.bool_), {})
+        arrays = _read(conditions, mu=given[0], bounds=bounds, A=A, b=b, slip=slip)
     else:
+        arrays = _read(conditions, mu=given[0], bounds=bounds, A=A, b=b, slip=slip)
         batch = batch_shape(_with_axes(arrays, n))
-        whole, verdict = np.zeros((*batch, 3 * n + 1)), np.zeros(batch)
-    conflicts = np.zeros((*verdict.shape, n), np.bool_)
-    reasons = one_by_one(conditions, arrays, verdict, whole, conflicts) if (verdict != SOLVED).any() else {}
+        whole, status = np.zeros((*batch, 3 * n + 1)), np.zeros(batch)
+    arrays = {name: value.astype(np.float64, copy=False) for name, value in arrays.items()}
+    conflicts = np.zeros((*status.shape, n), np.bool_)
+    reasons = one_by_one(conditions, arrays, status, whole, conflicts) if (status != SOLVED).any() else {}
     return _solution(whole, conflicts, reasons)
 
 
@@ -203,12 +206,11 @@ def gauss_seidel(
     n = _rows(conditions)
     stop = when_to_stop(tolerance, iterations)
     begin = np.zeros(n) if start is None else start
-    whole = _straight(conditions, "gauss_seidel", mu, bounds, A, b, begin, stop)
-    if whole is None:
-        arrays = _read(conditions, mu=mu, bounds=bounds, A=A, b=b, start=begin, stop=stop)
-        dtype = np.result_type(arrays["A"], arrays["b"])
-        arrays = {name: value.astype(dtype, copy=False) for name, value in arrays.items()}
-        whole = _run(conditions, "gauss_seidel", arrays, {"whole": (3 * n + 1,)})["whole"]
+    arrays = [as_floats(name, x, shape_of(name, n)) for name, x in (("A", A), ("b", b))]
+    dtype = np.result_type(*arrays)
+    numbers = [_as(dtype, x) for x in (begin, stop)]
+    given = [*(_as(dtype, x) for x in arrays), *_shared_once(conditions, mu, bounds, dtype), *numbers]
+    whole: FloatArray = entry(conditions, "gauss_seidel", _solver)(*given, None, True)
     f, a, residual = (whole[..., k * n : (k + 1) * n] for k in range(3))
     for name, result in (("f", f), ("a", a)):
         require_finite(name, result)
@@ -310,52 +312,67 @@ def _with_axes(arrays: Mapping[str, FloatArray], n: int) -> dict[str, tuple[Floa
     return {name: (a, len(shape_of(name, n))) for name, a in arrays.items()}
 
 
-def _straight(conditions: Conditions, name: str, mu: object, bounds: object, *arrays: object) -> FloatArray | None:
-    """What a program gives for one state, straight from machine code, if there is some and all is plain; else None."""
-    given = [a for a in (mu, bounds, *arrays) if a is not None]
-    fast = conditions.calls.get((name, len(given), bounds is None))
-    if fast is None:
-        return None
-    if isinstance(mu, float | int):
-        given[0] = _uniform(conditions.n, float(mu))
-    elif type(mu) is not np.ndarray or not (mu >= 0.0).all():
-        return None
-    if bounds is not None and not (type(bounds) is np.ndarray and (bounds[..., 0] <= bounds[..., 1]).all()):
-        return None
-    result: FloatArray | None = None if given[0] is None else fast(*given)
-    return result
+def _as(dtype: Any, x: Any) -> Any:
+    """The same array with numbers of a type; what is no array is left as it is."""
+    return x.astype(dtype, copy=False) if isinstance(x, np.ndarray) else x
+
+
+def _shared_once(
+    conditions: Conditions, mu: Any, bounds: ArrayLike | None, dtype: Any
+) -> tuple[ArrayLike, ArrayLike | None]:
+    """Coefficients and bounds for all rows, where they were given once for all of them."""
+    n = conditions.n
+    if type(mu) is float or type(mu) is int:
+        mu = _uniform(n, float(mu), np.dtype(dtype).name)
+    elif np.shape(mu) == ():
+        mu = np.broadcast_to(as_floats("mu", mu, ()), (n,)).astype(dtype)
+    if not conditions.box.size:
+        return _as(dtype, mu), None
+    if bounds is None:
+        row = conditions.box[0]
+        raise ShapeError(f"bounds is None and row {row} is of kind 'box', expected its lower and its upper force")
+    if np.shape(bounds) == (2,):
+        bounds = np.broadcast_to(as_floats("bounds", bounds, (2,)), (n, 2)).astype(dtype)
+    return _as(dtype, mu), _as(dtype, bounds)
 
 
 @lru_cache(maxsize=64)
-def _uniform(n: int, mu: float) -> FloatArray | None:
-    """A coefficient of friction for all rows, if it is one."""
-    return np.full(n, mu) if mu >= 0.0 else None
+def _uniform(n: int, mu: float, dtype: str) -> FloatArray:
+    """A coefficient of friction for all rows."""
+    return np.full(n, mu, dtype)
 
 
-def _run(
-    conditions: Conditions, name: str, arrays: Mapping[str, FloatArray], shapes: Mapping[str, Shape]
-) -> dict[str, FloatArray]:
-    """Run a program on arrays; one state in float64 goes straight to machine code from the next time on."""
-    ready = _kernel(conditions, name, tuple(arrays))
-    results = call(ready, _with_axes(arrays, conditions.n), shapes)
-    first = next(iter(results.values()))
-    key = (name, len(arrays), "bounds" not in arrays)
-    if first.ndim == 1 and first.dtype == np.float64 and key not in conditions.calls:
-        remember_call(conditions, key, ready, first.shape)
-    return results
-
-
-def _kernel(conditions: Conditions, name: str, arguments: tuple[str, ...]) -> Kernel:
+def _solver(conditions: Conditions, name: str) -> Function:
+    """A solver; coefficients that are negative and bounds in the wrong order are refused."""
     n = conditions.n
-    function: Any = complementarity.principal if name == "pivoting" else complementarity.gauss_seidel
-    shapes = {argument: shape_of(argument, n) for argument in arguments}
-    return kernel(
-        (name, conditions, arguments),
+    algorithm: Any = complementarity.principal if name == "pivoting" else complementarity.gauss_seidel
+    taken = ("A", "b", "mu", "bounds", *(("slip",) if name == "pivoting" else ("start", "stop")))
+    inputs = [
+        Argument(key, shape_of(key, n), finite=key != "bounds", optional=key in ("bounds", "slip")) for key in taken
+    ]
+
+    def rule(**x: Array) -> dict[str, Any]:
+        none: Scalar = 0.0
+        doubt = loop(n, lambda i, least: minimum(least, x["mu"][i]), none) < 0.0
+        for row in conditions.box.tolist():
+            low, high = x["bounds"][2 * row], x["bounds"][2 * row + 1]
+            fine = both(low <= high, both(low < math.inf, high > -math.inf))
+            doubt = either(doubt, negation(fine))
+        return {**algorithm(conditions, **x), "doubt": doubt}
+
+    def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
+        _read(conditions, True, **arrays)
+        return results
+
+    outputs = [Argument("whole", (3 * n + 1,), finite=name == "gauss_seidel")]
+    outputs += [Argument("status", ())] if name == "pivoting" else []
+    return Function(
         name,
-        lambda **arrays: function(conditions, **arrays),
-        {argument: math.prod(shape) for argument, shape in shapes.items()},
-        n,
-        lambda: f"{name} {conditions.kinds} {conditions.normals} {arguments}",
-        Plain((*shapes.values(), (3 * n + 1,)), pivots=name == "pivoting"),
+        inputs,
+        outputs,
+        rule,
+        size=n,
+        digest=lambda: f"{conditions.kinds} {conditions.normals}",
+        explain=explain,
         rolled=True,
     )

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from numpy.typing import ArrayLike
 
 from bough.algorithms import contacts as algorithm
 from bough.algorithms.contacts import AXES
 from bough.algorithms.touching import Touching
-from bough.backends import Kernel
-from bough.kernel.border import FloatArray, as_floats, call, require_finite
-from bough.kernel.compile import get_backend, kernel
+from bough.backends import Argument
+from bough.kernel.arguments import FloatArray, as_floats, require_finite
 from bough.kernel.contact.scene import read_place, require_contacts, require_unit
-from bough.kernel.run import run
+from bough.kernel.function import Function
+from bough.kernel.functions import run
 from bough.kernel.specs.spec import Options
+from bough.kernel.table import entry
 from bough.model import Contacts, Model
 from bough.scalar import Array, Scalar
 from bough.spatial import Vector
@@ -37,7 +36,8 @@ def contact_axes(normals: ArrayLike) -> FloatArray:
         require_unit(n, Contacts([(str(k), None) for k in range(n.shape[-2])]))
     else:
         require_unit(n[None], Contacts([("0", None)]))
-    return call(_axes_of(get_backend()), {"normals": (n, 1)}, {"axes": (AXES, 3)})["axes"]
+    axes: FloatArray = entry(_AXES, "contact_axes", _axes)(n, None, True)
+    return axes
 
 
 def contact_jacobian(
@@ -99,10 +99,17 @@ def _options(model: Model, contacts: Contacts) -> Options:
     return Options(touching=Touching(require_contacts(model, contacts).bodies(model)))
 
 
-@lru_cache(maxsize=2)
-def _axes_of(backend: str) -> Kernel:
-    def axes(normals: Array) -> dict[str, list[Scalar]]:
+class _OfAll:
+    """What belongs to no structure in particular."""
+
+
+_AXES = _OfAll()
+
+
+def _axes(structure: object, name: str) -> Function:
+    def rule(normals: Array) -> dict[str, list[Scalar]]:
         normal = Vector(normals[0], normals[1], normals[2])
         return {"axes": [x for axis in algorithm.contact_axes(normal) for x in axis.parts]}
 
-    return kernel(("contact_axes",), "contact_axes", axes, {"normals": 3}, 3, lambda: "contact_axes")
+    inputs, outputs = [Argument("normals", (3,))], [Argument("axes", (AXES, 3))]
+    return Function(name, inputs, outputs, rule, size=3, digest=lambda: name)

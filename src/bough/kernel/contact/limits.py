@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from bough.algorithms.levels import TOUCHING
 from bough.algorithms.limits import limit_sides, limited_loops
-from bough.kernel.border import FloatArray
-from bough.kernel.run import read, require_model, run
+from bough.kernel.arguments import FloatArray
+from bough.kernel.functions import read, require_model, run
 from bough.model import Model
 
 __all__ = ["limited_coordinates", "near_limits"]

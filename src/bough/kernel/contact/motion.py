@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from bough.algorithms.levels import FAR
 from bough.errors import ModelError, ShapeError, UnknownNameError
-from bough.kernel.border import FloatArray
+from bough.kernel.arguments import FloatArray
 from bough.kernel.contact.limits import near_limits
 from bough.kernel.contact.scene import (
     NO_PLACE,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bough import complementarity
 from bough.complementarity import CONFLICT, LARGE, NONE, SOLVED, Conditions
-from bough.kernel.border import FloatArray, Shape
+from bough.kernel.arguments import FloatArray, Shape
 from bough.kernel.compile import get_backend
 
 __all__ = ["at_friction", "one_by_one", "shape_of", "worthwhile"]

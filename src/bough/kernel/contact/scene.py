@@ -15,11 +15,14 @@ from bough.algorithms.limits import limit_sides
 from bough.algorithms.touching import Touching
 from bough.complementarity import ContactRows
 from bough.errors import FiniteError, ModelError, ShapeError
-from bough.kernel.border import FloatArray, as_floats
+from bough.kernel.arguments import FloatArray, as_floats
 from bough.kernel.contact.touching import Settled
-from bough.kernel.run import read, require_model, run, straight
+from bough.kernel.function import Function, Results, Verdicts
+from bough.kernel.functions import new_function, read, require_model, require_regular
+from bough.kernel.specs import spec
 from bough.kernel.specs.contact import problem_rows
 from bough.kernel.specs.spec import Options
+from bough.kernel.table import entry
 from bough.model import Contacts, Model
 
 __all__ = [
@@ -100,13 +103,12 @@ class Scene:
 
     def problem(self, arrays: Mapping[str, ArrayLike | None]) -> FloatArray:
         """The problem of forces in each state (*batch, size)."""
-        problem = straight(self.model, self.level, arrays, self.options)
-        if problem is not None:
-            return problem
-        place = {key: a for key, a in arrays.items() if key in PLACE}
-        whole = {**arrays, **read_place(self.model, self.contacts, place)}
-        given = {key: a for key, a in whole.items() if a is not None or key not in MOVING}
-        return run(self.model, self.level, given, self.options)["problem"]
+        place = [arrays.get(key) for key in PLACE[:2]]
+        if not all(type(a) is np.ndarray and a.dtype == np.float64 for a in place):
+            arrays = {**arrays, **read_place(self.model, self.contacts, {key: arrays.get(key) for key in PLACE})}
+        names = spec(self.level).inputs
+        problem: FloatArray = entry(self, "problem", _problem)(*map(arrays.get, names), None, True)
+        return problem
 
     def motion(self, found: Settled) -> ContactMotion:
         """What is returned."""
@@ -143,6 +145,18 @@ class Scene:
     @cached_property
     def _closing(self) -> int:
         return sum(loop.joint.nv for loop in self.model.loops)
+
+
+def _problem(scene: Scene, key: str) -> Function:
+    """The program of a level; normals that are not of unit length are refused by name."""
+
+    def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
+        require_regular(scene.model, arrays["q"], verdicts)
+        return results
+
+    made = new_function(scene.model, scene.level, scene.options, explain)
+    made.look_closer = lambda arrays: require_unit(arrays["normals"], scene.contacts)
+    return made
 
 
 @lru_cache(maxsize=256)

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough import complementarity
-from bough.backends import Kernel, Plain
+from bough.backends import Argument
 from bough.complementarity import SOLVED, UNMET, UNSOLVED, WIDER, ContactRows
-from bough.kernel.border import Shape, call, many, require_finite
-from bough.kernel.compile import kernel, remember
+from bough.kernel.arguments import Shape, require_finite
 from bough.kernel.contact.one_by_one import one_by_one, worthwhile
+from bough.kernel.function import Function
+from bough.kernel.table import entry
 
 __all__ = ["Found", "Solver", "solved", "some", "straight"]
 
@@ -38,9 +39,11 @@ class Found(NamedTuple):
 
 
 def straight(rows: ContactRows, given: Mapping[str, Floats], solver: Solver) -> Floats | None:
-    """The result of one state straight from machine code, if there is some and it solves the problem; else None."""
-    ready = rows.calls.get(solver.name)
-    return None if ready is None else many(ready, tuple(given.values()), (rows.results["raw"].stop,))
+    """The result of one state, if a program solves the problem; else None."""
+    if solver.name == "pivoting" and not worthwhile(rows.conditions):
+        return None
+    result, status = _run(rows, solver.name, given)
+    return result if status == SOLVED else None
 
 
 def solved(rows: ContactRows, given: Mapping[str, Floats], solver: Solver) -> Found:
@@ -52,13 +55,12 @@ def solved(rows: ContactRows, given: Mapping[str, Floats], solver: Solver) -> Fo
         if one is not None:
             return Found(one[None], np.array([SOLVED]), lost)
     if solver.name == "gauss_seidel":
-        found = _run(rows, solver.name, given)
-        require_finite("forces", found["result"][:, rows.results["forces"]])
-        failing = found["result"][:, rows.results["failing"]]
-        return Found(found["result"], found["verdict"][:, 1], failing > UNMET * solver.tolerance)
+        results, status = _run(rows, solver.name, given)
+        require_finite("forces", results[:, rows.results["forces"]])
+        failing = results[:, rows.results["failing"]]
+        return Found(results, status, failing > UNMET * solver.tolerance)
     if not n or worthwhile(rows.conditions):
-        found = _run(rows, solver.name, given)
-        results, verdicts = found["result"], found["verdict"][:, 1]
+        results, verdicts = _run(rows, solver.name, given)
     else:
         results, verdicts = np.zeros((states, rows.results["raw"].stop)), np.full(states, UNSOLVED)
         if rows.watched is not None:
@@ -79,47 +81,41 @@ def some(given: Mapping[str, Floats], states: NDArray[np.intp]) -> dict[str, Flo
 
 def _exactly(rows: ContactRows, given: Mapping[str, Floats], verdicts: Floats, raw: Floats) -> Found:
     """Solve what a program did not, state by state."""
-    n, ready = len(rows.solved), _run(rows, "prepared", given)
+    n, (A, b, friction) = len(rows.solved), _run(rows, "prepared", given)
     solution, lost = np.zeros((len(raw), 3 * n + 1)), np.zeros(raw.shape, np.bool_)
     solution[:, :n] = raw
-    arrays = {"A": ready["A"], "b": ready["b"], "mu": ready["friction"]}
+    arrays = {"A": A, "b": b, "mu": friction}
     one_by_one(rows.conditions, arrays, verdicts, solution, lost)
     further = {"f": solution[:, :n], "failing": solution[:, 2 * n : 3 * n]}
-    found = _run(rows, "concluded", {**given, **further})
-    return Found(found["result"], found["verdict"][:, 1], lost)
+    result, status = _run(rows, "concluded", {**given, **further})
+    return Found(result, status, lost)
 
 
 # ---- programs --------------------------------------------------------------------------------------------------------
 
-PROGRAMS: dict[str, tuple[Any, tuple[str, ...]]] = {
-    "pivoting": (complementarity.settled_by_pivoting, ("result", "verdict")),
-    "gauss_seidel": (complementarity.settled_by_sweeps, ("result", "verdict")),
-    "prepared": (complementarity.prepared, ("A", "b", "friction")),
-    "concluded": (complementarity.concluded, ("result", "verdict")),
+PROGRAMS: dict[str, tuple[Any, tuple[str, ...], tuple[str, ...]]] = {
+    "pivoting": (complementarity.settled_by_pivoting, ("whole", "mu"), ("result", "status")),
+    "gauss_seidel": (complementarity.settled_by_sweeps, ("whole", "mu", "start", "stop"), ("result", "status")),
+    "prepared": (complementarity.prepared, ("whole", "mu"), ("A", "b", "friction")),
+    "concluded": (complementarity.concluded, ("whole", "mu", "f", "failing"), ("result", "status")),
 }
-"""Programs with what they give."""
+"""Programs with what they take and give."""
 
 
-def _run(rows: ContactRows, name: str, given: Mapping[str, Floats]) -> dict[str, Floats]:
+def _run(rows: ContactRows, name: str, given: Mapping[str, Floats]) -> Any:
     """Run a program on states."""
-    ready = rows.calls.get(name)
-    if ready is None:
-        ready = _kernel(rows, name, tuple(given))
-        remember(rows, name, ready)
-    shapes = {output: _shape(rows, output) for output in PROGRAMS[name][1]}
-    return call(ready, {key: (a, 1) for key, a in given.items()}, shapes)
+    return entry(rows, name, _program)(*(given[key] for key in PROGRAMS[name][1]), None, False)
 
 
-def _kernel(rows: ContactRows, name: str, arguments: tuple[str, ...]) -> Kernel:
-    shapes, (function, outputs) = {key: _shape(rows, key) for key in arguments}, PROGRAMS[name]
-    return kernel(
-        (name, rows, arguments),
+def _program(rows: ContactRows, name: str) -> Function:
+    algorithm, inputs, outputs = PROGRAMS[name]
+    return Function(
         f"{name} of contacts",
-        lambda **arrays: function(rows, **arrays),
-        {key: shape[0] for key, shape in shapes.items()},
-        rows.count,
-        lambda: f"{name} {rows} {arguments}",
-        Plain((*shapes.values(), _shape(rows, outputs[0])), pivots=outputs[-1] == "verdict"),
+        [Argument(key, _shape(rows, key)) for key in inputs],
+        [Argument(key, _shape(rows, key), finite=False) for key in outputs],
+        lambda **arrays: algorithm(rows, **arrays),
+        size=rows.count,
+        digest=lambda: repr(rows),
         rolled=True,
     )
 
@@ -128,5 +124,5 @@ def _shape(rows: ContactRows, name: str) -> Shape:
     """The shape of an argument or a result for one state."""
     n = len(rows.solved)
     shapes: dict[str, Shape] = {"whole": (rows.size,), "mu": (rows.contacts,), "start": (rows.count,), "stop": (2,)}
-    shapes |= {"result": (rows.results["raw"].stop,), "verdict": (2,), "A": (n, n)}
+    shapes |= {"result": (rows.results["raw"].stop,), "status": (), "A": (n, n)}
     return shapes.get(name, (n,))

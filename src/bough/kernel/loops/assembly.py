@@ -9,15 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough.algorithms.loops import row_groups
-from bough.errors import AssemblyError, SingularError
-from bough.kernel.border import FloatArray, write_out
+from bough.errors import AssemblyError
+from bough.kernel.arguments import FloatArray, finite_states, write_out
 from bough.kernel.configuration import integrate, interpolate, random
 from bough.kernel.dynamics import crba
+from bough.kernel.function import Function, Results, Verdicts
+from bough.kernel.functions import AlwaysSingular, mechanism, new_function, read
 from bough.kernel.loops.bounds import Bounds
 from bough.kernel.loops.constrained import all_single, constraint_errors, constraint_jacobian, multipliers_pay
-from bough.kernel.loops.regular import made_regular, massless
+from bough.kernel.loops.regular import made_regular
 from bough.kernel.loops.saddle import nearest
-from bough.kernel.run import NO_CALLS, mechanism, read, run
+from bough.kernel.table import entry
 from bough.model import Model
 
 __all__ = ["assemble", "consistent_velocity", "onto_constraints"]
@@ -201,42 +203,35 @@ def onto_constraints(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = 
     SingularError
         If a joint moves nothing that has inertia and no loop holds it; the message names it.
     """
-    fast = getattr(model, "calls", NO_CALLS).get("onto_constraints")
-    state: FloatArray | None = fast(q, v) if fast is not None and check else None
-    if state is None:
-        place, speed = (read(model, key, x, check).astype(np.float64, copy=False) for key, x in (("q", q), ("v", v)))
-        state = _projected(model, place, speed, check)
-        state = state.astype(np.float32) if all_single(q, v) else state
-    return state[..., : model.nq], state[..., model.nq :]
+    if not all_single(q, v) and (not isinstance(model, Model) or multipliers_pay(model)):
+        try:
+            found: tuple[FloatArray, FloatArray] = entry(model, "onto_constraints", _projector)(q, v, None, check)
+            return found
+        except AlwaysSingular:
+            if not model.constraints:
+                raise
+    place, speed = (read(model, key, x, check).astype(np.float64, copy=False) for key, x in (("q", q), ("v", v)))
+    near, slow = _projected_by_rank(model, place, speed, check)
+    return (near.astype(np.float32), slow.astype(np.float32)) if all_single(q, v) else (near, slow)
 
 
-def _projected(model: Model, q: FloatArray, v: FloatArray, check: bool) -> FloatArray:
-    """The state after `onto_constraints`, q and v in one array."""
-    batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
-    q, v = np.broadcast_to(q, (*batch, model.nq)), np.broadcast_to(v, (*batch, model.nv))
-    if not multipliers_pay(model):
-        return _projected_by_rank(model, q, v, check)
-    try:
-        results = run(model, "onto_constraints", {"q": q, "v": v}, check=check, call_as="onto_constraints")
-    except SingularError:
-        held = massless(model, q)
-        if not model.constraints or not held.any():
-            raise
-        state = _projected_by_rank(model, q, v, check)
-        if not held.all():
-            state[~held] = _projected(model, q[~held], v[~held], check)
-        return state
-    if "pivots" in results:
-        doubtful = results["pivots"][..., model.nv] < 0.0
-        if doubtful.any():
-            results["state"][doubtful] = _projected_by_rank(model, q[doubtful], v[doubtful], check)
-    return results["state"]
+def _projector(model: Model, key: str) -> Function:
+    """The program; states in doubt are projected by ranks."""
+
+    def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
+        doubtful = np.asarray((verdicts != 0) & finite_states(arrays, {"q": 1, "v": 1}, verdicts.shape))
+        ends = {"q": model.nq, "v": model.nv}
+        q, v = (np.broadcast_to(arrays[k], (*verdicts.shape, n))[doubtful] for k, n in ends.items())
+        results[0][doubtful], results[1][doubtful] = _projected_by_rank(model, q, v, True)
+        return results
+
+    return new_function(model, key, explain=explain)
 
 
-def _projected_by_rank(model: Model, q: FloatArray, v: FloatArray, check: bool) -> FloatArray:
+def _projected_by_rank(model: Model, q: FloatArray, v: FloatArray, check: bool) -> tuple[FloatArray, FloatArray]:
     errors = constraint_errors(model, q, check=check)
-    q = integrate(model, q, _shortest(model, q, np.zeros_like(v), -errors, check), check=check)
-    return np.concatenate([q, _shortest(model, q, v, None, check)], axis=-1)
+    q = integrate(model, q, _shortest(model, q, np.zeros(model.nv), -errors, check), check=check)
+    return q, _shortest(model, q, v, None, check)
 
 
 def _shortest(model: Model, q: FloatArray, v: FloatArray, aims: FloatArray | None, check: bool) -> FloatArray:

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from bough.algorithms.limits import limited_joints, limited_loops
 from bough.errors import AssemblyError
-from bough.kernel.border import FloatArray
+from bough.kernel.arguments import FloatArray
 from bough.kernel.contact.limits import limited_coordinates
-from bough.kernel.run import run
+from bough.kernel.functions import run
 from bough.model import Joint, Model
 
 __all__ = ["Bounds", "Solve"]

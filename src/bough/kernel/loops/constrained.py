@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from functools import lru_cache, partial
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.algorithms.loops import row_groups
-from bough.errors import ModelError, ShapeError, SingularError, UnknownNameError
-from bough.kernel.border import FloatArray, write_out
+from bough.errors import ModelError, ShapeError, UnknownNameError
+from bough.kernel.arguments import FloatArray, finite_states, write_out
 from bough.kernel.dynamics import bias_forces, crba, forward_dynamics
-from bough.kernel.loops.regular import light, made_regular, massless
+from bough.kernel.function import Results, Verdicts
+from bough.kernel.functions import AlwaysSingular, call, mechanism, new_function, read, require_model, run
+from bough.kernel.loops.regular import light, made_regular
 from bough.kernel.loops.saddle import Nearest, nearest, whole_system
-from bough.kernel.run import NO_CALLS, mechanism, read, require_model, run
-from bough.kernel.specs import Options
+from bough.kernel.table import entry
 from bough.model import Model
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "constraint_bias",
     "constraint_errors",
     "constraint_jacobian",
+    "decay_rate",
     "loop_configurations",
     "loop_jacobian",
     "multipliers_pay",
@@ -55,22 +58,22 @@ def constraint_errors(model: Model, q: ArrayLike, *, out: FloatArray | None = No
     axes of the joint's moving side: x, y, z, then rotations about x, y, z, less those that the joint allows. Where the
     joint has an axis, z is along it (``joint.alignment``).
     """
-    require_model(model)
-    return run(model, "constraint_errors", {"q": q}, out=out, check=check)["errors"]
+    result: FloatArray = call(model, "constraint_errors")(q, out, check)
+    return result
 
 
 def constraint_jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
     """The matrix L (..., rows, nv) of the constraints L v = 0; its columns are zero but on the paths of the loops."""
-    require_model(model)
-    return run(model, "constraint_jacobian", {"q": q}, out=out, check=check)["L"]
+    result: FloatArray = call(model, "constraint_jacobian")(q, out, check)
+    return result
 
 
 def constraint_bias(
     model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
     """What velocities add to the constraints on accelerations, L v̇ + bias = 0, (..., rows): m/s² or rad/s²."""
-    require_model(model)
-    return run(model, "constraint_bias", {"q": q, "v": v}, out=out, check=check)["bias"]
+    result: FloatArray = call(model, "constraint_bias")(q, v, out, check)
+    return result
 
 
 def loop_configurations(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
@@ -78,8 +81,8 @@ def loop_configurations(model: Model, q: ArrayLike, *, out: FloatArray | None = 
 
     Laid out as q of any joint of the type (..., sum of nq). Where a loop is open it is the nearest configuration.
     """
-    require_model(model)
-    return run(model, "loop_configurations", {"q": q}, out=out, check=check)["x"]
+    result: FloatArray = call(model, "loop_configurations")(q, out, check)
+    return result
 
 
 def loop_jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
@@ -87,8 +90,8 @@ def loop_jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = None, 
 
     Drives, springs and dampers with forces f on these joints act on the tree as joint forces Bᵀ f: add these to tau.
     """
-    require_model(model)
-    return run(model, "loop_jacobian", {"q": q}, out=out, check=check)["B"]
+    result: FloatArray = call(model, "loop_jacobian")(q, out, check)
+    return result
 
 
 def constrained_dynamics(
@@ -125,59 +128,64 @@ def constrained_dynamics(
         (..., sum of nv); N or N m. They act as joint forces Bᵀ loop_tau, see `loop_jacobian`.
     time_constant
         Errors of position and velocity decay in this time (s), critically damped; infinity leaves them alone. An
-        explicit integrator needs steps shorter than this. Each value has a program of its own.
+        explicit integrator needs steps shorter than this.
 
     Raises
     ------
     SingularError
         If a joint moves nothing that has inertia and no loop holds it; the message names it.
     """
-    key = ("constrained_dynamics", method, time_constant, loop_tau is not None)
-    fast = getattr(model, "calls", NO_CALLS).get(key) if isinstance(method, str) else None
-    if fast is not None and f_ext is None and out is None and check:
-        qdd: FloatArray | None = fast(q, v, tau) if loop_tau is None else fast(q, v, tau, loop_tau)
-        if qdd is not None:
-            return qdd
-    arrays = _doubles(q=q, v=v, tau=tau, f_ext=f_ext, loop_tau=loop_tau)
-    chosen, options = _chosen(model, method), Options(rate=stabilisation(time_constant))
-    if all_single(*(a for a in (q, v, tau, f_ext, loop_tau) if a is not None)):
-        whole = _accelerations(model, arrays, chosen, options, None, check, None).astype(np.float32)
-        return whole if out is None else write_out(out, whole)
-    return _accelerations(model, arrays, chosen, options, out, check, None if f_ext is not None else key)
-
-
-def _accelerations(
-    model: Model, arrays: Arrays, method: str, options: Options, out: FloatArray | None, check: bool, call_as: Hashable
-) -> FloatArray:
-    """Constrained dynamics in float64, by one of the three methods."""
-    if method != "multipliers":
-        result = _by_rank(model, arrays, options, method, check).x
-        return result if out is None else write_out(out, result)
-    apart = out is None or not any(isinstance(a, np.ndarray) and np.may_share_memory(a, out) for a in arrays.values())
+    if all_single(*(x for x in (q, v, tau, f_ext, loop_tau) if x is not None)):
+        given = _doubles(q=q, v=v, tau=tau, f_ext=f_ext, loop_tau=loop_tau)
+        whole = constrained_dynamics(model, **given, method=method, time_constant=time_constant, check=check)  # type: ignore[arg-type]
+        return whole.astype(np.float32) if out is None else write_out(out, whole.astype(np.float32))
+    rate, key = decay_rate(time_constant), ("constrained_dynamics", method)
     try:
-        results = run(model, "constrained_dynamics", arrays, options, out if apart else None, check, call_as)
-    except SingularError:
-        result = _where_massless(model, arrays, options, check)
+        qdd: FloatArray = entry(model, key, _constrained)(q, v, tau, rate, f_ext, loop_tau, out, check)
+    except AlwaysSingular:
+        if not model.constraints or method == "null_space":
+            raise
+        qdd = entry(model, (*key, "held by loops"), _constrained)(q, v, tau, rate, f_ext, loop_tau, out, check)
+    return qdd
+
+
+def _constrained(model: Model, key: tuple[object, ...]) -> Any:
+    """Constrained dynamics by a method: the program, or a rank test for every state."""
+    method = _chosen(model, key[1])
+    if method == "multipliers" and len(key) == 2:
+        return new_function(model, "constrained_dynamics", explain=partial(_by_rank_where_doubtful, model))
+    return _RankTest(model, "kkt" if method == "kkt" else "null_space")
+
+
+class _RankTest:
+    """Methods 1 and 3 with the interface of a function."""
+
+    def __init__(self, model: Model, method: str) -> None:
+        self._model, self._method = model, method
+
+    @property
+    def entry(self) -> Callable[..., Any]:
+        return self._run
+
+    def _run(self, q: Any, v: Any, tau: Any, rate: Any, f_ext: Any, loop_tau: Any, out: Any, check: Any) -> FloatArray:
+        arrays = _doubles(q=q, v=v, tau=tau, f_ext=f_ext, loop_tau=loop_tau)
+        result = _by_rank(self._model, arrays, rate, self._method, check).x
         return result if out is None else write_out(out, result)
-    if "pivots" in results:
-        doubtful = results["pivots"][..., model.nv] < 0.0
-        if doubtful.any():  # the arguments are read again: `out` must not be one of them
-            some = _picked(model, arrays, doubtful)
-            results["qdd"][doubtful] = _by_rank(model, some, options, "null_space", check).x
-    return results["qdd"] if apart or out is None else write_out(out, results["qdd"])
 
 
-def _where_massless(model: Model, arrays: Arrays, options: Options, check: bool) -> FloatArray:
-    """The same where the mass matrix of the tree is singular in some states: these by rank, and the others as ever."""
-    shapes = [np.shape(a)[: np.ndim(a) - len(_ends(model)[key])] for key, a in arrays.items() if a is not None]
-    singular = np.broadcast_to(massless(model, read(model, "q", _given(arrays, "q"))), np.broadcast_shapes(*shapes))
-    if not model.constraints or not singular.any():
-        run(model, "constrained_dynamics", arrays, options, None, check)  # which names the joint
-    result = _by_rank(model, arrays, options, "null_space", check).x
-    if not singular.all():
-        others = _picked(model, arrays, ~singular)
-        result[~singular] = _accelerations(model, others, "multipliers", options, None, check, None)
-    return result
+def _by_rank_where_doubtful(
+    model: Model, arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts
+) -> Results:
+    """Solve the states again in which a pivot or a rank is in doubt."""
+    axes = {key: len(shape) for key, shape in (*_ends(model).items(), ("rate", ()))}
+    doubtful = np.asarray((verdicts != 0) & finite_states(arrays, axes, verdicts.shape))
+    some = _picked(model, {**_ABSENT, **arrays}, doubtful)
+    (qdd,) = results
+    qdd[doubtful] = _by_rank(model, some, arrays["rate"], "null_space", True).x
+    return results
+
+
+_ABSENT: Arrays = {"f_ext": None, "loop_tau": None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,7 +234,7 @@ def constrained_motion(
     """
     require_model(model)
     arrays = _doubles(q=q, v=v, tau=tau, f_ext=f_ext, loop_tau=loop_tau)
-    found = _by_rank(model, arrays, Options(rate=stabilisation(time_constant)), "null_space", check)
+    found = _by_rank(model, arrays, decay_rate(time_constant), "null_space", check)
     broken = np.flatnonzero(found.broken.any(axis=tuple(range(found.broken.ndim - 1))))
     names = tuple(model.constraint_names[k] for k in broken)
     return ConstrainedMotion(found.x, found.multipliers, found.rank, found.residual, names)
@@ -243,14 +251,14 @@ def _doubles(**arrays: ArrayLike | None) -> Arrays:
     return {key: np.asarray(a, np.float64) if key in single else a for key, a in arrays.items()}
 
 
-def _by_rank(model: Model, arrays: Arrays, options: Options, method: str, check: bool) -> Nearest:
+def _by_rank(model: Model, arrays: Arrays, rate: FloatArray, method: str, check: bool) -> Nearest:
     """Methods 1 and 3, in NumPy, one matrix per state."""
     q, v, tau = (_given(arrays, key) for key in ("q", "v", "tau"))
     f_ext, drive = arrays["f_ext"], arrays["loop_tau"]
     if drive is not None:
         f = read(model, "loop_tau", drive, check)
         tau = read(model, "tau", tau, check) + np.einsum("...rn,...r->...n", loop_jacobian(model, q, check=check), f)
-    terms = run(model, "constraint_terms", {"q": q, "v": v}, options, check=check, whole=True)
+    terms = run(model, "constraint_terms", {"q": q, "v": v, "rate": rate}, check=check)
     M, L, aims, groups = crba(model, q, check=check), terms["L"], terms["aims"], row_groups(mechanism(model))
     force = read(model, "tau", tau, check) - bias_forces(model, q, v, f_ext, check=check)
     batch = np.broadcast_shapes(M.shape[:-2], L.shape[:-2], force.shape[:-1])
@@ -278,7 +286,9 @@ def _picked(model: Model, arrays: Arrays, chosen: np.ndarray[tuple[int, ...], np
     """The arguments of some states of a batch."""
     ends = _ends(model)
     return {
-        key: None if a is None else np.broadcast_to(a, (*chosen.shape, *ends[key]))[chosen] for key, a in arrays.items()
+        key: None if a is None else np.broadcast_to(a, (*chosen.shape, *ends[key]))[chosen]
+        for key, a in arrays.items()
+        if key in ends
     }
 
 
@@ -307,6 +317,14 @@ def multipliers_pay(model: Model) -> bool:
     k, n, D1 = len(model.constraint_names), model.nv, model.coupling.dof_tree.D1
     operations = k * D1 + k * k * n / 2 + k**3 / 6
     return operations * MULTIPLIERS_NS <= (4 * k * n * n + n**3) * RANK_NS + RANK_CALL_NS
+
+
+@lru_cache(maxsize=64)
+def decay_rate(time_constant: float) -> FloatArray:
+    """The rate of the stabilisation (1/s) as an array."""
+    rate: FloatArray = np.array(stabilisation(time_constant))
+    rate.setflags(write=False)
+    return rate
 
 
 def stabilisation(time_constant: float) -> float:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from bough.kernel.border import FloatArray
-from bough.kernel.run import require_model, run
+from bough.kernel.arguments import FloatArray
+from bough.kernel.functions import require_model, run
 from bough.model import Model
 
 __all__ = ["ConstrainedReactions", "constrained_reactions"]
@@ -64,5 +64,5 @@ def constrained_reactions(
     """
     require_model(model)
     arrays = {"q": q, "v": v, "a": a, "forces": forces, "loop_tau": loop_tau, "f_ext": f_ext}
-    found = run(model, "constrained_reactions", arrays, check=check, whole=True)
+    found = run(model, "constrained_reactions", arrays, check=check)
     return ConstrainedReactions(found["joints"], found["loops"])

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from bough.algorithms.closed_loops import LIGHT
 from bough.errors import SingularError
-from bough.kernel.border import FloatArray
+from bough.kernel.arguments import FloatArray
 from bough.kernel.factors import small_pivots, vanishing_pivots
-from bough.kernel.run import run
+from bough.kernel.functions import run
 from bough.model import Model
 
 __all__ = ["light", "made_regular", "massless"]
@@ -26,14 +26,14 @@ LEAST = 1e-13
 
 def light(model: Model, q: FloatArray) -> NDArray[np.bool_]:
     """In which states (...) some joint of the tree moves almost nothing that has inertia."""
-    packed = run(model, "crba", {"q": q}, check=False)["M"]
+    packed = run(model, "crba_packed", {"q": q}, check=False)["M"]
     return np.asarray(small_pivots(packed, model.dof_tree, LIGHT).any(axis=-1))
 
 
 def massless(model: Model, q: FloatArray) -> NDArray[np.bool_]:
     """In which states (...) some joint of the tree moves nothing that has inertia."""
-    packed = run(model, "crba", {"q": q}, check=False)["M"]
-    return np.asarray(vanishing_pivots(packed, model.dof_tree).any(axis=-1))
+    packed = run(model, "crba_packed", {"q": q}, check=False)["M"]
+    return np.asarray(vanishing_pivots(packed, model.dof_tree)[0].any(axis=-1))
 
 
 def made_regular(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.errors import SingularError
-from bough.kernel.border import FloatArray
+from bough.kernel.arguments import FloatArray
 
 __all__ = ["RANK", "Nearest", "nearest", "whole_system"]
 

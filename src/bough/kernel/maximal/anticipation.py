@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bough import lagrange
-from bough.backends import Kernel, Plain
+from bough.backends import Argument
 from bough.errors import ModelError
-from bough.kernel.border import FloatArray, as_floats, call, many, require_finite
-from bough.kernel.compile import get_backend, kernel, remember_call
+from bough.kernel.arguments import FloatArray
+from bough.kernel.function import Function
 from bough.kernel.maximal.multipliers import SystemFactor
+from bough.kernel.table import entry
 from bough.lagrange import Auxiliary
 from bough.scalar import Array
 
@@ -49,22 +50,8 @@ class Anticipated:
             v̇ (*batch, nv) and λ (*batch, nc) of the system, as `multipliers` gives them.
         """
         auxiliary, system = self._auxiliary, self._auxiliary.system
-        known, n = (self._factor.packed, self._free, self._directions), system.nv + system.nc
-        fast = auxiliary.calls.get("motion")
-        x: FloatArray | None = None if fast is None else fast(*known, f)
-        if x is not None:
-            return x[: system.nv], x[system.nv :]
-        ready = _mover(get_backend(), auxiliary)
-        x = many(ready, (*known, f), (n,))
-        if x is not None:
-            if x.ndim == 1:
-                remember_call(auxiliary, "motion", ready, (n,))
-        else:
-            forces = as_floats("f", f, (auxiliary.nc,), "one force for each row of the auxiliary constraints")
-            require_finite("f", forces)
-            inputs = dict(zip(("packed", "free", "directions", "f"), (*known, forces), strict=True))
-            x = call(ready, {name: (a, 1) for name, a in inputs.items()}, {"x": (n,)})["x"]
-            require_finite("the motion", x)
+        known = (self._factor.packed, self._free, self._directions)
+        x: FloatArray = entry(auxiliary, "motion", _mover)(*known, f, None, True)
         return x[..., : system.nv], x[..., system.nv :]
 
     def __repr__(self) -> str:
@@ -123,31 +110,9 @@ def anticipate(
             raise ModelError(f"got {type(what).__name__}, expected a bough.{kind.__name__}")
     if factor.system != auxiliary.system:
         raise ModelError(f"the factor is of {factor.system!r}, expected that of the auxiliary constraints")
-    system, k, size = factor.system, auxiliary.nc, auxiliary.jacobian_size
-    acting, key = ((), "anticipate") if directions is None else ((directions,), "anticipate directed")
-    fast = auxiliary.calls.get(key)
-    problem: FloatArray | None = None if fast is None else fast(factor.packed, free, jacobian, c, *acting)
-    if problem is None:
-        ready = _anticipator(get_backend(), auxiliary, directions is not None)
-        problem = many(ready, (factor.packed, free, jacobian, c, *acting), (k * k + k,))
-        if problem is not None and problem.ndim == 1:
-            remember_call(auxiliary, key, ready, (k * k + k,))
-    if problem is not None:
-        return _made(problem, factor, free, auxiliary, jacobian if directions is None else directions)
-    blocks = f"a block for each body of {len(auxiliary.constraints)} auxiliary constraints"
-    arrays = {
-        "packed": factor.packed,
-        "free": as_floats("free", free, (system.nv + system.nc,), "accelerations, then multipliers"),
-        "jacobian": as_floats("jacobian", jacobian, (size,), blocks),
-        "c": as_floats("c", c, (k,), "one for each row of the auxiliary constraints"),
-    }
-    if directions is not None:
-        arrays["directions"] = as_floats("directions", directions, (size,), blocks)
-    for name, a in arrays.items():
-        require_finite(name, a)
-    problem = call(ready, {name: (a, 1) for name, a in arrays.items()}, {"problem": (k * k + k,)})["problem"]
-    require_finite("the problem", problem)
-    return _made(problem, factor, arrays["free"], auxiliary, arrays.get("directions", arrays["jacobian"]))
+    function = entry(auxiliary, "anticipate", _anticipator)
+    problem: FloatArray = function(factor.packed, free, jacobian, c, directions, None, True)
+    return _made(problem, factor, free, auxiliary, jacobian if directions is None else directions)
 
 
 def _made(
@@ -159,34 +124,33 @@ def _made(
     return Anticipated(A, problem[..., k * k :], factor, np.array(free), auxiliary, np.array(directions))
 
 
-@lru_cache(maxsize=64)
-def _anticipator(backend: str, auxiliary: Auxiliary, directed: bool) -> Kernel:
-    def function(packed: Array, free: Array, jacobian: Array, c: Array, **given: Array) -> dict[str, Array]:
+def _anticipator(auxiliary: Auxiliary, name: str) -> Function:
+    def rule(packed: Array, free: Array, jacobian: Array, c: Array, **given: Array) -> dict[str, Array]:
         return {"problem": lagrange.anticipation(auxiliary, packed, free, jacobian, c, given.get("directions"))}
 
-    system = auxiliary.system
-    sizes = {"packed": system.factor_size, "free": system.nv + system.nc, "jacobian": auxiliary.jacobian_size}
-    sizes |= {"c": auxiliary.nc} | ({"directions": auxiliary.jacobian_size} if directed else {})
-    return kernel(
-        ("lagrange", "anticipate", auxiliary, directed),
-        "anticipate",
-        function,
-        sizes,
-        system.nv + system.nc,
-        lambda: f"lagrange anticipate {directed} {auxiliary.digest}",
-        Plain((*((n,) for n in sizes.values()), (auxiliary.nc * (auxiliary.nc + 1),)), sound=1),
-    )
+    k, taken = auxiliary.nc, ("packed", "free", "jacobian", "c", "directions")
+    return _function(auxiliary, name, taken, Argument("problem", (k * k + k,)), rule)
 
 
-@lru_cache(maxsize=64)
-def _mover(backend: str, auxiliary: Auxiliary) -> Kernel:
-    system, n = auxiliary.system, auxiliary.system.nv + auxiliary.system.nc
-    return kernel(
-        ("lagrange", "motion", auxiliary),
-        "motion",
-        lambda packed, free, directions, f: {"x": lagrange.moved(auxiliary, packed, free, directions, f)},
-        {"packed": system.factor_size, "free": n, "directions": auxiliary.jacobian_size, "f": auxiliary.nc},
-        n,
-        lambda: f"lagrange motion {auxiliary.digest}",
-        Plain(((system.factor_size,), (n,), (auxiliary.jacobian_size,), (auxiliary.nc,), (n,)), sound=3),
-    )
+def _mover(auxiliary: Auxiliary, name: str) -> Function:
+    def rule(packed: Array, free: Array, directions: Array, f: Array) -> dict[str, Array]:
+        return {"x": lagrange.moved(auxiliary, packed, free, directions, f)}
+
+    system, taken = auxiliary.system, ("packed", "free", "directions", "f")
+    return _function(auxiliary, name, taken, Argument("x", (system.nv + system.nc,)), rule)
+
+
+def _function(auxiliary: Auxiliary, name: str, taken: tuple[str, ...], output: Argument, rule: Any) -> Function:
+    system, rows = auxiliary.system, auxiliary.nc
+    blocks = f"a block for each body of {len(auxiliary.constraints)} auxiliary constraints"
+    known = {
+        "packed": Argument("packed", (system.factor_size,), finite=False),
+        "free": Argument("free", (system.nv + system.nc,), "accelerations, then multipliers"),
+        "jacobian": Argument("jacobian", (auxiliary.jacobian_size,), blocks),
+        "c": Argument("c", (rows,), "one for each row of the auxiliary constraints"),
+        "directions": Argument("directions", (auxiliary.jacobian_size,), blocks, optional=name == "anticipate"),
+        "f": Argument("f", (rows,), "one force for each row of the auxiliary constraints"),
+    }
+    inputs = [known[key] for key in taken]
+    size = system.nv + system.nc
+    return Function(name, inputs, [output], rule, size=size, digest=lambda: f"auxiliary {auxiliary.digest}")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import AssemblyError, FiniteError, ModelError, ShapeError, SingularError, UnknownNameError
-from bough.kernel.border import FloatArray
+from bough.kernel.arguments import FloatArray
 from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
 from bough.kernel.maximal.linkage_models import from_placements, parts_of, to_placements
 from bough.kernel.maximal.linkage_motion import LinkageTerms, LinkedMotion
@@ -21,7 +21,7 @@ from bough.kernel.maximal.linkage_programs import (
     run_integrate,
     run_terms,
     solve,
-    straight,
+    solve_in_one,
 )
 from bough.lagrange.bodies import Body
 from bough.lagrange.constraints import Constraint
@@ -189,8 +189,11 @@ class Linkage:
 
     def integrate(self, x: ArrayLike, v: ArrayLike) -> FloatArray:
         """Positions reached from x by moving with the constant velocities v for a unit of time (..., nx)."""
-        moved = straight(self.layout, "integrate", {"x": x, "v": _required(v)}, "acceleration", 0.0)
-        return run_integrate(self.layout, self._state(x=x, v=v)) if moved is None else moved
+        try:
+            return run_integrate(self.layout, x, _required(v))
+        except FiniteError:
+            self._state(x=x, v=v)  # names the body
+            raise
 
     def project(self, x: ArrayLike, time: ArrayLike | None = None, *, tolerance: float = 1e-10) -> FloatArray:
         """Positions (..., nx) near x that meet all constraints on positions, by Newton steps in the metric of M.
@@ -212,7 +215,7 @@ class Linkage:
                 break
             y = self._solved("position", 1.0, state).y
             moving = off.max(axis=-1, keepdims=True) > tolerance  # those that are there stay
-            state["x"] = run_integrate(self.layout, {"x": state["x"], "v": np.where(moving, y, 0.0)})
+            state["x"] = run_integrate(self.layout, state["x"], np.where(moving, y, 0.0))
         if not worst <= tolerance:
             k = int(np.unravel_index(int(np.argmax(off)), off.shape)[-1])
             raise AssemblyError(
@@ -323,7 +326,11 @@ class Linkage:
             raise SingularError(f"{error} ({names})") from None
 
     def _motion(self, level: Level, rate: float, given: dict[str, ArrayLike | None]) -> LinkedMotion:
-        y = straight(self.layout, "solved", given, level, rate)
+        try:
+            y = solve_in_one(self.layout, given, level, rate)
+        except FiniteError:
+            self._state(**given)  # names the body
+            raise
         if y is not None:
             lam = y[..., self.nv :]
             return LinkedMotion(y[..., : self.nv], lam[..., self.layout.rows] if self.layout.auxiliary else lam, ())

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.complementarity import Conditions
-from bough.kernel.border import FloatArray
+from bough.kernel.arguments import FloatArray
 from bough.kernel.contact.complementarity import pivoting
 from bough.lagrange.layout import Layout
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
-from bough.kernel.border import FloatArray, as_floats, require_finite
+from bough.kernel.arguments import FloatArray, as_floats, require_finite
 from bough.lagrange.bodies import Body, Rigid
 from bough.lagrange.constraints import Coupled, Jointed
 from bough.lagrange.layout import Layout

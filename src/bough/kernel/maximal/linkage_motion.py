@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bough.kernel.border import FloatArray
+from bough.kernel.arguments import FloatArray
 from bough.lagrange import Auxiliary, System
 
 __all__ = ["LinkageTerms", "LinkedMotion"]

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bough.backends import Kernel, Plain
+from bough.backends import Argument
 from bough.errors import FiniteError, ShapeError, SingularError
-from bough.kernel.border import FloatArray, as_floats, call, many, require_finite
-from bough.kernel.compile import get_backend, kernel, remember_call
+from bough.kernel.arguments import FloatArray, as_floats, require_finite
+from bough.kernel.function import Function
 from bough.kernel.maximal.anticipation import anticipate
 from bough.kernel.maximal.linkage_forces import equality_forces, one_sided_forces
 from bough.kernel.maximal.multipliers import SUSPECT, SystemFactor, ldlt
+from bough.kernel.table import entry
+from bough.kernel.verdict import is_finite
 from bough.lagrange import linkage
 from bough.lagrange.layout import Layout
 from bough.lagrange.linkage import Level
-from bough.scalar import Array
+from bough.scalar import Array, both, loop, select
 
-__all__ = ["Found", "read_state", "run_errors", "run_integrate", "run_terms", "solve", "straight"]
+__all__ = ["Found", "read_state", "run_errors", "run_integrate", "run_terms", "solve", "solve_in_one"]
 
 BROKEN = 1e-6
 """A residual beyond this part of what an auxiliary row asks for is a conflict."""
@@ -47,46 +49,31 @@ class Found(NamedTuple):
 
 def run_terms(layout: Layout, level: Level, rate: float, state: State) -> dict[str, FloatArray]:
     """Blocks of M and J, f and c."""
-    system = layout.system
-    shapes = {"mass": system.mass_size, "jacobian": layout.blocks_size, "f": system.nv, "c": layout.nc}
-    ready = _kernel(get_backend(), layout, "terms", tuple(state), level, rate)
-    return call(ready, _inputs(state), {name: (size,) for name, size in shapes.items()})
+    names = ("mass", "jacobian", "f", "c")
+    return dict(zip(names, _run(layout, "terms", level, {**state, "rate": np.array(rate)}), strict=True))
 
 
 def run_errors(layout: Layout, state: State) -> dict[str, FloatArray]:
     """Errors and rates of all rows, inside."""
-    used = {name: a for name, a in state.items() if name != "force"}
-    shapes = {"errors": (layout.nc,), "rates": (layout.nc,)}
-    return call(_kernel(get_backend(), layout, "errors", tuple(used)), _inputs(used), shapes)
+    errors, rates = _run(layout, "errors", "acceleration", state)
+    return {"errors": errors, "rates": rates}
 
 
-def run_integrate(layout: Layout, state: State) -> FloatArray:
+def run_integrate(layout: Layout, x: ArrayLike, v: ArrayLike) -> FloatArray:
     """Positions after a unit of time."""
-    ready = _kernel(get_backend(), layout, "integrate", ("x", "v"))
-    return call(ready, _inputs(state), {"moved": (layout.nx,)})["moved"]
+    moved: FloatArray = _run(layout, "integrate", "acceleration", {"x": x, "v": v})
+    return moved
 
 
-def straight(layout: Layout, what: What, given: Given, level: Level, rate: float) -> FloatArray | None:
-    """The result straight from machine code, "solved" or "integrate", where all arrays are plain; else None."""
-    first = given["x"]
-    if what == "solved" and not _in_one(layout):
+def solve_in_one(layout: Layout, given: Given, level: Level, rate: float) -> FloatArray | None:
+    """Motions and multipliers in one array from the one program, if there is one and no state is in doubt."""
+    if not _in_one(layout) or not all(a is None or isinstance(a, np.ndarray) for a in given.values()):
         return None
-    if type(first) is not np.ndarray or first.dtype != np.float64 or given.get("time") is not None:
-        return None
-    arrays = {name: a for name, a in given.items() if a is not None}
-    size, key = layout.nx if what == "integrate" else layout.system.nv + layout.nc, (what, level, rate, *arrays)
-    fast = layout.calls.get(key)
-    y: FloatArray | None = None if fast is None else fast(*arrays.values())
-    if y is not None:
-        return y
     try:
-        ready = _kernel(get_backend(), layout, what, tuple(arrays), level, rate)
-        y = many(ready, tuple(arrays.values()), (size,))
+        y, status = _run(layout, "solved", level, {**given, "rate": _rate(rate)})
     except ZeroDivisionError:  # see `solve`
         return None
-    if y is not None and y.ndim == 1:
-        remember_call(layout, key, ready, (size,))
-    return y
+    return y if (status > 0.0).all() else None
 
 
 def solve(layout: Layout, level: Level, rate: float, state: State) -> Found:
@@ -109,10 +96,8 @@ def _in_one(layout: Layout) -> bool:
 def _solve(layout: Layout, level: Level, rate: float, state: State) -> Found:
     if not _in_one(layout):
         return _carefully(layout, level, rate, state)
-    ready = _kernel(get_backend(), layout, "solved", tuple(state), level, rate)
-    shapes = {"y": (layout.system.nv + layout.nc,), "verdicts": (layout.verdicts,)}
-    results = call(ready, _inputs(state), shapes)
-    found, sound = _whole(layout, results["y"]), (results["verdicts"] > 0).all(axis=-1)
+    y, status = _run(layout, "solved", level, {**state, "rate": _rate(rate)})
+    found, sound = _whole(layout, y), status > 0.0
     if not sound.all():
         places = np.nonzero(~sound) if sound.ndim else ()
         some = {name: np.broadcast_to(a, (*sound.shape, a.shape[-1]))[places] for name, a in state.items()}
@@ -248,40 +233,63 @@ def _times(A: FloatArray, x: FloatArray) -> FloatArray:
     return np.asarray((A @ x[..., np.newaxis])[..., 0])
 
 
-# ---- kernels ---------------------------------------------------------------------------------------------------------
+# ---- programs --------------------------------------------------------------------------------------------------------
+
+TAKEN: dict[What, tuple[str, ...]] = {
+    "terms": ("x", "v", "force", "time", "rate"),
+    "solved": ("x", "v", "force", "time", "rate"),
+    "errors": ("x", "v", "time"),
+    "integrate": ("x", "v"),
+}
+"""What programs take; all but positions and the rate of stabilisation may be left out, and are zero then."""
 
 
-def _inputs(state: State) -> dict[str, tuple[FloatArray, int]]:
-    return {name: (a, 1) for name, a in state.items()}
+def _run(layout: Layout, what: What, level: Level, given: Given) -> Any:
+    """Run a program on states."""
+    return entry(layout, (what, level), _program)(*map(given.get, TAKEN[what]), None, True)
 
 
-@lru_cache(maxsize=128)
-def _kernel(
-    backend: str,
-    layout: Layout,
-    what: What,
-    names: tuple[str, ...],
-    level: Level = "acceleration",
-    rate: float = 0.0,
-) -> Kernel:
-    """The program of `what` with inputs of these names; all others are zero."""
-    n, nx = layout.system.nv + layout.nc, layout.nx
-    sizes = {"x": nx, "v": layout.system.nv, "force": layout.system.nv, "time": 1}
+@lru_cache(maxsize=64)
+def _rate(rate: float) -> FloatArray:
+    return np.array(rate)
 
-    def function(**x: Array) -> dict[str, Array]:
-        if what == "terms":
-            return linkage.terms(layout, level, rate, **x)
-        if what == "solved":
-            return linkage.solved(layout, level, rate, SUSPECT, **x)
+
+def _program(layout: Layout, key: tuple[What, Level]) -> Function:
+    what, level = key
+    nv, size = layout.system.nv, layout.system.nv + layout.nc
+    sizes = {"x": (layout.nx,), "v": (nv,), "force": (nv,)}
+    inputs = [
+        Argument(
+            name,
+            sizes.get(name, ()),
+            quaternions=tuple(layout.quaternions.tolist()) if name == "x" else (),
+            optional=name in ("v", "force", "time") and what != "integrate",
+        )
+        for name in TAKEN[what]
+    ]
+
+    def rule(**x: Array) -> dict[str, Any]:
+        if what == "integrate":
+            return linkage.integrated(layout, **x)
         if what == "errors":
             return linkage.errors(layout, **x)
-        return linkage.integrated(layout, **x)
+        rate = x.pop("rate")[0]
+        if what == "terms":
+            return linkage.terms(layout, level, rate, **x)
+        found = linkage.solved(layout, level, rate, SUSPECT, **x)
+        sound = is_finite(found["y"], size)
+        sound = loop(layout.verdicts, lambda k, so_far: both(so_far, found["verdicts"][k] > 0.0), sound)
+        return {"y": found["y"], "status": [select(sound, 1.0, -1.0)]}
 
-    key, said = (what, names, level, rate), layout.digest
-    inputs = {name: sizes[name] for name in names}
-    plain = None
-    if what in ("solved", "integrate"):
-        shapes = (*((size,) for size in inputs.values()), (n if what == "solved" else nx,))
-        plain = Plain(shapes, 0, tuple(layout.quaternions.tolist()), what == "solved")
-    digest = None if said is None else f"linkage {key!r} {said}"
-    return kernel(("linkage", layout, *key), what, function, inputs, n, lambda: digest, plain)
+    shapes: dict[What, dict[str, tuple[int, ...]]] = {
+        "terms": {
+            "mass": (layout.system.mass_size,), "jacobian": (layout.blocks_size,), "f": (nv,), "c": (layout.nc,)
+        },
+        "solved": {"y": (size,), "status": ()},
+        "errors": {"errors": (layout.nc,), "rates": (layout.nc,)},
+        "integrate": {"moved": (layout.nx,)},
+    }  # fmt: skip
+    outputs = [Argument(name, shape, finite=what == "integrate") for name, shape in shapes[what].items()]
+    said = layout.digest
+    digest = None if said is None else f"linkage {level} {said}"
+    return Function(f"{what} of a linkage", inputs, outputs, rule, size=size, digest=lambda: digest)

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError, SingularError
-from bough.kernel.border import FloatArray
-from bough.kernel.compile import NO_CALLS
+from bough.kernel.arguments import FloatArray
 from bough.kernel.configuration import neutral
-from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
-from bough.kernel.run import require_model, run
-from bough.kernel.specs.spec import Options
+from bough.kernel.function import Function
+from bough.kernel.functions import call, new_function, require_model, run
+from bough.kernel.loops.constrained import TIME_CONSTANT, decay_rate
+from bough.kernel.table import entry
 from bough.lagrange import Auxiliary, System, joints
 from bough.lagrange.joints import constraint_system
 from bough.lagrange.loops import loop_system
@@ -89,13 +89,7 @@ def maximal(
     check
         Whether to refuse NaN and infinity. Shapes are always checked.
     """
-    fast = getattr(model, "calls", NO_CALLS).get("maximal")
-    rows: FloatArray | None = fast(q, v, tau) if fast is not None and f_ext is None and check else None
-    if rows is None:
-        require_model(model)
-        constraint_system(model)
-        arrays, call_as = {"q": q, "v": v, "tau": tau, "f_ext": f_ext}, "maximal" if f_ext is None else None
-        rows = run(model, "maximal", arrays, check=check, call_as=call_as)["rows"]
+    rows: FloatArray = entry(model, "maximal", _maximal)(q, v, tau, f_ext, None, check)
     system, mass, compliance = _fixed(model)
     places = (system.jacobian_size, system.jacobian_size + system.nv)
     jacobian, force, c = rows[..., : places[0]], rows[..., places[0] : places[1]], rows[..., places[1] :]
@@ -179,8 +173,7 @@ def maximal_loops(
     """
     require_model(model)
     auxiliary = loop_system(model)
-    arrays = {"q": q, "v": v}
-    rows = run(model, "maximal_loops", arrays, Options(rate=stabilisation(time_constant)), check=check)["rows"]
+    rows: FloatArray = call(model, "maximal_loops")(q, v, decay_rate(time_constant), None, check)
     size = auxiliary.jacobian_size
     return MaximalLoops(auxiliary, rows[..., :size], rows[..., size:])
 
@@ -210,7 +203,7 @@ def joint_positions(
     """
     _require_free(model)
     start = neutral(model) if q0 is None else q0
-    results = run(model, "joint_positions", {"placements": placements, "q0": start}, whole=True)
+    results = run(model, "joint_positions", {"placements": placements, "q0": start})
     off = np.abs(results["rest"]).max(axis=-1)
     if off.size and not off.max() <= tolerance:
         *place, k = (int(x) for x in np.unravel_index(int(np.argmax(off)), off.shape))
@@ -269,6 +262,12 @@ class _Fixed(NamedTuple):
     system: System
     mass: FloatArray
     compliance: FloatArray | None
+
+
+def _maximal(model: Model, name: str) -> Function:
+    require_model(model)
+    constraint_system(model)  # which says what cannot be put so
+    return new_function(model, name)
 
 
 @lru_cache(maxsize=128)

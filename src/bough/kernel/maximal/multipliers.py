@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough import lagrange
-from bough.backends import Kernel, Plain
+from bough.backends import Argument
 from bough.errors import ModelError, ShapeError, SingularError
-from bough.kernel.border import FloatArray, Shape, as_floats, call, many, require_finite, write_out
-from bough.kernel.compile import NO_CALLS, get_backend, kernel, remember, remember_call
+from bough.kernel.arguments import FloatArray, Shape, require_finite
+from bough.kernel.function import Function, Results, Verdicts
+from bough.kernel.table import entry
 from bough.kernel.treematrix import apply
+from bough.kernel.verdict import PIVOTS
 from bough.lagrange import System
 from bough.scalar import Array
 
@@ -68,24 +68,8 @@ def ldlt(
         If a block of M is not positive definite, or if rows of a constraint depend on each other as far as the body
         beyond it can tell; the message names the body or constraint.
     """
-    fast = getattr(system, "calls", NO_CALLS).get("ldlt") if compliance is None and out is None else None
-    plain: FloatArray | None = None if fast is None else fast(mass, jacobian)
-    if plain is not None:
-        return SystemFactor(system, plain)
-    given = _given(system, mass=mass, jacobian=jacobian, compliance=compliance)
-    size = system.factor_size
-    ready = _factorizer(get_backend(), system, tuple(given))
-    plain = many(ready, tuple(given.values()), (size,), out)
-    if plain is not None:
-        if plain.ndim == 1 and compliance is None:
-            remember_call(system, "ldlt", ready, (size,))
-        return SystemFactor(system, plain.view())
-    arrays = _read(system, given)
-    shapes = {"factor": (size,), "verdicts": (system.tree.n,)}
-    results = call(ready, {name: (a, 1) for name, a in arrays.items()}, shapes)
-    _require_regular(system, arrays, results["verdicts"])
-    packed = results["factor"]
-    return SystemFactor(system, packed if out is None else write_out(out, packed).view())
+    packed = entry(system, "ldlt", _factorizer)(mass, jacobian, compliance, out, True)
+    return SystemFactor.of_fresh(system, packed if out is None else packed.view())
 
 
 def multipliers(
@@ -124,27 +108,7 @@ def multipliers(
     ShapeError, FiniteError, SingularError
         As for `ldlt`.
     """
-    fast = getattr(system, "calls", NO_CALLS).get("multipliers") if compliance is None and out is None else None
-    x: FloatArray | None = None if fast is None else fast(mass, jacobian, force, c)
-    if x is not None:
-        return x[: system.nv], x[system.nv :]
-    given = _given(system, mass=mass, jacobian=jacobian, force=force, c=c, compliance=compliance)
-    n, key = system.nv + system.nc, ("multipliers", *given)
-    ready = system.calls.get(key)
-    if ready is None:
-        ready = _solver(get_backend(), system, tuple(given))
-        remember(system, key, ready)
-    x = many(ready, tuple(given.values()), (n,), out)
-    if x is not None:
-        if x.ndim == 1 and compliance is None:
-            remember_call(system, "multipliers", ready, (n,))
-    else:
-        arrays, shapes = _read(system, given), {"x": (n,), "verdicts": (system.tree.n,)}
-        results = call(ready, {name: (a, 1) for name, a in arrays.items()}, shapes)
-        _require_regular(system, arrays, results["verdicts"])
-        x = results["x"]
-        require_finite("the solution", x)
-        x = x if out is None else write_out(out, x)
+    x: FloatArray = entry(system, "multipliers", _solver)(mass, jacobian, force, c, compliance, out, True)
     return x[..., : system.nv], x[..., system.nv :]
 
 
@@ -169,6 +133,14 @@ class SystemFactor:
     def __reduce__(self) -> tuple[type[SystemFactor], tuple[object, ...]]:
         return SystemFactor, (self.system, self.packed)
 
+    @classmethod
+    def of_fresh(cls, system: System, packed: FloatArray) -> SystemFactor:
+        """A factor that takes over an array nobody else holds, as a function returned it."""
+        made = cls.__new__(cls)
+        packed.setflags(write=False)
+        made.__dict__.update(system=system, packed=packed)
+        return made
+
     @property
     def batch(self) -> Shape:
         """Shape of the batch, () for a single system."""
@@ -184,123 +156,114 @@ class SystemFactor:
         out
             Where to write the result, of the shape of b. It may be b itself.
         """
-        n = self.system.nv + self.system.nc
         system = self.system
-        return apply(system, ("solve",), lambda: _substituter(get_backend(), system), n, self.packed, b, out, "b")
+        return apply(entry(system, "solve", _substituter), system.nv + system.nc, self.packed, b, out, "solve", "b")
 
     def __repr__(self) -> str:
         return f"SystemFactor({self.packed.dtype}, batch={self.batch}, {self.system!r})"
 
 
-# ---- reading arguments -----------------------------------------------------------------------------------------------
+# ---- functions -------------------------------------------------------------------------------------------------------
 
 
-def _given(system: System, **arrays: ArrayLike | None) -> dict[str, ArrayLike]:
-    """The arguments that are not left out, as they are."""
+def _arguments(system: System, *names: str) -> list[Argument]:
+    """Arguments by name. What is not finite in them shows in the pivots or in the solution."""
+    rows = "one for each row of the constraints"
+    known = {
+        "mass": (system.mass_size, f"the blocks of {len(system.bodies)} bodies"),
+        "jacobian": (system.jacobian_size, f"two blocks for each of {len(system.constraints)} constraints"),
+        "force": (system.nv, "one for each coordinate of the bodies"),
+        "packed": (system.factor_size, ""),
+        "b": (system.nv + system.nc, ""),
+    }
+    sizes = {name: known.get(name, (system.nc, rows)) for name in names}
+    return [
+        Argument(name, (size,), meaning, finite=name == "b", optional=name == "compliance")
+        for name, (size, meaning) in sizes.items()
+    ]
+
+
+def _factorizer(system: System, name: str) -> Function:
+    require_system(system)
+
+    def rule(**x: Array) -> dict[str, Array]:
+        F, margins = lagrange.factor(system, **x, part=SUSPECT)
+        return {"factor": F, "margins": margins}
+
+    result = Argument("factor", (system.factor_size,), finite=False)
+    return _function(system, name, _arguments(system, "mass", "jacobian", "compliance"), result, rule)
+
+
+def _solver(system: System, name: str) -> Function:
+    require_system(system)
+
+    def rule(**x: Array) -> dict[str, Array]:
+        solution, margins = lagrange.multipliers(system, **x, part=SUSPECT)
+        return {"x": solution, "margins": margins}
+
+    taken = _arguments(system, "mass", "jacobian", "force", "c", "compliance")
+    return _function(system, name, taken, Argument("x", (system.nv + system.nc,)), rule)
+
+
+def _substituter(system: System, name: str) -> Function:
+    result = Argument("y", (system.nv + system.nc,))
+    taken = _arguments(system, "packed", "b")
+    return _function(system, name, taken, result, lambda packed, b: {"y": lagrange.solve(system, packed, b)})
+
+
+def _function(system: System, name: str, inputs: list[Argument], output: Argument, rule: Any) -> Function:
+    def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
+        _require_sound(system, arrays)
+        _require_regular(system, arrays, (verdicts.astype(np.int64) & PIVOTS) != 0)
+        return results
+
+    n = system.nv + system.nc
+    made = Function(name, inputs, [output], rule, size=n, digest=lambda: f"lagrange {system.digest}", explain=explain)
+    made.look_closer = lambda arrays: _require_sound(system, arrays)
+    return made
+
+
+def require_system(system: object) -> None:
+    """Raise unless it is a system."""
     if not isinstance(system, System):
         raise ModelError(f"the system is a {type(system).__name__}, expected a bough.System")
-    given = {name: a for name, a in arrays.items() if a is not None}
-    missing = [name for name in arrays if name not in given and name != "compliance"]
-    if missing:
-        raise ShapeError(f"{missing[0]} is None, expected an array")
-    return given
 
 
-def _read(system: System, given: dict[str, ArrayLike]) -> dict[str, FloatArray]:
-    """The arguments as finite arrays of the right shapes."""
-    meaning = {
-        "mass": f"the blocks of {len(system.bodies)} bodies",
-        "jacobian": f"two blocks for each of {len(system.constraints)} constraints",
-        "force": "one for each coordinate of the bodies",
-    }
-    sizes, arrays = _sizes(system, tuple(given)), {}
-    for name, value in given.items():
-        arrays[name] = as_floats(name, value, (sizes[name],), meaning.get(name, "one for each row of the constraints"))
-        read = np.where(system.mass_read, arrays[name], 0.0) if name == "mass" else arrays[name]
-        require_finite(name, read)
-        if name == "compliance" and (arrays[name] < 0.0).any():
-            raise ShapeError(f"compliance has the entry {arrays[name].min()}, expected numbers that are not negative")
-    return arrays
-
-
-# ---- kernels ---------------------------------------------------------------------------------------------------------
-
-
-def _sizes(system: System, names: tuple[str, ...]) -> dict[str, int]:
-    known = {"mass": system.mass_size, "jacobian": system.jacobian_size, "force": system.nv}
-    return {name: known.get(name, system.nc) for name in names}
-
-
-@lru_cache(maxsize=64)
-def _factorizer(backend: str, system: System, names: tuple[str, ...]) -> Kernel:
-    def function(**x: Array) -> dict[str, Array]:
-        F, verdicts = lagrange.factor(system, **x, part=SUSPECT)
-        return {"factor": F, "verdicts": verdicts}
-
-    return _kernel("ldlt", system, names, function, system.factor_size)
-
-
-@lru_cache(maxsize=64)
-def _solver(backend: str, system: System, names: tuple[str, ...]) -> Kernel:
-    def function(**x: Array) -> dict[str, Array]:
-        solution, verdicts = lagrange.multipliers(system, **x, part=SUSPECT)
-        return {"x": solution, "verdicts": verdicts}
-
-    return _kernel("multipliers", system, names, function, system.nv + system.nc)
-
-
-@lru_cache(maxsize=64)
-def _substituter(backend: str, system: System) -> Kernel:
-    n, size = system.nv + system.nc, system.factor_size
-    return kernel(
-        ("lagrange", "solve", system),
-        "solve",
-        lambda packed, x: {"y": lagrange.solve(system, packed, x)},
-        {"packed": size, "x": n},
-        n,
-        lambda: f"lagrange solve {system.digest}",
-        Plain(((size,), (n,), (n,)), sound=1),
-    )
-
-
-def _kernel(
-    name: str, system: System, names: tuple[str, ...], function: Callable[..., dict[str, Array]], size: int
-) -> Kernel:
-    sizes = _sizes(system, names)
-    return kernel(
-        ("lagrange", name, system, names),
-        name,
-        function,
-        sizes,
-        system.nv + system.nc,
-        lambda: f"lagrange {name} {names} {system.digest}",
-        # nothing that is not finite stays out of the pivots and of the solution
-        Plain((*((n,) for n in sizes.values()), (size,)), sound=len(sizes), pivots=True),
-    )
+def _require_sound(system: System, arrays: dict[str, FloatArray]) -> None:
+    """Raise unless the arguments are finite, where they are read, and compliance is not negative."""
+    for name, a in arrays.items():
+        require_finite(name, np.where(system.mass_read, a, 0.0) if name == "mass" else a)
+        if name == "compliance" and (a < 0.0).any():
+            raise ShapeError(f"compliance has the entry {a.min()}, expected numbers that are not negative")
 
 
 # ---- verdicts --------------------------------------------------------------------------------------------------------
 
 
-def _require_regular(system: System, arrays: dict[str, FloatArray], verdicts: FloatArray) -> None:
+def _require_regular(system: System, arrays: dict[str, FloatArray], suspect: NDArray[np.bool_]) -> None:
     """Raise, naming body or constraint, if some pivot vanishes to working precision."""
-    suspect = ~(verdicts > 0).all(axis=-1)
     if not suspect.any():
         return
-    batch = verdicts.shape[:-1]
-    given = {
-        name: np.broadcast_to(a, (*batch, a.shape[-1]))[suspect]
-        for name, a in arrays.items()
-        if name not in ("force", "c")
-    }
-    shapes = {"factor": (system.factor_size,), "verdicts": (system.tree.n,)}
-    ready = _factorizer(get_backend(), system, tuple(given))
-    results = call(ready, {name: (a, 1) for name, a in given.items()}, shapes)
-    pivots, diagonal = system.pivots(results["factor"])
+    names = ("mass", "jacobian", "compliance")
+    given = [
+        np.broadcast_to(arrays[k], (*suspect.shape, arrays[k].shape[-1]))[suspect] if k in arrays else None
+        for k in names
+    ]
+    pivots, diagonal = system.pivots(entry(system, "factor, whatever it is", _unjudged)(*given, None, False))
     sound = (pivots > VANISHING * np.finfo(pivots.dtype).eps * diagonal) & (pivots > 0) & np.isfinite(pivots)
     if not sound.all():
         first = int(np.argmin(sound.all(axis=-1)))
         _refuse(system, ~sound[first], pivots[first], [int(k) for k in np.argwhere(suspect)[first]])
+
+
+def _unjudged(system: System, name: str) -> Function:
+    """The factor, whatever its pivots are."""
+
+    def rule(**x: Array) -> dict[str, Array]:
+        return {"factor": lagrange.factor(system, **x, part=SUSPECT)[0]}
+
+    result = Argument("factor", (system.factor_size,), finite=False)
+    return _function(system, name, _arguments(system, "mass", "jacobian", "compliance"), result, rule)
 
 
 def _refuse(system: System, bad: NDArray[np.bool_], pivots: FloatArray, place: list[int]) -> NoReturn:

@@ -1,4 +1,4 @@
-"""What each algorithm of constraints takes and gives: rows for the table in `specs.py`."""
+"""What each algorithm of constraints takes and gives: a row each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from bough.algorithms.limits import limit_rows
 from bough.algorithms.loops import constraint_terms, loop_motions
 from bough.algorithms.reactions import constrained_reactions
 from bough.algorithms.touching import Touching, row_counts
-from bough.kernel.border import Shape
+from bough.kernel.arguments import Shape
 from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.model import Mechanism, Model
 from bough.scalar import Array, array
@@ -31,7 +31,7 @@ def _limits(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
 
 def _terms(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     terms = constraint_terms(m, x["q"], x["v"])
-    aims = [wanted(terms, row, o.rate) for row in range(len(terms.errors))]
+    aims = [wanted(terms, row, x["rate"][0]) for row in range(len(terms.errors))]
     return {"L": terms.matrix, "aims": aims}
 
 
@@ -41,22 +41,14 @@ def _terms_shapes(model: Model, o: Options) -> dict[str, Shape]:
 
 
 def _constrained(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    forces = (x["tau"], x.get("f_ext"), o.rate, x.get("loop_tau"))
-    qdd, pivots, multipliers = constrained_dynamics(m, x["q"], x["v"], *forces)
-    return {"qdd": qdd, "multipliers": multipliers, "pivots": pivots}
-
-
-def _constrained_shapes(model: Model, o: Options) -> dict[str, Shape]:
-    return {"qdd": (model.nv,), "multipliers": (_constraint_count(model),), "pivots": (model.nv + 1,)}
+    forces = (x["tau"], x.get("f_ext"), x["rate"][0], x.get("loop_tau"))
+    qdd, pivots, doubt = constrained_dynamics(m, x["q"], x["v"], *forces)
+    return {"qdd": qdd, "pivots": pivots, "doubt": doubt}
 
 
 def _onto(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    q, v, pivots = onto_constraints(m, x["q"], x["v"])
-    return {"state": [*(q[k] for k in range(m.model.nq)), *(v[k] for k in range(m.model.nv))], "pivots": pivots}
-
-
-def _onto_shapes(model: Model, o: Options) -> dict[str, Shape]:
-    return {"state": (model.nq + model.nv,), "pivots": (model.nv + 1,)}
+    q, v, pivots, doubt = onto_constraints(m, x["q"], x["v"])
+    return {"q_near": q, "v_near": v, "pivots": pivots, "doubt": doubt}
 
 
 def _reactions(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
@@ -101,8 +93,18 @@ CONSTRAINTS = (
         lambda m, o, x: {"B": loop_motions(m, x["q"])[1]},
     ),
     Spec("limit_jacobian", ("q",), lambda model, o: {"G": (_limit_count(model), model.nv)}, _limits),
-    Spec("constraint_terms", ("q", "v"), _terms_shapes, _terms),
-    Spec("constrained_dynamics", ("q", "v", "tau", "f_ext", "loop_tau"), _constrained_shapes, _constrained),
-    Spec("onto_constraints", ("q", "v"), _onto_shapes, _onto),
+    Spec("constraint_terms", ("q", "v", "rate"), _terms_shapes, _terms),
+    Spec(
+        "constrained_dynamics",
+        ("q", "v", "tau", "rate", "f_ext", "loop_tau"),
+        lambda model, o: {"qdd": (model.nv,)},
+        _constrained,
+    ),
+    Spec(
+        "onto_constraints",
+        ("q", "v"),
+        lambda model, o: {"q_near": (model.nq,), "v_near": (model.nv,)},
+        _onto,
+    ),
     Spec("constrained_reactions", ("q", "v", "a", "forces", "loop_tau", "f_ext"), _reactions_shapes, _reactions),
 )

@@ -11,10 +11,10 @@ from bough.algorithms.levels import Demand
 from bough.algorithms.limits import limit_sides
 from bough.algorithms.touching import Touching, applied_force, driven_force, row_counts, slope_count
 from bough.complementarity import ContactRows
-from bough.kernel.border import Shape
+from bough.kernel.arguments import Shape
 from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.model import Mechanism, Model
-from bough.scalar import Array, Part, Scalar, blank, fill, select
+from bough.scalar import Array, Part, Scalar, blank, fill
 
 __all__ = ["CONTACT", "problem_rows"]
 
@@ -48,16 +48,15 @@ def _place(x: dict[str, Array]) -> Place:
 
 
 def _level(name: str, inputs: Sequence[str], level: Callable[[Mechanism, Touching, dict[str, Array]], Demand]) -> Spec:
-    """A level: its problem of forces, in one array; and the pivots of M with a verdict on the normals behind them."""
+    """A level: its problem of forces, in one array."""
 
     def shapes(model: Model, o: Options) -> dict[str, Shape]:
-        return {"problem": (problem_rows(model, name, o.touching).size,), "pivots": (model.nv + 1,)}
+        return {"problem": (problem_rows(model, name, o.touching).size,)}
 
     def run(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-        demand, nv = level(m, o.touching, x), m.model.nv
-        pivots = fill(blank(nv + 1), nv, lambda k: demand.touch.pivots[k])
-        pivots[nv] = select(of_unit_length(x["normals"], len(o.touching.pairs)), 1.0, -1.0)
-        return {"problem": _packed(problem_rows(m.model, name, o.touching), demand), "pivots": pivots}
+        demand, unit = level(m, o.touching, x), of_unit_length(x["normals"], len(o.touching.pairs))
+        problem = _packed(problem_rows(m.model, name, o.touching), demand)
+        return {"problem": problem, "pivots": demand.touch.pivots, "unit": unit}
 
     return Spec(name, tuple(inputs), shapes, run)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bough.kernel.border import Shape
+from bough.kernel.arguments import Shape
 from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.lagrange import conversions, joints, loops
 from bough.model import Mechanism, Model
@@ -52,11 +52,11 @@ def _loops_shapes(model: Model, o: Options) -> dict[str, Shape]:
 
 
 def _loops(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    return {"rows": loops.auxiliary_loops(m, loops.loop_system(m.model), x["q"], x["v"], o.rate)}
+    return {"rows": loops.auxiliary_loops(m, loops.loop_system(m.model), x["q"], x["v"], x["rate"][0])}
 
 
 MAXIMAL = (
-    Spec("maximal_loops", ("q", "v"), _loops_shapes, _loops),
+    Spec("maximal_loops", ("q", "v", "rate"), _loops_shapes, _loops),
     Spec("maximal_dynamics", ("q", "v", "tau", "f_ext"), _maximal_dynamics_shapes, _maximal_dynamics),
     Spec("maximal", ("q", "v", "tau", "f_ext"), _maximal_shapes, _maximal),
     Spec(

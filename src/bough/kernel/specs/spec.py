@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from bough.algorithms.touching import Touching
-from bough.kernel.border import Shape
+from bough.kernel.arguments import Shape
 from bough.model import Frame, Mechanism, Model
 from bough.scalar import Array
 
 __all__ = ["OPTIONAL", "Options", "Outputs", "Spec"]
 
-OPTIONAL = ("f_ext", "loop_tau")
+OPTIONAL = ("f_ext", "loop_tau", "point_velocities", "normal_velocities")
 """Inputs that may be left out."""
 
 
@@ -24,11 +24,11 @@ class Options:
     frames: tuple[Frame, ...] | None = None
     reference: Any = "LOCAL"
     classical: bool = False
-    rate: float = 0.0  # of the stabilisation of constraints (1/s)
+    single: bool = False  # whether the one frame was asked for by its name, and results have no axis of frames
     touching: Touching = Touching()  # noqa: RUF009 (immutable)
 
 
-Outputs = Mapping[str, Array]
+Outputs = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -22,11 +22,11 @@ from bough.algorithms.momentum import (
 from bough.algorithms.operational_space import operational_space_inertia, operational_space_inverse
 from bough.algorithms.passive import passive_forces
 from bough.algorithms.rnea import ZEROS, rnea
-from bough.factor import dense
-from bough.kernel.border import Shape
+from bough.factor import dense, diagonal, ltdl
+from bough.kernel.arguments import Shape
 from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.model import Frame, Mechanism, Model
-from bough.scalar import Array
+from bough.scalar import Array, Index, blank, each
 from bough.spatial import ZERO
 
 __all__ = ["TREES"]
@@ -34,6 +34,11 @@ __all__ = ["TREES"]
 
 def _rows(model: Model, o: Options) -> int:
     return model.nbodies if o.frames is None else len(o.frames)
+
+
+def _of_frames(model: Model, o: Options, *shape: int) -> Shape:
+    """The shape of a result for each frame."""
+    return shape if o.single else (_rows(model, o), *shape)
 
 
 def _frame(o: Options) -> Frame:
@@ -45,26 +50,18 @@ def _pair(first: str, values: tuple[Array, Array]) -> Outputs:
     return {first: values[0], "pivots": values[1]}
 
 
-def _with_pivots(first: str) -> Callable[[Model, Options], dict[str, Shape]]:
-    return lambda model, o: {first: (model.nv,), "pivots": (model.nv,)}
+def _of_dofs(name: str) -> Callable[[Model, Options], dict[str, Shape]]:
+    return lambda model, o: {name: (model.nv,)}
 
 
 def _square(model: Model, o: Options) -> dict[str, Shape]:
     return {"M": (model.nv, model.nv)}
 
 
-def _minv_shapes(model: Model, o: Options) -> dict[str, Shape]:
-    return {"Minv": (model.nv, model.nv), "pivots": (model.nv,)}
-
-
 def _osim(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     assert o.frames is not None
-    return _pair("inertia", operational_space_inertia(m, x["q"], o.frames, o.reference))
-
-
-def _osim_shapes(model: Model, o: Options) -> dict[str, Shape]:
-    rows = 6 * _rows(model, o)
-    return {"inertia": (rows, rows), "pivots": (model.nv + rows,)}
+    inertia, pivots, dependent = operational_space_inertia(m, x["q"], o.frames, o.reference)
+    return {"inertia": inertia, "pivots": pivots, "doubt": dependent}
 
 
 def _osim_inverse(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
@@ -72,9 +69,26 @@ def _osim_inverse(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     return _pair("inverse", operational_space_inverse(m, x["q"], o.frames, o.reference))
 
 
-def _osim_inverse_shapes(model: Model, o: Options) -> dict[str, Shape]:
-    rows = 6 * _rows(model, o)
-    return {"inverse": (rows, rows), "pivots": (model.nv,)}
+def _of_moves(name: str) -> Callable[[Model, Options], dict[str, Shape]]:
+    return lambda model, o: {name: (6 * _rows(model, o), 6 * _rows(model, o))}
+
+
+def _placements(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+    top, count = placements(m, x["q"], o.frames), _rows(m.model, o)
+    whole = blank(16 * count)
+
+    def one(frame: Index) -> None:
+        for k in range(16):
+            whole[frame * 16 + k] = top[frame * 12 + k] if k < 12 else float(k == 15)
+
+    each(count, one)
+    return {"X": whole}
+
+
+def _factorize(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+    tree, M = m.coupling.dof_tree, crba(m, x["q"])
+    L = ltdl(tree, M)
+    return {"factor": L, "pivots": diagonal(tree, L)}
 
 
 def _packed_jacobian(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
@@ -86,19 +100,19 @@ TREES = (
     Spec(
         "placements",
         ("q",),
-        lambda model, o: {"X": (_rows(model, o), 3, 4)},
-        lambda m, o, x: {"X": placements(m, x["q"], o.frames)},
+        lambda model, o: {"X": _of_frames(model, o, 4, 4)},
+        _placements,
     ),
     Spec(
         "velocities",
         ("q", "v"),
-        lambda model, o: {"velocity": (_rows(model, o), 6)},
+        lambda model, o: {"velocity": _of_frames(model, o, 6)},
         lambda m, o, x: {"velocity": velocities(m, x["q"], x["v"], o.frames, o.reference)},
     ),
     Spec(
         "accelerations",
         ("q", "v", "a"),
-        lambda model, o: {"acceleration": (_rows(model, o), 6)},
+        lambda model, o: {"acceleration": _of_frames(model, o, 6)},
         lambda m, o, x: {"acceleration": accelerations(m, x["q"], x["v"], x["a"], o.frames, o.reference, o.classical)},
     ),
     Spec(
@@ -138,29 +152,30 @@ TREES = (
         lambda m, o, x: {"C": coriolis_matrix(m, x["q"], x["v"])},
     ),
     Spec(
-        "crba",
+        "crba_packed",
         ("q",),
         lambda model, o: {"M": (model.dof_tree.packed_size,)},
         lambda m, o, x: {"M": crba(m, x["q"])},
     ),
-    Spec("mass_matrix", ("q",), _square, lambda m, o, x: {"M": dense(m.coupling.dof_tree, crba(m, x["q"]))}),
+    Spec("factorize", ("q",), lambda model, o: {"factor": (model.dof_tree.packed_size,)}, _factorize),
+    Spec("crba", ("q",), _square, lambda m, o, x: {"M": dense(m.coupling.dof_tree, crba(m, x["q"]))}),
     Spec("mass_matrix_by_rnea", ("q",), _square, lambda m, o, x: {"M": mass_matrix_by_rnea(m, x["q"])}),
     Spec(
         "mass_matrix_inverse",
         ("q",),
-        _minv_shapes,
+        lambda model, o: {"Minv": (model.nv, model.nv)},
         lambda m, o, x: _pair("Minv", mass_matrix_inverse(m, x["q"])),
     ),
     Spec(
         "aba",
         ("q", "v", "tau", "f_ext"),
-        _with_pivots("qdd"),
+        _of_dofs("qdd"),
         lambda m, o, x: _pair("qdd", aba(m, x["q"], x["v"], x["tau"], x.get("f_ext"))),
     ),
     Spec(
         "crba_ltdl",
         ("q", "v", "tau", "f_ext"),
-        _with_pivots("qdd"),
+        _of_dofs("qdd"),
         lambda m, o, x: _pair("qdd", forward_dynamics_by_crba(m, x["q"], x["v"], x["tau"], x.get("f_ext"))),
     ),
     Spec(
@@ -203,17 +218,17 @@ TREES = (
     Spec(
         "kinetic_energy",
         ("q", "v"),
-        lambda model, o: {"energy": (1,)},
+        lambda model, o: {"energy": ()},
         lambda m, o, x: {"energy": kinetic_energy(m, x["q"], x["v"])},
     ),
     Spec(
         "potential_energy",
         ("q",),
-        lambda model, o: {"energy": (1,)},
+        lambda model, o: {"energy": ()},
         lambda m, o, x: {"energy": potential_energy(m, x["q"])},
     ),
-    Spec("operational_space_inertia", ("q",), _osim_shapes, _osim),
-    Spec("operational_space_inverse", ("q",), _osim_inverse_shapes, _osim_inverse),
+    Spec("operational_space_inertia", ("q",), _of_moves("inertia"), _osim),
+    Spec("operational_space_inverse", ("q",), _of_moves("inverse"), _osim_inverse),
     Spec(
         "integrate",
         ("q", "v"),

@@ -1,0 +1,342 @@
+"""The one way from a call in Python to machine code; native code (see `native`).
+
+`invoke` has the interface of a C function of Python (`METH_FASTCALL`). It is called with the inputs of a program, `out`
+and `check`; it reads NumPy arrays where they lie, makes the results, runs the kernel for one state or for many over
+threads, and returns the results. Whatever is not plain, and whatever the verdict of the program is about, goes to a
+Python function with the same arguments, the results if there are some, and the verdict on each state.
+"""
+
+from __future__ import annotations
+
+from bough.backends.llvm.native import (
+    Py_DecRef,
+    Py_IncRef,
+    PyErr_NoMemory,
+    PyEval_RestoreThread,
+    PyEval_SaveThread,
+    PyObject_Vectorcall,
+    PyTuple_New,
+    PyTuple_SetItem,
+    call,
+    copy,
+    exchange,
+    load,
+    load32,
+    stack,
+    store,
+)
+from bough.backends.llvm.pool import CREATED as POOL_CREATED
+from bough.backends.llvm.pool import THREADS as POOL_THREADS
+from bough.backends.llvm.pool import WORTH as POOL_WORTH
+from bough.backends.llvm.pool import share
+
+__all__ = ["ARGUMENT", "CONTEXT", "RECORD", "invoke"]
+
+# where the parts of objects lie, in bytes: a Python object, a bytes object, a NumPy array
+HEAD = object.__basicsize__
+TYPE = HEAD - 8
+PAYLOAD = bytes.__basicsize__ - 1
+DATA, AXES, DIMENSIONS, STEPS, DTYPE, FLAGS = HEAD, HEAD + 8, HEAD + 16, HEAD + 24, HEAD + 40, HEAD + 48
+CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
+
+# the context of a function, in 64-bit numbers: Python objects and C functions, then what the function takes and gives
+NDARRAY, DOUBLE, SINGLE, NONE, TRUE, FALSE, NEW_ARRAY, CAREFUL = 0, 1, 2, 3, 4, 5, 6, 7
+POOL, MALLOC, CALLOC, FREE, INPUTS, OUTPUTS, ARGUMENTS, RECORDS = 8, 9, 10, 11, 12, 13, 14, 15
+CONTEXT = 16
+
+# an argument: whether it is left out, number of axes of one state, their lengths (up to 3), numbers in all
+ABSENT, RANK, LENGTHS, SIZE = 0, 1, 2, 5
+ARGUMENT = 6
+
+# the program for one data type, for one state or many: four records, float64 first, one state first
+KERNEL, SPACE, BUFFERS, TABLES, PLACES, BLOCK, COST, LANES, CHECKER = 0, 1, 2, 3, 4, 5, 6, 7, 8
+RECORD = 9
+
+# a call: its record, batch axes (how many, where) and states; then of all arguments the addresses and steps from state
+# to state, in bytes
+C_RECORD, C_AXES, C_LENGTHS, C_STATES, C_DTYPE, C_ITEM, C_CHECK, C_WORKERS, C_DATA, C_STEPS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 24  # fmt: skip  # noqa: E501
+
+MOST_ARGUMENTS, MOST_BATCH_AXES = 16, 8
+LINE = 64
+ALWAYS = ~3  # what of a verdict matters even if nothing is to be checked
+FAILED = -1
+HELD = 20_000_000  # picoseconds of work below which the interpreter lock is kept
+PARTS = 4  # into which the share of each thread is cut
+
+
+def invoke(self: int, args: int, count: int) -> int:
+    """Run a function of arrays."""
+    context = load(self + PAYLOAD)
+    inputs = load(context, INPUTS)
+    this = stack(40)
+    if count != inputs + 2 or read(context, this, args, inputs) == 0:
+        return careful(context, args, count, 0, 0)
+    out = load(args, inputs)
+    states = load(this, C_STATES)
+    record = load(this, C_RECORD)
+    if out != load(context, NONE):
+        if fits(context, this, out) == 0:
+            return careful(context, args, count, 0, 0)
+        if states > 1 and load(this, C_CHECK) and load(record, CHECKER) == 0:
+            return careful(context, args, count, 0, 0)
+    workers = 0
+    if states > 1:
+        workers = load(record, COST) * states // load(load(context, POOL), POOL_WORTH) - 1
+        if workers >= load(load(context, POOL), POOL_THREADS):
+            workers = load(load(context, POOL), POOL_THREADS) - 1
+        if workers < 0:
+            workers = 0
+        if workers > load(load(context, POOL), POOL_CREATED):
+            return careful(context, args, count, 0, 0)
+    store(this, C_WORKERS, workers)
+    return compute(context, this, args, count)
+
+
+def read(context: int, this: int, args: int, inputs: int) -> int:
+    """Look at the inputs, and find the program for them; 0 if some are not plain or there is none."""
+    store(this, C_AXES, 0)
+    store(this, C_DTYPE, 0)
+    for j in range(inputs):
+        wanted = load(context, ARGUMENTS) + 8 * ARGUMENT * j
+        x = load(args, j)
+        if load(wanted, ABSENT):
+            if x != load(context, NONE):
+                return 0
+        elif load(x + TYPE) != load(context, NDARRAY) or read_array(context, this, wanted, x, j) == 0:
+            return 0
+    states = 1
+    for k in range(load(this, C_AXES)):
+        states = states * load(load(this, C_LENGTHS), k)
+    store(this, C_STATES, states)
+    store(this, C_CHECK, load(args, inputs + 1) == load(context, TRUE))
+    if load(this, C_CHECK) == 0 and load(args, inputs + 1) != load(context, FALSE):
+        return 0
+    record = load(context, RECORDS)
+    if load(this, C_ITEM) == 4:
+        record += 16 * RECORD
+    if states != 1:
+        record += 8 * RECORD
+    store(this, C_RECORD, record)
+    return states > 0 and load(this, C_DTYPE) != 0 and load(record, KERNEL) != 0
+
+
+def read_array(context: int, this: int, wanted: int, x: int, j: int) -> int:
+    """Find where the states of an argument are; 0 if it is not as wanted."""
+    dtype = load(x + DTYPE)
+    if load(this, C_DTYPE) == 0:
+        if dtype != load(context, DOUBLE) and dtype != load(context, SINGLE):
+            return 0
+        store(this, C_DTYPE, dtype)
+        store(this, C_ITEM, 8)
+        if dtype == load(context, SINGLE):
+            store(this, C_ITEM, 4)
+    rank = load(wanted, RANK)
+    axes = load32(x + AXES) - rank
+    if dtype != load(this, C_DTYPE) or load32(x + FLAGS) & ALIGNED == 0 or axes < 0 or axes > MOST_BATCH_AXES:
+        return 0
+    lengths = load(x + DIMENSIONS)
+    for k in range(rank):
+        if load(lengths, axes + k) != load(wanted, LENGTHS + k):
+            return 0
+    step = load(wanted, SIZE) * load(this, C_ITEM)
+    if load32(x + FLAGS) & CONTIGUOUS == 0:
+        # one batch axis of any step, and the numbers of a state side by side
+        if axes != 1:
+            return 0
+        beside = load(this, C_ITEM)
+        for k in range(rank):
+            if load(load(x + STEPS), rank - k) != beside:
+                return 0
+            beside = beside * load(lengths, rank - k)
+        step = load(load(x + STEPS), 0)
+        if step < 0:
+            return 0
+    if axes == 0:
+        step = 0  # the same for all states
+    elif load(this, C_AXES) == 0:
+        store(this, C_AXES, axes)
+        store(this, C_LENGTHS, lengths)
+    else:
+        if load(this, C_AXES) != axes:
+            return 0
+        for k in range(axes):
+            if load(lengths, k) != load(load(this, C_LENGTHS), k):
+                return 0
+    store(this, C_DATA + j, load(x + DATA))
+    store(this, C_STEPS + j, step)
+    return 1
+
+
+def fits(context: int, this: int, out: int) -> int:
+    """Whether the result can be written straight to an array."""
+    inputs = load(context, INPUTS)
+    wanted = load(context, ARGUMENTS) + 8 * ARGUMENT * inputs
+    flags = CONTIGUOUS | ALIGNED | WRITEABLE
+    axes = load(this, C_AXES)
+    if load(out + TYPE) != load(context, NDARRAY) or load(context, OUTPUTS) != 1:
+        return 0
+    if load(out + DTYPE) != load(this, C_DTYPE) or load32(out + FLAGS) & flags != flags:
+        return 0
+    if load32(out + AXES) != axes + load(wanted, RANK):
+        return 0
+    lengths = load(out + DIMENSIONS)
+    for k in range(axes):
+        if load(lengths, k) != load(load(this, C_LENGTHS), k):
+            return 0
+    for k in range(load(wanted, RANK)):
+        if load(lengths, axes + k) != load(wanted, LENGTHS + k):
+            return 0
+    states = load(this, C_STATES)
+    first = load(out + DATA)
+    last = first + states * load(wanted, SIZE) * load(this, C_ITEM)
+    for j in range(inputs):
+        argument = load(context, ARGUMENTS) + 8 * ARGUMENT * j
+        begin = load(this, C_DATA + j)
+        end = begin + (states - 1) * load(this, C_STEPS + j) + load(argument, SIZE) * load(this, C_ITEM)
+        if load(argument, ABSENT) == 0 and states > 1 and begin < last and first < end:
+            return 0
+    return 1
+
+
+def compute(context: int, this: int, args: int, count: int) -> int:
+    """Make the results, fill them, and look at the verdict."""
+    inputs = load(context, INPUTS)
+    outputs = load(context, OUTPUTS)
+    states = load(this, C_STATES)
+    record = load(this, C_RECORD)
+    out = load(args, inputs)
+    # one state is written to `out` once it is known to be sound; many are, once their inputs are
+    straight = out != load(context, NONE) and states > 1
+    results = stack(16)
+    for j in range(outputs):
+        wanted = load(context, ARGUMENTS) + 8 * ARGUMENT * (inputs + j)
+        made = out
+        if straight:
+            Py_IncRef(out)
+        else:
+            made = new_array(context, this, load(this, C_DTYPE), wanted)
+            if made == 0:
+                for k in range(j):
+                    Py_DecRef(load(results, k))
+                return 0
+        store(results, j, made)
+        store(this, C_DATA + inputs + j, load(made + DATA))
+        store(this, C_STEPS + inputs + j, load(wanted, SIZE) * load(this, C_ITEM))
+    one = stack(1)
+    store(one, 0, 0)
+    verdicts = one
+    if states > 1:
+        verdicts = call(load(context, CALLOC), states, 8)
+    code = FAILED
+    if verdicts != 0:
+        thread = 0
+        if load(record, COST) * states > HELD:
+            thread = PyEval_SaveThread()
+        code = 0
+        if straight and load(this, C_CHECK):
+            code = run(context, this, load(record, CHECKER), verdicts)
+        if code == 0:
+            code = run(context, this, record, verdicts)
+        if thread != 0:
+            PyEval_RestoreThread(thread)
+    if load(this, C_CHECK) == 0 and code > 0:
+        code = code & ALWAYS
+    answer = load(results, 0)
+    if outputs > 1:
+        answer = PyTuple_New(outputs)
+        for j in range(outputs):
+            PyTuple_SetItem(answer, j, load(results, j))
+    if code == FAILED:
+        Py_DecRef(answer)
+        answer = PyErr_NoMemory()
+    elif code != 0:
+        answer = explained(context, this, args, count, answer, verdicts)
+    elif out != load(context, NONE) and states == 1:
+        copy(load(out + DATA), load(answer + DATA), load(this, C_STEPS + inputs))
+        Py_DecRef(answer)
+        Py_IncRef(out)
+        answer = out
+    if states > 1 and verdicts != 0:
+        call(load(context, FREE), verdicts)
+    return answer
+
+
+def run(context: int, this: int, record: int, verdicts: int) -> int:
+    """Run a kernel on all states, in scratch memory that is kept for the next call; returns what is wrong."""
+    buffers = load(record, BUFFERS)
+    states = load(this, C_STATES)
+    size = load(record, SPACE) + 16 * buffers
+    block = exchange(record + 8 * BLOCK, 0)
+    if block == 0:
+        block = call(load(context, MALLOC), size + LINE)
+        if block == 0:
+            return FAILED
+    space = (block + LINE - 1) & -LINE
+    arrays = space + load(record, SPACE)
+    steps = arrays + 8 * buffers
+    copy(arrays, load(record, TABLES), 16 * buffers)
+    for j in range(load(context, INPUTS) + load(context, OUTPUTS)):
+        buffer = load(load(record, PLACES), j)
+        if buffer >= 0:
+            store(arrays, buffer, load(this, C_DATA + j))
+            store(steps, buffer, load(this, C_STEPS + j))
+    if states == 1:
+        code = call(load(record, KERNEL), arrays, steps, 0, 1, space, verdicts)
+    else:
+        workers = load(this, C_WORKERS)
+        lanes = load(record, LANES)
+        job = stack(8)
+        store(job, 0, load(record, KERNEL))
+        store(job, 1, arrays)
+        store(job, 2, steps)
+        store(job, 3, states)
+        store(job, 4, verdicts)
+        store(job, 5, load(record, SPACE))
+        store(job, 6, states // (PARTS * (workers + 1)) // lanes * lanes + lanes)
+        store(job, 7, workers)
+        code = share(load(context, POOL), job, space)
+    block = exchange(record + 8 * BLOCK, block)
+    if block != 0:
+        call(load(context, FREE), block)
+    return code
+
+
+def new_array(context: int, this: int, dtype: int, wanted: int) -> int:
+    """A new array with the batch axes, and those of one state of an output."""
+    lengths = stack(12)
+    axes = load(this, C_AXES)
+    for k in range(axes):
+        store(lengths, k, load(load(this, C_LENGTHS), k))
+    if wanted != 0:
+        for k in range(load(wanted, RANK)):
+            store(lengths, axes + k, load(wanted, LENGTHS + k))
+        axes += load(wanted, RANK)
+    Py_IncRef(dtype)
+    return call(load(context, NEW_ARRAY), load(context, NDARRAY), dtype, axes, lengths, 0, 0, 0, 0)
+
+
+def explained(context: int, this: int, args: int, count: int, results: int, verdicts: int) -> int:
+    """Hand results that are not sound over to Python, with the verdict on each state."""
+    judged = new_array(context, this, load(context, DOUBLE), 0)
+    answer = 0
+    if judged != 0:
+        copy(load(judged + DATA), verdicts, 8 * load(this, C_STATES))
+        answer = careful(context, args, count, results, judged)
+        Py_DecRef(judged)
+    Py_DecRef(results)
+    return answer
+
+
+def careful(context: int, args: int, count: int, results: int, verdicts: int) -> int:
+    """Hand over to Python."""
+    given = stack(24)
+    if count > MOST_ARGUMENTS:
+        count = MOST_ARGUMENTS
+    for k in range(count):
+        store(given, k + 1, load(args, k))
+    store(given, count + 1, load(context, NONE))
+    store(given, count + 2, load(context, NONE))
+    if results != 0:
+        store(given, count + 1, results)
+        store(given, count + 2, verdicts)
+    return PyObject_Vectorcall(load(context, CAREFUL), given + 8, count + 2, 0)

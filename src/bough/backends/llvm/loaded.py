@@ -1,0 +1,64 @@
+"""One compiled program in memory, and the slow way to run it: every interpreter has that."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.backends.llvm.artifact import Artifact
+from bough.backends.llvm.target import host
+from bough.backends.protocol import FloatArray, require_size
+from bough.program import VERDICT
+
+__all__ = ["ALIGNMENT", "Loaded"]
+
+ALIGNMENT = 64
+_KERNEL = ctypes.CFUNCTYPE(
+    ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p
+)
+
+
+class Loaded:
+    """An artifact that can run, with what keeps it alive.
+
+    Attributes
+    ----------
+    address
+        Where its kernel is, see `entry_source`.
+    pointers
+        For each buffer the address of its table, or zero; then as many zeros for the strides.
+    """
+
+    def __init__(self, artifact: Artifact) -> None:
+        self.artifact = artifact
+        self._engine = host().load(artifact.code)
+        self.address: int = self._engine.get_function_address("kernel")
+        tables = [0 if slot.table is None else slot.table.ctypes.data for slot in artifact.slots]
+        self.pointers: NDArray[np.int64] = np.array(tables + [0] * len(tables), np.int64)
+
+    def __call__(self, inputs: Mapping[str, FloatArray], outputs: Mapping[str, FloatArray]) -> None:
+        """Read each input (batch, size) and fill each output (batch, size)."""
+        slots, arrays, copies = self.artifact.slots, {**inputs, **outputs}, []
+        dtype = np.dtype(np.float64 if self.artifact.real.element == "double" else np.float32)
+        words, states = self.pointers.copy(), next(iter(arrays.values())).shape[0]
+        for k, slot in enumerate(slots):
+            if slot.role in ("input", "output") and slot.name != VERDICT:
+                a = arrays[slot.name]
+                require_size(slot.name, a, slot.size)
+                if a.dtype != dtype or (slot.size > 1 and a.strides[1] != a.itemsize):
+                    a = np.ascontiguousarray(a, dtype)
+                    copies.append((a, outputs.get(slot.name)))
+                words[k], words[len(slots) + k] = a.ctypes.data, a.strides[0]
+        verdicts, space = np.zeros(states), np.zeros(self.artifact.space + ALIGNMENT, np.uint8)
+        aligned = -(-space.ctypes.data // ALIGNMENT) * ALIGNMENT
+        first = words.ctypes.data
+        if states:
+            _KERNEL(self.address)(first, first + 8 * len(slots), 0, states, aligned, verdicts.ctypes.data)
+        if VERDICT in outputs:
+            outputs[VERDICT][:, 0] = verdicts
+        for a, wanted in copies:
+            if wanted is not None:
+                wanted[...] = a

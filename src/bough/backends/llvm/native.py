@@ -1,0 +1,411 @@
+"""A small part of Python as machine code: whole numbers, memory, loops and calls, for what must run without Python.
+
+`native_source` turns the functions of a module into LLVM source. Every value is a 64-bit integer, addresses are such
+numbers too, and a name in capitals is a constant of the module. That is enough for a launcher and a pool of threads,
+which read arrays in place and wake workers, and which nobody needs a C compiler to install.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
+
+from bough.errors import ProgramError
+
+__all__ = [
+    "PYTHON", "PyErr_NoMemory", "PyEval_RestoreThread", "PyEval_SaveThread", "PyObject_Vectorcall", "PyTuple_New",
+    "PyTuple_SetItem", "Py_DecRef", "Py_IncRef", "call", "compare_exchange", "copy", "exchange", "fetch_add", "load",
+    "load32", "native_source", "pause", "stack", "store", "watch",
+]  # fmt: skip
+
+BINARY = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.FloorDiv: "sdiv", ast.BitAnd: "and", ast.BitOr: "or",
+    ast.BitXor: "xor", ast.LShift: "shl", ast.RShift: "ashr",
+}  # fmt: skip
+COMPARE = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "slt", ast.LtE: "sle", ast.Gt: "sgt", ast.GtE: "sge"}
+
+
+PYTHON = (
+    "PyErr_NoMemory", "PyEval_RestoreThread", "PyEval_SaveThread", "PyObject_Vectorcall", "PyTuple_New",
+    "PyTuple_SetItem", "Py_DecRef", "Py_IncRef",
+)  # fmt: skip
+"""Functions of Python that native code may call."""
+
+
+def Py_IncRef(x: int) -> None:  # noqa: D103
+    raise NotImplementedError
+
+
+def Py_DecRef(x: int) -> None:  # noqa: D103
+    raise NotImplementedError
+
+
+def PyObject_Vectorcall(function: int, arguments: int, count: int, names: int) -> int:  # noqa: D103
+    raise NotImplementedError
+
+
+def PyTuple_New(count: int) -> int:  # noqa: D103
+    raise NotImplementedError
+
+
+def PyTuple_SetItem(x: int, place: int, item: int) -> int:  # noqa: D103
+    raise NotImplementedError
+
+
+def PyEval_SaveThread() -> int:  # noqa: D103
+    raise NotImplementedError
+
+
+def PyEval_RestoreThread(thread: int) -> None:  # noqa: D103
+    raise NotImplementedError
+
+
+def PyErr_NoMemory() -> int:  # noqa: D103
+    raise NotImplementedError
+
+
+# what the functions of a module may use besides each other; each is written out by `_Writer.intrinsic`
+
+
+def load(address: int, place: int = 0) -> int:
+    """The 64-bit number at an address, counted in such numbers from it."""
+    raise NotImplementedError
+
+
+def load32(address: int) -> int:
+    """The 32-bit number at an address."""
+    raise NotImplementedError
+
+
+def store(address: int, place: int, value: int) -> None:
+    """Write a 64-bit number."""
+    raise NotImplementedError
+
+
+def stack(count: int) -> int:
+    """Room for so many 64-bit numbers until the function returns; the count is a constant."""
+    raise NotImplementedError
+
+
+def copy(target: int, source: int, size: int) -> None:
+    """Copy bytes."""
+    raise NotImplementedError
+
+
+def call(function: int, *arguments: int) -> int:
+    """Call the C function at an address."""
+    raise NotImplementedError
+
+
+def exchange(address: int, value: int) -> int:
+    """Write a number and return the one that was there, at once."""
+    raise NotImplementedError
+
+
+def fetch_add(address: int, value: int) -> int:
+    """Add to a number and return what it was, at once."""
+    raise NotImplementedError
+
+
+def compare_exchange(address: int, expected: int, value: int) -> int:
+    """Write a number if the expected one is there, at once; returns the one that was there."""
+    raise NotImplementedError
+
+
+def watch(address: int) -> int:
+    """The 64-bit number at an address that other threads may change."""
+    raise NotImplementedError
+
+
+def pause() -> None:
+    """Tell the processor that it is waiting."""
+    raise NotImplementedError
+
+
+def native_source(modules: Sequence[ModuleType], public: Sequence[str], pausing: str = "") -> str:
+    """LLVM source of all functions of some modules.
+
+    Parameters
+    ----------
+    modules
+        Where the functions are. They may call each other, and the C functions of `PYTHON`.
+    public
+        Names that can be found once the code is loaded; all others are internal.
+    pausing
+        The intrinsic of LLVM for `pause`, with its arguments.
+    """
+    functions: dict[str, tuple[ast.FunctionDef, dict[str, int]]] = {}
+    for module in modules:
+        constants = {k: v for k, v in vars(module).items() if k.isupper() and isinstance(v, int)}
+        tree = ast.parse(inspect.getsource(module))
+        functions |= {x.name: (x, constants) for x in tree.body if isinstance(x, ast.FunctionDef)}
+    arity = {name: len(x.args.args) for name, (x, _) in functions.items()}
+    parts: list[str] = []
+    used: dict[str, int] = {}
+    for name, (definition, constants) in functions.items():
+        writer = _Writer(definition, constants, arity, pausing)
+        parts.append(writer.source("" if name in public else "internal "))
+        used |= writer.outside
+    declared = [f"declare i64 @{name}({', '.join(['i64'] * count)})" for name, count in used.items()]
+    declared.append("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+    if pausing:
+        declared.append(f"declare void {pausing.replace('i32 1', 'i32')}")
+    return "\n".join([*declared, *parts]) + "\n"
+
+
+class _Writer:
+    """Writes one function; variables live in memory until LLVM puts them into registers."""
+
+    def __init__(
+        self,
+        definition: ast.FunctionDef,
+        constants: Mapping[str, int],
+        arity: Mapping[str, int],
+        pausing: str,
+    ) -> None:
+        self._definition, self._constants, self._arity = definition, constants, arity
+        self._pausing = pausing
+        self.outside: dict[str, int] = {}
+        self._lines: list[str] = []
+        self._variables: dict[str, None] = {}
+        self._stack: list[str] = []
+        self._count = 0
+        self._loops: list[tuple[str, str]] = []
+        self._open = True  # whether the current block still needs an end
+
+    def source(self, linkage: str) -> str:
+        """The whole function."""
+        names = [a.arg for a in self._definition.args.args]
+        self._variables.update(dict.fromkeys(names))
+        self._body(self._definition.body)
+        if self._open:
+            self._line("ret i64 0")
+        arguments = ", ".join(f"i64 %arg.{name}" for name in names)
+        head = [f"  %{name} = alloca i64" for name in self._variables] + self._stack
+        head += [f"  store i64 %arg.{name}, ptr %{name}" for name in names]
+        body = [*head, "  br label %start", "start:", *self._lines]
+        return f"define {linkage}i64 @{self._definition.name}({arguments}) {{\n" + "\n".join(body) + "\n}"
+
+    # -- lines -----------------------------------------------------------------------------------------------------
+
+    def _line(self, text: str) -> None:
+        self._lines.append("  " + text)
+
+    def _new(self, text: str) -> str:
+        self._count += 1
+        self._line(f"%.{self._count} = {text}")
+        return f"%.{self._count}"
+
+    def _label(self) -> str:
+        self._count += 1
+        return f"l{self._count}"
+
+    def _start(self, label: str) -> None:
+        if self._open:
+            self._line(f"br label %{label}")
+        self._lines.append(f"{label}:")
+        self._open = True
+
+    def _end(self, text: str) -> None:
+        if self._open:
+            self._line(text)
+        self._open = False
+
+    def _pointer(self, address: str) -> str:
+        return self._new(f"inttoptr i64 {address} to ptr")
+
+    # -- statements ------------------------------------------------------------------------------------------------
+
+    def _body(self, statements: Sequence[ast.stmt]) -> None:
+        for x in statements:
+            if self._open:
+                self._statement(x)
+
+    def _statement(self, x: ast.stmt) -> None:
+        if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Name):
+            self._assign(x.targets[0].id, self._value(x.value))
+        elif isinstance(x, ast.AugAssign) and isinstance(x.target, ast.Name):
+            old = ast.Name(x.target.id, ast.Load())
+            self._assign(x.target.id, self._value(ast.BinOp(old, x.op, x.value)))
+        elif isinstance(x, ast.If):
+            yes, no, after = self._label(), self._label(), self._label()
+            self._branch(x.test, yes, no)
+            for label, block in ((yes, x.body), (no, x.orelse)):
+                self._start(label)
+                self._body(block)
+                self._end(f"br label %{after}")
+            self._start(after)
+        elif isinstance(x, ast.While):
+            self._while(x.test, x.body)
+        elif isinstance(x, ast.For) and isinstance(x.target, ast.Name) and isinstance(x.iter, ast.Call):
+            self._for(x.target.id, x.iter.args, x.body)
+        elif isinstance(x, ast.Break | ast.Continue):
+            leave, again = self._loops[-1]
+            self._end(f"br label %{leave if isinstance(x, ast.Break) else again}")
+        elif isinstance(x, ast.Return):
+            self._end(f"ret i64 {'0' if x.value is None else self._value(x.value)}")
+        elif isinstance(x, ast.Expr):
+            if not isinstance(x.value, ast.Constant):  # which is a docstring
+                self._value(x.value)
+        else:
+            raise ProgramError(f"line {x.lineno} of {self._definition.name}: {ast.unparse(x)!r} is not native")
+
+    def _assign(self, name: str, value: str) -> None:
+        self._variables[name] = None
+        self._line(f"store i64 {value}, ptr %{name}")
+
+    def _while(self, test: ast.expr, body: Sequence[ast.stmt]) -> None:
+        head, turn, leave = self._label(), self._label(), self._label()
+        self._start(head)
+        self._branch(test, turn, leave)
+        self._start(turn)
+        self._loops.append((leave, head))
+        self._body(body)
+        self._loops.pop()
+        self._end(f"br label %{head}")
+        self._start(leave)
+
+    def _for(self, name: str, bounds: Sequence[ast.expr], body: Sequence[ast.stmt]) -> None:
+        first, last = ("0", self._value(bounds[0])) if len(bounds) == 1 else map(self._value, bounds)
+        self._assign(name, first)
+        head, turn, step, leave = (self._label() for _ in range(4))
+        self._start(head)
+        k = self._new(f"load i64, ptr %{name}")
+        self._end(f"br i1 {self._new(f'icmp slt i64 {k}, {last}')}, label %{turn}, label %{leave}")
+        self._start(turn)
+        self._loops.append((leave, step))
+        self._body(body)
+        self._loops.pop()
+        self._start(step)
+        self._assign(name, self._new(f"add i64 {self._new(f'load i64, ptr %{name}')}, 1"))
+        self._end(f"br label %{head}")
+        self._start(leave)
+
+    # -- conditions and values -------------------------------------------------------------------------------------
+
+    def _branch(self, test: ast.expr, yes: str, no: str) -> None:
+        """Go to a label; what need not be asked is not."""
+        if isinstance(test, ast.BoolOp):
+            for k, part in enumerate(test.values):
+                last, following = k == len(test.values) - 1, self._label()
+                if isinstance(test.op, ast.And):
+                    self._branch(part, yes if last else following, no)
+                else:
+                    self._branch(part, yes, no if last else following)
+                if not last:
+                    self._start(following)
+        elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            self._branch(test.operand, no, yes)
+        elif isinstance(test, ast.Compare):
+            self._end(f"br i1 {self._compare(test)}, label %{yes}, label %{no}")
+        else:
+            condition = self._new(f"icmp ne i64 {self._value(test)}, 0")
+            self._end(f"br i1 {condition}, label %{yes}, label %{no}")
+
+    def _compare(self, x: ast.Compare) -> str:
+        a, b = self._value(x.left), self._value(x.comparators[0])
+        return self._new(f"icmp {COMPARE[type(x.ops[0])]} i64 {a}, {b}")
+
+    def _value(self, x: ast.expr) -> str:
+        if isinstance(x, ast.Constant) and isinstance(x.value, int):
+            return str(int(x.value))
+        if isinstance(x, ast.Name):
+            if x.id in self._constants:
+                return str(self._constants[x.id])
+            if x.id not in self._variables:
+                raise ProgramError(f"line {x.lineno} of {self._definition.name}: {x.id!r} is not known")
+            return self._new(f"load i64, ptr %{x.id}")
+        if isinstance(x, ast.BinOp) and type(x.op) in BINARY:
+            a, b = self._value(x.left), self._value(x.right)
+            return self._new(f"{BINARY[type(x.op)]} i64 {a}, {b}")
+        if isinstance(x, ast.UnaryOp) and isinstance(x.op, ast.USub):
+            return self._new(f"sub i64 0, {self._value(x.operand)}")
+        if isinstance(x, ast.Compare):
+            return self._new(f"zext i1 {self._compare(x)} to i64")
+        if isinstance(x, ast.BoolOp):
+            yes, no, after = self._label(), self._label(), self._label()
+            self._branch(x, yes, no)
+            for label in (yes, no):
+                self._start(label)
+                self._end(f"br label %{after}")
+            self._start(after)
+            return self._new(f"phi i64 [ 1, %{yes} ], [ 0, %{no} ]")
+        if isinstance(x, ast.Call) and isinstance(x.func, ast.Name):
+            return self._call(x.func.id, x.args)
+        raise ProgramError(f"{self._definition.name}: {ast.unparse(x)!r} is not native")
+
+    def _call(self, name: str, arguments: Sequence[ast.expr]) -> str:
+        if name == "stack":
+            self._count += 1
+            size = self._value(arguments[0])
+            self._stack.append(f"  %.s{self._count} = alloca [{size} x i64], align 16")
+            return self._new(f"ptrtoint ptr %.s{self._count} to i64")
+        values = [self._value(a) for a in arguments]
+        if name in INTRINSICS:
+            return INTRINSICS[name](self, values)
+        if name not in self._arity:
+            if name not in PYTHON:
+                raise ProgramError(f"{self._definition.name}: {name!r} is not known")
+            self.outside[name] = len(values)
+        elif len(values) != self._arity[name]:
+            raise ProgramError(f"{self._definition.name}: {name} takes {self._arity[name]} arguments")
+        return self._new(f"call i64 @{name}({', '.join(f'i64 {v}' for v in values)})")
+
+    # -- intrinsics ------------------------------------------------------------------------------------------------
+
+    def _place(self, address: str, place: str) -> str:
+        return self._new(f"getelementptr i64, ptr {self._pointer(address)}, i64 {place}")
+
+    def _load(self, values: list[str]) -> str:
+        return self._new(f"load i64, ptr {self._place(values[0], values[1] if len(values) > 1 else '0')}")
+
+    def _load32(self, values: list[str]) -> str:
+        return self._new(f"sext i32 {self._new(f'load i32, ptr {self._pointer(values[0])}')} to i64")
+
+    def _store(self, values: list[str]) -> str:
+        self._line(f"store i64 {values[2]}, ptr {self._place(values[0], values[1])}")
+        return "0"
+
+    def _copy(self, values: list[str]) -> str:
+        target, source = self._pointer(values[0]), self._pointer(values[1])
+        self._line(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {values[2]}, i1 false)")
+        return "0"
+
+    def _indirect(self, values: list[str]) -> str:
+        function, arguments = self._pointer(values[0]), ", ".join(f"i64 {v}" for v in values[1:])
+        return self._new(f"call i64 {function}({arguments})")
+
+    def _exchange(self, values: list[str]) -> str:
+        return self._new(f"atomicrmw xchg ptr {self._pointer(values[0])}, i64 {values[1]} seq_cst, align 8")
+
+    def _fetch_add(self, values: list[str]) -> str:
+        return self._new(f"atomicrmw add ptr {self._pointer(values[0])}, i64 {values[1]} seq_cst, align 8")
+
+    def _compare_exchange(self, values: list[str]) -> str:
+        both = f"i64 {values[1]}, i64 {values[2]} seq_cst seq_cst, align 8"
+        pair = self._new(f"cmpxchg ptr {self._pointer(values[0])}, {both}")
+        return self._new(f"extractvalue {{ i64, i1 }} {pair}, 0")
+
+    def _watch(self, values: list[str]) -> str:
+        return self._new(f"load atomic i64, ptr {self._pointer(values[0])} seq_cst, align 8")
+
+    def _pause(self, values: list[str]) -> str:
+        if self._pausing:
+            self._line(f"call void {self._pausing}")
+        return "0"
+
+
+INTRINSICS: dict[str, Callable[[_Writer, list[str]], str]] = {
+    "load": _Writer._load,
+    "load32": _Writer._load32,
+    "store": _Writer._store,
+    "copy": _Writer._copy,
+    "call": _Writer._indirect,
+    "exchange": _Writer._exchange,
+    "fetch_add": _Writer._fetch_add,
+    "compare_exchange": _Writer._compare_exchange,
+    "watch": _Writer._watch,
+    "pause": _Writer._pause,
+}

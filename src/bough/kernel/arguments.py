@@ -1,0 +1,140 @@
+"""Arrays at the border: what users pass is made plain or refused by name, and results go where they are wanted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bough.backends import Argument
+from bough.errors import FiniteError, ShapeError
+
+__all__ = [
+    "FloatArray", "Plain", "Shape", "as_floats", "batch_shape", "finite_states", "nearly_plain", "out_fits",
+    "plain_arguments", "require_finite", "require_unit_quaternions", "write_out",
+]  # fmt: skip
+
+FloatArray: TypeAlias = NDArray[np.floating[Any]]
+Shape: TypeAlias = tuple[int, ...]
+
+DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
+
+
+def as_floats(name: str, value: ArrayLike, trailing: Shape, meaning: str = "") -> FloatArray:
+    """An array of float64 or float32 whose last axes have the shape `trailing`."""
+    try:
+        a = np.asarray(value)
+    except ValueError as error:
+        raise ShapeError(f"{name} is not a rectangular array: {error}") from None
+    if a.dtype != DOUBLE and a.dtype != SINGLE:
+        if not np.can_cast(a.dtype, DOUBLE) or a.dtype == np.bool_:
+            raise ShapeError(f"{name} has data type {a.dtype}, expected real numbers (float64 or float32)")
+        a = a.astype(DOUBLE)
+    if a.ndim < len(trailing) or a.shape[a.ndim - len(trailing) :] != trailing:
+        expected = "(" + ", ".join(["...", *map(str, trailing)]) + ")"
+        raise ShapeError(f"{name} has shape {a.shape}, expected {expected}" + (f": {meaning}" if meaning else ""))
+    return a
+
+
+def nearly_plain(value: Any) -> Any:
+    """A contiguous array of floats where that is quickly had, else what was given."""
+    if type(value) is not np.ndarray:
+        if value is None:
+            return None
+        try:
+            value = np.asarray(value)
+        except (ValueError, TypeError):
+            return value
+    if value.dtype is not DOUBLE and value.dtype is not SINGLE:
+        return value.astype(DOUBLE) if value.dtype.kind in "iu" else value
+    return value if value.flags.c_contiguous else value.copy()
+
+
+class Plain(NamedTuple):
+    """Arguments of one data type whose states lie side by side, each with all batch axes or with none."""
+
+    arrays: tuple[FloatArray, ...]
+    batch: Shape
+    dtype: np.dtype[Any]
+
+    @property
+    def states(self) -> int:
+        """How many states there are."""
+        return math.prod(self.batch)
+
+
+def plain_arguments(arguments: Sequence[Argument], values: Sequence[ArrayLike]) -> Plain:
+    """Make arguments plain: floats of one type, batch axes broadcast, contiguous; copied only where needed."""
+    arrays = [as_floats(a.name, x, a.shape, a.meaning) for a, x in zip(arguments, values, strict=True)]
+    dtype = SINGLE if arrays and all(a.dtype == SINGLE for a in arrays) else DOUBLE
+    leading = [a.shape[: a.ndim - len(x.shape)] for a, x in zip(arrays, arguments, strict=True)]
+    batch = next((shape for shape in leading if shape), ())
+    if not all(shape == batch or not shape for shape in leading):
+        batch = batch_shape({x.name: (a, len(x.shape)) for a, x in zip(arrays, arguments, strict=True)})
+    plain = []
+    for a, shape, x in zip(arrays, leading, arguments, strict=True):
+        if shape and shape != batch:
+            a = np.broadcast_to(a, (*batch, *x.shape))
+        # a plain subclass, byte order or alignment would do as well, but not for machine code
+        plain.append(np.ascontiguousarray(np.asarray(a, dtype)).reshape(a.shape))
+    return Plain(tuple(plain), batch, dtype)
+
+
+def batch_shape(inputs: Mapping[str, tuple[FloatArray, int]]) -> Shape:
+    """The batch axes of arrays, broadcast; with each array the number of its trailing axes that belong to one state."""
+    leading = {name: a.shape[: a.ndim - axes] for name, (a, axes) in inputs.items()}
+    try:
+        return np.broadcast_shapes(*leading.values())
+    except ValueError:
+        shapes = ", ".join(f"{name} {shape}" for name, shape in leading.items() if shape)
+        raise ShapeError(f"the batch axes do not broadcast: {shapes}") from None
+
+
+def require_finite(name: str, a: FloatArray) -> None:
+    """Raise unless every entry is finite."""
+    finite = np.isfinite(a)
+    if not finite.all():
+        place = tuple(int(k) for k in np.argwhere(~finite)[0])
+        raise FiniteError(f"{name}{list(place)} is {a[place]}, expected finite numbers")
+
+
+def finite_states(arrays: Mapping[str, FloatArray], axes: Mapping[str, int], batch: Shape) -> NDArray[np.bool_]:
+    """The states (*batch) whose arguments are finite; `axes` are the numbers of axes of one state."""
+    sound = np.ones(batch, np.bool_)
+    for name, a in arrays.items():
+        finite = np.isfinite(a)
+        sound &= finite.all(axis=tuple(range(a.ndim - axes[name], a.ndim))) if axes[name] else finite
+    return sound
+
+
+def require_unit_quaternions(argument: Argument, a: FloatArray, owners: Mapping[int, str]) -> None:
+    """Raise unless the quaternions of an argument have unit length, to 1e-6 (1e-4 in float32)."""
+    tolerance = 1e-6 if a.dtype == DOUBLE else 1e-4
+    for start in argument.quaternions:
+        part = a[..., start : start + 4]
+        norm = np.sqrt(np.sum(part * part, axis=-1))
+        if not (np.abs(norm - 1.0) <= tolerance).all():
+            worst = float(np.ravel(norm)[np.argmax(np.abs(np.ravel(norm) - 1.0))])
+            where = f"{argument.name}[..., {start}:{start + 4}]"
+            raise FiniteError(f"{owners.get(start, '')}the quaternion {where} has length {worst:.9g}, expected 1")
+
+
+def out_fits(out: object, shape: Shape, dtype: np.dtype[Any]) -> bool:
+    """Whether a result can be written straight to an array; raises if it cannot be written there at all."""
+    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != dtype:
+        got = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
+        raise ShapeError(f"out is {got}, expected an array of {dtype} {shape}")
+    if not out.flags.writeable:
+        raise ShapeError("out is read-only, expected an array that can be written")
+    return type(out) is np.ndarray and out.flags.c_contiguous and out.flags.aligned and out.dtype.isnative
+
+
+def write_out(out: object, result: FloatArray) -> FloatArray:
+    """Copy a result to the array the caller gave for it."""
+    out_fits(out, result.shape, result.dtype)
+    assert isinstance(out, np.ndarray)
+    out[...] = result
+    return out

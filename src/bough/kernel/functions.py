@@ -1,0 +1,276 @@
+"""The functions of models: the rows of `specs` on a model, and what their verdicts mean there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.backends import Argument, Limbs
+from bough.errors import ModelError, ShapeError, SingularError, UnknownNameError
+from bough.kernel.arguments import FloatArray, Shape, as_floats, require_finite, require_unit_quaternions
+from bough.kernel.factors import vanishing_pivots
+from bough.kernel.function import Explain, Function, Results, Verdicts
+from bough.kernel.limbs import limbs
+from bough.kernel.specs import NEED_FRAMES, OPTIONAL, Options, spec
+from bough.kernel.table import entry, function_of
+from bough.kernel.verdict import PIVOTS
+from bough.lagrange.joints import constraint_system
+from bough.model import Mechanism, Model
+from bough.program import Program
+
+__all__ = [
+    "REFERENCES", "AlwaysSingular", "call", "framed", "made", "mechanism", "model_function", "naming_the_massless",
+    "new_function", "options", "program", "read", "require_model", "require_regular", "run",
+]  # fmt: skip
+
+REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
+
+PLAIN = Options()
+
+
+@lru_cache(maxsize=128)
+def mechanism(model: Model) -> Mechanism:
+    """The inside of a model, made once."""
+    return Mechanism(model)
+
+
+def call(model: Model, key: Hashable) -> Callable[..., Any]:
+    """The entry of an algorithm on a model: the key is its name, or its name and options.
+
+    Nearly every public function begins with it, so it looks in the table itself.
+    """
+    try:
+        found: Callable[..., Any] = model._entries[key]  # type: ignore[attr-defined]
+        return found
+    except (AttributeError, KeyError, TypeError):
+        return entry(model, key, made)
+
+
+def made(model: Model, key: Any) -> Function:
+    """The function of an algorithm on a model, by its name, or by its name and options."""
+    name, chosen = (key, PLAIN) if isinstance(key, str) else key
+    return new_function(model, name, chosen)
+
+
+def model_function(model: Model, name: str, options: Options = PLAIN) -> Function:
+    """The function of an algorithm on a model."""
+    require_model(model)
+    return function_of(model, (name, options) if options != PLAIN else name, made)
+
+
+def run(
+    model: Model,
+    name: str,
+    arrays: Mapping[str, ArrayLike | None],
+    options: Options = PLAIN,
+    out: FloatArray | None = None,
+    check: bool = True,
+) -> dict[str, FloatArray]:
+    """All outputs of an algorithm by name, from its inputs by name."""
+    row = spec(name)
+    results = call(model, (name, options) if options != PLAIN else name)(*map(arrays.get, row.inputs), out, check)
+    names = row.shapes(model, options)
+    return dict(zip(names, results if isinstance(results, tuple) else (results,), strict=True))
+
+
+def program(model: Model, name: str, options: Options, inputs: Sequence[str], rolled: bool | None = None) -> Program:
+    """The program of an algorithm on a model; `rolled` overrides the choice by size."""
+    function = model_function(model, name, options)
+    optional = {a.name for a in function.inputs if a.optional}
+    return function.program(*(x for x in inputs if x in optional), rolled=rolled)
+
+
+def framed(
+    model: Model, name: str, frames: str | Sequence[str] | None, reference: str = "LOCAL", classical: bool = False
+) -> Callable[..., Any]:
+    """The entry of an algorithm on frames, given as users do: one name, several, or None for all bodies."""
+    if type(frames) is list:
+        frames = tuple(frames)
+    try:
+        found: Callable[..., Any] = model._entries[name, frames, reference, classical]  # type: ignore[attr-defined]
+        return found
+    except (AttributeError, KeyError, TypeError):
+        return entry(model, (name, frames, reference, classical), _framed)
+
+
+def _framed(model: Model, key: tuple[str, Any, str, bool]) -> Function:
+    name, frames, reference, classical = key
+    require_model(model)
+    if name in NEED_FRAMES and not isinstance(frames, str):
+        raise UnknownNameError("frame", frames, model.frame_names)
+    return new_function(model, name, options(model, frames, reference, classical))
+
+
+def _names(frames: object) -> tuple[str, ...]:
+    if not isinstance(frames, Iterable):
+        raise ShapeError(f"frames is {frames!r}, expected the name of a frame, several names, or None for all bodies")
+    return tuple(frames)
+
+
+def new_function(model: Model, name: str, options: Options = PLAIN, explain: Explain | None = None) -> Function:
+    """The row of an algorithm on a model; unless told otherwise, pivots that vanish are refused."""
+    require_model(model)
+    row = spec(name)
+    inputs = [_argument(model, key, options) for key in row.inputs]
+    outputs = [Argument(key, shape) for key, shape in row.shapes(model, options).items()]
+
+    def refuse(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
+        require_regular(model, arrays["q"], verdicts)
+        return results
+
+    def alike(names: Sequence[str]) -> Limbs:
+        return limbs(model, mechanism(model), names)
+
+    return Function(
+        name,
+        inputs,
+        outputs,
+        lambda **x: row.run(mechanism(model), options, x),
+        size=model.nv,
+        digest=lambda: _digest(model, name, options),
+        explain=explain or refuse,
+        limbs=alike,
+        tracing=lambda: naming_the_massless(model),
+        owners=_owners(model),
+        of=model.name,
+    )
+
+
+def options(model: Model, frames: str | Sequence[str] | None, reference: str, classical: bool = False) -> Options:
+    """Options from names of frames (None for all bodies) and of a reference frame."""
+    require_model(model)
+    if not isinstance(reference, str) or reference not in REFERENCES:
+        raise UnknownNameError("reference frame", reference, REFERENCES)
+    single = isinstance(frames, str)
+    names = None if frames is None else (frames,) if isinstance(frames, str) else _names(frames)
+    found = None if names is None else tuple(model.frame(name) for name in names)
+    return Options(found, reference, bool(classical), single)
+
+
+def require_model(model: object) -> None:
+    """Raise unless it is a model (and not, say, the builder of one)."""
+    if not isinstance(model, Model):
+        raise ModelError(f"the model is a {type(model).__name__}, expected a bough.Model")
+
+
+def read(model: Model, key: str, value: ArrayLike, check: bool = True, options: Options = PLAIN) -> FloatArray:
+    """One argument as an array of the right shape, finite, with unit quaternions."""
+    require_model(model)
+    argument = _argument(model, key, options)
+    a = as_floats(key, value, argument.shape, argument.meaning)
+    if check:
+        require_finite(key, a)
+        require_unit_quaternions(argument, a, _owners(model))
+    return a
+
+
+# ---- what is wrong ---------------------------------------------------------------------------------------------------
+
+
+def require_regular(model: Model, q: FloatArray, verdicts: Verdicts) -> None:
+    """Raise, naming the joint, if a pivot vanishes in some state whose verdict suspects it.
+
+    Pivots of different joints cannot be compared, nor kilograms with kilogram square metres. Where one is very much
+    smaller than another, each is compared with the diagonal of the mass matrix, of which it is a part.
+    """
+    suspect = (verdicts.astype(np.int64) & PIVOTS) != 0
+    if not suspect.any():
+        return
+    states = np.broadcast_to(q, (*verdicts.shape, model.nq))[suspect]
+    bad, pivots = vanishing_pivots(run(model, "crba_packed", {"q": states}, check=False)["M"], model.dof_tree)
+    if bad.any():
+        row, k = (int(j) for j in np.argwhere(bad)[0])
+        k = max(int(j) for j in np.flatnonzero(bad[row]))  # eliminated first: the cause, not a consequence
+        place = np.argwhere(suspect)[row]
+        _refuse(model, k, pivots[row, k], f" in state {place.tolist()}" if place.size else "")
+
+
+class AlwaysSingular(SingularError):
+    """A joint moves nothing that has inertia, whatever the state: there is no program."""
+
+
+def _refuse(model: Model, k: int, pivot: float, where: str = "", always: bool = False) -> NoReturn:
+    raise (AlwaysSingular if always else SingularError)(
+        f"joint {model.dof_names[k]!r} moves nothing that has inertia{where}: its pivot is {pivot}; "
+        "expected a positive one. Give the bodies beyond it mass and inertia, or the joint an armature"
+    )
+
+
+@contextmanager
+def naming_the_massless(model: Model) -> Iterator[None]:
+    """Where a pivot is zero whatever the state, a division of constants fails: say which joint is at fault."""
+    try:
+        yield
+    except ZeroDivisionError:
+        q = np.array([x for item in model.joints for x in item.joint.neutral()])
+        rows = run(model, "mass_matrix_by_rnea", {"q": q})["M"]
+        whole = rows.diagonal().copy()
+        for k in reversed(range(model.nv)):
+            if not rows[k, k] > 8 * np.finfo(float).eps * whole[k]:
+                _refuse(model, k, rows[k, k], always=True)
+            rows[:k, :k] -= np.outer(rows[:k, k], rows[:k, k]) / rows[k, k]
+        raise AlwaysSingular(
+            "the frames cannot be moved independently in all directions in any configuration, "
+            "so J M⁻¹ Jᵀ has no inverse; ask for it with inverse=True"
+        ) from None
+
+
+# ---- arguments -------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=128)
+def _owners(model: Model) -> dict[int, str]:
+    """Where unit quaternions begin in q, and what an error says they belong to."""
+    starts = np.cumsum([0, *(item.joint.nq for item in model.joints)])
+    pairs = zip(starts[:-1], model.joints, strict=True)
+    return {int(start) + k: f"joint {item.name!r}: " for start, item in pairs for k in item.joint.quaternions}
+
+
+def _digest(model: Model, name: str, options: Options) -> str | None:
+    """What determines the program of an algorithm, as text; None if joints from elsewhere take part in it."""
+    inside = mechanism(model).digest
+    limits = [(item.lower, item.upper) for item in model.joints] if options.touching.limits else None
+    return None if inside is None else "\0".join((inside, name, repr(options), repr(limits)))
+
+
+def _argument(model: Model, key: str, options: Options) -> Argument:
+    """One argument by name: its shape, its meaning, and what is asked of it."""
+    shape, meaning = _meaning(model, key, options)
+    quaternions = tuple(_owners(model)) if key in ("q", "q0", "q1") else ()
+    return Argument(key, shape, meaning, quaternions=quaternions, optional=key in OPTIONAL)
+
+
+def _meaning(model: Model, key: str, options: Options) -> tuple[Shape, str]:
+    """Shape and meaning of one argument."""
+    if key in ("q", "q0", "q1"):
+        return (model.nq,), f"nq = {model.nq} configuration variables of {model.name!r}"
+    if key in ("v", "a", "tau"):
+        return (model.nv,), f"nv = {model.nv} degrees of freedom of {model.name!r}"
+    if key in ("f_ext", "reactions"):
+        return (model.nbodies, 6), f"a force (linear, angular) for each of the {model.nbodies} bodies"
+    if key in ("velocities", "accelerations"):
+        return (model.nbodies, 6), f"a motion (linear, angular) for each of the {model.nbodies} bodies"
+    if key == "placements":
+        return (model.nbodies, 4, 4), f"a placement for each of the {model.nbodies} bodies"
+    if key == "multipliers":
+        return (constraint_system(model).nc,), f"a multiplier for each row of the constraints of {model.name!r}"
+    if key == "forces":
+        return (len(model.constraint_names),), f"a force for each row of the constraints of {model.name!r}"
+    if key == "loop_tau":
+        size = sum(loop.joint.nv for loop in model.loops)
+        return (size,), f"the {size} degrees of freedom of the joints that close loops of {model.name!r}"
+    if key in ("points", "normals", "point_velocities", "normal_velocities"):
+        contacts = len(options.touching.pairs)
+        return (contacts, 3), f"a vector for each of the {contacts} contacts, in the frame of the base"
+    if key == "gaps":
+        return (len(options.touching.pairs),), "one for each contact"
+    if key == "settings":
+        return (2,), ""
+    if key in ("t", "rate"):
+        return (), ""
+    raise ShapeError(f"no argument is called {key!r}")

@@ -1,0 +1,93 @@
+"""Functions by name: the algorithms as values that can be called, counted, printed and compiled ahead of time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from bough.errors import UnknownNameError
+from bough.kernel.dynamics import forward_function
+from bough.kernel.function import Function
+from bough.kernel.functions import model_function, options, require_model
+from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, SPECS
+from bough.kernel.table import function_of
+from bough.model import Model
+
+__all__ = ["compile", "function"]
+
+NAMES = ("forward_dynamics", *(name for name in SPECS if name not in NEED_CONTACTS))
+FRAMED = ("placements", "velocities", "accelerations", *NEED_FRAMES)
+
+
+def function(
+    name: str, model: Model, *, frames: str | Sequence[str] | None = None, reference: str = "LOCAL"
+) -> Function:
+    """An algorithm on a model as a value: call it, count it, print its program, compile it ahead of time.
+
+    Parameters
+    ----------
+    name
+        Name of the algorithm, as the public function is called: "rnea", "crba", "forward_dynamics", "jacobian", ...
+    model
+        The mechanism.
+    frames, reference
+        For kinematics: names of frames or bodies (None for all bodies), and of the reference frame.
+
+    Returns
+    -------
+    Function
+        It takes arrays with any leading batch axes, as the public function does.
+
+    Examples
+    --------
+    >>> import bough
+    >>> arm = bough.robots.load("arm")
+    >>> rnea = bough.function("rnea", arm)
+    >>> print(rnea)
+    rnea(q: (6,), v: (6,), a: (6,), [f_ext: (6, 6)]) -> tau: (6,)
+    >>> rnea(bough.neutral(arm), [0.0] * 6, [0.0] * 6).shape
+    (6,)
+    """
+    require_model(model)
+    if not isinstance(name, str) or name not in NAMES:
+        raise UnknownNameError("function of models", name, NAMES)
+    if name == "forward_dynamics":
+        return function_of(model, ("forward_dynamics", "auto"), forward_function)
+    if name in FRAMED:
+        if name in NEED_FRAMES and frames is None:
+            raise UnknownNameError("frame", frames, model.frame_names)
+        return model_function(model, name, options(model, frames, reference))
+    return model_function(model, name)
+
+
+def compile(
+    model: Model,
+    names: Sequence[str],
+    *,
+    batch: bool | None = None,
+    dtype: Literal["float64", "float32"] = "float64",
+) -> None:
+    """Compile functions of a model ahead of time, so that their first calls take no longer than others.
+
+    On a terminal a line tells what is being compiled if that takes longer than half a second.
+
+    Parameters
+    ----------
+    model
+        The mechanism.
+    names
+        Names of functions, as for `function`.
+    batch
+        For many states (True), for one (False), or for both (None).
+    dtype
+        "float64" or "float32".
+
+    Examples
+    --------
+    >>> import bough
+    >>> bough.compile(bough.robots.load("arm"), ["rnea", "forward_dynamics"])
+    """
+    for name in (names,) if isinstance(names, str) else names:
+        made = function(name, model)
+        for many in (False, True) if batch is None else (batch,):
+            made.compile(batch=many, dtype=dtype)

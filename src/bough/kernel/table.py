@@ -1,0 +1,66 @@
+"""The functions that structures have been asked for: each structure keeps its own, and equal ones share them.
+
+`entry` is what every public function begins with. It must be as short as can be: it is part of every call.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any
+from weakref import WeakValueDictionary
+
+from bough.kernel.compile import when_backend_changes
+from bough.kernel.function import Function
+
+__all__ = ["entry", "function_of"]
+
+REMEMBERED = 256
+"""Functions that equal structures can share; the least recently made is forgotten first."""
+
+MOST = 512
+"""Functions that one structure keeps: beyond, it begins anew."""
+
+_shared: OrderedDict[Hashable, Function] = OrderedDict()
+_with_entries: WeakValueDictionary[int, Any] = WeakValueDictionary()  # by identity: equal structures have their own
+
+
+def entry(structure: Any, key: Hashable, make: Callable[[Any, Any], Function]) -> Callable[..., Any]:
+    """The entry of a function of a structure, made on first use by ``make(structure, key)``."""
+    try:
+        found: Callable[..., Any] = structure._entries[key]
+        return found
+    except (AttributeError, KeyError, TypeError):  # never asked for, or a key that is no key: `make` says so
+        return _remembered(structure, key, function_of(structure, key, make).entry)
+
+
+def function_of(structure: Any, key: Hashable, make: Callable[[Any, Any], Function]) -> Function:
+    """The function itself; equal structures have one."""
+    known = (make, structure, key)
+    try:
+        found = _shared.get(known)
+    except TypeError:
+        return make(structure, key)  # which says what is wrong
+    if found is None:
+        found = _shared.setdefault(known, make(structure, key))
+        while len(_shared) > REMEMBERED:
+            _shared.popitem(last=False)
+    return found
+
+
+def _remembered(structure: Any, key: Hashable, found: Callable[..., Any]) -> Callable[..., Any]:
+    entries = vars(structure).setdefault("_entries", {})
+    if len(entries) >= MOST:
+        entries.clear()
+    entries[key] = found
+    _with_entries[id(structure)] = structure
+    return found
+
+
+def _forget() -> None:
+    _shared.clear()
+    for structure in list(_with_entries.values()):
+        vars(structure).pop("_entries", None)
+
+
+when_backend_changes(_forget)

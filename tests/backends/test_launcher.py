@@ -1,0 +1,263 @@
+"""One state straight from Python: the same bits however it is called, the same errors, nothing leaked, no crash."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bough
+from bough.backends import Argument, Signature
+from bough.backends.llvm import LlvmKernel, Real, compile_program, has_entry
+from bough.errors import ProgramError
+from bough.kernel import function
+from bough.program import trace
+
+CALLS: dict[str, Callable[..., Any]] = {
+    "rnea": bough.rnea,
+    "aba": bough.aba,
+    "forward dynamics": bough.forward_dynamics,
+    "crba": lambda model, q, v, a, **k: bough.crba(model, q, **k),
+    "jacobian": lambda model, q, v, a, **k: bough.jacobian(model, q, "b", "WORLD", **k),
+    "placements": lambda model, q, v, a, **k: bough.placements(model, q, "b", **k),
+    "kinetic energy": lambda model, q, v, a, **k: bough.kinetic_energy(model, q, v, **k),
+}
+calls = pytest.mark.parametrize("name", CALLS)
+
+
+@pytest.fixture
+def model(compiled: None) -> bough.Model:
+    """A free body with two arms, on the compiled back-end."""
+    builder = bough.Builder("fast")
+    builder.add("body", bough.Free(), mass=3.0, com=(0.1, 0, 0), inertia=(0.2, 0.3, 0.25))
+    for side in "ab":
+        builder.add(side, bough.Revolute((1, 2, 3)), "body", at=(0.1, 0.2, 0), mass=1.0, com=(0, 0, 0.2), inertia=0.01)
+    return builder.build()
+
+
+def state(model: bough.Model) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(0)
+    return bough.random(model, rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
+
+
+@pytest.fixture
+def handed_over(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The functions that could not take their arguments as they were."""
+    seen: list[str] = []
+    form = function.Function.form
+
+    def noted(self: function.Function, values: Any) -> Any:
+        seen.append(self.name)
+        return form(self, values)
+
+    monkeypatch.setattr(function.Function, "form", noted)
+    return seen
+
+
+def test_this_interpreter_has_an_entry() -> None:
+    assert has_entry()
+
+
+@calls
+def test_same_bits_however_it_is_called(model: bough.Model, handed_over: list[str], name: str) -> None:
+    x = state(model)
+    first = CALLS[name](model, *x)
+    handed_over.clear()
+    out = np.full_like(first, np.nan)
+    assert CALLS[name](model, *x, out=out) is out
+    np.testing.assert_array_equal(out, first)
+    second = CALLS[name](model, *x)
+    np.testing.assert_array_equal(second, first)
+    assert second is not first
+    assert second.flags.owndata
+    assert second.flags.writeable
+    np.testing.assert_array_equal(CALLS[name](model, *x, check=False), first)
+    np.testing.assert_array_equal(CALLS[name](model, *(a[np.newaxis] for a in x)), first[np.newaxis])
+    assert not handed_over
+    for other in ([a.tolist() for a in x], [np.repeat(a, 2)[::2] for a in x], [a.astype(">f8") for a in x]):
+        np.testing.assert_array_equal(CALLS[name](model, *other), first)
+    batch = CALLS[name](model, *(np.stack([a] * 20) for a in x))
+    np.testing.assert_array_equal(batch[13], first)
+    wide = np.full((*first.shape, 2), np.nan)
+    CALLS[name](model, *x, out=wide[..., 0])
+    np.testing.assert_array_equal(wide[..., 0], first)
+
+
+@calls
+def test_float32_is_computed_in_float32(model: bough.Model, handed_over: list[str], name: str) -> None:
+    x = [a.astype(np.float32) for a in state(model)]
+    first = CALLS[name](model, *x)
+    assert first.dtype == np.float32
+    handed_over.clear()
+    np.testing.assert_array_equal(CALLS[name](model, *x), first)
+    assert not handed_over
+
+
+@calls
+def test_same_errors_as_the_long_way(model: bough.Model, name: str) -> None:
+    q, v, a = state(model)
+    CALLS[name](model, q, v, a)
+    bad = q.copy()
+    bad[7] = np.nan
+    with pytest.raises(bough.FiniteError, match=r"q\[7\] is nan"):
+        CALLS[name](model, bad, v, a)
+    with pytest.raises(bough.FiniteError, match="quaternion"):
+        CALLS[name](model, q * 1.01, v, a)
+    with pytest.raises(bough.ShapeError, match=r"q has shape \(8,\)"):
+        CALLS[name](model, q[:-1], v, a)
+    if name not in ("crba", "jacobian", "placements"):
+        with pytest.raises(bough.FiniteError, match=r"v\[0\] is inf"):
+            CALLS[name](model, q, np.full_like(v, np.inf), a)
+        with pytest.raises(bough.FiniteError, match="not finite"):
+            CALLS[name](model, q, np.full_like(v, 1e200), a)
+    out = np.full_like(CALLS[name](model, q, v, a), 7.0)
+    with pytest.raises(bough.FiniteError, match=r"q\[7\] is nan"):
+        CALLS[name](model, bad, v, a, out=out)
+    assert (out == 7.0).all()
+
+
+def test_jacobians_of_different_frames_are_told_apart(model: bough.Model) -> None:
+    q, v, _ = state(model)
+    for _ in range(2):
+        for frame in ("a", "b"):
+            for reference in ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"):
+                expected = bough.velocities(model, q, v, frame, reference)
+                np.testing.assert_allclose(bough.jacobian(model, q, frame, reference) @ v, expected, atol=1e-13)
+
+
+def test_a_joint_that_moves_nothing_is_found(compiled: None) -> None:
+    builder = bough.Builder()
+    builder.add("arm", bough.Revolute("z"))  # without inertia of its own, on which a point can swing
+    builder.add("point", bough.Revolute("z"), "arm", at=(1, 0, 0), mass=1.0, com=(1, 0, 0))
+    model = builder.build()
+    for _ in range(2):
+        assert np.isfinite(bough.aba(model, np.array([0.0, 1.0]), np.zeros(2), np.ones(2))).all()
+    with pytest.raises(bough.SingularError, match="arm"):  # stretched out, both joints move the point alike
+        bough.aba(model, np.array([0.0, 0.0]), np.zeros(2), np.ones(2))
+
+
+def test_nothing_is_leaked(model: bough.Model) -> None:
+    x = state(model)
+    bough.rnea(model, *x)
+    bad = (np.full_like(x[0], np.nan), x[1], x[2])
+    entry = bough.function("rnea", model).entry
+    arrays = [sys.getrefcount(a) for a in x]
+    gc.collect()
+    before = len(gc.get_objects())
+    for _ in range(1000):
+        entry(*x, None, None, True)
+    for _ in range(50):
+        for wrong in (bad, (1, 2, 3)):
+            with pytest.raises(bough.BoughError):
+                entry(*wrong, None, None, True)
+    gc.collect()
+    assert len(gc.get_objects()) <= before + 10
+    assert [sys.getrefcount(a) for a in x] == arrays
+
+
+def test_threads_do_not_disturb_each_other(model: bough.Model) -> None:
+    rng = np.random.default_rng(1)
+    states = [(bough.random(model, rng), rng.normal(size=model.nv), rng.normal(size=model.nv)) for _ in range(40)]
+    expected = [bough.aba(model, *x) for x in states]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(5):
+            for got, right in zip(pool.map(lambda x: bough.aba(model, *x), states), expected, strict=True):
+                np.testing.assert_array_equal(got, right)
+
+
+def test_models_travel_without_their_functions(model: bough.Model) -> None:
+    x = state(model)
+    first = bough.rnea(model, *x)
+    again = pickle.loads(pickle.dumps(model))
+    assert again == model
+    assert "_entries" not in vars(again)
+    np.testing.assert_array_equal(bough.rnea(again, *x), first)
+
+
+def test_another_back_end_forgets_them(model: bough.Model) -> None:
+    x = state(model)
+    compiled = bough.rnea(model, *x)
+    assert "rnea" in vars(model)["_entries"]
+    bough.set_backend("reference")
+    assert "_entries" not in vars(model)
+    np.testing.assert_allclose(bough.rnea(model, *x), compiled, rtol=1e-12, atol=1e-12)
+
+
+def test_programs_for_arrays_of_other_sizes_are_not_run() -> None:
+    """They would write beyond the end of the result."""
+    program = trace("f", lambda x: {"y": [x[0], x[1]]}, {"x": 2})
+    signature = Signature((Argument("x", (2,)),), (Argument("y", (1,)),), frozenset("x"))
+    kernel = LlvmKernel(signature, lambda *given: None, lambda *given: None)
+    with pytest.raises(ProgramError, match="'y' has 1 numbers for each state, and the program has 2"):
+        kernel.add(compile_program(program, Real("double", 1)))
+
+
+def test_a_function_outlives_the_model_it_was_made_for(model: bough.Model) -> None:
+    """All that machine code refers to is held by the function itself."""
+    x = state(model)
+    expected = bough.rnea(model, *x)
+    entry = bough.function("rnea", model).entry
+    bough.set_backend("llvm")
+    del model
+    gc.collect()
+    for _ in range(100):
+        np.testing.assert_array_equal(entry(*x, None, None, True), expected)
+
+
+INTERRUPTED = """
+import signal, sys, numpy as np, bough
+seconds = float(sys.argv[1])
+class Stop(Exception): pass
+def stop(*_): raise Stop
+signal.signal(signal.SIGALRM, stop)
+for k in range(12):
+    chain = bough.topologies.chain(6 + k)
+    q = bough.random(chain, 0); z = np.zeros(chain.nv)
+    signal.setitimer(signal.ITIMER_REAL, seconds * (1 + k % 4))
+    try:
+        for _ in range(50): bough.rnea(chain, q, z, z)
+    except Stop: pass
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    for _ in range(50): assert bough.rnea(chain, q, z, z).shape == (chain.nv,)
+print("done")
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="alarms of POSIX")
+@pytest.mark.parametrize("seconds", ["0.003", "0.02"])
+def test_an_alarm_during_the_first_call_does_no_harm(seconds: str) -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, seconds], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "done\n", done.stderr
+
+
+def test_threads_that_make_the_first_call_together(compiled: None) -> None:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for k in range(6):
+            chain = bough.topologies.chain(3 + k)
+            q, z = bough.random(chain, 0), np.zeros(chain.nv)
+            start, found = threading.Barrier(4), []
+
+            def first(chain: Any = chain, q: Any = q, z: Any = z, start: Any = start, found: Any = found) -> None:
+                start.wait()
+                found.append(bough.rnea(chain, q, z, z))
+
+            threads = [threading.Thread(target=first) for _ in range(4)]
+            for t in threads:
+                t.start()
+            for t in threads:
+                t.join()
+            for other in found:
+                np.testing.assert_array_equal(other, bough.rnea(chain, q, z, z))
+    finally:
+        sys.setswitchinterval(before)
