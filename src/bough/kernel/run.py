@@ -228,8 +228,7 @@ def _function(model: Model, row: Spec, options: Options) -> Any:
 def _digest(model: Model, name: str, options: Options, inputs: tuple[str, ...]) -> str | None:
     """What determines the program of an algorithm, as text; None if joints from elsewhere take part in it."""
     inside = mechanism(model).digest
-    limits = [(entry.lower, entry.upper) for entry in model.joints] if options.touching.limits else None
-    return None if inside is None else "\0".join((inside, name, repr(options), repr(inputs), repr(limits)))
+    return None if inside is None else "\0".join((inside, name, repr(options), repr(inputs)))
 
 
 def _meaning(model: Model, key: str, options: Options) -> tuple[Shape, str]:
