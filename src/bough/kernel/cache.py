@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+
 from bough.kernel.folder import Entry, Folder, opened_folder
 
 __all__ = ["CacheInfo", "clear", "directory", "info", "load", "sources_digest", "store"]
@@ -118,8 +120,8 @@ def clear() -> int:
 
 @lru_cache(maxsize=1)
 def sources_digest() -> str:
-    """A digest of bough's own sources: other sources make other programs."""
-    digest = hashlib.sha256()
+    """A digest of bough's own sources and of NumPy's version: others make other programs, or other constants."""
+    digest = hashlib.sha256(f"{np.__version__}\0".encode())
     root = str(Path(__file__).resolve().parents[1])
     for folder, below, names in os.walk(root):
         below[:] = sorted(set(below) - ASIDE)

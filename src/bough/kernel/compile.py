@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol
 from weakref import WeakValueDictionary
 
 from bough.backends import Kernel, Limbs, Plain, ReferenceKernel
+from bough.backends.forks import making
 from bough.errors import ProgramError, UnknownNameError
 from bough.kernel import cache
 from bough.program import Program, TooLong, simplify, trace
@@ -46,6 +47,16 @@ _kernels: OrderedDict[Hashable, Kernel] = OrderedDict()
 _with_calls: WeakValueDictionary[int, Structure] = WeakValueDictionary()
 _lock = threading.Lock()
 _chosen: Backend | None = None
+
+
+def _renew() -> None:
+    """In the child of a fork: the thread that may have held the lock is not there."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew)
 
 
 def get_backend() -> Backend:
@@ -138,11 +149,18 @@ def _made(
 ) -> Kernel:
     if backend == "reference":
         return ReferenceKernel(program())
-    from bough.backends.llvm import Artifact, LlvmKernel, Real, compile_program
+    with making:
+        from bough.backends.llvm import Artifact, LlvmKernel, Real, compile_program, host
+
+        host()  # loads LLVM
 
     traced: list[Program] = []
 
     def artifact(real: Real) -> Artifact:
+        with making:
+            return found_or_made(real)
+
+    def found_or_made(real: Real) -> Artifact:
         said = digest()
         file = None if said is None else _file_key(said, real, plain)
         stored = None if file is None else cache.load(file)

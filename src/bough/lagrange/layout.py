@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from bough.lagrange.forest import Edge, choose_primary
 from bough.lagrange.system import Ints, System
 from bough.scalar import Array, Index, Scalar, Table, gather, gather_index
 from bough.scalar.digest import digest
+from bough.scalar.lazy import cached_property
 
 __all__ = ["Blocks", "BodyGroup", "Layout", "Tie", "TieGroup"]
 

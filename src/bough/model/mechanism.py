@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from bough.model.joints import Joint
 from bough.model.model import Model
 from bough.model.parts import HERE, Frame
 from bough.scalar import Array, Index, Scalar, Table, gather, gather_index
+from bough.scalar.lazy import cached_property
 from bough.spatial import REST, Force, MassMoments, Matrix, Motion, RigidInertia, Symmetric, Transform, Vector, factored
 from bough.tree import Tree
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from bough.model.hanging import hung_from, root_that_floats
 from bough.model.joints import Joint, Mimic
 from bough.model.parts import HERE, Body, Frame, JointEntry, Placement, Vec3
 from bough.model.spanning import respanned
+from bough.scalar.lazy import cached_property
 from bough.tree import Tree
 
 __all__ = ["BASE", "Model"]
