@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -22,6 +21,7 @@ from bough.algorithms.constrained_bodies import ConstrainedBodies, Floats
 from bough.algorithms.innovations import Innovations
 from bough.errors import FiniteError, ModelError, ShapeError, SingularError, UnknownNameError
 from bough.model import Mechanism, Mimic, Model
+from bough.scalar.lazy import cached_property
 from bough.spatial import UNIT_MOTIONS, Force, Motion, Vector
 
 __all__ = ["GlobalForm", "global_form"]

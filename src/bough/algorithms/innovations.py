@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from bough.algorithms.constrained_bodies import Floats
+from bough.scalar.lazy import cached_property
 
 __all__ = ["Innovations"]
 

@@ -23,13 +23,13 @@ def register(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Show or clear the cache."""
-    if options.action == "clear":
-        print(f"removed {bough.cache.clear()} programs from {bough.cache.directory()}")
-        return
+    removed = bough.cache.clear() if options.action == "clear" else None
     info = bough.cache.info()
-    state = (
-        ""
-        if info.usable or not info.directory.exists()
-        else " (not used: it is not a folder that only you can write to)"
-    )
-    print(f"{info.files} programs, {info.size / 1e6:.1f} MB, in {info.directory}{state}")
+    where = "" if info.directory is None else f" in {info.directory}"
+    unused = f" (not used: {info.reason})" if info.reason else ""
+    if removed is not None:
+        print(f"removed {removed} programs{where}{unused}")
+    elif info.directory is None:
+        print(f"no programs are kept on disk{unused}")
+    else:
+        print(f"{info.files} programs, {info.size / 1e6:.1f} MB,{where}{unused}")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.errors import ModelError, UnknownNameError
+from bough.scalar.lazy import cached_property
 
 __all__ = ["KINDS", "NONE", "Conditions", "Kind"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bough.complementarity.conditions import Conditions
 from bough.scalar import Array, Part
+from bough.scalar.lazy import cached_property
 
 __all__ = ["TANGENTS", "ContactRows"]
 

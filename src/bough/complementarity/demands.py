@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -25,6 +24,7 @@ from bough.scalar import (
     sqrt,
     switch,
 )
+from bough.scalar.lazy import cached_property
 
 __all__ = ["ZERO", "Demands"]
 

@@ -1,111 +1,127 @@
 """The disk cache of compiled programs: private to the user, checked when read, safe under concurrency.
 
-A file holds a digest of its content, then the content; one that does not match is ignored and replaced. Files are
-written aside and renamed into place. The directory must belong to the user and be writable by nobody else, or it is not
-used.
+A file holds a digest, then its key, then the content; the digest is of both. A file that does not match, or that
+stands under another key than its own, is ignored and replaced. Files are written aside and renamed into place. Code of
+anybody else must never run, so all of it goes through `folder.py`, which says what is the user's own. Where there is no
+such folder, nothing is stored, and `bough cache info` says why.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import stat
 import sys
-import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+
+from bough.kernel.folder import Entry, Folder, opened_folder
+
 __all__ = ["CacheInfo", "clear", "directory", "info", "load", "sources_digest", "store"]
 
-MAGIC = b"bough-1\n"
+MAGIC = b"bough-2\n"
+HEAD = len(MAGIC) + hashlib.sha256().digest_size
 LARGEST = 16 << 20  # bytes of one program: a larger one is mostly tables, which are soon made anew
 ASIDE = {"__pycache__", "cli", "cost", "formats", "robots"}
 """Folders of bough that take no part in making programs."""
 
 ROOM = 512 << 20  # bytes of all: beyond, those used longest ago make room
+PROGRAM, PART = ".program", ".part"
+HOUR, DAY = 3600.0, 86400.0
 
 
 @dataclass(frozen=True)
 class CacheInfo:
-    """Where the cache is, how many programs it holds and how many bytes they take."""
+    """Where the cache is, how many programs it holds and how many bytes they take.
 
-    directory: Path
+    Attributes
+    ----------
+    directory
+        The folder, which is made when there is something to store; None if there is no place for one.
+    usable
+        Whether programs are stored there and read from there.
+    files, size
+        The number of programs, and of their bytes.
+    reason
+        Why it is not usable; empty if it is.
+    """
+
+    directory: Path | None
     usable: bool
     files: int
     size: int
+    reason: str = ""
 
 
-def directory() -> Path:
-    """Where the cache is: BOUGH_CACHE_DIR, or a folder of bough's in the system's place for caches."""
-    told = os.environ.get("BOUGH_CACHE_DIR")
-    if told:
-        return Path(told)
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "bough"
+def directory() -> Path | None:
+    """Where the cache is: BOUGH_CACHE_DIR, or a folder of bough's in the system's place for caches.
+
+    None if BOUGH_CACHE_DIR is not an absolute path, or if there is neither that nor a home directory: then there is no
+    cache, and programs are compiled in each process.
+    """
+    place = _place()
+    return place if isinstance(place, Path) else None
 
 
 def load(key: str) -> bytes | None:
     """The content stored under a key, or None."""
-    folder = directory()
-    if not _is_private(folder):
+    data, own = None, key.encode() + b"\n"
+    with suppress(OSError), _opened() as folder:
+        data = folder.read(key + PROGRAM, HEAD + len(own) + LARGEST)
+    if data is None or not data.startswith(MAGIC):
         return None
-    try:
-        data = _path(folder, key).read_bytes()
-        os.utime(_path(folder, key))  # used now
-    except OSError:
+    said, rest = data[len(MAGIC) : HEAD], data[HEAD:]
+    if not rest.startswith(own) or hashlib.sha256(rest).digest() != said:
         return None
-    head = len(MAGIC) + 32
-    if data[: len(MAGIC)] != MAGIC or hashlib.sha256(data[head:]).digest() != data[len(MAGIC) : head]:
-        return None
-    return data[head:]
+    return rest[len(own) :]
 
 
 def store(key: str, content: bytes) -> None:
     """Store content under a key, if the cache can be used; a full disk or a missing right is no error."""
-    folder = directory()
     if len(content) > LARGEST:
         return
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not _is_private(folder):
-            return
-        handle, name = tempfile.mkstemp(dir=folder, suffix=".part")
+    rest = key.encode() + b"\n" + content
+    with suppress(OSError), _opened(make=True) as folder:
         try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(MAGIC + hashlib.sha256(content).digest() + content)
-            os.replace(name, _path(folder, key))
-        except OSError:
-            os.unlink(name)
-        _make_room(folder)
-    except OSError:
-        return
+            folder.write(key + PROGRAM, MAGIC + hashlib.sha256(rest).digest() + rest)
+        finally:
+            _make_room(folder)
 
 
 def info() -> CacheInfo:
     """What the cache holds."""
-    folder = directory()
-    sizes = [path.stat().st_size for path in _files(folder)]
-    return CacheInfo(folder, _is_private(folder), len(sizes), sum(sizes))
+    place = _place()
+    if isinstance(place, str):
+        return CacheInfo(None, False, 0, 0, place)
+    try:
+        with opened_folder(place) as folder:
+            sizes = [entry.size for entry in folder.entries(PROGRAM)]
+            return CacheInfo(place, True, len(sizes), sum(sizes))
+    except FileNotFoundError:  # not yet
+        reason = _why_not_made(place)
+    except OSError as error:
+        reason = f"{error.strerror}: {error.filename}" if error.strerror else str(error)
+    return CacheInfo(place, not reason, 0, 0, reason)
 
 
 def clear() -> int:
     """Remove all stored programs and return their number."""
-    files = _files(directory())
-    for path in files:
-        path.unlink(missing_ok=True)
-    return len(files)
+    with suppress(OSError), _opened() as folder:
+        for entry in folder.entries(PART):
+            folder.remove(entry.name)
+        return sum(folder.remove(entry.name) for entry in folder.entries(PROGRAM))
+    return 0
 
 
 @lru_cache(maxsize=1)
 def sources_digest() -> str:
-    """A digest of bough's own sources: other sources make other programs."""
-    digest = hashlib.sha256()
+    """A digest of bough's own sources and of NumPy's version: others make other programs, or other constants."""
+    digest = hashlib.sha256(f"{np.__version__}\0".encode())
     root = str(Path(__file__).resolve().parents[1])
     for folder, below, names in os.walk(root):
         below[:] = sorted(set(below) - ASIDE)
@@ -116,35 +132,58 @@ def sources_digest() -> str:
     return digest.hexdigest()
 
 
-def _make_room(folder: Path) -> None:
-    """Remove the programs used longest ago until the rest fit."""
-    files = sorted(((path.stat().st_mtime, path.stat().st_size, path) for path in _files(folder)), reverse=True)
+def _place() -> Path | str:
+    """Where the cache is, or why there is none."""
+    told = os.environ.get("BOUGH_CACHE_DIR")
+    if told:
+        path = Path(told)
+        return path if path.is_absolute() else f"BOUGH_CACHE_DIR is {told!r}, expected an absolute path"
+    named = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME", "")
+    if os.path.isabs(named) and sys.platform != "darwin":
+        return Path(named) / "bough"
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return "there is no home directory; BOUGH_CACHE_DIR can name a folder"
+    if not home.is_absolute():
+        return f"the home directory is {str(home)!r}, expected an absolute path; BOUGH_CACHE_DIR can name a folder"
+    below = {"win32": ("AppData", "Local"), "darwin": ("Library", "Caches")}
+    return home.joinpath(*below.get(sys.platform, (".cache",)), "bough")
+
+
+@contextmanager
+def _opened(make: bool = False) -> Iterator[Folder]:
+    """The folder of the cache; raises `OSError` if there is none, or none that can be used."""
+    place = _place()
+    if isinstance(place, str):
+        raise FileNotFoundError(place)
+    with opened_folder(place, make) as folder:
+        yield folder
+
+
+def _why_not_made(place: Path) -> str:
+    """Why a folder that is not there cannot be made, if so; else an empty text."""
+    above = next((folder for folder in place.parents if os.path.lexists(folder)), place)
+    effective = os.access in os.supports_effective_ids
+    can = above.is_dir() and os.access(above, os.W_OK | os.X_OK, effective_ids=effective)
+    return "" if can else f"it is not there, and nothing can be made in {above}"
+
+
+def _make_room(folder: Folder) -> None:
+    """Remove the programs used longest ago until the rest fit, and what was left half written an hour ago.
+
+    A clock may have been set back, so that a file seems to be used in days to come: such a one counts as the oldest.
+    """
+    now = time.time()
     total = 0
-    for _, size, path in files:
-        total += size
+    for entry in _newest_first(folder.entries(PROGRAM), now):
+        total += entry.size
         if total > ROOM:
-            path.unlink(missing_ok=True)
+            folder.remove(entry.name)
+    for entry in folder.entries(PART):
+        if not now - HOUR < entry.time < now + DAY:
+            folder.remove(entry.name)
 
 
-def _path(folder: Path, key: str) -> Path:
-    return folder / f"{key}.program"
-
-
-def _files(folder: Path) -> list[Path]:
-    try:
-        return sorted(path for path in folder.iterdir() if path.suffix in (".program", ".part"))
-    except OSError:
-        return []
-
-
-def _is_private(folder: Path) -> bool:
-    """Whether the folder exists, is the user's own and nobody else can write to it."""
-    try:
-        status = folder.lstat()
-    except OSError:
-        return False
-    if not stat.S_ISDIR(status.st_mode):
-        return False
-    if os.name == "nt":
-        return True
-    return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+def _newest_first(entries: Iterable[Entry], now: float) -> list[Entry]:
+    return sorted(entries, key=lambda entry: entry.time if entry.time < now + DAY else 0.0, reverse=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 from bough.backends import Limbs, ReferenceKernel, Signature
+from bough.backends.forks import making
 from bough.errors import ProgramError, UnknownNameError
 from bough.kernel import cache
 from bough.kernel.arguments import FloatArray
@@ -40,13 +41,6 @@ BACKENDS: tuple[Backend, ...] = ("llvm", "reference")
 
 _chosen: Backend | None = None
 _observers: list[Callable[[], None]] = []
-
-# One compilation at a time, and none while the process forks: the child could wait for a thread it does not have.
-_compiling = threading.RLock()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_compiling.acquire, after_in_parent=_compiling.release, after_in_child=_compiling.release
-    )
 
 
 def get_backend() -> Backend:
@@ -151,13 +145,14 @@ class _Llvm:
     """As machine code."""
 
     def __init__(self, source: Source, careful: Callable[..., Any], otherwise: Callable[..., Any]) -> None:
-        from bough.backends.llvm import LlvmKernel, has_entry, launcher_code, load_launcher
-
         self._source = source
         self._programs: dict[bool, Program] = {}
-        if has_entry():
-            load_launcher(lambda: _stored("launcher", launcher_code))
-        self._kernel = LlvmKernel(source.signature, careful, otherwise)
+        with making:
+            from bough.backends.llvm import LlvmKernel, has_entry, launcher_code, load_launcher
+
+            if has_entry():
+                load_launcher(lambda: _stored("launcher", launcher_code))
+            self._kernel = LlvmKernel(source.signature, careful, otherwise)
         self.entry, self.strict = self._kernel.entry, self._kernel.strict
 
     def prepare(self, dtype: np.dtype[Any], states: int, check_first: bool) -> None:
@@ -166,7 +161,7 @@ class _Llvm:
         element, many = ("double" if dtype == np.float64 else "float"), states > 1
         real = Real(element, host().vector_bytes // dtype.itemsize if many else 1)
         if (element, many) not in self._kernel.code or (check_first and (element, many) not in self._kernel.checkers):
-            with _compiling:
+            with making:  # one compilation at a time, and none while the process forks
                 if (element, many) not in self._kernel.code:
                     self._kernel.add(self._artifact(real, False))
                 if check_first and many and (element, many) not in self._kernel.checkers:

@@ -234,8 +234,7 @@ def _owners(model: Model) -> dict[int, str]:
 def _digest(model: Model, name: str, options: Options) -> str | None:
     """What determines the program of an algorithm, as text; None if joints from elsewhere take part in it."""
     inside = mechanism(model).digest
-    limits = [(item.lower, item.upper) for item in model.joints] if options.touching.limits else None
-    return None if inside is None else "\0".join((inside, name, repr(options), repr(limits)))
+    return None if inside is None else "\0".join((inside, name, repr(options)))
 
 
 def _argument(model: Model, key: str, options: Options) -> Argument:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from bough.errors import ModelError
 from bough.lagrange.system import System
 from bough.scalar import Table
+from bough.scalar.lazy import cached_property
 
 __all__ = ["Auxiliary"]
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +15,8 @@ from bough.lagrange.constraints.contract import Constraint, Side, Sides
 from bough.lagrange.forest import Edge, choose_primary
 from bough.lagrange.system import Ints, System
 from bough.scalar import Array, Index, Scalar, Table, gather, gather_index
+from bough.scalar.digest import digest
+from bough.scalar.lazy import cached_property
 
 __all__ = ["Blocks", "BodyGroup", "Layout", "Tie", "TieGroup"]
 
@@ -221,17 +221,13 @@ class Layout:
     @cached_property
     def digest(self) -> str | None:
         """What tells programs of layouts apart, as text; None if code from outside the package takes part."""
-        kinds = [*(group.kind for group in self.body_groups), *(group.constraint for group in self.tie_groups)]
-        if any(_is_from_outside(kind) for kind in kinds):
-            return None
-        said = hashlib.sha256(repr((self.gravity, self.loose)).encode())
-        for bodies in self.body_groups:
-            said.update(repr((bodies.kind, bodies.members.tolist())).encode())
-        for ties in self.tie_groups:
-            ends = [self.ties[k].bodies for k in ties.members]
-            said.update(repr((ties.constraint, ties.kinds, ties.members, ends)).encode())
-        said.update(self.body_numbers.data.tobytes() + self.tie_numbers.data.tobytes())
-        return said.hexdigest()
+        return digest(
+            *(self.gravity, self.loose, len(self.bodies), len(self.ties)),
+            [(group.kind, group.members) for group in self.body_groups],
+            [(group.constraint, group.kinds, group.members) for group in self.tie_groups],
+            [tie.bodies for tie in self.ties],
+            *(self.body_numbers.data, self.tie_numbers.data),
+        )
 
 
 class Blocks(NamedTuple):
@@ -350,12 +346,3 @@ def _starts(sizes: Sequence[int]) -> Ints:
     starts = np.cumsum([0, *sizes], dtype=np.int64)
     starts.setflags(write=False)
     return starts
-
-
-def _is_from_outside(part: object) -> bool:
-    """Whether a kind, or something that it is made of, has code that is not of this package."""
-    if callable(part) or type(part).__module__.split(".")[0] not in ("bough", "builtins"):
-        return True
-    if not is_dataclass(part):
-        return False
-    return any(_is_from_outside(getattr(part, field.name)) for field in fields(part))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,6 +23,7 @@ from bough.lagrange.reading import (
     read_mass,
 )
 from bough.scalar import Index, Table
+from bough.scalar.lazy import cached_property
 from bough.tree import Tree
 from bough.tree.slots import Slots, slots
 

@@ -8,22 +8,21 @@ have the same canonical form, and which agree in being a root or a leaf, are of 
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.model.coupling import Coupling, own_joint
+from bough.model.digest import model_digest
 from bough.model.equivalent import LOWER, NOTHING, regrouped, slides, turns
 from bough.model.joints import Joint
-from bough.model.joints.contract import is_from_outside
 from bough.model.model import Model
 from bough.model.parts import HERE, Frame
 from bough.scalar import Array, Index, Scalar, Table, gather, gather_index
+from bough.scalar.lazy import cached_property
 from bough.spatial import REST, Force, MassMoments, Matrix, Motion, RigidInertia, Symmetric, Transform, Vector, factored
 from bough.tree import Tree
 
@@ -239,19 +238,8 @@ class Mechanism:
 
     @cached_property
     def digest(self) -> str | None:
-        """A digest of all that the algorithms see; None if a joint comes from outside the package."""
-        loops = [loop.joint for loop in self.model.loops]
-        if any(is_from_outside(joint) for joint in (*self.joints, *loops)):
-            return None
-        c = self.coupling
-        arrays = (self.constants.data, self.q_starts.data, self.v_starts.data, c.q_source, c.q_ratio, c.q_offset)
-        digest = hashlib.sha256(repr((self.kind_list, self.model.gravity, self.model.constraints)).encode())
-        passive = (self.damping.data, self.stiffness.data, self.rest.data)
-        for a in (np.array(self.tree.parents), np.array(self.kinds), *arrays, c.v_source, c.v_ratio, *passive):
-            digest.update(repr((a.dtype.str, a.shape)).encode() + a.tobytes())
-        if self.inner is not None:
-            digest.update(repr((self.model.inner_root, self.inner.digest)).encode())
-        return digest.hexdigest()
+        """What tells its programs from those of other mechanisms; None if a joint comes from outside the package."""
+        return model_digest(self.model)
 
     def record(self, kind: int, index: Index) -> BodyRecord:
         """The record of a body."""

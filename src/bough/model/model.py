@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +18,7 @@ from bough.model.hanging import hung_from, root_that_floats
 from bough.model.joints import Joint, Mimic
 from bough.model.parts import HERE, Body, Frame, JointEntry, Placement, Vec3
 from bough.model.spanning import respanned
+from bough.scalar.lazy import cached_property
 from bough.tree import Tree
 
 __all__ = ["BASE", "Model"]

@@ -11,7 +11,6 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from bough.errors import ProgramError
 from bough.scalar.functions import select
+from bough.scalar.lazy import cached_property
 from bough.scalar.structure import map_leaves
 from bough.scalar.symbolic import Bool, Index, Scalar, Symbolic
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeAlias
 
 from bough.scalar import Scalar, Symbolic, atan2
+from bough.scalar.lazy import cached_property
 from bough.spatial.matrix import IDENTITY, Matrix, Symmetric
 from bough.spatial.vector import Vector
 

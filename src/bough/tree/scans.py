@@ -8,12 +8,12 @@ number, so that the same rule can be run body by body or recorded once per kind 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from bough.scalar import Index, Rows, Table, gather_index, loop, map_leaves, rows, switch
+from bough.scalar.lazy import cached_property
 from bough.tree.slots import Slots, slots
 from bough.tree.tree import Tree
 

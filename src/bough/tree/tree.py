@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from bough.errors import FiniteError, PatternError, ShapeError, TreeError
+from bough.scalar.lazy import cached_property
 from bough.tree.numbering import is_whole, parents_first, read_integers, refuse
 
 __all__ = ["IntArray", "Integers", "Tree"]

@@ -5,7 +5,7 @@ from bough.backends.llvm.kernel import LlvmKernel, abi_key, has_entry, launcher_
 from bough.backends.llvm.loaded import Loaded
 from bough.backends.llvm.target import host
 from bough.backends.llvm.types import Real
-from bough.backends.llvm.workers import the_pool
+from bough.backends.native.workers import the_pool
 
 __all__ = [
     "Artifact", "LlvmKernel", "Loaded", "Real",

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.backends.llvm import launcher, pool
 from bough.backends.llvm.artifact import Artifact
 from bough.backends.llvm.loaded import Loaded
-from bough.backends.llvm.native import PYTHON, native_source
-from bough.backends.llvm.target import address_of, host
-from bough.backends.llvm.workers import the_pool
+from bough.backends.llvm.target import host
+from bough.backends.native import launcher, pool
+from bough.backends.native.primitives import PYTHON, address_of
+from bough.backends.native.source import native_source
+from bough.backends.native.workers import the_pool
 from bough.backends.protocol import Signature
 from bough.errors import ProgramError
 

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["Host", "address_of", "host"]
+from bough.backends.native.primitives import address_of
+
+__all__ = ["Host", "host"]
 
 
 class Host:
@@ -92,11 +94,6 @@ def _outside() -> Iterator[tuple[str, int]]:
         library = ctypes.CDLL(None)
     for name in ("sin", "sinf", "cos", "cosf", "atan2", "atan2f", "fma", "fmaf", "floor", "floorf", "rint", "rintf"):
         yield name, address_of(getattr(library, name))
-
-
-def address_of(function: Any) -> int:
-    """Where the code of a C function is."""
-    return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
 @lru_cache(maxsize=1)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.complementarity import ContactRows
+from bough.scalar.lazy import cached_property
 
 __all__ = ["Chosen", "chosen", "name_numbers"]
 

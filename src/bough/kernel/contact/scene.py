@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +24,7 @@ from bough.kernel.specs.contact import problem_rows
 from bough.kernel.specs.spec import Options
 from bough.kernel.table import entry
 from bough.model import Contacts, Model
+from bough.scalar.lazy import cached_property
 
 __all__ = [
     "NO_PLACE",

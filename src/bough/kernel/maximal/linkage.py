@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +29,7 @@ from bough.lagrange.layout import Layout
 from bough.lagrange.linkage import Level
 from bough.model import BASE, Model
 from bough.model.arguments import require_name
+from bough.scalar.lazy import cached_property
 
 __all__ = ["Linkage"]
 

@@ -1,4 +1,4 @@
-"""A small part of Python as machine code: whole numbers, memory, loops and calls, for what must run without Python.
+"""A small part of Python as source of LLVM: whole numbers, memory, loops and calls, for what must run without Python.
 
 `native_source` turns the functions of a module into LLVM source. Every value is a 64-bit integer, addresses are such
 numbers too, and a name in capitals is a constant of the module. That is enough for a launcher and a pool of threads,
@@ -12,116 +12,16 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 
+from bough.backends.native.primitives import PYTHON
 from bough.errors import ProgramError
 
-__all__ = [
-    "PYTHON", "PyErr_NoMemory", "PyEval_RestoreThread", "PyEval_SaveThread", "PyObject_Vectorcall", "PyTuple_New",
-    "PyTuple_SetItem", "Py_DecRef", "Py_IncRef", "call", "compare_exchange", "copy", "exchange", "fetch_add", "load",
-    "load32", "native_source", "pause", "stack", "store", "watch",
-]  # fmt: skip
+__all__ = ["native_source"]
 
 BINARY = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.FloorDiv: "sdiv", ast.BitAnd: "and", ast.BitOr: "or",
     ast.BitXor: "xor", ast.LShift: "shl", ast.RShift: "ashr",
 }  # fmt: skip
 COMPARE = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "slt", ast.LtE: "sle", ast.Gt: "sgt", ast.GtE: "sge"}
-
-
-PYTHON = (
-    "PyErr_NoMemory", "PyEval_RestoreThread", "PyEval_SaveThread", "PyObject_Vectorcall", "PyTuple_New",
-    "PyTuple_SetItem", "Py_DecRef", "Py_IncRef",
-)  # fmt: skip
-"""Functions of Python that native code may call."""
-
-
-def Py_IncRef(x: int) -> None:  # noqa: D103
-    raise NotImplementedError
-
-
-def Py_DecRef(x: int) -> None:  # noqa: D103
-    raise NotImplementedError
-
-
-def PyObject_Vectorcall(function: int, arguments: int, count: int, names: int) -> int:  # noqa: D103
-    raise NotImplementedError
-
-
-def PyTuple_New(count: int) -> int:  # noqa: D103
-    raise NotImplementedError
-
-
-def PyTuple_SetItem(x: int, place: int, item: int) -> int:  # noqa: D103
-    raise NotImplementedError
-
-
-def PyEval_SaveThread() -> int:  # noqa: D103
-    raise NotImplementedError
-
-
-def PyEval_RestoreThread(thread: int) -> None:  # noqa: D103
-    raise NotImplementedError
-
-
-def PyErr_NoMemory() -> int:  # noqa: D103
-    raise NotImplementedError
-
-
-# what the functions of a module may use besides each other; each is written out by `_Writer.intrinsic`
-
-
-def load(address: int, place: int = 0) -> int:
-    """The 64-bit number at an address, counted in such numbers from it."""
-    raise NotImplementedError
-
-
-def load32(address: int) -> int:
-    """The 32-bit number at an address."""
-    raise NotImplementedError
-
-
-def store(address: int, place: int, value: int) -> None:
-    """Write a 64-bit number."""
-    raise NotImplementedError
-
-
-def stack(count: int) -> int:
-    """Room for so many 64-bit numbers until the function returns; the count is a constant."""
-    raise NotImplementedError
-
-
-def copy(target: int, source: int, size: int) -> None:
-    """Copy bytes."""
-    raise NotImplementedError
-
-
-def call(function: int, *arguments: int) -> int:
-    """Call the C function at an address."""
-    raise NotImplementedError
-
-
-def exchange(address: int, value: int) -> int:
-    """Write a number and return the one that was there, at once."""
-    raise NotImplementedError
-
-
-def fetch_add(address: int, value: int) -> int:
-    """Add to a number and return what it was, at once."""
-    raise NotImplementedError
-
-
-def compare_exchange(address: int, expected: int, value: int) -> int:
-    """Write a number if the expected one is there, at once; returns the one that was there."""
-    raise NotImplementedError
-
-
-def watch(address: int) -> int:
-    """The 64-bit number at an address that other threads may change."""
-    raise NotImplementedError
-
-
-def pause() -> None:
-    """Tell the processor that it is waiting."""
-    raise NotImplementedError
 
 
 def native_source(modules: Sequence[ModuleType], public: Sequence[str], pausing: str = "") -> str:

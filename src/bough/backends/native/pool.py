@@ -1,4 +1,4 @@
-"""Threads that share the states of a batch; native code (see `native`), so that no interpreter lock is waited for.
+"""Threads that share the states of a batch; native code (see `source`), so that no interpreter lock is waited for.
 
 Workers sleep until a job wants some, and each that wakes wakes the next. States are handed out in parts as threads ask
 for more, the caller is one of them, and it returns when all parts are done: workers that wake too late find nothing
@@ -7,7 +7,7 @@ left, and cost nothing. One job runs at a time; whoever calls meanwhile works al
 
 from __future__ import annotations
 
-from bough.backends.llvm.native import call, compare_exchange, copy, exchange, fetch_add, load, pause, watch
+from bough.backends.native.primitives import call, compare_exchange, copy, exchange, fetch_add, load, pause, watch
 
 __all__ = ["CREATED", "JOB", "MEMORY", "STOP", "THREADS", "WORDS", "WORTH", "share", "stop", "worker"]
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.backends.llvm import pool
-from bough.backends.llvm.target import address_of
+from bough.backends.native import pool
+from bough.backends.native.primitives import address_of
 from bough.backends.threads import get_num_threads, watch_num_threads
 
 __all__ = ["Pool", "the_pool"]

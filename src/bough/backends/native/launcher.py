@@ -1,4 +1,4 @@
-"""The one way from a call in Python to machine code; native code (see `native`).
+"""The one way from a call in Python to machine code; native code (see `source`).
 
 `invoke` has the interface of a C function of Python (`METH_FASTCALL`). It is called with the inputs of a program, `out`
 and `check`; it reads NumPy arrays where they lie, makes the results, runs the kernel for one state or for many over
@@ -8,7 +8,11 @@ Python function with the same arguments, the results if there are some, and the 
 
 from __future__ import annotations
 
-from bough.backends.llvm.native import (
+from bough.backends.native.pool import CREATED as POOL_CREATED
+from bough.backends.native.pool import THREADS as POOL_THREADS
+from bough.backends.native.pool import WORTH as POOL_WORTH
+from bough.backends.native.pool import share
+from bough.backends.native.primitives import (
     Py_DecRef,
     Py_IncRef,
     PyErr_NoMemory,
@@ -25,10 +29,6 @@ from bough.backends.llvm.native import (
     stack,
     store,
 )
-from bough.backends.llvm.pool import CREATED as POOL_CREATED
-from bough.backends.llvm.pool import THREADS as POOL_THREADS
-from bough.backends.llvm.pool import WORTH as POOL_WORTH
-from bough.backends.llvm.pool import share
 
 __all__ = ["ARGUMENT", "CONTEXT", "RECORD", "invoke"]
 

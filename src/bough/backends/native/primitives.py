@@ -1,0 +1,135 @@
+"""What native code may use besides its own functions: memory, atomic operations, and functions of Python.
+
+Native code is a small part of Python (`source`): every value is a 64-bit integer, and addresses are such numbers too.
+These are declarations; `source` says what becomes of each.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+__all__ = [
+    "PYTHON",
+    "PyErr_NoMemory",
+    "PyEval_RestoreThread",
+    "PyEval_SaveThread",
+    "PyObject_Vectorcall",
+    "PyTuple_New",
+    "PyTuple_SetItem",
+    "Py_DecRef",
+    "Py_IncRef",
+    "address_of",
+    "call",
+    "compare_exchange",
+    "copy",
+    "exchange",
+    "fetch_add",
+    "load",
+    "load32",
+    "pause",
+    "stack",
+    "store",
+    "watch",
+]  # fmt: skip
+
+PYTHON = (
+    "PyErr_NoMemory", "PyEval_RestoreThread", "PyEval_SaveThread", "PyObject_Vectorcall", "PyTuple_New",
+    "PyTuple_SetItem", "Py_DecRef", "Py_IncRef",
+)  # fmt: skip
+"""Functions of Python that native code may call."""
+
+
+def Py_IncRef(x: int) -> None:  # noqa: D103
+    raise NotImplementedError
+
+
+def Py_DecRef(x: int) -> None:  # noqa: D103
+    raise NotImplementedError
+
+
+def PyObject_Vectorcall(function: int, arguments: int, count: int, names: int) -> int:  # noqa: D103
+    raise NotImplementedError
+
+
+def PyTuple_New(count: int) -> int:  # noqa: D103
+    raise NotImplementedError
+
+
+def PyTuple_SetItem(x: int, place: int, item: int) -> int:  # noqa: D103
+    raise NotImplementedError
+
+
+def PyEval_SaveThread() -> int:  # noqa: D103
+    raise NotImplementedError
+
+
+def PyEval_RestoreThread(thread: int) -> None:  # noqa: D103
+    raise NotImplementedError
+
+
+def PyErr_NoMemory() -> int:  # noqa: D103
+    raise NotImplementedError
+
+
+# what the functions of a module may use besides each other; each is written out by `_Writer.intrinsic`
+
+
+def load(address: int, place: int = 0) -> int:
+    """The 64-bit number at an address, counted in such numbers from it."""
+    raise NotImplementedError
+
+
+def load32(address: int) -> int:
+    """The 32-bit number at an address."""
+    raise NotImplementedError
+
+
+def store(address: int, place: int, value: int) -> None:
+    """Write a 64-bit number."""
+    raise NotImplementedError
+
+
+def stack(count: int) -> int:
+    """Room for so many 64-bit numbers until the function returns; the count is a constant."""
+    raise NotImplementedError
+
+
+def copy(target: int, source: int, size: int) -> None:
+    """Copy bytes."""
+    raise NotImplementedError
+
+
+def call(function: int, *arguments: int) -> int:
+    """Call the C function at an address."""
+    raise NotImplementedError
+
+
+def exchange(address: int, value: int) -> int:
+    """Write a number and return the one that was there, at once."""
+    raise NotImplementedError
+
+
+def fetch_add(address: int, value: int) -> int:
+    """Add to a number and return what it was, at once."""
+    raise NotImplementedError
+
+
+def compare_exchange(address: int, expected: int, value: int) -> int:
+    """Write a number if the expected one is there, at once; returns the one that was there."""
+    raise NotImplementedError
+
+
+def watch(address: int) -> int:
+    """The 64-bit number at an address that other threads may change."""
+    raise NotImplementedError
+
+
+def pause() -> None:
+    """Tell the processor that it is waiting."""
+    raise NotImplementedError
+
+
+def address_of(function: Any) -> int:
+    """Where the code of a C function is."""
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
