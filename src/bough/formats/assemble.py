@@ -50,7 +50,8 @@ def _check_joints(description: Description, report: Report) -> None:
     """What is wrong with each joint by itself, where there is no tree to put them into."""
     for k, c in enumerate(description.connections):
         with report.at(c.line):
-            Builder(description.name).add(f"link {k}", c.joint, joint_name=c.name, at=c.placement, **c.limits)
+            alone = Builder(description.name)
+            alone.add(f"link {k}", c.joint, joint_name=c.name, at=c.placement, inertia=NOTHING, **c.limits)
 
 
 def _known_link(name: str, description: Description) -> str:

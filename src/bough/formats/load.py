@@ -15,7 +15,7 @@ from bough.formats.assemble import assemble
 from bough.formats.description import Description, Options
 from bough.formats.document import Document, Source, read_document, read_source
 from bough.formats.mjcf.read import read_mjcf
-from bough.formats.report import Report
+from bough.formats.report import Enough, Report
 from bough.formats.sdf.read import read_sdf
 from bough.formats.urdf import read_urdf
 from bough.formats.xacro import expanded, is_xacro
@@ -177,5 +177,8 @@ def _loaded(
         report.refuse(f"the file begins with <{tag}>, expected one of {known}", document.root.line)
         return None, report
     _, reader = FORMATS[tag]
-    description = reader(document, report)
-    return None if description is None else assemble(description, options, report), report
+    try:
+        description = reader(document, report)
+        return None if description is None else assemble(description, options, report), report
+    except Enough:
+        return None, report

@@ -5,11 +5,17 @@ from __future__ import annotations
 import warnings
 from types import TracebackType
 
-from bough.errors import BoughError, LoadError, LoadWarning
+from bough.errors import BoughError, LoadError, LoadWarning, UnknownNameError
 
-__all__ = ["Report"]
+__all__ = ["Enough", "Report"]
 
 LONGEST = 600  # characters of a message: what a file says may be of any length
+MOST = 200  # problems that a check lists
+EXPLAINED = 5  # problems from which on unknown names are told without the nearest ones, which take time to find
+
+
+class Enough(Exception):
+    """A check has found so many problems that it looks for no more."""
 
 
 class Report:
@@ -31,10 +37,15 @@ class Report:
         self.remarks: list[LoadError] = []
 
     def refuse(self, message: str, line: int | None = None) -> None:
-        """Say what is wrong in a line: raised, or collected."""
+        """Say what is wrong in a line: raised, or collected until there are enough."""
         error = self._error(message, line)
         if not self.collect:
             raise error from None
+        if len(self.problems) == MOST:
+            told = f"there are more than {MOST} problems; those found first are listed"
+            self.problems.append(self._error(told, None))
+        if len(self.problems) > MOST:
+            raise Enough
         self.problems.append(error)
 
     def doubt(self, message: str, line: int | None = None) -> None:
@@ -71,5 +82,7 @@ class _At:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> bool:
         if not isinstance(error, BoughError) or isinstance(error, LoadError):
             return False
-        self._report.refuse(f"{self._what}: {error}" if self._what else str(error), self._line)
+        enough = len(self._report.problems) >= EXPLAINED
+        text = error.brief if isinstance(error, UnknownNameError) and enough else str(error)
+        self._report.refuse(f"{self._what}: {text}" if self._what else text, self._line)
         return True

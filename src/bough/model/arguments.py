@@ -59,10 +59,11 @@ def require_name(name: object, what: str) -> None:
 def read_limits(joint: Joint, what: str, **given: ArrayLike | None) -> dict[str, tuple[float, ...]]:
     """The limits and losses of a joint, one number for each entry of q or v, by the names of `LIMITS`."""
     own = own_joint(joint)  # a mimic joint keeps the limits of its own motion
-    if given["rest"] is None:
-        given["rest"] = own.neutral()
-    read = {}
+    read: dict[str, tuple[float, ...]] = {}
     for name in LIMITS:
+        if given[name] is None and name == "rest":
+            read[name] = tuple(map(float, own.neutral()))
+            continue
         size, expected = _EXPECTED[name]
         value: ArrayLike = given[name]  # type: ignore[assignment]
         read[name] = spread(value, getattr(own, size), f"{what}: {name}", expected)

@@ -62,7 +62,7 @@ class Builder:
         self._parents: list[int] = []
         self._bodies: list[Body] = []
         self._joints: list[JointEntry] = []
-        self._titles: set[str] = set()
+        self._titles: dict[str, Joint] = {}
         self._frames: list[Frame] = []
         self._geometries: list[Geometry] = []
         self._constraints: dict[str, Constraint] = {}
@@ -151,7 +151,7 @@ class Builder:
         self._parents.append(body)
         self._bodies.append(Body(name, mass_props, own_frame))
         self._joints.append(entry)
-        self._titles.add(title)
+        self._titles[title] = joint
         self._places[name] = (len(self._bodies), HERE)
         return len(self._bodies)
 
@@ -281,12 +281,12 @@ class Builder:
             Coordinates (rad or m) from which the two are measured.
         """
         what = self._new_constraint(name)
-        entries = {entry.name: entry.joint for entry in self._joints}
-        for title in (joint, other)[: 1 if other is None else 2]:
-            if title not in entries:
-                raise UnknownNameError(f"joint that {what} could couple", title, entries)
-            if entries[title].nv != 1:
-                raise ModelError(f"{what}: joint {title!r} has {entries[title].nv} degrees of freedom, expected one")
+        for title in (joint,) if other is None else (joint, other):
+            if title not in self._titles:
+                raise UnknownNameError(f"joint that {what} could couple", title, self._titles)
+            if self._titles[title].nv != 1:
+                count = self._titles[title].nv
+                raise ModelError(f"{what}: joint {title!r} has {count} degrees of freedom, expected one")
         c = np.atleast_1d(read_floats(polynomial, f"{what}: the polynomial", "finite numbers"))
         zeros = read_floats((zero, other_zero), f"{what}: zero", "finite numbers")
         if c.ndim != 1 or not np.isfinite(c).all() or not np.isfinite(zeros).all():
