@@ -17,8 +17,8 @@ def register(commands: Any) -> None:
         "check",
         help="list all that is wrong with a model file",
         description="List all that is wrong with model files, structure and physics, by line: names that are missing "
-        "or there twice, links that hang on nothing or in a circle, negative masses, inertias that no body has, axes "
-        "not of unit length, and so on.",
+        "or there twice, links that hang on nothing or in a circle, negative masses, inertias that no body has, joints "
+        "that move no mass, so that forward dynamics refuses the model, axes not of unit length, and so on.",
         epilog="Exit code: 0 if nothing is wrong, 1 if something is, 2 if a file cannot be read.",
     )
     parser.add_argument("file", metavar="FILE", nargs="+", help="URDF, MJCF or SDF files, or names of robots")
