@@ -109,27 +109,31 @@ class UnknownNameError(BoughError, KeyError):
         The name that was looked up.
     valid
         The names that do exist.
+    hint
+        What else helps, at the end of the message.
     """
 
-    def __init__(self, kind: str, name: object, valid: Iterable[str]) -> None:
-        self._arguments = (kind, name, tuple(valid))
+    def __init__(self, kind: str, name: object, valid: Iterable[str], hint: str = "") -> None:
+        self._arguments = (kind, name, tuple(valid), hint)
         super().__init__(*self._arguments)
         self.brief = f"no {kind} is called {name!r}"
 
     @property
     def message(self) -> str:
         """What is wrong, with the names that are nearest, or some that exist."""
-        _, name, valid = self._arguments
+        _, name, valid, hint = self._arguments
         names = sorted(valid)
         near = nearest(str(name), names)
         if near:
-            return f"{self.brief}; did you mean {' or '.join(map(repr, near))}?"
-        if not names:
-            return f"{self.brief}; there are none"
-        more = f", … ({len(names)} in all)" if len(names) > SHOWN else ""
-        return f"{self.brief}; valid names: {', '.join(map(repr, names[:SHOWN]))}{more}"
+            told = f"did you mean {' or '.join(map(repr, near))}?"
+        elif names:
+            more = f", … ({len(names)} in all)" if len(names) > SHOWN else ""
+            told = f"valid names: {', '.join(map(repr, names[:SHOWN]))}{more}"
+        else:
+            told = "there are none"
+        return "; ".join(part for part in (self.brief, told, hint) if part)
 
-    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, object, tuple[str, ...]]]:
+    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, object, tuple[str, ...], str]]:
         return UnknownNameError, self._arguments
 
     def __str__(self) -> str:  # KeyError would print the repr

@@ -101,7 +101,7 @@ def test_check_of_other_formats(capsys: pytest.CaptureFixture[str]) -> None:
         ("folder/x.xml", "no file 'folder/x.xml'"),
         ("talos_ful_v2", "did you mean 'talos_full_v2'"),
         ("anymal", "may be any of"),
-        ("chian:3", "did you mean chain:N?"),
+        ("chian:3", "did you mean tree:chain:N, a mechanism of the papers?"),
         ("\0.urdf", "cannot be read"),
     ],
 )
@@ -208,7 +208,7 @@ def test_warnings_of_loading_are_one_line_on_standard_error(capsys: pytest.Captu
 
 
 def test_options_of_files_are_refused_for_mechanisms_of_the_papers(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "mechanism of the papers" in said(capsys, "info", "chain:3", "--floating", code=2)
+    assert "mechanism of the papers" in said(capsys, "info", "tree:chain:3", "--floating", code=2)
 
 
 def test_a_file_comes_before_a_robot_and_a_folder_after(capsys: pytest.CaptureFixture[str]) -> None:

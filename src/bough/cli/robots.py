@@ -17,7 +17,7 @@ def register(commands: Any) -> None:
         "robots",
         help="list the robots at hand",
         description="List the robots that can be given by name: bough's own, those of the installed packages "
-        "example-robot-data, gymnasium and mujoco, and those below the folders in BOUGH_ROBOT_PATH.",
+        "example-robot-data and gymnasium, and those below the folders in BOUGH_ROBOT_PATH.",
     )
     parser.add_argument("text", metavar="TEXT", nargs="?", default="", help="only those with this text in their name")
     parser.set_defaults(run=run)
