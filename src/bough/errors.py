@@ -32,6 +32,13 @@ MANY = 300  # names before and after a wrong one that are looked at
 LONG = 64  # letters of each of them that count
 
 
+def printable(text: str) -> str:
+    """A line as a terminal may see it: what is no visible character, such as an escape sequence, is told by number."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+
+
 class BoughError(Exception):
     """Root of all errors raised by bough."""
 
@@ -56,7 +63,7 @@ class LoadError(BoughError, ValueError):
     """
 
     def __init__(self, message: str, file: str | None = None, line: int | None = None) -> None:
-        where = ", ".join(part for part in (file, f"line {line}" if line else None) if part)
+        where = ", ".join(part for part in (printable(file or ""), f"line {line}" if line else None) if part)
         super().__init__(f"{where}: {message}" if where else message)
         self.message = message
         self.file = file

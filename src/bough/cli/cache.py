@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 import bough
+from bough.cli.terminal import say
 
 __all__ = ["register"]
 
@@ -24,7 +25,7 @@ def register(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Show or clear the cache."""
     if options.action == "clear":
-        print(f"removed {bough.cache.clear()} programs from {bough.cache.directory()}")
+        say(f"removed {bough.cache.clear()} programs from {bough.cache.directory()}")
         return
     info = bough.cache.info()
     state = (
@@ -32,4 +33,4 @@ def run(options: argparse.Namespace) -> None:
         if info.usable or not info.directory.exists()
         else " (not used: it is not a folder that only you can write to)"
     )
-    print(f"{info.files} programs, {info.size / 1e6:.1f} MB, in {info.directory}{state}")
+    say(f"{info.files} programs, {info.size / 1e6:.1f} MB, in {info.directory}{state}")

@@ -7,6 +7,8 @@ from typing import Any
 
 import bough
 from bough.cli.models import add_ignore, file_of
+from bough.cli.terminal import say
+from bough.errors import printable
 
 __all__ = ["register"]
 
@@ -33,7 +35,8 @@ def run(options: argparse.Namespace) -> int:
         file = file_of(text)
         problems = bough.problems(file, ignore=options.ignore)
         for problem in problems:
-            print(":".join(str(part) for part in (problem.file or file, problem.line, f" {problem.message}") if part))
-        print(f"{file}: {len(problems) or 'no'} problem{'' if len(problems) == 1 else 's'}")
+            where = printable(str(problem.file or file))
+            say(":".join(str(part) for part in (where, problem.line, f" {printable(problem.message)}") if part))
+        say(f"{printable(str(file))}: {len(problems) or 'no'} problem{'' if len(problems) == 1 else 's'}")
         code = max(code, 1 if problems else 0)
     return code

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import bough
+from bough.cli.terminal import say
 from bough.errors import LoadWarning, ModelError, UnknownNameError
 
 __all__ = ["HELP", "add_ignore", "add_model", "chosen_model", "file_of", "read_model"]
@@ -119,7 +120,7 @@ def _loaded(text: str, options: dict[str, Any]) -> bough.Model:
         file = file_of(text)
         model = bough.load(path, **options) if file == path else bough.robots.load(text, **options)
     for warning in caught:
-        print(f"bough: {warning.message}", file=sys.stderr)
+        say(f"bough: {warning.message}", file=sys.stderr)
     return model
 
 

@@ -6,7 +6,8 @@ import argparse
 from typing import Any
 
 import bough
-from bough.errors import UnknownNameError
+from bough.cli.terminal import say
+from bough.errors import UnknownNameError, printable
 
 __all__ = ["register"]
 
@@ -29,6 +30,6 @@ def run(options: argparse.Namespace) -> None:
     shown = {name: robot for name, robot in robots.items() if options.text.lower() in name.lower()}
     if not shown:
         raise UnknownNameError("robot", options.text, robots)
-    width = max(map(len, shown))
+    width = max(len(printable(name)) for name in shown)
     for name, robot in shown.items():
-        print(f"{name:{width}}  {robot.path}")
+        say(f"{printable(name):{width}}  {printable(str(robot.path))}")

@@ -34,7 +34,7 @@ NAMES = ("name", "class", "childclass", "model", "key", "prefix")
 
 SIZES = {"memory", "njmax", "nconmax", "nstack", "nuserdata", "nkey"}
 SIZES |= {f"nuser_{kind}" for kind in ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")}
-"""Memory that a simulation in MuJoCo is to set aside: it means nothing here, and may be more than a process is given."""
+"""Memory that a simulation in MuJoCo is to set aside: it means nothing here, and may be more than a process gets."""
 
 FOLDERS = ("meshdir", "texturedir", "assetdir", "strippath")
 
