@@ -219,8 +219,10 @@ class Builder:
         successor: str,
         *,
         at: ArrayLike | Placement = (0.0, 0.0, 0.0),
+        rpy: ArrayLike | None = None,
         rotation: ArrayLike | None = None,
         successor_at: ArrayLike | Placement = (0.0, 0.0, 0.0),
+        successor_rpy: ArrayLike | None = None,
         successor_rotation: ArrayLike | None = None,
         lower: ArrayLike = -math.inf,
         upper: ArrayLike = math.inf,
@@ -241,9 +243,10 @@ class Builder:
             How the successor may move relative to the predecessor, `bough.Fixed` among others.
         predecessor, successor
             Names of two bodies, or frames on two bodies, the base among them.
-        at, rotation
-            Placement of the joint's fixed side in the predecessor: position (m) and (3, 3) rotation.
-        successor_at, successor_rotation
+        at, rpy, rotation
+            Placement of the joint's fixed side in the predecessor: position (m), and either roll, pitch, yaw (rad) or
+            a (3, 3) rotation.
+        successor_at, successor_rpy, successor_rotation
             Placement of the joint's moving side in the successor.
         lower, upper, velocity, effort, damping, friction, stiffness, rest
             Limits and losses of the joint, as in `add`. (There is no armature: that is for joints of the tree.) Limits
@@ -251,7 +254,10 @@ class Builder:
             are added to tau.
         """
         self._new_constraint(name)
-        sides = ((predecessor, at, rotation), (successor, successor_at, successor_rotation))
+        sides = (
+            (predecessor, at, rpy, rotation),
+            (successor, successor_at, successor_rpy, successor_rotation),
+        )
         self._constraints[name] = read_loop(
             name, joint, sides, self._places, lower=lower, upper=upper, velocity=velocity, effort=effort,
             damping=damping, friction=friction, stiffness=stiffness, rest=rest,
