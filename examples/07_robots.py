@@ -27,7 +27,7 @@ print(*report.pattern.lines(), sep="\n")
 
 # A folder of one's own: every model file below it, by name.
 folder = Path("menagerie")
-folder.mkdir()
+folder.mkdir(exist_ok=True)
 bough.save(arm, folder / "stiff_arm.urdf")
 os.environ["BOUGH_ROBOT_PATH"] = str(folder)
 assert bough.robots.load("stiff_arm").joint_names == arm.joint_names

@@ -21,12 +21,27 @@ def test_examples_are_numbered_from_one_without_gaps() -> None:
     assert numbers, "there are no examples"
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+WRITING = [
+    path for path in EXAMPLES if re.search(r"\.mkdir\(|\.save\(|draw\(|write_", path.read_text(encoding="utf-8"))
+]
+
+
+@pytest.mark.parametrize("path", [path for path in EXAMPLES if path not in WRITING], ids=lambda path: path.stem)
 def test_example_runs(path: Path, tmp_path: Path) -> None:
+    run(path, tmp_path)
+
+
+@pytest.mark.parametrize("path", WRITING, ids=lambda path: path.stem)
+def test_example_that_writes_runs_twice_in_one_folder(path: Path, tmp_path: Path) -> None:
+    run(path, tmp_path)
+    run(path, tmp_path)
+
+
+def run(path: Path, folder: Path) -> None:
     environment = os.environ | {"MPLBACKEND": "Agg", "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(
         [sys.executable, str(path)],
-        cwd=tmp_path,  # an example depends on no directory, and what it writes is thrown away
+        cwd=folder,  # an example depends on no directory, and what it writes is thrown away
         env=environment,
         capture_output=True,
         encoding="utf-8",

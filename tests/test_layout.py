@@ -221,3 +221,9 @@ def test_public_names_are_documented(bough: ModuleType) -> None:
 
 def test_version_is_that_of_the_package(bough: ModuleType) -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+.*", bough.__version__)
+
+
+def test_environment_variables_are_told_in_one_place() -> None:
+    text = (PACKAGE.parents[1] / "CONVENTIONS.md").read_text(encoding="utf-8")
+    read = {name for path in FILES for name in re.findall(r"\bBOUGH_[A-Z_]+", path.read_text(encoding="utf-8"))}
+    assert read == set(re.findall(r"^\| `(BOUGH_[A-Z_]+)`", text, re.M))

@@ -89,8 +89,28 @@ def test_packages_are_listed() -> None:
     names = bough.robots.names()
     assert list(names) == sorted(set(names))
     assert {"talos_full_v2", "panda", "ant", "gymnasium/humanoid", "cassie", "example-robot-data/quadruped"} <= {*names}
-    sources = {bough.robots.find(name).source for name in ("panda", "ant", "model.xml", "arm")}
-    assert sources == {"example-robot-data", "gymnasium", "mujoco", "bough"}
+    sources = {bough.robots.find(name).source for name in ("panda", "ant", "arm")}
+    assert sources == {"example-robot-data", "gymnasium", "bough"}
+
+
+def test_what_is_no_robot_is_not_listed(folder: Path) -> None:
+    """Files that packages bring for their own tests, and files without links."""
+    put(folder, "empty.urdf", text="<robot name='{}'><!-- <link name='a'/> --></robot>")
+    names = bough.robots.names()
+    assert not {"empty", "ur3", "model.xml", "model.urdf", "msh"} & set(names)
+    assert "ur3_robot" in names
+
+
+@pytest.mark.parametrize("name", ["talos", "Talos"])
+def test_names_that_begin_so_are_the_nearest(name: str) -> None:
+    with pytest.raises(bough.UnknownNameError, match=r"did you mean 'talos_\w+' or 'talos_\w+' or 'talos_\w+'"):
+        bough.robots.load(name)
+
+
+def test_packages_that_are_not_installed_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [])
+    with pytest.raises(bough.UnknownNameError, match=r"'humanoid'.*pip install example-robot-data gymnasium$"):
+        bough.robots.load("panda")
 
 
 def test_every_name_means_one_file() -> None:
@@ -168,7 +188,7 @@ def test_a_folder_that_is_not_there_is_passed_over_and_told(monkeypatch: pytest.
     put(folder, "zebra.urdf")
     monkeypatch.setenv("BOUGH_ROBOT_PATH", os.pathsep.join(["", "/no/such/folder", str(folder)]))
     assert bough.robots.load("zebra").nv == 0
-    with pytest.raises(bough.UnknownNameError, match=r"'/no/such/folder', which is not a folder.*'zebra'") as raised:
+    with pytest.raises(bough.UnknownNameError, match=r"'zebra'.*'/no/such/folder', which is not a folder") as raised:
         bough.robots.load("zbra")
     assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
 

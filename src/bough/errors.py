@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import bisect
 import difflib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 
 __all__ = [
     "AssemblyError",
@@ -26,7 +27,16 @@ __all__ = [
     "UnknownNameError",
 ]
 
-MANY = 1000
+SHOWN = 12  # names that a message lists at most
+MANY = 300  # names before and after a wrong one that are looked at
+LONG = 64  # letters of each of them that count
+
+
+def printable(text: str) -> str:
+    """A line as a terminal may see it: what is no visible character, such as an escape sequence, is told by number."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
 class BoughError(Exception):
@@ -53,7 +63,7 @@ class LoadError(BoughError, ValueError):
     """
 
     def __init__(self, message: str, file: str | None = None, line: int | None = None) -> None:
-        where = ", ".join(part for part in (file, f"line {line}" if line else None) if part)
+        where = ", ".join(part for part in (printable(file or ""), f"line {line}" if line else None) if part)
         super().__init__(f"{where}: {message}" if where else message)
         self.message = message
         self.file = file
@@ -106,26 +116,43 @@ class UnknownNameError(BoughError, KeyError):
         The name that was looked up.
     valid
         The names that do exist.
+    hint
+        What else helps, at the end of the message.
     """
 
-    def __init__(self, kind: str, name: object, valid: Iterable[str]) -> None:
-        names = sorted(valid)
-        place = bisect.bisect(names, str(name))  # among very many names, those that begin alike
-        near = difflib.get_close_matches(str(name), names[max(place - MANY, 0) : place + MANY], n=3, cutoff=0.5)
-        message = f"no {kind} is called {name!r}"
-        if near:
-            message += "; did you mean " + " or ".join(repr(n) for n in near) + "?"
-        elif names:
-            shown = ", ".join(repr(n) for n in names[:12])
-            message += f"; valid names: {shown}" + (f", … ({len(names)} in all)" if len(names) > 12 else "")
-        else:
-            message += "; there are none"
-        super().__init__(message)
-        self.message = message
-        self._arguments = (kind, name, tuple(names))
+    def __init__(self, kind: str, name: object, valid: Iterable[str], hint: str = "") -> None:
+        self._arguments = (kind, name, tuple(valid), hint)
+        super().__init__(*self._arguments)
+        self.brief = f"no {kind} is called {name!r}"
 
-    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, object, tuple[str, ...]]]:
+    @property
+    def message(self) -> str:
+        """What is wrong, with the names that are nearest, or some that exist."""
+        _, name, valid, hint = self._arguments
+        names = sorted(valid)
+        near = nearest(str(name), names)
+        if near:
+            told = f"did you mean {' or '.join(map(repr, near))}?"
+        elif names:
+            more = f", … ({len(names)} in all)" if len(names) > SHOWN else ""
+            told = f"valid names: {', '.join(map(repr, names[:SHOWN]))}{more}"
+        else:
+            told = "there are none"
+        return "; ".join(part for part in (self.brief, told, hint) if part)
+
+    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, object, tuple[str, ...], str]]:
         return UnknownNameError, self._arguments
 
     def __str__(self) -> str:  # KeyError would print the repr
         return self.message
+
+
+def nearest(name: str, names: Sequence[str]) -> list[str]:
+    """Up to three of the sorted names that are most like a name: those that begin with it, then those spelled alike."""
+    place = bisect.bisect_left(names, name)
+    around = names[max(place - MANY, 0) : place + MANY]  # among very many names, those that begin alike
+    by_head = {other[:LONG].lower(): other for other in reversed(around)}
+    head = name[:LONG].lower()
+    begin = [other for short, other in by_head.items() if len(head) >= 3 and re.split(r"[/_.-]", short)[0] == head]
+    alike = [by_head[short] for short in difflib.get_close_matches(head, by_head, n=3, cutoff=0.5)]
+    return list(dict.fromkeys([*sorted(begin, key=len), *alike]))[:3]

@@ -45,8 +45,8 @@ def around(model: bough.Model, q: Any, room: float) -> bough.Model:
     return replace(model, joints=tuple(moving), constraints=tuple(closing))
 
 
-def assert_within(model: bough.Model, q: Any) -> None:
-    assert np.abs(bough.constraint_errors(model, q)).max() <= 1e-10
+def assert_within(model: bough.Model, q: Any, tolerance: float = 1e-10) -> None:
+    assert np.abs(bough.constraint_errors(model, q)).max() <= tolerance
     assert (q >= model.limits("lower")).all()
     assert (q <= model.limits("upper")).all()
     x = bough.loop_configurations(model, q)
@@ -150,3 +150,57 @@ def test_where_there_is_no_assembly_within_the_limits_the_joint_is_named() -> No
     far = four_bar(coupler=3.0)
     with pytest.raises(bough.AssemblyError, match="Start nearer to an assembly, or hold fewer joints"):
         bough.assemble(far, np.zeros(3))
+
+
+def test_what_cannot_be_met_better_is_told_with_the_tolerance_that_accepts_it() -> None:
+    """Cassie closes to rounding at zero, where four joints are past their limits, and within these to 8e-9."""
+    model = bough.robots.load("cassie_v2", floating_base=True)
+    q = bough.neutral(model)
+    told = (
+        r"constraint '.*' is not met: it is off by 7\.\d+e-09 m or rad, expected at most 1e-10\. The guess was past "
+        r"its limits.*: 'left-tarsus-crank-joint' to -0\.6109, .*\. No step leads nearer: there is nothing better than "
+        r"7\.\d+e-09 near here.*; tolerance=1e-08 accepts it$"
+    )
+    with pytest.raises(bough.AssemblyError, match=told):
+        bough.assemble(model, q)
+    assert_within(model, bough.assemble(model, q, tolerance=1e-8), 1e-8)
+
+
+def test_steps_that_stall_and_steps_that_run_out_are_told_apart() -> None:
+    far = four_bar(coupler=3.0)
+    with pytest.raises(
+        bough.AssemblyError, match=r"No step leads nearer: there is nothing better than [\d.]+ near here"
+    ):
+        bough.assemble(far, np.zeros(3))
+    model, q, _ = closed("four-bar")
+    with pytest.raises(bough.AssemblyError, match="That is after 1 steps; more iterations may lead nearer"):
+        bough.assemble(model, q + 0.5, iterations=1)
+
+
+def test_a_model_without_degrees_of_freedom_is_assembled() -> None:
+    nothing = bough.Builder().build()
+    assert bough.assemble(nothing, []).shape == (0,)
+    assert bough.assemble(nothing, np.zeros((2, 3, 0))).shape == (2, 3, 0)
+    model, _, _ = closed("four-bar")
+    assert bough.assemble(model, np.zeros((0, model.nq))).shape == (0, model.nq)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        *(({"tolerance": x}, f"tolerance is {x!r}, expected a finite number") for x in ("a", None, -1.0, np.inf, 1j)),
+        *(({"iterations": x}, f"iterations is {x!r}, expected a whole number") for x in ("a", None, -1, 2.5)),
+        *(({"hold": x}, f"hold is {x!r}, expected names of joints") for x in ("crank", None, 3)),
+    ],
+)
+@pytest.mark.parametrize("bodies", [0, 2])
+def test_wrong_options_are_told(options: dict[str, Any], message: str, bodies: int) -> None:
+    model = bough.topologies.chain(bodies) if bodies else bough.Builder().build()
+    with pytest.raises(bough.ShapeError, match=message):
+        bough.assemble(model, np.zeros(bodies), **options)
+
+
+def test_what_is_held_may_come_from_a_generator() -> None:
+    model, q, _ = closed("four-bar")
+    start = q + 0.1
+    assert bough.assemble(model, start, hold=(name for name in ("crank",)))[0] == start[0]  # type: ignore[arg-type]

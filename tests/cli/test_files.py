@@ -101,7 +101,7 @@ def test_check_of_other_formats(capsys: pytest.CaptureFixture[str]) -> None:
         ("folder/x.xml", "no file 'folder/x.xml'"),
         ("talos_ful_v2", "did you mean 'talos_full_v2'"),
         ("anymal", "may be any of"),
-        ("chian:3", "did you mean chain:N?"),
+        ("chian:3", "did you mean tree:chain:N, a mechanism of the papers?"),
         ("\0.urdf", "cannot be read"),
     ],
 )
@@ -208,7 +208,7 @@ def test_warnings_of_loading_are_one_line_on_standard_error(capsys: pytest.Captu
 
 
 def test_options_of_files_are_refused_for_mechanisms_of_the_papers(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "mechanism of the papers" in said(capsys, "info", "chain:3", "--floating", code=2)
+    assert "mechanism of the papers" in said(capsys, "info", "tree:chain:3", "--floating", code=2)
 
 
 def test_a_file_comes_before_a_robot_and_a_folder_after(capsys: pytest.CaptureFixture[str]) -> None:
@@ -216,6 +216,49 @@ def test_a_file_comes_before_a_robot_and_a_folder_after(capsys: pytest.CaptureFi
     assert said(capsys, "info", "panda").startswith("panda\n")
     Path("arm").write_text('<robot name="my own"><link name="a"/></robot>')
     assert said(capsys, "info", "arm").startswith("my own\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names that Windows does not take")
+@pytest.mark.parametrize(
+    "hostile", ["\x1b]0;owned\x07", "\x9b31m", "a\n\x1b[2Kfine.urdf", "\u202e", "\x7f\x08", "\udcff"]
+)
+def test_names_give_the_terminal_no_orders(
+    hostile: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever files and parts are called, what is printed are visible characters and the ends of our own lines."""
+    folder = Path("robots")
+    folder.mkdir()
+    inside = "l" + "".join(c for c in hostile if c.isprintable() or c in "\x9b\u202e\n").replace("\n", "&#10;")
+    text = f'<robot name="{inside}"><link name="{inside}"/><link name="b"/>'
+    text += f'<joint name="{inside}" type="fixed"><parent link="{inside}"/><child link="b"/></joint></robot>'
+    good, bad = (folder / f"{kind}{hostile}.urdf" for kind in ("good", "bad"))
+    good.write_text(text, encoding="utf-8")
+    bad.write_text(text.replace("fixed", inside), encoding="utf-8")
+    monkeypatch.setenv("BOUGH_ROBOT_PATH", str(folder))
+    lines = {
+        ("check", str(bad), str(good)): (1, 3),
+        ("check", f"none{hostile}.urdf"): (2, 1),
+        ("check", f"none{hostile}"): (2, 1),
+        ("info", str(bad)): (2, 1),
+        ("explain", f"good{hostile}"): (0, None),
+        ("info", str(good), "--root", f"no{hostile}"): (2, 1),
+        ("convert", str(good), f"out{hostile}.urdf"): (0, 1),
+        ("convert", str(good), f"out{hostile}.txt"): (2, 1),
+        ("robots", hostile): (0, 2),
+        ("robots", f"x{hostile}"): (2, 1),
+        ("paper", hostile): (2, 1),
+        ("cache", hostile): (2, None),
+        ("info", "arm", hostile): (2, None),
+    }
+    for command, (code, count) in lines.items():
+        try:
+            assert main(command) == code
+        except SystemExit as stop:  # of the parser of arguments
+            assert stop.code == code  # noqa: PT017
+        captured = capsys.readouterr()
+        printed = (captured.out + captured.err).split("\n")
+        assert all(line.isprintable() for line in printed), command
+        assert count is None or len(printed) == count + 1, command
 
 
 def test_robots_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

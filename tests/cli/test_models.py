@@ -17,22 +17,54 @@ from bough.cli.models import read_model
     [("humanoid", 30), ("chain:7", 7), ("balanced_tree:3", 7), ("balanced_tree:2:5", 6), ("grid:3", 9), ("star:4", 4)],
 )
 def test_named_models(text: str, nv: int) -> None:
-    assert read_model(text).nv == nv
+    assert read_model(f"tree:{text}").nv == nv
+
+
+@pytest.mark.parametrize("name", ["chain:7", "star:4", "humanoid_chain", "chain"])
+@pytest.mark.parametrize("command", ["info", "explain", "bench", "convert", "check"])
+def test_names_without_their_prefix_are_told(command: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, name, *["out.urdf"] * (command == "convert")]) == 2
+    assert f"did you mean tree:{name.split(':')[0]}" in capsys.readouterr().err
+
+
+def test_a_name_means_the_same_robot_everywhere(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The one that `bough robots` lists: 68.8 kg, not the papers' mechanism of the same name."""
+    robot = bough.robots.load("humanoid")
+    assert robot.mass != bough.topologies.humanoid().mass
+    assert main(["info", "humanoid"]) == 0
+    assert capsys.readouterr().out == f"{bough.info(robot)}\n"
+    assert main(["explain", "humanoid"]) == 0
+    assert capsys.readouterr().out == f"{bough.explain(robot)}\n"
+    assert main(["convert", "humanoid", str(tmp_path / "h.urdf")]) == 0
+    assert bough.load(tmp_path / "h.urdf").mass == pytest.approx(robot.mass, rel=1e-12)
+
+
+def test_a_mechanism_of_the_papers_has_no_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "tree:chain:3"]) == 2
+    assert "which has no file" in capsys.readouterr().err
+
+
+def test_a_robot_that_floats_already_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "quadruped", "--floating"]) == 2
+    assert "the file floats already, on joint 'root_joint'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("chian:3", "chain:N"),
-        ("", "humanoid"),
-        ("chain", "chain:N with whole numbers"),
-        ("chain:-1", "chain:N"),
-        ("chain:3.5", "chain:N"),
-        ("chain:²", "chain:N"),
-        ("chain:1:2", "chain:N"),
-        ("humanoid:1", "expected humanoid with"),
-        ("balanced_tree:2:0", "arity"),
-        ("on_tree:3", "expected a model file, a robot or one of"),
+        ("chian:3", "did you mean tree:chain:N"),
+        ("tree:chian:3", "did you mean tree:chain:N"),
+        ("", "tree:humanoid"),
+        ("tree:", "expected one of tree:balanced_tree"),
+        ("tree", "expected a model file, a robot or one of tree:"),
+        ("tree:chain", "tree:chain:N with whole numbers"),
+        ("tree:chain:-1", "tree:chain:N"),
+        ("tree:chain:3.5", "tree:chain:N"),
+        ("tree:chain:²", "tree:chain:N"),
+        ("tree:chain:1:2", "tree:chain:N"),
+        ("tree:humanoid:1", "expected tree:humanoid with"),
+        ("tree:balanced_tree:2:0", "arity"),
+        ("tree:on_tree:3", "expected one of tree:"),
         ("__class__", "expected a model file, a robot or one of"),
     ],
 )
@@ -60,12 +92,13 @@ def test_files_and_robots_are_models(tmp_path: Path) -> None:
     assert read_model(str(tmp_path / "my.urdf")).joint_names == model.joint_names
     assert read_model("arm") == model
     assert read_model("bough/humanoid") == bough.robots.load("humanoid")
-    assert read_model("humanoid") == bough.topologies.humanoid()
+    assert read_model("humanoid") == bough.robots.load("humanoid")
+    assert read_model("tree:humanoid") == bough.topologies.humanoid()
     assert read_model("arm", floating_base=True).nv == 12
 
 
 def test_explain_prints_the_report(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", "chain:5"]) == 0
+    assert main(["explain", "tree:chain:5"]) == 0
     assert capsys.readouterr().out == f"{bough.explain(bough.topologies.chain(5))}\n"
 
 
@@ -73,7 +106,7 @@ def test_bench_measures_every_function(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("BOUGH_CACHE_DIR", str(tmp_path))
-    assert main(["bench", "chain:2", "--batch", "3", "--rounds", "1", "--compare"]) == 0
+    assert main(["bench", "tree:chain:2", "--batch", "3", "--rounds", "1", "--compare"]) == 0
     lines = capsys.readouterr().out.splitlines()
     for name in ("rnea", "forward_dynamics", "crba", "crba_packed", "factorize, solve", "jacobian"):
         (row,) = [line.removeprefix(name).split() for line in lines if line.startswith(f"{name}  ")]
@@ -88,11 +121,11 @@ def test_bench_leaves_out_what_does_not_fit(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bough.cli.bench.MOST", 24)
-    assert main(["bench", "star:3", "--batch", "3", "--rounds", "1"]) == 0
+    assert main(["bench", "tree:star:3", "--batch", "3", "--rounds", "1"]) == 0
     lines = {line.split("  ")[0]: line for line in capsys.readouterr().out.splitlines()}
     assert lines["rnea"].endswith("in batches of 1")
     monkeypatch.setattr("bough.cli.bench.MOST", 8)
-    assert main(["bench", "star:3", "--batch", "3", "--rounds", "1"]) == 0
+    assert main(["bench", "tree:star:3", "--batch", "3", "--rounds", "1"]) == 0
     assert capsys.readouterr().out.count("left out: a result has 18 numbers") == 6
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import bough
 from bough.formats.document import Document, read_document
-from bough.formats.mjcf import compiler
+from bough.formats.mjcf import compiler, flat
 from bough.formats.mjcf.compiler import ask_apart
 from bough.formats.mjcf.flat import flatten
 from bough.formats.report import Report
@@ -141,6 +141,34 @@ def test_a_compiler_that_dies_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_p
         worker.write_text(f"import sys\nsys.stdin.read()\n{said}")
         with pytest.raises(bough.LoadError, match=r"the answer of MuJoCo's compiler cannot be read"):
             bough.load(path)
+
+
+@pytest.mark.parametrize(
+    "size",
+    [
+        "njmax='500000' nconmax='100000'",
+        "nstack='400000000'",
+        "memory='4000G'",
+        "nuserdata='2000000000'",
+        "nkey='2000000000'",
+        "nuser_body='2000000000' nuser_geom='1'",
+    ],
+)
+def test_sizes_of_simulations_mean_nothing(size: str) -> None:
+    """They are memory that MuJoCo would set aside for contacts, and more than the compiler is given."""
+    text = GOOD.replace("<worldbody>", f"<size {size}/><worldbody>").replace('size="1"', 'size="1" user="1 2 3"')
+    assert bough.load(text) == bough.load(GOOD)
+
+
+def test_sizes_that_do_not_exist_are_refused() -> None:
+    with pytest.raises(bough.LoadError, match="unrecognized attribute: 'wrong'"):
+        bough.load(GOOD.replace("<worldbody>", "<size njmax='3' wrong='4'/><worldbody>"))
+
+
+def test_want_of_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flat, "SIZES", set())
+    with pytest.raises(bough.LoadError, match=r"allocate memory .*trusted=True"):
+        bough.load(GOOD.replace("<worldbody>", "<size memory='4G'/><worldbody>"))
 
 
 def test_limits_hold(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,6 +72,49 @@ def rearranged(one: bough.Model, other: bough.Model, x: Any) -> Any:
 # --- floating base ---
 
 
+FLOATING = [
+    robot(link("ground", mass=None), link("trunk"), joint("sea", "ground", "trunk", "floating")),
+    robot(
+        *(link(x, mass=None) for x in ("ground", "mark")),
+        link("trunk"),
+        joint("held", "ground", "mark", "fixed"),
+        joint("sea", "mark", "trunk", "floating"),
+    ),
+]
+
+
+@pytest.mark.parametrize("text", FLOATING)
+@pytest.mark.parametrize("root", [None, "trunk"])
+def test_what_floats_already_gets_no_second_floating_base(text: str, root: str | None) -> None:
+    with pytest.raises(bough.LoadError, match=r"floating_base: the file floats already, on joint 'sea' .*'trunk'"):
+        bough.load(text, floating_base=True, root=root)
+    held = bough.load(text, floating_base=True, lock={"sea": [0.1, 0.2, 0.3, 0, 0, 0, 1]})
+    assert (held.nv, held.mass) == (6, 1.0)
+    assert bough.load(text).nv == 6
+
+
+@pytest.mark.parametrize("name", ["quadruped", "humanoid"])
+def test_own_robots_float_already(name: str) -> None:
+    with pytest.raises(bough.LoadError, match="floats already, on joint 'root_joint'"):
+        bough.robots.load(name, floating_base=True)
+
+
+def test_a_root_with_mass_may_float_below_what_floats() -> None:
+    text = robot(link("raft"), link("trunk"), joint("sea", "raft", "trunk", "floating"))
+    model = bough.load(text, floating_base=True)
+    assert model.nv == 12
+    bough.forward_dynamics(model, bough.neutral(model), np.zeros(12), np.zeros(12))
+
+
+def test_a_free_joint_of_mjcf_floats_already() -> None:
+    pytest.importorskip("mujoco")
+    text = "<mujoco><worldbody><body name='raft'><freejoint name='sea'/><geom size='1'/></body></worldbody></mujoco>"
+    with pytest.raises(
+        bough.LoadError, match="'world', is the world itself, over which 'raft' floats already on joint 'sea'"
+    ):
+        bough.load(text, trusted=True, floating_base=True)
+
+
 def test_a_floating_base_at_rest_is_a_fixed_one(rng: np.random.Generator) -> None:
     fixed, free = bough.load(branched()), bough.load(branched(), floating_base=True)
     assert free.joint_names == ("root_joint", *fixed.joint_names)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bough
+from bough.model.arguments import rotation_from_rpy
 
 
 def two_arms() -> bough.Builder:
@@ -93,3 +94,24 @@ def test_springs_are_kept() -> None:
         b.add("c", bough.Revolute("z"), stiffness=-1.0)
     with pytest.raises(bough.ModelError, match="joint 'c': rest is inf"):
         b.add("c", bough.Revolute("z"), rest=np.inf)
+
+
+def test_loops_are_placed_by_rpy_as_bodies_are() -> None:
+    b = bough.Builder()
+    for name in ("left", "right"):
+        b.add(name, bough.Revolute("x"), mass=1.0, inertia=0.1)
+    bare, first, second = b.build(), (0.1, 0.2, 0.3), (-0.5, 0.4, 0.2)
+    turns = [rotation_from_rpy(*angles) for angles in (first, second)]
+    b.loop("link", bough.Revolute("z"), "left", "right", at=(1, 2, 3), rpy=first, successor_rpy=second)
+    by_matrix = bare.with_loop(
+        "link", bough.Revolute("z"), "left", "right", at=(1, 2, 3), rotation=turns[0], successor_rotation=turns[1]
+    )
+    assert b.build() == by_matrix
+    assert (
+        bare.with_loop("link", bough.Revolute("z"), "left", "right", at=(1, 2, 3), rpy=first, successor_rpy=second)
+        == by_matrix
+    )
+    with pytest.raises(bough.ModelError, match="constraint 'two': successor: give rpy or rotation, not both"):
+        bare.with_loop("two", bough.Fixed(), "left", "right", successor_rpy=first, successor_rotation=turns[1])
+    with pytest.raises(bough.ModelError, match="constraint 'two': predecessor: rpy is 'x'"):
+        bare.with_loop("two", bough.Fixed(), "left", "right", rpy="x")

@@ -280,3 +280,19 @@ def test_drake_has_no_ball_joint_like_ours() -> None:
     for function in LIBRARIES["drake"]:
         with pytest.raises(bough.ModelError, match=r"'spherical'.*Drake has no ball joint"):
             function(m, bough.neutral(m))
+
+
+@pytest.mark.parametrize(
+    "name", ["to_pinocchio", "from_pinocchio", "to_mujoco", "from_mujoco", "to_drake", "from_drake"]
+)
+def test_models_are_not_converted_and_that_is_told(name: str) -> None:
+    """A name such as `from_pinocchio` reads as if it took a model of Pinocchio's."""
+    convert = getattr(bough, name)
+    theirs, ours = pin.buildSampleModelManipulator(), bough.topologies.chain(2)
+    told = rf"^{name}\(model, q\) converts states, not models: expected a bough.Model and a configuration, got "
+    with pytest.raises(bough.ModelError, match=f"{told}a pinocchio.Model and no q.*bough.load"):
+        convert(theirs)
+    with pytest.raises(bough.ModelError, match=f"{told}a pinocchio.Model\\."):
+        convert(theirs, pin.neutral(theirs))
+    with pytest.raises(bough.ModelError, match=f"{told}a bough.Model and no q"):
+        convert(ours)

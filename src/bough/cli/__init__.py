@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
@@ -16,9 +15,7 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    parser = argparse.ArgumentParser(
-        prog="bough", description="Dynamics of mechanisms: trees of rigid bodies with joints."
-    )
+    parser = terminal.Parser(prog="bough", description="Dynamics of mechanisms: trees of rigid bodies with joints.")
     parser.add_argument("--version", action="version", version=f"bough {bough.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in (info, check, convert, robots, explain, bench, paper, cache):
@@ -30,11 +27,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = options.run(options) or 0
         sys.stdout.flush()
     except BoughError as error:
-        print(f"bough: {error}", file=sys.stderr)
+        terminal.say(f"bough: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # the reader went away, as in `bough paper | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        print(f"bough: {error}", file=sys.stderr)
+        terminal.say(f"bough: {error}", file=sys.stderr)
         return 2
     return code

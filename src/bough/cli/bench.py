@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 import bough
 from bough.cli.models import add_model, chosen_model
+from bough.cli.terminal import say
 from bough.errors import BoughError
 
 __all__ = ["register"]
@@ -80,20 +81,20 @@ def run(options: argparse.Namespace) -> None:
     """Measure and print."""
     model = chosen_model(options)
     threads, backend = bough.get_num_threads(), bough.get_backend()
-    print(f"{model}, batches of {options.batch}, {threads} threads, back-end {backend}\n")
+    say(f"{model}, batches of {options.batch}, {threads} threads, back-end {backend}\n")
     heads = ("one call", "batch", "all threads", "float32", "compiled in", "from disk")
-    print(f"{'':18}" + "".join(f"{head:>13}" for head in heads))
-    print(f"{'':18}" + "".join(f"{unit:>13}" for unit in (*["µs per state"] * 4, "ms", "ms")))
+    say(f"{'':18}" + "".join(f"{head:>13}" for head in heads))
+    say(f"{'':18}" + "".join(f"{unit:>13}" for unit in (*["µs per state"] * 4, "ms", "ms")))
     with _fresh_cache():
         for name, function in FUNCTIONS.items():
             numbers = max(1, 6 * model.nq, MATRICES[name](model) if name in MATRICES else 0)
             batch = min(options.batch, MOST // numbers)
             if batch == 0:
-                print(f"{name:18}    left out: a result has {numbers:.2g} numbers")
+                say(f"{name:18}    left out: a result has {numbers:.2g} numbers")
                 continue
             times = _measured(model, name, function, batch, options.rounds)
             smaller = f"   in batches of {batch}" if batch < options.batch else ""
-            print(f"{name:18}" + "".join(f"{x:13.4g}" for x in times) + smaller, flush=True)
+            say(f"{name:18}" + "".join(f"{x:13.4g}" for x in times) + smaller)
     if options.compare:
         _compare(model, options.rounds)
 
@@ -161,16 +162,16 @@ def _compare(model: bough.Model, rounds: int) -> None:
         try:
             calls |= add(model)
         except ImportError:
-            print(f"\n{name} is not installed")
+            say(f"\n{name} is not installed")
         except BoughError as error:
-            print(f"\n{name} is left out: {error}")
+            say(f"\n{name} is left out: {error}")
     samples: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(rounds + 1):
         for name, call in calls.items():
             samples[name].append(_seconds(call, max(1, int(SHORTEST / _seconds(call, 1)))))
-    print("\none call from Python, µs")
+    say("\none call from Python, µs")
     for name, times in samples.items():
-        print(f"  {name:24}{median(times) * 1e6:10.4g}")
+        say(f"  {name:24}{median(times) * 1e6:10.4g}")
 
 
 def _pinocchio_calls(model: bough.Model) -> dict[str, Call]:

@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 import bough
+from bough.cli.terminal import say
 
 __all__ = ["register"]
 
@@ -28,8 +29,8 @@ def run(options: argparse.Namespace) -> None:
     where = "" if info.directory is None else f" in {info.directory}"
     unused = f" (not used: {info.reason})" if info.reason else ""
     if removed is not None:
-        print(f"removed {removed} programs{where}{unused}")
+        say(f"removed {removed} programs{where}{unused}")
     elif info.directory is None:
-        print(f"no programs are kept on disk{unused}")
+        say(f"no programs are kept on disk{unused}")
     else:
-        print(f"{info.files} programs, {info.size / 1e6:.1f} MB,{where}{unused}")
+        say(f"{info.files} programs, {info.size / 1e6:.1f} MB,{where}{unused}")

@@ -7,6 +7,8 @@ from typing import Any
 
 import bough
 from bough.cli.models import add_ignore, file_of
+from bough.cli.terminal import say
+from bough.errors import printable
 
 __all__ = ["register"]
 
@@ -17,8 +19,8 @@ def register(commands: Any) -> None:
         "check",
         help="list all that is wrong with a model file",
         description="List all that is wrong with model files, structure and physics, by line: names that are missing "
-        "or there twice, links that hang on nothing or in a circle, negative masses, inertias that no body has, axes "
-        "not of unit length, and so on.",
+        "or there twice, links that hang on nothing or in a circle, negative masses, inertias that no body has, joints "
+        "that move no mass, so that forward dynamics refuses the model, axes not of unit length, and so on.",
         epilog="Exit code: 0 if nothing is wrong, 1 if something is, 2 if a file cannot be read.",
     )
     parser.add_argument("file", metavar="FILE", nargs="+", help="URDF, MJCF or SDF files, or names of robots")
@@ -33,7 +35,8 @@ def run(options: argparse.Namespace) -> int:
         file = file_of(text)
         problems = bough.problems(file, ignore=options.ignore)
         for problem in problems:
-            print(":".join(str(part) for part in (problem.file or file, problem.line, f" {problem.message}") if part))
-        print(f"{file}: {len(problems) or 'no'} problem{'' if len(problems) == 1 else 's'}")
+            where = printable(str(problem.file or file))
+            say(":".join(str(part) for part in (where, problem.line, f" {printable(problem.message)}") if part))
+        say(f"{printable(str(file))}: {len(problems) or 'no'} problem{'' if len(problems) == 1 else 's'}")
         code = max(code, 1 if problems else 0)
     return code

@@ -9,7 +9,8 @@ from typing import Any
 
 import bough
 from bough.cli.models import add_model, chosen_model
-from bough.errors import SaveError
+from bough.cli.terminal import say
+from bough.errors import SaveError, printable
 
 __all__ = ["register"]
 
@@ -53,7 +54,7 @@ def run(options: argparse.Namespace) -> None:
         bough.save(model, options.out, leave_out=options.leave_out)
     except SaveError as error:
         raise SaveError(_HINT.sub(_as_options, str(error))) from None
-    print(f"{model} written to {options.out}")
+    say(f"{model} written to {printable(str(options.out))}")
 
 
 _HINT = re.compile(r"leave_out=\(([^)]*)\) saves")

@@ -7,6 +7,7 @@ from typing import Any
 
 import bough
 from bough.cli.models import add_model, chosen_model
+from bough.cli.terminal import say
 
 __all__ = ["register"]
 
@@ -25,4 +26,4 @@ def register(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print the explanation."""
-    print(bough.explain(chosen_model(options)))
+    say(bough.explain(chosen_model(options)))

@@ -8,6 +8,8 @@ from typing import Any
 
 import bough
 from bough.cli.models import add_model, chosen_model
+from bough.cli.terminal import say
+from bough.errors import printable
 
 __all__ = ["register"]
 
@@ -30,6 +32,6 @@ def run(options: argparse.Namespace) -> None:
     report = bough.info(chosen_model(options))
     if options.png is not None:
         report.pattern.draw(options.png)
-    print(report)
+    say(report)
     if options.png is not None:
-        print(f"written: {options.png}")
+        say(f"written: {printable(str(options.png))}")

@@ -12,9 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import bough
+from bough.cli.terminal import say
 from bough.errors import LoadWarning, ModelError, UnknownNameError
 
 __all__ = ["HELP", "add_ignore", "add_model", "chosen_model", "file_of", "read_model"]
+
+PAPERS = "tree"
+"""What the names of the papers' mechanisms begin with, so that they are never those of robots."""
 
 SUFFIXES = (".urdf", ".xml", ".mjcf", ".sdf", ".xacro")
 
@@ -31,13 +35,13 @@ def _numbers(function: Callable[..., Any]) -> list[inspect.Parameter]:
 
 def _form(name: str, function: Callable[..., Any]) -> str:
     forms = [p.name.upper() if p.default is p.empty else f"[{p.name.upper()}]" for p in _numbers(function)]
-    return ":".join([name, *forms])
+    return ":".join([PAPERS, name, *forms])
 
 
 ACCEPTED = ", ".join(_form(name, function) for name, function in _named().items())
 HELP = (
     "a model file (URDF, MJCF, SDF), the name of a robot (`bough robots` lists them), or a mechanism of the papers: "
-    f"{ACCEPTED} (for example chain:30)"
+    f"{ACCEPTED} (for example {PAPERS}:chain:30)"
 )
 
 
@@ -75,19 +79,28 @@ def read_model(text: str, **options: Any) -> bough.Model:
     Raises `ModelError`, saying what is accepted, for a name that is unknown and parameters that do not fit it, and
     `LoadError` for a file that cannot be read.
     """
-    name, *given = text.split(":")
-    named = _named()
-    if name not in named:
+    if not _is_of_papers(text):
         return _loaded(text, options)
     if options:
         told = ", ".join(options)
         raise ModelError(f"MODEL is {text!r}, a mechanism of the papers: {told} are for files and robots")
-    return _made(text, name, named[name], given)
+    _, name, *given = text.split(":")
+    if name not in _named():
+        near = get_close_matches(name, _named(), n=1)
+        hint = f"; did you mean {_form(near[0], _named()[near[0]])}?" if near else ""
+        raise ModelError(f"MODEL is {text!r}, expected one of {ACCEPTED}{hint}")
+    return _made(text, name, _named()[name], given)
+
+
+def _is_of_papers(text: str) -> bool:
+    return text.startswith(f"{PAPERS}:")
 
 
 def file_of(text: str) -> Path:
     """The file that a path or the name of a robot means; a path that looks like a model file need not exist."""
     path = Path(text)
+    if _is_of_papers(text):
+        raise ModelError(f"{text!r} is a mechanism of the papers, which has no file: expected a model file or a robot")
     if path.is_file():
         return path
     try:
@@ -96,8 +109,8 @@ def file_of(text: str) -> Path:
         if text and (path.exists() or path.suffix in SUFFIXES):
             return path  # loading says what is wrong with it
         near = get_close_matches(text.split(":")[0], _named(), n=1)
-        hint = f"; did you mean {_form(near[0], _named()[near[0]])}?" if near else f"; {error}"
-        raise ModelError(f"MODEL is {text!r}, expected a model file, a robot or one of {ACCEPTED}{hint}") from None
+        hint = f"did you mean {_form(near[0], _named()[near[0]])}, a mechanism of the papers?" if near else str(error)
+        raise ModelError(f"MODEL is {text!r}, expected a model file, a robot or one of {ACCEPTED}; {hint}") from None
 
 
 def _loaded(text: str, options: dict[str, Any]) -> bough.Model:
@@ -107,7 +120,7 @@ def _loaded(text: str, options: dict[str, Any]) -> bough.Model:
         file = file_of(text)
         model = bough.load(path, **options) if file == path else bough.robots.load(text, **options)
     for warning in caught:
-        print(f"bough: {warning.message}", file=sys.stderr)
+        say(f"bough: {warning.message}", file=sys.stderr)
     return model
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import bough
+from bough.cli.terminal import say
+from bough.errors import printable
 
 __all__ = ["register"]
 
@@ -31,12 +33,12 @@ def register(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Print the reports asked for."""
     if set(options.name) & set(bough.paper.measured()):
-        print("measuring: this takes a minute or two", file=sys.stderr)
+        say("measuring: this takes a minute or two", file=sys.stderr)
     reports = [bough.paper.report(name) for name in options.name if name != "all"]
     if not options.name or "all" in options.name:
         reports = [bough.paper.report(name) for name in bough.paper.names()]
     for report in reports:
-        print(report)
+        say(report)
         if options.png is not None:
             for file in report.draw(options.png):
-                print(f"written: {file}\n")
+                say(f"written: {printable(str(file))}\n")

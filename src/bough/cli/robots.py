@@ -6,7 +6,8 @@ import argparse
 from typing import Any
 
 import bough
-from bough.errors import UnknownNameError
+from bough.cli.terminal import say
+from bough.errors import UnknownNameError, printable
 
 __all__ = ["register"]
 
@@ -17,7 +18,7 @@ def register(commands: Any) -> None:
         "robots",
         help="list the robots at hand",
         description="List the robots that can be given by name: bough's own, those of the installed packages "
-        "example-robot-data, gymnasium and mujoco, and those below the folders in BOUGH_ROBOT_PATH.",
+        "example-robot-data and gymnasium, and those below the folders in BOUGH_ROBOT_PATH.",
     )
     parser.add_argument("text", metavar="TEXT", nargs="?", default="", help="only those with this text in their name")
     parser.set_defaults(run=run)
@@ -29,6 +30,6 @@ def run(options: argparse.Namespace) -> None:
     shown = {name: robot for name, robot in robots.items() if options.text.lower() in name.lower()}
     if not shown:
         raise UnknownNameError("robot", options.text, robots)
-    width = max(map(len, shown))
+    width = max(len(printable(name)) for name in shown)
     for name, robot in shown.items():
-        print(f"{name:{width}}  {robot.path}")
+        say(f"{printable(name):{width}}  {printable(str(robot.path))}")

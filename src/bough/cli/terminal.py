@@ -1,12 +1,16 @@
-"""What a terminal cannot show, said in ASCII: lines, blocks, Greek letters and indices."""
+"""What a terminal sees: what it cannot show is said in ASCII, and names of files and parts cannot give it orders."""
 
 from __future__ import annotations
 
+import argparse
 import codecs
 import io
 import sys
+from typing import NoReturn, TextIO
 
-__all__ = ["prepare"]
+from bough.errors import printable
+
+__all__ = ["Parser", "prepare", "say"]
 
 INSTEAD = str.maketrans(
     {
@@ -18,6 +22,19 @@ INSTEAD = str.maketrans(
         **{"²": "^2", "³": "^3", "×": "x", "·": ".", "µ": "u", "α": "a", "…": "..", "≤": "<", "⁻": "-"},
     }
 )
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser of arguments that repeats none of them as it is."""
+
+    def error(self, message: str) -> NoReturn:
+        """Tell what is wrong and end."""
+        super().error(printable(message))
+
+
+def say(text: object = "", file: TextIO | None = None) -> None:
+    """Print lines, each without what a terminal would obey, at once."""
+    print("\n".join(map(printable, str(text).split("\n"))), file=file, flush=True)
 
 
 def prepare() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bough.cost.outline import plain
 from bough.cost.report import Report, Table
 from bough.kernel.choice import ALGORITHMS, Method, MethodCost, cheaper_method, method_costs
 from bough.kernel.functions import program, require_model
@@ -39,7 +40,7 @@ def explain(model: Model) -> Report:
     """
     require_model(model)
     tree = model.inner.dof_tree
-    inside = [("floating base inside", model.bodies[model.inner_root - 1].name)] if model.inner_root else []
+    inside = [("floating base inside", plain(model.bodies[model.inner_root - 1].name))] if model.inner_root else []
     full = tree.n * (tree.n + 1) / 2
     shape = Table(
         f"{model.nbodies} bodies, nq = {model.nq}, nv = {model.nv}",

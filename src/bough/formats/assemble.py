@@ -10,11 +10,13 @@ import numpy as np
 
 from bough.errors import ModelError, UnknownNameError
 from bough.formats.description import Connection, Description, Follow, LinkLoop, Options
+from bough.formats.floating import floating_joint
 from bough.formats.report import Report
 from bough.formats.structure import ordered, rehung, root_of
 from bough.model import BASE, Builder, Equality, Fixed, Free, Inertia, Mimic, Model, Placement
 from bough.model.constraints import misfit
 from bough.model.joints.reading import read_floats
+from bough.model.massless import idle_joints
 from bough.model.parts import HERE
 
 __all__ = ["BASE_JOINT", "assemble"]
@@ -34,6 +36,7 @@ def assemble(description: Description, options: Options, report: Report) -> Mode
     if root is None:
         _check_joints(description, report)
         return None
+    _refuse_second_base(description, root, options, report)
     connections: Sequence[Connection] = description.connections
     if options.root is not None and options.root != root:
         if description.world is not None:
@@ -50,7 +53,23 @@ def _check_joints(description: Description, report: Report) -> None:
     """What is wrong with each joint by itself, where there is no tree to put them into."""
     for k, c in enumerate(description.connections):
         with report.at(c.line):
-            Builder(description.name).add(f"link {k}", c.joint, joint_name=c.name, at=c.placement, **c.limits)
+            alone = Builder(description.name)
+            alone.add(f"link {k}", c.joint, joint_name=c.name, at=c.placement, inertia=NOTHING, **c.limits)
+
+
+def _refuse_second_base(description: Description, root: str, options: Options, report: Report) -> None:
+    if not options.floating_base:
+        return
+    c = floating_joint(description, root, options.lock)
+    if root == description.world:
+        over = "" if c is None else f", over which {c.child!r} floats already on joint {c.name!r}"
+        report.refuse(f"floating_base: the root of this file, {root!r}, is the world itself{over}")
+    elif c is not None:
+        report.refuse(
+            f"floating_base: the file floats already, on joint {c.name!r} between {c.parent!r}, which has no mass, and "
+            f"{c.child!r}; load it without floating_base, or lock this joint",
+            c.line,
+        )
 
 
 def _known_link(name: str, description: Description) -> str:
@@ -146,13 +165,23 @@ class _Assembly:
         model = None
         with self._report.at(None):
             model = self._builder.build()
+        if model is not None and self._report.collect:
+            self._remark_idle(model, connections)
         return model if model is None or self._options.merge_fixed else self._with_parts(model)
+
+    def _remark_idle(self, model: Model, connections: Sequence[Connection]) -> None:
+        """Say which joints forward dynamics will refuse."""
+        by_name = {c.name: c for c in connections}
+        for c in (by_name[name] for name in idle_joints(model)):
+            self._report.remark(
+                f"joint {c.name!r} moves nothing that has inertia, so forward dynamics refuses this model: expected "
+                f"mass and inertia of link {c.child!r} or of those it carries, or an armature of the joint",
+                c.line,
+            )
 
     def _base(self, root: str) -> None:
         """The root link: the base itself, fixed to it, or floating over it."""
         line = self._links[root].line
-        if self._description.world is not None and self._options.floating_base:
-            self._report.refuse(f"floating_base: the root of this file, {root!r}, is the world itself", line)
         with self._report.at(line):
             if self._options.floating_base:
                 taken = {c.name for c in self._description.connections}

@@ -14,7 +14,7 @@ from bough.formats.report import Report
 __all__ = ["DEEPEST", "LARGEST", "MOST", "Element", "parse"]
 
 DEEPEST = 500  # elements inside each other
-MOST = 300_000  # elements
+MOST = 50_000  # elements, which a check looks through in less than two seconds
 LARGEST = 32_000_000  # bytes
 
 

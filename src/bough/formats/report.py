@@ -5,11 +5,17 @@ from __future__ import annotations
 import warnings
 from types import TracebackType
 
-from bough.errors import BoughError, LoadError, LoadWarning
+from bough.errors import BoughError, LoadError, LoadWarning, UnknownNameError
 
-__all__ = ["Report"]
+__all__ = ["Enough", "Report"]
 
 LONGEST = 600  # characters of a message: what a file says may be of any length
+MOST = 200  # problems that a check lists
+EXPLAINED = 10  # unknown names that are told with the nearest ones, which take time to find
+
+
+class Enough(Exception):
+    """A check has found so many problems that it looks for no more."""
 
 
 class Report:
@@ -29,13 +35,16 @@ class Report:
         self.problems: list[LoadError] = []
         self.doubts: list[LoadError] = []
         self.remarks: list[LoadError] = []
+        self._unknown = 0
 
     def refuse(self, message: str, line: int | None = None) -> None:
-        """Say what is wrong in a line: raised, or collected."""
+        """Say what is wrong in a line: raised, or collected until there are enough."""
         error = self._error(message, line)
         if not self.collect:
             raise error from None
         self.problems.append(error)
+        if len(self.problems) > MOST:
+            raise Enough
 
     def doubt(self, message: str, line: int | None = None) -> None:
         """Say what is not physical but does no harm to the equations."""
@@ -50,6 +59,20 @@ class Report:
         if self.doubts and not self.collect:
             more = f" (and {len(self.doubts) - 1} more, see `bough check`)" if len(self.doubts) > 1 else ""
             warnings.warn(f"{self.doubts[0]}{more}", LoadWarning, stacklevel=stacklevel + 1)
+
+    def told(self, error: BoughError) -> str:
+        """What an error says; of many unknown names the last ones without the nearest names."""
+        if not isinstance(error, UnknownNameError):
+            return str(error)
+        self._unknown += 1
+        return error.message if self._unknown <= EXPLAINED else error.brief
+
+    def listed(self) -> tuple[LoadError, ...]:
+        """All that was found, by line; of very much, what was found first, and a word that there is more."""
+        found = [error for kind in (self.problems, self.doubts, self.remarks) for error in kind]
+        first = sorted(found[:MOST], key=lambda error: error.line or 0)
+        told = f"there are more than {MOST} problems; those found first are listed"
+        return tuple(first) if len(found) <= MOST else (self._error(told, None), *first)
 
     def _error(self, message: str, line: int | None) -> LoadError:
         if len(message) > LONGEST:
@@ -71,5 +94,6 @@ class _At:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> bool:
         if not isinstance(error, BoughError) or isinstance(error, LoadError):
             return False
-        self._report.refuse(f"{self._what}: {error}" if self._what else str(error), self._line)
+        text = self._report.told(error)
+        self._report.refuse(f"{self._what}: {text}" if self._what else text, self._line)
         return True

@@ -64,8 +64,8 @@ def _require_one_tree(
     children = _children(description.connections)
     waiting = list(reached)
     while waiting:
-        below = [c.child for c in children.get(waiting.pop(), ())]
-        reached.update(below)
+        below = {c.child for c in children.get(waiting.pop(), ())} - reached
+        reached |= below
         waiting += below
     for link in description.links:
         if link.name not in reached:

@@ -8,9 +8,9 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.errors import FiniteError, ShapeError
+from bough.errors import FiniteError, ModelError, ShapeError
 from bough.kernel.arguments import FloatArray, as_floats, require_finite
-from bough.kernel.functions import read, require_model
+from bough.kernel.functions import read
 from bough.model import Model
 from bough.model.joints.foreign import Layout, foreign_layout
 
@@ -23,7 +23,9 @@ Library = Literal["pinocchio", "mujoco", "drake"]
 def to_mujoco(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
 def to_mujoco(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
-def to_mujoco(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> FloatArray | tuple[FloatArray, FloatArray]:
+def to_mujoco(
+    model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None
+) -> FloatArray | tuple[FloatArray, FloatArray]:
     """MuJoCo's qpos, or (qpos, qvel) if v is given, from q (..., nq) and v (..., nv).
 
     Quaternions there are (w x y z), the linear velocity of a free joint is along the base axes, and a planar joint is
@@ -36,8 +38,10 @@ def to_mujoco(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> FloatAr
 def from_mujoco(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
 def from_mujoco(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
-def from_mujoco(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> FloatArray | tuple[FloatArray, FloatArray]:
-    """Our q, or (q, v) if v is given, from MuJoCo's qpos and qvel."""
+def from_mujoco(
+    model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None
+) -> FloatArray | tuple[FloatArray, FloatArray]:
+    """Our q, or (q, v) if v is given, from MuJoCo's qpos and qvel. A model is got from its file, by `bough.load`."""
     return _from("mujoco", model, q, v)
 
 
@@ -45,7 +49,9 @@ def from_mujoco(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> Float
 def to_pinocchio(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
 def to_pinocchio(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
-def to_pinocchio(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> FloatArray | tuple[FloatArray, FloatArray]:
+def to_pinocchio(
+    model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None
+) -> FloatArray | tuple[FloatArray, FloatArray]:
     """Pinocchio's q, or (q, v) if v is given, from q (..., nq) and v (..., nv).
 
     Continuous joints there have the two variables (cos, sin), planar joints four.
@@ -58,9 +64,9 @@ def from_pinocchio(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
 def from_pinocchio(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
 def from_pinocchio(
-    model: Model, q: ArrayLike, v: ArrayLike | None = None
+    model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None
 ) -> FloatArray | tuple[FloatArray, FloatArray]:
-    """Our q, or (q, v) if v is given, from Pinocchio's."""
+    """Our q, or (q, v) if v is given, from Pinocchio's. A model is got from its file, by `bough.load`."""
     return _from("pinocchio", model, q, v)
 
 
@@ -68,7 +74,9 @@ def from_pinocchio(
 def to_drake(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
 def to_drake(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
-def to_drake(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> FloatArray | tuple[FloatArray, FloatArray]:
+def to_drake(
+    model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None
+) -> FloatArray | tuple[FloatArray, FloatArray]:
     """Drake's q, or (q, v) if v is given, from q (..., nq) and v (..., nv).
 
     A free joint there is (w x y z) before the position, with angular before linear velocity along the base axes.
@@ -80,21 +88,34 @@ def to_drake(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> FloatArr
 def from_drake(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
 def from_drake(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
-def from_drake(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> FloatArray | tuple[FloatArray, FloatArray]:
-    """Our q, or (q, v) if v is given, from Drake's."""
+def from_drake(
+    model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None
+) -> FloatArray | tuple[FloatArray, FloatArray]:
+    """Our q, or (q, v) if v is given, from Drake's. A model is got from its file, by `bough.load`."""
     return _from("drake", model, q, v)
 
 
 def _layouts(library: Library, model: Model) -> list[tuple[Layout, int, int]]:
     """For each joint: its layout there, and its number of variables here."""
-    require_model(model)
     layouts = (foreign_layout(library, entry.joint, entry.name) for entry in model.joints)
     return [(layout, entry.joint.nq, entry.joint.nv) for layout, entry in zip(layouts, model.joints, strict=True)]
 
 
+def _require_state(name: str, model: object, q: ArrayLike | None) -> ArrayLike:
+    """q, unless a model was to be converted instead of a state of one."""
+    if isinstance(model, Model) and q is not None:
+        return q
+    given = f"a {type(model).__module__.partition('.')[0]}.{type(model).__name__}{'' if q is not None else ' and no q'}"
+    raise ModelError(
+        f"{name}(model, q) converts states, not models: expected a bough.Model and a configuration, got {given}. "
+        "To get a model, give its file to bough.load"
+    )
+
+
 def _to(
-    library: Library, model: Model, q: ArrayLike, v: ArrayLike | None
+    library: Library, model: Model, q: ArrayLike | None, v: ArrayLike | None
 ) -> FloatArray | tuple[FloatArray, FloatArray]:
+    q = _require_state(f"to_{library}", model, q)
     ours = read(model, "q", q)
     rows = _layouts(library, model)
     theirs = _each(ours, [nq for _, nq, _ in rows], [layout.to_q for layout, _, _ in rows])
@@ -105,8 +126,9 @@ def _to(
 
 
 def _from(
-    library: Library, model: Model, q: ArrayLike, v: ArrayLike | None
+    library: Library, model: Model, q: ArrayLike | None, v: ArrayLike | None
 ) -> FloatArray | tuple[FloatArray, FloatArray]:
+    q = _require_state(f"from_{library}", model, q)
     rows = _layouts(library, model)
     total = sum(layout.nq for layout, _, _ in rows)
     theirs = as_floats("q", q, (total,), f"the {total} configuration variables of {model.name!r} in {library}'s layout")

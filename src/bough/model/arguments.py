@@ -59,10 +59,11 @@ def require_name(name: object, what: str) -> None:
 def read_limits(joint: Joint, what: str, **given: ArrayLike | None) -> dict[str, tuple[float, ...]]:
     """The limits and losses of a joint, one number for each entry of q or v, by the names of `LIMITS`."""
     own = own_joint(joint)  # a mimic joint keeps the limits of its own motion
-    if given["rest"] is None:
-        given["rest"] = own.neutral()
-    read = {}
+    read: dict[str, tuple[float, ...]] = {}
     for name in LIMITS:
+        if given[name] is None and name == "rest":
+            read[name] = tuple(map(float, own.neutral()))
+            continue
         size, expected = _EXPECTED[name]
         value: ArrayLike = given[name]  # type: ignore[assignment]
         read[name] = spread(value, getattr(own, size), f"{what}: {name}", expected)
@@ -137,8 +138,8 @@ def spread(value: ArrayLike, size: int, what: str, expected: str) -> tuple[float
     return tuple(float(x) for x in np.broadcast_to(values, (size,)))
 
 
-Side = tuple[object, ArrayLike | Placement, ArrayLike | None]
-"""Name of a body or frame, and where the side of a joint is placed in it."""
+Side = tuple[object, ArrayLike | Placement, ArrayLike | None, ArrayLike | None]
+"""Name of a body or frame, and where the side of a joint is placed in it: position, rpy, rotation."""
 
 
 def read_loop(
@@ -154,11 +155,11 @@ def read_loop(
     if isinstance(joint, Mimic):
         raise ModelError(f"{what}: the joint is {joint!r}, expected one with a motion of its own")
     ends = []
-    for side, origin, turn in sides:
+    for (side, origin, rpy, turn), which in zip(sides, ("predecessor", "successor"), strict=True):
         if not isinstance(side, str) or side not in places:
             raise UnknownNameError(f"body or frame that {what} could join", side, places)
         body, place = places[side]
-        ends.append(Attachment(body, place.then(read_placement(origin, None, turn, what))))
+        ends.append(Attachment(body, place.then(read_placement(origin, rpy, turn, f"{what}: {which}"))))
     if ends[0].body == ends[1].body:
         whole = next(title for title, (number, _) in places.items() if number == ends[0].body)
         raise ModelError(

@@ -62,7 +62,7 @@ class Builder:
         self._parents: list[int] = []
         self._bodies: list[Body] = []
         self._joints: list[JointEntry] = []
-        self._titles: set[str] = set()
+        self._titles: dict[str, Joint] = {}
         self._frames: list[Frame] = []
         self._geometries: list[Geometry] = []
         self._constraints: dict[str, Constraint] = {}
@@ -151,7 +151,7 @@ class Builder:
         self._parents.append(body)
         self._bodies.append(Body(name, mass_props, own_frame))
         self._joints.append(entry)
-        self._titles.add(title)
+        self._titles[title] = joint
         self._places[name] = (len(self._bodies), HERE)
         return len(self._bodies)
 
@@ -219,8 +219,10 @@ class Builder:
         successor: str,
         *,
         at: ArrayLike | Placement = (0.0, 0.0, 0.0),
+        rpy: ArrayLike | None = None,
         rotation: ArrayLike | None = None,
         successor_at: ArrayLike | Placement = (0.0, 0.0, 0.0),
+        successor_rpy: ArrayLike | None = None,
         successor_rotation: ArrayLike | None = None,
         lower: ArrayLike = -math.inf,
         upper: ArrayLike = math.inf,
@@ -241,9 +243,10 @@ class Builder:
             How the successor may move relative to the predecessor, `bough.Fixed` among others.
         predecessor, successor
             Names of two bodies, or frames on two bodies, the base among them.
-        at, rotation
-            Placement of the joint's fixed side in the predecessor: position (m) and (3, 3) rotation.
-        successor_at, successor_rotation
+        at, rpy, rotation
+            Placement of the joint's fixed side in the predecessor: position (m), and either roll, pitch, yaw (rad) or
+            a (3, 3) rotation.
+        successor_at, successor_rpy, successor_rotation
             Placement of the joint's moving side in the successor.
         lower, upper, velocity, effort, damping, friction, stiffness, rest
             Limits and losses of the joint, as in `add`. (There is no armature: that is for joints of the tree.) Limits
@@ -251,7 +254,10 @@ class Builder:
             are added to tau.
         """
         self._new_constraint(name)
-        sides = ((predecessor, at, rotation), (successor, successor_at, successor_rotation))
+        sides = (
+            (predecessor, at, rpy, rotation),
+            (successor, successor_at, successor_rpy, successor_rotation),
+        )
         self._constraints[name] = read_loop(
             name, joint, sides, self._places, lower=lower, upper=upper, velocity=velocity, effort=effort,
             damping=damping, friction=friction, stiffness=stiffness, rest=rest,
@@ -281,12 +287,12 @@ class Builder:
             Coordinates (rad or m) from which the two are measured.
         """
         what = self._new_constraint(name)
-        entries = {entry.name: entry.joint for entry in self._joints}
-        for title in (joint, other)[: 1 if other is None else 2]:
-            if title not in entries:
-                raise UnknownNameError(f"joint that {what} could couple", title, entries)
-            if entries[title].nv != 1:
-                raise ModelError(f"{what}: joint {title!r} has {entries[title].nv} degrees of freedom, expected one")
+        for title in (joint,) if other is None else (joint, other):
+            if title not in self._titles:
+                raise UnknownNameError(f"joint that {what} could couple", title, self._titles)
+            if self._titles[title].nv != 1:
+                count = self._titles[title].nv
+                raise ModelError(f"{what}: joint {title!r} has {count} degrees of freedom, expected one")
         c = np.atleast_1d(read_floats(polynomial, f"{what}: the polynomial", "finite numbers"))
         zeros = read_floats((zero, other_zero), f"{what}: zero", "finite numbers")
         if c.ndim != 1 or not np.isfinite(c).all() or not np.isfinite(zeros).all():

@@ -209,8 +209,10 @@ class Model:
         successor: str,
         *,
         at: ArrayLike | Placement = (0.0, 0.0, 0.0),
+        rpy: ArrayLike | None = None,
         rotation: ArrayLike | None = None,
         successor_at: ArrayLike | Placement = (0.0, 0.0, 0.0),
+        successor_rpy: ArrayLike | None = None,
         successor_rotation: ArrayLike | None = None,
         lower: ArrayLike = -math.inf,
         upper: ArrayLike = math.inf,
@@ -231,7 +233,10 @@ class Model:
         if any(constraint.name == name for constraint in self.constraints):
             raise ModelError(f"constraint {name!r}: there is a constraint of this name already")
         places = {frame.name: (frame.body, frame.placement) for frame in self._frames.values()}
-        sides = ((predecessor, at, rotation), (successor, successor_at, successor_rotation))
+        sides = (
+            (predecessor, at, rpy, rotation),
+            (successor, successor_at, successor_rpy, successor_rotation),
+        )
         loop = read_loop(
             name, joint, sides, places, lower=lower, upper=upper, velocity=velocity, effort=effort,
             damping=damping, friction=friction, stiffness=stiffness, rest=rest,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bough.errors import ModelError, UnknownNameError
-from bough.robots.sources import OWN, PATH, Source, is_robot, missing_folders, sources
+from bough.robots.sources import OWN, PATH, Source, is_robot, missing_folders, missing_packages, sources
 
 __all__ = ["Robot", "available", "find", "names"]
 
@@ -99,8 +99,16 @@ def find(name: str) -> Robot:
         called = sorted(short for short, robot in _by_name(robots).items() if robot in meant)
         shown = ", ".join(map(repr, called[:SHOWN])) + (f", … ({len(called)} in all)" if len(called) > SHOWN else "")
         raise ModelError(f"{name!r} may be any of {shown}: say which")
-    missing = [f" ({PATH} names {folder!r}, which is not a folder)" for folder in missing_folders()]
-    raise UnknownNameError(f"robot{''.join(missing[:1])}", name, _by_name(robots))
+    raise UnknownNameError("robot", name, _by_name(robots), _what_is_missing())
+
+
+def _what_is_missing() -> str:
+    """Why a robot may not be at hand."""
+    hints = [f"{PATH} names {folder!r}, which is not a folder" for folder in missing_folders()[:1]]
+    packages = missing_packages()
+    if packages:
+        hints.append(f"more robots come with {' and '.join(packages)}: pip install {' '.join(packages)}")
+    return "; ".join(hints)
 
 
 def _meant(name: str, robots: Iterable[Robot]) -> list[Robot]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["OWN", "PATH", "Source", "is_robot", "missing_folders", "sources"]
+__all__ = ["OWN", "PATH", "Source", "is_robot", "missing_folders", "missing_packages", "sources"]
 
 OWN = "bough"
 """The source of bough's own robots."""
@@ -20,7 +20,6 @@ PATH = "BOUGH_ROBOT_PATH"
 INSTALLED = {
     "example-robot-data": ("cmeel.prefix/share/example-robot-data/robots", "cmeel.prefix/share"),
     "gymnasium": ("gymnasium/envs/mujoco/assets", "gymnasium/envs/mujoco/assets"),
-    "mujoco": ("mujoco", "mujoco"),
 }
 """For each package: the folder of its robots, and the folder that ``package://`` stands for, below site-packages."""
 
@@ -45,10 +44,20 @@ def sources() -> Iterator[Source]:
         if folder.is_dir():
             yield Source(folder.resolve().name, folder, folder)
     for name, (robots, packages) in INSTALLED.items():
-        for place in dict.fromkeys(entry for entry in sys.path if entry):
-            if Path(place, robots).is_dir():
-                yield Source(name, Path(place, robots), Path(place, packages))
-                break  # as `import` does, the first one counts
+        place = _place(robots)
+        if place is not None:
+            yield Source(name, place / robots, place / packages)
+
+
+def _place(robots: str) -> Path | None:
+    """Where a folder lies below the path of imports; as for `import`, the first one counts."""
+    places = (Path(entry) for entry in dict.fromkeys(sys.path) if entry)
+    return next((place for place in places if (place / robots).is_dir()), None)
+
+
+def missing_packages() -> list[str]:
+    """The packages with robots that are not installed."""
+    return [name for name, (robots, _) in INSTALLED.items() if _place(robots) is None]
 
 
 def missing_folders() -> list[str]:
@@ -59,19 +68,23 @@ def missing_folders() -> list[str]:
 def is_robot(path: Path) -> bool:
     """Whether a file is one that `bough.load` reads: told from the suffix, or for XML from its root element.
 
-    Parts that MJCF files include, and descriptions of packages, are none; scenes around a robot are neither.
+    Parts that MJCF files include, and descriptions of packages, are none; scenes around a robot are neither, nor is an
+    URDF file without links.
     """
-    if path.suffix in (".urdf", ".sdf", ".mjcf"):
+    if path.suffix in (".sdf", ".mjcf"):
         return True
-    if path.suffix != ".xml" or path.stem.startswith("scene"):
+    if path.suffix not in (".urdf", ".xml") or (path.suffix == ".xml" and path.stem.startswith("scene")):
         return False
     try:
         with path.open("rb") as stream:
             head = stream.read(HEAD)
     except OSError:
         return False
-    element = re.search(rb"<([A-Za-z]\w*)", re.sub(rb"<!--.*?-->", b"", head, flags=re.DOTALL))
-    return element is not None and element[1].decode() in ROOTS
+    text = re.sub(rb"<!--.*?-->", b"", head, flags=re.DOTALL)
+    element = re.search(rb"<([A-Za-z]\w*)", text)
+    if element is not None and element[1] == b"robot" and len(head) < HEAD and b"<link" not in text:
+        return False
+    return path.suffix == ".urdf" or (element is not None and element[1].decode() in ROOTS)
 
 
 def _user_folders() -> list[Path]:

@@ -32,6 +32,10 @@ NOT_A_NUMBER = re.compile(r"(^|\s)[+-]?nan(\(\w*\))?(\s|$)", re.IGNORECASE)
 
 NAMES = ("name", "class", "childclass", "model", "key", "prefix")
 
+SIZES = {"memory", "njmax", "nconmax", "nstack", "nuserdata", "nkey"}
+SIZES |= {f"nuser_{kind}" for kind in ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")}
+"""Memory that a simulation in MuJoCo is to set aside: it means nothing here, and may be more than a process gets."""
+
 FOLDERS = ("meshdir", "texturedir", "assetdir", "strippath")
 
 
@@ -169,8 +173,9 @@ class _Flattening:
     def _adapt(self, node: _Node) -> None:
         """Take out what only pictures need, refuse what may not be, and give files plain names."""
         tag, attributes = node.tag, node.attributes
-        if tag == "compiler":
-            node.attributes = {name: value for name, value in attributes.items() if name not in FOLDERS}
+        if tag in ("compiler", "size"):
+            unwanted = FOLDERS if tag == "compiler" else SIZES
+            attributes = node.attributes = {name: x for name, x in attributes.items() if name not in unwanted}
         attributes.pop("texture", None)
         node.children = [child for child in node.children if not (tag == "material" and child.tag == "layer")]
         if not self._document.trusted and (tag in ("plugin", "attach") or (tag == "model" and "file" in attributes)):

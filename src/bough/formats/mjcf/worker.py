@@ -42,6 +42,7 @@ NAMED = {
     "site": "nsite",
     "eq": "neq",
 }
+MEMORY_TOLD = "what is not trusted is compiled with a limit, what is loaded with trusted=True with none"
 MOST = 200_000  # bodies, joints, …: more than a file can mean
 STAND_IN = 1e-3  # m: radius of a sphere that stands for a mesh
 
@@ -67,7 +68,8 @@ def compiled(request: dict[str, Any]) -> dict[str, Any]:
     except Exception as error:
         # MuJoCo raises errors of many types; what it says is all there is
         text = str(error).strip() or type(error).__name__
-        return {"error": f"{text} (for want of memory?)" if "unknown exception" in text else text}
+        short = "unknown exception" in text or "allocate memory" in text
+        return {"error": f"{text} (for want of memory? {MEMORY_TOLD})" if short else text}
     answer: dict[str, Any] = {"doubts": [str(doubt.message) for doubt in doubts]}
     for name in ARRAYS:
         if hasattr(model, name):

@@ -27,6 +27,7 @@ __all__ = ["read_sdf"]
 
 UNLIMITED = 1e16  # what the format takes for no limit
 MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+UNSAID = Inertia(1.0, (0.0, 0.0, 0.0), (1.0, 0.0, 1.0, 0.0, 0.0, 1.0))  # of a link whose inertia is not told
 NOT_READ = ("model", "include", "gripper")
 
 
@@ -101,20 +102,22 @@ class _Reader:
             self._report.refuse(text, element.line)
         if flag(element, "kinematic", False):
             self._report.refuse(f"{what} is kinematic, which bough cannot express", element.line)
-        return Link(name, self._inertia(element.first("inertial"), element.line, what), element.line)
+        return Link(name, self._inertia(element.first("inertial"), what), element.line)
 
-    def _inertia(self, inertial: Element | None, line: int, what: str) -> Inertia | None:
+    def _inertia(self, inertial: Element | None, what: str) -> Inertia | None:
         """What is not said is one kilogram, and one kilogram square metre about each axis."""
-        line = line if inertial is None else inertial.line
-        if inertial is not None and (flag_of(inertial, "auto") or inertial.first("fluid_added_mass")):
+        if inertial is None:
+            return UNSAID
+        line = inertial.line
+        if flag_of(inertial, "auto") or inertial.first("fluid_added_mass"):
             self._report.refuse(f"{what}: an inertia that is computed from shapes or fluids is not read", line)
             return None
         mass = value(inertial, "mass", 1.0, what, self._report)
-        moments = None if inertial is None else inertial.first("inertia")
+        moments = inertial.first("inertia")
         defaults = (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
         pairs = zip(MOMENTS, defaults, strict=True)
         xx, xy, xz, yy, yz, zz = (value(moments, tag, default, what, self._report) for tag, default in pairs)
-        place = pose(None if inertial is None else inertial.first("pose"), what, self._report)
+        place = pose(inertial.first("pose"), what, self._report)
         with self._report.at(line):
             inertia = Inertia.read(mass, (0.0, 0.0, 0.0), [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], what)
             if inertia.flaw is not None:
@@ -132,6 +135,8 @@ class _Reader:
         frames = self._frames
         with self._report.at(element.line, what):
             parent, child = (frames.link_of(word(element, side)) for side in ("parent", "child"))
+            if parent == child:
+                raise ModelError(f"it joins link {parent!r} with itself, expected two links")
             joint = self._kind(kind, name, element, what)
             placement, after = frames.between(parent, name), frames.between(name, child)
             limits, follow = self._limits(element, joint, what), self._follow(element)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
+from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough.algorithms.loops import row_groups
-from bough.errors import AssemblyError
+from bough.errors import AssemblyError, ShapeError
 from bough.kernel.arguments import FloatArray, finite_states, write_out
 from bough.kernel.configuration import integrate, interpolate, random
 from bough.kernel.dynamics import crba
@@ -35,6 +38,9 @@ PATIENCE = 20
 
 STARTS = 24
 """How many starts are tried where a limit is in the way."""
+
+SMALL = 1e-6
+"""Misfits (m, rad) up to this may be the rounding of the numbers of a model: its parts do not fit any better."""
 
 
 def assemble(
@@ -69,22 +75,41 @@ def assemble(
     Raises
     ------
     AssemblyError
-        If the constraints cannot be met from there; the message names the worst one, and joints at their limits. If a
-        joint is held past its limits.
+        If the constraints cannot be met from there; the message names the worst one, and joints at their limits. Where
+        no step leads any nearer it says so, and what `tolerance` would be met. If a joint is held past its limits.
     """
     guess = np.array(read(model, "q", q), dtype=np.float64)
-    first, bounds = guess.reshape(-1, model.nq), Bounds.of(model, hold)
+    _require_options(hold, tolerance, iterations)
+    first, bounds = guess.reshape(math.prod(guess.shape[:-1]), model.nq), Bounds.of(model, tuple(hold))
     bounds.require_held(first, tolerance)
     states = bounds.kept(first)
-    off = _closed(bounds, states, tolerance, iterations)
+    off, stalled = _closed(bounds, states, tolerance, iterations)
     _from_elsewhere(bounds, first, states, off, tolerance, iterations)
-    _require_closed(bounds, states, off, guess.shape[:-1], tolerance)
+    if _open(off, tolerance).any():
+        worst = int(np.argmax(np.max(np.abs(off), axis=-1)))
+        where = f" in state {[int(k) for k in np.unravel_index(worst, guess.shape[:-1])]}" if guess.ndim > 1 else ""
+        outcome = _Outcome(first[worst], states[worst], off[worst], bool(stalled[worst]), iterations)
+        raise AssemblyError(_told(bounds, outcome, where, tolerance))
     result = states.reshape(guess.shape)
     return result if out is None else write_out(out, result)
 
 
-def _closed(bounds: Bounds, states: FloatArray, tolerance: float, iterations: int) -> FloatArray:
-    """Move states (n, nq) to where constraints and limits are met, or nearly so; returns by how much they are not."""
+def _require_options(hold: object, tolerance: object, iterations: object) -> None:
+    if not isinstance(tolerance, Real) or not 0.0 <= float(tolerance) < math.inf:
+        raise ShapeError(f"tolerance is {tolerance!r}, expected a finite number (m, rad), not negative")
+    if not isinstance(iterations, Integral) or iterations < 0:
+        raise ShapeError(f"iterations is {iterations!r}, expected a whole number, not negative")
+    if isinstance(hold, str) or not isinstance(hold, Iterable):
+        raise ShapeError(f"hold is {hold!r}, expected names of joints, as in hold=('crank',)")
+
+
+def _closed(
+    bounds: Bounds, states: FloatArray, tolerance: float, iterations: int
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Move states (n, nq) to where constraints and limits are met, or nearly so.
+
+    Returns by how much they are not (n, ·), and where no step led any nearer (n).
+    """
     model, damping, slow = bounds.model, np.full(len(states), 1e-3), np.zeros(len(states), np.intp)
     off = _misses(bounds, states)
     for _ in range(iterations):
@@ -100,7 +125,7 @@ def _closed(bounds: Bounds, states: FloatArray, tolerance: float, iterations: in
         slow[at] = np.where(now < 0.99 * then, 0, slow[at] + better)
         states[at[better]], off[at[better]] = moved[better], left[better]
         damping[at] = np.clip(np.where(better, damping[at] * 0.1, damping[at] * 8.0), LEAST, MOST)
-    return off
+    return off, (damping >= MOST) | (slow >= PATIENCE)
 
 
 def _from_elsewhere(
@@ -118,7 +143,7 @@ def _from_elsewhere(
     for k, there in enumerate(random(model, 0, STARTS), start=1):
         start = np.where(still, first[lost], interpolate(model, first[lost], there, k / STARTS))
         tries = bounds.kept(start)
-        left = _closed(bounds, tries, tolerance, iterations)
+        left, _ = _closed(bounds, tries, tolerance, iterations)
         found = ~_open(left, tolerance)
         states[lost[found]], off[lost[found]] = tries[found], left[found]
         lost = lost[~found]
@@ -148,23 +173,48 @@ def _size(L: FloatArray) -> FloatArray:
     return np.where(mean > 0.0, mean, 1.0)
 
 
-def _require_closed(
-    bounds: Bounds, states: FloatArray, off: FloatArray, batch: tuple[int, ...], tolerance: float
-) -> None:
-    if not _open(off, tolerance).any():
-        return
-    state, row = (int(k) for k in np.unravel_index(np.argmax(np.abs(off)), off.shape))
-    names = [f"constraint {name!r}" for name in bounds.model.constraint_names]
-    where = f" in state {[int(k) for k in np.unravel_index(state, batch)]}" if batch else ""
-    reached = bounds.told(states[state])
-    within, advice = "", "Start nearer to an assembly, or hold fewer joints"
+@dataclass(frozen=True)
+class _Outcome:
+    """Where an assembly of one state began and ended: guess and state (nq), what is left, and why it ended."""
+
+    guess: FloatArray
+    state: FloatArray
+    off: FloatArray
+    stalled: bool
+    iterations: int
+
+
+def _told(bounds: Bounds, outcome: _Outcome, where: str, tolerance: float) -> str:
+    """Why there is no assembly, and what may help."""
+    names = [*(f"constraint {name!r}" for name in bounds.model.constraint_names), *bounds.passed_names]
+    row = int(np.argmax(np.abs(outcome.off)))
+    worst = float(abs(outcome.off[row]))
+    text = f"{names[row]} is not met{where}: it is off by {worst:.3g} m or rad, expected at most {tolerance:g}"
+    moved, reached = _moved(bounds, outcome.guess), bounds.told(outcome.state)
+    if moved:
+        text += f". The guess was past its limits, and was moved to them first: {moved}"
+    if outcome.stalled:
+        text += f". No step leads nearer: there is nothing better than {worst:.3g} near here"
+        if worst <= SMALL:
+            accepted = float(f"1e{math.ceil(math.log10(worst))}")
+            text += f", as where the numbers of a file are rounded; tolerance={accepted:g} accepts it"
+            return f"{text} ({reached})" if reached else text
+    else:
+        text += f". That is after {outcome.iterations} steps; more iterations may lead nearer"
     if reached:
-        within = f", and no assembly within the limits was found: {reached}"
-        advice = "Start nearer to one, hold fewer joints, or widen the limits"
-    raise AssemblyError(
-        f"{[*names, *bounds.passed_names][row]} is not met{where}: it is off by {abs(off[state, row]):.3g} "
-        f"m or rad, expected at most {tolerance:g}{within}. {advice}"
-    )
+        return (
+            f"{text}, and no assembly within the limits was found: {reached}. Start nearer to one, hold fewer joints, "
+            "or widen the limits"
+        )
+    return f"{text}. Start nearer to an assembly, or hold fewer joints"
+
+
+def _moved(bounds: Bounds, guess: FloatArray) -> str:
+    """The limits that a guess (nq) is past, in words, as far as it is moved to them; empty if there are none."""
+    kept = bounds.kept(guess[np.newaxis])[0]
+    past = [k for k in np.flatnonzero(bounds.firm) if guess[bounds.places[k]] != kept[bounds.places[k]]]
+    told = [f"{bounds.names[k]!r} to {kept[bounds.places[k]]:g}" for k in past[:4]]
+    return ", ".join(told) + (f", … ({len(past)} in all)" if len(past) > len(told) else "")
 
 
 def consistent_velocity(
