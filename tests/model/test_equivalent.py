@@ -69,8 +69,7 @@ def test_nothing_a_user_sees_depends_on_it(model: bough.Model, seed: int) -> Non
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(inside, "turns", lambda tree, *_: [0.0] * tree.n)
         patch.setattr(inside, "slides", lambda tree, *_: [0.0] * tree.n)
-        patch.setattr(inside, "regrouped", lambda tree, spins, R, p, mass, moment, J: (mass, moment, J))
-        patch.setattr(inside._Kind, "is_regrouped", False)
+        patch.setattr(inside.Touched, "holds_inertia", lambda self, body: True)
         forget()
         plain = seen()
     forget()

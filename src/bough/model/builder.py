@@ -163,8 +163,9 @@ class Builder:
         require_joint(joint, what)
         placement = place.then(read_placement(at, rpy, rotation, what))
         own_frame = read_placement(frame_at, None, frame_rotation, f"{what}: frame")
+        if isinstance(inertia, Inertia):
+            require_inertia(inertia, what)
         mass_props = inertia if isinstance(inertia, Inertia) else Inertia.of(mass, com, inertia, what)
-        require_inertia(mass_props, what)
         if isinstance(joint, Fixed):
             self._merge(name, body, placement.then(own_frame), mass_props)
             return body
