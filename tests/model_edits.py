@@ -25,9 +25,10 @@ def random_content(rng: Rng, bodies: int, mimic: bool) -> bough.Model:
     entries = []
     for entry in model.joints:
         nq, nv = len(entry.lower), len(entry.damping)
+        often = 0.0 if entry.joint.quaternions else 0.4
         limits = {
-            "lower": tuple(np.where(rng.random(nq) < 0.4, -rng.random(nq), -math.inf).tolist()),
-            "upper": tuple(np.where(rng.random(nq) < 0.4, rng.random(nq), math.inf).tolist()),
+            "lower": tuple(np.where(rng.random(nq) < often, -rng.random(nq), -math.inf).tolist()),
+            "upper": tuple(np.where(rng.random(nq) < often, rng.random(nq), math.inf).tolist()),
             "damping": tuple((rng.random(nv) * rng.integers(2)).tolist()),
             "stiffness": tuple((rng.random(nv) * rng.integers(2)).tolist()),
         }
@@ -49,8 +50,13 @@ def random_content(rng: Rng, bodies: int, mimic: bool) -> bough.Model:
 
 
 def edited(model: bough.Model, rng: Rng) -> bough.Model:
-    """The model with one thing changed, anywhere; perhaps one that no file and no builder would give."""
-    return EDITS[rng.integers(len(EDITS))](model, rng)
+    """The model with one thing changed, anywhere; edits that no model can have are tried again elsewhere."""
+    for _ in range(20):
+        try:
+            return EDITS[rng.integers(len(EDITS))](model, rng)
+        except (bough.BoughError, TypeError):
+            continue
+    return model
 
 
 def renamed(model: bough.Model, name: str = "x") -> bough.Model:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bough
+from bough.kernel import table
 from bough.kernel.functions import mechanism
 from bough.model import equivalent
 from bough.model import mechanism as inside
@@ -69,8 +70,7 @@ def test_nothing_a_user_sees_depends_on_it(model: bough.Model, seed: int) -> Non
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(inside, "turns", lambda tree, *_: [0.0] * tree.n)
         patch.setattr(inside, "slides", lambda tree, *_: [0.0] * tree.n)
-        patch.setattr(inside, "regrouped", lambda tree, spins, R, p, mass, moment, J: (mass, moment, J))
-        patch.setattr(inside._Kind, "is_regrouped", False)
+        patch.setattr(inside.Touched, "holds_inertia", lambda self, body: True)
         forget()
         plain = seen()
     forget()
@@ -80,10 +80,8 @@ def test_nothing_a_user_sees_depends_on_it(model: bough.Model, seed: int) -> Non
 
 def forget() -> None:
     """Make insides and kernels anew."""
-    from bough.kernel import compile as kernels
-
     mechanism.cache_clear()
-    kernels._kernels.clear()
+    table._forget()
 
 
 def test_frames_of_general_chains_are_turned_until_placements_are_simple() -> None:

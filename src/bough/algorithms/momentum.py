@@ -42,7 +42,7 @@ def centroidal_momentum(m: Mechanism, q: Array, v: Array) -> Array:
 
 def centre_of_mass_jacobian(m: Mechanism, q: Array) -> Array:
     """J with: velocity of the centre of mass = J v. Row by row (3 x nv)."""
-    whole = 1.0 / m.model.mass
+    whole = 1.0 / m.mass
 
     def column(I_c: RigidInertia, j: Motion) -> list[Scalar]:
         return list((I_c.times(j).linear * whole).parts)
@@ -90,7 +90,7 @@ def _totals(m: Mechanism, q: Array, v: Array | None) -> tuple[Vector, Force]:
     totals = outward(m, visit, (STAY, REST))
     inward(m, total, Total(ZERO, NO_FORCE))
     values = [sums[k] for k in range(9)]
-    return Vector.of(values[:3]) * (1.0 / m.model.mass), Force.of(values[3:])
+    return Vector.of(values[:3]) * (1.0 / m.mass), Force.of(values[3:])
 
 
 def _by_columns(m: Mechanism, q: Array, column: Callable[[RigidInertia, Motion], Sequence[Scalar]], rows: int) -> Array:

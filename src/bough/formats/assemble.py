@@ -290,4 +290,4 @@ class _Assembly:
     def _with_parts(self, model: Model) -> Model:
         """The model whose frames tell the inertias of the links that were merged."""
         own = {self._names[name]: link.inertia for name, link in self._links.items() if link.inertia is not None}
-        return replace(model, frames=tuple(replace(frame, inertia=own.get(frame.name)) for frame in model.frames))
+        return model.with_checked(frames=tuple(replace(f, inertia=own.get(f.name)) for f in model.frames))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
@@ -100,7 +100,7 @@ class MethodCost:
 def method_costs(model: Model) -> dict[Method, MethodCost]:
     """What each method of forward dynamics costs on a mechanism; with mimic joints there is but one."""
     if model.inner_root:  # the mass matrix is another inside, all else is that of the plain model
-        plain = method_costs(replace(model, inner_root=0))
+        plain = method_costs(model.with_checked(inner_root=0))
         return {**plain, "crba": _cost("crba", model, _counts(model, ("crba",)))}
     methods: tuple[Method, ...] = ("aba", "crba") if model.coupling.trivial else ("crba",)
     counts = _counts(model, methods)

@@ -24,6 +24,7 @@ __all__ = [
     "crba",
     "crba_packed",
     "factorize",
+    "forward_algorithm",
     "forward_dynamics",
     "forward_function",
     "gravity_forces",
@@ -255,5 +256,10 @@ def forward_function(model: Model, key: tuple[str, object]) -> Function:
     if not isinstance(method, str) or method not in METHODS:
         raise UnknownNameError("method of forward dynamics", method, METHODS)
     require_model(model)
+    return model_function(model, forward_algorithm(model, method))
+
+
+def forward_algorithm(model: Model, method: str = "auto") -> str:
+    """The algorithm behind a method of forward dynamics."""
     chosen = cheaper_method(model) if method == "auto" else method
-    return _aba(model, "") if chosen == "aba" else model_function(model, "crba_ltdl")
+    return "aba" if chosen == "aba" and model.coupling.trivial else "crba_ltdl"

@@ -24,8 +24,9 @@ from bough.model import Mechanism, Model
 from bough.program import Program
 
 __all__ = [
-    "REFERENCES", "AlwaysSingular", "call", "framed", "made", "mechanism", "model_function", "naming_the_massless",
-    "new_function", "options", "program", "read", "require_model", "require_regular", "run",
+    "REFERENCES", "AlwaysSingular", "call", "framed", "inputs_of", "made", "mass_matrices", "mechanism",
+    "model_function", "naming_the_massless", "new_function", "options", "outputs_of", "program", "read",
+    "require_model", "require_regular", "run",
 ]  # fmt: skip
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
@@ -116,11 +117,9 @@ def new_function(model: Model, name: str, options: Options = PLAIN, explain: Exp
     """The row of an algorithm on a model; unless told otherwise, pivots that vanish are refused."""
     require_model(model)
     row = spec(name)
-    inputs = [_argument(model, key, options) for key in row.inputs]
-    outputs = [Argument(key, shape) for key, shape in row.shapes(model, options).items()]
 
     def refuse(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
-        require_regular(model, arrays["q"], verdicts)
+        require_regular(model, verdicts, mass_matrices(model, arrays["q"], verdicts))
         return results
 
     def alike(names: Sequence[str]) -> Limbs:
@@ -128,8 +127,8 @@ def new_function(model: Model, name: str, options: Options = PLAIN, explain: Exp
 
     return Function(
         name,
-        inputs,
-        outputs,
+        inputs_of(model, name, options),
+        outputs_of(model, name, options),
         lambda **x: row.run(mechanism(model), options, x),
         size=model.nv,
         digest=lambda: _digest(model, name, options),
@@ -139,6 +138,16 @@ def new_function(model: Model, name: str, options: Options = PLAIN, explain: Exp
         owners=_owners(model),
         of=model.name,
     )
+
+
+def inputs_of(model: Model, name: str, options: Options) -> list[Argument]:
+    """What an algorithm takes on a model."""
+    return [_argument(model, key, options) for key in spec(name).inputs]
+
+
+def outputs_of(model: Model, name: str, options: Options) -> list[Argument]:
+    """What an algorithm gives on a model."""
+    return [Argument(key, shape) for key, shape in spec(name).shapes(model, options).items()]
 
 
 def options(model: Model, frames: str | Sequence[str] | None, reference: str, classical: bool = False) -> Options:
@@ -172,8 +181,20 @@ def read(model: Model, key: str, value: ArrayLike, check: bool = True, options: 
 # ---- what is wrong ---------------------------------------------------------------------------------------------------
 
 
-def require_regular(model: Model, q: FloatArray, verdicts: Verdicts) -> None:
+def mass_matrices(model: Model, q: FloatArray, verdicts: Verdicts) -> Callable[[Any], FloatArray]:
+    """What gives the packed mass matrices of some of the states that verdicts are on."""
+
+    def rows(some: Any) -> FloatArray:
+        states = np.broadcast_to(q, (*verdicts.shape, model.nq))[some]
+        return run(model, "crba_packed", {"q": states}, check=False)["M"]
+
+    return rows
+
+
+def require_regular(model: Model, verdicts: Verdicts, rows: Callable[[Any], FloatArray]) -> None:
     """Raise, naming the joint, if a pivot vanishes in some state whose verdict suspects it.
+
+    `rows` gives the packed mass matrices of some states.
 
     Pivots of different joints cannot be compared, nor kilograms with kilogram square metres. Where one is very much
     smaller than another, each is compared with the diagonal of the mass matrix, of which it is a part.
@@ -181,8 +202,7 @@ def require_regular(model: Model, q: FloatArray, verdicts: Verdicts) -> None:
     suspect = (verdicts.astype(np.int64) & PIVOTS) != 0
     if not suspect.any():
         return
-    states = np.broadcast_to(q, (*verdicts.shape, model.nq))[suspect]
-    bad, pivots = vanishing_pivots(run(model, "crba_packed", {"q": states}, check=False)["M"], model.dof_tree)
+    bad, pivots = vanishing_pivots(rows(suspect), model.dof_tree)
     if bad.any():
         row, k = (int(j) for j in np.argwhere(bad)[0])
         k = max(int(j) for j in np.flatnonzero(bad[row]))  # eliminated first: the cause, not a consequence

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from bough.errors import ModelError, ShapeError, SingularError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.function import Function, Results, Verdicts
-from bough.kernel.functions import call, framed, new_function, options, require_model, require_regular
+from bough.kernel.functions import call, framed, mass_matrices, new_function, options, require_model, require_regular
 from bough.kernel.table import entry
 from bough.kernel.verdict import DOUBT
 from bough.model import Model
@@ -226,7 +226,7 @@ def _of_moves(model: Model, key: tuple[str, tuple[str, ...], str]) -> Function:
         raise ShapeError("frames is empty, expected the name of a frame or several")
 
     def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
-        require_regular(model, arrays["q"], verdicts)
+        require_regular(model, verdicts, mass_matrices(model, arrays["q"], verdicts))
         if ((verdicts.astype(np.int64) & DOUBT) != 0).any():
             raise SingularError(
                 f"frames {list(frames)} cannot be moved independently in all {6 * len(frames)} directions here, "

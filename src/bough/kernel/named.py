@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Literal
 
 from bough.errors import UnknownNameError
-from bough.kernel.dynamics import forward_function
+from bough.kernel.dynamics import forward_algorithm, forward_function
 from bough.kernel.function import Function
 from bough.kernel.functions import model_function, options, require_model
-from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, SPECS
+from bough.kernel.parameters import with_parameters
+from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, SPECS, Options
 from bough.kernel.table import function_of
-from bough.model import Model
+from bough.model import Model, Parameters
 
 __all__ = ["compile", "function"]
 
@@ -20,7 +21,12 @@ FRAMED = ("placements", "velocities", "accelerations", *NEED_FRAMES)
 
 
 def function(
-    name: str, model: Model, *, frames: str | Sequence[str] | None = None, reference: str = "LOCAL"
+    name: str,
+    model: Model,
+    *,
+    frames: str | Sequence[str] | None = None,
+    reference: str = "LOCAL",
+    parameters: str | Sequence[str] = (),
 ) -> Function:
     """An algorithm on a model as a value: call it, count it, print its program, compile it ahead of time.
 
@@ -32,6 +38,12 @@ def function(
         The mechanism.
     frames, reference
         For kinematics: names of frames or bodies (None for all bodies), and of the reference frame.
+    parameters
+        Numbers of the model that the function takes with every state, instead of having them built in: "mass of hand",
+        "com of hand", "inertia of hand", "payload of tool", "placement of wrist", "armature of knee", "gravity" and so
+        on (see `bough.Parameters`), or names of whole bodies. Give values by name,
+        ``f(q, v, tau, parameters={"mass of hand": m})``; what is left out is as in the model. Results are those of a
+        model built with these numbers, and nothing is compiled anew.
 
     Returns
     -------
@@ -47,10 +59,18 @@ def function(
     rnea(q: (6,), v: (6,), a: (6,), [f_ext: (6, 6)]) -> tau: (6,)
     >>> rnea(bough.neutral(arm), [0.0] * 6, [0.0] * 6).shape
     (6,)
+
+    A payload that differs from state to state:
+
+    >>> forward = bough.function("forward_dynamics", arm, parameters=["mass of hand"])
+    >>> forward(bough.neutral(arm), [0.0] * 6, [0.0] * 6, parameters={"mass of hand": [1.0, 2.0, 3.0]}).shape
+    (3, 6)
     """
     require_model(model)
     if not isinstance(name, str) or name not in NAMES:
         raise UnknownNameError("function of models", name, NAMES)
+    if parameters:
+        return _with_parameters(name, model, frames, reference, parameters)
     if name == "forward_dynamics":
         return function_of(model, ("forward_dynamics", "auto"), forward_function)
     if name in FRAMED:
@@ -58,6 +78,14 @@ def function(
             raise UnknownNameError("frame", frames, model.frame_names)
         return model_function(model, name, options(model, frames, reference))
     return model_function(model, name)
+
+
+def _with_parameters(
+    name: str, model: Model, frames: str | Sequence[str] | None, reference: str, names: str | Sequence[str]
+) -> Function:
+    chosen = forward_algorithm(model) if name == "forward_dynamics" else name
+    asked = options(model, frames, reference) if name in FRAMED else Options()
+    return function_of(model, (chosen, asked, Parameters.of(model, names)), with_parameters)
 
 
 def compile(

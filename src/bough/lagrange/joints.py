@@ -100,6 +100,7 @@ def constraints(
     m: Mechanism, system: System, q: Array, v: Array, tau: Array, f_ext: Array | None
 ) -> tuple[Array, Array, Array, Array]:
     """The blocks of J, the forces on the bodies, c, and all three one after the other in memory."""
+    _require_numbers(m, "armature")
     whole = array(system.jacobian_size + system.nv + system.nc)
     jacobian, force, c = whole, Part(whole, system.jacobian_size), Part(whole, system.jacobian_size + system.nv)
     blocks = Table("block_starts", system.jacobian_starts[:-1])
@@ -139,6 +140,7 @@ def constraints(
 
 def dynamics(m: Mechanism, system: System, q: Array, v: Array, tau: Array, f_ext: Array | None) -> Array:
     """Accelerations of the bodies and multipliers of the joints, [a, λ]; regular for bodies with regular inertias."""
+    _require_numbers(m, "body", "mass", "com", "inertia", "moments", "payload")
     compliance = Constants("compliance", compliances(m.model))
     jacobian, force, c, _ = constraints(m, system, q, v, tau, f_ext)
     soft = compliance if any(any(entry.armature) for entry in m.model.joints) else None
@@ -156,6 +158,13 @@ class Constants:
 
     def __setitem__(self, index: Index, value: Scalar) -> None:
         raise TypeError("constants cannot be written")
+
+
+def _require_numbers(m: Mechanism, *sorts: str) -> None:
+    """Refuse parameters of a mechanism that are read from its model here."""
+    for p in m.parameters:
+        if p.what in sorts:
+            raise ModelError(f"{p.name!r} cannot be a parameter in maximal coordinates, which take it from the model")
 
 
 def masses(model: Model) -> NDArray[np.float64]:
@@ -181,6 +190,7 @@ def compliances(model: Model) -> NDArray[np.float64]:
 
 def of_multipliers(m: Mechanism, system: System, q: Array, tau: Array, lam: Array) -> Array:
     """The whole force through each joint, on its body: W τ + T λ, armature included."""
+    _require_numbers(m, "armature")
     result = array(system.nv)
     rows_at = Table("row_starts", system.c_starts[:-1])
 
@@ -198,6 +208,7 @@ def of_multipliers(m: Mechanism, system: System, q: Array, tau: Array, lam: Arra
 
 def to_multipliers(m: Mechanism, system: System, q: Array, tau: Array, reactions: Array) -> Array:
     """The multipliers of given forces through the joints."""
+    _require_numbers(m, "armature")
     result = array(system.nc)
     rows_at = Table("row_starts", system.c_starts[:-1])
 

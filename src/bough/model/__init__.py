@@ -19,13 +19,16 @@ from bough.model.joints import (
     Translational,
     Universal,
 )
-from bough.model.mechanism import BodyRecord, Mechanism, combine
+from bough.model.mechanism import Mechanism
 from bough.model.model import BASE, Model
+from bough.model.parameters import NO_PARAMETERS, Parameter, Parameters
 from bough.model.parts import Body, Frame, Inertia, JointEntry, Placement
+from bough.model.record import BodyRecord, combine
 from bough.model.rerooting import Rerooting
 
 __all__ = [
-    "BASE", "Attachment", "Body", "BodyRecord", "Builder", "Contacts", "Cylindrical", "Equality", "Fixed", "Frame",
-    "Free", "Geometry", "Helical", "Inertia", "Joint", "JointEntry", "Loop", "Mechanism", "Mimic", "Model", "Placement",
-    "Planar", "Prismatic", "Rerooting", "Revolute", "Spherical", "Translational", "Universal", "combine", "topologies",
+    "BASE", "NO_PARAMETERS", "Attachment", "Body", "BodyRecord", "Builder", "Contacts", "Cylindrical", "Equality",
+    "Fixed", "Frame", "Free", "Geometry", "Helical", "Inertia", "Joint", "JointEntry", "Loop", "Mechanism", "Mimic",
+    "Model", "Parameter", "Parameters", "Placement", "Planar", "Prismatic", "Rerooting", "Revolute", "Spherical",
+    "Translational", "Universal", "combine", "topologies",
 ]  # fmt: skip

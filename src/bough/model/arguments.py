@@ -14,7 +14,7 @@ from bough.model.coupling import own_joint
 from bough.model.joints import Fixed, Joint, Mimic
 from bough.model.joints.contract import check_contract, check_rate, is_from_outside
 from bough.model.joints.reading import read_floats
-from bough.model.parts import Placement
+from bough.model.parts import Placement, require_placement
 
 __all__ = [
     "FINITE", "LIMITS", "read_limits", "read_loop", "read_placement", "require_joint", "require_name",
@@ -110,6 +110,7 @@ def read_placement(
     if isinstance(at, Placement):
         if rpy is not None or rotation is not None:
             raise ModelError(f"{what}: give a placement, or position and rotation, not both")
+        require_placement(at, what)
         return at
     if rpy is not None and rotation is not None:
         raise ModelError(f"{what}: give rpy or rotation, not both")

@@ -18,13 +18,14 @@ from bough.model.arguments import (
     require_name,
     spread,
 )
+from bough.model.checking import read_gravity
 from bough.model.constraints import Attachment, Constraint, Equality
 from bough.model.coupling import own_joint
 from bough.model.geometry import Geometry, read_geometry
 from bough.model.joints import Fixed, Joint
 from bough.model.joints.reading import read_floats
 from bough.model.model import BASE, Model
-from bough.model.parts import HERE, Body, Frame, Inertia, JointEntry, Placement
+from bough.model.parts import HERE, Body, Frame, Inertia, JointEntry, Placement, require_inertia
 from bough.tree import Tree
 
 __all__ = ["Builder"]
@@ -53,12 +54,9 @@ class Builder:
     """
 
     def __init__(self, name: str = "mechanism", gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
-        g = read_floats(gravity, "gravity", "three finite numbers (m/s²)")
-        if g.shape != (3,) or not np.isfinite(g).all():
-            raise ModelError(f"gravity is {gravity!r}, expected three finite numbers (m/s²)")
+        self._gravity = read_gravity(gravity)
         require_name(name, "the mechanism")
         self._name = name
-        self._gravity = (float(g[0]), float(g[1]), float(g[2]))
         self._parents: list[int] = []
         self._bodies: list[Body] = []
         self._joints: list[JointEntry] = []
@@ -67,6 +65,38 @@ class Builder:
         self._geometries: list[Geometry] = []
         self._constraints: dict[str, Constraint] = {}
         self._places: dict[str, tuple[int, Placement]] = {BASE: (0, HERE)}
+        self._inner_root = 0
+
+    @classmethod
+    def of(cls, model: Model) -> Builder:
+        """A builder that has all that a model has, for adding to it; the model stays as it is.
+
+        Examples
+        --------
+        >>> import bough
+        >>> b = bough.Builder("pendulum")
+        >>> b.add("rod", bough.Revolute("y"), mass=1.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.001))
+        1
+        >>> b = bough.Builder.of(b.build())
+        >>> b.add("second rod", bough.Revolute("y"), "rod", at=(0, 0, -1), mass=1.0, com=(0, 0, -0.5), inertia=0.1)
+        2
+        >>> b.build()
+        <Model 'pendulum': 2 bodies, nq = 2, nv = 2>
+        """
+        if not isinstance(model, Model):
+            raise ModelError(f"the model is a {type(model).__name__}, expected a bough.Model")
+        b = cls(model.name, model.gravity)
+        b._parents += model.tree.parents
+        b._bodies += model.bodies
+        b._joints += model.joints
+        b._titles.update((entry.name, entry.joint) for entry in model.joints)
+        b._frames += model.frames
+        b._geometries += model.geometries
+        b._constraints.update((constraint.name, constraint) for constraint in model.constraints)
+        b._places.update((name, (i, HERE)) for i, name in enumerate(model.body_names, start=1))
+        b._places.update((frame.name, (frame.body, frame.placement)) for frame in model.frames)
+        b._inner_root = model.inner_root
+        return b
 
     def add(
         self,
@@ -133,6 +163,8 @@ class Builder:
         require_joint(joint, what)
         placement = place.then(read_placement(at, rpy, rotation, what))
         own_frame = read_placement(frame_at, None, frame_rotation, f"{what}: frame")
+        if isinstance(inertia, Inertia):
+            require_inertia(inertia, what)
         mass_props = inertia if isinstance(inertia, Inertia) else Inertia.of(mass, com, inertia, what)
         if isinstance(joint, Fixed):
             self._merge(name, body, placement.then(own_frame), mass_props)
@@ -315,15 +347,16 @@ class Builder:
 
     def build(self) -> Model:
         """The model; the builder may be used further."""
-        model = Model(
-            self._name,
-            Tree(self._parents),
-            tuple(self._bodies),
-            tuple(self._joints),
-            tuple(self._frames),
-            self._gravity,
-            tuple(self._geometries),
-            tuple(self._constraints.values()),
+        model = Model.of_checked(
+            name=self._name,
+            tree=Tree(self._parents),
+            bodies=tuple(self._bodies),
+            joints=tuple(self._joints),
+            frames=tuple(self._frames),
+            gravity=self._gravity,
+            geometries=tuple(self._geometries),
+            constraints=tuple(self._constraints.values()),
+            inner_root=self._inner_root,
         )
         model.coupling  # noqa: B018 (mimic joints that follow nothing are found here)
         return model

@@ -62,8 +62,7 @@ def hung(model: Model, joints: Sequence[Connection], constraints: Sequence[Const
     def moved(place: Attachment) -> Attachment:
         return replace(place, body=number[place.body])
 
-    return replace(
-        model,
+    return model.with_checked(
         tree=Tree([number[c.parent] for c in order]),
         bodies=tuple(replace(model.bodies[c.child - 1], frame=c.frame) for c in order),
         joints=tuple(c.entry for c in order),

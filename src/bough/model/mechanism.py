@@ -9,193 +9,67 @@ have the same canonical form, and which agree in being a root or a leaf, are of 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.errors import ProgramError
 from bough.model.coupling import Coupling, own_joint
 from bough.model.digest import model_digest
 from bough.model.equivalent import LOWER, NOTHING, regrouped, slides, turns
-from bough.model.joints import Joint
+from bough.model.given import Given, Touched, row_size
 from bough.model.model import Model
+from bough.model.parameters import NO_PARAMETERS, Parameters, blanked
 from bough.model.parts import HERE, Frame
-from bough.scalar import Array, Index, Scalar, Table, gather, gather_index
+from bough.model.record import REST_OF_ROW, BodyRecord, Kind
+from bough.scalar import Array, Index, Scalar, Table
 from bough.scalar.lazy import cached_property
-from bough.spatial import REST, Force, MassMoments, Matrix, Motion, RigidInertia, Symmetric, Transform, Vector, factored
+from bough.spatial import Matrix, Transform, Vector, factored
 from bough.tree import Tree
 
-__all__ = ["BodyRecord", "Mechanism", "combine"]
-
-# where things lie in the row of constants of a body
-ROTATION, ORIGIN, INERTIA, REGROUPED, SECOND, BORDER, REST_OF_ROW = 0, 9, 12, 22, 32, 38, 50
-
+__all__ = ["Mechanism"]
 
 SYMMETRIC = ((0, 1, 3), (1, 2, 4), (3, 4, 5))
 """Where the entries of a symmetric matrix lie in its lower triangle."""
 
 
-@dataclass(frozen=True)
-class _Kind:
-    joint: Joint
-    is_root: bool
-    is_leaf: bool
-    has_armature: bool
-    parameters: int
-
-    @property
-    def is_regrouped(self) -> bool:
-        """Whether what is left of the inertia has neither mass nor moments along z."""
-        return self.joint.spins
-
-
-class BodyRecord:
-    """What a rule knows of its body: constants, its joint, and its part of q, v and forces."""
-
-    def __init__(self, mechanism: Mechanism, kind: int, index: Index) -> None:
-        described = mechanism.kind_list[kind]
-        self.kind = kind
-        self.index = index
-        self.is_root = described.is_root
-        self.is_leaf = described.is_leaf
-        self.has_armature = described.has_armature
-        self.joint = described.joint
-        self.nv = described.joint.nv
-        self._is_regrouped = described.is_regrouped
-        self._count = described.parameters
-        self._mechanism = mechanism
-
-    @property
-    def placement(self) -> Transform:
-        """Placement of the joint frame in the parent body, both inside."""
-        return Transform(factored(self._matrix(ROTATION)), Vector.of(self._constants(ORIGIN, 3)))
-
-    @property
-    def inertia(self) -> RigidInertia:
-        """Inertia of the body in its inside frame."""
-        mass, *moment = self._constants(INERTIA, 4)
-        return RigidInertia(mass, Vector.of(moment), Symmetric(*self._constants(INERTIA + 4, 6)))
-
-    @property
-    def regrouped_inertia(self) -> RigidInertia:
-        """An inertia for which joint forces, accelerations and the mass matrix are the same, in the inside frame."""
-        mass, moment = self._regrouped_moments
-        return RigidInertia(mass, moment, Symmetric(*self._constants(REGROUPED + 4, 6)))
-
-    @property
-    def regrouped_moments(self) -> MassMoments:
-        """The same, by its second moments."""
-        mass, moment = self._regrouped_moments
-        xx, yx, yy, zx, zy, zz = self._constants(SECOND, 6)
-        return MassMoments(mass, moment, Symmetric(xx, yx, yy, zx, zy, 0.0 if self._is_regrouped else zz))
-
-    @property
-    def _regrouped_moments(self) -> tuple[Scalar, Vector]:
-        mass, x, y, z = self._constants(REGROUPED, 4)
-        return (0.0, Vector(x, y, 0.0)) if self._is_regrouped else (mass, Vector(x, y, z))
-
-    @property
-    def border(self) -> Transform:
-        """Placement of the author's body frame in the inside one."""
-        return Transform(factored(self._matrix(BORDER)), Vector.of(self._constants(BORDER + 9, 3)))
-
-    @property
-    def armature(self) -> list[Scalar]:
-        """Armature of each degree of freedom."""
-        return self._constants(REST_OF_ROW, self.nv) if self.has_armature else [0.0] * self.nv
-
-    @property
-    def parameters(self) -> list[Scalar]:
-        """Parameters of the joint."""
-        return self._constants(REST_OF_ROW + self.nv, self._count)
-
-    def transform(self, q: Array) -> Transform:
-        """Placement of the body in its parent, λXᵢ."""
-        return self.placement.before(self.joint.transform(self.parameters, self.of_q(q)))
-
-    def subspace(self, q: Array) -> tuple[Motion, ...]:
-        """The columns of S, called hᵢ in the papers."""
-        return self.joint.subspace(self.parameters, self.of_q(q))
-
-    def subspace_rate(self, q: Array, v: Array) -> tuple[Motion, ...]:
-        """Rates of the columns of S as seen from the body."""
-        return self.joint.subspace_rate(self.parameters, self.of_q(q), self.of_v(v))
-
-    def of_q(self, q: Array) -> list[Scalar]:
-        """The body's part of own configurations."""
-        start = gather_index(self._mechanism.q_starts, self.index)
-        return [q[start + k] for k in range(self.joint.nq)]
-
-    def of_v(self, v: Array) -> list[Scalar]:
-        """The body's part of own velocities, accelerations or forces."""
-        start = self.v_start
-        return [v[start + k] for k in range(self.nv)]
-
-    def put_q(self, q: Array, values: Sequence[Scalar]) -> None:
-        """Write the body's part of own configurations."""
-        start = gather_index(self._mechanism.q_starts, self.index)
-        for k, value in enumerate(values):
-            q[start + k] = value
-
-    def put_v(self, v: Array, values: Sequence[Scalar]) -> None:
-        """Write the body's part of own velocities, accelerations or forces."""
-        start = self.v_start
-        for k, value in enumerate(values):
-            v[start + k] = value
-
-    def external_force(self, f_ext: Array) -> Force:
-        """The external force on the body: given linear first in the author's body frame, returned in the inside one."""
-        x = [f_ext[self.index * 6 + k] for k in range(6)]
-        return self.border.force_to_parent(Force(Vector.of(x[3:]), Vector.of(x[:3])))
-
-    @property
-    def damping(self) -> list[Scalar]:
-        """Damping of each degree of freedom."""
-        return [gather(self._mechanism.damping, self.v_start + k) for k in range(self.nv)]
-
-    def spring(self, q: Array) -> list[Scalar]:
-        """Forces of the joint's spring."""
-        start = gather_index(self._mechanism.q_starts, self.index)
-        rest = [gather(self._mechanism.rest, start + k) for k in range(self.joint.nq)]
-        stiffness = [gather(self._mechanism.stiffness, self.v_start + k) for k in range(self.nv)]
-        stretch = self.joint.stretch(self.parameters, rest, self.of_q(q))
-        return [-(k * x) for k, x in zip(stiffness, stretch, strict=True)]
-
-    @property
-    def v_start(self) -> Index:
-        """Where the body's part of own velocities begins."""
-        return gather_index(self._mechanism.v_starts, self.index)
-
-    def _constants(self, first: int, count: int) -> list[Scalar]:
-        start = gather_index(self._mechanism.constant_starts, self.index)
-        return [gather(self._mechanism.constants, start + (first + k)) for k in range(count)]
-
-    def _matrix(self, first: int) -> Matrix:
-        x = self._constants(first, 9)
-        return Matrix(Vector.of(x[:3]), Vector.of(x[3:6]), Vector.of(x[6:]))
-
-
-def combine(columns: Sequence[Motion], factors: Sequence[Scalar]) -> Motion:
-    """S x: the sum of motions times factors."""
-    total = REST
-    for column, factor in zip(columns, factors, strict=True):
-        total = total + column * factor
-    return total
-
-
 class Mechanism:
-    """The inside of a model, as a structure for scans."""
+    """The inside of a model, as a structure for scans.
 
-    def __init__(self, model: Model) -> None:
+    Parameters
+    ----------
+    model
+        The model.
+    parameters
+        Which of its numbers are inputs of the programs. A mechanism with parameters knows its kinds, sizes and digest;
+        algorithms run on what `taking` returns.
+    """
+
+    def __init__(self, model: Model, parameters: Parameters = NO_PARAMETERS) -> None:
         self.model = model
+        self.parameters = parameters
+        self.numbers = blanked(model, parameters) if parameters else model
+        self.touched = Touched.by(parameters)
         self.tree: Tree = model.tree
         self.coupling: Coupling = model.coupling
         self.joints = tuple(own_joint(entry.joint) for entry in model.joints)
+        known = {joint: joint.canonical for joint in dict.fromkeys(self.joints)}
+        self._canonical = [known[joint] for joint in self.joints]
         roots, leaves = set(self.tree.roots), set(self.tree.leaves)
+        turning, given = set(self.touched.armature), set(self.touched.rows)
         described = [
-            _Kind(joint.canonical, i in roots, i in leaves, any(entry.armature), len(joint.parameters))
-            for i, (joint, entry) in enumerate(zip(self.joints, model.joints, strict=True), start=1)
+            Kind(
+                canonical,
+                is_root=i in roots,
+                is_leaf=i in leaves,
+                has_armature=any(entry.armature) or i in turning,
+                parameters=len(self.joints[i - 1].parameters),
+                is_regrouped=canonical.spins and not self.touched.holds_inertia(i),
+                is_given=i in given,
+            )
+            for i, (canonical, entry) in enumerate(zip(self._canonical, model.joints, strict=True), start=1)
         ]
         self.kind_list = tuple(dict.fromkeys(described))
         number = {kind: k for k, kind in enumerate(self.kind_list)}
@@ -203,23 +77,51 @@ class Mechanism:
         self.q_starts = Table("q_starts", _starts([joint.nq for joint in self.joints]))
         self.v_starts = Table("v_starts", _starts([joint.nv for joint in self.joints]))
         fixed = self._fixed_constants()
-        further = [(*entry.armature, *joint.parameters) for entry, joint in zip(model.joints, self.joints, strict=True)]
+        entries = self.numbers.joints
+        further = [(*entry.armature, *joint.parameters) for entry, joint in zip(entries, self.joints, strict=True)]
         starts = _starts([REST_OF_ROW + len(row) for row in further])
         constants = np.zeros(fixed.size + sum(map(len, further)))
         constants[starts[:, np.newaxis] + np.arange(REST_OF_ROW)] = fixed
         for start, row in zip(starts.tolist(), further, strict=True):
             constants[start + REST_OF_ROW : start + REST_OF_ROW + len(row)] = row
         self.damping, self.stiffness, self.rest = (
-            Table(sort, np.array([x for entry in model.joints for x in getattr(entry, sort)], dtype=float))
+            Table(sort, np.array([x for entry in entries for x in getattr(entry, sort)], dtype=float))
             for sort in ("damping", "stiffness", "rest")
         )
         self.constant_starts = Table("constant_starts", starts)
         self.constants = Table("constants", constants)
+        self.given_starts = Table("given_starts", self._given_starts())
+
+    def taking(self, values: Mapping[str, Array]) -> Mechanism:
+        """The same mechanism with these values of its parameters, scalars of any sort: what algorithms run on.
+
+        Parameters
+        ----------
+        values
+            An array of scalars for each parameter, by name, in the order of its entries. While a program is traced,
+            they are inputs, and this is called before anything is computed.
+        """
+        made = copy(self)
+        if self.inner is not None:
+            made.inner = self.inner.taking(values)
+        made.given = Given(made, values)
+        return made
+
+    @cached_property
+    def given(self) -> Given:
+        """The values of the parameters, and what follows from them."""
+        raise ProgramError(f"the parameters {self.parameters.names} of {self.model.name!r} have no values yet")
 
     @cached_property
     def inner(self) -> Mechanism | None:
-        """The mechanism whose mass matrix forward dynamics factorises, where it hangs from another body."""
-        return Mechanism(self.model.inner) if self.model.inner_root else None
+        """The mechanism whose mass matrix forward dynamics factorises, where it hangs from another body.
+
+        There is none where that would turn round what is a parameter.
+        """
+        body = self.model.inner_root
+        if not body or self.touched.placed or self.model.tree.path(body)[0] in self.touched.armature:
+            return None
+        return Mechanism(self.model.inner, Parameters.of(self.model.inner, self.parameters))
 
     @property
     def own_nq(self) -> int:
@@ -234,12 +136,18 @@ class Mechanism:
     @property
     def gravity(self) -> Vector:
         """Acceleration of gravity in the base frame."""
-        return Vector(*self.model.gravity)
+        return self.given.gravity if self.parameters else Vector(*self.model.gravity)
+
+    @property
+    def mass(self) -> Scalar:
+        """Total mass of the moving bodies."""
+        return self.given.mass if self.parameters else self.model.mass
 
     @cached_property
     def digest(self) -> str | None:
         """What tells its programs from those of other mechanisms; None if a joint comes from outside the package."""
-        return model_digest(self.model)
+        said = model_digest(self.numbers)
+        return said if said is None or not self.parameters else f"{said} {self.parameters.digest}"
 
     def record(self, kind: int, index: Index) -> BodyRecord:
         """The record of a body."""
@@ -251,8 +159,16 @@ class Mechanism:
 
     def frame(self, frame: Frame) -> Transform:
         """Placement of a frame in the inside frame of its body."""
+        if self.parameters and frame.name in self.given.frames:
+            return self.given.frames[frame.name]
         R, p = (x[frame.body] for x in self.borders)
         return _transform(R @ frame.placement.matrix, R @ frame.placement.vector + p)
+
+    def border(self, body: int) -> Transform:
+        """Placement of the author's body frame in the inside one; the base has number 0."""
+        R, p = (x[body] for x in self.borders)
+        X = _transform(R, p)
+        return Transform(factored(X.rotation), X.translation) if isinstance(X.rotation, Matrix) else X
 
     @cached_property
     def alignments(self) -> NDArray[np.float64]:
@@ -268,7 +184,8 @@ class Mechanism:
 
     @property
     def _axial(self) -> list[bool]:
-        return [joint.canonical.is_axial for joint in self.joints]
+        placed = self.touched.placed
+        return [joint.is_axial and i not in placed for i, joint in enumerate(self._canonical, start=1)]
 
     @cached_property
     def origins(self) -> NDArray[np.float64]:
@@ -289,22 +206,29 @@ class Mechanism:
     @property
     def _author(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Placements of the author's body frames in the moving sides: (N + 1, 3, 3), (N + 1, 3, 1); the base first."""
-        frames = [HERE, *(body.frame for body in self.model.bodies)]
+        frames = [HERE, *(body.frame for body in self.numbers.bodies)]
         return np.array([x.rotation for x in frames]), np.array([x.origin for x in frames])[:, :, np.newaxis]
 
     @property
     def _placements(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Placements of the joints in the moving sides of their parents: (N, 3, 3), (N, 3, 1)."""
-        entries, n = self.model.joints, self.tree.n
+        entries, n = self.numbers.joints, self.tree.n
         outer_R, outer_p = (x[list(self.tree.parents)] for x in self._author)
         R = np.array([entry.placement.rotation for entry in entries]).reshape(n, 3, 3)
         p = np.array([entry.placement.origin for entry in entries]).reshape(n, 3, 1)
         return _clean(outer_R @ R), outer_R @ p + outer_p
 
+    def _given_starts(self) -> NDArray[np.int64]:
+        """Where the row of each body with parameters begins among those rows."""
+        starts = np.zeros(self.tree.n, dtype=np.int64)
+        rows = self.touched.rows
+        starts[[i - 1 for i in rows]] = _starts([row_size(self.joints[i - 1]) for i in rows])
+        return starts
+
     def _fixed_constants(self) -> NDArray[np.float64]:
         """The row of constants of each body up to armatures and parameters, in the order of the offsets above."""
         n, parents = self.tree.n, list(self.tree.parents)
-        inertias = [b.inertia if b.frame == HERE else b.inertia.placed(b.frame) for b in self.model.bodies]
+        inertias = [b.inertia if b.frame == HERE else b.inertia.placed(b.frame) for b in self.numbers.bodies]
         own, origin = self.alignments[1:], self.origins[1:, :, np.newaxis]
         turn, outer = np.swapaxes(own, 1, 2), np.swapaxes(self.alignments[parents], 1, 2)
         R, p = self._placements
@@ -315,7 +239,7 @@ class Mechanism:
         central = np.array([inertia.rotational for inertia in inertias]).reshape(n, 6)[:, SYMMETRIC]
         J = _without_rounding(turn @ central @ own + mass[:, np.newaxis, np.newaxis] * _spread(com[:, :, 0]))
         moment = mass[:, np.newaxis] * com[:, :, 0]
-        spins = [joint.canonical.spins for joint in self.joints]
+        spins = [self.kind_list[kind].is_regrouped for kind in self.kinds]
         m, h, I = regrouped(self.tree, spins, R, p[:, :, 0], mass, moment, J)
         second = np.trace(I, axis1=1, axis2=2)[:, np.newaxis, np.newaxis] / 2 * np.eye(3) - I
         columns = (

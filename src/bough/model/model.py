@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from bough.errors import ModelError, UnknownNameError
-from bough.model.arguments import LIMITS, read_loop, require_name
+from bough.errors import UnknownNameError
+from bough.model import editing
+from bough.model.arguments import LIMITS
+from bough.model.checking import check_model, read_gravity
 from bough.model.constraints import Constraint, Loop
 from bough.model.coupling import Coupling, own_joint
 from bough.model.geometry import Geometry
 from bough.model.hanging import hung_from, root_that_floats
-from bough.model.joints import Joint, Mimic
-from bough.model.parts import HERE, Body, Frame, JointEntry, Placement, Vec3
+from bough.model.joints import Mimic
+from bough.model.parts import HERE, Body, Frame, JointEntry, Vec3
 from bough.model.spanning import respanned
 from bough.scalar.lazy import cached_property
 from bough.tree import Tree
@@ -31,7 +33,8 @@ BASE = "world"
 class Model:
     """A mechanism: a tree of bodies, each on a joint. Made by `bough.Builder`, never changed afterwards.
 
-    Two models with the same content are equal.
+    Two models with the same content are equal. The methods that begin with *with* return another model, and so does
+    `dataclasses.replace`, which checks all parts anew.
 
     Attributes
     ----------
@@ -62,6 +65,24 @@ class Model:
     geometries: tuple[Geometry, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     inner_root: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("bodies", "joints", "frames", "geometries", "constraints"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        object.__setattr__(self, "gravity", read_gravity(self.gravity))
+        check_model(self, BASE)
+
+    @staticmethod
+    def of_checked(**parts: Any) -> Model:
+        """A model of parts that are known to be valid, all attributes given: nothing is checked again."""
+        made: Model = object.__new__(Model)
+        for name, part in parts.items():
+            object.__setattr__(made, name, part)
+        return made
+
+    def with_checked(self, **parts: Any) -> Model:
+        """The same with some attributes replaced by what is known to be valid: nothing is checked again."""
+        return Model.of_checked(**{field.name: getattr(self, field.name) for field in fields(self)} | parts)
 
     @cached_property
     def nq(self) -> int:
@@ -147,7 +168,7 @@ class Model:
             If there is no such frame; if it does not float, or its free joint has armature.
         """
         body = self.frame(link).body
-        return replace(self, inner_root=0 if root_that_floats(self, body) == body else body)
+        return self.with_checked(inner_root=0 if root_that_floats(self, body) == body else body)
 
     def respanned(self, *cut: str) -> Model:
         """The same mechanism with loops on another spanning tree: the joints named are cut, and all others carry.
@@ -176,6 +197,16 @@ class Model:
         """The model whose mass matrix forward dynamics factorises: this one, or this one hung from `inner_root`."""
         return hung_from(self, self.inner_root) if self.inner_root else self
 
+    with_body = editing.with_body
+    with_frame = editing.with_frame
+    with_loop = editing.with_loop
+    with_gravity = editing.with_gravity
+    with_inertia = editing.with_inertia
+    with_joint = editing.with_joint
+    with_armature = editing.with_armature
+    with_placement = editing.with_placement
+    without = editing.without
+
     def q_slice(self, joint: str) -> slice:
         """Where the configuration of a joint lies in q."""
         return self._slice(joint, "nq")
@@ -200,48 +231,6 @@ class Model:
     def joint(self, name: str) -> JointEntry:
         """A joint by name."""
         return self.joints[self._joint_number(name)]
-
-    def with_loop(
-        self,
-        name: str,
-        joint: Joint,
-        predecessor: str,
-        successor: str,
-        *,
-        at: ArrayLike | Placement = (0.0, 0.0, 0.0),
-        rpy: ArrayLike | None = None,
-        rotation: ArrayLike | None = None,
-        successor_at: ArrayLike | Placement = (0.0, 0.0, 0.0),
-        successor_rpy: ArrayLike | None = None,
-        successor_rotation: ArrayLike | None = None,
-        lower: ArrayLike = -math.inf,
-        upper: ArrayLike = math.inf,
-        velocity: ArrayLike = math.inf,
-        effort: ArrayLike = math.inf,
-        damping: ArrayLike = 0.0,
-        friction: ArrayLike = 0.0,
-        stiffness: ArrayLike = 0.0,
-        rest: ArrayLike | None = None,
-    ) -> Model:
-        """The same mechanism with one more joint, which closes a loop; arguments as in `bough.Builder.loop`.
-
-        The functions with *constrain* and *contact* in their names heed loops; all others compute the motion of the
-        tree alone. Limits act in the functions of contact and in `assemble`. Springs and dampers act where their
-        `passive_forces` are added to tau; dry friction, effort and velocity limits are for the user to heed.
-        """
-        require_name(name, f"constraint {name!r}")
-        if any(constraint.name == name for constraint in self.constraints):
-            raise ModelError(f"constraint {name!r}: there is a constraint of this name already")
-        places = {frame.name: (frame.body, frame.placement) for frame in self._frames.values()}
-        sides = (
-            (predecessor, at, rpy, rotation),
-            (successor, successor_at, successor_rpy, successor_rotation),
-        )
-        loop = read_loop(
-            name, joint, sides, places, lower=lower, upper=upper, velocity=velocity, effort=effort,
-            damping=damping, friction=friction, stiffness=stiffness, rest=rest,
-        )  # fmt: skip
-        return replace(self, constraints=(*self.constraints, loop))
 
     def limits(self, what: str) -> NDArray[np.float64]:
         """All limits or losses of one sort.

@@ -14,7 +14,9 @@ from bough.errors import ModelError
 from bough.model.joints import Joint
 from bough.model.joints.reading import read_floats
 
-__all__ = ["Body", "Frame", "Inertia", "JointEntry", "Placement", "Vec3"]
+__all__ = [
+    "HERE", "Body", "Frame", "Inertia", "JointEntry", "Placement", "Vec3", "require_inertia", "require_placement",
+]  # fmt: skip
 
 Vec3: TypeAlias = tuple[float, float, float]
 Floats = NDArray[np.float64]
@@ -105,10 +107,10 @@ def _finite(a: Floats) -> bool:
     return all(map(math.isfinite, a.ravel().tolist()))
 
 
-def _is_rotation(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> bool:
+def _is_rotation(a: Sequence[float], b: Sequence[float], c: Sequence[float], rounding: float = 1e-14) -> bool:
     """Whether three rows are orthonormal to rounding and right-handed."""
     for u, v, one in ((a, a, 1.0), (a, b, 0.0), (a, c, 0.0), (b, b, 1.0), (b, c, 0.0), (c, c, 1.0)):
-        if not abs(u[0] * v[0] + u[1] * v[1] + u[2] * v[2] - one) <= 1e-14:
+        if not abs(u[0] * v[0] + u[1] * v[1] + u[2] * v[2] - one) <= rounding:
             return False
     return a[0] * (b[1] * c[2] - b[2] * c[1]) > a[1] * (b[0] * c[2] - b[2] * c[0]) - a[2] * (b[0] * c[1] - b[1] * c[0])
 
@@ -234,6 +236,43 @@ class Inertia:
 
 def _parallel(mass: float, c: Floats) -> Floats:
     return np.asarray(mass * ((c @ c) * np.eye(3) - np.outer(c, c)))
+
+
+def require_placement(placement: object, what: str) -> None:
+    """Raise unless it is a placement of finite numbers, with a rotation; the message says of what."""
+    if placement is HERE:
+        return
+    if not isinstance(placement, Placement):
+        raise ModelError(f"{what}: the placement is {placement!r}, expected a Placement")
+    try:
+        (a, b, c), p = placement.rotation, placement.origin
+        sound = len(a) == len(b) == len(c) == len(p) == 3 and all(map(math.isfinite, p))
+        sound = sound and _is_rotation(a, b, c, 1e-9)
+    except (TypeError, ValueError):
+        sound = False
+    if not sound:
+        raise ModelError(
+            f"{what}: the placement is {placement!r}, expected three finite numbers (metres) and a (3, 3) "
+            "rotation (orthogonal, determinant 1)"
+        )
+
+
+def require_inertia(inertia: object, what: str) -> None:
+    """Raise unless it is an inertia of finite numbers whose mass is not negative; the message says of what.
+
+    Files may say moments that no rigid body has (see `Inertia.flaw`); where users give them, they are refused.
+    """
+    if not isinstance(inertia, Inertia):
+        raise ModelError(f"{what}: the inertia is {inertia!r}, expected an Inertia")
+    try:
+        sound = len(inertia.com) == 3 and len(inertia.rotational) == 6
+        sound = sound and all(map(math.isfinite, (inertia.mass, *inertia.com, *inertia.rotational)))
+    except (TypeError, ValueError):
+        sound = False
+    if not sound:
+        raise ModelError(f"{what}: the inertia is {inertia!r}, expected finite numbers: a mass, three and six of them")
+    if inertia.mass < 0.0:
+        raise ModelError(f"{what}: the mass is {inertia.mass}, expected a finite number that is not negative (kg)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ class LlvmKernel:
         self.checkers: dict[tuple[str, bool], Loaded] = {}
         self.entry: Callable[..., Any] = lambda *given: careful(*given, None, None)
         self.strict: Callable[..., Any] = lambda *given: otherwise(*given, None, None)
-        if has_entry():
+        if has_entry() and len(signature.inputs) + len(signature.outputs) <= launcher.MOST_ARGUMENTS - 2:
             self.entry, self.strict = (_method(self._context(f), (self, f)) for f in (careful, otherwise))
 
     def add(self, artifact: Artifact) -> None:

@@ -18,7 +18,7 @@ from bough.errors import FiniteError, ModelError, ShapeError
 from bough.kernel.arguments import FloatArray, as_floats
 from bough.kernel.contact.touching import Settled
 from bough.kernel.function import Function, Results, Verdicts
-from bough.kernel.functions import new_function, read, require_model, require_regular
+from bough.kernel.functions import mass_matrices, new_function, read, require_model, require_regular
 from bough.kernel.specs import spec
 from bough.kernel.specs.contact import problem_rows
 from bough.kernel.specs.spec import Options
@@ -152,7 +152,7 @@ def _problem(scene: Scene, key: str) -> Function:
     """The program of a level; normals that are not of unit length are refused by name."""
 
     def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
-        require_regular(scene.model, arrays["q"], verdicts)
+        require_regular(scene.model, verdicts, mass_matrices(scene.model, arrays["q"], verdicts))
         return results
 
     made = new_function(scene.model, scene.level, scene.options, explain)
