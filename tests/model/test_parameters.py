@@ -11,7 +11,7 @@ import pytest
 
 import bough
 from bough.kernel.compile import build
-from bough.kernel.functions import inputs_of
+from bough.kernel.functions import inputs_of, outputs_of
 from bough.kernel.specs import NEED_FRAMES, SPECS, Options
 from bough.model import Inertia, Mechanism, Parameters, Placement
 from bough.program import Program, evaluate
@@ -162,7 +162,8 @@ def program(
 
     def function(**arrays: Any) -> Any:
         inside = mechanism.taking({p: arrays.pop(p) for p in parameters.names})
-        return row.run(inside, options, arrays)
+        found = row.run(inside, options, arrays)
+        return {a.name: found[a.name] for a in outputs_of(model, name, options)}
 
     sizes = {a.name: a.size for a in inputs_of(model, name, options) if a.name in inputs}
     return build(name, function, {**sizes, **parameters.sizes}, model.nv, rolled)
