@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 from cases import Bench
-from measure import Call, interleaved, on_one_core, python
+from measure import Call, interleaved, on_one_core, python, ratio
 from report import Page
 
 import bough
@@ -70,7 +70,7 @@ def _functions(page: Page, bench: Bench, rounds: int) -> None:
     rows = []
     for name in pairs:
         ours, theirs = samples[f"{name} ours"], samples[f"{name} theirs"]
-        rows.append((name, np.median(ours), np.median(theirs), f"{np.median(theirs / ours):.1f}"))
+        rows.append((name, np.median(ours), np.median(theirs), str(ratio(theirs, ours))))
     page.table(("function", "bough", "rival", "times faster"), rows)
 
 

@@ -41,16 +41,17 @@ def as_floats(name: str, value: ArrayLike, trailing: Shape, meaning: str = "") -
 
 def nearly_plain(value: Any) -> Any:
     """A contiguous array of floats where that is quickly had, else what was given."""
+    if value is None:
+        return None
     if type(value) is not np.ndarray:
-        if value is None:
-            return None
         try:
             value = np.asarray(value)
         except (ValueError, TypeError):
             return value
-    if value.dtype is not DOUBLE and value.dtype is not SINGLE:
-        return value.astype(DOUBLE) if value.dtype.kind in "iu" else value
-    return value if value.flags.c_contiguous else value.copy()
+    dtype = value.dtype
+    if dtype is DOUBLE or dtype is SINGLE:
+        return value if value.flags.c_contiguous else value.copy()
+    return value.astype(DOUBLE) if dtype.kind in "iu" else value
 
 
 class Plain(NamedTuple):

@@ -32,6 +32,7 @@ from bough.kernel.verdict import DOUBT, FINITE, PIVOTS, UNIT, judge, judge_input
 from bough.program import VERDICT, Program
 from bough.program import count as count_program
 from bough.scalar import Count
+from bough.scalar.lazy import cached_property
 
 __all__ = ["Explain", "Function", "Results", "Verdicts"]
 
@@ -116,11 +117,12 @@ class Function:
         self, *arrays: ArrayLike | None, out: FloatArray | None = None, check: bool = True, **named: Any
     ) -> Any:
         """Run it on arrays, given in the order of `inputs` or by name."""
-        if named or len(arrays) != len(self.inputs):
-            arrays = self._in_order(arrays, named)
-        return self.entry(*arrays, out, check)
+        missing = len(self.inputs) - len(arrays)
+        if named or missing < 0:
+            arrays, missing = self._in_order(arrays, named), 0
+        return self.entry(*arrays, *(None,) * missing, out, check)
 
-    @property
+    @cached_property
     def entry(self) -> Callable[..., Any]:
         """The function itself without names or defaults: takes all inputs, `out` and `check`, in this order."""
         return self._form(frozenset(a.name for a in self.inputs if not a.optional)).entry
@@ -210,6 +212,7 @@ class _Form:
             _unsound,
         )  # fmt: skip
         self.entry = self.runner.entry
+        self._absent = tuple(k for k, a in enumerate(function.inputs) if a.name not in given)
 
     # ---- programs and code ---------------------------------------------------------------------------------------
 
@@ -233,16 +236,20 @@ class _Form:
 
     def careful(self, *given: Any) -> Any:
         """Where the entry hands over: arguments that are not plain, code that is not there, verdicts that are not 0."""
-        values, (out, check, results, verdicts) = given[:-4], given[-4:]
+        values, results = given[:-4], given[-2]
         if results is not None:
             arrays = {a.name: x for a, x in zip(self.function.inputs, values, strict=True) if x is not None}
-            return self._explained(arrays, out, check, results, verdicts)
-        form = self.function.form(values)
-        if form is not self:
-            return form.entry(*values, out, check)
+            return self._explained(arrays, *given[-4:])
+        for k in self._absent:
+            if values[k] is not None:
+                return self.function.form(values).entry(*given[:-2])
         # most often a list, a view, or numbers of another type: then this is all
-        result = self.runner.strict(*[nearly_plain(x) for x in values], out, check)
-        return self.run(values, out, check) if type(result) is _Unsound else result
+        result = self.runner.strict(*map(nearly_plain, values), *given[-4:-2])
+        return result if type(result) is not _Unsound else self._carefully(values, *given[-4:-2])
+
+    def _carefully(self, values: Sequence[Any], out: Any, check: Any) -> Any:
+        form = self.function.form(values)
+        return self.run(values, out, check) if form is self else form.entry(*values, out, check)
 
     def run(self, values: Sequence[Any], out: Any, check: Any) -> Any:
         """Make the arguments plain and run them."""

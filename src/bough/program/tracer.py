@@ -80,6 +80,7 @@ def trace(
     arrays = {key: tracer.input(key, size) for key, size in inputs.items()}
     with activate(tracer):
         outputs = function(**arrays)
+        tracer.allow_any_length()
         if judge is not None:
             outputs = judge(arrays, outputs, tracer.shown)
     for key, values in outputs.items():
@@ -116,6 +117,10 @@ class Tracer(Control):
         if len(self._kinds) > self._longest:
             raise TooLong(f"the program has more than {self._longest} values")
         return len(self._kinds) - 1
+
+    def allow_any_length(self) -> None:
+        """Do not give up from here on."""
+        self._longest = sys.maxsize
 
     def emit(self, instruction: Instruction) -> None:
         """Append an instruction to the current block."""

@@ -61,7 +61,8 @@ LINE = 64
 ALWAYS = ~3  # what of a verdict matters even if nothing is to be checked
 FAILED = -1
 HELD = 20_000_000  # picoseconds of work below which the interpreter lock is kept
-PARTS = 4  # into which the share of each thread is cut
+PARTS = 4  # into which the share of each thread is cut at least
+LONGEST_PART = 30_000_000  # picoseconds of work that are handed out at a time at most
 
 
 def invoke(self: int, args: int, count: int) -> int:
@@ -284,7 +285,6 @@ def run(context: int, this: int, record: int, verdicts: int) -> int:
         code = call(load(record, KERNEL), arrays, steps, 0, 1, space, verdicts)
     else:
         workers = load(this, C_WORKERS)
-        lanes = load(record, LANES)
         job = stack(8)
         store(job, 0, load(record, KERNEL))
         store(job, 1, arrays)
@@ -292,13 +292,21 @@ def run(context: int, this: int, record: int, verdicts: int) -> int:
         store(job, 3, states)
         store(job, 4, verdicts)
         store(job, 5, load(record, SPACE))
-        store(job, 6, states // (PARTS * (workers + 1)) // lanes * lanes + lanes)
+        store(job, 6, part_of(states, workers, load(record, COST), load(record, LANES)))
         store(job, 7, workers)
         code = share(load(context, POOL), job, space)
     block = exchange(record + 8 * BLOCK, block)
     if block != 0:
         call(load(context, FREE), block)
     return code
+
+
+def part_of(states: int, workers: int, cost: int, lanes: int) -> int:
+    """How many states are handed out at a time: few enough that nobody waits long for the last part."""
+    part = states // (PARTS * (workers + 1))
+    if part * cost > LONGEST_PART:
+        part = LONGEST_PART // cost
+    return part // lanes * lanes + lanes
 
 
 def new_array(context: int, this: int, dtype: int, wanted: int) -> int:

@@ -1,8 +1,9 @@
 """Threads that share the states of a batch; native code (see `source`), so that no interpreter lock is waited for.
 
-Workers sleep until a job wants some, and each that wakes wakes the next. States are handed out in parts as threads ask
-for more, the caller is one of them, and it returns when all parts are done: workers that wake too late find nothing
-left, and cost nothing. One job runs at a time; whoever calls meanwhile works alone.
+Workers that have just been busy watch for another job for a while, then they sleep. A caller wakes two, and each that
+wakes wakes two more. States are handed out in parts as threads ask for more, the caller is one of them, and it returns
+when all parts are done: workers that wake too late find nothing left, and cost nothing. One job runs at a time; whoever
+calls meanwhile works alone.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ LOCK, UNLOCK, WAIT, WAKE, WAKE_ALL, ALLOCATE, RELEASE, YIELD = 0, 1, 2, 3, 4, 5,
 MUTEX, CONDITION = 8, 9  # addresses of what these work on
 THREADS, CREATED, STOP = 10, 11, 12  # how many may share a job, the caller included; how many workers there are
 WORTH = 13  # picoseconds of work that pay for waking a thread
-BUSY, WANTED, ACTIVE = 16, 24, 32  # whether there is a job, how many workers it still wants and has; a cache line each
-NEXT, CODE = 40, 48  # the first state that nobody has taken, and what is wrong
-WORK = 56  # the job
-WORDS = 64
+# in a cache line each: whether there is a job, how many workers it still wants and how many are at it, how many sleep,
+# the first state that nobody has taken, what is wrong with some state, and the job
+BUSY, WANTED, ACTIVE, SLEEPING, NEXT, CODE, WORK = 16, 24, 32, 40, 48, 56, 64
+WORDS = 72
 
 # a job: what to run on which states, bytes of scratch memory that a thread needs, and how states are handed out
 KERNEL, ARRAYS, STRIDES, STATES, VERDICTS, SPACE, PART, WORKERS = 0, 1, 2, 3, 4, 5, 6, 7
@@ -42,14 +43,10 @@ def share(pool: int, job: int, space: int) -> int:
     copy(pool + 8 * WORK, job, 8 * JOB)
     exchange(pool + 8 * NEXT, 0)
     exchange(pool + 8 * CODE, 0)
-    call(load(pool, LOCK), load(pool, MUTEX))
     exchange(pool + 8 * WANTED, load(job, WORKERS))
-    call(load(pool, UNLOCK), load(pool, MUTEX))
-    call(load(pool, WAKE), load(pool, CONDITION))
+    wake(pool)
     run_parts(pool, space)
-    call(load(pool, LOCK), load(pool, MUTEX))
     exchange(pool + 8 * WANTED, 0)
-    call(load(pool, UNLOCK), load(pool, MUTEX))
     waited = 0
     while watch(pool + 8 * ACTIVE) != 0:
         waited += 1
@@ -60,6 +57,30 @@ def share(pool: int, job: int, space: int) -> int:
     code = watch(pool + 8 * CODE)
     exchange(pool + 8 * BUSY, 0)
     return code
+
+
+def wake(pool: int) -> int:
+    """Wake two workers, if some sleep and are wanted."""
+    if watch(pool + 8 * SLEEPING) != 0 and watch(pool + 8 * WANTED) > 0:
+        # one that has just seen that it is not wanted sleeps before the lock is free
+        call(load(pool, LOCK), load(pool, MUTEX))
+        call(load(pool, UNLOCK), load(pool, MUTEX))
+        call(load(pool, WAKE), load(pool, CONDITION))
+        call(load(pool, WAKE), load(pool, CONDITION))
+    return 0
+
+
+def join(pool: int) -> int:
+    """Become one of those who work at the job, if it wants more of them; tells whether."""
+    fetch_add(pool + 8 * ACTIVE, 1)
+    wanted = watch(pool + 8 * WANTED)
+    while wanted > 0:
+        found = compare_exchange(pool + 8 * WANTED, wanted, wanted - 1)
+        if found == wanted:
+            return 1
+        wanted = found
+    fetch_add(pool + 8 * ACTIVE, -1)
+    return 0
 
 
 def run_parts(pool: int, space: int) -> int:
@@ -91,39 +112,40 @@ def worker(pool: int) -> int:
     """The life of a worker: `pthread_create` and its like start it here."""
     memory = 0
     size = 0
-    lock = load(pool, LOCK)
-    unlock = load(pool, UNLOCK)
-    mutex = load(pool, MUTEX)
-    while 1:
+    while watch(pool + 8 * STOP) == 0:
         spins = 0
         while spins < SPINS and watch(pool + 8 * WANTED) <= 0 and watch(pool + 8 * STOP) == 0:
             spins += 1
             pause()
-        call(lock, mutex)
-        while watch(pool + 8 * WANTED) <= 0 and watch(pool + 8 * STOP) == 0:
-            call(load(pool, WAIT), load(pool, CONDITION), mutex, FOREVER, 0)
-        if watch(pool + 8 * STOP) != 0:
-            call(unlock, mutex)
+        if watch(pool + 8 * WANTED) <= 0:
+            sleep(pool)
+        if join(pool):
+            wake(pool)
+            needed = load(pool + 8 * WORK, SPACE)
+            if size < needed:
+                if memory != 0:
+                    call(load(pool, RELEASE), memory)
+                size = needed
+                memory = call(load(pool, ALLOCATE), size + LINE)
             if memory != 0:
-                call(load(pool, RELEASE), memory)
-            return 0
-        fetch_add(pool + 8 * WANTED, -1)
-        fetch_add(pool + 8 * ACTIVE, 1)
-        more = watch(pool + 8 * WANTED)
-        call(unlock, mutex)
-        if more > 0:
-            call(load(pool, WAKE), load(pool, CONDITION))
-        needed = load(pool + 8 * WORK, SPACE)
-        if size < needed:
-            if memory != 0:
-                call(load(pool, RELEASE), memory)
-            size = needed
-            memory = call(load(pool, ALLOCATE), size + LINE)
-        if memory != 0:
-            run_parts(pool, (memory + LINE - 1) & -LINE)
-        else:
-            size = 0
-        fetch_add(pool + 8 * ACTIVE, -1)
+                run_parts(pool, (memory + LINE - 1) & -LINE)
+            else:
+                size = 0
+            fetch_add(pool + 8 * ACTIVE, -1)
+    if memory != 0:
+        call(load(pool, RELEASE), memory)
+    return 0
+
+
+def sleep(pool: int) -> int:
+    """Wait until workers are wanted, or are to stop."""
+    call(load(pool, LOCK), load(pool, MUTEX))
+    fetch_add(pool + 8 * SLEEPING, 1)
+    while watch(pool + 8 * WANTED) <= 0 and watch(pool + 8 * STOP) == 0:
+        call(load(pool, WAIT), load(pool, CONDITION), load(pool, MUTEX), FOREVER, 0)
+    fetch_add(pool + 8 * SLEEPING, -1)
+    call(load(pool, UNLOCK), load(pool, MUTEX))
+    return 0
 
 
 def stop(pool: int) -> int:
