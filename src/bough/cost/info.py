@@ -11,6 +11,7 @@ from bough.cost.pattern import Pattern
 from bough.cost.report import Lines, Report, Table
 from bough.errors import ModelError, SingularError
 from bough.kernel.choice import ALGORITHMS, cheaper_method, method_costs
+from bough.kernel.compile import how_calls_enter
 from bough.kernel.counting import count
 from bough.kernel.functions import require_model
 from bough.kernel.rerooting import rerooting
@@ -93,6 +94,7 @@ def _parts(model: Model) -> Table:
         ("frames", len(model.frames)),
         ("shapes", len(model.geometries)),
         ("loops, couplings", len(model.constraints)),
+        ("calls", how_calls_enter()),
     ]
     return _values("Parts", rows)
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from bough.backends.llvm import Artifact, Real
 
 __all__ = [
-    "LONGEST", "ROLL_ABOVE", "Backend", "Runner", "Source", "build", "get_backend", "new_runner", "set_backend",
-    "when_backend_changes",
+    "LONGEST", "ROLL_ABOVE", "Backend", "Runner", "Source", "build", "get_backend", "how_calls_enter",
+    "new_runner", "set_backend", "when_backend_changes",
 ]  # fmt: skip
 
 ROLL_ABOVE = 64
@@ -71,6 +71,15 @@ def _backend(name: str) -> Backend:
         if name == known:
             return known
     raise UnknownNameError("back-end", name, BACKENDS)
+
+
+def how_calls_enter() -> str:
+    """In words, how a call from Python reaches the code that runs it."""
+    if get_backend() == "reference":
+        return "interpreted on NumPy, slow and obvious"
+    with making:
+        from bough.backends.llvm import has_entry
+    return "straight to machine code" if has_entry() else "launched by Python, some microseconds each"
 
 
 def build(
