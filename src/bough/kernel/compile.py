@@ -108,6 +108,7 @@ class Source(NamedTuple):
     program: Callable[[], Program]
     checker: Callable[[], Program]  # judges the inputs alone
     limbs: Callable[[], Limbs]  # a hint which entries of inputs belong to limbs that are built alike
+    rolled: Callable[[], bool | None]  # whether loops stay loops, if that is not chosen by size
 
 
 class Runner(Protocol):
@@ -197,7 +198,8 @@ class _Llvm:
         with _telling(s.name):
             if digest is None:
                 return Artifact.from_bytes(made())
-            code = _stored(f"{s.name}\0{checker}\0{digest}\0{asked}\0{real!r}", made)
+            said = f"{s.name}\0{checker}\0{digest}\0{asked}\0{s.rolled()}\0{real!r}"
+            code = _stored(said, made)
             with suppress(ProgramError):  # written by hand, perhaps: made anew
                 return Artifact.from_bytes(code)
             return Artifact.from_bytes(made())

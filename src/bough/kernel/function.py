@@ -206,7 +206,7 @@ class _Form:
         self.runner = compiler.new_runner(
             compiler.Source(
                 function.name, self.signature, function.digest,
-                lambda: self.program(judged=True), self.checker, lambda: function.limbs(names),
+                lambda: self.program(judged=True), self.checker, lambda: function.limbs(names), lambda: function.rolled,
             ),
             self.careful,
             _unsound,
