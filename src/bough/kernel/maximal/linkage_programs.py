@@ -69,6 +69,8 @@ def solve_in_one(layout: Layout, given: Given, level: Level, rate: float) -> Flo
     """Motions and multipliers in one array from the one program, if there is one and no state is in doubt."""
     if not _in_one(layout) or not all(a is None or isinstance(a, np.ndarray) for a in given.values()):
         return None
+    if given.get("time") is not None:
+        given = {**given, "time": as_floats("time", given["time"], ())[..., np.newaxis]}  # type: ignore[arg-type]
     try:
         y, status = _run(layout, "solved", level, {**given, "rate": _rate(rate)})
     except ZeroDivisionError:  # see `solve`
@@ -257,7 +259,7 @@ def _rate(rate: float) -> FloatArray:
 def _program(layout: Layout, key: tuple[What, Level]) -> Function:
     what, level = key
     nv, size = layout.system.nv, layout.system.nv + layout.nc
-    sizes = {"x": (layout.nx,), "v": (nv,), "force": (nv,)}
+    sizes = {"x": (layout.nx,), "v": (nv,), "force": (nv,), "time": (1,)}
     inputs = [
         Argument(
             name,
