@@ -59,12 +59,22 @@ def integrate(
 def difference(
     model: Model, q0: ArrayLike, q1: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """The constant velocity that leads from q0 to q1 in one second, (..., nv): the inverse of `integrate`."""
+    """The constant velocity that leads from q0 to q1 in one second, (..., nv): the inverse of `integrate`.
+
+    Rotations take the short way, by at most half a turn: those of quaternions, the heading of planar joints, and
+    continuous revolute joints without limits that no other joint follows. ``integrate(model, q0, difference(model, q0,
+    q1))`` is the same configuration as q1 then, with angles that may differ from those of q1 by whole turns. All other
+    joints go by q1 - q0.
+    """
     return run(model, "difference", {"q0": q0, "q1": q1}, out=out, check=check)["v"]
 
 
 def interpolate(
     model: Model, q0: ArrayLike, q1: ArrayLike, t: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """The configuration at the fraction t (...) of the way from q0 (t = 0) to q1 (t = 1), (..., nq)."""
+    """The configuration at the fraction t (...) of the way from q0 (t = 0) to q1 (t = 1), (..., nq).
+
+    The way is that of `difference`: with constant velocity, rotations the short way round. Angles start at those of q0
+    and are not wrapped, so at t = 1 they may be whole turns away from those of q1.
+    """
     return run(model, "interpolate", {"q0": q0, "q1": q1, "t": t}, out=out, check=check)["q"]

@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.model.circles import circles
 from bough.model.coupling import Coupling, own_joint
 from bough.model.equivalent import LOWER, NOTHING, regrouped, slides, turns
 from bough.model.joints import Joint
@@ -203,6 +204,7 @@ class Mechanism:
         self.kinds = tuple(number[kind] for kind in described)
         self.q_starts = Table("q_starts", _starts([joint.nq for joint in self.joints]))
         self.v_starts = Table("v_starts", _starts([joint.nv for joint in self.joints]))
+        self.circles = Table("circles", circles(model))
         fixed = self._fixed_constants()
         further = [(*entry.armature, *joint.parameters) for entry, joint in zip(model.joints, self.joints, strict=True)]
         starts = _starts([REST_OF_ROW + len(row) for row in further])
@@ -246,7 +248,7 @@ class Mechanism:
         c = self.coupling
         arrays = (self.constants.data, self.q_starts.data, self.v_starts.data, c.q_source, c.q_ratio, c.q_offset)
         digest = hashlib.sha256(repr((self.kind_list, self.model.gravity, self.model.constraints)).encode())
-        passive = (self.damping.data, self.stiffness.data, self.rest.data)
+        passive = (self.circles.data, self.damping.data, self.stiffness.data, self.rest.data)
         for a in (np.array(self.tree.parents), np.array(self.kinds), *arrays, c.v_source, c.v_ratio, *passive):
             digest.update(repr((a.dtype.str, a.shape)).encode() + a.tobytes())
         if self.inner is not None:

@@ -24,8 +24,11 @@ class Revolute(Joint):
     axis
         Direction of the axis in the joint frame: "x", "y", "z", "-x", … or three numbers.
     continuous
-        Whether the joint turns without end. It has one configuration variable all the same; layouts of other libraries
-        that use two are reached through `bough.to_pinocchio`.
+        Whether the joint turns without end, so that a whole turn further is the same configuration: `bough.difference`
+        and `bough.interpolate` go the short way round, by at most half a turn, as long as the joint has no limits and
+        no other joint follows it. Without this they go by the difference of the angles, whole turns included, as suits
+        a joint with limits or a motor that counts its turns. There is one configuration variable all the same, which
+        is wrapped nowhere; layouts of other libraries that use two are reached through `bough.to_pinocchio`.
     """
 
     axis: Axis
@@ -40,6 +43,10 @@ class Revolute(Joint):
 
     is_axial = True
     spins = True
+
+    @property
+    def circles(self) -> tuple[int, ...]:
+        return (0,) if self.continuous else ()
 
     @property
     def canonical(self) -> Joint:
