@@ -28,7 +28,7 @@ from bough.errors import (
 )
 from bough.kernel import cache
 from bough.kernel.compile import get_backend, set_backend
-from bough.kernel.configuration import difference, integrate, interpolate, neutral, random
+from bough.kernel.configuration import difference, integrate, interpolate, neutral, normalize, random
 from bough.kernel.contact.complementarity import Solution, Swept, complementarity_residual, gauss_seidel, pivoting
 from bough.kernel.contact.kinematics import contact_axes, contact_bias, contact_jacobian
 from bough.kernel.contact.motion import contact_dynamics, contact_impulses, contact_step, contact_velocities
@@ -252,6 +252,7 @@ __all__ = [
     "maximal_loops",
     "multipliers",
     "neutral",
+    "normalize",
     "onto_constraints",
     "operational_space_inertia",
     "paper",

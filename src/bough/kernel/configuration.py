@@ -1,4 +1,4 @@
-"""Configurations on arrays: neutral, random, integrate, difference, interpolate."""
+"""Configurations on arrays: neutral, random, normalize, integrate, difference, interpolate."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import operator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.errors import ShapeError
-from bough.kernel.border import FloatArray
-from bough.kernel.run import require_model, run
+from bough.errors import FiniteError, ShapeError
+from bough.kernel.border import FloatArray, require_finite, write_out
+from bough.kernel.run import read, require_model, run
 from bough.model import Mimic, Model
 
-__all__ = ["difference", "integrate", "interpolate", "neutral", "random"]
+__all__ = ["difference", "integrate", "interpolate", "neutral", "normalize", "random"]
 
 
 def neutral(model: Model) -> FloatArray:
@@ -44,6 +44,54 @@ def random(model: Model, rng: np.random.Generator | int | None = None, size: int
     moving = [entry for entry in model.joints if not isinstance(entry.joint, Mimic)]
     parts = [e.joint.random(generator, np.array(e.lower), np.array(e.upper), shape) for e in moving]
     return np.concatenate([np.empty((*shape, 0)), *parts], axis=-1)
+
+
+def normalize(model: Model, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+    """The configuration with every quaternion made of unit length, (..., nq); all other entries are as given.
+
+    Functions of a configuration refuse quaternions that are off by more than 1e-6 (1e-4 in float32), such as those of a
+    file with few digits or of a network; this mends them. Angles are not wrapped.
+
+    Parameters
+    ----------
+    model
+        The mechanism.
+    q
+        Configurations (..., nq), whose quaternions may have any length but zero.
+    out
+        Where to write the result, an array of its shape and data type; may be q itself.
+
+    Raises
+    ------
+    FiniteError
+        If an entry is not finite, or a quaternion is zero and so has no direction; the message names the joint.
+
+    Examples
+    --------
+    >>> import bough
+    >>> b = bough.Builder()
+    >>> model = b.add("ball", bough.Spherical(), mass=1.0, inertia=0.1).build()
+    >>> bough.normalize(model, [0, 0, 3, 4])
+    array([0. , 0. , 0.6, 0.8])
+    """
+    given = read(model, "q", q, check=False)
+    require_finite("q", given)
+    result, start = given.copy(), 0
+    for entry in model.joints:
+        for k in entry.joint.quaternions:
+            part = result[..., start + k : start + k + 4]
+            largest = np.abs(part).max(axis=-1, keepdims=True)
+            if not largest.all():
+                state = [int(j) for j in np.argwhere(largest == 0)[0][:-1]]
+                raise FiniteError(
+                    f"joint {entry.name!r}: the quaternion q[..., {start + k}:{start + k + 4}] is zero"
+                    f"{f' in state {state}' if state else ''}, expected one with a direction"
+                )
+            part /= largest  # whose squares neither overflow nor vanish
+            x, y, z, w = (part[..., j : j + 1] for j in range(4))
+            part /= np.sqrt(x * x + y * y + z * z + w * w)
+        start += entry.joint.nq
+    return result if out is None else write_out(out, result)
 
 
 def integrate(
