@@ -92,6 +92,7 @@ from bough.kernel.maximal.models import (
     reaction_multipliers,
 )
 from bough.kernel.maximal.multipliers import SystemFactor, ldlt, multipliers
+from bough.kernel.placements import exp_placements, log_placements
 from bough.kernel.rerooting import rerooting
 from bough.kernel.spanning import spanning
 from bough.kernel.treematrix import TreeMatrix
@@ -105,10 +106,12 @@ from bough.model import (
     Free,
     Geometry,
     Helical,
+    Inertia,
     Joint,
     Loop,
     Mimic,
     Model,
+    Placement,
     Planar,
     Prismatic,
     Revolute,
@@ -152,6 +155,7 @@ __all__ = [
     "Free",
     "Geometry",
     "Helical",
+    "Inertia",
     "Joint",
     "Linkage",
     "LinkageTerms",
@@ -165,6 +169,7 @@ __all__ = [
     "Model",
     "ModelError",
     "PatternError",
+    "Placement",
     "Planar",
     "Prismatic",
     "ProgramError",
@@ -217,6 +222,7 @@ __all__ = [
     "crba",
     "crba_packed",
     "difference",
+    "exp_placements",
     "explain",
     "factorize",
     "forward_dynamics",
@@ -241,6 +247,7 @@ __all__ = [
     "kinetic_energy",
     "ldlt",
     "load",
+    "log_placements",
     "loop_configurations",
     "loop_jacobian",
     "ltdl",

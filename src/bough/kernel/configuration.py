@@ -70,8 +70,8 @@ def normalize(model: Model, q: ArrayLike, *, out: FloatArray | None = None) -> F
     --------
     >>> import bough
     >>> b = bough.Builder()
-    >>> model = b.add("ball", bough.Spherical(), mass=1.0, inertia=0.1).build()
-    >>> bough.normalize(model, [0, 0, 3, 4])
+    >>> _ = b.add("ball", bough.Spherical(), mass=1.0, inertia=0.1)
+    >>> bough.normalize(b.build(), [0, 0, 3, 4])
     array([0. , 0. , 0.6, 0.8])
     """
     given = read(model, "q", q, check=False)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from bough.errors import ModelError, UnknownNameError
 from bough.model.arguments import (
     FINITE,
+    read_inertia,
     read_limits,
     read_loop,
     read_placement,
@@ -133,7 +134,7 @@ class Builder:
         require_joint(joint, what)
         placement = place.then(read_placement(at, rpy, rotation, what))
         own_frame = read_placement(frame_at, None, frame_rotation, f"{what}: frame")
-        mass_props = inertia if isinstance(inertia, Inertia) else Inertia.of(mass, com, inertia, what)
+        mass_props = read_inertia(mass, com, inertia, what)
         if isinstance(joint, Fixed):
             self._merge(name, body, placement.then(own_frame), mass_props)
             return body
