@@ -15,6 +15,7 @@ from bough.backends import Kernel, Plain
 from bough.errors import ShapeError, SingularError, TreeError
 from bough.kernel.border import FloatArray, Shape, call, many, write_out
 from bough.kernel.compile import get_backend, kernel, remember_call
+from bough.kernel.packed import read_factor
 from bough.kernel.treematrix import Parents, TreeMatrix, apply, as_tree, diagonal_places, places, read_dense
 from bough.scalar import Array
 from bough.tree import Tree
@@ -138,7 +139,7 @@ def factor_packed(
     if plain is not None:
         if plain.ndim == 1 and kind not in tree.calls:
             remember_call(tree, kind, ready, (tree.packed_size,))
-        return Factor(kind, plain.view(), tree)
+        return Factor.of_fresh(kind, plain.view(), tree)
     packed = _run(kind, values, tree)
     pivots = _diagonal(packed, tree)
     if kind == "ltl":
@@ -147,7 +148,7 @@ def factor_packed(
     sound = (pivots > 0) & (pivots > limits) & np.isfinite(pivots)  # a NaN fails them all
     if not sound.all():
         _refuse(values, tree, sound, limits, names)
-    return Factor(kind, packed if out is None else write_out(out, packed).view(), tree)
+    return Factor.of_fresh(kind, packed if out is None else write_out(out, packed).view(), tree)
 
 
 def vanishing_pivots(values: FloatArray, tree: Tree) -> NDArray[np.bool_]:
@@ -191,7 +192,7 @@ class Factor:
     tree: Tree
 
     def __post_init__(self) -> None:
-        self.packed.setflags(write=False)
+        self.__dict__.update(read_factor(self.kind, self.packed, self.tree))
 
     def __reduce__(self) -> tuple[type[Factor], tuple[object, ...]]:
         return Factor, (self.kind, self.packed, self.tree)

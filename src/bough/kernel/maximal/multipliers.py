@@ -15,6 +15,7 @@ from bough.backends import Kernel, Plain
 from bough.errors import ModelError, ShapeError, SingularError
 from bough.kernel.border import FloatArray, Shape, as_floats, call, many, require_finite, write_out
 from bough.kernel.compile import NO_CALLS, get_backend, kernel, remember, remember_call
+from bough.kernel.packed import read_system_factor
 from bough.kernel.treematrix import apply
 from bough.lagrange import System
 from bough.scalar import Array
@@ -71,7 +72,7 @@ def ldlt(
     fast = getattr(system, "calls", NO_CALLS).get("ldlt") if compliance is None and out is None else None
     plain: FloatArray | None = None if fast is None else fast(mass, jacobian)
     if plain is not None:
-        return SystemFactor(system, plain)
+        return SystemFactor.of_fresh(system, plain)
     given = _given(system, mass=mass, jacobian=jacobian, compliance=compliance)
     size = system.factor_size
     ready = _factorizer(get_backend(), system, tuple(given))
@@ -79,13 +80,13 @@ def ldlt(
     if plain is not None:
         if plain.ndim == 1 and compliance is None:
             remember_call(system, "ldlt", ready, (size,))
-        return SystemFactor(system, plain.view())
+        return SystemFactor.of_fresh(system, plain.view())
     arrays = _read(system, given)
     shapes = {"factor": (size,), "verdicts": (system.tree.n,)}
     results = call(ready, {name: (a, 1) for name, a in arrays.items()}, shapes)
     _require_regular(system, arrays, results["verdicts"])
     packed = results["factor"]
-    return SystemFactor(system, packed if out is None else write_out(out, packed).view())
+    return SystemFactor.of_fresh(system, packed if out is None else write_out(out, packed).view())
 
 
 def multipliers(
@@ -164,7 +165,15 @@ class SystemFactor:
     packed: FloatArray
 
     def __post_init__(self) -> None:
-        self.packed.setflags(write=False)
+        self.__dict__.update(read_system_factor(self.system, self.packed))
+
+    @classmethod
+    def of_fresh(cls, system: System, packed: FloatArray) -> SystemFactor:
+        """A factor that takes over an array nobody else holds, as a kernel returned it."""
+        made = cls.__new__(cls)
+        packed.setflags(write=False)
+        made.__dict__.update(system=system, packed=packed)
+        return made
 
     def __reduce__(self) -> tuple[type[SystemFactor], tuple[object, ...]]:
         return SystemFactor, (self.system, self.packed)
