@@ -68,7 +68,7 @@ def set_backend(name: Backend | None) -> None:
 
 def _backend(name: str) -> Backend:
     for known in BACKENDS:
-        if name == known:
+        if isinstance(name, str) and name == known:
             return known
     raise UnknownNameError("back-end", name, BACKENDS)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import operator
+import math
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,8 +11,13 @@ from bough.errors import FiniteError, ShapeError
 from bough.kernel.border import FloatArray, require_finite, write_out
 from bough.kernel.run import read, require_model, run
 from bough.model import Mimic, Model
+from bough.reading import whole_number
 
 __all__ = ["difference", "integrate", "interpolate", "neutral", "normalize", "random"]
+
+
+MOST = 2**60
+"""Numbers in an array: more bytes than any machine can address."""
 
 
 def neutral(model: Model) -> FloatArray:
@@ -34,13 +39,13 @@ def random(model: Model, rng: np.random.Generator | int | None = None, size: int
         Batch shape.
     """
     require_model(model)
-    generator = np.random.default_rng(rng)
     try:
-        shape = tuple(operator.index(n) for n in (size if isinstance(size, tuple | list) else (size,)))
-    except TypeError:
-        shape = (-1,)
-    if any(n < 0 for n in shape):
-        raise ShapeError(f"size is {size!r}, expected an integer that is not negative, or a tuple of them")
+        generator = np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise ShapeError(f"rng is {rng!r}, expected a NumPy generator, or a seed that is not negative") from None
+    shape = tuple(whole_number(n, "size") for n in (size if isinstance(size, tuple | list) else (size,)))
+    if math.prod(shape) * max(model.nq, 1) > MOST:
+        raise ShapeError(f"size is {size!r}: an array of so many configurations has no room anywhere")
     moving = [entry for entry in model.joints if not isinstance(entry.joint, Mimic)]
     parts = [e.joint.random(generator, np.array(e.lower), np.array(e.upper), shape) for e in moving]
     return np.concatenate([np.empty((*shape, 0)), *parts], axis=-1)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bough import reading
 from bough.errors import ModelError, ShapeError, SingularError
 from bough.kernel.border import FloatArray, require_finite, write_out
 from bough.kernel.run import NO_CALLS, options, read, require_model, run
@@ -221,7 +222,7 @@ def operational_space_inertia(
     SingularError
         If the frames cannot all be moved independently in all directions, so that Λ does not exist.
     """
-    names = [frames] if isinstance(frames, str) else list(frames)
+    names, inverse = list(reading.names(frames, "frames")), reading.truth(inverse, "inverse")
     if not names:
         raise ShapeError("frames is empty, expected the name of a frame or several")
     arrays, o = {"q": read(model, "q", q, check)}, options(model, names, reference)

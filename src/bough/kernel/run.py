@@ -11,8 +11,9 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bough import reading
 from bough.backends import Kernel, Plain
-from bough.errors import FiniteError, ModelError, ShapeError, SingularError, UnknownNameError
+from bough.errors import FiniteError, ModelError, ShapeError, SingularError
 from bough.kernel.border import FloatArray, Shape, as_floats, call, many, require_finite, write_out
 from bough.kernel.compile import NO_CALLS, build, kernel, remember, remember_call
 from bough.kernel.factors import vanishing_pivots
@@ -143,10 +144,10 @@ def input_sizes(model: Model, inputs: Iterable[str], options: Options = PLAIN) -
 def options(model: Model, frames: str | Sequence[str] | None, reference: str, classical: bool = False) -> Options:
     """Options from names of frames (None for all bodies) and of a reference frame."""
     require_model(model)
-    if reference not in REFERENCES:
-        raise UnknownNameError("reference frame", reference, REFERENCES)
-    names = None if frames is None else (frames,) if isinstance(frames, str) else tuple(frames)
-    return Options(None if names is None else tuple(model.frame(name) for name in names), reference, classical)
+    reading.known_name(reference, "reference frame", REFERENCES)
+    names = None if frames is None else reading.names(frames, "frames")
+    chosen = None if names is None else tuple(model.frame(name) for name in names)
+    return Options(chosen, reference, reading.truth(classical, "classical"))
 
 
 def require_model(model: object) -> None:

@@ -26,6 +26,7 @@ from bough.model.joints import Fixed, Joint
 from bough.model.joints.reading import read_floats
 from bough.model.model import BASE, Model
 from bough.model.parts import HERE, Body, Frame, Inertia, JointEntry, Placement
+from bough.reading import known_name
 from bough.tree import Tree
 
 __all__ = ["Builder"]
@@ -283,9 +284,8 @@ class Builder:
         """
         what = self._new_constraint(name)
         entries = {entry.name: entry.joint for entry in self._joints}
-        for title in (joint, other)[: 1 if other is None else 2]:
-            if title not in entries:
-                raise UnknownNameError(f"joint that {what} could couple", title, entries)
+        for title in (joint,) if other is None else (joint, other):
+            known_name(title, f"joint that {what} could couple", entries)
             if entries[title].nv != 1:
                 raise ModelError(f"{what}: joint {title!r} has {entries[title].nv} degrees of freedom, expected one")
         c = np.atleast_1d(read_floats(polynomial, f"{what}: the polynomial", "finite numbers"))
@@ -304,8 +304,7 @@ class Builder:
 
     def where(self, name: str) -> Attachment:
         """The body that carries a body or frame, itself or what it was merged with, and where in it that is."""
-        if name not in self._places:
-            raise UnknownNameError("body or frame", name, self._places)
+        known_name(name, "body or frame", self._places)
         return Attachment(*self._places[name])
 
     def build(self) -> Model:

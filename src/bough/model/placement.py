@@ -210,6 +210,8 @@ class Placement:
         p = read_floats(points, "the points", "numbers of shape (..., 3)")
         if p.shape[-1:] != (3,):
             raise ModelError(f"the points have shape {p.shape}, expected (..., 3)")
+        if not np.isfinite(p).all():
+            raise FiniteError("some of the points are not finite, expected finite numbers (m)")
         return np.asarray(p @ self.matrix.T + self.vector)
 
 

@@ -18,6 +18,7 @@ from bough.errors import ModelError, ShapeError
 from bough.kernel.border import FloatArray, Shape, as_floats, batch_shape, call, require_finite
 from bough.kernel.compile import kernel, remember_call
 from bough.kernel.contact.one_by_one import at_friction, one_by_one, shape_of, worthwhile
+from bough.reading import number, whole_number
 
 __all__ = ["Solution", "Swept", "complementarity_residual", "gauss_seidel", "pivoting", "when_to_stop"]
 
@@ -111,9 +112,6 @@ def pivoting(
     problem without a solution takes some 0.1 s for 30 contacts, half a second for 100.
     """
     n = _rows(conditions)
-    for name, value in (("A", A), ("b", b)):
-        if value is None:
-            raise ShapeError(f"{name} is None, expected an array")
     whole = _straight(conditions, "pivoting", mu, bounds, A, b, slip)
     if whole is not None:
         return _solution(whole, np.zeros(n, np.bool_), {})
@@ -217,11 +215,8 @@ def gauss_seidel(
 
 def when_to_stop(tolerance: float, iterations: int) -> FloatArray:
     """Both numbers, if they are any."""
-    if not 0 <= tolerance < np.inf:
-        raise ShapeError(f"tolerance is {tolerance}, expected a finite number, not negative")
-    if iterations < 0:
-        raise ShapeError(f"iterations is {iterations}, expected a whole number, not negative")
-    return np.array([tolerance, iterations], np.float64)
+    within = number(tolerance, "tolerance", "a finite number, not negative", least=0.0)
+    return np.array([within, whole_number(iterations, "iterations")], np.float64)
 
 
 def complementarity_residual(
@@ -253,8 +248,9 @@ def complementarity_residual(
         Shape (*batch, n), not negative.
     """
     n = _rows(conditions)
-    arrays = _read(conditions, check=False, A=A, b=b, mu=mu, slip=slip, bounds=bounds)
+    arrays = _read(conditions, A=A, b=b, mu=mu, slip=slip, bounds=bounds)
     forces, mu = as_floats("f", f, (n,)), at_friction(arrays["mu"], conditions)
+    require_finite("f", forces)
     limits, sliding = arrays.get("bounds"), arrays.get("slip")
     return complementarity.residual(arrays["A"], arrays["b"], forces, conditions, mu, sliding, limits)
 
@@ -268,7 +264,7 @@ def _rows(conditions: object) -> int:
     return conditions.n
 
 
-def _read(conditions: Conditions, check: bool = True, **given: ArrayLike | None) -> dict[str, FloatArray]:
+def _read(conditions: Conditions, **given: ArrayLike | None) -> dict[str, FloatArray]:
     """The arguments that are given and of use, as arrays of the right shape with sound numbers."""
     n, arrays = conditions.n, {}
     if not conditions.box.size:
@@ -278,12 +274,14 @@ def _read(conditions: Conditions, check: bool = True, **given: ArrayLike | None)
         raise ShapeError(f"bounds is None and row {row} is of kind 'box', expected its lower and its upper force")
     for name, value in given.items():
         if value is None:
+            if name in ("A", "b", "mu"):
+                raise ShapeError(f"{name} is None, expected an array")
             continue
         pair = {"mu": (), "bounds": (2,)}.get(name)  # what all rows share may be given once
-        if pair is not None and np.shape(value) == pair:
-            value = np.broadcast_to(as_floats(name, value, pair), shape_of(name, n))
+        if pair is not None and (one := as_floats(name, value, ())).shape == pair:
+            value = np.broadcast_to(one, shape_of(name, n))
         arrays[name] = as_floats(name, value, shape_of(name, n))
-        if check and name != "bounds":
+        if name != "bounds":
             require_finite(name, arrays[name])
     if (arrays["mu"] < 0).any():
         least = arrays["mu"].min()
@@ -313,12 +311,14 @@ def _with_axes(arrays: Mapping[str, FloatArray], n: int) -> dict[str, tuple[Floa
 def _straight(conditions: Conditions, name: str, mu: object, bounds: object, *arrays: object) -> FloatArray | None:
     """What a program gives for one state, straight from machine code, if there is some and all is plain; else None."""
     given = [a for a in (mu, bounds, *arrays) if a is not None]
+    if mu is None or arrays[0] is None or arrays[1] is None:
+        return None
     fast = conditions.calls.get((name, len(given), bounds is None))
     if fast is None:
         return None
-    if isinstance(mu, float | int):
-        given[0] = _uniform(conditions.n, float(mu))
-    elif type(mu) is not np.ndarray or not (mu >= 0.0).all():
+    if isinstance(mu, float):
+        given[0] = _uniform(conditions.n, mu)
+    elif type(mu) is not np.ndarray or mu.dtype != np.float64 or not (mu >= 0.0).all():
         return None
     if bounds is not None and not (type(bounds) is np.ndarray and (bounds[..., 0] <= bounds[..., 1]).all()):
         return None

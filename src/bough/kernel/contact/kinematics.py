@@ -59,6 +59,7 @@ def contact_jacobian(
     normals
         Unit normals (..., k, 3), in the frame of the base, from the second body to the first.
     """
+    contacts = require_contacts(model, contacts)
     options = _options(model, contacts)
     place = read_place(model, contacts, {"points": points, "normals": normals})
     return run(model, "contact_jacobian", {"q": q, **place}, options)["J"]
@@ -89,6 +90,7 @@ def contact_bias(
     normal_velocities
         How normals change (..., k, 3), 1/s. Unless given, they turn with the second body, on whose surface they stand.
     """
+    contacts = require_contacts(model, contacts)
     options = _options(model, contacts)
     moving = {"point_velocities": point_velocities, "normal_velocities": normal_velocities}
     place = read_place(model, contacts, {"points": points, "normals": normals, **moving})
@@ -96,7 +98,7 @@ def contact_bias(
 
 
 def _options(model: Model, contacts: Contacts) -> Options:
-    return Options(touching=Touching(require_contacts(model, contacts).bodies(model)))
+    return Options(touching=Touching(contacts.bodies(model)))
 
 
 @lru_cache(maxsize=2)

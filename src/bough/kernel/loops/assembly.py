@@ -19,6 +19,7 @@ from bough.kernel.loops.regular import made_regular, massless
 from bough.kernel.loops.saddle import nearest
 from bough.kernel.run import NO_CALLS, mechanism, read, run
 from bough.model import Model
+from bough.reading import names, number, whole_number
 
 __all__ = ["assemble", "consistent_velocity", "onto_constraints"]
 
@@ -70,6 +71,8 @@ def assemble(
         If the constraints cannot be met from there; the message names the worst one, and joints at their limits. If a
         joint is held past its limits.
     """
+    tolerance = number(tolerance, "tolerance", "a number that is not negative (m, rad)", least=0.0)
+    iterations, hold = whole_number(iterations, "iterations"), names(hold, "hold")
     guess = np.array(read(model, "q", q), dtype=np.float64)
     first, bounds = guess.reshape(-1, model.nq), Bounds.of(model, hold)
     bounds.require_held(first, tolerance)

@@ -19,6 +19,7 @@ from bough.kernel.loops.saddle import Nearest, nearest, whole_system
 from bough.kernel.run import NO_CALLS, mechanism, read, require_model, run
 from bough.kernel.specs import Options
 from bough.model import Model
+from bough.reading import number
 
 __all__ = [
     "TIME_CONSTANT",
@@ -133,7 +134,8 @@ def constrained_dynamics(
         If a joint moves nothing that has inertia and no loop holds it; the message names it.
     """
     key = ("constrained_dynamics", method, time_constant, loop_tau is not None)
-    fast = getattr(model, "calls", NO_CALLS).get(key) if isinstance(method, str) else None
+    plain = isinstance(method, str) and isinstance(time_constant, float)
+    fast = getattr(model, "calls", NO_CALLS).get(key) if plain else None
     if fast is not None and f_ext is None and out is None and check:
         qdd: FloatArray | None = fast(q, v, tau) if loop_tau is None else fast(q, v, tau, loop_tau)
         if qdd is not None:
@@ -143,7 +145,7 @@ def constrained_dynamics(
     if all_single(*(a for a in (q, v, tau, f_ext, loop_tau) if a is not None)):
         whole = _accelerations(model, arrays, chosen, options, None, check, None).astype(np.float32)
         return whole if out is None else write_out(out, whole)
-    return _accelerations(model, arrays, chosen, options, out, check, None if f_ext is not None else key)
+    return _accelerations(model, arrays, chosen, options, out, check, None if f_ext is not None or not plain else key)
 
 
 def _accelerations(
@@ -153,7 +155,8 @@ def _accelerations(
     if method != "multipliers":
         result = _by_rank(model, arrays, options, method, check).x
         return result if out is None else write_out(out, result)
-    apart = out is None or not any(isinstance(a, np.ndarray) and np.may_share_memory(a, out) for a in arrays.values())
+    owned = [a for a in arrays.values() if isinstance(a, np.ndarray)] if isinstance(out, np.ndarray) else []
+    apart = not any(np.may_share_memory(a, out) for a in owned)
     try:
         results = run(model, "constrained_dynamics", arrays, options, out if apart else None, check, call_as)
     except SingularError:
@@ -311,6 +314,8 @@ def multipliers_pay(model: Model) -> bool:
 
 def stabilisation(time_constant: float) -> float:
     """1/T in 1/s, the rate of a stabilisation with the time constant T."""
-    if not isinstance(time_constant, int | float) or math.isnan(time_constant) or not time_constant > 0.0:
-        raise ModelError(f"the time constant of constraints is {time_constant!r}, expected a positive number (s)")
-    return 1.0 / time_constant
+    what, expected = "the time constant of constraints", "a positive number (s)"
+    T = number(time_constant, what, expected, above=0.0, infinite=True, error=ModelError)
+    if math.inf == 1.0 / T:
+        raise ModelError(f"{what} is {T!r}, expected one whose reciprocal is a number")
+    return 1.0 / T

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.errors import ModelError
 from bough.model.joints.axis import Axis, AxisLike, basis_with, read_axis
 from bough.model.joints.joint import Joint, Scalars
+from bough.reading import truth
 from bough.scalar import Scalar, cos, sin
 from bough.spatial import UNIT_MOTIONS, ZERO, Motion, Transform, about_z, turn_about_z
 
@@ -36,7 +38,7 @@ class Revolute(Joint):
 
     def __init__(self, axis: AxisLike = "z", continuous: bool = False) -> None:
         object.__setattr__(self, "axis", read_axis(axis, "the axis of a revolute joint"))
-        object.__setattr__(self, "continuous", bool(continuous))
+        object.__setattr__(self, "continuous", truth(continuous, "continuous", ModelError))
 
     nq = 1
     nv = 1
