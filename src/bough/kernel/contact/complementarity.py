@@ -18,9 +18,14 @@ from bough.errors import ModelError, ShapeError
 from bough.kernel.border import FloatArray, Shape, as_floats, batch_shape, call, require_finite
 from bough.kernel.compile import kernel, remember_call
 from bough.kernel.contact.one_by_one import at_friction, one_by_one, shape_of, worthwhile
+from bough.kernel.overflow import require_finite_results
 from bough.reading import number, whole_number
 
 __all__ = ["Solution", "Swept", "complementarity_residual", "gauss_seidel", "pivoting", "when_to_stop"]
+
+
+TINY, ENLARGED = 1e-280, 2.0**400
+"""Below this largest entry A is enlarged, and by what: a power of two, which changes no digit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,21 +118,47 @@ def pivoting(
     """
     n = _rows(conditions)
     whole = _straight(conditions, "pivoting", mu, bounds, A, b, slip)
-    if whole is not None:
+    if whole is not None and np.isfinite(whole).all():
         return _solution(whole, np.zeros(n, np.bool_), {})
     if slip is not None and conditions.cones.size:
         raise ModelError(f"slip is given and row {conditions.cones[0]} is of kind 'cone', expected 'pyramid'")
     arrays = _read(conditions, mu=mu, bounds=bounds, A=A, b=b, slip=slip)
     arrays = {name: value.astype(np.float64, copy=False) for name, value in arrays.items()}
-    if n and worthwhile(conditions):
-        results = _run(conditions, "pivoting", arrays, {"whole": (3 * n + 1,), "verdict": (2,)})
-        whole, verdict = results["whole"], results["verdict"][..., 1]
-    else:
-        batch = batch_shape(_with_axes(arrays, n))
-        whole, verdict = np.zeros((*batch, 3 * n + 1)), np.zeros(batch)
-    conflicts = np.zeros((*verdict.shape, n), np.bool_)
-    reasons = one_by_one(conditions, arrays, verdict, whole, conflicts) if (verdict != SOLVED).any() else {}
+    factor = _enlarged(arrays)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if n and worthwhile(conditions):
+            results = _run(conditions, "pivoting", arrays, {"whole": (3 * n + 1,), "verdict": (2,)})
+            whole, verdict = results["whole"], results["verdict"][..., 1]
+        else:
+            batch = batch_shape(_with_axes(arrays, n))
+            whole, verdict = np.zeros((*batch, 3 * n + 1)), np.zeros(batch)
+        conflicts = np.zeros((*verdict.shape, n), np.bool_)
+        doubtful = (verdict != SOLVED).any() and not _beyond(whole, verdict)
+        reasons = one_by_one(conditions, arrays, verdict, whole, conflicts) if doubtful else {}
+    if factor is not None:
+        whole[..., n : 3 * n] /= factor
+    require_finite_results("pivoting", whole)
     return _solution(whole, conflicts, reasons)
+
+
+def _enlarged(arrays: dict[str, FloatArray]) -> FloatArray | None:
+    """Multiply A and b of states whose A is next to nothing, of which reciprocals would be infinite; by what."""
+    A = arrays["A"]
+    largest = np.abs(A).max(axis=(-2, -1), initial=0.0)
+    tiny = (largest > 0.0) & (largest < TINY)
+    if not tiny.any():
+        return None
+    factor = np.where(tiny, ENLARGED, 1.0)
+    arrays["A"] = A * factor[..., None, None]
+    with np.errstate(over="ignore"):
+        arrays["b"] = arrays["b"] * factor[..., None]
+    require_finite_results("pivoting", arrays["b"])
+    return factor[..., None]
+
+
+def _beyond(whole: FloatArray, verdict: FloatArray) -> bool:
+    """Whether forces of states that count as solved are infinite already."""
+    return not np.isfinite(whole[verdict == SOLVED]).all()
 
 
 def _solution(whole: FloatArray, conflicts: NDArray[np.bool_], reasons: Mapping[tuple[int, ...], str]) -> Solution:
@@ -252,7 +283,10 @@ def complementarity_residual(
     forces, mu = as_floats("f", f, (n,)), at_friction(arrays["mu"], conditions)
     require_finite("f", forces)
     limits, sliding = arrays.get("bounds"), arrays.get("slip")
-    return complementarity.residual(arrays["A"], arrays["b"], forces, conditions, mu, sliding, limits)
+    with np.errstate(over="ignore", invalid="ignore"):
+        failing = complementarity.residual(arrays["A"], arrays["b"], forces, conditions, mu, sliding, limits)
+    require_finite_results("complementarity_residual", failing)
+    return np.asarray(failing)
 
 
 # ---- arguments and programs ------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from bough.complementarity import ContactRows
 from bough.errors import FiniteError, ModelError, ShapeError
 from bough.kernel.border import FloatArray, as_floats
 from bough.kernel.contact.touching import Settled
+from bough.kernel.overflow import require_finite_results
 from bough.kernel.run import read, require_model, run, straight
 from bough.kernel.specs.contact import problem_rows
 from bough.kernel.specs.spec import Options
@@ -109,7 +110,8 @@ class Scene:
         return run(self.model, self.level, given, self.options)["problem"]
 
     def motion(self, found: Settled) -> ContactMotion:
-        """What is returned."""
+        """What is returned, if it is finite."""
+        require_finite_results("motion with contacts", found.motion, found.forces)
         rows, model, batch = self.rows, self.model, found.motion.shape[:-1]
         contacts, forces, k = rows.touch, found.forces, rows.contacts
         if rows.friction:

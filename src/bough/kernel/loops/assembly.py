@@ -17,6 +17,7 @@ from bough.kernel.loops.bounds import Bounds
 from bough.kernel.loops.constrained import all_single, constraint_errors, constraint_jacobian, multipliers_pay
 from bough.kernel.loops.regular import made_regular, massless
 from bough.kernel.loops.saddle import nearest
+from bough.kernel.overflow import refusing_overflow, require_finite_results
 from bough.kernel.run import NO_CALLS, mechanism, read, run
 from bough.model import Model
 from bough.reading import names, number, whole_number
@@ -176,7 +177,10 @@ def consistent_velocity(
     It is what v becomes when the constraints are suddenly enforced: the change has the least kinetic energy.
     """
     place, speed = (read(model, key, x, check).astype(np.float64, copy=False) for key, x in (("q", q), ("v", v)))
-    result = _shortest(model, place, speed, None, check)
+    with refusing_overflow("consistent_velocity") if check else np.errstate(over="ignore"):
+        result = _shortest(model, place, speed, None, check)
+    if check:
+        require_finite_results("consistent_velocity", result)
     result = result.astype(np.float32) if all_single(q, v) else result
     return result if out is None else write_out(out, result)
 

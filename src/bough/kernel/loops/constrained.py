@@ -16,6 +16,7 @@ from bough.kernel.border import FloatArray, write_out
 from bough.kernel.dynamics import bias_forces, crba, forward_dynamics
 from bough.kernel.loops.regular import light, made_regular, massless
 from bough.kernel.loops.saddle import Nearest, nearest, whole_system
+from bough.kernel.overflow import refusing_overflow, require_finite_results
 from bough.kernel.run import NO_CALLS, mechanism, read, require_model, run
 from bough.kernel.specs import Options
 from bough.model import Model
@@ -247,7 +248,17 @@ def _doubles(**arrays: ArrayLike | None) -> Arrays:
 
 
 def _by_rank(model: Model, arrays: Arrays, options: Options, method: str, check: bool) -> Nearest:
-    """Methods 1 and 3, in NumPy, one matrix per state."""
+    """Methods 1 and 3, in NumPy, one matrix per state; unless checks are left out, what overflows is refused."""
+    if not check:
+        with np.errstate(over="ignore"):
+            return _nearest(model, arrays, options, method, check)
+    with refusing_overflow("motion with constraints"):
+        found = _nearest(model, arrays, options, method, check)
+    require_finite_results("motion with constraints", found.x, found.multipliers)
+    return found
+
+
+def _nearest(model: Model, arrays: Arrays, options: Options, method: str, check: bool) -> Nearest:
     q, v, tau = (_given(arrays, key) for key in ("q", "v", "tau"))
     f_ext, drive = arrays["f_ext"], arrays["loop_tau"]
     if drive is not None:

@@ -23,6 +23,7 @@ from bough.kernel.maximal.linkage_programs import (
     solve,
     straight,
 )
+from bough.kernel.overflow import require_finite_results
 from bough.lagrange.bodies import Body
 from bough.lagrange.constraints import Constraint
 from bough.lagrange.description import read_layout
@@ -193,7 +194,10 @@ class Linkage:
     def integrate(self, x: ArrayLike, v: ArrayLike) -> FloatArray:
         """Positions reached from x by moving with the constant velocities v for a unit of time (..., nx)."""
         moved = straight(self.layout, "integrate", {"x": x, "v": _required(v)}, "acceleration", 0.0)
-        return run_integrate(self.layout, self._state(x=x, v=v)) if moved is None else moved
+        if moved is None or not np.isfinite(moved).all():
+            moved = run_integrate(self.layout, self._state(x=x, v=v))
+            require_finite_results("integrate", moved)
+        return moved
 
     def project(self, x: ArrayLike, time: ArrayLike | None = None, *, tolerance: float = 1e-10) -> FloatArray:
         """Positions (..., nx) near x that meet all constraints on positions, by Newton steps in the metric of M.
@@ -242,6 +246,7 @@ class Linkage:
         """
         state = self._state(x=x, v=_required(v), force=force, time=time)
         made = run_terms(self.layout, "acceleration", stabilisation(time_constant), state)
+        require_finite_results("terms", *made.values())
         J, c, system = made["jacobian"], made["c"], self.layout.system
         first, rows = system.jacobian_size, system.nc
         soft = self.layout.compliance
@@ -328,10 +333,11 @@ class Linkage:
 
     def _motion(self, level: Level, rate: float, given: dict[str, ArrayLike | None]) -> LinkedMotion:
         y = straight(self.layout, "solved", given, level, rate)
-        if y is not None:
+        if y is not None and np.isfinite(y).all():
             lam = y[..., self.nv :]
             return LinkedMotion(y[..., : self.nv], lam[..., self.layout.rows] if self.layout.auxiliary else lam, ())
         found = self._solved(level, rate, self._state(**given))
+        require_finite_results("motion of a linkage", found.y, found.multipliers)
         broken = found.broken[..., self.layout.rows].any(axis=tuple(range(found.broken.ndim - 1)))
         names = dict.fromkeys(self._name_of_row(int(k)) for k in np.flatnonzero(broken))
         return LinkedMotion(found.y, found.multipliers[..., self.layout.rows], tuple(names))
