@@ -86,8 +86,12 @@ def rate(f: Callable[[float], Any], h: float = 4e-3) -> Floats:
 
 
 def same_configuration(joint: bough.Joint, q0: Floats, q1: Floats) -> float:
-    """The largest difference of two configurations, where a quaternion and its opposite are the same."""
+    """The largest difference of two configurations, where a quaternion and its opposite are the same, and so are
+    the angles of planar and of continuous joints that are whole turns apart.
+    """
     q1 = np.array(q1)
+    for k in (2,) if isinstance(joint, bough.Planar) and q1.shape[-1] == 3 else joint.circles:
+        q1[..., k] -= 2 * np.pi * np.round((q1[..., k] - q0[..., k]) / (2 * np.pi))
     for k in joint.quaternions:
         part = q1[..., k : k + 4]
         part *= np.where(np.sum(part * q0[..., k : k + 4], axis=-1, keepdims=True) < 0, -1.0, 1.0)

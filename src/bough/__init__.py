@@ -28,7 +28,7 @@ from bough.errors import (
 )
 from bough.kernel import cache
 from bough.kernel.compile import get_backend, set_backend
-from bough.kernel.configuration import difference, integrate, interpolate, neutral, random
+from bough.kernel.configuration import difference, integrate, interpolate, neutral, normalize, random
 from bough.kernel.contact.complementarity import Solution, Swept, complementarity_residual, gauss_seidel, pivoting
 from bough.kernel.contact.kinematics import contact_axes, contact_bias, contact_jacobian
 from bough.kernel.contact.motion import contact_dynamics, contact_impulses, contact_step, contact_velocities
@@ -94,6 +94,7 @@ from bough.kernel.maximal.models import (
 )
 from bough.kernel.maximal.multipliers import SystemFactor, ldlt, multipliers
 from bough.kernel.named import compile, function
+from bough.kernel.placements import exp_placements, log_placements
 from bough.kernel.rerooting import rerooting
 from bough.kernel.spanning import spanning
 from bough.kernel.treematrix import TreeMatrix
@@ -107,11 +108,13 @@ from bough.model import (
     Free,
     Geometry,
     Helical,
+    Inertia,
     Joint,
     Loop,
     Mimic,
     Model,
     Parameters,
+    Placement,
     Planar,
     Prismatic,
     Revolute,
@@ -156,6 +159,7 @@ __all__ = [
     "Function",
     "Geometry",
     "Helical",
+    "Inertia",
     "Joint",
     "Linkage",
     "LinkageTerms",
@@ -170,6 +174,7 @@ __all__ = [
     "ModelError",
     "Parameters",
     "PatternError",
+    "Placement",
     "Planar",
     "Prismatic",
     "ProgramError",
@@ -223,6 +228,7 @@ __all__ = [
     "crba",
     "crba_packed",
     "difference",
+    "exp_placements",
     "explain",
     "factorize",
     "forward_dynamics",
@@ -248,6 +254,7 @@ __all__ = [
     "kinetic_energy",
     "ldlt",
     "load",
+    "log_placements",
     "loop_configurations",
     "loop_jacobian",
     "ltdl",
@@ -259,6 +266,7 @@ __all__ = [
     "maximal_loops",
     "multipliers",
     "neutral",
+    "normalize",
     "onto_constraints",
     "operational_space_inertia",
     "paper",

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bough
-from bough.formats.urdf_writer import rpy_of
 from bough.model import Placement
 from bough.model.arguments import rotation_from_rpy
 from closeness import assert_close
@@ -192,4 +191,4 @@ def test_roll_pitch_yaw_are_exact_also_near_the_pole(seed: int, away: float) -> 
     near = rotation_from_rpy(rng.uniform(-3, 3), math.copysign(math.pi / 2 - away, rng.normal()), rng.uniform(-3, 3))
     for R in (near, random_rotation(rng)):
         place = Placement.of(R, (0, 0, 0), "here")
-        assert np.allclose(rotation_from_rpy(*rpy_of(place)), place.matrix, rtol=0, atol=1e-15)
+        assert np.allclose(rotation_from_rpy(*place.rpy), place.matrix, rtol=0, atol=1e-15)

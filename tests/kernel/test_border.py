@@ -102,6 +102,8 @@ def test_every_function_of_arrays_is_here() -> None:
         "random",
         "topologies",
     }
+    # which checks always: tests/model/test_normalize.py
+    others |= {"normalize"}
     # with several results: tests/algorithms
     others |= {"constrained_reactions", "onto_constraints"}
     # of systems, or of models without followers: tests/lagrange

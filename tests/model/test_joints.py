@@ -314,7 +314,7 @@ def test_bad_parameters() -> None:
     with pytest.raises(bough.ModelError, match="expected perpendicular"):
         bough.Universal("x", "-x")
     for values in ({"ratio": float("nan")}, {"offset": float("inf")}):
-        with pytest.raises(bough.ModelError, match="expected finite numbers"):
+        with pytest.raises(bough.ModelError, match="expected a finite number"):
             bough.Mimic(bough.Revolute("x"), "a", **values)
     for joint in (bough.Free(), bough.Universal(), bough.Fixed(), bough.Mimic(bough.Revolute("x"), "a")):
         with pytest.raises(bough.ModelError, match="one degree of freedom"):

@@ -127,9 +127,8 @@ def test_pinocchio_sees_the_same_motion(ours: bough.Joint, theirs: str, rng: np.
         assert same_configuration(ours, stepped, ours_stepped) < 1e-14
         their_goal = pin.randomConfiguration(twin, -np.ones(twin.nq), np.ones(twin.nq))
         goal = bough.from_pinocchio(m, their_goal)
-        if theirs != "JointModelPlanar" and not getattr(ours, "continuous", False):  # whose angles are not wrapped here
-            shorter = pin.difference(twin, their_q, their_goal)
-            assert np.allclose(shorter, bough.difference(m, q, goal), rtol=0, atol=1e-12)
+        shorter = pin.difference(twin, their_q, their_goal)
+        assert np.allclose(shorter, bough.difference(m, q, goal), rtol=0, atol=1e-12)
 
 
 # --- MuJoCo ---

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bough.model import BodyRecord, Mechanism
-from bough.scalar import Array, Index, array, loop
+from bough.scalar import Array, Index, array, each, gather_index, loop
+from bough.spatial import short_way
 from bough.tree.scans import outward
 
 __all__ = ["difference", "integrate", "interpolate"]
@@ -23,7 +24,7 @@ def integrate(m: Mechanism, q: Array, v: Array) -> Array:
 
 
 def difference(m: Mechanism, q0: Array, q1: Array) -> Array:
-    """The constant velocity that leads from q0 to q1 in a unit of time (nv)."""
+    """The constant velocity that leads from q0 to q1 in a unit of time (nv), the short way round where it can turn."""
     q0, q1 = m.coupling.own_q(q0), m.coupling.own_q(q1)
     result = array(m.own_nv)
 
@@ -32,7 +33,14 @@ def difference(m: Mechanism, q0: Array, q1: Array) -> Array:
         return None, None
 
     outward(m, visit, None)
-    return m.coupling.model_v(result)
+    v = m.coupling.model_v(result)
+
+    def shorten(k: Index) -> None:
+        place = gather_index(m.circles, k)
+        v[place] = short_way(v[place])
+
+    each(m.circles.data.size, shorten)
+    return v
 
 
 def interpolate(m: Mechanism, q0: Array, q1: Array, t: Array) -> Array:

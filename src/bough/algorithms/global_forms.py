@@ -21,6 +21,7 @@ from bough.algorithms.constrained_bodies import ConstrainedBodies, Floats
 from bough.algorithms.innovations import Innovations
 from bough.errors import FiniteError, ModelError, ShapeError, SingularError, UnknownNameError
 from bough.model import Mechanism, Mimic, Model
+from bough.reading import known_name
 from bough.scalar.lazy import cached_property
 from bough.spatial import UNIT_MOTIONS, Force, Motion, Vector
 
@@ -49,8 +50,9 @@ def global_form(model: Model, q: ArrayLike, coordinates: Literal["link", "base"]
     ShapeError, FiniteError
         For a wrong shape; for NaN, infinity or a quaternion that is not of unit length.
     """
-    if coordinates not in ("link", "base"):
-        raise UnknownNameError("choice of coordinates", coordinates, ("link", "base"))
+    if not isinstance(model, Model):
+        raise ModelError(f"the model is a {type(model).__name__}, expected a bough.Model")
+    known_name(coordinates, "choice of coordinates", ("link", "base"))
     mimics = [entry.name for entry in model.joints if isinstance(entry.joint, Mimic)]
     if mimics:
         raise ModelError(f"joint {mimics[0]!r} is a mimic joint, expected a model without: P and H leave joints free")
@@ -247,7 +249,7 @@ class GlobalForm:
         SingularError
             If a joint moves nothing that has inertia or, with equation 28, a body has no mass or no volume.
         """
-        if equation not in (26, 27, 28):
+        if not isinstance(equation, int) or equation not in (26, 27, 28):
             raise UnknownNameError("equation of forward dynamics", equation, ("26", "27", "28"))
         self.innovations()  # refuses a singular mass matrix
         system = self.constrained(v)
@@ -327,9 +329,12 @@ def _incidence(model: Model, transforms: Sequence[Floats]) -> tuple[Floats, Floa
 def _read(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Floats:
     """One argument as a fresh array of finite floats."""
     try:
-        a = np.array(value, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ShapeError(f"{name} is not an array of real numbers: {error}") from None
+        a = np.array(value)
+    except ValueError as error:
+        raise ShapeError(f"{name} is not a rectangular array: {error}") from None
+    if a.dtype.kind not in "fiu":
+        raise ShapeError(f"{name} has data type {a.dtype}, expected real numbers (float64 or float32)")
+    a = a.astype(np.float64)
     if a.shape != shape:
         raise ShapeError(f"{name} has shape {a.shape}, expected {shape}, that of one state")
     if not np.isfinite(a).all():

@@ -31,7 +31,7 @@ def get_num_threads() -> int:
 def set_num_threads(count: int | None) -> None:
     """Choose the number of threads large batches use; None for the default. Results do not depend on it."""
     global _chosen
-    if count is not None and (not isinstance(count, int) or isinstance(count, bool) or count < 1):
+    if count is not None and (not isinstance(count, int) or isinstance(count, bool) or not 1 <= count < 2**31):
         raise ShapeError(f"the number of threads is {count!r}, expected a positive integer or None")
     _chosen = count
     for watcher in _watchers:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.errors import ModelError, UnknownNameError
+from bough.errors import ModelError
+from bough.reading import known_name, listed, whole_number
 from bough.scalar.lazy import cached_property
 
 __all__ = ["KINDS", "NONE", "Conditions", "Kind"]
@@ -49,33 +50,42 @@ class Conditions:
     normals: tuple[int, ...]
 
     def __init__(self, kinds: Iterable[Kind], normals: Iterable[int] | None = None) -> None:
-        kinds = tuple(kinds)
+        kinds = listed(kinds, "kinds", "the kind of each row")
         object.__setattr__(self, "kinds", kinds)
-        object.__setattr__(self, "normals", (NONE,) * len(kinds) if normals is None else tuple(map(int, normals)))
+        numbers = None if normals is None else listed(normals, "normals", "the number of a row for each")
+        read = (NONE,) * len(kinds) if numbers is None else tuple(_row(k, x) for k, x in enumerate(numbers))
+        object.__setattr__(self, "normals", read)
         self._check()
 
     @classmethod
-    @lru_cache(maxsize=256)
     def equalities(cls, count: int) -> Conditions:
         """So many rows with a = 0."""
-        return cls(["equality"] * count)
+        return cls._alike("equality", _count(count))
 
     @classmethod
-    @lru_cache(maxsize=256)
     def inequalities(cls, count: int) -> Conditions:
         """So many rows with 0 ≤ a ⊥ f ≥ 0: joint limits, contacts without friction."""
-        return cls(["inequality"] * count)
+        return cls._alike("inequality", _count(count))
 
     @classmethod
-    @lru_cache(maxsize=256)
     def boxes(cls, count: int) -> Conditions:
         """So many rows with bounds that are given: dry friction of joints, motors of limited force."""
-        return cls(["box"] * count)
+        return cls._alike("box", _count(count))
+
+    @classmethod
+    def contacts(cls, count: int, friction: Literal["pyramid", "cone"] = "pyramid", tangents: int = 2) -> Conditions:
+        """So many contacts with friction, each with the row of its normal and then those of its tangents."""
+        name = known_name(friction, "model of friction", ("pyramid", "cone"))
+        return cls._touching(_count(count), name, _count(tangents, "tangents"))
 
     @classmethod
     @lru_cache(maxsize=256)
-    def contacts(cls, count: int, friction: Literal["pyramid", "cone"] = "pyramid", tangents: int = 2) -> Conditions:
-        """So many contacts with friction, each with the row of its normal and then those of its tangents."""
+    def _alike(cls, kind: Kind, count: int) -> Conditions:
+        return cls([kind] * count)
+
+    @classmethod
+    @lru_cache(maxsize=256)
+    def _touching(cls, count: int, friction: Any, tangents: int) -> Conditions:
         kinds: list[Kind] = []
         normals: list[int] = []
         for _ in range(count):
@@ -128,8 +138,7 @@ class Conditions:
 
     def _check(self) -> None:
         for i, kind in enumerate(self.kinds):
-            if kind not in KINDS:
-                raise UnknownNameError("kind of condition", kind, KINDS)
+            known_name(kind, "kind of condition", KINDS)
             normal = self.normals[i] if i < len(self.normals) else NONE
             if (kind in ("pyramid", "cone")) != (normal != NONE):
                 expected = f"expected {NONE}" if normal != NONE else "expected the number of its normal row"
@@ -142,3 +151,15 @@ class Conditions:
         for first, second in zip(rows[::2], [*rows[1::2], NONE], strict=False):
             if second != first + 1 or self.normals[first] != self.normals[second]:
                 raise ModelError(f"row {first} begins a cone, expected row {first + 1} to be of it, with its normal")
+
+
+MOST = 10**7
+"""Rows that fit into memory; A would have the square of it."""
+
+
+def _count(value: object, name: str = "count") -> int:
+    return whole_number(value, name, most=MOST, error=ModelError)
+
+
+def _row(k: int, value: object) -> int:
+    return whole_number(value, f"normals[{k}]", least=NONE, error=ModelError)

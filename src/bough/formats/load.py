@@ -21,6 +21,7 @@ from bough.formats.urdf import read_urdf
 from bough.formats.xacro import expanded, is_xacro
 from bough.kernel.rerooting import cheapest_root
 from bough.model import Model
+from bough.reading import listed, names, truth
 
 __all__ = ["load", "problems"]
 
@@ -122,6 +123,8 @@ def load(
             raise LoadError(f"{name} is {value!r}, expected a name")
     if not isinstance(lock, Mapping | None):
         raise LoadError(f"lock is {lock!r}, expected joint names and the values to hold them at")
+    for name, flag in (("floating_base", floating_base), ("mimic", mimic), ("merge_fixed", merge_fixed)):
+        truth(flag, name, LoadError)
     options = Options(floating_base, None if root == AUTO else root, lock or {}, mimic, merge_fixed, order)
     model, report = _loaded(source, options, package_dirs, xacro_args, trusted, ignore, collect=False)
     assert model is not None, "the first problem is raised"
@@ -164,7 +167,8 @@ def _loaded(
     ignore: str | Sequence[str],
     collect: bool,
 ) -> tuple[Model | None, Report]:
-    folders = [package_dirs] if isinstance(package_dirs, str | PathLike) else package_dirs
+    folders = [package_dirs] if isinstance(package_dirs, str | PathLike) else _folders(package_dirs)
+    ignored, trusted = names(ignore, "ignore", LoadError), truth(trusted, "trusted", LoadError)
     content, path = read_source(source)
     report = Report(None if path is None else str(path), collect)
     document = read_document(content, path, [Path(folder) for folder in folders], report)
@@ -172,7 +176,7 @@ def _loaded(
         document = expanded(document, xacro_args, report)
     if document is None:
         return None, report
-    document = replace(document, trusted=trusted, ignore=(ignore,) if isinstance(ignore, str) else tuple(ignore))
+    document = replace(document, trusted=trusted, ignore=ignored)
     tag = document.root.tag
     if tag not in FORMATS:
         known = ", ".join(f"<{tag}> ({name})" for tag, (name, _) in FORMATS.items())
@@ -184,3 +188,11 @@ def _loaded(
         return None if description is None else assemble(description, options, report), report
     except Enough:
         return None, report
+
+
+def _folders(given: object) -> tuple[str | PathLike[str], ...]:
+    folders = listed(given, "package_dirs", "a folder or several", LoadError)
+    for k, folder in enumerate(folders):
+        if not isinstance(folder, str | PathLike):
+            raise LoadError(f"package_dirs[{k}] is {folder!r}, expected the path of a folder")
+    return folders

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from bough.errors import SaveError, UnknownNameError
+from bough.errors import SaveError
+from bough.reading import known_name, names
 
 __all__ = ["KINDS", "Losses"]
 
@@ -26,10 +27,9 @@ class Losses:
     """
 
     def __init__(self, format: str, leave_out: Collection[str] = ()) -> None:
-        kinds = [leave_out] if isinstance(leave_out, str) else leave_out
+        kinds = names(leave_out, "leave_out", SaveError)
         for kind in kinds:
-            if kind not in KINDS:
-                raise UnknownNameError("kind of thing to leave out", kind, KINDS)
+            known_name(kind, "kind of thing to leave out", KINDS)
         self._format, self._leave_out = format, frozenset(kinds)
         self._messages: list[str] = []
         self._kinds: set[str] = set()

@@ -6,11 +6,12 @@ import os
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-from bough.errors import SaveError, UnknownNameError
+from bough.errors import SaveError
 from bough.formats.losses import Losses
 from bough.formats.mjcf.write import write_mjcf
 from bough.formats.urdf_writer import write_urdf
 from bough.model import Model
+from bough.reading import known_name
 
 __all__ = ["save"]
 
@@ -56,13 +57,14 @@ def save(
     """
     if not isinstance(model, Model):
         raise SaveError(f"cannot save a {type(model).__name__}, expected a bough.Model")
+    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
+        raise SaveError(f"path is {path!r}, expected the path of a file")
     target = Path(path)
     kind = SUFFIXES.get(target.suffix.lower()) if format is None else format
     if kind is None:
         expected = ", ".join(SUFFIXES)
         raise SaveError(f"{str(target)!r}: the suffix tells no format, expected {expected}, or format=…")
-    if kind not in WRITERS:
-        raise UnknownNameError("format to write", kind, WRITERS)
+    known_name(kind, "format to write", WRITERS)
     losses = Losses(kind.upper(), leave_out)
     text = WRITERS[kind](model, losses)
     losses.refuse()

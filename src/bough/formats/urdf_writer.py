@@ -28,7 +28,7 @@ from bough.model import (
 )
 from bough.model.parts import HERE
 
-__all__ = ["rpy_of", "write_urdf"]
+__all__ = ["write_urdf"]
 
 GRAVITY = (0.0, 0.0, -9.81)
 
@@ -36,16 +36,6 @@ GRAVITY = (0.0, 0.0, -9.81)
 def write_urdf(model: Model, losses: Losses) -> str:
     """The text of a URDF file; what it cannot hold goes to `losses`."""
     return _Writer(model, losses).text()
-
-
-def rpy_of(placement: Placement) -> tuple[float, float, float]:
-    """Roll, pitch and yaw of a rotation, exact to rounding also where roll and yaw turn about the same axis."""
-    (a, _, _), (d, _, _), (g, _, _) = placement.rotation
-    (_, b, c), (_, e, f), _ = placement.rotation
-    yaw = math.atan2(d, a) if math.hypot(a, d) > 1e-12 else 0.0
-    cz, sz = math.cos(yaw), math.sin(yaw)
-    # with the yaw undone, the second row is (0, cos roll, -sin roll): what yaw misses, roll takes up
-    return math.atan2(sz * c - cz * f, cz * e - sz * b), math.atan2(-g, cz * a + sz * d), yaw
 
 
 class _Writer:
@@ -213,7 +203,7 @@ def _inertial(inertia: Inertia | None) -> list[str]:
 def _origin(placement: Placement) -> str:
     if placement == HERE:
         return ""
-    return f'<origin xyz="{listed(placement.origin)}" rpy="{listed(rpy_of(placement))}"/>'
+    return f'<origin xyz="{listed(placement.origin)}" rpy="{listed(placement.rpy)}"/>'
 
 
 def _bound(value: float) -> str:

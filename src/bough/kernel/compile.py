@@ -68,7 +68,7 @@ def when_backend_changes(observer: Callable[[], None]) -> None:
 
 def _backend(name: str) -> Backend:
     for known in BACKENDS:
-        if name == known:
+        if isinstance(name, str) and name == known:
             return known
     raise UnknownNameError("back-end", name, BACKENDS)
 

@@ -1,18 +1,23 @@
-"""Configurations on arrays: neutral, random, integrate, difference, interpolate."""
+"""Configurations on arrays: neutral, random, normalize, integrate, difference, interpolate."""
 
 from __future__ import annotations
 
-import operator
+import math
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.errors import ShapeError
-from bough.kernel.arguments import FloatArray
-from bough.kernel.functions import call, require_model
+from bough.errors import FiniteError, ShapeError
+from bough.kernel.arguments import FloatArray, require_finite, write_out
+from bough.kernel.functions import call, read, require_model
 from bough.model import Mimic, Model
+from bough.reading import whole_number
 
-__all__ = ["difference", "integrate", "interpolate", "neutral", "random"]
+__all__ = ["difference", "integrate", "interpolate", "neutral", "normalize", "random"]
+
+
+MOST = 2**60
+"""Numbers in an array: more bytes than any machine can address."""
 
 
 def neutral(model: Model) -> FloatArray:
@@ -34,16 +39,64 @@ def random(model: Model, rng: np.random.Generator | int | None = None, size: int
         Batch shape.
     """
     require_model(model)
-    generator = np.random.default_rng(rng)
     try:
-        shape = tuple(operator.index(n) for n in (size if isinstance(size, tuple | list) else (size,)))
-    except TypeError:
-        shape = (-1,)
-    if any(n < 0 for n in shape):
-        raise ShapeError(f"size is {size!r}, expected an integer that is not negative, or a tuple of them")
+        generator = np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise ShapeError(f"rng is {rng!r}, expected a NumPy generator, or a seed that is not negative") from None
+    shape = tuple(whole_number(n, "size") for n in (size if isinstance(size, tuple | list) else (size,)))
+    if math.prod(shape) * max(model.nq, 1) > MOST:
+        raise ShapeError(f"size is {size!r}: an array of so many configurations has no room anywhere")
     moving = [entry for entry in model.joints if not isinstance(entry.joint, Mimic)]
     parts = [e.joint.random(generator, np.array(e.lower), np.array(e.upper), shape) for e in moving]
     return np.concatenate([np.empty((*shape, 0)), *parts], axis=-1)
+
+
+def normalize(model: Model, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+    """The configuration with every quaternion made of unit length, (..., nq); all other entries are as given.
+
+    Functions of a configuration refuse quaternions that are off by more than 1e-6 (1e-4 in float32), such as those of a
+    file with few digits or of a network; this mends them. Angles are not wrapped.
+
+    Parameters
+    ----------
+    model
+        The mechanism.
+    q
+        Configurations (..., nq), whose quaternions may have any length but zero.
+    out
+        Where to write the result, an array of its shape and data type; may be q itself.
+
+    Raises
+    ------
+    FiniteError
+        If an entry is not finite, or a quaternion is zero and so has no direction; the message names the joint.
+
+    Examples
+    --------
+    >>> import bough
+    >>> b = bough.Builder()
+    >>> _ = b.add("ball", bough.Spherical(), mass=1.0, inertia=0.1)
+    >>> bough.normalize(b.build(), [0, 0, 3, 4])
+    array([0. , 0. , 0.6, 0.8])
+    """
+    given = read(model, "q", q, check=False)
+    require_finite("q", given)
+    result, start = given.copy(), 0
+    for entry in model.joints:
+        for k in entry.joint.quaternions:
+            part = result[..., start + k : start + k + 4]
+            largest = np.abs(part).max(axis=-1, keepdims=True)
+            if not largest.all():
+                state = [int(j) for j in np.argwhere(largest == 0)[0][:-1]]
+                raise FiniteError(
+                    f"joint {entry.name!r}: the quaternion q[..., {start + k}:{start + k + 4}] is zero"
+                    f"{f' in state {state}' if state else ''}, expected one with a direction"
+                )
+            part /= largest  # whose squares neither overflow nor vanish
+            x, y, z, w = (part[..., j : j + 1] for j in range(4))
+            part /= np.sqrt(x * x + y * y + z * z + w * w)
+        start += entry.joint.nq
+    return result if out is None else write_out(out, result)
 
 
 def integrate(
@@ -60,7 +113,13 @@ def integrate(
 def difference(
     model: Model, q0: ArrayLike, q1: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """The constant velocity that leads from q0 to q1 in one second, (..., nv): the inverse of `integrate`."""
+    """The constant velocity that leads from q0 to q1 in one second, (..., nv): the inverse of `integrate`.
+
+    Rotations take the short way, by at most half a turn: those of quaternions, the heading of planar joints, and
+    continuous revolute joints without limits that no other joint follows. ``integrate(model, q0, difference(model, q0,
+    q1))`` is the same configuration as q1 then, with angles that may differ from those of q1 by whole turns. All other
+    joints go by q1 - q0.
+    """
     result: FloatArray = call(model, "difference")(q0, q1, out, check)
     return result
 
@@ -68,6 +127,10 @@ def difference(
 def interpolate(
     model: Model, q0: ArrayLike, q1: ArrayLike, t: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """The configuration at the fraction t (...) of the way from q0 (t = 0) to q1 (t = 1), (..., nq)."""
+    """The configuration at the fraction t (...) of the way from q0 (t = 0) to q1 (t = 1), (..., nq).
+
+    The way is that of `difference`: with constant velocity, rotations the short way round. Angles start at those of q0
+    and are not wrapped, so at t = 1 they may be whole turns away from those of q1.
+    """
     result: FloatArray = call(model, "interpolate")(q0, q1, t, out, check)
     return result

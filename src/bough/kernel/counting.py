@@ -8,12 +8,13 @@ from typing import Any
 
 from bough import factor
 from bough.algorithms.touching import Touching
-from bough.errors import ModelError, UnknownNameError
+from bough.errors import ModelError
 from bough.kernel.compile import build
 from bough.kernel.functions import mechanism, model_function, naming_the_massless, options, program
 from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, OPTIONAL, SPECS, Options, spec
 from bough.model import Contacts, Model
 from bough.program import count as count_program
+from bough.reading import known_name, truth
 from bough.scalar import Count, Counted, Tally
 from bough.tree import Tree
 
@@ -83,8 +84,8 @@ def count(
     """
     if not isinstance(what, Model | Tree):
         raise ModelError(f"what is counted is a {type(what).__name__}, expected a bough.Model or a bough.Tree")
-    if not isinstance(algorithm, str):
-        raise UnknownNameError("algorithm", algorithm, [*SPECS, *_TREE_OPERATIONS])
+    known_name(algorithm, "algorithm", [*SPECS, *_TREE_OPERATIONS])
+    optimized, f_ext = truth(optimized, "optimized"), truth(f_ext, "f_ext")
     if algorithm in _TREE_OPERATIONS:
         tree = what if isinstance(what, Tree) else what.dof_tree
         return _count_tree(tree, algorithm, optimized)
@@ -138,8 +139,7 @@ def _options(model: Model, algorithm: str, frames: str | Sequence[str] | None, r
 
 def _require_model(what: object, algorithm: str) -> None:
     known = sorted([*SPECS, *_TREE_OPERATIONS])
-    if algorithm not in known:
-        raise UnknownNameError("algorithm", algorithm, known)
+    known_name(algorithm, "algorithm", known)
     if not isinstance(what, Model):
         raise ModelError(
             f"{algorithm!r} depends on geometry and inertia, which a {type(what).__name__} does not have: "

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough import factor
-from bough.backends import Argument
-from bough.errors import ShapeError, SingularError, TreeError
+from bough.errors import ShapeError, TreeError
 from bough.kernel.arguments import FloatArray, Shape, write_out
 from bough.kernel.compile import ROLL_ABOVE
-from bough.kernel.function import Function, Results, Verdicts
+from bough.kernel.factor_functions import (
+    Kind,
+    applier,
+    dense_factorizer,
+    diagonal,
+    factorizer,
+    inverter,
+    pivot_limits,
+    pivots_of,
+    triangle,
+)
+from bough.kernel.packed import read_factor
 from bough.kernel.table import entry
-from bough.kernel.treematrix import Parents, TreeMatrix, apply, as_tree, diagonal_places, places, read_dense
-from bough.kernel.verdict import PIVOTS
-from bough.scalar import Array, Bool, both
-from bough.scalar import negation as not_
+from bough.kernel.treematrix import Parents, TreeMatrix, apply, as_tree, places, read_dense
 from bough.tree import Tree
 
 __all__ = ["Factor", "Kind", "factor_packed", "ltdl", "ltl", "udut"]
-
-Kind: TypeAlias = Literal["ltl", "ltdl", "udut"]
-
-SUSPECT = 1e-5
-"""A pivot below this part of the diagonal entry it is left of is looked at more closely."""
-
-ALGORITHMS: dict[Kind, Callable[..., Any]] = {"ltl": factor.ltl, "ltdl": factor.ltdl, "udut": factor.udut}
 
 
 def ltl(
@@ -129,30 +129,19 @@ def udut(
 
 def factor_packed(kind: Kind, values: FloatArray, tree: Tree, out: FloatArray | None = None) -> Factor:
     """Factorise packed path rows, shape (*batch, n + D1)."""
-    packed = entry(tree, ("factor", kind), _factorizer)(values, out, True)
+    packed = entry(tree, ("factor", kind), factorizer)(values, out, True)
     return Factor.of_fresh(kind, packed if out is None else packed.view(), tree)
 
 
 def vanishing_pivots(values: FloatArray, tree: Tree) -> tuple[NDArray[np.bool_], FloatArray]:
     """Which pivots of packed matrices vanish to working precision, and the pivots, (*batch, n); NaN does not."""
-    pivots = _pivots(values, tree)
-    return np.asarray(pivots <= _limits(values, tree)), pivots
+    pivots = pivots_of(values, tree)
+    return np.asarray(pivots <= pivot_limits(values, tree)), pivots
 
 
 def small_pivots(values: FloatArray, tree: Tree, part: float) -> NDArray[np.bool_]:
     """Which pivots of packed matrices are no more than a part of the diagonal entry they are left of, (*batch, n)."""
-    return np.asarray(_pivots(values, tree) <= part * _diagonal(values, tree))
-
-
-def _pivots(values: FloatArray, tree: Tree) -> FloatArray:
-    """The pivots of packed matrices, whatever they are."""
-    pivots: FloatArray = entry(tree, "pivots", _pivot_finder)(values, None, False)
-    return pivots
-
-
-def _limits(values: FloatArray, tree: Tree) -> FloatArray:
-    """What a pivot must exceed: a few units of rounding of the diagonal it is left of."""
-    return np.asarray(min(tree.n, 8) * np.finfo(values.dtype).eps * _diagonal(values, tree))
+    return np.asarray(pivots_of(values, tree) <= part * diagonal(values, tree))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -181,7 +170,7 @@ class Factor:
     tree: Tree
 
     def __post_init__(self) -> None:
-        self.packed.setflags(write=False)
+        self.__dict__.update(read_factor(self.kind, self.packed, self.tree))
 
     def __reduce__(self) -> tuple[type[Factor], tuple[object, ...]]:
         return Factor, (self.kind, self.packed, self.tree)
@@ -227,7 +216,7 @@ class Factor:
         """The diagonal of D of "ltdl" and "udut", shape (*batch, n)."""
         if not self._unit:
             raise AttributeError("a factor of kind 'ltl' has no D: H = Lᵀ L; use ltdl for H = Lᵀ D L")
-        return _diagonal(self.packed, self.tree)
+        return diagonal(self.packed, self.tree)
 
     # ---- products and substitutions ------------------------------------------------------------------------------
 
@@ -259,12 +248,12 @@ class Factor:
 
     def inverse(self, *, out: FloatArray | None = None) -> FloatArray:
         """H⁻¹ as a dense and exactly symmetric array, shape (*batch, n, n)."""
-        found: FloatArray = entry(self.tree, ("inverse", self._unit), _inverter)(self.packed, out, True)
+        found: FloatArray = entry(self.tree, ("inverse", self._unit), inverter)(self.packed, out, True)
         return found
 
     def logdet(self, *, out: FloatArray | None = None) -> FloatArray:
         """Natural logarithm of the determinant of H, shape (*batch,)."""
-        logs = np.log(_diagonal(self.packed, self.tree))
+        logs = np.log(diagonal(self.packed, self.tree))
         total = np.zeros(self.batch, self.packed.dtype)
         for k in range(self.n):  # one by one: np.sum adds in an order that depends on the batch
             total += logs[..., k]
@@ -284,7 +273,7 @@ class Factor:
     def _apply(
         self, operation: Callable[..., Any], x: ArrayLike, out: FloatArray | None, argument: str = "x"
     ) -> FloatArray:
-        function = entry(self.tree, (operation, self._unit, argument), _applier)
+        function = entry(self.tree, (operation, self._unit, argument), applier)
         return apply(function, self.tree.n, self.packed, x, out, operation.__name__, argument)
 
 
@@ -301,20 +290,14 @@ def _factorized(
         raise TreeError("parents is missing: expected a Tree or a parent array, since H is not a TreeMatrix")
     tree = as_tree(parents)
     if tree.n <= ROLL_ABOVE:
-        packed = entry(tree, ("factor of dense", kind), _dense_factorizer)(H, None, True)
+        packed = entry(tree, ("factor of dense", kind), dense_factorizer)(H, None, True)
         result = Factor.of_fresh(kind, packed if out is None else write_out(out, packed).view(), tree)
     else:
-        result = factor_packed(kind, read_dense(H, tree)[_triangle(kind, tree)], tree, out=out)
+        result = factor_packed(kind, read_dense(H, tree)[triangle(kind, tree)], tree, out=out)
     if overwrite:
         assert isinstance(H, np.ndarray)
-        H[_triangle(kind, tree)] = result.packed
+        H[triangle(kind, tree)] = result.packed
     return result
-
-
-def _triangle(kind: Kind, tree: Tree) -> tuple[Any, ...]:
-    """Where the entries that are read lie in a dense matrix."""
-    rows, columns = places(tree)
-    return (..., columns, rows) if kind == "udut" else (..., rows, columns)
 
 
 def _require_writable(H: object) -> None:
@@ -325,122 +308,3 @@ def _require_writable(H: object) -> None:
     else:
         got = f"a {type(H).__name__}"
     raise ShapeError(f"H is {got}, expected a writable array of float64 or float32 since overwrite is true")
-
-
-# ---- functions -------------------------------------------------------------------------------------------------------
-
-
-def _factorizer(tree: Tree, key: tuple[str, Kind]) -> Function:
-    """From packed rows to those of the factor."""
-    kind = key[1]
-
-    def rule(packed: Array) -> dict[str, Array]:
-        L = ALGORITHMS[kind](tree, packed)
-        return {"factor": L, "margins": factor.margins(tree, packed, L, kind != "ltl", SUSPECT)}
-
-    def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
-        _require_definite(kind, arrays["packed"], tree, results[0])
-        return results
-
-    return _function(kind, tree, [_packed(tree)], [_packed(tree, "factor")], rule, explain)
-
-
-def _pivot_finder(tree: Tree, key: str) -> Function:
-    """From packed rows to the pivots of LTDL."""
-
-    def rule(packed: Array) -> dict[str, Array]:
-        return {"pivot": factor.diagonal(tree, factor.ltdl(tree, packed))}
-
-    return _function(key, tree, [_packed(tree)], [Argument("pivot", (tree.n,), finite=False)], rule)
-
-
-def _dense_factorizer(tree: Tree, key: tuple[str, Kind]) -> Function:
-    """From a dense matrix to the packed rows of its factor."""
-    kind, n = key[1], tree.n
-    rows, columns = (p.tolist() for p in places(tree))
-    read = [(j, i) if kind == "udut" else (i, j) for i, j in zip(rows, columns, strict=True)]
-    inside = {*read, *((j, i) for i, j in read)}
-
-    def rule(H: Array) -> dict[str, Any]:
-        packed = [H[i * n + j] for i, j in read]
-        L = ALGORITHMS[kind](tree, packed)
-        fits: Bool = True
-        for i, j in ((i, j) for i in range(n) for j in range(n)):
-            x, other = H[i * n + j], H[j * n + i] if (i, j) in inside else 0.0
-            if i != j:
-                fits = both(fits, both(x <= other, x >= other))
-        return {"factor": L, "margins": factor.margins(tree, packed, L, kind != "ltl", SUSPECT), "doubt": not_(fits)}
-
-    def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
-        read_dense(arrays["H"], tree)
-        if ((verdicts.astype(np.int64) & PIVOTS) != 0).any():
-            _require_definite(kind, arrays["H"][_triangle(kind, tree)], tree, results[0])
-        return results
-
-    meaning = f"a row and a column for each of the {n} entries of parents"
-    H = Argument("H", (n, n), meaning, finite=False)
-    return _function(f"{kind} of a dense matrix", tree, [H], [_packed(tree, "factor")], rule, explain)
-
-
-def _applier(tree: Tree, key: tuple[Callable[..., Any], bool, str]) -> Function:
-    """A product or substitution."""
-    operation, unit, name = key
-    return _function(
-        f"{operation.__name__} with {'LTDL' if unit else 'LTL'}",
-        tree,
-        [_packed(tree), Argument(name, (tree.n,))],
-        [Argument("y", (tree.n,))],
-        lambda **given: {"y": operation(tree, given["packed"], given[name], unit)},
-    )
-
-
-def _inverter(tree: Tree, key: tuple[str, bool]) -> Function:
-    """The inverse of a matrix from its factor."""
-    output = Argument("inverse", (tree.n, tree.n))
-    return _function(
-        f"inverse with {'LTDL' if key[1] else 'LTL'}",
-        tree,
-        [_packed(tree)],
-        [output],
-        lambda packed: {"inverse": factor.inverse(tree, packed, key[1])},
-    )
-
-
-def _packed(tree: Tree, name: str = "packed") -> Argument:
-    """Packed rows; what is not finite in them shows in the pivots."""
-    return Argument(name, (tree.packed_size,), finite=False)
-
-
-def _function(
-    name: str,
-    tree: Tree,
-    inputs: Sequence[Argument],
-    outputs: Sequence[Argument],
-    rule: Callable[..., Any],
-    explain: Any = None,
-) -> Function:
-    return Function(name, inputs, outputs, rule, size=tree.n, digest=lambda: repr(tree.parents), explain=explain)
-
-
-def _diagonal(packed: FloatArray, tree: Tree) -> FloatArray:
-    return np.take(packed, diagonal_places(tree), axis=-1)
-
-
-def _require_definite(kind: Kind, values: FloatArray, tree: Tree, packed: FloatArray) -> None:
-    """Raise for the pivot that went wrong first, in the first matrix that has one."""
-    pivots = _diagonal(packed, tree)
-    if kind == "ltl":
-        pivots = np.square(pivots)
-    limits = _limits(values, tree)
-    sound = (pivots > 0) & (pivots > limits) & np.isfinite(pivots)  # a NaN fails them all
-    if sound.all():
-        return
-    *batch, _ = np.unravel_index(int(np.argmin(sound)), sound.shape)
-    where = tuple(int(k) for k in batch)
-    row = int(np.flatnonzero(~sound[where])[-1])  # elimination goes from the last row to the first
-    pivot = _pivots(values[where], tree)[row]  # LTL would show the root of a negative number
-    place = f"matrix {where}: " if where else ""
-    raise SingularError(
-        f"{place}row {row + 1}: the pivot is {pivot}, expected more than {max(limits[where][row], 0)}: "
-        "the matrix is not positive definite"
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NoReturn
@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bough import reading
 from bough.backends import Argument, Limbs
 from bough.errors import ModelError, ShapeError, SingularError, UnknownNameError
 from bough.kernel.arguments import FloatArray, Shape, as_floats, require_finite, require_unit_quaternions
@@ -107,12 +108,6 @@ def _framed(model: Model, key: tuple[str, Any, str, bool]) -> Function:
     return new_function(model, name, options(model, frames, reference, classical))
 
 
-def _names(frames: object) -> tuple[str, ...]:
-    if not isinstance(frames, Iterable):
-        raise ShapeError(f"frames is {frames!r}, expected the name of a frame, several names, or None for all bodies")
-    return tuple(frames)
-
-
 def new_function(model: Model, name: str, options: Options = PLAIN, explain: Explain | None = None) -> Function:
     """The row of an algorithm on a model; unless told otherwise, pivots that vanish are refused."""
     require_model(model)
@@ -153,12 +148,10 @@ def outputs_of(model: Model, name: str, options: Options) -> list[Argument]:
 def options(model: Model, frames: str | Sequence[str] | None, reference: str, classical: bool = False) -> Options:
     """Options from names of frames (None for all bodies) and of a reference frame."""
     require_model(model)
-    if not isinstance(reference, str) or reference not in REFERENCES:
-        raise UnknownNameError("reference frame", reference, REFERENCES)
-    single = isinstance(frames, str)
-    names = None if frames is None else (frames,) if isinstance(frames, str) else _names(frames)
+    reading.known_name(reference, "reference frame", REFERENCES)
+    names = None if frames is None else reading.names(frames, "frames")
     found = None if names is None else tuple(model.frame(name) for name in names)
-    return Options(found, reference, bool(classical), single)
+    return Options(found, reference, reading.truth(classical, "classical"), isinstance(frames, str))
 
 
 def require_model(model: object) -> None:

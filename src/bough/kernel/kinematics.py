@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bough import reading
 from bough.errors import ModelError, ShapeError, SingularError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.function import Function, Results, Verdicts
@@ -213,7 +214,7 @@ def operational_space_inertia(
     SingularError
         If the frames cannot all be moved independently in all directions, so that Λ does not exist.
     """
-    names = (frames,) if isinstance(frames, str) else tuple(frames)
+    names, inverse = reading.names(frames, "frames"), reading.truth(inverse, "inverse")
     key = ("operational_space_inverse" if inverse else "operational_space_inertia", names, reference)
     result: FloatArray = entry(model, key, _of_moves)(q, out, check)
     return result

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from bough import reading
 from bough.errors import UnknownNameError
 from bough.kernel.dynamics import forward_algorithm, forward_function
 from bough.kernel.function import Function
@@ -13,6 +14,7 @@ from bough.kernel.parameters import with_parameters
 from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, SPECS, Options
 from bough.kernel.table import function_of
 from bough.model import Model, Parameters
+from bough.reading import known_name, truth
 
 __all__ = ["compile", "function"]
 
@@ -26,7 +28,7 @@ def function(
     *,
     frames: str | Sequence[str] | None = None,
     reference: str = "LOCAL",
-    parameters: str | Sequence[str] = (),
+    parameters: str | Sequence[str] | Parameters = (),
 ) -> Function:
     """An algorithm on a model as a value: call it, count it, print its program, compile it ahead of time.
 
@@ -67,10 +69,10 @@ def function(
     (3, 6)
     """
     require_model(model)
-    if not isinstance(name, str) or name not in NAMES:
-        raise UnknownNameError("function of models", name, NAMES)
-    if parameters:
-        return _with_parameters(name, model, frames, reference, parameters)
+    known_name(name, "function of models", NAMES)
+    given = parameters if isinstance(parameters, Parameters) else reading.names(parameters, "parameters")
+    if given:
+        return _with_parameters(name, model, frames, reference, given)
     if name == "forward_dynamics":
         return function_of(model, ("forward_dynamics", "auto"), forward_function)
     if name in FRAMED:
@@ -81,11 +83,11 @@ def function(
 
 
 def _with_parameters(
-    name: str, model: Model, frames: str | Sequence[str] | None, reference: str, names: str | Sequence[str]
+    name: str, model: Model, frames: str | Sequence[str] | None, reference: str, given: Parameters | Sequence[str]
 ) -> Function:
     chosen = forward_algorithm(model) if name == "forward_dynamics" else name
     asked = options(model, frames, reference) if name in FRAMED else Options()
-    return function_of(model, (chosen, asked, Parameters.of(model, names)), with_parameters)
+    return function_of(model, (chosen, asked, Parameters.of(model, given)), with_parameters)
 
 
 def compile(
@@ -115,7 +117,9 @@ def compile(
     >>> import bough
     >>> bough.compile(bough.robots.load("arm"), ["rnea", "forward_dynamics"])
     """
-    for name in (names,) if isinstance(names, str) else names:
+    states = (False, True) if batch is None else (truth(batch, "batch"),)
+    known_name(dtype, "data type", ("float64", "float32"))
+    for name in reading.names(names, "names"):
         made = function(name, model)
-        for many in (False, True) if batch is None else (batch,):
+        for many in states:
             made.compile(batch=many, dtype=dtype)

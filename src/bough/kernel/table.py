@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 from bough.kernel.compile import when_backend_changes
 from bough.kernel.function import Function
 
-__all__ = ["entry", "function_of"]
+__all__ = ["NO_STRUCTURE", "entry", "function_of"]
 
 REMEMBERED = 256
 """Functions that equal structures can share; the least recently made is forgotten first."""
@@ -55,6 +55,13 @@ def _remembered(structure: Any, key: Hashable, found: Callable[..., Any]) -> Cal
     entries[key] = found
     _with_entries[id(structure)] = structure
     return found
+
+
+class _NoStructure:
+    """Stands where a structure would: its functions are of arrays alone."""
+
+
+NO_STRUCTURE = _NoStructure()
 
 
 def _forget() -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bough.errors import ModelError
 from bough.lagrange.system import System
+from bough.reading import listed
 from bough.scalar import Table
 from bough.scalar.lazy import cached_property
 
@@ -50,8 +51,9 @@ class Auxiliary:
     def __init__(self, system: System, constraints: Iterable[tuple[Sequence[int], int]]) -> None:
         if not isinstance(system, System):
             raise ModelError(f"the system is a {type(system).__name__}, expected a bough.System")
+        given = listed(constraints, "constraints", "bodies and a number of rows for each")
         object.__setattr__(self, "system", system)
-        object.__setattr__(self, "constraints", tuple(_read(k, x, system) for k, x in enumerate(constraints)))
+        object.__setattr__(self, "constraints", tuple(_read(k, x, system) for k, x in enumerate(given)))
 
     def __repr__(self) -> str:
         return f"<Auxiliary: {len(self.constraints)} constraints, {self.nc} rows, beside {self.system!r}>"

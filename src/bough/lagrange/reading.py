@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough.errors import ModelError
+from bough.reading import listed
 
 __all__ = [
     "Known",
@@ -42,7 +43,7 @@ def read_bodies(bodies: Numbers) -> tuple[int, ...]:
 def read_constraints(constraints: Iterable[Numbers], n: int) -> tuple[tuple[int, int, int], ...]:
     """Constraints as two of n bodies and a dimension."""
     result = []
-    for k, given in enumerate(constraints):
+    for k, given in enumerate(listed(constraints, "constraints", "two bodies and a dimension for each")):
         plain = type(given) is tuple and [type(x) for x in given] == [int, int, int]
         found = given if plain else _whole(given)
         if found is None or len(found) != 3:
@@ -58,7 +59,10 @@ def read_constraints(constraints: Iterable[Numbers], n: int) -> tuple[tuple[int,
 
 def _whole(values: object) -> list[int] | None:
     """A sequence of integers as a list; None if it is something else."""
-    a = np.asarray(values) if isinstance(values, np.ndarray | Sequence) and not isinstance(values, str) else None
+    try:
+        a = np.asarray(values) if isinstance(values, np.ndarray | Sequence) and not isinstance(values, str) else None
+    except ValueError:  # a ragged list
+        return None
     if a is None or a.ndim != 1 or (a.size and a.dtype.kind not in "iu"):
         return None
     return [int(x) for x in a]

@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike
 from bough.errors import ModelError, UnknownNameError
 from bough.model.constraints import Attachment, Loop
 from bough.model.coupling import own_joint
+from bough.model.inertia import Inertia, require_inertia
 from bough.model.joints import Fixed, Joint, Mimic
 from bough.model.joints.contract import check_contract, check_rate, is_from_outside
 from bough.model.joints.reading import read_floats
-from bough.model.parts import Placement, require_placement
+from bough.model.placement import Placement, require_placement, rotation_from_rpy
 
 __all__ = [
-    "FINITE", "LIMITS", "read_limits", "read_loop", "read_placement", "require_joint", "require_name",
+    "FINITE", "LIMITS", "read_inertia", "read_limits", "read_loop", "read_placement", "require_joint", "require_name",
     "rotation_from_rpy", "spread",
 ]  # fmt: skip
 
@@ -36,18 +37,6 @@ _EXPECTED = {
     "stiffness": ("nv", FINITE),
     "rest": ("nq", "finite numbers"),
 }
-
-
-def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Rotation (3, 3) by roll about x, then pitch about y, then yaw about z, all axes fixed (rad)."""
-    (cx, sx), (cy, sy), (cz, sz) = ((math.cos(a), math.sin(a)) for a in (roll, pitch, yaw))
-    return np.array(
-        [
-            [cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx],
-            [sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx],
-            [-sy, cy * sx, cy * cx],
-        ]
-    )
 
 
 def require_name(name: object, what: str) -> None:
@@ -120,6 +109,16 @@ def read_placement(
             raise ModelError(f"{what}: rpy is {rpy!r}, expected three finite angles (rad)")
         rotation = rotation_from_rpy(*(float(a) for a in angles))
     return Placement.of(np.eye(3) if rotation is None else rotation, at, what)
+
+
+def read_inertia(mass: float, com: ArrayLike, inertia: ArrayLike | Inertia, what: str) -> Inertia:
+    """An inertia, from a whole one or from its parts."""
+    if not isinstance(inertia, Inertia):
+        return Inertia.of(mass, com, inertia, what)
+    if mass != 0.0 or np.any(com):
+        raise ModelError(f"{what}: give mass and com, or an Inertia, not both")
+    require_inertia(inertia, what)
+    return inertia
 
 
 def spread(value: ArrayLike, size: int, what: str, expected: str) -> tuple[float, ...]:

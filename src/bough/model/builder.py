@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from bough.errors import ModelError, UnknownNameError
 from bough.model.arguments import (
     FINITE,
+    read_inertia,
     read_limits,
     read_loop,
     read_placement,
@@ -25,7 +26,8 @@ from bough.model.geometry import Geometry, read_geometry
 from bough.model.joints import Fixed, Joint
 from bough.model.joints.reading import read_floats
 from bough.model.model import BASE, Model
-from bough.model.parts import HERE, Body, Frame, Inertia, JointEntry, Placement, require_inertia
+from bough.model.parts import HERE, Body, Frame, Inertia, JointEntry, Placement
+from bough.reading import known_name
 from bough.tree import Tree
 
 __all__ = ["Builder"]
@@ -163,9 +165,7 @@ class Builder:
         require_joint(joint, what)
         placement = place.then(read_placement(at, rpy, rotation, what))
         own_frame = read_placement(frame_at, None, frame_rotation, f"{what}: frame")
-        if isinstance(inertia, Inertia):
-            require_inertia(inertia, what)
-        mass_props = inertia if isinstance(inertia, Inertia) else Inertia.of(mass, com, inertia, what)
+        mass_props = read_inertia(mass, com, inertia, what)
         if isinstance(joint, Fixed):
             self._merge(name, body, placement.then(own_frame), mass_props)
             return body
@@ -320,10 +320,8 @@ class Builder:
         """
         what = self._new_constraint(name)
         for title in (joint,) if other is None else (joint, other):
-            if title not in self._titles:
-                raise UnknownNameError(f"joint that {what} could couple", title, self._titles)
-            if self._titles[title].nv != 1:
-                count = self._titles[title].nv
+            count = self._titles[known_name(title, f"joint that {what} could couple", self._titles)].nv
+            if count != 1:
                 raise ModelError(f"{what}: joint {title!r} has {count} degrees of freedom, expected one")
         c = np.atleast_1d(read_floats(polynomial, f"{what}: the polynomial", "finite numbers"))
         zeros = read_floats((zero, other_zero), f"{what}: zero", "finite numbers")
@@ -341,8 +339,7 @@ class Builder:
 
     def where(self, name: str) -> Attachment:
         """The body that carries a body or frame, itself or what it was merged with, and where in it that is."""
-        if name not in self._places:
-            raise UnknownNameError("body or frame", name, self._places)
+        known_name(name, "body or frame", self._places)
         return Attachment(*self._places[name])
 
     def build(self) -> Model:

@@ -14,9 +14,11 @@ from bough.model.constraints import Equality, Loop
 from bough.model.coupling import own_joint
 from bough.model.geometry import Geometry
 from bough.model.hanging import root_that_floats
+from bough.model.inertia import require_inertia
 from bough.model.joints import Fixed, Joint, Mimic
 from bough.model.joints.reading import read_floats
-from bough.model.parts import Body, Frame, JointEntry, Vec3, require_inertia, require_placement
+from bough.model.parts import Body, Frame, JointEntry, Vec3
+from bough.model.placement import require_placement
 from bough.tree import Tree
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from bough.errors import ModelError, UnknownNameError
+from bough.errors import ModelError
 from bough.model.model import BASE, Model
+from bough.reading import known_name, listed
 
 __all__ = ["Contacts", "Friction"]
 
@@ -42,9 +43,10 @@ class Contacts:
     friction: Friction | None
 
     def __init__(self, pairs: Iterable[tuple[str | None, str | None]], friction: Friction | None = "pyramid") -> None:
-        if friction is not None and friction not in get_args(Friction):
-            raise UnknownNameError("model of friction", friction, get_args(Friction))
-        object.__setattr__(self, "pairs", tuple(_read(k, pair) for k, pair in enumerate(pairs)))
+        if friction is not None:
+            known_name(friction, "model of friction", get_args(Friction))
+        whole = listed(pairs, "pairs", "the names of two bodies for each contact")
+        object.__setattr__(self, "pairs", tuple(_read(k, pair) for k, pair in enumerate(whole)))
         object.__setattr__(self, "friction", friction)
 
     @property

@@ -16,9 +16,11 @@ from bough.errors import ModelError, UnknownNameError
 from bough.model.arguments import FINITE, LIMITS, read_limits, read_loop, read_placement, require_name, spread
 from bough.model.checking import read_gravity
 from bough.model.coupling import own_joint
+from bough.model.inertia import require_inertia
 from bough.model.joints import Fixed, Joint
-from bough.model.parts import Frame, Inertia, JointEntry, Placement, require_inertia
+from bough.model.parts import Frame, Inertia, JointEntry, Placement
 from bough.model.removal import remaining
+from bough.reading import known_name
 
 if TYPE_CHECKING:
     from bough.model.model import Model
@@ -215,6 +217,7 @@ def with_placement(
         rotation, or a whole `Placement`.
     """
     place = read_placement(at, rpy, rotation, f"{name!r}")
+    known_name(name, "body, joint or frame", {*model.joint_names, *model.frame_names})
     k = next((k for k, frame in enumerate(model.frames) if frame.name == name), None)
     if k is not None and name not in model.joint_names:
         return _with_frame_at(model, k, place)
@@ -245,24 +248,22 @@ def without(model: Model, *names: str) -> Model:
 
 def body_number(model: Model, name: str) -> int:
     """Number of a moving body by name."""
-    if not isinstance(name, str) or name not in model.body_names:
-        frame = next((frame for frame in model.frames if frame.name == name), None)
-        if frame is not None:
-            of = model.frame_names[frame.body]
-            raise ModelError(f"{name!r} is a frame on body {of!r}, expected a body")
-        raise UnknownNameError("body", name, model.body_names)
-    return model.body_names.index(name) + 1
+    frame = next((frame for frame in model.frames if isinstance(name, str) and frame.name == name), None)
+    if frame is not None:
+        raise ModelError(f"{name!r} is a frame on body {model.frame_names[frame.body]!r}, expected a body")
+    return model.body_names.index(known_name(name, "body", model.body_names)) + 1
 
 
 def joint_number(model: Model, name: str) -> int:
     """Place of a joint in the list of joints, by name."""
-    if not isinstance(name, str) or name not in model.joint_names:
-        raise UnknownNameError("joint", name, model.joint_names)
-    return model.joint_names.index(name)
+    return model.joint_names.index(known_name(name, "joint", model.joint_names))
 
 
 def moved_by(model: Model, name: str, others: Iterable[str] = ()) -> int:
     """Number of the body that is called so, or that a joint of this name moves; `others` might have been meant."""
+    others = tuple(others)
+    if not isinstance(name, str):
+        raise UnknownNameError("body, joint or frame", name, {*model.body_names, *model.joint_names, *others})
     body = model.body_names.index(name) + 1 if name in model.body_names else 0
     joint = model.joint_names.index(name) + 1 if name in model.joint_names else 0
     if not body and not joint:
@@ -295,6 +296,7 @@ def _meant(model: Model, name: str) -> tuple[str, int]:
     """What a name stands for: ("body" | "frame" | "constraint", number or place)."""
     frames = [frame.name for frame in model.frames]
     constraints = [constraint.name for constraint in model.constraints]
+    known_name(name, "part", {*model.body_names, *model.joint_names, *frames, *constraints})
     moving = name in model.body_names or name in model.joint_names
     if moving + (name in frames) + (name in constraints) > 1:
         raise ModelError(f"{name!r} names more than one thing among bodies, joints, frames and constraints")

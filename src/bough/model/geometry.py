@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.errors import ModelError, UnknownNameError
+from bough.errors import ModelError
 from bough.model.joints.reading import read_floats
 from bough.model.parts import Placement
+from bough.reading import known_name
 
 __all__ = ["PURPOSES", "SHAPES", "Geometry", "read_geometry"]
 
@@ -75,10 +76,8 @@ def read_geometry(
     what: str,
 ) -> Geometry:
     """A geometry, checked."""
-    if shape not in SHAPES:
-        raise UnknownNameError("shape", shape, SHAPES)
-    if purpose not in PURPOSES:
-        raise UnknownNameError("purpose of a geometry", purpose, PURPOSES)
+    known_name(shape, "shape", SHAPES)
+    known_name(purpose, "purpose of a geometry", PURPOSES)
     meaning, count = SHAPES[shape]
     numbers = np.atleast_1d(read_floats(size, f"{what}: the size", meaning))
     allowed = np.isfinite(numbers) | (shape == "plane") & (numbers == np.inf)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.errors import ProgramError
+from bough.model.circles import circles
 from bough.model.coupling import Coupling, own_joint
 from bough.model.digest import model_digest
 from bough.model.equivalent import LOWER, NOTHING, regrouped, slides, turns
@@ -76,6 +77,7 @@ class Mechanism:
         self.kinds = tuple(number[kind] for kind in described)
         self.q_starts = Table("q_starts", _starts([joint.nq for joint in self.joints]))
         self.v_starts = Table("v_starts", _starts([joint.nv for joint in self.joints]))
+        self.circles = Table("circles", circles(model))
         fixed = self._fixed_constants()
         entries = self.numbers.joints
         further = [(*entry.armature, *joint.parameters) for entry, joint in zip(entries, self.joints, strict=True)]

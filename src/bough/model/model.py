@@ -20,6 +20,7 @@ from bough.model.hanging import hung_from, root_that_floats
 from bough.model.joints import Mimic
 from bough.model.parts import HERE, Body, Frame, JointEntry, Vec3
 from bough.model.spanning import respanned
+from bough.reading import known_name
 from bough.scalar.lazy import cached_property
 from bough.tree import Tree
 
@@ -294,6 +295,5 @@ class Model:
 
 def _gathered(joints: Iterable[JointEntry | Loop], what: str, sorts: Sequence[str]) -> NDArray[np.float64]:
     """One sort of limits of joints, one behind the other."""
-    if what not in sorts:
-        raise UnknownNameError("sort of limit", what, sorts)
+    known_name(what, "sort of limit", sorts)
     return np.array([x for joint in joints for x in getattr(joint, what)])

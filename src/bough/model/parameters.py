@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from bough import reading
 from bough.errors import ModelError, UnknownNameError
 from bough.model.coupling import own_joint
 from bough.model.editing import body_number, joint_number, moved_by
@@ -139,9 +140,10 @@ class Parameters:
     @staticmethod
     def of(model: Model, names: str | Iterable[str] | Parameters) -> Parameters:
         """Those of the given names; `UnknownNameError` lists the nearest valid ones."""
-        if isinstance(names, Parameters):
-            names = names.names
-        entries = tuple(_read(model, name) for name in ([names] if isinstance(names, str) else names))
+        if not isinstance(model, Model):
+            raise ModelError(f"the model is a {type(model).__name__}, expected a bough.Model")
+        wanted = names.names if isinstance(names, Parameters) else reading.names(names, "parameters")
+        entries = tuple(_read(model, name) for name in wanted)
         said: dict[tuple[str, int, str], str] = {}
         for entry in entries:
             for part in entry.covers:

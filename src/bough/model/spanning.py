@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bough.errors import ModelError, UnknownNameError
+from bough.errors import ModelError
 from bough.model.arguments import LIMITS
 from bough.model.constraints import Attachment, Equality, Loop
 from bough.model.hanging import Connection, connections, hung
 from bough.model.joints import Free, Mimic
 from bough.model.parts import JointEntry
+from bough.reading import known_name
 
 if TYPE_CHECKING:
     from bough.model.model import Model
@@ -80,8 +81,7 @@ def respanned(model: Model, cut: Sequence[str]) -> Model:
     """The model whose tree is made of all joints and loops but those named."""
     graph = Graph.of(model)
     for name in cut:
-        if name not in graph.joints:
-            raise UnknownNameError("joint or loop to cut", name, graph.joints)
+        known_name(name, "joint or loop to cut", graph.joints)
         if name in graph.kept:
             raise ModelError(f"joint {name!r} cannot be cut: {graph.kept[name]}")
     for name, why in graph.shut.items():

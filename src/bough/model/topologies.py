@@ -14,10 +14,12 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.errors import TreeError
 from bough.model.arguments import rotation_from_rpy
 from bough.model.builder import Builder
 from bough.model.joints import Free, Joint, Revolute
 from bough.model.model import BASE, Model
+from bough.reading import listed, truth
 from bough.tree import Tree, named
 from bough.tree.costs import crba_split
 
@@ -74,6 +76,12 @@ def on_tree(tree: Tree, name: str = "mechanism", *, floating: Collection[int] = 
         Whether the placement of one child of each body (the one the papers choose) is a Denavit-Hartenberg one: a screw
         about x, and for the child of a floating base none but the joint itself.
     """
+    if not isinstance(tree, Tree):
+        raise TreeError(f"tree is a {type(tree).__name__}, expected a bough.Tree")
+    wrong = [i for i in listed(floating, "floating", "numbers of bodies", TreeError) if i not in range(1, tree.n + 1)]
+    if wrong:
+        raise TreeError(f"floating has {wrong[0]!r}, expected numbers of bodies 1 to {tree.n}")
+    dh = truth(dh, "dh", TreeError)
     builder = Builder(name)
     names = [BASE]
     chosen = crba_split(tree, floating).dh if dh else frozenset()

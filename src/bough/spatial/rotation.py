@@ -7,16 +7,17 @@ exchange axes. A rotation that is neither is a `Matrix`, with the same methods.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from bough.scalar import Scalar, Symbolic, atan2
+from bough.scalar import Scalar, Symbolic, absolute, atan2, cos, select, sin
 from bough.scalar.lazy import cached_property
 from bough.spatial.matrix import IDENTITY, Matrix, Symmetric
 from bough.spatial.vector import Vector
 
-__all__ = ["Product", "Rotation", "about_x", "about_y", "about_z", "factored", "turn_about_z"]
+__all__ = ["Product", "Rotation", "about_x", "about_y", "about_z", "factored", "short_way", "turn_about_z"]
 
 
 @dataclass(frozen=True)
@@ -185,6 +186,11 @@ def turn_about_z(R: Rotation) -> Scalar:
     """The angle of the turn about z that is nearest to a rotation."""
     x, y, _ = R.columns
     return atan2(x.y - y.x, x.x + y.y)
+
+
+def short_way(angle: Scalar) -> Scalar:
+    """The angle of at most half a turn that leads to the same place; itself, to the last digit, if it is one."""
+    return select(absolute(angle) <= math.pi, angle, atan2(sin(angle), cos(angle)))
 
 
 def factored(R: Matrix) -> Rotation:

@@ -8,6 +8,7 @@ from bough.scalar import part
 from bough.spatial.inertia import ArticulatedInertia, RigidInertia
 from bough.spatial.matrix import IDENTITY
 from bough.spatial.motion import Force, Motion
+from bough.spatial.quaternion import Quaternion, left_jacobian, left_jacobian_inverse
 from bough.spatial.rotation import Rotation
 from bough.spatial.vector import ZERO, Vector
 
@@ -31,6 +32,17 @@ class Transform:
         """The same, with rotations kept as products of factors: cheaper for one joint, not for a chain."""
         rotation = self.rotation.before(inner.rotation)
         return Transform(rotation, self.rotation.times(inner.translation) + self.translation)
+
+    @staticmethod
+    def exp(m: Motion) -> Transform:
+        """Where a frame gets that moves with the constant velocity m, in its own axes, for a unit of time."""
+        return Transform(Quaternion.exp(m.angular).rotation, left_jacobian(m.angular, m.linear))
+
+    @property
+    def log(self) -> Motion:
+        """The motion of which this is the exponential; of those, the one of at most half a turn."""
+        angular = Quaternion.of_rotation(self.rotation).log
+        return Motion(angular, left_jacobian_inverse(angular, self.translation))
 
     @property
     def inverse(self) -> Transform:

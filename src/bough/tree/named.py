@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from bough.errors import TreeError
+from bough.reading import shown
 from bough.tree.numbering import is_whole
 from bough.tree.tree import Tree
 
@@ -27,6 +28,10 @@ LIMB_JOINTS: Final = 6
 
 # Degrees of freedom of the joints of `humanoid` and `humanoid_chain`: a free first body, revolute joints elsewhere.
 HUMANOID_DOFS: Final[tuple[int, ...]] = (6,) + (1,) * (LIMBS * LIMB_JOINTS)
+
+
+MOST = 10**8
+"""More bodies fit into no memory."""
 
 
 def chain(n: int) -> Tree:
@@ -97,6 +102,6 @@ def humanoid_chain() -> Tree:
 
 
 def _at_least(least: int, name: str, value: object) -> int:
-    if not is_whole(value) or value < least:
-        raise TreeError(f"{name} is {value!r}, expected an integer of at least {least}")
+    if not is_whole(value) or not least <= value <= MOST:
+        raise TreeError(f"{name} is {shown(value)}, expected an integer of at least {least}, and at most {MOST}")
     return int(value)

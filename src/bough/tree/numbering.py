@@ -14,7 +14,7 @@ __all__ = ["is_whole", "parents_first", "read_integers", "refuse"]
 
 def is_whole(value: object) -> TypeGuard[int]:
     """Whether a value is an integer, Python's or NumPy's, and not a bool."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
 
 
 def read_integers(values: object, name: str, item: str, expected: str) -> list[int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,28 @@ from numpy.typing import ArrayLike, NDArray
 from bough import complementarity
 from bough.backends import Argument
 from bough.complementarity import SOLVED, Conditions
-from bough.errors import ModelError, ShapeError
+from bough.errors import ModelError
 from bough.kernel.arguments import FloatArray, as_floats, batch_shape, require_finite
 from bough.kernel.contact.one_by_one import at_friction, one_by_one, shape_of, worthwhile
+from bough.kernel.contact.problem_arguments import (
+    as_type,
+    for_all_rows,
+    read_problem,
+    require_given,
+    row_count,
+    when_to_stop,
+    with_axes,
+)
 from bough.kernel.function import Function, Results, Verdicts
+from bough.kernel.overflow import BEYOND, finite_status, require_finite_results
 from bough.kernel.table import entry
 from bough.scalar import Array, Scalar, both, either, loop, minimum, negation
 
-__all__ = ["Solution", "Swept", "complementarity_residual", "gauss_seidel", "pivoting", "when_to_stop"]
+__all__ = ["Solution", "Swept", "complementarity_residual", "gauss_seidel", "pivoting"]
+
+
+TINY, ENLARGED = 1e-280, 2.0**400
+"""Below this largest entry A is enlarged, and by what: a power of two, which changes no digit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,27 +125,49 @@ def pivoting(
     singular values below 1e-11 of the largest. What is float32 is computed in float64. To find what conflicts in a
     problem without a solution takes some 0.1 s for 30 contacts, half a second for 100.
     """
-    n = _rows(conditions)
-    for name, value in (("A", A), ("b", b)):
-        if value is None:
-            raise ShapeError(f"{name} is None, expected an array")
+    n = row_count(conditions)
+    require_given(A=A, b=b, mu=mu)
     if slip is not None and conditions.cones.size:
         raise ModelError(f"slip is given and row {conditions.cones[0]} is of kind 'cone', expected 'pyramid'")
-    given = _shared_once(conditions, mu, bounds, np.float64)
-    A, b, slip = (_as(np.float64, x) for x in (A, b, slip))
-    if n and worthwhile(conditions):
-        whole, status = entry(conditions, "pivoting", _solver)(A, b, *given, slip, None, True)
+    given = for_all_rows(conditions, mu, bounds, np.float64)
+    A, b, slip = (as_type(np.float64, x) for x in (A, b, slip))
+    guess = entry(conditions, "pivoting", _solver) if n and worthwhile(conditions) else None
+    if guess is not None:
+        whole, status = guess(A, b, *given, slip, None, True)
         if status.ndim == 0 and status == SOLVED:
             return _solution(whole, np.zeros(n, np.bool_), {})
-        arrays = _read(conditions, mu=given[0], bounds=bounds, A=A, b=b, slip=slip)
-    else:
-        arrays = _read(conditions, mu=given[0], bounds=bounds, A=A, b=b, slip=slip)
-        batch = batch_shape(_with_axes(arrays, n))
-        whole, status = np.zeros((*batch, 3 * n + 1)), np.zeros(batch)
+    arrays = read_problem(conditions, mu=given[0], bounds=given[1], A=A, b=b, slip=slip)
     arrays = {name: value.astype(np.float64, copy=False) for name, value in arrays.items()}
-    conflicts = np.zeros((*status.shape, n), np.bool_)
-    reasons = one_by_one(conditions, arrays, status, whole, conflicts) if (status != SOLVED).any() else {}
+    factor = _enlarged(arrays)
+    if guess is None:
+        batch = batch_shape(with_axes(arrays, n))
+        whole, status = np.zeros((*batch, 3 * n + 1)), np.zeros(batch)
+    elif factor is not None:
+        whole, status = guess(*map(arrays.get, ("A", "b", "mu", "bounds", "slip")), None, True)
+    status = np.where(status == BEYOND, SOLVED, status)  # whether the forces are finite is seen below
+    conflicts, reasons = np.zeros((*status.shape, n), np.bool_), {}
+    if (status != SOLVED).any() and np.isfinite(whole[status == SOLVED]).all():
+        with np.errstate(over="ignore", invalid="ignore"):
+            reasons = one_by_one(conditions, arrays, status, whole, conflicts)
+    if factor is not None:
+        whole[..., n : 3 * n] /= factor
+    require_finite_results("pivoting", whole)
     return _solution(whole, conflicts, reasons)
+
+
+def _enlarged(arrays: dict[str, FloatArray]) -> FloatArray | None:
+    """Multiply A and b of states whose A is next to nothing, of which reciprocals would be infinite; by what."""
+    A = arrays["A"]
+    largest = np.abs(A).max(axis=(-2, -1), initial=0.0)
+    tiny = (largest > 0.0) & (largest < TINY)
+    if not tiny.any():
+        return None
+    factor = np.where(tiny, ENLARGED, 1.0)
+    arrays["A"] = A * factor[..., None, None]
+    with np.errstate(over="ignore"):
+        arrays["b"] = arrays["b"] * factor[..., None]
+    require_finite_results("pivoting", arrays["b"])
+    return factor[..., None]
 
 
 def _solution(whole: FloatArray, conflicts: NDArray[np.bool_], reasons: Mapping[tuple[int, ...], str]) -> Solution:
@@ -203,27 +238,17 @@ def gauss_seidel(
     Swept
         Forces, a, residuals and the number of sweeps. Residuals tell which states are not done.
     """
-    n = _rows(conditions)
+    n = row_count(conditions)
     stop = when_to_stop(tolerance, iterations)
+    require_given(A=A, b=b, mu=mu)
     begin = np.zeros(n) if start is None else start
     arrays = [as_floats(name, x, shape_of(name, n)) for name, x in (("A", A), ("b", b))]
     dtype = np.result_type(*arrays)
-    numbers = [_as(dtype, x) for x in (begin, stop)]
-    given = [*(_as(dtype, x) for x in arrays), *_shared_once(conditions, mu, bounds, dtype), *numbers]
+    numbers = [as_type(dtype, x) for x in (begin, stop)]
+    given = [*(as_type(dtype, x) for x in arrays), *for_all_rows(conditions, mu, bounds, dtype), *numbers]
     whole: FloatArray = entry(conditions, "gauss_seidel", _solver)(*given, None, True)
     f, a, residual = (whole[..., k * n : (k + 1) * n] for k in range(3))
-    for name, result in (("f", f), ("a", a)):
-        require_finite(name, result)
     return Swept(f, a, residual, whole[..., 3 * n].astype(np.int64))
-
-
-def when_to_stop(tolerance: float, iterations: int) -> FloatArray:
-    """Both numbers, if they are any."""
-    if not 0 <= tolerance < np.inf:
-        raise ShapeError(f"tolerance is {tolerance}, expected a finite number, not negative")
-    if iterations < 0:
-        raise ShapeError(f"iterations is {iterations}, expected a whole number, not negative")
-    return np.array([tolerance, iterations], np.float64)
 
 
 def complementarity_residual(
@@ -254,92 +279,15 @@ def complementarity_residual(
     array
         Shape (*batch, n), not negative.
     """
-    n = _rows(conditions)
-    arrays = _read(conditions, check=False, A=A, b=b, mu=mu, slip=slip, bounds=bounds)
+    n = row_count(conditions)
+    arrays = read_problem(conditions, A=A, b=b, mu=mu, slip=slip, bounds=bounds)
     forces, mu = as_floats("f", f, (n,)), at_friction(arrays["mu"], conditions)
+    require_finite("f", forces)
     limits, sliding = arrays.get("bounds"), arrays.get("slip")
-    return complementarity.residual(arrays["A"], arrays["b"], forces, conditions, mu, sliding, limits)
-
-
-# ---- arguments and programs ------------------------------------------------------------------------------------------
-
-
-def _rows(conditions: object) -> int:
-    if not isinstance(conditions, Conditions):
-        raise ShapeError(f"conditions is a {type(conditions).__name__}, expected Conditions")
-    return conditions.n
-
-
-def _read(conditions: Conditions, check: bool = True, **given: ArrayLike | None) -> dict[str, FloatArray]:
-    """The arguments that are given and of use, as arrays of the right shape with sound numbers."""
-    n, arrays = conditions.n, {}
-    if not conditions.box.size:
-        given.pop("bounds", None)
-    elif given.get("bounds") is None:
-        row = conditions.box[0]
-        raise ShapeError(f"bounds is None and row {row} is of kind 'box', expected its lower and its upper force")
-    for name, value in given.items():
-        if value is None:
-            continue
-        pair = {"mu": (), "bounds": (2,)}.get(name)  # what all rows share may be given once
-        if pair is not None and np.shape(value) == pair:
-            value = np.broadcast_to(as_floats(name, value, pair), shape_of(name, n))
-        arrays[name] = as_floats(name, value, shape_of(name, n))
-        if check and name != "bounds":
-            require_finite(name, arrays[name])
-    if (arrays["mu"] < 0).any():
-        least = arrays["mu"].min()
-        raise ShapeError(f"mu has the entry {least}, expected coefficients of friction that are not negative")
-    if "bounds" in arrays:
-        _require_order(conditions, arrays["bounds"])
-    return arrays
-
-
-def _require_order(conditions: Conditions, bounds: FloatArray) -> None:
-    pairs = bounds[..., conditions.box, :]
-    low, high = pairs[..., 0], pairs[..., 1]
-    wrong = np.argwhere(~((low <= high) & (low < np.inf) & (high > -np.inf)))
-    if wrong.size:
-        *state, k = wrong[0].tolist()
-        got, row = pairs[(*state, k)].tolist(), int(conditions.box[k])
-        raise ShapeError(
-            f"bounds{[*state, row]} is {got}, expected a lower force and an upper one that is not below it"
-        )
-
-
-def _with_axes(arrays: Mapping[str, FloatArray], n: int) -> dict[str, tuple[FloatArray, int]]:
-    """Arguments with the number of axes that belong to one state."""
-    return {name: (a, len(shape_of(name, n))) for name, a in arrays.items()}
-
-
-def _as(dtype: Any, x: Any) -> Any:
-    """The same array with numbers of a type; what is no array is left as it is."""
-    return x.astype(dtype, copy=False) if isinstance(x, np.ndarray) else x
-
-
-def _shared_once(
-    conditions: Conditions, mu: Any, bounds: ArrayLike | None, dtype: Any
-) -> tuple[ArrayLike, ArrayLike | None]:
-    """Coefficients and bounds for all rows, where they were given once for all of them."""
-    n = conditions.n
-    if type(mu) is float or type(mu) is int:
-        mu = _uniform(n, float(mu), np.dtype(dtype).name)
-    elif np.shape(mu) == ():
-        mu = np.broadcast_to(as_floats("mu", mu, ()), (n,)).astype(dtype)
-    if not conditions.box.size:
-        return _as(dtype, mu), None
-    if bounds is None:
-        row = conditions.box[0]
-        raise ShapeError(f"bounds is None and row {row} is of kind 'box', expected its lower and its upper force")
-    if np.shape(bounds) == (2,):
-        bounds = np.broadcast_to(as_floats("bounds", bounds, (2,)), (n, 2)).astype(dtype)
-    return _as(dtype, mu), _as(dtype, bounds)
-
-
-@lru_cache(maxsize=64)
-def _uniform(n: int, mu: float, dtype: str) -> FloatArray:
-    """A coefficient of friction for all rows."""
-    return np.full(n, mu, dtype)
+    with np.errstate(over="ignore", invalid="ignore"):
+        failing = complementarity.residual(arrays["A"], arrays["b"], forces, conditions, mu, sliding, limits)
+    require_finite_results("complementarity_residual", failing)
+    return np.asarray(failing)
 
 
 def _solver(conditions: Conditions, name: str) -> Function:
@@ -358,10 +306,13 @@ def _solver(conditions: Conditions, name: str) -> Function:
             low, high = x["bounds"][2 * row], x["bounds"][2 * row + 1]
             fine = both(low <= high, both(low < math.inf, high > -math.inf))
             doubt = either(doubt, negation(fine))
-        return {**algorithm(conditions, **x), "doubt": doubt}
+        found = algorithm(conditions, **x)
+        if name == "pivoting":
+            found["status"][0] = finite_status(found["status"][0], found["whole"], 3 * n + 1)
+        return {**found, "doubt": doubt}
 
     def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
-        _read(conditions, True, **arrays)
+        read_problem(conditions, **arrays)
         return results
 
     outputs = [Argument("whole", (3 * n + 1,), finite=name == "gauss_seidel")]

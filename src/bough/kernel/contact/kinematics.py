@@ -13,7 +13,7 @@ from bough.kernel.contact.scene import read_place, require_contacts, require_uni
 from bough.kernel.function import Function
 from bough.kernel.functions import run
 from bough.kernel.specs.spec import Options
-from bough.kernel.table import entry
+from bough.kernel.table import NO_STRUCTURE, entry
 from bough.model import Contacts, Model
 from bough.scalar import Array, Scalar
 from bough.spatial import Vector
@@ -36,7 +36,7 @@ def contact_axes(normals: ArrayLike) -> FloatArray:
         require_unit(n, Contacts([(str(k), None) for k in range(n.shape[-2])]))
     else:
         require_unit(n[None], Contacts([("0", None)]))
-    axes: FloatArray = entry(_AXES, "contact_axes", _axes)(n, None, True)
+    axes: FloatArray = entry(NO_STRUCTURE, "contact_axes", _axes)(n, None, True)
     return axes
 
 
@@ -59,6 +59,7 @@ def contact_jacobian(
     normals
         Unit normals (..., k, 3), in the frame of the base, from the second body to the first.
     """
+    contacts = require_contacts(model, contacts)
     options = _options(model, contacts)
     place = read_place(model, contacts, {"points": points, "normals": normals})
     return run(model, "contact_jacobian", {"q": q, **place}, options)["J"]
@@ -89,6 +90,7 @@ def contact_bias(
     normal_velocities
         How normals change (..., k, 3), 1/s. Unless given, they turn with the second body, on whose surface they stand.
     """
+    contacts = require_contacts(model, contacts)
     options = _options(model, contacts)
     moving = {"point_velocities": point_velocities, "normal_velocities": normal_velocities}
     place = read_place(model, contacts, {"points": points, "normals": normals, **moving})
@@ -96,14 +98,7 @@ def contact_bias(
 
 
 def _options(model: Model, contacts: Contacts) -> Options:
-    return Options(touching=Touching(require_contacts(model, contacts).bodies(model)))
-
-
-class _OfAll:
-    """What belongs to no structure in particular."""
-
-
-_AXES = _OfAll()
+    return Options(touching=Touching(contacts.bodies(model)))
 
 
 def _axes(structure: object, name: str) -> Function:

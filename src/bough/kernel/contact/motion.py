@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Mapping
 from functools import lru_cache
@@ -26,7 +25,9 @@ from bough.kernel.contact.scene import (
 from bough.kernel.contact.solving import Solver
 from bough.kernel.contact.touching import Settled, settled
 from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
+from bough.kernel.overflow import require_finite_results
 from bough.model import Contacts, Model
+from bough.reading import number, truth
 
 __all__ = [
     "STILL",
@@ -109,7 +110,7 @@ def contact_dynamics(
     rates = _settings(stabilisation(time_constant), _positive("still", still))
     arrays = {"q": q, "v": v, "tau": tau, "f_ext": f_ext, "loop_tau": loop_tau, "points": points, "normals": normals}
     arrays |= {"point_velocities": point_velocities, "normal_velocities": normal_velocities}
-    scene = _scene(model, contacts, "touching_accelerations", limits and near_limits(model, q))
+    scene = _scene(model, contacts, "touching_accelerations", truth(limits, "limits") and near_limits(model, q))
     return scene.motion(_settled(scene, arrays, mu, gaps, rates, _solver(solver, tolerance, iterations), start))
 
 
@@ -145,7 +146,7 @@ def contact_velocities(
     """
     rates = _settings(stabilisation(time_constant), 0.0)
     arrays = {"q": q, "tau": tau, "loop_tau": loop_tau, "points": points, "normals": normals}
-    scene = _scene(model, contacts, "touching_velocities", limits and near_limits(model, q))
+    scene = _scene(model, contacts, "touching_velocities", truth(limits, "limits") and near_limits(model, q))
     return scene.motion(_settled(scene, arrays, mu, gaps, rates, _solver(solver, tolerance, iterations), start))
 
 
@@ -187,7 +188,7 @@ def contact_impulses(
     ContactMotion
         With velocities after the impact as `motion`, and impulses as forces.
     """
-    scene = _scene(model, contacts, "touching_impulses", limits and near_limits(model, q))
+    scene = _scene(model, contacts, "touching_impulses", truth(limits, "limits") and near_limits(model, q))
     e = per_contact("restitution", restitution, scene.contacts.count, "numbers from 0 to 1", 0.0, 1.0)
     arrays = {"q": q, "v": v, "points": points, "normals": normals}
     return scene.motion(_settled(scene, arrays, mu, gaps, None, _solver(solver, tolerance, iterations), start, e))
@@ -244,7 +245,7 @@ def contact_step(
 
 
 def _scene(model: Model, contacts: Contacts | None, level: str, limits: bool) -> Scene:
-    return scene_of(model, require_contacts(model, contacts), level, bool(limits))
+    return scene_of(model, require_contacts(model, contacts), level, truth(limits, "limits"))
 
 
 def _settled(
@@ -307,9 +308,11 @@ def _struck(
     after[..., free] = first.motion
     more = settled(rows, scene.names, after, mu, solver, start)
     bounces = e.any(axis=-1, keepdims=True)
+    forces = first.forces + np.where(bounces, more.forces, 0.0)
+    require_finite_results("motion with contacts", forces)
     return Settled(
         np.where(bounces, more.motion, first.motion),
-        first.forces + np.where(bounces, more.forces, 0.0),
+        forces,
         np.maximum(first.residual, more.residual),
         first.slopes,
         first.met & more.met,
@@ -324,12 +327,10 @@ def _settings(rate: float, other: float) -> FloatArray:
 
 def _solver(name: object, tolerance: float, iterations: int) -> Solver:
     for known in SOLVERS:
-        if name == known:
+        if isinstance(name, str) and name == known:
             return Solver(known, tolerance, iterations)
     raise UnknownNameError("solver", name, SOLVERS)
 
 
 def _positive(name: str, value: float) -> float:
-    if not isinstance(value, int | float) or not 0.0 < value < math.inf:
-        raise ModelError(f"{name} is {value!r}, expected a positive number")
-    return float(value)
+    return number(value, name, "a positive number", above=0.0, error=ModelError)

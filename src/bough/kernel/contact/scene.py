@@ -209,8 +209,8 @@ def per_contact(
     name: str, value: ArrayLike | float, count: int, expected: str, least: float = -math.inf, most: float = math.inf
 ) -> FloatArray:
     """A number for each contact (..., k), from one number or from an array; infinite ones only where `most` is."""
-    if isinstance(value, float | int) and not isinstance(value, bool):
-        return _uniform(name, float(value), count, expected, least, most)
+    if isinstance(value, float):
+        return _uniform(name, value, count, expected, least, most)
     a: FloatArray = as_floats(name, value, ()).astype(np.float64, copy=False)
     a = np.full(count, a) if a.ndim == 0 else as_floats(name, a, (count,), "one for each contact")
     if a.size and not (least <= a.min() and a.max() <= most and a.min() > -math.inf):

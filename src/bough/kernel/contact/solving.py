@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from bough import complementarity
 from bough.backends import Argument
 from bough.complementarity import SOLVED, UNMET, UNSOLVED, WIDER, ContactRows
-from bough.kernel.arguments import Shape, require_finite
+from bough.kernel.arguments import Shape
 from bough.kernel.contact.one_by_one import one_by_one, worthwhile
 from bough.kernel.function import Function
+from bough.kernel.overflow import BEYOND, finite_status
 from bough.kernel.table import entry
+from bough.scalar import Array
 
 __all__ = ["Found", "Solver", "solved", "some", "straight"]
 
@@ -56,7 +58,6 @@ def solved(rows: ContactRows, given: Mapping[str, Floats], solver: Solver) -> Fo
             return Found(one[None], np.array([SOLVED]), lost)
     if solver.name == "gauss_seidel":
         results, status = _run(rows, solver.name, given)
-        require_finite("forces", results[:, rows.results["forces"]])
         failing = results[:, rows.results["failing"]]
         return Found(results, status, failing > UNMET * solver.tolerance)
     if not n or worthwhile(rows.conditions):
@@ -66,7 +67,7 @@ def solved(rows: ContactRows, given: Mapping[str, Floats], solver: Solver) -> Fo
         if rows.watched is not None:
             active = given["whole"][:, rows.parts["active"]][:, rows.contacts :]
             verdicts[(active > 0.0).any(axis=1)] = WIDER
-    doubtful = np.flatnonzero((verdicts < 0.0) & (verdicts != WIDER))
+    doubtful = np.flatnonzero((verdicts < 0.0) & (verdicts != WIDER) & (verdicts != BEYOND))
     if doubtful.size:
         raw = results[doubtful, rows.results["raw"]]
         exact = _exactly(rows, some(given, doubtful), verdicts[doubtful], raw)
@@ -109,11 +110,18 @@ def _run(rows: ContactRows, name: str, given: Mapping[str, Floats]) -> Any:
 
 def _program(rows: ContactRows, name: str) -> Function:
     algorithm, inputs, outputs = PROGRAMS[name]
+
+    def rule(**arrays: Array) -> dict[str, Any]:
+        found = algorithm(rows, **arrays)
+        if "status" in found:
+            found["status"][0] = finite_status(found["status"][0], found["result"], rows.results["raw"].stop)
+        return dict(found)
+
     return Function(
         f"{name} of contacts",
         [Argument(key, _shape(rows, key)) for key in inputs],
         [Argument(key, _shape(rows, key), finite=False) for key in outputs],
-        lambda **arrays: algorithm(rows, **arrays),
+        rule,
         size=rows.count,
         digest=lambda: repr(rows),
         rolled=True,

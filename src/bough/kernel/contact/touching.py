@@ -14,8 +14,9 @@ import numpy as np
 
 from bough.complementarity import BROKEN, WIDER, ContactRows
 from bough.kernel.contact.chosen import Bools, Floats, Places, chosen, name_numbers
-from bough.kernel.contact.complementarity import when_to_stop
+from bough.kernel.contact.problem_arguments import when_to_stop
 from bough.kernel.contact.solving import Solver, solved, some, straight
+from bough.kernel.overflow import require_finite_results
 
 __all__ = ["Settled", "settled"]
 
@@ -65,6 +66,7 @@ def settled(
     flat = {name: a if name == "stop" else a.reshape(math.prod(batch), a.shape[-1]) for name, a in given.items()}
     work = _Settling(rows, names, solver)
     results, met = work.without_limits(flat)
+    require_finite_results("motion with contacts", results)
     results = results.reshape(*batch, results.shape[-1])
     return Settled.of(rows, problem, results, met.reshape(batch), tuple(work.unmet))
 
@@ -119,8 +121,9 @@ class _Settling:
         """Which conditions are broken that are not active."""
         rows, forces = self.rows, results[:, self.rows.results["forces"]]
         A, base, offset = (problem[:, rows.parts[part]] for part in ("A", "base", "offset"))
-        # summed in the same order whatever the batch
-        y = base + np.sum(A.reshape(-1, rows.count, rows.count) * forces[:, None, :], axis=2)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused in the end
+            # summed in the same order whatever the batch
+            y = base + np.sum(A.reshape(-1, rows.count, rows.count) * forces[:, None, :], axis=2)
         return np.asarray(~active & (rows.signs * y[:, rows.places] + offset < -BROKEN))
 
     def _note(self, lost: Bools, numbers: Places) -> None:

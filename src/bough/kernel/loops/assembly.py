@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,8 +21,10 @@ from bough.kernel.loops.bounds import Bounds
 from bough.kernel.loops.constrained import all_single, constraint_errors, constraint_jacobian, multipliers_pay
 from bough.kernel.loops.regular import made_regular
 from bough.kernel.loops.saddle import nearest
+from bough.kernel.overflow import refusing_overflow, require_finite_results
 from bough.kernel.table import entry
 from bough.model import Model
+from bough.reading import listed, number, whole_number
 
 __all__ = ["assemble", "consistent_velocity", "onto_constraints"]
 
@@ -78,9 +79,11 @@ def assemble(
         If the constraints cannot be met from there; the message names the worst one, and joints at their limits. Where
         no step leads any nearer it says so, and what `tolerance` would be met. If a joint is held past its limits.
     """
+    tolerance = number(tolerance, "tolerance", "a finite number (m, rad), not negative", least=0.0)
+    iterations = whole_number(iterations, "iterations")
+    hold = listed(hold, "hold", "names of joints, as in hold=('crank',)", ShapeError)
     guess = np.array(read(model, "q", q), dtype=np.float64)
-    _require_options(hold, tolerance, iterations)
-    first, bounds = guess.reshape(math.prod(guess.shape[:-1]), model.nq), Bounds.of(model, tuple(hold))
+    first, bounds = guess.reshape(math.prod(guess.shape[:-1]), model.nq), Bounds.of(model, hold)
     bounds.require_held(first, tolerance)
     states = bounds.kept(first)
     off, stalled = _closed(bounds, states, tolerance, iterations)
@@ -92,15 +95,6 @@ def assemble(
         raise AssemblyError(_told(bounds, outcome, where, tolerance))
     result = states.reshape(guess.shape)
     return result if out is None else write_out(out, result)
-
-
-def _require_options(hold: object, tolerance: object, iterations: object) -> None:
-    if not isinstance(tolerance, Real) or not 0.0 <= float(tolerance) < math.inf:
-        raise ShapeError(f"tolerance is {tolerance!r}, expected a finite number (m, rad), not negative")
-    if not isinstance(iterations, Integral) or iterations < 0:
-        raise ShapeError(f"iterations is {iterations!r}, expected a whole number, not negative")
-    if isinstance(hold, str) or not isinstance(hold, Iterable):
-        raise ShapeError(f"hold is {hold!r}, expected names of joints, as in hold=('crank',)")
 
 
 def _closed(
@@ -225,7 +219,10 @@ def consistent_velocity(
     It is what v becomes when the constraints are suddenly enforced: the change has the least kinetic energy.
     """
     place, speed = (read(model, key, x, check).astype(np.float64, copy=False) for key, x in (("q", q), ("v", v)))
-    result = _shortest(model, place, speed, None, check)
+    with refusing_overflow("consistent_velocity") if check else np.errstate(over="ignore"):
+        result = _shortest(model, place, speed, None, check)
+    if check:
+        require_finite_results("consistent_velocity", result)
     result = result.astype(np.float32) if all_single(q, v) else result
     return result if out is None else write_out(out, result)
 

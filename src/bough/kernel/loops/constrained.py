@@ -19,8 +19,10 @@ from bough.kernel.function import Results, Verdicts
 from bough.kernel.functions import AlwaysSingular, call, mechanism, new_function, read, require_model, run
 from bough.kernel.loops.regular import light, made_regular
 from bough.kernel.loops.saddle import Nearest, nearest, whole_system
+from bough.kernel.overflow import refusing_overflow, require_finite_results
 from bough.kernel.table import entry
 from bough.model import Model
+from bough.reading import number
 
 __all__ = [
     "TIME_CONSTANT",
@@ -252,7 +254,17 @@ def _doubles(**arrays: ArrayLike | None) -> Arrays:
 
 
 def _by_rank(model: Model, arrays: Arrays, rate: FloatArray, method: str, check: bool) -> Nearest:
-    """Methods 1 and 3, in NumPy, one matrix per state."""
+    """Methods 1 and 3, in NumPy, one matrix per state; unless checks are left out, what overflows is refused."""
+    if not check:
+        with np.errstate(over="ignore"):
+            return _nearest(model, arrays, rate, method, check)
+    with refusing_overflow("motion with constraints"):
+        found = _nearest(model, arrays, rate, method, check)
+    require_finite_results("motion with constraints", found.x, found.multipliers)
+    return found
+
+
+def _nearest(model: Model, arrays: Arrays, rate: FloatArray, method: str, check: bool) -> Nearest:
     q, v, tau = (_given(arrays, key) for key in ("q", "v", "tau"))
     f_ext, drive = arrays["f_ext"], arrays["loop_tau"]
     if drive is not None:
@@ -319,16 +331,28 @@ def multipliers_pay(model: Model) -> bool:
     return operations * MULTIPLIERS_NS <= (4 * k * n * n + n**3) * RANK_NS + RANK_CALL_NS
 
 
-@lru_cache(maxsize=64)
 def decay_rate(time_constant: float) -> FloatArray:
     """The rate of the stabilisation (1/s) as an array."""
-    rate: FloatArray = np.array(stabilisation(time_constant))
-    rate.setflags(write=False)
-    return rate
+    if type(time_constant) is not float:
+        return _read_only(stabilisation(time_constant))
+    return _usual_rate(time_constant)
+
+
+@lru_cache(maxsize=64)
+def _usual_rate(time_constant: float) -> FloatArray:
+    return _read_only(stabilisation(time_constant))
+
+
+def _read_only(number: float) -> FloatArray:
+    a: FloatArray = np.array(number)
+    a.setflags(write=False)
+    return a
 
 
 def stabilisation(time_constant: float) -> float:
     """1/T in 1/s, the rate of a stabilisation with the time constant T."""
-    if not isinstance(time_constant, int | float) or math.isnan(time_constant) or not time_constant > 0.0:
-        raise ModelError(f"the time constant of constraints is {time_constant!r}, expected a positive number (s)")
-    return 1.0 / time_constant
+    what, expected = "the time constant of constraints", "a positive number (s)"
+    T = number(time_constant, what, expected, above=0.0, infinite=True, error=ModelError)
+    if math.inf == 1.0 / T:
+        raise ModelError(f"{what} is {T!r}, expected one whose reciprocal is a number")
+    return 1.0 / T

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.errors import AssemblyError, FiniteError, ModelError, ShapeError, SingularError, UnknownNameError
+from bough.errors import AssemblyError, FiniteError, ModelError, ShapeError, SingularError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
 from bough.kernel.maximal.linkage_models import from_placements, parts_of, to_placements
@@ -22,6 +22,7 @@ from bough.kernel.maximal.linkage_programs import (
     solve,
     solve_in_one,
 )
+from bough.kernel.overflow import require_finite_results
 from bough.lagrange.bodies import Body
 from bough.lagrange.constraints import Constraint
 from bough.lagrange.description import read_layout
@@ -29,6 +30,7 @@ from bough.lagrange.layout import Layout
 from bough.lagrange.linkage import Level
 from bough.model import BASE, Model
 from bough.model.arguments import require_name
+from bough.reading import known_name, number
 from bough.scalar.lazy import cached_property
 
 __all__ = ["Linkage"]
@@ -75,6 +77,9 @@ class Linkage:
         constraints: Mapping[str, tuple[object, ...]] | None = None,
         gravity: ArrayLike = (0.0, 0.0, -9.81),
     ) -> None:
+        for name, table in (("bodies", bodies), ("constraints", constraints)):
+            if not isinstance(table, Mapping | None):
+                raise ModelError(f"{name} is a {type(table).__name__}, expected a dictionary by names")
         kinds, given = dict(bodies or {}), dict(constraints or {})
         object.__setattr__(self, "layout", read_layout(kinds, given, gravity))
         object.__setattr__(self, "body_names", tuple(kinds))
@@ -155,8 +160,7 @@ class Linkage:
 
     def rows(self, constraint: str) -> slice:
         """Which rows belong to a constraint, among its multipliers and errors."""
-        if constraint not in self._row_starts:
-            raise UnknownNameError("constraint", constraint, self.constraint_names)
+        known_name(constraint, "constraint", self._row_starts)
         start = self._row_starts[constraint]
         made = self._constraints[constraint][0]
         assert isinstance(made, Constraint)
@@ -205,6 +209,7 @@ class Linkage:
         AssemblyError
             If some constraint is still off by more than `tolerance` (m, rad) in the end; the message names it.
         """
+        tolerance = number(tolerance, "tolerance", "a number that is not negative (m, rad)", least=0.0)
         state = self._state(x=x, time=time)
         two_sided = ~self.layout.one_sided[self.layout.rows]
         for _ in range(STEPS):
@@ -241,6 +246,7 @@ class Linkage:
         """
         state = self._state(x=x, v=_required(v), force=force, time=time)
         made = run_terms(self.layout, "acceleration", stabilisation(time_constant), state)
+        require_finite_results("terms", *made.values())
         J, c, system = made["jacobian"], made["c"], self.layout.system
         first, rows = system.jacobian_size, system.nc
         soft = self.layout.compliance
@@ -335,6 +341,7 @@ class Linkage:
             lam = y[..., self.nv :]
             return LinkedMotion(y[..., : self.nv], lam[..., self.layout.rows] if self.layout.auxiliary else lam, ())
         found = self._solved(level, rate, self._state(**given))
+        require_finite_results("motion of a linkage", found.y, found.multipliers)
         broken = found.broken[..., self.layout.rows].any(axis=tuple(range(found.broken.ndim - 1)))
         names = dict.fromkeys(self._name_of_row(int(k)) for k in np.flatnonzero(broken))
         return LinkedMotion(found.y, found.multipliers[..., self.layout.rows], tuple(names))
@@ -366,9 +373,7 @@ class Linkage:
         return {name: k for k, name in enumerate(self.body_names)}
 
     def _number(self, body: str) -> int:
-        if body not in self._numbers:
-            raise UnknownNameError("body", body, self.body_names)
-        return self._numbers[body]
+        return self._numbers[known_name(body, "body", self._numbers)]
 
 
 def _required(v: ArrayLike) -> ArrayLike:

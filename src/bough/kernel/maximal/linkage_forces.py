@@ -114,7 +114,7 @@ def _acting(layout: Layout, e: FloatArray, moves: NDArray[np.bool_]) -> tuple[In
         acting = [row for row in span if moves[row] and e[row] <= TOUCHING]
         if constraint.friction is not None:
             acting = acting if acting[:1] == [span[0]] else []  # without its normal there is no friction
-            conditions = conditions + Conditions.contacts(bool(acting), "pyramid", max(len(acting) - 1, 0))
+            conditions = conditions + Conditions.contacts(int(bool(acting)), "pyramid", max(len(acting) - 1, 0))
         else:
             conditions = conditions + Conditions.inequalities(len(acting))
         rows += acting

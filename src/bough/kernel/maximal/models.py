@@ -19,6 +19,7 @@ from bough.lagrange import Auxiliary, System, joints
 from bough.lagrange.joints import constraint_system
 from bough.lagrange.loops import loop_system
 from bough.model import Model
+from bough.reading import number
 
 __all__ = [
     "Maximal",
@@ -205,6 +206,7 @@ def joint_positions(
     start = neutral(model) if q0 is None else q0
     results = run(model, "joint_positions", {"placements": placements, "q0": start})
     off = np.abs(results["rest"]).max(axis=-1)
+    tolerance = number(tolerance, "tolerance", "a number that is not negative (m, rad)", least=0.0)
     if off.size and not off.max() <= tolerance:
         *place, k = (int(x) for x in np.unravel_index(int(np.argmax(off)), off.shape))
         where = f" in state {place}" if place else ""

@@ -13,6 +13,7 @@ from bough.backends import Argument
 from bough.errors import ModelError, ShapeError, SingularError
 from bough.kernel.arguments import FloatArray, Shape, require_finite
 from bough.kernel.function import Function, Results, Verdicts
+from bough.kernel.packed import read_system_factor
 from bough.kernel.table import entry
 from bough.kernel.treematrix import apply
 from bough.kernel.verdict import PIVOTS
@@ -128,7 +129,7 @@ class SystemFactor:
     packed: FloatArray
 
     def __post_init__(self) -> None:
-        self.packed.setflags(write=False)
+        self.__dict__.update(read_system_factor(self.system, self.packed))
 
     def __reduce__(self) -> tuple[type[SystemFactor], tuple[object, ...]]:
         return SystemFactor, (self.system, self.packed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from bough.errors import ModelError
 from bough.model.joints.axis import Axis, AxisLike, basis_with, read_axis
 from bough.model.joints.joint import Joint, Scalars
+from bough.reading import number
 from bough.scalar import Scalar, absolute, cos, select, sin
 from bough.spatial import UNITS, ZERO, Force, Motion, Transform, Vector, about_z, turn_about_z
 
@@ -28,10 +28,9 @@ class Helical(Joint):
     pitch: float
 
     def __init__(self, axis: AxisLike = "z", pitch: float = 0.0) -> None:
-        if not math.isfinite(pitch):
-            raise ModelError(f"the pitch of a helical joint is {pitch}, expected a finite number of metres per radian")
+        expected = "a finite number of metres per radian"
         object.__setattr__(self, "axis", read_axis(axis, "the axis of a helical joint"))
-        object.__setattr__(self, "pitch", float(pitch))
+        object.__setattr__(self, "pitch", number(pitch, "the pitch of a helical joint", expected, error=ModelError))
 
     nq = 1
     nv = 1

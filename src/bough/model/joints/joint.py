@@ -109,6 +109,15 @@ class Joint(ABC):
         """Where unit quaternions (x y z w) begin in q."""
         return ()
 
+    @property
+    def circles(self) -> tuple[int, ...]:
+        """Where in q, and in v alike, angles stand that mean the same a whole turn further.
+
+        `bough.difference` takes the short way round there, unless the joint has limits or another follows it, for
+        which whole turns matter. A joint whose own `difference` does so, as the planar one's, names none.
+        """
+        return ()
+
     def neutral(self) -> tuple[float, ...]:
         """The configuration in which the transform is the identity."""
         return (0.0,) * self.nq

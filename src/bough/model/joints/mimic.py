@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from bough.errors import ModelError
 from bough.model.joints.joint import Joint, Scalars
+from bough.reading import number
 from bough.spatial import Motion, Transform
 
 __all__ = ["Mimic"]
@@ -37,12 +37,11 @@ class Mimic(Joint):
     def __init__(self, joint: Joint, source: str, ratio: float = 1.0, offset: float = 0.0) -> None:
         if not isinstance(joint, Joint) or (joint.nq, joint.nv) != (1, 1):
             raise ModelError(f"a mimic joint moves like {joint!r}, expected a joint with one degree of freedom")
-        if not all(isinstance(x, float | int) and math.isfinite(x) for x in (ratio, offset)):
-            raise ModelError(f"a mimic joint has ratio {ratio!r} and offset {offset!r}, expected finite numbers")
         object.__setattr__(self, "joint", joint)
         object.__setattr__(self, "source", source)
-        object.__setattr__(self, "ratio", float(ratio))
-        object.__setattr__(self, "offset", float(offset))
+        for name, value in (("ratio", ratio), ("offset", offset)):
+            read = number(value, f"the {name} of a mimic joint", "a finite number", error=ModelError)
+            object.__setattr__(self, name, read)
 
     nq = 0
     nv = 0

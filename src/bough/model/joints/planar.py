@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bough.model.joints.axis import Axis, AxisLike, basis_with, read_axis
 from bough.model.joints.joint import Joint, Scalars
 from bough.scalar import Scalar, absolute, cos, select, sin
-from bough.spatial import UNIT_MOTIONS, Motion, Transform, Vector, about_z, turn_about_z
+from bough.spatial import UNIT_MOTIONS, Motion, Transform, Vector, about_z, short_way, turn_about_z
 
 __all__ = ["Planar"]
 
@@ -21,8 +21,9 @@ class Planar(Joint):
     """Motion in a plane: q = [x, y, angle], v = [vx, vy, angular velocity] in body coordinates.
 
     For a normal other than z, x and y are along two directions in the plane that make a right-handed frame with it:
-    the columns of `alignment`. The angle is not wrapped: no constant velocity leads to a configuration a whole number
-    of turns away and elsewhere, so `difference` has no answer there.
+    the columns of `alignment`. A whole turn further is the same heading: `bough.difference` and `bough.interpolate`
+    turn by at most half a turn, along the arc of constant velocity in body coordinates. The angle itself is wrapped
+    nowhere.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ class Planar(Joint):
         return [q[0] + (c * x - s * y), q[1] + (s * x + c * y), q[2] + v[2]]
 
     def difference(self, parameters: Scalars, q0: Scalars, q1: Scalars) -> list[Scalar]:
-        angle = q1[2] - q0[2]
+        angle = short_way(q1[2] - q0[2])
         a, b = _arc(angle)
         c, s = cos(q0[2]), sin(q0[2])
         dx, dy = q1[0] - q0[0], q1[1] - q0[1]
@@ -79,10 +80,11 @@ class Planar(Joint):
 
 
 def _arc(angle: Scalar) -> tuple[Scalar, Scalar]:
-    """sin(θ)/θ and (1 - cos(θ))/θ, also at zero."""
-    small = absolute(angle) < 1e-4
+    """sin(θ)/θ and (1 - cos(θ))/θ, also at zero; the series hold for derivatives too, which cancel near it."""
+    small = absolute(angle) < 0.1
     safe = select(small, 1.0, angle)
     half = safe * 0.5
-    square = angle * angle
-    sinc = select(small, 1.0 - square / 6.0, sin(safe) / safe)
-    return sinc, select(small, angle * (0.5 - square / 24.0), sin(half) * sin(half) / half)
+    x = angle * angle
+    sinc = 1.0 - x * (1.0 / 6.0 - x * (1.0 / 120.0 - x * (1.0 / 5040.0 - x * (1.0 / 362880.0))))
+    other = angle * (0.5 - x * (1.0 / 24.0 - x * (1.0 / 720.0 - x * (1.0 / 40320.0 - x * (1.0 / 3628800.0)))))
+    return select(small, sinc, sin(safe) / safe), select(small, other, sin(half) * sin(half) / half)

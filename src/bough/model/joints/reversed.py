@@ -78,6 +78,10 @@ class Reversed(Joint):
         return self.joint.quaternions
 
     @property
+    def circles(self) -> tuple[int, ...]:
+        return self.joint.circles
+
+    @property
     def reach(self) -> tuple[float, ...]:
         return self.joint.reach
 

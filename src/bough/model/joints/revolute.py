@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.errors import ModelError
 from bough.model.joints.axis import Axis, AxisLike, basis_with, read_axis
 from bough.model.joints.joint import Joint, Scalars
+from bough.reading import truth
 from bough.scalar import Scalar, cos, sin
 from bough.spatial import UNIT_MOTIONS, ZERO, Motion, Transform, about_z, turn_about_z
 
@@ -24,8 +26,11 @@ class Revolute(Joint):
     axis
         Direction of the axis in the joint frame: "x", "y", "z", "-x", … or three numbers.
     continuous
-        Whether the joint turns without end. It has one configuration variable all the same; layouts of other libraries
-        that use two are reached through `bough.to_pinocchio`.
+        Whether the joint turns without end, so that a whole turn further is the same configuration: `bough.difference`
+        and `bough.interpolate` go the short way round, by at most half a turn, as long as the joint has no limits and
+        no other joint follows it. Without this they go by the difference of the angles, whole turns included, as suits
+        a joint with limits or a motor that counts its turns. There is one configuration variable all the same, which
+        is wrapped nowhere; layouts of other libraries that use two are reached through `bough.to_pinocchio`.
     """
 
     axis: Axis
@@ -33,13 +38,17 @@ class Revolute(Joint):
 
     def __init__(self, axis: AxisLike = "z", continuous: bool = False) -> None:
         object.__setattr__(self, "axis", read_axis(axis, "the axis of a revolute joint"))
-        object.__setattr__(self, "continuous", bool(continuous))
+        object.__setattr__(self, "continuous", truth(continuous, "continuous", ModelError))
 
     nq = 1
     nv = 1
 
     is_axial = True
     spins = True
+
+    @property
+    def circles(self) -> tuple[int, ...]:
+        return (0,) if self.continuous else ()
 
     @property
     def canonical(self) -> Joint:

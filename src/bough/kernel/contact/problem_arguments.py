@@ -1,0 +1,113 @@
+"""A, b and what else users give for problems of forces: read, or refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.complementarity import Conditions
+from bough.errors import ShapeError
+from bough.kernel.arguments import FloatArray, as_floats, require_finite
+from bough.kernel.contact.one_by_one import shape_of
+from bough.reading import number, whole_number
+
+__all__ = ["as_type", "for_all_rows", "read_problem", "require_given", "row_count", "when_to_stop", "with_axes"]
+
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+def row_count(conditions: object) -> int:
+    """The number of rows of conditions, if they are any."""
+    if not isinstance(conditions, Conditions):
+        raise ShapeError(f"conditions is a {type(conditions).__name__}, expected Conditions")
+    return conditions.n
+
+
+def read_problem(conditions: Conditions, **given: ArrayLike | None) -> dict[str, FloatArray]:
+    """The arguments that are given and of use, as arrays of the right shape with sound numbers."""
+    require_given(A=given["A"], b=given["b"], mu=given["mu"])
+    n, arrays = conditions.n, {}
+    if not conditions.box.size:
+        given.pop("bounds", None)
+    elif given.get("bounds") is None:
+        row = conditions.box[0]
+        raise ShapeError(f"bounds is None and row {row} is of kind 'box', expected its lower and its upper force")
+    for name, value in given.items():
+        if value is None:
+            continue
+        pair = {"mu": (), "bounds": (2,)}.get(name)  # what all rows share may be given once
+        if pair is not None and (one := as_floats(name, value, ())).shape == pair:
+            value = np.broadcast_to(one, shape_of(name, n))
+        arrays[name] = as_floats(name, value, shape_of(name, n))
+        if name != "bounds":
+            require_finite(name, arrays[name])
+    if (arrays["mu"] < 0).any():
+        least = arrays["mu"].min()
+        raise ShapeError(f"mu has the entry {least}, expected coefficients of friction that are not negative")
+    if "bounds" in arrays:
+        _require_order(conditions, arrays["bounds"])
+    return arrays
+
+
+def require_given(**arrays: object) -> None:
+    """Raise for what is None."""
+    for name, value in arrays.items():
+        if value is None:
+            raise ShapeError(f"{name} is None, expected an array")
+
+
+def _require_order(conditions: Conditions, bounds: FloatArray) -> None:
+    pairs = bounds[..., conditions.box, :]
+    low, high = pairs[..., 0], pairs[..., 1]
+    wrong = np.argwhere(~((low <= high) & (low < np.inf) & (high > -np.inf)))
+    if wrong.size:
+        *state, k = wrong[0].tolist()
+        got, row = pairs[(*state, k)].tolist(), int(conditions.box[k])
+        raise ShapeError(
+            f"bounds{[*state, row]} is {got}, expected a lower force and an upper one that is not below it"
+        )
+
+
+def with_axes(arrays: Mapping[str, FloatArray], n: int) -> dict[str, tuple[FloatArray, int]]:
+    """Arguments with the number of axes that belong to one state."""
+    return {name: (a, len(shape_of(name, n))) for name, a in arrays.items()}
+
+
+def as_type(dtype: Any, x: Any) -> Any:
+    """The same array with floats of a type; what is no array of floats is left as it is."""
+    return x.astype(dtype, copy=False) if isinstance(x, np.ndarray) and x.dtype in FLOATS else x
+
+
+def for_all_rows(
+    conditions: Conditions, mu: Any, bounds: ArrayLike | None, dtype: Any
+) -> tuple[FloatArray, FloatArray | None]:
+    """Coefficients and bounds for all rows, where they were given once for all of them."""
+    n = conditions.n
+    if type(mu) is float:
+        friction = _uniform(n, mu, np.dtype(dtype).name)
+    else:
+        friction = as_floats("mu", mu, ()).astype(dtype, copy=False)
+        friction = friction if friction.ndim else np.full(n, friction)
+    if not conditions.box.size:
+        return friction, None
+    if bounds is None:
+        row = conditions.box[0]
+        raise ShapeError(f"bounds is None and row {row} is of kind 'box', expected its lower and its upper force")
+    pairs = as_floats("bounds", bounds, (2,)).astype(dtype, copy=False)
+    return friction, np.broadcast_to(pairs, (n, 2)).copy() if pairs.ndim == 1 else pairs
+
+
+@lru_cache(maxsize=64)
+def _uniform(n: int, mu: float, dtype: str) -> FloatArray:
+    """A coefficient of friction for all rows."""
+    return np.full(n, mu, dtype)
+
+
+def when_to_stop(tolerance: float, iterations: int) -> FloatArray:
+    """Both numbers, if they are any."""
+    within = number(tolerance, "tolerance", "a finite number, not negative", least=0.0)
+    return np.array([within, whole_number(iterations, "iterations")], np.float64)

@@ -1,0 +1,166 @@
+"""The functions behind `bough.kernel.factors`: factors, pivots, products and inverses on a tree, and their verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from bough import factor
+from bough.backends import Argument
+from bough.errors import SingularError
+from bough.kernel.arguments import FloatArray
+from bough.kernel.function import Function, Results, Verdicts
+from bough.kernel.table import entry
+from bough.kernel.treematrix import diagonal_places, places, read_dense
+from bough.kernel.verdict import PIVOTS
+from bough.scalar import Array, Bool, both
+from bough.scalar import negation as not_
+from bough.tree import Tree
+
+__all__ = [
+    "Kind", "applier", "dense_factorizer", "diagonal", "factorizer", "inverter", "pivot_limits", "pivots_of",
+    "triangle",
+]  # fmt: skip
+
+Kind: TypeAlias = Literal["ltl", "ltdl", "udut"]
+
+SUSPECT = 1e-5
+"""A pivot below this part of the diagonal entry it is left of is looked at more closely."""
+
+ALGORITHMS: dict[Kind, Callable[..., Any]] = {"ltl": factor.ltl, "ltdl": factor.ltdl, "udut": factor.udut}
+
+
+def factorizer(tree: Tree, key: tuple[str, Kind]) -> Function:
+    """From packed rows to those of the factor."""
+    kind = key[1]
+
+    def rule(packed: Array) -> dict[str, Array]:
+        L = ALGORITHMS[kind](tree, packed)
+        return {"factor": L, "margins": factor.margins(tree, packed, L, kind != "ltl", SUSPECT)}
+
+    def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
+        _require_definite(kind, arrays["packed"], tree, results[0])
+        return results
+
+    return _function(kind, tree, [_packed(tree)], [_packed(tree, "factor")], rule, explain)
+
+
+def _pivot_finder(tree: Tree, key: str) -> Function:
+    """From packed rows to the pivots of LTDL."""
+
+    def rule(packed: Array) -> dict[str, Array]:
+        return {"pivot": factor.diagonal(tree, factor.ltdl(tree, packed))}
+
+    return _function(key, tree, [_packed(tree)], [Argument("pivot", (tree.n,), finite=False)], rule)
+
+
+def dense_factorizer(tree: Tree, key: tuple[str, Kind]) -> Function:
+    """From a dense matrix to the packed rows of its factor."""
+    kind, n = key[1], tree.n
+    rows, columns = (p.tolist() for p in places(tree))
+    read = [(j, i) if kind == "udut" else (i, j) for i, j in zip(rows, columns, strict=True)]
+    inside = {*read, *((j, i) for i, j in read)}
+
+    def rule(H: Array) -> dict[str, Any]:
+        packed = [H[i * n + j] for i, j in read]
+        L = ALGORITHMS[kind](tree, packed)
+        fits: Bool = True
+        for i, j in ((i, j) for i in range(n) for j in range(n)):
+            x, other = H[i * n + j], H[j * n + i] if (i, j) in inside else 0.0
+            if i != j:
+                fits = both(fits, both(x <= other, x >= other))
+        return {"factor": L, "margins": factor.margins(tree, packed, L, kind != "ltl", SUSPECT), "doubt": not_(fits)}
+
+    def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
+        read_dense(arrays["H"], tree)
+        if ((verdicts.astype(np.int64) & PIVOTS) != 0).any():
+            _require_definite(kind, arrays["H"][triangle(kind, tree)], tree, results[0])
+        return results
+
+    meaning = f"a row and a column for each of the {n} entries of parents"
+    H = Argument("H", (n, n), meaning, finite=False)
+    return _function(f"{kind} of a dense matrix", tree, [H], [_packed(tree, "factor")], rule, explain)
+
+
+def applier(tree: Tree, key: tuple[Callable[..., Any], bool, str]) -> Function:
+    """A product or substitution."""
+    operation, unit, name = key
+    return _function(
+        f"{operation.__name__} with {'LTDL' if unit else 'LTL'}",
+        tree,
+        [_packed(tree), Argument(name, (tree.n,))],
+        [Argument("y", (tree.n,))],
+        lambda **given: {"y": operation(tree, given["packed"], given[name], unit)},
+    )
+
+
+def inverter(tree: Tree, key: tuple[str, bool]) -> Function:
+    """The inverse of a matrix from its factor."""
+    output = Argument("inverse", (tree.n, tree.n))
+    return _function(
+        f"inverse with {'LTDL' if key[1] else 'LTL'}",
+        tree,
+        [_packed(tree)],
+        [output],
+        lambda packed: {"inverse": factor.inverse(tree, packed, key[1])},
+    )
+
+
+def _packed(tree: Tree, name: str = "packed") -> Argument:
+    """Packed rows; what is not finite in them shows in the pivots."""
+    return Argument(name, (tree.packed_size,), finite=False)
+
+
+def _function(
+    name: str,
+    tree: Tree,
+    inputs: Sequence[Argument],
+    outputs: Sequence[Argument],
+    rule: Callable[..., Any],
+    explain: Any = None,
+) -> Function:
+    return Function(name, inputs, outputs, rule, size=tree.n, digest=lambda: repr(tree.parents), explain=explain)
+
+
+def _require_definite(kind: Kind, values: FloatArray, tree: Tree, packed: FloatArray) -> None:
+    """Raise for the pivot that went wrong first, in the first matrix that has one."""
+    pivots = diagonal(packed, tree)
+    if kind == "ltl":
+        pivots = np.square(pivots)
+    limits = pivot_limits(values, tree)
+    sound = (pivots > 0) & (pivots > limits) & np.isfinite(pivots)  # a NaN fails them all
+    if sound.all():
+        return
+    *batch, _ = np.unravel_index(int(np.argmin(sound)), sound.shape)
+    where = tuple(int(k) for k in batch)
+    row = int(np.flatnonzero(~sound[where])[-1])  # elimination goes from the last row to the first
+    pivot = pivots_of(values[where], tree)[row]  # LTL would show the root of a negative number
+    place = f"matrix {where}: " if where else ""
+    raise SingularError(
+        f"{place}row {row + 1}: the pivot is {pivot}, expected more than {max(limits[where][row], 0)}: "
+        "the matrix is not positive definite"
+    )
+
+
+def pivots_of(values: FloatArray, tree: Tree) -> FloatArray:
+    """The pivots of packed matrices, whatever they are."""
+    pivots: FloatArray = entry(tree, "pivots", _pivot_finder)(values, None, False)
+    return pivots
+
+
+def pivot_limits(values: FloatArray, tree: Tree) -> FloatArray:
+    """What a pivot must exceed: a few units of rounding of the diagonal it is left of."""
+    return np.asarray(min(tree.n, 8) * np.finfo(values.dtype).eps * diagonal(values, tree))
+
+
+def triangle(kind: Kind, tree: Tree) -> tuple[Any, ...]:
+    """Where the entries that are read lie in a dense matrix."""
+    rows, columns = places(tree)
+    return (..., columns, rows) if kind == "udut" else (..., rows, columns)
+
+
+def diagonal(packed: FloatArray, tree: Tree) -> FloatArray:
+    """The diagonal entries (*batch, n) of packed rows."""
+    return np.take(packed, diagonal_places(tree), axis=-1)

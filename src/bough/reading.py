@@ -1,0 +1,93 @@
+"""Small arguments as users give them: numbers, counts, names and choices, read or refused by name.
+
+What is wrong raises an error that says which argument it is, what was got and what was expected, never one of Python's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from bough.errors import BoughError, ModelError, ShapeError, UnknownNameError
+
+__all__ = ["known_name", "listed", "names", "number", "shown", "truth", "whole_number"]
+
+
+def number(
+    value: object,
+    name: str,
+    expected: str,
+    *,
+    least: float = -math.inf,
+    above: float = -math.inf,
+    infinite: bool = False,
+    error: type[BoughError] = ShapeError,
+) -> float:
+    """A real number at or above `least`, and above `above`; infinity only if `infinite`. Truth values are none."""
+    try:
+        plain = value.item() if isinstance(value, np.generic | np.ndarray) and value.ndim == 0 else value
+        if not isinstance(plain, bool) and isinstance(plain, int | float):
+            x = float(plain)
+            if x >= least and (x > above or above == -math.inf) and (infinite or math.isfinite(x)):
+                return x
+    except OverflowError:  # an integer beyond all floats
+        pass
+    raise error(f"{name} is {shown(value)}, expected {expected}")
+
+
+def whole_number(
+    value: object, name: str, *, least: int = 0, most: int = 2**31 - 1, error: type[BoughError] = ShapeError
+) -> int:
+    """A whole number between two; neither a truth value nor a float."""
+    if not isinstance(value, bool) and hasattr(value, "__index__"):
+        try:
+            k = int(value.__index__())
+        except TypeError:  # of an array that has several
+            k = least - 1
+        if least <= k <= most:
+            return k
+    raise error(f"{name} is {shown(value)}, expected a whole number from {least} to {most}")
+
+
+def truth(value: object, name: str, error: type[BoughError] = ShapeError) -> bool:
+    """True or False, or what is equal to one of them."""
+    if isinstance(value, bool | np.bool_ | int) and value in (0, 1):
+        return bool(value)
+    raise error(f"{name} is {shown(value)}, expected True or False")
+
+
+def known_name(value: object, kind: str, valid: Iterable[str]) -> str:
+    """One of several names; `kind` says of what, for errors."""
+    choices = tuple(valid)
+    if not isinstance(value, str) or value not in choices:
+        raise UnknownNameError(kind, value, choices)
+    return value
+
+
+def names(value: object, name: str, error: type[BoughError] = ModelError) -> tuple[str, ...]:
+    """Names from one name or several; whether there are such is for the caller to see."""
+    if isinstance(value, str):
+        return (value,)
+    return listed(value, name, "a name or several", error)
+
+
+def listed(value: Any, name: str, expected: str, error: type[BoughError] = ModelError) -> tuple[Any, ...]:
+    """The entries of a sequence, or of whatever can be gone through; text and tables are not meant."""
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | dict):
+        try:
+            return tuple(value)
+        except TypeError:  # an array without axes
+            pass
+    raise error(f"{name} is {shown(value)}, expected {expected}")
+
+
+def shown(value: object) -> str:
+    """A value in an error, cut where it is long; an integer of thousands of digits has no text at all."""
+    try:
+        text = repr(value)
+    except ValueError:
+        text = f"a {type(value).__name__} of very many digits"
+    return text if len(text) <= 80 else text[:77] + "..."

@@ -1,0 +1,123 @@
+"""Whatever is given for any argument of any public function ends in a good result or in an error of bough's own."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bough
+from wrong_arguments import GOOD, MODEL, Q, V, calls, leak
+
+# functions without arguments, those tested by other names here, and results that nobody makes
+ELSEWHERE = {"get_backend", "get_num_threads", "to_drake", "from_drake", "joint_reactions", "reaction_multipliers"}
+
+
+@pytest.fixture(autouse=True)
+def _settings_as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Some calls are good after all, and set something or write a file."""
+    monkeypatch.chdir(tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+    bough.set_backend(None)
+    bough.set_num_threads(None)
+
+
+def test_every_public_function_is_tried() -> None:
+    functions = {name for name in bough.__all__ if inspect.isfunction(getattr(bough, name))}
+    assert functions - ELSEWHERE <= set(GOOD)
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_good_arguments_are_good(name: str) -> None:
+    function, arguments = GOOD[name]
+    assert leak(None, function(**arguments)) is None
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_no_error_of_another_kind(name: str) -> None:
+    """Twice, since what was found good before must not open a way round the checks."""
+    function, arguments = GOOD[name]
+    leaks = []
+    for _ in range(2):
+        for argument, kind, call in calls(name):
+            try:
+                found = leak(None, call())
+            except Exception as error:  # whatever comes
+                found = leak(error, None)
+            if found:
+                leaks.append(f"{argument} is {kind}: {found}")
+        function(**arguments)
+    assert not leaks, "\n".join(leaks)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: bough.placements(MODEL, Q, 3), bough.ModelError, "frames is 3, expected a name or several"),
+        (lambda: bough.placements(MODEL, Q, ["tip", 3]), bough.UnknownNameError, "no frame is called 3"),
+        (lambda: bough.random(MODEL, "x"), bough.ShapeError, "rng is 'x', expected a NumPy generator, or a seed"),
+        (lambda: bough.random(MODEL, -1), bough.ShapeError, "rng is -1"),
+        (lambda: bough.random(MODEL, 1, 0.5), bough.ShapeError, "size is 0.5, expected a whole number"),
+        (lambda: bough.assemble(MODEL, Q, tolerance="x"), bough.ShapeError, "tolerance is 'x', expected a finite"),
+        (lambda: bough.assemble(MODEL, Q, tolerance=np.nan), bough.ShapeError, "tolerance is nan"),
+        (lambda: bough.assemble(MODEL, Q, iterations=2.5), bough.ShapeError, "iterations is 2.5, expected a whole"),
+        (lambda: bough.assemble(MODEL, Q, hold=4), bough.ShapeError, "hold is 4, expected names of joints"),
+        (lambda: bough.velocities(MODEL, Q, V, "tip", np.ones(3)), bough.UnknownNameError, "no reference frame is"),
+        (lambda: bough.global_form(bough.topologies.chain(2), ["1", "2"]), bough.ShapeError, "q has data type <U1"),
+        (lambda: bough.global_form(bough.topologies.chain(2), [1j, 2]), bough.ShapeError, "q has data type complex128"),
+        (lambda: bough.Helical("z", "1"), bough.ModelError, "the pitch of a helical joint is '1'"),
+        (lambda: bough.Conditions.contacts(1, "ice"), bough.UnknownNameError, "no model of friction is called 'ice'"),
+        (lambda: bough.Conditions.contacts(-1), bough.ModelError, "count is -1, expected a whole number"),
+    ],
+)  # fmt: skip
+def test_messages(call: object, error: type[Exception], message: str) -> None:
+    assert callable(call)
+    with pytest.raises(error, match=message):
+        call()
+
+
+ROWS = bough.Conditions.contacts(1)
+PROBLEM = (np.eye(3), np.array([-1.0, 0.2, 0.1]))
+
+
+@pytest.mark.parametrize("solve", [bough.pivoting, bough.gauss_seidel])
+def test_coefficients_of_friction_are_numbers_after_a_good_call_too(solve: object) -> None:
+    assert callable(solve)
+    for _ in range(2):
+        good = solve(*PROBLEM, ROWS, 0.5)
+        assert np.isfinite(good.f).all()
+        assert np.array_equal(solve(*PROBLEM, ROWS, 1).f, solve(*PROBLEM, ROWS, 1.0).f)
+        with pytest.raises(bough.ShapeError, match="mu is None, expected an array"):
+            solve(*PROBLEM, ROWS, None)
+        with pytest.raises(bough.ShapeError, match="mu has data type bool"):
+            solve(*PROBLEM, ROWS, True)
+        with pytest.raises(bough.ShapeError, match="mu has data type bool"):
+            solve(*PROBLEM, ROWS, np.array([True, False, False]))
+        with pytest.raises(bough.FiniteError, match="mu"):
+            solve(*PROBLEM, ROWS, np.nan)
+        with pytest.raises(bough.ShapeError, match="A is None"):
+            solve(None, PROBLEM[1], ROWS, 0.5)
+        with pytest.raises(bough.ShapeError, match="b is None"):
+            solve(PROBLEM[0], None, ROWS, 0.5)
+
+
+def test_residuals_of_numbers_alone() -> None:
+    A, b = PROBLEM
+    f = np.array([1.0, 0.0, 0.0])
+    for name, arguments in {
+        "A": (np.full((3, 3), np.nan), b, f),
+        "b": (A, np.array([0.0, np.inf, 0.0]), f),
+        "f": (A, b, np.array([np.nan, 0.0, 0.0])),
+    }.items():
+        with pytest.raises(bough.FiniteError, match=name):
+            bough.complementarity_residual(*arguments, ROWS, 0.5)
+    with pytest.raises(bough.FiniteError, match="mu"):
+        bough.complementarity_residual(A, b, f, ROWS, np.nan)
+    with pytest.raises(bough.FiniteError, match="slip"):
+        bough.complementarity_residual(A, b, f, ROWS, 0.5, slip=np.full(3, np.nan))

@@ -1,0 +1,359 @@
+"""Every public function and constructor once with good arguments, and what may be wrong with any of them."""
+
+from __future__ import annotations
+
+import inspect
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import bough
+
+__all__ = ["BAD", "GOOD", "calls", "leak"]
+
+BAD: dict[str, Any] = {
+    "None": None,
+    "a string": "x",
+    "bytes": b"x",
+    "an object": object(),
+    "a dictionary": {},
+    "a function": len,
+    "a complex number": 1j,
+    "a list of complex numbers": [1j, 2j],
+    "a ragged list": [[1.0], [1.0, 2.0]],
+    "a list of strings": ["a", "b"],
+    "a list of None": [None, None],
+    "a list of lists of strings": [["a"], ["b"]],
+    "an empty list": [],
+    "a number": 3,
+    "a negative number": -1,
+    "a fraction": 0.5,
+    "NaN": float("nan"),
+    "infinity": float("inf"),
+    "a huge integer": 10**400,
+    "a truth value": True,
+    "an array of NaN": np.full(3, np.nan),
+    "an array of objects": np.array([object(), object()]),
+    "an array of times": np.zeros(3, "m8[s]"),
+    "a set": {1, 2},
+}
+"""Things that are wrong for most arguments."""
+
+UNTRIED = ("check", "overwrite")
+"""What is asked for its truth alone."""
+
+
+def machine() -> bough.Model:
+    """A free body, an arm with limits and a spring, a ball, a loop, a law, a frame, a shape."""
+    b = bough.Builder("machine")
+    b.add("base", bough.Free(), mass=2.0, inertia=(0.3, 0.2, 0.25))
+    b.add(
+        "arm", bough.Revolute("y"), "base", at=(0.1, 0, 0), mass=1.0, inertia=0.1, lower=-2.0, upper=2.0, stiffness=1.0
+    )
+    b.add("hand", bough.Revolute("x"), "arm", at=(0.1, 0, 0), mass=1.0, inertia=0.1)
+    b.add("ball", bough.Spherical(), "arm", at=(0, 0, 0.3), mass=1.0, inertia=0.1)
+    b.frame("tip", "ball", at=(0.1, 0, 0))
+    b.geometry("ball", "sphere", 0.1)
+    b.loop("ring", bough.Universal(), "hand", "tip", at=(0, 0, 0.3))
+    return b.build()
+
+
+MODEL = machine()
+Q, V = bough.neutral(MODEL), np.linspace(0.1, 0.4, MODEL.nv)
+N = MODEL.nbodies
+FEXT, LOOP_TAU = np.zeros((N, 6)), np.zeros(2)
+BOOM = bough.topologies.chain(2)
+TREE = bough.Tree((0, 1, 1))
+H = np.array([[4.0, 1.0, 1.0], [1.0, 3.0, 0.0], [1.0, 0.0, 2.0]])
+SYSTEM = bough.System(bodies=(2, 2), constraints=((0, 1, 1), (1, 2, 1)))
+MASS, JACOBIAN = np.tile(np.eye(2).ravel(), 2), np.ones(SYSTEM.jacobian_size)
+TOUCH = bough.Contacts([("ball", None)])
+POINTS, NORMALS = np.array([[0.0, 0.0, -0.1]]), np.array([[0.0, 0.0, 1.0]])
+ROWS = bough.Conditions.contacts(1)
+A3, B3 = np.eye(3), np.array([-1.0, 0.2, 0.1])
+BOB = bough.Linkage({"bob": bough.bodies.Particle(2.0)}, {"rod": (bough.constraints.Distance(1.0), "bob")})
+STONE = bough.Linkage({"stone": bough.bodies.Rigid(2.0)})
+X, XV = np.array([1.0, 0.0, 0.0]), np.zeros(3)
+FOLDER = Path(tempfile.mkdtemp())
+URDF = '<robot name="one"><link name="base"/></robot>'
+AUXILIARY = bough.Auxiliary(SYSTEM, [((1,), 1)])
+
+
+def _touching(function: Any, **more: Any) -> tuple[Any, dict[str, Any]]:
+    place = {"contacts": TOUCH, "points": POINTS, "normals": NORMALS}
+    return function, {"model": MODEL, "q": Q, **more, **place}
+
+
+def _of_states() -> dict[str, tuple[Any, dict[str, Any]]]:
+    """The functions of a model and arrays alone, with arguments by name."""
+    known = {"model": MODEL, "q": Q, "q0": Q, "q1": Q, "v": V, "a": V, "tau": V, "t": 0.5, "f_ext": FEXT}
+    known |= {"frame": "tip", "frames": "tip", "loop_tau": LOOP_TAU}
+    special = {"to_drake", "from_drake", "joint_positions", "joint_reactions", "reaction_multipliers"}
+    found = {}
+    for name in bough.__all__:
+        function = getattr(bough, name)
+        if not inspect.isfunction(function) or name in special:
+            continue
+        parameters = inspect.signature(function).parameters
+        needed = {key for key, p in parameters.items() if p.default is p.empty}
+        if "model" in parameters and needed <= set(known):
+            found[name] = (
+                function,
+                {key: known[key] for key in parameters if key in needed or key in ("q", "f_ext", "frames")},
+            )
+    return found
+
+
+GOOD: dict[str, tuple[Any, dict[str, Any]]] = {
+    **_of_states(),
+    "joint_positions": (bough.joint_positions, {"model": MODEL, "placements": bough.placements(MODEL, Q)}),
+    "joint_velocities": (bough.joint_velocities, {"model": MODEL, "q": Q, "velocities": np.zeros((N, 6))}),
+    "joint_accelerations": (
+        bough.joint_accelerations,
+        {"model": MODEL, "q": Q, "v": V, "accelerations": np.zeros((N, 6))},
+    ),
+    "constrained_reactions": (
+        bough.constrained_reactions,
+        {"model": MODEL, "q": Q, "v": V, "a": V, "forces": np.zeros(len(MODEL.constraint_names))},
+    ),
+    "contact_axes": (bough.contact_axes, {"normals": NORMALS}),
+    "contact_jacobian": _touching(bough.contact_jacobian),
+    "contact_bias": _touching(bough.contact_bias, v=V),
+    "contact_dynamics": _touching(bough.contact_dynamics, v=V, tau=V, mu=0.5, gaps=0.0),
+    "contact_impulses": _touching(bough.contact_impulses, v=V, mu=0.5, restitution=0.1),
+    "contact_velocities": _touching(bough.contact_velocities, tau=V, mu=0.5),
+    "contact_step": _touching(bough.contact_step, v=V, tau=V, dt=0.01, mu=0.5),
+    "pivoting": (bough.pivoting, {"A": A3, "b": B3, "conditions": ROWS, "mu": 0.5}),
+    "gauss_seidel": (bough.gauss_seidel, {"A": A3, "b": B3, "conditions": ROWS, "mu": 0.5}),
+    "complementarity_residual": (
+        bough.complementarity_residual,
+        {"A": A3, "b": B3, "f": np.array([1.0, 0.0, 0.0]), "conditions": ROWS, "mu": 0.5},
+    ),
+    "ltl": (bough.ltl, {"H": H, "parents": TREE}),
+    "ltdl": (bough.ltdl, {"H": H, "parents": TREE}),
+    "udut": (bough.udut, {"H": H, "parents": TREE}),
+    "Factor": (bough.Factor, {"kind": "ltdl", "packed": bough.ltdl(H, TREE).packed, "tree": TREE}),
+    "Factor.solve": (bough.ltdl(H, TREE).solve, {"b": B3}),
+    "Factor.mul_L": (bough.ltdl(H, TREE).mul_L, {"x": B3}),
+    "TreeMatrix": (bough.TreeMatrix, {"values": np.ones(5), "tree": TREE}),
+    "TreeMatrix.from_dense": (bough.TreeMatrix.from_dense, {"H": H, "tree": TREE}),
+    "TreeMatrix.mul": (bough.TreeMatrix(np.ones(5), TREE).mul, {"x": B3}),
+    "ldlt": (bough.ldlt, {"system": SYSTEM, "mass": MASS, "jacobian": JACOBIAN, "compliance": np.zeros(2)}),
+    "multipliers": (
+        bough.multipliers,
+        {"system": SYSTEM, "mass": MASS, "jacobian": JACOBIAN, "force": np.ones(4), "c": np.zeros(2)},
+    ),
+    "SystemFactor": (bough.SystemFactor, {"system": SYSTEM, "packed": bough.ldlt(SYSTEM, MASS, JACOBIAN).packed}),
+    "SystemFactor.solve": (bough.ldlt(SYSTEM, MASS, JACOBIAN).solve, {"b": np.ones(6)}),
+    "System": (bough.System, {"bodies": (2, 2), "constraints": ((0, 1, 1),)}),
+    "Auxiliary": (bough.Auxiliary, {"system": SYSTEM, "constraints": [((1,), 1)]}),
+    "anticipate": (
+        bough.anticipate,
+        {
+            "factor": bough.ldlt(SYSTEM, MASS, JACOBIAN),
+            "free": np.ones(6),
+            "auxiliary": AUXILIARY,
+            "jacobian": np.ones(AUXILIARY.jacobian_size),
+            "c": np.zeros(1),
+        },
+    ),
+    "normalize": (bough.normalize, {"model": MODEL, "q": Q}),
+    "exp_placements": (bough.exp_placements, {"motions": np.ones(6)}),
+    "log_placements": (bough.log_placements, {"placements": np.eye(4)}),
+    "Placement": (bough.Placement, {"rotation": np.eye(3), "origin": (0, 0, 0)}),
+    "Placement.from_rpy": (bough.Placement.from_rpy, {"rpy": (0, 0, 0), "origin": (0, 0, 0)}),
+    "Placement.from_quaternion": (bough.Placement.from_quaternion, {"quaternion": (0, 0, 0, 1), "origin": (0, 0, 0)}),
+    "Placement.from_matrix": (bough.Placement.from_matrix, {"matrix": np.eye(4)}),
+    "Placement.exp": (bough.Placement.exp, {"motion": np.ones(6)}),
+    "Placement.act": (bough.Placement().act, {"points": (1, 2, 3)}),
+    "Inertia": (bough.Inertia, {"mass": 1.0, "com": (0, 0, 0), "rotational": 1.0}),
+    "Inertia.box": (bough.Inertia.box, {"size": (1, 1, 1), "mass": 1.0}),
+    "Inertia.sphere": (bough.Inertia.sphere, {"radius": 1.0, "density": 1.0}),
+    "Inertia.ellipsoid": (bough.Inertia.ellipsoid, {"radii": (1, 1, 1), "mass": 1.0}),
+    "Inertia.cylinder": (bough.Inertia.cylinder, {"radius": 1.0, "length": 1.0, "mass": 1.0, "axis": "z"}),
+    "Inertia.capsule": (bough.Inertia.capsule, {"radius": 1.0, "length": 1.0, "mass": 1.0, "axis": "z"}),
+    "Inertia.rod": (bough.Inertia.rod, {"length": 1.0, "mass": 1.0, "axis": "z"}),
+    "Tree": (bough.Tree, {"parents": (0, 1, 1)}),
+    "Tree.path": (TREE.path, {"i": 1}),
+    "Tree.children": (TREE.children, {"i": 1}),
+    "Tree.subtree": (TREE.subtree, {"i": 1}),
+    "Tree.expand": (TREE.expand, {"dofs": (1, 2, 1)}),
+    "Revolute": (bough.Revolute, {"axis": "z"}),
+    "Prismatic": (bough.Prismatic, {"axis": "z"}),
+    "Cylindrical": (bough.Cylindrical, {"axis": "z"}),
+    "Planar": (bough.Planar, {"axis": "z"}),
+    "Helical": (bough.Helical, {"axis": "z", "pitch": 1.0}),
+    "Universal": (bough.Universal, {"axis1": "x", "axis2": "y"}),
+    "Mimic": (bough.Mimic, {"joint": bough.Revolute("x"), "source": "a", "ratio": 1.0, "offset": 0.0}),
+    "Builder": (bough.Builder, {"name": "b", "gravity": (0, 0, 0)}),
+    "Builder.add": (
+        lambda **x: bough.Builder().add(**x),
+        {
+            "name": "a",
+            "joint": bough.Revolute("z"),
+            "parent": "world",
+            "joint_name": "j",
+            "at": (0, 0, 0),
+            "rpy": (0, 0, 0),
+            "frame_at": (0, 0, 0),
+            "frame_rotation": np.eye(3),
+            "mass": 1.0,
+            "com": (0, 0, 0),
+            "inertia": 1.0,
+            "lower": -1.0,
+            "upper": 1.0,
+            "velocity": 1.0,
+            "effort": 1.0,
+            "damping": 1.0,
+            "friction": 1.0,
+            "armature": 1.0,
+            "stiffness": 1.0,
+            "rest": 0.0,
+        },
+    ),
+    "Builder.frame": (
+        lambda **x: bough.Builder().frame(**x),
+        {"name": "f", "body": "world", "at": (0, 0, 0), "rotation": np.eye(3)},
+    ),
+    "Builder.geometry": (
+        lambda **x: bough.Builder().geometry(**x),
+        {
+            "body": "world",
+            "shape": "sphere",
+            "size": 1.0,
+            "name": "",
+            "at": (0, 0, 0),
+            "rpy": (0, 0, 0),
+            "purpose": "visual",
+            "file": "",
+            "rgba": (1, 1, 1, 1),
+        },
+    ),
+    "Builder.equality": (
+        lambda **x: _two().equality(**x),
+        {"name": "e", "joint": "a", "other": "b", "polynomial": (0, 1), "zero": 0.0, "other_zero": 0.0},
+    ),
+    "Builder.loop": (
+        lambda **x: _two().loop(**x),
+        {
+            "name": "l",
+            "joint": bough.Revolute("z"),
+            "predecessor": "a",
+            "successor": "b",
+            "at": (0, 0, 0),
+            "rotation": np.eye(3),
+            "successor_at": (0, 0, 0),
+            "successor_rotation": np.eye(3),
+            "lower": -1.0,
+            "upper": 1.0,
+            "rest": 0.0,
+        },
+    ),
+    "Builder.where": (lambda **x: _two().where(**x), {"name": "a"}),
+    "Model.joint": (MODEL.joint, {"name": "arm"}),
+    "Model.frame": (MODEL.frame, {"name": "tip"}),
+    "Model.limits": (MODEL.limits, {"what": "lower"}),
+    "Model.loop_limits": (MODEL.loop_limits, {"what": "lower"}),
+    "Model.q_slice": (MODEL.q_slice, {"joint": "arm"}),
+    "Model.v_slice": (MODEL.v_slice, {"joint": "arm"}),
+    "Model.path_dofs": (MODEL.path_dofs, {"frame": "tip"}),
+    "Model.rerooted": (MODEL.rerooted, {"link": "arm"}),
+    "Model.respanned": (lambda **x: MODEL.respanned(*x.values()), {"cut": "ring"}),
+    "Model.with_loop": (
+        MODEL.with_loop,
+        {"name": "l", "joint": bough.Revolute("z"), "predecessor": "base", "successor": "ball", "at": (0, 0, 0)},
+    ),
+    "Contacts": (bough.Contacts, {"pairs": [("ball", None)], "friction": "pyramid"}),
+    "Conditions": (bough.Conditions, {"kinds": ("equality",)}),
+    "Conditions.boxes": (bough.Conditions.boxes, {"count": 1}),
+    "Conditions.contacts": (bough.Conditions.contacts, {"count": 1, "friction": "pyramid", "tangents": 2}),
+    "Conditions.equalities": (bough.Conditions.equalities, {"count": 1}),
+    "Conditions.inequalities": (bough.Conditions.inequalities, {"count": 1}),
+    "Linkage": (
+        bough.Linkage,
+        {"bodies": {"bob": bough.bodies.Particle(2.0)}, "constraints": {}, "gravity": (0, 0, 0)},
+    ),
+    "Linkage.of": (bough.Linkage.of, {"model": MODEL}),
+    "Linkage.with_body": (BOB.with_body, {"name": "b", "body": bough.bodies.Particle(1.0)}),
+    "Linkage.with_constraint": (
+        lambda **x: BOB.with_constraint(*x.values()),
+        {"name": "c", "constraint": bough.constraints.Distance(1.0), "body": "bob"},
+    ),
+    "Linkage.rows": (BOB.rows, {"constraint": "rod"}),
+    "Linkage.x_slice": (BOB.x_slice, {"body": "bob"}),
+    "Linkage.v_slice": (BOB.v_slice, {"body": "bob"}),
+    "Linkage.accelerations": (BOB.accelerations, {"x": X, "v": XV, "force": XV, "time": 0.0, "time_constant": 0.05}),
+    "Linkage.first_order": (BOB.first_order, {"x": X, "force": XV, "time": 0.0, "time_constant": 0.05}),
+    "Linkage.impulses": (BOB.impulses, {"x": X, "v": XV, "impulse": XV, "time": 0.0}),
+    "Linkage.terms": (BOB.terms, {"x": X, "v": XV, "force": XV, "time": 0.0, "time_constant": 0.05}),
+    "Linkage.integrate": (BOB.integrate, {"x": X, "v": XV}),
+    "Linkage.project": (BOB.project, {"x": X, "time": 0.0, "tolerance": 1e-10}),
+    "Linkage.errors": (BOB.errors, {"x": X, "time": 0.0}),
+    "Linkage.rates": (BOB.rates, {"x": X, "v": XV, "time": 0.0}),
+    "Linkage.to_placements": (STONE.to_placements, {"x": STONE.neutral()}),
+    "Linkage.from_placements": (STONE.from_placements, {"placements": np.eye(4)[None]}),
+    "Model.with_body": (
+        MODEL.with_body,
+        {"name": "b", "joint": bough.Revolute("z"), "parent": "ball", "mass": 1.0, "inertia": 1.0},
+    ),
+    "Model.with_frame": (MODEL.with_frame, {"name": "f", "body": "ball", "at": (0, 0, 0), "rpy": (0, 0, 0)}),
+    "Model.with_inertia": (MODEL.with_inertia, {"body": "ball", "mass": 1.0, "com": (0, 0, 0), "inertia": 1.0}),
+    "Model.with_joint": (MODEL.with_joint, {"joint": "arm", "lower": -1.0, "upper": 1.0, "damping": 0.1}),
+    "Model.with_armature": (MODEL.with_armature, {"joint": "arm", "armature": 0.1}),
+    "Model.with_placement": (MODEL.with_placement, {"name": "arm", "at": (0, 0, 0), "rpy": (0, 0, 0)}),
+    "Model.with_gravity": (MODEL.with_gravity, {"gravity": (0, 0, -1.6)}),
+    "Model.without": (lambda **x: MODEL.without(*x.values()), {"name": "tip"}),
+    "function": (
+        bough.function,
+        {"name": "placements", "model": MODEL, "frames": "tip", "reference": "LOCAL", "parameters": ()},
+    ),
+    "compile": (bough.compile, {"model": BOOM, "names": ["rnea"], "batch": False, "dtype": "float64"}),
+    "Parameters.of": (bough.Parameters.of, {"model": MODEL, "names": ["mass of hand"]}),
+    "count": (bough.count, {"what": MODEL, "algorithm": "rnea", "frames": None, "reference": "LOCAL"}),
+    "load": (
+        bough.load,
+        {"source": URDF, "root": "base", "lock": {}, "order": "file", "package_dirs": (), "ignore": ()},
+    ),
+    "problems": (bough.problems, {"source": URDF, "package_dirs": (), "ignore": ()}),
+    "save": (
+        bough.save,
+        {"model": bough.topologies.chain(2), "path": FOLDER / "x.urdf", "format": "urdf", "leave_out": ()},
+    ),
+    "set_backend": (bough.set_backend, {"name": None}),
+    "set_num_threads": (bough.set_num_threads, {"count": None}),
+    "robots.load": (bough.robots.load, {"name": "pendulum"}),
+    "robots.find": (bough.robots.find, {"name": "pendulum"}),
+    "topologies.chain": (bough.topologies.chain, {"n": 2}),
+    "topologies.star": (bough.topologies.star, {"n": 2}),
+    "topologies.on_tree": (bough.topologies.on_tree, {"tree": TREE}),
+}
+
+
+def _two() -> bough.Builder:
+    b = bough.Builder()
+    b.add("a", bough.Revolute("z"), mass=1.0, inertia=1.0)
+    b.add("b", bough.Revolute("z"), mass=1.0, inertia=1.0)
+    return b
+
+
+def calls(name: str) -> Iterator[tuple[str, str, Any]]:
+    """Every argument of a function with everything that may be wrong with it: the two names, and the call."""
+    function, good = GOOD[name]
+    parameters = inspect.signature(function).parameters.items()
+    named = [key for key, p in parameters if p.kind != p.VAR_KEYWORD and key not in UNTRIED]
+    for argument in dict.fromkeys((*good, *named)):
+        for kind, bad in BAD.items():
+            given = {**good, argument: bad}
+            yield argument, kind, lambda given=given: function(**given)
+
+
+def leak(error: BaseException | None, result: Any) -> str | None:
+    """What is wrong with how a call ended: an error that is not of bough, or a result of NaN; None if all is well."""
+    if error is not None:
+        return None if isinstance(error, bough.BoughError) else f"{type(error).__name__}: {error}"
+    arrays = result if isinstance(result, tuple) else (result,)
+    floats = [a for a in arrays if isinstance(a, np.ndarray) and a.dtype.kind == "f"]
+    return "the result is NaN" if any(np.isnan(a).any() for a in floats) else None
