@@ -27,6 +27,7 @@ class Argument:
     finite: bool = True  # whether NaN and infinity are refused; if not, it is sound or shows in the results
     quaternions: tuple[int, ...] = ()  # where quaternions of unit length begin
     optional: bool = False
+    frozen: bool = False  # whether a fresh result is read-only
 
     @property
     def size(self) -> int:

@@ -14,7 +14,7 @@ from bough.errors import FiniteError, ShapeError
 
 __all__ = [
     "FloatArray", "Plain", "Shape", "as_floats", "batch_shape", "finite_states", "nearly_plain", "out_fits",
-    "plain_arguments", "require_finite", "require_unit_quaternions", "write_out",
+    "plain_arguments", "read_only", "require_finite", "require_unit_quaternions", "write_out",
 ]  # fmt: skip
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
@@ -121,6 +121,13 @@ def require_unit_quaternions(argument: Argument, a: FloatArray, owners: Mapping[
             worst = float(np.ravel(norm)[np.argmax(np.abs(np.ravel(norm) - 1.0))])
             where = f"{argument.name}[..., {start}:{start + 4}]"
             raise FiniteError(f"{owners.get(start, '')}the quaternion {where} has length {worst:.9g}, expected 1")
+
+
+def read_only(a: FloatArray) -> FloatArray:
+    """A view of an array through which it cannot be written."""
+    view = a.view()
+    view.setflags(write=False)
+    return view
 
 
 def out_fits(out: object, shape: Shape, dtype: np.dtype[Any]) -> bool:

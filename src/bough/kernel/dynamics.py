@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
 from bough.errors import UnknownNameError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.choice import cheaper_method
+from bough.kernel.compile import LONGEST, ROLL_ABOVE
 from bough.kernel.factors import Factor
 from bough.kernel.function import Function
 from bough.kernel.functions import call, model_function, require_model
@@ -162,8 +163,26 @@ def mass_matrix_by_rnea(model: Model, q: ArrayLike, *, out: FloatArray | None = 
 
 def mass_matrix_inverse(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
     """The inverse of the mass matrix (..., nv, nv), from its branch-sparse factor."""
-    result: FloatArray = call(model, "mass_matrix_inverse")(q, out, check)
+    function = entry(model, "inverse of the mass matrix", _mass_matrix_inverse)
+    result: FloatArray = function(q, out, check)
     return result
+
+
+class _Inverse:
+    """The inverse of the mass matrix by two programs, where one would be too long to be unrolled."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def entry(self, q: ArrayLike, out: FloatArray | None, check: bool) -> FloatArray:
+        """As that of a function."""
+        return factorize(self._model, q, check=check).inverse(out=out, check=check)
+
+
+def _mass_matrix_inverse(model: Model, key: str) -> Any:
+    require_model(model)
+    long = model.nv * model.dof_tree.D1 > LONGEST // 2
+    return _Inverse(model) if long and model.nv <= ROLL_ABOVE else model_function(model, "mass_matrix_inverse")
 
 
 def factorize(model: Model, q: ArrayLike, *, check: bool = True) -> Factor:

@@ -109,8 +109,8 @@ def inverter(tree: Tree, key: tuple[str, bool]) -> Function:
 
 
 def _packed(tree: Tree, name: str = "packed") -> Argument:
-    """Packed rows; what is not finite in them shows in the pivots."""
-    return Argument(name, (tree.packed_size,), finite=False)
+    """Packed rows; what is not finite in them shows in the pivots. Those of a factor are read-only."""
+    return Argument(name, (tree.packed_size,), finite=False, frozen=name == "factor")
 
 
 def _function(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough import factor
 from bough.errors import ShapeError, TreeError
-from bough.kernel.arguments import FloatArray, Shape, write_out
+from bough.kernel.arguments import FloatArray, Shape, read_only, write_out
 from bough.kernel.compile import ROLL_ABOVE
 from bough.kernel.factor_functions import (
     Kind,
@@ -130,7 +130,7 @@ def udut(
 def factor_packed(kind: Kind, values: FloatArray, tree: Tree, out: FloatArray | None = None) -> Factor:
     """Factorise packed path rows, shape (*batch, n + D1)."""
     packed = entry(tree, ("factor", kind), factorizer)(values, out, True)
-    return Factor.of_fresh(kind, packed if out is None else packed.view(), tree)
+    return Factor.of_fresh(kind, packed if out is None else read_only(packed), tree)
 
 
 def vanishing_pivots(values: FloatArray, tree: Tree) -> tuple[NDArray[np.bool_], FloatArray]:
@@ -177,10 +177,10 @@ class Factor:
 
     @classmethod
     def of_fresh(cls, kind: Kind, packed: FloatArray, tree: Tree) -> Factor:
-        """A factor that takes over an array nobody else holds, as a kernel returned it."""
-        made = cls.__new__(cls)
-        packed.setflags(write=False)
-        made.__dict__.update(kind=kind, packed=packed, tree=tree)
+        """A factor that takes over a read-only array nobody else holds, as a function returned it."""
+        made = object.__new__(cls)
+        fields = made.__dict__
+        fields["kind"], fields["packed"], fields["tree"] = kind, packed, tree
         return made
 
     @property
@@ -246,9 +246,9 @@ class Factor:
 
     # ---- the inverse and the determinant -------------------------------------------------------------------------
 
-    def inverse(self, *, out: FloatArray | None = None) -> FloatArray:
-        """H⁻¹ as a dense and exactly symmetric array, shape (*batch, n, n)."""
-        found: FloatArray = entry(self.tree, ("inverse", self._unit), inverter)(self.packed, out, True)
+    def inverse(self, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
+        """H⁻¹ as a dense and exactly symmetric array, shape (*batch, n, n); `check` is as in `bough.rnea`."""
+        found: FloatArray = entry(self.tree, ("inverse", self._unit), inverter)(self.packed, out, check)
         return found
 
     def logdet(self, *, out: FloatArray | None = None) -> FloatArray:
@@ -273,7 +273,7 @@ class Factor:
     def _apply(
         self, operation: Callable[..., Any], x: ArrayLike, out: FloatArray | None, argument: str = "x"
     ) -> FloatArray:
-        function = entry(self.tree, (operation, self._unit, argument), applier)
+        function = entry(self.tree, (operation, self.kind != "ltl", argument), applier)
         return apply(function, self.tree.n, self.packed, x, out, operation.__name__, argument)
 
 
@@ -291,7 +291,7 @@ def _factorized(
     tree = as_tree(parents)
     if tree.n <= ROLL_ABOVE:
         packed = entry(tree, ("factor of dense", kind), dense_factorizer)(H, None, True)
-        result = Factor.of_fresh(kind, packed if out is None else write_out(out, packed).view(), tree)
+        result = Factor.of_fresh(kind, packed if out is None else read_only(write_out(out, packed)), tree)
     else:
         result = factor_packed(kind, read_dense(H, tree)[triangle(kind, tree)], tree, out=out)
     if overwrite:

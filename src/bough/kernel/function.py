@@ -323,6 +323,9 @@ class _Form:
 
     def _returned(self, out: Any, results: Results) -> Any:
         if out is None:
+            for argument, result in zip(self.function.outputs, results, strict=True):
+                if argument.frozen:
+                    result.setflags(write=False)
             return results[0] if len(results) == 1 else results
         if len(results) > 1:
             raise ShapeError(f"{self.function.name} gives {len(results)} arrays, so there is no out")

@@ -142,7 +142,8 @@ def inputs_of(model: Model, name: str, options: Options) -> list[Argument]:
 
 def outputs_of(model: Model, name: str, options: Options) -> list[Argument]:
     """What an algorithm gives on a model."""
-    return [Argument(key, shape) for key, shape in spec(name).shapes(model, options).items()]
+    shapes = spec(name).shapes(model, options)
+    return [Argument(key, shape, frozen=name == "factorize") for key, shape in shapes.items()]
 
 
 def options(model: Model, frames: str | Sequence[str] | None, reference: str, classical: bool = False) -> Options:

@@ -96,7 +96,8 @@ class LlvmKernel:
         """What the launcher knows of this function."""
         arguments: Words = np.zeros((16, launcher.ARGUMENT), np.int64)
         for j, a in enumerate((*self._signature.inputs, *self._signature.outputs)):
-            arguments[j, launcher.ABSENT] = j < len(self._signature.inputs) and a.name not in self._signature.given
+            taken = j < len(self._signature.inputs)
+            arguments[j, launcher.ABSENT] = a.name not in self._signature.given if taken else a.frozen
             arguments[j, launcher.RANK] = len(a.shape)
             arguments[j, launcher.LENGTHS : launcher.LENGTHS + len(a.shape)] = a.shape
             arguments[j, launcher.SIZE] = a.size

@@ -28,6 +28,7 @@ from bough.backends.native.primitives import (
     load32,
     stack,
     store,
+    store32,
 )
 
 __all__ = ["ARGUMENT", "CONTEXT", "RECORD", "invoke"]
@@ -44,8 +45,9 @@ NDARRAY, DOUBLE, SINGLE, NONE, TRUE, FALSE, NEW_ARRAY, CAREFUL = 0, 1, 2, 3, 4, 
 POOL, MALLOC, CALLOC, FREE, INPUTS, OUTPUTS, ARGUMENTS, RECORDS = 8, 9, 10, 11, 12, 13, 14, 15
 CONTEXT = 16
 
-# an argument: whether it is left out, number of axes of one state, their lengths (up to 3), numbers in all
-ABSENT, RANK, LENGTHS, SIZE = 0, 1, 2, 5
+# an argument: whether it is left out or, of an output, read-only; number of axes of one state, their lengths (up to 3),
+# numbers in all
+ABSENT, FROZEN, RANK, LENGTHS, SIZE = 0, 0, 1, 2, 5
 ARGUMENT = 6
 
 # the program for one data type, for one state or many: four records, float64 first, one state first
@@ -58,6 +60,7 @@ C_RECORD, C_AXES, C_LENGTHS, C_STATES, C_DTYPE, C_ITEM, C_CHECK, C_WORKERS, C_DA
 
 MOST_ARGUMENTS, MOST_BATCH_AXES = 16, 8
 LINE = 64
+READ_ONLY = ~WRITEABLE
 ALWAYS = ~3  # what of a verdict matters even if nothing is to be checked
 FAILED = -1
 HELD = 20_000_000  # picoseconds of work below which the interpreter lock is kept
@@ -252,7 +255,9 @@ def compute(context: int, this: int, args: int, count: int) -> int:
         answer = PyErr_NoMemory()
     elif code != 0:
         answer = explained(context, this, args, count, answer, verdicts)
-    elif out != load(context, NONE) and states == 1:
+    elif out == load(context, NONE):
+        freeze(context, results)
+    elif states == 1:
         copy(load(out + DATA), load(answer + DATA), load(this, C_STEPS + inputs))
         Py_DecRef(answer)
         Py_IncRef(out)
@@ -307,6 +312,15 @@ def part_of(states: int, workers: int, cost: int, lanes: int) -> int:
     if part * cost > LONGEST_PART:
         part = LONGEST_PART // cost
     return part // lanes * lanes + lanes
+
+
+def freeze(context: int, results: int) -> int:
+    """Make those results read-only that are to be."""
+    for j in range(load(context, OUTPUTS)):
+        if load(load(context, ARGUMENTS) + 8 * ARGUMENT * (load(context, INPUTS) + j), FROZEN):
+            flags = load(results, j) + FLAGS
+            store32(flags, load32(flags) & READ_ONLY)
+    return 0
 
 
 def new_array(context: int, this: int, dtype: int, wanted: int) -> int:

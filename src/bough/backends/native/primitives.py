@@ -30,6 +30,7 @@ __all__ = [
     "pause",
     "stack",
     "store",
+    "store32",
     "watch",
 ]  # fmt: skip
 
@@ -87,6 +88,11 @@ def load32(address: int) -> int:
 
 def store(address: int, place: int, value: int) -> None:
     """Write a 64-bit number."""
+    raise NotImplementedError
+
+
+def store32(address: int, value: int) -> None:
+    """Write a 32-bit number."""
     raise NotImplementedError
 
 

@@ -268,6 +268,11 @@ class _Writer:
         self._line(f"store i64 {values[2]}, ptr {self._place(values[0], values[1])}")
         return "0"
 
+    def _store32(self, values: list[str]) -> str:
+        short = self._new(f"trunc i64 {values[1]} to i32")
+        self._line(f"store i32 {short}, ptr {self._pointer(values[0])}")
+        return "0"
+
     def _copy(self, values: list[str]) -> str:
         target, source = self._pointer(values[0]), self._pointer(values[1])
         self._line(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {values[2]}, i1 false)")
@@ -301,6 +306,7 @@ INTRINSICS: dict[str, Callable[[_Writer, list[str]], str]] = {
     "load": _Writer._load,
     "load32": _Writer._load32,
     "store": _Writer._store,
+    "store32": _Writer._store32,
     "copy": _Writer._copy,
     "call": _Writer._indirect,
     "exchange": _Writer._exchange,
