@@ -48,8 +48,11 @@ more.add("finger", bough.Prismatic("x"), "drill", mass=0.1, inertia=1e-4)
 assert more.build().nv == bare.nv + 1
 
 # However a model is made, it is checked.
-hollow = dataclasses.replace(bare.bodies[2].inertia, mass=-1.0)
 try:
-    dataclasses.replace(bare, bodies=(*bare.bodies[:2], dataclasses.replace(bare.bodies[2], inertia=hollow)))
+    dataclasses.replace(bare, bodies=bare.bodies[:2])
+except bough.ModelError as error:
+    print("refused:", error)
+try:
+    bare.with_inertia("forearm", mass=-1.0)
 except bough.ModelError as error:
     print("refused:", error)

@@ -212,20 +212,8 @@ def compute(context: int, this: int, args: int, count: int) -> int:
     # one state is written to `out` once it is known to be sound; many are, once their inputs are
     straight = out != load(context, NONE) and states > 1
     results = stack(16)
-    for j in range(outputs):
-        wanted = load(context, ARGUMENTS) + 8 * ARGUMENT * (inputs + j)
-        made = out
-        if straight:
-            Py_IncRef(out)
-        else:
-            made = new_array(context, this, load(this, C_DTYPE), wanted)
-            if made == 0:
-                for k in range(j):
-                    Py_DecRef(load(results, k))
-                return 0
-        store(results, j, made)
-        store(this, C_DATA + inputs + j, load(made + DATA))
-        store(this, C_STEPS + inputs + j, load(wanted, SIZE) * load(this, C_ITEM))
+    if make_results(context, this, results, out * straight) == 0:
+        return 0
     one = stack(1)
     store(one, 0, 0)
     verdicts = one
@@ -265,6 +253,26 @@ def compute(context: int, this: int, args: int, count: int) -> int:
     if states > 1 and verdicts != 0:
         call(load(context, FREE), verdicts)
     return answer
+
+
+def make_results(context: int, this: int, results: int, out: int) -> int:
+    """Have arrays for all outputs, `out` or new ones, and note where they are; 0 if there is no memory."""
+    inputs = load(context, INPUTS)
+    for j in range(load(context, OUTPUTS)):
+        wanted = load(context, ARGUMENTS) + 8 * ARGUMENT * (inputs + j)
+        made = out
+        if out != 0:
+            Py_IncRef(out)
+        else:
+            made = new_array(context, this, load(this, C_DTYPE), wanted)
+            if made == 0:
+                for k in range(j):
+                    Py_DecRef(load(results, k))
+                return 0
+        store(results, j, made)
+        store(this, C_DATA + inputs + j, load(made + DATA))
+        store(this, C_STEPS + inputs + j, load(wanted, SIZE) * load(this, C_ITEM))
+    return 1
 
 
 def run(context: int, this: int, record: int, verdicts: int) -> int:
