@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import bough
 from bough.algorithms.touching import Touching
-from bough.kernel.functions import program
+from bough.kernel.compile import build
+from bough.kernel.functions import mechanism
 from bough.kernel.specs import SPECS, Options
 from bough.program import evaluate
 from closeness import assert_close
@@ -263,6 +264,11 @@ def test_programs_of_levels_are_the_same_rolled(level: str, seed: int) -> None:
         values["loop_tau"] = np.arange(sum(loop.joint.nv for loop in model.loops)) + 1.0
     names = [name for name in SPECS[level].inputs if name in values]
     inputs = {name: np.ravel(values[name]).tolist() for name in names}
-    one, other = (evaluate(program(model, level, chosen, names, rolled), inputs) for rolled in (False, True))
+    sizes = {name: len(x) for name, x in inputs.items()}
+
+    def rule(**x: Any) -> dict[str, Any]:
+        return {key: SPECS[level].run(mechanism(model), chosen, x)[key] for key in ("problem", "pivots")}
+
+    one, other = (evaluate(build(level, rule, sizes, model.nv, rolled), inputs) for rolled in (False, True))
     for key in ("problem", "pivots"):
         np.testing.assert_allclose(one[key], other[key], rtol=1e-9, atol=1e-9)

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bough
-from bough.kernel.functions import mechanism, program
+from bough.kernel.compile import build
+from bough.kernel.functions import mechanism
 from bough.kernel.specs import SPECS, Options
 from bough.model import Placement
 from bough.program import evaluate
@@ -92,11 +93,16 @@ def test_floats_unrolled_and_rolled_agree(mimic: bool, rng: np.random.Generator)
     model = random_model(rng, 4, mimic=mimic, floating=True)
     q, v, _, tau, f_ext = random_state(model, rng)
     x = {"q": q.tolist(), "v": v.tolist(), "tau": tau.tolist(), "f_ext": f_ext.ravel().tolist()}
+    sizes = {key: len(values) for key, values in x.items()}
     for link in model.body_names[1::2]:
         hung = model.rerooted(link)
-        floats = SPECS["crba_ltdl"].run(mechanism(hung), Options(), {k: list(y) for k, y in x.items()})
+
+        def rule(*, hung: bough.Model = hung, **given: Any) -> Any:
+            return SPECS["crba_ltdl"].run(mechanism(hung), Options(), given)
+
+        floats = rule(**{k: list(y) for k, y in x.items()})
         for rolled in (False, True):
-            results = evaluate(program(hung, "crba_ltdl", Options(), tuple(x), rolled), x)
+            results = evaluate(build("crba_ltdl", rule, sizes, model.nv, rolled), x)
             for key in ("qdd", "pivots"):
                 assert_close(results[key], [floats[key][k] for k in range(model.nv)], 1e-11)
 

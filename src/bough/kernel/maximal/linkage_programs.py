@@ -50,12 +50,12 @@ class Found(NamedTuple):
 def run_terms(layout: Layout, level: Level, rate: float, state: State) -> dict[str, FloatArray]:
     """Blocks of M and J, f and c."""
     names = ("mass", "jacobian", "f", "c")
-    return dict(zip(names, _run(layout, "terms", level, {**_plain(state), "rate": _rate(rate)}), strict=True))
+    return dict(zip(names, _run(layout, "terms", level, {**state, "rate": _rate(rate)}), strict=True))
 
 
 def run_errors(layout: Layout, state: State) -> dict[str, FloatArray]:
     """Errors and rates of all rows, inside."""
-    errors, rates = _run(layout, "errors", "acceleration", _plain(state))
+    errors, rates = _run(layout, "errors", "acceleration", state)
     return {"errors": errors, "rates": rates}
 
 
@@ -98,7 +98,7 @@ def _in_one(layout: Layout) -> bool:
 def _solve(layout: Layout, level: Level, rate: float, state: State) -> Found:
     if not _in_one(layout):
         return _carefully(layout, level, rate, state)
-    y, status = _run(layout, "solved", level, {**_plain(state), "rate": _rate(rate)})
+    y, status = _run(layout, "solved", level, {**state, "rate": _rate(rate)})
     found, sound = _whole(layout, y), status > 0.0
     if not sound.all():
         places = np.nonzero(~sound) if sound.ndim else ()
@@ -249,11 +249,6 @@ TAKEN: dict[What, tuple[str, ...]] = {
 def _run(layout: Layout, what: What, level: Level, given: Given) -> Any:
     """Run a program on states."""
     return entry(layout, (what, level), _program)(*map(given.get, TAKEN[what]), None, True)
-
-
-def _plain(state: State) -> State:
-    """A state as programs take it: a time is one number, without the axis that all of a state have."""
-    return {**state, "time": state["time"][..., 0]} if "time" in state else state
 
 
 @lru_cache(maxsize=64)
