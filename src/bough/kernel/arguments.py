@@ -13,8 +13,8 @@ from bough.backends import Argument
 from bough.errors import FiniteError, ShapeError
 
 __all__ = [
-    "FloatArray", "Plain", "Shape", "as_floats", "batch_shape", "finite_states", "nearly_plain", "out_fits",
-    "plain_arguments", "read_only", "require_finite", "require_unit_quaternions", "write_out",
+    "FloatArray", "Plain", "Shape", "as_floats", "batch_shape", "finite_states", "nearly_plain", "of_one_type",
+    "out_fits", "plain_arguments", "read_only", "require_finite", "require_unit_quaternions", "write_out",
 ]  # fmt: skip
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
@@ -50,8 +50,17 @@ def nearly_plain(value: Any) -> Any:
             return value
     dtype = value.dtype
     if dtype is DOUBLE or dtype is SINGLE:
-        return value if value.flags.c_contiguous else value.copy()
+        flags = value.flags
+        return value if flags.c_contiguous and flags.aligned else value.copy()
     return value.astype(DOUBLE) if dtype.kind in "iu" else value
+
+
+def of_one_type(arrays: list[Any]) -> list[Any]:
+    """Arrays of float64 where some are float32 and others are not; else what was given."""
+    single = [type(x) is np.ndarray and x.dtype is SINGLE for x in arrays]
+    if not any(single) or all(s or x is None for s, x in zip(single, arrays, strict=True)):
+        return arrays
+    return [x.astype(DOUBLE) if s else x for s, x in zip(single, arrays, strict=True)]
 
 
 class Plain(NamedTuple):
@@ -111,7 +120,7 @@ def finite_states(arrays: Mapping[str, FloatArray], axes: Mapping[str, int], bat
     return sound
 
 
-def require_unit_quaternions(argument: Argument, a: FloatArray, owners: Mapping[int, str]) -> None:
+def require_unit_quaternions(argument: Argument, a: FloatArray, owners: Mapping[Any, str]) -> None:
     """Raise unless the quaternions of an argument have unit length, to 1e-6 (1e-4 in float32)."""
     tolerance = 1e-6 if a.dtype == DOUBLE else 1e-4
     for start in argument.quaternions:
@@ -120,7 +129,8 @@ def require_unit_quaternions(argument: Argument, a: FloatArray, owners: Mapping[
         if not (np.abs(norm - 1.0) <= tolerance).all():
             worst = float(np.ravel(norm)[np.argmax(np.abs(np.ravel(norm) - 1.0))])
             where = f"{argument.name}[..., {start}:{start + 4}]"
-            raise FiniteError(f"{owners.get(start, '')}the quaternion {where} has length {worst:.9g}, expected 1")
+            owner = owners.get((argument.name, start), owners.get(start, ""))
+            raise FiniteError(f"{owner}the quaternion {where} has length {worst:.9g}, expected 1")
 
 
 def read_only(a: FloatArray) -> FloatArray:

@@ -23,14 +23,17 @@ from bough.kernel.arguments import (
     FloatArray,
     Plain,
     nearly_plain,
+    of_one_type,
     out_fits,
     plain_arguments,
     require_finite,
     require_unit_quaternions,
+    write_out,
 )
 from bough.kernel.verdict import DOUBT, FINITE, PIVOTS, UNIT, judge, judge_inputs
 from bough.program import VERDICT, Program
 from bough.program import count as count_program
+from bough.reading import known_name
 from bough.scalar import Count
 from bough.scalar.lazy import cached_property
 
@@ -70,7 +73,7 @@ class Function:
     tracing
         Gives a context in which the rule is traced.
     owners
-        For each quaternion of the first input, what an error says it belongs to.
+        For quaternions, by where they begin or by argument and where they begin in it, what they belong to.
     rolled
         Overrides the choice whether loops stay loops.
     of
@@ -99,7 +102,7 @@ class Function:
         explain: Explain | None = None,
         limbs: Callable[[Sequence[str]], Limbs] = lambda names: {},
         tracing: Callable[[], AbstractContextManager[None]] = nullcontext,
-        owners: Mapping[int, str] | None = None,
+        owners: Mapping[Any, str] | None = None,
         rolled: bool | None = None,
         of: str = "",
     ) -> None:
@@ -108,6 +111,8 @@ class Function:
         self.limbs, self.tracing, self.owners, self.rolled = limbs, tracing, owners or {}, rolled
         self.look_closer: Callable[[dict[str, Any]], None] = lambda arrays: None
         """Called where something is not finite or not of unit length, and arguments alone do not show what."""
+        self.recipe: tuple[Any, ...] | None = None
+        """What `bough.function` was asked for, by which it can be made again elsewhere."""
         self._forms: dict[frozenset[str], _Form] = {}
         self._by_absent: dict[tuple[bool, ...], _Form] = {}
 
@@ -170,6 +175,7 @@ class Function:
 
     def compile(self, *given: str, batch: bool = True, dtype: Literal["float64", "float32"] = "float64") -> None:
         """Compile ahead of time, for many states or for one."""
+        known_name(dtype, "data type", ("float64", "float32"))
         self._form(self._given(given)).runner.prepare(np.dtype(dtype), 2 if batch else 1, False)
 
     def _given(self, names: Sequence[str]) -> frozenset[str]:
@@ -178,6 +184,14 @@ class Function:
             if name not in optional:
                 raise UnknownNameError(f"input of {self.name} that may be left out", name, optional)
         return frozenset((*names, *(a.name for a in self.inputs if not a.optional)))
+
+    def __reduce__(self) -> tuple[Callable[..., Function], tuple[Any, ...]]:
+        """A function travels as its name and model, and is compiled or taken from the cache where it arrives."""
+        if self.recipe is None:
+            raise TypeError(f"{self.name} cannot be pickled; get it from bough.function, by name and model")
+        from bough.kernel.named import remade
+
+        return remade, self.recipe
 
     def __repr__(self) -> str:
         taken = (f"[{a.name}: {a.shape}]" if a.optional else f"{a.name}: {a.shape}" for a in self.inputs)
@@ -244,11 +258,13 @@ class _Form:
             if values[k] is not None:
                 return self.function.form(values).entry(*given[:-2])
         # most often a list, a view, or numbers of another type: then this is all
-        result = self.runner.strict(*map(nearly_plain, values), *given[-4:-2])
+        result = self.runner.strict(*of_one_type([nearly_plain(x) for x in values]), *given[-4:-2])
         return result if type(result) is not _Unsound else self._carefully(values, *given[-4:-2])
 
     def _carefully(self, values: Sequence[Any], out: Any, check: Any) -> Any:
         form = self.function.form(values)
+        if type(out) is np.ndarray and not out.flags.c_contiguous and len(self.function.outputs) == 1:
+            return write_out(out, form.entry(*values, None, check))
         return self.run(values, out, check) if form is self else form.entry(*values, out, check)
 
     def run(self, values: Sequence[Any], out: Any, check: Any) -> Any:

@@ -26,7 +26,7 @@ from bough.program import Program
 
 __all__ = [
     "REFERENCES", "AlwaysSingular", "call", "framed", "inputs_of", "made", "mass_matrices", "mechanism",
-    "model_function", "naming_the_massless", "new_function", "options", "outputs_of", "program", "read",
+    "model_function", "naming_the_massless", "new_function", "options", "outputs_of", "owners_of", "program", "read",
     "require_model", "require_regular", "run",
 ]  # fmt: skip
 
@@ -130,7 +130,7 @@ def new_function(model: Model, name: str, options: Options = PLAIN, explain: Exp
         explain=explain or refuse,
         limbs=alike,
         tracing=lambda: naming_the_massless(model),
-        owners=_owners(model),
+        owners=owners_of(model),
         of=model.name,
     )
 
@@ -168,7 +168,7 @@ def read(model: Model, key: str, value: ArrayLike, check: bool = True, options: 
     a = as_floats(key, value, argument.shape, argument.meaning)
     if check:
         require_finite(key, a)
-        require_unit_quaternions(argument, a, _owners(model))
+        require_unit_quaternions(argument, a, owners_of(model))
     return a
 
 
@@ -238,7 +238,7 @@ def naming_the_massless(model: Model) -> Iterator[None]:
 
 
 @lru_cache(maxsize=128)
-def _owners(model: Model) -> dict[int, str]:
+def owners_of(model: Model) -> dict[int, str]:
     """Where unit quaternions begin in q, and what an error says they belong to."""
     starts = np.cumsum([0, *(item.joint.nq for item in model.joints)])
     pairs = zip(starts[:-1], model.joints, strict=True)
@@ -254,7 +254,7 @@ def _digest(model: Model, name: str, options: Options) -> str | None:
 def _argument(model: Model, key: str, options: Options) -> Argument:
     """One argument by name: its shape, its meaning, and what is asked of it."""
     shape, meaning = _meaning(model, key, options)
-    quaternions = tuple(_owners(model)) if key in ("q", "q0", "q1") else ()
+    quaternions = tuple(owners_of(model)) if key in ("q", "q0", "q1") else ()
     return Argument(key, shape, meaning, quaternions=quaternions, optional=key in OPTIONAL)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from bough import reading
-from bough.errors import UnknownNameError
+from bough.errors import ShapeError, UnknownNameError
 from bough.kernel.dynamics import forward_algorithm, forward_function
 from bough.kernel.function import Function
 from bough.kernel.functions import model_function, options, require_model
@@ -19,6 +19,7 @@ from bough.reading import known_name, truth
 __all__ = ["compile", "function"]
 
 NAMES = ("forward_dynamics", *(name for name in SPECS if name not in NEED_CONTACTS))
+ONE_FRAME = ("jacobian", "jacobian_packed", "jacobian_rate")
 FRAMED = ("placements", "velocities", "accelerations", *NEED_FRAMES)
 
 
@@ -64,22 +65,40 @@ def function(
 
     A payload that differs from state to state:
 
-    >>> forward = bough.function("forward_dynamics", arm, parameters=["mass of hand"])
-    >>> forward(bough.neutral(arm), [0.0] * 6, [0.0] * 6, parameters={"mass of hand": [1.0, 2.0, 3.0]}).shape
+    >>> mass = f"mass of {arm.body_names[-1]}"
+    >>> forward = bough.function("forward_dynamics", arm, parameters=[mass])
+    >>> forward(bough.neutral(arm), [0.0] * 6, [0.0] * 6, parameters={mass: [1.0, 2.0, 3.0]}).shape
     (3, 6)
     """
     require_model(model)
     known_name(name, "function of models", NAMES)
     given = parameters if isinstance(parameters, Parameters) else reading.names(parameters, "parameters")
+    if frames is not None and name not in FRAMED:
+        raise ShapeError(f"frames is {frames!r}, and {name} takes none: it is for {', '.join(FRAMED)}")
+    if name in ONE_FRAME and not isinstance(frames, str):
+        raise UnknownNameError(f"frame for {name}, which is of one", frames, model.frame_names)
+    made = _made(name, model, frames, reference, given)
+    made.recipe = (name, model, frames, reference, given)
+    return made
+
+
+def remade(name: str, model: Model, frames: Any, reference: str, parameters: Any) -> Function:
+    """The function of a recipe: what a pickled function is made of."""
+    return function(name, model, frames=frames, reference=reference, parameters=parameters)
+
+
+def _made(
+    name: str, model: Model, frames: str | Sequence[str] | None, reference: str, given: Parameters | Sequence[str]
+) -> Function:
     if given:
         return _with_parameters(name, model, frames, reference, given)
     if name == "forward_dynamics":
         return function_of(model, ("forward_dynamics", "auto"), forward_function)
-    if name in FRAMED:
-        if name in NEED_FRAMES and frames is None:
-            raise UnknownNameError("frame", frames, model.frame_names)
-        return model_function(model, name, options(model, frames, reference))
-    return model_function(model, name)
+    return (
+        model_function(model, name, options(model, frames, reference))
+        if name in FRAMED
+        else model_function(model, name)
+    )
 
 
 def _with_parameters(
@@ -94,6 +113,7 @@ def compile(
     model: Model,
     names: Sequence[str],
     *,
+    frames: str | Sequence[str] | None = None,
     batch: bool | None = None,
     dtype: Literal["float64", "float32"] = "float64",
 ) -> None:
@@ -107,6 +127,8 @@ def compile(
         The mechanism.
     names
         Names of functions, as for `function`.
+    frames
+        Of those functions that are about frames.
     batch
         For many states (True), for one (False), or for both (None).
     dtype
@@ -120,6 +142,6 @@ def compile(
     states = (False, True) if batch is None else (truth(batch, "batch"),)
     known_name(dtype, "data type", ("float64", "float32"))
     for name in reading.names(names, "names"):
-        made = function(name, model)
+        made = function(name, model, frames=frames if name in FRAMED else None)
         for many in states:
             made.compile(batch=many, dtype=dtype)

@@ -12,10 +12,11 @@ from bough.backends import Argument
 from bough.errors import ShapeError, UnknownNameError
 from bough.kernel.arguments import FloatArray, as_floats
 from bough.kernel.function import Function, Results, Verdicts
-from bough.kernel.functions import inputs_of, naming_the_massless, outputs_of, require_regular
+from bough.kernel.functions import inputs_of, naming_the_massless, outputs_of, owners_of, require_regular
 from bough.kernel.specs import Options, spec
-from bough.model import Mechanism, Model, Parameters
+from bough.model import Mechanism, Model, Parameter, Parameters
 from bough.scalar import Array, Part
+from bough.scalar.lazy import cached_property
 
 __all__ = ["ParametricFunction", "with_parameters"]
 
@@ -38,17 +39,39 @@ class ParametricFunction(Function):
         check: bool = True,
         **named: Any,
     ) -> Any:
-        """Run it on arrays and parameters."""
-        return super().__call__(*arrays, out=out, check=check, parameters=self.packed(parameters), **named)
+        """Run it on arrays and parameters, which may also come last, by place."""
+        if parameters is None and len(arrays) == len(self.inputs):
+            *arrays, parameters = arrays  # type: ignore[assignment]
+        values = self.packed(parameters)
+        given = (*arrays, *named.values())
+        if all(isinstance(x, np.ndarray) and x.dtype == np.float32 for x in given if x is not None):
+            values = values.astype(np.float32)
+        missing = len(self.inputs) - 1 - len(arrays)
+        if named or missing < 0:
+            return super().__call__(*arrays, out=out, check=check, parameters=values, **named)
+        return self.entry(*arrays, *(None,) * missing, values, out, check)
+
+    @cached_property
+    def _defaults(self) -> FloatArray:
+        """All parameters as they are in the model."""
+        values = np.concatenate([np.zeros(0), *(np.ravel(p.values) for p in self.parameters)])
+        values.setflags(write=False)
+        return values
+
+    @cached_property
+    def _known(self) -> dict[str, Parameter]:
+        return {p.name: p for p in self.parameters}
 
     def packed(self, values: Mapping[str, ArrayLike] | ArrayLike | None = None) -> FloatArray:
         """Values of parameters in one array (..., size), those of the model where none are given."""
-        known = {p.name: p for p in self.parameters}
+        known = self._known
         if values is not None and not isinstance(values, Mapping):
             size = sum(p.size for p in known.values())
             return as_floats("parameters", values, (size,), f"{', '.join(known)}, one after the other")
+        if not values:
+            return self._defaults
         parts: dict[str, FloatArray] = {name: np.ravel(p.values) for name, p in known.items()}
-        for name, value in (values or {}).items():
+        for name, value in values.items():
             if name not in known:
                 raise UnknownNameError("parameter of this function", name, known)
             p = known[name]
@@ -86,6 +109,9 @@ def with_parameters(model: Model, key: tuple[str, Options, Parameters]) -> Param
         require_regular(model, verdicts, rows)
         return results
 
+    owners: dict[Any, str] = {**owners_of(model)}
+    for p in parameters:
+        owners |= {("parameters", places[p.name] + k): f"parameter {p.name!r}: " for k in p.quaternions}
     made = ParametricFunction(
         name,
         [*inputs_of(model, name, options), free],
@@ -95,6 +121,7 @@ def with_parameters(model: Model, key: tuple[str, Options, Parameters]) -> Param
         digest=lambda: None if mechanism.digest is None else "\0".join((mechanism.digest, name, repr(options))),
         explain=explain,
         tracing=lambda: naming_the_massless(model),
+        owners=owners,
         of=model.name,
     )
     made.parameters = parameters

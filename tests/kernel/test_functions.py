@@ -1,0 +1,91 @@
+"""Functions as values: what they take, what they tell, and how they travel."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import bough
+
+
+@pytest.fixture
+def arm(compiled: None) -> bough.Model:
+    return bough.robots.load("arm")
+
+
+def test_a_function_is_called_by_place_and_by_name(arm: bough.Model) -> None:
+    rnea, zero = bough.function("rnea", arm), np.zeros(6)
+    q = bough.random(arm, 0)
+    expected = bough.rnea(arm, q, zero, zero)
+    np.testing.assert_array_equal(rnea(q, zero, zero), expected)
+    np.testing.assert_array_equal(rnea(q, a=zero, v=zero), expected)
+    np.testing.assert_array_equal(rnea(q, zero, zero, np.zeros((6, 6))), expected)
+    assert str(rnea) == "rnea(q: (6,), v: (6,), a: (6,), [f_ext: (6, 6)]) -> tau: (6,)"
+    with pytest.raises(TypeError, match="rnea takes 4 arrays"):
+        rnea(q, zero, zero, None, zero)
+    with pytest.raises(TypeError, match="rnea got 'v' twice"):
+        rnea(q, zero, v=zero)
+    with pytest.raises(bough.UnknownNameError, match="no argument of rnea is called 'tau'"):
+        rnea(q, zero, tau=zero)
+    with pytest.raises(bough.ShapeError, match="a is None"):
+        rnea(q, zero)
+
+
+def test_functions_travel_as_name_and_model(arm: bough.Model) -> None:
+    q, zero = bough.random(arm, 0), np.zeros(6)
+    frame = arm.frame_names[-1]
+    made = (
+        bough.function("rnea", arm),
+        bough.function("forward_dynamics", arm, parameters=["gravity"]),
+        bough.function("jacobian", arm, frames=frame, reference="WORLD"),
+    )
+    for f, arguments in zip(made, ((q, zero, zero), (q, zero, zero), (q,)), strict=True):
+        for again in (pickle.loads(pickle.dumps(f)), copy.deepcopy(f)):
+            np.testing.assert_array_equal(again(*arguments), f(*arguments))
+
+
+def test_frames_are_asked_for_where_they_mean_something(arm: bough.Model) -> None:
+    names = list(arm.body_names[:2])
+    for frames in (names, None):
+        with pytest.raises(bough.UnknownNameError, match="frame for jacobian, which is of one"):
+            bough.function("jacobian", arm, frames=frames)
+    with pytest.raises(bough.ShapeError, match="rnea takes none"):
+        bough.function("rnea", arm, frames=names[0])
+    assert bough.function("placements", arm, frames=names).outputs[0].shape == (2, 4, 4)
+    assert bough.function("placements", arm, frames=names[0]).outputs[0].shape == (4, 4)
+
+
+def test_compiling_ahead(arm: bough.Model) -> None:
+    bough.compile(arm, ["rnea", "jacobian"], frames=arm.body_names[-1], batch=False)
+    with pytest.raises(bough.UnknownNameError, match="no data type is called 'float16'"):
+        bough.function("rnea", arm).compile(dtype="float16")  # type: ignore[arg-type]
+    with pytest.raises(bough.UnknownNameError, match="no function of models is called 'rnae'; did you mean 'rnea'"):
+        bough.compile(arm, ["rnae"])
+
+
+def test_numbers_of_two_types_and_arrays_out_of_line_are_taken(arm: bough.Model) -> None:
+    q, zero = bough.random(arm, 0), np.zeros(6)
+    expected = bough.rnea(arm, q, zero, zero)
+    np.testing.assert_array_equal(bough.rnea(arm, q, zero.astype(np.float32), zero), expected)
+    table = np.zeros(3, [("time", "f4"), ("q", "f8", 6)])
+    table["q"][1] = q
+    np.testing.assert_array_equal(bough.rnea(arm, table["q"][1], zero, zero), expected)
+    columns = np.full((6, 3), 7.0)
+    bough.rnea(arm, q, zero, zero, out=columns[:, 1])
+    np.testing.assert_array_equal(columns[:, 1], expected)
+    assert (columns[:, ::2] == 7.0).all()
+    with pytest.raises(bough.ShapeError, match="out is"):
+        bough.rnea(arm, q, zero, zero, out=columns[:5, 1])
+
+
+def test_functions_with_parameters_keep_the_type_of_their_states(arm: bough.Model) -> None:
+    gravity = bough.function("rnea", arm, parameters=["gravity"])
+    q, zero = bough.random(arm, 0), np.zeros(6)
+    single = [x.astype(np.float32) for x in (q, zero, zero)]
+    assert gravity(*single).dtype == np.float32
+    assert gravity(*single, parameters={"gravity": (0.0, 0.0, 1.0)}).dtype == np.float32
+    np.testing.assert_array_equal(gravity(q, zero, zero, None, gravity.packed()), gravity(q, zero, zero))
+    np.testing.assert_allclose(gravity(q, zero, zero), bough.rnea(arm, q, zero, zero), rtol=1e-12, atol=1e-12)
