@@ -261,3 +261,27 @@ def test_threads_that_make_the_first_call_together(compiled: None) -> None:
                 np.testing.assert_array_equal(other, bough.rnea(chain, q, z, z))
     finally:
         sys.setswitchinterval(before)
+
+
+def test_where_arrays_cannot_be_read_python_launches_the_same_code(
+    model: bough.Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = state(model)
+    many = [np.stack([a] * 11) for a in x]
+    expected = {name: call(model, *x) for name, call in CALLS.items()}
+    monkeypatch.setattr("bough.backends.llvm.has_entry", lambda: False)
+    monkeypatch.setattr("bough.backends.llvm.kernel.has_entry", lambda: False)
+    bough.set_backend("llvm")  # which forgets the functions made before
+    for name, call in CALLS.items():
+        np.testing.assert_array_equal(call(model, *x), expected[name])
+        np.testing.assert_array_equal(call(model, *(a.tolist() for a in x)), expected[name])
+        np.testing.assert_array_equal(call(model, *many)[7], expected[name])
+        out = np.empty_like(call(model, *many))
+        assert call(model, *many, out=out) is out
+        np.testing.assert_array_equal(out[3], expected[name])
+    bad = x[0].copy()
+    bad[7] = np.nan
+    out = np.full(model.nv, 7.0)
+    with pytest.raises(bough.FiniteError, match=r"q\[7\] is nan"):
+        bough.rnea(model, bad, *x[1:], out=out)
+    assert (out == 7.0).all()

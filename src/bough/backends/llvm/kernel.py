@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import sys
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,18 +13,16 @@ from bough.backends.llvm.artifact import Artifact
 from bough.backends.llvm.loaded import Loaded
 from bough.backends.llvm.target import host
 from bough.backends.native import launcher, pool
-from bough.backends.native.primitives import PYTHON, address_of
+from bough.backends.native.interpreter import as_method, has_entry, new_array_address, python_function
+from bough.backends.native.primitives import PYTHON
 from bough.backends.native.source import native_source
 from bough.backends.native.workers import the_pool
 from bough.backends.protocol import Signature
 from bough.errors import ProgramError
 
-__all__ = ["LlvmKernel", "abi_key", "has_entry", "launcher_code", "load_launcher"]
+__all__ = ["LlvmKernel", "launcher_code", "load_launcher"]
 
 Words = NDArray[np.int64]
-
-METH_FASTCALL = 0x0080
-NEW_FROM_DESCR = 94  # place of this function in NumPy's table of C functions
 
 
 class LlvmKernel:
@@ -55,7 +51,7 @@ class LlvmKernel:
         self.entry: Callable[..., Any] = lambda *given: careful(*given, None, None)
         self.strict: Callable[..., Any] = lambda *given: otherwise(*given, None, None)
         if has_entry() and len(signature.inputs) + len(signature.outputs) <= launcher.MOST_ARGUMENTS - 2:
-            self.entry, self.strict = (_method(self._context(f), (self, f)) for f in (careful, otherwise))
+            self.entry, self.strict = (self._method(f) for f in (careful, otherwise))
 
     def add(self, artifact: Artifact) -> None:
         """Make compiled code part of it."""
@@ -92,6 +88,10 @@ class LlvmKernel:
         record[[launcher.COST, launcher.LANES]] = loaded.artifact.cost, loaded.artifact.real.lanes
         record[launcher.KERNEL] = loaded.address  # last: from here on it is found
 
+    def _method(self, careful: Callable[..., Any]) -> Callable[..., Any]:
+        engine, address = _launcher()
+        return as_method(address, self._context(careful), (self, careful, engine))
+
     def _context(self, careful: Callable[..., Any]) -> Words:
         """What the launcher knows of this function."""
         arguments: Words = np.zeros((16, launcher.ARGUMENT), np.int64)
@@ -104,9 +104,9 @@ class LlvmKernel:
         words: Words = np.zeros(launcher.CONTEXT, np.int64)
         words[: launcher.CAREFUL + 1] = [
             id(np.ndarray), id(np.dtype(np.float64)), id(np.dtype(np.float32)), id(None), id(True), id(False),
-            _new_array(), id(careful),
+            new_array_address(), id(careful),
         ]  # fmt: skip
-        words[launcher.POOL : launcher.FREE + 1] = [the_pool().address, *map(_python, pool.MEMORY)]
+        words[launcher.POOL : launcher.FREE + 1] = [the_pool().address, *map(python_function, pool.MEMORY)]
         words[launcher.INPUTS :] = [
             len(self._signature.inputs), len(self._signature.outputs), arguments.ctypes.data, self._records.ctypes.data,
         ]  # fmt: skip
@@ -130,27 +130,6 @@ def _row(artifact: Artifact) -> int:
     return 2 * (artifact.real.element == "float") + (artifact.real.lanes > 1)
 
 
-class _MethodDef(ctypes.Structure):
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    )
-
-
-def _method(context: Words, kept: tuple[object, ...]) -> Callable[..., Any]:
-    """The launcher as a function of Python with a context, which alone keeps alive all that it refers to."""
-    engine, address = _launcher()
-    words = np.array([context.ctypes.data], np.int64).tobytes()
-    definition = _MethodDef(b"bough", address, METH_FASTCALL, None)
-    make = ctypes.pythonapi.PyCFunction_NewEx
-    make.restype = ctypes.py_object
-    make.argtypes = (ctypes.POINTER(_MethodDef), ctypes.py_object, ctypes.py_object)
-    made: Callable[..., Any] = make(ctypes.byref(definition), words, (definition, context, engine, *kept))
-    return made
-
-
 # ---- the launcher ----------------------------------------------------------------------------------------------------
 
 _loaded_launcher: list[tuple[Any, int]] = []
@@ -166,7 +145,7 @@ def load_launcher(code: Callable[[], bytes] = launcher_code) -> None:
     """Load the code that `launcher_code` made, once."""
     if not _loaded_launcher:
         for name in PYTHON:
-            host().define(name, _python(name))
+            host().define(name, python_function(name))
         engine = host().load(code())
         the_pool().use(engine.get_function_address("worker"), engine.get_function_address("stop"))
         _loaded_launcher.append((engine, engine.get_function_address("invoke")))
@@ -176,57 +155,3 @@ def _launcher() -> tuple[Any, int]:
     if not _loaded_launcher:
         load_launcher()
     return _loaded_launcher[0]
-
-
-@lru_cache(maxsize=1)
-def has_entry() -> bool:
-    """Whether arrays of this interpreter lie in memory as the launcher expects, and it runs under a lock."""
-    if ctypes.sizeof(ctypes.c_void_p) != 8 or sys.implementation.name != "cpython" or sys.byteorder != "little":
-        return False
-    if not getattr(sys, "_is_gil_enabled", lambda: True)():
-        return False
-    probe = np.arange(30.0).reshape(3, 10)[:, :5]
-    at = id(probe)
-
-    def word(offset: int) -> int:
-        return ctypes.c_int64.from_address(at + offset).value
-
-    lengths, steps = ((ctypes.c_int64 * 2).from_address(word(k)) for k in (launcher.DIMENSIONS, launcher.STEPS))
-    flags = ctypes.c_int32.from_address(at + launcher.FLAGS).value
-    expected = (
-        word(launcher.TYPE) == id(np.ndarray),
-        word(launcher.DATA) == probe.ctypes.data,
-        ctypes.c_int32.from_address(at + launcher.AXES).value == 2,
-        tuple(lengths) == (3, 5),
-        tuple(steps) == (80, 8),
-        word(launcher.DTYPE) == id(np.dtype(np.float64)),
-        flags & (launcher.ALIGNED | launcher.WRITEABLE | launcher.CONTIGUOUS) == launcher.ALIGNED | launcher.WRITEABLE,
-        ctypes.string_at(id(b"bough") + launcher.PAYLOAD, 5) == b"bough",
-        _new_array() != 0,
-    )
-    return all(expected)
-
-
-def abi_key() -> str:
-    """What the code of the launcher depends on besides the machine."""
-    return f"{sys.version_info[:2]} {launcher.HEAD} {launcher.PAYLOAD}"
-
-
-def _python(name: str) -> int:
-    return address_of(getattr(ctypes.pythonapi, name))
-
-
-@lru_cache(maxsize=1)
-def _new_array() -> int:
-    """Address of NumPy's function that makes an array, once it was seen to make one; 0 if it does not."""
-    table = getattr(np, "_core", None) or np.core
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    functions = get(table.multiarray._ARRAY_API, None)
-    address = ctypes.c_void_p.from_address(functions + 8 * NEW_FROM_DESCR).value or 0
-    pointer, number = ctypes.c_void_p, ctypes.c_int
-    kind = ctypes.PYFUNCTYPE(ctypes.py_object, pointer, pointer, number, pointer, pointer, pointer, number, pointer)
-    lengths, dtype = (ctypes.c_int64 * 2)(3, 5), np.dtype(np.float32)
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(dtype))
-    made = kind(address)(id(np.ndarray), id(dtype), 2, ctypes.addressof(lengths), None, None, 0, None)
-    return address if type(made) is np.ndarray and made.shape == (3, 5) and made.dtype == dtype else 0

@@ -1,0 +1,99 @@
+"""What the launcher must know of the interpreter: where arrays keep their parts, how native code becomes a function.
+
+Where NumPy keeps the parts of an array is looked at once and tried out. If it is not as expected, or threads run
+without a lock, nothing enters machine code straight from Python.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.backends.native import launcher
+from bough.backends.native.primitives import address_of
+
+__all__ = ["abi_key", "as_method", "has_entry", "new_array_address", "python_function"]
+
+METH_FASTCALL = 0x0080
+NEW_FROM_DESCR = 94  # place of this function in NumPy's table of C functions
+
+
+class _MethodDef(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+def as_method(address: int, context: NDArray[np.int64], kept: tuple[object, ...]) -> Callable[..., Any]:
+    """Native code as a function of Python with a context, which alone keeps alive all that it refers to."""
+    words = np.array([context.ctypes.data], np.int64).tobytes()
+    definition = _MethodDef(b"bough", address, METH_FASTCALL, None)
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype = ctypes.py_object
+    make.argtypes = (ctypes.POINTER(_MethodDef), ctypes.py_object, ctypes.py_object)
+    made: Callable[..., Any] = make(ctypes.byref(definition), words, (definition, context, *kept))
+    return made
+
+
+@lru_cache(maxsize=1)
+def has_entry() -> bool:
+    """Whether arrays of this interpreter lie in memory as the launcher expects, and it runs under a lock."""
+    if ctypes.sizeof(ctypes.c_void_p) != 8 or sys.implementation.name != "cpython" or sys.byteorder != "little":
+        return False
+    if not getattr(sys, "_is_gil_enabled", lambda: True)():
+        return False
+    probe = np.arange(30.0).reshape(3, 10)[:, :5]
+    at = id(probe)
+
+    def word(offset: int) -> int:
+        return ctypes.c_int64.from_address(at + offset).value
+
+    lengths, steps = ((ctypes.c_int64 * 2).from_address(word(k)) for k in (launcher.DIMENSIONS, launcher.STEPS))
+    flags = ctypes.c_int32.from_address(at + launcher.FLAGS).value
+    expected = (
+        word(launcher.TYPE) == id(np.ndarray),
+        word(launcher.DATA) == probe.ctypes.data,
+        ctypes.c_int32.from_address(at + launcher.AXES).value == 2,
+        tuple(lengths) == (3, 5),
+        tuple(steps) == (80, 8),
+        word(launcher.DTYPE) == id(np.dtype(np.float64)),
+        flags & (launcher.ALIGNED | launcher.WRITEABLE | launcher.CONTIGUOUS) == launcher.ALIGNED | launcher.WRITEABLE,
+        ctypes.string_at(id(b"bough") + launcher.PAYLOAD, 5) == b"bough",
+        new_array_address() != 0,
+    )
+    return all(expected)
+
+
+def abi_key() -> str:
+    """What the code of the launcher depends on besides the machine."""
+    return f"{sys.version_info[:2]} {launcher.HEAD} {launcher.PAYLOAD}"
+
+
+def python_function(name: str) -> int:
+    """Where a C function of Python is."""
+    return address_of(getattr(ctypes.pythonapi, name))
+
+
+@lru_cache(maxsize=1)
+def new_array_address() -> int:
+    """Address of NumPy's function that makes an array, once it was seen to make one; 0 if it does not."""
+    table = getattr(np, "_core", None) or np.core
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    functions = get(table.multiarray._ARRAY_API, None)
+    address = ctypes.c_void_p.from_address(functions + 8 * NEW_FROM_DESCR).value or 0
+    pointer, number = ctypes.c_void_p, ctypes.c_int
+    kind = ctypes.PYFUNCTYPE(ctypes.py_object, pointer, pointer, number, pointer, pointer, pointer, number, pointer)
+    lengths, dtype = (ctypes.c_int64 * 2)(3, 5), np.dtype(np.float32)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(dtype))
+    made = kind(address)(id(np.ndarray), id(dtype), 2, ctypes.addressof(lengths), None, None, 0, None)
+    return address if type(made) is np.ndarray and made.shape == (3, 5) and made.dtype == dtype else 0
