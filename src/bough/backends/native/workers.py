@@ -21,7 +21,7 @@ from bough.backends.threads import get_num_threads, watch_num_threads
 __all__ = ["Pool", "the_pool"]
 
 ROOM = 256  # bytes for a mutex or a condition of any system
-WORTH = 30_000_000  # picoseconds of work that pay for waking a thread
+WORTH = 60_000_000  # picoseconds of work that pay for waking a thread
 
 
 class Pool:
