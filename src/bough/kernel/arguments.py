@@ -127,10 +127,11 @@ def require_unit_quaternions(argument: Argument, a: FloatArray, owners: Mapping[
         part = a[..., start : start + 4]
         norm = np.sqrt(np.sum(part * part, axis=-1))
         if not (np.abs(norm - 1.0) <= tolerance).all():
-            worst = float(np.ravel(norm)[np.argmax(np.abs(np.ravel(norm) - 1.0))])
+            place = np.unravel_index(int(np.argmax(~(np.abs(norm - 1.0) <= tolerance))), norm.shape)
+            state = f" in state {[int(k) for k in place]}" if place else ""
             where = f"{argument.name}[..., {start}:{start + 4}]"
             owner = owners.get((argument.name, start), owners.get(start, ""))
-            raise FiniteError(f"{owner}the quaternion {where} has length {worst:.9g}, expected 1")
+            raise FiniteError(f"{owner}the quaternion {where} has length {norm[place]:.9g}{state}, expected 1")
 
 
 def read_only(a: FloatArray) -> FloatArray:

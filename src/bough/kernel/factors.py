@@ -273,8 +273,12 @@ class Factor:
     def _apply(
         self, operation: Callable[..., Any], x: ArrayLike, out: FloatArray | None, argument: str = "x"
     ) -> FloatArray:
-        function = entry(self.tree, (operation, self.kind != "ltl", argument), applier)
-        return apply(function, self.tree.n, self.packed, x, out, operation.__name__, argument)
+        tree, packed = self.tree, self.packed
+        function = entry(tree, (operation, self.kind != "ltl", argument), applier)
+        if packed.ndim == 1 and type(x) is np.ndarray and x.shape == (len(tree.parents),):
+            y: FloatArray = function(packed, x, out, True)
+            return y
+        return apply(function, tree.n, packed, x, out, operation.__name__, argument)
 
 
 def _factorized(

@@ -82,7 +82,7 @@ def apply(
     called
         What errors call the function.
     """
-    if type(x) is np.ndarray and (x.shape == (n,) if packed.ndim == 1 else x.shape == (*packed.shape[:-1], n)):
+    if type(x) is np.ndarray and x.shape == (*packed.shape[:-1], n):
         y: FloatArray = function(packed, x, out, True)
         return y
     values = as_floats(name, x, ())
