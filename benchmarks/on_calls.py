@@ -65,6 +65,7 @@ def _functions(page: Page, bench: Bench, rounds: int) -> None:
     pairs = _pairs(bench)
     samplers = {}
     for name, (ours, theirs) in pairs.items():
+        ours()  # compiles, which may take seconds
         samplers[f"{name} ours"], samplers[f"{name} theirs"] = python(ours), python(theirs)
     samples = interleaved(samplers, rounds)
     rows = []
