@@ -258,10 +258,16 @@ class _Form:
             if values[k] is not None:
                 return self.function.form(values).entry(*given[:-2])
         # most often a list, a view, or numbers of another type: then this is all
-        result = self.runner.strict(*of_one_type([nearly_plain(x) for x in values]), *given[-4:-2])
-        return result if type(result) is not _Unsound else self._carefully(values, *given[-4:-2])
+        plain = [nearly_plain(x) for x in values]
+        result = self.runner.strict(*plain, given[-4], given[-3])
+        return result if type(result) is not _Unsound else self._carefully(values, plain, given[-4], given[-3])
 
-    def _carefully(self, values: Sequence[Any], out: Any, check: Any) -> Any:
+    def _carefully(self, values: Sequence[Any], plain: list[Any], out: Any, check: Any) -> Any:
+        alike = of_one_type(plain)
+        if alike is not plain:
+            result = self.runner.strict(*alike, out, check)
+            if type(result) is not _Unsound:
+                return result
         form = self.function.form(values)
         if type(out) is np.ndarray and not out.flags.c_contiguous and len(self.function.outputs) == 1:
             return write_out(out, form.entry(*values, None, check))
