@@ -11,7 +11,6 @@ import pytest
 
 import bough
 from bough.backends.llvm import the_pool
-from bough.kernel import function
 
 BATCH = 133  # not a multiple of any vector
 
@@ -40,20 +39,6 @@ def states(model: bough.Model, dtype: Any = np.float64, batch: int = BATCH) -> l
     rng = np.random.default_rng(0)
     q = bough.random(model, rng, size=batch)
     return [x.astype(dtype) for x in (q, *rng.normal(size=(2, batch, model.nv)))]
-
-
-@pytest.fixture
-def handed_over(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The functions that could not take their arguments as they were."""
-    seen: list[str] = []
-    form = function.Function.form
-
-    def noted(self: function.Function, values: Any) -> Any:
-        seen.append(self.name)
-        return form(self, values)
-
-    monkeypatch.setattr(function.Function, "form", noted)
-    return seen
 
 
 @pytest.fixture(params=[1, 2, 5])

@@ -19,7 +19,6 @@ import bough
 from bough.backends import Argument, Signature
 from bough.backends.llvm import LlvmKernel, Real, compile_program, has_entry
 from bough.errors import ProgramError
-from bough.kernel import function
 from bough.program import trace
 
 CALLS: dict[str, Callable[..., Any]] = {
@@ -47,20 +46,6 @@ def model(compiled: None) -> bough.Model:
 def state(model: bough.Model) -> tuple[Any, Any, Any]:
     rng = np.random.default_rng(0)
     return bough.random(model, rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
-
-
-@pytest.fixture
-def handed_over(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The functions that could not take their arguments as they were."""
-    seen: list[str] = []
-    form = function.Function.form
-
-    def noted(self: function.Function, values: Any) -> Any:
-        seen.append(self.name)
-        return form(self, values)
-
-    monkeypatch.setattr(function.Function, "form", noted)
-    return seen
 
 
 def test_this_interpreter_has_an_entry() -> None:

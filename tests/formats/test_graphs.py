@@ -124,7 +124,6 @@ def test_a_random_graph_of_sdf_is_a_tree_with_loops(graph: tuple[int, Edges]) ->
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=6), st.sampled_from(["weld", "connect"]))
 @settings(max_examples=25, deadline=None)
 def test_a_random_graph_of_constraints_of_mjcf(edges: Edges, kind: str) -> None:
-    pytest.importorskip("mujoco")
     bodies = "".join(f'<body name="b{k}"><joint/><geom size="1"/></body>' for k in range(4))
     anchor = ' anchor="0 0 0"' if kind == "connect" else ""
     laws = "".join(f'<{kind} body1="b{a}" body2="b{b}"{anchor}/>' for a, b in edges)

@@ -107,7 +107,6 @@ def test_a_root_with_mass_may_float_below_what_floats() -> None:
 
 
 def test_a_free_joint_of_mjcf_floats_already() -> None:
-    pytest.importorskip("mujoco")
     text = "<mujoco><worldbody><body name='raft'><freejoint name='sea'/><geom size='1'/></body></worldbody></mujoco>"
     with pytest.raises(
         bough.LoadError, match="'world', is the world itself, over which 'raft' floats already on joint 'sea'"

@@ -88,7 +88,7 @@ def plain_arguments(arguments: Sequence[Argument], values: Sequence[ArrayLike]) 
     for a, shape, x in zip(arrays, leading, arguments, strict=True):
         if shape and shape != batch:
             a = np.broadcast_to(a, (*batch, *x.shape))
-        # a plain subclass, byte order or alignment would do as well, but not for machine code
+        # no subclass, no other byte order, no gaps: what machine code can read
         plain.append(np.ascontiguousarray(np.asarray(a, dtype)).reshape(a.shape))
     return Plain(tuple(plain), batch, dtype)
 

@@ -140,7 +140,7 @@ def _units(arguments: Sequence[Argument], inputs: Mapping[str, Any]) -> Scalar:
 
 
 def _extremes(values: Any) -> tuple[Scalar, Scalar]:
-    """The smallest and the largest of some numbers; NaN if there is one among them, or at least nothing sound."""
+    """The smallest and the largest of some numbers; NaN among them may get lost, and shows in the results."""
     first = (values[0], values[0])
 
     def widen(k: Any, least_most: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:

@@ -7,7 +7,9 @@ These are declarations; `source` says what becomes of each.
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import Any, NoReturn
+
+from bough.errors import ProgramError
 
 __all__ = [
     "PYTHON",
@@ -34,6 +36,11 @@ __all__ = [
     "watch",
 ]  # fmt: skip
 
+
+def _only_compiled() -> NoReturn:
+    raise ProgramError("this is a part of native code, which runs when compiled and not in Python")
+
+
 PYTHON = (
     "PyErr_NoMemory", "PyEval_RestoreThread", "PyEval_SaveThread", "PyObject_Vectorcall", "PyTuple_New",
     "PyTuple_SetItem", "Py_DecRef", "Py_IncRef",
@@ -42,35 +49,35 @@ PYTHON = (
 
 
 def Py_IncRef(x: int) -> None:  # noqa: D103
-    raise NotImplementedError
+    _only_compiled()
 
 
 def Py_DecRef(x: int) -> None:  # noqa: D103
-    raise NotImplementedError
+    _only_compiled()
 
 
 def PyObject_Vectorcall(function: int, arguments: int, count: int, names: int) -> int:  # noqa: D103
-    raise NotImplementedError
+    _only_compiled()
 
 
 def PyTuple_New(count: int) -> int:  # noqa: D103
-    raise NotImplementedError
+    _only_compiled()
 
 
 def PyTuple_SetItem(x: int, place: int, item: int) -> int:  # noqa: D103
-    raise NotImplementedError
+    _only_compiled()
 
 
 def PyEval_SaveThread() -> int:  # noqa: D103
-    raise NotImplementedError
+    _only_compiled()
 
 
 def PyEval_RestoreThread(thread: int) -> None:  # noqa: D103
-    raise NotImplementedError
+    _only_compiled()
 
 
 def PyErr_NoMemory() -> int:  # noqa: D103
-    raise NotImplementedError
+    _only_compiled()
 
 
 # what the functions of a module may use besides each other; each is written out by `_Writer.intrinsic`
@@ -78,62 +85,62 @@ def PyErr_NoMemory() -> int:  # noqa: D103
 
 def load(address: int, place: int = 0) -> int:
     """The 64-bit number at an address, counted in such numbers from it."""
-    raise NotImplementedError
+    _only_compiled()
 
 
 def load32(address: int) -> int:
     """The 32-bit number at an address."""
-    raise NotImplementedError
+    _only_compiled()
 
 
 def store(address: int, place: int, value: int) -> None:
     """Write a 64-bit number."""
-    raise NotImplementedError
+    _only_compiled()
 
 
 def store32(address: int, value: int) -> None:
     """Write a 32-bit number."""
-    raise NotImplementedError
+    _only_compiled()
 
 
 def stack(count: int) -> int:
     """Room for so many 64-bit numbers until the function returns; the count is a constant."""
-    raise NotImplementedError
+    _only_compiled()
 
 
 def copy(target: int, source: int, size: int) -> None:
     """Copy bytes."""
-    raise NotImplementedError
+    _only_compiled()
 
 
 def call(function: int, *arguments: int) -> int:
     """Call the C function at an address."""
-    raise NotImplementedError
+    _only_compiled()
 
 
 def exchange(address: int, value: int) -> int:
     """Write a number and return the one that was there, at once."""
-    raise NotImplementedError
+    _only_compiled()
 
 
 def fetch_add(address: int, value: int) -> int:
     """Add to a number and return what it was, at once."""
-    raise NotImplementedError
+    _only_compiled()
 
 
 def compare_exchange(address: int, expected: int, value: int) -> int:
     """Write a number if the expected one is there, at once; returns the one that was there."""
-    raise NotImplementedError
+    _only_compiled()
 
 
 def watch(address: int) -> int:
     """The 64-bit number at an address that other threads may change."""
-    raise NotImplementedError
+    _only_compiled()
 
 
 def pause() -> None:
     """Tell the processor that it is waiting."""
-    raise NotImplementedError
+    _only_compiled()
 
 
 def address_of(function: Any) -> int:
