@@ -135,3 +135,8 @@ def test_numbers_of_bench_are_checked(option: list[str], capsys: pytest.CaptureF
         main(["bench", "humanoid", *option])
     assert stop.value.code == 2
     assert "expected a positive whole number" in capsys.readouterr().err
+
+
+def test_a_misspelt_robot_is_a_robot(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "humaniod"]) == 2
+    assert "no robot is called 'humaniod'; did you mean 'humanoid'" in capsys.readouterr().err

@@ -108,9 +108,11 @@ def file_of(text: str) -> Path:
     except UnknownNameError as error:
         if text and (path.exists() or path.suffix in SUFFIXES):
             return path  # loading says what is wrong with it
-        near = get_close_matches(text.split(":")[0], _named(), n=1)
-        hint = f"did you mean {_form(near[0], _named()[near[0]])}, a mechanism of the papers?" if near else str(error)
-        raise ModelError(f"MODEL is {text!r}, expected a model file, a robot or one of {ACCEPTED}; {hint}") from None
+        told, head = str(error), text.split(":")[0]
+        near = get_close_matches(head, _named(), n=1)
+        if near and (head in _named() or ":" in text or "did you mean" not in told):  # else a robot is meant
+            told = f"did you mean {_form(near[0], _named()[near[0]])}, a mechanism of the papers?"
+        raise ModelError(f"MODEL is {text!r}, expected a model file, a robot or one of {ACCEPTED}; {told}") from None
 
 
 def _loaded(text: str, options: dict[str, Any]) -> bough.Model:
