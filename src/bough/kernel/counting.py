@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from bough import factor
-from bough.algorithms.touching import Touching
+from bough.algorithms.contact_problem import ContactPlan
 from bough.errors import ModelError
 from bough.kernel.compile import build
 from bough.kernel.functions import mechanism, model_function, naming_the_massless, options, program
@@ -133,7 +133,7 @@ def _options(model: Model, algorithm: str, frames: str | Sequence[str] | None, r
         frames = model.frame_names[-1]
     if algorithm in NEED_CONTACTS:
         names = (frames,) if isinstance(frames, str) else tuple(frames or ())
-        return Options(touching=Touching(Contacts([(name, None) for name in names]).bodies(model), limits=True))
+        return Options(plan=ContactPlan(Contacts([(name, None) for name in names]).bodies(model), limits=True))
     return options(model, frames, reference)
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
@@ -247,7 +248,8 @@ class Tracer(Control):
         """Which entries of inputs show in outputs if they are not finite; none is known of where there are loops."""
         if self.rolled:
             return ()
-        values = (x.value for array in outputs.values() for x in array if isinstance(x, Traced))
+        entries = (x for array in outputs.values() if not isinstance(array, TracedArray) for x in array)
+        values = (x.value for x in entries if isinstance(x, Traced))
         return shown_inputs(self._blocks[0], values)
 
     # -- control ---------------------------------------------------------------------------------------------------
@@ -279,6 +281,14 @@ class Tracer(Control):
         results = tuple(self.new_value(kind) for kind in kinds)
         self.emit(Loop(number, counter, reverse, initial, carried, block, values, results, stop))
         return rebuild(carry, iter([self._wrap(v) for v in results]))
+
+    @contextmanager
+    def keeping_loops(self) -> Iterator[None]:
+        before, self.rolled = self.rolled, True
+        try:
+            yield
+        finally:
+            self.rolled = before
 
     def unless(self, done: Bool | None, k: Any, body: Callable[[Any, C], C], carry: C) -> C:
         """One turn of a loop for the states that are not done."""

@@ -1,6 +1,6 @@
 """Scalars: the table of operations, symbolic and counting scalars, functions of scalars, control primitives."""
 
-from bough.scalar.arrays import Part, dot, each, fill, filled, inner, minus, plus
+from bough.scalar.arrays import Part, dot, each, fill, filled, inner, minus, plus, stored
 from bough.scalar.control import (
     Array,
     Control,
@@ -11,6 +11,7 @@ from bough.scalar.control import (
     blank,
     gather,
     gather_index,
+    keeping_loops,
     loop,
     rows,
     switch,
@@ -70,6 +71,7 @@ __all__ = [
     "gather",
     "gather_index",
     "inner",
+    "keeping_loops",
     "leaves",
     "loop",
     "map_leaves",
@@ -86,5 +88,6 @@ __all__ = [
     "shape",
     "sin",
     "sqrt",
+    "stored",
     "switch",
 ]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bough.scalar.control import Array, array, loop
+from bough.scalar.control import Array, array, blank, loop
 from bough.scalar.symbolic import Index, Scalar
 
-__all__ = ["Part", "dot", "each", "fill", "filled", "inner", "minus", "plus"]
+__all__ = ["Part", "dot", "each", "fill", "filled", "inner", "minus", "plus", "stored"]
 
 
 class Part:
@@ -47,6 +47,14 @@ def fill(values: Array, count: Index, entry: Callable[[Any], Scalar]) -> Array:
 def filled(size: int, entry: Callable[[Any], Scalar]) -> Array:
     """A new array with given entries."""
     return fill(array(size), size, entry)
+
+
+def stored(size: int, values: Array) -> Array:
+    """A new array with the entries of another one, which may be made outside of `keeping_loops`."""
+    result = blank(size)
+    for k in range(size):
+        result[k] = values[k]
+    return result
 
 
 def inner(a: Array, b: Array, size: Index) -> Scalar:

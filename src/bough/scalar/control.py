@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeVar
 
@@ -24,7 +24,7 @@ from bough.scalar.symbolic import Bool, Index, Scalar, Symbolic
 
 __all__ = [
     "Array", "Control", "Rows", "Table",
-    "activate", "array", "blank", "gather", "gather_index", "loop", "rows", "switch",
+    "activate", "array", "blank", "gather", "gather_index", "keeping_loops", "loop", "rows", "switch",
 ]  # fmt: skip
 
 C = TypeVar("C")
@@ -141,6 +141,11 @@ class Control:
         return PlainRows(count)
 
 
+    def keeping_loops(self) -> AbstractContextManager[None]:
+        """See `bough.scalar.keeping_loops`."""
+        return nullcontext()
+
+
 def freeze(done: Bool, old: C, new: C) -> C:
     """Keep the old carry in the lanes that are done."""
     return map_leaves(lambda a, b: select(done, a, b), old, new)
@@ -208,3 +213,11 @@ def rows(count: int, kinds: Sequence[int] | None = None, order: Sequence[int] | 
     Rows with kinds lie in memory in the given order, one after the other: that in which they are visited is best.
     """
     return _ACTIVE.get().rows(count, kinds, order)
+
+
+def keeping_loops() -> AbstractContextManager[None]:
+    """Within this context loops of a program stay loops, and arrays are memory, even where the rest is straight-line.
+
+    Arrays made outside have to be copied in, entry by entry (`stored`), before they are read at the index of a loop.
+    """
+    return _ACTIVE.get().keeping_loops()

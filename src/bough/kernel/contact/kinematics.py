@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 
 from bough.algorithms import contacts as algorithm
 from bough.algorithms.contacts import AXES
-from bough.algorithms.touching import Touching
+from bough.algorithms.contact_problem import ContactPlan
 from bough.backends import Argument
 from bough.kernel.arguments import FloatArray, as_floats, require_finite
 from bough.kernel.contact.scene import read_place, require_contacts, require_unit
@@ -98,7 +98,7 @@ def contact_bias(
 
 
 def _options(model: Model, contacts: Contacts) -> Options:
-    return Options(touching=Touching(contacts.bodies(model)))
+    return Options(plan=ContactPlan(contacts.bodies(model)))
 
 
 def _axes(structure: object, name: str) -> Function:
