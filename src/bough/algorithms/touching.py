@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bough.algorithms.contacts import AXES, Place, contact_terms
-from bough.algorithms.crba import crba
 from bough.algorithms.limits import LimitTerms, limit_rows, limited_joints, limited_loops
 from bough.algorithms.loops import constraint_terms, loop_drives, loop_motions
-from bough.algorithms.metric import products, substituted
+from bough.algorithms.response import tree_response
 from bough.algorithms.rnea import ZEROS, rnea
-from bough.factor import diagonal, ltdl, solve_L, solve_Lt
 from bough.model import Mechanism, Model
-from bough.scalar import Array, Index, Part, Scalar, array, each, fill, filled, inner
+from bough.scalar import Array, Part, Scalar, array, fill, filled
 
 __all__ = ["Touch", "Touching", "applied_force", "driven_force", "row_counts", "slope_count", "touching"]
 
@@ -82,24 +80,14 @@ def driven_force(m: Mechanism, q: Array, tau: Array, loop_tau: Array | None) -> 
 
 def touching(m: Mechanism, rows: Touching, q: Array, v: Array | None, force: Array | None, place: Place) -> Touch:
     """All that the levels need; without v rates are zero, without a force w is."""
-    tree = m.coupling.dof_tree
-    n, count = tree.n, sum(row_counts(m.model, rows))
+    n, count = m.model.nv, sum(row_counts(m.model, rows))
     J, rates, bias, errors, slopes = _rows(m, rows, q, v, place)
-    factor = ltdl(tree, crba(m, q))
-    D = diagonal(tree, factor)
-    (Y, Z), response = substituted(tree, factor, D, J, count), array(count * n)
-
-    def substitute(i: Index) -> None:
-        x = solve_L(tree, factor, Part(Z, i * n), unit=True)
-        fill(Part(response, i * n), n, lambda k: x[k])
-
-    each(count, substitute)
+    response = tree_response(m, q, J, count)
     w, drive = array(n), array(count)
     if force is not None:
-        y = solve_Lt(tree, factor, force, unit=True)
-        w = solve_L(tree, factor, filled(n, lambda k: y[k] / D[k]), unit=True)
-        fill(drive, count, lambda i: inner(Part(J, i * n), w, n))
-    return Touch(products(Z, Y, count, n), response, rates, bias, errors, slopes, w, drive, D)
+        half = response.half(force)
+        w, drive = response.free(half), response.drive(half)
+    return Touch(response.A, response.columns(), rates, bias, errors, slopes, w, drive, response.pivots)
 
 
 def _rows(
