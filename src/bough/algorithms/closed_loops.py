@@ -11,28 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bough.algorithms.configuration import integrate
-from bough.algorithms.crba import crba
 from bough.algorithms.loops import Terms, constraint_terms, loop_drives, loop_motions, row_groups
-from bough.algorithms.metric import products, substituted
+from bough.algorithms.response import Response, tree_response
 from bough.algorithms.rnea import ZEROS, rnea
-from bough.factor import diagonal, ltdl, solve_L, solve_Lt
 from bough.model import Mechanism
-from bough.scalar import (
-    Array,
-    Bool,
-    Index,
-    Part,
-    Scalar,
-    array,
-    both,
-    each,
-    either,
-    fill,
-    filled,
-    inner,
-    loop,
-    select,
-)  # fmt: skip
+from bough.scalar import Array, Bool, Index, Scalar, array, both, each, either, fill, filled, loop, select
 
 __all__ = ["DEPENDENT", "INDEPENDENT", "LIGHT", "constrained_dynamics", "onto_constraints", "wanted"]
 
@@ -55,20 +38,6 @@ class Small:
     doubtful: Bool
 
 
-@dataclass(frozen=True)
-class Metric:
-    """L in the metric of M = Lₘᵀ D Lₘ: Z = D⁻¹ Y, row by row of L, and A = Yᵀ Z, whose lower triangle is filled.
-
-    `light` says whether some joint moves almost nothing that has inertia.
-    """
-
-    factor: Array
-    D: Array
-    light: Bool
-    Z: Array
-    A: Array
-
-
 def constrained_dynamics(
     m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None, rate: Scalar, loop_tau: Array | None = None
 ) -> tuple[Array, Array, Bool]:
@@ -76,20 +45,17 @@ def constrained_dynamics(
 
     `rate` is that of the stabilisation: errors obey ë + 2 rate ė + rate² e = 0.
     """
-    tree = m.coupling.dof_tree
-    n, terms = tree.n, constraint_terms(m, q, v)
-    metric, C = _metric(m, q, terms), rnea(m, q, v, ZEROS, f_ext)
+    n, terms = m.model.nv, constraint_terms(m, q, v)
+    response, C = _response(m, q, terms), rnea(m, q, v, ZEROS, f_ext)
     drives: Array = ZEROS
     if loop_tau is not None:
         B, count = loop_motions(m, q)[1], sum(c.joint.nv for c in m.model.loops)
         drives = loop_drives(m, B, [loop_tau[k] for k in range(count)])
-    w = solve_Lt(tree, metric.factor, filled(n, lambda k: tau[k] + drives[k] - C[k]), unit=True)
-    rows = len(terms.errors)
-    aims = [wanted(terms, r, rate) for r in range(rows)]
-    have = filled(rows, lambda r: inner(Part(metric.Z, r * n), w, n))
-    small = _solved(metric.A, aims, have, row_groups(m))
-    qdd = _moved(m, metric, small.multipliers, w)
-    return qdd, metric.D, either(metric.light, small.doubtful)
+    half = response.half(filled(n, lambda k: tau[k] + drives[k] - C[k]))
+    aims = [wanted(terms, r, rate) for r in range(response.count)]
+    small = _solved(response.A, aims, response.drive(half), row_groups(m))
+    qdd = response.motion(small.multipliers, half)
+    return qdd, response.pivots, either(response.light(LIGHT), small.doubtful)
 
 
 def onto_constraints(m: Mechanism, q: Array, v: Array) -> tuple[Array, Array, Array, Bool]:
@@ -99,38 +65,19 @@ def onto_constraints(m: Mechanism, q: Array, v: Array) -> tuple[Array, Array, Ar
     """
     n, groups = m.model.nv, row_groups(m)
     terms = constraint_terms(m, q, None)
-    metric, none = _metric(m, q, terms), array(len(groups))
-    first = _solved(metric.A, [-e for e in terms.errors], none, groups)
-    q = integrate(m, q, _moved(m, metric, first.multipliers))
+    here, none = _response(m, q, terms), array(len(groups))
+    first = _solved(here.A, [-e for e in terms.errors], none, groups)
+    q = integrate(m, q, here.motion(first.multipliers))
     terms = constraint_terms(m, q, v)
-    there = _metric(m, q, terms)
+    there = _response(m, q, terms)
     second = _solved(there.A, [-r for r in terms.rates], none, groups)
-    change = _moved(m, there, second.multipliers)
-    doubtful = either(either(metric.light, there.light), either(first.doubtful, second.doubtful))
-    return q, filled(n, lambda k: v[k] + change[k]), metric.D, doubtful
+    change = there.motion(second.multipliers)
+    doubtful = either(either(here.light(LIGHT), there.light(LIGHT)), either(first.doubtful, second.doubtful))
+    return q, filled(n, lambda k: v[k] + change[k]), here.pivots, doubtful
 
 
-def _metric(m: Mechanism, q: Array, terms: Terms) -> Metric:
-    tree, rows = m.coupling.dof_tree, len(terms.errors)
-    n, M = tree.n, crba(m, q)
-    factor = ltdl(tree, M)
-    D, whole = diagonal(tree, factor), diagonal(tree, M)
-    none: Scalar = 0.0
-    light = loop(n, lambda k, count: count + select(whole[k] * LIGHT < D[k], 0.0, 1.0), none)
-    Y, Z = substituted(tree, factor, D, terms.matrix, rows)
-    return Metric(factor, D, light > 0.0, Z, products(Z, Y, rows, n))
-
-
-def _moved(m: Mechanism, metric: Metric, multipliers: Array, w: Array = ZEROS) -> Array:
-    """M⁻¹ Lᵀ λ, and the motion of other forces, given as w = Lₘ⁻ᵀ f."""
-    tree, D = m.coupling.dof_tree, metric.D
-    n, rows = tree.n, len(row_groups(m))
-
-    def forced(k: Index) -> Scalar:
-        start: Scalar = w[k] / D[k]
-        return loop(rows, lambda r, total: total + metric.Z[r * n + k] * multipliers[r], start)
-
-    return solve_L(tree, metric.factor, filled(tree.n, forced), unit=True)
+def _response(m: Mechanism, q: Array, terms: Terms) -> Response:
+    return tree_response(m, q, terms.matrix, len(terms.errors))
 
 
 def wanted(terms: Terms, row: int, rate: Scalar) -> Scalar:
