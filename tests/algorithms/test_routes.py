@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.algorithms.touching import Touching
+from bough.algorithms.contact_problem import ContactPlan
 from bough.kernel.compile import build
 from bough.kernel.functions import inputs_of, mechanism, options, program
 from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, SPECS, Options
@@ -80,7 +80,7 @@ def zoo(name: str) -> bough.Model:
 def on(name: str, algorithm: str) -> Options:
     model = zoo(name)
     if algorithm in NEED_CONTACTS:
-        return Options(touching=Touching(bough.Contacts([("tip", None)]).bodies(model), limits=True))
+        return Options(plan=ContactPlan(bough.Contacts([("tip", None)]).bodies(model), limits=True))
     return options(model, ["tip"] if algorithm in NEED_FRAMES else None, "LOCAL_WORLD_ALIGNED")
 
 

@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import bough
-from bough.algorithms.touching import Touching
+from bough.algorithms.contact_problem import ContactPlan
 from bough.errors import BoughError
 from bough.kernel import functions, table
 from bough.kernel.limbs import limbs
@@ -44,7 +44,7 @@ def asked(model: bough.Model, name: str) -> tuple[Options, tuple[str, ...]]:
     """Options and inputs with which an algorithm does all it can."""
     pairs = ((0, 1), (1, model.nbodies))[: model.nbodies]
     frames = tuple(model.frame(frame) for frame in (model.frame_names[-1], model.body_names[0]))
-    return Options(frames, "WORLD", True, False, Touching(pairs, "cone", True)), SPECS[name].inputs
+    return Options(frames, "WORLD", True, False, ContactPlan(pairs, "cone", True)), SPECS[name].inputs
 
 
 def key(model: bough.Model, name: str) -> str | None:

@@ -14,7 +14,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import bough
-from bough.algorithms.touching import Touching
+from bough.algorithms.contact_problem import ContactPlan
 from bough.backends import ReferenceKernel
 from bough.kernel.functions import mechanism, model_function, options, program
 from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, SPECS, Options
@@ -250,7 +250,7 @@ def test_every_algorithm_rolled_and_unrolled(model: bough.Model, name: str, rng:
     """The same source traced once per kind of joint, its parameters read from a table."""
     chosen = options(model, "tip" if name in NEED_FRAMES else None, "LOCAL")
     if name in NEED_CONTACTS:
-        chosen = Options(touching=Touching(bough.Contacts([("tip", None)]).bodies(model), limits=True))
+        chosen = Options(plan=ContactPlan(bough.Contacts([("tip", None)]).bodies(model), limits=True))
     sizes, states = {a.name: a.size for a in model_function(model, name, chosen).inputs}, 3
     given: dict[str, Any] = {key: rng.normal(size=(states, size)) for key, size in sizes.items()}
     for key in given:

@@ -22,6 +22,7 @@ from bough.scalar import (
     Index,
     Part,
     Scalar,
+    absolute,
     array,
     blank,
     both,
@@ -103,13 +104,16 @@ class Found(NamedTuple):
     doubtful: Bool
 
 
-Solve: TypeAlias = Callable[[Conditions, Array, Array, Array, Array], tuple[Array, Scalar, Bool]]
-"""From conditions, A, b, coefficients of friction and where to start: forces, worst failure, whether not solved."""
+Solve: TypeAlias = Callable[[Conditions, Array, Array, Array, Array, Array], tuple[Array, Scalar, Bool]]
+"""From conditions, A, b, coefficients of friction, where to start and which rows are on: forces, worst failure, whether
+they are no solution."""
 
 
-def by_pivoting(conditions: Conditions, A: Array, b: Array, mu: Array, start: Array) -> tuple[Array, Scalar, Bool]:
+def by_pivoting(
+    conditions: Conditions, A: Array, b: Array, mu: Array, start: Array, on: Array
+) -> tuple[Array, Scalar, Bool]:
     """Exact forces; where to start from does not matter."""
-    found, n = principal(conditions, A, b, mu), conditions.n
+    found, n = principal(conditions, A, b, mu, on=on), conditions.n
     return found["whole"], _largest(Part(found["whole"], 2 * n), n), found["status"][0] < SOLVED
 
 
@@ -119,7 +123,9 @@ def by_sweeps(stop: Array) -> Solve:
     Forces that are worse than none lead nowhere, and none are taken for them.
     """
 
-    def solve(conditions: Conditions, A: Array, b: Array, mu: Array, start: Array) -> tuple[Array, Scalar, Bool]:
+    def solve(
+        conditions: Conditions, A: Array, b: Array, mu: Array, start: Array, on: Array
+    ) -> tuple[Array, Scalar, Bool]:
         n = conditions.n
         found = gauss_seidel(conditions, A, b, mu, start, stop)["whole"]
         none = array(2)
@@ -226,7 +232,8 @@ class _Problem:
             friction[c * rows.axes] = self.mu[c]
 
         each(rows.contacts, put)
-        f, worst, unsolved = solve(rows.conditions, self._matrix(scale), self._right(scale), friction, start)
+        matrix, b, on = self._matrix(scale), self._right(scale), fill(blank(n), n, lambda i: absolute(scale[i]))
+        f, worst, unsolved = solve(rows.conditions, matrix, b, friction, start, on)
         fill(self.forces, n, lambda i: scale[i] * f[i])
 
         def slide(c: Index) -> None:

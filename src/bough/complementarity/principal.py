@@ -11,13 +11,14 @@ Friction at the bound of a cone turns with the direction of sliding, which is ta
 
 from __future__ import annotations
 
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from bough.complementarity.conditions import Conditions, Kind
+from bough.complementarity.conditions import NONE, Conditions, Kind
 from bough.complementarity.demands import ZERO, Demands
-from bough.complementarity.elimination import solved
+from bough.complementarity.elimination import Run, solved
 from bough.scalar import (
     Array,
     Index,
@@ -28,6 +29,7 @@ from bough.scalar import (
     absolute,
     array,
     both,
+    each,
     either,
     fill,
     gather_index,
@@ -59,14 +61,20 @@ LOW, HIGH, FREE, TURNING, UNBOUNDED = 0.0, 1.0, 2.0, 3.0, 4.0
 
 
 def principal(
-    conditions: Conditions, A: Array, b: Array, mu: Array, slip: Array | None = None, bounds: Array | None = None
+    conditions: Conditions,
+    A: Array,
+    b: Array,
+    mu: Array,
+    slip: Array | None = None,
+    bounds: Array | None = None,
+    on: Array | None = None,
 ) -> dict[str, Array]:
     """Forces, their a, by how much rows fail and how many times a row changed sides, one after the other; a status.
 
     The status is SOLVED, or a negative number for what is left to others: LARGE for a state that is solved but has
     equalities that depend on other rows, so that smaller forces may do; UNSOLVED.
     """
-    demands, n = Demands(conditions, A, b, mu, slip, bounds), conditions.n
+    demands, n = Demands(conditions, A, b, mu, slip, bounds, on), conditions.n
     whole, status, sides, weights = array(3 * n + 1), array(1), array(n), array(n)
     f, a, failing = (Part(whole, k * n) for k in range(3))
     fill(a, n, lambda i: b[i])
@@ -84,10 +92,10 @@ def principal(
 
     def turn(k: Index, carry: tuple[Scalar, Scalar, Scalar]) -> tuple[Scalar, Scalar, Scalar]:
         loop(gather_index(sweeps, k), lambda _, change: demands.sweep(f), ZERO)
-        fill(a, gather_index(swept, k) * n, lambda i: demands.value(i, f))
+        each(gather_index(swept, k), lambda _: demands.values(f, a))
         guess, pivots = _guess(demands, f, a, sides)
         dependent = _follow(demands, guess, f)
-        fill(a, n, lambda i: demands.value(i, f))
+        demands.values(f, a)
         return unmet(), dependent, carry[2] + pivots
 
     start = (unmet(), ZERO, ZERO)
@@ -193,11 +201,26 @@ def _follow(demands: Demands, guess: _Guess, f: Array) -> Scalar:
         used = both(regular, guess.sides[k] >= FREE)
         return select(used, 1.0 / select(used, pivot, 1.0), 0.0)
 
-    change = solved(_equations(demands, guess), n, inverse)
+    change = solved(_equations(demands, guess), n, inverse, _runs(demands), demands.on)
     normals = Table("normal_or_none", np.maximum(demands.conditions.normal, 0))
     fill(f, n, lambda i: guess.forces[i] + change[i] + guess.links[i] * change[gather_index(normals, i)])
     count: Scalar = dependent[0]
     return count
+
+
+def _runs(demands: Demands) -> list[Run]:
+    """Blocks of rows that are eliminated at a time: contacts, where rows may be off, else some rows at a time."""
+    conditions = demands.conditions
+    if demands.on is None:
+        return Run.cover(demands.n)
+    firsts = [i for i in range(demands.n) if conditions.normals[i] == NONE]
+    sizes = [end - start for start, end in pairwise([*firsts, demands.n])]
+    runs, start = [], 0
+    for size, some in groupby(sizes):
+        count = len(list(some))
+        runs.append(Run(start, count, size))
+        start += count * size
+    return runs
 
 
 def _equations(demands: Demands, guess: _Guess) -> Array:
@@ -207,19 +230,18 @@ def _equations(demands: Demands, guess: _Guess) -> Array:
     tangents = Table("tangents", conditions.pyramid)
     normals = Table("normals_of_tangents", conditions.normal[conditions.pyramid])
 
-    def equation(i: Index, carry: tuple[()]) -> tuple[()]:
+    def equation(i: Index) -> None:
         start, source = i * (n + 1), i * n
         fill(Part(K, start), n, lambda j: demands.A[source + j])
         K[start + n] = -demands.value(i, guess.forces)
 
-        def linked(t: Index, carry: tuple[()]) -> tuple[()]:
+        def linked(t: Index) -> None:
             tangent, place = gather_index(tangents, t), start + gather_index(normals, t)
             K[place] = K[place] + guess.links[tangent] * demands.A[source + tangent]
-            return carry
 
-        return loop(len(conditions.pyramid), linked, carry)
+        each(len(conditions.pyramid), linked)
 
-    loop(n, equation, ())
+    demands.where_on(equation)
     _turn_cones(K, demands, guess)
     return K
 

@@ -155,7 +155,8 @@ class Function:
     def _new_form(self, values: Sequence[object]) -> _Form:
         for argument, value in zip(self.inputs, values, strict=True):
             if value is None and not argument.optional:
-                raise ShapeError(f"{argument.name} is None, expected an array")
+                shape = ", ".join(map(str, ("...", *argument.shape)))
+                raise ShapeError(f"{argument.name} is None, expected an array ({shape})")
         return self._form(frozenset(a.name for a, x in zip(self.inputs, values, strict=True) if x is not None))
 
     def _form(self, given: frozenset[str]) -> _Form:

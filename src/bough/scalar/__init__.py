@@ -15,6 +15,7 @@ from bough.scalar.control import (
     loop,
     rows,
     switch,
+    when,
 )
 from bough.scalar.counting import Count, Counted, Tally, part
 from bough.scalar.dual import Dual, derivative
@@ -90,4 +91,5 @@ __all__ = [
     "sqrt",
     "stored",
     "switch",
+    "when",
 ]

@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.errors import ProgramError
-from bough.scalar.functions import select
+from bough.scalar.functions import negation, select
 from bough.scalar.lazy import cached_property
 from bough.scalar.structure import map_leaves
 from bough.scalar.symbolic import Bool, Index, Scalar, Symbolic
 
 __all__ = [
     "Array", "Control", "Rows", "Table",
-    "activate", "array", "blank", "gather", "gather_index", "keeping_loops", "loop", "rows", "switch",
+    "activate", "array", "blank", "gather", "gather_index", "keeping_loops", "loop", "rows", "switch", "when",
 ]  # fmt: skip
 
 C = TypeVar("C")
@@ -178,6 +178,11 @@ def loop(
     hold, and the loop ends early when that is so for every state.
     """
     return _ACTIVE.get().loop(count, body, carry, reverse, until)
+
+
+def when(condition: Bool, rule: Callable[[C], C], carry: C) -> C:
+    """Run ``carry = rule(carry)`` for the states in which a condition holds; if it holds in none, nothing is run."""
+    return loop(1, lambda _, state: rule(state), carry, until=lambda _: negation(condition))
 
 
 def switch(selector: Index, branches: Sequence[Callable[[], R]]) -> R:
