@@ -7,18 +7,24 @@ A = J M⁻¹ Jᵀ (see `bough.algorithms.levels`), and found by `bough.complemen
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Literal
 
 from bough.algorithms.contacts import AXES, Place, contact_terms
+from bough.algorithms.crba import crba
 from bough.algorithms.limits import LimitTerms, limit_rows, limited_joints, limited_loops
 from bough.algorithms.loops import constraint_terms, loop_drives, loop_motions
-from bough.algorithms.response import Response, tree_response
+from bough.algorithms.response import Response, response
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.model import Mechanism, Model
-from bough.scalar import Array, Part, Scalar, array, fill, filled
+from bough.scalar import Array, Part, Scalar, array, fill, filled, indexable, keeping_loops
 
 __all__ = ["ContactPlan", "Rows", "applied_force", "driven_force", "row_counts", "rows_in_state"]
+
+
+MANY = 24
+"""Rows beyond which their response is computed in loops: the square of their number would be written out otherwise."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,19 @@ class Rows:
     free: Array  # w, (nv); zero without a force
     drive: Array  # J w
 
+    def motion(self, forces: Array) -> Array:
+        """M⁻¹ Jᵀ f, the motion that forces of the rows make."""
+        count = self.response.count
+        if count <= MANY:
+            return self.response.motion(forces)
+        with keeping_loops():
+            return self.response.motion(indexable(count, forces))
+
+    def columns(self) -> Array:
+        """M⁻¹ Jᵀ by columns (rows, nv)."""
+        with keeping_loops() if self.response.count > MANY else nullcontext():
+            return self.response.columns()
+
 
 def row_counts(model: Model, plan: ContactPlan) -> tuple[int, int, int]:
     """How many rows there are of contacts, of loops, and of limits."""
@@ -72,7 +91,9 @@ def driven_force(m: Mechanism, q: Array, tau: Array, loop_tau: Array | None) -> 
     return filled(m.model.nv, lambda k: tau[k] + drives[k])
 
 
-def rows_in_state(m: Mechanism, plan: ContactPlan, q: Array, v: Array | None, force: Array | None, place: Place) -> Rows:
+def rows_in_state(
+    m: Mechanism, plan: ContactPlan, q: Array, v: Array | None, force: Array | None, place: Place
+) -> Rows:
     """All that the levels need; without v rates are zero, without a force w is."""
     n, (contacts, loops, limits) = m.model.nv, row_counts(m.model, plan)
     count = contacts + loops + limits
@@ -82,9 +103,13 @@ def rows_in_state(m: Mechanism, plan: ContactPlan, q: Array, v: Array | None, fo
     fill(Part(J, contacts * n), loops * n, lambda k: closed.matrix[k])
     near = limit_rows(m, q, v, Part(J, (contacts + loops) * n)) if limits else LimitTerms([], [], [])
     rates, bias = [*touch.rates, *closed.rates, *near.rates], [*touch.bias, *closed.bias, *near.bias]
-    response = tree_response(m, q, J, count)
-    w, drive = array(n), array(count)
-    if force is not None:
-        half = response.half(force)
-        w, drive = response.free(half), response.drive(half)
-    return Rows(response, rates, bias, closed.errors, near.slopes, w, drive)
+    tree, M = m.coupling.dof_tree, crba(m, q)
+    with keeping_loops() if count > MANY else nullcontext():
+        if count > MANY:
+            J, M = indexable(count * n, J), indexable(tree.packed_size, M)
+            force = force if force is None else indexable(n, force)
+        answer, w, drive = response(tree, M, J, count), array(n), array(count)
+        if force is not None:
+            half = answer.half(force)
+            w, drive = answer.free(half), answer.drive(half)
+    return Rows(answer, rates, bias, closed.errors, near.slopes, w, drive)

@@ -29,12 +29,12 @@ from bough.scalar import (
     each,
     either,
     fill,
+    indexable,
     keeping_loops,
     loop,
     maximum,
     negation,
     select,
-    stored,
 )  # fmt: skip
 from bough.scalar.lazy import cached_property
 
@@ -155,7 +155,7 @@ def contact_forces(
     with keeping_loops():
         problem = _Problem(rows, A, base, offset, active, sliding, mu)
         if start is not None:
-            fill(problem.forces, rows.count, stored(rows.count, start).__getitem__)
+            fill(problem.forces, rows.count, indexable(rows.count, start).__getitem__)
 
         def again(_: Index, carry: tuple[Scalar, Scalar, Scalar]) -> tuple[Scalar, Scalar, Scalar]:
             worst, unsolved = problem.solve(solve)
@@ -182,10 +182,10 @@ class _Problem:
         mu: Array,
     ) -> None:
         n, k, self.rows = rows.count, rows.contacts, rows
-        self.A, self.base = stored(n * n, A), stored(n, base)  # type: ignore[arg-type]
-        self.offset = stored(k, offset)  # type: ignore[arg-type]
-        self.touching = stored(k, [select(on, 1.0, 0.0) for on in active[:k]])
-        self.mu, self.forces = stored(k, mu), array(n)
+        self.A, self.base = indexable(n * n, A), indexable(n, base)
+        self.offset = indexable(k, offset)
+        self.touching = indexable(k, [select(on, 1.0, 0.0) for on in active[:k]])
+        self.mu, self.forces = indexable(k, mu), array(n)
         self.follow = array(TANGENTS * k)  # the force along each tangent of what slides, by that of the normal
         self.slips = array(TANGENTS * k)  # 1 where a contact slides along a tangent
         if rows.slides:
@@ -323,4 +323,3 @@ class _Problem:
 
 def _largest(values: Array, count: int) -> Scalar:
     return loop(count, lambda i, most: maximum(most, values[i]), ZERO)
-

@@ -15,6 +15,7 @@ from bough.scalar import (
     Table,
     absolute,
     array,
+    do_when,
     each,
     fill,
     gather_index,
@@ -97,7 +98,7 @@ class Demands:
             if self.on is None:
                 rule(i)
             else:
-                when(self.on[i] > 0.0, lambda carry: (rule(i), carry)[1], ())
+                do_when(self.on[i] > 0.0, lambda: rule(i))
 
         each(self.n, row)
 
@@ -112,7 +113,6 @@ class Demands:
 
         def block(k: Index, carry: C) -> C:
             i, normal = gather_index(places, k), gather_index(normals, k)
-
 
             def row(carry: C) -> C:
                 return switch(gather_index(which, k), [_bound(rule, kind, i, normal, carry) for kind in kinds])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
-from bough.scalar import Array, Index, Scalar, array, each, loop, when
+from bough.scalar import Array, Index, Scalar, array, do_when, each, loop
 
 __all__ = ["BLOCK", "Run", "solved"]
 
@@ -13,7 +13,8 @@ BLOCK = 4
 """So many unknowns are eliminated in one pass over the equations below them: passes cost more than their sums do."""
 
 
-class Run(NamedTuple):
+@dataclass(frozen=True)
+class Run:
     """Blocks of unknowns of one size, one after the other: where they begin, how many, how large."""
 
     start: int
@@ -42,7 +43,7 @@ def solved(
         if on is None:
             rule()
         else:
-            when(on[first] > 0.0, lambda carry: (rule(), carry)[1], ())
+            do_when(on[first] > 0.0, rule)
 
     def block(number: int, b: Index) -> None:
         run = runs[number]
@@ -63,7 +64,7 @@ def solved(
 
         each(run.count, forward)
 
-    def back(k: Index) -> None:
+    def substitute(k: Index) -> None:
         start = k * wide + k + 1
         rest: Scalar = loop(k * -1 + (n - 1), lambda j, part: part - K[start + j] * x[k + 1 + j], K[k * wide + n])
         x[k] = inverses[k] * rest
@@ -72,7 +73,12 @@ def solved(
 
         def backward(b: Index, run: Run = run) -> None:
             first = b * run.size + run.start
-            where_on(first, lambda: [back(first + m) for m in reversed(range(run.size))] and None)
+
+            def block(first: Index = first) -> None:
+                for m in reversed(range(run.size)):
+                    substitute(first + m)
+
+            where_on(first, block)
 
         each(run.count, backward, reverse=True)
     return x
@@ -108,9 +114,7 @@ def _eliminate(K: Array, wide: int, i: Index, rows: int, k: Index, count: int, i
     _subtract(K, starts, multiples, sources, k * -1 + (wide - count))
 
 
-def _subtract(
-    K: Array, starts: list[Index], multiples: list[list[Scalar]], sources: list[Index], count: Index
-) -> None:
+def _subtract(K: Array, starts: list[Index], multiples: list[list[Scalar]], sources: list[Index], count: Index) -> None:
     """Take multiples of some rows from others."""
 
     def entry(j: Index) -> None:

@@ -282,6 +282,14 @@ class Tracer(Control):
         self.emit(Loop(number, counter, reverse, initial, carried, block, values, results, stop))
         return rebuild(carry, iter([self._wrap(v) for v in results]))
 
+    def indexable(self, size: int, values: Any) -> Array:
+        if isinstance(values, TracedArray):
+            return values
+        made = self.blank(size)
+        for k in range(size):
+            made[k] = values[k]
+        return made
+
     @contextmanager
     def keeping_loops(self) -> Iterator[None]:
         before, self.rolled = self.rolled, True

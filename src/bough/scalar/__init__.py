@@ -1,6 +1,6 @@
 """Scalars: the table of operations, symbolic and counting scalars, functions of scalars, control primitives."""
 
-from bough.scalar.arrays import Part, dot, each, fill, filled, inner, minus, plus, stored
+from bough.scalar.arrays import Part, do_when, dot, each, fill, filled, inner, minus, plus
 from bough.scalar.control import (
     Array,
     Control,
@@ -11,6 +11,7 @@ from bough.scalar.control import (
     blank,
     gather,
     gather_index,
+    indexable,
     keeping_loops,
     loop,
     rows,
@@ -64,6 +65,7 @@ __all__ = [
     "both",
     "cos",
     "derivative",
+    "do_when",
     "dot",
     "each",
     "either",
@@ -71,6 +73,7 @@ __all__ = [
     "filled",
     "gather",
     "gather_index",
+    "indexable",
     "inner",
     "keeping_loops",
     "leaves",
@@ -89,7 +92,6 @@ __all__ = [
     "shape",
     "sin",
     "sqrt",
-    "stored",
     "switch",
     "when",
 ]

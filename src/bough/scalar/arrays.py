@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bough.scalar.control import Array, array, blank, loop
-from bough.scalar.symbolic import Index, Scalar
+from bough.scalar.control import Array, array, loop, when
+from bough.scalar.symbolic import Bool, Index, Scalar
 
-__all__ = ["Part", "dot", "each", "fill", "filled", "inner", "minus", "plus", "stored"]
+__all__ = ["Part", "do_when", "dot", "each", "fill", "filled", "inner", "minus", "plus"]
 
 
 class Part:
@@ -34,6 +34,16 @@ def each(count: Index, rule: Callable[[Any], None], *, reverse: bool = False) ->
     loop(count, step, (), reverse=reverse)
 
 
+def do_when(condition: Bool, rule: Callable[[], None]) -> None:
+    """Run ``rule()`` for the states in which a condition holds; if it holds in none, nothing is run."""
+
+    def run(carry: tuple[()]) -> tuple[()]:
+        rule()
+        return carry
+
+    when(condition, run, ())
+
+
 def fill(values: Array, count: Index, entry: Callable[[Any], Scalar]) -> Array:
     """Write the first entries of an array, and return it."""
 
@@ -47,14 +57,6 @@ def fill(values: Array, count: Index, entry: Callable[[Any], Scalar]) -> Array:
 def filled(size: int, entry: Callable[[Any], Scalar]) -> Array:
     """A new array with given entries."""
     return fill(array(size), size, entry)
-
-
-def stored(size: int, values: Array) -> Array:
-    """A new array with the entries of another one, which may be made outside of `keeping_loops`."""
-    result = blank(size)
-    for k in range(size):
-        result[k] = values[k]
-    return result
 
 
 def inner(a: Array, b: Array, size: Index) -> Scalar:

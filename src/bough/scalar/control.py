@@ -24,7 +24,8 @@ from bough.scalar.symbolic import Bool, Index, Scalar, Symbolic
 
 __all__ = [
     "Array", "Control", "Rows", "Table",
-    "activate", "array", "blank", "gather", "gather_index", "keeping_loops", "loop", "rows", "switch", "when",
+    "activate", "array", "blank", "gather", "gather_index", "indexable", "keeping_loops", "loop", "rows", "switch",
+    "when",
 ]  # fmt: skip
 
 C = TypeVar("C")
@@ -140,6 +141,9 @@ class Control:
         """See `bough.scalar.rows`."""
         return PlainRows(count)
 
+    def indexable(self, size: int, values: Any) -> Array:
+        """See `bough.scalar.indexable`."""
+        return list(values)
 
     def keeping_loops(self) -> AbstractContextManager[None]:
         """See `bough.scalar.keeping_loops`."""
@@ -223,6 +227,11 @@ def rows(count: int, kinds: Sequence[int] | None = None, order: Sequence[int] | 
 def keeping_loops() -> AbstractContextManager[None]:
     """Within this context loops of a program stay loops, and arrays are memory, even where the rest is straight-line.
 
-    Arrays made outside have to be copied in, entry by entry (`stored`), before they are read at the index of a loop.
+    Arrays made outside have to be made `indexable` before they are read at the index of a loop.
     """
     return _ACTIVE.get().keeping_loops()
+
+
+def indexable(size: int, values: Any) -> Array:
+    """Scalars as an array to be read at the index of a loop, within `keeping_loops`."""
+    return _ACTIVE.get().indexable(size, values)

@@ -136,7 +136,9 @@ class _Part:
         into[places, np.arange(len(places))] = sign_of
         for (row, normal), force in follow.items():
             into[row, normal] = force
-        friction = np.array([problem.mu[name] if normal != NONE else 0.0 for name, normal in zip(names, normals, strict=True)])
+        friction = np.array(
+            [problem.mu[name] if normal != NONE else 0.0 for name, normal in zip(names, normals, strict=True)]
+        )
         b = sign_of * problem.base[places] + np.array(offset, np.float64)
         conditions = Conditions(kinds, normals)
         return _Part(problem, np.array(names, np.intp), into, places, sign_of, b, conditions, friction)

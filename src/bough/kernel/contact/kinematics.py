@@ -5,8 +5,8 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from bough.algorithms import contacts as algorithm
-from bough.algorithms.contacts import AXES
 from bough.algorithms.contact_problem import ContactPlan
+from bough.algorithms.contacts import AXES
 from bough.backends import Argument
 from bough.kernel.arguments import FloatArray, as_floats, require_finite
 from bough.kernel.contact.scene import read_place, require_contacts, require_unit

@@ -183,8 +183,8 @@ def contact_impulses(
     scene = _scene(model, contacts, "contact_impulses", limits, solver)
     place = _place(scene, points, normals)
     numbers = (scene.number("gaps", gaps), scene.number("mu", mu))
-    none = type(restitution) is float and restitution == 0.0
-    e = None if none else scene.number("restitution", restitution)
+    e = scene.number("restitution", restitution)
+    e = e if e.any() else None  # without it there is less to do
     return scene.motion(q, v, *place, *numbers, e, *_start(scene, start, tolerance, iterations))
 
 

@@ -1,4 +1,4 @@
-"""What touches in some states of a model: contacts and limits, read and checked; and from there to motion and forces."""
+"""What touches in some states of a model: contacts and limits, read and checked; from there to motion and forces."""
 
 from __future__ import annotations
 
@@ -112,11 +112,13 @@ class Scene:
 
     def motion(self, *arrays: Any) -> ContactMotion:
         """The motion and all forces, from the inputs of the level in order."""
-        *parts, status, unmet = entry(self, "motion", _motion)(*arrays, None, True)
-        if not status.any():
-            return ContactMotion(*parts, ())
-        found = np.flatnonzero(unmet.reshape(-1, unmet.shape[-1]).any(axis=0))
-        return ContactMotion(*parts, tuple(self.names[k] for k in found))
+        results = entry(self, "motion", _motion)(*arrays, None, True)
+        motion, touch, at_limits, closing, loops, residual, status, unmet = results
+        conflicts: tuple[str, ...] = ()
+        if status.any():
+            found = np.flatnonzero(unmet.reshape(-1, unmet.shape[-1]).any(axis=0))
+            conflicts = tuple(self.names[k] for k in found)
+        return ContactMotion(motion, touch, at_limits, closing, loops, residual, conflicts)
 
     def number(self, name: str, value: ArrayLike | float) -> Any:
         """A number for each contact (..., k), from one number or from an array that is looked at by the program."""

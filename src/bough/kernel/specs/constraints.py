@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bough.algorithms.closed_loops import constrained_dynamics, onto_constraints, wanted
+from bough.algorithms.contact_problem import ContactPlan, row_counts
 from bough.algorithms.limits import limit_rows
 from bough.algorithms.loops import constraint_terms, loop_motions
 from bough.algorithms.reactions import constrained_reactions
-from bough.algorithms.contact_problem import ContactPlan, row_counts
 from bough.kernel.arguments import Shape
 from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.model import Mechanism, Model

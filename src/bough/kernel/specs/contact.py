@@ -34,7 +34,7 @@ START = ("start_contacts", "start_limits", "start_loop_limits", "start_loops", "
 @lru_cache(maxsize=256)
 def contact_rows(model: Model, level: str, plan: ContactPlan) -> ContactRows:
     """The rows of the problem of forces at a level."""
-    contacts, loops, limits = row_counts(model, plan)
+    _, loops, limits = row_counts(model, plan)
     slides, sides = level == "contact_accelerations" and plan.friction is not None, limit_sides(model)
     both_sides = tuple(zip(sides.rows.tolist(), sides.signs.tolist(), strict=True)) if limits else ()
     return ContactRows(len(plan.pairs), plan.friction, loops, limits, both_sides, slides)
@@ -78,7 +78,9 @@ def _pair(x: dict[str, Array]) -> tuple[Scalar, Scalar]:
     return x["settings"][0], x["settings"][1]
 
 
-def _level(name: str, inputs: Sequence[str], level: Callable[[Mechanism, ContactPlan, dict[str, Array]], Level]) -> Spec:
+def _level(
+    name: str, inputs: Sequence[str], level: Callable[[Mechanism, ContactPlan, dict[str, Array]], Level]
+) -> Spec:
     """The motion and all forces at a level."""
 
     def shapes(model: Model, o: Options) -> dict[str, Shape]:
@@ -93,13 +95,15 @@ def _level(name: str, inputs: Sequence[str], level: Callable[[Mechanism, Contact
         solve: Solve = by_sweeps(x["stop"]) if o.plan.sweeps else by_pivoting
         start = _start(m, rows, at, x) if "start_contacts" in x else None
         found = _struck(rows, at, x, solve, start) if "restitution" in x else _found(rows, at, at.base, x, solve, start)
-        moved = at.rows.response.motion(found.forces)
+        moved = at.rows.motion(found.forces)
         sides = limit_sides(m.model) if rows.limits else None
         stops = _joint_forces(m, rows, at, found.forces, sides)
         return {
             "motion": filled(m.model.nv, lambda i: at.free[i] + moved[i]),
             "contact_forces": [
-                found.forces[c * rows.axes + axis] if axis < rows.axes else 0.0 for c in range(k) for axis in range(AXES)
+                found.forces[c * rows.axes + axis] if axis < rows.axes else 0.0
+                for c in range(k)
+                for axis in range(AXES)
             ],
             "limit_forces": stops[: m.model.nv],
             "loop_limit_forces": stops[m.model.nv :],
@@ -116,7 +120,9 @@ def _level(name: str, inputs: Sequence[str], level: Callable[[Mechanism, Contact
     return Spec(name, (*inputs, *further), shapes, run)
 
 
-def _problem(name: str, inputs: Sequence[str], level: Callable[[Mechanism, ContactPlan, dict[str, Array]], Level]) -> Spec:
+def _problem(
+    name: str, inputs: Sequence[str], level: Callable[[Mechanism, ContactPlan, dict[str, Array]], Level]
+) -> Spec:
     """The problem of forces itself, for those who solve it otherwise."""
 
     def shapes(model: Model, o: Options) -> dict[str, Shape]:
@@ -136,7 +142,7 @@ def _problem(name: str, inputs: Sequence[str], level: Callable[[Mechanism, Conta
             "active": [select(on, 1.0, 0.0) for on in at.active],
             "sliding": at.sliding,
             "slopes": at.rows.slopes,
-            "response": at.rows.response.columns(),
+            "response": at.rows.columns(),
             "free": at.free,
             "pivots": at.rows.response.pivots,
             "unit": of_unit_length(x["normals"], len(o.plan.pairs)),
