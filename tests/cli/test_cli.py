@@ -66,7 +66,7 @@ def test_help_names_all_reports(capsys: pytest.CaptureFixture[str]) -> None:
         main(["paper", "--help"])
     assert stop.value.code == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert all(name in text for name in bough.paper.names())
+    assert all(name in text for name in bough.papers.names())
 
 
 def test_version() -> None:

@@ -13,27 +13,27 @@ from model_strategies import JOINTS, random_rotation
 
 def in_maximal_coordinates(
     model: bough.Model, q: Floats, v: Floats, tau: Floats, time_constant: float
-) -> tuple[Floats, bough.Solution]:
+) -> tuple[Floats, bough.lcp.Solution]:
     """Joint accelerations by way of maximal coordinates, and the forces of loops."""
-    system, mass, jacobian, force, c, compliance = bough.maximal(model, q, v, tau)
-    factor = bough.ldlt(system, mass, jacobian, compliance)
+    system, mass, jacobian, force, c, compliance = bough.maximal.of_model(model, q, v, tau)
+    factor = bough.maximal.ldlt(system, mass, jacobian, compliance)
     free = factor.solve(np.concatenate([force, c], axis=-1))
-    problem = bough.anticipate(factor, free, *bough.maximal_loops(model, q, v, time_constant=time_constant))
-    solution = bough.pivoting(problem.A, problem.b, bough.Conditions.equalities(len(model.constraint_names)))
+    problem = bough.maximal.anticipate(factor, free, *bough.maximal.of_loops(model, q, v, time_constant=time_constant))
+    solution = bough.lcp.pivoting(problem.A, problem.b, bough.lcp.Conditions.equalities(len(model.constraint_names)))
     acceleration, _ = problem.motion(solution.f)
     bodies = acceleration.reshape(*acceleration.shape[:-1], model.nbodies, 6)
-    return bough.joint_accelerations(model, q, v, bodies), solution
+    return bough.maximal.joint_accelerations(model, q, v, bodies), solution
 
 
 @pytest.mark.parametrize("name", ["four-bar", "five-bar", "slider-crank", "Stewart platform"])
 def test_known_mechanisms(name: str, rng: np.random.Generator) -> None:
     model, q, v = closed(name)
     tau = rng.normal(size=model.nv)
-    motion = bough.constrained_motion(model, q, v, tau, time_constant=0.1)
+    motion = bough.loops.motion(model, q, v, tau, time_constant=0.1)
     found, solution = in_maximal_coordinates(model, q, v, tau, 0.1)
     assert solution.solved
     assert_close(found, motion.acceleration, 1e-9)
-    L = bough.constraint_jacobian(model, q)
+    L = bough.loops.jacobian(model, q)
     assert_close(solution.f @ L, motion.forces @ L, 1e-8)  # redundant loops share their forces as they like
 
 
@@ -52,7 +52,7 @@ def test_random_mechanisms_with_every_joint(kind: str, more: list[str], rng: np.
     """Away from the loops being closed too: errors and velocities that the loops do not allow decay alike."""
     model, q = solid_loops(rng, [kind, *more])
     v, tau = rng.normal(size=(2, model.nv))
-    motion = bough.constrained_motion(model, q, v, tau, time_constant=0.1)
+    motion = bough.loops.motion(model, q, v, tau, time_constant=0.1)
     found, solution = in_maximal_coordinates(model, q, v, tau, 0.1)
     if solution.solved or motion.rank == 0:  # nothing is held, and what is asked is rounding
         assert_close(found, motion.acceleration, 1e-9)
@@ -66,11 +66,11 @@ def test_a_loop_that_holds_nothing_is_no_conflict() -> None:
     tilt = random_rotation(np.random.default_rng(0))
     for k, axis in enumerate("xyz"):
         parent = f"b{k - 1}" if k else "world"
-        b.add(f"b{k}", bough.Prismatic(axis), parent, rotation=tilt, mass=1.0, inertia=0.1)
+        b.add(f"b{k}", bough.joints.Prismatic(axis), parent, rotation=tilt, mass=1.0, inertia=0.1)
     model = b.build()
     turned = bough.placements(model, np.zeros(3))[2, :3, :3]
-    model = model.with_loop("square", bough.Translational(), "world", "b2", successor_rotation=turned.T)
-    motion = bough.constrained_motion(model, np.full(3, 0.1), np.ones(3), np.zeros(3))
+    model = model.with_loop("square", bough.joints.Translational(), "world", "b2", successor_rotation=turned.T)
+    motion = bough.loops.motion(model, np.full(3, 0.1), np.ones(3), np.zeros(3))
     assert motion.rank == 0
     assert motion.conflicts == ()
 
@@ -79,11 +79,11 @@ def coupled() -> bough.Model:
     """A tree of joints with one degree of freedom, four of which are coupled in pairs, and one is held."""
     b = bough.Builder("coupled")
     joints = [
-        bough.Revolute("x"),
-        bough.Prismatic("y"),
-        bough.Revolute("z"),
-        bough.Helical("y", 0.1),
-        bough.Revolute("y"),
+        bough.joints.Revolute("x"),
+        bough.joints.Prismatic("y"),
+        bough.joints.Revolute("z"),
+        bough.joints.Helical("y", 0.1),
+        bough.joints.Revolute("y"),
     ]
     for k, (joint, parent) in enumerate(zip(joints, ("world", "b0", "b1", "b0", "b3"), strict=True)):
         b.add(
@@ -106,7 +106,7 @@ def test_couplings_are_rows_on_several_bodies(rng: np.random.Generator) -> None:
     model = coupled()
     for _ in range(5):
         q, v, tau = rng.normal(size=(3, model.nv)) * 0.5
-        motion = bough.constrained_motion(model, q, v, tau, time_constant=0.2)
+        motion = bough.loops.motion(model, q, v, tau, time_constant=0.2)
         found, solution = in_maximal_coordinates(model, q, v, tau, 0.2)
         assert_close(found, motion.acceleration, 1e-9)
         assert_close(solution.f, motion.forces, 1e-9)
@@ -115,8 +115,8 @@ def test_couplings_are_rows_on_several_bodies(rng: np.random.Generator) -> None:
 def test_batches_are_states_one_by_one(rng: np.random.Generator) -> None:
     model, q, v = closed("five-bar")
     q, v = q + rng.normal(size=(3, 4)) * 1e-2, v + rng.normal(size=(3, 4))
-    together = bough.maximal_loops(model, q, v)
+    together = bough.maximal.of_loops(model, q, v)
     for k in range(3):
-        one = bough.maximal_loops(model, q[k], v[k])
+        one = bough.maximal.of_loops(model, q[k], v[k])
         np.testing.assert_array_equal(together.jacobian[k], one.jacobian)
         np.testing.assert_array_equal(together.c[k], one.c)

@@ -79,11 +79,11 @@ def count(
     Examples
     --------
     >>> import bough
-    >>> print(bough.count(bough.Tree((0, 1, 1, 2, 2, 3, 3)), "ltdl"))
+    >>> print(bough.count(bough.trees.Tree((0, 1, 1, 2, 2, 3, 3)), "ltdl"))
     14m + 14a + 10 div
     """
     if not isinstance(what, Model | Tree):
-        raise ModelError(f"what is counted is a {type(what).__name__}, expected a bough.Model or a bough.Tree")
+        raise ModelError(f"what is counted is a {type(what).__name__}, expected a bough.Model or a bough.trees.Tree")
     known_name(algorithm, "algorithm", [*SPECS, *_TREE_OPERATIONS])
     optimized, f_ext = truth(optimized, "optimized"), truth(f_ext, "f_ext")
     if algorithm in _TREE_OPERATIONS:
@@ -143,7 +143,7 @@ def _require_model(what: object, algorithm: str) -> None:
     if not isinstance(what, Model):
         raise ModelError(
             f"{algorithm!r} depends on geometry and inertia, which a {type(what).__name__} does not have: "
-            "give a model, such as those of bough.topologies"
+            "give a model, such as those of bough.trees.topologies"
         )
 
 

@@ -186,7 +186,7 @@ def _mass_matrix_inverse(model: Model, key: str) -> Any:
 
 
 def factorize(model: Model, q: ArrayLike, *, check: bool = True) -> Factor:
-    """The mass matrix factorised as LᵀDL, with all products and solves (see `bough.ltdl`).
+    """The mass matrix factorised as LᵀDL, with all products and solves (see `bough.trees.ltdl`).
 
     Solve with one factor as often as you like: `forward_dynamics` makes one per call.
     """
@@ -207,7 +207,7 @@ def aba(
 
     A mechanism with mimic joints is solved through the factor of its mass matrix instead (`crba` and LᵀDL on the
     elimination tree): coupled joints on different branches have no articulated-body recursion of one body at a time.
-    Loops of the model are not heeded: see `constrained_dynamics`.
+    Loops of the model are not heeded: see `loops.dynamics`.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def forward_dynamics(
 ) -> FloatArray:
     """Forward dynamics: the accelerations under given joint forces, (..., nv).
 
-    Of the tree alone: `constrained_dynamics` heeds loops.
+    Of the tree alone: `loops.dynamics` heeds loops.
 
     Parameters
     ----------

@@ -83,7 +83,7 @@ def contact_bias(
     Parameters
     ----------
     model, q, v, contacts, points, normals
-        As in `contact_jacobian`.
+        As in `contact.jacobian`.
     point_velocities
         Velocities of the points of contact in space (..., k, 3), m/s. Unless given, points are fixed on the first body:
         a corner on a surface. Under a ball that rolls the point moves as fast as the ball, though no matter there does.

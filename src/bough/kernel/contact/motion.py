@@ -72,7 +72,7 @@ def contact_dynamics(
     Forces obey M v̇ + C = τ + Bᵀ loop_tau + Jᵀ f + limit forces + Lᵀ λ. The bodies of a contact and a joint at its
     limit do not accelerate into each other, and push only where they would. What slides is held back by μ fₙ, what does
     not slide is held by up to that. Some states of sliding have no solution (Painlevé); then `conflicts` names the
-    contacts. Bodies that approach are brought to rest within the time constant: for an impact call `contact_impulses`
+    contacts. Bodies that approach are brought to rest within the time constant: for an impact call `contact.impulses`
     before.
 
     Parameters
@@ -80,16 +80,16 @@ def contact_dynamics(
     model, q, v, tau, f_ext
         As in `aba`. All is computed in float64.
     contacts, points, normals
-        As in `contact_jacobian`; None for limits and loops alone. Batch axes of all arrays are broadcast.
+        As in `contact.jacobian`; None for limits and loops alone. Batch axes of all arrays are broadcast.
     mu
         Coefficients of friction: one number, or (..., k).
     gaps
         Distances of the bodies (m): one number, or (..., k). Above 1e-6 m they do not touch, and infinity is fine where
         there is no contact; below zero they have sunk into each other, which decays in the time constant.
     loop_tau
-        Forces of drives on the joints that close loops, as in `constrained_dynamics`; N or N m.
+        Forces of drives on the joints that close loops, as in `loops.dynamics`; N or N m.
     point_velocities, normal_velocities
-        As in `contact_bias`.
+        As in `contact.bias`.
     limits
         Whether joints stop at their limits: each number of q may have some, but for those of quaternions.
     time_constant
@@ -100,7 +100,7 @@ def contact_dynamics(
     solver
         "pivoting": exact. "gauss_seidel": iterative, from a good start; it may not end where friction is strong.
     tolerance, iterations, start
-        For Gauss-Seidel: as in `bough.gauss_seidel`, in m/s²; `start` is the result of a similar state.
+        For Gauss-Seidel: as in `bough.lcp.gauss_seidel`, in m/s²; `start` is the result of a similar state.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def contact_velocities(
 
     For dragging mechanisms about (kinematic manipulation): they follow as the mass matrix weighs them, stay out of each
     other, and stop where τ does. There is no gravity. tau (..., nv) and loop_tau are in N s or N m s; all other
-    arguments are those of `contact_dynamics`, with tolerances in m/s. Penetration and errors of loops decay in the time
+    arguments are those of `contact.dynamics`, with tolerances in m/s. Penetration and errors of loops decay in the time
     constant.
 
     Returns
@@ -181,7 +181,7 @@ def contact_impulses(
     restitution
         e, from 0 to 1: one number, or (..., k).
     others
-        As in `contact_dynamics`; contacts with gaps above 1e-6 m take no part, tolerances are in m/s.
+        As in `contact.dynamics`; contacts with gaps above 1e-6 m take no part, tolerances are in m/s.
 
     Returns
     -------
@@ -219,7 +219,7 @@ def contact_step(
 
     M (v⁺ - v) = dt (τ - C) + Jᵀ p + …, so that no gap closes further than to zero, gap + dt J v⁺ ≥ 0, and joints do not
     pass their limits. There always is a solution, whatever slides, but where bodies have sunk in from sides that leave
-    them no way out. Nothing bounces: for restitution see `contact_impulses`. Go on with
+    them no way out. Nothing bounces: for restitution see `contact.impulses`. Go on with
     ``q = bough.integrate(model, q, dt * v)``.
 
     Parameters
@@ -227,10 +227,10 @@ def contact_step(
     dt
         The step (s), the same for all states.
     gaps
-        As in `contact_dynamics`, but all contacts count that could close within the step: give those that are near.
+        As in `contact.dynamics`, but all contacts count that could close within the step: give those that are near.
         Those below zero, and errors of loops, decay in the time constant, or in the step if that is longer.
     others
-        As in `contact_dynamics`, with tolerances in m/s.
+        As in `contact.dynamics`, with tolerances in m/s.
 
     Returns
     -------

@@ -53,21 +53,21 @@ class ContactMotion:
     motion
         Accelerations v̇ or velocities v (..., nv), whichever was asked for.
     forces
-        Forces of contacts on their first bodies (..., k, 3): along the normal and the two tangents of `contact_axes`.
-        N, or N s where velocities jump; for `contact_velocities` in the unit of tau. Where contacts are redundant, as
+        Forces of contacts on their first bodies (..., k, 3): along the normal and the two tangents of `contact.axes`.
+        N, or N s where velocities jump; for `contact.velocities` in the unit of tau. Where contacts are redundant, as
         four on a rigid block are, only their sum is determined, and these are one choice of many: friction of feet
         may cancel.
     limit_forces
         Joint forces of limits (..., nv): positive from a lower limit, negative from an upper one, along coordinates;
         of joints whose v is not the rate of q (planar, free), what these do along v.
     loop_limit_forces
-        The same of joints that close loops, one behind the other (..., sum of nv); on the tree Bᵀ of `loop_jacobian`
-        times these acts.
+        The same of joints that close loops, one behind the other (..., sum of nv); on the tree Bᵀ of
+        `loops.coordinate_jacobian` times these acts.
     loop_forces
-        Forces of the rows of ``model.constraints`` (..., rows), as those of `constrained_motion`.
+        Forces of the rows of ``model.constraints`` (..., rows), as those of `loops.motion`.
     residual
         By how much the worst condition of each state fails (...), in units of acceleration or velocity: see
-        `complementarity_residual`.
+        `lcp.residual`.
     conflicts
         Names of contacts, limits and rows of loops whose conditions are not met in some state: since nothing meets
         them together (pivoting), or not to 100 times the tolerance within the sweeps (Gauss-Seidel).
@@ -173,7 +173,7 @@ def require_contacts(model: Model, contacts: Contacts | None) -> Contacts:
     if contacts is None:
         return NONE
     if not isinstance(contacts, Contacts):
-        raise ModelError(f"contacts is a {type(contacts).__name__}, expected bough.Contacts")
+        raise ModelError(f"contacts is a {type(contacts).__name__}, expected bough.contact.Contacts")
     return contacts
 
 

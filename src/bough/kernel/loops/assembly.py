@@ -67,7 +67,7 @@ def assemble(
     hold
         Names of joints that keep their configuration, such as the driven ones.
     tolerance
-        How far each row of `constraint_errors` may be from zero (m, rad).
+        How far each row of `loops.errors` may be from zero (m, rad).
     iterations
         Number of steps after which to give up, or to look elsewhere.
     out
@@ -232,7 +232,7 @@ def onto_constraints(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = 
 
     Both steps are the shortest in the metric of the mass matrix. The error of q becomes its square, so that after a
     step of an integrator one call brings the state back to rounding; far from the constraints see `assemble`. It is
-    one compiled program and costs about twice `constrained_dynamics`, unless there are hundreds of rows.
+    one compiled program and costs about twice `loops.dynamics`, unless there are hundreds of rows.
 
     Parameters
     ----------

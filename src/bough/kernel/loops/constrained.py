@@ -113,7 +113,7 @@ def constrained_dynamics(
 
     Loops may be redundant, as those of a planar mechanism in space are, and their rank may change along the motion. The
     accelerations are unique all the same. Where constraints contradict each other, they are met in the sense of least
-    squares; `constrained_motion` tells which.
+    squares; `loops.motion` tells which.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def constrained_dynamics(
         1 of Featherstone & Orin 2000.)
     loop_tau
         Forces of drives on the joints that close loops, one behind the other in the order of ``model.loops``
-        (..., sum of nv); N or N m. They act as joint forces Bᵀ loop_tau, see `loop_jacobian`.
+        (..., sum of nv); N or N m. They act as joint forces Bᵀ loop_tau, see `loops.coordinate_jacobian`.
     time_constant
         Errors of position and velocity decay in this time (s), critically damped; infinity leaves them alone. An
         explicit integrator needs steps shorter than this.
@@ -200,7 +200,7 @@ class ConstrainedMotion:
         v̇ (..., nv).
     forces
         The multipliers λ (..., rows), N or N m: the force of each row on the successor of its loop, along the
-        directions of `constraint_errors`. Joint forces Lᵀ λ act on the tree. Where constraints are redundant many λ
+        directions of `loops.errors`. Joint forces Lᵀ λ act on the tree. Where constraints are redundant many λ
         give the same motion; this is the smallest, with each row measured by what it moves.
     rank
         How many constraints are independent (...).
@@ -230,9 +230,9 @@ def constrained_motion(
 ) -> ConstrainedMotion:
     """Forward dynamics of a mechanism with its constraints, with the forces of constraints and their rank.
 
-    Arguments are those of `constrained_dynamics`. The rank is that of L in the metric of the mass matrix, where the
+    Arguments are those of `loops.dynamics`. The rank is that of L in the metric of the mass matrix, where the
     rows of one loop and one unit, translations or rotations, are scaled together to unit length: singular values below
-    1e-6 of the largest count as zero. `constrained_reactions` gives the whole forces through all joints.
+    1e-6 of the largest count as zero. `loops.reactions` gives the whole forces through all joints.
     """
     require_model(model)
     arrays = _doubles(q=q, v=v, tau=tau, f_ext=f_ext, loop_tau=loop_tau)

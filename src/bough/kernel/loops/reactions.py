@@ -56,9 +56,9 @@ def constrained_reactions(
         Velocity (..., nv).
     a, forces
         Accelerations (..., nv) and multipliers of the constraints (..., rows): `acceleration` and `forces` of the
-        `ConstrainedMotion` that `constrained_motion` returns.
+        `ConstrainedMotion` that `loops.motion` returns.
     f_ext, loop_tau
-        External forces and forces of the loops' drives, as given to `constrained_motion`.
+        External forces and forces of the loops' drives, as given to `loops.motion`.
     check
         Whether to refuse NaN and infinity. Shapes are always checked.
     """
