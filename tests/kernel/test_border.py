@@ -363,6 +363,8 @@ def test_results_that_overflow_are_refused() -> None:
     with pytest.raises(bough.errors.FiniteError, match="float32"):
         bough.rnea(MODEL, q.astype(np.float32), np.full(NV, 1e30, np.float32), np.zeros(NV, np.float32))
     assert not np.isfinite(bough.rnea(MODEL, q, np.full(NV, 1e200), np.zeros(NV), check=False)).all()
+    with pytest.raises(bough.errors.FiniteError, match=r"^loops\.bias: the result is not finite"):
+        bough.loops.bias(MODEL, q, np.full(NV, 1e200))
 
 
 # --- names that are refused ---
