@@ -22,6 +22,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 ROOT = PACKAGE.parents[1]
 TOLD = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONVENTIONS.md", "benchmarks/README.md")]
 TOLD += [path for folder in ("benchmarks", "docs", "examples") for path in sorted((ROOT / folder).glob("*.py"))] + FILES
+TOLD += [path for path in sorted((ROOT / "tests").rglob("*.py")) if path != Path(__file__).resolve()]
 """Files that tell names of bough, in text or in code."""
 
 FACADE = "the facade"
