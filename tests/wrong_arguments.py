@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import bough
+from public_names import FUNCTIONS
 
 __all__ = ["BAD", "GOOD", "calls", "leak"]
 
@@ -101,11 +102,11 @@ def _of_states() -> dict[str, tuple[Any, dict[str, Any]]]:
     """The functions of a model and arrays alone, with arguments by name."""
     known = {"model": MODEL, "q": Q, "q0": Q, "q1": Q, "v": V, "a": V, "tau": V, "t": 0.5, "f_ext": FEXT}
     known |= {"frame": "tip", "frames": "tip", "loop_tau": LOOP_TAU}
-    special = {"to_drake", "from_drake", "joint_positions", "joint_reactions", "reaction_multipliers"}
+    special = {"convert.states_to_drake", "convert.states_from_drake"}
+    special |= {f"maximal.{name}" for name in ("joint_positions", "joint_reactions", "reaction_multipliers")}
     found = {}
-    for name in bough.__all__:
-        function = getattr(bough, name)
-        if not inspect.isfunction(function) or name in special:
+    for name, function in FUNCTIONS.items():
+        if name in special:
             continue
         parameters = inspect.signature(function).parameters
         needed = {key for key, p in parameters.items() if p.default is p.empty}
@@ -119,51 +120,60 @@ def _of_states() -> dict[str, tuple[Any, dict[str, Any]]]:
 
 GOOD: dict[str, tuple[Any, dict[str, Any]]] = {
     **_of_states(),
-    "joint_positions": (bough.maximal.joint_positions, {"model": MODEL, "placements": bough.placements(MODEL, Q)}),
-    "joint_velocities": (bough.maximal.joint_velocities, {"model": MODEL, "q": Q, "velocities": np.zeros((N, 6))}),
-    "joint_accelerations": (
+    "maximal.joint_positions": (
+        bough.maximal.joint_positions,
+        {"model": MODEL, "placements": bough.placements(MODEL, Q)},
+    ),
+    "maximal.joint_velocities": (
+        bough.maximal.joint_velocities,
+        {"model": MODEL, "q": Q, "velocities": np.zeros((N, 6))},
+    ),
+    "maximal.joint_accelerations": (
         bough.maximal.joint_accelerations,
         {"model": MODEL, "q": Q, "v": V, "accelerations": np.zeros((N, 6))},
     ),
-    "constrained_reactions": (
+    "loops.reactions": (
         bough.loops.reactions,
         {"model": MODEL, "q": Q, "v": V, "a": V, "forces": np.zeros(len(MODEL.constraint_names))},
     ),
-    "contact_axes": (bough.contact.axes, {"normals": NORMALS}),
-    "contact_jacobian": _touching(bough.contact.jacobian),
-    "contact_bias": _touching(bough.contact.bias, v=V),
-    "contact_dynamics": _touching(bough.contact.dynamics, v=V, tau=V, mu=0.5, gaps=0.0),
-    "contact_impulses": _touching(bough.contact.impulses, v=V, mu=0.5, restitution=0.1),
-    "contact_velocities": _touching(bough.contact.velocities, tau=V, mu=0.5),
-    "contact_step": _touching(bough.contact.step, v=V, tau=V, dt=0.01, mu=0.5),
-    "pivoting": (bough.lcp.pivoting, {"A": A3, "b": B3, "conditions": ROWS, "mu": 0.5}),
-    "gauss_seidel": (bough.lcp.gauss_seidel, {"A": A3, "b": B3, "conditions": ROWS, "mu": 0.5}),
-    "complementarity_residual": (
+    "contact.axes": (bough.contact.axes, {"normals": NORMALS}),
+    "contact.jacobian": _touching(bough.contact.jacobian),
+    "contact.bias": _touching(bough.contact.bias, v=V),
+    "contact.dynamics": _touching(bough.contact.dynamics, v=V, tau=V, mu=0.5, gaps=0.0),
+    "contact.impulses": _touching(bough.contact.impulses, v=V, mu=0.5, restitution=0.1),
+    "contact.velocities": _touching(bough.contact.velocities, tau=V, mu=0.5),
+    "contact.step": _touching(bough.contact.step, v=V, tau=V, dt=0.01, mu=0.5),
+    "lcp.pivoting": (bough.lcp.pivoting, {"A": A3, "b": B3, "conditions": ROWS, "mu": 0.5}),
+    "lcp.gauss_seidel": (bough.lcp.gauss_seidel, {"A": A3, "b": B3, "conditions": ROWS, "mu": 0.5}),
+    "lcp.residual": (
         bough.lcp.residual,
         {"A": A3, "b": B3, "f": np.array([1.0, 0.0, 0.0]), "conditions": ROWS, "mu": 0.5},
     ),
-    "ltl": (bough.trees.ltl, {"H": H, "parents": TREE}),
-    "ltdl": (bough.trees.ltdl, {"H": H, "parents": TREE}),
-    "udut": (bough.trees.udut, {"H": H, "parents": TREE}),
-    "Factor": (bough.trees.Factor, {"kind": "ltdl", "packed": bough.trees.ltdl(H, TREE).packed, "tree": TREE}),
-    "Factor.solve": (bough.trees.ltdl(H, TREE).solve, {"b": B3}),
-    "Factor.mul_L": (bough.trees.ltdl(H, TREE).mul_L, {"x": B3}),
-    "TreeMatrix": (bough.trees.TreeMatrix, {"values": np.ones(5), "tree": TREE}),
-    "TreeMatrix.from_dense": (bough.trees.TreeMatrix.from_dense, {"H": H, "tree": TREE}),
-    "TreeMatrix.mul": (bough.trees.TreeMatrix(np.ones(5), TREE).mul, {"x": B3}),
-    "ldlt": (bough.maximal.ldlt, {"system": SYSTEM, "mass": MASS, "jacobian": JACOBIAN, "compliance": np.zeros(2)}),
-    "multipliers": (
+    "trees.ltl": (bough.trees.ltl, {"H": H, "parents": TREE}),
+    "trees.ltdl": (bough.trees.ltdl, {"H": H, "parents": TREE}),
+    "trees.udut": (bough.trees.udut, {"H": H, "parents": TREE}),
+    "trees.Factor": (bough.trees.Factor, {"kind": "ltdl", "packed": bough.trees.ltdl(H, TREE).packed, "tree": TREE}),
+    "trees.Factor.solve": (bough.trees.ltdl(H, TREE).solve, {"b": B3}),
+    "trees.Factor.mul_L": (bough.trees.ltdl(H, TREE).mul_L, {"x": B3}),
+    "trees.TreeMatrix": (bough.trees.TreeMatrix, {"values": np.ones(5), "tree": TREE}),
+    "trees.TreeMatrix.from_dense": (bough.trees.TreeMatrix.from_dense, {"H": H, "tree": TREE}),
+    "trees.TreeMatrix.mul": (bough.trees.TreeMatrix(np.ones(5), TREE).mul, {"x": B3}),
+    "maximal.ldlt": (
+        bough.maximal.ldlt,
+        {"system": SYSTEM, "mass": MASS, "jacobian": JACOBIAN, "compliance": np.zeros(2)},
+    ),
+    "maximal.multipliers": (
         bough.maximal.multipliers,
         {"system": SYSTEM, "mass": MASS, "jacobian": JACOBIAN, "force": np.ones(4), "c": np.zeros(2)},
     ),
-    "SystemFactor": (
+    "maximal.SystemFactor": (
         bough.maximal.SystemFactor,
         {"system": SYSTEM, "packed": bough.maximal.ldlt(SYSTEM, MASS, JACOBIAN).packed},
     ),
-    "SystemFactor.solve": (bough.maximal.ldlt(SYSTEM, MASS, JACOBIAN).solve, {"b": np.ones(6)}),
-    "System": (bough.maximal.System, {"bodies": (2, 2), "constraints": ((0, 1, 1),)}),
-    "Auxiliary": (bough.maximal.Auxiliary, {"system": SYSTEM, "constraints": [((1,), 1)]}),
-    "anticipate": (
+    "maximal.SystemFactor.solve": (bough.maximal.ldlt(SYSTEM, MASS, JACOBIAN).solve, {"b": np.ones(6)}),
+    "maximal.System": (bough.maximal.System, {"bodies": (2, 2), "constraints": ((0, 1, 1),)}),
+    "maximal.Auxiliary": (bough.maximal.Auxiliary, {"system": SYSTEM, "constraints": [((1,), 1)]}),
+    "maximal.anticipate": (
         bough.maximal.anticipate,
         {
             "factor": bough.maximal.ldlt(SYSTEM, MASS, JACOBIAN),
@@ -189,18 +199,21 @@ GOOD: dict[str, tuple[Any, dict[str, Any]]] = {
     "Inertia.cylinder": (bough.Inertia.cylinder, {"radius": 1.0, "length": 1.0, "mass": 1.0, "axis": "z"}),
     "Inertia.capsule": (bough.Inertia.capsule, {"radius": 1.0, "length": 1.0, "mass": 1.0, "axis": "z"}),
     "Inertia.rod": (bough.Inertia.rod, {"length": 1.0, "mass": 1.0, "axis": "z"}),
-    "Tree": (bough.trees.Tree, {"parents": (0, 1, 1)}),
-    "Tree.path": (TREE.path, {"i": 1}),
-    "Tree.children": (TREE.children, {"i": 1}),
-    "Tree.subtree": (TREE.subtree, {"i": 1}),
-    "Tree.expand": (TREE.expand, {"dofs": (1, 2, 1)}),
-    "Revolute": (bough.joints.Revolute, {"axis": "z"}),
-    "Prismatic": (bough.joints.Prismatic, {"axis": "z"}),
-    "Cylindrical": (bough.joints.Cylindrical, {"axis": "z"}),
-    "Planar": (bough.joints.Planar, {"axis": "z"}),
-    "Helical": (bough.joints.Helical, {"axis": "z", "pitch": 1.0}),
-    "Universal": (bough.joints.Universal, {"axis1": "x", "axis2": "y"}),
-    "Mimic": (bough.joints.Mimic, {"joint": bough.joints.Revolute("x"), "source": "a", "ratio": 1.0, "offset": 0.0}),
+    "trees.Tree": (bough.trees.Tree, {"parents": (0, 1, 1)}),
+    "trees.Tree.path": (TREE.path, {"i": 1}),
+    "trees.Tree.children": (TREE.children, {"i": 1}),
+    "trees.Tree.subtree": (TREE.subtree, {"i": 1}),
+    "trees.Tree.expand": (TREE.expand, {"dofs": (1, 2, 1)}),
+    "joints.Revolute": (bough.joints.Revolute, {"axis": "z"}),
+    "joints.Prismatic": (bough.joints.Prismatic, {"axis": "z"}),
+    "joints.Cylindrical": (bough.joints.Cylindrical, {"axis": "z"}),
+    "joints.Planar": (bough.joints.Planar, {"axis": "z"}),
+    "joints.Helical": (bough.joints.Helical, {"axis": "z", "pitch": 1.0}),
+    "joints.Universal": (bough.joints.Universal, {"axis1": "x", "axis2": "y"}),
+    "joints.Mimic": (
+        bough.joints.Mimic,
+        {"joint": bough.joints.Revolute("x"), "source": "a", "ratio": 1.0, "offset": 0.0},
+    ),
     "Builder": (bough.Builder, {"name": "b", "gravity": (0, 0, 0)}),
     "Builder.add": (
         lambda **x: bough.Builder().add(**x),
@@ -279,35 +292,38 @@ GOOD: dict[str, tuple[Any, dict[str, Any]]] = {
         MODEL.with_loop,
         {"name": "l", "joint": bough.joints.Revolute("z"), "predecessor": "base", "successor": "ball", "at": (0, 0, 0)},
     ),
-    "Contacts": (bough.contact.Contacts, {"pairs": [("ball", None)], "friction": "pyramid"}),
-    "Conditions": (bough.lcp.Conditions, {"kinds": ("equality",)}),
-    "Conditions.boxes": (bough.lcp.Conditions.boxes, {"count": 1}),
-    "Conditions.contacts": (bough.lcp.Conditions.contacts, {"count": 1, "friction": "pyramid", "tangents": 2}),
-    "Conditions.equalities": (bough.lcp.Conditions.equalities, {"count": 1}),
-    "Conditions.inequalities": (bough.lcp.Conditions.inequalities, {"count": 1}),
-    "Linkage": (
+    "contact.Contacts": (bough.contact.Contacts, {"pairs": [("ball", None)], "friction": "pyramid"}),
+    "lcp.Conditions": (bough.lcp.Conditions, {"kinds": ("equality",)}),
+    "lcp.Conditions.boxes": (bough.lcp.Conditions.boxes, {"count": 1}),
+    "lcp.Conditions.contacts": (bough.lcp.Conditions.contacts, {"count": 1, "friction": "pyramid", "tangents": 2}),
+    "lcp.Conditions.equalities": (bough.lcp.Conditions.equalities, {"count": 1}),
+    "lcp.Conditions.inequalities": (bough.lcp.Conditions.inequalities, {"count": 1}),
+    "maximal.Linkage": (
         bough.maximal.Linkage,
         {"bodies": {"bob": bough.maximal.bodies.Particle(2.0)}, "constraints": {}, "gravity": (0, 0, 0)},
     ),
-    "Linkage.of": (bough.maximal.Linkage.of, {"model": MODEL}),
-    "Linkage.with_body": (BOB.with_body, {"name": "b", "body": bough.maximal.bodies.Particle(1.0)}),
-    "Linkage.with_constraint": (
+    "maximal.Linkage.of": (bough.maximal.Linkage.of, {"model": MODEL}),
+    "maximal.Linkage.with_body": (BOB.with_body, {"name": "b", "body": bough.maximal.bodies.Particle(1.0)}),
+    "maximal.Linkage.with_constraint": (
         lambda **x: BOB.with_constraint(*x.values()),
         {"name": "c", "constraint": bough.maximal.constraints.Distance(1.0), "body": "bob"},
     ),
-    "Linkage.rows": (BOB.rows, {"constraint": "rod"}),
-    "Linkage.x_slice": (BOB.x_slice, {"body": "bob"}),
-    "Linkage.v_slice": (BOB.v_slice, {"body": "bob"}),
-    "Linkage.accelerations": (BOB.accelerations, {"x": X, "v": XV, "force": XV, "time": 0.0, "time_constant": 0.05}),
-    "Linkage.first_order": (BOB.first_order, {"x": X, "force": XV, "time": 0.0, "time_constant": 0.05}),
-    "Linkage.impulses": (BOB.impulses, {"x": X, "v": XV, "impulse": XV, "time": 0.0}),
-    "Linkage.terms": (BOB.terms, {"x": X, "v": XV, "force": XV, "time": 0.0, "time_constant": 0.05}),
-    "Linkage.integrate": (BOB.integrate, {"x": X, "v": XV}),
-    "Linkage.project": (BOB.project, {"x": X, "time": 0.0, "tolerance": 1e-10}),
-    "Linkage.errors": (BOB.errors, {"x": X, "time": 0.0}),
-    "Linkage.rates": (BOB.rates, {"x": X, "v": XV, "time": 0.0}),
-    "Linkage.to_placements": (STONE.to_placements, {"x": STONE.neutral()}),
-    "Linkage.from_placements": (STONE.from_placements, {"placements": np.eye(4)[None]}),
+    "maximal.Linkage.rows": (BOB.rows, {"constraint": "rod"}),
+    "maximal.Linkage.x_slice": (BOB.x_slice, {"body": "bob"}),
+    "maximal.Linkage.v_slice": (BOB.v_slice, {"body": "bob"}),
+    "maximal.Linkage.accelerations": (
+        BOB.accelerations,
+        {"x": X, "v": XV, "force": XV, "time": 0.0, "time_constant": 0.05},
+    ),
+    "maximal.Linkage.first_order": (BOB.first_order, {"x": X, "force": XV, "time": 0.0, "time_constant": 0.05}),
+    "maximal.Linkage.impulses": (BOB.impulses, {"x": X, "v": XV, "impulse": XV, "time": 0.0}),
+    "maximal.Linkage.terms": (BOB.terms, {"x": X, "v": XV, "force": XV, "time": 0.0, "time_constant": 0.05}),
+    "maximal.Linkage.integrate": (BOB.integrate, {"x": X, "v": XV}),
+    "maximal.Linkage.project": (BOB.project, {"x": X, "time": 0.0, "tolerance": 1e-10}),
+    "maximal.Linkage.errors": (BOB.errors, {"x": X, "time": 0.0}),
+    "maximal.Linkage.rates": (BOB.rates, {"x": X, "v": XV, "time": 0.0}),
+    "maximal.Linkage.to_placements": (STONE.to_placements, {"x": STONE.neutral()}),
+    "maximal.Linkage.from_placements": (STONE.from_placements, {"placements": np.eye(4)[None]}),
     "Model.with_body": (
         MODEL.with_body,
         {"name": "b", "joint": bough.joints.Revolute("z"), "parent": "ball", "mass": 1.0, "inertia": 1.0},
@@ -337,11 +353,12 @@ GOOD: dict[str, tuple[Any, dict[str, Any]]] = {
     ),
     "set_backend": (bough.set_backend, {"name": None}),
     "set_num_threads": (bough.set_num_threads, {"count": None}),
+    "papers.report": (bough.papers.report, {"name": "trees"}),
     "robots.load": (bough.robots.load, {"name": "pendulum"}),
     "robots.find": (bough.robots.find, {"name": "pendulum"}),
-    "topologies.chain": (bough.trees.topologies.chain, {"n": 2}),
-    "topologies.star": (bough.trees.topologies.star, {"n": 2}),
-    "topologies.on_tree": (bough.trees.topologies.on_tree, {"tree": TREE}),
+    "trees.topologies.chain": (bough.trees.topologies.chain, {"n": 2}),
+    "trees.topologies.star": (bough.trees.topologies.star, {"n": 2}),
+    "trees.topologies.on_tree": (bough.trees.topologies.on_tree, {"tree": TREE}),
 }
 
 

@@ -262,9 +262,7 @@ def test_what_is_no_contacts_is_refused(arm: bough.Model) -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize(
-    "level", ["contact_accelerations_problem", "contact_step_problem", "contact_velocities_problem"]
-)
+@pytest.mark.parametrize("level", ["contact_dynamics_problem", "contact_step_problem", "contact_velocities_problem"])
 def test_programs_of_levels_are_the_same_rolled(level: str, seed: int) -> None:
     """With limits, of which some are reached, and loops or followers."""
     scene = random_scene(seed)

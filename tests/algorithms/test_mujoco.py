@@ -93,8 +93,8 @@ def turn(*degrees: float) -> np.ndarray:
 def arm() -> bough.Model:
     b = bough.Builder("arm", GRAVITY)
     b.add(
-        "turret", bough.joints.Revolute("z"), at=(0.1, 0, 0.3), rotation=turn(10, 20, 30), mass=2, com=(0.01, 0.02, 0.05),
-        inertia=(0.02, 0.03, 0.04), armature=0.1,
+        "turret", bough.joints.Revolute("z"), at=(0.1, 0, 0.3), rotation=turn(10, 20, 30), mass=2,
+        com=(0.01, 0.02, 0.05), inertia=(0.02, 0.03, 0.04), armature=0.1,
     )  # fmt: skip
     b.add(
         "upper", bough.joints.Revolute((1, 2, -1)), "turret", at=(0, 0.1, 0.2), rotation=turn(90, 0, 0), mass=1.5,

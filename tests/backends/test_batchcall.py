@@ -237,12 +237,12 @@ def test_factors(handed_over: list[str], kind: str, dtype: Any, compiled: None) 
     rows = np.empty_like(M.values)
     for _ in range(2):
         handed_over.clear()
-        made = getattr(bough, kind)(M, out=rows)
+        made = getattr(bough.trees, kind)(M, out=rows)
         x, product = made.solve(b), made.mul(b)
     assert not handed_over
     assert np.shares_memory(made.packed, rows)
     for k in (0, 39):
-        one = getattr(bough, kind)(bough.trees.TreeMatrix(M.values[k], M.tree))
+        one = getattr(bough.trees, kind)(bough.trees.TreeMatrix(M.values[k], M.tree))
         np.testing.assert_array_equal(one.packed, made.packed[k])
         np.testing.assert_array_equal(one.solve(b[k]), x[k])
         np.testing.assert_array_equal(one.mul(b[k]), product[k])

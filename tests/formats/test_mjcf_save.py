@@ -177,7 +177,10 @@ def rod(b: bough.Builder, joint: Any, name: str = "a", **more: Any) -> None:
 WRONG: dict[str, tuple[Callable[[bough.Builder], Any], str]] = {
     "helical": (lambda b: rod(b, bough.joints.Helical("z", 0.1)), "joint 'a', which moves like Helical"),
     "mimic": (
-        lambda b: (rod(b, bough.joints.Revolute("z"), "c"), rod(b, bough.joints.Mimic(bough.joints.Revolute("z"), "c", 2.0))),
+        lambda b: (
+            rod(b, bough.joints.Revolute("z"), "c"),
+            rod(b, bough.joints.Mimic(bough.joints.Revolute("z"), "c", 2.0)),
+        ),
         "joint 'a', which moves like Mimic",
     ),
     "free, placed": (lambda b: rod(b, bough.joints.Free(), at=(1, 0, 0)), "a free joint that does not place its body"),
@@ -185,13 +188,25 @@ WRONG: dict[str, tuple[Callable[[bough.Builder], Any], str]] = {
         lambda b: rod(b, bough.joints.Spherical(), frame_rotation=np.diag([1, -1, -1])),
         "joint 'a', a ball whose body frame is turned",
     ),
-    "velocity": (lambda b: rod(b, bough.joints.Revolute("z"), velocity=3), r"limits of joint 'a' to its velocity.*'limits'"),
+    "velocity": (
+        lambda b: rod(b, bough.joints.Revolute("z"), velocity=3),
+        r"limits of joint 'a' to its velocity.*'limits'",
+    ),
     "room": (lambda b: rod(b, bough.joints.Free(), lower=[-0.5] * 3 + [-np.inf] * 4), "limits of joint 'a'"),
-    "no motion": (lambda b: rod(b, bough.joints.Revolute("z"), lower=1, upper=1), "limits of joint 'a' that leave it no"),
+    "no motion": (
+        lambda b: rod(b, bough.joints.Revolute("z"), lower=1, upper=1),
+        "limits of joint 'a' that leave it no",
+    ),
     "losses": (lambda b: rod(b, bough.joints.Spherical(), damping=(1, 2, 3)), "different losses in the directions of"),
-    "armature": (lambda b: rod(b, bough.joints.Spherical(), armature=(1, 2, 3)), "different armature in the directions"),
+    "armature": (
+        lambda b: rod(b, bough.joints.Spherical(), armature=(1, 2, 3)),
+        "different armature in the directions",
+    ),
     "spring": (lambda b: rod(b, bough.joints.Spherical(), stiffness=1, rest=(1, 0, 0, 0)), "the spring of joint 'a'"),
-    "point mass": (lambda b: rod(b, bough.joints.Revolute("z"), com=(1, 0, 0), inertia=0), "body 'a', which moves and lacks"),
+    "point mass": (
+        lambda b: rod(b, bough.joints.Revolute("z"), com=(1, 0, 0), inertia=0),
+        "body 'a', which moves and lacks",
+    ),
     "plane": (lambda b: (rod(b, bough.joints.Revolute("z")), b.geometry("a", "plane", (1, 1))), "planes do not move"),
     "loop": (
         lambda b: (rod(b, bough.joints.Revolute("z")), b.loop("l", bough.joints.Revolute("x"), "world", "a")),
@@ -206,7 +221,10 @@ WRONG: dict[str, tuple[Callable[[bough.Builder], Any], str]] = {
         "damping or friction of the loop 'l'",
     ),
     "loop spring": (
-        lambda b: (rod(b, bough.joints.Revolute("z")), b.loop("l", bough.joints.Spherical(), "world", "a", stiffness=1)),
+        lambda b: (
+            rod(b, bough.joints.Revolute("z")),
+            b.loop("l", bough.joints.Spherical(), "world", "a", stiffness=1),
+        ),
         "the spring of the loop 'l'",
     ),
     "law": (
@@ -215,13 +233,16 @@ WRONG: dict[str, tuple[Callable[[bough.Builder], Any], str]] = {
     ),
     "order": (
         lambda b: (
-            rod(b, bough.joints.Revolute("z")), rod(b, bough.joints.Revolute("z"), "c"), rod(b, bough.joints.Revolute("z"), "d", parent="a"),
+            rod(b, bough.joints.Revolute("z")),
+            rod(b, bough.joints.Revolute("z"), "c"),
+            rod(b, bough.joints.Revolute("z"), "d", parent="a"),
         ),
         "this order of joints",
     ),
     "seven": (
         lambda b: (
-            b.add("x", bough.joints.Translational()), b.add("y", bough.joints.Translational(), "x"),
+            b.add("x", bough.joints.Translational()),
+            b.add("y", bough.joints.Translational(), "x"),
             rod(b, bough.joints.Revolute("z"), parent="y"),
         ),
         "joints 'x', 'y', 'a' on one body: more than six",
@@ -230,7 +251,7 @@ WRONG: dict[str, tuple[Callable[[bough.Builder], Any], str]] = {
         lambda b: (b.add("x", bough.joints.Spherical()), rod(b, bough.joints.Revolute("z"), parent="x")),
         "joints 'x', 'a' on one body: a ball before a hinge",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import bough
+from bough.kernel import cache
 from bough.kernel.choice import ALGORITHMS, ROLLED, Method, cheaper_method, method_costs
 from bough.kernel.compile import ROLL_ABOVE
 
@@ -101,7 +102,7 @@ def test_what_somebody_else_wrote_is_counted_anew(empty_cache: Path, content: by
     model = bough.trees.topologies.chain(4)
     first = method_costs(model)
     (file,) = empty_cache.iterdir()
-    bough.cache.store(file.stem, content)
+    cache.store(file.stem, content)
     method_costs.cache_clear()
     assert method_costs(model) == first
 

@@ -107,7 +107,9 @@ WRONG: dict[str, tuple[Callable[[bough.Model], object], str]] = {
     "damping": (lambda m: with_joint_changed(m, 1, damping=(NAN,)), "joint 'elbow': damping is"),
     "lengths": (lambda m: with_joint_changed(m, 2, damping=(1.0,)), "joint 'wrist': damping is .* expected 3"),
     "limits": (lambda m: with_joint_changed(m, 1, lower=(3.0,), upper=(1.0,)), "joint 'elbow': the lower limit"),
-    "type": (lambda m: with_joint_changed(m, 1, joint=bough.joints.Spherical()), "joint 'elbow': lower is .* expected 4"),
+    "type": (
+        lambda m: with_joint_changed(m, 1, joint=bough.joints.Spherical()), "joint 'elbow': lower is .* expected 4",
+    ),
     "fixed": (lambda m: with_joint_changed(m, 1, joint=bough.joints.Fixed()), "joint 'elbow' is Fixed.*one that moves"),
     "leader": (lambda m: with_joint_changed(m, 3, name="grasp"), "joint for 'follow' to mimic is called 'grip'"),
     "gravity": (lambda m: replace(m, gravity=(0, 0, NAN)), "gravity is"),
@@ -118,7 +120,9 @@ WRONG: dict[str, tuple[Callable[[bough.Model], object], str]] = {
     "root": (lambda m: replace(m, inner_root=3), "expected a free joint"),
     "other": (lambda m: replace(m, bodies=(None, *m.bodies[1:])), r"bodies\[0\] is None, expected a Body"),
     "builder": (lambda m: bough.Builder.of(m).add("x", bough.joints.Revolute(), inertia=LIGHT), "body 'x': the mass"),
-    "builder at": (lambda m: bough.Builder.of(m).add("x", bough.joints.Revolute(), at=SHEARED), "body 'x': the placement"),
+    "builder at": (
+        lambda m: bough.Builder.of(m).add("x", bough.joints.Revolute(), at=SHEARED), "body 'x': the placement",
+    ),
     "no model": (lambda m: bough.Builder.of(m.tree), "expected a bough.Model"),
 }  # fmt: skip
 

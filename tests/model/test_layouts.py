@@ -304,12 +304,10 @@ def test_drake_has_no_ball_joint_like_ours() -> None:
             function(m, bough.neutral(m))
 
 
-@pytest.mark.parametrize(
-    "name", ["to_pinocchio", "from_pinocchio", "to_mujoco", "from_mujoco", "to_drake", "from_drake"]
-)
+@pytest.mark.parametrize("name", bough.convert.__all__)
 def test_models_are_not_converted_and_that_is_told(name: str) -> None:
-    """A name such as `convert.states_from_pinocchio` reads as if it took a model of Pinocchio's."""
-    convert = getattr(bough, name)
+    """A model of another library, or ours without a state, is refused by a message that says what is converted."""
+    convert = getattr(bough.convert, name)
     theirs, ours = pin.buildSampleModelManipulator(), bough.trees.topologies.chain(2)
     told = rf"^{name}\(model, q\) converts states, not models: expected a bough.Model and a configuration, got "
     with pytest.raises(bough.errors.ModelError, match=f"{told}a pinocchio.Model and no q.*bough.load"):

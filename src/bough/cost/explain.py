@@ -66,7 +66,7 @@ def _beside(model: Model) -> tuple[str, ...]:
     rows = f"{len(model.constraints)} loops and couplings with {len(model.constraint_names)} rows"
     return (
         f"{rows} stand beside the tree. What follows is of the tree alone;",
-        f'constrained_dynamics heeds them, and takes method="{method}" there.',
+        f'bough.loops.dynamics heeds them, and takes method="{method}" there.',
     )
 
 

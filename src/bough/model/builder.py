@@ -80,7 +80,7 @@ class Builder:
         >>> b.add("rod", bough.joints.Revolute("y"), mass=1.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.001))
         1
         >>> b = bough.Builder.of(b.build())
-        >>> b.add("second rod", bough.joints.Revolute("y"), "rod", at=(0, 0, -1), mass=1.0, com=(0, 0, -0.5), inertia=0.1)
+        >>> b.add("second rod", bough.joints.Revolute("y"), "rod", at=(0, 0, -1), mass=1.0, com=(0, 0, -0.5))
         2
         >>> b.build()
         <Model 'pendulum': 2 bodies, nq = 2, nv = 2>
@@ -282,8 +282,8 @@ class Builder:
             Placement of the joint's moving side in the successor.
         lower, upper, velocity, effort, damping, friction, stiffness, rest
             Limits and losses of the joint, as in `add`. (There is no armature: that is for joints of the tree.) Limits
-            act in the functions of contact and in `bough.loops.assemble`; springs and dampers where `bough.passive_forces`
-            are added to tau.
+            act in the functions of contact and in `bough.loops.assemble`; springs and dampers where
+            `bough.passive_forces` are added to tau.
         """
         self._new_constraint(name)
         sides = (

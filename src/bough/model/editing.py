@@ -103,7 +103,7 @@ def with_loop(
 ) -> Model:
     """The same mechanism with one more joint, which closes a loop; arguments as in `bough.Builder.loop`.
 
-    The functions with *constrain* and *contact* in their names heed loops; all others compute the motion of the
+    The functions of `bough.loops` and `bough.contact` heed loops; all others compute the motion of the
     tree alone. Limits act in the functions of contact and in `assemble`. Springs and dampers act where their
     `passive_forces` are added to tau; dry friction, effort and velocity limits are for the user to heed.
     """

@@ -286,7 +286,7 @@ def complementarity_residual(
     limits, sliding = arrays.get("bounds"), arrays.get("slip")
     with np.errstate(over="ignore", invalid="ignore"):
         failing = complementarity.residual(arrays["A"], arrays["b"], forces, conditions, mu, sliding, limits)
-    require_finite_results("complementarity_residual", failing)
+    require_finite_results("lcp.residual", failing)
     return np.asarray(failing)
 
 

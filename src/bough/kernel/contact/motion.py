@@ -97,7 +97,7 @@ def contact_dynamics(
         With accelerations as `motion`.
     """
     settings = _settings(stabilisation(time_constant), _positive("still", still))
-    scene = _scene(model, contacts, "contact_accelerations", limits, solver)
+    scene = _scene(model, contacts, "contact_dynamics", limits, solver)
     points, normals = _place(scene, points, normals)
     place = (points, normals, point_velocities, normal_velocities)
     numbers = (scene.number("gaps", gaps), scene.number("mu", mu), settings)

@@ -69,8 +69,8 @@ class ContactMotion:
         Joint forces of limits (..., nv): positive from a lower limit, negative from an upper one, along coordinates;
         of joints whose v is not the rate of q (planar, free), what these do along v.
     loop_limit_forces
-        The same of joints that close loops, one behind the other (..., sum of nv); on the tree Bᵀ of `loops.coordinate_jacobian`
-        times these acts.
+        The same of joints that close loops, one behind the other (..., sum of nv); on the tree Bᵀ of
+        `loops.coordinate_jacobian` times these acts.
     loop_forces
         Forces of the rows of ``model.constraints`` (..., rows), as those of `loops.motion`.
     residual

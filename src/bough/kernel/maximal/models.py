@@ -72,7 +72,9 @@ def maximal(
     *,
     check: bool = True,
 ) -> Maximal:
-    """A model in maximal coordinates: ``a, lam = bough.maximal.multipliers(*bough.maximal.of_model(model, q, v, tau))``.
+    """A model in maximal coordinates, for `maximal.multipliers`.
+
+    ``a, lam = bough.maximal.multipliers(*bough.maximal.of_model(model, q, v, tau))`` are accelerations and multipliers.
 
     The coordinates are the spatial velocities and accelerations of the bodies in their own frames, linear part first:
     the accelerations, reshaped to (..., N, 6), are those of `accelerations` for the joint accelerations of `aba`.

@@ -35,7 +35,7 @@ START = ("start_contacts", "start_limits", "start_loop_limits", "start_loops", "
 def contact_rows(model: Model, level: str, plan: ContactPlan) -> ContactRows:
     """The rows of the problem of forces at a level."""
     _, loops, limits = row_counts(model, plan)
-    slides, sides = level == "contact_accelerations" and plan.friction is not None, limit_sides(model)
+    slides, sides = level == "contact_dynamics" and plan.friction is not None, limit_sides(model)
     both_sides = tuple(zip(sides.rows.tolist(), sides.signs.tolist(), strict=True)) if limits else ()
     return ContactRows(len(plan.pairs), plan.friction, loops, limits, both_sides, slides)
 
@@ -219,7 +219,7 @@ def _sound(x: dict[str, Array], k: int) -> Bool:
 
 
 LEVELS = (
-    ("contact_accelerations", ("q", "v", *FORCES, *MOVING_PLACE, *SETTINGS), _accelerations),
+    ("contact_dynamics", ("q", "v", *FORCES, *MOVING_PLACE, *SETTINGS), _accelerations),
     ("contact_step", ("q", "v", *FORCES, *PLACE, *SETTINGS), _step),
     ("contact_velocities", ("q", "tau", "loop_tau", *PLACE, *SETTINGS), _velocities),
     ("contact_impulses", ("q", "v", *PLACE, *NUMBERS), _impulses),
