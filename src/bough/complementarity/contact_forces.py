@@ -15,7 +15,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from bough.complementarity.conditions import Conditions
 from bough.complementarity.gauss_seidel import gauss_seidel
-from bough.complementarity.principal import SOLVED, principal
+from bough.complementarity.least_norm import least_norm
+from bough.complementarity.principal import SOLVED, UNSOLVED, principal
 from bough.scalar import (
     Array,
     Bool,
@@ -26,6 +27,7 @@ from bough.scalar import (
     array,
     blank,
     both,
+    do_when,
     each,
     either,
     fill,
@@ -112,9 +114,19 @@ they are no solution."""
 def by_pivoting(
     conditions: Conditions, A: Array, b: Array, mu: Array, start: Array, on: Array
 ) -> tuple[Array, Scalar, Bool]:
-    """Exact forces; where to start from does not matter."""
-    found, n = principal(conditions, A, b, mu, on=on), conditions.n
-    return found["whole"], _largest(Part(found["whole"], 2 * n), n), found["status"][0] < SOLVED
+    """Exact forces, those of equalities as small as they can be; where to start from does not matter."""
+    found, n, equalities = principal(conditions, A, b, mu, on=on), conditions.n, conditions.of("equality")
+    f, unsolved = found["whole"], found["status"][0] <= UNSOLVED
+    if equalities.size:  # these are in one piece
+        doubts, none = array(1), 0.0  # type: Array, Scalar
+
+        def shorten() -> None:
+            doubtful = least_norm(A, n, int(equalities[0]), equalities.size, f)
+            doubts[0] = select(doubtful, 1.0, none)
+
+        do_when(both(found["status"][0] < SOLVED, negation(unsolved)), shorten)
+        unsolved = either(unsolved, doubts[0] > 0.0)
+    return f, _largest(Part(f, 2 * n), n), unsolved
 
 
 def by_sweeps(stop: Array) -> Solve:
