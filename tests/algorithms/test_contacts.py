@@ -254,7 +254,7 @@ def test_wrong_places_are_named(arm: bough.Model, points: Any, normals: Any, err
 
 
 def test_what_is_no_contacts_is_refused(arm: bough.Model) -> None:
-    with pytest.raises(bough.errors.ModelError, match=r"contacts is a list, expected bough\.Contacts"):
+    with pytest.raises(bough.errors.ModelError, match=r"contacts is a list, expected bough\.contact\.Contacts"):
         bough.contact.jacobian(arm, [0, 0], [("hand", "world")], [[0, 0, 0]], [[0, 0, 1]])  # type: ignore[arg-type]
 
 

