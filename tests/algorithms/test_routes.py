@@ -17,7 +17,7 @@ import bough
 from bough.algorithms.contact_problem import ContactPlan
 from bough.kernel.compile import build
 from bough.kernel.functions import inputs_of, mechanism, options, program
-from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, SPECS, Options
+from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, SEARCHING, SPECS, Options
 from bough.kernel.specs import maximal as specs_maximal
 from bough.kernel.verdict import JUDGED
 from bough.lagrange.joints import constraint_system
@@ -119,6 +119,9 @@ def arguments(model: bough.Model, algorithm: str, rng: np.random.Generator) -> d
         points, normals, values["point_velocities"], values["normal_velocities"] = rng.normal(size=(4, 1, 3))
         values |= {"points": points, "normals": normals / np.linalg.norm(normals, axis=1)[:, np.newaxis]}
         values |= {"gaps": rng.choice([-0.01, 0.0, 0.01], size=1), "settings": np.array([10.0, 0.01])}
+        values |= {"mu": np.array([0.4]), "restitution": np.array([0.3]), "stop": np.array([1e-8, 50.0])}
+        values |= {"start_contacts": np.zeros(3), "start_limits": np.zeros(model.nv)}
+        values |= {"start_loop_limits": 0.0 * values["loop_tau"], "start_loops": 0.0 * values["forces"]}
     return {key: [float(x) for x in np.ravel(values[key])] for key in SPECS[algorithm].inputs}
 
 
@@ -129,6 +132,8 @@ def cases() -> Iterator[tuple[str, str]]:
                 continue  # solved through the factor instead: crba_ltdl
             if algorithm in MAXIMAL and name == "coupled":
                 continue  # refused: followers tie together more than two bodies
+            if algorithm in SEARCHING and name != "branching":
+                continue  # once will do: a search takes long on the reference back-end
             if algorithm == "operational_space_inertia" and name == "branching":
                 continue  # its tip cannot move in all directions
             yield name, algorithm
@@ -154,7 +159,8 @@ def test_floats_unrolled_and_rolled_agree(name: str, algorithm: str, rng: np.ran
             assert results.keys() - JUDGED.keys() == shapes.keys()
             for key in results:
                 assert key in JUDGED or len(results[key]) == np.prod(shapes[key], dtype=int)
-                assert_close(results[key], [floats[key][k] for k in range(len(results[key]))], SAME)
+                size = np.abs(results["motion"]).max() if key == "residual" else 0.0  # which is nothing but rounding
+                assert_close(results[key], [floats[key][k] for k in range(len(results[key]))], SAME, scale=size)
 
 
 @pytest.mark.parametrize("name", ["floating", "branching", "coupled"])
@@ -164,7 +170,7 @@ def test_operation_counts_are_reported(name: str) -> None:
     Divisions by one number may have become products with its reciprocal.
     """
     print(f"\n{name:28} {'as written':>12} {'unrolled':>10} {'rolled':>10}")
-    for algorithm in (algorithm for case, algorithm in CASES if case == name):
+    for algorithm in (algorithm for case, algorithm in CASES if case == name and algorithm not in SEARCHING):
         frames = ["tip"] if algorithm in (*NEED_FRAMES, *NEED_CONTACTS) else None
         written = bough.count(zoo(name), algorithm, f_ext=True, frames=frames, reference="LOCAL_WORLD_ALIGNED")
         given = zoo(name), algorithm, on(name, algorithm), SPECS[algorithm].inputs

@@ -251,6 +251,10 @@ def test_kinds_are_shared_where_only_numbers_differ(model: bough.Model) -> None:
     assert len({kind.joint for kind in mechanism(b.build()).kind_list}) == 1
 
 
+SOUND = {"normals": [0.0, 0.6, 0.8], "mu": [0.5], "restitution": [0.2], "settings": [20.0, 0.01], "stop": [1e-8, 50.0]}
+"""What has bounds that random numbers break."""
+
+
 @pytest.mark.parametrize("name", SPECS)
 def test_every_algorithm_rolled_and_unrolled(model: bough.Model, name: str, rng: np.random.Generator) -> None:
     """The same source traced once per kind of joint, its parameters read from a table."""
@@ -266,6 +270,7 @@ def test_every_algorithm_rolled_and_unrolled(model: bough.Model, name: str, rng:
             X = bough.placements(model, bough.random(model, rng, states))
             X[..., :3, 3] += 0.01  # off where the joints allow
             given[key] = X.reshape(states, -1)
+    given |= {key: np.tile(x, (states, 1)) for key, x in SOUND.items() if key in given}
     results = []
     for rolled in (False, True):
         traced = program(model, name, chosen, SPECS[name].inputs, rolled=rolled)
@@ -273,7 +278,8 @@ def test_every_algorithm_rolled_and_unrolled(model: bough.Model, name: str, rng:
         ReferenceKernel(traced)(given, made)
         results.append(made)
     for key, unrolled in results[0].items():
-        assert_close(results[1][key], unrolled, 1e-11)
+        size = np.abs(results[0]["motion"]).max() if key == "residual" else 0.0  # which is nothing but rounding
+        assert_close(results[1][key], unrolled, 1e-11, scale=size)
 
 
 class NotHashable(Wheel):

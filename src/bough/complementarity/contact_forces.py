@@ -244,7 +244,14 @@ class _Problem:
             friction[c * rows.axes] = self.mu[c]
 
         each(rows.contacts, put)
-        matrix, b, on = self._matrix(scale), self._right(scale), fill(blank(n), n, lambda i: absolute(scale[i]))
+        matrix, b = self._matrix(scale), self._right(scale)
+        on = fill(blank(n), n, lambda i: absolute(scale[i]))
+
+        def touch(c: Index) -> None:  # a contact is on or off as a whole
+            for t in range(1, rows.axes):
+                on[c * rows.axes + t] = self.touching[c]
+
+        each(rows.contacts, touch)
         f, worst, unsolved = solve(rows.conditions, matrix, b, friction, start, on)
         fill(self.forces, n, lambda i: scale[i] * f[i])
 

@@ -11,7 +11,7 @@ from bough.algorithms.contact_problem import ContactPlan
 from bough.errors import ModelError
 from bough.kernel.compile import build
 from bough.kernel.functions import mechanism, model_function, naming_the_massless, options, program
-from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, OPTIONAL, SPECS, Options, spec
+from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, OPTIONAL, SEARCHING, SPECS, Options, spec
 from bough.model import Contacts, Model
 from bough.program import count as count_program
 from bough.reading import known_name, truth
@@ -61,7 +61,8 @@ def count(
         A model, or a tree (for factorisations only: a tree has no geometry).
     algorithm
         "rnea", "crba", "aba", "crba_ltdl" and so on; or "ltl", "ltdl", "udut", "ltdl_solve", "ltl_solve", "mul_L",
-        "solve_Lt", …, where a name without a prefix means the LTDL factor.
+        "solve_Lt", …, where a name without a prefix means the LTDL factor. Of contact ("contact_step", …) what states
+        the problem of forces is counted, not the search for them, which depends on the state.
     optimized
         Whether to count the program that really runs (equal operations shared, divisions by one pivot traded for a
         reciprocal, what nothing uses dropped) instead of the algorithm as the papers write it.
@@ -94,7 +95,9 @@ def count(
     if not optimized:
         return sum(count_parts(what, algorithm, f_ext=f_ext, frames=frames, reference=reference).values(), Count())
     options = _options(what, algorithm, frames, reference)
-    return count_program(program(what, _effective(what, algorithm), options, _inputs(algorithm, f_ext)))
+    return count_program(
+        program(what, _effective(what, algorithm), options, _inputs(_effective(what, algorithm), f_ext))
+    )
 
 
 def count_parts(
@@ -109,7 +112,8 @@ def count_parts(
     _require_model(model, algorithm)
     tally = Tally()
     chosen = _options(model, algorithm, frames, reference)
-    row, wanted = spec(_effective(model, algorithm)), _inputs(algorithm, f_ext)
+    row = spec(_effective(model, algorithm))
+    wanted = _inputs(row.name, f_ext)
     inputs = model_function(model, row.name, chosen).inputs
     arrays = {a.name: [Counted(tally) for _ in range(a.size)] for a in inputs if a.name in wanted}
     with naming_the_massless(model):
@@ -118,9 +122,13 @@ def count_parts(
 
 
 def _effective(model: Model, algorithm: str) -> str:
-    """What is counted: the packed mass matrix, and with mimic joints `aba` as it solves through the factor."""
+    """What is counted: the packed mass matrix; with mimic joints `aba` as it solves through the factor; where forces
+    are searched for, the problem that is stated, without the search.
+    """
     if algorithm == "crba":
         return "crba_packed"
+    if algorithm in SEARCHING:
+        return f"{algorithm}_problem"
     return "crba_ltdl" if algorithm == "aba" and not model.coupling.trivial else algorithm
 
 

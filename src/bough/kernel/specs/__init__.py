@@ -2,17 +2,19 @@
 
 from bough.errors import UnknownNameError
 from bough.kernel.specs.constraints import CONSTRAINTS
-from bough.kernel.specs.contact import CONTACT
+from bough.kernel.specs.contact import CONTACT, LEVELS
 from bough.kernel.specs.maximal import MAXIMAL
 from bough.kernel.specs.spec import OPTIONAL, Options, Spec
 from bough.kernel.specs.trees import TREES
 
-__all__ = ["NEED_CONTACTS", "NEED_FRAMES", "OPTIONAL", "SPECS", "Options", "Spec", "spec"]
+__all__ = ["NEED_CONTACTS", "NEED_FRAMES", "OPTIONAL", "SEARCHING", "SPECS", "Options", "Spec", "spec"]
 
 SPECS: dict[str, Spec] = {row.name: row for row in (*TREES, *CONSTRAINTS, *MAXIMAL, *CONTACT)}
 
 NEED_FRAMES = ("jacobian", "jacobian_packed", "jacobian_rate", "operational_space_inertia", "operational_space_inverse")
 NEED_CONTACTS = tuple(row.name for row in CONTACT)
+SEARCHING = tuple(name for name, *_ in LEVELS)
+"""Algorithms that search, so that what they do depends on the state; each states a problem first, ``…_problem``."""
 
 
 def spec(name: str) -> Spec:

@@ -15,9 +15,9 @@ from bough.complementarity.contact_forces import Found, Solve
 from bough.kernel.arguments import Shape
 from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.model import Mechanism, Model
-from bough.scalar import Array, Bool, Scalar, both, either, filled, negation, select
+from bough.scalar import Array, Bool, Scalar, both, either, filled, indexable, negation, select
 
-__all__ = ["CONTACT", "contact_rows"]
+__all__ = ["CONTACT", "LEVELS", "contact_rows"]
 
 PLACE = ("points", "normals")
 MOVING_PLACE = (*PLACE, "point_velocities", "normal_velocities")
@@ -174,7 +174,7 @@ def _struck(rows: ContactRows, at: Level, x: dict[str, Array], solve: Solve, sta
         return y
 
     more = _found(rows, at, [after(i) for i in range(n)], x, solve, start)
-    forces = [first.forces[i] + select(bounces, more.forces[i], 0.0) for i in range(n)]
+    forces = indexable(n, [first.forces[i] + select(bounces, more.forces[i], 0.0) for i in range(n)])
     worst = select(both(bounces, more.worst > first.worst), more.worst, first.worst)
     return Found(forces, worst, either(first.doubtful, both(bounces, more.doubtful)))
 
