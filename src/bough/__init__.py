@@ -14,6 +14,7 @@ from bough.complementarity import Conditions
 from bough.errors import (
     AssemblyError,
     BoughError,
+    DriveError,
     FiniteError,
     LoadError,
     LoadWarning,
@@ -42,7 +43,6 @@ from bough.kernel.dynamics import (
     crba,
     crba_packed,
     factorize,
-    forward_dynamics,
     gravity_forces,
     mass_matrix_by_rnea,
     mass_matrix_inverse,
@@ -50,7 +50,9 @@ from bough.kernel.dynamics import (
     rnea,
 )
 from bough.kernel.factors import Factor, ltdl, ltl, udut
+from bough.kernel.forward_dynamics import forward_dynamics
 from bough.kernel.function import Function
+from bough.kernel.inverse_dynamics import DriveForces, inverse_dynamics
 from bough.kernel.kinematics import (
     accelerations,
     center_of_mass,
@@ -69,12 +71,10 @@ from bough.kernel.kinematics import (
 from bough.kernel.layouts import from_drake, from_mujoco, from_pinocchio, to_drake, to_mujoco, to_pinocchio
 from bough.kernel.loops.assembly import assemble, consistent_velocity, onto_constraints
 from bough.kernel.loops.constrained import (
-    ConstrainedMotion,
-    constrained_dynamics,
-    constrained_motion,
     constraint_bias,
     constraint_errors,
     constraint_jacobian,
+    constraint_rank,
     loop_configurations,
     loop_jacobian,
 )
@@ -93,6 +93,7 @@ from bough.kernel.maximal.models import (
     reaction_multipliers,
 )
 from bough.kernel.maximal.multipliers import SystemFactor, ldlt, multipliers
+from bough.kernel.motion import Motion
 from bough.kernel.named import compile, function
 from bough.kernel.placements import exp_placements, log_placements
 from bough.kernel.rerooting import rerooting
@@ -145,12 +146,13 @@ __all__ = [
     "BoughError",
     "Builder",
     "Conditions",
-    "ConstrainedMotion",
     "ConstrainedReactions",
     "ContactMotion",
     "Contacts",
     "Count",
     "Cylindrical",
+    "DriveError",
+    "DriveForces",
     "Equality",
     "Factor",
     "FiniteError",
@@ -172,6 +174,7 @@ __all__ = [
     "Mimic",
     "Model",
     "ModelError",
+    "Motion",
     "Parameters",
     "PatternError",
     "Placement",
@@ -208,12 +211,11 @@ __all__ = [
     "compile",
     "complementarity_residual",
     "consistent_velocity",
-    "constrained_dynamics",
-    "constrained_motion",
     "constrained_reactions",
     "constraint_bias",
     "constraint_errors",
     "constraint_jacobian",
+    "constraint_rank",
     "constraints",
     "contact_axes",
     "contact_bias",
@@ -244,6 +246,7 @@ __all__ = [
     "info",
     "integrate",
     "interpolate",
+    "inverse_dynamics",
     "jacobian",
     "jacobian_packed",
     "jacobian_rate",

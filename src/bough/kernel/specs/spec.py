@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bough.algorithms.inverse_dynamics import DrivenRows
 from bough.algorithms.touching import Touching
 from bough.kernel.arguments import Shape
 from bough.model import Frame, Mechanism, Model
@@ -13,7 +14,7 @@ from bough.scalar import Array
 
 __all__ = ["OPTIONAL", "Options", "Outputs", "Spec"]
 
-OPTIONAL = ("f_ext", "loop_tau", "point_velocities", "normal_velocities")
+OPTIONAL = ("f_ext", "loop_tau", "decay_rate", "point_velocities", "normal_velocities")
 """Inputs that may be left out."""
 
 
@@ -26,6 +27,7 @@ class Options:
     classical: bool = False
     single: bool = False  # whether the one frame was asked for by its name, and results have no axis of frames
     touching: Touching = Touching()  # noqa: RUF009 (immutable)
+    drives: DrivenRows = DrivenRows()  # noqa: RUF009 (immutable)
 
 
 Outputs = Mapping[str, Any]
