@@ -51,13 +51,13 @@ class Bench:
         self.q = np.resize(some, (BATCH, self.model.nq))
         self.v, self.a = rng.normal(size=(2, BATCH, self.model.nv))
         self.one = (self.q[0].copy(), self.v[0].copy(), self.a[0].copy())
-        self.pin_q = bough.to_pinocchio(self.model, self.one[0])
-        self.mj_data.qpos[:], self.mj_data.qvel[:] = bough.to_mujoco(self.model, *self.one[:2])
+        self.pin_q = bough.convert.states_to_pinocchio(self.model, self.one[0])
+        self.mj_data.qpos[:], self.mj_data.qvel[:] = bough.convert.states_to_mujoco(self.model, *self.one[:2])
         self.mj_data.qacc[:] = self.mj_data.qfrc_applied[:] = self.one[2]
         mujoco.mj_forward(self.mj_model, self.mj_data)
         self.mj_data.qacc[:] = self.one[2]
         self.M = bough.crba(self.model, self.one[0])
-        self.packed = bough.crba_packed(self.model, self.one[0])
+        self.packed = bough.trees.crba_packed(self.model, self.one[0])
         pin.crba(self.theirs, self.data, self.pin_q)
 
     def states(self, bytes_each: int | None, dtype: type) -> int:
@@ -81,11 +81,11 @@ class Bench:
         folder = Path(self._folder.name)
         if (program := pinocchio_program()) is not None:
             self.theirs.saveToXML(str(folder / "model.xml"), "model")
-            states = np.concatenate([*bough.to_pinocchio(self.model, q, v), a], axis=1)
+            states = np.concatenate([*bough.convert.states_to_pinocchio(self.model, q, v), a], axis=1)
             programs["Pinocchio"] = Native(program, folder / "model.xml", states)
         if (program := mujoco_program()) is not None:
             mujoco.mj_saveModel(self.mj_model, str(folder / "model.mjb"))
-            states = np.concatenate([*bough.to_mujoco(self.model, q, v), a], axis=1)
+            states = np.concatenate([*bough.convert.states_to_mujoco(self.model, q, v), a], axis=1)
             programs["MuJoCo"] = Native(program, folder / "model.mjb", states, str(self.mj_hand))
         return programs
 
@@ -149,19 +149,19 @@ def _forward(b: Bench, states: int, dtype: type) -> Call:
 
 def _crba(b: Bench, states: int, dtype: type) -> Call:
     q = b.batch(states, dtype)[0]
-    return _filling(lambda **o: bough.crba_packed(b.model, q, check=False, **o))
+    return _filling(lambda **o: bough.trees.crba_packed(b.model, q, check=False, **o))
 
 
 def _jacobian(b: Bench, states: int, dtype: type) -> Call:
     q = b.batch(states, dtype)[0]
-    return _filling(lambda **o: bough.jacobian_packed(b.model, q, robots.HAND, check=False, **o))
+    return _filling(lambda **o: bough.trees.jacobian_packed(b.model, q, robots.HAND, check=False, **o))
 
 
 def _ltdl(b: Bench, states: int, dtype: type) -> Call:
     q, _, tau = b.batch(states, dtype)
-    M = bough.crba_packed(b.model, q)
+    M = bough.trees.crba_packed(b.model, q)
     factor, x = np.empty_like(M.values), np.empty_like(tau)
-    return lambda: bough.ltdl(M, out=factor).solve(tau, out=x)
+    return lambda: bough.trees.ltdl(M, out=factor).solve(tau, out=x)
 
 
 def _pin(function: Any, *places: int) -> Callable[[Bench], Call]:
@@ -271,7 +271,7 @@ JOBS = (
     Job(
         "LTDL factor + solve",
         _ltdl,
-        lambda b: lambda: bough.ltdl(b.packed).solve(b.one[2]),
+        lambda b: lambda: bough.trees.ltdl(b.packed).solve(b.one[2]),
         {
             "SciPy cho_factor + cho_solve": _scipy,
             "Pinocchio cholesky": _pin_cholesky,

@@ -121,8 +121,8 @@ def _pairs(bench: Bench) -> dict[str, tuple[Call, Call]]:
             lambda: pin.computeCoriolisMatrix(their, data, p, v),
         ),
         "mass_matrix_inverse": (lambda: bough.mass_matrix_inverse(m, q), lambda: pin.computeMinverse(their, data, p)),
-        "ltdl(M).solve(b) (MuJoCo: factorM, solveM)": (lambda: bough.ltdl(M, tree).solve(a), mujoco_factor),
-        "ltdl of packed rows, solve": (lambda: bough.ltdl(bench.packed).solve(a), mujoco_factor),
+        "ltdl(M).solve(b) (MuJoCo: factorM, solveM)": (lambda: bough.trees.ltdl(M, tree).solve(a), mujoco_factor),
+        "ltdl of packed rows, solve": (lambda: bough.trees.ltdl(bench.packed).solve(a), mujoco_factor),
     }
     pair["factorize(q).solve(b) (MuJoCo: makeM, factorM, solveM)"] = (
         lambda: bough.factorize(m, q).solve(a),

@@ -127,14 +127,14 @@ def measure_contact(page: Page, rounds: int) -> None:
 
 
 def _measured(case: Case, friction: Friction, rounds: int) -> tuple[object, ...]:
-    conditions = bough.Conditions.contacts(case.contacts, friction)
-    exact = bough.pivoting(case.A, case.b, conditions, MU)
+    conditions = bough.lcp.Conditions.contacts(case.contacts, friction)
+    exact = bough.lcp.pivoting(case.A, case.b, conditions, MU)
     assert exact.solved.all()
     ones = list(zip(case.A[:SINGLE], case.b[:SINGLE], strict=True))
     candidates = {
-        "batch": python(lambda: bough.pivoting(case.A, case.b, conditions, MU), BATCH),
-        "one": python(lambda: [bough.pivoting(A, b, conditions, MU) for A, b in ones], SINGLE),
-        "swept": python(lambda: bough.gauss_seidel(case.A, case.b, conditions, MU, tolerance=ROUGH), BATCH),
+        "batch": python(lambda: bough.lcp.pivoting(case.A, case.b, conditions, MU), BATCH),
+        "one": python(lambda: [bough.lcp.pivoting(A, b, conditions, MU) for A, b in ones], SINGLE),
+        "swept": python(lambda: bough.lcp.gauss_seidel(case.A, case.b, conditions, MU, tolerance=ROUGH), BATCH),
     }
     rivals = []
     if friction == "cone":

@@ -26,42 +26,42 @@ PENDULUM = {"mass": 1.0, "com": (0.2, 0.0, 0.0), "inertia": (1e-3, 0.02, 0.02)}
 def four_bar() -> tuple[bough.Model, Any]:
     """A planar four-bar closed by a ball joint."""
     b = bough.Builder("four-bar")
-    b.add("crank", bough.Revolute("y"), **PENDULUM)
-    b.add("coupler", bough.Revolute("y"), "crank", at=(0.3, 0, 0), **PENDULUM)
-    b.add("rocker", bough.Revolute("y"), at=(0.7, 0, 0), **PENDULUM)
-    b.loop("pin", bough.Spherical(), "coupler", "rocker", at=(0.8, 0, 0), successor_at=(0.5, 0, 0))
+    b.add("crank", bough.joints.Revolute("y"), **PENDULUM)
+    b.add("coupler", bough.joints.Revolute("y"), "crank", at=(0.3, 0, 0), **PENDULUM)
+    b.add("rocker", bough.joints.Revolute("y"), at=(0.7, 0, 0), **PENDULUM)
+    b.loop("pin", bough.joints.Spherical(), "coupler", "rocker", at=(0.8, 0, 0), successor_at=(0.5, 0, 0))
     model = b.build()
-    return model, bough.assemble(model, [-1.0, 0.5, -1.5])
+    return model, bough.loops.assemble(model, [-1.0, 0.5, -1.5])
 
 
 def stewart_platform() -> tuple[bough.Model, Any]:
     """A free plate on six legs: two hinges, a piston, and a ball joint that closes the loop."""
     b = bough.Builder("Stewart platform")
-    b.add("plate", bough.Free(), mass=4.0, inertia=(0.1, 0.12, 0.2))
+    b.add("plate", bough.joints.Free(), mass=4.0, inertia=(0.1, 0.12, 0.2))
     for k in range(6):
         low, high = (np.radians(60 * (k // 2 * 2) + (-a if k % 2 else a)) for a in (12, 48))
         foot, ball = ((r * np.cos(a), r * np.sin(a), 0.0) for r, a in ((0.6, low), (0.35, high)))
-        b.add(f"fork {k}", bough.Revolute("x"), at=foot, mass=0.1, inertia=1e-3)
-        b.add(f"tube {k}", bough.Revolute("y"), f"fork {k}", mass=0.5, com=(0, 0, 0.15), inertia=0.01)
-        b.add(f"piston {k}", bough.Prismatic("z"), f"tube {k}", mass=0.4, com=(0, 0, -0.1), inertia=0.01)
-        b.loop(f"ball {k}", bough.Spherical(), f"piston {k}", "plate", successor_at=ball)
+        b.add(f"fork {k}", bough.joints.Revolute("x"), at=foot, mass=0.1, inertia=1e-3)
+        b.add(f"tube {k}", bough.joints.Revolute("y"), f"fork {k}", mass=0.5, com=(0, 0, 0.15), inertia=0.01)
+        b.add(f"piston {k}", bough.joints.Prismatic("z"), f"tube {k}", mass=0.4, com=(0, 0, -0.1), inertia=0.01)
+        b.loop(f"ball {k}", bough.joints.Spherical(), f"piston {k}", "plate", successor_at=ball)
     model = b.build()
     q = bough.neutral(model)
     q[:3] = (0.03, -0.02, 0.7)
     for k in range(6):
         q[model.q_slice(f"piston {k}")] = 0.7
-    return model, bough.assemble(model, q)
+    return model, bough.loops.assemble(model, q)
 
 
 def humanoid() -> tuple[bough.Model, Any]:
     """The papers' humanoid with two limbs that hold each other."""
-    model = bough.topologies.humanoid()
+    model = bough.trees.topologies.humanoid()
     q = bough.random(model, np.random.default_rng(1))
     first, second = (model.body_names[i - 1] for i in model.tree.leaves[:2])
     X, Y = bough.placements(model, q, [first, second])
     grip = np.linalg.inv(Y) @ X
     at, turn = grip[:3, 3], grip[:3, :3]
-    return model.with_loop("grip", bough.Fixed(), first, second, successor_at=at, successor_rotation=turn), q
+    return model.with_loop("grip", bough.joints.Fixed(), first, second, successor_at=at, successor_rotation=turn), q
 
 
 class Rival:
@@ -74,7 +74,7 @@ class Rival:
         self.data = self.model.createData()
         self.loops, self.datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
         for loop in model.constraints:
-            assert isinstance(loop, bough.Loop)
+            assert isinstance(loop, bough.loops.Loop)
             kind = pin.ContactType.CONTACT_6D if loop.rows == 6 else pin.ContactType.CONTACT_3D
             ends = []
             for side in (loop.predecessor, loop.successor):
@@ -125,7 +125,7 @@ def measure_loops(page: Page, rounds: int) -> None:
 def _measured(model: bough.Model, q: Any, rounds: int) -> tuple[object, ...]:
     rng = np.random.default_rng(0)
     qs, tau = np.repeat(q[np.newaxis], BATCH, axis=0), rng.normal(size=(BATCH, model.nv))
-    vs = bough.consistent_velocity(model, q, rng.normal(size=(BATCH, model.nv)))
+    vs = bough.loops.consistent_velocity(model, q, rng.normal(size=(BATCH, model.nv)))
     rival, out = Rival(model), np.empty((BATCH, model.nv))
     states = [(qs[k], vs[k], tau[k]) for k in range(SINGLE)]
     for x in states[:20]:

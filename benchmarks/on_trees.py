@@ -36,9 +36,9 @@ class Shape:
 
 
 SHAPES = (
-    Shape("chain", bough.topologies.chain, False),
-    Shape("binary tree", lambda n: bough.topologies.balanced_tree(max(1, round(math.log2(n + 1)))), True),
-    Shape("grid", lambda n: bough.topologies.grid(max(1, round(math.sqrt(n)))), True),
+    Shape("chain", bough.trees.topologies.chain, False),
+    Shape("binary tree", lambda n: bough.trees.topologies.balanced_tree(max(1, round(math.log2(n + 1)))), True),
+    Shape("grid", lambda n: bough.trees.topologies.grid(max(1, round(math.sqrt(n)))), True),
 )
 
 

@@ -70,13 +70,13 @@ def _body(model: pin.Model, i: int) -> str:
     return "world" if i == 0 else f"{i} {model.names[i]}"
 
 
-def _joint(joint: Any) -> bough.Joint:
+def _joint(joint: Any) -> bough.joints.Joint:
     kind = joint.shortname().removeprefix("JointModel")
     if kind == "FreeFlyer":
-        return bough.Free()
+        return bough.joints.Free()
     if kind.endswith("Unaligned"):
         axis = np.asarray(joint.extract().axis)
-        return bough.Prismatic(axis) if kind.startswith("Prismatic") else bough.Revolute(axis)
+        return bough.joints.Prismatic(axis) if kind.startswith("Prismatic") else bough.joints.Revolute(axis)
     if kind.startswith("RUB"):
-        return bough.Revolute(kind[-1].lower(), continuous=True)
-    return {"R": bough.Revolute, "P": bough.Prismatic}[kind[0]](kind[1].lower())
+        return bough.joints.Revolute(kind[-1].lower(), continuous=True)
+    return {"R": bough.joints.Revolute, "P": bough.joints.Prismatic}[kind[0]](kind[1].lower())

@@ -41,7 +41,7 @@ def main() -> None:
 
 def straight_line(rounds: int) -> None:
     """Nanoseconds per weighted operation of unrolled programs; a constant for the call is fitted and left out."""
-    t = bough.topologies
+    t = bough.trees.topologies
     small = [t.humanoid(), t.chain(8), t.chain(16), t.balanced_tree(4), t.balanced_tree(5), t.grid(5)]
     models = [*(robots.robot(name)[1] for name in robots.ROBOTS), *small]
     rows: list[tuple[float, float, float]] = []
@@ -65,7 +65,7 @@ def straight_line(rounds: int) -> None:
 
 def rolled(rounds: int) -> None:
     """Nanoseconds per node, per pair with an ancestor and per pair of these."""
-    t = bough.topologies
+    t = bough.trees.topologies
     models = [t.chain(80), t.chain(150), t.chain(300), t.balanced_tree(7), t.balanced_tree(9), t.balanced_tree(10)]
     models += [t.grid(10), t.grid(20), t.grid(30), t.side_branch_chain(50)]
     times: dict[str, list[float]] = {}
@@ -88,7 +88,7 @@ def rolled(rounds: int) -> None:
 
 def operations() -> None:
     """Operations of rolled programs, counted."""
-    t = bough.topologies
+    t = bough.trees.topologies
     models = [t.chain(70), t.chain(100), t.grid(9), t.grid(13), t.balanced_tree(7), t.balanced_tree(8)]
     trees = [model.dof_tree for model in models]
     print("ROLLED: operations")

@@ -13,7 +13,7 @@ import bough
 
 def main() -> None:
     """Write the picture beside this file."""
-    model = bough.topologies.humanoid()
+    model = bough.trees.topologies.humanoid()
     q = bough.random(model, 0)  # general: beside the branches, only the torso's own inertia has zeros
     factor = bough.factorize(model, q)
     figure = Figure(figsize=(9, 4.6), layout="constrained")

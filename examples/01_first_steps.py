@@ -6,11 +6,11 @@ import bough
 
 # A two-armed machine: a turning column, and on it two arms of two links each.
 builder = bough.Builder("two arms")
-builder.add("column", bough.Revolute("z"), mass=8.0, com=(0, 0, 0.3), inertia=(0.4, 0.4, 0.1))
+builder.add("column", bough.joints.Revolute("z"), mass=8.0, com=(0, 0, 0.3), inertia=(0.4, 0.4, 0.1))
 for side, y in (("left", 0.2), ("right", -0.2)):
     upper, lower = f"{side} upper", f"{side} lower"
-    builder.add(upper, bough.Revolute("y"), "column", at=(0, y, 0.6), mass=2.0, com=(0, 0, -0.15), inertia=0.02)
-    builder.add(lower, bough.Revolute("y"), upper, at=(0, 0, -0.3), mass=1.0, com=(0, 0, -0.1), inertia=0.01)
+    builder.add(upper, bough.joints.Revolute("y"), "column", at=(0, y, 0.6), mass=2.0, com=(0, 0, -0.15), inertia=0.02)
+    builder.add(lower, bough.joints.Revolute("y"), upper, at=(0, 0, -0.3), mass=1.0, com=(0, 0, -0.1), inertia=0.01)
     builder.frame(f"{side} hand", lower, at=(0, 0, -0.25))
 model = builder.build()
 

@@ -11,7 +11,7 @@ from bough.spatial import Motion, Transform, Vector, about_y
 
 
 @dataclass(frozen=True)
-class Rolling(bough.Joint):
+class Rolling(bough.joints.Joint):
     """Rolling along x without slipping: q = [angle], the centre moves by radius * angle."""
 
     radius: float

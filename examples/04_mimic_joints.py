@@ -5,10 +5,10 @@ import numpy as np
 import bough
 
 builder = bough.Builder("gripper")
-builder.add("wrist", bough.Revolute("z"), mass=0.5, inertia=1e-3)
+builder.add("wrist", bough.joints.Revolute("z"), mass=0.5, inertia=1e-3)
 finger = {"parent": "wrist", "mass": 0.05, "com": (0, 0, 0.03), "inertia": 2e-5}
-builder.add("left finger", bough.Prismatic("y"), at=(0, 0.02, 0.05), joint_name="grip", **finger)
-builder.add("right finger", bough.Mimic(bough.Prismatic("-y"), "grip"), at=(0, -0.02, 0.05), **finger)
+builder.add("left finger", bough.joints.Prismatic("y"), at=(0, 0.02, 0.05), joint_name="grip", **finger)
+builder.add("right finger", bough.joints.Mimic(bough.joints.Prismatic("-y"), "grip"), at=(0, -0.02, 0.05), **finger)
 model = builder.build()
 
 # The follower adds nothing to q and v, and what it carries is felt by the joint it follows.

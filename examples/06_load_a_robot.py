@@ -56,7 +56,7 @@ Path("leg.urdf").unlink()
 told = ""
 try:
     bough.load(LEG.replace('<child link="shin"/>', '<child link="chin"/>'))
-except bough.LoadError as error:
+except bough.errors.LoadError as error:
     told = str(error)
 print(told)
 assert told.startswith("line 18: joint 'knee': the child does not exist")

@@ -37,7 +37,7 @@ assert bough.robots.find("menagerie/stiff_arm").path == folder / "stiff_arm.urdf
 told = ""
 try:
     bough.robots.load("humanoyd")
-except bough.UnknownNameError as error:
+except bough.errors.UnknownNameError as error:
     told = str(error)
 print(told)
 assert "did you mean 'humanoid'" in told

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 import bough
-from bough import bodies, constraints
+from bough.maximal import bodies, constraints
 
 # A coin rolls on the floor. Its axis is z of its own frame; it starts upright, rolling along x and turning a little.
 r, m = 0.02, 0.01
-coin = bough.Linkage(
+coin = bough.maximal.Linkage(
     {"coin": bodies.Rigid(m, inertia=(m * r**2 / 4, m * r**2 / 4, m * r**2 / 2))},
     {"floor": (constraints.Rolling(r, axis="z"), "coin")},
 )
@@ -51,7 +51,9 @@ class Area(constraints.Constraint):
 
 # A net of such triangles and rods: constraints that close no loop are solved in linear time, the others around them.
 bead = bodies.Particle(0.1, space=2)
-net = bough.Linkage({"a": bead, "b": bead, "c": bead}, {"area": (Area(0.5), "a", "b", "c")}, gravity=(0.0, -9.81, 0.0))
+net = bough.maximal.Linkage(
+    {"a": bead, "b": bead, "c": bead}, {"area": (Area(0.5), "a", "b", "c")}, gravity=(0.0, -9.81, 0.0)
+)
 net = net.with_constraint("rod", constraints.Distance(1.0), "a", "b").with_constraint(
     "nail", constraints.Coincident(space=2), "a"
 )
@@ -62,10 +64,12 @@ print(f"{net}\nforce on the nail {found.multipliers[net.rows('nail')].round(3)} 
 assert net.auxiliary == ("area",)
 
 # A robot as a linkage: the same accelerations as in joint coordinates.
-model = bough.topologies.humanoid()
-robot = bough.Linkage.of(model)
+model = bough.trees.topologies.humanoid()
+robot = bough.maximal.Linkage.of(model)
 rng = np.random.default_rng(0)
 q, v = bough.random(model, rng), rng.normal(size=model.nv)
 x, twists = robot.from_placements(bough.placements(model, q)), bough.velocities(model, q, v).ravel()
 a = robot.accelerations(x, twists).motion.reshape(model.nbodies, 6)
-assert np.allclose(bough.joint_accelerations(model, q, v, a), bough.forward_dynamics(model, q, v, np.zeros(model.nv)))
+assert np.allclose(
+    bough.maximal.joint_accelerations(model, q, v, a), bough.forward_dynamics(model, q, v, np.zeros(model.nv))
+)

@@ -30,7 +30,7 @@ payloads[:, 0] = np.linspace(0.0, 2.0, 5)
 payloads[:, 3] = 0.05
 a = forward(q, v, tau, parameters={f"payload of {hand}": payloads})
 for payload, acceleration in zip(payloads, a, strict=True):
-    carrying = arm.with_body("payload", bough.Fixed(), hand, mass=payload[0], com=payload[1:4])
+    carrying = arm.with_body("payload", bough.joints.Fixed(), hand, mass=payload[0], com=payload[1:4])
     assert np.allclose(bough.forward_dynamics(carrying, q, v, tau), acceleration)
 on_the_moon = forward(q, v, tau, parameters={"gravity": (0.0, 0.0, -1.62)})
 assert np.allclose(on_the_moon, bough.forward_dynamics(arm.with_gravity((0, 0, -1.62)), q, v, tau))

@@ -20,7 +20,7 @@ BOX = np.array([[x, y, -0.1] for x in (-0.5, 0.5) for y in (-0.5, 0.5)])
 class Scene:
     model: bough.Model
     q: Any
-    contacts: bough.Contacts
+    contacts: bough.contact.Contacts
     points: Any
     normals: Any
     v: Any = None
@@ -54,17 +54,19 @@ class Scene:
 def box(angle: float, friction: Any) -> Scene:
     """A box on a slope about y, which falls along x."""
     b = bough.Builder()
-    b.add("box", bough.Free(), mass=2.0, inertia=(0.2, 0.2, 0.35))
+    b.add("box", bough.joints.Free(), mass=2.0, inertia=(0.2, 0.2, 0.35))
     q = np.array([0, 0, 0, 0, np.sin(angle / 2), 0, np.cos(angle / 2)])
     c, s = np.cos(angle), np.sin(angle)
     R = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
-    return Scene(b.build(), q, bough.Contacts([("box", None)] * 4, friction), BOX @ R.T, np.tile(R[:, 2], (4, 1)))
+    return Scene(
+        b.build(), q, bough.contact.Contacts([("box", None)] * 4, friction), BOX @ R.T, np.tile(R[:, 2], (4, 1))
+    )
 
 
 def ball(radius: float) -> bough.Model:
     """A solid ball of 3 kg."""
     b = bough.Builder()
-    b.add("ball", bough.Free(), mass=3.0, inertia=0.4 * 3.0 * radius**2)
+    b.add("ball", bough.joints.Free(), mass=3.0, inertia=0.4 * 3.0 * radius**2)
     return b.build()
 
 
@@ -73,13 +75,15 @@ def stack(count: int) -> Scene:
     b, pairs, points = bough.Builder(), [], []
     for k in range(count):
         mass = 1.0 + 0.5 * k
-        b.add(f"box {k}", bough.Free(), mass=mass, inertia=mass / 6)
+        b.add(f"box {k}", bough.joints.Free(), mass=mass, inertia=mass / 6)
         pairs += [(f"box {k}", f"box {k - 1}" if k else "world")] * 4
         points += [[x, y, float(k)] for x in (-0.5, 0.5) for y in (-0.5, 0.5)]
     model = b.build()
     q = bough.neutral(model).reshape(count, 7)
     q[:, 2] = 0.5 + np.arange(count)
-    return Scene(model, q.ravel(), bough.Contacts(pairs), np.array(points), np.tile([0, 0, 1.0], (4 * count, 1)))
+    return Scene(
+        model, q.ravel(), bough.contact.Contacts(pairs), np.array(points), np.tile([0, 0, 1.0], (4 * count, 1))
+    )
 
 
 def standing(name: str) -> tuple[Scene, Any]:
@@ -96,9 +100,9 @@ def standing(name: str) -> tuple[Scene, Any]:
         feet = [sole for sole in ("left_sole", "right_sole") for _ in range(4)]
         corners = [(x, y, 0.0, 1.0) for x in (-0.06, 0.1) for y in (-0.04, 0.04)]
         points = [(X @ corner)[:3] for X in bough.placements(model, q, feet[::4]) for corner in corners]
-    contacts = bough.Contacts([(foot, None) for foot in feet])
+    contacts = bough.contact.Contacts([(foot, None) for foot in feet])
     scene = Scene(model, q, contacts, np.array(points), [[0, 0, 1.0]] * len(feet))
-    J = bough.contact_jacobian(model, q, *scene.touch).reshape(-1, model.nv)
+    J = bough.contact.jacobian(model, q, *scene.touch).reshape(-1, model.nv)
     weight = bough.gravity_forces(model, q)
     tau = weight - J.T @ np.linalg.lstsq(J[:, :6].T, weight[:6], rcond=None)[0]
     return scene, np.where(np.arange(model.nv) < 6, 0.0, tau)
@@ -127,7 +131,9 @@ def random_scene(seed: int, limits: bool = True, batch: tuple[int, ...] = ()) ->
     normals = rng.normal(size=(*batch, k, 3))
     normals /= np.linalg.norm(normals, axis=-1, keepdims=True)
     points = rng.normal(size=(*batch, k, 3))
-    return Scene(model, q, bough.Contacts(pairs), points, normals, v, tau, float(rng.choice([0.0, 0.3, 1.0])), f_ext)
+    return Scene(
+        model, q, bough.contact.Contacts(pairs), points, normals, v, tau, float(rng.choice([0.0, 0.3, 1.0])), f_ext
+    )
 
 
 def limited(model: bough.Model, q: Any, rng: np.random.Generator) -> bough.Model:

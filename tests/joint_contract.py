@@ -20,7 +20,7 @@ Floats = np.ndarray[Any, np.dtype[Any]]
 class Numeric:
     """A joint as functions from arrays to arrays."""
 
-    def __init__(self, joint: bough.Joint) -> None:
+    def __init__(self, joint: bough.joints.Joint) -> None:
         self.joint, self.inside = joint, joint.canonical
         self.parameters, self.turn = joint.parameters, joint.alignment
         assert (self.inside.nq, self.inside.nv) == (joint.nq, joint.nv)
@@ -85,12 +85,12 @@ def rate(f: Callable[[float], Any], h: float = 4e-3) -> Floats:
     return np.asarray(sum(w * (np.asarray(f(k * h)) - np.asarray(f(-k * h))) for k, w in weights.items()) / h)
 
 
-def same_configuration(joint: bough.Joint, q0: Floats, q1: Floats) -> float:
+def same_configuration(joint: bough.joints.Joint, q0: Floats, q1: Floats) -> float:
     """The largest difference of two configurations, where a quaternion and its opposite are the same, and so are
     the angles of planar and of continuous joints that are whole turns apart.
     """
     q1 = np.array(q1)
-    for k in (2,) if isinstance(joint, bough.Planar) and q1.shape[-1] == 3 else joint.circles:
+    for k in (2,) if isinstance(joint, bough.joints.Planar) and q1.shape[-1] == 3 else joint.circles:
         q1[..., k] -= 2 * np.pi * np.round((q1[..., k] - q0[..., k]) / (2 * np.pi))
     for k in joint.quaternions:
         part = q1[..., k : k + 4]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import bough
-from bough import bodies
+from bough.maximal import bodies
 from model_strategies import random_inertia
 
 __all__ = ["BODIES", "compiled", "dense_jacobian", "dense_mass", "kinetic_energy", "move", "random_position"]
@@ -39,12 +39,12 @@ def compiled() -> Iterator[None]:
         bough.set_backend(None)
 
 
-def random_position(linkage: bough.Linkage, rng: Rng, size: tuple[int, ...] = (), reach: float = 1.0) -> Floats:
+def random_position(linkage: bough.maximal.Linkage, rng: Rng, size: tuple[int, ...] = (), reach: float = 1.0) -> Floats:
     """Positions that bodies reach from the origin with random velocities."""
     return linkage.integrate(linkage.neutral(), reach * rng.normal(size=(*size, linkage.nv)))
 
 
-def dense_mass(terms: bough.LinkageTerms) -> Floats:
+def dense_mass(terms: bough.maximal.LinkageTerms) -> Floats:
     """M of one state in full."""
     system = terms.system
     M = np.zeros((system.nv, system.nv))
@@ -53,7 +53,7 @@ def dense_mass(terms: bough.LinkageTerms) -> Floats:
     return M
 
 
-def dense_jacobian(linkage: bough.Linkage, terms: bough.LinkageTerms) -> Floats:
+def dense_jacobian(linkage: bough.maximal.Linkage, terms: bough.maximal.LinkageTerms) -> Floats:
     """J of one state in full, rows in the order of the constraints of the linkage."""
     system = terms.system
     edges = [((a, b), p) for a, b, p in system.constraints]
@@ -73,13 +73,13 @@ def dense_jacobian(linkage: bough.Linkage, terms: bough.LinkageTerms) -> Floats:
     return np.concatenate([np.zeros((0, system.nv)), *(named[name] for name in linkage.constraint_names)])
 
 
-def kinetic_energy(linkage: bough.Linkage, x: Floats, v: Floats) -> float:
+def kinetic_energy(linkage: bough.maximal.Linkage, x: Floats, v: Floats) -> float:
     """½ vᵀ M v."""
     return float(v @ dense_mass(linkage.terms(x, v)) @ v / 2)
 
 
 def move(
-    linkage: bough.Linkage, x: Floats, v: Floats, seconds: float, steps: int, force: Any = None, **options: Any
+    linkage: bough.maximal.Linkage, x: Floats, v: Floats, seconds: float, steps: int, force: Any = None, **options: Any
 ) -> tuple[Floats, Floats]:
     """The state after some time, by the commutator-free method of the fourth order of Celledoni, Marthinsen and Owren.
 

@@ -27,10 +27,10 @@ def _rod(length: float, mass: float = 1.0) -> dict[str, Any]:
 def four_bar(crank: float = 0.3, coupler: float = 0.8, rocker: float = 0.5, ground: float = 0.7) -> bough.Model:
     """In the x-z plane, closed by a hinge: three of its five rows are redundant."""
     b = bough.Builder("four-bar")
-    b.add("crank", bough.Revolute("y"), **_rod(crank))
-    b.add("coupler", bough.Revolute("y"), "crank", at=(crank, 0, 0), **_rod(coupler))
-    b.add("rocker", bough.Revolute("y"), at=(ground, 0, 0), **_rod(rocker))
-    b.loop("pin", bough.Revolute("y"), "coupler", "rocker", at=(coupler, 0, 0), successor_at=(rocker, 0, 0))
+    b.add("crank", bough.joints.Revolute("y"), **_rod(crank))
+    b.add("coupler", bough.joints.Revolute("y"), "crank", at=(crank, 0, 0), **_rod(coupler))
+    b.add("rocker", bough.joints.Revolute("y"), at=(ground, 0, 0), **_rod(rocker))
+    b.loop("pin", bough.joints.Revolute("y"), "coupler", "rocker", at=(coupler, 0, 0), successor_at=(rocker, 0, 0))
     return b.build()
 
 
@@ -43,33 +43,47 @@ def five_bar() -> bough.Model:
     """Two arms of two rods in the x-z plane whose tips are one."""
     b = bough.Builder("five-bar")
     for side, at in (("left", 0.0), ("right", 0.5)):
-        b.add(f"{side} upper", bough.Revolute("y"), at=(at, 0, 0), **_rod(0.4))
-        b.add(f"{side} lower", bough.Revolute("y"), f"{side} upper", at=(0.4, 0, 0), **_rod(0.5))
-    b.loop("tip", bough.Revolute("y"), "left lower", "right lower", at=(0.5, 0, 0), successor_at=(0.5, 0, 0))
+        b.add(f"{side} upper", bough.joints.Revolute("y"), at=(at, 0, 0), **_rod(0.4))
+        b.add(f"{side} lower", bough.joints.Revolute("y"), f"{side} upper", at=(0.4, 0, 0), **_rod(0.5))
+    b.loop("tip", bough.joints.Revolute("y"), "left lower", "right lower", at=(0.5, 0, 0), successor_at=(0.5, 0, 0))
     return b.build()
 
 
 def slider_crank() -> bough.Model:
     """A crank, a rod and a piston along x; the loop is closed at the piston's guide."""
     b = bough.Builder("slider-crank")
-    b.add("crank", bough.Revolute("y"), **_rod(0.1))
-    b.add("rod", bough.Revolute("y"), "crank", at=(0.1, 0, 0), **_rod(0.35, 0.5))
-    b.add("piston", bough.Revolute("y"), "rod", at=(0.35, 0, 0), mass=0.4, inertia=1e-3)
-    b.loop("guide", bough.Prismatic("x"), "world", "piston")
+    b.add("crank", bough.joints.Revolute("y"), **_rod(0.1))
+    b.add("rod", bough.joints.Revolute("y"), "crank", at=(0.1, 0, 0), **_rod(0.35, 0.5))
+    b.add("piston", bough.joints.Revolute("y"), "rod", at=(0.35, 0, 0), mass=0.4, inertia=1e-3)
+    b.loop("guide", bough.joints.Prismatic("x"), "world", "piston")
     return b.build()
 
 
 def stewart_platform() -> bough.Model:
     """A free plate on six legs, each with a universal joint, a piston, and a ball joint that closes the loop."""
     b = bough.Builder("Stewart platform")
-    b.add("plate", bough.Free(), mass=4.0, inertia=(0.1, 0.12, 0.2))
+    b.add("plate", bough.joints.Free(), mass=4.0, inertia=(0.1, 0.12, 0.2))
     for k in range(6):
         low = np.radians(60 * (k // 2 * 2) + (-12 if k % 2 else 12))
         high = np.radians(60 * (k // 2 * 2) + (-48 if k % 2 else 48))
         foot, ball = ((r * np.cos(a), r * np.sin(a), 0.0) for r, a in ((0.6, low), (0.35, high)))
-        b.add(f"tube {k}", bough.Universal("x", "y"), at=foot, mass=0.5, com=(0, 0, 0.15), inertia=(0.01, 0.01, 1e-3))
-        b.add(f"piston {k}", bough.Prismatic("z"), f"tube {k}", mass=0.4, com=(0, 0, -0.1), inertia=(0.01, 0.01, 1e-3))
-        b.loop(f"ball {k}", bough.Spherical(), f"piston {k}", "plate", successor_at=ball)
+        b.add(
+            f"tube {k}",
+            bough.joints.Universal("x", "y"),
+            at=foot,
+            mass=0.5,
+            com=(0, 0, 0.15),
+            inertia=(0.01, 0.01, 1e-3),
+        )
+        b.add(
+            f"piston {k}",
+            bough.joints.Prismatic("z"),
+            f"tube {k}",
+            mass=0.4,
+            com=(0, 0, -0.1),
+            inertia=(0.01, 0.01, 1e-3),
+        )
+        b.loop(f"ball {k}", bough.joints.Spherical(), f"piston {k}", "plate", successor_at=ball)
     return b.build()
 
 
@@ -79,17 +93,17 @@ def delta_robot() -> bough.Model:
     Springs on the arms bear most of the weight, and each arm turns a rotor.
     """
     b = bough.Builder("delta robot")
-    b.add("plate", bough.Free(), mass=0.8, inertia=(2e-3, 2e-3, 4e-3))
+    b.add("plate", bough.joints.Free(), mass=0.8, inertia=(2e-3, 2e-3, 4e-3))
     for k in range(3):
         angle = 2 * np.pi * k / 3
         turn = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
         drive = {"armature": 0.01, "stiffness": 8.0, "rest": 0.2}
-        b.add(f"arm {k}", bough.Revolute("y"), at=turn @ (0.2, 0, 0), rotation=turn, **_rod(0.25, 0.6), **drive)
+        b.add(f"arm {k}", bough.joints.Revolute("y"), at=turn @ (0.2, 0, 0), rotation=turn, **_rod(0.25, 0.6), **drive)
         for side, y in (("left", 0.05), ("right", -0.05)):
             rod = {"mass": 0.15, "com": (0, 0, -0.25), "inertia": (3e-3, 3e-3, 1e-5)}
-            b.add(f"{side} rod {k}", bough.Universal("y", "x"), f"arm {k}", at=(0.25, y, 0), **rod)
+            b.add(f"{side} rod {k}", bough.joints.Universal("y", "x"), f"arm {k}", at=(0.25, y, 0), **rod)
             ends = {"at": (0, 0, -0.5), "successor_at": turn @ (0.06, y, 0)}
-            b.loop(f"{side} ball {k}", bough.Spherical(), f"{side} rod {k}", "plate", **ends)
+            b.loop(f"{side} ball {k}", bough.joints.Spherical(), f"{side} rod {k}", "plate", **ends)
     return b.build()
 
 
@@ -100,12 +114,12 @@ def scissor_lift(stages: int = 6) -> bough.Model:
     """
     b = bough.Builder("scissor lift")
     bar = {"mass": 0.5, "inertia": (1e-3, 0.5 / 12, 0.5 / 12)}
-    b.add("shoe", bough.Prismatic("x"), mass=0.3, inertia=1e-3, stiffness=stages * 400.0, rest=0.8)
+    b.add("shoe", bough.joints.Prismatic("x"), mass=0.3, inertia=1e-3, stiffness=stages * 400.0, rest=0.8)
     parent, at, partner, top = "world", (0.0, 0.0, 0.0), "shoe", (0.0, 0.0, 0.0)
     for k in range(stages):  # rising to the right, and across it rising to the left
-        b.add(f"right {k}", bough.Revolute("y"), parent, at=at, com=(0.5, 0, 0), **bar)
-        b.add(f"left {k}", bough.Revolute("y"), f"right {k}", at=(0.5, 0, 0), **bar)
-        b.loop(f"pin {k}", bough.Revolute("y"), partner, f"left {k}", at=top, successor_at=(0.5, 0, 0))
+        b.add(f"right {k}", bough.joints.Revolute("y"), parent, at=at, com=(0.5, 0, 0), **bar)
+        b.add(f"left {k}", bough.joints.Revolute("y"), f"right {k}", at=(0.5, 0, 0), **bar)
+        b.loop(f"pin {k}", bough.joints.Revolute("y"), partner, f"left {k}", at=top, successor_at=(0.5, 0, 0))
         parent, at, partner, top = f"left {k}", (-0.5, 0.0, 0.0), f"right {k}", (1.0, 0.0, 0.0)
     return b.build()
 
@@ -200,8 +214,8 @@ def closed(name: str) -> tuple[bough.Model, Floats, Floats]:
     push = np.tile([0.3, -0.2, 0.1, 0.4, 0.5, -0.3], 4)[: model.nv]
     if name in ("four-bar", "five-bar", "slider-crank"):
         push = np.full(model.nv, 2.0)
-    q = bough.assemble(model, guess(name, model))
-    return model, q, bough.consistent_velocity(model, q, push)
+    q = bough.loops.assemble(model, guess(name, model))
+    return model, q, bough.loops.consistent_velocity(model, q, push)
 
 
 def random_loops(
@@ -263,7 +277,7 @@ def roll(
         q = bough.integrate(model, q, step / 6 * (v + 2 * (v2 + v3) + v4))
         v = v + step / 6 * (a1 + 2 * (a2 + a3) + a4)
         if project:
-            q, v = bough.onto_constraints(model, q, v)
+            q, v = bough.loops.project(model, q, v)
         if k % every == 0:
             states.append((q, v))
     return np.array([q for q, _ in states]), np.array([v for _, v in states])

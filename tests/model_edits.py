@@ -35,7 +35,9 @@ def random_content(rng: Rng, bodies: int, mimic: bool) -> bough.Model:
         entries.append(replace(entry, **limits))
     model = replace(model, joints=tuple(entries))
     if rng.random() < 0.5:
-        joint = (bough.Revolute("y"), bough.Spherical(), bough.Prismatic((1.0, 2.0, 0.5)))[rng.integers(3)]
+        joint = (bough.joints.Revolute("y"), bough.joints.Spherical(), bough.joints.Prismatic((1.0, 2.0, 0.5)))[
+            rng.integers(3)
+        ]
         ends = rng.choice(["world", *model.body_names], 2, replace=False)
         there = random_placement(rng)["at"]
         spring = {"stiffness": 1.5, "damping": 0.1} if rng.random() < 0.5 else {}
@@ -44,7 +46,7 @@ def random_content(rng: Rng, bodies: int, mimic: bool) -> bough.Model:
     single = [entry.name for entry in model.joints if entry.joint.nv == 1]
     for k in range(int(rng.integers(3)) if single else 0):
         joint_name, other = (str(x) for x in rng.choice(single, 2))
-        law = bough.Equality(f"law {k}", joint_name, other, (0.1, float(rng.normal())), 0.0, 0.2)
+        law = bough.loops.Equality(f"law {k}", joint_name, other, (0.1, float(rng.normal())), 0.0, 0.2)
         model = replace(model, constraints=(*model.constraints, law))
     return model
 
@@ -64,13 +66,17 @@ def renamed(model: bough.Model, name: str = "x") -> bough.Model:
     number = {entry.name: f"{name} {k}" for k, entry in enumerate(model.joints)}
 
     def of_joint(joint: Any) -> Any:
-        return bough.Mimic(joint.joint, number[joint.source], joint.ratio, joint.offset) if is_mimic(joint) else joint
+        return (
+            bough.joints.Mimic(joint.joint, number[joint.source], joint.ratio, joint.offset)
+            if is_mimic(joint)
+            else joint
+        )
 
     def is_mimic(joint: Any) -> bool:
-        return isinstance(joint, bough.Mimic)
+        return isinstance(joint, bough.joints.Mimic)
 
     def of_law(k: int, c: Any) -> Any:
-        if not isinstance(c, bough.Equality):
+        if not isinstance(c, bough.loops.Equality):
             return replace(c, name=f"{name} {k}")
         return replace(c, name=f"{name} {k}", joint=number[c.joint], other=c.other and number[c.other])
 
@@ -123,7 +129,7 @@ def _another_parent(model: bough.Model, rng: Rng) -> bough.Model:
     parents = list(model.tree.parents)
     k = int(rng.integers(len(parents)))
     parents[k] = int(rng.integers(k + 1))
-    return replace(model, tree=bough.Tree(parents))
+    return replace(model, tree=bough.trees.Tree(parents))
 
 
 def _constraint_gone(model: bough.Model, rng: Rng) -> bough.Model:

@@ -46,18 +46,18 @@ def random_rotation(rng: Rng) -> Floats:
     return np.asarray(R * np.sign(np.linalg.det(R)))
 
 
-JOINTS: dict[str, Callable[[Rng], bough.Joint]] = {
-    "revolute": lambda rng: bough.Revolute(random_axis(rng)),
-    "continuous": lambda rng: bough.Revolute(random_axis(rng), continuous=True),
-    "prismatic": lambda rng: bough.Prismatic(random_axis(rng)),
-    "helical": lambda rng: bough.Helical(random_axis(rng), pitch=rng.uniform(-0.3, 0.3)),
-    "cylindrical": lambda rng: bough.Cylindrical(random_axis(rng)),
-    "universal": lambda rng: bough.Universal(*random_axes(rng)),
-    "planar": lambda rng: bough.Planar(),
-    "translational": lambda rng: bough.Translational(),
-    "spherical": lambda rng: bough.Spherical(),
-    "free": lambda rng: bough.Free(),
-    "fixed": lambda rng: bough.Fixed(),
+JOINTS: dict[str, Callable[[Rng], bough.joints.Joint]] = {
+    "revolute": lambda rng: bough.joints.Revolute(random_axis(rng)),
+    "continuous": lambda rng: bough.joints.Revolute(random_axis(rng), continuous=True),
+    "prismatic": lambda rng: bough.joints.Prismatic(random_axis(rng)),
+    "helical": lambda rng: bough.joints.Helical(random_axis(rng), pitch=rng.uniform(-0.3, 0.3)),
+    "cylindrical": lambda rng: bough.joints.Cylindrical(random_axis(rng)),
+    "universal": lambda rng: bough.joints.Universal(*random_axes(rng)),
+    "planar": lambda rng: bough.joints.Planar(),
+    "translational": lambda rng: bough.joints.Translational(),
+    "spherical": lambda rng: bough.joints.Spherical(),
+    "free": lambda rng: bough.joints.Free(),
+    "fixed": lambda rng: bough.joints.Fixed(),
 }
 """Every joint type but the mimic joint, each with random parameters."""
 
@@ -65,7 +65,7 @@ SINGLE = ("revolute", "continuous", "prismatic", "helical")  # one degree of fre
 MOVES_POINTS = (*SINGLE, "cylindrical", "translational")  # every motion moves a point that is off the axis
 
 
-def random_joint(name: str, rng: Rng) -> bough.Joint:
+def random_joint(name: str, rng: Rng) -> bough.joints.Joint:
     """A joint of a given type."""
     return JOINTS[name](rng)
 
@@ -134,12 +134,14 @@ def random_model(
         is_base = floating and k == 0
         rotor = rng.uniform(0.01, 0.5, size=joint.nv) if armature and rng.random() < 0.3 and not is_base else 0.0
         if k in leaders:
-            joint = bough.Mimic(joint, f"j{leaders[k]}", _ratio(rng), rng.uniform(-1.0, 1.0))
+            joint = bough.joints.Mimic(joint, f"j{leaders[k]}", _ratio(rng), rng.uniform(-1.0, 1.0))
         parent = places[-1] if rng.random() < 0.5 else str(rng.choice(places))
         b.add(f"b{k}", joint, parent, joint_name=f"j{k}", armature=rotor, **inertia, **random_placement(rng))
         places = [f"b{k}"] if is_base else [*places, f"b{k}"]
         if "fixed" in types and rng.random() < 0.3:
-            b.add(f"m{k}", bough.Fixed(), str(rng.choice(places)), **random_inertia(rng), **random_placement(rng))
+            b.add(
+                f"m{k}", bough.joints.Fixed(), str(rng.choice(places)), **random_inertia(rng), **random_placement(rng)
+            )
             places.append(f"m{k}")
         if rng.random() < 0.3:
             b.frame(f"f{k}", str(rng.choice(places)), **random_placement(rng))

@@ -19,7 +19,7 @@ __all__ = ["disagreement", "to_theirs", "turning", "unforced"]
 
 def to_theirs(model: bough.Model, q: np.ndarray) -> np.ndarray:
     """The matrix T with v' = T v at one configuration."""
-    columns = [bough.to_mujoco(model, q, unit)[1] for unit in np.eye(model.nv)]
+    columns = [bough.convert.states_to_mujoco(model, q, unit)[1] for unit in np.eye(model.nv)]
     return np.stack(columns, axis=-1)
 
 
@@ -27,7 +27,7 @@ def turning(model: bough.Model, v: np.ndarray) -> np.ndarray:
     """[ω × v, 0] for the free joint, if there is one: what accelerations in the body's axes lack."""
     result = np.zeros(model.nv)
     for name, entry in zip(model.joint_names, model.joints, strict=True):
-        if isinstance(entry.joint, bough.Free):
+        if isinstance(entry.joint, bough.joints.Free):
             part = model.v_slice(name)
             twist = v[part]
             result[part][:3] = np.cross(twist[3:], twist[:3])
@@ -52,7 +52,7 @@ def disagreement(model: bough.Model, m: Any, rng: np.random.Generator, states: i
     for _ in range(states if model.nv else 0):
         q, v, tau = bough.random(model, rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
         T, extra = to_theirs(model, q), turning(model, v)
-        d.qpos[:], d.qvel[:] = bough.to_mujoco(model, q, v)
+        d.qpos[:], d.qvel[:] = bough.convert.states_to_mujoco(model, q, v)
         d.qfrc_applied[:] = np.linalg.solve(T.T, tau)
         mujoco.mj_forward(m, d)
         M = np.zeros((m.nv, m.nv))

@@ -18,10 +18,10 @@ __all__ = ["Twin", "depth_first", "leader"]
 AXES = {(1.0, 0.0, 0.0): "X", (0.0, 1.0, 0.0): "Y", (0.0, 0.0, 1.0): "Z"}
 
 SIMPLE = {
-    bough.Planar: pin.JointModelPlanar,
-    bough.Translational: pin.JointModelTranslation,
-    bough.Spherical: pin.JointModelSpherical,
-    bough.Free: pin.JointModelFreeFlyer,
+    bough.joints.Planar: pin.JointModelPlanar,
+    bough.joints.Translational: pin.JointModelTranslation,
+    bough.joints.Spherical: pin.JointModelSpherical,
+    bough.joints.Free: pin.JointModelFreeFlyer,
 }
 
 
@@ -55,7 +55,7 @@ class Twin:
 
     def q(self, q: Any) -> Any:
         """A configuration in Pinocchio's layout and order."""
-        return bough.to_pinocchio(self.ours, q)[self._q_order]
+        return bough.convert.states_to_pinocchio(self.ours, q)[self._q_order]
 
     def v(self, v: Any) -> Any:
         """A velocity, an acceleration or forces in Pinocchio's order."""
@@ -100,7 +100,7 @@ class Twin:
 
     def _add(self, made: Any, i: int) -> None:
         entry, parent = self.ours.joints[i - 1], self.ours.tree.parents[i - 1]
-        joints, turn = _joints(entry.joint.joint if isinstance(entry.joint, bough.Mimic) else entry.joint)
+        joints, turn = _joints(entry.joint.joint if isinstance(entry.joint, bough.joints.Mimic) else entry.joint)
         place = self._seen(parent, entry.placement) * pin.SE3(turn, np.zeros(3))
         number = self.ids[parent]
         for k, joint in enumerate(joints):
@@ -116,7 +116,7 @@ class Twin:
     def _coupled(self, made: Any) -> Any:
         """The model with its mimic joints tied to the joints they follow."""
         for k, entry in enumerate(self.ours.joints):
-            if isinstance(entry.joint, bough.Mimic):
+            if isinstance(entry.joint, bough.joints.Mimic):
                 source, ratio, offset = leader(self.ours, k)
                 made = pin.transformJointIntoMimic(made, self.ids[source + 1], self.ids[k + 1], ratio, offset)
         return made
@@ -125,7 +125,7 @@ class Twin:
 def leader(model: bough.Model, k: int) -> tuple[int, float, float]:
     """The joint that a joint follows in the end, with ratio and offset; joints are counted from 0."""
     joint = model.joints[k].joint
-    if not isinstance(joint, bough.Mimic):
+    if not isinstance(joint, bough.joints.Mimic):
         return k, 1.0, 0.0
     source, ratio, offset = leader(model, model.joint_names.index(joint.source))
     return source, joint.ratio * ratio, joint.ratio * offset + joint.offset
@@ -146,26 +146,29 @@ def _blocks(sizes: list[int], order: list[int]) -> Any:
     return np.array([k for i in order for k in range(starts[i - 1], starts[i])], dtype=int)
 
 
-def _nq(joint: bough.Joint) -> int:
+def _nq(joint: bough.joints.Joint) -> int:
     """Number of configuration variables in Pinocchio."""
-    if isinstance(joint, bough.Revolute) and joint.continuous:
+    if isinstance(joint, bough.joints.Revolute) and joint.continuous:
         return 2
-    return 4 if isinstance(joint, bough.Planar) else joint.nq
+    return 4 if isinstance(joint, bough.joints.Planar) else joint.nq
 
 
-def _joints(joint: bough.Joint) -> tuple[list[Any], Any]:
+def _joints(joint: bough.joints.Joint) -> tuple[list[Any], Any]:
     """One joint of ours as one of theirs or two, and the rotation from their body frame to ours."""
     straight = np.eye(3)
-    if isinstance(joint, bough.Cylindrical):
-        return [*_joints(bough.Revolute(joint.axis))[0], *_joints(bough.Prismatic(joint.axis))[0]], straight
-    if isinstance(joint, bough.Universal):
+    if isinstance(joint, bough.joints.Cylindrical):
+        return [
+            *_joints(bough.joints.Revolute(joint.axis))[0],
+            *_joints(bough.joints.Prismatic(joint.axis))[0],
+        ], straight
+    if isinstance(joint, bough.joints.Universal):
         return [pin.JointModelUniversal(np.array(joint.axis1), np.array(joint.axis2))], straight
     if type(joint) in SIMPLE:
         return [SIMPLE[type(joint)]()], straight
-    assert isinstance(joint, bough.Revolute | bough.Prismatic | bough.Helical)
+    assert isinstance(joint, bough.joints.Revolute | bough.joints.Prismatic | bough.joints.Helical)
     axis, along = np.array(joint.axis), AXES.get(joint.axis)
-    pitch = [joint.pitch] if isinstance(joint, bough.Helical) else []
-    if isinstance(joint, bough.Revolute) and joint.continuous:
+    pitch = [joint.pitch] if isinstance(joint, bough.joints.Helical) else []
+    if isinstance(joint, bough.joints.Revolute) and joint.continuous:
         if along is None:
             return [pin.JointModelRUBZ()], pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), axis).matrix()
         return [getattr(pin, f"JointModelRUB{along}")()], straight

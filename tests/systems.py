@@ -13,7 +13,7 @@ __all__ = ["dense", "random_blocks", "random_system"]
 Floats = np.ndarray[Any, np.dtype[Any]]
 
 
-def random_system(rng: np.random.Generator, bodies: int) -> bough.System:
+def random_system(rng: np.random.Generator, bodies: int) -> bough.maximal.System:
     """A forest of bodies of dimensions 1 … 6, in no particular order, with constraints that can all be independent."""
     sizes = rng.integers(1, 7, size=bodies)
     names = rng.permutation(bodies) + 1
@@ -26,10 +26,12 @@ def random_system(rng: np.random.Generator, bodies: int) -> bough.System:
         p = int(rng.integers(0, limit + 1))
         pair = [int(names[k]), 0 if other == k else int(names[other])]
         constraints.append((*rng.permutation(pair).tolist(), p))
-    return bough.System(sizes, [constraints[k] for k in rng.permutation(len(constraints))])
+    return bough.maximal.System(sizes, [constraints[k] for k in rng.permutation(len(constraints))])
 
 
-def random_blocks(system: bough.System, rng: np.random.Generator, size: tuple[int, ...] = ()) -> tuple[Floats, Floats]:
+def random_blocks(
+    system: bough.maximal.System, rng: np.random.Generator, size: tuple[int, ...] = ()
+) -> tuple[Floats, Floats]:
     """Positive-definite mass blocks, and blocks for the constraints whose rows are as independent as can be."""
     masses = [np.zeros((*size, 0))]
     for d in system.bodies:
@@ -45,7 +47,7 @@ def random_blocks(system: bough.System, rng: np.random.Generator, size: tuple[in
     return np.concatenate(masses, axis=-1), np.concatenate(blocks, axis=-1)
 
 
-def dense(system: bough.System, mass: Floats, jacobian: Floats, compliance: Floats | None = None) -> Floats:
+def dense(system: bough.maximal.System, mass: Floats, jacobian: Floats, compliance: Floats | None = None) -> Floats:
     """H = [[M, -Jᵀ], [-J, -C]] of one system."""
     nv, n = system.nv, system.nv + system.nc
     H = np.zeros((n, n))

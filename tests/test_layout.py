@@ -14,8 +14,16 @@ from types import ModuleType
 
 import pytest
 
+import public_names as names
+from bough.kernel.called import PUBLIC_NAMES
+
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "bough"
 FILES = sorted(PACKAGE.rglob("*.py"))
+ROOT = PACKAGE.parents[1]
+TOLD = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONVENTIONS.md", "benchmarks/README.md")]
+TOLD += [path for folder in ("benchmarks", "docs", "examples") for path in sorted((ROOT / folder).glob("*.py"))] + FILES
+TOLD += [path for path in sorted((ROOT / "tests").rglob("*.py")) if path != Path(__file__).resolve()]
+"""Files that tell names of bough, in text or in code."""
 
 FACADE = "the facade"
 
@@ -24,6 +32,9 @@ FACADE = "the facade"
 ANYONE_MAY = {"errors", "reading", "__about__"}
 PHYSICS = {"scalar", "complementarity", "spatial", "tree", "factor", "model", "algorithms", "lagrange"}
 COMPILER = {"scalar", "program", "backends"}
+ROOMS = {"cache", "contact", "convert", "joints", "lcp", "loops", "maximal", "papers", "trees"}
+"""Files that hold nothing but public names: besides `errors` and `robots`, what users find below ``bough.``."""
+
 MAY_IMPORT: dict[str, set[str]] = {
     "__about__": set(),
     "errors": set(),
@@ -44,11 +55,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cost": PHYSICS | COMPILER | {"kernel"},
     "sim": PHYSICS | COMPILER | {"kernel"},
     "view": {"model", "sim", "cost"},
-    "cli": {FACADE},
+    **dict.fromkeys(sorted(ROOMS), PHYSICS | COMPILER | {"kernel", "cost"}),
+    "cli": {FACADE} | ROOMS,
     "__main__": {"cli", FACADE},
-    "__init__": PHYSICS | COMPILER | {"kernel", "formats", "robots", "cost", "sim", "view"},
+    "__init__": PHYSICS | COMPILER | {"kernel", "formats", "robots", "cost", "sim", "view"} | ROOMS,
 }
 
+MAX_FLAT_NAMES = 56  # besides the rooms
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 
@@ -88,7 +101,7 @@ def imported_names(module: ast.AST, package: list[str]) -> Iterator[tuple[int, l
             names = [start + [part for part in str(literal).split(".") if part]]
         else:
             continue
-        yield from ((node.lineno, name) for name in names if name[0] == "bough")
+        yield from ((node.lineno, name) for name in names if name[:1] == ["bough"])
 
 
 def folder_of(name: list[str], facade_names: set[str]) -> str:
@@ -135,7 +148,8 @@ def test_imports_go_one_way(path: Path) -> None:
         ("tree.scans", "from . import parents\nfrom ..scalar.ops import sin", []),
         ("tree.__init__", "from .scans import outward\nfrom ..errors import TreeError", []),
         ("backends.llvm.rules", "from ...program import Program\nfrom ..reference import run", []),
-        ("cli.paper", "import bough\nfrom bough import load, Tree\nfrom bough.errors import BoughError", []),
+        ("cli.paper", "import bough\nfrom bough import load, Model\nfrom bough.errors import BoughError", []),
+        ("loops", "from bough.kernel.loops.assembly import assemble", []),
         ("tree.scans", "import bough.model.body", ["1: tree -> model"]),
         ("tree.scans", "from bough import model", ["1: tree -> model"]),
         ("tree.scans", "from ..model import Model", ["1: tree -> model"]),
@@ -143,12 +157,14 @@ def test_imports_go_one_way(path: Path) -> None:
         ("tree.scans", "import importlib\nimportlib.import_module('bough.model')", ["2: tree -> model"]),
         ("program.tracer", "if TYPE_CHECKING:\n    from bough.tree import Tree", ["2: program -> tree"]),
         ("algorithms.aba", "import bough", [f"1: algorithms -> {FACADE}"]),
-        ("algorithms.aba", "from bough import Tree", [f"1: algorithms -> {FACADE}"]),
+        ("algorithms.aba", "from bough import Model", [f"1: algorithms -> {FACADE}"]),
+        ("kernel.cache", "from bough.loops import assemble", ["1: kernel -> loops"]),
+        ("loops", "from bough import contact", ["1: loops -> contact"]),
         ("cli.paper", "from bough.formats import urdf", ["1: cli -> formats"]),
     ],
 )
 def test_the_import_rule_itself(importer: str, source: str, expected: list[str]) -> None:
-    assert misdirected(importer.split("."), ast.parse(source), {"Tree", "load"}) == expected
+    assert misdirected(importer.split("."), ast.parse(source), {"Model", "load"}) == expected
 
 
 def test_the_table_has_one_direction() -> None:
@@ -205,19 +221,72 @@ def ordering(name: str) -> tuple[int, list[str | int]]:
 
 
 def test_all_is_sorted_and_exists(bough: ModuleType) -> None:
-    assert list(bough.__all__) == sorted(set(bough.__all__), key=ordering)
-    assert not [name for name in bough.__all__ if not hasattr(bough, name)]
+    for place in (bough, *names.ROOMS.values()):
+        assert list(place.__all__) == sorted(set(place.__all__), key=ordering)
+        assert not [name for name in place.__all__ if not hasattr(place, name)]
 
 
-def test_public_names_are_documented(bough: ModuleType) -> None:
+def test_public_names_are_documented() -> None:
     def documented(name: str, thing: object) -> bool:
         doc = vars(thing).get("__doc__") if inspect.isclass(thing) else inspect.getdoc(thing)
-        generated = f"{name}("  # how a dataclass without a docstring describes itself
+        generated = f"{name.split('.')[-1]}("  # how a dataclass without a docstring describes itself
         return bool(doc and doc.strip()) and not str(doc).startswith(generated)
 
-    things = {name: getattr(bough, name) for name in bough.__all__}
+    things = names.PUBLIC | names.ROOMS
     described = {n: t for n, t in things.items() if inspect.isclass(t) or inspect.isroutine(t) or inspect.ismodule(t)}
     assert not [name for name, thing in described.items() if not documented(name, thing)]
+
+
+# --- rooms ---
+
+
+def test_only_public_names_show(bough: ModuleType) -> None:
+    assert dir(bough) == sorted(bough.__all__)
+    assert set(names.ROOMS) == ROOMS | {"errors", "robots"}
+    assert len(set(bough.__all__) - set(names.ROOMS)) <= MAX_FLAT_NAMES
+
+
+def test_a_thing_has_one_public_name() -> None:
+    """But for `BoughError`, which every program catches."""
+    places: dict[int, list[str]] = {}
+    for name, thing in names.PUBLIC.items():
+        places.setdefault(id(thing), []).append(name)
+    assert [found for found in places.values() if len(found) > 1] == [["BoughError", "errors.BoughError"]]
+
+
+@pytest.mark.parametrize("room", sorted(ROOMS))
+def test_a_room_holds_nothing_but_public_names(room: str) -> None:
+    module = parse(PACKAGE / f"{room}.py")
+    assert all(isinstance(node, ast.Expr | ast.ImportFrom | ast.Assign) for node in module.body)
+    imported = {alias.asname or alias.name for n in module.body if isinstance(n, ast.ImportFrom) for alias in n.names}
+    assert imported == set(names.ROOMS[room].__all__)
+
+
+def test_messages_call_functions_as_users_do() -> None:
+    """Programs have names of their own, one for all rooms; errors tell the public one."""
+    functions = {thing.__name__: name for name, thing in names.FUNCTIONS.items()}
+    renamed = {called: name for called, name in functions.items() if called != name.split(".")[-1]}
+    assert renamed == PUBLIC_NAMES
+
+
+def resolved(place: ModuleType, chain: list[str]) -> object:
+    """What a dotted name stands for, as far as modules and classes go; the attributes of values are not looked at."""
+    thing: object = place
+    for name in chain:
+        if inspect.ismodule(thing) and not hasattr(thing, name):
+            thing = importlib.import_module(f"{thing.__name__}.{name}")
+        elif inspect.ismodule(thing) or (inspect.isclass(thing) and name not in getattr(thing, "__annotations__", ())):
+            thing = getattr(thing, name)
+        else:
+            break
+    return thing
+
+
+@pytest.mark.parametrize("path", TOLD, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_name_that_is_told_exists(bough: ModuleType, path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    for chain in sorted(set(re.findall(r"(?<![\w./-])bough((?:\.[A-Za-z_]\w*)+)", text))):
+        resolved(bough, chain[1:].split("."))
 
 
 def test_version_is_that_of_the_package(bough: ModuleType) -> None:
@@ -225,6 +294,6 @@ def test_version_is_that_of_the_package(bough: ModuleType) -> None:
 
 
 def test_environment_variables_are_told_in_one_place() -> None:
-    text = (PACKAGE.parents[1] / "CONVENTIONS.md").read_text(encoding="utf-8")
+    text = (ROOT / "CONVENTIONS.md").read_text(encoding="utf-8")
     read = {name for path in FILES for name in re.findall(r"\bBOUGH_[A-Z_]+", path.read_text(encoding="utf-8"))}
     assert read == set(re.findall(r"^\| `(BOUGH_[A-Z_]+)`", text, re.M))

@@ -53,7 +53,7 @@ def test_own_robots_agree_with_pinocchio(name: str, rng: np.random.Generator) ->
     model = bough.robots.load(name)
     theirs = pin.buildModelFromUrdf(str(bough.robots.find(name).path))
     q, (v, a) = bough.random(model, rng), rng.normal(size=(2, model.nv))
-    tau = pin.rnea(theirs, theirs.createData(), bough.to_pinocchio(model, q), v, a)
+    tau = pin.rnea(theirs, theirs.createData(), bough.convert.states_to_pinocchio(model, q), v, a)
     assert relative_error(bough.rnea(model, q, v, a), tau) < 1e-10
     assert relative_error(bough.rnea(model, q, v, bough.forward_dynamics(model, q, v, tau)), tau) < 1e-9
 
@@ -74,7 +74,7 @@ def test_the_pendulum_swings_as_the_formula_says() -> None:
 
 
 def test_the_humanoid_is_that_of_the_papers() -> None:
-    model, papers = bough.robots.load("humanoid"), bough.topologies.humanoid()
+    model, papers = bough.robots.load("humanoid"), bough.trees.topologies.humanoid()
     assert model.tree == named.humanoid()
     assert tuple(entry.joint.nv for entry in model.joints) == named.HUMANOID_DOFS
     for number in ("D0", "D1", "D2"):
@@ -103,13 +103,13 @@ def test_what_is_no_robot_is_not_listed(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ["talos", "Talos"])
 def test_names_that_begin_so_are_the_nearest(name: str) -> None:
-    with pytest.raises(bough.UnknownNameError, match=r"did you mean 'talos_\w+' or 'talos_\w+' or 'talos_\w+'"):
+    with pytest.raises(bough.errors.UnknownNameError, match=r"did you mean 'talos_\w+' or 'talos_\w+' or 'talos_\w+'"):
         bough.robots.load(name)
 
 
 def test_packages_that_are_not_installed_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [])
-    with pytest.raises(bough.UnknownNameError, match=r"'humanoid'.*pip install example-robot-data gymnasium$"):
+    with pytest.raises(bough.errors.UnknownNameError, match=r"'humanoid'.*pip install example-robot-data gymnasium$"):
         bough.robots.load("panda")
 
 
@@ -135,19 +135,21 @@ def test_robots_are_loaded_with_options_and_meshes() -> None:
 
 
 def test_ambiguous_names_list_the_candidates() -> None:
-    with pytest.raises(bough.ModelError, match=r"anymal_b_simple_description/anymal.*anymal_c_simple_description/anym"):
+    with pytest.raises(
+        bough.errors.ModelError, match=r"anymal_b_simple_description/anymal.*anymal_c_simple_description/anym"
+    ):
         bough.robots.load("anymal")
 
 
 @pytest.mark.parametrize("name", ["talos_ful_v2", "Talos_full_v2"])
 def test_typos_give_the_nearest(name: str) -> None:
-    with pytest.raises(bough.UnknownNameError, match="did you mean 'talos_full_v2'"):
+    with pytest.raises(bough.errors.UnknownNameError, match="did you mean 'talos_full_v2'"):
         bough.robots.load(name)
 
 
 @pytest.mark.parametrize("name", ["", "/", "no such robot", "../arm", "bough/../arm", 3, None])
 def test_what_is_no_name_is_refused(name: str) -> None:
-    with pytest.raises(bough.UnknownNameError, match="no robot is called"):
+    with pytest.raises(bough.errors.UnknownNameError, match="no robot is called"):
         bough.robots.find(name)
 
 
@@ -180,7 +182,7 @@ def test_names_are_as_long_as_needed(folder: Path) -> None:
     assert {file: names[folder / file] for file in expected} == expected
     assert all(bough.robots.find(name).path == folder / file for file, name in expected.items())
     assert bough.robots.find("arm").source == "bough"
-    with pytest.raises(bough.ModelError, match="'example-robot-data/panda', 'mine/panda'"):
+    with pytest.raises(bough.errors.ModelError, match="'example-robot-data/panda', 'mine/panda'"):
         bough.robots.find("panda")
 
 
@@ -188,7 +190,9 @@ def test_a_folder_that_is_not_there_is_passed_over_and_told(monkeypatch: pytest.
     put(folder, "zebra.urdf")
     monkeypatch.setenv("BOUGH_ROBOT_PATH", os.pathsep.join(["", "/no/such/folder", str(folder)]))
     assert bough.robots.load("zebra").nv == 0
-    with pytest.raises(bough.UnknownNameError, match=r"'zebra'.*'/no/such/folder', which is not a folder") as raised:
+    with pytest.raises(
+        bough.errors.UnknownNameError, match=r"'zebra'.*'/no/such/folder', which is not a folder"
+    ) as raised:
         bough.robots.load("zbra")
     assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
 

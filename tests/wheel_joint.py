@@ -16,7 +16,7 @@ __all__ = ["Wheel"]
 
 
 @dataclass(frozen=True)
-class Wheel(bough.Joint):
+class Wheel(bough.joints.Joint):
     """Rotation about y, whose configuration is a point of the unit circle: q = [cos, sin], v = [angular velocity]."""
 
     nq = 2

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import bough
+from public_names import FUNCTIONS
 
 __all__ = ["BAD", "GOOD", "calls", "leak"]
 
@@ -49,15 +50,23 @@ UNTRIED = ("check", "overwrite")
 def machine() -> bough.Model:
     """A free body, an arm with limits and a spring, a ball, a loop, a law, a frame, a shape."""
     b = bough.Builder("machine")
-    b.add("base", bough.Free(), mass=2.0, inertia=(0.3, 0.2, 0.25))
+    b.add("base", bough.joints.Free(), mass=2.0, inertia=(0.3, 0.2, 0.25))
     b.add(
-        "arm", bough.Revolute("y"), "base", at=(0.1, 0, 0), mass=1.0, inertia=0.1, lower=-2.0, upper=2.0, stiffness=1.0
+        "arm",
+        bough.joints.Revolute("y"),
+        "base",
+        at=(0.1, 0, 0),
+        mass=1.0,
+        inertia=0.1,
+        lower=-2.0,
+        upper=2.0,
+        stiffness=1.0,
     )
-    b.add("hand", bough.Revolute("x"), "arm", at=(0.1, 0, 0), mass=1.0, inertia=0.1)
-    b.add("ball", bough.Spherical(), "arm", at=(0, 0, 0.3), mass=1.0, inertia=0.1)
+    b.add("hand", bough.joints.Revolute("x"), "arm", at=(0.1, 0, 0), mass=1.0, inertia=0.1)
+    b.add("ball", bough.joints.Spherical(), "arm", at=(0, 0, 0.3), mass=1.0, inertia=0.1)
     b.frame("tip", "ball", at=(0.1, 0, 0))
     b.geometry("ball", "sphere", 0.1)
-    b.loop("ring", bough.Universal(), "hand", "tip", at=(0, 0, 0.3))
+    b.loop("ring", bough.joints.Universal(), "hand", "tip", at=(0, 0, 0.3))
     return b.build()
 
 
@@ -65,21 +74,23 @@ MODEL = machine()
 Q, V = bough.neutral(MODEL), np.linspace(0.1, 0.4, MODEL.nv)
 N = MODEL.nbodies
 FEXT, LOOP_TAU = np.zeros((N, 6)), np.zeros(2)
-BOOM = bough.topologies.chain(2)
-TREE = bough.Tree((0, 1, 1))
+BOOM = bough.trees.topologies.chain(2)
+TREE = bough.trees.Tree((0, 1, 1))
 H = np.array([[4.0, 1.0, 1.0], [1.0, 3.0, 0.0], [1.0, 0.0, 2.0]])
-SYSTEM = bough.System(bodies=(2, 2), constraints=((0, 1, 1), (1, 2, 1)))
+SYSTEM = bough.maximal.System(bodies=(2, 2), constraints=((0, 1, 1), (1, 2, 1)))
 MASS, JACOBIAN = np.tile(np.eye(2).ravel(), 2), np.ones(SYSTEM.jacobian_size)
-TOUCH = bough.Contacts([("ball", None)])
+TOUCH = bough.contact.Contacts([("ball", None)])
 POINTS, NORMALS = np.array([[0.0, 0.0, -0.1]]), np.array([[0.0, 0.0, 1.0]])
-ROWS = bough.Conditions.contacts(1)
+ROWS = bough.lcp.Conditions.contacts(1)
 A3, B3 = np.eye(3), np.array([-1.0, 0.2, 0.1])
-BOB = bough.Linkage({"bob": bough.bodies.Particle(2.0)}, {"rod": (bough.constraints.Distance(1.0), "bob")})
-STONE = bough.Linkage({"stone": bough.bodies.Rigid(2.0)})
+BOB = bough.maximal.Linkage(
+    {"bob": bough.maximal.bodies.Particle(2.0)}, {"rod": (bough.maximal.constraints.Distance(1.0), "bob")}
+)
+STONE = bough.maximal.Linkage({"stone": bough.maximal.bodies.Rigid(2.0)})
 X, XV = np.array([1.0, 0.0, 0.0]), np.zeros(3)
 FOLDER = Path(tempfile.mkdtemp())
 URDF = '<robot name="one"><link name="base"/></robot>'
-AUXILIARY = bough.Auxiliary(SYSTEM, [((1,), 1)])
+AUXILIARY = bough.maximal.Auxiliary(SYSTEM, [((1,), 1)])
 
 
 def _touching(function: Any, **more: Any) -> tuple[Any, dict[str, Any]]:
@@ -91,11 +102,11 @@ def _of_states() -> dict[str, tuple[Any, dict[str, Any]]]:
     """The functions of a model and arrays alone, with arguments by name."""
     known = {"model": MODEL, "q": Q, "q0": Q, "q1": Q, "v": V, "a": V, "tau": V, "t": 0.5, "f_ext": FEXT}
     known |= {"frame": "tip", "frames": "tip", "loop_tau": LOOP_TAU}
-    special = {"to_drake", "from_drake", "joint_positions", "joint_reactions", "reaction_multipliers"}
+    special = {"convert.states_to_drake", "convert.states_from_drake"}
+    special |= {f"maximal.{name}" for name in ("joint_positions", "joint_reactions", "reaction_multipliers")}
     found = {}
-    for name in bough.__all__:
-        function = getattr(bough, name)
-        if not inspect.isfunction(function) or name in special:
+    for name, function in FUNCTIONS.items():
+        if name in special:
             continue
         parameters = inspect.signature(function).parameters
         needed = {key for key, p in parameters.items() if p.default is p.empty}
@@ -109,51 +120,63 @@ def _of_states() -> dict[str, tuple[Any, dict[str, Any]]]:
 
 GOOD: dict[str, tuple[Any, dict[str, Any]]] = {
     **_of_states(),
-    "joint_positions": (bough.joint_positions, {"model": MODEL, "placements": bough.placements(MODEL, Q)}),
-    "joint_velocities": (bough.joint_velocities, {"model": MODEL, "q": Q, "velocities": np.zeros((N, 6))}),
-    "joint_accelerations": (
-        bough.joint_accelerations,
+    "maximal.joint_positions": (
+        bough.maximal.joint_positions,
+        {"model": MODEL, "placements": bough.placements(MODEL, Q)},
+    ),
+    "maximal.joint_velocities": (
+        bough.maximal.joint_velocities,
+        {"model": MODEL, "q": Q, "velocities": np.zeros((N, 6))},
+    ),
+    "maximal.joint_accelerations": (
+        bough.maximal.joint_accelerations,
         {"model": MODEL, "q": Q, "v": V, "accelerations": np.zeros((N, 6))},
     ),
-    "constrained_reactions": (
-        bough.constrained_reactions,
+    "loops.reactions": (
+        bough.loops.reactions,
         {"model": MODEL, "q": Q, "v": V, "a": V, "forces": np.zeros(len(MODEL.constraint_names))},
     ),
-    "contact_axes": (bough.contact_axes, {"normals": NORMALS}),
-    "contact_jacobian": _touching(bough.contact_jacobian),
-    "contact_bias": _touching(bough.contact_bias, v=V),
-    "contact_dynamics": _touching(bough.contact_dynamics, v=V, tau=V, mu=0.5, gaps=0.0),
-    "contact_impulses": _touching(bough.contact_impulses, v=V, mu=0.5, restitution=0.1),
-    "contact_velocities": _touching(bough.contact_velocities, tau=V, mu=0.5),
-    "contact_step": _touching(bough.contact_step, v=V, tau=V, dt=0.01, mu=0.5),
-    "pivoting": (bough.pivoting, {"A": A3, "b": B3, "conditions": ROWS, "mu": 0.5}),
-    "gauss_seidel": (bough.gauss_seidel, {"A": A3, "b": B3, "conditions": ROWS, "mu": 0.5}),
-    "complementarity_residual": (
-        bough.complementarity_residual,
+    "contact.axes": (bough.contact.axes, {"normals": NORMALS}),
+    "contact.jacobian": _touching(bough.contact.jacobian),
+    "contact.bias": _touching(bough.contact.bias, v=V),
+    "contact.dynamics": _touching(bough.contact.dynamics, v=V, tau=V, mu=0.5, gaps=0.0),
+    "contact.impulses": _touching(bough.contact.impulses, v=V, mu=0.5, restitution=0.1),
+    "contact.velocities": _touching(bough.contact.velocities, tau=V, mu=0.5),
+    "contact.step": _touching(bough.contact.step, v=V, tau=V, dt=0.01, mu=0.5),
+    "lcp.pivoting": (bough.lcp.pivoting, {"A": A3, "b": B3, "conditions": ROWS, "mu": 0.5}),
+    "lcp.gauss_seidel": (bough.lcp.gauss_seidel, {"A": A3, "b": B3, "conditions": ROWS, "mu": 0.5}),
+    "lcp.residual": (
+        bough.lcp.residual,
         {"A": A3, "b": B3, "f": np.array([1.0, 0.0, 0.0]), "conditions": ROWS, "mu": 0.5},
     ),
-    "ltl": (bough.ltl, {"H": H, "parents": TREE}),
-    "ltdl": (bough.ltdl, {"H": H, "parents": TREE}),
-    "udut": (bough.udut, {"H": H, "parents": TREE}),
-    "Factor": (bough.Factor, {"kind": "ltdl", "packed": bough.ltdl(H, TREE).packed, "tree": TREE}),
-    "Factor.solve": (bough.ltdl(H, TREE).solve, {"b": B3}),
-    "Factor.mul_L": (bough.ltdl(H, TREE).mul_L, {"x": B3}),
-    "TreeMatrix": (bough.TreeMatrix, {"values": np.ones(5), "tree": TREE}),
-    "TreeMatrix.from_dense": (bough.TreeMatrix.from_dense, {"H": H, "tree": TREE}),
-    "TreeMatrix.mul": (bough.TreeMatrix(np.ones(5), TREE).mul, {"x": B3}),
-    "ldlt": (bough.ldlt, {"system": SYSTEM, "mass": MASS, "jacobian": JACOBIAN, "compliance": np.zeros(2)}),
-    "multipliers": (
-        bough.multipliers,
+    "trees.ltl": (bough.trees.ltl, {"H": H, "parents": TREE}),
+    "trees.ltdl": (bough.trees.ltdl, {"H": H, "parents": TREE}),
+    "trees.udut": (bough.trees.udut, {"H": H, "parents": TREE}),
+    "trees.Factor": (bough.trees.Factor, {"kind": "ltdl", "packed": bough.trees.ltdl(H, TREE).packed, "tree": TREE}),
+    "trees.Factor.solve": (bough.trees.ltdl(H, TREE).solve, {"b": B3}),
+    "trees.Factor.mul_L": (bough.trees.ltdl(H, TREE).mul_L, {"x": B3}),
+    "trees.TreeMatrix": (bough.trees.TreeMatrix, {"values": np.ones(5), "tree": TREE}),
+    "trees.TreeMatrix.from_dense": (bough.trees.TreeMatrix.from_dense, {"H": H, "tree": TREE}),
+    "trees.TreeMatrix.mul": (bough.trees.TreeMatrix(np.ones(5), TREE).mul, {"x": B3}),
+    "maximal.ldlt": (
+        bough.maximal.ldlt,
+        {"system": SYSTEM, "mass": MASS, "jacobian": JACOBIAN, "compliance": np.zeros(2)},
+    ),
+    "maximal.multipliers": (
+        bough.maximal.multipliers,
         {"system": SYSTEM, "mass": MASS, "jacobian": JACOBIAN, "force": np.ones(4), "c": np.zeros(2)},
     ),
-    "SystemFactor": (bough.SystemFactor, {"system": SYSTEM, "packed": bough.ldlt(SYSTEM, MASS, JACOBIAN).packed}),
-    "SystemFactor.solve": (bough.ldlt(SYSTEM, MASS, JACOBIAN).solve, {"b": np.ones(6)}),
-    "System": (bough.System, {"bodies": (2, 2), "constraints": ((0, 1, 1),)}),
-    "Auxiliary": (bough.Auxiliary, {"system": SYSTEM, "constraints": [((1,), 1)]}),
-    "anticipate": (
-        bough.anticipate,
+    "maximal.SystemFactor": (
+        bough.maximal.SystemFactor,
+        {"system": SYSTEM, "packed": bough.maximal.ldlt(SYSTEM, MASS, JACOBIAN).packed},
+    ),
+    "maximal.SystemFactor.solve": (bough.maximal.ldlt(SYSTEM, MASS, JACOBIAN).solve, {"b": np.ones(6)}),
+    "maximal.System": (bough.maximal.System, {"bodies": (2, 2), "constraints": ((0, 1, 1),)}),
+    "maximal.Auxiliary": (bough.maximal.Auxiliary, {"system": SYSTEM, "constraints": [((1,), 1)]}),
+    "maximal.anticipate": (
+        bough.maximal.anticipate,
         {
-            "factor": bough.ldlt(SYSTEM, MASS, JACOBIAN),
+            "factor": bough.maximal.ldlt(SYSTEM, MASS, JACOBIAN),
             "free": np.ones(6),
             "auxiliary": AUXILIARY,
             "jacobian": np.ones(AUXILIARY.jacobian_size),
@@ -176,24 +199,27 @@ GOOD: dict[str, tuple[Any, dict[str, Any]]] = {
     "Inertia.cylinder": (bough.Inertia.cylinder, {"radius": 1.0, "length": 1.0, "mass": 1.0, "axis": "z"}),
     "Inertia.capsule": (bough.Inertia.capsule, {"radius": 1.0, "length": 1.0, "mass": 1.0, "axis": "z"}),
     "Inertia.rod": (bough.Inertia.rod, {"length": 1.0, "mass": 1.0, "axis": "z"}),
-    "Tree": (bough.Tree, {"parents": (0, 1, 1)}),
-    "Tree.path": (TREE.path, {"i": 1}),
-    "Tree.children": (TREE.children, {"i": 1}),
-    "Tree.subtree": (TREE.subtree, {"i": 1}),
-    "Tree.expand": (TREE.expand, {"dofs": (1, 2, 1)}),
-    "Revolute": (bough.Revolute, {"axis": "z"}),
-    "Prismatic": (bough.Prismatic, {"axis": "z"}),
-    "Cylindrical": (bough.Cylindrical, {"axis": "z"}),
-    "Planar": (bough.Planar, {"axis": "z"}),
-    "Helical": (bough.Helical, {"axis": "z", "pitch": 1.0}),
-    "Universal": (bough.Universal, {"axis1": "x", "axis2": "y"}),
-    "Mimic": (bough.Mimic, {"joint": bough.Revolute("x"), "source": "a", "ratio": 1.0, "offset": 0.0}),
+    "trees.Tree": (bough.trees.Tree, {"parents": (0, 1, 1)}),
+    "trees.Tree.path": (TREE.path, {"i": 1}),
+    "trees.Tree.children": (TREE.children, {"i": 1}),
+    "trees.Tree.subtree": (TREE.subtree, {"i": 1}),
+    "trees.Tree.expand": (TREE.expand, {"dofs": (1, 2, 1)}),
+    "joints.Revolute": (bough.joints.Revolute, {"axis": "z"}),
+    "joints.Prismatic": (bough.joints.Prismatic, {"axis": "z"}),
+    "joints.Cylindrical": (bough.joints.Cylindrical, {"axis": "z"}),
+    "joints.Planar": (bough.joints.Planar, {"axis": "z"}),
+    "joints.Helical": (bough.joints.Helical, {"axis": "z", "pitch": 1.0}),
+    "joints.Universal": (bough.joints.Universal, {"axis1": "x", "axis2": "y"}),
+    "joints.Mimic": (
+        bough.joints.Mimic,
+        {"joint": bough.joints.Revolute("x"), "source": "a", "ratio": 1.0, "offset": 0.0},
+    ),
     "Builder": (bough.Builder, {"name": "b", "gravity": (0, 0, 0)}),
     "Builder.add": (
         lambda **x: bough.Builder().add(**x),
         {
             "name": "a",
-            "joint": bough.Revolute("z"),
+            "joint": bough.joints.Revolute("z"),
             "parent": "world",
             "joint_name": "j",
             "at": (0, 0, 0),
@@ -240,7 +266,7 @@ GOOD: dict[str, tuple[Any, dict[str, Any]]] = {
         lambda **x: _two().loop(**x),
         {
             "name": "l",
-            "joint": bough.Revolute("z"),
+            "joint": bough.joints.Revolute("z"),
             "predecessor": "a",
             "successor": "b",
             "at": (0, 0, 0),
@@ -264,40 +290,43 @@ GOOD: dict[str, tuple[Any, dict[str, Any]]] = {
     "Model.respanned": (lambda **x: MODEL.respanned(*x.values()), {"cut": "ring"}),
     "Model.with_loop": (
         MODEL.with_loop,
-        {"name": "l", "joint": bough.Revolute("z"), "predecessor": "base", "successor": "ball", "at": (0, 0, 0)},
+        {"name": "l", "joint": bough.joints.Revolute("z"), "predecessor": "base", "successor": "ball", "at": (0, 0, 0)},
     ),
-    "Contacts": (bough.Contacts, {"pairs": [("ball", None)], "friction": "pyramid"}),
-    "Conditions": (bough.Conditions, {"kinds": ("equality",)}),
-    "Conditions.boxes": (bough.Conditions.boxes, {"count": 1}),
-    "Conditions.contacts": (bough.Conditions.contacts, {"count": 1, "friction": "pyramid", "tangents": 2}),
-    "Conditions.equalities": (bough.Conditions.equalities, {"count": 1}),
-    "Conditions.inequalities": (bough.Conditions.inequalities, {"count": 1}),
-    "Linkage": (
-        bough.Linkage,
-        {"bodies": {"bob": bough.bodies.Particle(2.0)}, "constraints": {}, "gravity": (0, 0, 0)},
+    "contact.Contacts": (bough.contact.Contacts, {"pairs": [("ball", None)], "friction": "pyramid"}),
+    "lcp.Conditions": (bough.lcp.Conditions, {"kinds": ("equality",)}),
+    "lcp.Conditions.boxes": (bough.lcp.Conditions.boxes, {"count": 1}),
+    "lcp.Conditions.contacts": (bough.lcp.Conditions.contacts, {"count": 1, "friction": "pyramid", "tangents": 2}),
+    "lcp.Conditions.equalities": (bough.lcp.Conditions.equalities, {"count": 1}),
+    "lcp.Conditions.inequalities": (bough.lcp.Conditions.inequalities, {"count": 1}),
+    "maximal.Linkage": (
+        bough.maximal.Linkage,
+        {"bodies": {"bob": bough.maximal.bodies.Particle(2.0)}, "constraints": {}, "gravity": (0, 0, 0)},
     ),
-    "Linkage.of": (bough.Linkage.of, {"model": MODEL}),
-    "Linkage.with_body": (BOB.with_body, {"name": "b", "body": bough.bodies.Particle(1.0)}),
-    "Linkage.with_constraint": (
+    "maximal.Linkage.of": (bough.maximal.Linkage.of, {"model": MODEL}),
+    "maximal.Linkage.with_body": (BOB.with_body, {"name": "b", "body": bough.maximal.bodies.Particle(1.0)}),
+    "maximal.Linkage.with_constraint": (
         lambda **x: BOB.with_constraint(*x.values()),
-        {"name": "c", "constraint": bough.constraints.Distance(1.0), "body": "bob"},
+        {"name": "c", "constraint": bough.maximal.constraints.Distance(1.0), "body": "bob"},
     ),
-    "Linkage.rows": (BOB.rows, {"constraint": "rod"}),
-    "Linkage.x_slice": (BOB.x_slice, {"body": "bob"}),
-    "Linkage.v_slice": (BOB.v_slice, {"body": "bob"}),
-    "Linkage.accelerations": (BOB.accelerations, {"x": X, "v": XV, "force": XV, "time": 0.0, "time_constant": 0.05}),
-    "Linkage.first_order": (BOB.first_order, {"x": X, "force": XV, "time": 0.0, "time_constant": 0.05}),
-    "Linkage.impulses": (BOB.impulses, {"x": X, "v": XV, "impulse": XV, "time": 0.0}),
-    "Linkage.terms": (BOB.terms, {"x": X, "v": XV, "force": XV, "time": 0.0, "time_constant": 0.05}),
-    "Linkage.integrate": (BOB.integrate, {"x": X, "v": XV}),
-    "Linkage.project": (BOB.project, {"x": X, "time": 0.0, "tolerance": 1e-10}),
-    "Linkage.errors": (BOB.errors, {"x": X, "time": 0.0}),
-    "Linkage.rates": (BOB.rates, {"x": X, "v": XV, "time": 0.0}),
-    "Linkage.to_placements": (STONE.to_placements, {"x": STONE.neutral()}),
-    "Linkage.from_placements": (STONE.from_placements, {"placements": np.eye(4)[None]}),
+    "maximal.Linkage.rows": (BOB.rows, {"constraint": "rod"}),
+    "maximal.Linkage.x_slice": (BOB.x_slice, {"body": "bob"}),
+    "maximal.Linkage.v_slice": (BOB.v_slice, {"body": "bob"}),
+    "maximal.Linkage.accelerations": (
+        BOB.accelerations,
+        {"x": X, "v": XV, "force": XV, "time": 0.0, "time_constant": 0.05},
+    ),
+    "maximal.Linkage.first_order": (BOB.first_order, {"x": X, "force": XV, "time": 0.0, "time_constant": 0.05}),
+    "maximal.Linkage.impulses": (BOB.impulses, {"x": X, "v": XV, "impulse": XV, "time": 0.0}),
+    "maximal.Linkage.terms": (BOB.terms, {"x": X, "v": XV, "force": XV, "time": 0.0, "time_constant": 0.05}),
+    "maximal.Linkage.integrate": (BOB.integrate, {"x": X, "v": XV}),
+    "maximal.Linkage.project": (BOB.project, {"x": X, "time": 0.0, "tolerance": 1e-10}),
+    "maximal.Linkage.errors": (BOB.errors, {"x": X, "time": 0.0}),
+    "maximal.Linkage.rates": (BOB.rates, {"x": X, "v": XV, "time": 0.0}),
+    "maximal.Linkage.to_placements": (STONE.to_placements, {"x": STONE.neutral()}),
+    "maximal.Linkage.from_placements": (STONE.from_placements, {"placements": np.eye(4)[None]}),
     "Model.with_body": (
         MODEL.with_body,
-        {"name": "b", "joint": bough.Revolute("z"), "parent": "ball", "mass": 1.0, "inertia": 1.0},
+        {"name": "b", "joint": bough.joints.Revolute("z"), "parent": "ball", "mass": 1.0, "inertia": 1.0},
     ),
     "Model.with_frame": (MODEL.with_frame, {"name": "f", "body": "ball", "at": (0, 0, 0), "rpy": (0, 0, 0)}),
     "Model.with_inertia": (MODEL.with_inertia, {"body": "ball", "mass": 1.0, "com": (0, 0, 0), "inertia": 1.0}),
@@ -320,22 +349,23 @@ GOOD: dict[str, tuple[Any, dict[str, Any]]] = {
     "problems": (bough.problems, {"source": URDF, "package_dirs": (), "ignore": ()}),
     "save": (
         bough.save,
-        {"model": bough.topologies.chain(2), "path": FOLDER / "x.urdf", "format": "urdf", "leave_out": ()},
+        {"model": bough.trees.topologies.chain(2), "path": FOLDER / "x.urdf", "format": "urdf", "leave_out": ()},
     ),
     "set_backend": (bough.set_backend, {"name": None}),
     "set_num_threads": (bough.set_num_threads, {"count": None}),
+    "papers.report": (bough.papers.report, {"name": "trees"}),
     "robots.load": (bough.robots.load, {"name": "pendulum"}),
     "robots.find": (bough.robots.find, {"name": "pendulum"}),
-    "topologies.chain": (bough.topologies.chain, {"n": 2}),
-    "topologies.star": (bough.topologies.star, {"n": 2}),
-    "topologies.on_tree": (bough.topologies.on_tree, {"tree": TREE}),
+    "trees.topologies.chain": (bough.trees.topologies.chain, {"n": 2}),
+    "trees.topologies.star": (bough.trees.topologies.star, {"n": 2}),
+    "trees.topologies.on_tree": (bough.trees.topologies.on_tree, {"tree": TREE}),
 }
 
 
 def _two() -> bough.Builder:
     b = bough.Builder()
-    b.add("a", bough.Revolute("z"), mass=1.0, inertia=1.0)
-    b.add("b", bough.Revolute("z"), mass=1.0, inertia=1.0)
+    b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
     return b
 
 

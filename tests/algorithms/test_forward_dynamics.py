@@ -19,7 +19,7 @@ NAMES = ["four-bar", "five-bar", "slider-crank", "Stewart platform", "delta robo
 def test_loops_are_heeded_unless_left_out(name: str, rng: np.random.Generator) -> None:
     model, q, v = closed(name)
     tau = rng.normal(size=model.nv)
-    L, bias = bough.constraint_jacobian(model, q), bough.constraint_bias(model, q, v)
+    L, bias = bough.loops.jacobian(model, q), bough.loops.bias(model, q, v)
     a = bough.forward_dynamics(model, q, v, tau, time_constant=np.inf)
     assert np.abs(L @ a + bias).max() < 1e-9 * (1 + np.abs(a).max())
     opened = bough.aba(model, q, v, tau)
@@ -42,9 +42,9 @@ def test_the_whole_motion_comes_from_the_same_program(name: str, rng: np.random.
     for method in ("null_space", "kkt"):
         want = bough.forward_dynamics(model, q, v, tau, f_ext, method, loop_tau=drive, full=True)  # type: ignore[call-overload]
         assert_close(want.motion, found.motion, 1e-9)
-        if method == "null_space" or bough.constraint_rank(model, q) == len(model.constraint_names):
+        if method == "null_space" or bough.loops.rank(model, q) == len(model.constraint_names):
             assert_close(found.loop_forces, want.loop_forces, 1e-9)
-    L, B = bough.constraint_jacobian(model, q), bough.loop_jacobian(model, q)
+    L, B = bough.loops.jacobian(model, q), bough.loops.coordinate_jacobian(model, q)
     left = found.motion @ bough.crba(model, q) + bough.bias_forces(model, q, v, f_ext) - tau - drive @ B
     assert_close(left, found.loop_forces @ L, 1e-9)
 
@@ -56,7 +56,7 @@ def test_smallest_multipliers_of_random_mechanisms(kinds: list[str]) -> None:
     for seed in range(4):
         rng = np.random.default_rng([seed, *"".join(kinds).encode()])
         model, q = random_loops(rng, kinds, 5, mimic=seed == 3)
-        v = bough.consistent_velocity(model, q, rng.normal(size=model.nv))
+        v = bough.loops.consistent_velocity(model, q, rng.normal(size=model.nv))
         _, _, _, tau, f_ext = random_state(model, rng)
         found, want = (
             bough.forward_dynamics(model, q, v, tau, f_ext, method=method, full=True)  # type: ignore[call-overload]
@@ -94,23 +94,23 @@ def test_a_function_by_name_is_what_runs(rng: np.random.Generator) -> None:
 
 def test_wrong_combinations_say_so() -> None:
     model, q, v = closed("four-bar")
-    tree, none = bough.topologies.chain(3), np.zeros(3)
+    tree, none = bough.trees.topologies.chain(3), np.zeros(3)
     refused: list[tuple[str, bough.Model, dict[str, Any]]] = [
         ("method 'aba' is of trees, and 'four-bar' has loops or couplings: expected 'auto'", model, {"method": "aba"}),
         ("method 'kkt' is of loops and couplings, and 'chain.*' has none: expected 'auto'", tree, {"method": "kkt"}),
         ("and loops=False leaves them out", model, {"method": "multipliers", "loops": False}),
     ]
     for message, which, options in refused:
-        with pytest.raises(bough.ModelError, match=message):
+        with pytest.raises(bough.errors.ModelError, match=message):
             bough.forward_dynamics(which, none, none, none, **options)
-    with pytest.raises(bough.ShapeError, match="loop_tau is given, and loops=False leaves out what it drives"):
+    with pytest.raises(bough.errors.ShapeError, match="loop_tau is given, and loops=False leaves out what it drives"):
         bough.forward_dynamics(model, q, v, none, loops=False, loop_tau=[1.0])
-    with pytest.raises(bough.ShapeError, match="loop_tau has shape"):
+    with pytest.raises(bough.errors.ShapeError, match="loop_tau has shape"):
         bough.forward_dynamics(tree, none, none, none, loop_tau=[1.0])
-    with pytest.raises(bough.ShapeError, match="out is given, and the whole motion is several arrays"):
+    with pytest.raises(bough.errors.ShapeError, match="out is given, and the whole motion is several arrays"):
         bough.forward_dynamics(model, q, v, none, full=True, out=none)  # type: ignore[call-overload]
     for name in ("loops", "full"):
-        with pytest.raises(bough.ShapeError, match=f"{name} is 'no', expected True or False"):
+        with pytest.raises(bough.errors.ShapeError, match=f"{name} is 'no', expected True or False"):
             bough.forward_dynamics(model, q, v, none, **{name: "no"})  # type: ignore[call-overload]
 
 
@@ -118,10 +118,10 @@ def test_wrong_combinations_say_so() -> None:
 def test_velocities_are_the_same_whatever_the_strides(rng: np.random.Generator) -> None:
     model, q, _ = closed("Stewart platform")
     v = rng.normal(size=(7, model.nv))
-    want = bough.consistent_velocity(model, q, v)
-    assert np.abs(bough.constraint_jacobian(model, q) @ want.T).max() < 1e-12
+    want = bough.loops.consistent_velocity(model, q, v)
+    assert np.abs(bough.loops.jacobian(model, q) @ want.T).max() < 1e-12
     wide = np.zeros((14, 3 * model.nv))
     wide[::2, ::3] = v
-    assert np.array_equal(bough.consistent_velocity(model, q, wide[::2, ::3]), want)
-    assert np.array_equal(bough.consistent_velocity(model, q, np.asfortranarray(v)), want)
-    assert np.array_equal([bough.consistent_velocity(model, q, x) for x in v], want)
+    assert np.array_equal(bough.loops.consistent_velocity(model, q, wide[::2, ::3]), want)
+    assert np.array_equal(bough.loops.consistent_velocity(model, q, np.asfortranarray(v)), want)
+    assert np.array_equal([bough.loops.consistent_velocity(model, q, x) for x in v], want)

@@ -47,9 +47,9 @@ def test_forces_are_the_smallest(name: str, rng: np.random.Generator) -> None:
     """With every joint driven: what loops could do as well is no part of them."""
     model, q, v, a = moving(name, rng, 3)
     tau = bough.inverse_dynamics(model, q, v, a)
-    L = bough.constraint_jacobian(model, q)
+    L = bough.loops.jacobian(model, q)
     _, sigma, Vt = np.linalg.svd(L)
-    held = Vt[: bough.constraint_rank(model, q)]
+    held = Vt[: bough.loops.rank(model, q)]
     assert sigma[len(held) - 1] > 1e-6
     size = np.abs(bough.rnea(model, q, v, a)).max()
     assert np.abs(tau @ held.T).max() < 1e-9 * size
@@ -66,7 +66,7 @@ def test_legs_of_a_platform_at_rest_carry_its_weight() -> None:
     motion = bough.forward_dynamics(model, q, none, found.tau, full=True)
     assert_close(motion.motion, none, 1e-9, scale=9.81)
     # every leg pushes along its axis, and gets the rest from the ground: together it is all weight there is
-    through = bough.constrained_reactions(model, q, none, none, motion.loop_forces).joints
+    through = bough.loops.reactions(model, q, none, none, motion.loop_forces).joints
     feet = [k for k, parent in enumerate(model.tree.parents) if parent == 0 and model.joint_names[k] != "plate"]
     turned = bough.placements(model, q)[feet, :3, :3]
     weight = 9.81 * sum(body.inertia.mass for body in model.bodies)
@@ -79,7 +79,7 @@ def test_drives_on_joints_that_close_loops(kind: str) -> None:
     """A cut joint and the others together: the drives that are found move it as it should."""
     rng = np.random.default_rng([*kind.encode()])
     model, q = random_loops(rng, [kind, "revolute"], 6)
-    v = bough.consistent_velocity(model, q, rng.normal(size=model.nv))
+    v = bough.loops.consistent_velocity(model, q, rng.normal(size=model.nv))
     a = bough.forward_dynamics(model, q, v, rng.normal(size=model.nv))
     drives = [loop.name for loop in model.loops] + list(model.joint_names[2:])
     found = bough.inverse_dynamics(model, q, v, a, drives=drives, full=True)
@@ -105,8 +105,8 @@ def test_a_cut_joint_needs_the_force_it_needs_in_the_tree() -> None:
     other = model.respanned("crank")
     # hinges have one number in q, v and a each; angles in a plane add up, so B is constant
     values = {name: tuple(x[model.q_slice(name)] for x in (q, v, a)) for name in model.joint_names}
-    B = bough.loop_jacobian(model, q)
-    values["pin"] = (bough.loop_configurations(model, q), B @ v, B @ a)
+    B = bough.loops.coordinate_jacobian(model, q)
+    values["pin"] = (bough.loops.coordinates(model, q), B @ v, B @ a)
     there = [np.concatenate([values[name][k] for name in other.joint_names]) for k in range(3)]
     found = bough.inverse_dynamics(other, *there, drives=["crank"], full=True)
     assert found.conflicts == ()
@@ -126,14 +126,16 @@ def test_without_loops_it_is_the_newton_euler_algorithm(rng: np.random.Generator
 
 def test_what_drives_cannot_do_is_named(rng: np.random.Generator) -> None:
     model, q, v, a = moving("five-bar", rng, 2)
-    with pytest.raises(bough.DriveError, match=r"cannot produce this motion in state \[0\]: joint '.*' lacks .* N"):
+    with pytest.raises(
+        bough.errors.DriveError, match=r"cannot produce this motion in state \[0\]: joint '.*' lacks .* N"
+    ):
         bough.inverse_dynamics(model, q, v, a, drives=["left upper"])
     found = bough.inverse_dynamics(model, q, v, a, drives=["left upper"], full=True)
     assert set(found.conflicts) <= set(model.joint_names)
     assert len(found.conflicts) > 0
     assert (found.residual > 1e-3).all()
     wrong = a + rng.normal(size=a.shape)
-    with pytest.raises(bough.DriveError, match=r"in state \[0\]: they break 'tip.*' by .* m/s²"):
+    with pytest.raises(bough.errors.DriveError, match=r"in state \[0\]: they break 'tip.*' by .* m/s²"):
         bough.inverse_dynamics(model, q, v, wrong)
     assert any(name.startswith("tip") for name in bough.inverse_dynamics(model, q, v, wrong, full=True).conflicts)
     nearest = bough.forward_dynamics(model, q, v, bough.rnea(model, q, v, wrong))
@@ -168,11 +170,11 @@ def test_batches_and_data_types(rng: np.random.Generator) -> None:
 
 def test_what_is_refused(rng: np.random.Generator) -> None:
     model, q, v, a = moving("four-bar", rng, 1)
-    with pytest.raises(bough.UnknownNameError, match="no joint or loop is called 'cranc'; did you mean 'crank'"):
+    with pytest.raises(bough.errors.UnknownNameError, match="no joint or loop is called 'cranc'; did you mean 'crank'"):
         bough.inverse_dynamics(model, q, v, a, drives=["cranc"])
-    with pytest.raises(bough.ShapeError, match="loop 'pin' is driven, and joint forces do not tell its force"):
+    with pytest.raises(bough.errors.ShapeError, match="loop 'pin' is driven, and joint forces do not tell its force"):
         bough.inverse_dynamics(model, q, v, a, drives=["pin"])
-    with pytest.raises(bough.ShapeError, match="out is given"):
+    with pytest.raises(bough.errors.ShapeError, match="out is given"):
         bough.inverse_dynamics(model, q, v, a, full=True, out=np.empty(3))  # type: ignore[call-overload]
-    with pytest.raises(bough.ShapeError, match="full is 'yes'"):
+    with pytest.raises(bough.errors.ShapeError, match="full is 'yes'"):
         bough.inverse_dynamics(model, q, v, a, full="yes")  # type: ignore[call-overload]

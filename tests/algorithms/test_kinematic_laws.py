@@ -64,7 +64,7 @@ def test_jacobian(reference: str, model: bough.Model, seed: int, data: st.DataOb
     size = sizes(J, axes=2) * sizes(v)
     assert_close(times(J, v), speed, EXACT, scale=size)
     whole = np.zeros_like(J)
-    whole[..., model.path_dofs(frame)] = bough.jacobian_packed(model, q, frame, reference)
+    whole[..., model.path_dofs(frame)] = bough.trees.jacobian_packed(model, q, frame, reference)
     np.testing.assert_array_equal(whole, J)
     changed = along(model, lambda q, v: bough.jacobian(model, q, frame, reference), q, v)
     assert_close(J_dot, changed, LAW, axes=2, scale=size)
@@ -153,7 +153,7 @@ def test_operational_space_inertia_of_a_free_body() -> None:
     """Λ of the frame of a free body is its spatial inertia, [[m, -m c×], [m c×, I]], wherever it is."""
     mass, c, J = 2.0, np.array([0.1, 0.2, 0.3]), np.diag([0.3, 0.4, 0.5])
     b = bough.Builder()
-    b.add("body", bough.Free(), mass=mass, com=c, inertia=J)
+    b.add("body", bough.joints.Free(), mass=mass, com=c, inertia=J)
     model = b.build()
     q, *_ = random_state(model, np.random.default_rng(0), STATES)
     C = cross_matrix(c)
@@ -164,9 +164,9 @@ def test_operational_space_inertia_of_a_free_body() -> None:
 
 def test_frames_that_cannot_move_in_all_directions_have_no_inertia() -> None:
     b = bough.Builder()
-    b.add("arm", bough.Revolute("y"), mass=1.0, com=(0.0, 0.0, -0.5), inertia=0.1)
+    b.add("arm", bough.joints.Revolute("y"), mass=1.0, com=(0.0, 0.0, -0.5), inertia=0.1)
     model = b.build()
-    with pytest.raises(bough.SingularError, match="cannot be moved independently"):
+    with pytest.raises(bough.errors.SingularError, match="cannot be moved independently"):
         bough.operational_space_inertia(model, [0.3], "arm")
     inverse = bough.operational_space_inertia(model, [0.3], "arm", inverse=True)
     J = bough.jacobian(model, [0.3], "arm")

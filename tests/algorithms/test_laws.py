@@ -41,13 +41,13 @@ def test_mass_matrix(model: bough.Model, seed: int) -> None:
     M = bough.crba(model, q)
     assert np.array_equal(M, transposed(M))
     np.linalg.cholesky(M)
-    assert_close(bough.mass_matrix_by_rnea(model, q), M, EXACT, axes=2)
+    assert_close(bough.papers.mass_matrix_by_rnea(model, q), M, EXACT, axes=2)
     # RNEA is affine in a: its differences are exact, whatever the velocity, gravity and external forces
     start = bough.rnea(model, q, v, a, f)
     steps = bough.rnea(model, q[:, None], v[:, None], a[:, None] + np.eye(model.nv), f[:, None]) - start[:, None]
     assert_close(transposed(steps), M, LAW, axes=2, scale=sizes(start))
     # zeros of the tree are zeros also of what knows nothing of the tree
-    assert not bough.mass_matrix_by_rnea(model, q)[:, ~model.dof_tree.pattern()].any()
+    assert not bough.papers.mass_matrix_by_rnea(model, q)[:, ~model.dof_tree.pattern()].any()
 
 
 @settings(max_examples=40)
@@ -124,7 +124,7 @@ def test_external_forces_act_through_the_jacobians(model: bough.Model, seed: int
 def floating(model: bough.Model, rng: np.random.Generator, gravity: tuple[float, ...]) -> bough.Model:
     """The same mechanism carried by a free body."""
     b = bough.Builder("floating", gravity)
-    b.add("carrier", bough.Free(), **random_inertia(rng))
+    b.add("carrier", bough.joints.Free(), **random_inertia(rng))
     names = ("carrier", *model.body_names)
     for entry, body, parent in zip(model.joints, model.bodies, model.tree.parents, strict=True):
         inertia = body.inertia

@@ -52,19 +52,19 @@ def imbalance(model: bough.Model, q: Any, v: Any, a: Any, f_ext: Any, found: Any
 def test_every_body_is_in_balance(kind: str) -> None:
     rng = np.random.default_rng([*kind.encode()])
     model, q = random_loops(rng, [kind, "spherical"], 5, mimic=kind in ("fixed", "universal", "planar"))
-    v = bough.consistent_velocity(model, q, rng.normal(size=model.nv))
+    v = bough.loops.consistent_velocity(model, q, rng.normal(size=model.nv))
     _, _, _, tau, f_ext = random_state(model, rng)
     drive = rng.normal(size=sum(loop.joint.nv for loop in model.loops))
     motion = bough.forward_dynamics(model, q, v, tau, f_ext, loop_tau=drive, full=True)
     state = (model, q, v, motion.motion)
-    found = bough.constrained_reactions(*state, motion.loop_forces, f_ext, loop_tau=drive)
+    found = bough.loops.reactions(*state, motion.loop_forces, f_ext, loop_tau=drive)
     assert found.joints.shape == (model.nbodies, 6)
     assert found.loops.shape == (2, 6)
     assert imbalance(*state, f_ext, found) < 1e-9
     # the drive and the reactions are all that acts through a joint: on its own motion it has the power of its drive
     speeds = bough.velocities(model, q, v, [*model.body_names, "world"])
     X = bough.placements(model, q, [*model.body_names, "world"])
-    powers, first = bough.loop_jacobian(model, q) @ v * drive, 0
+    powers, first = bough.loops.coordinate_jacobian(model, q) @ v * drive, 0
     for loop, force in zip(model.loops, found.loops, strict=True):
         onto, back = loop.successor.body - 1, loop.predecessor.body - 1
         there = force_to(np.linalg.inv(X[back]) @ X[onto], force)
@@ -75,12 +75,12 @@ def test_every_body_is_in_balance(kind: str) -> None:
 
 def test_forces_of_the_tree_alone_are_those_of_its_reactions(rng: np.random.Generator) -> None:
     """Without constraints they are what maximal coordinates give."""
-    model = bough.topologies.balanced_tree(3)
+    model = bough.trees.topologies.balanced_tree(3)
     q, v, a, tau, f_ext = random_state(model, rng)
     a = bough.aba(model, q, v, tau, f_ext)
-    _, multipliers = bough.maximal_dynamics(model, q, v, tau, f_ext)
-    want = bough.joint_reactions(model, q, tau, multipliers)
-    found = bough.constrained_reactions(model, q, v, a, np.zeros(0), f_ext)
+    _, multipliers = bough.maximal.dynamics(model, q, v, tau, f_ext)
+    want = bough.maximal.joint_reactions(model, q, tau, multipliers)
+    found = bough.loops.reactions(model, q, v, a, np.zeros(0), f_ext)
     assert_close(found.joints, want, 1e-9)
     assert found.loops.shape == (0, 6)
 
@@ -92,9 +92,9 @@ def test_a_joint_carries_the_same_force_whether_cut_or_not() -> None:
     there = _states(model, q, v, other)
     tau = np.zeros(model.nv)
     motion = bough.forward_dynamics(model, q, v, tau, time_constant=np.inf, full=True)
-    found = bough.constrained_reactions(model, q, v, motion.motion, motion.loop_forces)
+    found = bough.loops.reactions(model, q, v, motion.motion, motion.loop_forces)
     theirs = bough.forward_dynamics(other, *there, np.zeros(other.nv), time_constant=np.inf, full=True)
-    again = bough.constrained_reactions(other, *there, theirs.motion, theirs.loop_forces)
+    again = bough.loops.reactions(other, *there, theirs.motion, theirs.loop_forces)
     # the foot of leg 0: on the tube, from the base
     foot = [loop.name for loop in other.loops].index("tube 0")
     assert_close(again.loops[foot], found.joints[model.joint_names.index("tube 0")], 1e-8)
@@ -106,7 +106,7 @@ def test_a_joint_carries_the_same_force_whether_cut_or_not() -> None:
 def _states(model: bough.Model, q: Any, v: Any, other: bough.Model) -> tuple[Any, Any]:
     """The same state on another spanning tree."""
     values = {name: (q[model.q_slice(name)], v[model.v_slice(name)]) for name in model.joint_names}
-    x, rate = bough.loop_configurations(model, q), bough.loop_jacobian(model, q) @ v
+    x, rate = bough.loops.coordinates(model, q), bough.loops.coordinate_jacobian(model, q) @ v
     nq = nv = 0
     for loop in model.loops:
         values[loop.name] = x[nq : nq + loop.joint.nq], rate[nv : nv + loop.joint.nv]
@@ -120,8 +120,8 @@ def _states(model: bough.Model, q: Any, v: Any, other: bough.Model) -> tuple[Any
 @pytest.mark.parametrize("kind", ["spherical", "universal", "planar", "helical"])
 def test_a_drive_on_a_loop_joint_acts_as_its_joint_forces(kind: str, rng: np.random.Generator) -> None:
     model, q = random_loops(rng, [kind, "revolute"], 5)
-    v = bough.consistent_velocity(model, q, rng.normal(size=model.nv))
-    B = bough.loop_jacobian(model, q)
+    v = bough.loops.consistent_velocity(model, q, rng.normal(size=model.nv))
+    B = bough.loops.coordinate_jacobian(model, q)
     tau, f = rng.normal(size=model.nv), rng.normal(size=len(B))
     want = bough.forward_dynamics(model, q, v, tau + B.T @ f)
     for method in METHODS:
@@ -146,7 +146,7 @@ def test_drives_in_batches_and_by_the_fast_call(rng: np.random.Generator) -> Non
     assert single.dtype == np.float32
     assert_close(single, together, 1e-4)
     with pytest.raises(
-        bough.ShapeError, match=r"loop_tau has shape .* degrees of freedom of the joints that close loops"
+        bough.errors.ShapeError, match=r"loop_tau has shape .* degrees of freedom of the joints that close loops"
     ):
         bough.forward_dynamics(model, q, v, tau, loop_tau=np.zeros(2))
 
@@ -165,17 +165,20 @@ def test_springs_have_an_energy_and_dampers_take_it(rng: np.random.Generator) ->
         own, h = loop.joint.canonical, 1e-6
 
         def energy(q: Any, model: bough.Model = model, own: Any = own, loop: Any = loop) -> float:
-            x = bough.loop_configurations(model, q)
+            x = bough.loops.coordinates(model, q)
             return 1.5 * float(np.sum(np.square(own.stretch(loop.joint.parameters, own.neutral(), x))))
 
-        v = bough.consistent_velocity(model, q, rng.normal(size=model.nv))
+        v = bough.loops.consistent_velocity(model, q, rng.normal(size=model.nv))
         power = (energy(bough.integrate(model, q, -h * v)) - energy(bough.integrate(model, q, h * v))) / (2 * h)
         force = bough.passive_forces(sprung, q, v)
         assert np.isclose(force @ v, power, rtol=1e-6, atol=1e-6 * (1 + np.abs(force).max()))
         damped = model.with_loop("damped", loop.joint, *ends, **sides, damping=2.0)
-        rates = bough.loop_jacobian(model, q) @ v
+        rates = bough.loops.coordinate_jacobian(model, q) @ v
         assert_close(
-            bough.passive_forces(damped, q, v), -2.0 * bough.loop_jacobian(model, q).T @ rates, 1e-12, scale=1.0
+            bough.passive_forces(damped, q, v),
+            -2.0 * bough.loops.coordinate_jacobian(model, q).T @ rates,
+            1e-12,
+            scale=1.0,
         )
 
 
@@ -216,7 +219,7 @@ def test_mujoco_has_the_same_passive_forces(text: str, rng: np.random.Generator)
     d = mujoco.MjData(m)
     for _ in range(5):
         q, v = bough.random(model, rng), rng.normal(size=model.nv)
-        d.qpos[:], d.qvel[:] = bough.to_mujoco(model, q, v)
+        d.qpos[:], d.qvel[:] = bough.convert.states_to_mujoco(model, q, v)
         mujoco.mj_forward(m, d)
         theirs = to_theirs(model, q).T @ (d.qfrc_spring + d.qfrc_damper)
         assert_close(bough.passive_forces(model, q, v), theirs, 1e-12)
@@ -230,7 +233,7 @@ def test_a_spring_does_the_same_on_a_joint_that_is_cut() -> None:
         own = {"stiffness": 5.0, "rest": 0.3, "damping": 0.2} if body.name != "coupler" else {}
         parent = "crank" if body.name == "coupler" else "world"
         b.add(body.name, entry.joint, parent, at=entry.placement, inertia=body.inertia, **own)
-    b.loop("pin", bough.Revolute("y"), "coupler", "rocker", at=(0.8, 0, 0), successor_at=(0.5, 0, 0),
+    b.loop("pin", bough.joints.Revolute("y"), "coupler", "rocker", at=(0.8, 0, 0), successor_at=(0.5, 0, 0),
            stiffness=7.0, rest=-0.4, damping=0.5)  # fmt: skip
     model = b.build()
     tree = bough.forward_dynamics(model, q, v, bough.passive_forces(model, q, v))
@@ -250,7 +253,7 @@ def test_springs_and_dampers_follow_the_model_into_its_programs(rng: np.random.G
         forces = []
         for damping, stiffness in ((0.0, 1.0), (1.0, 0.0), (2.0, 0.0)):
             b = bough.Builder("one")
-            b.add("a", bough.Revolute("z"), mass=1.0, inertia=1.0, damping=damping, stiffness=stiffness)
+            b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0, damping=damping, stiffness=stiffness)
             forces.append(float(bough.passive_forces(b.build(), [0.5], [0.25])[0]))
         assert forces == [-0.5, -0.25, -0.5]
     finally:
@@ -264,27 +267,29 @@ def test_limits_of_loops() -> None:
     plain = four_bar()
     sides = {"at": (0.8, 0, 0), "successor_at": (0.5, 0, 0)}
     own = {"lower": -1.0, "upper": 2.0, "velocity": 5.0, "effort": 3.0, "damping": 0.1, "friction": 0.2}
-    model = plain.with_loop("second", bough.Universal("x", "y"), "coupler", "rocker", **sides, **own, stiffness=(1, 2))
+    model = plain.with_loop(
+        "second", bough.joints.Universal("x", "y"), "coupler", "rocker", **sides, **own, stiffness=(1, 2)
+    )
     assert model.loop_limits("lower").tolist() == [-np.inf, -1.0, -1.0]
     assert model.loop_limits("stiffness").tolist() == [0.0, 1.0, 2.0]
     assert model.loop_limits("rest").tolist() == [0.0, 0.0, 0.0]
-    assert model != plain.with_loop("second", bough.Universal("x", "y"), "coupler", "rocker", **sides)
+    assert model != plain.with_loop("second", bough.joints.Universal("x", "y"), "coupler", "rocker", **sides)
     assert pickle.loads(pickle.dumps(model)) == model
-    with pytest.raises(bough.UnknownNameError, match="no sort of limit is called 'armature'"):
+    with pytest.raises(bough.errors.UnknownNameError, match="no sort of limit is called 'armature'"):
         model.loop_limits("armature")
     for wrong, message in (
         ({"lower": 2.0, "upper": 1.0}, "'new': the lower limit 2.0 is above the upper limit 1.0"),
         ({"damping": -1.0}, "'new': damping is -1.0, expected finite numbers that are not negative"),
         ({"effort": (1, 2)}, r"'new': effort is \(1, 2\), expected a number or 1 of them"),
     ):
-        with pytest.raises(bough.ModelError, match=message):
-            model.with_loop("new", bough.Revolute("z"), "crank", "world", **wrong)
-    with pytest.raises(bough.ModelError, match="'new': rest has a quaternion of length 2, expected 1"):
-        model.with_loop("new", bough.Spherical(), "crank", "world", rest=1.0)
+        with pytest.raises(bough.errors.ModelError, match=message):
+            model.with_loop("new", bough.joints.Revolute("z"), "crank", "world", **wrong)
+    with pytest.raises(bough.errors.ModelError, match="'new': rest has a quaternion of length 2, expected 1"):
+        model.with_loop("new", bough.joints.Spherical(), "crank", "world", rest=1.0)
 
 
 def test_arguments_left_out_are_named() -> None:
     model, q, v = closed("four-bar")
     assert "1 constraints" in repr(model)
-    with pytest.raises(bough.ShapeError, match="tau is None, expected an array"):
+    with pytest.raises(bough.errors.ShapeError, match="tau is None, expected an array"):
         bough.forward_dynamics(model, q, v, None, full=True)  # type: ignore[arg-type]

@@ -57,7 +57,7 @@ def tree_terms(model: bough.Model, bodies: Bodies, f_ext: Any) -> tuple[Any, Any
     return M, bias
 
 
-def loop_terms(bodies: Bodies, loop: bough.Loop, x: Any) -> tuple[Any, Any]:
+def loop_terms(bodies: Bodies, loop: bough.loops.Loop, x: Any) -> tuple[Any, Any]:
     """Rows of L and what L v̇ must be, in a frame on the successor where the joint's moving side is."""
     sides = []
     for side in (loop.predecessor, loop.successor):
@@ -80,7 +80,7 @@ def dense(model: bough.Model, q: Any, v: Any, tau: Any, f_ext: Any) -> Any:
     """Accelerations from the whole system, by least squares in units of what moves."""
     bodies = Bodies.of(model, q, v)
     M, bias = tree_terms(model, bodies, f_ext)
-    x, start, rows = bough.loop_configurations(model, q), 0, []
+    x, start, rows = bough.loops.coordinates(model, q), 0, []
     for loop in model.loops:
         rows.append(loop_terms(bodies, loop, x[start : start + loop.joint.nq]))
         start += loop.joint.nq
@@ -95,10 +95,10 @@ def dense(model: bough.Model, q: Any, v: Any, tau: Any, f_ext: Any) -> Any:
 def compare(rng: np.random.Generator, kinds: list[str], count: int) -> None:
     """A random mechanism with loops of given types, by all methods."""
     model, q = random_loops(rng, kinds, count)
-    v = bough.consistent_velocity(model, q, rng.normal(size=model.nv))
+    v = bough.loops.consistent_velocity(model, q, rng.normal(size=model.nv))
     _, _, _, tau, f_ext = random_state(model, rng)
     want = dense(model, q, v, tau, f_ext)
-    L = bough.constraint_jacobian(model, q)
+    L = bough.loops.jacobian(model, q)
     sigma = np.linalg.svd(L, compute_uv=False) if L.size else np.ones(1)
     if np.any((sigma > 1e-9 * sigma[0]) & (sigma < 1e-3 * sigma[0])):
         return  # nearly singular by chance: the answer itself has no nine digits

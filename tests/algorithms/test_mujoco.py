@@ -93,46 +93,46 @@ def turn(*degrees: float) -> np.ndarray:
 def arm() -> bough.Model:
     b = bough.Builder("arm", GRAVITY)
     b.add(
-        "turret", bough.Revolute("z"), at=(0.1, 0, 0.3), rotation=turn(10, 20, 30), mass=2, com=(0.01, 0.02, 0.05),
-        inertia=(0.02, 0.03, 0.04), armature=0.1,
+        "turret", bough.joints.Revolute("z"), at=(0.1, 0, 0.3), rotation=turn(10, 20, 30), mass=2,
+        com=(0.01, 0.02, 0.05), inertia=(0.02, 0.03, 0.04), armature=0.1,
     )  # fmt: skip
     b.add(
-        "upper", bough.Revolute((1, 2, -1)), "turret", at=(0, 0.1, 0.2), rotation=turn(90, 0, 0), mass=1.5,
+        "upper", bough.joints.Revolute((1, 2, -1)), "turret", at=(0, 0.1, 0.2), rotation=turn(90, 0, 0), mass=1.5,
         com=(0.2, 0.01, 0), inertia=[[0.01, 0.002, -0.001], [0.002, 0.03, 0.003], [-0.001, 0.003, 0.025]],
     )  # fmt: skip
     b.add(
-        "slider", bough.Prismatic((0, 1, 1)), "upper", at=(0.4, 0, 0), mass=0.8, com=(0.05, 0, 0),
+        "slider", bough.joints.Prismatic((0, 1, 1)), "upper", at=(0.4, 0, 0), mass=0.8, com=(0.05, 0, 0),
         inertia=(0.004, 0.003, 0.002), armature=0.05,
     )  # fmt: skip
     b.add(
-        "wrist", bough.Universal("x", "z"), "slider", at=(0.1, 0, 0), rotation=[[0, 0, 1], [1, 0, 0], [0, 1, 0]],
+        "wrist", bough.joints.Universal("x", "z"), "slider", at=(0.1, 0, 0), rotation=[[0, 0, 1], [1, 0, 0], [0, 1, 0]],
         mass=0.4, com=(0.02, 0.01, 0.03), inertia=(0.001, 0.0015, 0.002), armature=(0.0, 0.02),
     )  # fmt: skip
     b.add(
-        "tool", bough.Cylindrical("y"), "upper", at=(0.2, 0.1, 0), rotation=turn(0, -40, 15), mass=0.3,
+        "tool", bough.joints.Cylindrical("y"), "upper", at=(0.2, 0.1, 0), rotation=turn(0, -40, 15), mass=0.3,
         com=(0.02, 0.01, 0.06), inertia=(0.001, 0.0015, 0.002),
     )  # fmt: skip
     return b.build()
 
 
-def quadruped(hip: bough.Joint) -> bough.Model:
+def quadruped(hip: bough.joints.Joint) -> bough.Model:
     b = bough.Builder("quadruped", GRAVITY)
     matrix = [[0.1, 0.01, -0.02], [0.01, 0.3, 0.005], [-0.02, 0.005, 0.35]]
-    b.add("trunk", bough.Free(), mass=8, com=(0.01, -0.02, 0.03), inertia=matrix)
+    b.add("trunk", bough.joints.Free(), mass=8, com=(0.01, -0.02, 0.03), inertia=matrix)
     for k, (x, y, yaw) in enumerate(LEGS):
         b.add(
             f"hip{k}", hip, "trunk", at=(x, y, -0.05), rotation=turn(0, 0, yaw), mass=0.9, com=(0.02, 0.01, -0.03),
             inertia=(0.002, 0.003, 0.004), armature=0.01,
         )  # fmt: skip
         b.add(
-            f"thigh{k}", bough.Revolute("y"), f"hip{k}", at=(0, 0.05, -0.1), mass=1.1, com=(0, 0.01, -0.12),
+            f"thigh{k}", bough.joints.Revolute("y"), f"hip{k}", at=(0, 0.05, -0.1), mass=1.1, com=(0, 0.01, -0.12),
             inertia=(0.006, 0.005, 0.001),
         )  # fmt: skip
         b.add(
-            f"shank{k}", bough.Revolute("y"), f"thigh{k}", at=(0, 0, -0.25), rotation=turn(5, 0, 0), mass=0.4,
+            f"shank{k}", bough.joints.Revolute("y"), f"thigh{k}", at=(0, 0, -0.25), rotation=turn(5, 0, 0), mass=0.4,
             com=(0.01, 0, -0.1), inertia=(0.002, 0.002, 0.0005), armature=0.03,
         )  # fmt: skip
-    b.add("load", bough.Spherical(), at=(1, 1, 1), mass=2, com=(0.1, 0.2, 0.3), inertia=(0.01, 0.015, 0.02))
+    b.add("load", bough.joints.Spherical(), at=(1, 1, 1), mass=2, com=(0.1, 0.2, 0.3), inertia=(0.01, 0.015, 0.02))
     return b.build()
 
 
@@ -143,8 +143,8 @@ def theirs(xml: str) -> tuple[Any, Any]:
 
 CASES = {
     "arm": (ARM, arm()),
-    "quadruped": (quadruped_xml("hinge"), quadruped(bough.Revolute("z"))),
-    "quadruped with ball joints": (quadruped_xml("ball"), quadruped(bough.Spherical())),
+    "quadruped": (quadruped_xml("hinge"), quadruped(bough.joints.Revolute("z"))),
+    "quadruped with ball joints": (quadruped_xml("ball"), quadruped(bough.joints.Spherical())),
 }
 
 
@@ -156,7 +156,7 @@ def test_dynamics(rng: np.random.Generator, name: str) -> None:
     for _ in range(STATES):
         q, v, tau = bough.random(model, rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
         T, extra = to_theirs(model, q), turning(model, v)
-        d.qpos[:], d.qvel[:] = bough.to_mujoco(model, q, v)
+        d.qpos[:], d.qvel[:] = bough.convert.states_to_mujoco(model, q, v)
         d.qfrc_applied[:] = np.linalg.solve(T.T, tau)
         mujoco.mj_forward(m, d)
 
@@ -175,7 +175,7 @@ def test_kinematics_and_energy(rng: np.random.Generator, name: str) -> None:
     m, d = theirs(xml.replace("<flag ", '<flag energy="enable" '))
     for _ in range(STATES):
         q, v = bough.random(model, rng), rng.normal(size=model.nv)
-        d.qpos[:], d.qvel[:] = bough.to_mujoco(model, q, v)
+        d.qpos[:], d.qvel[:] = bough.convert.states_to_mujoco(model, q, v)
         mujoco.mj_forward(m, d)
         placed = bough.placements(model, q)
         assert_close(placed[:, :3, 3], d.xpos[1:], TOLERANCE, axes=2)
@@ -200,10 +200,10 @@ def test_integration_and_difference(rng: np.random.Generator, name: str) -> None
     for part in (slice(0, 3), slice(3, model.nv)):
         q, v = bough.random(model, rng), np.zeros(model.nv)
         v[part] = rng.normal(size=v[part].size)
-        qpos, qvel = bough.to_mujoco(model, q, v)
+        qpos, qvel = bough.convert.states_to_mujoco(model, q, v)
         mujoco.mj_integratePos(m, qpos, qvel, 1.0)
-        assert_close(bough.integrate(model, q, v), bough.from_mujoco(model, qpos), TOLERANCE)
+        assert_close(bough.integrate(model, q, v), bough.convert.states_from_mujoco(model, qpos), TOLERANCE)
         back = np.zeros(model.nv)
-        mujoco.mj_differentiatePos(m, back, 1.0, bough.to_mujoco(model, q), qpos)
-        assert_close(bough.difference(model, q, bough.from_mujoco(model, qpos)), v, TOLERANCE)
+        mujoco.mj_differentiatePos(m, back, 1.0, bough.convert.states_to_mujoco(model, q), qpos)
+        assert_close(bough.difference(model, q, bough.convert.states_from_mujoco(model, qpos)), v, TOLERANCE)
         assert_close(back, qvel, TOLERANCE)

@@ -44,7 +44,7 @@ def angles(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
 def test_simple_pendulum(rng: np.random.Generator, rotor: float) -> None:
     mass, length = 1.3, 0.8
     b = bough.Builder()
-    b.add("bob", bough.Revolute("y"), mass=mass, com=(0, 0, -length), armature=rotor)
+    b.add("bob", bough.joints.Revolute("y"), mass=mass, com=(0, 0, -length), armature=rotor)
     model = b.build()
     q, v = angles(rng, 1)
     check(model, q, v, np.full((STATES, 1, 1), mass * length**2 + rotor), mass * G * length * sin(q), rng)
@@ -57,8 +57,10 @@ def test_simple_pendulum(rng: np.random.Generator, rotor: float) -> None:
 def test_double_pendulum(rng: np.random.Generator) -> None:
     m1, m2, l1, c1, c2, I1, I2 = 1.1, 0.7, 0.9, 0.4, 0.3, 0.05, 0.02
     b = bough.Builder()
-    b.add("upper", bough.Revolute("y"), mass=m1, com=(0, 0, -c1), inertia=(0.05, I1, 0.03))
-    b.add("lower", bough.Revolute("y"), "upper", at=(0, 0, -l1), mass=m2, com=(0, 0, -c2), inertia=(0.02, I2, 0.01))
+    b.add("upper", bough.joints.Revolute("y"), mass=m1, com=(0, 0, -c1), inertia=(0.05, I1, 0.03))
+    b.add(
+        "lower", bough.joints.Revolute("y"), "upper", at=(0, 0, -l1), mass=m2, com=(0, 0, -c2), inertia=(0.02, I2, 0.01)
+    )
     model = b.build()
     q, v = angles(rng, 2)
     (q1, q2), (v1, v2) = q.T, v.T
@@ -83,14 +85,14 @@ def test_double_pendulum_with_coupled_joints(rng: np.random.Generator) -> None:
     ratio, offset = -1.7, 0.4
     parts: dict[str, Any] = {"mass": 0.7, "com": (0, 0, -0.3), "inertia": (0.02, 0.02, 0.01)}
 
-    def build(lower: bough.Joint, armature: float) -> bough.Model:
+    def build(lower: bough.joints.Joint, armature: float) -> bough.Model:
         b = bough.Builder()
-        b.add("upper", bough.Revolute("y"), mass=1.1, com=(0, 0, -0.4), inertia=(0.05, 0.05, 0.03), armature=0.1)
+        b.add("upper", bough.joints.Revolute("y"), mass=1.1, com=(0, 0, -0.4), inertia=(0.05, 0.05, 0.03), armature=0.1)
         b.add("lower", lower, "upper", at=(0, 0, -0.9), armature=armature, **parts)
         return b.build()
 
-    coupled = build(bough.Mimic(bough.Revolute("y"), "upper", ratio, offset), 0.3)
-    free = build(bough.Revolute("y"), 0.3)
+    coupled = build(bough.joints.Mimic(bough.joints.Revolute("y"), "upper", ratio, offset), 0.3)
+    free = build(bough.joints.Revolute("y"), 0.3)
     q, v = angles(rng, 1)
     both_q, both_v = np.hstack([q, ratio * q + offset]), np.hstack([v, ratio * v])
     G_matrix = np.array([[1.0], [ratio]])
@@ -101,9 +103,21 @@ def test_double_pendulum_with_coupled_joints(rng: np.random.Generator) -> None:
 def test_gears_on_different_branches(rng: np.random.Generator) -> None:
     inertia = np.array([0.3, 0.2, 0.5])
     b = bough.Builder()
-    b.add("wheel", bough.Revolute("z"), mass=1.0, inertia=inertia[0])
-    b.add("pinion", bough.Mimic(bough.Revolute("z"), "wheel", -3.0), at=(1, 0, 0), mass=1.0, inertia=inertia[1])
-    b.add("second", bough.Mimic(bough.Revolute("z"), "pinion", 0.5), at=(2, 0, 0), mass=1.0, inertia=inertia[2])
+    b.add("wheel", bough.joints.Revolute("z"), mass=1.0, inertia=inertia[0])
+    b.add(
+        "pinion",
+        bough.joints.Mimic(bough.joints.Revolute("z"), "wheel", -3.0),
+        at=(1, 0, 0),
+        mass=1.0,
+        inertia=inertia[1],
+    )
+    b.add(
+        "second",
+        bough.joints.Mimic(bough.joints.Revolute("z"), "pinion", 0.5),
+        at=(2, 0, 0),
+        mass=1.0,
+        inertia=inertia[2],
+    )
     model = b.build()
     q, v = angles(rng, 1)
     total = inertia @ np.array([1.0, -3.0, -1.5]) ** 2
@@ -113,8 +127,8 @@ def test_gears_on_different_branches(rng: np.random.Generator) -> None:
 def test_cart_pole(rng: np.random.Generator) -> None:
     cart, pole, length, I = 2.0, 0.3, 0.6, 0.04
     b = bough.Builder()
-    b.add("cart", bough.Prismatic("x"), mass=cart)
-    b.add("pole", bough.Revolute("y"), "cart", mass=pole, com=(0, 0, length), inertia=(I, I, 0.0))
+    b.add("cart", bough.joints.Prismatic("x"), mass=cart)
+    b.add("pole", bough.joints.Revolute("y"), "cart", mass=pole, com=(0, 0, length), inertia=(I, I, 0.0))
     q, v = angles(rng, 2)
     theta, rate = q[:, 1], v[:, 1]
     M12 = pole * length * cos(theta)
@@ -128,7 +142,7 @@ def test_screw(rng: np.random.Generator, axis: tuple[float, float, float]) -> No
     mass, pitch, I = 1.5, 0.2, 0.1
     direction = np.array(axis)
     b = bough.Builder()
-    b.add("nut", bough.Helical(axis, pitch), mass=mass, com=0.3 * direction, inertia=I)
+    b.add("nut", bough.joints.Helical(axis, pitch), mass=mass, com=0.3 * direction, inertia=I)
     q, v = angles(rng, 1)
     bias = np.full((STATES, 1), mass * G * pitch * direction[2])
     check(b.build(), q, v, np.full((STATES, 1, 1), I + mass * pitch**2), bias, rng)
@@ -137,7 +151,7 @@ def test_screw(rng: np.random.Generator, axis: tuple[float, float, float]) -> No
 def test_universal_joint_as_a_spherical_pendulum(rng: np.random.Generator) -> None:
     mass, length = 0.9, 0.7
     b = bough.Builder()
-    b.add("bob", bough.Universal("x", "y"), mass=mass, com=(0, 0, -length))
+    b.add("bob", bough.joints.Universal("x", "y"), mass=mass, com=(0, 0, -length))
     q, v = angles(rng, 2)
     q[:, 1] = rng.uniform(-1.2, 1.2, STATES)  # at a quarter turn of the second axis the first moves nothing
     (q1, q2), (v1, v2) = q.T, v.T
@@ -157,7 +171,7 @@ def test_cylindrical_joint_as_polar_motion(rng: np.random.Generator) -> None:
     """Turning about and sliding along one axis do not see each other, wherever the centre of mass lies."""
     mass, r, I = 1.2, 0.5, 0.06
     b = bough.Builder(gravity=(0, -G, 0))
-    b.add("slider", bough.Cylindrical("z"), mass=mass, com=(r, 0, 0.1), inertia=I)
+    b.add("slider", bough.joints.Cylindrical("z"), mass=mass, com=(r, 0, 0.1), inertia=I)
     q, v = angles(rng, 2)
     M = np.broadcast_to(np.diag([I + mass * r**2, mass]), (STATES, 2, 2))
     bias = np.stack([mass * G * r * cos(q[:, 0]), np.zeros(STATES)], axis=-1)
@@ -168,7 +182,7 @@ def test_planar_body(rng: np.random.Generator) -> None:
     """Newton and Euler in body axes: m (v̇ + ω × v) = f, I ω̇ = n."""
     mass, I = 0.8, 0.3
     b = bough.Builder(gravity=(0, -G, 0))
-    b.add("puck", bough.Planar(), mass=mass, inertia=(0.2, 0.2, I))
+    b.add("puck", bough.joints.Planar(), mass=mass, inertia=(0.2, 0.2, I))
     q, v = angles(rng, 3)
     vx, vy, w = v.T
     theta = q[:, 2]
@@ -193,7 +207,7 @@ def test_free_body(rng: np.random.Generator) -> None:
     """Euler's equations: I ω̇ + ω × I ω = n and m (v̇ + ω × v) = f, about the centre of mass in body axes."""
     mass, moments = 2.5, np.array([0.3, 0.4, 0.6])
     b = bough.Builder()
-    b.add("body", bough.Free(), mass=mass, inertia=moments)
+    b.add("body", bough.joints.Free(), mass=mass, inertia=moments)
     model = b.build()
     q, v = bough.random(model, rng, STATES), rng.normal(size=(STATES, 6))
     linear, w = v[:, :3], v[:, 3:]
@@ -211,7 +225,7 @@ def test_heavy_top(rng: np.random.Generator) -> None:
     """A ball joint under a symmetric top: I ω̇ + ω × I ω = c × m g in body axes, with I about the tip."""
     mass, height, I1, I3 = 0.5, 0.2, 0.01, 0.004
     b = bough.Builder()
-    b.add("top", bough.Spherical(), mass=mass, com=(0, 0, height), inertia=(I1, I1, I3))
+    b.add("top", bough.joints.Spherical(), mass=mass, com=(0, 0, height), inertia=(I1, I1, I3))
     model = b.build()
     q, w = bough.random(model, rng, STATES), rng.normal(size=(STATES, 3))
     moments = np.array([I1 + mass * height**2, I1 + mass * height**2, I3])
@@ -223,7 +237,7 @@ def test_heavy_top(rng: np.random.Generator) -> None:
 
 def test_translating_body(rng: np.random.Generator) -> None:
     b = bough.Builder()
-    b.add("gantry", bough.Translational(), mass=3.0, com=(0.1, 0.2, 0.3), inertia=0.5, armature=(0.0, 1.0, 2.0))
+    b.add("gantry", bough.joints.Translational(), mass=3.0, com=(0.1, 0.2, 0.3), inertia=0.5, armature=(0.0, 1.0, 2.0))
     q, v = angles(rng, 3)
     M = np.broadcast_to(np.diag([3.0, 4.0, 5.0]), (STATES, 3, 3))
     check(b.build(), q, v, M, np.broadcast_to([0.0, 0.0, 3.0 * G], (STATES, 3)), rng)

@@ -49,7 +49,7 @@ class Case:
         self.states = [random_state(self.model, rng) for _ in range(STATES)]
         self.frames = self.model.frame_names[1:]
         self.tip = max(self.frames, key=lambda f: len(self.model.tree.path(self.body(f))) if self.body(f) else 0)
-        self.pinocchio_differentiates = not any(isinstance(e.joint, bough.Universal) for e in self.model.joints)
+        self.pinocchio_differentiates = not any(isinstance(e.joint, bough.joints.Universal) for e in self.model.joints)
 
     def body(self, frame: str) -> int:
         return self.model.frame(frame).body
@@ -92,7 +92,7 @@ def test_mass_matrix(name: str) -> None:
         fresh = c.twin.model.createData()  # with mimic joints Pinocchio adds to what an earlier call left there
         M = c.twin.back_symmetric(pin.crba(c.twin.model, fresh, c.twin.q(q)))
         assert_close(bough.crba(c.model, q), M, TOLERANCE, axes=2)
-        assert_close(bough.mass_matrix_by_rnea(c.model, q), M, TOLERANCE, axes=2)
+        assert_close(bough.papers.mass_matrix_by_rnea(c.model, q), M, TOLERANCE, axes=2)
 
 
 @pytest.mark.parametrize("name", [*COUPLED, *COUPLED_SINGLE])

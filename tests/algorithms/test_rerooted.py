@@ -108,9 +108,9 @@ def test_floats_unrolled_and_rolled_agree(mimic: bool, rng: np.random.Generator)
 
 
 @pytest.mark.parametrize(("tree", "root"), [(named.chain(9), 4), (named.chain(70), 35), (named.humanoid(), 3)])
-def test_machine_code_agrees(tree: bough.Tree, root: int, rng: np.random.Generator) -> None:
+def test_machine_code_agrees(tree: bough.trees.Tree, root: int, rng: np.random.Generator) -> None:
     """Unrolled, with more than 64 degrees of freedom rolled, and with limbs that are alike outside and not inside."""
-    model = bough.topologies.on_tree(tree, floating=(1,)).rerooted(f"body {root}")
+    model = bough.trees.topologies.on_tree(tree, floating=(1,)).rerooted(f"body {root}")
     q, v, _, tau, f_ext = random_state(model, rng, (5,))
     want = bough.forward_dynamics(model, q, v, tau, f_ext, method="crba")
     try:
@@ -125,27 +125,33 @@ def test_machine_code_agrees(tree: bough.Tree, root: int, rng: np.random.Generat
 
 def test_one_of_several_trees(rng: np.random.Generator) -> None:
     b = bough.Builder("scene")
-    b.add("arm", bough.Revolute("y"), **random_inertia(rng))
+    b.add("arm", bough.joints.Revolute("y"), **random_inertia(rng))
     for side in ("left", "right"):
-        b.add(f"{side} 0", bough.Free(), **random_inertia(rng), **random_placement(rng))
+        b.add(f"{side} 0", bough.joints.Free(), **random_inertia(rng), **random_placement(rng))
         for k in range(3):
-            b.add(f"{side} {k + 1}", bough.Revolute("x"), f"{side} {k}", **random_inertia(rng), **random_placement(rng))
+            b.add(
+                f"{side} {k + 1}",
+                bough.joints.Revolute("x"),
+                f"{side} {k}",
+                **random_inertia(rng),
+                **random_placement(rng),
+            )
     model = b.build()
     q, v, _, tau, f_ext = random_state(model, rng)
     want = bough.forward_dynamics(model, q, v, tau, f_ext)
     for link in model.body_names[1:]:
         got = bough.forward_dynamics(model.rerooted(link), q, v, tau, f_ext, method="crba")
         assert_close(got, want, ROUNDING)
-    with pytest.raises(bough.ModelError, match=r"'arm' hangs on the base by joint 'arm'.*expected a free joint"):
+    with pytest.raises(bough.errors.ModelError, match=r"'arm' hangs on the base by joint 'arm'.*expected a free joint"):
         model.rerooted("arm")
 
 
 def test_a_massless_tip_is_named_as_in_the_plain_model() -> None:
     b = bough.Builder()
-    b.add("trunk", bough.Free(), mass=1.0, inertia=0.1)
-    b.add("limb", bough.Revolute("y"), "trunk", at=(0, 0, 1), mass=1.0, com=(1, 0, 0), inertia=0.1)
-    b.add("tip", bough.Revolute("x"), "limb", at=(1, 0, 0))
+    b.add("trunk", bough.joints.Free(), mass=1.0, inertia=0.1)
+    b.add("limb", bough.joints.Revolute("y"), "trunk", at=(0, 0, 1), mass=1.0, com=(1, 0, 0), inertia=0.1)
+    b.add("tip", bough.joints.Revolute("x"), "limb", at=(1, 0, 0))
     model = b.build()
     for link in ("trunk", "limb"):
-        with pytest.raises(bough.SingularError, match="joint 'tip' moves nothing that has inertia"):
+        with pytest.raises(bough.errors.SingularError, match="joint 'tip' moves nothing that has inertia"):
             bough.forward_dynamics(model.rerooted(link), bough.neutral(model), [0.0] * 8, [0.0] * 8, method="crba")

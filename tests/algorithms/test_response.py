@@ -34,8 +34,8 @@ def test_response_is_that_of_the_dense_inverse(model: bough.Model, seed: int, co
 
 def test_light_is_a_pivot_small_beside_its_own_diagonal_entry() -> None:
     b = bough.Builder("almost a pendulum")
-    b.add("carriage", bough.Prismatic("x"), mass=1e-4, inertia=1e-9)
-    b.add("weight", bough.Prismatic("x"), "carriage", mass=100.0, inertia=1.0)
+    b.add("carriage", bough.joints.Prismatic("x"), mass=1e-4, inertia=1e-9)
+    b.add("weight", bough.joints.Prismatic("x"), "carriage", mass=100.0, inertia=1.0)
     q = [0.0, 0.0]
     response = tree_response(mechanism(b.build()), q, [], 0)
     assert response.light(1e-3)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.algorithms.touching import Touching
+from bough.algorithms.contact_problem import ContactPlan
 from bough.kernel.compile import build
 from bough.kernel.functions import inputs_of, mechanism, options, program
 from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, SPECS, Options
@@ -40,10 +40,10 @@ ZOO = {
     "small": ["free", "universal", "revolute"],
 }
 LOOPS = {
-    "floating": bough.Universal((1, 0, 0), (0, 0, 1)),
-    "branching": bough.Helical((1, 2, 2), 0.3),
-    "coupled": bough.Spherical(),
-    "small": bough.Universal("y", "z"),
+    "floating": bough.joints.Universal((1, 0, 0), (0, 0, 1)),
+    "branching": bough.joints.Helical((1, 2, 2), 0.3),
+    "coupled": bough.joints.Spherical(),
+    "small": bough.joints.Universal("y", "z"),
 }
 """The joint that closes a loop in each, with no more rows than there are joints to meet them."""
 PARENTS = ["world", "0", "0", "1", "3"]
@@ -63,13 +63,13 @@ def zoo(name: str) -> bough.Model:
         b.add(str(k), random_joint(kind, rng), parent, **own, **random_inertia(rng), **random_placement(rng))
     last = str(len(ZOO[name]) - 1)
     if name == "coupled":
-        follower = bough.Mimic(bough.Revolute((1, 2, 3)), "1", -1.5, 0.3)
+        follower = bough.joints.Mimic(bough.joints.Revolute((1, 2, 3)), "1", -1.5, 0.3)
         b.add("along", follower, last, armature=0.1, **random_inertia(rng), **random_placement(rng))
-        b.add("across", bough.Mimic(bough.Prismatic("x"), "along", 0.5, 0.1), **random_inertia(rng))
+        b.add("across", bough.joints.Mimic(bough.joints.Prismatic("x"), "along", 0.5, 0.1), **random_inertia(rng))
         last = "along"
     b.frame("tip", last, **random_placement(rng))
     sides = {"at": rng.normal(size=3), "successor_at": rng.normal(size=3)}
-    most = np.inf if LOOPS[name] == bough.Spherical() else 0.5
+    most = np.inf if LOOPS[name] == bough.joints.Spherical() else 0.5
     other = "world" if name == "small" else "2"
     b.loop("ring", LOOPS[name], other, "tip", **sides, damping=0.2, stiffness=0.4, upper=most)
     if name == "floating":
@@ -80,7 +80,7 @@ def zoo(name: str) -> bough.Model:
 def on(name: str, algorithm: str) -> Options:
     model = zoo(name)
     if algorithm in NEED_CONTACTS:
-        return Options(touching=Touching(bough.Contacts([("tip", None)]).bodies(model), limits=True))
+        return Options(plan=ContactPlan(bough.contact.Contacts([("tip", None)]).bodies(model), limits=True))
     return options(model, ["tip"] if algorithm in NEED_FRAMES else None, "LOCAL_WORLD_ALIGNED")
 
 
@@ -253,9 +253,9 @@ def test_physics_cannot_tell_how_it_is_run(folder: str) -> None:
 
 
 LARGE = {
-    "chain": bough.topologies.chain(300),
-    "balanced tree": bough.topologies.balanced_tree(8),
-    "side branches": bough.topologies.side_branch_chain(100, 2),
+    "chain": bough.trees.topologies.chain(300),
+    "balanced tree": bough.trees.topologies.balanced_tree(8),
+    "side branches": bough.trees.topologies.side_branch_chain(100, 2),
 }
 
 
@@ -270,7 +270,7 @@ def test_rolled_programs_of_large_mechanisms(name: str, algorithm: str, rng: np.
         assert_close(results[key], [values[k] for k in range(len(results[key]))], SAME)
 
 
-@pytest.mark.parametrize("make", [bough.topologies.chain, bough.topologies.star], ids=["chain", "star"])
+@pytest.mark.parametrize("make", [bough.trees.topologies.chain, bough.trees.topologies.star], ids=["chain", "star"])
 @pytest.mark.parametrize("algorithm", ["rnea", "aba", "crba", "crba_ltdl", "center_of_mass_jacobian", "placements"])
 def test_rolled_programs_do_not_grow(make: Any, algorithm: str) -> None:
     """Constants aside, which may or may not be equal to each other by chance."""
@@ -283,5 +283,5 @@ def test_rolled_programs_do_not_grow(make: Any, algorithm: str) -> None:
 
 def test_unrolled_programs_grow() -> None:
     """What the test above would say of a program without loops."""
-    made = [program(bough.topologies.chain(n), "rnea", Options(), ("q", "v", "a"), rolled=False) for n in (2, 4)]
+    made = [program(bough.trees.topologies.chain(n), "rnea", Options(), ("q", "v", "a"), rolled=False) for n in (2, 4)]
     assert len(list(walk(made[0].body))) < len(list(walk(made[1].body)))

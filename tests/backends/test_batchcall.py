@@ -29,9 +29,11 @@ dtypes = pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def model(compiled: None) -> bough.Model:
     """A free body with two arms, on the compiled back-end."""
     builder = bough.Builder("many")
-    builder.add("body", bough.Free(), mass=3.0, com=(0.1, 0, 0), inertia=(0.2, 0.3, 0.25))
+    builder.add("body", bough.joints.Free(), mass=3.0, com=(0.1, 0, 0), inertia=(0.2, 0.3, 0.25))
     for side in "ab":
-        builder.add(side, bough.Revolute((1, 2, 3)), "body", at=(0.1, 0.2, 0), mass=1.0, com=(0, 0, 0.2), inertia=0.01)
+        builder.add(
+            side, bough.joints.Revolute((1, 2, 3)), "body", at=(0.1, 0.2, 0), mass=1.0, com=(0, 0, 0.2), inertia=0.01
+        )
     return builder.build()
 
 
@@ -114,7 +116,7 @@ ONE: dict[str, Callable[..., Any]] = {
     "bias forces": lambda m, q, v: bough.bias_forces(m, q, v),
     "external forces": lambda m, q, v: bough.rnea(m, q, v, v, np.ones((3, 6))),
     "placements": lambda m, q, v: bough.placements(m, q),
-    "packed jacobian": lambda m, q, v: bough.jacobian_packed(m, q, "b"),
+    "packed jacobian": lambda m, q, v: bough.trees.jacobian_packed(m, q, "b"),
     "factor": lambda m, q, v: bough.factorize(m, q).solve(v),
 }
 
@@ -126,7 +128,7 @@ def test_one_state_of_any_function(model: bough.Model, handed_over: list[str], n
     handed_over.clear()
     np.testing.assert_array_equal(ONE[name](model, q, v), first)
     assert not handed_over or name == "external forces"
-    with pytest.raises(bough.FiniteError):
+    with pytest.raises(bough.errors.FiniteError):
         ONE[name](model, np.full_like(q, np.nan), v)
 
 
@@ -143,7 +145,7 @@ def test_refused_numbers_leave_the_result_alone(model: bough.Model, argument: in
     bough.rnea(model, *x)
     x[argument][BATCH - 1, -1] = bad
     out = np.full((BATCH, model.nv), 7.0)
-    with pytest.raises(bough.FiniteError, match=rf"\[{BATCH - 1}, "):
+    with pytest.raises(bough.errors.FiniteError, match=rf"\[{BATCH - 1}, "):
         bough.rnea(model, *x, out=out)
     assert (out == 7.0).all()
 
@@ -154,7 +156,7 @@ def test_quaternions_must_be_of_unit_length(model: bough.Model, dtype: Any) -> N
     bough.rnea(model, *x)
     x[0][5, 3:7] *= 1.01
     out = np.full((BATCH, model.nv), 7.0, dtype)
-    with pytest.raises(bough.FiniteError, match="quaternion"):
+    with pytest.raises(bough.errors.FiniteError, match="quaternion"):
         bough.rnea(model, *x, out=out)
     assert (out == 7.0).all()
 
@@ -163,7 +165,7 @@ def test_overflow_is_told(model: bough.Model) -> None:
     x = states(model)
     bough.rnea(model, *x)
     x[1][3] = 1e200
-    with pytest.raises(bough.FiniteError, match="too large"):
+    with pytest.raises(bough.errors.FiniteError, match="too large"):
         bough.rnea(model, *x)
 
 
@@ -172,13 +174,13 @@ def test_singular_states_are_named(compiled: None, check: bool) -> None:
     """Two joints about one axis when the one between them is straight: nothing resists their difference."""
     builder = bough.Builder("gimbal")
     for name, axis, parent in (("a", "z", "world"), ("b", "x", "a"), ("c", "z", "b")):
-        builder.add(name, bough.Revolute(axis), parent, mass=float(name == "c"), inertia=float(name == "c"))
+        builder.add(name, bough.joints.Revolute(axis), parent, mass=float(name == "c"), inertia=float(name == "c"))
     model = builder.build()
     q = np.random.default_rng(0).uniform(0.3, 1.0, size=(50, 3))
     v = np.ones((50, 3))
     bough.aba(model, q, v, v)
     q[17, 1] = 0.0
-    with pytest.raises(bough.SingularError, match=r"state \[17\]"):
+    with pytest.raises(bough.errors.SingularError, match=r"state \[17\]"):
         bough.aba(model, q, v, v, check=check)
 
 
@@ -196,7 +198,7 @@ def test_wrong_shapes_are_told(model: bough.Model, wrong: Any, match: str) -> No
     x = states(model)
     out = bough.rnea(model, *x)
     arguments, target = wrong(x, out)
-    with pytest.raises(bough.ShapeError, match=match):
+    with pytest.raises(bough.errors.ShapeError, match=match):
         bough.rnea(model, *arguments, out=target)
 
 
@@ -205,7 +207,7 @@ def test_a_read_only_result_is_refused(model: bough.Model) -> None:
     out = bough.rnea(model, *x)
     before = out.copy()
     out.setflags(write=False)
-    with pytest.raises(bough.ShapeError, match="read-only"):
+    with pytest.raises(bough.errors.ShapeError, match="read-only"):
         bough.rnea(model, *x, out=out)
     np.testing.assert_array_equal(out, before)
 
@@ -218,7 +220,7 @@ def test_nothing_leaks(model: bough.Model) -> None:
     counts = [sys.getrefcount(a) for a in (*x, out, None)]
     for _ in range(100):
         bough.rnea(model, *x, out=out)
-        with pytest.raises(bough.ShapeError):
+        with pytest.raises(bough.errors.ShapeError):
             bough.rnea(model, x[0], x[1], x[2], out=out[:-1])
     after = [sys.getrefcount(a) for a in (*x, out, None)]
     assert after[:-1] == counts[:-1]
@@ -228,38 +230,38 @@ def test_nothing_leaks(model: bough.Model) -> None:
 @dtypes
 @pytest.mark.parametrize("kind", ["ltl", "ltdl", "udut"])
 def test_factors(handed_over: list[str], kind: str, dtype: Any, compiled: None) -> None:
-    model = bough.topologies.humanoid()
+    model = bough.trees.topologies.humanoid()
     rng = np.random.default_rng(1)
-    M = bough.crba_packed(model, bough.random(model, rng, size=40).astype(dtype))
+    M = bough.trees.crba_packed(model, bough.random(model, rng, size=40).astype(dtype))
     b = rng.normal(size=(40, model.nv)).astype(dtype)
     rows = np.empty_like(M.values)
     for _ in range(2):
         handed_over.clear()
-        made = getattr(bough, kind)(M, out=rows)
+        made = getattr(bough.trees, kind)(M, out=rows)
         x, product = made.solve(b), made.mul(b)
     assert not handed_over
     assert np.shares_memory(made.packed, rows)
     for k in (0, 39):
-        one = getattr(bough, kind)(bough.TreeMatrix(M.values[k], M.tree))
+        one = getattr(bough.trees, kind)(bough.trees.TreeMatrix(M.values[k], M.tree))
         np.testing.assert_array_equal(one.packed, made.packed[k])
         np.testing.assert_array_equal(one.solve(b[k]), x[k])
         np.testing.assert_array_equal(one.mul(b[k]), product[k])
 
 
 def test_matrices_that_are_not_positive_definite_are_refused(compiled: None) -> None:
-    model = bough.topologies.chain(4)
-    values = bough.crba_packed(model, bough.random(model, np.random.default_rng(0), size=30)).values.copy()
-    bough.ltdl(bough.TreeMatrix(values, model.dof_tree))
+    model = bough.trees.topologies.chain(4)
+    values = bough.trees.crba_packed(model, bough.random(model, np.random.default_rng(0), size=30)).values.copy()
+    bough.trees.ltdl(bough.trees.TreeMatrix(values, model.dof_tree))
     values[11] *= -1
-    with pytest.raises(bough.SingularError, match=r"matrix \(11,\): row 4"):
-        bough.ltdl(bough.TreeMatrix(values, model.dof_tree))
+    with pytest.raises(bough.errors.SingularError, match=r"matrix \(11,\): row 4"):
+        bough.trees.ltdl(bough.trees.TreeMatrix(values, model.dof_tree))
 
 
 def test_packed_rows_are_written_where_asked(model: bough.Model) -> None:
     q = states(model)[0]
-    expected = bough.crba_packed(model, q).values
+    expected = bough.trees.crba_packed(model, q).values
     out = np.empty_like(expected)
-    made = bough.crba_packed(model, q, out=out)
+    made = bough.trees.crba_packed(model, q, out=out)
     np.testing.assert_array_equal(out, expected)
     assert np.shares_memory(made.values, out)
     assert out.flags.writeable

@@ -37,9 +37,11 @@ calls = pytest.mark.parametrize("name", CALLS)
 def model(compiled: None) -> bough.Model:
     """A free body with two arms, on the compiled back-end."""
     builder = bough.Builder("fast")
-    builder.add("body", bough.Free(), mass=3.0, com=(0.1, 0, 0), inertia=(0.2, 0.3, 0.25))
+    builder.add("body", bough.joints.Free(), mass=3.0, com=(0.1, 0, 0), inertia=(0.2, 0.3, 0.25))
     for side in "ab":
-        builder.add(side, bough.Revolute((1, 2, 3)), "body", at=(0.1, 0.2, 0), mass=1.0, com=(0, 0, 0.2), inertia=0.01)
+        builder.add(
+            side, bough.joints.Revolute((1, 2, 3)), "body", at=(0.1, 0.2, 0), mass=1.0, com=(0, 0, 0.2), inertia=0.01
+        )
     return builder.build()
 
 
@@ -93,19 +95,19 @@ def test_same_errors_as_the_long_way(model: bough.Model, name: str) -> None:
     CALLS[name](model, q, v, a)
     bad = q.copy()
     bad[7] = np.nan
-    with pytest.raises(bough.FiniteError, match=r"q\[7\] is nan"):
+    with pytest.raises(bough.errors.FiniteError, match=r"q\[7\] is nan"):
         CALLS[name](model, bad, v, a)
-    with pytest.raises(bough.FiniteError, match="quaternion"):
+    with pytest.raises(bough.errors.FiniteError, match="quaternion"):
         CALLS[name](model, q * 1.01, v, a)
-    with pytest.raises(bough.ShapeError, match=r"q has shape \(8,\)"):
+    with pytest.raises(bough.errors.ShapeError, match=r"q has shape \(8,\)"):
         CALLS[name](model, q[:-1], v, a)
     if name not in ("crba", "jacobian", "placements"):
-        with pytest.raises(bough.FiniteError, match=r"v\[0\] is inf"):
+        with pytest.raises(bough.errors.FiniteError, match=r"v\[0\] is inf"):
             CALLS[name](model, q, np.full_like(v, np.inf), a)
-        with pytest.raises(bough.FiniteError, match="not finite"):
+        with pytest.raises(bough.errors.FiniteError, match="not finite"):
             CALLS[name](model, q, np.full_like(v, 1e200), a)
     out = np.full_like(CALLS[name](model, q, v, a), 7.0)
-    with pytest.raises(bough.FiniteError, match=r"q\[7\] is nan"):
+    with pytest.raises(bough.errors.FiniteError, match=r"q\[7\] is nan"):
         CALLS[name](model, bad, v, a, out=out)
     assert (out == 7.0).all()
 
@@ -121,12 +123,12 @@ def test_jacobians_of_different_frames_are_told_apart(model: bough.Model) -> Non
 
 def test_a_joint_that_moves_nothing_is_found(compiled: None) -> None:
     builder = bough.Builder()
-    builder.add("arm", bough.Revolute("z"))  # without inertia of its own, on which a point can swing
-    builder.add("point", bough.Revolute("z"), "arm", at=(1, 0, 0), mass=1.0, com=(1, 0, 0))
+    builder.add("arm", bough.joints.Revolute("z"))  # without inertia of its own, on which a point can swing
+    builder.add("point", bough.joints.Revolute("z"), "arm", at=(1, 0, 0), mass=1.0, com=(1, 0, 0))
     model = builder.build()
     for _ in range(2):
         assert np.isfinite(bough.aba(model, np.array([0.0, 1.0]), np.zeros(2), np.ones(2))).all()
-    with pytest.raises(bough.SingularError, match="arm"):  # stretched out, both joints move the point alike
+    with pytest.raises(bough.errors.SingularError, match="arm"):  # stretched out, both joints move the point alike
         bough.aba(model, np.array([0.0, 0.0]), np.zeros(2), np.ones(2))
 
 
@@ -205,7 +207,7 @@ class Stop(Exception): pass
 def stop(*_): raise Stop
 signal.signal(signal.SIGALRM, stop)
 for k in range(12):
-    chain = bough.topologies.chain(6 + k)
+    chain = bough.trees.topologies.chain(6 + k)
     q = bough.random(chain, 0); z = np.zeros(chain.nv)
     signal.setitimer(signal.ITIMER_REAL, seconds * (1 + k % 4))
     try:
@@ -229,7 +231,7 @@ def test_threads_that_make_the_first_call_together(compiled: None) -> None:
     sys.setswitchinterval(1e-6)
     try:
         for k in range(6):
-            chain = bough.topologies.chain(3 + k)
+            chain = bough.trees.topologies.chain(3 + k)
             q, z = bough.random(chain, 0), np.zeros(chain.nv)
             start, found = threading.Barrier(4), []
 
@@ -267,6 +269,6 @@ def test_where_arrays_cannot_be_read_python_launches_the_same_code(
     bad = x[0].copy()
     bad[7] = np.nan
     out = np.full(model.nv, 7.0)
-    with pytest.raises(bough.FiniteError, match=r"q\[7\] is nan"):
+    with pytest.raises(bough.errors.FiniteError, match=r"q\[7\] is nan"):
         bough.rnea(model, bad, *x[1:], out=out)
     assert (out == 7.0).all()

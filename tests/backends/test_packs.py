@@ -27,8 +27,10 @@ ALGORITHMS = {"rnea": ("q", "v", "a"), "aba": ("q", "v", "tau"), "crba": ("q",)}
 def legged(legs: int, mirrored: bool = True) -> bough.Model:
     """A body with legs at its corners, left and right ones mirrored, and a tail."""
     builder = bough.Builder("legged")
-    builder.add("trunk", bough.Free(), mass=20.0, com=(0.01, 0.02, 0.0), inertia=(0.3, 0.9, 1.0))
-    builder.add("tail", bough.Revolute("y"), "trunk", at=(-0.4, 0, 0), mass=0.2, com=(-0.1, 0, 0), inertia=[0.01] * 3)
+    builder.add("trunk", bough.joints.Free(), mass=20.0, com=(0.01, 0.02, 0.0), inertia=(0.3, 0.9, 1.0))
+    builder.add(
+        "tail", bough.joints.Revolute("y"), "trunk", at=(-0.4, 0, 0), mass=0.2, com=(-0.1, 0, 0), inertia=[0.01] * 3
+    )
     for leg in range(legs):
         side = (-1) ** leg if mirrored else 1
         at, parent = np.array((0.3 - 0.2 * leg, 0.15 * side, 0.0)), "trunk"
@@ -36,7 +38,7 @@ def legged(legs: int, mirrored: bool = True) -> bough.Model:
             name = f"{leg} {k}"
             J = np.diag((0.02, 0.03, 0.02)) + 1e-3 * side * np.array(((0, 1, 0), (1, 0, 2), (0, 2, 0)))
             com = np.array((0.02, 0.05 * side, -0.1))
-            builder.add(name, bough.Revolute(axis), parent, at=at, mass=1.0 + k, com=com, inertia=J)
+            builder.add(name, bough.joints.Revolute(axis), parent, at=at, mass=1.0 + k, com=com, inertia=J)
             at, parent = np.array((0.0, 0.04 * side, -0.3)), name
     return builder.build()
 

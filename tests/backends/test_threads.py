@@ -17,7 +17,7 @@ def threads() -> Iterator[None]:
 
 
 def test_same_bits_for_any_number_of_threads(compiled: None) -> None:
-    model = bough.topologies.balanced_tree(3)
+    model = bough.trees.topologies.balanced_tree(3)
     q = bough.random(model, 0, size=1001)
     v = np.random.default_rng(0).normal(size=(1001, model.nv))
     results = []
@@ -37,15 +37,15 @@ def test_the_number_is_chosen_and_checked(monkeypatch: pytest.MonkeyPatch) -> No
     bough.set_num_threads(None)
     assert bough.get_num_threads() == 3
     for bad in (0, -1, 1.5, True, "2"):
-        with pytest.raises(bough.ShapeError, match="positive"):
+        with pytest.raises(bough.errors.ShapeError, match="positive"):
             bough.set_num_threads(bad)  # type: ignore[arg-type]
     monkeypatch.setenv("BOUGH_NUM_THREADS", "many")
-    with pytest.raises(bough.ShapeError, match="BOUGH_NUM_THREADS"):
+    with pytest.raises(bough.errors.ShapeError, match="BOUGH_NUM_THREADS"):
         bough.get_num_threads()
 
 
 def test_back_ends_agree_and_are_chosen_by_name(compiled: None) -> None:
-    model = bough.topologies.balanced_tree(3)
+    model = bough.trees.topologies.balanced_tree(3)
     q = bough.random(model, 1, size=50)
     results = []
     for name in ("llvm", "reference"):
@@ -53,5 +53,5 @@ def test_back_ends_agree_and_are_chosen_by_name(compiled: None) -> None:
         assert bough.get_backend() == name
         results.append(bough.crba(model, q))
     np.testing.assert_allclose(results[0], results[1], rtol=1e-12, atol=1e-14)
-    with pytest.raises(bough.UnknownNameError, match="llvm"):
+    with pytest.raises(bough.errors.UnknownNameError, match="llvm"):
         bough.set_backend("llwm")  # type: ignore[arg-type]

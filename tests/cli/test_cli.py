@@ -11,6 +11,7 @@ import pytest
 
 import bough
 from bough.cli import main
+from bough.kernel import cache
 
 
 def test_paper_prints_the_reports_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
@@ -66,7 +67,7 @@ def test_help_names_all_reports(capsys: pytest.CaptureFixture[str]) -> None:
         main(["paper", "--help"])
     assert stop.value.code == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert all(name in text for name in bough.paper.names())
+    assert all(name in text for name in bough.papers.names())
 
 
 def test_version() -> None:
@@ -86,7 +87,7 @@ def test_cache_is_shown_and_cleared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("BOUGH_CACHE_DIR", str(tmp_path / "cache"))
-    bough.cache.store("a" * 64, b"content")
+    cache.store("a" * 64, b"content")
     assert main(["cache", "info"]) == 0
     assert capsys.readouterr().out.startswith("1 programs")
     assert main(["cache", "clear"]) == 0

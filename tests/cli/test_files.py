@@ -161,7 +161,7 @@ def test_convert_replaces_only_what_it_may(capsys: pytest.CaptureFixture[str]) -
 
 def test_what_a_format_cannot_express_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     b = bough.Builder("geared")
-    b.add("wheel", bough.Revolute("z"), mass=1.0, inertia=1.0, armature=0.1)
+    b.add("wheel", bough.joints.Revolute("z"), mass=1.0, inertia=1.0, armature=0.1)
     bough.save(b.build(), "geared.xml")
     assert "the armature of joint 'wheel'" in said(capsys, "convert", "geared.xml", "x.urdf", code=2)
     assert "did you mean 'armature'" in said(

@@ -30,7 +30,7 @@ def test_names_without_their_prefix_are_told(command: str, name: str, capsys: py
 def test_a_name_means_the_same_robot_everywhere(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """The one that `bough robots` lists: 68.8 kg, not the papers' mechanism of the same name."""
     robot = bough.robots.load("humanoid")
-    assert robot.mass != bough.topologies.humanoid().mass
+    assert robot.mass != bough.trees.topologies.humanoid().mass
     assert main(["info", "humanoid"]) == 0
     assert capsys.readouterr().out == f"{bough.info(robot)}\n"
     assert main(["explain", "humanoid"]) == 0
@@ -93,13 +93,13 @@ def test_files_and_robots_are_models(tmp_path: Path) -> None:
     assert read_model("arm") == model
     assert read_model("bough/humanoid") == bough.robots.load("humanoid")
     assert read_model("humanoid") == bough.robots.load("humanoid")
-    assert read_model("tree:humanoid") == bough.topologies.humanoid()
+    assert read_model("tree:humanoid") == bough.trees.topologies.humanoid()
     assert read_model("arm", floating_base=True).nv == 12
 
 
 def test_explain_prints_the_report(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "tree:chain:5"]) == 0
-    assert capsys.readouterr().out == f"{bough.explain(bough.topologies.chain(5))}\n"
+    assert capsys.readouterr().out == f"{bough.explain(bough.trees.topologies.chain(5))}\n"
 
 
 def test_bench_measures_every_function(

@@ -115,7 +115,7 @@ def test_report(machine_code: None, monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setattr(scaling, "LARGEST", 100)
     monkeypatch.setattr(baraff, "SECONDS", 0.0)
     monkeypatch.setattr(baraff, "BATCH", 3)
-    report = bough.paper.report("baraff")
+    report = bough.papers.report("baraff")
     counted, times, ratios, largest, sparse, dense = report.items
     assert isinstance(counted, Table)
     assert isinstance(times, Table)
@@ -128,8 +128,8 @@ def test_report(machine_code: None, monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert [name for name, _ in sparse.panels] == ["chain", "binary tree"]
     assert [n for n, _ in sparse.panels[0][1][0][1]] == [10, 100]
     assert [label for label, _ in dense.panels[0][1]] == ["bough", "dense"]
-    assert "baraff" in bough.paper.measured()
-    assert "baraff" not in bough.paper.names()
+    assert "baraff" in bough.papers.measured()
+    assert "baraff" not in bough.papers.names()
     assert "SuperLU" in str(report)
     assert [file.name for file in report.draw(tmp_path)] == ["baraff_1.png", "baraff_2.png"]
 

@@ -8,7 +8,9 @@ import bough
 from bough.kernel.choice import cheaper_method
 
 
-@pytest.mark.parametrize("model", [bough.topologies.humanoid(), bough.topologies.chain(100)], ids=lambda m: m.name)
+@pytest.mark.parametrize(
+    "model", [bough.trees.topologies.humanoid(), bough.trees.topologies.chain(100)], ids=lambda m: m.name
+)
 def test_it_names_the_method_and_the_alternatives(model: bough.Model) -> None:
     text = str(bough.explain(model))
     taken = [line for line in text.splitlines() if line.endswith("taken")]
@@ -20,36 +22,36 @@ def test_it_names_the_method_and_the_alternatives(model: bough.Model) -> None:
 
 
 def test_it_says_what_is_rolled() -> None:
-    for model, code in ((bough.topologies.chain(5), "unrolled"), (bough.topologies.chain(100), "rolled")):
+    for model, code in ((bough.trees.topologies.chain(5), "unrolled"), (bough.trees.topologies.chain(100), "rolled")):
         rows = [line.split() for line in str(bough.explain(model)).splitlines() if line.startswith("  rnea ")]
         assert [row[1] for row in rows] == [code]
 
 
 def test_counts_are_those_of_the_model() -> None:
-    model = bough.topologies.humanoid()
+    model = bough.trees.topologies.humanoid()
     assert str(bough.count(model, "aba")) in str(bough.explain(model))
 
 
 def test_mimic_joints_are_told() -> None:
     b = bough.Builder("gripper")
-    b.add("left", bough.Prismatic("y"), mass=1.0)
-    b.add("right", bough.Mimic(bough.Prismatic("y"), "left", -1.0), mass=1.0)
+    b.add("left", bough.joints.Prismatic("y"), mass=1.0)
+    b.add("right", bough.joints.Mimic(bough.joints.Prismatic("y"), "left", -1.0), mass=1.0)
     text = str(bough.explain(b.build()))
     assert "coupled joints" in text
     assert "aba: " not in text
 
 
 def test_only_models_can_be_explained() -> None:
-    with pytest.raises(bough.ModelError, match="Builder"):
+    with pytest.raises(bough.errors.ModelError, match="Builder"):
         bough.explain(bough.Builder("not built"))  # type: ignore[arg-type]
 
 
 def test_a_model_without_bodies_is_explained() -> None:
-    assert "nothing to compute" in str(bough.explain(bough.topologies.chain(0)))
+    assert "nothing to compute" in str(bough.explain(bough.trees.topologies.chain(0)))
 
 
 def test_another_floating_base_inside_is_told() -> None:
-    plain = bough.topologies.humanoid_chain()
+    plain = bough.trees.topologies.humanoid_chain()
     model = plain.rerooted("body 13")
     text = str(bough.explain(model))
     assert "body 13" in text

@@ -43,7 +43,9 @@ def test_the_numbers_are_those_of_the_model() -> None:
 
 
 @pytest.mark.parametrize(
-    "model", [bough.topologies.chain(0), bough.topologies.star(3), bough.topologies.chain(1)], ids=lambda m: m.name
+    "model",
+    [bough.trees.topologies.chain(0), bough.trees.topologies.star(3), bough.trees.topologies.chain(1)],
+    ids=lambda m: m.name,
 )
 def test_small_models(model: bough.Model) -> None:
     text = str(bough.info(model))
@@ -52,7 +54,11 @@ def test_small_models(model: bough.Model) -> None:
 
 
 def test_large_models_are_folded_and_estimated() -> None:
-    for model in (bough.topologies.chain(3000), bough.topologies.star(3000), bough.topologies.balanced_tree(11)):
+    for model in (
+        bough.trees.topologies.chain(3000),
+        bough.trees.topologies.star(3000),
+        bough.trees.topologies.balanced_tree(11),
+    ):
         text = str(bough.info(model))
         assert len(text.splitlines()) < 300
         assert max(map(len, text.splitlines())) < 150
@@ -63,21 +69,27 @@ def test_large_models_are_folded_and_estimated() -> None:
 
 
 def test_only_models_have_an_info() -> None:
-    with pytest.raises(bough.ModelError, match="Builder"):
+    with pytest.raises(bough.errors.ModelError, match="Builder"):
         bough.info(bough.Builder("not built"))  # type: ignore[arg-type]
 
 
 def test_what_another_root_gains_is_told() -> None:
     b = bough.Builder("long tail")
-    b.add("end", bough.Free(), mass=1.0, inertia=1.0)
+    b.add("end", bough.joints.Free(), mass=1.0, inertia=1.0)
     for k in range(1, 10):
-        b.add(f"link {k}", bough.Revolute("xyz"[k % 3]), "end" if k == 1 else f"link {k - 1}", mass=1.0, inertia=1.0)
+        b.add(
+            f"link {k}",
+            bough.joints.Revolute("xyz"[k % 3]),
+            "end" if k == 1 else f"link {k - 1}",
+            mass=1.0,
+            inertia=1.0,
+        )
     model = b.build()
     text = str(bough.info(model))
-    found = bough.rerooting(model)
+    found = bough.trees.rerooting(model)
     assert all(line in text for line in str(found).splitlines())
     assert "Gain in forward dynamics: " in text
-    assert "there is no root to choose" in str(bough.info(bough.topologies.chain(2)))
+    assert "there is no root to choose" in str(bough.info(bough.trees.topologies.chain(2)))
 
 
 # --- the tree ---
@@ -85,10 +97,10 @@ def test_what_another_root_gains_is_told() -> None:
 
 def test_branches_and_joints_are_drawn() -> None:
     b = bough.Builder("mixed")
-    b.add("trunk", bough.Free(), mass=1.0)
-    b.add("left", bough.Revolute("y"), "trunk", mass=1.0)
-    b.add("left hand", bough.Mimic(bough.Prismatic("x"), "left"), "left", mass=1.0)
-    b.add("right", bough.Revolute("y", continuous=True), "trunk", joint_name="hinge", mass=1.0)
+    b.add("trunk", bough.joints.Free(), mass=1.0)
+    b.add("left", bough.joints.Revolute("y"), "trunk", mass=1.0)
+    b.add("left hand", bough.joints.Mimic(bough.joints.Prismatic("x"), "left"), "left", mass=1.0)
+    b.add("right", bough.joints.Revolute("y", continuous=True), "trunk", joint_name="hinge", mass=1.0)
     assert outline(b.build()) == (
         "world         joint      type                     v",
         "trunk         trunk      free                     0…5",
@@ -99,8 +111,8 @@ def test_branches_and_joints_are_drawn() -> None:
 
 
 @given(trees(most=30), st.integers(1, 40))
-def test_every_body_is_drawn_or_counted(tree: bough.Tree, lines: int) -> None:
-    drawn = outline(bough.topologies.on_tree(tree), lines)[1:]
+def test_every_body_is_drawn_or_counted(tree: bough.trees.Tree, lines: int) -> None:
+    drawn = outline(bough.trees.topologies.on_tree(tree), lines)[1:]
     folded = [int(line.split("… ")[1].split()[0]) for line in drawn if line.endswith(" more")]
     assert len(drawn) - len(folded) == min(lines, tree.n)
     assert len(drawn) - len(folded) + sum(folded) == tree.n
@@ -108,7 +120,7 @@ def test_every_body_is_drawn_or_counted(tree: bough.Tree, lines: int) -> None:
 
 def test_names_from_files_do_no_harm_to_a_terminal() -> None:
     b = bough.Builder("evil \x9b2J\x1b[31m")
-    b.add("body \x9b2J\n", bough.Revolute("z"), joint_name="long " * 100, mass=1.0)
+    b.add("body \x9b2J\n", bough.joints.Revolute("z"), joint_name="long " * 100, mass=1.0)
     text = str(bough.info(b.build()))
     assert all(c.isprintable() or c == "\n" for c in text)
     assert max(map(len, text.splitlines())) < 200
@@ -118,7 +130,7 @@ def test_names_from_files_do_no_harm_to_a_terminal() -> None:
 
 
 @given(trees(most=40), st.integers(1, 50))
-def test_the_coarse_pattern_is_that_of_the_tree(tree: bough.Tree, most: int) -> None:
+def test_the_coarse_pattern_is_that_of_the_tree(tree: bough.trees.Tree, most: int) -> None:
     marks, step = coarse_pattern(tree, most)
     size = len(marks)
     assert size <= most
@@ -128,7 +140,7 @@ def test_the_coarse_pattern_is_that_of_the_tree(tree: bough.Tree, most: int) -> 
 
 
 def test_the_pattern_is_drawn_in_half_blocks() -> None:
-    model = bough.topologies.on_tree(bough.Tree((0, 1, 1)), "fork")
+    model = bough.trees.topologies.on_tree(bough.trees.Tree((0, 1, 1)), "fork")
     assert bough.info(model).pattern.lines()[1:] == [
         "  ┌─H─┐   ┌─L─┐",
         "  │██▀│   │█▄ │",
@@ -146,7 +158,7 @@ def test_segments_end_at_branches() -> None:
 
 @pytest.mark.parametrize(
     "model",
-    [bough.robots.load("arm"), bough.topologies.chain(1), bough.topologies.star(700)],
+    [bough.robots.load("arm"), bough.trees.topologies.chain(1), bough.trees.topologies.star(700)],
     ids=lambda m: m.name,
 )
 def test_the_picture_is_written(model: bough.Model, tmp_path: Path) -> None:
@@ -159,14 +171,14 @@ def test_the_picture_is_written(model: bough.Model, tmp_path: Path) -> None:
 
 def test_nothing_is_not_drawn(tmp_path: Path) -> None:
     with pytest.raises(bough.BoughError, match="nothing to draw"):
-        bough.info(bough.topologies.chain(0)).pattern.draw(tmp_path / "x.png")
+        bough.info(bough.trees.topologies.chain(0)).pattern.draw(tmp_path / "x.png")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_model_that_cannot_be_accelerated_is_shown() -> None:
     b = bough.Builder("massless")
-    b.add("arm", bough.Revolute("z"), mass=1.0, inertia=1.0)
-    b.add("feather", bough.Revolute("z"), "arm")
+    b.add("arm", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    b.add("feather", bough.joints.Revolute("z"), "arm")
     text = str(bough.info(b.build()))
     assert "There is none: " in text
     assert "'feather'" in text

@@ -12,7 +12,7 @@ from bough.scalar import Count
 
 
 def table(name: str, title: str) -> Table:
-    items = bough.paper.report(name).items
+    items = bough.papers.report(name).items
     return next(item for item in items if isinstance(item, Table) and item.title.startswith(title))
 
 
@@ -36,14 +36,14 @@ def test_work_at_one_row_is_counted() -> None:
 
 @pytest.mark.parametrize("name", ["table1", "table2"])
 def test_counts_equal_formulas_everywhere(name: str) -> None:
-    for item in bough.paper.report(name).items:
+    for item in bough.papers.report(name).items:
         assert isinstance(item, Table)
         assert item.rows
         assert {r[-1] for r in item.rows} == {"equal"}
 
 
 def test_figure_5_counts_lie_on_the_formula() -> None:
-    (curves,) = (item for item in bough.paper.report("figure5").items if isinstance(item, Curves))
+    (curves,) = (item for item in bough.papers.report("figure5").items if isinstance(item, Curves))
     assert {name for name, _, _ in curves.lines} >= {"unbranched", "balanced tree"}
     for _, formula, counted in curves.lines:
         assert len(counted) >= 5
@@ -95,7 +95,7 @@ def test_ratios_of_shimanovsky() -> None:
 def test_causes_add_up(name: str) -> None:
     """From the published cost through every cause to our count, the numbers sum up without remainder."""
     found = 0
-    for item in bough.paper.report(name).items:
+    for item in bough.papers.report(name).items:
         if not isinstance(item, Table) or item.columns[0] != "cause":
             continue
         found += 1
@@ -113,7 +113,7 @@ def test_causes_add_up(name: str) -> None:
 
 
 def test_parts_of_ours_add_up() -> None:
-    for item in bough.paper.report("humanoid").items:
+    for item in bough.papers.report("humanoid").items:
         if isinstance(item, Table) and item.columns[0] == "cause":
             ours = [r[1:] for r in item.rows if str(r[0]).startswith("  of which ")]
             total = next(r[1:] for r in item.rows if r[0] == "= counted, DH frames")
@@ -121,8 +121,8 @@ def test_parts_of_ours_add_up() -> None:
 
 
 def test_every_report_prints_and_figures_are_drawn(tmp_path: Path) -> None:
-    for name in bough.paper.names():
-        report = bough.paper.report(name)
+    for name in bough.papers.names():
+        report = bough.papers.report(name)
         text = str(report)
         assert text.startswith(report.heading)
         assert "DIFFERENT" not in text
@@ -133,5 +133,5 @@ def test_every_report_prints_and_figures_are_drawn(tmp_path: Path) -> None:
 
 
 def test_an_unknown_name_is_refused_with_a_suggestion() -> None:
-    with pytest.raises(bough.UnknownNameError, match="'table1'"):
-        bough.paper.report("tabel1")
+    with pytest.raises(bough.errors.UnknownNameError, match="'table1'"):
+        bough.papers.report("tabel1")

@@ -71,11 +71,11 @@ def load_ends_well(data: bytes, rng: random.Random) -> bool:
     """Whether the file loads; if not, it was refused by us, in few words, and a check finds something too."""
     flags = {name: rng.random() < 0.5 for name in ("floating_base", "mimic", "merge_fixed")}
     with warnings.catch_warnings(record=True) as doubts:
-        warnings.simplefilter("always", bough.LoadWarning)
+        warnings.simplefilter("always", bough.errors.LoadWarning)
         try:
             told = repr(bough.load(data, order=rng.choice([None, "file"]), **flags))
             refused = False
-        except bough.LoadError as error:
+        except bough.errors.LoadError as error:
             told, refused = str(error), True
     assert 0 < len(told) < 2000
     found = bough.problems(data)

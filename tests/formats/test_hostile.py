@@ -45,7 +45,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_text(name: str) -> None:
     text, message = HOSTILE[name]
-    with pytest.raises(bough.LoadError, match=message) as caught:
+    with pytest.raises(bough.errors.LoadError, match=message) as caught:
         bough.load(text)
     assert len(str(caught.value)) < 1000
 
@@ -65,7 +65,7 @@ def test_hostile_text(name: str) -> None:
     ],
 )
 def test_hostile_bytes(data: bytes, message: str) -> None:
-    with pytest.raises(bough.LoadError, match=message):
+    with pytest.raises(bough.errors.LoadError, match=message):
         bough.load(data)
 
 
@@ -80,18 +80,21 @@ def test_encodings_are_read_as_xml_says(encoding: str) -> None:
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:
-    with pytest.raises(bough.LoadError, match="is not a file"):
+    with pytest.raises(bough.errors.LoadError, match="is not a file"):
         bough.load(tmp_path)
-    with pytest.raises(bough.LoadError, match=r"cannot be read|no file"):
+    with pytest.raises(bough.errors.LoadError, match=r"cannot be read|no file"):
         bough.load("a\0b")
-    with pytest.raises(bough.LoadError, match=r"cannot be read|no file|no folder"):
+    with pytest.raises(bough.errors.LoadError, match=r"cannot be read|no file|no folder"):
         bough.load("a" * 100_000)
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe.urdf")
-        with pytest.raises(bough.LoadError, match="is not a file"):
+        with pytest.raises(bough.errors.LoadError, match="is not a file"):
             bough.load(tmp_path / "pipe.urdf")
     if Path("/dev/zero").exists():
-        with Path("/dev/zero").open("rb") as endless, pytest.raises(bough.LoadError, match="more than 32000000 bytes"):
+        with (
+            Path("/dev/zero").open("rb") as endless,
+            pytest.raises(bough.errors.LoadError, match="more than 32000000 bytes"),
+        ):
             bough.load(endless)
 
 

@@ -34,31 +34,31 @@ def test_any_source_gives_the_same_model(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("source", [None, 3, ["<robot/>"], object])
 def test_what_is_no_source(source: object) -> None:
-    with pytest.raises(bough.LoadError, match="expected a path, a string with the XML, or a stream"):
+    with pytest.raises(bough.errors.LoadError, match="expected a path, a string with the XML, or a stream"):
         bough.load(source)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("options", [{"root": ["a"]}, {"order": 3}, {"lock": ["j"]}, {"lock": 1.0}])
 def test_what_is_no_option(options: dict[str, Any]) -> None:
-    with pytest.raises(bough.LoadError, match="expected"):
+    with pytest.raises(bough.errors.LoadError, match="expected"):
         bough.load(TEXT, **options)
 
 
 def test_missing_files_are_named_with_their_neighbours(tmp_path: Path) -> None:
     for name in ("panda.urdf", "talos.urdf", "notes.txt"):
         (tmp_path / name).touch()
-    with pytest.raises(bough.LoadError, match=r"there is no file '.*pnada\.urdf'; did you mean 'panda\.urdf'\?"):
+    with pytest.raises(bough.errors.LoadError, match=r"there is no file '.*pnada\.urdf'; did you mean 'panda\.urdf'\?"):
         bough.load(tmp_path / "pnada.urdf")
-    with pytest.raises(bough.LoadError, match=r"the folder has 'panda\.urdf', 'talos\.urdf'"):
+    with pytest.raises(bough.errors.LoadError, match=r"the folder has 'panda\.urdf', 'talos\.urdf'"):
         bough.load(tmp_path / "xyzw.urdf")
-    with pytest.raises(bough.LoadError, match=r"there is no folder '.*nowhere'"):
+    with pytest.raises(bough.errors.LoadError, match=r"there is no folder '.*nowhere'"):
         bough.load(tmp_path / "nowhere" / "x.urdf")
 
 
 def test_errors_carry_file_and_line(tmp_path: Path) -> None:
     path = tmp_path / "bad.urdf"
     path.write_text(robot(link("a"), link("a")), encoding="utf-8")
-    with pytest.raises(bough.LoadError) as caught:
+    with pytest.raises(bough.errors.LoadError) as caught:
         bough.load(path)
     error = pickle.loads(pickle.dumps(caught.value))
     assert (error.file, error.line) == (str(path), 4)
@@ -116,7 +116,7 @@ def test_xacro_is_run_only_when_asked_for(tmp_path: Path) -> None:
     (tmp_path / "robot.urdf.xacro").write_text(XACRO, encoding="utf-8")
     (tmp_path / "part.xacro").write_text(PART, encoding="utf-8")
     path = tmp_path / "robot.urdf.xacro"
-    with pytest.raises(bough.LoadError, match=r"line 3: this is a xacro file.*xacro_args=\{\}"):
+    with pytest.raises(bough.errors.LoadError, match=r"line 3: this is a xacro file.*xacro_args=\{\}"):
         bough.load(path)
     assert bough.load(path, xacro_args={}, floating_base=True).mass == 2.0
     assert bough.load(path, xacro_args={"mass": 3}, floating_base=True).mass == 6.0  # type: ignore[dict-item]
@@ -125,15 +125,15 @@ def test_xacro_is_run_only_when_asked_for(tmp_path: Path) -> None:
 def test_xacro_text_and_its_errors() -> None:
     text = XACRO.replace('  <xacro:include filename="part.xacro"/>\n', PART.split("\n", 2)[2].replace("</robot>", ""))
     assert bough.load(text, xacro_args={}, floating_base=True).mass == 2.0
-    with pytest.raises(bough.LoadError, match="xacro: "):
+    with pytest.raises(bough.errors.LoadError, match="xacro: "):
         bough.load(text.replace("2 * ", "no_such_name * "), xacro_args={})
-    with pytest.raises(bough.LoadError, match=r"expanded, line \d+: link 'base': the mass is -2"):
+    with pytest.raises(bough.errors.LoadError, match=r"expanded, line \d+: link 'base': the mass is -2"):
         bough.load(text, xacro_args={"mass": "-1"})
 
 
 def test_without_the_package_for_xacro(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "xacrodoc", None)
-    with pytest.raises(bough.LoadError, match=r'pip install "bough\[xacro\]"'):
+    with pytest.raises(bough.errors.LoadError, match=r'pip install "bough\[xacro\]"'):
         bough.load(XACRO, xacro_args={})
 
 

@@ -46,7 +46,7 @@ def test_bodies_and_sites_are_where_mujoco_has_them(machine: bough.Model, rng: n
     m, d = theirs(MACHINE)
     for _ in range(4):
         q, v = bough.random(machine, rng), rng.normal(size=machine.nv)
-        d.qpos[:], d.qvel[:] = bough.to_mujoco(machine, q, v)
+        d.qpos[:], d.qvel[:] = bough.convert.states_to_mujoco(machine, q, v)
         mujoco.mj_forward(m, d)
         for name in ("pole", "cart", "hand", "drone"):
             X = bough.placements(machine, q, name)
@@ -64,7 +64,7 @@ def test_bodies_and_sites_are_where_mujoco_has_them(machine: bough.Model, rng: n
 
 def test_the_pose_of_the_file_is_at_the_reference(machine: bough.Model) -> None:
     m, d = theirs(MACHINE)
-    q = bough.from_mujoco(machine, m.qpos0)
+    q = bough.convert.states_from_mujoco(machine, m.qpos0)
     assert q[:3].tolist() == pytest.approx([0.3, np.radians(40), np.radians(-25)])
     mujoco.mj_kinematics(m, d)
     assert_close(bough.placements(machine, q, "hand")[:3, 3], d.body("hand").xpos, TOLERANCE)
@@ -89,14 +89,14 @@ def test_constraints_mean_what_mujoco_means(machine: bough.Model, rng: np.random
     order = [m.eq(name).id for name in ("rope", "cord", "law", "still")]
     for _ in range(4):
         q = bough.random(machine, rng)
-        d.qpos[:] = bough.to_mujoco(machine, q)
+        d.qpos[:] = bough.convert.states_to_mujoco(machine, q)
         mujoco.mj_fwdPosition(m, d)
         for c, row in zip([machine.constraints[k] for k in (0, 2, 3, 4)], order, strict=True):
             mine = d.efc_pos[(d.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY) & (d.efc_id == row)]
             assert_close(residual(machine, c, q), mine, 1e-9, scale=1.0)
         weld = machine.constraints[1]
         mine = d.efc_pos[(d.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY) & (d.efc_id == 1)]
-        assert isinstance(weld.joint, bough.Fixed)
+        assert isinstance(weld.joint, bough.joints.Fixed)
         assert_close(residual(machine, weld, q), mine[:3], 1e-9, scale=1.0)
         first, second = (X[:3, :3] for X in ends(machine, weld, q))
         angle = np.arccos(np.clip((np.trace(first.T @ second) - 1) / 2, -1, 1))
@@ -115,7 +115,7 @@ def ends(model: bough.Model, loop: Any, q: np.ndarray) -> list[np.ndarray]:
 
 
 def residual(model: bough.Model, c: Any, q: np.ndarray) -> np.ndarray:
-    if isinstance(c, bough.Loop):
+    if isinstance(c, bough.loops.Loop):
         first, second = ends(model, c, q)
         return first[:3, 3] - second[:3, 3]
     x = q[model.q_slice(c.other)][0] - c.other_zero if c.other else 0.0
@@ -139,7 +139,7 @@ def test_locking_a_joint_keeps_the_laws_of_the_others() -> None:
     assert (law.other, law.zero) == (None, pytest.approx(np.radians(40)))
     assert law.polynomial == pytest.approx((0.1 + 2 * x + 0.3 * x**2 + 0.4 * x**3 + 0.5 * x**4,))
     assert all(c.name != "still" for c in model.constraints)
-    with pytest.raises(bough.ModelError, match="'turn' is coupled to 'tilt' by constraint 'law'"):
+    with pytest.raises(bough.errors.ModelError, match="'turn' is coupled to 'tilt' by constraint 'law'"):
         bough.load(MACHINE, trusted=True, lock={"turn": 0.5})
 
 
@@ -158,9 +158,11 @@ def test_a_stream_and_bytes(machine: bough.Model) -> None:
 
 
 def test_the_world_cannot_float() -> None:
-    with pytest.raises(bough.LoadError, match="floating_base: the root of this file, 'world', is the world itself"):
+    with pytest.raises(
+        bough.errors.LoadError, match="floating_base: the root of this file, 'world', is the world itself"
+    ):
         bough.load(MACHINE, trusted=True, floating_base=True)
-    with pytest.raises(bough.ModelError, match="root='cart': this file says what stands in the world"):
+    with pytest.raises(bough.errors.ModelError, match="root='cart': this file says what stands in the world"):
         bough.load(MACHINE, trusted=True, root="cart")
     assert bough.load(MACHINE, trusted=True, root="world").nv == 13
 
@@ -191,13 +193,15 @@ APART = {
 @pytest.mark.parametrize("name", APART)
 def test_what_acts_in_mujoco_and_not_here_is_refused(name: str) -> None:
     mujoco.MjModel.from_xml_string(APART[name])  # MuJoCo takes it
-    with pytest.raises(bough.LoadError, match=f"the model has .* which bough cannot express; .* ignore='{name}'"):
+    with pytest.raises(
+        bough.errors.LoadError, match=f"the model has .* which bough cannot express; .* ignore='{name}'"
+    ):
         bough.load(APART[name], trusted=True)
     assert bough.load(APART[name], trusted=True, ignore=name).nbodies <= 1
 
 
 def test_what_can_be_ignored_is_told() -> None:
-    with pytest.raises(bough.UnknownNameError, match="did you mean 'tendons'"):
+    with pytest.raises(bough.errors.UnknownNameError, match="did you mean 'tendons'"):
         bough.load(MACHINE, trusted=True, ignore="tendon")
 
 
@@ -257,7 +261,9 @@ def test_meshes_are_read_where_inertia_depends_on_them(folder: Path, trusted: bo
 
 def test_a_missing_mesh_that_inertia_depends_on_is_named(folder: Path) -> None:
     (folder / "meshes" / "tetra.obj").unlink()
-    with pytest.raises(bough.LoadError, match=r"mesh 'tetra\.obj' cannot be read, and the inertia of body 'a' depends"):
+    with pytest.raises(
+        bough.errors.LoadError, match=r"mesh 'tetra\.obj' cannot be read, and the inertia of body 'a' depends"
+    ):
         bough.load(folder / "model.xml", trusted=True)
 
 
@@ -273,13 +279,13 @@ def test_includes(folder: Path) -> None:
     assert model.body_names == ("leaf",)
     assert model.mass == pytest.approx(mujoco.MjModel.from_xml_path(str(folder / "main.xml")).body_mass[1])
     (parts / "leaf.xml").write_text("<x>\n<worldbody>\n<body><jont/></body></worldbody></x>")
-    with pytest.raises(bough.LoadError, match=r"main.xml: .*unrecognized.*'jont'.* \(in '.*leaf.xml', line 3\)"):
+    with pytest.raises(bough.errors.LoadError, match=r"main.xml: .*unrecognized.*'jont'.* \(in '.*leaf.xml', line 3\)"):
         bough.load(folder / "main.xml", trusted=True)
     (parts / "leaf.xml").write_text("<x>\n<worldbody></x>")
-    with pytest.raises(bough.LoadError, match=r"leaf.xml, line 2: not well-formed XML: mismatched tag"):
+    with pytest.raises(bough.errors.LoadError, match=r"leaf.xml, line 2: not well-formed XML: mismatched tag"):
         bough.load(folder / "main.xml", trusted=True)
     (parts / "leaf.xml").write_text('<x><include file="leaf.xml"/></x>')
-    with pytest.raises(bough.LoadError, match="included before"):
+    with pytest.raises(bough.errors.LoadError, match="included before"):
         bough.load(folder / "main.xml", trusted=True)
 
 
@@ -288,5 +294,7 @@ def test_lines_of_errors(tmp_path: Path) -> None:
     path.write_text(
         "<mujoco>\n<!-- a\ncomment -->\n<worldbody>\n<body\n  name='a'><joint foo='1'/>\n</body></worldbody></mujoco>"
     )
-    with pytest.raises(bough.LoadError, match=r"bad.xml, line 6: Schema violation: unrecognized attribute: 'foo'"):
+    with pytest.raises(
+        bough.errors.LoadError, match=r"bad.xml, line 6: Schema violation: unrecognized attribute: 'foo'"
+    ):
         bough.load(path, trusted=True)

@@ -40,7 +40,7 @@ def test_agrees_with_mujoco(
     monkeypatch.chdir(tmp_path)  # MuJoCo writes a log where it is
     ignore = REFUSED.get(path.name, [])
     for name in ignore:
-        with pytest.raises(bough.LoadError, match=f"{path.name}: the model has .*ignore='{name}'"):
+        with pytest.raises(bough.errors.LoadError, match=f"{path.name}: the model has .*ignore='{name}'"):
             bough.load(path, trusted=True, ignore=[other for other in ignore if other != name])
     model = bough.load(path, trusted=True, ignore=ignore)
     m = unforced(mujoco.MjModel.from_xml_path(str(path)))

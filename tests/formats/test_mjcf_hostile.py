@@ -85,7 +85,7 @@ def test_refused_before_the_compiler(name: str, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(compiler, "ask_apart", never)
     text, message = HOSTILE[name]
-    with pytest.raises(bough.LoadError, match=message):
+    with pytest.raises(bough.errors.LoadError, match=message):
         bough.load(text)
 
 
@@ -103,7 +103,7 @@ def test_refused_by_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     for (text, message), answer in zip(COMPILED.values(), answers, strict=True):
         monkeypatch.setattr(compiler, "ask_apart", lambda _, answer=answer: [answer])
         if message:
-            with pytest.raises(bough.LoadError, match=message):
+            with pytest.raises(bough.errors.LoadError, match=message):
                 bough.load(text)
         else:
             assert bough.load(text).body_names == ("'; import os; os.abort()  {0}",)
@@ -117,7 +117,7 @@ def test_files_are_read_below_the_folder_only(tmp_path: Path) -> None:
     (folder / "link.xml").symlink_to(secret)
     for reference in ("../secret.xml", str(secret), "link.xml", "a/../../secret.xml", "", "\0", "x" * 5000):
         path.write_text(f"<mujoco><include file={reference!r}/></mujoco>".replace("\\x00", ""))
-        with pytest.raises(bough.LoadError, match="there is no such file below"):
+        with pytest.raises(bough.errors.LoadError, match="there is no such file below"):
             bough.load(path)
     path.write_text("<mujoco><include file='../secret.xml'/></mujoco>")
     assert "secret" in bough.load(path, package_dirs=tmp_path).frame_names
@@ -130,16 +130,18 @@ def test_a_compiler_that_dies_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_p
     path = tmp_path / "model.xml"
     path.write_text(GOOD)
     worker.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)")
-    with pytest.raises(bough.LoadError, match=r"model.xml: MuJoCo's compiler did not survive this file .*by signal 11"):
+    with pytest.raises(
+        bough.errors.LoadError, match=r"model.xml: MuJoCo's compiler did not survive this file .*by signal 11"
+    ):
         bough.load(path)
     monkeypatch.setattr(compiler, "PATIENCE", 0.5)
     worker.write_text("import time\ntime.sleep(60)")
-    with pytest.raises(bough.LoadError, match=r"model.xml: compiling it takes more than 0.5 s"):
+    with pytest.raises(bough.errors.LoadError, match=r"model.xml: compiling it takes more than 0.5 s"):
         bough.load(path)
     monkeypatch.setattr(compiler, "PATIENCE", 60)
     for said in ("print('[]')", "print('{')", "print('{}')", "pass"):
         worker.write_text(f"import sys\nsys.stdin.read()\n{said}")
-        with pytest.raises(bough.LoadError, match=r"the answer of MuJoCo's compiler cannot be read"):
+        with pytest.raises(bough.errors.LoadError, match=r"the answer of MuJoCo's compiler cannot be read"):
             bough.load(path)
 
 
@@ -161,13 +163,13 @@ def test_sizes_of_simulations_mean_nothing(size: str) -> None:
 
 
 def test_sizes_that_do_not_exist_are_refused() -> None:
-    with pytest.raises(bough.LoadError, match="unrecognized attribute: 'wrong'"):
+    with pytest.raises(bough.errors.LoadError, match="unrecognized attribute: 'wrong'"):
         bough.load(GOOD.replace("<worldbody>", "<size njmax='3' wrong='4'/><worldbody>"))
 
 
 def test_want_of_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flat, "SIZES", set())
-    with pytest.raises(bough.LoadError, match=r"allocate memory .*trusted=True"):
+    with pytest.raises(bough.errors.LoadError, match=r"allocate memory .*trusted=True"):
         bough.load(GOOD.replace("<worldbody>", "<size memory='4G'/><worldbody>"))
 
 
@@ -176,7 +178,7 @@ def test_limits_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler, "MEMORY", 400_000_000)
     monkeypatch.setattr(compiler, "SECONDS", 5)
     many = "".join(f"<mesh name='m{k}' builtin='supersphere' params='400 1 1'/>" for k in range(40))
-    with pytest.raises(bough.LoadError, match=r"memory|survive"):
+    with pytest.raises(bough.errors.LoadError, match=r"memory|survive"):
         bough.load(f"<mujoco><asset>{many}</asset></mujoco>")
 
 

@@ -24,7 +24,7 @@ JOINTS = (*ALIKE, "continuous", "cylindrical", "universal", "translational", "pl
 def depth_first_model(rng: np.random.Generator, bodies: int, joints: tuple[str, ...]) -> bough.Model:
     """A random tree whose bodies come depth first, as in MJCF, with a free base, frames, limits, losses and shapes."""
     b = bough.Builder('a <model> & "more"', gravity=rng.normal(size=3))
-    b.add("base & co", bough.Free(), joint_name="float", damping=0.1, **random_inertia(rng))
+    b.add("base & co", bough.joints.Free(), joint_name="float", damping=0.1, **random_inertia(rng))
     path = ["base & co"]
     for k in range(bodies):
         kind = str(rng.choice(joints))
@@ -77,12 +77,12 @@ def test_mujoco_moves_it_as_we_do(seed: int, tmp_path: Path) -> None:
     bough.save(model, tmp_path / "model.xml")
     m = unforced(mujoco.MjModel.from_xml_path(str(tmp_path / "model.xml")))
     q = bough.random(model, rng)
-    qpos = bough.to_mujoco(model, q)
+    qpos = bough.convert.states_to_mujoco(model, q)
     d = mujoco.MjData(m)
     d.qpos[:] = qpos
     mujoco.mj_kinematics(m, d)
     assert_close(bough.placements(model, q)[:, :3, 3], d.xpos[1:], TOLERANCE, axes=2)
-    if not any(isinstance(entry.joint, bough.Planar) for entry in model.joints):  # rates along other axes
+    if not any(isinstance(entry.joint, bough.joints.Planar) for entry in model.joints):  # rates along other axes
         worst = disagreement(model, m, rng)
         assert max(worst.values()) <= 1e-9
 
@@ -94,7 +94,7 @@ def test_bodies_without_inertia_become_joints(tmp_path: Path) -> None:
     for k in range(4):
         body = random_inertia(rng) if k % 2 else {}
         place = {**random_placement(rng), "frame_at": rng.normal(size=3), "frame_rotation": random_rotation(rng)}
-        joint = bough.Revolute(rng.normal(size=3)) if k else bough.Prismatic(rng.normal(size=3))
+        joint = bough.joints.Revolute(rng.normal(size=3)) if k else bough.joints.Prismatic(rng.normal(size=3))
         b.add(f"b{k}", joint, parent, **place, **body)
         parent = f"b{k}"
     model = b.build()
@@ -110,11 +110,13 @@ def test_constraints_come_back(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
     b = bough.Builder("m")
     for k in range(3):
-        b.add(f"b{k}", bough.Revolute("z"), "world" if k == 0 else f"b{k - 1}", at=(1, 0, 0), **random_inertia(rng))
+        b.add(
+            f"b{k}", bough.joints.Revolute("z"), "world" if k == 0 else f"b{k - 1}", at=(1, 0, 0), **random_inertia(rng)
+        )
     b.frame("hook", "b2", at=(0.5, 0, 0))
     turn = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
-    b.loop("pin", bough.Spherical(), "world", "hook", at=(0.1, 0.2, 0.3))
-    b.loop("hold", bough.Fixed(), "b0", "b2", rotation=turn, successor_at=(3, 2, 1))
+    b.loop("pin", bough.joints.Spherical(), "world", "hook", at=(0.1, 0.2, 0.3))
+    b.loop("hold", bough.joints.Fixed(), "b0", "b2", rotation=turn, successor_at=(3, 2, 1))
     b.equality("law", "b0", "b1", (0.1, 0.2, 0.3, 0.4), zero=0.5, other_zero=0.6)
     b.equality("still", "b2", None, 0.7)
     model = b.build()
@@ -149,7 +151,7 @@ def test_what_mujoco_wrote_comes_back(tmp_path: Path, rng: np.random.Generator) 
 
 def test_meshes_and_planes(tmp_path: Path) -> None:
     b = bough.Builder("m")
-    b.add("a", bough.Revolute("z"), mass=1.0, inertia=1.0)
+    b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
     b.geometry("a", "mesh", (1, 1, 2), file="gone & lost.stl", at=(1, 2, 3))
     b.geometry("a", "mesh", (1, 1, 1), file="gone & lost.stl")
     b.geometry("world", "plane", (np.inf, 4), name="floor")
@@ -173,62 +175,83 @@ def rod(b: bough.Builder, joint: Any, name: str = "a", **more: Any) -> None:
 
 
 WRONG: dict[str, tuple[Callable[[bough.Builder], Any], str]] = {
-    "helical": (lambda b: rod(b, bough.Helical("z", 0.1)), "joint 'a', which moves like Helical"),
+    "helical": (lambda b: rod(b, bough.joints.Helical("z", 0.1)), "joint 'a', which moves like Helical"),
     "mimic": (
-        lambda b: (rod(b, bough.Revolute("z"), "c"), rod(b, bough.Mimic(bough.Revolute("z"), "c", 2.0))),
+        lambda b: (
+            rod(b, bough.joints.Revolute("z"), "c"),
+            rod(b, bough.joints.Mimic(bough.joints.Revolute("z"), "c", 2.0)),
+        ),
         "joint 'a', which moves like Mimic",
     ),
-    "free, placed": (lambda b: rod(b, bough.Free(), at=(1, 0, 0)), "a free joint that does not place its body"),
+    "free, placed": (lambda b: rod(b, bough.joints.Free(), at=(1, 0, 0)), "a free joint that does not place its body"),
     "turned ball": (
-        lambda b: rod(b, bough.Spherical(), frame_rotation=np.diag([1, -1, -1])),
+        lambda b: rod(b, bough.joints.Spherical(), frame_rotation=np.diag([1, -1, -1])),
         "joint 'a', a ball whose body frame is turned",
     ),
-    "velocity": (lambda b: rod(b, bough.Revolute("z"), velocity=3), r"limits of joint 'a' to its velocity.*'limits'"),
-    "room": (lambda b: rod(b, bough.Free(), lower=[-0.5] * 3 + [-np.inf] * 4), "limits of joint 'a'"),
-    "no motion": (lambda b: rod(b, bough.Revolute("z"), lower=1, upper=1), "limits of joint 'a' that leave it no"),
-    "losses": (lambda b: rod(b, bough.Spherical(), damping=(1, 2, 3)), "different losses in the directions of"),
-    "armature": (lambda b: rod(b, bough.Spherical(), armature=(1, 2, 3)), "different armature in the directions"),
-    "spring": (lambda b: rod(b, bough.Spherical(), stiffness=1, rest=(1, 0, 0, 0)), "the spring of joint 'a'"),
-    "point mass": (lambda b: rod(b, bough.Revolute("z"), com=(1, 0, 0), inertia=0), "body 'a', which moves and lacks"),
-    "plane": (lambda b: (rod(b, bough.Revolute("z")), b.geometry("a", "plane", (1, 1))), "planes do not move"),
+    "velocity": (
+        lambda b: rod(b, bough.joints.Revolute("z"), velocity=3),
+        r"limits of joint 'a' to its velocity.*'limits'",
+    ),
+    "room": (lambda b: rod(b, bough.joints.Free(), lower=[-0.5] * 3 + [-np.inf] * 4), "limits of joint 'a'"),
+    "no motion": (
+        lambda b: rod(b, bough.joints.Revolute("z"), lower=1, upper=1),
+        "limits of joint 'a' that leave it no",
+    ),
+    "losses": (lambda b: rod(b, bough.joints.Spherical(), damping=(1, 2, 3)), "different losses in the directions of"),
+    "armature": (
+        lambda b: rod(b, bough.joints.Spherical(), armature=(1, 2, 3)),
+        "different armature in the directions",
+    ),
+    "spring": (lambda b: rod(b, bough.joints.Spherical(), stiffness=1, rest=(1, 0, 0, 0)), "the spring of joint 'a'"),
+    "point mass": (
+        lambda b: rod(b, bough.joints.Revolute("z"), com=(1, 0, 0), inertia=0),
+        "body 'a', which moves and lacks",
+    ),
+    "plane": (lambda b: (rod(b, bough.joints.Revolute("z")), b.geometry("a", "plane", (1, 1))), "planes do not move"),
     "loop": (
-        lambda b: (rod(b, bough.Revolute("z")), b.loop("l", bough.Revolute("x"), "world", "a")),
+        lambda b: (rod(b, bough.joints.Revolute("z")), b.loop("l", bough.joints.Revolute("x"), "world", "a")),
         "the loop 'l', closed by Revolute",
     ),
     "loop limits": (
-        lambda b: (rod(b, bough.Revolute("z")), b.loop("l", bough.Spherical(), "world", "a", effort=1)),
+        lambda b: (rod(b, bough.joints.Revolute("z")), b.loop("l", bough.joints.Spherical(), "world", "a", effort=1)),
         "limits of the loop 'l'",
     ),
     "loop losses": (
-        lambda b: (rod(b, bough.Revolute("z")), b.loop("l", bough.Spherical(), "world", "a", damping=1)),
+        lambda b: (rod(b, bough.joints.Revolute("z")), b.loop("l", bough.joints.Spherical(), "world", "a", damping=1)),
         "damping or friction of the loop 'l'",
     ),
     "loop spring": (
-        lambda b: (rod(b, bough.Revolute("z")), b.loop("l", bough.Spherical(), "world", "a", stiffness=1)),
+        lambda b: (
+            rod(b, bough.joints.Revolute("z")),
+            b.loop("l", bough.joints.Spherical(), "world", "a", stiffness=1),
+        ),
         "the spring of the loop 'l'",
     ),
     "law": (
-        lambda b: (rod(b, bough.Revolute("z")), b.equality("l", "a", "a", [0, 0, 0, 0, 0, 1])),
+        lambda b: (rod(b, bough.joints.Revolute("z")), b.equality("l", "a", "a", [0, 0, 0, 0, 0, 1])),
         "the law 'l' with powers above 4",
     ),
     "order": (
         lambda b: (
-            rod(b, bough.Revolute("z")), rod(b, bough.Revolute("z"), "c"), rod(b, bough.Revolute("z"), "d", parent="a"),
+            rod(b, bough.joints.Revolute("z")),
+            rod(b, bough.joints.Revolute("z"), "c"),
+            rod(b, bough.joints.Revolute("z"), "d", parent="a"),
         ),
         "this order of joints",
     ),
     "seven": (
         lambda b: (
-            b.add("x", bough.Translational()), b.add("y", bough.Translational(), "x"),
-            rod(b, bough.Revolute("z"), parent="y"),
+            b.add("x", bough.joints.Translational()),
+            b.add("y", bough.joints.Translational(), "x"),
+            rod(b, bough.joints.Revolute("z"), parent="y"),
         ),
         "joints 'x', 'y', 'a' on one body: more than six",
     ),
     "ball, hinge": (
-        lambda b: (b.add("x", bough.Spherical()), rod(b, bough.Revolute("z"), parent="x")),
+        lambda b: (b.add("x", bough.joints.Spherical()), rod(b, bough.joints.Revolute("z"), parent="x")),
         "joints 'x', 'a' on one body: a ball before a hinge",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -238,7 +261,7 @@ def test_what_is_refused(name: str, tmp_path: Path) -> None:
     make(b)
     path = tmp_path / "m.xml"
     path.write_text("before")
-    with pytest.raises(bough.SaveError, match=message):
+    with pytest.raises(bough.errors.SaveError, match=message):
         bough.save(b.build(), path)
     assert [p.name for p in tmp_path.iterdir()] == ["m.xml"]
     assert path.read_text() == "before"
@@ -246,15 +269,15 @@ def test_what_is_refused(name: str, tmp_path: Path) -> None:
 
 def test_what_may_be_left_out_is(tmp_path: Path) -> None:
     b = bough.Builder("m")
-    rod(b, bough.Revolute("z"), velocity=3.0)
-    rod(b, bough.Revolute("z"), "c")
-    rod(b, bough.Revolute("z"), "d", parent="a")
+    rod(b, bough.joints.Revolute("z"), velocity=3.0)
+    rod(b, bough.joints.Revolute("z"), "c")
+    rod(b, bough.joints.Revolute("z"), "d", parent="a")
     bough.save(b.build(), tmp_path / "m.xml", leave_out=("limits", "order"))
     assert bough.load(tmp_path / "m.xml", trusted=True).joint_names == ("a", "d", "c")
 
 
 def test_names_that_no_xml_can_hold(tmp_path: Path) -> None:
     b = bough.Builder("m")
-    rod(b, bough.Revolute("z"), "a\0b")
-    with pytest.raises(bough.SaveError, match="characters that no XML file can hold"):
+    rod(b, bough.joints.Revolute("z"), "a\0b")
+    with pytest.raises(bough.errors.SaveError, match="characters that no XML file can hold"):
         bough.save(b.build(), tmp_path / "m.xml")

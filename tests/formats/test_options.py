@@ -44,7 +44,7 @@ def test_orders() -> None:
     # depth first: what hangs on a_thigh comes before shoulder, since z_hip is after it by name
     assert by_name.joint_names == ("shoulder", "wrist", "neck", "pin", "z_hip", "knee", "ankle")
     assert as_written.joint_names == ("z_hip", "knee", "ankle", "shoulder", "wrist", "neck", "pin")
-    with pytest.raises(bough.UnknownNameError, match="did you mean 'pinocchio'"):
+    with pytest.raises(bough.errors.UnknownNameError, match="did you mean 'pinocchio'"):
         bough.load(branched(), order="pinochio")
 
 
@@ -86,7 +86,9 @@ FLOATING = [
 @pytest.mark.parametrize("text", FLOATING)
 @pytest.mark.parametrize("root", [None, "trunk"])
 def test_what_floats_already_gets_no_second_floating_base(text: str, root: str | None) -> None:
-    with pytest.raises(bough.LoadError, match=r"floating_base: the file floats already, on joint 'sea' .*'trunk'"):
+    with pytest.raises(
+        bough.errors.LoadError, match=r"floating_base: the file floats already, on joint 'sea' .*'trunk'"
+    ):
         bough.load(text, floating_base=True, root=root)
     held = bough.load(text, floating_base=True, lock={"sea": [0.1, 0.2, 0.3, 0, 0, 0, 1]})
     assert (held.nv, held.mass) == (6, 1.0)
@@ -95,7 +97,7 @@ def test_what_floats_already_gets_no_second_floating_base(text: str, root: str |
 
 @pytest.mark.parametrize("name", ["quadruped", "humanoid"])
 def test_own_robots_float_already(name: str) -> None:
-    with pytest.raises(bough.LoadError, match="floats already, on joint 'root_joint'"):
+    with pytest.raises(bough.errors.LoadError, match="floats already, on joint 'root_joint'"):
         bough.robots.load(name, floating_base=True)
 
 
@@ -109,7 +111,7 @@ def test_a_root_with_mass_may_float_below_what_floats() -> None:
 def test_a_free_joint_of_mjcf_floats_already() -> None:
     text = "<mujoco><worldbody><body name='raft'><freejoint name='sea'/><geom size='1'/></body></worldbody></mujoco>"
     with pytest.raises(
-        bough.LoadError, match="'world', is the world itself, over which 'raft' floats already on joint 'sea'"
+        bough.errors.LoadError, match="'world', is the world itself, over which 'raft' floats already on joint 'sea'"
     ):
         bough.load(text, trusted=True, floating_base=True)
 
@@ -259,5 +261,5 @@ def test_the_forces_of_joints_are_the_same_from_any_root(rng: np.random.Generato
 
 
 def test_a_root_that_is_none() -> None:
-    with pytest.raises(bough.UnknownNameError, match="did you mean 'thigh'"):
+    with pytest.raises(bough.errors.UnknownNameError, match="did you mean 'thigh'"):
         bough.load(branched(), root="tigh")

@@ -42,7 +42,7 @@ EVERYTHING = robot(
 )
 
 
-WORDS = (bough.Revolute, bough.Prismatic, bough.Planar, bough.Free)
+WORDS = (bough.joints.Revolute, bough.joints.Prismatic, bough.joints.Planar, bough.joints.Free)
 
 
 def again(model: bough.Model, tmp_path: Path) -> bough.Model:
@@ -90,7 +90,7 @@ def test_pinocchio_reads_what_is_written(tmp_path: Path, rng: np.random.Generato
     straight = bough.load(tmp_path / "x.urdf", order="pinocchio")
     assert list(straight.joint_names) == list(theirs.names)[1:]
     q, (v, a) = bough.random(straight, rng), rng.normal(size=(2, straight.nv))
-    want = pin.rnea(theirs, theirs.createData(), bough.to_pinocchio(straight, q), v, a)
+    want = pin.rnea(theirs, theirs.createData(), bough.convert.states_to_pinocchio(straight, q), v, a)
     assert_close(bough.rnea(straight, q, v, a), want, 1e-13)
 
 
@@ -113,10 +113,10 @@ def test_random_models_are_written_or_refused_by_name(tmp_path_factory: pytest.T
     types = ["revolute", "continuous", "prismatic", "planar", "free", "fixed"] if seed % 3 else None
     model = replace(random_model(rng, 4, types, mimic=True, armature=False), gravity=(0.0, 0.0, -9.81))
     path = tmp_path_factory.mktemp("random") / "x.urdf"
-    motions = {e.name: e.joint.joint if isinstance(e.joint, bough.Mimic) else e.joint for e in model.joints}
+    motions = {e.name: e.joint.joint if isinstance(e.joint, bough.joints.Mimic) else e.joint for e in model.joints}
     wordless = [name for name, joint in motions.items() if not isinstance(joint, WORDS)]
     if wordless:
-        with pytest.raises(bough.SaveError, match=re.escape(repr(wordless[0]))):
+        with pytest.raises(bough.errors.SaveError, match=re.escape(repr(wordless[0]))):
             bough.save(model, path)
         assert not path.exists()
         return
@@ -130,24 +130,24 @@ def test_random_models_are_written_or_refused_by_name(tmp_path_factory: pytest.T
 @pytest.mark.parametrize(
     ("joint", "options", "message"),
     [
-        (bough.Helical("z", 0.1), {}, "joint 'j', which moves like Helical"),
-        (bough.Spherical(), {}, "joint 'j', which moves like Spherical"),
-        (bough.Universal("x", "y"), {}, "Universal"),
-        (bough.Cylindrical("x"), {}, "Cylindrical"),
-        (bough.Translational(), {}, "Translational"),
-        (bough.Revolute("x"), {"armature": 0.1}, r"the armature of joint 'j' \(leave_out=\('armature',\)"),
-        (bough.Revolute("x"), {"stiffness": 0.1}, r"the spring of joint 'j' \(leave_out=\('springs',\)"),
-        (bough.Planar(), {"damping": (1, 2, 3)}, r"different losses .* joint 'j' \(leave_out=\('losses',\)"),
-        (bough.Planar(), {"effort": 3.0}, r"limits of joint 'j', which is planar \(leave_out=\('limits',\)"),
-        (bough.Revolute("x", True), {"upper": 3.0}, r"limits of joint 'j', which is continuous"),
+        (bough.joints.Helical("z", 0.1), {}, "joint 'j', which moves like Helical"),
+        (bough.joints.Spherical(), {}, "joint 'j', which moves like Spherical"),
+        (bough.joints.Universal("x", "y"), {}, "Universal"),
+        (bough.joints.Cylindrical("x"), {}, "Cylindrical"),
+        (bough.joints.Translational(), {}, "Translational"),
+        (bough.joints.Revolute("x"), {"armature": 0.1}, r"the armature of joint 'j' \(leave_out=\('armature',\)"),
+        (bough.joints.Revolute("x"), {"stiffness": 0.1}, r"the spring of joint 'j' \(leave_out=\('springs',\)"),
+        (bough.joints.Planar(), {"damping": (1, 2, 3)}, r"different losses .* joint 'j' \(leave_out=\('losses',\)"),
+        (bough.joints.Planar(), {"effort": 3.0}, r"limits of joint 'j', which is planar \(leave_out=\('limits',\)"),
+        (bough.joints.Revolute("x", True), {"upper": 3.0}, r"limits of joint 'j', which is continuous"),
     ],
 )
-def test_what_cannot_be_said_is_refused(joint: bough.Joint, options: dict, message: str, tmp_path: Path) -> None:  # type: ignore[type-arg]
+def test_what_cannot_be_said_is_refused(joint: bough.joints.Joint, options: dict, message: str, tmp_path: Path) -> None:  # type: ignore[type-arg]
     builder = bough.Builder()
     builder.add("b", joint, joint_name="j", mass=1.0, inertia=1.0, **options)
     target = tmp_path / "x.urdf"
     target.write_text("before")
-    with pytest.raises(bough.SaveError, match=f"URDF cannot express .*{message}"):
+    with pytest.raises(bough.errors.SaveError, match=f"URDF cannot express .*{message}"):
         bough.save(builder.build(), target)
     assert target.read_text() == "before"
     assert list(tmp_path.iterdir()) == [target]
@@ -155,31 +155,31 @@ def test_what_cannot_be_said_is_refused(joint: bough.Joint, options: dict, messa
 
 def test_gravity_and_shapes_may_be_left_out(tmp_path: Path) -> None:
     builder = bough.Builder(gravity=(0, 0, -1.62))
-    builder.add("b", bough.Revolute(), mass=1.0, inertia=1.0)
+    builder.add("b", bough.joints.Revolute(), mass=1.0, inertia=1.0)
     builder.geometry("b", "ellipsoid", (1, 2, 3))
     model = builder.build()
     with pytest.raises(
-        bough.SaveError, match=r"gravity .*the ellipsoid on 'b' \(leave_out=\('geometries', 'gravity'\)"
+        bough.errors.SaveError, match=r"gravity .*the ellipsoid on 'b' \(leave_out=\('geometries', 'gravity'\)"
     ):
         bough.save(model, tmp_path / "x.urdf")
     bough.save(model, tmp_path / "x.urdf", leave_out=("gravity", "geometries"))
     assert bough.load(tmp_path / "x.urdf").gravity == (0, 0, -9.81)
-    with pytest.raises(bough.UnknownNameError, match="did you mean 'gravity'"):
+    with pytest.raises(bough.errors.UnknownNameError, match="did you mean 'gravity'"):
         bough.save(model, tmp_path / "x.urdf", leave_out=("gravty",))
 
 
 def test_where_files_cannot_go(tmp_path: Path) -> None:
     builder = bough.Builder("bell \x07")
-    with pytest.raises(bough.SaveError, match="no XML file can hold"):
+    with pytest.raises(bough.errors.SaveError, match="no XML file can hold"):
         bough.save(builder.build(), tmp_path / "x.urdf")
     model = bough.Builder("fine").build()
-    with pytest.raises(bough.SaveError, match="cannot be written"):
+    with pytest.raises(bough.errors.SaveError, match="cannot be written"):
         bough.save(model, tmp_path / "no" / "x.urdf")
-    with pytest.raises(bough.SaveError, match="suffix"):
+    with pytest.raises(bough.errors.SaveError, match="suffix"):
         bough.save(model, tmp_path / "x.step")
-    with pytest.raises(bough.UnknownNameError, match="did you mean 'urdf'"):
+    with pytest.raises(bough.errors.UnknownNameError, match="did you mean 'urdf'"):
         bough.save(model, tmp_path / "x", format="urfd")
-    with pytest.raises(bough.SaveError, match="a str, expected"):
+    with pytest.raises(bough.errors.SaveError, match="a str, expected"):
         bough.save("model", tmp_path / "x.urdf")  # type: ignore[arg-type]
     bough.save(model, tmp_path / "x", format="urdf")
     assert bough.load(tmp_path / "x") == model

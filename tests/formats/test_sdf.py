@@ -91,7 +91,7 @@ def test_the_base_floats_if_asked() -> None:
 
 def axis_of(body: str, version: str) -> list[float]:
     found = bough.load(text(body, version)).joints[0].joint
-    assert isinstance(found, bough.Revolute)
+    assert isinstance(found, bough.joints.Revolute)
     return [round(x, 9) + 0.0 for x in found.axis]
 
 
@@ -111,14 +111,14 @@ def one(kind: str, axis: str = "0 0 1", more: str = "") -> bough.Model:
 
 def test_joint_types() -> None:
     second = "<axis2><xyz>0 1 0</xyz></axis2>"
-    assert one("revolute").joint("j").joint == bough.Revolute("z")
-    assert one("continuous").joint("j").joint == bough.Revolute("z", continuous=True)
-    assert one("prismatic", "0 2 0").joint("j").joint == bough.Prismatic("y")
-    assert one("ball").joint("j").joint == bough.Spherical()
-    assert one("universal", "1 0 0", second).joint("j").joint == bough.Universal("x", "y")
-    assert one("revolute2", "1 0 0", second).joint("j").joint == bough.Universal("x", "y")
+    assert one("revolute").joint("j").joint == bough.joints.Revolute("z")
+    assert one("continuous").joint("j").joint == bough.joints.Revolute("z", continuous=True)
+    assert one("prismatic", "0 2 0").joint("j").joint == bough.joints.Prismatic("y")
+    assert one("ball").joint("j").joint == bough.joints.Spherical()
+    assert one("universal", "1 0 0", second).joint("j").joint == bough.joints.Universal("x", "y")
+    assert one("revolute2", "1 0 0", second).joint("j").joint == bough.joints.Universal("x", "y")
     turn = one("screw", more="<screw_thread_pitch>0.5</screw_thread_pitch>").joint("j").joint
-    assert isinstance(turn, bough.Helical)
+    assert isinstance(turn, bough.joints.Helical)
     assert turn.pitch == pytest.approx(0.5 / (2 * np.pi))
     assert one("fixed").nbodies == 0
 
@@ -146,7 +146,7 @@ def test_joints_that_mimic() -> None:
     assert model.nq == 1
     assert bough.placements(model, [0.3], "c")[1, 0] == pytest.approx(np.sin(2 * (0.3 - 0.1) + 0.5))
     follower = model.joint("j").joint
-    assert isinstance(follower, bough.Mimic)
+    assert isinstance(follower, bough.joints.Mimic)
 
 
 def test_loops() -> None:
@@ -157,7 +157,7 @@ def test_loops() -> None:
     model = bough.load(text(body))
     assert [c.name for c in model.constraints] == ["bc", "ca"]
     for c in model.constraints:
-        assert isinstance(c, bough.Loop)
+        assert isinstance(c, bough.loops.Loop)
         ends = []
         for side in (c.predecessor, c.successor):
             X = bough.placements(model, [0.0, 0.0])[side.body - 1] if side.body else np.eye(4)
@@ -178,7 +178,7 @@ def test_a_loop_whose_links_became_one_body_is_met_for_ever_or_refused() -> None
         model = bough.load(text(body), lock={"ab": angle, "ac": angle})
         assert (model.nv, model.loops) == (0, ())
     message = r"constraint 'bc' joins 'b' and 'c', which are held to each other 0\.\d+ m or rad away from"
-    with pytest.raises(bough.LoadError, match=message):
+    with pytest.raises(bough.errors.LoadError, match=message):
         bough.load(text(body), lock={"ab": 0.0, "ac": 0.3})
 
 
@@ -196,7 +196,7 @@ def test_a_loop_has_the_limits_and_losses_of_its_joint() -> None:
     for sort, value in (want | {"stiffness": 5.0, "rest": 0.3}).items():
         assert model.loop_limits(sort).tolist() == [value], sort
     law = "<mimic joint='ab' axis='axis'><multiplier>2</multiplier></mimic>"
-    with pytest.raises(bough.LoadError, match=r"joint 'bc'.*it closes a loop and follows another joint"):
+    with pytest.raises(bough.errors.LoadError, match=r"joint 'bc'.*it closes a loop and follows another joint"):
         bough.load(text(body + closing.replace("</axis>", f"{law}</axis>")))
 
 
@@ -206,7 +206,7 @@ def test_a_world_and_what_is_held_by_it() -> None:
     model = bough.load(f"<sdf version='1.8'><world name='w'>{inside}</world></sdf>")
     assert model.gravity == (0, 1, -2)
     assert bough.placements(model, [0.3], "a")[:3, 3].tolist() == pytest.approx([1, 0, 5])
-    with pytest.raises(bough.LoadError, match="floating_base: the root of this file, 'world'"):
+    with pytest.raises(bough.errors.LoadError, match="floating_base: the root of this file, 'world'"):
         bough.load(f"<sdf version='1.8'><world name='w'>{inside}</world></sdf>", floating_base=True)
 
 
@@ -250,7 +250,7 @@ WRONG: dict[str, tuple[str, str]] = {
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_refused(name: str) -> None:
     content, message = WRONG[name]
-    with pytest.raises(bough.LoadError, match=message):
+    with pytest.raises(bough.errors.LoadError, match=message):
         bough.load(content)
     assert any(re.search(message, str(problem)) for problem in problems(content))
 
@@ -263,7 +263,7 @@ def test_long_chains_of_frames_are_no_trouble() -> None:
     model = bough.load(text(link("a") + frames))
     assert model.frame("f1999").placement.origin == (2000.0, 0, 0)
     long = "".join(f"<frame name='f{k}' attached_to='f{(k + 1) % 6000}'/>" for k in range(6000))
-    with pytest.raises(bough.LoadError, match="is attached to itself"):
+    with pytest.raises(bough.errors.LoadError, match="is attached to itself"):
         bough.load(text(link("a") + long))
     chain = "".join(link(f"l{k}") for k in range(6001))
     chain += "".join(joint(f"j{k}", "fixed", f"l{k}", f"l{k + 1}") for k in reversed(range(6000)))
@@ -272,12 +272,12 @@ def test_long_chains_of_frames_are_no_trouble() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(Path(ROBOTS).rglob("*.sdf")), ids=lambda path: path.name)
-@pytest.mark.filterwarnings("ignore::bough.LoadWarning")
+@pytest.mark.filterwarnings("ignore::bough.errors.LoadWarning")
 def test_real_files(path: Path) -> None:
     """Cassie: closed legs whose loops hold in the pose of the file."""
     model = bough.load(path, ignore="constraints")
     assert 20 < model.mass < 36
-    loops = [c for c in model.constraints if isinstance(c, bough.Loop)]
+    loops = [c for c in model.constraints if isinstance(c, bough.loops.Loop)]
     assert loops
     M = bough.crba(model, bough.neutral(model))
     assert np.linalg.eigvalsh(M).min() > 0

@@ -50,7 +50,7 @@ LINKS = [link("a"), link("b"), link("c")]
     ],
 )
 def test_what_is_no_tree_is_refused_with_its_line(parts: list[str], message: str) -> None:
-    with pytest.raises(bough.LoadError, match=message):
+    with pytest.raises(bough.errors.LoadError, match=message):
         bough.load(robot(*parts))
 
 
@@ -71,7 +71,7 @@ LENGTH = 5_000
 
 def chain(length: int, **options: object) -> Description:
     links = tuple(Link(f"l{k}") for k in range(length + 1))
-    joints = (Connection(f"j{k}", bough.Revolute("x"), f"l{k}", f"l{k + 1}", **options) for k in range(length))  # type: ignore[arg-type]
+    joints = (Connection(f"j{k}", bough.joints.Revolute("x"), f"l{k}", f"l{k + 1}", **options) for k in range(length))  # type: ignore[arg-type]
     return Description("chain", links, tuple(joints))
 
 
@@ -89,12 +89,14 @@ def test_long_chains() -> None:
 
 def test_long_circles_and_long_chains_of_followers() -> None:
     d = chain(LENGTH)
-    closed = Description("circle", d.links, (*d.connections, Connection("last", bough.Fixed(), f"l{LENGTH}", "l0")))
-    with pytest.raises(bough.LoadError, match="form a circle"):
+    closed = Description(
+        "circle", d.links, (*d.connections, Connection("last", bough.joints.Fixed(), f"l{LENGTH}", "l0"))
+    )
+    with pytest.raises(bough.errors.LoadError, match="form a circle"):
         root_of(closed, Report())
     followers = tuple(
         Connection(c.name, c.joint, c.parent, c.child, follow=Follow(f"j{k + 1}" if k < LENGTH - 1 else "j0"))
         for k, c in enumerate(d.connections)
     )
-    with pytest.raises(bough.LoadError, match="follow each other in a circle"):
+    with pytest.raises(bough.errors.LoadError, match="follow each other in a circle"):
         assemble(Description("followers", d.links, followers), Options(), Report())

@@ -24,14 +24,14 @@ def one_joint(kind: str, inner: str) -> bough.Model:
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
-        ("revolute", bough.Revolute((0, 0.6, 0.8))),
-        ("continuous", bough.Revolute((0, 0.6, 0.8), continuous=True)),
-        ("prismatic", bough.Prismatic((0, 0.6, 0.8))),
-        ("planar", bough.Planar((0, 0.6, 0.8))),
-        ("floating", bough.Free()),
+        ("revolute", bough.joints.Revolute((0, 0.6, 0.8))),
+        ("continuous", bough.joints.Revolute((0, 0.6, 0.8), continuous=True)),
+        ("prismatic", bough.joints.Prismatic((0, 0.6, 0.8))),
+        ("planar", bough.joints.Planar((0, 0.6, 0.8))),
+        ("floating", bough.joints.Free()),
     ],
 )
-def test_types_of_joints(kind: str, expected: bough.Joint) -> None:
+def test_types_of_joints(kind: str, expected: bough.joints.Joint) -> None:
     model = one_joint(kind, '<axis xyz="0 3 4"/>')
     assert model.joints[0].joint == expected
     assert model.joint_names == ("j",)
@@ -40,8 +40,8 @@ def test_types_of_joints(kind: str, expected: bough.Joint) -> None:
 
 
 def test_the_axis_is_x_unless_said_otherwise() -> None:
-    assert one_joint("revolute", "").joints[0].joint == bough.Revolute("x")
-    assert one_joint("prismatic", "<axis/>").joints[0].joint == bough.Prismatic("x")
+    assert one_joint("revolute", "").joints[0].joint == bough.joints.Revolute("x")
+    assert one_joint("prismatic", "<axis/>").joints[0].joint == bough.joints.Prismatic("x")
 
 
 def test_origins_turn_roll_first() -> None:
@@ -73,8 +73,13 @@ def test_joints_that_mimic() -> None:
     model = bough.load(text)
     assert model.nv == 1
     follower = model.joint("follow").joint
-    assert isinstance(follower, bough.Mimic)
-    assert (follower.joint, follower.source, follower.ratio, follower.offset) == (bough.Revolute("y"), "lead", -2, 0.5)
+    assert isinstance(follower, bough.joints.Mimic)
+    assert (follower.joint, follower.source, follower.ratio, follower.offset) == (
+        bough.joints.Revolute("y"),
+        "lead",
+        -2,
+        0.5,
+    )
     assert bough.load(text, mimic=False).nv == 3
 
 
@@ -122,7 +127,9 @@ def test_impossible_inertias_load_with_a_warning() -> None:
         joint("j", "a", "b"),
         joint("k", "b", "c"),
     )
-    with pytest.warns(bough.LoadWarning, match=r"line 4: link 'b': the principal .* triangle .*and 1 more") as caught:
+    with pytest.warns(
+        bough.errors.LoadWarning, match=r"line 4: link 'b': the principal .* triangle .*and 1 more"
+    ) as caught:
         model = bough.load(text)
     assert caught[0].filename == __file__
     assert model.bodies[0].inertia.rotational == (1, 0, 1, 0, 0, 3)
@@ -201,7 +208,7 @@ def test_what_is_not_of_the_format_is_passed_over() -> None:
 )  # fmt: skip
 def test_errors_say_what_and_where(parts: list[str], message: str) -> None:
     text = robot(link("a"), link("b"), *parts)
-    with pytest.raises(bough.LoadError, match=message):
+    with pytest.raises(bough.errors.LoadError, match=message):
         bough.load(text)
 
 
@@ -226,5 +233,5 @@ def test_every_joint_at_once_against_pinocchio(free: bool, rng: np.random.Genera
     theirs = pin.buildModelFromXML(text, pin.JointModelFreeFlyer()) if free else pin.buildModelFromXML(text)
     assert list(model.joint_names) == list(theirs.names)[1:]
     q, (v, a) = bough.random(model, rng), rng.normal(size=(2, model.nv))
-    want = pin.rnea(theirs, theirs.createData(), bough.to_pinocchio(model, q), v, a)
+    want = pin.rnea(theirs, theirs.createData(), bough.convert.states_to_pinocchio(model, q), v, a)
     assert_close(bough.rnea(model, q, v, a), want, 1e-13)

@@ -41,7 +41,9 @@ def _rolled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def loaded(file: str, **options: Any) -> bough.Model:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", bough.LoadWarning)  # inertias that no body has: a dozen of these files do
+        warnings.simplefilter(
+            "ignore", bough.errors.LoadWarning
+        )  # inertias that no body has: a dozen of these files do
         return bough.load(ROBOTS / file, **options)
 
 
@@ -62,7 +64,7 @@ def disagreement(model: bough.Model, theirs: Any, rng: np.random.Generator, all_
     """The largest relative errors at random states; forward dynamics only where it has an answer."""
     data = theirs.createData()
     q, (v, a, tau) = bough.random(model, rng, size=STATES), rng.normal(size=(3, STATES, model.nv))
-    states = list(zip(bough.to_pinocchio(model, q), v, a, tau, strict=True))
+    states = list(zip(bough.convert.states_to_pinocchio(model, q), v, a, tau, strict=True))
     M = np.array([np.triu(pin.crba(theirs, data, x)) for x, _, _, _ in states])
     M += np.swapaxes(np.triu(M, 1), -1, -2)
     forces = np.array([pin.rnea(theirs, data, x, v, a) for x, v, a, _ in states])
@@ -75,7 +77,7 @@ def disagreement(model: bough.Model, theirs: Any, rng: np.random.Generator, all_
     bias = np.array([pin.nonLinearEffects(theirs, data, x, v) for x, v, _, _ in states])
     errors["bias"] = relative_error(bough.bias_forces(model, q, v), bias)
     if np.linalg.cond(M).max() > 1e14:
-        with pytest.raises(bough.SingularError, match="moves nothing that has inertia"):
+        with pytest.raises(bough.errors.SingularError, match="moves nothing that has inertia"):
             bough.aba(model, q, v, tau)
     else:
         motion = np.array([pin.aba(theirs, data, x, v, tau) for x, v, _, tau in states])
@@ -85,14 +87,16 @@ def disagreement(model: bough.Model, theirs: Any, rng: np.random.Generator, all_
 
 @pytest.mark.parametrize("file", [file for file in URDFS if file in BROKEN])
 def test_broken_files_are_refused_for_what_they_are(file: str) -> None:
-    with pytest.raises(bough.LoadError, match=BROKEN[file]):
+    with pytest.raises(bough.errors.LoadError, match=BROKEN[file]):
         loaded(file)
     with pytest.raises(ValueError, match="valid URDF"):
         pin.buildModelFromUrdf(str(ROBOTS / file))
 
 
 def test_a_joint_that_follows_nothing() -> None:
-    with pytest.raises(bough.LoadError, match=r"line \d+: joint 'Left_index_q2' mimics .* called 'index_q1'; did you"):
+    with pytest.raises(
+        bough.errors.LoadError, match=r"line \d+: joint 'Left_index_q2' mimics .* called 'index_q1'; did you"
+    ):
         loaded(FOLLOWS_NOTHING)
 
 
@@ -103,7 +107,7 @@ def test_every_file_is_written_and_read_again(tmp_path: Path) -> None:
         model = loaded(file, floating_base=True, mimic=file != FOLLOWS_NOTHING)
         bough.save(model, tmp_path / "again.urdf")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", bough.LoadWarning)
+            warnings.simplefilter("ignore", bough.errors.LoadWarning)
             back = bough.load(tmp_path / "again.urdf")
         assert [body.inertia for body in back.bodies] == [body.inertia for body in model.bodies]
         assert back.joint_names == model.joint_names

@@ -19,7 +19,7 @@ from bough.program import Program
 
 @pytest.fixture
 def folder(tmp_path: Path, compiled: None, monkeypatch: pytest.MonkeyPatch) -> Path:
-    bough.ltdl([[1.0]], [0])  # has the launcher loaded, which is kept elsewhere
+    bough.trees.ltdl([[1.0]], [0])  # has the launcher loaded, which is kept elsewhere
     monkeypatch.setenv("BOUGH_CACHE_DIR", str(tmp_path / "cache"))
     forget()
     return tmp_path / "cache"
@@ -31,7 +31,7 @@ def forget() -> None:
 
 
 def ask() -> np.ndarray:  # type: ignore[type-arg]
-    return bough.crba(bough.topologies.chain(2), [0.1, 0.2])
+    return bough.crba(bough.trees.topologies.chain(2), [0.1, 0.2])
 
 
 def test_a_hit_needs_no_tracing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,18 +45,18 @@ def test_a_hit_needs_no_tracing(folder: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(compile, "trace", no_tracing)
     np.testing.assert_array_equal(ask(), first)
     with pytest.raises(AssertionError, match="traced again"):
-        bough.crba(bough.topologies.chain(3), [0.1, 0.2, 0.3])
+        bough.crba(bough.trees.topologies.chain(3), [0.1, 0.2, 0.3])
 
 
 def test_other_geometry_options_and_types_are_other_files(folder: Path) -> None:
-    model = bough.topologies.chain(2)
+    model = bough.trees.topologies.chain(2)
     bough.jacobian(model, [0.1, 0.2], "body 2", "LOCAL")
     bough.jacobian(model, [0.1, 0.2], "body 2", "WORLD")
     bough.jacobian(model, [0.1, 0.2], "body 1", "LOCAL")
     bough.jacobian(model, np.zeros(2, np.float32), "body 1", "LOCAL")
     builder = bough.Builder()
-    builder.add("a", bough.Revolute("z"), mass=1.0)
-    builder.add("b", bough.Revolute("z"), "a", mass=2.0)
+    builder.add("a", bough.joints.Revolute("z"), mass=1.0)
+    builder.add("b", bough.joints.Revolute("z"), "a", mass=2.0)
     bough.jacobian(builder.build(), [0.1, 0.2], "b", "LOCAL")
     assert cache.info().files == 5
 
@@ -95,11 +95,11 @@ def test_an_unwritable_place_is_no_error(tmp_path: Path, folder: Path, monkeypat
 
 
 def test_joints_from_elsewhere_are_not_stored(folder: Path) -> None:
-    class Own(bough.Revolute):
+    class Own(bough.joints.Revolute):
         """A joint whose code the cache cannot know."""
 
         @property
-        def canonical(self) -> bough.Joint:
+        def canonical(self) -> bough.joints.Joint:
             return self
 
     builder = bough.Builder()
@@ -133,7 +133,7 @@ def test_clear(folder: Path) -> None:
 
 
 def test_many_processes_at_once(folder: Path) -> None:
-    code = "import bough; print(bough.crba(bough.topologies.chain(2), [0.1, 0.2]).tolist())"
+    code = "import bough; print(bough.crba(bough.trees.topologies.chain(2), [0.1, 0.2]).tolist())"
     environment = os.environ | {"BOUGH_BACKEND": "llvm", "BOUGH_CACHE_DIR": str(folder)}
     processes = [
         subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment, text=True)

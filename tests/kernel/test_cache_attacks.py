@@ -316,7 +316,7 @@ def test_without_a_home_there_is_no_cache(place: Path) -> None:
     code = f"""
         import os, bough
         from bough.cli import main
-        model = bough.topologies.chain(2)
+        model = bough.trees.topologies.chain(2)
         bough.rnea(model, [0.1, 0.2], [0.0, 0.0], [0.0, 0.0])
         main(["cache", "info"])  # so that all is loaded that there is to load
         for name in ("HOME", "XDG_CACHE_HOME", "BOUGH_CACHE_DIR"):

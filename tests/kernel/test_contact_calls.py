@@ -17,14 +17,14 @@ pytestmark = pytest.mark.usefixtures("compiled")
 PARTS = ("motion", "forces", "limit_forces", "loop_limit_forces", "loop_forces", "residual")
 
 
-def functions(scene: Scene, **further: Any) -> dict[str, Callable[..., bough.ContactMotion]]:
+def functions(scene: Scene, **further: Any) -> dict[str, Callable[..., bough.contact.ContactMotion]]:
     """The functions of contact by name, of q, v, tau, points, normals, and gaps."""
     model, contacts = scene.model, scene.contacts
     return {
-        "dynamics": lambda q, v, t, p, n, g: bough.contact_dynamics(model, q, v, t, contacts, p, n, gaps=g, **further),
-        "step": lambda q, v, t, p, n, g: bough.contact_step(model, q, v, t, 5e-3, contacts, p, n, gaps=g, **further),
-        "velocities": lambda q, v, t, p, n, g: bough.contact_velocities(model, q, t, contacts, p, n, gaps=g, **further),
-        "impulses": lambda q, v, t, p, n, g: bough.contact_impulses(
+        "dynamics": lambda q, v, t, p, n, g: bough.contact.dynamics(model, q, v, t, contacts, p, n, gaps=g, **further),
+        "step": lambda q, v, t, p, n, g: bough.contact.step(model, q, v, t, 5e-3, contacts, p, n, gaps=g, **further),
+        "velocities": lambda q, v, t, p, n, g: bough.contact.velocities(model, q, t, contacts, p, n, gaps=g, **further),
+        "impulses": lambda q, v, t, p, n, g: bough.contact.impulses(
             model, q, v, contacts, p, n, gaps=g, restitution=0.5, **further
         ),
     }
@@ -42,7 +42,7 @@ CASES = [
 def test_one_state_is_to_the_bit_what_it_is_in_a_batch(seed: int, friction: Any, solver: Any, name: str) -> None:
     """Some states reach limits, some do not; some of them only by forces."""
     scene = random_scene(seed, batch=(6,))
-    scene.contacts = bough.Contacts(scene.contacts.pairs, friction)
+    scene.contacts = bough.contact.Contacts(scene.contacts.pairs, friction)
     gaps = np.random.default_rng(seed).choice([0.0, -1e-3, 1e-3, np.inf], size=(6, scene.contacts.count))
     arrays = (scene.q, 0.1 * scene.v, scene.tau, scene.points, scene.normals, gaps)
     function = functions(scene, mu=0.5, solver=solver)[name]
@@ -59,10 +59,10 @@ def test_straight_calls_check_what_they_are_given() -> None:
     points, normals = np.array(scene.points), np.array(scene.normals)
     q, v, tau = scene.q, np.zeros(6), np.zeros(6)
 
-    def call(**changed: Any) -> bough.ContactMotion:
+    def call(**changed: Any) -> bough.contact.ContactMotion:
         a = {"q": q, "v": v, "tau": tau, "points": points, "normals": normals, **changed}
         further = {key: a.pop(key) for key in ("mu", "gaps") if key in a}
-        return bough.contact_step(
+        return bough.contact.step(
             scene.model, a["q"], a["v"], a["tau"], 1e-3, scene.contacts, a["points"], a["normals"], **further
         )
 
@@ -71,15 +71,19 @@ def test_straight_calls_check_what_they_are_given() -> None:
         assert np.abs(rests.motion).max() < 1e-12
         assert rests.conflicts == ()
     wrong = [
-        ({"normals": 1.01 * normals}, bough.FiniteError, "contact 0 of .*: its normal has length 1.01, expected 1"),
-        ({"normals": 0.0 * normals}, bough.FiniteError, "its normal has length 0, expected 1"),
-        ({"q": 1.1 * q}, bough.FiniteError, "the quaternion .* has length 1.1"),
-        ({"v": np.full(6, np.nan)}, bough.FiniteError, r"v\[0\] is nan"),
-        ({"points": points[:3]}, bough.ShapeError, r"points has shape \(3, 3\), expected \(\.\.\., 4, 3\)"),
-        ({"mu": np.array([0.1, 0.2, -0.3, 0.4])}, bough.ShapeError, r"mu\[2\] is -0.3, expected coefficients"),
-        ({"mu": np.inf}, bough.FiniteError, r"mu\[0\] is inf"),
-        ({"gaps": np.array([0.0, np.nan, 0.0, 0.0])}, bough.FiniteError, r"gaps\[1\] is nan"),
-        ({"gaps": -np.inf}, bough.FiniteError, r"gaps\[0\] is -inf"),
+        (
+            {"normals": 1.01 * normals},
+            bough.errors.FiniteError,
+            "contact 0 of .*: its normal has length 1.01, expected 1",
+        ),
+        ({"normals": 0.0 * normals}, bough.errors.FiniteError, "its normal has length 0, expected 1"),
+        ({"q": 1.1 * q}, bough.errors.FiniteError, "the quaternion .* has length 1.1"),
+        ({"v": np.full(6, np.nan)}, bough.errors.FiniteError, r"v\[0\] is nan"),
+        ({"points": points[:3]}, bough.errors.ShapeError, r"points has shape \(3, 3\), expected \(\.\.\., 4, 3\)"),
+        ({"mu": np.array([0.1, 0.2, -0.3, 0.4])}, bough.errors.ShapeError, r"mu\[2\] is -0.3, expected coefficients"),
+        ({"mu": np.inf}, bough.errors.FiniteError, r"mu\[0\] is inf"),
+        ({"gaps": np.array([0.0, np.nan, 0.0, 0.0])}, bough.errors.FiniteError, r"gaps\[1\] is nan"),
+        ({"gaps": -np.inf}, bough.errors.FiniteError, r"gaps\[0\] is -inf"),
     ]
     for changed, error, message in wrong:
         with pytest.raises(error, match=message):
@@ -96,26 +100,26 @@ def test_limits_that_only_forces_of_contacts_break_are_heeded(solver: Any) -> No
     b, count = bough.Builder(gravity=(0, 0, 0)), 5
     for k in range(count):
         upper = {"upper": {2: 0.001, 4: 0.0005}[k]} if k in (2, 4) else {}
-        b.add(f"ball {k}", bough.Prismatic("x"), parent="world", mass=1.0, inertia=1.0, **upper)
+        b.add(f"ball {k}", bough.joints.Prismatic("x"), parent="world", mass=1.0, inertia=1.0, **upper)
     model = b.build()
-    contacts = bough.Contacts([(f"ball {k + 1}", f"ball {k}") for k in range(count - 1)], None)
+    contacts = bough.contact.Contacts([(f"ball {k + 1}", f"ball {k}") for k in range(count - 1)], None)
     place = np.zeros((count - 1, 3)), np.tile([1.0, 0.0, 0.0], (count - 1, 1))
     v = np.array([[9.0, 0, 0, 0, 0], [0.0, 0, 0, 9.0, 0], [0.05, 0, 0, 0, 0], [-1.0, 0, 0, 0, 0]])
     speeds = [[0.05] * 5, [0.0, 0, 0, 0.05, 0.05], [0.01] * 5, [-1.0, 0, 0, 0, 0]]
     q, tau = np.zeros((4, count)), np.zeros((4, count))
-    whole = bough.contact_step(model, q, v, tau, 0.01, contacts, *place, solver=solver)
+    whole = bough.contact.step(model, q, v, tau, 0.01, contacts, *place, solver=solver)
     assert np.allclose(whole.motion, speeds, atol=1e-6)
     assert whole.conflicts == ()
     for k in range(4):
         for _ in range(2):
-            one = bough.contact_step(model, q[k], v[k], tau[k], 0.01, contacts, *place, solver=solver)
+            one = bough.contact.step(model, q[k], v[k], tau[k], 0.01, contacts, *place, solver=solver)
             for part in PARTS:
                 assert np.array_equal(getattr(one, part), getattr(whole, part)[k]), part
 
 
 def test_results_do_not_share_memory() -> None:
     scene = box(0.1, "cone")
-    found = [bough.contact_dynamics(*scene.at_rest, *scene.touch, mu=0.8) for _ in range(3)]
+    found = [bough.contact.dynamics(*scene.at_rest, *scene.touch, mu=0.8) for _ in range(3)]
     kept = found[1].motion.copy()
     found[2].motion[:] = 7.0
     found[1].forces[:] = 7.0
@@ -125,12 +129,12 @@ def test_results_do_not_share_memory() -> None:
 def test_models_that_differ_in_limits_alone_have_programs_of_their_own() -> None:
     b = bough.Builder("two arms")
     for name in ("first", "second"):
-        b.add(name, bough.Revolute("y"), mass=1.0, com=(0.5, 0, 0), inertia=0.1)
+        b.add(name, bough.joints.Revolute("y"), mass=1.0, com=(0.5, 0, 0), inertia=0.1)
     plain = b.build()
     for k, bound in ((0, 0.0), (1, 0.0), (1, -0.005)):
         joints = [replace(e, lower=(bound,)) if j == k else e for j, e in enumerate(plain.joints)]
         model = replace(plain, joints=tuple(joints))
-        found = bough.contact_step(model, [0.0, 0.0], [-1.0, -1.0], [0.0, 0.0], 0.01)
+        found = bough.contact.step(model, [0.0, 0.0], [-1.0, -1.0], [0.0, 0.0], 0.01)
         assert np.isclose(found.motion[k], bound / 0.01), (k, bound)
         assert found.limit_forces[k] > 0.0
         assert found.limit_forces[1 - k] == 0.0

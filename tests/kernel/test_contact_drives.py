@@ -26,9 +26,9 @@ def test_where_nothing_pushes_it_is_forward_dynamics(name: str) -> None:
     expected = bough.forward_dynamics(model, q, v, tau, loop_tau=f)
     size = 1 + np.abs(expected).max()
     assert np.abs(expected - bough.forward_dynamics(model, q, v, tau)).max() > 1e-3 * size
-    far = bough.Contacts([(model.frame_names[-1], None)]), [[0.1, 0.2, 0.3]], [[0.0, 0.0, 1.0]]
+    far = bough.contact.Contacts([(model.frame_names[-1], None)]), [[0.1, 0.2, 0.3]], [[0.0, 0.0, 1.0]]
     for touch, gaps in (((), 0.0), (far, 1.0), (far, np.inf)):
-        found = bough.contact_dynamics(model, q, v, tau, *touch, gaps=gaps, loop_tau=f)
+        found = bough.contact.dynamics(model, q, v, tau, *touch, gaps=gaps, loop_tau=f)
         assert np.abs(found.motion - expected).max() < 1e-8 * size
         assert not found.forces.any()
 
@@ -38,16 +38,16 @@ def test_drives_act_as_the_joint_forces_they_stand_for(seed: int) -> None:
     """Bᵀ f added to tau is the same, at all levels; and the forces say why the mechanism moves so."""
     scene = random_scene(seed)
     model, q, v, tau, f = scene.model, scene.q, scene.v, scene.tau, 20.0 * drives(scene.model, seed)
-    B = bough.loop_jacobian(model, q)
+    B = bough.loops.coordinate_jacobian(model, q)
     further: Any = {"mu": scene.mu, "gaps": -1e-4}
     calls = {
-        "dynamics": lambda t, **k: bough.contact_dynamics(
+        "dynamics": lambda t, **k: bough.contact.dynamics(
             model, q, v, t, *scene.touch, f_ext=scene.f_ext, **further, **k
         ),
-        "step": lambda t, **k: bough.contact_step(
+        "step": lambda t, **k: bough.contact.step(
             model, q, v, t, 1e-2, *scene.touch, f_ext=scene.f_ext, **further, **k
         ),
-        "velocities": lambda t, **k: bough.contact_velocities(model, q, t, *scene.touch, **further, **k),
+        "velocities": lambda t, **k: bough.contact.velocities(model, q, t, *scene.touch, **further, **k),
     }
     for name, call in calls.items():
         driven, other, without = call(tau, loop_tau=f), call(tau + B.T @ f), call(tau)
@@ -56,8 +56,8 @@ def test_drives_act_as_the_joint_forces_they_stand_for(seed: int) -> None:
         assert np.abs(driven.motion - without.motion).max() > 1e-3, name
     driven = calls["dynamics"](tau, loop_tau=f)
     assert driven.forces[:, 0].max() > 0.0
-    J = bough.contact_jacobian(model, q, *scene.touch).reshape(-1, model.nv)
-    L = bough.constraint_jacobian(model, q)
+    J = bough.contact.jacobian(model, q, *scene.touch).reshape(-1, model.nv)
+    L = bough.loops.jacobian(model, q)
     forces = B.T @ f + J.T @ driven.forces.ravel() + driven.limit_forces + L.T @ driven.loop_forces
     total = tau + forces
     assert np.allclose(
@@ -74,20 +74,20 @@ def test_a_driven_pin_pushes_a_linkage_against_a_wall() -> None:
     def carried(values: Any, pin: float) -> Any:
         return np.array([pin if name == "pin" else values[tree.v_slice(name)][0] for name in other.joint_names])
 
-    there = carried(q, bough.loop_configurations(tree, q)[0])
-    lever = bough.consistent_velocity(tree, q, [1.0, 0, 0])
+    there = carried(q, bough.loops.coordinates(tree, q)[0])
+    lever = bough.loops.consistent_velocity(tree, q, [1.0, 0, 0])
     tip = bough.placements(tree, q, "coupler") @ [0.4, 0, 0, 1]
-    touch = bough.Contacts([("coupler", None)], None), [tip[:3]]
+    touch = bough.contact.Contacts([("coupler", None)], None), [tip[:3]]
     up = np.array([[0.0, 0.0, 1.0]])
-    away = float(bough.contact_jacobian(tree, q, *touch, up)[0, 0] @ lever)
+    away = float(bough.contact.jacobian(tree, q, *touch, up)[0, 0] @ lever)
     torque = 5.0 * np.sign(lever[tree.v_slice("rocker")][0])  # moves it along the lever, so the wall is met that way
     normal = -np.sign(away) * up
     in_tree = np.zeros(tree.nv)
     in_tree[tree.v_slice("rocker")] = torque
     expected = abs(torque * lever[tree.v_slice("rocker")][0] / away)
-    one = bough.contact_dynamics(tree, q, np.zeros(3), in_tree, *touch, normal)
-    two = bough.contact_dynamics(other, there, np.zeros(3), np.zeros(3), *touch, normal, loop_tau=[torque])
-    step = bough.contact_step(other, there, np.zeros(3), np.zeros(3), 0.01, *touch, normal, loop_tau=[torque])
+    one = bough.contact.dynamics(tree, q, np.zeros(3), in_tree, *touch, normal)
+    two = bough.contact.dynamics(other, there, np.zeros(3), np.zeros(3), *touch, normal, loop_tau=[torque])
+    step = bough.contact.step(other, there, np.zeros(3), np.zeros(3), 0.01, *touch, normal, loop_tau=[torque])
     for found in (one, two):
         assert np.abs(found.motion).max() < 1e-9
         assert np.allclose(found.forces[0, 0], expected)
@@ -98,9 +98,11 @@ def test_a_driven_pin_pushes_a_linkage_against_a_wall() -> None:
 def test_drives_in_batches_and_of_wrong_shape() -> None:
     model, q, v = closed("five-bar")
     tau, f = np.zeros(model.nv), np.stack([drives(model, seed) for seed in range(3)])
-    whole = bough.contact_dynamics(model, q, v, tau, loop_tau=f)
+    whole = bough.contact.dynamics(model, q, v, tau, loop_tau=f)
     assert whole.motion.shape == (3, model.nv)
     for k in range(3):
-        assert np.array_equal(whole.motion[k], bough.contact_dynamics(model, q, v, tau, loop_tau=f[k]).motion)
-    with pytest.raises(bough.ShapeError, match=r"loop_tau has shape .* degrees of freedom of the joints that close"):
-        bough.contact_step(model, q, v, tau, 0.01, loop_tau=np.zeros(7))
+        assert np.array_equal(whole.motion[k], bough.contact.dynamics(model, q, v, tau, loop_tau=f[k]).motion)
+    with pytest.raises(
+        bough.errors.ShapeError, match=r"loop_tau has shape .* degrees of freedom of the joints that close"
+    ):
+        bough.contact.step(model, q, v, tau, 0.01, loop_tau=np.zeros(7))

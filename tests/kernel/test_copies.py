@@ -17,9 +17,9 @@ COPIES: list[Callable[[Any], Any]] = [copy.copy, copy.deepcopy, lambda x: pickle
 
 @pytest.mark.parametrize("copied", COPIES)
 def test_copies_of_matrices_factors_trees_and_models(copied: Callable[[Any], Any]) -> None:
-    model = bough.topologies.balanced_tree(3)
+    model = bough.trees.topologies.balanced_tree(3)
     q = bough.random(model, 0, size=3)
-    matrix, factor = bough.crba_packed(model, q), bough.factorize(model, q)
+    matrix, factor = bough.trees.crba_packed(model, q), bough.factorize(model, q)
     again, other = copied(matrix), copied(factor)
     assert not again.values.flags.writeable
     assert not other.packed.flags.writeable

@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import bough
-from bough.algorithms.touching import Touching
+from bough.algorithms.contact_problem import ContactPlan
 from bough.errors import BoughError
 from bough.kernel import functions, table
 from bough.kernel.limbs import limbs
@@ -44,7 +44,7 @@ def asked(model: bough.Model, name: str) -> tuple[Options, tuple[str, ...]]:
     """Options and inputs with which an algorithm does all it can."""
     pairs = ((0, 1), (1, model.nbodies))[: model.nbodies]
     frames = tuple(model.frame(frame) for frame in (model.frame_names[-1], model.body_names[0]))
-    return Options(frames, "WORLD", True, False, Touching(pairs, "cone", True)), SPECS[name].inputs
+    return Options(frames, "WORLD", True, False, ContactPlan(pairs, "cone", True)), SPECS[name].inputs
 
 
 def key(model: bough.Model, name: str) -> str | None:
@@ -94,7 +94,9 @@ def test_exchanged_names_are_another_law(tmp_path: Path, compiled: None, monkeyp
         builder = bough.Builder()
         for k, name in enumerate(names):
             parent = f"body {k - 1}" if k else "world"
-            builder.add(f"body {k}", bough.Revolute("xyz"[k]), parent, joint_name=name, mass=1.0, com=(0.3, 0.2, 0.1))
+            builder.add(
+                f"body {k}", bough.joints.Revolute("xyz"[k]), parent, joint_name=name, mass=1.0, com=(0.3, 0.2, 0.1)
+            )
         builder.equality("law", "left", "right", (0.0, 2.0))
         return builder.build()
 
@@ -117,7 +119,7 @@ def test_other_limits_are_another_program() -> None:
     for builder, limited in ((first, 0), (second, 1)):
         for k in range(2):
             limit = {"upper": 1.0} if k == limited else {}
-            builder.add(f"b{k}", bough.Revolute("z"), "b0" if k else "world", mass=1.0, com=(0.3, 0, 0), **limit)
+            builder.add(f"b{k}", bough.joints.Revolute("z"), "b0" if k else "world", mass=1.0, com=(0.3, 0, 0), **limit)
     models = first.build(), second.build()
     programs = [outcome(lambda m=m: functions.program(m, "limit_jacobian", Options(), ("q",))) for m in models]
     keys = [functions._digest(m, "limit_jacobian", Options()) for m in models]
@@ -134,11 +136,11 @@ def test_systems_with_one_digest_are_the_same(bodies: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     system = random_system(rng, bodies)
     known = [np.where(rng.random((d, d)) < 0.5, np.nan, rng.integers(-1, 2, (d, d))) for d in system.bodies]
-    system = bough.System(system.bodies, system.constraints, mass=[(A + A.T) / 2 for A in known])
+    system = bough.maximal.System(system.bodies, system.constraints, mass=[(A + A.T) / 2 for A in known])
     other = another_leaf(system, rng, numbers=7)
     same = all(getattr(system, field.name) == getattr(other, field.name) for field in fields(system))
     assert same or system.digest != other.digest
-    rows = bough.Auxiliary(system, [((1,), 2), (range(1, bodies + 1), 1)])
+    rows = bough.maximal.Auxiliary(system, [((1,), 2), (range(1, bodies + 1), 1)])
     more = another_leaf(rows, rng, numbers=7)
     assert rows.constraints == more.constraints or rows.digest != more.digest
 
@@ -151,9 +153,9 @@ def test_linkages_with_one_digest_have_one_program(sorts: list[str], seed: int) 
     ties: dict[str, Any] = {}
     for k in range(len(sorts)):
         ends = [f"b{k}", str(rng.choice(["world", *(name for name in parts if name != f"b{k}")]))]
-        ties[f"t{k}"] = (bough.constraints.Distance(rng.uniform(0.5, 1.0)), *ends)
+        ties[f"t{k}"] = (bough.maximal.constraints.Distance(rng.uniform(0.5, 1.0)), *ends)
     try:
-        layout = bough.Linkage(parts, ties).layout
+        layout = bough.maximal.Linkage(parts, ties).layout
     except BoughError:
         assume(False)
     other = another_leaf(layout, rng, numbers=len(sorts) + 1)
@@ -173,8 +175,14 @@ def test_linkages_with_one_digest_have_one_program(sorts: list[str], seed: int) 
 
 def test_code_from_outside_has_no_digest() -> None:
     """A function, wherever it is, also within a constraint within another."""
-    surface = bough.constraints.OnSurface(lambda p: p[0])
-    ball = bough.bodies.Particle(1.0)
-    assert bough.Linkage({"a": ball}, {"on": (surface, "a")}).layout.digest is None
-    assert bough.Linkage({"a": ball}, {"on": (bough.constraints.AtLeast(surface), "a")}).layout.digest is None
-    assert bough.Linkage({"a": ball}, {"rod": (bough.constraints.Distance(1.0), "a")}).layout.digest is not None
+    surface = bough.maximal.constraints.OnSurface(lambda p: p[0])
+    ball = bough.maximal.bodies.Particle(1.0)
+    assert bough.maximal.Linkage({"a": ball}, {"on": (surface, "a")}).layout.digest is None
+    assert (
+        bough.maximal.Linkage({"a": ball}, {"on": (bough.maximal.constraints.AtLeast(surface), "a")}).layout.digest
+        is None
+    )
+    assert (
+        bough.maximal.Linkage({"a": ball}, {"rod": (bough.maximal.constraints.Distance(1.0), "a")}).layout.digest
+        is not None
+    )

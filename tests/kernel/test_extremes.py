@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough import Conditions
+from bough.lcp import Conditions
 from wrong_arguments import MODEL, NORMALS, POINTS, TOUCH, Q, V
 
 HUGE = [1e150, 1e155, 1e160, 1e200, 1e300, 1e307, 1e308]
@@ -27,7 +27,7 @@ def finite_or_refused(call: Any) -> Any:
     """The result, of which every number is finite, or None where it was refused as too large."""
     try:
         result = call()
-    except (bough.FiniteError, bough.SingularError):
+    except (bough.errors.FiniteError, bough.errors.SingularError):
         return None
     parts = vars(result).values() if hasattr(result, "__dict__") else result if isinstance(result, tuple) else (result,)
     for part in parts:
@@ -39,15 +39,21 @@ def finite_or_refused(call: Any) -> Any:
 # --- linkages ---
 
 
-def bodies() -> bough.Linkage:
-    kinds = {"rigid": bough.bodies.Rigid(1.0), "flat": bough.bodies.PlanarRigid(1.0), "dot": bough.bodies.Particle(1.0)}
-    return bough.Linkage({**kinds, "scaled": bough.bodies.ScaledRigid(1.0)})
+def bodies() -> bough.maximal.Linkage:
+    kinds = {
+        "rigid": bough.maximal.bodies.Rigid(1.0),
+        "flat": bough.maximal.bodies.PlanarRigid(1.0),
+        "dot": bough.maximal.bodies.Particle(1.0),
+    }
+    return bough.maximal.Linkage({**kinds, "scaled": bough.maximal.bodies.ScaledRigid(1.0)})
 
 
 @pytest.mark.parametrize("size", HUGE)
 def test_linkages_move_far_or_not_at_all(size: float) -> None:
     free = bodies()
-    rod = bough.Linkage({"bob": bough.bodies.Particle(2.0)}, {"rod": (bough.constraints.Distance(1.0), "bob")})
+    rod = bough.maximal.Linkage(
+        {"bob": bough.maximal.bodies.Particle(2.0)}, {"rod": (bough.maximal.constraints.Distance(1.0), "bob")}
+    )
     for _ in range(2):  # the second call may take a shorter way
         for linkage, x in ((free, free.neutral()), (rod, np.array([0.0, 0.0, 1.0]))):
             v = np.full(linkage.nv, size)
@@ -59,9 +65,9 @@ def test_linkages_move_far_or_not_at_all(size: float) -> None:
 
 def test_integration_to_infinity_is_refused_by_name() -> None:
     free = bodies()
-    with pytest.raises(bough.FiniteError, match="integrate of a linkage: the result is not finite"):
+    with pytest.raises(bough.errors.FiniteError, match="integrate of a linkage: the result is not finite"):
         free.integrate(free.neutral(), np.full(free.nv, 1e200))
-    particle = bough.Linkage({"dot": bough.bodies.Particle(1.0)})
+    particle = bough.maximal.Linkage({"dot": bough.maximal.bodies.Particle(1.0)})
     assert particle.integrate(np.zeros(3), np.full(3, 1e200)).tolist() == [1e200] * 3  # this one is there
 
 
@@ -77,8 +83,8 @@ def test_motion_with_constraints(size: float) -> None:
     for call in (
         lambda: bough.forward_dynamics(MODEL, Q, V, large, full=True),
         lambda: bough.forward_dynamics(MODEL, Q, large, V, full=True),
-        lambda: bough.consistent_velocity(MODEL, Q, large),
-        lambda: bough.onto_constraints(MODEL, Q, large),
+        lambda: bough.loops.consistent_velocity(MODEL, Q, large),
+        lambda: bough.loops.project(MODEL, Q, large),
     ):
         finite_or_refused(call)
 
@@ -89,13 +95,13 @@ def test_motion_with_contact(size: float, solver: Any) -> None:
     large = np.full(MODEL.nv, -size)
     at: dict[str, Any] = {"contacts": TOUCH, "points": POINTS, "normals": NORMALS, "mu": 0.5, "solver": solver}
     for call in (
-        lambda: bough.contact_dynamics(MODEL, Q, large, V, **at),
-        lambda: bough.contact_dynamics(MODEL, Q, V, large, **at),
-        lambda: bough.contact_velocities(MODEL, Q, large, **at),
-        lambda: bough.contact_impulses(MODEL, Q, large, **at),
-        lambda: bough.contact_impulses(MODEL, Q, large, restitution=0.5, **at),
-        lambda: bough.contact_step(MODEL, Q, large, V, 0.01, **at),
-        lambda: bough.contact_step(MODEL, Q, V, V, 0.01, gaps=-size, **at),
+        lambda: bough.contact.dynamics(MODEL, Q, large, V, **at),
+        lambda: bough.contact.dynamics(MODEL, Q, V, large, **at),
+        lambda: bough.contact.velocities(MODEL, Q, large, **at),
+        lambda: bough.contact.impulses(MODEL, Q, large, **at),
+        lambda: bough.contact.impulses(MODEL, Q, large, restitution=0.5, **at),
+        lambda: bough.contact.step(MODEL, Q, large, V, 0.01, **at),
+        lambda: bough.contact.step(MODEL, Q, V, V, 0.01, gaps=-size, **at),
     ):
         finite_or_refused(call)
 
@@ -123,10 +129,10 @@ def test_problems_of_any_size(rows: Conditions, size: float, rng: np.random.Gene
     bounds = {"bounds": (-1.0, 1.0)} if rows.box.size else {}
     for rank in (3, 6):
         A, b = problem(rng, rank)
-        for solve in (bough.pivoting, bough.gauss_seidel):
+        for solve in (bough.lcp.pivoting, bough.lcp.gauss_seidel):
             for given in ((A * size, b), (A, b * size), (A * size, b * size)):
                 finite_or_refused(lambda s=solve, g=given: s(*g, rows, 0.5, **bounds))
-        finite_or_refused(lambda A=A, b=b: bough.complementarity_residual(A * size, b, b * size, rows, 0.5, **bounds))
+        finite_or_refused(lambda A=A, b=b: bough.lcp.residual(A * size, b, b * size, rows, 0.5, **bounds))
 
 
 @pytest.mark.parametrize("rows", [rows for rows in ROWS if not rows.box.size], ids=lambda rows: str(rows.n))
@@ -134,8 +140,8 @@ def test_problems_of_any_size(rows: Conditions, size: float, rng: np.random.Gene
 def test_the_size_of_a_problem_does_not_matter(rows: Conditions, exponent: int, rng: np.random.Generator) -> None:
     """A and b times a power of two have the same forces."""
     A, b = problem(rng, 6)
-    good = bough.pivoting(A, b, rows, 0.5)
-    other = bough.pivoting(A * 2.0**exponent, b * 2.0**exponent, rows, 0.5)
+    good = bough.lcp.pivoting(A, b, rows, 0.5)
+    other = bough.lcp.pivoting(A * 2.0**exponent, b * 2.0**exponent, rows, 0.5)
     assert good.solved
     assert other.solved
     assert np.allclose(other.f, good.f, rtol=1e-9, atol=1e-9)
@@ -152,14 +158,14 @@ def test_rows_of_very_different_sizes(rng: np.random.Generator) -> None:
             A, b = units[:, None] * A * units, units * b
         if np.isfinite(A).all():
             bounds = {"bounds": (-1.0, 1.0)} if rows.box.size else {}
-            finite_or_refused(lambda A=A, b=b, r=rows, k=bounds: bough.pivoting(A, b, r, 0.5, **k))
-            finite_or_refused(lambda A=A, b=b, r=rows, k=bounds: bough.gauss_seidel(A, b, r, 0.5, **k))
+            finite_or_refused(lambda A=A, b=b, r=rows, k=bounds: bough.lcp.pivoting(A, b, r, 0.5, **k))
+            finite_or_refused(lambda A=A, b=b, r=rows, k=bounds: bough.lcp.gauss_seidel(A, b, r, 0.5, **k))
 
 
 def test_tiny_problems_in_a_batch_leave_their_neighbours_alone(rng: np.random.Generator) -> None:
     rows = Conditions.contacts(2)
     A, b = problem(rng, 6)
-    alone = bough.pivoting(A, b, rows, 0.5)
-    both = bough.pivoting(np.stack([A * 2.0**-1000, A]), np.stack([b * 2.0**-1000, b]), rows, 0.5)
+    alone = bough.lcp.pivoting(A, b, rows, 0.5)
+    both = bough.lcp.pivoting(np.stack([A * 2.0**-1000, A]), np.stack([b * 2.0**-1000, b]), rows, 0.5)
     assert np.array_equal(both.f[1], alone.f)
     assert np.allclose(both.f[0], alone.f, rtol=1e-9, atol=1e-9)

@@ -10,26 +10,26 @@ import pytest
 
 import bough
 
-TREE = bough.Tree((0, 1, 1, 2))
-SYSTEM = bough.System(bodies=(3, 3, 3), constraints=((0, 1, 2), (1, 2, 1), (2, 3, 3)))
+TREE = bough.trees.Tree((0, 1, 1, 2))
+SYSTEM = bough.maximal.System(bodies=(3, 3, 3), constraints=((0, 1, 2), (1, 2, 1), (2, 3, 3)))
 
 
-def factor(rng: np.random.Generator) -> bough.Factor:
+def factor(rng: np.random.Generator) -> bough.trees.Factor:
     A = rng.normal(size=(4, 4))
     L = np.tril(A) * (np.array([[1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 1]]) != 0) + 4 * np.eye(4)
-    return bough.ltdl(L.T @ L, TREE)
+    return bough.trees.ltdl(L.T @ L, TREE)
 
 
-def system_factor(rng: np.random.Generator) -> bough.SystemFactor:
+def system_factor(rng: np.random.Generator) -> bough.maximal.SystemFactor:
     mass = np.concatenate([(B @ B.T + np.eye(3)).ravel() for B in rng.normal(size=(3, 3, 3))])
-    return bough.ldlt(SYSTEM, mass, rng.normal(size=SYSTEM.jacobian_size))
+    return bough.maximal.ldlt(SYSTEM, mass, rng.normal(size=SYSTEM.jacobian_size))
 
 
 def remake(made: Any, packed: Any) -> Any:
     """The same factor from other numbers."""
-    if isinstance(made, bough.Factor):
-        return bough.Factor(made.kind, packed, made.tree)
-    return bough.SystemFactor(made.system, packed)
+    if isinstance(made, bough.trees.Factor):
+        return bough.trees.Factor(made.kind, packed, made.tree)
+    return bough.maximal.SystemFactor(made.system, packed)
 
 
 MAKERS = [factor, system_factor]
@@ -57,7 +57,7 @@ BAD: dict[str, Any] = {
 @pytest.mark.parametrize("bad", BAD)
 def test_bad_arrays_are_refused(make: Any, bad: str, rng: np.random.Generator) -> None:
     made = make(rng)
-    with pytest.raises(bough.ShapeError, match="packed"):
+    with pytest.raises(bough.errors.ShapeError, match="packed"):
         remake(made, BAD[bad](made.packed))
 
 
@@ -66,7 +66,7 @@ def test_bad_arrays_are_refused(make: Any, bad: str, rng: np.random.Generator) -
 def test_numbers_that_are_none_are_refused(make: Any, bad: float, rng: np.random.Generator) -> None:
     packed = make(rng).packed.copy()
     packed[3] = bad
-    with pytest.raises(bough.FiniteError, match=r"packed\[3\] is"):
+    with pytest.raises(bough.errors.FiniteError, match=r"packed\[3\] is"):
         remake(make(rng), packed)
 
 
@@ -86,7 +86,7 @@ ALIKE: dict[str, Any] = {
 def test_layouts_do_not_matter(make: Any, layout: str, rng: np.random.Generator) -> None:
     made = make(rng)
     other = remake(made, ALIKE[layout](made.packed))
-    b = rng.normal(size=4 if isinstance(made, bough.Factor) else SYSTEM.nv + SYSTEM.nc)
+    b = rng.normal(size=4 if isinstance(made, bough.trees.Factor) else SYSTEM.nv + SYSTEM.nc)
     for right in (b, b[:, np.newaxis] * [1.0, 2.0], b):
         assert np.array_equal(other.solve(right), made.solve(right))
 
@@ -94,7 +94,7 @@ def test_layouts_do_not_matter(make: Any, layout: str, rng: np.random.Generator)
 @pytest.mark.parametrize("make", MAKERS)
 def test_batches_and_single_precision(make: Any, rng: np.random.Generator) -> None:
     made = make(rng)
-    n = 4 if isinstance(made, bough.Factor) else SYSTEM.nv + SYSTEM.nc
+    n = 4 if isinstance(made, bough.trees.Factor) else SYSTEM.nv + SYSTEM.nc
     b = rng.normal(size=(2, 3, n))
     many = remake(made, np.broadcast_to(made.packed, (2, 3, made.packed.size)))
     assert many.batch == (2, 3)
@@ -120,25 +120,25 @@ def test_the_array_given_stays_the_callers(make: Any, rng: np.random.Generator) 
 @pytest.mark.parametrize("make", MAKERS)
 def test_pivots_of_zero_give_no_numbers_that_are_none(make: Any, rng: np.random.Generator) -> None:
     made = make(rng)
-    n = 4 if isinstance(made, bough.Factor) else SYSTEM.nv + SYSTEM.nc
-    with pytest.raises(bough.FiniteError):
+    n = 4 if isinstance(made, bough.trees.Factor) else SYSTEM.nv + SYSTEM.nc
+    with pytest.raises(bough.errors.FiniteError):
         remake(made, np.zeros_like(made.packed)).solve(np.ones(n))
 
 
 def test_kinds_trees_and_systems_are_checked(rng: np.random.Generator) -> None:
     packed = factor(rng).packed
     with pytest.raises(
-        bough.UnknownNameError, match="no kind of factor is called 'lu'; valid names: 'ltdl', 'ltl', 'udut'"
+        bough.errors.UnknownNameError, match="no kind of factor is called 'lu'; valid names: 'ltdl', 'ltl', 'udut'"
     ):
-        bough.Factor("lu", packed, TREE)  # type: ignore[arg-type]
-    with pytest.raises(bough.UnknownNameError, match="no kind of factor is called None"):
-        bough.Factor(None, packed, TREE)  # type: ignore[arg-type]
-    with pytest.raises(bough.UnknownNameError, match=r"no kind of factor is called \[\]"):
-        bough.Factor([], packed, TREE)  # type: ignore[arg-type]
+        bough.trees.Factor("lu", packed, TREE)  # type: ignore[arg-type]
+    with pytest.raises(bough.errors.UnknownNameError, match="no kind of factor is called None"):
+        bough.trees.Factor(None, packed, TREE)  # type: ignore[arg-type]
+    with pytest.raises(bough.errors.UnknownNameError, match=r"no kind of factor is called \[\]"):
+        bough.trees.Factor([], packed, TREE)  # type: ignore[arg-type]
     for tree in (None, "tree", 3, (5, 5), object()):
-        with pytest.raises(bough.TreeError):
-            bough.Factor("ltdl", packed, tree)  # type: ignore[arg-type]
-    assert bough.Factor("ltdl", packed, (0, 1, 1, 2)).tree == TREE  # type: ignore[arg-type]
+        with pytest.raises(bough.errors.TreeError):
+            bough.trees.Factor("ltdl", packed, tree)  # type: ignore[arg-type]
+    assert bough.trees.Factor("ltdl", packed, (0, 1, 1, 2)).tree == TREE  # type: ignore[arg-type]
     for system in (None, "system", TREE, object()):
-        with pytest.raises(bough.ModelError, match="expected a bough"):
-            bough.SystemFactor(system, packed)  # type: ignore[arg-type]
+        with pytest.raises(bough.errors.ModelError, match="expected a bough"):
+            bough.maximal.SystemFactor(system, packed)  # type: ignore[arg-type]

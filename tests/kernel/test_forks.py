@@ -20,7 +20,7 @@ CODE = """
     import bough
 
     warnings.simplefilter("ignore")  # that forks and threads do not go together
-    models = [bough.topologies.chain(n) for n in range(2, 14)]
+    models = [bough.trees.topologies.chain(n) for n in range(2, 14)]
 
     def compile_all():
         for model in models:

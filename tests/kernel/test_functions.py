@@ -28,9 +28,9 @@ def test_a_function_is_called_by_place_and_by_name(arm: bough.Model) -> None:
         rnea(q, zero, zero, None, zero)
     with pytest.raises(TypeError, match="rnea got 'v' twice"):
         rnea(q, zero, v=zero)
-    with pytest.raises(bough.UnknownNameError, match="no argument of rnea is called 'tau'"):
+    with pytest.raises(bough.errors.UnknownNameError, match="no argument of rnea is called 'tau'"):
         rnea(q, zero, tau=zero)
-    with pytest.raises(bough.ShapeError, match="a is None"):
+    with pytest.raises(bough.errors.ShapeError, match="a is None"):
         rnea(q, zero)
 
 
@@ -50,9 +50,9 @@ def test_functions_travel_as_name_and_model(arm: bough.Model) -> None:
 def test_frames_are_asked_for_where_they_mean_something(arm: bough.Model) -> None:
     names = list(arm.body_names[:2])
     for frames in (names, None):
-        with pytest.raises(bough.UnknownNameError, match="frame for jacobian, which is of one"):
+        with pytest.raises(bough.errors.UnknownNameError, match="frame for jacobian, which is of one"):
             bough.function("jacobian", arm, frames=frames)
-    with pytest.raises(bough.ShapeError, match="rnea takes none"):
+    with pytest.raises(bough.errors.ShapeError, match="rnea takes none"):
         bough.function("rnea", arm, frames=names[0])
     assert bough.function("placements", arm, frames=names).outputs[0].shape == (2, 4, 4)
     assert bough.function("placements", arm, frames=names[0]).outputs[0].shape == (4, 4)
@@ -60,9 +60,11 @@ def test_frames_are_asked_for_where_they_mean_something(arm: bough.Model) -> Non
 
 def test_compiling_ahead(arm: bough.Model) -> None:
     bough.compile(arm, ["rnea", "jacobian"], frames=arm.body_names[-1], batch=False)
-    with pytest.raises(bough.UnknownNameError, match="no data type is called 'float16'"):
+    with pytest.raises(bough.errors.UnknownNameError, match="no data type is called 'float16'"):
         bough.function("rnea", arm).compile(dtype="float16")  # type: ignore[arg-type]
-    with pytest.raises(bough.UnknownNameError, match="no function of models is called 'rnae'; did you mean 'rnea'"):
+    with pytest.raises(
+        bough.errors.UnknownNameError, match="no function of models is called 'rnae'; did you mean 'rnea'"
+    ):
         bough.compile(arm, ["rnae"])
 
 
@@ -77,7 +79,7 @@ def test_numbers_of_two_types_and_arrays_out_of_line_are_taken(arm: bough.Model)
     bough.rnea(arm, q, zero, zero, out=columns[:, 1])
     np.testing.assert_array_equal(columns[:, 1], expected)
     assert (columns[:, ::2] == 7.0).all()
-    with pytest.raises(bough.ShapeError, match="out is"):
+    with pytest.raises(bough.errors.ShapeError, match="out is"):
         bough.rnea(arm, q, zero, zero, out=columns[:5, 1])
 
 

@@ -7,21 +7,21 @@ from bough.kernel.functions import mechanism
 from bough.kernel.limbs import limbs
 
 
-def built(*joints: tuple[str, bough.Joint, str]) -> bough.Model:
+def built(*joints: tuple[str, bough.joints.Joint, str]) -> bough.Model:
     builder = bough.Builder("test")
     for name, joint, parent in joints:
         builder.add(name, joint, parent, mass=1.0, inertia=(1.0, 1.0, 1.0))
     return builder.build()
 
 
-def hinge() -> bough.Joint:
-    return bough.Revolute("x")
+def hinge() -> bough.joints.Joint:
+    return bough.joints.Revolute("x")
 
 
 def test_fingers_of_a_hand() -> None:
     fingers = [("wrist", hinge(), "world")]
     for k in range(3):
-        fingers += [(f"near {k}", hinge(), "wrist"), (f"far {k}", bough.Revolute("y"), f"near {k}")]
+        fingers += [(f"near {k}", hinge(), "wrist"), (f"far {k}", bough.joints.Revolute("y"), f"near {k}")]
     model = built(*fingers)
     found = limbs(model, mechanism(model), ("q", "v", "f_ext", "t"))
     assert set(found) == {"q", "v", "f_ext"}
@@ -34,10 +34,10 @@ def test_fingers_of_a_hand() -> None:
 
 def test_other_joints_make_other_limbs() -> None:
     model = built(
-        ("trunk", bough.Free(), "world"),
+        ("trunk", bough.joints.Free(), "world"),
         ("left", hinge(), "trunk"),
         ("right", hinge(), "trunk"),
-        ("slide", bough.Prismatic("x"), "trunk"),
+        ("slide", bough.joints.Prismatic("x"), "trunk"),
         ("long", hinge(), "trunk"),
         ("longer", hinge(), "long"),
     )

@@ -21,15 +21,15 @@ from robot_data import ROBOTS
 def spider(legs: int = 7) -> bough.Model:
     """A hub with limbs of one joint, which floats on the last link of a limb of four."""
     parents = (0, 1, 2, 3, 4, *[5] * legs)
-    return bough.topologies.on_tree(bough.Tree(parents), "spider", floating=(1,))
+    return bough.trees.topologies.on_tree(bough.trees.Tree(parents), "spider", floating=(1,))
 
 
 def chain(n: int) -> bough.Model:
-    return bough.topologies.on_tree(named.chain(n), "chain", floating=(1,))
+    return bough.trees.topologies.on_tree(named.chain(n), "chain", floating=(1,))
 
 
 def test_a_badly_rooted_spider_gains(rng: np.random.Generator) -> None:
-    found = bough.rerooting(spider())
+    found = bough.trees.rerooting(spider())
     assert found.current.link == "body 1"
     assert found.best.link == "body 5"
     assert found.best.method == "crba"
@@ -42,7 +42,7 @@ def test_a_badly_rooted_spider_gains(rng: np.random.Generator) -> None:
 
 
 def test_what_is_rooted_well_stays() -> None:
-    found = bough.rerooting(bough.topologies.humanoid())
+    found = bough.trees.rerooting(bough.trees.topologies.humanoid())
     assert found.best is found.current
     assert found.gain == 1.0
     assert found.rerooted == found.model
@@ -50,8 +50,8 @@ def test_what_is_rooted_well_stays() -> None:
 
 def test_the_best_others_are_the_best_of_all() -> None:
     """Those counted are chosen by an estimate: none of the rest has a cheaper mass matrix."""
-    for model in (spider(), chain(12), bough.topologies.on_tree(named.grid(4), "grid", floating=(1,))):
-        found = bough.rerooting(model)
+    for model in (spider(), chain(12), bough.trees.topologies.on_tree(named.grid(4), "grid", floating=(1,))):
+        found = bough.trees.rerooting(model)
         every = [method_costs(model.rerooted(name))["crba"].operations for name in model.body_names]
         assert min(root.costs["crba"].operations for root in (found.current, *found.others)) == min(every)
 
@@ -84,31 +84,31 @@ def test_a_rerooted_model_is_a_model_of_its_own() -> None:
     assert "inside on 'body 3'" in repr(hung)
     digests = {mechanism(model.rerooted(name)).digest for name in model.body_names}
     assert len(digests) == 5
-    assert bough.rerooting(hung).current.link == "body 3"
+    assert bough.trees.rerooting(hung).current.link == "body 3"
 
 
 def test_frames_stand_for_their_bodies() -> None:
     b = bough.Builder()
-    b.add("trunk", bough.Free(), mass=1.0, inertia=1.0)
-    b.add("arm", bough.Revolute(), "trunk", mass=1.0, inertia=1.0)
-    b.add("hand", bough.Fixed(), "arm", mass=1.0)
+    b.add("trunk", bough.joints.Free(), mass=1.0, inertia=1.0)
+    b.add("arm", bough.joints.Revolute(), "trunk", mass=1.0, inertia=1.0)
+    b.add("hand", bough.joints.Fixed(), "arm", mass=1.0)
     model = b.build()
     assert model.rerooted("hand") == model.rerooted("arm")
-    with pytest.raises(bough.ModelError, match="the base carries the whole model already"):
+    with pytest.raises(bough.errors.ModelError, match="the base carries the whole model already"):
         model.rerooted("world")
-    with pytest.raises(bough.UnknownNameError, match="hand"):
+    with pytest.raises(bough.errors.UnknownNameError, match="hand"):
         model.rerooted("hnad")
 
 
 def test_what_does_not_float_is_refused() -> None:
-    fixed = bough.topologies.chain(3)
-    with pytest.raises(bough.ModelError, match="expected a free joint"):
+    fixed = bough.trees.topologies.chain(3)
+    with pytest.raises(bough.errors.ModelError, match="expected a free joint"):
         fixed.rerooted("body 2")
-    with pytest.raises(bough.ModelError, match="no root to choose"):
-        bough.rerooting(fixed)
+    with pytest.raises(bough.errors.ModelError, match="no root to choose"):
+        bough.trees.rerooting(fixed)
     assert cheapest_root(fixed) is fixed
     heavy = replace(chain(3).joints[0], armature=(0.0,) * 5 + (0.1,))
-    with pytest.raises(bough.ModelError, match="armature"):
+    with pytest.raises(bough.errors.ModelError, match="armature"):
         replace(chain(3), joints=(heavy, *chain(3).joints[1:])).rerooted("body 2")
 
 
@@ -116,8 +116,8 @@ def test_loading_with_the_cheapest_root(tmp_path: Path) -> None:
     file = tmp_path / "spider.urdf"
     bough.save(spider(), file)  # it floats in the file
     plain = bough.load(file)
-    assert bough.load(file, root="auto") == plain.rerooted("body 5") == bough.rerooting(plain).rerooted
-    bough.save(bough.topologies.chain(3), file)
+    assert bough.load(file, root="auto") == plain.rerooted("body 5") == bough.trees.rerooting(plain).rerooted
+    bough.save(bough.trees.topologies.chain(3), file)
     assert bough.load(file, root="auto") == bough.load(file)
     assert bough.load(file, root="auto", floating_base=True).joint_names[0] == "root_joint"
 
@@ -129,7 +129,7 @@ def test_a_singular_model_is_loaded_all_the_same() -> None:
     assert model == bough.load(massless, floating_base=True)
 
 
-@pytest.mark.filterwarnings("ignore::bough.LoadWarning")
+@pytest.mark.filterwarnings("ignore::bough.errors.LoadWarning")
 @pytest.mark.parametrize(
     ("file", "body"),
     [

@@ -16,15 +16,15 @@ from closeness import assert_close
 from systems import Floats, dense, random_blocks, random_system
 
 
-def random_auxiliary(system: bough.System, rng: np.random.Generator, count: int) -> bough.Auxiliary:
+def random_auxiliary(system: bough.maximal.System, rng: np.random.Generator, count: int) -> bough.maximal.Auxiliary:
     """Constraints on one body, two or three, with up to three rows."""
     n = len(system.bodies)
     most = min(n, 3)
     picked = [rng.permutation(n)[: rng.integers(1, most + 1)] + 1 for _ in range(count)]
-    return bough.Auxiliary(system, [(bodies.tolist(), int(rng.integers(0, 4))) for bodies in picked])
+    return bough.maximal.Auxiliary(system, [(bodies.tolist(), int(rng.integers(0, 4))) for bodies in picked])
 
 
-def in_full(auxiliary: bough.Auxiliary, blocks: Floats) -> Floats:
+def in_full(auxiliary: bough.maximal.Auxiliary, blocks: Floats) -> Floats:
     """[Jᵃ, 0] of one system."""
     system = auxiliary.system
     J, block, row = np.zeros((auxiliary.nc, system.nv + system.nc)), 0, 0
@@ -46,11 +46,11 @@ def test_response_is_that_of_the_whole_matrix(bodies: int, workless: bool, rng: 
         system = random_system(rng, bodies)
         auxiliary = random_auxiliary(system, rng, 4)
         mass, jacobian = random_blocks(system, rng)
-        factor = bough.ldlt(system, mass, jacobian)
+        factor = bough.maximal.ldlt(system, mass, jacobian)
         free = factor.solve(rng.normal(size=system.nv + system.nc))
         J, K = rng.normal(size=(2, auxiliary.jacobian_size))
         c, f = rng.normal(size=(2, auxiliary.nc))
-        found = bough.anticipate(factor, free, auxiliary, J, c, None if workless else K)
+        found = bough.maximal.anticipate(factor, free, auxiliary, J, c, None if workless else K)
         H, J, K = dense(system, mass, jacobian), in_full(auxiliary, J), in_full(auxiliary, J if workless else K)
         size = np.abs(J).max(initial=0.0) * np.abs(K).max(initial=0.0)  # masses are about 1; a body may be held in full
         assert_close(found.A, J @ np.linalg.solve(H, K.T), 1e-9, axes=2, scale=size)
@@ -61,22 +61,22 @@ def test_response_is_that_of_the_whole_matrix(bodies: int, workless: bool, rng: 
 
 def test_primary_constraints_may_as_well_be_auxiliary(rng: np.random.Generator) -> None:
     """A tree, some of whose constraints are handed over: the motion and all multipliers stay."""
-    system = bough.System([6] * 8, [(0, 1, 5), *((i // 2, i, 3) for i in range(2, 9))])
+    system = bough.maximal.System([6] * 8, [(0, 1, 5), *((i // 2, i, 3) for i in range(2, 9))])
     mass, jacobian = random_blocks(system, rng)
     force, c = rng.normal(size=system.nv), rng.normal(size=system.nc)
-    acceleration, multiplier = bough.multipliers(system, mass, jacobian, force, c)
+    acceleration, multiplier = bough.maximal.multipliers(system, mass, jacobian, force, c)
 
     moved = [2, 5, 7]  # constraints of the tree that become auxiliary
     kept = [k for k in range(8) if k not in moved]
     blocks = [jacobian[slice(*system.jacobian_starts[2 * k : 2 * k + 3 : 2])] for k in range(8)]
     rows = [np.arange(*system.c_starts[k : k + 2]) for k in range(8)]
-    less = bough.System(system.bodies, [system.constraints[k] for k in kept])
-    auxiliary = bough.Auxiliary(less, [(system.constraints[k][:2], system.constraints[k][2]) for k in moved])
+    less = bough.maximal.System(system.bodies, [system.constraints[k] for k in kept])
+    auxiliary = bough.maximal.Auxiliary(less, [(system.constraints[k][:2], system.constraints[k][2]) for k in moved])
     of_kept, of_moved = (np.concatenate([rows[k] for k in group]) for group in (kept, moved))
-    factor = bough.ldlt(less, mass, np.concatenate([blocks[k] for k in kept]))
+    factor = bough.maximal.ldlt(less, mass, np.concatenate([blocks[k] for k in kept]))
     free = factor.solve(np.concatenate([force, c[of_kept]]))
-    problem = bough.anticipate(factor, free, auxiliary, np.concatenate([blocks[k] for k in moved]), c[of_moved])
-    solution = bough.pivoting(problem.A, problem.b, bough.Conditions.equalities(auxiliary.nc))
+    problem = bough.maximal.anticipate(factor, free, auxiliary, np.concatenate([blocks[k] for k in moved]), c[of_moved])
+    solution = bough.lcp.pivoting(problem.A, problem.b, bough.lcp.Conditions.equalities(auxiliary.nc))
     assert solution.solved
     a, lam = problem.motion(solution.f)
     assert_close(a, acceleration, 1e-9)
@@ -87,18 +87,18 @@ def test_primary_constraints_may_as_well_be_auxiliary(rng: np.random.Generator) 
 def test_a_square_of_rods_with_a_redundant_diagonal(rng: np.random.Generator) -> None:
     """Four points in the plane on six rods, one too many: three are primary, a side and both diagonals auxiliary."""
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
-    system = bough.System([2] * 4, [(1, 2, 1), (2, 3, 1), (3, 4, 1)])
-    auxiliary = bough.Auxiliary(system, [((4, 1), 1), ((1, 3), 1), ((2, 4), 1)])
+    system = bough.maximal.System([2] * 4, [(1, 2, 1), (2, 3, 1), (3, 4, 1)])
+    auxiliary = bough.maximal.Auxiliary(system, [((4, 1), 1), ((1, 3), 1), ((2, 4), 1)])
 
     def rods(pairs: list[tuple[int, int]]) -> Floats:
         return np.concatenate([[*(corners[a] - corners[b]), *(corners[b] - corners[a])] for a, b in pairs])
 
     force = rng.normal(size=8)
-    factor = bough.ldlt(system, np.tile(np.eye(2).ravel(), 4), rods([(0, 1), (1, 2), (2, 3)]))
+    factor = bough.maximal.ldlt(system, np.tile(np.eye(2).ravel(), 4), rods([(0, 1), (1, 2), (2, 3)]))
     free = factor.solve(np.concatenate([force, np.zeros(3)]))
-    problem = bough.anticipate(factor, free, auxiliary, rods([(3, 0), (0, 2), (1, 3)]), np.zeros(3))
+    problem = bough.maximal.anticipate(factor, free, auxiliary, rods([(3, 0), (0, 2), (1, 3)]), np.zeros(3))
     assert np.linalg.matrix_rank(problem.A, tol=1e-12) == 2  # a square with both diagonals is held once too often
-    solution = bough.pivoting(problem.A, problem.b, bough.Conditions.equalities(3))
+    solution = bough.lcp.pivoting(problem.A, problem.b, bough.lcp.Conditions.equalities(3))
     assert solution.solved
     a, _ = problem.motion(solution.f)
     # it moves as one rigid body: mean force, and torque over the moment of inertia about the centre
@@ -111,16 +111,16 @@ def test_a_square_of_rods_with_a_redundant_diagonal(rng: np.random.Generator) ->
 def test_a_chain_that_falls_on_the_ground(rng: np.random.Generator) -> None:
     """One-sided rows: what is pushed does not sink, and what leaves is not pulled."""
     n = 10
-    system = bough.System([2] * n, [(i, i + 1, 1) for i in range(1, n)])
+    system = bough.maximal.System([2] * n, [(i, i + 1, 1) for i in range(1, n)])
     along = rng.normal(size=(n - 1, 2))
     jacobian = np.concatenate([along, -along], axis=1).ravel()
     masses = rng.uniform(0.5, 2.0, n)
     force = rng.normal(size=(n, 2)) * 5.0
-    ground = bough.Auxiliary(system, [((i,), 1) for i in range(1, n + 1)])
-    factor = bough.ldlt(system, (masses[:, None, None] * np.eye(2)).ravel(), jacobian)
+    ground = bough.maximal.Auxiliary(system, [((i,), 1) for i in range(1, n + 1)])
+    factor = bough.maximal.ldlt(system, (masses[:, None, None] * np.eye(2)).ravel(), jacobian)
     free = factor.solve(np.concatenate([force.ravel(), np.zeros(n - 1)]))
-    problem = bough.anticipate(factor, free, ground, np.tile([0.0, 1.0], n), np.zeros(n))
-    solution = bough.pivoting(problem.A, problem.b, bough.Conditions.inequalities(n))
+    problem = bough.maximal.anticipate(factor, free, ground, np.tile([0.0, 1.0], n), np.zeros(n))
+    solution = bough.lcp.pivoting(problem.A, problem.b, bough.lcp.Conditions.inequalities(n))
     assert solution.solved
     a, lam = problem.motion(solution.f)
     a = a.reshape(n, 2)
@@ -138,21 +138,21 @@ def test_a_chain_that_falls_on_the_ground(rng: np.random.Generator) -> None:
 def test_sliding_friction_is_not_workless() -> None:
     """A block with sliding friction: the force acts along the normal and, times μ, against the motion."""
     m, g, mu, push = 2.0, 9.81, 0.3, 30.0
-    system = bough.System([2], [])
-    floor = bough.Auxiliary(system, [((1,), 1)])
-    factor = bough.ldlt(system, (m * np.eye(2)).ravel(), [])
+    system = bough.maximal.System([2], [])
+    floor = bough.maximal.Auxiliary(system, [((1,), 1)])
+    factor = bough.maximal.ldlt(system, (m * np.eye(2)).ravel(), [])
     free = factor.solve([push, -m * g])
-    problem = bough.anticipate(factor, free, floor, [0.0, 1.0], [0.0], directions=[-mu, 1.0])
-    solution = bough.pivoting(problem.A, problem.b, bough.Conditions.inequalities(1))
+    problem = bough.maximal.anticipate(factor, free, floor, [0.0, 1.0], [0.0], directions=[-mu, 1.0])
+    solution = bough.lcp.pivoting(problem.A, problem.b, bough.lcp.Conditions.inequalities(1))
     assert_close(solution.f, [m * g], 1e-14)
     assert_close(problem.motion(solution.f)[0], [push / m - mu * g, 0.0], 1e-14)
 
 
 @pytest.mark.parametrize("rolled", [False, True])
 def test_programs_agree_with_the_algorithm(rolled: bool, rng: np.random.Generator) -> None:
-    system = bough.System([6, 3, 6, 2, 6, 1], [(0, 1, 5), (1, 2, 3), (3, 1, 4), (5, 3, 6), (4, 5, 2)])
-    auxiliary = bough.Auxiliary(system, [((6,), 1), ((2, 4), 2), ((1, 5, 6), 3), ((3,), 0)])
-    factor = bough.ldlt(system, *random_blocks(system, rng)).packed
+    system = bough.maximal.System([6, 3, 6, 2, 6, 1], [(0, 1, 5), (1, 2, 3), (3, 1, 4), (5, 3, 6), (4, 5, 2)])
+    auxiliary = bough.maximal.Auxiliary(system, [((6,), 1), ((2, 4), 2), ((1, 5, 6), 3), ((3,), 0)])
+    factor = bough.maximal.ldlt(system, *random_blocks(system, rng)).packed
     sizes = {"F": system.factor_size, "free": system.nv + system.nc, "jacobian": auxiliary.jacobian_size}
     sizes |= {"c": auxiliary.nc, "directions": auxiliary.jacobian_size}
     arrays = {name: rng.normal(size=size) for name, size in sizes.items()} | {"F": factor}
@@ -166,13 +166,13 @@ def test_batches_and_copies(rng: np.random.Generator) -> None:
     system = random_system(rng, 6)
     auxiliary = random_auxiliary(system, rng, 3)
     mass, jacobian = random_blocks(system, rng, (4,))
-    factor = bough.ldlt(system, mass, jacobian)
+    factor = bough.maximal.ldlt(system, mass, jacobian)
     free = factor.solve(rng.normal(size=(4, system.nv + system.nc)))
     J, c = rng.normal(size=auxiliary.jacobian_size), rng.normal(size=auxiliary.nc)
     f = rng.normal(size=(4, auxiliary.nc))
-    together = bough.anticipate(factor, free, pickle.loads(pickle.dumps(auxiliary)), J, c)
+    together = bough.maximal.anticipate(factor, free, pickle.loads(pickle.dumps(auxiliary)), J, c)
     for k in range(4):
-        one = bough.anticipate(bough.ldlt(system, mass[k], jacobian[k]), free[k], auxiliary, J, c)
+        one = bough.maximal.anticipate(bough.maximal.ldlt(system, mass[k], jacobian[k]), free[k], auxiliary, J, c)
         np.testing.assert_array_equal(together.A[k], one.A)
         np.testing.assert_array_equal(together.b[k], one.b)
         np.testing.assert_array_equal(together.motion(f)[0][k], one.motion(f[k])[0])
@@ -182,32 +182,32 @@ def test_batches_and_copies(rng: np.random.Generator) -> None:
 @pytest.mark.parametrize("workless", [True, False])
 def test_calls_straight_from_python(workless: bool, rng: np.random.Generator) -> None:
     """From the second call on, one state goes straight to machine code: what it gives is what a batch gives."""
-    system = bough.System([3, 6, 2], [(0, 1, 2), (1, 2, 3), (2, 3, 1)])
-    auxiliary = bough.Auxiliary(system, [((1, 3), 2), ((2,), 1)])
+    system = bough.maximal.System([3, 6, 2], [(0, 1, 2), (1, 2, 3), (2, 3, 1)])
+    auxiliary = bough.maximal.Auxiliary(system, [((1, 3), 2), ((2,), 1)])
     mass, jacobian = random_blocks(system, rng, (3,))
     J, K = rng.normal(size=(2, 3, auxiliary.jacobian_size))
     b, c, f = (rng.normal(size=(3, n)) for n in (system.nv + system.nc, auxiliary.nc, auxiliary.nc))
 
     def answers(*place: int) -> list[Floats]:
-        factor = bough.ldlt(system, mass[place], jacobian[place])
+        factor = bough.maximal.ldlt(system, mass[place], jacobian[place])
         acting = None if workless else K[place]
-        problem = bough.anticipate(factor, factor.solve(b[place]), auxiliary, J[place], c[place], acting)
+        problem = bough.maximal.anticipate(factor, factor.solve(b[place]), auxiliary, J[place], c[place], acting)
         return [problem.A, problem.b, *problem.motion(f[place])]
 
     together = answers()
     for k in (0, 1, 2, 0):
         for got, want in zip(answers(k), together, strict=True):
             assert_close(got, want[k], 1e-12)
-    factor, bad = bough.ldlt(system, mass[0], jacobian[0]), np.array([0.0, np.nan, 0.0])
-    with pytest.raises(bough.FiniteError, match=r"c\[1\] is nan"):
-        bough.anticipate(factor, b[0], auxiliary, J[0], bad)
+    factor, bad = bough.maximal.ldlt(system, mass[0], jacobian[0]), np.array([0.0, np.nan, 0.0])
+    with pytest.raises(bough.errors.FiniteError, match=r"c\[1\] is nan"):
+        bough.maximal.anticipate(factor, b[0], auxiliary, J[0], bad)
 
 
 def test_rows_cost_what_lies_between_them_and_the_root() -> None:
     """In a star of chains a row costs its own chain alone; along a chain the cost of a row is linear in its length."""
 
-    def operations(system: bough.System, bodies: list[int]) -> int:
-        auxiliary = bough.Auxiliary(system, [((body,), 1) for body in bodies])
+    def operations(system: bough.maximal.System, bodies: list[int]) -> int:
+        auxiliary = bough.maximal.Auxiliary(system, [((body,), 1) for body in bodies])
         tally = Tally()
         F, free, J, c = (
             [Counted(tally) for _ in range(n)]
@@ -216,10 +216,10 @@ def test_rows_cost_what_lies_between_them_and_the_root() -> None:
         lagrange.anticipation(auxiliary, F, free, J, c)
         return tally.count.mul + tally.count.add + tally.count.div
 
-    lengths = [operations(bough.System([6] * n, [(i, i + 1, 3) for i in range(n)]), [n]) for n in (10, 20, 30)]
+    lengths = [operations(bough.maximal.System([6] * n, [(i, i + 1, 3) for i in range(n)]), [n]) for n in (10, 20, 30)]
     assert lengths[2] - lengths[1] == lengths[1] - lengths[0] > 0
     chains = [(0 if i % 10 == 0 else i, i + 1, 3) for i in range(50)]
-    star = bough.System([6] * 50, chains)
+    star = bough.maximal.System([6] * 50, chains)
     assert operations(star, [10]) == lengths[0]
     assert operations(star, [10, 20, 30, 40, 50]) == 5 * lengths[0]  # they never meet
 
@@ -235,23 +235,27 @@ def test_rows_cost_what_lies_between_them_and_the_root() -> None:
     ],
 )
 def test_bad_constraints_are_named(constraints: list[object], message: str) -> None:
-    with pytest.raises(bough.ModelError, match=message):
-        bough.Auxiliary(bough.System([3, 3], []), constraints)  # type: ignore[arg-type]
+    with pytest.raises(bough.errors.ModelError, match=message):
+        bough.maximal.Auxiliary(bough.maximal.System([3, 3], []), constraints)  # type: ignore[arg-type]
 
 
 def test_bad_arrays_are_named(rng: np.random.Generator) -> None:
-    system = bough.System([3, 3], [(1, 2, 2)])
-    auxiliary = bough.Auxiliary(system, [((1, 2), 2)])
-    factor = bough.ldlt(system, *random_blocks(system, rng))
+    system = bough.maximal.System([3, 3], [(1, 2, 2)])
+    auxiliary = bough.maximal.Auxiliary(system, [((1, 2), 2)])
+    factor = bough.maximal.ldlt(system, *random_blocks(system, rng))
     free, J, c = np.zeros(8), np.zeros(12), np.zeros(2)
-    with pytest.raises(bough.ShapeError, match=r"jacobian has shape \(11,\), expected \(..., 12\)"):
-        bough.anticipate(factor, free, auxiliary, J[1:], c)
-    with pytest.raises(bough.FiniteError, match=r"free\[0\] is nan"):
-        bough.anticipate(factor, free * np.nan, auxiliary, J, c)
-    with pytest.raises(bough.ShapeError, match=r"f has shape \(3,\), expected \(..., 2\): one force for each row"):
-        bough.anticipate(factor, free, auxiliary, J, c).motion(np.zeros(3))
-    other = bough.Auxiliary(bough.System([3, 3], []), [((1, 2), 2)])
-    with pytest.raises(bough.ModelError, match=r"the factor is of .* expected that of the auxiliary constraints"):
-        bough.anticipate(factor, free, other, J, c)
-    with pytest.raises(bough.ModelError, match=r"got ndarray, expected a bough\.SystemFactor"):
-        bough.anticipate(free, free, auxiliary, J, c)  # type: ignore[arg-type]
+    with pytest.raises(bough.errors.ShapeError, match=r"jacobian has shape \(11,\), expected \(..., 12\)"):
+        bough.maximal.anticipate(factor, free, auxiliary, J[1:], c)
+    with pytest.raises(bough.errors.FiniteError, match=r"free\[0\] is nan"):
+        bough.maximal.anticipate(factor, free * np.nan, auxiliary, J, c)
+    with pytest.raises(
+        bough.errors.ShapeError, match=r"f has shape \(3,\), expected \(..., 2\): one force for each row"
+    ):
+        bough.maximal.anticipate(factor, free, auxiliary, J, c).motion(np.zeros(3))
+    other = bough.maximal.Auxiliary(bough.maximal.System([3, 3], []), [((1, 2), 2)])
+    with pytest.raises(
+        bough.errors.ModelError, match=r"the factor is of .* expected that of the auxiliary constraints"
+    ):
+        bough.maximal.anticipate(factor, free, other, J, c)
+    with pytest.raises(bough.errors.ModelError, match=r"got ndarray, expected a bough\.SystemFactor"):
+        bough.maximal.anticipate(free, free, auxiliary, J, c)  # type: ignore[arg-type]

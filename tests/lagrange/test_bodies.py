@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import bough
-from bough import bodies
 from bough.lagrange.constraints.contract import Side, rate_along
+from bough.maximal import bodies
 from bough.spatial import Vector
 from closeness import assert_close
 from differences import derivative
@@ -71,7 +71,7 @@ def test_rates_are_those_of_integrate(kind: str, rng: np.random.Generator) -> No
 
 @pytest.mark.parametrize("kind", BODIES)
 def test_a_free_body_keeps_its_energy_and_momentum(kind: str, rng: np.random.Generator) -> None:
-    linkage = bough.Linkage({"body": BODIES[kind](rng)}, gravity=(0.0, 0.0, 0.0))
+    linkage = bough.maximal.Linkage({"body": BODIES[kind](rng)}, gravity=(0.0, 0.0, 0.0))
     x, v = random_position(linkage, rng), rng.normal(size=linkage.nv)
     if kind == "scaled rigid":
         x[7], v[6] = 1.5, 0.3
@@ -93,14 +93,17 @@ def test_conventions_are_those_of_free_and_planar_joints(rng: np.random.Generato
     """Positions and velocities are laid out as q and v of a model, and accelerations are the same."""
     inertia: dict[str, Any] = {"mass": 1.3, "com": (0.1, -0.2, 0.3), "inertia": (0.2, 0.3, 0.4)}
     b = bough.Builder("one", gravity=GRAVITY)
-    b.add("body", bough.Free(), **inertia)
-    model, linkage = b.build(), bough.Linkage({"body": bodies.Rigid(**inertia)}, gravity=GRAVITY)
+    b.add("body", bough.joints.Free(), **inertia)
+    model, linkage = b.build(), bough.maximal.Linkage({"body": bodies.Rigid(**inertia)}, gravity=GRAVITY)
     q, v, force = bough.random(model, rng), rng.normal(size=6), rng.normal(size=6)
     assert_close(linkage.accelerations(q, v, force).motion, bough.aba(model, q, v, force), 1e-13)
     assert_close(linkage.integrate(q, v), bough.integrate(model, q, v), 1e-14)
     b = bough.Builder("flat", gravity=GRAVITY)
-    b.add("body", bough.Planar(), mass=1.3, com=(0.1, -0.2, 0.0), inertia=(0.2, 0.2, 0.3))
-    model, linkage = b.build(), bough.Linkage({"body": bodies.PlanarRigid(1.3, (0.1, -0.2), 0.3)}, gravity=GRAVITY)
+    b.add("body", bough.joints.Planar(), mass=1.3, com=(0.1, -0.2, 0.0), inertia=(0.2, 0.2, 0.3))
+    model, linkage = (
+        b.build(),
+        bough.maximal.Linkage({"body": bodies.PlanarRigid(1.3, (0.1, -0.2), 0.3)}, gravity=GRAVITY),
+    )
     q, v, force = bough.random(model, rng), rng.normal(size=3), rng.normal(size=3)
     assert_close(linkage.accelerations(q, v, force).motion, bough.aba(model, q, v, force), 1e-13)
 
@@ -118,7 +121,7 @@ def test_conventions_are_those_of_free_and_planar_joints(rng: np.random.Generato
     ],
 )
 def test_impossible_bodies_are_refused(make: Any, match: str) -> None:
-    with pytest.raises(bough.ModelError, match=match):
+    with pytest.raises(bough.errors.ModelError, match=match):
         make()
 
 

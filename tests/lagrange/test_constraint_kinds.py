@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough import constraints
+from bough.maximal import constraints
 from bough.scalar import cos, sin, sqrt
 from closeness import assert_close
 from differences import derivative
@@ -131,13 +131,13 @@ MOVED = (
 )
 
 
-def linkage_of(name: str, on: tuple[str, ...], rng: Rng, gravity: Any = (0.0, 0.0, -9.81)) -> bough.Linkage:
+def linkage_of(name: str, on: tuple[str, ...], rng: Rng, gravity: Any = (0.0, 0.0, -9.81)) -> bough.maximal.Linkage:
     names = [kind if kind == "world" else f"{kind} {k}" for k, kind in enumerate(on)]
     bodies = {label: BODIES[kind](rng) for label, kind in zip(names, on, strict=True) if kind != "world"}
-    return bough.Linkage(bodies, {"it": (CASES[name][1](rng), *names)}, gravity)
+    return bough.maximal.Linkage(bodies, {"it": (CASES[name][1](rng), *names)}, gravity)
 
 
-def placed(linkage: bough.Linkage, rng: Rng, time: float = 0.0) -> Any:
+def placed(linkage: bough.maximal.Linkage, rng: Rng, time: float = 0.0) -> Any:
     """A random position that meets the constraint."""
     for _ in range(20):
         x = random_position(linkage, rng, reach=0.6)
@@ -145,7 +145,7 @@ def placed(linkage: bough.Linkage, rng: Rng, time: float = 0.0) -> Any:
             return x
         try:
             return linkage.project(x, time)
-        except bough.AssemblyError:
+        except bough.errors.AssemblyError:
             continue
     raise AssertionError("no position was found")
 
@@ -201,7 +201,7 @@ def test_accelerations_impulses_and_first_order(name: str, on: tuple[str, ...], 
     assert_close(c, np.concatenate([undamped.c, undamped.auxiliary_c]) + damping + e / 0.05**2, 1e-8, scale=1.0)
 
 
-def sides(linkage: bough.Linkage, x: Any) -> Any:
+def sides(linkage: bough.maximal.Linkage, x: Any) -> Any:
     """The sides of the only constraint, on floats."""
     return linkage.layout.tie_groups[0].sides(0, x.tolist(), [0.0] * linkage.nv, 0.0)
 
@@ -233,11 +233,11 @@ def test_constraints_do_no_work(name: str, rng: Rng) -> None:
         (lambda: constraints.Angle(np.inf), "an angle .rad. is inf"),
         (lambda: constraints.Contact(-0.5), "friction of a contact is -0.5"),
         (lambda: constraints.Jointed("hinge"), "joint is 'hinge', expected a joint"),
-        (lambda: constraints.Jointed(bough.Mimic(bough.Revolute(), "a")), "motion of its own"),
+        (lambda: constraints.Jointed(bough.joints.Mimic(bough.joints.Revolute(), "a")), "motion of its own"),
         (lambda: constraints.AtLeast(constraints.Contact()), "expected a constraint that is not one-sided"),
         (lambda: constraints.SpeedRatio("fast"), "a ratio of speeds"),
     ],
 )
 def test_impossible_constraints_are_refused(make: Any, match: str) -> None:
-    with pytest.raises(bough.ModelError, match=match):
+    with pytest.raises(bough.errors.ModelError, match=match):
         make()

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bough
-from bough import bodies, constraints
+from bough.maximal import bodies, constraints
 from bough.scalar import cos, sin
 from bough.spatial import UNITS, ZERO, Motion, Transform, Vector, about_y
 from closeness import assert_close
@@ -25,7 +25,7 @@ seeds = st.integers(0, 2**32 - 1)
 G = 9.81
 
 
-def state_of(linkage: bough.Linkage, model: bough.Model, q: Any, v: Any) -> tuple[Floats, Floats]:
+def state_of(linkage: bough.maximal.Linkage, model: bough.Model, q: Any, v: Any) -> tuple[Floats, Floats]:
     x = linkage.from_placements(bough.placements(model, q))
     return x, bough.velocities(model, q, v).reshape(*np.shape(q)[:-1], linkage.nv)
 
@@ -52,11 +52,11 @@ def test_every_joint_moves_as_in_a_model(names: list[str], seed: int) -> None:
     check_against_model(b.build(), rng)
 
 
-def check_against_model(model: bough.Model, rng: Rng, q: Any = None, v: Any = None) -> bough.Linkage:
-    linkage = bough.Linkage.of(model)
+def check_against_model(model: bough.Model, rng: Rng, q: Any = None, v: Any = None) -> bough.maximal.Linkage:
+    linkage = bough.maximal.Linkage.of(model)
     assert linkage.primary == model.joint_names
     q = bough.random(model, rng) if q is None else q
-    v = bough.consistent_velocity(model, q, rng.normal(size=model.nv)) if v is None else v
+    v = bough.loops.consistent_velocity(model, q, rng.normal(size=model.nv)) if v is None else v
     x, motion = state_of(linkage, model, q, v)
     assert np.abs(linkage.errors(x)).max(initial=0.0) < 1e-9
     assert np.abs(linkage.rates(x, motion)).max(initial=0.0) < 1e-9
@@ -97,7 +97,7 @@ def test_random_loops_by_every_joint(kind: str, seed: int) -> None:
         solid = all(min(body.inertia.rotational[k] for k in (0, 2, 5)) > 0.0 for body in model.bodies)
         if solid and all(a != b for a, b in ends):
             break
-    linkage, v = bough.Linkage.of(model), bough.consistent_velocity(model, q, rng.normal(size=model.nv))
+    linkage, v = bough.maximal.Linkage.of(model), bough.loops.consistent_velocity(model, q, rng.normal(size=model.nv))
     x, motion = state_of(linkage, model, q, v)
     qdd = bough.forward_dynamics(model, q, v, np.zeros(model.nv))
     want = bough.accelerations(model, q, v, qdd).ravel()
@@ -110,7 +110,7 @@ def coupled_model(rng: Rng) -> bough.Model:
     for k, kind in enumerate(("revolute", "prismatic", "helical", "revolute", "prismatic")):
         joint, follows = random_joint(kind, rng), {3: "b0", 4: "b3"}.get(k)
         if follows is not None:
-            joint = bough.Mimic(joint, follows, rng.normal(), rng.normal())
+            joint = bough.joints.Mimic(joint, follows, rng.normal(), rng.normal())
         b.add(f"b{k}", joint, str(rng.choice(places)), **random_inertia(rng), **random_placement(rng))
         places.append(f"b{k}")
     b.equality("law", "b2", "b1", 0.3 * rng.normal(size=4), zero=0.2, other_zero=-0.4)
@@ -120,19 +120,19 @@ def coupled_model(rng: Rng) -> bough.Model:
 
 def test_joints_that_follow_others(rng: Rng) -> None:
     model = coupled_model(rng)
-    q = bough.assemble(model, rng.uniform(-0.8, 0.8, model.nq))
+    q = bough.loops.assemble(model, rng.uniform(-0.8, 0.8, model.nq))
     linkage = check_against_model(model, rng, q)
     assert linkage.auxiliary == ("b3 follows b0", "b4 follows b3", "law", "held")
     # forces of the laws are those of the model, errors too
     v = rng.normal(size=model.nv)
     x, motion = state_of(linkage, model, q, v)
-    want = bough.constraint_jacobian(model, q) @ v
+    want = bough.loops.jacobian(model, q) @ v
     rows = [linkage.rows("law").start, linkage.rows("held").start]
     assert_close(linkage.rates(x, motion)[rows], want, 1e-9, scale=1.0)
     moved = q + 0.1 * rng.normal(size=model.nq)
     off = linkage.errors(linkage.from_placements(bough.placements(model, moved)))
-    assert_close(off[rows], bough.constraint_errors(model, moved), 1e-9, scale=1.0)
-    v = bough.consistent_velocity(model, q, v)
+    assert_close(off[rows], bough.loops.errors(model, moved), 1e-9, scale=1.0)
+    v = bough.loops.consistent_velocity(model, q, v)
     solved = bough.forward_dynamics(model, q, v, np.zeros(model.nv), full=True)
     found = linkage.accelerations(*state_of(linkage, model, q, v))
     assert_close(found.multipliers[rows], solved.loop_forces, 1e-9, scale=1.0)
@@ -140,11 +140,11 @@ def test_joints_that_follow_others(rng: Rng) -> None:
 
 def test_gears_go_round_and_round(rng: Rng) -> None:
     """Two wheels with a ratio of -2 on an arm: whole turns of either are no error."""
-    axle = constraints.Jointed(bough.Revolute("z"))
-    beside = constraints.Jointed(bough.Revolute("z"), at=(1.0, 0.0, 0.0))
+    axle = constraints.Jointed(bough.joints.Revolute("z"))
+    beside = constraints.Jointed(bough.joints.Revolute("z"), at=(1.0, 0.0, 0.0))
     gear = constraints.Coupled(axle, beside, (0.5, -2.0), on=(0, 1), other_on=(0, 2))
     wheel = bodies.Rigid(1.0, inertia=0.1)
-    linkage = bough.Linkage(
+    linkage = bough.maximal.Linkage(
         {"arm": bodies.Rigid(2.0, inertia=0.3), "a": wheel, "b": wheel},
         {
             "pivot": (axle, "world", "arm"),
@@ -154,9 +154,9 @@ def test_gears_go_round_and_round(rng: Rng) -> None:
         },
     )
     model = bough.Builder("gears")
-    model.add("arm", bough.Revolute("z"), mass=2.0, inertia=0.3)
-    model.add("b", bough.Revolute("z"), "arm", at=(1.0, 0.0, 0.0), mass=1.0, inertia=0.1)
-    model.add("a", bough.Mimic(bough.Revolute("z"), "b", -2.0, 0.5), "arm", mass=1.0, inertia=0.1)
+    model.add("arm", bough.joints.Revolute("z"), mass=2.0, inertia=0.3)
+    model.add("b", bough.joints.Revolute("z"), "arm", at=(1.0, 0.0, 0.0), mass=1.0, inertia=0.1)
+    model.add("a", bough.joints.Mimic(bough.joints.Revolute("z"), "b", -2.0, 0.5), "arm", mass=1.0, inertia=0.1)
     twin = model.build()
     for turn in np.linspace(-9.0, 9.0, 37):
         q, v = np.array([0.3, turn]), rng.normal(size=2)
@@ -171,27 +171,27 @@ def test_gears_go_round_and_round(rng: Rng) -> None:
 
 
 def test_couplings_that_cannot_be_are_refused() -> None:
-    pin, ball = constraints.Jointed(bough.Revolute("z")), constraints.Jointed(bough.Spherical())
+    pin, ball = constraints.Jointed(bough.joints.Revolute("z")), constraints.Jointed(bough.joints.Spherical())
     for says, make in (
         ("one degree of freedom", lambda: constraints.Coupled(ball)),
-        ("one degree of freedom", lambda: constraints.Coupled(pin, bough.Revolute("z"))),  # type: ignore[arg-type]
+        ("one degree of freedom", lambda: constraints.Coupled(pin, bough.joints.Revolute("z"))),  # type: ignore[arg-type]
         ("expected finite numbers", lambda: constraints.Coupled(pin, pin, (np.nan,))),
         ("expected two different numbers", lambda: constraints.Coupled(pin, on=(1, 1))),
     ):
-        with pytest.raises(bough.ModelError, match=says):
+        with pytest.raises(bough.errors.ModelError, match=says):
             make()
     rigid = bodies.Rigid(1.0, inertia=1.0)
-    with pytest.raises(bough.ModelError, match=r"on bodies \(0, 1\) and \(2, 3\) given 2, expected 4"):
-        bough.Linkage({"a": rigid, "b": rigid}, {"law": (constraints.Coupled(pin, pin), "a", "b")})
+    with pytest.raises(bough.errors.ModelError, match=r"on bodies \(0, 1\) and \(2, 3\) given 2, expected 4"):
+        bough.maximal.Linkage({"a": rigid, "b": rigid}, {"law": (constraints.Coupled(pin, pin), "a", "b")})
     b = bough.Builder("one name")
-    b.add("arm", bough.Revolute("z"), mass=1.0, inertia=1.0)
+    b.add("arm", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
     b.equality("arm", "arm", None, (0.0,))
-    with pytest.raises(bough.ModelError, match="constraint 'arm' is called as a joint"):
-        bough.Linkage.of(b.build())
+    with pytest.raises(bough.errors.ModelError, match="constraint 'arm' is called as a joint"):
+        bough.maximal.Linkage.of(b.build())
 
 
 @dataclass(frozen=True)
-class Wheel(bough.Joint):
+class Wheel(bough.joints.Joint):
     """From outside the package, without words on loops: a wheel rolls along x."""
 
     radius: float
@@ -225,7 +225,7 @@ def geared_model(rng: Rng) -> bough.Model:
         joint = random_joint(name, rng)
         rotor = rng.uniform(0.1, 2.0, size=joint.nv) * (np.arange(joint.nv) != 1)
         if k == 3:
-            joint = bough.Mimic(joint, "b0", -0.7)
+            joint = bough.joints.Mimic(joint, "b0", -0.7)
         placed = random_placement(rng)
         b.add(f"b{k}", joint, str(rng.choice(places)), armature=rotor, **random_inertia(rng), **placed)
         places.append(f"b{k}")
@@ -249,8 +249,8 @@ def test_armature_is_felt_at_every_level(rng: Rng) -> None:
 
 def test_the_multiplier_of_armature(rng: Rng) -> None:
     """A wheel on an axle, geared to a rotor: τ = (I + r) q̈, and r q̈ of it is what the rotor takes."""
-    axle = constraints.Jointed(bough.Revolute("z"), armature=3.0)
-    linkage = bough.Linkage({"wheel": bodies.Rigid(1.0, inertia=2.0)}, {"axle": (axle, "world", "wheel")})
+    axle = constraints.Jointed(bough.joints.Revolute("z"), armature=3.0)
+    linkage = bough.maximal.Linkage({"wheel": bodies.Rigid(1.0, inertia=2.0)}, {"axle": (axle, "world", "wheel")})
     found = linkage.accelerations(linkage.neutral(), np.zeros(6), [0, 0, 0, 0, 0, 10.0])
     assert_close(found.motion, [0, 0, 0, 0, 0, 2.0], 1e-12, scale=1.0)
     assert_close(found.multipliers[5:] * np.sqrt(3.0), [-6.0], 1e-12)
@@ -258,28 +258,29 @@ def test_the_multiplier_of_armature(rng: Rng) -> None:
     spinning = np.array([0, 0, 0, 0, 0, 1.0])
     assert not linkage.rates(linkage.neutral(), spinning).any()
     for broken in (-1.0, np.inf, (1.0, 2.0)):
-        with pytest.raises(bough.ModelError, match="armature of a joint between bodies"):
-            constraints.Jointed(bough.Revolute("z"), armature=broken)
+        with pytest.raises(bough.errors.ModelError, match="armature of a joint between bodies"):
+            constraints.Jointed(bough.joints.Revolute("z"), armature=broken)
 
 
 def test_armature_in_loops(rng: Rng) -> None:
     """A four-bar whose pins are all geared, whichever of them closes the loop."""
     model, q, v = closed("four-bar")
-    plain = bough.Linkage.of(model)
+    plain = bough.maximal.Linkage.of(model)
     rotors = rng.uniform(0.1, 1.0, len(plain.constraint_names))
     geared = {}
     for (name, (pin, *ends)), rotor in zip(plain._constraints.items(), rotors, strict=True):
         assert isinstance(pin, constraints.Jointed)
         geared[name] = (constraints.Jointed(pin.joint, pin.at, to=pin.to, armature=rotor), *ends)
     linkages = [
-        bough.Linkage(plain._bodies, dict(order), plain.gravity) for order in (geared.items(), reversed(geared.items()))
+        bough.maximal.Linkage(plain._bodies, dict(order), plain.gravity)
+        for order in (geared.items(), reversed(geared.items()))
     ]
     assert linkages[0].auxiliary != linkages[1].auxiliary
     x, motion = state_of(plain, model, q, v)
-    L, B = bough.constraint_jacobian(model, q), bough.loop_jacobian(model, q)
+    L, B = bough.loops.jacobian(model, q), bough.loops.coordinate_jacobian(model, q)
     M = bough.crba(model, q) + np.diag(rotors[:-1]) + rotors[-1] * B.T @ B  # in a plane B does not change
     K = np.block([[M, -L.T], [L, np.zeros((len(L), len(L)))]])
-    right = -np.concatenate([bough.bias_forces(model, q, v), bough.constraint_bias(model, q, v)])
+    right = -np.concatenate([bough.bias_forces(model, q, v), bough.loops.bias(model, q, v)])
     qdd = np.linalg.lstsq(K, right, rcond=1e-10)[0][: model.nv]
     want = bough.accelerations(model, q, v, qdd).ravel()
     for linkage in linkages:
@@ -292,17 +293,17 @@ def test_armature_beside_a_rope() -> None:
     """Two geared arms that pull at a rope move as if it were a rod, and let go of it as if there were none."""
     arms = {"a": (0.0, 0.0, 0.0), "b": (2.0, 0.0, 0.0)}
     pins = {
-        name: (constraints.Jointed(bough.Revolute("z"), at=at, armature=1.5), "world", name)
+        name: (constraints.Jointed(bough.joints.Revolute("z"), at=at, armature=1.5), "world", name)
         for name, at in arms.items()
     }
     rod = constraints.Distance(2.0, at=(0.0, 1.0, 0.0), to=(0.0, 1.0, 0.0))
     rigid = bodies.Rigid(1.0, inertia=0.4)
     makes = {"rope": constraints.AtMost(rod), "rod": rod}
     tied = {
-        name: bough.Linkage(dict.fromkeys(arms, rigid), {**pins, name: (make, "a", "b")})
+        name: bough.maximal.Linkage(dict.fromkeys(arms, rigid), {**pins, name: (make, "a", "b")})
         for name, make in makes.items()
     }
-    free = bough.Linkage(dict.fromkeys(arms, rigid), pins)
+    free = bough.maximal.Linkage(dict.fromkeys(arms, rigid), pins)
     x = free.from_placements(_standing(arms))
     for turn, like in ((1.0, tied["rod"]), (-1.0, free)):
         force = np.zeros(12)
@@ -321,24 +322,32 @@ def _standing(places: dict[str, Any]) -> Floats:
 
 def test_models_that_are_more_than_bodies_and_joints_are_refused() -> None:
     b = bough.Builder("light")
-    b.add("rod", bough.Revolute("y"), mass=1.0)
-    with pytest.raises(bough.ModelError, match="expected three positive ones"):
-        bough.Linkage.of(b.build())
+    b.add("rod", bough.joints.Revolute("y"), mass=1.0)
+    with pytest.raises(bough.errors.ModelError, match="expected three positive ones"):
+        bough.maximal.Linkage.of(b.build())
 
 
 # --- closed forms ---
 
 
-def double_pendulum() -> tuple[bough.Linkage, bough.Model]:
+def double_pendulum() -> tuple[bough.maximal.Linkage, bough.Model]:
     rod = bodies.PlanarRigid(1.2, (0.5, 0.0), 0.1)
     pins = {
         "shoulder": (constraints.Coincident(space=2), "world", "upper"),
         "elbow": (constraints.Coincident((1.0, 0.0), (0.0, 0.0), space=2), "upper", "lower"),
     }
-    linkage = bough.Linkage({"upper": rod, "lower": rod}, pins, gravity=(0.0, -G, 0.0))
+    linkage = bough.maximal.Linkage({"upper": rod, "lower": rod}, pins, gravity=(0.0, -G, 0.0))
     b = bough.Builder("double pendulum", gravity=(0.0, -G, 0.0))
-    b.add("upper", bough.Revolute("z"), mass=1.2, com=(0.5, 0, 0), inertia=(0.05, 0.1, 0.1))
-    b.add("lower", bough.Revolute("z"), "upper", at=(1.0, 0, 0), mass=1.2, com=(0.5, 0, 0), inertia=(0.05, 0.1, 0.1))
+    b.add("upper", bough.joints.Revolute("z"), mass=1.2, com=(0.5, 0, 0), inertia=(0.05, 0.1, 0.1))
+    b.add(
+        "lower",
+        bough.joints.Revolute("z"),
+        "upper",
+        at=(1.0, 0, 0),
+        mass=1.2,
+        com=(0.5, 0, 0),
+        inertia=(0.05, 0.1, 0.1),
+    )
     return linkage, b.build()
 
 
@@ -374,7 +383,7 @@ def test_a_knife_edge_on_an_incline_goes_across_it_in_a_cycloid() -> None:
     """It turns with ω, glides with (g'/ω) sin ωt, and after each half turn is as high as it was at first."""
     slope, w = G * np.sin(0.4), 1.7
     skate = {"edge": (constraints.Skate("y"), "blade")}
-    linkage = bough.Linkage({"blade": bodies.PlanarRigid(2.0, inertia=0.3)}, skate, gravity=(slope, 0.0, 0.0))
+    linkage = bough.maximal.Linkage({"blade": bodies.PlanarRigid(2.0, inertia=0.3)}, skate, gravity=(slope, 0.0, 0.0))
     with compiled():
         for t in (0.7, np.pi / w):
             x, v = move(linkage, linkage.neutral(), np.array([0.0, 0.0, w]), t, 200)
@@ -388,7 +397,7 @@ def test_balls_roll_down_an_incline(inertia: float, share: float) -> None:
     m, r, angle = 2.0, 0.3, 0.35
     gravity = (G * np.sin(angle), 0.0, -G * np.cos(angle))
     ball = bodies.Rigid(m, inertia=inertia * m * r * r)
-    linkage = bough.Linkage({"ball": ball}, {"contact": (constraints.Rolling(r), "ball")}, gravity)
+    linkage = bough.maximal.Linkage({"ball": ball}, {"contact": (constraints.Rolling(r), "ball")}, gravity)
     x = linkage.neutral()
     x[2] = r
     a, lam, _ = linkage.accelerations(x, np.zeros(6))
@@ -405,7 +414,7 @@ def test_a_wheel_in_the_plane_rolls_down_a_line() -> None:
     m, r, angle = 1.5, 0.2, 0.5
     wheel = bodies.PlanarRigid(m, inertia=m * r * r / 2)
     gravity = (G * np.sin(angle), -G * np.cos(angle), 0.0)
-    linkage = bough.Linkage(
+    linkage = bough.maximal.Linkage(
         {"wheel": wheel}, {"line": (constraints.Rolling(r, normal=(0, 1), space=2), "wheel")}, gravity
     )
     a = linkage.accelerations([0.0, r, 0.0], np.zeros(3)).motion
@@ -413,13 +422,13 @@ def test_a_wheel_in_the_plane_rolls_down_a_line() -> None:
     assert_close(a, [down, 0.0, -down / r], 1e-13)
 
 
-def leaning_disc(m: float, r: float, lean: float, turn: float) -> tuple[bough.Linkage, Floats, Floats]:
+def leaning_disc(m: float, r: float, lean: float, turn: float) -> tuple[bough.maximal.Linkage, Floats, Floats]:
     """A thin disc that rolls in circles: (Iₐ + m r²) s Ω sin θ - I_d Ω² sin θ cos θ + m g r cos θ = 0.
 
     θ is the angle between its axis and the vertical, Ω how fast it goes round, s its spin about its own axis.
     """
     disc = bodies.Rigid(m, inertia=(m * r * r / 4, m * r * r / 4, m * r * r / 2))
-    linkage = bough.Linkage({"disc": disc}, {"floor": (constraints.Rolling(r, axis="z"), "disc")})
+    linkage = bough.maximal.Linkage({"disc": disc}, {"floor": (constraints.Rolling(r, axis="z"), "disc")})
     spin = (m * r * r / 4 * turn**2 * np.sin(lean) * np.cos(lean) - m * G * r * np.cos(lean)) / (
         1.5 * m * r * r * turn * np.sin(lean)
     )
@@ -452,7 +461,7 @@ def test_gears_turn_at_their_ratio_and_share_a_torque() -> None:
     """θ̈ = τ / (I₁ + n² I₂) for a torque on the first wheel, and the second turns n times as fast."""
     first, second, n = 0.4, 0.1, -2.5
     wheels = {"first": bodies.PlanarRigid(1.0, inertia=first), "second": bodies.PlanarRigid(1.0, inertia=second)}
-    linkage = bough.Linkage(
+    linkage = bough.maximal.Linkage(
         wheels,
         {
             "axle": (constraints.Coincident(space=2), "first"),
@@ -471,7 +480,7 @@ def test_gears_turn_at_their_ratio_and_share_a_torque() -> None:
 def test_a_planetary_gear_turns_its_carrier() -> None:
     """Sun fixed to the world, planet on an arm: relative to the arm it turns as the wheels' sizes say."""
     wheel = bodies.PlanarRigid(1.0, inertia=0.2)
-    linkage = bough.Linkage(
+    linkage = bough.maximal.Linkage(
         {"arm": wheel, "planet": wheel},
         {
             "axle": (constraints.Coincident(space=2), "arm"),
@@ -491,14 +500,14 @@ def test_bodies_welded_in_the_plane_move_as_one() -> None:
         "spot": (constraints.Coincident((1.0, 0.0), space=2), "first", "second"),
         "seam": (constraints.Angle(np.pi / 2), "first", "second"),
     }
-    linkage = bough.Linkage({"first": first, "second": second}, weld, gravity=(0.0, -G, 0.0))
+    linkage = bough.maximal.Linkage({"first": first, "second": second}, weld, gravity=(0.0, -G, 0.0))
     x = np.array([0.0, 0.0, 0.3, np.cos(0.3), np.sin(0.3), 0.3 + np.pi / 2 + 2 * np.pi])  # a turn more
     assert np.abs(linkage.errors(x)).max() < 1e-14
     # the whole: mass 3, centre of mass and inertia by the parallel-axis rule, in the frame of the first
     centres, masses = np.array([[0.2, 0.0], [0.9, 0.0]]), np.array([1.0, 2.0])
     com = masses @ centres / 3.0
     inertia = 0.1 + 0.3 + sum(m * (c - com) @ (c - com) for m, c in zip(masses, centres, strict=True))
-    one = bough.Linkage({"whole": bodies.PlanarRigid(3.0, com, inertia)}, gravity=(0.0, -G, 0.0))
+    one = bough.maximal.Linkage({"whole": bodies.PlanarRigid(3.0, com, inertia)}, gravity=(0.0, -G, 0.0))
     v = linkage.impulses(x, [0.1, 0.2, 1.5, 0.0, 0.0, 0.0]).motion
     push = np.array([0.5, 2.0, -0.3])
     found = linkage.accelerations(x, v, [*push, 0.0, 0.0, 0.0]).motion
@@ -506,7 +515,9 @@ def test_bodies_welded_in_the_plane_move_as_one() -> None:
 
 
 def test_a_bead_on_a_path_is_carried_along() -> None:
-    linkage = bough.Linkage({"bead": bodies.Particle(2.0)}, {"path": (constraints.Path(parabola_in_time), "bead")})
+    linkage = bough.maximal.Linkage(
+        {"bead": bodies.Particle(2.0)}, {"path": (constraints.Path(parabola_in_time), "bead")}
+    )
     a, lam, _ = linkage.accelerations([0.0, 0.0, 0.5 * 3.0 * 0.49], [0.0, 0.0, 3.0 * 0.7], time=0.7)
     assert_close(a, [0.0, 0.0, 3.0], 1e-12)
     assert_close(lam, [0.0, 0.0, 2.0 * (3.0 + G)], 1e-12)
@@ -520,7 +531,7 @@ def parabola_in_time(t: Any) -> Any:
 
 def test_a_scaled_body_grows_as_it_is_pulled_apart() -> None:
     """Two particles' worth of a body: a pull on the scale moves it by force over Σ m ρ²."""
-    linkage = bough.Linkage({"cloud": bodies.ScaledRigid(3.0, inertia=0.6)}, gravity=(0, 0, 0))
+    linkage = bough.maximal.Linkage({"cloud": bodies.ScaledRigid(3.0, inertia=0.6)}, gravity=(0, 0, 0))
     push = np.zeros(7)
     push[6] = 1.8
     assert linkage.accelerations(linkage.neutral(), np.zeros(7), push).motion[6] == pytest.approx(1.8 / 0.9)

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import bough
-from bough import bodies, constraints
 from bough.kernel.compile import build
 from bough.kernel.maximal import linkage_programs
 from bough.lagrange import linkage as algorithm
 from bough.lagrange.forest import choose_primary
+from bough.maximal import bodies, constraints
 from bough.program import count
 from bough.scalar import absolute, cos, sqrt
 from closeness import assert_close
@@ -24,7 +24,7 @@ Rng = np.random.Generator
 G = 9.81
 
 
-def net(rows: int, columns: int) -> bough.Linkage:
+def net(rows: int, columns: int) -> bough.maximal.Linkage:
     """Beads in a square net, on rods of length 1, hung by a corner."""
     beads = {f"{i},{j}": bodies.Particle(0.1) for i in range(rows) for j in range(columns)}
     rods: dict[str, tuple[object, ...]] = {}
@@ -34,15 +34,15 @@ def net(rows: int, columns: int) -> bough.Linkage:
                 if other in beads:
                     rods[f"{i},{j} - {other}"] = (constraints.Distance(1.0), f"{i},{j}", other)
     rods["nail"] = (constraints.Coincident(), "0,0")
-    return bough.Linkage(beads, rods)
+    return bough.maximal.Linkage(beads, rods)
 
 
 def spread_out(rows: int, columns: int) -> Any:
     return np.array([(float(j), -float(i), 0.0) for i in range(rows) for j in range(columns)]).ravel()
 
 
-def pendulum(gravity: Any = (0.0, 0.0, -G)) -> bough.Linkage:
-    return bough.Linkage({"bob": bodies.Particle(2.0)}, {"rod": (constraints.Distance(1.5), "bob")}, gravity)
+def pendulum(gravity: Any = (0.0, 0.0, -G)) -> bough.maximal.Linkage:
+    return bough.maximal.Linkage({"bob": bodies.Particle(2.0)}, {"rod": (constraints.Distance(1.5), "bob")}, gravity)
 
 
 # --- levels ---
@@ -112,7 +112,7 @@ def test_baumgarte_and_projection_take_errors_away() -> None:
     assert_close(np.cross(put, left), np.zeros(3), 1e-12, scale=1.0)  # the nearest: along the rod
 
 
-def _error_after(linkage: bough.Linkage, seconds: float, time_constant: float) -> float:
+def _error_after(linkage: bough.maximal.Linkage, seconds: float, time_constant: float) -> float:
     with compiled():
         x, _ = move(linkage, np.array([1.52, 0.0, 0.0]), np.zeros(3), seconds, 200, time_constant=time_constant)
     return float(linkage.errors(x)[0])
@@ -121,7 +121,7 @@ def _error_after(linkage: bough.Linkage, seconds: float, time_constant: float) -
 def test_projection_of_a_batch_is_in_the_metric_of_the_masses(rng: Rng) -> None:
     """A light and a heavy bead share an error by their masses."""
     beads = {"light": bodies.Particle(1.0), "heavy": bodies.Particle(3.0)}
-    linkage = bough.Linkage(beads, {"rod": (constraints.Distance(1.0), "light", "heavy")})
+    linkage = bough.maximal.Linkage(beads, {"rod": (constraints.Distance(1.0), "light", "heavy")})
     x = np.array([0.0, 0.0, 0.0, 1.4, 0.0, 0.0])
     assert_close(linkage.project(x), [0.3, 0, 0, 1.3, 0, 0], 1e-12)
     many = rng.normal(size=(4, 2, 6))
@@ -133,8 +133,8 @@ def test_projection_of_a_batch_is_in_the_metric_of_the_masses(rng: Rng) -> None:
 
 def test_no_position_is_said_to_be_none() -> None:
     far = {"a": (constraints.Coincident(to=(1.0, 0, 0)), "bob"), "b": (constraints.Coincident(), "bob")}
-    linkage = bough.Linkage({"bob": bodies.Particle()}, far)
-    with pytest.raises(bough.AssemblyError, match=r"constraint '[ab]' is off by 1 m or rad"):
+    linkage = bough.maximal.Linkage({"bob": bodies.Particle()}, far)
+    with pytest.raises(bough.errors.AssemblyError, match=r"constraint '[ab]' is off by 1 m or rad"):
         linkage.project(np.zeros(3))
 
 
@@ -142,7 +142,7 @@ def test_no_position_is_said_to_be_none() -> None:
 
 
 def test_conflicts_are_named_and_met_as_well_as_can_be() -> None:
-    linkage = bough.Linkage(
+    linkage = bough.maximal.Linkage(
         {"bob": bodies.Particle(1.0)},
         {
             "floor": (constraints.OnPlane("z"), "bob"),
@@ -181,7 +181,7 @@ def test_many_loops_by_pivots_and_by_ranks(rng: Rng) -> None:
     assert both.sum() == pytest.approx(found.multipliers[linkage.rows("3,3 - 3,4").start], rel=1e-6)
 
 
-def _split(names: Any, linkage: bough.Linkage, values: Any) -> Any:
+def _split(names: Any, linkage: bough.maximal.Linkage, values: Any) -> Any:
     sizes = [linkage.rows(name).stop - linkage.rows(name).start for name in names]
     return np.split(values, np.cumsum(sizes)[:-1])
 
@@ -206,18 +206,18 @@ def test_random_forests_can_be_eliminated(rng: Rng) -> None:
         edges = [(int(a), int(b), int(rng.integers(1, 5))) for a, b in ends]
         chosen = choose_primary(sizes, edges)
         taken = [edge for edge, is_so in zip(edges, chosen, strict=True) if is_so]
-        bough.System(sizes, taken)
+        bough.maximal.System(sizes, taken)
         for edge in (edge for edge, is_so in zip(edges, chosen, strict=True) if not is_so):
             if not any(edge[2] > other[2] for other in taken):
-                with pytest.raises(bough.ModelError):
-                    bough.System(sizes, [*taken, edge])
+                with pytest.raises(bough.errors.ModelError):
+                    bough.maximal.System(sizes, [*taken, edge])
 
 
 # --- one-sided ---
 
 
 def test_a_rope_pulls_and_does_not_push() -> None:
-    rope = bough.Linkage(
+    rope = bough.maximal.Linkage(
         {"bob": bodies.Particle(2.0)}, {"rope": (constraints.AtMost(constraints.Distance(1.0)), "bob")}
     )
     a, lam, _ = rope.accelerations([0.0, 0.0, -1.0], np.zeros(3))
@@ -231,10 +231,10 @@ def test_a_rope_pulls_and_does_not_push() -> None:
     assert_close(rope.impulses([0.0, 0.0, -1.0], [1.0, 0.0, 3.0]).motion, [1.0, 0.0, 3.0], 1e-12)
 
 
-def box(friction: float) -> tuple[bough.Linkage, Any]:
+def box(friction: float) -> tuple[bough.maximal.Linkage, Any]:
     corners = [(sx * 0.5, sy * 0.5, -0.25) for sx in (-1, 1) for sy in (-1, 1)]
     feet = {f"foot {k}": (constraints.Contact(friction, at=at), "box") for k, at in enumerate(corners)}
-    linkage = bough.Linkage({"box": bodies.Rigid(2.0, inertia=0.3)}, feet)
+    linkage = bough.maximal.Linkage({"box": bodies.Rigid(2.0, inertia=0.3)}, feet)
     x = linkage.neutral()
     x[2] = 0.25
     return linkage, x
@@ -274,7 +274,7 @@ def test_a_sliding_rod_that_jams_is_reported() -> None:
     angle, mu = 1.1, 2.0
     rod = bodies.PlanarRigid(1.0, inertia=1.0 / 3.0)
     foot = {"foot": (constraints.Contact(mu, normal="y", at=(-1.0, 0.0), space=2), "rod")}
-    linkage = bough.Linkage({"rod": rod}, foot, gravity=(0.0, -G, 0.0))
+    linkage = bough.maximal.Linkage({"rod": rod}, foot, gravity=(0.0, -G, 0.0))
     assert 1.0 + 3.0 * np.cos(angle) * (np.cos(angle) - mu * np.sin(angle)) < 0.0
     x = np.array([0.0, np.sin(angle), angle])
     jams = []
@@ -289,8 +289,8 @@ def test_a_sliding_rod_that_jams_is_reported() -> None:
 
 def test_contacts_beside_redundant_loops() -> None:
     """A slider held twice over, on the floor: forces that no row can feel do no harm."""
-    guide = constraints.Jointed(bough.Prismatic("z"))
-    linkage = bough.Linkage(
+    guide = constraints.Jointed(bough.joints.Prismatic("z"))
+    linkage = bough.maximal.Linkage(
         {"slider": bodies.Rigid(1.5, inertia=0.2)},
         {
             "guide": (guide, "world", "slider"),
@@ -309,7 +309,7 @@ def test_contacts_beside_redundant_loops() -> None:
 
 def test_projection_lifts_what_is_below_the_floor_and_leaves_what_is_above() -> None:
     above = {"floor": (constraints.AtLeast(constraints.OnPlane("z")), "bob")}
-    linkage = bough.Linkage({"bob": bodies.Particle()}, above)
+    linkage = bough.maximal.Linkage({"bob": bodies.Particle()}, above)
     x = linkage.project([[0.3, 0.4, -0.2], [0.3, 0.4, 0.2]])
     assert_close(x, [[0.3, 0.4, 0.0], [0.3, 0.4, 0.2]], 1e-12)
 
@@ -366,7 +366,7 @@ class Belt(constraints.Constraint):
 
 
 def test_bodies_and_constraints_of_users() -> None:
-    linkage = bough.Linkage(
+    linkage = bough.maximal.Linkage(
         {"motor": Rotor(0.2, 0.0), "wheel": Rotor(0.3, 5.0), "piston": bodies.Particle(1.5)},
         {"belt": (Belt(), "motor", "wheel"), "crank": (Crank(0.4), "wheel", "piston")},
         gravity=(0, 0, 0),
@@ -400,7 +400,7 @@ class Bowl(constraints.Constraint):
 
 def test_constraints_of_users_may_have_powers() -> None:
     """Rates and what velocities add, against derivatives by hand."""
-    linkage = bough.Linkage({"bob": bodies.Particle(1.0)}, {"bowl": (Bowl(False), "bob")})
+    linkage = bough.maximal.Linkage({"bob": bodies.Particle(1.0)}, {"bowl": (Bowl(False), "bob")})
     x, y = 0.3, -0.8
     z = x**2 + 0.5 * y**4 - 0.1 / (1 + x) ** 2
     p, v = np.array([x, y, z]), np.array([0.4, 1.2, -0.3])
@@ -412,7 +412,7 @@ def test_constraints_of_users_may_have_powers() -> None:
     assert n @ a + bend == pytest.approx(0.0, abs=1e-12)
     assert_close(a, np.array([0.0, 0.0, -G]) + lam[0] * n, 1e-12)
     own, package = (
-        bough.Linkage({"bob": bodies.Particle(1.0)}, {"rod": (c, "bob")}).accelerations(
+        bough.maximal.Linkage({"bob": bodies.Particle(1.0)}, {"rod": (c, "bob")}).accelerations(
             [0.6, 0.0, -0.8], [0.8, 1.0, 0.6]
         )
         for c in (Bowl(True), constraints.Distance(1.0))
@@ -453,17 +453,17 @@ BENT: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize("name", BENT)
 def test_rates_that_are_not_linear_are_refused(name: str) -> None:
     law, message = BENT[name]
-    with pytest.raises(bough.ModelError, match=f"constraint 'c': .*{message}"):
-        bough.Linkage({"a": Rotor(1.0, 0.0), "b": Rotor(2.0, 0.0)}, {"c": (Bent(law), "a", "b")})
+    with pytest.raises(bough.errors.ModelError, match=f"constraint 'c': .*{message}"):
+        bough.maximal.Linkage({"a": Rotor(1.0, 0.0), "b": Rotor(2.0, 0.0)}, {"c": (Bent(law), "a", "b")})
 
 
 def test_rates_that_are_linear_are_taken_wherever_they_can_be_computed() -> None:
     """A given speed is that of time; a law may make no sense in some states."""
     rotors = {"a": Rotor(1.0, 0.0), "b": Rotor(2.0, 0.0)}
     for law in (lambda a, b, t, x: a - b - 2.0 * t, lambda a, b, t, x: sqrt(x - 5.0) * a - b):
-        bough.Linkage(rotors, {"c": (Bent(law), "a", "b")})
-    with pytest.raises(bough.ModelError, match=r"body 'a': rate of Skewed.* is not linear in the velocities"):
-        bough.Linkage({"a": Skewed(1.0, 0.0)})
+        bough.maximal.Linkage(rotors, {"c": (Bent(law), "a", "b")})
+    with pytest.raises(bough.errors.ModelError, match=r"body 'a': rate of Skewed.* is not linear in the velocities"):
+        bough.maximal.Linkage({"a": Skewed(1.0, 0.0)})
 
 
 class Wrong(bodies.Body):
@@ -492,26 +492,35 @@ ROD = constraints.Distance(1.0)
 @pytest.mark.parametrize(
     ("make", "match"),
     [
-        (lambda: bough.Linkage({"a": "b"}), "body 'a' is 'b', expected a body such as"),
-        (lambda: bough.Linkage({"world": BOB}), "a body is called 'world'"),
-        (lambda: bough.Linkage({"": BOB}), "a name is a string"),
-        (lambda: bough.Linkage({"a": Wrong()}), "force of .* fails with .*use operators and the functions"),
-        (lambda: bough.Linkage({"a": BOB}, gravity=9.81), "gravity is 9.81, expected three"),
-        (lambda: bough.Linkage({"a": BOB}, {"c": constraints.Distance(1.0)}), "expected a tuple"),
-        (lambda: bough.Linkage({"a": BOB}, {"c": ("rod", "a")}), "constraint 'c' is 'rod', expected a constraint"),
-        (lambda: bough.Linkage({"a": BOB}, {"c": (constraints.Distance(1.0),)}), "not all the world"),
-        (lambda: bough.Linkage({"a": BOB}, {"c": (constraints.Distance(1.0), "world")}), "not all the world"),
-        (lambda: bough.Linkage({"a": BOB}, {"c": (constraints.Distance(1.0), "a", "a")}), "different bodies"),
-        (lambda: bough.Linkage({"a": BOB}, {"c": (constraints.SpeedRatio(1.0), "a")}), "on 1 bodies, expected 2 to 3"),
+        (lambda: bough.maximal.Linkage({"a": "b"}), "body 'a' is 'b', expected a body such as"),
+        (lambda: bough.maximal.Linkage({"world": BOB}), "a body is called 'world'"),
+        (lambda: bough.maximal.Linkage({"": BOB}), "a name is a string"),
+        (lambda: bough.maximal.Linkage({"a": Wrong()}), "force of .* fails with .*use operators and the functions"),
+        (lambda: bough.maximal.Linkage({"a": BOB}, gravity=9.81), "gravity is 9.81, expected three"),
+        (lambda: bough.maximal.Linkage({"a": BOB}, {"c": constraints.Distance(1.0)}), "expected a tuple"),
         (
-            lambda: bough.Linkage({"a": BOB}, {"c": (constraints.Jointed(bough.Fixed()), "world", "a")}),
+            lambda: bough.maximal.Linkage({"a": BOB}, {"c": ("rod", "a")}),
+            "constraint 'c' is 'rod', expected a constraint",
+        ),
+        (lambda: bough.maximal.Linkage({"a": BOB}, {"c": (constraints.Distance(1.0),)}), "not all the world"),
+        (lambda: bough.maximal.Linkage({"a": BOB}, {"c": (constraints.Distance(1.0), "world")}), "not all the world"),
+        (lambda: bough.maximal.Linkage({"a": BOB}, {"c": (constraints.Distance(1.0), "a", "a")}), "different bodies"),
+        (
+            lambda: bough.maximal.Linkage({"a": BOB}, {"c": (constraints.SpeedRatio(1.0), "a")}),
+            "on 1 bodies, expected 2 to 3",
+        ),
+        (
+            lambda: bough.maximal.Linkage({"a": BOB}, {"c": (constraints.Jointed(bough.joints.Fixed()), "world", "a")}),
             "a joint on Part",
         ),
-        (lambda: bough.Linkage({"a": BOB}, {"c": (constraints.Rolling(1.0), "a")}), "has no angular velocity"),
-        (lambda: bough.Linkage({"a": Rotor(1.0, 1.0)}, {"c": (constraints.Distance(1.0), "a")}), "has no points"),
-        (lambda: bough.Linkage({"a": BOB}, {"c": (TooFew(), "a")}), "rates of .* gives 1 scalars, expected 2"),
-        (lambda: bough.Linkage({"a": BOB, "b": FLAT}, {"c": (ROD, "a", "b")}), "in a plane and .* in space"),
-        (lambda: bough.Linkage({"a": BOB}).with_body("a", BOB), "there is a body of this name already"),
+        (lambda: bough.maximal.Linkage({"a": BOB}, {"c": (constraints.Rolling(1.0), "a")}), "has no angular velocity"),
+        (
+            lambda: bough.maximal.Linkage({"a": Rotor(1.0, 1.0)}, {"c": (constraints.Distance(1.0), "a")}),
+            "has no points",
+        ),
+        (lambda: bough.maximal.Linkage({"a": BOB}, {"c": (TooFew(), "a")}), "rates of .* gives 1 scalars, expected 2"),
+        (lambda: bough.maximal.Linkage({"a": BOB, "b": FLAT}, {"c": (ROD, "a", "b")}), "in a plane and .* in space"),
+        (lambda: bough.maximal.Linkage({"a": BOB}).with_body("a", BOB), "there is a body of this name already"),
         (
             lambda: pendulum().with_constraint("rod", constraints.Distance(1.0), "bob"),
             "constraint of this name already",
@@ -521,31 +530,33 @@ ROD = constraints.Distance(1.0)
     ],
 )
 def test_what_cannot_be_is_refused_by_name(make: Any, match: str) -> None:
-    with pytest.raises(bough.ModelError, match=match):
+    with pytest.raises(bough.errors.ModelError, match=match):
         make()
 
 
 def test_names_are_looked_up_with_suggestions() -> None:
     linkage = pendulum()
-    with pytest.raises(bough.UnknownNameError, match=r"no body .*'bop'; did you mean 'bob'"):
+    with pytest.raises(bough.errors.UnknownNameError, match=r"no body .*'bop'; did you mean 'bob'"):
         linkage.with_constraint("c", constraints.Distance(1.0), "bop")
-    with pytest.raises(bough.UnknownNameError, match="did you mean 'bob'"):
+    with pytest.raises(bough.errors.UnknownNameError, match="did you mean 'bob'"):
         linkage.x_slice("bobb")
-    with pytest.raises(bough.UnknownNameError, match="did you mean 'rod'"):
+    with pytest.raises(bough.errors.UnknownNameError, match="did you mean 'rod'"):
         linkage.rows("rode")
 
 
 def test_wrong_arrays_are_refused() -> None:
-    linkage = bough.Linkage({"a": RIGID, "b": RIGID}, {"hinge": (constraints.Jointed(bough.Revolute()), "a", "b")})
+    linkage = bough.maximal.Linkage(
+        {"a": RIGID, "b": RIGID}, {"hinge": (constraints.Jointed(bough.joints.Revolute()), "a", "b")}
+    )
     x = linkage.neutral()
-    with pytest.raises(bough.ShapeError, match="x has shape"):
+    with pytest.raises(bough.errors.ShapeError, match="x has shape"):
         linkage.accelerations(x[:-1], np.zeros(12))
-    with pytest.raises(bough.ShapeError, match="v is None"):
+    with pytest.raises(bough.errors.ShapeError, match="v is None"):
         linkage.accelerations(x, None)  # type: ignore[arg-type]
-    with pytest.raises(bough.FiniteError, match=r"force\[3\] is nan"):
+    with pytest.raises(bough.errors.FiniteError, match=r"force\[3\] is nan"):
         linkage.accelerations(x, np.zeros(12), np.where(np.arange(12) == 3, np.nan, 0.0))
     x[13] = 1.1
-    with pytest.raises(bough.FiniteError, match=r"body 'b': the quaternion x\[..., 10:14\] has length 1.1"):
+    with pytest.raises(bough.errors.FiniteError, match=r"body 'b': the quaternion x\[..., 10:14\] has length 1.1"):
         linkage.accelerations(x, np.zeros(12))
 
 
@@ -554,7 +565,7 @@ def test_many_bodies_straight_from_python(rng: Rng) -> None:
     """Batches and, from the second call on, single states go straight to machine code: no quaternion is overlooked."""
     n = 40
     ball = constraints.Coincident((0.5, 0.0, 0.0), (-0.5, 0.0, 0.0))
-    linkage = bough.Linkage(
+    linkage = bough.maximal.Linkage(
         {f"b{k}": RIGID for k in range(n)}, {f"j{k}": (ball, f"b{k - 1}", f"b{k}") for k in range(1, n)}
     )
     turns = rng.normal(size=(9, n, 4))
@@ -569,7 +580,7 @@ def test_many_bodies_straight_from_python(rng: Rng) -> None:
         wrong = x.copy()
         wrong[8, 7 * k + 3 : 7 * k + 7] *= 1.01
         for state in (wrong, wrong[8]):
-            with pytest.raises(bough.FiniteError, match=rf"body 'b{k}': the quaternion .* has length 1.01"):
+            with pytest.raises(bough.errors.FiniteError, match=rf"body 'b{k}': the quaternion .* has length 1.01"):
                 linkage.accelerations(state, v if state is wrong else v[8])
     again = pickle.loads(pickle.dumps(linkage))  # what is compiled stays behind
     np.testing.assert_array_equal(again.accelerations(x[0], v[0]).motion, linkage.accelerations(x[0], v[0]).motion)
@@ -619,7 +630,7 @@ def test_states_in_doubt_among_others(rng: Rng) -> None:
 def test_ranks_may_fall_where_primary_constraints_lose_hold() -> None:
     """Where two walls cross, a surface has no normal: the bead is free there, and held everywhere else."""
     crossed = {"cross": (constraints.OnSurface(lambda p: p[0] * p[2]), "a")}
-    linkage = bough.Linkage({"a": BOB, "b": BOB}, {**crossed, "rod": (constraints.Distance(1.0), "a", "b")})
+    linkage = bough.maximal.Linkage({"a": BOB, "b": BOB}, {**crossed, "rod": (constraints.Distance(1.0), "a", "b")})
     assert linkage.primary == ("cross", "rod")
     x = np.array([[0.0, 0.0, 0.0, 0.0, 1.0, 0.0], [0.3, 0.0, 0.0, 0.3, 1.0, 0.0]])
     found = linkage.accelerations(x, np.zeros(6))
@@ -637,11 +648,11 @@ def test_ranks_may_fall_where_primary_constraints_lose_hold() -> None:
 
 
 def test_what_has_no_direction_is_never_a_silent_nan() -> None:
-    with pytest.raises(bough.FiniteError, match="rates of constraint 'rod' are not finite"):
+    with pytest.raises(bough.errors.FiniteError, match="rates of constraint 'rod' are not finite"):
         pendulum().rates(np.zeros(3), np.ones(3))
-    with pytest.raises(bough.FiniteError, match="rates of constraint 'rod' are not finite"):
+    with pytest.raises(bough.errors.FiniteError, match="rates of constraint 'rod' are not finite"):
         pendulum().accelerations(np.zeros(3), np.zeros(3))
-    with pytest.raises(bough.FiniteError, match="rates of constraint 'rod' are not finite"):
+    with pytest.raises(bough.errors.FiniteError, match="rates of constraint 'rod' are not finite"):
         pendulum().project(np.zeros(3))
     assert pendulum().errors(np.zeros(3)) == pytest.approx(-1.5)
 
@@ -650,7 +661,7 @@ def test_gears_that_hold_one_wheel_only() -> None:
     """With a ratio of zero the second wheel has no part in the constraint, whichever is eliminated first."""
     wheel = bodies.PlanarRigid()
     for ends in (("a", "b"), ("b", "a")):
-        linkage = bough.Linkage({"a": wheel, "b": wheel}, {"stop": (constraints.SpeedRatio(0.0), *ends)})
+        linkage = bough.maximal.Linkage({"a": wheel, "b": wheel}, {"stop": (constraints.SpeedRatio(0.0), *ends)})
         a = linkage.accelerations(np.zeros(6), np.zeros(6), [0, 0, 1.0, 0, 0, 1.0]).motion
         assert a[linkage.v_slice(ends[0])][2] == pytest.approx(0.0, abs=1e-14)
         assert a[linkage.v_slice(ends[1])][2] == pytest.approx(1.0)
@@ -665,8 +676,8 @@ class Hollow(Rotor):
 
 
 def test_a_body_without_inertia_is_named() -> None:
-    linkage = bough.Linkage({"bob": BOB, "rotor": Hollow(1.0, 1.0)}, {"rod": (ROD, "bob")})
-    with pytest.raises(bough.SingularError, match=r"body 2: the mass block .*'bob', 'rotor'"):
+    linkage = bough.maximal.Linkage({"bob": BOB, "rotor": Hollow(1.0, 1.0)}, {"rod": (ROD, "bob")})
+    with pytest.raises(bough.errors.SingularError, match=r"body 2: the mass block .*'bob', 'rotor'"):
         linkage.accelerations([1.0, 0, 0, 0], np.zeros(4))
 
 
@@ -675,10 +686,10 @@ def test_a_body_without_inertia_is_named() -> None:
 
 def test_what_has_code_from_elsewhere_is_not_stored_on_disk() -> None:
     surface = constraints.OnSurface(lambda p: p[2])
-    assert bough.Linkage({"a": BOB}, {"c": (surface, "a")}).layout.digest is None
-    assert bough.Linkage({"a": BOB}, {"c": (constraints.AtLeast(surface), "a")}).layout.digest is None
-    assert bough.Linkage({"a": Rotor(1.0, 1.0)}).layout.digest is None
-    heavy = bough.Linkage({"bob": bodies.Particle(3.0)}, {"rod": (constraints.Distance(1.5), "bob")})
+    assert bough.maximal.Linkage({"a": BOB}, {"c": (surface, "a")}).layout.digest is None
+    assert bough.maximal.Linkage({"a": BOB}, {"c": (constraints.AtLeast(surface), "a")}).layout.digest is None
+    assert bough.maximal.Linkage({"a": Rotor(1.0, 1.0)}).layout.digest is None
+    heavy = bough.maximal.Linkage({"bob": bodies.Particle(3.0)}, {"rod": (constraints.Distance(1.5), "bob")})
     linkages = [pendulum(), pendulum((0.0, 0.0, 0.0)), heavy, net(2, 2), net(2, 3), box(0.1)[0]]
     stored = [linkage.layout.digest for linkage in linkages]
     assert len({*stored, linkages[-1].layout.loosened.digest, None}) == len(stored) + 1 + 1
@@ -686,13 +697,13 @@ def test_what_has_code_from_elsewhere_is_not_stored_on_disk() -> None:
 
 
 def test_a_linkage_without_bodies() -> None:
-    nothing = bough.Linkage()
+    nothing = bough.maximal.Linkage()
     assert nothing.accelerations([], []).motion.shape == (0,)
     assert nothing.project(np.zeros((2, 0))).shape == (2, 0)
 
 
 def test_a_linkage_is_made_by_adding() -> None:
-    linkage = bough.Linkage(gravity=(0.0, 0.0, -G)).with_body("bob", bodies.Particle(2.0))
+    linkage = bough.maximal.Linkage(gravity=(0.0, 0.0, -G)).with_body("bob", bodies.Particle(2.0))
     linkage = linkage.with_constraint("rod", constraints.Distance(1.5), "bob")
     assert linkage.layout == pendulum().layout
     assert hash(linkage.layout) == hash(pendulum().layout)
@@ -709,14 +720,14 @@ def test_multipliers_of_terms_are_the_accelerations(rng: Rng) -> None:
     linkage = net(2, 3)
     x, v = spread_out(2, 3), rng.normal(size=18)
     terms = linkage.terms(x, v)
-    factor = bough.ldlt(terms.system, terms.mass, terms.jacobian)
+    factor = bough.maximal.ldlt(terms.system, terms.mass, terms.jacobian)
     free = factor.solve(np.concatenate([terms.force, terms.c]))
-    problem = bough.anticipate(factor, free, terms.auxiliary, terms.auxiliary_jacobian, terms.auxiliary_c)
+    problem = bough.maximal.anticipate(factor, free, terms.auxiliary, terms.auxiliary_jacobian, terms.auxiliary_c)
     f = np.linalg.lstsq(problem.A, -problem.b, rcond=None)[0]
     assert_close(problem.motion(f)[0], linkage.accelerations(x, v).motion, 1e-9)
-    chain = bough.Linkage({"a": BOB, "b": BOB}, {"r": (constraints.Distance(1.0), "a", "b")})
+    chain = bough.maximal.Linkage({"a": BOB, "b": BOB}, {"r": (constraints.Distance(1.0), "a", "b")})
     x, v = np.array([0.0, 0, 0, 1, 0, 0]), rng.normal(size=6)
-    a, lam = bough.multipliers(*chain.terms(x, v)[:6])
+    a, lam = bough.maximal.multipliers(*chain.terms(x, v)[:6])
     found = chain.accelerations(x, v)
     assert_close(a, found.motion, 1e-13)
     assert_close(lam, found.multipliers, 1e-13)
@@ -725,7 +736,7 @@ def test_multipliers_of_terms_are_the_accelerations(rng: Rng) -> None:
 
 
 @pytest.mark.parametrize("linkage", [net(2, 3), box(0.4)[0]], ids=["net", "box"])
-def test_a_batch_is_one_by_one(linkage: bough.Linkage, rng: Rng) -> None:
+def test_a_batch_is_one_by_one(linkage: bough.maximal.Linkage, rng: Rng) -> None:
     x = np.broadcast_to(spread_out(2, 3), (2, 3, 18)) + 0.1 * rng.normal(size=(2, 3, 18)) if linkage.nx == 18 else None
     x = random_position(linkage, rng, (2, 3), 0.01) if x is None else x
     v, force, time = rng.normal(size=(3, linkage.nv)), rng.normal(size=(2, 1, linkage.nv)), rng.normal(size=(2, 3))
@@ -738,10 +749,10 @@ def test_a_batch_is_one_by_one(linkage: bough.Linkage, rng: Rng) -> None:
     assert linkage.accelerations(x.astype(np.float32), v).motion.dtype == np.float64 if linkage.nx == 18 else True
 
 
-def chain(n: int) -> bough.Linkage:
+def chain(n: int) -> bough.maximal.Linkage:
     rods = {f"rod {k}": (constraints.Distance(1.0), f"bead {k}", f"bead {k - 1}") for k in range(1, n)}
     beads = {f"bead {k}": bodies.Particle(0.1) for k in range(n)}
-    return bough.Linkage(beads, {"nail": (constraints.Distance(1.0), "bead 0"), **rods})
+    return bough.maximal.Linkage(beads, {"nail": (constraints.Distance(1.0), "bead 0"), **rods})
 
 
 def test_ten_thousand_bodies_take_a_program_of_constant_length() -> None:
@@ -787,26 +798,26 @@ def test_rolled_and_unrolled_programs_agree(rng: Rng) -> None:
         assert_close(few.accelerations(x.tolist(), v).motion, one_by_one, 1e-9)  # the long way
         assert_close(many.accelerations(x.ravel(), v.ravel()).motion.reshape(8, few.nv), one_by_one, 1e-9)
         x[3, 3] = np.nan
-        with pytest.raises(bough.FiniteError, match=r"x\[3, 3\] is nan"):
+        with pytest.raises(bough.errors.FiniteError, match=r"x\[3, 3\] is nan"):
             few.accelerations(x, v)
 
 
-def mixed(copies: int) -> bough.Linkage:
+def mixed(copies: int) -> bough.maximal.Linkage:
     parts: dict[str, Any] = {}
     ties: dict[str, Any] = {}
     for k in range(copies):
         parts[f"plate {k}"] = bodies.Rigid(1.0, (0.1, 0.2, 0.3), 0.5)
         parts[f"bead {k}"] = bodies.Particle(0.5)
         parts[f"other {k}"] = bodies.Particle(0.7)
-        ties[f"hinge {k}"] = (constraints.Jointed(bough.Universal(), at=(0.0, 1.0, 0.0)), "world", f"plate {k}")
+        ties[f"hinge {k}"] = (constraints.Jointed(bough.joints.Universal(), at=(0.0, 1.0, 0.0)), "world", f"plate {k}")
         ties[f"rod {k}"] = (constraints.Distance(1.0, at=(0.2, 0.0, 0.1)), f"plate {k}", f"bead {k}")
         ties[f"string {k}"] = (constraints.Distance(0.5), f"bead {k}", f"other {k}")
-    return bough.Linkage(parts, ties)
+    return bough.maximal.Linkage(parts, ties)
 
 
 def test_gravity_of_a_plane_has_two_numbers() -> None:
-    bead = bough.Linkage({"bead": bough.bodies.Particle(1.0, space=2)}, gravity=(0.0, -9.81))
+    bead = bough.maximal.Linkage({"bead": bough.maximal.bodies.Particle(1.0, space=2)}, gravity=(0.0, -9.81))
     assert bead.gravity == (0.0, -9.81, 0.0)
     np.testing.assert_array_equal(bead.accelerations(np.zeros(2), np.zeros(2)).motion, [0.0, -9.81])
-    with pytest.raises(bough.ShapeError, match="x is None, expected an array"):
+    with pytest.raises(bough.errors.ShapeError, match="x is None, expected an array"):
         bead.accelerations(None, np.zeros(2))  # type: ignore[arg-type]

@@ -13,16 +13,16 @@ from model_strategies import JOINTS, random_rotation
 
 def in_maximal_coordinates(
     model: bough.Model, q: Floats, v: Floats, tau: Floats, time_constant: float
-) -> tuple[Floats, bough.Solution]:
+) -> tuple[Floats, bough.lcp.Solution]:
     """Joint accelerations by way of maximal coordinates, and the forces of loops."""
-    system, mass, jacobian, force, c, compliance = bough.maximal(model, q, v, tau)
-    factor = bough.ldlt(system, mass, jacobian, compliance)
+    system, mass, jacobian, force, c, compliance = bough.maximal.of_model(model, q, v, tau)
+    factor = bough.maximal.ldlt(system, mass, jacobian, compliance)
     free = factor.solve(np.concatenate([force, c], axis=-1))
-    problem = bough.anticipate(factor, free, *bough.maximal_loops(model, q, v, time_constant=time_constant))
-    solution = bough.pivoting(problem.A, problem.b, bough.Conditions.equalities(len(model.constraint_names)))
+    problem = bough.maximal.anticipate(factor, free, *bough.maximal.of_loops(model, q, v, time_constant=time_constant))
+    solution = bough.lcp.pivoting(problem.A, problem.b, bough.lcp.Conditions.equalities(len(model.constraint_names)))
     acceleration, _ = problem.motion(solution.f)
     bodies = acceleration.reshape(*acceleration.shape[:-1], model.nbodies, 6)
-    return bough.joint_accelerations(model, q, v, bodies), solution
+    return bough.maximal.joint_accelerations(model, q, v, bodies), solution
 
 
 @pytest.mark.parametrize("name", ["four-bar", "five-bar", "slider-crank", "Stewart platform"])
@@ -33,7 +33,7 @@ def test_known_mechanisms(name: str, rng: np.random.Generator) -> None:
     found, solution = in_maximal_coordinates(model, q, v, tau, 0.1)
     assert solution.solved
     assert_close(found, motion.motion, 1e-9)
-    L = bough.constraint_jacobian(model, q)
+    L = bough.loops.jacobian(model, q)
     assert_close(solution.f @ L, motion.loop_forces @ L, 1e-8)  # redundant loops share their forces as they like
 
 
@@ -54,7 +54,7 @@ def test_random_mechanisms_with_every_joint(kind: str, more: list[str], rng: np.
     v, tau = rng.normal(size=(2, model.nv))
     motion = bough.forward_dynamics(model, q, v, tau, time_constant=0.1, full=True)
     found, solution = in_maximal_coordinates(model, q, v, tau, 0.1)
-    if solution.solved or bough.constraint_rank(model, q) == 0:  # nothing is held, and what is asked is rounding
+    if solution.solved or bough.loops.rank(model, q) == 0:  # nothing is held, and what is asked is rounding
         assert_close(found, motion.motion, 1e-9)
     else:  # too much is asked, and the nearest motion depends on what is measured how
         assert np.abs(motion.residual).max() > 1e-9
@@ -66,12 +66,12 @@ def test_a_loop_that_holds_nothing_is_no_conflict() -> None:
     tilt = random_rotation(np.random.default_rng(0))
     for k, axis in enumerate("xyz"):
         parent = f"b{k - 1}" if k else "world"
-        b.add(f"b{k}", bough.Prismatic(axis), parent, rotation=tilt, mass=1.0, inertia=0.1)
+        b.add(f"b{k}", bough.joints.Prismatic(axis), parent, rotation=tilt, mass=1.0, inertia=0.1)
     model = b.build()
     turned = bough.placements(model, np.zeros(3))[2, :3, :3]
-    model = model.with_loop("square", bough.Translational(), "world", "b2", successor_rotation=turned.T)
+    model = model.with_loop("square", bough.joints.Translational(), "world", "b2", successor_rotation=turned.T)
     motion = bough.forward_dynamics(model, np.full(3, 0.1), np.ones(3), np.zeros(3), full=True)
-    assert bough.constraint_rank(model, np.full(3, 0.1)) == 0
+    assert bough.loops.rank(model, np.full(3, 0.1)) == 0
     assert motion.conflicts == ()
 
 
@@ -79,11 +79,11 @@ def coupled() -> bough.Model:
     """A tree of joints with one degree of freedom, four of which are coupled in pairs, and one is held."""
     b = bough.Builder("coupled")
     joints = [
-        bough.Revolute("x"),
-        bough.Prismatic("y"),
-        bough.Revolute("z"),
-        bough.Helical("y", 0.1),
-        bough.Revolute("y"),
+        bough.joints.Revolute("x"),
+        bough.joints.Prismatic("y"),
+        bough.joints.Revolute("z"),
+        bough.joints.Helical("y", 0.1),
+        bough.joints.Revolute("y"),
     ]
     for k, (joint, parent) in enumerate(zip(joints, ("world", "b0", "b1", "b0", "b3"), strict=True)):
         b.add(
@@ -115,8 +115,8 @@ def test_couplings_are_rows_on_several_bodies(rng: np.random.Generator) -> None:
 def test_batches_are_states_one_by_one(rng: np.random.Generator) -> None:
     model, q, v = closed("five-bar")
     q, v = q + rng.normal(size=(3, 4)) * 1e-2, v + rng.normal(size=(3, 4))
-    together = bough.maximal_loops(model, q, v)
+    together = bough.maximal.of_loops(model, q, v)
     for k in range(3):
-        one = bough.maximal_loops(model, q[k], v[k])
+        one = bough.maximal.of_loops(model, q[k], v[k])
         np.testing.assert_array_equal(together.jacobian[k], one.jacobian)
         np.testing.assert_array_equal(together.c[k], one.c)

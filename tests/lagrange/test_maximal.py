@@ -45,7 +45,7 @@ def every_joint(rng: np.random.Generator) -> bough.Model:
 
 def reactions(model: bough.Model, q: Floats, v: Floats, a: Floats, f_ext: Floats) -> Floats:
     """Forces through the joints by the recursion of RNEA, with the inertias of the author, in the author's frames."""
-    form = bough.global_form(model, q)
+    form = bough.papers.global_form(model, q)
     through = form.joint_force(v, a, f_ext).reshape(-1, 6)  # inside frames, angular part first
     turned = []
     for i, f in enumerate(through, start=1):
@@ -56,19 +56,19 @@ def reactions(model: bough.Model, q: Floats, v: Floats, a: Floats, f_ext: Floats
 
 def check_agreement(model: bough.Model, rng: np.random.Generator) -> None:
     q, v, _, tau, f_ext = random_state(model, rng)
-    form = bough.maximal(model, q, v, tau, f_ext)
-    a, lam = bough.multipliers(*form)
+    form = bough.maximal.of_model(model, q, v, tau, f_ext)
+    a, lam = bough.maximal.multipliers(*form)
     qdd = bough.forward_dynamics(model, q, v, tau, f_ext)
     assert_close(a.reshape(-1, 6), bough.accelerations(model, q, v, qdd), 1e-9, 2)
-    at_once = bough.maximal_dynamics(model, q, v, tau, f_ext)
+    at_once = bough.maximal.dynamics(model, q, v, tau, f_ext)
     assert_close(at_once[0], a.reshape(-1, 6), 1e-10, 2)
     assert_close(at_once[1], lam, 1e-10, scale=np.abs(lam).max(initial=0.0))
     want = reactions(model, q, v, qdd, f_ext)
-    got = bough.joint_reactions(model, q, tau, lam)
+    got = bough.maximal.joint_reactions(model, q, tau, lam)
     assert_close(got, want, 1e-9, 2)
-    assert_close(bough.joint_accelerations(model, q, v, a.reshape(-1, 6)), qdd, 1e-9)
+    assert_close(bough.maximal.joint_accelerations(model, q, v, a.reshape(-1, 6)), qdd, 1e-9)
     scale = np.abs(want).max()
-    assert_close(bough.reaction_multipliers(model, q, tau, want), lam, 1e-9, scale=scale)
+    assert_close(bough.maximal.reaction_multipliers(model, q, tau, want), lam, 1e-9, scale=scale)
 
 
 # --- the same answers ---
@@ -89,7 +89,7 @@ def test_constraints_hold_for_velocities_and_do_no_work(rng: np.random.Generator
     """J v = 0 in the rows of the joints, and what is left over of the power is that of the other forces."""
     model = every_joint(rng)
     q, v, _, tau, _ = random_state(model, rng)
-    system, _, jacobian, _, _, compliance = bough.maximal(model, q, v, tau)
+    system, _, jacobian, _, _, compliance = bough.maximal.of_model(model, q, v, tau)
     twists = bough.velocities(model, q, v)
     for k, (a, b, p) in enumerate(system.constraints):
         rates = np.zeros(p)
@@ -106,29 +106,29 @@ def test_impulses_keep_the_nearest_velocity(rng: np.random.Generator) -> None:
     """Momenta for forces and c = 0: velocities that the joints allow are kept, others are projected."""
     model = solid_model(rng, 5)
     q, v, _, tau, _ = random_state(model, rng)
-    system, mass, jacobian, *_ = bough.maximal(model, q, v, tau)
-    hard = bough.System(system.bodies, system.constraints)
-    compliance = bough.maximal(model, q, v, tau).compliance
+    system, mass, jacobian, *_ = bough.maximal.of_model(model, q, v, tau)
+    hard = bough.maximal.System(system.bodies, system.constraints)
+    compliance = bough.maximal.of_model(model, q, v, tau).compliance
     twists = bough.velocities(model, q, v)
     momenta = (mass.reshape(-1, 6, 6) @ twists[..., np.newaxis])[..., 0]
     if compliance is None:
-        kept, impulses = bough.multipliers(hard, mass, jacobian, momenta.ravel(), np.zeros(hard.nc))
+        kept, impulses = bough.maximal.multipliers(hard, mass, jacobian, momenta.ravel(), np.zeros(hard.nc))
         assert_close(kept.reshape(-1, 6), twists, 1e-10, 2)
         assert np.abs(impulses).max(initial=0.0) <= 1e-10 * np.abs(momenta).max()
     pushed = momenta + rng.normal(size=momenta.shape)
-    free, _ = bough.multipliers(hard, mass, jacobian, pushed.ravel(), np.zeros(hard.nc), compliance)
-    again = bough.velocities(model, q, bough.joint_velocities(model, q, free.reshape(-1, 6)))
+    free, _ = bough.maximal.multipliers(hard, mass, jacobian, pushed.ravel(), np.zeros(hard.nc), compliance)
+    again = bough.velocities(model, q, bough.maximal.joint_velocities(model, q, free.reshape(-1, 6)))
     assert_close(again, free.reshape(-1, 6), 1e-9, 2)
 
 
 def test_batches(rng: np.random.Generator) -> None:
     model = solid_model(rng, 3)
     q, v, _, tau, f_ext = random_state(model, rng, (2, 3))
-    a, lam = bough.multipliers(*bough.maximal(model, q, v, tau, f_ext))
-    one = bough.multipliers(*bough.maximal(model, q[1, 2], v[1, 2], tau[1, 2], f_ext[1, 2]))
+    a, lam = bough.maximal.multipliers(*bough.maximal.of_model(model, q, v, tau, f_ext))
+    one = bough.maximal.multipliers(*bough.maximal.of_model(model, q[1, 2], v[1, 2], tau[1, 2], f_ext[1, 2]))
     np.testing.assert_array_equal(a[1, 2], one[0])
     np.testing.assert_array_equal(lam[1, 2], one[1])
-    assert bough.joint_reactions(model, q, tau, lam).shape == (2, 3, model.nbodies, 6)
+    assert bough.maximal.joint_reactions(model, q, tau, lam).shape == (2, 3, model.nbodies, 6)
 
 
 # --- to and fro ---
@@ -141,11 +141,11 @@ def test_states_come_back(bodies: int, seed: int) -> None:
     model = random_model(rng, bodies)
     q, v, *_ = random_state(model, rng)
     X = bough.placements(model, q)
-    found = bough.joint_positions(model, X)
+    found = bough.maximal.joint_positions(model, X)
     assert_close(bough.placements(model, found), X, 1e-12, 3, 1.0)
-    near = bough.joint_positions(model, X, bough.integrate(model, q, 0.1 * v / np.abs(v).max()))
+    near = bough.maximal.joint_positions(model, X, bough.integrate(model, q, 0.1 * v / np.abs(v).max()))
     assert np.abs(bough.difference(model, q, near)).max() <= 1e-9
-    assert_close(bough.joint_velocities(model, q, bough.velocities(model, q, v)), v, 1e-12)
+    assert_close(bough.maximal.joint_velocities(model, q, bough.velocities(model, q, v)), v, 1e-12)
 
 
 @pytest.mark.parametrize("kind", [name for name in JOINTS if name != "fixed"])
@@ -155,27 +155,29 @@ def test_every_joint_is_found_from_neutral(kind: str, rng: np.random.Generator) 
     model = b.build()
     q = bough.random(model, rng, 300) * (1.0 - 1e-6 if kind not in ("spherical", "free") else 1.0)
     X = bough.placements(model, q)
-    assert_close(bough.placements(model, bough.joint_positions(model, X)), X, 1e-11, 3, 1.0)
+    assert_close(bough.placements(model, bough.maximal.joint_positions(model, X)), X, 1e-11, 3, 1.0)
 
 
 def test_whole_turns_are_kept_near_a_known_configuration() -> None:
     b = bough.Builder("screw")
-    b.add("nut", bough.Helical("z", pitch=0.01), mass=1.0, inertia=0.1)
-    b.add("wheel", bough.Revolute("x"), "nut", mass=1.0, inertia=0.1)
+    b.add("nut", bough.joints.Helical("z", pitch=0.01), mass=1.0, inertia=0.1)
+    b.add("wheel", bough.joints.Revolute("x"), "nut", mass=1.0, inertia=0.1)
     model = b.build()
     q = np.array([20.0, -33.0])
-    np.testing.assert_allclose(bough.joint_positions(model, bough.placements(model, q), q + 0.5), q, rtol=1e-13)
+    np.testing.assert_allclose(bough.maximal.joint_positions(model, bough.placements(model, q), q + 0.5), q, rtol=1e-13)
 
 
 def test_places_that_joints_do_not_reach_are_refused(rng: np.random.Generator) -> None:
     b = bough.Builder("door")
-    b.add("leaf", bough.Revolute("z"), mass=1.0, inertia=0.1, joint_name="hinge")
+    b.add("leaf", bough.joints.Revolute("z"), mass=1.0, inertia=0.1, joint_name="hinge")
     model = b.build()
     X = bough.placements(model, [[0.3], [0.4]])
     X[1, 0, 2, 3] += 1e-3
-    with pytest.raises(bough.ModelError, match=r"'hinge' does not reach .* 'leaf' in state \[1\]: it is off by 0.001"):
-        bough.joint_positions(model, X)
-    np.testing.assert_allclose(bough.joint_positions(model, X, tolerance=0.01), [[0.3], [0.4]], rtol=1e-12)
+    with pytest.raises(
+        bough.errors.ModelError, match=r"'hinge' does not reach .* 'leaf' in state \[1\]: it is off by 0.001"
+    ):
+        bough.maximal.joint_positions(model, X)
+    np.testing.assert_allclose(bough.maximal.joint_positions(model, X, tolerance=0.01), [[0.3], [0.4]], rtol=1e-12)
 
 
 # --- parts, and what is refused ---
@@ -197,22 +199,22 @@ def test_the_two_sides_of_a_joint(n: int, seed: int) -> None:
 
 def test_bodies_that_cannot_move_alone_are_named() -> None:
     b = bough.Builder("point")
-    b.add("bob", bough.Revolute("x"), mass=1.0, com=(0.0, 0.0, -1.0), inertia=0.0)
+    b.add("bob", bough.joints.Revolute("x"), mass=1.0, com=(0.0, 0.0, -1.0), inertia=0.0)
     model = b.build()
-    with pytest.raises(bough.SingularError, match="body 1: the mass block"):
-        bough.multipliers(*bough.maximal(model, [0.1], [0.0], [0.0]))
-    with pytest.raises(bough.SingularError, match=r"body 'bob' has mass 1.0 and central moments"):
-        bough.maximal_dynamics(model, [0.1], [0.0], [0.0])
+    with pytest.raises(bough.errors.SingularError, match="body 1: the mass block"):
+        bough.maximal.multipliers(*bough.maximal.of_model(model, [0.1], [0.0], [0.0]))
+    with pytest.raises(bough.errors.SingularError, match=r"body 'bob' has mass 1.0 and central moments"):
+        bough.maximal.dynamics(model, [0.1], [0.0], [0.0])
 
 
 def test_mimic_joints_are_refused() -> None:
     b = bough.Builder("gripper")
-    b.add("left", bough.Prismatic("x"), mass=1.0, inertia=0.1, joint_name="slide")
-    b.add("right", bough.Mimic(bough.Prismatic("x"), "slide", -1.0), mass=1.0, inertia=0.1)
+    b.add("left", bough.joints.Prismatic("x"), mass=1.0, inertia=0.1, joint_name="slide")
+    b.add("right", bough.joints.Mimic(bough.joints.Prismatic("x"), "slide", -1.0), mass=1.0, inertia=0.1)
     model = b.build()
     for call in (
-        lambda: bough.maximal(model, [0.0], [0.0], [0.0]),
-        lambda: bough.joint_positions(model, bough.placements(model, [0.0])),
+        lambda: bough.maximal.of_model(model, [0.0], [0.0], [0.0]),
+        lambda: bough.maximal.joint_positions(model, bough.placements(model, [0.0])),
     ):
-        with pytest.raises(bough.ModelError, match="mimic joints"):
+        with pytest.raises(bough.errors.ModelError, match="mimic joints"):
             call()

@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import bough
-from bough import bodies, constraints
+from bough.maximal import bodies, constraints
 from closeness import assert_close
 from linkages import compiled, kinetic_energy, move
 
@@ -19,10 +19,10 @@ PLATE = (1.3, (0.05, 0.02, -0.1), (0.2, 0.3, 0.45))
 NORMAL, OFFSET = np.array([0.3, -0.2, 0.9]) / np.linalg.norm([0.3, -0.2, 0.9]), 0.15
 
 
-def coin_on_a_plate(seed: int) -> tuple[bough.Linkage, Any, Any]:
+def coin_on_a_plate(seed: int) -> tuple[bough.maximal.Linkage, Any, Any]:
     """A coin that rolls on a free plate, in a state that meets all conditions; there is no weight."""
     (m, r, inertia), (mass, com, moments) = COIN, PLATE
-    linkage = bough.Linkage(
+    linkage = bough.maximal.Linkage(
         {"coin": bodies.Rigid(m, inertia=inertia), "plate": bodies.Rigid(mass, com, moments)},
         {"rolls": (constraints.Rolling(r, "z", NORMAL, OFFSET), "coin", "plate")},
         gravity=(0, 0, 0),
@@ -91,10 +91,10 @@ def test_a_coin_and_a_free_plate_keep_momentum_and_energy(seed: int) -> None:
 def test_a_ball_on_a_plank_that_is_pulled() -> None:
     """A solid ball goes along with 2/7 of the acceleration of the plank, and holds it back as 2/7 of its mass would."""
     m, r, mass, force = 0.7, 0.1, 3.0, 5.0
-    linkage = bough.Linkage(
+    linkage = bough.maximal.Linkage(
         {"plank": bodies.Rigid(mass, inertia=0.5), "ball": bodies.Rigid(m, inertia=0.4 * m * r * r)},
         {
-            "rail": (constraints.Jointed(bough.Prismatic("x")), "world", "plank"),
+            "rail": (constraints.Jointed(bough.joints.Prismatic("x")), "world", "plank"),
             "rolls": (constraints.Rolling(r, offset=0.05), "ball", "plank"),
         },
     )
@@ -111,10 +111,10 @@ def test_a_ball_on_a_plank_that_is_pulled() -> None:
 def test_a_ball_on_a_turntable_goes_round_in_circles() -> None:
     """Whatever its velocity, with 2/7 of the angular velocity of a table that is too heavy to be disturbed."""
     m, r, turn = 0.2, 0.05, 3.0
-    linkage = bough.Linkage(
+    linkage = bough.maximal.Linkage(
         {"table": bodies.Rigid(1e6, inertia=1e6), "ball": bodies.Rigid(m, inertia=0.4 * m * r * r)},
         {
-            "axle": (constraints.Jointed(bough.Revolute("z")), "world", "table"),
+            "axle": (constraints.Jointed(bough.joints.Revolute("z")), "world", "table"),
             "rolls": (constraints.Rolling(r), "ball", "table"),
         },
     )
@@ -137,7 +137,7 @@ def test_a_ball_on_a_turntable_goes_round_in_circles() -> None:
 def test_a_wheel_on_a_cart_in_the_plane() -> None:
     """A hoop goes along with half of the acceleration of the cart."""
     m, r, mass, force = 0.5, 0.2, 2.0, 3.0
-    linkage = bough.Linkage(
+    linkage = bough.maximal.Linkage(
         {"cart": bodies.PlanarRigid(mass, inertia=0.4), "hoop": bodies.PlanarRigid(m, inertia=m * r * r)},
         {
             "rail": (constraints.OnPlane("y"), "cart"),
@@ -156,10 +156,10 @@ def test_a_wheel_on_a_cart_in_the_plane() -> None:
 def test_the_world_may_be_named_and_others_are_in_one_space() -> None:
     ball = bodies.Rigid(1.0, inertia=0.1)
     one, two = (
-        bough.Linkage({"ball": ball}, {"rolls": (constraints.Rolling(0.3, normal=(0.1, 0, 1)), "ball", *more)})
+        bough.maximal.Linkage({"ball": ball}, {"rolls": (constraints.Rolling(0.3, normal=(0.1, 0, 1)), "ball", *more)})
         for more in ((), ("world",))
     )
     state = [0.1, 0.2, 0.3, 0, 0, 0, 1], [1.0, 2.0, 0.1, 0.3, 0.2, 0.1]
     assert np.array_equal(one.accelerations(*state).motion, two.accelerations(*state).motion)
-    with pytest.raises(bough.ModelError, match=r"constraint 'rolls' is on .* in a plane and .* in space"):
-        bough.Linkage({"a": ball, "b": bodies.PlanarRigid()}, {"rolls": (constraints.Rolling(0.3), "a", "b")})
+    with pytest.raises(bough.errors.ModelError, match=r"constraint 'rolls' is on .* in a plane and .* in space"):
+        bough.maximal.Linkage({"a": ball, "b": bodies.PlanarRigid()}, {"rolls": (constraints.Rolling(0.3), "a", "b")})

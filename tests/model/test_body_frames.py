@@ -90,10 +90,10 @@ def test_rolled_programs_and_unrolled_ones_agree() -> None:
 def test_a_frame_may_hold_a_merged_body_and_children() -> None:
     """What is attached to a body by name is attached to its body frame."""
     b = bough.Builder("m")
-    b.add("a", bough.Revolute("z"), mass=1.0, inertia=1.0, frame_at=(1, 0, 0))
-    b.add("merged", bough.Fixed(), "a", at=(0, 1, 0), frame_at=(0, 0, 2), mass=1.0, inertia=1.0)
+    b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0, frame_at=(1, 0, 0))
+    b.add("merged", bough.joints.Fixed(), "a", at=(0, 1, 0), frame_at=(0, 0, 2), mass=1.0, inertia=1.0)
     b.frame("f", "merged", at=(0, 0, 1))
-    b.add("c", bough.Prismatic("x"), "f", mass=1.0, inertia=1.0)
+    b.add("c", bough.joints.Prismatic("x"), "f", mass=1.0, inertia=1.0)
     m = b.build()
     X = bough.placements(m, np.zeros(2), ["a", "merged", "f", "c"])
     assert X[:, :3, 3].tolist() == [[1, 0, 0], [1, 1, 2], [1, 1, 3], [1, 1, 3]]
@@ -103,7 +103,7 @@ def test_a_frame_may_hold_a_merged_body_and_children() -> None:
 def test_models_with_different_frames_differ() -> None:
     def build(x: float) -> bough.Model:
         b = bough.Builder("m")
-        b.add("a", bough.Revolute("z"), mass=1.0, com=(-x, 0, 0), inertia=1.0, frame_at=(x, 0, 0))
+        b.add("a", bough.joints.Revolute("z"), mass=1.0, com=(-x, 0, 0), inertia=1.0, frame_at=(x, 0, 0))
         return b.build()
 
     assert build(1.0) == build(1.0) != build(2.0)
@@ -112,5 +112,5 @@ def test_models_with_different_frames_differ() -> None:
 
 def test_a_frame_that_is_no_rotation_is_refused() -> None:
     b = bough.Builder("m")
-    with pytest.raises(bough.ModelError, match=r"body 'a': frame: the matrix .* is not a rotation"):
-        b.add("a", bough.Revolute("z"), frame_rotation=2 * np.eye(3))
+    with pytest.raises(bough.errors.ModelError, match=r"body 'a': frame: the matrix .* is not a rotation"):
+        b.add("a", bough.joints.Revolute("z"), frame_rotation=2 * np.eye(3))

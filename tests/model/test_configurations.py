@@ -21,7 +21,7 @@ def mechanism(seed: int = 7) -> bough.Model:
     b = bough.Builder("all")
     for k, name in enumerate(name for name in JOINTS if name != "fixed"):
         b.add(name, random_joint(name, rng), "world" if k % 3 == 0 else b.build().body_names[-1], mass=1.0, inertia=1.0)
-    b.add("follower", bough.Mimic(bough.Prismatic("x"), "revolute", -2.0, 0.5), "revolute", mass=1.0)
+    b.add("follower", bough.joints.Mimic(bough.joints.Prismatic("x"), "revolute", -2.0, 0.5), "revolute", mass=1.0)
     return b.build()
 
 
@@ -82,10 +82,10 @@ def test_opposite_quaternions_are_no_distance_apart(rng: np.random.Generator) ->
 
 def test_random_obeys_the_limits_of_the_model(rng: np.random.Generator) -> None:
     b = bough.Builder()
-    b.add("a", bough.Revolute("x"), lower=0.5, upper=0.7)
-    b.add("b", bough.Mimic(bough.Revolute("x"), "a", 10.0), lower=-1, upper=1)  # whose limits are no law
-    b.add("c", bough.Universal(), lower=(2.0, -3.0), upper=(2.5, -2.5))
-    b.add("d", bough.Free(), lower=[1, 2, 3] + [-np.inf] * 4, upper=[1.5, 2.5, 3.5] + [np.inf] * 4)
+    b.add("a", bough.joints.Revolute("x"), lower=0.5, upper=0.7)
+    b.add("b", bough.joints.Mimic(bough.joints.Revolute("x"), "a", 10.0), lower=-1, upper=1)  # whose limits are no law
+    b.add("c", bough.joints.Universal(), lower=(2.0, -3.0), upper=(2.5, -2.5))
+    b.add("d", bough.joints.Free(), lower=[1, 2, 3] + [-np.inf] * 4, upper=[1.5, 2.5, 3.5] + [np.inf] * 4)
     m = b.build()
     q = bough.random(m, rng, 200)
     lower, upper = m.limits("lower"), m.limits("upper")

@@ -26,8 +26,8 @@ def chain(length: int, source: dict[int, int]) -> bough.Model:
     """A chain of hinges, some of which follow others."""
     builder = bough.Builder("chain")
     for k in range(length):
-        joint = bough.Revolute("x")
-        followed = bough.Mimic(joint, f"b{source[k]}", 0.5, 1.0) if k in source else joint
+        joint = bough.joints.Revolute("x")
+        followed = bough.joints.Mimic(joint, f"b{source[k]}", 0.5, 1.0) if k in source else joint
         builder.add(f"b{k}", followed, f"b{k - 1}" if k else "world", mass=1.0, inertia=1.0)
     return builder.build()
 

@@ -29,20 +29,20 @@ def arm(**changes: Any) -> bough.Model:
     x |= changes
     b = bough.Builder("arm", gravity=x["gravity"])
     rod = {"mass": 1.0, "com": (0, 0, 0.2), "inertia": (0.02, 0.02, 1e-3)}
-    b.add("upper", bough.Revolute("y"), joint_name="shoulder", **rod)
-    b.add("lower", bough.Revolute("y"), "upper", joint_name="elbow", at=x["at"], armature=x["armature"],
+    b.add("upper", bough.joints.Revolute("y"), joint_name="shoulder", **rod)
+    b.add("lower", bough.joints.Revolute("y"), "upper", joint_name="elbow", at=x["at"], armature=x["armature"],
           damping=x["damping"], lower=x["lower"], **rod)  # fmt: skip
-    b.add("hand", bough.Spherical(), "lower", joint_name="wrist", at=(0, 0, 0.4), **x["hand"])
+    b.add("hand", bough.joints.Spherical(), "lower", joint_name="wrist", at=(0, 0, 0.4), **x["hand"])
     b.frame("tool", "hand", **x["tool"])
     if x["gripper"]:
         finger = {"mass": 0.05, "inertia": 1e-5}
-        b.add("left", bough.Prismatic("y"), "tool", joint_name="grip", **finger)
-        b.add("right", bough.Mimic(bough.Prismatic("-y"), "grip"), "tool", joint_name="follow", **finger)
+        b.add("left", bough.joints.Prismatic("y"), "tool", joint_name="grip", **finger)
+        b.add("right", bough.joints.Mimic(bough.joints.Prismatic("-y"), "grip"), "tool", joint_name="follow", **finger)
         b.frame("fingertip", "left", at=(0, 0, 0.05))
         b.geometry("left", "box", (0.01, 0.01, 0.05))
-        b.loop("cord", bough.Spherical(), "world", "right")
+        b.loop("cord", bough.joints.Spherical(), "world", "right")
     if x["parcel"]:
-        b.add("parcel", bough.Fixed(), "tool", **x["parcel"])
+        b.add("parcel", bough.joints.Fixed(), "tool", **x["parcel"])
     return b.build()
 
 
@@ -94,8 +94,8 @@ WRONG: dict[str, tuple[Callable[[bough.Model], object], str]] = {
     "number": (lambda m: with_body_changed(m, 2, inertia=3.0), "body 'hand': the inertia is 3.0, expected an Inertia"),
     "few": (lambda m: replace(m, bodies=m.bodies[:-1]), "has 4 bodies, expected 5"),
     "joints": (lambda m: replace(m, joints=m.joints[:-1]), "has 4 joints, expected 5"),
-    "tree": (lambda m: replace(m, tree=bough.Tree((0, 1))), "has 5 bodies, expected 2"),
-    "no tree": (lambda m: replace(m, tree=(0, 1)), "expected a bough.Tree"),
+    "tree": (lambda m: replace(m, tree=bough.trees.Tree((0, 1))), "has 5 bodies, expected 2"),
+    "no tree": (lambda m: replace(m, tree=(0, 1)), "expected a bough.trees.Tree"),
     "name": (lambda m: with_body_changed(m, 1, name="hand"), "'hand': there is another"),
     "of world": (lambda m: with_body_changed(m, 1, name="world"), "'world': there is another"),
     "empty": (lambda m: with_body_changed(m, 1, name=""), "a string that is not empty"),
@@ -107,8 +107,10 @@ WRONG: dict[str, tuple[Callable[[bough.Model], object], str]] = {
     "damping": (lambda m: with_joint_changed(m, 1, damping=(NAN,)), "joint 'elbow': damping is"),
     "lengths": (lambda m: with_joint_changed(m, 2, damping=(1.0,)), "joint 'wrist': damping is .* expected 3"),
     "limits": (lambda m: with_joint_changed(m, 1, lower=(3.0,), upper=(1.0,)), "joint 'elbow': the lower limit"),
-    "type": (lambda m: with_joint_changed(m, 1, joint=bough.Spherical()), "joint 'elbow': lower is .* expected 4"),
-    "fixed": (lambda m: with_joint_changed(m, 1, joint=bough.Fixed()), "joint 'elbow' is Fixed.*one that moves"),
+    "type": (
+        lambda m: with_joint_changed(m, 1, joint=bough.joints.Spherical()), "joint 'elbow': lower is .* expected 4",
+    ),
+    "fixed": (lambda m: with_joint_changed(m, 1, joint=bough.joints.Fixed()), "joint 'elbow' is Fixed.*one that moves"),
     "leader": (lambda m: with_joint_changed(m, 3, name="grasp"), "joint for 'follow' to mimic is called 'grip'"),
     "gravity": (lambda m: replace(m, gravity=(0, 0, NAN)), "gravity is"),
     "frame": (lambda m: with_frame_changed(m, body=9), "frame 'tool': the body is number 9, expected one of 0 … 5"),
@@ -117,8 +119,10 @@ WRONG: dict[str, tuple[Callable[[bough.Model], object], str]] = {
     "one side": (lambda m: with_loop_changed(m, predecessor=m.loops[0].successor), "'cord': both its sides"),
     "root": (lambda m: replace(m, inner_root=3), "expected a free joint"),
     "other": (lambda m: replace(m, bodies=(None, *m.bodies[1:])), r"bodies\[0\] is None, expected a Body"),
-    "builder": (lambda m: bough.Builder.of(m).add("x", bough.Revolute(), inertia=LIGHT), "body 'x': the mass"),
-    "builder at": (lambda m: bough.Builder.of(m).add("x", bough.Revolute(), at=SHEARED), "body 'x': the placement"),
+    "builder": (lambda m: bough.Builder.of(m).add("x", bough.joints.Revolute(), inertia=LIGHT), "body 'x': the mass"),
+    "builder at": (
+        lambda m: bough.Builder.of(m).add("x", bough.joints.Revolute(), at=SHEARED), "body 'x': the placement",
+    ),
     "no model": (lambda m: bough.Builder.of(m.tree), "expected a bough.Model"),
 }  # fmt: skip
 
@@ -126,7 +130,7 @@ WRONG: dict[str, tuple[Callable[[bough.Model], object], str]] = {
 @pytest.mark.parametrize("name", WRONG)
 def test_a_part_that_cannot_be_is_refused_by_name(name: str) -> None:
     change, message = WRONG[name]
-    with pytest.raises((bough.ModelError, bough.UnknownNameError), match=message):
+    with pytest.raises((bough.errors.ModelError, bough.errors.UnknownNameError), match=message):
         change(arm())
 
 
@@ -182,9 +186,11 @@ def test_an_edit_gives_the_model_built_so(name: str) -> None:
 
 
 def test_a_body_and_a_frame_more() -> None:
-    model = arm().with_body("thumb", bough.Revolute("x"), "tool", mass=0.1, inertia=1e-5).with_frame("nail", "thumb")
+    model = (
+        arm().with_body("thumb", bough.joints.Revolute("x"), "tool", mass=0.1, inertia=1e-5).with_frame("nail", "thumb")
+    )
     b = bough.Builder.of(arm())
-    b.add("thumb", bough.Revolute("x"), "tool", mass=0.1, inertia=1e-5)
+    b.add("thumb", bough.joints.Revolute("x"), "tool", mass=0.1, inertia=1e-5)
     b.frame("nail", "thumb")
     assert model == b.build()
     assert model.nbodies == arm().nbodies + 1
@@ -192,7 +198,7 @@ def test_a_body_and_a_frame_more() -> None:
 
 def test_a_payload_comes_and_goes(rng: np.random.Generator) -> None:
     bare, built = arm(), arm(parcel=PARCEL)
-    loaded = bare.with_body("parcel", bough.Fixed(), "tool", **PARCEL)
+    loaded = bare.with_body("parcel", bough.joints.Fixed(), "tool", **PARCEL)
     assert loaded.bodies == built.bodies
     q, v, a, _, f_ext = random_state(built, rng)
     np.testing.assert_array_equal(bough.rnea(loaded, q, v, a, f_ext), bough.rnea(built, q, v, a, f_ext))
@@ -202,7 +208,7 @@ def test_a_payload_comes_and_goes(rng: np.random.Generator) -> None:
 
 
 def test_a_frame_takes_along_what_it_brought(rng: np.random.Generator) -> None:
-    model = arm().with_body("parcel", bough.Fixed(), "hand", **PARCEL).with_placement("parcel", **TOOL_AT)
+    model = arm().with_body("parcel", bough.joints.Fixed(), "hand", **PARCEL).with_placement("parcel", **TOOL_AT)
     q, v, a, _, _ = random_state(model, rng)
     np.testing.assert_allclose(bough.rnea(model, q, v, a), bough.rnea(arm(parcel=PARCEL), q, v, a), rtol=1e-12)
 
@@ -221,15 +227,15 @@ def test_without_a_gripper() -> None:
 
 def test_what_is_hung_from_another_body_stays_so() -> None:
     b = bough.Builder()
-    b.add("trunk", bough.Free(), mass=1.0, inertia=1.0)
+    b.add("trunk", bough.joints.Free(), mass=1.0, inertia=1.0)
     for k in range(4):
-        b.add(f"b{k}", bough.Revolute(), "trunk" if k == 0 else f"b{k - 1}", at=(1, 0, 0), mass=1.0, inertia=1.0)
+        b.add(f"b{k}", bough.joints.Revolute(), "trunk" if k == 0 else f"b{k - 1}", at=(1, 0, 0), mass=1.0, inertia=1.0)
     model = b.build().rerooted("b1")
     for other in (model.with_gravity((0, 0, 0)), model.with_joint("b0", armature=1.0), model.without("b3"),
                   bough.Builder.of(model).build()):  # fmt: skip
         assert other.inner_root == model.inner_root
     assert model.without("b1").inner_root == 0
-    with pytest.raises(bough.ModelError, match="armature"):
+    with pytest.raises(bough.errors.ModelError, match="armature"):
         model.with_armature("trunk", 0.1)
 
 
@@ -250,19 +256,19 @@ def test_what_is_hung_from_another_body_stays_so() -> None:
         (lambda m: m.with_placement("elbow", (0, 0)), "the position is"),
         (lambda m: m.without("left"), "joint 'follow' follows joint 'grip', which would be gone"),
         (lambda m: m.without("grpi"), "did you mean 'grip'"),
-        (lambda m: m.with_body("hand", bough.Revolute()), "body 'hand': there is a body or frame of this name"),
+        (lambda m: m.with_body("hand", bough.joints.Revolute()), "body 'hand': there is a body or frame of this name"),
         (lambda m: m.with_frame("tip", "finger"), "no body or frame to attach 'tip' to is called 'finger'"),
     ],
 )  # fmt: skip
 def test_edits_are_checked(edit: Callable[[bough.Model], bough.Model], message: str) -> None:
-    with pytest.raises((bough.ModelError, bough.UnknownNameError), match=message):
+    with pytest.raises((bough.errors.ModelError, bough.errors.UnknownNameError), match=message):
         edit(arm())
 
 
 def test_a_name_for_two_things_is_refused() -> None:
     b = bough.Builder()
-    b.add("a", bough.Revolute(), joint_name="b", mass=1.0)
-    b.add("b", bough.Revolute(), "a", joint_name="a", mass=1.0)
+    b.add("a", bough.joints.Revolute(), joint_name="b", mass=1.0)
+    b.add("b", bough.joints.Revolute(), "a", joint_name="a", mass=1.0)
     for edit in (b.build().without, b.build().with_placement):
-        with pytest.raises(bough.ModelError, match="'a' is a body, and a joint that moves another body, 'b'"):
+        with pytest.raises(bough.errors.ModelError, match="'a' is a body, and a joint that moves another body, 'b'"):
             edit("a")

@@ -19,7 +19,7 @@ from model_strategies import models
 
 
 def test_links_on_revolute_joints_have_no_mass_left() -> None:
-    m = mechanism(bough.topologies.balanced_tree(4))
+    m = mechanism(bough.trees.topologies.balanced_tree(4))
     for i in range(1, m.tree.n + 1):
         moments = m.at(i).regrouped_moments
         assert (moments.mass, moments.moment.z, moments.second.zz) == (0.0, 0.0, 0.0)
@@ -27,7 +27,7 @@ def test_links_on_revolute_joints_have_no_mass_left() -> None:
 
 
 def test_a_free_base_takes_over_all_the_mass() -> None:
-    model = bough.topologies.humanoid()
+    model = bough.trees.topologies.humanoid()
     total = sum(mechanism(model).at(i).regrouped_inertia.mass for i in range(1, model.nbodies + 1))
     assert total == pytest.approx(model.mass, rel=1e-14)
 
@@ -42,7 +42,7 @@ def test_sliding_leaves_an_offset_arm_fewer_components(monkeypatch: pytest.Monke
     builder = bough.Builder("arm")
     for k, at in enumerate([(0, 0, 1), (0.3, 0.1, 0), (0.3, -0.2, 0), (0.1, 0.05, 0)]):
         axis = "z" if k == 0 else "y"
-        builder.add(f"{k}", bough.Revolute(axis), f"{k - 1}" if k else "world", at=at, mass=1.0, inertia=0.1)
+        builder.add(f"{k}", bough.joints.Revolute(axis), f"{k - 1}" if k else "world", at=at, mass=1.0, inertia=0.1)
     model = builder.build()
     assert components(model) == 4  # the first placement, which costs nothing, and one length each
     monkeypatch.setattr(inside, "slides", lambda tree, *_: [0.0] * tree.n)
@@ -90,14 +90,16 @@ def test_frames_of_general_chains_are_turned_until_placements_are_simple() -> No
     builder = bough.Builder("skew chain")
     for k in range(6):
         rpy, at, axis = rng.uniform(-1, 1, size=(3, 3))
-        builder.add(f"{k}", bough.Revolute(axis), f"{k - 1}" if k else "world", at=at, rpy=rpy, mass=1.0, inertia=0.1)
+        builder.add(
+            f"{k}", bough.joints.Revolute(axis), f"{k - 1}" if k else "world", at=at, rpy=rpy, mass=1.0, inertia=0.1
+        )
     m = mechanism(builder.build())
     for i in range(2, 7):
         assert isinstance(m.at(i).placement.rotation, Product)
 
 
 def test_large_mechanisms_keep_their_frames() -> None:
-    model = bough.topologies.chain(equivalent.LARGEST + 1)
+    model = bough.trees.topologies.chain(equivalent.LARGEST + 1)
     m = mechanism(model)
     assert not m.origins.any()
     np.testing.assert_array_equal(m.alignments[1:], [joint.alignment for joint in m.joints])

@@ -14,7 +14,7 @@ from bough.model import Mechanism
 
 def pendulum() -> bough.Builder:
     builder = bough.Builder("pendulum")
-    builder.add("rod", bough.Revolute("y"), mass=1.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.001))
+    builder.add("rod", bough.joints.Revolute("y"), mass=1.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.001))
     builder.frame("tip", "rod", at=(0, 0, -1))
     return builder
 
@@ -70,12 +70,12 @@ def test_whole_placements_and_inertias() -> None:
     odd = Inertia.read(1.0, (0, 0, 0), (1, 1, 5), "odd")
     assert "triangle" in str(odd.flaw)
     builder = bough.Builder()
-    builder.add("a", bough.Revolute(), at=at, inertia=odd)
+    builder.add("a", bough.joints.Revolute(), at=at, inertia=odd)
     model = builder.build()
     assert model.joints[0].placement == at
     assert model.bodies[0].inertia == odd
-    with pytest.raises(bough.ModelError, match="not both"):
-        builder.add("b", bough.Revolute(), at=at, rpy=(0, 0, 1))
+    with pytest.raises(bough.errors.ModelError, match="not both"):
+        builder.add("b", bough.joints.Revolute(), at=at, rpy=(0, 0, 1))
 
 
 def test_parts_of_inertias() -> None:

@@ -26,7 +26,7 @@ def samples(name: str, rng: np.random.Generator) -> list[Numeric]:
 
 def test_every_type_is_tested(rng: np.random.Generator) -> None:
     exported = {getattr(joint_types, name) for name in joint_types.__all__}
-    concrete = {thing for thing in exported if not inspect.isabstract(thing)} - {bough.Mimic}
+    concrete = {thing for thing in exported if not inspect.isabstract(thing)} - {bough.joints.Mimic}
     assert {type(random_joint(name, rng)) for name in JOINTS} == concrete
 
 
@@ -77,11 +77,21 @@ def test_joints_are_values(name: str) -> None:
 
 def test_numbers_do_not_make_kinds() -> None:
     """Joints that differ in axis or pitch run the same code; what differs is told apart."""
-    assert bough.Revolute("x").canonical == bough.Revolute((1, 2, 3), continuous=True).canonical
-    assert bough.Helical("x", 0.1).canonical == bough.Helical("y", 0.2).canonical
-    assert bough.Helical("x", 0.1) != bough.Helical("x", 0.2)
-    assert len({bough.Revolute("x"), bough.Prismatic("x"), bough.Cylindrical("x"), bough.Revolute("x")}) == 3
-    assert bough.Universal("x", "y").canonical == bough.Universal("z", "x").canonical
+    assert bough.joints.Revolute("x").canonical == bough.joints.Revolute((1, 2, 3), continuous=True).canonical
+    assert bough.joints.Helical("x", 0.1).canonical == bough.joints.Helical("y", 0.2).canonical
+    assert bough.joints.Helical("x", 0.1) != bough.joints.Helical("x", 0.2)
+    assert (
+        len(
+            {
+                bough.joints.Revolute("x"),
+                bough.joints.Prismatic("x"),
+                bough.joints.Cylindrical("x"),
+                bough.joints.Revolute("x"),
+            }
+        )
+        == 3
+    )
+    assert bough.joints.Universal("x", "y").canonical == bough.joints.Universal("z", "x").canonical
 
 
 # --- integrate and difference ---
@@ -113,7 +123,11 @@ def velocity(joint: Numeric, rng: np.random.Generator, angle: float) -> Any:
     """A velocity whose rotation is by a given angle, and whose translations are of size one."""
     v = rng.normal(size=joint.joint.nv)
     turning = joint.subspace(joint.random(rng))[3:].any(axis=0)
-    size = np.linalg.norm(v[turning]) if isinstance(joint.joint, bough.Spherical | bough.Free) else np.abs(v[turning])
+    size = (
+        np.linalg.norm(v[turning])
+        if isinstance(joint.joint, bough.joints.Spherical | bough.joints.Free)
+        else np.abs(v[turning])
+    )
     v[turning] *= angle / size
     return v
 
@@ -150,10 +164,10 @@ def test_integrate_undoes_difference(name: str, rng: np.random.Generator) -> Non
             assert np.linalg.norm(v[-3:]) <= np.pi * (1 + 1e-15), "not the shorter way"
 
 
-@pytest.mark.parametrize("joint", [bough.Spherical(), bough.Free()])
+@pytest.mark.parametrize("joint", [bough.joints.Spherical(), bough.joints.Free()])
 @pytest.mark.parametrize("gap", [0.0, 1e-300, 1e-16, 1e-9, 1e-4])
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
-def test_around_half_a_turn(joint: bough.Joint, gap: float, sign: float, rng: np.random.Generator) -> None:
+def test_around_half_a_turn(joint: bough.joints.Joint, gap: float, sign: float, rng: np.random.Generator) -> None:
     """Quaternions with a real part of about zero, on either side."""
     numeric = Numeric(joint)
     axis = rng.normal(size=3)
@@ -175,8 +189,8 @@ def test_steps_along_a_constant_velocity_add_up(name: str, rng: np.random.Genera
         assert same_configuration(joint.joint, joint.integrate(q, v), halfway) < 5e-15
 
 
-@pytest.mark.parametrize("joint", [bough.Spherical(), bough.Free()])
-def test_quaternions_stay_unit_over_many_steps(joint: bough.Joint, rng: np.random.Generator) -> None:
+@pytest.mark.parametrize("joint", [bough.joints.Spherical(), bough.joints.Free()])
+def test_quaternions_stay_unit_over_many_steps(joint: bough.joints.Joint, rng: np.random.Generator) -> None:
     numeric = Numeric(joint)
     q = numeric.random(rng)
     for _ in range(1000):
@@ -218,9 +232,9 @@ def test_integrate_is_the_exponential_of_the_twist(name: str, rng: np.random.Gen
         assert np.allclose(after, before @ expm(twist_matrix(joint.subspace(q) @ v)), rtol=0, atol=2e-14)
 
 
-@pytest.mark.parametrize("joint", [bough.Planar(), bough.Free()], ids=["planar", "free"])
+@pytest.mark.parametrize("joint", [bough.joints.Planar(), bough.joints.Free()], ids=["planar", "free"])
 @pytest.mark.parametrize("angle", [1e-300, 1e-9, 3e-5, 9.9e-5, 1.01e-4, 9.9e-4, 1.01e-3, 0.1, 3.0])
-def test_a_wheel_rolls_along_a_circle(joint: bough.Joint, angle: float) -> None:
+def test_a_wheel_rolls_along_a_circle(joint: bough.joints.Joint, angle: float) -> None:
     """Forward by one while turning by θ leads to sin(θ)/θ and (1 - cos(θ))/θ = sin(θ/2)²/(θ/2), to all digits."""
     v = np.zeros(joint.nv)
     v[0], v[-1] = 1.0, angle
@@ -253,11 +267,11 @@ AXES = ["x", "y", "z", "-x", "-y", "-z", "+x", (0, 0, 2), (1, 1, 0), (1e-3, 1.0,
 def test_about_and_along_an_axis(axis: Any, rng: np.random.Generator) -> None:
     k, angle, far = unit(axis), rng.uniform(-3, 3), rng.uniform(-2, 2)
     turned, still, nowhere = rodrigues(k, angle), np.eye(3), np.zeros(3)
-    expected: list[tuple[bough.Joint, list[float], Any, Any]] = [
-        (bough.Revolute(axis), [angle], turned, nowhere),
-        (bough.Prismatic(axis), [far], still, far * k),
-        (bough.Helical(axis, 0.7), [angle], turned, 0.7 * angle * k),
-        (bough.Cylindrical(axis), [angle, far], turned, far * k),
+    expected: list[tuple[bough.joints.Joint, list[float], Any, Any]] = [
+        (bough.joints.Revolute(axis), [angle], turned, nowhere),
+        (bough.joints.Prismatic(axis), [far], still, far * k),
+        (bough.joints.Helical(axis, 0.7), [angle], turned, 0.7 * angle * k),
+        (bough.joints.Cylindrical(axis), [angle, far], turned, far * k),
     ]
     for joint, q, R, p in expected:
         got_R, got_p = Numeric(joint).placement(q)
@@ -270,14 +284,14 @@ def test_two_axes(rng: np.random.Generator) -> None:
     for name in [("x", "y"), ("y", "x"), ("z", "-y"), ((1, 1, 0), (0, 0, 1)), ((1, 2, 3), (3, 0, -1))]:
         first, second = (unit(axis) for axis in name)
         q = rng.uniform(-3, 3, size=2)
-        R, p = Numeric(bough.Universal(*name)).placement(q)
+        R, p = Numeric(bough.joints.Universal(*name)).placement(q)
         assert np.allclose(R, rodrigues(first, q[0]) @ rodrigues(second, q[1]), rtol=0, atol=1e-15)
         assert not p.any()
 
 
 @pytest.mark.parametrize("length", [1e-11, 1.0, 1e200, 1e308])
 def test_the_length_of_an_axis_does_not_matter(length: float) -> None:
-    axis = bough.Revolute((length, 0.0, -length)).axis
+    axis = bough.joints.Revolute((length, 0.0, -length)).axis
     assert np.allclose(axis, [np.sqrt(0.5), 0, -np.sqrt(0.5)], rtol=1e-15)
 
 
@@ -298,27 +312,34 @@ BAD_AXES: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("axis", "message"), BAD_AXES, ids=str)
 def test_bad_axes(axis: Any, message: str) -> None:
-    for make in (bough.Revolute, bough.Prismatic, bough.Helical, bough.Cylindrical):
-        with pytest.raises(bough.ModelError, match=f"the axis of a {make.__name__.lower()} joint is .*{message}"):
+    for make in (bough.joints.Revolute, bough.joints.Prismatic, bough.joints.Helical, bough.joints.Cylindrical):
+        with pytest.raises(
+            bough.errors.ModelError, match=f"the axis of a {make.__name__.lower()} joint is .*{message}"
+        ):
             make(axis)
-    with pytest.raises(bough.ModelError, match=f"the second axis of a universal joint is .*{message}"):
-        bough.Universal("x", axis)
+    with pytest.raises(bough.errors.ModelError, match=f"the second axis of a universal joint is .*{message}"):
+        bough.joints.Universal("x", axis)
 
 
 def test_bad_parameters() -> None:
     for pitch in (float("nan"), float("inf")):
-        with pytest.raises(bough.ModelError, match=f"pitch of a helical joint is {pitch}"):
-            bough.Helical("x", pitch)
-    with pytest.raises(bough.ModelError, match="expected perpendicular"):
-        bough.Universal("x", (1, 1, 0))
-    with pytest.raises(bough.ModelError, match="expected perpendicular"):
-        bough.Universal("x", "-x")
+        with pytest.raises(bough.errors.ModelError, match=f"pitch of a helical joint is {pitch}"):
+            bough.joints.Helical("x", pitch)
+    with pytest.raises(bough.errors.ModelError, match="expected perpendicular"):
+        bough.joints.Universal("x", (1, 1, 0))
+    with pytest.raises(bough.errors.ModelError, match="expected perpendicular"):
+        bough.joints.Universal("x", "-x")
     for values in ({"ratio": float("nan")}, {"offset": float("inf")}):
-        with pytest.raises(bough.ModelError, match="expected a finite number"):
-            bough.Mimic(bough.Revolute("x"), "a", **values)
-    for joint in (bough.Free(), bough.Universal(), bough.Fixed(), bough.Mimic(bough.Revolute("x"), "a")):
-        with pytest.raises(bough.ModelError, match="one degree of freedom"):
-            bough.Mimic(joint, "a")
+        with pytest.raises(bough.errors.ModelError, match="expected a finite number"):
+            bough.joints.Mimic(bough.joints.Revolute("x"), "a", **values)
+    for joint in (
+        bough.joints.Free(),
+        bough.joints.Universal(),
+        bough.joints.Fixed(),
+        bough.joints.Mimic(bough.joints.Revolute("x"), "a"),
+    ):
+        with pytest.raises(bough.errors.ModelError, match="one degree of freedom"):
+            bough.joints.Mimic(joint, "a")
 
 
 # --- random configurations ---

@@ -15,29 +15,29 @@ from closeness import assert_close
 from joint_contract import rate, same_configuration
 
 LIBRARIES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
-    "pinocchio": (bough.to_pinocchio, bough.from_pinocchio),
-    "mujoco": (bough.to_mujoco, bough.from_mujoco),
-    "drake": (bough.to_drake, bough.from_drake),
+    "pinocchio": (bough.convert.states_to_pinocchio, bough.convert.states_from_pinocchio),
+    "mujoco": (bough.convert.states_to_mujoco, bough.convert.states_from_mujoco),
+    "drake": (bough.convert.states_to_drake, bough.convert.states_from_drake),
 }
 
 
 def build(spherical: bool = True) -> bough.Model:
     """Every joint type."""
     b = bough.Builder("all")
-    joints: dict[str, bough.Joint] = {
-        "free": bough.Free(),
-        "revolute": bough.Revolute("x"),
-        "continuous": bough.Revolute("z", continuous=True),
-        "follower": bough.Mimic(bough.Revolute("z"), "revolute", 2.0),
-        "planar": bough.Planar(),
-        "translational": bough.Translational(),
-        "prismatic": bough.Prismatic("y"),
-        "helical": bough.Helical("y", 0.1),
-        "universal": bough.Universal(),
-        "cylindrical": bough.Cylindrical("x"),
+    joints: dict[str, bough.joints.Joint] = {
+        "free": bough.joints.Free(),
+        "revolute": bough.joints.Revolute("x"),
+        "continuous": bough.joints.Revolute("z", continuous=True),
+        "follower": bough.joints.Mimic(bough.joints.Revolute("z"), "revolute", 2.0),
+        "planar": bough.joints.Planar(),
+        "translational": bough.joints.Translational(),
+        "prismatic": bough.joints.Prismatic("y"),
+        "helical": bough.joints.Helical("y", 0.1),
+        "universal": bough.joints.Universal(),
+        "cylindrical": bough.joints.Cylindrical("x"),
     }
     if spherical:
-        joints["spherical"] = bough.Spherical()
+        joints["spherical"] = bough.joints.Spherical()
     parent = "world"
     for name, joint in joints.items():
         b.add(name, joint, parent, at=(0.1, 0.2, 0.3), mass=1.0, inertia=0.1)
@@ -84,10 +84,10 @@ def test_the_state_is_not_touched_and_float32_stays(library: str, rng: np.random
 def test_velocities_broadcast(rng: np.random.Generator) -> None:
     m = build()
     q, v = bough.random(m, rng, (3, 1)), rng.normal(size=(4, m.nv))
-    their_q, their_v = bough.to_mujoco(m, q, v)
+    their_q, their_v = bough.convert.states_to_mujoco(m, q, v)
     assert their_v.shape == (3, 4, m.nv)
-    assert np.array_equal(their_v[2, 1], bough.to_mujoco(m, q[2, 0], v[1])[1])
-    assert bough.from_mujoco(m, their_q, their_v)[1].shape == (3, 4, m.nv)
+    assert np.array_equal(their_v[2, 1], bough.convert.states_to_mujoco(m, q[2, 0], v[1])[1])
+    assert bough.convert.states_from_mujoco(m, their_q, their_v)[1].shape == (3, 4, m.nv)
 
 
 # --- Pinocchio ---
@@ -96,16 +96,16 @@ def test_velocities_broadcast(rng: np.random.Generator) -> None:
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [
-        (bough.Revolute("z", continuous=True), "JointModelRUBZ"),
-        (bough.Revolute("x"), "JointModelRX"),
-        (bough.Planar(), "JointModelPlanar"),
-        (bough.Spherical(), "JointModelSpherical"),
-        (bough.Free(), "JointModelFreeFlyer"),
-        (bough.Translational(), "JointModelTranslation"),
+        (bough.joints.Revolute("z", continuous=True), "JointModelRUBZ"),
+        (bough.joints.Revolute("x"), "JointModelRX"),
+        (bough.joints.Planar(), "JointModelPlanar"),
+        (bough.joints.Spherical(), "JointModelSpherical"),
+        (bough.joints.Free(), "JointModelFreeFlyer"),
+        (bough.joints.Translational(), "JointModelTranslation"),
     ],
     ids=lambda x: x if isinstance(x, str) else "",
 )
-def test_pinocchio_sees_the_same_motion(ours: bough.Joint, theirs: str, rng: np.random.Generator) -> None:
+def test_pinocchio_sees_the_same_motion(ours: bough.joints.Joint, theirs: str, rng: np.random.Generator) -> None:
     b = bough.Builder()
     b.add("body", ours, at=(0.1, 0.2, 0.3), rpy=(0.4, 0.5, 0.6), mass=1.0, com=(0.1, 0, 0), inertia=0.1)
     m, twin = b.build(), pin.Model()
@@ -114,19 +114,19 @@ def test_pinocchio_sees_the_same_motion(ours: bough.Joint, theirs: str, rng: np.
     data = twin.createData()
     for _ in range(5):
         q, v = bough.random(m, rng) * (3.0 if not ours.quaternions else 1.0), rng.normal(size=m.nv)
-        their_q, their_v = bough.to_pinocchio(m, q, v)
+        their_q, their_v = bough.convert.states_to_pinocchio(m, q, v)
         assert (their_q.shape, their_v.shape) == ((twin.nq,), (twin.nv,))
         pin.forwardKinematics(twin, data, their_q, their_v)
         X = bough.placements(m, q, "body")
         assert np.allclose(data.oMi[joint].homogeneous, X, rtol=0, atol=2e-15)
         assert np.allclose(data.v[joint].vector, bough.velocities(m, q, v, "body"), rtol=0, atol=1e-14)
-        back = bough.from_pinocchio(m, their_q)
+        back = bough.convert.states_from_pinocchio(m, their_q)
         assert np.allclose(bough.placements(m, back, "body"), X, rtol=0, atol=2e-15)
         stepped = pin.integrate(twin, their_q, their_v * 0.3)  # the same step from the same place
-        ours_stepped = bough.to_pinocchio(m, bough.integrate(m, q, v * 0.3))
+        ours_stepped = bough.convert.states_to_pinocchio(m, bough.integrate(m, q, v * 0.3))
         assert same_configuration(ours, stepped, ours_stepped) < 1e-14
         their_goal = pin.randomConfiguration(twin, -np.ones(twin.nq), np.ones(twin.nq))
-        goal = bough.from_pinocchio(m, their_goal)
+        goal = bough.convert.states_from_pinocchio(m, their_goal)
         shorter = pin.difference(twin, their_q, their_goal)
         assert np.allclose(shorter, bough.difference(m, q, goal), rtol=0, atol=1e-12)
 
@@ -162,12 +162,29 @@ MJCF = """
 def twin() -> bough.Model:
     """The mechanism of the MJCF; a free body's position there is its q, so it has no placement."""
     b = bough.Builder("twin")
-    b.add("base", bough.Free(), mass=2.0, com=(0.1, 0, 0.05), inertia=(0.1, 0.2, 0.25))
+    b.add("base", bough.joints.Free(), mass=2.0, com=(0.1, 0, 0.05), inertia=(0.1, 0.2, 0.25))
     c, s = 0.8**2 - 0.6**2, 2 * 0.8 * 0.6
     turn: Any = [[1, 0, 0], [0, c, -s], [0, s, c]]
-    b.add("ball", bough.Spherical(), "base", at=(0.3, 0, 0.2), rotation=turn, mass=1.0, com=(0, 0.1, 0), inertia=0.1)
-    b.add("sled", bough.Planar(), "ball", at=(0, 0.4, 0), mass=1.0, com=(0.1, 0, 0), inertia=0.1)
-    b.add("wheel", bough.Revolute("y", continuous=True), "sled", at=(0, 0, 0.1), mass=0.5, com=(0, 0, 0.1), inertia=0.1)
+    b.add(
+        "ball",
+        bough.joints.Spherical(),
+        "base",
+        at=(0.3, 0, 0.2),
+        rotation=turn,
+        mass=1.0,
+        com=(0, 0.1, 0),
+        inertia=0.1,
+    )
+    b.add("sled", bough.joints.Planar(), "ball", at=(0, 0.4, 0), mass=1.0, com=(0.1, 0, 0), inertia=0.1)
+    b.add(
+        "wheel",
+        bough.joints.Revolute("y", continuous=True),
+        "sled",
+        at=(0, 0, 0.1),
+        mass=0.5,
+        com=(0, 0, 0.1),
+        inertia=0.1,
+    )
     return b.build()
 
 
@@ -183,7 +200,7 @@ def test_mujoco_sees_the_same_motion(simulator: tuple[Any, Any], rng: np.random.
     assert (theirs.nq, theirs.nv) == (m.nq, m.nv)
     for _ in range(5):
         q, v = bough.random(m, rng), rng.normal(size=m.nv)
-        data.qpos, data.qvel = bough.to_mujoco(m, q, v)
+        data.qpos, data.qvel = bough.convert.states_to_mujoco(m, q, v)
         mujoco.mj_forward(theirs, data)
         X = bough.placements(m, q)
         for k, name in enumerate(m.body_names):
@@ -204,12 +221,12 @@ def test_mujoco_takes_the_same_step(simulator: tuple[Any, Any], rng: np.random.G
     theirs, _ = simulator
     m = twin()
     q, v = bough.random(m, rng), rng.normal(size=m.nv)
-    qpos, qvel = bough.to_mujoco(m, q, v)
+    qpos, qvel = bough.convert.states_to_mujoco(m, q, v)
     mujoco.mj_integratePos(theirs, qpos, qvel, 0.1)
     reached = bough.integrate(m, q, v * 0.1)
-    got = bough.from_mujoco(m, qpos)
+    got = bough.convert.states_from_mujoco(m, qpos)
     for part in (slice(3, 7), slice(7, 11)):
-        assert same_configuration(bough.Spherical(), reached[part], got[part]) < 1e-15
+        assert same_configuration(bough.joints.Spherical(), reached[part], got[part]) < 1e-15
     assert np.allclose(got[13:], reached[13:], rtol=0, atol=1e-15)
 
 
@@ -218,10 +235,10 @@ def test_mujoco_takes_the_same_step(simulator: tuple[Any, Any], rng: np.random.G
 
 def test_drake_has_rotations_first_and_velocities_along_the_base_axes(rng: np.random.Generator) -> None:
     b = bough.Builder()
-    b.add("body", bough.Free(), mass=1.0, inertia=1.0)
+    b.add("body", bough.joints.Free(), mass=1.0, inertia=1.0)
     m = b.build()
     q, v = bough.random(m, rng), rng.normal(size=6)
-    their_q, their_v = bough.to_drake(m, q, v)
+    their_q, their_v = bough.convert.states_to_drake(m, q, v)
     assert their_q.tolist() == [q[6], q[3], q[4], q[5], q[0], q[1], q[2]]
     world = bough.velocities(m, q, v, "body", "LOCAL_WORLD_ALIGNED")
     assert np.allclose(their_v, [*world[3:], *world[:3]], rtol=0, atol=1e-15)
@@ -229,11 +246,11 @@ def test_drake_has_rotations_first_and_velocities_along_the_base_axes(rng: np.ra
 
 def test_planar_velocities_elsewhere_are_rates(rng: np.random.Generator) -> None:
     b = bough.Builder()
-    b.add("body", bough.Planar(), mass=1.0, inertia=1.0)
+    b.add("body", bough.joints.Planar(), mass=1.0, inertia=1.0)
     m = b.build()
     q, v = bough.random(m, rng), rng.normal(size=3)
     rates = rate(lambda t: bough.integrate(m, q, v * t))
-    for to in (bough.to_mujoco, bough.to_drake):
+    for to in (bough.convert.states_to_mujoco, bough.convert.states_to_drake):
         assert_close(to(m, q, v)[1], rates, 1e-11)
         assert np.array_equal(to(m, q), q)
 
@@ -244,54 +261,58 @@ def test_planar_velocities_elsewhere_are_rates(rng: np.random.Generator) -> None
 def test_bad_input_names_the_culprit(rng: np.random.Generator) -> None:
     m = build()
     q, v = bough.random(m, rng, 2), rng.normal(size=(2, m.nv))
-    their_q = bough.to_pinocchio(m, q)
-    with pytest.raises(bough.ShapeError, match=rf"q has shape \(2, {m.nq}\).*{m.nq + 2} configuration .* pinocchio's"):
-        bough.from_pinocchio(m, q)
-    with pytest.raises(bough.ShapeError, match=r"v has shape \(3,\)"):
-        bough.to_mujoco(m, q, [1.0, 2.0, 3.0])
-    with pytest.raises(bough.ShapeError, match=r"batch axes do not broadcast: q \(2,\), v \(3,\)"):
-        bough.to_mujoco(m, q, np.zeros((3, m.nv)))
-    with pytest.raises(bough.ShapeError, match=r"batch axes do not broadcast: q \(2,\), v \(3,\)"):
-        bough.from_drake(build(spherical=False), bough.to_drake(build(False), q[:, :-4]), np.zeros((3, m.nv - 3)))
+    their_q = bough.convert.states_to_pinocchio(m, q)
+    with pytest.raises(
+        bough.errors.ShapeError, match=rf"q has shape \(2, {m.nq}\).*{m.nq + 2} configuration .* pinocchio's"
+    ):
+        bough.convert.states_from_pinocchio(m, q)
+    with pytest.raises(bough.errors.ShapeError, match=r"v has shape \(3,\)"):
+        bough.convert.states_to_mujoco(m, q, [1.0, 2.0, 3.0])
+    with pytest.raises(bough.errors.ShapeError, match=r"batch axes do not broadcast: q \(2,\), v \(3,\)"):
+        bough.convert.states_to_mujoco(m, q, np.zeros((3, m.nv)))
+    with pytest.raises(bough.errors.ShapeError, match=r"batch axes do not broadcast: q \(2,\), v \(3,\)"):
+        bough.convert.states_from_drake(
+            build(spherical=False), bough.convert.states_to_drake(build(False), q[:, :-4]), np.zeros((3, m.nv - 3))
+        )
     for place, joint in [(8, "continuous"), (12, "planar")]:
         for value in (0.0, 2.0):
             wrong = their_q.copy()
             wrong[1, place : place + 2] *= value
-            with pytest.raises(bough.FiniteError, match=rf"joint '{joint}': \(cos, sin\).* has length {value:g}"):
-                bough.from_pinocchio(m, wrong)
-    wrong = bough.to_mujoco(m, q)
+            with pytest.raises(
+                bough.errors.FiniteError, match=rf"joint '{joint}': \(cos, sin\).* has length {value:g}"
+            ):
+                bough.convert.states_from_pinocchio(m, wrong)
+    wrong = bough.convert.states_to_mujoco(m, q)
     wrong[0, 3:7] *= 1.1
-    with pytest.raises(bough.FiniteError, match=r"joint 'free': the quaternion .* has length 1\.1"):
-        bough.from_mujoco(m, wrong)
+    with pytest.raises(bough.errors.FiniteError, match=r"joint 'free': the quaternion .* has length 1\.1"):
+        bough.convert.states_from_mujoco(m, wrong)
     for functions in LIBRARIES.values():
         for function in functions:
-            with pytest.raises(bough.ModelError, match=r"expected a bough\.Model"):
+            with pytest.raises(bough.errors.ModelError, match=r"expected a bough\.Model"):
                 function("model", q)
     their_q[1, 3] = np.nan
-    with pytest.raises(bough.FiniteError, match=r"q\[1, 3\] is nan"):
-        bough.from_pinocchio(m, their_q)
-    with pytest.raises(bough.FiniteError, match=r"v\[0, 1\] is inf"):
-        bough.to_pinocchio(m, q[0], np.where(np.arange(m.nv) == 1, np.inf, v[:1]))
+    with pytest.raises(bough.errors.FiniteError, match=r"q\[1, 3\] is nan"):
+        bough.convert.states_from_pinocchio(m, their_q)
+    with pytest.raises(bough.errors.FiniteError, match=r"v\[0, 1\] is inf"):
+        bough.convert.states_to_pinocchio(m, q[0], np.where(np.arange(m.nv) == 1, np.inf, v[:1]))
 
 
 def test_drake_has_no_ball_joint_like_ours() -> None:
     m = build()
     for function in LIBRARIES["drake"]:
-        with pytest.raises(bough.ModelError, match=r"'spherical'.*Drake has no ball joint"):
+        with pytest.raises(bough.errors.ModelError, match=r"'spherical'.*Drake has no ball joint"):
             function(m, bough.neutral(m))
 
 
-@pytest.mark.parametrize(
-    "name", ["to_pinocchio", "from_pinocchio", "to_mujoco", "from_mujoco", "to_drake", "from_drake"]
-)
+@pytest.mark.parametrize("name", bough.convert.__all__)
 def test_models_are_not_converted_and_that_is_told(name: str) -> None:
-    """A name such as `from_pinocchio` reads as if it took a model of Pinocchio's."""
-    convert = getattr(bough, name)
-    theirs, ours = pin.buildSampleModelManipulator(), bough.topologies.chain(2)
+    """A model of another library, or ours without a state, is refused by a message that says what is converted."""
+    convert = getattr(bough.convert, name)
+    theirs, ours = pin.buildSampleModelManipulator(), bough.trees.topologies.chain(2)
     told = rf"^{name}\(model, q\) converts states, not models: expected a bough.Model and a configuration, got "
-    with pytest.raises(bough.ModelError, match=f"{told}a pinocchio.Model and no q.*bough.load"):
+    with pytest.raises(bough.errors.ModelError, match=f"{told}a pinocchio.Model and no q.*bough.load"):
         convert(theirs)
-    with pytest.raises(bough.ModelError, match=f"{told}a pinocchio.Model\\."):
+    with pytest.raises(bough.errors.ModelError, match=f"{told}a pinocchio.Model\\."):
         convert(theirs, pin.neutral(theirs))
-    with pytest.raises(bough.ModelError, match=f"{told}a bough.Model and no q"):
+    with pytest.raises(bough.errors.ModelError, match=f"{told}a bough.Model and no q"):
         convert(ours)

@@ -17,13 +17,13 @@ from bough.model.massless import idle_joints
 from urdf_text import joint, link, robot
 
 JOINTS = [
-    bough.Revolute("x"),
-    bough.Revolute((0.6, 0, 0.8)),
-    bough.Prismatic("z"),
-    bough.Spherical(),
-    bough.Free(),
-    bough.Planar("z"),
-    bough.Universal("x", "y"),
+    bough.joints.Revolute("x"),
+    bough.joints.Revolute((0.6, 0, 0.8)),
+    bough.joints.Prismatic("z"),
+    bough.joints.Spherical(),
+    bough.joints.Free(),
+    bough.joints.Planar("z"),
+    bough.joints.Universal("x", "y"),
 ]
 
 BODIES = [
@@ -46,7 +46,7 @@ def mechanisms(draw: st.DrawFn) -> bough.Model:
         moves = draw(st.sampled_from(JOINTS))
         ones = [f"b{j}" for j in range(k) if b._joints[j].joint.nv == 1]
         if moves.nv == 1 and ones and draw(st.integers(0, 3)) == 0:
-            moves = bough.Mimic(moves, draw(st.sampled_from(ones)), 0.5)
+            moves = bough.joints.Mimic(moves, draw(st.sampled_from(ones)), 0.5)
         armature = 0.2 if draw(st.integers(0, 4)) == 0 else 0.0
         at, rpy = draw(st.sampled_from([((0, 0, 0), (0, 0, 0)), ((0.3, -0.2, 0.1), (0.5, 0.1, -0.7))]))
         b.add(f"b{k}", moves, parent, at=at, rpy=rpy, armature=armature, **draw(st.sampled_from(BODIES)))
@@ -107,6 +107,6 @@ def test_a_follower_with_mass_is_enough() -> None:
 
 def test_an_armature_is_enough() -> None:
     b = bough.Builder()
-    b.add("rod", bough.Revolute("x"), armature=0.1)
-    b.add("tip", bough.Revolute("x"), "rod")
+    b.add("rod", bough.joints.Revolute("x"), armature=0.1)
+    b.add("tip", bough.joints.Revolute("x"), "rod")
     assert idle_joints(b.build()) == ("tip",)

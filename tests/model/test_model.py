@@ -28,13 +28,13 @@ def build(**changes: Any) -> bough.Model:
     assert changes.keys() <= x.keys()
     x |= changes
     b = bough.Builder(x["name"], gravity=x["gravity"])
-    b.add("base", bough.Free(), mass=1.0, inertia=1.0)
+    b.add("base", bough.joints.Free(), mass=1.0, inertia=1.0)
     per_joint = {key: x[key] for key in ("lower", "upper", "velocity", "effort", "damping", "friction", "armature")}
     inertia = {key: x[key] for key in ("mass", "com", "inertia", "at", "joint_name")}
-    b.add(x["body"], bough.Revolute(x["axis"]), "base", **per_joint, **inertia)
-    follower = bough.Mimic(bough.Prismatic("z"), x["joint_name"], x["ratio"])
+    b.add(x["body"], bough.joints.Revolute(x["axis"]), "base", **per_joint, **inertia)
+    follower = bough.joints.Mimic(bough.joints.Prismatic("z"), x["joint_name"], x["ratio"])
     b.add("knee", follower, x["body"], lower=-9, upper=9, mass=1.0)
-    b.add("toe", bough.Helical("x", x["pitch"]), "knee", mass=1.0, com=(0, 1, 0))
+    b.add("toe", bough.joints.Helical("x", x["pitch"]), "knee", mass=1.0, com=(0, 1, 0))
     b.frame(x["frame"], x["body"], at=x["frame_at"])
     return b.build()
 
@@ -126,40 +126,42 @@ def test_limits() -> None:
     for what, value, default in [("velocity", 3, inf), ("effort", 4, inf), ("damping", 5, 0), ("armature", 7, 0)]:
         assert m.limits(what).tolist() == [default] * 6 + [value, default]
     assert m.limits("friction").shape == (m.nv,)
-    with pytest.raises(bough.UnknownNameError, match="no sort of limit is called 'uper'; did you mean 'upper'"):
+    with pytest.raises(bough.errors.UnknownNameError, match="no sort of limit is called 'uper'; did you mean 'upper'"):
         m.limits("uper")
 
 
 def test_unknown_names_come_with_suggestions() -> None:
     m = build()
     for look_up in (m.joint, m.q_slice, m.v_slice):
-        with pytest.raises(bough.UnknownNameError, match="no joint is called 'hipp'; did you mean 'hip'"):
+        with pytest.raises(bough.errors.UnknownNameError, match="no joint is called 'hipp'; did you mean 'hip'"):
             look_up("hipp")
-    with pytest.raises(bough.UnknownNameError, match="no frame is called 'foto'; did you mean 'foot'"):
+    with pytest.raises(bough.errors.UnknownNameError, match="no frame is called 'foto'; did you mean 'foot'"):
         m.frame("foto")
-    with pytest.raises(bough.UnknownNameError, match="no frame is called 'xyzzy'; valid names: 'base', 'foot', 'knee'"):
+    with pytest.raises(
+        bough.errors.UnknownNameError, match="no frame is called 'xyzzy'; valid names: 'base', 'foot', 'knee'"
+    ):
         m.frame("xyzzy")
     with pytest.raises(KeyError):  # what a caller would expect
         m.frame("leg ")
     for name in (None, 3, ["foot"]):
-        with pytest.raises(bough.UnknownNameError, match="no frame is called"):
+        with pytest.raises(bough.errors.UnknownNameError, match="no frame is called"):
             m.frame(name)  # type: ignore[arg-type]
-        with pytest.raises(bough.UnknownNameError, match="no joint is called"):
+        with pytest.raises(bough.errors.UnknownNameError, match="no joint is called"):
             m.joint(name)  # type: ignore[arg-type]
 
 
 def test_many_names_are_not_all_listed() -> None:
     b = bough.Builder()
     for k in range(30):
-        b.add(f"b{k:02}", bough.Revolute("x"))
-    with pytest.raises(bough.UnknownNameError, match=r"'b00', 'b01', .*, … \(30 in all\)$"):
+        b.add(f"b{k:02}", bough.joints.Revolute("x"))
+    with pytest.raises(bough.errors.UnknownNameError, match=r"'b00', 'b01', .*, … \(30 in all\)$"):
         b.build().joint("???")
 
 
 # --- mimic joints ---
 
 
-def chain(*joints: tuple[str, bough.Joint, str]) -> bough.Builder:
+def chain(*joints: tuple[str, bough.joints.Joint, str]) -> bough.Builder:
     """Bodies with mass on joints, each given with the name of its parent."""
     b = bough.Builder("chain")
     for name, joint, parent in joints:
@@ -167,11 +169,11 @@ def chain(*joints: tuple[str, bough.Joint, str]) -> bough.Builder:
     return b
 
 
-X, Y, Z = bough.Revolute("x"), bough.Revolute("y"), bough.Revolute("z")
+X, Y, Z = bough.joints.Revolute("x"), bough.joints.Revolute("y"), bough.joints.Revolute("z")
 
 
 def test_a_follower_has_no_coordinates() -> None:
-    m = chain(("a", X, "world"), ("b", bough.Mimic(Y, "a", 2.0, 0.3), "a"), ("c", Z, "b")).build()
+    m = chain(("a", X, "world"), ("b", bough.joints.Mimic(Y, "a", 2.0, 0.3), "a"), ("c", Z, "b")).build()
     assert (m.nq, m.nv, m.nbodies) == (2, 2, 3)
     assert m.dof_names == ("a", "c")
     assert m.q_slice("b") == slice(1, 1)
@@ -184,7 +186,10 @@ def test_a_follower_has_no_coordinates() -> None:
 def test_followers_of_followers() -> None:
     """q₃ = 3 q₂ - 1 = 3 (2 q₁ + 0.5) - 1; the order in which they are given does not matter."""
     for first in (0, 1):
-        joints = [("c", bough.Mimic(Y, "b", 3.0, -1.0), "world"), ("b", bough.Mimic(X, "a", 2.0, 0.5), "world")]
+        joints = [
+            ("c", bough.joints.Mimic(Y, "b", 3.0, -1.0), "world"),
+            ("b", bough.joints.Mimic(X, "a", 2.0, 0.5), "world"),
+        ]
         b = chain(joints[first], ("a", Z, "world"), joints[1 - first])
         m = b.build()
         R = bough.placements(m, [0.2], "c")[:3, :3]
@@ -197,11 +202,11 @@ def test_the_tree_of_a_mass_matrix_with_followers() -> None:
     """Without them it is the tree itself. On one branch nothing is lost; across branches, branches grow together."""
     free = [("a", X, "world"), ("b", Y, "a"), ("c", Z, "a")]
     assert chain(*free).build().dof_tree.parents == (0, 1, 1)
-    one = chain(*free, ("d", bough.Mimic(X, "b"), "b")).build()
+    one = chain(*free, ("d", bough.joints.Mimic(X, "b"), "b")).build()
     assert one.dof_tree.parents == (0, 1, 1)
-    across = chain(*free, ("d", bough.Mimic(X, "c"), "b")).build()
+    across = chain(*free, ("d", bough.joints.Mimic(X, "c"), "b")).build()
     assert across.dof_tree.parents == (0, 1, 2)
-    apart = chain(("a", X, "world"), ("b", Y, "world"), ("c", bough.Mimic(Z, "a"), "b")).build()
+    apart = chain(("a", X, "world"), ("b", Y, "world"), ("c", bough.joints.Mimic(Z, "a"), "b")).build()
     assert apart.dof_tree.parents == (0, 1)
     M = bough.crba(apart, [0.3, 0.4])
     assert M[0, 1] != 0.0
@@ -216,7 +221,7 @@ def test_a_mass_matrix_with_followers_is_that_of_the_free_joints_reduced(seed: i
     b = bough.Builder("free", gravity=m.gravity)
     names = ("world", *m.body_names)
     for entry, body, parent in zip(m.joints, m.bodies, m.tree.parents, strict=True):
-        own = entry.joint.joint if isinstance(entry.joint, bough.Mimic) else entry.joint
+        own = entry.joint.joint if isinstance(entry.joint, bough.joints.Mimic) else entry.joint
         mass, com, J = body.inertia.mass, body.inertia.com, body.inertia.matrix
         place: dict[str, Any] = {"at": entry.placement.vector, "rotation": entry.placement.matrix}
         b.add(body.name, own, names[parent], mass=mass, com=com, inertia=J, armature=entry.armature, **place)
@@ -231,46 +236,52 @@ def test_a_mass_matrix_with_followers_is_that_of_the_free_joints_reduced(seed: i
 
 
 def test_a_ratio_of_zero_holds_a_joint_still() -> None:
-    m = chain(("a", X, "world"), ("b", bough.Mimic(Y, "a", 0.0, 0.7), "a")).build()
+    m = chain(("a", X, "world"), ("b", bough.joints.Mimic(Y, "a", 0.0, 0.7), "a")).build()
     fixed = bough.Builder()
     fixed.add("a", X, at=(0.3, 0.1, 0), mass=1.0, com=(0, 0.2, 0.1), inertia=0.1)
-    fixed.add("b", bough.Fixed(), "a", at=(0.3, 0.1, 0), rpy=(0, 0.7, 0), mass=1.0, com=(0, 0.2, 0.1), inertia=0.1)
+    fixed.add(
+        "b", bough.joints.Fixed(), "a", at=(0.3, 0.1, 0), rpy=(0, 0.7, 0), mass=1.0, com=(0, 0.2, 0.1), inertia=0.1
+    )
     args = ([0.4], [1.5], [-2.0])
     assert_close(bough.rnea(m, *args), bough.rnea(fixed.build(), *args), 1e-14)
 
 
-BAD_MIMICS: list[tuple[list[tuple[str, bough.Joint, str]], type[Exception], str]] = [
+BAD_MIMICS: list[tuple[list[tuple[str, bough.joints.Joint, str]], type[Exception], str]] = [
     (
-        [("a", X, "world"), ("b", bough.Mimic(Y, "aa"), "a")],
-        bough.UnknownNameError,
+        [("a", X, "world"), ("b", bough.joints.Mimic(Y, "aa"), "a")],
+        bough.errors.UnknownNameError,
         "no joint for 'b' to mimic is called 'aa'; did you mean 'a'",
     ),
-    ([("b", bough.Mimic(Y, "b"), "world")], bough.ModelError, "follow each other in a circle: b → b"),
+    ([("b", bough.joints.Mimic(Y, "b"), "world")], bough.errors.ModelError, "follow each other in a circle: b → b"),
     (
-        [("a", bough.Mimic(X, "b"), "world"), ("b", bough.Mimic(Y, "c"), "a"), ("c", bough.Mimic(Y, "a"), "a")],
-        bough.ModelError,
+        [
+            ("a", bough.joints.Mimic(X, "b"), "world"),
+            ("b", bough.joints.Mimic(Y, "c"), "a"),
+            ("c", bough.joints.Mimic(Y, "a"), "a"),
+        ],
+        bough.errors.ModelError,
         "follow each other in a circle: a → b → c → a",
     ),
     (
-        [("a", bough.Spherical(), "world"), ("b", bough.Mimic(Y, "a"), "a")],
-        bough.ModelError,
+        [("a", bough.joints.Spherical(), "world"), ("b", bough.joints.Mimic(Y, "a"), "a")],
+        bough.errors.ModelError,
         "joint 'b' mimics 'a', which has 3 degrees of freedom",
     ),
     (
-        [("a", bough.Cylindrical("x"), "world"), ("b", bough.Mimic(Y, "a"), "a")],
-        bough.ModelError,
+        [("a", bough.joints.Cylindrical("x"), "world"), ("b", bough.joints.Mimic(Y, "a"), "a")],
+        bough.errors.ModelError,
         "joint 'b' mimics 'a', which has 2 degrees of freedom",
     ),
 ]
 
 
 @pytest.mark.parametrize(("joints", "error", "message"), BAD_MIMICS, ids=[case[2] for case in BAD_MIMICS])
-def test_bad_mimics(joints: list[tuple[str, bough.Joint, str]], error: type[Exception], message: str) -> None:
+def test_bad_mimics(joints: list[tuple[str, bough.joints.Joint, str]], error: type[Exception], message: str) -> None:
     """Found when the model is built, since a leader may come after its follower; the builder stays as it was."""
     b = chain(*joints)
     for _ in range(2):
         with pytest.raises(error, match=message):
             b.build()
-    if error is bough.UnknownNameError:
+    if error is bough.errors.UnknownNameError:
         b.add("late", X, joint_name="aa", mass=1.0, com=(0, 1, 0))
         assert b.build().nv == 2

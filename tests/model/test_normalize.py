@@ -11,10 +11,10 @@ import bough
 def mechanism() -> bough.Model:
     """A body that floats, an arm on it, and a ball at the end."""
     b = bough.Builder()
-    b.add("trunk", bough.Free(), joint_name="float", mass=1.0, inertia=1.0)
-    b.add("arm", bough.Revolute("z", continuous=True), "trunk", mass=1.0, inertia=1.0)
-    b.add("tool", bough.Mimic(bough.Revolute("x"), "arm"), "arm", mass=1.0, inertia=1.0)
-    b.add("ball", bough.Spherical(), "tool", joint_name="wrist", mass=1.0, inertia=1.0)
+    b.add("trunk", bough.joints.Free(), joint_name="float", mass=1.0, inertia=1.0)
+    b.add("arm", bough.joints.Revolute("z", continuous=True), "trunk", mass=1.0, inertia=1.0)
+    b.add("tool", bough.joints.Mimic(bough.joints.Revolute("x"), "arm"), "arm", mass=1.0, inertia=1.0)
+    b.add("ball", bough.joints.Spherical(), "tool", joint_name="wrist", mass=1.0, inertia=1.0)
     return b.build()
 
 
@@ -47,7 +47,7 @@ def test_unit_quaternions_move_by_rounding_alone(rng: np.random.Generator) -> No
 
 def test_a_configuration_with_few_digits_is_accepted_afterwards(rng: np.random.Generator) -> None:
     q = np.round(bough.random(MODEL, rng), 4)
-    with pytest.raises(bough.FiniteError, match="has length"):
+    with pytest.raises(bough.errors.FiniteError, match="has length"):
         bough.placements(MODEL, q)
     bough.placements(MODEL, bough.normalize(MODEL, q))
 
@@ -77,20 +77,22 @@ def test_what_cannot_be_mended_is_refused_by_name(rng: np.random.Generator) -> N
     q[1, 2, 8:12] = 0.0
     out = np.full_like(q, 5.0)
     with pytest.raises(
-        bough.FiniteError, match=r"joint 'wrist': the quaternion q\[\.\.\., 8:12\] is zero in state \[1, 2\]"
+        bough.errors.FiniteError, match=r"joint 'wrist': the quaternion q\[\.\.\., 8:12\] is zero in state \[1, 2\]"
     ):
         bough.normalize(MODEL, q, out=out)
     assert (out == 5.0).all()
-    with pytest.raises(bough.FiniteError, match=r"joint 'wrist': the quaternion q\[\.\.\., 8:12\] is zero, expected"):
+    with pytest.raises(
+        bough.errors.FiniteError, match=r"joint 'wrist': the quaternion q\[\.\.\., 8:12\] is zero, expected"
+    ):
         bough.normalize(MODEL, q[1, 2])
     q[0, 0, 3] = np.nan
-    with pytest.raises(bough.FiniteError, match=r"q\[0, 0, 3\] is nan"):
+    with pytest.raises(bough.errors.FiniteError, match=r"q\[0, 0, 3\] is nan"):
         bough.normalize(MODEL, q)
-    with pytest.raises(bough.ShapeError, match=r"q has shape \(5,\)"):
+    with pytest.raises(bough.errors.ShapeError, match=r"q has shape \(5,\)"):
         bough.normalize(MODEL, np.ones(5))
-    with pytest.raises(bough.ShapeError, match="q has data type complex128"):
+    with pytest.raises(bough.errors.ShapeError, match="q has data type complex128"):
         bough.normalize(MODEL, np.ones(MODEL.nq, dtype=complex))
-    with pytest.raises(bough.ModelError, match="the model is a NoneType"):
+    with pytest.raises(bough.errors.ModelError, match="the model is a NoneType"):
         bough.normalize(None, np.ones(5))  # type: ignore[arg-type]
-    with pytest.raises(bough.ShapeError, match="out is"):
+    with pytest.raises(bough.errors.ShapeError, match="out is"):
         bough.normalize(MODEL, bough.neutral(MODEL), out=np.empty(3))

@@ -66,7 +66,7 @@ def test_what_bough_places_is_a_placement(rng: np.random.Generator) -> None:
 def test_a_model_takes_them_anywhere(rng: np.random.Generator) -> None:
     X = random_placement(rng)
     b = bough.Builder()
-    b.add("body", bough.Revolute("z"), at=X, inertia=bough.Inertia.sphere(0.1, mass=1.0))
+    b.add("body", bough.joints.Revolute("z"), at=X, inertia=bough.Inertia.sphere(0.1, mass=1.0))
     assert apart(bough.placements(b.build(), [0.0], "body"), X) < 1e-15
 
 
@@ -120,7 +120,7 @@ BAD = [
     ],
 )
 def test_what_is_no_placement_is_refused(make: Any, bad: Any) -> None:
-    with pytest.raises(bough.ModelError, match="expected"):
+    with pytest.raises(bough.errors.ModelError, match="expected"):
         make(bad)
 
 
@@ -139,7 +139,7 @@ def test_what_is_no_placement_is_refused(make: Any, bad: Any) -> None:
     ],
 )
 def test_messages(make: Any, message: str) -> None:
-    with pytest.raises(bough.ModelError, match=message):
+    with pytest.raises(bough.errors.ModelError, match=message):
         make()
 
 
@@ -222,7 +222,7 @@ def test_many_turns_are_gone_through(rng: np.random.Generator) -> None:
 
 def test_free_bodies_move_so(rng: np.random.Generator) -> None:
     b = bough.Builder()
-    b.add("body", bough.Free(), inertia=bough.Inertia.box((1, 2, 3), mass=1.0))
+    b.add("body", bough.joints.Free(), inertia=bough.Inertia.box((1, 2, 3), mass=1.0))
     model = b.build()
     q, v = bough.random(model, rng, 7), rng.normal(size=(7, 6))
     X0, X1 = bough.placements(model, q, "body"), bough.placements(model, bough.integrate(model, q, v), "body")
@@ -267,19 +267,23 @@ def test_the_reference_back_end_agrees(rng: np.random.Generator) -> None:
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: bough.exp_placements(np.zeros(5)), bough.ShapeError, r"motions has shape \(5,\)"),
-        (lambda: bough.exp_placements(None), bough.ShapeError, "motions is None, expected an array"),
-        (lambda: bough.exp_placements("x"), bough.ShapeError, "motions has data type"),
-        (lambda: bough.exp_placements([0, 0, 0, 0, 0, np.inf]), bough.FiniteError, r"motions\[5\] is inf"),
-        (lambda: bough.exp_placements([1e300] * 6), bough.FiniteError, "the exponential is not finite"),
-        (lambda: bough.exp_placements([[0] * 6, [1e300] * 6]), bough.FiniteError, r"motions\[1\] is"),
-        (lambda: Placement.exp([1e300] * 6), bough.FiniteError, "its exponential is not finite"),
-        (lambda: bough.log_placements(np.eye(3)), bough.ShapeError, r"expected \(\.\.\., 4, 4\)"),
-        (lambda: bough.log_placements(2 * np.eye(4)), bough.FiniteError, "the last row is not 0 0 0 1"),
-        (lambda: bough.log_placements(np.diag([1, 1, -1, 1])), bough.FiniteError, "is not a rotation"),
-        (lambda: bough.log_placements(np.diag([1e200, 1, 1, 1])), bough.FiniteError, "is not a rotation"),
-        (lambda: bough.log_placements([np.eye(4), np.diag([2, 1, 1, 1])]), bough.FiniteError, r"placements\[1\] is"),
-        (lambda: bough.log_placements(np.eye(4), out=np.empty(5)), bough.ShapeError, "out is"),
+        (lambda: bough.exp_placements(np.zeros(5)), bough.errors.ShapeError, r"motions has shape \(5,\)"),
+        (lambda: bough.exp_placements(None), bough.errors.ShapeError, "motions is None, expected an array"),
+        (lambda: bough.exp_placements("x"), bough.errors.ShapeError, "motions has data type"),
+        (lambda: bough.exp_placements([0, 0, 0, 0, 0, np.inf]), bough.errors.FiniteError, r"motions\[5\] is inf"),
+        (lambda: bough.exp_placements([1e300] * 6), bough.errors.FiniteError, "the exponential is not finite"),
+        (lambda: bough.exp_placements([[0] * 6, [1e300] * 6]), bough.errors.FiniteError, r"motions\[1\] is"),
+        (lambda: Placement.exp([1e300] * 6), bough.errors.FiniteError, "its exponential is not finite"),
+        (lambda: bough.log_placements(np.eye(3)), bough.errors.ShapeError, r"expected \(\.\.\., 4, 4\)"),
+        (lambda: bough.log_placements(2 * np.eye(4)), bough.errors.FiniteError, "the last row is not 0 0 0 1"),
+        (lambda: bough.log_placements(np.diag([1, 1, -1, 1])), bough.errors.FiniteError, "is not a rotation"),
+        (lambda: bough.log_placements(np.diag([1e200, 1, 1, 1])), bough.errors.FiniteError, "is not a rotation"),
+        (
+            lambda: bough.log_placements([np.eye(4), np.diag([2, 1, 1, 1])]),
+            bough.errors.FiniteError,
+            r"placements\[1\] is",
+        ),
+        (lambda: bough.log_placements(np.eye(4), out=np.empty(5)), bough.errors.ShapeError, "out is"),
     ],
 )
 def test_arrays_that_are_refused(call: Any, error: type[Exception], message: str) -> None:
@@ -289,6 +293,6 @@ def test_arrays_that_are_refused(call: Any, error: type[Exception], message: str
 
 def test_a_refused_call_writes_nothing() -> None:
     out = np.full((2, 4, 4), 7.0)
-    with pytest.raises(bough.FiniteError):
+    with pytest.raises(bough.errors.FiniteError):
         bough.exp_placements([[0] * 6, [1e300] * 6], out=out)
     assert (out == 7.0).all()

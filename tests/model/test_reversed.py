@@ -51,29 +51,29 @@ def test_contract_of_joints_turned_round(name: str, rng: np.random.Generator) ->
 
 
 def test_planes_with_any_normal(rng: np.random.Generator) -> None:
-    assert np.array_equal(bough.Planar().alignment, np.eye(3))
+    assert np.array_equal(bough.joints.Planar().alignment, np.eye(3))
     for _ in range(5):
-        joint = Numeric(bough.Planar(random_axis(rng)))
+        joint = Numeric(bough.joints.Planar(random_axis(rng)))
         contract_holds(joint, rng)
         R, p = joint.placement(joint.random(rng))
         normal = np.array(joint.joint.axis)
         assert np.allclose(R @ normal, normal, atol=1e-15)
         assert abs(normal @ p) < 1e-15
-    with pytest.raises(bough.ModelError, match="normal of a planar joint"):
-        bough.Planar((0, 0, 0))
+    with pytest.raises(bough.errors.ModelError, match="normal of a planar joint"):
+        bough.joints.Planar((0, 0, 0))
 
 
 def test_a_joint_from_outside_stays_one_when_turned_round() -> None:
-    class Own(bough.Spherical):
+    class Own(bough.joints.Spherical):
         pass
 
     assert is_from_outside(Reversed(Own()))
-    assert not is_from_outside(Reversed(bough.Spherical()))
+    assert not is_from_outside(Reversed(bough.joints.Spherical()))
 
 
 def test_no_other_library_has_them() -> None:
     builder = bough.Builder()
-    builder.add("ball", Reversed(bough.Spherical()), mass=1.0, inertia=1.0)
+    builder.add("ball", Reversed(bough.joints.Spherical()), mass=1.0, inertia=1.0)
     model = builder.build()
-    with pytest.raises(bough.ModelError, match="turned round"):
-        bough.to_mujoco(model, bough.neutral(model))
+    with pytest.raises(bough.errors.ModelError, match="turned round"):
+        bough.convert.states_to_mujoco(model, bough.neutral(model))

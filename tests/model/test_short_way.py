@@ -14,10 +14,10 @@ from joint_contract import same_configuration
 from pinocchio_twin import Twin, pin
 
 TURN = 2 * np.pi
-WHEEL, PUCK = bough.Revolute("y", continuous=True), bough.Planar()
+WHEEL, PUCK = bough.joints.Revolute("y", continuous=True), bough.joints.Planar()
 
 
-def single(joint: bough.Joint, **limits: Any) -> bough.Model:
+def single(joint: bough.joints.Joint, **limits: Any) -> bough.Model:
     b = bough.Builder()
     b.add("body", joint, joint_name="joint", mass=1.0, inertia=1.0, **limits)
     return b.build()
@@ -28,7 +28,7 @@ def cart() -> bough.Model:
     b = bough.Builder()
     b.add("cart", PUCK, mass=1.0, inertia=1.0)
     b.add("wheel", WHEEL, "cart", mass=1.0, inertia=1.0)
-    b.add("arm", bough.Revolute("x"), "cart", mass=1.0, inertia=1.0)
+    b.add("arm", bough.joints.Revolute("x"), "cart", mass=1.0, inertia=1.0)
     return b.build()
 
 
@@ -114,7 +114,7 @@ def test_compiled_with_loops_and_on_the_reference_back_end_alike(rng: np.random.
     """A chain long enough for a program with loops, in which one joint wraps and the next does not."""
     b = bough.Builder()
     for k in range(150):
-        joint = bough.Revolute("xyz"[k % 3], continuous=k % 2 == 0)
+        joint = bough.joints.Revolute("xyz"[k % 3], continuous=k % 2 == 0)
         b.add(f"b{k}", joint, f"b{k - 1}" if k else "world", mass=1.0, inertia=1.0)
     m = b.build()
     q0, q1 = rng.uniform(-9, 9, (2, 3, m.nq))
@@ -150,7 +150,7 @@ def test_a_joint_that_another_follows_counts_its_turns() -> None:
     """Half as far: a whole turn of the leader is half a turn of the follower."""
     b = bough.Builder()
     b.add("a", WHEEL, mass=1.0, inertia=1.0)
-    b.add("b", bough.Mimic(bough.Revolute("y"), "a", 0.5), mass=1.0, inertia=1.0)
+    b.add("b", bough.joints.Mimic(bough.joints.Revolute("y"), "a", 0.5), mass=1.0, inertia=1.0)
     b.add("c", WHEEL, mass=1.0, inertia=1.0)
     m = b.build()
     q0, q1 = np.array([3.1, 3.1]), np.array([-3.1, -3.1])
@@ -181,7 +181,7 @@ def test_models_that_differ_in_this_alone_differ() -> None:
     """One after the other, so that neither runs what was kept for the other."""
     for joint, limits, expected in [
         (WHEEL, {}, TURN - 6.2),
-        (bough.Revolute("y"), {}, -6.2),
+        (bough.joints.Revolute("y"), {}, -6.2),
         (WHEEL, {"upper": 9.0}, -6.2),
         (WHEEL, {}, TURN - 6.2),
     ]:

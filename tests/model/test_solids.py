@@ -120,22 +120,22 @@ def test_axes(make: Any, rng: np.random.Generator) -> None:
     assert make("x").matrix.tolist() == along[[2, 1, 0]][:, [2, 1, 0]].tolist()
     R = random_rotation(rng)
     assert np.allclose(make(R[:, 2]).matrix, R @ along @ R.T, rtol=0, atol=1e-16)
-    with pytest.raises(bough.ModelError, match="axis"):
+    with pytest.raises(bough.errors.ModelError, match="axis"):
         make("w")
 
 
 def test_a_body_of_it_moves_so() -> None:
     """A rod on a hinge at its end has m l²/3."""
     b = bough.Builder()
-    b.add("rod", bough.Revolute("y"), inertia=Inertia.rod(2.0, mass=3.0).placed(Placement(origin=(0, 0, -1))))
+    b.add("rod", bough.joints.Revolute("y"), inertia=Inertia.rod(2.0, mass=3.0).placed(Placement(origin=(0, 0, -1))))
     assert bough.crba(b.build(), [0.3])[0, 0] == pytest.approx(4.0, rel=1e-15)
 
 
 def test_an_inertia_is_said_once() -> None:
     b = bough.Builder()
     for more in ({"mass": 1.0}, {"com": (0, 0, 1)}):
-        with pytest.raises(bough.ModelError, match="body 'a': give mass and com, or an Inertia, not both"):
-            b.add("a", bough.Revolute("y"), inertia=Inertia.sphere(1.0, mass=1.0), **more)  # type: ignore[arg-type]
+        with pytest.raises(bough.errors.ModelError, match="body 'a': give mass and com, or an Inertia, not both"):
+            b.add("a", bough.joints.Revolute("y"), inertia=Inertia.sphere(1.0, mass=1.0), **more)  # type: ignore[arg-type]
     assert b.build().nbodies == 0
 
 
@@ -176,5 +176,5 @@ def test_they_are_values() -> None:
     ],
 )  # fmt: skip
 def test_what_no_solid_has(make: Any, message: str) -> None:
-    with pytest.raises(bough.ModelError, match=message):
+    with pytest.raises(bough.errors.ModelError, match=message):
         make()

@@ -14,7 +14,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import bough
-from bough.algorithms.touching import Touching
+from bough.algorithms.contact_problem import ContactPlan
 from bough.backends import ReferenceKernel
 from bough.kernel.functions import mechanism, model_function, options, program
 from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, SPECS, Options
@@ -28,7 +28,7 @@ REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 
 
 @dataclass(frozen=True)
-class Track(bough.Joint):
+class Track(bough.joints.Joint):
     """A seat that runs and turns along an ellipse, and rises as it tips: q = [α, β], v = its rate.
 
     R = Rz(α) Ry(β), p = [a (cos α - 1), b sin α, c (1 - cos β)].
@@ -42,7 +42,7 @@ class Track(bough.Joint):
     nv = 2
 
     @property
-    def canonical(self) -> bough.Joint:
+    def canonical(self) -> bough.joints.Joint:
         return Track(1.0, 1.0, 1.0)
 
     @property
@@ -78,10 +78,16 @@ def build() -> bough.Model:
     """Two tracks of different shapes, one on the other, with joints of the package before, after and between."""
     b = bough.Builder("fairground", gravity=(0.4, -1.0, -9.7))
     b.add("seat", Track(0.9, 0.5, 0.3), mass=2.0, com=(0.1, 0.2, -0.1), inertia=(0.3, 0.2, 0.25), rpy=(0.3, 0.1, 2.0))
-    b.add("arm", bough.Revolute((1, 2, -1)), "seat", at=(0.2, 0, 0.4), mass=0.7, com=(0, 0.3, 0), inertia=0.05)
+    b.add("arm", bough.joints.Revolute((1, 2, -1)), "seat", at=(0.2, 0, 0.4), mass=0.7, com=(0, 0.3, 0), inertia=0.05)
     b.add("child", Track(0.2, -0.3, 0.1), "seat", at=(0, 0.3, 0.1), mass=0.5, com=(0.1, 0, 0.1), inertia=0.02)
     b.add(
-        "ball", bough.Spherical(), "child", at=(0.1, 0.2, 0.3), mass=0.3, com=(0, 0.1, 0), inertia=(0.01, 0.012, 0.02)
+        "ball",
+        bough.joints.Spherical(),
+        "child",
+        at=(0.1, 0.2, 0.3),
+        mass=0.3,
+        com=(0, 0.1, 0),
+        inertia=(0.01, 0.012, 0.02),
     )
     b.add("disc", Wheel(), "arm", at=(0, 0.5, 0), mass=0.4, com=(0.05, 0, 0), inertia=(0.01, 0.02, 0.01), armature=0.1)
     b.frame("tip", "ball", at=(0.1, -0.2, 0.3), rpy=(0.5, 0.6, 0.7))
@@ -104,7 +110,7 @@ def state(model: bough.Model, rng: np.random.Generator) -> tuple[Any, Any, Any, 
 
 
 @pytest.mark.parametrize("joint", [Track(0.9, 0.5, 0.3), Track(0.0, 1.0, -2.0), Wheel()], ids=repr)
-def test_the_joints_fulfil_the_contract(joint: bough.Joint, rng: np.random.Generator) -> None:
+def test_the_joints_fulfil_the_contract(joint: bough.joints.Joint, rng: np.random.Generator) -> None:
     numeric = Numeric(joint)
     R, p = numeric.placement(joint.neutral())
     assert np.array_equal(R, np.eye(3))
@@ -140,7 +146,7 @@ def test_mass_matrix(model: bough.Model, state: tuple[Any, ...]) -> None:
     assert np.array_equal(M, M.T)
     columns = bough.rnea(model, q, zero, np.eye(model.nv)) - bough.gravity_forces(model, q)
     assert_close(M, columns.T, 1e-13, axes=2)
-    assert_close(bough.mass_matrix_by_rnea(model, q), M, 1e-14, axes=2)
+    assert_close(bough.papers.mass_matrix_by_rnea(model, q), M, 1e-14, axes=2)
     assert_close(bough.mass_matrix_inverse(model, q) @ M, np.eye(model.nv), 1e-12, axes=2)
     assert_close(bough.factorize(model, q).solve(M), np.eye(model.nv), 1e-12, axes=2)
 
@@ -250,7 +256,7 @@ def test_every_algorithm_rolled_and_unrolled(model: bough.Model, name: str, rng:
     """The same source traced once per kind of joint, its parameters read from a table."""
     chosen = options(model, "tip" if name in NEED_FRAMES else None, "LOCAL")
     if name in NEED_CONTACTS:
-        chosen = Options(touching=Touching(bough.Contacts([("tip", None)]).bodies(model), limits=True))
+        chosen = Options(plan=ContactPlan(bough.contact.Contacts([("tip", None)]).bodies(model), limits=True))
     sizes, states = {a.name: a.size for a in model_function(model, name, chosen).inputs}, 3
     given: dict[str, Any] = {key: rng.normal(size=(states, size)) for key, size in sizes.items()}
     for key in given:
@@ -285,7 +291,7 @@ class WrongNumbers(Wheel):
 @pytest.mark.parametrize("joint", [NotHashable(), WrongNumbers(), Wheel, "revolute", None], ids=repr)
 def test_what_is_no_joint_is_refused_by_name(joint: Any) -> None:
     b = bough.Builder()
-    with pytest.raises(bough.ModelError, match=r"'rod'.*the joint is .*expected"):
+    with pytest.raises(bough.errors.ModelError, match=r"'rod'.*the joint is .*expected"):
         b.add("rod", joint)
     assert b.build().nbodies == 0
 
@@ -327,30 +333,30 @@ class Short(Wheel):
         (Short(), r"body 'new': neutral of .* gives 1 numbers, expected nq = 2"),
     ],
 )
-def test_joints_that_break_the_contract_are_refused(joint: bough.Joint, message: str) -> None:
+def test_joints_that_break_the_contract_are_refused(joint: bough.joints.Joint, message: str) -> None:
     builder = bough.Builder()
-    with pytest.raises(bough.ModelError, match=message):
+    with pytest.raises(bough.errors.ModelError, match=message):
         builder.add("new", joint, mass=1.0)
     assert builder.build().nbodies == 0
 
 
 @pytest.mark.parametrize("joint", [Track(0.9, 0.5, 0.3), Wheel()], ids=repr)
-def test_a_joint_of_a_user_may_close_a_loop(joint: bough.Joint, rng: np.random.Generator) -> None:
+def test_a_joint_of_a_user_may_close_a_loop(joint: bough.joints.Joint, rng: np.random.Generator) -> None:
     """Its configuration is found, its reactions do no work, and accelerations keep the loop closed."""
     numeric = Numeric(joint)
     x = numeric.integrate(joint.neutral(), 0.5 * rng.normal(size=joint.nv))
     R, p = numeric.placement(x)
     b = bough.Builder()
     for name in ("one", "two"):
-        b.add(name, bough.Free(), mass=1.0, com=rng.normal(size=3), inertia=1.0)
+        b.add(name, bough.joints.Free(), mass=1.0, com=rng.normal(size=3), inertia=1.0)
     model = b.build().with_loop("user's", joint, "one", "two")
     q = bough.neutral(model)
     q[7:10], q[10:14] = p, Rotation.from_matrix(R).as_quat()
-    assert np.abs(bough.constraint_errors(model, q)).max() < 1e-10
-    v = bough.consistent_velocity(model, q, rng.normal(size=12))
+    assert np.abs(bough.loops.errors(model, q)).max() < 1e-10
+    v = bough.loops.consistent_velocity(model, q, rng.normal(size=12))
     along = v[6:] - np.concatenate([R.T @ (v[:3] + np.cross(v[3:6], p)), R.T @ v[3:6]])
     inside = numeric.subspace(x)
     assert np.allclose(inside @ np.linalg.lstsq(inside, along, rcond=None)[0], along, atol=1e-9)
     a, h = bough.forward_dynamics(model, q, v, rng.normal(size=12)), 1e-4
-    ends = [bough.constraint_errors(model, bough.integrate(model, q, s * v + h * h / 2 * a)) for s in (h, -h)]
+    ends = [bough.loops.errors(model, bough.integrate(model, q, s * v + h * h / 2 * a)) for s in (h, -h)]
     assert np.abs((ends[0] + ends[1]) / h**2).max() < 1e-4 * (1.0 + np.abs(a).max())

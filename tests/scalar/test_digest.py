@@ -38,9 +38,9 @@ def test_equal_digests_are_equal_values(first: Any, second: Any) -> None:
         (1, True),
         (np.zeros(2), np.zeros((2, 1))),
         (np.zeros(2), np.zeros(2, np.int64)),
-        (bough.Revolute("z"), bough.Prismatic("z")),
-        (bough.Revolute("z"), bough.Revolute("z", continuous=True)),
-        (bough.Spherical(), bough.Fixed()),
+        (bough.joints.Revolute("z"), bough.joints.Prismatic("z")),
+        (bough.joints.Revolute("z"), bough.joints.Revolute("z", continuous=True)),
+        (bough.joints.Spherical(), bough.joints.Fixed()),
     ],
 )
 def test_what_looks_alike_is_told_apart(first: object, second: object) -> None:

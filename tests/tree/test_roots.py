@@ -40,5 +40,5 @@ def test_a_chain_hung_from_its_middle(k: int) -> None:
 def test_time_grows_with_the_number_of_bodies() -> None:
     n = 10_000
     costs = costs_by_root(named.chain(n), [1] * n)
-    assert costs[0] == (bough.Tree(range(n)).D1, bough.Tree(range(n)).D2)
+    assert costs[0] == (bough.trees.Tree(range(n)).D1, bough.trees.Tree(range(n)).D2)
     assert min(range(n), key=lambda i: costs[i]) in (n // 2 - 1, n // 2)

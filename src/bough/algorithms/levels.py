@@ -1,4 +1,4 @@
-"""What touches, at the three levels and in a step of time: motion without forces, and what forces must see to.
+"""What forces must see to, at the three levels and in a step of time, and the motion without forces.
 
 The values y = A f + base of all rows follow from forces f. One-sided conditions, the normals of contacts and the sides
 of limits, say that sign × y + offset must not be negative. Some are active from the beginning; others are far from
@@ -7,23 +7,16 @@ being broken. What slides already, slides in a direction that is known.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bough.algorithms.contact_problem import ContactPlan, Rows, row_counts, rows_in_state
 from bough.algorithms.contacts import Place
 from bough.algorithms.limits import limit_gaps, limit_sides
-from bough.algorithms.touching import Touch, Touching, row_counts, touching
 from bough.model import Mechanism
 from bough.scalar import Array, Bool, Scalar, absolute, both, either, filled, minimum, select, sqrt
 
-__all__ = [
-    "FAR",
-    "TOUCHING",
-    "Demand",
-    "touching_accelerations",
-    "touching_impulses",
-    "touching_step",
-    "touching_velocities",
-]
+__all__ = ["FAR", "TOUCHING", "Level", "acceleration_level", "impulse_level", "step_level", "velocity_level"]
 
 TOUCHING = 1e-6
 """Gaps up to this (m or rad) count as closed."""
@@ -33,91 +26,94 @@ FAR = 1e30
 
 
 @dataclass(frozen=True)
-class Demand:
+class Level:
     """A problem of forces: rows in a state, and what a level demands of them."""
 
-    touch: Touch
+    rows: Rows
     base: list[Scalar]  # values of the rows without forces
     offset: list[Scalar]  # of one-sided conditions: contacts, then sides of limits
-    active: list[Scalar]  # 1 for those to begin with, else 0
+    active: list[Bool]  # which of them may have a force to begin with
     free: Array  # the motion without forces
     sliding: list[Scalar]  # directions along the two tangents of each contact, zero where one does not slide; or none
 
 
-def touching_accelerations(
-    m: Mechanism, rows: Touching, q: Array, v: Array, force: Array, place: Place, gaps: Array, rate: Scalar,
+def acceleration_level(
+    m: Mechanism, plan: ContactPlan, q: Array, v: Array, force: Array, place: Place, gaps: Array, rate: Scalar,
     still: Scalar,
-) -> Demand:  # fmt: skip
+) -> Level:  # fmt: skip
     """Errors decay at a rate: ë + 2 rate ė + rate² e ≥ 0, or = 0 for loops."""
-    touch, gap = touching(m, rows, q, v, force, place), _gaps(m, rows, q, gaps)
-    base = [w + b + 2.0 * rate * r for w, b, r in zip(_list(touch.drive, touch), touch.bias, touch.rates, strict=True)]
-    speeds = _one_sided(m, rows, touch.rates)
+    rows, gap = rows_in_state(m, plan, q, v, force, place), _gaps(m, plan, q, gaps)
+    base = [w + b + 2.0 * rate * r for w, b, r in zip(_list(rows.drive, rows), rows.bias, rows.rates, strict=True)]
+    speeds = _one_sided(m, plan, rows.rates)
     active = [both(g <= TOUCHING, u <= still) for g, u in zip(gap, speeds, strict=True)]
     offset = [select(on, rate * rate * g, FAR) for on, g in zip(active, gap, strict=True)]
-    base = _with_loops(base, [rate * rate * e for e in touch.errors])
-    return Demand(touch, base, offset, _numbers(active), touch.free, _sliding(rows, touch.rates, still))
+    base = _with_loops(m, plan, base, [rate * rate * e for e in rows.errors])
+    return Level(rows, base, offset, active, rows.free, _sliding(plan, rows.rates, still))
 
 
-def touching_velocities(
-    m: Mechanism, rows: Touching, q: Array, force: Array, place: Place, gaps: Array, rate: Scalar
-) -> Demand:
+def velocity_level(
+    m: Mechanism, plan: ContactPlan, q: Array, force: Array, place: Place, gaps: Array, rate: Scalar
+) -> Level:
     """Velocities of first order, M v = force."""
-    touch, gap = touching(m, rows, q, None, force, place), _gaps(m, rows, q, gaps)
+    rows, gap = rows_in_state(m, plan, q, None, force, place), _gaps(m, plan, q, gaps)
     active = [g <= TOUCHING for g in gap]
     offset = [select(on, rate * minimum(g, 0.0), FAR) for on, g in zip(active, gap, strict=True)]
-    base = _with_loops(_list(touch.drive, touch), [rate * e for e in touch.errors])
-    return Demand(touch, base, offset, _numbers(active), touch.free, [])
+    base = _with_loops(m, plan, _list(rows.drive, rows), [rate * e for e in rows.errors])
+    return Level(rows, base, offset, active, rows.free, [])
 
 
-def touching_impulses(m: Mechanism, rows: Touching, q: Array, v: Array, place: Place, gaps: Array) -> Demand:
+def impulse_level(m: Mechanism, plan: ContactPlan, q: Array, v: Array, place: Place, gaps: Array) -> Level:
     """Velocities after an impact, from those before; without restitution."""
-    touch, gap = touching(m, rows, q, v, None, place), _gaps(m, rows, q, gaps)
+    rows, gap = rows_in_state(m, plan, q, v, None, place), _gaps(m, plan, q, gaps)
     active = [g <= TOUCHING for g in gap]
     offset: list[Scalar] = [select(on, 0.0, FAR) for on in active]
-    return Demand(touch, touch.rates, offset, _numbers(active), v, [])
+    return Level(rows, rows.rates, offset, active, v, [])
 
 
-def touching_step(
-    m: Mechanism, rows: Touching, q: Array, v: Array, force: Array, place: Place, gaps: Array, rate: Scalar, dt: Scalar
-) -> Demand:
+def step_level(
+    m: Mechanism, plan: ContactPlan, q: Array, v: Array, force: Array, place: Place, gaps: Array, rate: Scalar,
+    dt: Scalar,
+) -> Level:  # fmt: skip
     """Velocities after a step of time: gap + dt J v⁺ ≥ 0, and what is below zero decays at a rate."""
-    touch, gap = touching(m, rows, q, v, force, place), _gaps(m, rows, q, gaps)
-    base = [r + dt * w for r, w in zip(touch.rates, _list(touch.drive, touch), strict=True)]
-    base = _with_loops(base, [rate * e for e in touch.errors])
+    rows, gap = rows_in_state(m, plan, q, v, force, place), _gaps(m, plan, q, gaps)
+    base = [r + dt * w for r, w in zip(rows.rates, _list(rows.drive, rows), strict=True)]
+    base = _with_loops(m, plan, base, [rate * e for e in rows.errors])
     offset = [select(g > 0.0, g / dt, rate * g) for g in gap]
-    values = zip(gap, _one_sided(m, rows, base), offset, strict=True)
+    values = zip(gap, _one_sided(m, plan, base), offset, strict=True)
     active = [either(g <= TOUCHING, y + more <= 0.0) for g, y, more in values]
-    free = filled(m.model.nv, lambda k: v[k] + dt * touch.free[k])
-    return Demand(touch, base, offset, _numbers(active), free, [])
+    free = filled(m.model.nv, lambda k: v[k] + dt * rows.free[k])
+    return Level(rows, base, offset, active, free, [])
 
 
-def _gaps(m: Mechanism, rows: Touching, q: Array, gaps: Array) -> list[Scalar]:
-    """Those of contacts, then those of limits."""
-    return [*(gaps[k] for k in range(len(rows.pairs))), *(limit_gaps(m, q) if rows.limits else ())]
+def _gaps(m: Mechanism, plan: ContactPlan, q: Array, gaps: Array) -> list[Scalar]:
+    """Those of contacts, none of them infinite, then those of limits."""
+    near = [minimum(gaps[k], FAR) for k in range(len(plan.pairs))]
+    return [*near, *(limit_gaps(m, q) if plan.limits else ())]
 
 
-def _one_sided(m: Mechanism, rows: Touching, values: list[Scalar]) -> list[Scalar]:
+def _one_sided(m: Mechanism, plan: ContactPlan, values: Sequence[Scalar]) -> list[Scalar]:
     """The values of one-sided conditions, from those of all rows."""
-    contacts = row_counts(m.model, rows)[0]
-    result = values[: contacts : rows.axes]
-    if rows.limits:
-        sides = limit_sides(m.model)
-        result += [s * values[contacts + r] for r, s in zip(sides.rows.tolist(), sides.signs.tolist(), strict=True)]
+    contacts, loops, _ = row_counts(m.model, plan)
+    result = list(values[: contacts : plan.axes])
+    if plan.limits:
+        sides, first = limit_sides(m.model), contacts + loops
+        result += [s * values[first + r] for r, s in zip(sides.rows.tolist(), sides.signs.tolist(), strict=True)]
     return result
 
 
-def _with_loops(values: list[Scalar], errors: list[Scalar]) -> list[Scalar]:
-    """Values of all rows, with something added to those of loops, which are the last."""
-    others = len(values) - len(errors)
-    return [*values[:others], *(y + e for y, e in zip(values[others:], errors, strict=True))]
+def _with_loops(m: Mechanism, plan: ContactPlan, values: list[Scalar], errors: list[Scalar]) -> list[Scalar]:
+    """Values of all rows, with something added to those of loops."""
+    contacts, loops, _ = row_counts(m.model, plan)
+    closed = [y + e for y, e in zip(values[contacts : contacts + loops], errors, strict=True)]
+    return [*values[:contacts], *closed, *values[contacts + loops :]]
 
 
-def _sliding(rows: Touching, rates: list[Scalar], still: Scalar) -> list[Scalar]:
+def _sliding(plan: ContactPlan, rates: list[Scalar], still: Scalar) -> list[Scalar]:
     """The directions in which contacts slide: of unit length for cones, signs for pyramids."""
     result: list[Scalar] = []
-    for k in range(len(rows.pairs) if rows.friction else 0):
-        first, second = rates[rows.axes * k + 1 : rows.axes * k + 3]
-        if rows.friction == "pyramid":
+    for k in range(len(plan.pairs) if plan.friction else 0):
+        first, second = rates[plan.axes * k + 1 : plan.axes * k + 3]
+        if plan.friction == "pyramid":
             signs = [select(u < 0.0, -1.0, 1.0) for u in (first, second)]
             result += [select(absolute(u) > still, s, 0.0) for u, s in zip((first, second), signs, strict=True)]
         else:
@@ -127,9 +123,5 @@ def _sliding(rows: Touching, rates: list[Scalar], still: Scalar) -> list[Scalar]
     return result
 
 
-def _numbers(truths: list[Bool]) -> list[Scalar]:
-    return [select(truth, 1.0, 0.0) for truth in truths]
-
-
-def _list(values: Array, touch: Touch) -> list[Scalar]:
-    return [values[i] for i in range(len(touch.rates))]
+def _list(values: Array, rows: Rows) -> list[Scalar]:
+    return [values[i] for i in range(len(rows.rates))]

@@ -16,7 +16,7 @@ from bough.model import Mechanism
 from bough.scalar import Array, Bool, Index, Part, Scalar, array, each, fill, filled, inner, loop, select
 from bough.tree import Tree
 
-__all__ = ["Response", "tree_response"]
+__all__ = ["Response", "response", "tree_response"]
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,11 @@ class Response:
 
 def tree_response(m: Mechanism, q: Array, J: Array, count: int) -> Response:
     """The response of a mechanism to so many rows J (count, nv), dense, row by row."""
-    tree, M = m.coupling.dof_tree, crba(m, q)
+    return response(m.coupling.dof_tree, crba(m, q), J, count)
+
+
+def response(tree: Tree, M: Array, J: Array, count: int) -> Response:
+    """The response of a mass matrix M, in packed path rows, to so many rows J (count, n)."""
     n, factor = tree.n, ltdl(tree, M)
     D, Y, Z = diagonal(tree, factor), array(count * n), array(count * n)
 

@@ -51,7 +51,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "rnea": lambda m, x, **o: bough.rnea(m, x.q, x.v, x.a, **o),
     "forward_dynamics": lambda m, x, **o: bough.forward_dynamics(m, x.q, x.v, x.a, loops=False, **o),
     "crba": lambda m, x, **o: bough.crba(m, x.q, **o),
-    "crba_packed": lambda m, x, **o: bough.crba_packed(m, x.q, **o),
+    "crba_packed": lambda m, x, **o: bough.trees.crba_packed(m, x.q, **o),
     "factorize, solve": lambda m, x: bough.factorize(m, x.q).solve(x.a),
     "jacobian": lambda m, x, **o: bough.jacobian(m, x.q, m.frame_names[-1], **o),
 }

@@ -24,7 +24,7 @@ SUFFIXES = (".urdf", ".xml", ".mjcf", ".sdf", ".xacro")
 
 
 def _named() -> dict[str, Callable[..., bough.Model]]:
-    return {name: getattr(bough.topologies, name) for name in bough.topologies.__all__ if name != "on_tree"}
+    return {name: getattr(bough.trees.topologies, name) for name in bough.trees.topologies.__all__ if name != "on_tree"}
 
 
 def _numbers(function: Callable[..., Any]) -> list[inspect.Parameter]:

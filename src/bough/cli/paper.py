@@ -16,7 +16,7 @@ __all__ = ["register"]
 
 def register(commands: Any) -> None:
     """Add the subcommand."""
-    names, measured = ", ".join(bough.paper.names()), ", ".join(bough.paper.measured())
+    names, measured = ", ".join(bough.papers.names()), ", ".join(bough.papers.measured())
     parser = commands.add_parser(
         "paper",
         help="print and draw the papers' tables and figures, each number beside what the running code performs",
@@ -32,11 +32,11 @@ def register(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print the reports asked for."""
-    if set(options.name) & set(bough.paper.measured()):
+    if set(options.name) & set(bough.papers.measured()):
         say("measuring: this takes a minute or two", file=sys.stderr)
-    reports = [bough.paper.report(name) for name in options.name if name != "all"]
+    reports = [bough.papers.report(name) for name in options.name if name != "all"]
     if not options.name or "all" in options.name:
-        reports = [bough.paper.report(name) for name in bough.paper.names()]
+        reports = [bough.papers.report(name) for name in bough.papers.names()]
     for report in reports:
         say(report)
         if options.png is not None:

@@ -12,7 +12,7 @@ from bough.errors import ModelError
 __all__ = ["depth_first", "in_mujoco", "in_pinocchio"]
 
 
-def depth_first(tree: bough.Tree) -> list[int]:
+def depth_first(tree: bough.trees.Tree) -> list[int]:
     """Bodies so that each is followed by its whole subtree, which is the order Pinocchio needs."""
     order: list[int] = []
     waiting = list(reversed(tree.roots))
@@ -43,16 +43,18 @@ def in_pinocchio(model: bough.Model) -> Any:
 
 def _pinocchio_joint(pin: Any, entry: Any) -> Any:
     joint = entry.joint
-    if isinstance(joint, bough.Free):
+    if isinstance(joint, bough.joints.Free):
         return pin.JointModelFreeFlyer()
-    if isinstance(joint, bough.Spherical):
+    if isinstance(joint, bough.joints.Spherical):
         return pin.JointModelSpherical()
-    if isinstance(joint, bough.Revolute | bough.Prismatic):
+    if isinstance(joint, bough.joints.Revolute | bough.joints.Prismatic):
         letter = {(1.0, 0.0, 0.0): "X", (0.0, 1.0, 0.0): "Y", (0.0, 0.0, 1.0): "Z"}.get(joint.axis)
-        unbounded = "UB" if isinstance(joint, bough.Revolute) and joint.continuous else ""
+        unbounded = "UB" if isinstance(joint, bough.joints.Revolute) and joint.continuous else ""
         if letter is not None:
-            return getattr(pin, f"JointModel{'P' if isinstance(joint, bough.Prismatic) else 'R'}{unbounded}{letter}")()
-        kind = "Prismatic" if isinstance(joint, bough.Prismatic) else f"Revolute{'Unbounded' * bool(unbounded)}"
+            return getattr(
+                pin, f"JointModel{'P' if isinstance(joint, bough.joints.Prismatic) else 'R'}{unbounded}{letter}"
+            )()
+        kind = "Prismatic" if isinstance(joint, bough.joints.Prismatic) else f"Revolute{'Unbounded' * bool(unbounded)}"
         return getattr(pin, f"JointModel{kind}Unaligned")(np.array(joint.axis))
     raise ModelError(f"joint {entry.name!r} is {joint!r}, which has no counterpart here in Pinocchio")
 
@@ -88,10 +90,10 @@ def in_mujoco(model: bough.Model) -> Any:
 
 def _mujoco_joint(mujoco: Any, entry: Any) -> tuple[Any, Any]:
     joint, kinds = entry.joint, mujoco.mjtJoint
-    if isinstance(joint, bough.Free):
+    if isinstance(joint, bough.joints.Free):
         return kinds.mjJNT_FREE, (0, 0, 1)
-    if isinstance(joint, bough.Spherical):
+    if isinstance(joint, bough.joints.Spherical):
         return kinds.mjJNT_BALL, (0, 0, 1)
-    if isinstance(joint, bough.Revolute | bough.Prismatic):
-        return kinds.mjJNT_HINGE if isinstance(joint, bough.Revolute) else kinds.mjJNT_SLIDE, joint.axis
+    if isinstance(joint, bough.joints.Revolute | bough.joints.Prismatic):
+        return kinds.mjJNT_HINGE if isinstance(joint, bough.joints.Revolute) else kinds.mjJNT_SLIDE, joint.axis
     raise ModelError(f"joint {entry.name!r} is {joint!r}, which has no counterpart here in MuJoCo")

@@ -15,6 +15,8 @@ from bough.scalar import (
     Table,
     absolute,
     array,
+    do_when,
+    each,
     fill,
     gather_index,
     loop,
@@ -23,6 +25,7 @@ from bough.scalar import (
     select,
     sqrt,
     switch,
+    when,
 )
 from bough.scalar.lazy import cached_property
 
@@ -40,7 +43,8 @@ class Demands:
     """The problem a = A f + b and what its conditions demand.
 
     `A` is dense, row by row. `mu` is read at the normals of rows of friction, `slip` at the rows of friction, and
-    `bounds`, the lower and the upper force of row after row, at boxes.
+    `bounds`, the lower and the upper force of row after row, at boxes. Rows with a zero in `on` have no force, and
+    those of A and b are zero there; a contact is on or off as a whole.
     """
 
     def __init__(
@@ -51,8 +55,9 @@ class Demands:
         mu: Array,
         slip: Array | None = None,
         bounds: Array | None = None,
+        on: Array | None = None,
     ) -> None:
-        self.conditions, self.n = conditions, conditions.n
+        self.conditions, self.n, self.on = conditions, conditions.n, on
         self.A, self.b, self.mu, self.slip, self.bounds = A, b, mu, slip, bounds
         self.diagonal = array(self.n)
         fill(self.diagonal, self.n, lambda i: A[i * (self.n + 1)])
@@ -78,6 +83,25 @@ class Demands:
         total: Scalar = (sums[0] + sums[1]) + (sums[2] + sums[3])
         return total
 
+    def values(self, f: Array, a: Array) -> None:
+        """Fill in the a of all rows."""
+
+        def row(i: Index) -> None:
+            a[i] = self.value(i, f)
+
+        self.where_on(row)
+
+    def where_on(self, rule: Callable[[Index], None]) -> None:
+        """Run a rule for every row that may have a force."""
+
+        def row(i: Index) -> None:
+            if self.on is None:
+                rule(i)
+            else:
+                do_when(self.on[i] > 0.0, lambda: rule(i))
+
+        each(self.n, row)
+
     # ---- row after row -----------------------------------------------------------------------------------------------
 
     def each(self, rule: Callable[[Kind, Index, Index, C], C], carry: C) -> C:
@@ -89,8 +113,11 @@ class Demands:
 
         def block(k: Index, carry: C) -> C:
             i, normal = gather_index(places, k), gather_index(normals, k)
-            branches = [_bound(rule, kind, i, normal, carry) for kind in kinds]
-            return switch(gather_index(which, k), branches)
+
+            def row(carry: C) -> C:
+                return switch(gather_index(which, k), [_bound(rule, kind, i, normal, carry) for kind in kinds])
+
+            return row(carry) if self.on is None else when(self.on[i] > 0.0, row, carry)
 
         return loop(count, block, carry)
 

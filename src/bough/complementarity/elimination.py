@@ -2,43 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from bough.scalar import Array, Index, Part, Scalar, array, fill, loop
+from bough.scalar import Array, Index, Scalar, array, do_when, each, loop
 
-__all__ = ["solved"]
+__all__ = ["BLOCK", "Run", "solved"]
 
 BLOCK = 4
 """So many unknowns are eliminated in one pass over the equations below them: passes cost more than their sums do."""
 
 
-def solved(K: Array, n: int, inverse: Callable[[Index, Scalar], Scalar]) -> Array:
+@dataclass(frozen=True)
+class Run:
+    """Blocks of unknowns of one size, one after the other: where they begin, how many, how large."""
+
+    start: int
+    count: int
+    size: int
+
+    @staticmethod
+    def cover(n: int) -> list[Run]:
+        """All of n unknowns."""
+        runs = [Run(0, n // BLOCK, BLOCK), Run(n // BLOCK * BLOCK, 1, n % BLOCK)]
+        return [run for run in runs if run.count and run.size]
+
+
+def solved(
+    K: Array, n: int, inverse: Callable[[Index, Scalar], Scalar], runs: Sequence[Run], on: Array | None = None
+) -> Array:
     """The solution x of n equations in `K`, n + 1 numbers each: coefficients and the right side; K is overwritten.
 
     ``inverse(k, pivot)`` is 1 / pivot, or zero for an unknown that is zero. What its column and its equation hold does
-    not matter then.
+    not matter then. Blocks of unknowns whose first has a zero in `on` are zero, and cost nothing where that is so in
+    every state.
     """
     inverses, x, wide = array(n), array(n), n + 1
 
-    def block(k: Index, count: int) -> None:
-        _among_themselves(K, wide, k, count, inverses, inverse)
-        _below(K, wide, k, count, inverses)
+    def where_on(first: Index, rule: Callable[[], None]) -> None:
+        if on is None:
+            rule()
+        else:
+            do_when(on[first] > 0.0, rule)
 
-    def blocks(number: Index, carry: tuple[()]) -> tuple[()]:
-        block(number * BLOCK, BLOCK)
-        return carry
+    def block(number: int, b: Index) -> None:
+        run = runs[number]
+        first = b * run.size + run.start
+        for k, before in enumerate(runs[: number + 1]):
 
-    loop(n // BLOCK, blocks, ())
-    if n % BLOCK:
-        _among_themselves(K, wide, n // BLOCK * BLOCK, n % BLOCK, inverses, inverse)
+            def source(p: Index, before: Run = before) -> None:
+                start = p * before.size + before.start
+                where_on(start, lambda: _eliminate(K, wide, first, run.size, start, before.size, inverses))
 
-    def back(k: Index, carry: tuple[()]) -> tuple[()]:
+            each(before.count if k < number else b, source)
+        _among_themselves(K, wide, first, run.size, inverses, inverse)
+
+    for number, run in enumerate(runs):
+
+        def forward(b: Index, number: int = number, run: Run = run) -> None:
+            where_on(b * run.size + run.start, lambda: block(number, b))
+
+        each(run.count, forward)
+
+    def substitute(k: Index) -> None:
         start = k * wide + k + 1
         rest: Scalar = loop(k * -1 + (n - 1), lambda j, part: part - K[start + j] * x[k + 1 + j], K[k * wide + n])
         x[k] = inverses[k] * rest
-        return carry
 
-    loop(n, back, (), reverse=True)
+    for run in reversed(runs):
+
+        def backward(b: Index, run: Run = run) -> None:
+            first = b * run.size + run.start
+
+            def block(first: Index = first) -> None:
+                for m in reversed(range(run.size)):
+                    substitute(first + m)
+
+            where_on(first, block)
+
+        each(run.count, backward, reverse=True)
     return x
 
 
@@ -50,37 +92,37 @@ def _among_themselves(
         for p in range(m):
             start, source = (k + m) * wide + k + p, (k + p) * wide + k + p
             factor = K[start] * inverses[k + p]
-            _subtract(K, start + 1, [factor], [source + 1], k * -1 + (wide - 1 - p))
+            _subtract(K, [start + 1], [[factor]], [source + 1], k * -1 + (wide - 1 - p))
         inverses[k + m] = inverse(k + m, K[(k + m) * wide + k + m])
 
 
-def _below(K: Array, wide: int, k: Index, count: int, inverses: Array) -> None:
-    """Eliminate the unknowns k … k + count - 1 from the equations below theirs."""
+def _eliminate(K: Array, wide: int, i: Index, rows: int, k: Index, count: int, inverses: Array) -> None:
+    """Eliminate the unknowns k … k + count - 1 from some equations below theirs, those from i on."""
     corner = [[K[(k + p) * wide + k + m] for m in range(count)] for p in range(count)]
     scale = [inverses[k + m] for m in range(count)]
-    sources = [(k + p) * wide + k + count for p in range(count)]
-
-    def equation(r: Index, carry: tuple[()]) -> tuple[()]:
-        start = (k + count + r) * wide + k
+    multiples = []
+    for r in range(rows):
         factors: list[Scalar] = []
         for m in range(count):
-            entry: Scalar = K[start + m]
+            entry: Scalar = K[(i + r) * wide + k + m]
             for p, factor in enumerate(factors):
                 entry = entry - factor * corner[p][m]
             factors.append(entry * scale[m])
-        _subtract(K, start + count, factors, sources, k * -1 + (wide - count))
-        return carry
+        multiples.append(factors)
+    starts = [(i + r) * wide + k + count for r in range(rows)]
+    sources = [(k + p) * wide + k + count for p in range(count)]
+    _subtract(K, starts, multiples, sources, k * -1 + (wide - count))
 
-    loop(k * -1 + (wide - 1 - count), equation, ())
 
+def _subtract(K: Array, starts: list[Index], multiples: list[list[Scalar]], sources: list[Index], count: Index) -> None:
+    """Take multiples of some rows from others."""
 
-def _subtract(K: Array, start: Index, factors: list[Scalar], sources: list[Index], count: Index) -> None:
-    """Take multiples of some rows from another one."""
+    def entry(j: Index) -> None:
+        given = [K[source + j] for source in sources]
+        for start, factors in zip(starts, multiples, strict=True):
+            value: Scalar = K[start + j]
+            for factor, x in zip(factors, given, strict=True):
+                value = value - factor * x
+            K[start + j] = value
 
-    def entry(j: Index) -> Scalar:
-        value: Scalar = K[start + j]
-        for factor, source in zip(factors, sources, strict=True):
-            value = value - factor * K[source + j]
-        return value
-
-    fill(Part(K, start), count, entry)
+    each(count, entry)

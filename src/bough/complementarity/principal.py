@@ -11,15 +11,18 @@ Friction at the bound of a cone turns with the direction of sliding, which is ta
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from itertools import groupby, pairwise
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from bough.complementarity.conditions import Conditions, Kind
+from bough.complementarity.conditions import NONE, Conditions, Kind
 from bough.complementarity.demands import ZERO, Demands
-from bough.complementarity.elimination import solved
+from bough.complementarity.elimination import Run, solved
 from bough.scalar import (
     Array,
+    Bool,
     Index,
     Part,
     Rows,
@@ -28,13 +31,14 @@ from bough.scalar import (
     absolute,
     array,
     both,
+    each,
     either,
     fill,
+    gather,
     gather_index,
     loop,
     map_leaves,
     maximum,
-    negation,
     rows,
     select,
     sqrt,
@@ -51,6 +55,9 @@ PIVOT = 1e-10
 GUESSES, GUESSES_OF_CONES, SWEEPS, ROUNDS = 4, 12, 6, 7
 """So many guesses are made in a row after some sweeps, twice as many sweeps in each round as in the one before."""
 
+ALONE = 24
+"""After the first round, so many guesses in which only the contact or row that fails worst changes sides."""
+
 SOLVED, LARGE, UNSOLVED = 1.0, -1.0, -2.0
 """What is said of a state: it is solved; it is, but smaller forces may do; it is not."""
 
@@ -59,23 +66,27 @@ LOW, HIGH, FREE, TURNING, UNBOUNDED = 0.0, 1.0, 2.0, 3.0, 4.0
 
 
 def principal(
-    conditions: Conditions, A: Array, b: Array, mu: Array, slip: Array | None = None, bounds: Array | None = None
+    conditions: Conditions,
+    A: Array,
+    b: Array,
+    mu: Array,
+    slip: Array | None = None,
+    bounds: Array | None = None,
+    on: Array | None = None,
 ) -> dict[str, Array]:
     """Forces, their a, by how much rows fail and how many times a row changed sides, one after the other; a status.
 
     The status is SOLVED, or a negative number for what is left to others: LARGE for a state that is solved but has
     equalities that depend on other rows, so that smaller forces may do; UNSOLVED.
     """
-    demands, n = Demands(conditions, A, b, mu, slip, bounds), conditions.n
+    demands, n = Demands(conditions, A, b, mu, slip, bounds, on), conditions.n
     whole, status, sides, weights = array(3 * n + 1), array(1), array(n), array(n)
     f, a, failing = (Part(whole, k * n) for k in range(3))
     fill(a, n, lambda i: b[i])
     fill(weights, n, lambda i: 1.0 / sqrt(demands.size(i)))
     size: Scalar = loop(n, lambda i, most: maximum(most, weights[i] * absolute(b[i])), ZERO)
     limit = EXACT * select(size > 0.0, size, 1.0)
-    guesses = GUESSES_OF_CONES if conditions.cones.size else GUESSES
-    schedule = np.array([count for k in range(ROUNDS) for count in (SWEEPS << k, *[0] * (guesses - 1))], np.int64)
-    sweeps, swept = Table("sweeps", schedule), Table("swept", np.minimum(schedule, 1))
+    schedule, urgent = _Schedule(conditions), array(n)
 
     def unmet() -> Scalar:
         demands.fail(f, a, failing)
@@ -83,18 +94,59 @@ def principal(
         return count
 
     def turn(k: Index, carry: tuple[Scalar, Scalar, Scalar]) -> tuple[Scalar, Scalar, Scalar]:
-        loop(gather_index(sweeps, k), lambda _, change: demands.sweep(f), ZERO)
-        fill(a, gather_index(swept, k) * n, lambda i: demands.value(i, f))
-        guess, pivots = _guess(demands, f, a, sides)
+        loop(gather_index(schedule.sweeps, k), lambda _, change: demands.sweep(f), ZERO)
+        each(gather_index(schedule.swept, k), lambda _: demands.values(f, a))
+        worst = _urgency(demands, weights, failing, urgent)
+        alone, anew = gather(schedule.alone, k) > 0.0, gather(schedule.anew, k) > 0.0
+
+        def moved(i: Index, owner: Index, side: Scalar) -> Scalar:
+            """The side of a row: the one it wants, or the one it has had, or free if guesses begin anew."""
+            stays = both(alone, urgent[owner] < worst)
+            return select(anew, FREE, select(stays, sides[i], side))
+
+        guess, pivots = _guess(demands, f, a, sides, moved)
         dependent = _follow(demands, guess, f)
-        fill(a, n, lambda i: demands.value(i, f))
+        demands.values(f, a)
         return unmet(), dependent, carry[2] + pivots
 
     start = (unmet(), ZERO, ZERO)
-    failures, dependent, pivots = loop(schedule.size, turn, start, until=lambda carry: carry[0] <= 0.0)
+    failures, dependent, pivots = loop(schedule.turns, turn, start, until=lambda carry: carry[0] <= 0.0)
     whole[3 * n] = pivots
     status[0] = select(failures > 0.0, UNSOLVED, select(dependent > 0.0, LARGE, SOLVED))
     return {"whole": whole, "status": status}
+
+
+class _Schedule:
+    """What is done before and in each guess: how many sweeps; whether only the worst changes; whether all is free."""
+
+    def __init__(self, conditions: Conditions) -> None:
+        guesses = GUESSES_OF_CONES if conditions.cones.size else GUESSES
+        rounds = [[SWEEPS << k, *[0] * (guesses - 1)] for k in range(ROUNDS)]
+        first, pause = rounds[0], [0] * (1 + ALONE)
+        counts = np.array([*first, *pause, *(count for some in rounds[1:] for count in some)], np.int64)
+        self.turns = counts.size
+        self.sweeps, self.swept = Table("sweeps", counts), Table("swept", np.minimum(counts, 1))
+        place = np.arange(self.turns) - len(first)
+        self.alone = Table("alone", ((place > 0) & (place <= ALONE)).astype(np.float64))
+        self.anew = Table("anew", (place == 0).astype(np.float64))
+
+
+def _urgency(demands: Demands, weights: Array, failing: Array, urgent: Array) -> Scalar:
+    """Fill in by how much each contact, and each row that belongs to none, fails; returns the most."""
+    fill(urgent, demands.n, lambda i: 0.0)
+
+    def row(kind: Kind, i: Index, normal: Index, most: Scalar) -> Scalar:
+        owner = normal if kind in ("pyramid", "cone") else i
+        fails = weights[i] * failing[i]
+        if kind == "cone":
+            fails = maximum(fails, weights[i + 1] * failing[i + 1])
+        urgent[owner] = maximum(urgent[owner], fails)
+        return maximum(most, fails)
+
+    return demands.each(row, ZERO)
+
+
+Moved: TypeAlias = Callable[[Index, Index, Scalar], Scalar]
 
 
 class _Guess:
@@ -105,40 +157,39 @@ class _Guess:
         self.links = array(n)  # how friction at a bound of its pyramid follows the force of its normal
         self.turns = rows(n)  # at the first row of a cone: what becomes of its two equations
 
-    def note(self, i: Index, side: Scalar, force: Scalar, sides: Array) -> Scalar:
-        """Write down a row; returns 1 if it was elsewhere before."""
-        self.sides[i], self.forces[i] = side, force
+    def note(self, i: Index, side: Scalar, force: Scalar, sides: Array, pressed: Bool = True) -> Scalar:
+        """Write down a row, which is at its lower bound if it is not pressed; returns 1 if it was elsewhere before."""
+        self.sides[i], self.forces[i] = select(pressed, side, LOW), force
         same = both(side <= sides[i], sides[i] <= side)
         sides[i] = side
         return select(same, 0.0, 1.0)
 
 
-def _guess(demands: Demands, f: Array, a: Array, sides: Array) -> tuple[_Guess, Scalar]:
+def _guess(demands: Demands, f: Array, a: Array, sides: Array, moved: Moved) -> tuple[_Guess, Scalar]:
     """What the rows say of forces f and their a; and how many think otherwise than before."""
     guess = _Guess(demands.n)
 
     def row(kind: Kind, i: Index, normal: Index, changed: Scalar) -> Scalar:
         if kind == "cone":
-            return changed + _guess_cone(demands, guess, f, a, sides, i, normal)
+            return changed + _guess_cone(demands, guess, f, a, sides, i, normal, moved)
         wanted = f[i] - a[i] / demands.size(i)
         side: Scalar
         if kind == "equality":
-            side, force = UNBOUNDED, f[i]
-        elif kind == "inequality":
-            side, force = select(wanted > 0.0, FREE, LOW), select(wanted > 0.0, f[i], 0.0)
-        else:
-            low, high = demands.bounds_of(kind, i, normal, f)
-            at_low, at_high = wanted <= low, high <= wanted
-            if kind == "pyramid":  # where the normal has no force friction has none either
-                low_slope, high_slope = demands.slopes(i, normal)
-                pressed = guess.sides[normal] >= FREE
-                at_low = either(at_low, negation(pressed))
-                link = select(pressed, select(at_low, low_slope, select(at_high, high_slope, 0.0)), 0.0)
-                low = high = link * guess.forces[normal]
-                guess.links[i] = link
-            side = select(at_low, LOW, select(at_high, HIGH, FREE))
-            force = select(at_low, low, select(at_high, high, f[i]))
-        return changed + guess.note(i, side, force, sides)
+            return changed + guess.note(i, UNBOUNDED, f[i], sides)
+        if kind == "inequality":
+            side = moved(i, i, select(wanted > 0.0, FREE, LOW))
+            return changed + guess.note(i, side, select(side > LOW, f[i], 0.0), sides)
+        low, high = demands.bounds_of(kind, i, normal, f)
+        owner = normal if kind == "pyramid" else i
+        side = moved(i, owner, select(wanted <= low, LOW, select(high <= wanted, HIGH, FREE)))
+        if kind == "box":
+            return changed + guess.note(i, side, select(side <= LOW, low, select(side <= HIGH, high, f[i])), sides)
+        low, high = demands.slopes(i, normal)
+        pressed = guess.sides[normal] >= FREE  # where the normal has no force friction has none either
+        link = select(pressed, select(side <= LOW, low, select(side <= HIGH, high, 0.0)), 0.0)
+        guess.links[i] = link
+        force = select(both(pressed, side >= FREE), f[i], link * guess.forces[normal])
+        return changed + guess.note(i, side, force, sides, pressed)
 
     return guess, demands.each(row, ZERO)
 
@@ -156,13 +207,16 @@ class _Turn(NamedTuple):
     right: tuple[Scalar, Scalar]
 
 
-def _guess_cone(demands: Demands, guess: _Guess, f: Array, a: Array, sides: Array, i: Index, normal: Index) -> Scalar:
+def _guess_cone(
+    demands: Demands, guess: _Guess, f: Array, a: Array, sides: Array, i: Index, normal: Index, moved: Moved
+) -> Scalar:
     """What the two rows of a cone say; returns how many think otherwise than before."""
     size, mu = demands.cone_size(i), demands.mu[normal]
     wanted = [f[k] - a[k] / size for k in (i, i + 1)]
     length = sqrt(wanted[0] * wanted[0] + wanted[1] * wanted[1])
     bound = mu * maximum(f[normal], 0.0)
-    pressed, turning = guess.sides[normal] >= FREE, bound <= length
+    side = moved(i, normal, select(bound <= length, TURNING, FREE))
+    pressed, turning = guess.sides[normal] >= FREE, side >= TURNING
     inverse = 1.0 / select(length > 0.0, length, 1.0)
     x, y = wanted[0] * inverse, wanted[1] * inverse
     part = bound * inverse
@@ -174,9 +228,8 @@ def _guess_cone(demands: Demands, guess: _Guess, f: Array, a: Array, sides: Arra
     turns = (M, size, (-size * mu * x, -size * mu * y), right)
     stays = ((1.0, 0.0, 1.0), ZERO, (ZERO, ZERO), (ZERO, ZERO))
     guess.turns.put(i, map_leaves(lambda new, old: select(turning, new, old), _Turn(*turns), _Turn(*stays)))
-    side = select(pressed, select(turning, TURNING, FREE), LOW)
-    first = guess.note(i, side, select(pressed, f[i], 0.0), sides)
-    return first + guess.note(i + 1, side, select(pressed, f[i + 1], 0.0), sides)
+    first = guess.note(i, side, select(pressed, f[i], 0.0), sides, pressed)
+    return first + guess.note(i + 1, side, select(pressed, f[i + 1], 0.0), sides, pressed)
 
 
 def _follow(demands: Demands, guess: _Guess, f: Array) -> Scalar:
@@ -193,11 +246,26 @@ def _follow(demands: Demands, guess: _Guess, f: Array) -> Scalar:
         used = both(regular, guess.sides[k] >= FREE)
         return select(used, 1.0 / select(used, pivot, 1.0), 0.0)
 
-    change = solved(_equations(demands, guess), n, inverse)
+    change = solved(_equations(demands, guess), n, inverse, _runs(demands), demands.on)
     normals = Table("normal_or_none", np.maximum(demands.conditions.normal, 0))
     fill(f, n, lambda i: guess.forces[i] + change[i] + guess.links[i] * change[gather_index(normals, i)])
     count: Scalar = dependent[0]
     return count
+
+
+def _runs(demands: Demands) -> list[Run]:
+    """Blocks of rows that are eliminated at a time: contacts, where rows may be off, else some rows at a time."""
+    conditions = demands.conditions
+    if demands.on is None:
+        return Run.cover(demands.n)
+    firsts = [i for i in range(demands.n) if conditions.normals[i] == NONE]
+    sizes = [end - start for start, end in pairwise([*firsts, demands.n])]
+    runs, start = [], 0
+    for size, some in groupby(sizes):
+        count = len(list(some))
+        runs.append(Run(start, count, size))
+        start += count * size
+    return runs
 
 
 def _equations(demands: Demands, guess: _Guess) -> Array:
@@ -207,19 +275,18 @@ def _equations(demands: Demands, guess: _Guess) -> Array:
     tangents = Table("tangents", conditions.pyramid)
     normals = Table("normals_of_tangents", conditions.normal[conditions.pyramid])
 
-    def equation(i: Index, carry: tuple[()]) -> tuple[()]:
+    def equation(i: Index) -> None:
         start, source = i * (n + 1), i * n
         fill(Part(K, start), n, lambda j: demands.A[source + j])
         K[start + n] = -demands.value(i, guess.forces)
 
-        def linked(t: Index, carry: tuple[()]) -> tuple[()]:
+        def linked(t: Index) -> None:
             tangent, place = gather_index(tangents, t), start + gather_index(normals, t)
             K[place] = K[place] + guess.links[tangent] * demands.A[source + tangent]
-            return carry
 
-        return loop(len(conditions.pyramid), linked, carry)
+        each(len(conditions.pyramid), linked)
 
-    loop(n, equation, ())
+    demands.where_on(equation)
     _turn_cones(K, demands, guess)
     return K
 

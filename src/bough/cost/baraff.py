@@ -109,7 +109,7 @@ def _measured(made: dict[str, Experiment]) -> tuple[Table, Table]:
         ]
         ratios.append((name, *slower, *PAPER.get(name, ("–", "–"))))
     notes = (
-        "dense: A = J M⁻¹ Jᵀ by BLAS, Cholesky by LAPACK; with contacts A goes to bough.pivoting.",
+        "dense: A = J M⁻¹ Jᵀ by BLAS, Cholesky by LAPACK; with contacts A goes to bough.lcp.pivoting.",
         "SuperLU: H, the best of three orders, its own two and that of bough. QDLDL: H in the order of bough, to which",
         "it adds its own. CHOLMOD: the better of LDLᵀ of H in the order of bough, since in its own it may meet pivots",
         "of zero, and LLᵀ of A in its own. Nobody is charged for assembling H or A, nor for analysing it; all are told",

@@ -163,7 +163,7 @@ def _rerooting(model: Model) -> Lines:
     title = "What another floating base inside would gain"
     if not _is_counted(model):
         return Lines(
-            title, (f"Not looked at above {COUNTED} bodies or degrees of freedom: bough.rerooting(model) does.",)
+            title, (f"Not looked at above {COUNTED} bodies or degrees of freedom: bough.trees.rerooting(model) does.",)
         )
     try:
         found = rerooting(model)

@@ -8,7 +8,7 @@ from bough.cost.baraff import baraff
 from bough.cost.dynamics import crba, figure7, humanoid
 from bough.cost.factorization import figure5, shimanovsky, table1, table2, trees
 from bough.cost.report import Report
-from bough.errors import UnknownNameError
+from bough.reading import known_name
 
 __all__ = ["measured", "names", "report"]
 
@@ -41,6 +41,4 @@ def report(name: str) -> Report:
     Print it for the text; its `draw` method writes figures as PNG files.
     """
     known = _REPORTS | _MEASURED
-    if name not in known:
-        raise UnknownNameError("table or figure", name, (*known, "all"))
-    return known[name]()
+    return known[known_name(name, "table or figure", known)]()

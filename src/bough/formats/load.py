@@ -70,7 +70,7 @@ def load(
     root
         A link to hang the tree from instead of the file's root. Joints on the way are turned round; their coordinates
         keep sign and meaning. ``"auto"`` leaves the file's root where it is, and has forward dynamics computed from the
-        body from which it costs least (see `bough.rerooting`); if the base is fixed there is nothing to choose.
+        body from which it costs least (see `bough.trees.rerooting`); if the base is fixed there is nothing to choose.
     lock
         Joints to hold, by name, and the configuration to hold each at (rad or m; nq numbers): they are no part of the
         model, and neither are joints that follow them.

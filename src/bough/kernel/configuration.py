@@ -75,7 +75,7 @@ def normalize(model: Model, q: ArrayLike, *, out: FloatArray | None = None) -> F
     --------
     >>> import bough
     >>> b = bough.Builder()
-    >>> _ = b.add("ball", bough.Spherical(), mass=1.0, inertia=0.1)
+    >>> _ = b.add("ball", bough.joints.Spherical(), mass=1.0, inertia=0.1)
     >>> bough.normalize(b.build(), [0, 0, 3, 4])
     array([0. , 0. , 0.6, 0.8])
     """

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from bough import factor
-from bough.algorithms.touching import Touching
+from bough.algorithms.contact_problem import ContactPlan
 from bough.errors import ModelError
 from bough.kernel.compile import build
 from bough.kernel.functions import mechanism, model_function, naming_the_massless, options, program
@@ -79,11 +79,11 @@ def count(
     Examples
     --------
     >>> import bough
-    >>> print(bough.count(bough.Tree((0, 1, 1, 2, 2, 3, 3)), "ltdl"))
+    >>> print(bough.count(bough.trees.Tree((0, 1, 1, 2, 2, 3, 3)), "ltdl"))
     14m + 14a + 10 div
     """
     if not isinstance(what, Model | Tree):
-        raise ModelError(f"what is counted is a {type(what).__name__}, expected a bough.Model or a bough.Tree")
+        raise ModelError(f"what is counted is a {type(what).__name__}, expected a bough.Model or a bough.trees.Tree")
     known_name(algorithm, "algorithm", [*SPECS, *_TREE_OPERATIONS])
     optimized, f_ext = truth(optimized, "optimized"), truth(f_ext, "f_ext")
     if algorithm in _TREE_OPERATIONS:
@@ -133,7 +133,7 @@ def _options(model: Model, algorithm: str, frames: str | Sequence[str] | None, r
         frames = model.frame_names[-1]
     if algorithm in NEED_CONTACTS:
         names = (frames,) if isinstance(frames, str) else tuple(frames or ())
-        return Options(touching=Touching(Contacts([(name, None) for name in names]).bodies(model), limits=True))
+        return Options(plan=ContactPlan(Contacts([(name, None) for name in names]).bodies(model), limits=True))
     return options(model, frames, reference)
 
 
@@ -143,7 +143,7 @@ def _require_model(what: object, algorithm: str) -> None:
     if not isinstance(what, Model):
         raise ModelError(
             f"{algorithm!r} depends on geometry and inertia, which a {type(what).__name__} does not have: "
-            "give a model, such as those of bough.topologies"
+            "give a model, such as those of bough.trees.topologies"
         )
 
 

@@ -181,7 +181,7 @@ def _mass_matrix_inverse(model: Model, key: str) -> Any:
 
 
 def factorize(model: Model, q: ArrayLike, *, check: bool = True) -> Factor:
-    """The mass matrix factorised as LᵀDL, with all products and solves (see `bough.ltdl`).
+    """The mass matrix factorised as LᵀDL, with all products and solves (see `bough.trees.ltdl`).
 
     Solve with one factor as often as you like: `forward_dynamics` makes one per call.
     """

@@ -77,9 +77,9 @@ def forward_dynamics(
     model
         The mechanism.
     q
-        Configuration (..., nq). With loops it should meet them: see `assemble`.
+        Configuration (..., nq). With loops it should meet them: see `loops.assemble`.
     v, tau
-        Velocity and joint forces (..., nv). With loops v should obey them: see `consistent_velocity`.
+        Velocity and joint forces (..., nv). With loops v should obey them: see `loops.consistent_velocity`.
     f_ext
         External forces (..., N, 6), as in `rnea`.
     method
@@ -92,7 +92,7 @@ def forward_dynamics(
         Whether to heed loops and couplings. False gives the motion of the opened tree, as `aba` does.
     loop_tau
         Forces of drives on the joints that close loops, one behind the other in the order of ``model.loops``
-        (..., sum of nv); N or N m. They act as joint forces Bᵀ loop_tau, see `loop_jacobian`.
+        (..., sum of nv); N or N m. They act as joint forces Bᵀ loop_tau, see `loops.coordinate_jacobian`.
     time_constant
         Errors of loops in position and velocity decay in this time (s), critically damped; infinity leaves them alone.
         An explicit integrator needs steps shorter than this.
@@ -121,8 +121,8 @@ def forward_dynamics(
     Two wheels that a belt couples:
 
     >>> b = bough.Builder("belt")
-    >>> b.add("a", bough.Revolute("z"), mass=1.0, inertia=1.0)
-    >>> b.add("b", bough.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
     >>> b.equality("belt", "b", "a", (0.0, 1.0))
     >>> wheels = b.build()
     >>> bough.forward_dynamics(wheels, [0.0, 0.0], [0.0, 0.0], [2.0, 0.0]).tolist()

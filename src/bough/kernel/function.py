@@ -30,6 +30,7 @@ from bough.kernel.arguments import (
     require_unit_quaternions,
     write_out,
 )
+from bough.kernel.called import public_name
 from bough.kernel.verdict import DOUBT, FINITE, PIVOTS, UNIT, judge, judge_inputs
 from bough.program import VERDICT, Program
 from bough.program import count as count_program
@@ -155,7 +156,8 @@ class Function:
     def _new_form(self, values: Sequence[object]) -> _Form:
         for argument, value in zip(self.inputs, values, strict=True):
             if value is None and not argument.optional:
-                raise ShapeError(f"{argument.name} is None, expected an array")
+                shape = ", ".join(map(str, ("...", *argument.shape)))
+                raise ShapeError(f"{argument.name} is None, expected an array ({shape})")
         return self._form(frozenset(a.name for a, x in zip(self.inputs, values, strict=True) if x is not None))
 
     def _form(self, given: frozenset[str]) -> _Form:
@@ -330,9 +332,8 @@ class _Form:
         require_unit_quaternions(argument, np.asarray(a), self.function.owners)
 
     def _refuse(self, result: FloatArray) -> NoReturn:
-        raise FiniteError(
-            f"{self.function.name}: the result is not finite; the arguments are too large for {result.dtype}"
-        )
+        called = public_name(self.function.name)
+        raise FiniteError(f"{called}: the result is not finite; the arguments are too large for {result.dtype}")
 
     def _anew(self, arrays: dict[str, Any]) -> Results:
         """The results without looking at the arguments, which are sound."""

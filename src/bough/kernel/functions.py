@@ -255,14 +255,14 @@ def _argument(model: Model, key: str, options: Options) -> Argument:
     """One argument by name: its shape, its meaning, and what is asked of it."""
     shape, meaning = _meaning(model, key, options)
     quaternions = tuple(owners_of(model)) if key in ("q", "q0", "q1") else ()
-    return Argument(key, shape, meaning, quaternions=quaternions, optional=key in OPTIONAL)
+    return Argument(key, shape, meaning, quaternions=quaternions, finite=key != "gaps", optional=key in OPTIONAL)
 
 
 def _meaning(model: Model, key: str, options: Options) -> tuple[Shape, str]:
     """Shape and meaning of one argument."""
     if key in ("q", "q0", "q1"):
         return (model.nq,), f"nq = {model.nq} configuration variables of {model.name!r}"
-    if key in ("v", "a", "tau"):
+    if key in ("v", "a", "tau", "start_limits"):
         return (model.nv,), f"nv = {model.nv} degrees of freedom of {model.name!r}"
     if key in ("f_ext", "reactions"):
         return (model.nbodies, 6), f"a force (linear, angular) for each of the {model.nbodies} bodies"
@@ -272,17 +272,19 @@ def _meaning(model: Model, key: str, options: Options) -> tuple[Shape, str]:
         return (model.nbodies, 4, 4), f"a placement for each of the {model.nbodies} bodies"
     if key == "multipliers":
         return (constraint_system(model).nc,), f"a multiplier for each row of the constraints of {model.name!r}"
-    if key == "forces":
+    if key in ("forces", "start_loops"):
         return (len(model.constraint_names),), f"a force for each row of the constraints of {model.name!r}"
-    if key == "loop_tau":
+    if key in ("loop_tau", "start_loop_limits"):
         size = sum(loop.joint.nv for loop in model.loops)
         return (size,), f"the {size} degrees of freedom of the joints that close loops of {model.name!r}"
     if key in ("points", "normals", "point_velocities", "normal_velocities"):
-        contacts = len(options.touching.pairs)
+        contacts = len(options.plan.pairs)
         return (contacts, 3), f"a vector for each of the {contacts} contacts, in the frame of the base"
-    if key == "gaps":
-        return (len(options.touching.pairs),), "one for each contact"
-    if key == "settings":
+    if key == "start_contacts":
+        return (len(options.plan.pairs), 3), "a force for each contact"
+    if key in ("gaps", "mu", "restitution"):
+        return (len(options.plan.pairs),), "one for each contact"
+    if key in ("settings", "stop"):
         return (2,), ""
     if key in ("t", "rate", "decay_rate"):
         return (), ""

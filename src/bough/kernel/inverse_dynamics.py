@@ -83,7 +83,7 @@ def inverse_dynamics(
     model
         The mechanism.
     q
-        Configuration (..., nq). With loops it should meet them: see `assemble`.
+        Configuration (..., nq). With loops it should meet them: see `loops.assemble`.
     v, a
         Velocity and acceleration (..., nv), which the loops must allow. Of any a, the nearest that they do is
         ``forward_dynamics(model, q, v, rnea(model, q, v, a))``.
@@ -114,8 +114,8 @@ def inverse_dynamics(
 
     >>> import bough
     >>> b = bough.Builder("belt")
-    >>> b.add("a", bough.Revolute("z"), mass=1.0, inertia=1.0)
-    >>> b.add("b", bough.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
     >>> b.equality("belt", "b", "a", (0.0, 1.0))
     >>> wheels = b.build()
     >>> bough.inverse_dynamics(wheels, [0.0, 0.0], [0.0, 0.0], [1.0, 1.0], drives=["a"]).tolist()

@@ -14,16 +14,23 @@ from bough.kernel.functions import read
 from bough.model import Model
 from bough.model.joints.foreign import Layout, foreign_layout
 
-__all__ = ["from_drake", "from_mujoco", "from_pinocchio", "to_drake", "to_mujoco", "to_pinocchio"]
+__all__ = [
+    "states_from_drake",
+    "states_from_mujoco",
+    "states_from_pinocchio",
+    "states_to_drake",
+    "states_to_mujoco",
+    "states_to_pinocchio",
+]
 
 Library = Literal["pinocchio", "mujoco", "drake"]
 
 
 @overload
-def to_mujoco(model: Model, q: ArrayLike) -> FloatArray: ...
+def states_to_mujoco(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
-def to_mujoco(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
-def to_mujoco(
+def states_to_mujoco(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
+def states_to_mujoco(
     model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None
 ) -> FloatArray | tuple[FloatArray, FloatArray]:
     """MuJoCo's qpos, or (qpos, qvel) if v is given, from q (..., nq) and v (..., nv).
@@ -35,10 +42,10 @@ def to_mujoco(
 
 
 @overload
-def from_mujoco(model: Model, q: ArrayLike) -> FloatArray: ...
+def states_from_mujoco(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
-def from_mujoco(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
-def from_mujoco(
+def states_from_mujoco(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
+def states_from_mujoco(
     model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None
 ) -> FloatArray | tuple[FloatArray, FloatArray]:
     """Our q, or (q, v) if v is given, from MuJoCo's qpos and qvel. A model is got from its file, by `bough.load`."""
@@ -46,10 +53,10 @@ def from_mujoco(
 
 
 @overload
-def to_pinocchio(model: Model, q: ArrayLike) -> FloatArray: ...
+def states_to_pinocchio(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
-def to_pinocchio(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
-def to_pinocchio(
+def states_to_pinocchio(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
+def states_to_pinocchio(
     model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None
 ) -> FloatArray | tuple[FloatArray, FloatArray]:
     """Pinocchio's q, or (q, v) if v is given, from q (..., nq) and v (..., nv).
@@ -60,10 +67,10 @@ def to_pinocchio(
 
 
 @overload
-def from_pinocchio(model: Model, q: ArrayLike) -> FloatArray: ...
+def states_from_pinocchio(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
-def from_pinocchio(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
-def from_pinocchio(
+def states_from_pinocchio(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
+def states_from_pinocchio(
     model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None
 ) -> FloatArray | tuple[FloatArray, FloatArray]:
     """Our q, or (q, v) if v is given, from Pinocchio's. A model is got from its file, by `bough.load`."""
@@ -71,10 +78,10 @@ def from_pinocchio(
 
 
 @overload
-def to_drake(model: Model, q: ArrayLike) -> FloatArray: ...
+def states_to_drake(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
-def to_drake(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
-def to_drake(
+def states_to_drake(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
+def states_to_drake(
     model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None
 ) -> FloatArray | tuple[FloatArray, FloatArray]:
     """Drake's q, or (q, v) if v is given, from q (..., nq) and v (..., nv).
@@ -85,10 +92,10 @@ def to_drake(
 
 
 @overload
-def from_drake(model: Model, q: ArrayLike) -> FloatArray: ...
+def states_from_drake(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
-def from_drake(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
-def from_drake(
+def states_from_drake(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
+def states_from_drake(
     model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None
 ) -> FloatArray | tuple[FloatArray, FloatArray]:
     """Our q, or (q, v) if v is given, from Drake's. A model is got from its file, by `bough.load`."""
@@ -115,7 +122,7 @@ def _require_state(name: str, model: object, q: ArrayLike | None) -> ArrayLike:
 def _to(
     library: Library, model: Model, q: ArrayLike | None, v: ArrayLike | None
 ) -> FloatArray | tuple[FloatArray, FloatArray]:
-    q = _require_state(f"to_{library}", model, q)
+    q = _require_state(f"states_to_{library}", model, q)
     ours = read(model, "q", q)
     rows = _layouts(library, model)
     theirs = _each(ours, [nq for _, nq, _ in rows], [layout.to_q for layout, _, _ in rows])
@@ -128,7 +135,7 @@ def _to(
 def _from(
     library: Library, model: Model, q: ArrayLike | None, v: ArrayLike | None
 ) -> FloatArray | tuple[FloatArray, FloatArray]:
-    q = _require_state(f"from_{library}", model, q)
+    q = _require_state(f"states_from_{library}", model, q)
     rows = _layouts(library, model)
     total = sum(layout.nq for layout, _, _ in rows)
     theirs = as_floats("q", q, (total,), f"the {total} configuration variables of {model.name!r} in {library}'s layout")

@@ -29,7 +29,7 @@ class Motion:
         The same of joints that close loops, one behind the other (..., sum of nv), or (..., 0).
     loop_forces
         The multipliers λ (..., rows of ``model.constraints``), N or N m: the force of each row on the successor of its
-        loop, along the directions of `constraint_errors`. Joint forces Lᵀ λ act on the tree. Where constraints are
+        loop, along the directions of `loops.errors`. Joint forces Lᵀ λ act on the tree. Where constraints are
         redundant many λ give the same motion; this is the smallest, with each row measured by what it moves.
     residual
         By how much the worst condition of each state fails (...): m/s² or rad/s² of accelerations, m/s or rad/s of
@@ -41,8 +41,8 @@ class Motion:
     --------
     >>> import bough
     >>> b = bough.Builder("geared")
-    >>> b.add("a", bough.Revolute("z"), mass=1.0, inertia=1.0)
-    >>> b.add("b", bough.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
     >>> b.equality("gear", "b", "a", (0.0, 1.0))
     >>> found = bough.forward_dynamics(b.build(), [0.0, 0.0], [0.0, 0.0], [2.0, 0.0], full=True)
     >>> found.motion.tolist(), found.loop_forces.tolist(), found.conflicts

@@ -38,7 +38,8 @@ def function(
     Parameters
     ----------
     name
-        Name of the algorithm, as the public function is called: "rnea", "crba", "forward_dynamics", "jacobian", ...
+        Name of the algorithm: "rnea", "crba", "forward_dynamics", "jacobian", ..., and "constrained_dynamics",
+        "constraint_jacobian" and so on for what is in `bough.loops`.
     model
         The mechanism.
     frames, reference

@@ -26,7 +26,7 @@ def read_factor(kind: Any, packed: Any, tree: Any) -> dict[str, object]:
 def read_system_factor(system: Any, packed: Any) -> dict[str, object]:
     """The parts of a `SystemFactor`, or an error that says what is wrong with them."""
     if not isinstance(system, System):
-        raise ModelError(f"the system is a {type(system).__name__}, expected a bough.System")
+        raise ModelError(f"the system is a {type(system).__name__}, expected a bough.maximal.System")
     size = system.factor_size
     return {"system": system, "packed": _held(packed, size, f"the blocks of a factor with {size} entries")}
 

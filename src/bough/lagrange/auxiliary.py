@@ -50,7 +50,7 @@ class Auxiliary:
 
     def __init__(self, system: System, constraints: Iterable[tuple[Sequence[int], int]]) -> None:
         if not isinstance(system, System):
-            raise ModelError(f"the system is a {type(system).__name__}, expected a bough.System")
+            raise ModelError(f"the system is a {type(system).__name__}, expected a bough.maximal.System")
         given = listed(constraints, "constraints", "bodies and a number of rows for each")
         object.__setattr__(self, "system", system)
         object.__setattr__(self, "constraints", tuple(_read(k, x, system) for k, x in enumerate(given)))

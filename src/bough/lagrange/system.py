@@ -70,7 +70,7 @@ class System:
     >>> _ = np.nan
     >>> cross = np.array([[0, _, _], [_, 0, _], [_, _, 0]])
     >>> ball = (np.hstack([np.eye(3), cross]), np.hstack([-np.eye(3), cross]))
-    >>> bough.System([6, 6], [(1, 2, 3)], mass=np.where(np.eye(6), np.nan, 0.0), jacobian=ball)
+    >>> bough.maximal.System([6, 6], [(1, 2, 3)], mass=np.where(np.eye(6), np.nan, 0.0), jacobian=ball)
     <System: 2 bodies, 1 constraints, 12 coordinates, 3 multipliers>
     """
 

@@ -23,7 +23,7 @@ TRIALS = 3
 def require_body(body: object, what: str) -> None:
     """Raise unless something is a body that keeps the contract."""
     if not isinstance(body, Body) or body is WORLD:
-        raise ModelError(f"{what} is {body!r}, expected a body such as bough.bodies.Rigid(mass=1.0)")
+        raise ModelError(f"{what} is {body!r}, expected a body such as bough.maximal.bodies.Rigid(mass=1.0)")
     _require_hash(body, what)
     if min(body.nx, body.nv) < 1:
         raise ModelError(f"{what}: {body!r} has nx = {body.nx} and nv = {body.nv}, expected at least one of each")
@@ -47,7 +47,9 @@ def require_body(body: object, what: str) -> None:
 def require_constraint(constraint: object, bodies: Sequence[Body], what: str) -> None:
     """Raise unless something is a constraint that keeps the contract on these bodies."""
     if not isinstance(constraint, Constraint):
-        raise ModelError(f"{what} is {constraint!r}, expected a constraint such as bough.constraints.Distance(1.0)")
+        raise ModelError(
+            f"{what} is {constraint!r}, expected a constraint such as bough.maximal.constraints.Distance(1.0)"
+        )
     _require_hash(constraint, what)
     if not constraint.fewest <= len(bodies) <= constraint.most:
         wanted = " to ".join(map(str, sorted({constraint.fewest, constraint.most})))

@@ -77,12 +77,12 @@ def read_limits(joint: Joint, what: str, **given: ArrayLike | None) -> dict[str,
 def require_joint(joint: object, what: str) -> None:
     """A joint moves, or is fixed; one from outside the package keeps the contract."""
     if not isinstance(joint, Joint):
-        raise ModelError(f"{what}: the joint is {joint!r}, expected a joint such as bough.Revolute('z')")
+        raise ModelError(f"{what}: the joint is {joint!r}, expected a joint such as bough.joints.Revolute('z')")
     own = own_joint(joint)
     if not isinstance(own, Fixed) and min(own.nq, own.nv) < 1:
         raise ModelError(
             f"{what}: the joint is {joint!r} with nq = {own.nq} and nv = {own.nv}, expected at least one of each; "
-            "what does not move is bough.Fixed()"
+            "what does not move is bough.joints.Fixed()"
         )
     if is_from_outside(own):
         check_contract(own, what)

@@ -49,7 +49,7 @@ class Builder:
     --------
     >>> import bough
     >>> b = bough.Builder("pendulum")
-    >>> b.add("rod", bough.Revolute("y"), mass=1.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.001))
+    >>> b.add("rod", bough.joints.Revolute("y"), mass=1.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.001))
     1
     >>> b.build()
     <Model 'pendulum': 1 bodies, nq = 1, nv = 1>
@@ -77,10 +77,10 @@ class Builder:
         --------
         >>> import bough
         >>> b = bough.Builder("pendulum")
-        >>> b.add("rod", bough.Revolute("y"), mass=1.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.001))
+        >>> b.add("rod", bough.joints.Revolute("y"), mass=1.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.001))
         1
         >>> b = bough.Builder.of(b.build())
-        >>> b.add("second rod", bough.Revolute("y"), "rod", at=(0, 0, -1), mass=1.0, com=(0, 0, -0.5), inertia=0.1)
+        >>> b.add("second rod", bough.joints.Revolute("y"), "rod", at=(0, 0, -1), mass=1.0, com=(0, 0, -0.5))
         2
         >>> b.build()
         <Model 'pendulum': 2 bodies, nq = 2, nv = 2>
@@ -265,14 +265,14 @@ class Builder:
         stiffness: ArrayLike = 0.0,
         rest: ArrayLike | None = None,
     ) -> None:
-        """Add a joint that closes a loop. `bough.constrained_dynamics` and its relatives heed it, no other function.
+        """Add a joint that closes a loop. `bough.forward_dynamics` heeds it, `bough.aba` and its like do not.
 
         Parameters
         ----------
         name
             Name of the constraint.
         joint
-            How the successor may move relative to the predecessor, `bough.Fixed` among others.
+            How the successor may move relative to the predecessor, `bough.joints.Fixed` among others.
         predecessor, successor
             Names of two bodies, or frames on two bodies, the base among them.
         at, rpy, rotation
@@ -282,8 +282,8 @@ class Builder:
             Placement of the joint's moving side in the successor.
         lower, upper, velocity, effort, damping, friction, stiffness, rest
             Limits and losses of the joint, as in `add`. (There is no armature: that is for joints of the tree.) Limits
-            act in the functions of contact and in `bough.assemble`; springs and dampers where `bough.passive_forces`
-            are added to tau.
+            act in the functions of contact and in `bough.loops.assemble`; springs and dampers where
+            `bough.passive_forces` are added to tau.
         """
         self._new_constraint(name)
         sides = (

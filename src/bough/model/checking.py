@@ -40,7 +40,7 @@ def check_model(model: Model, base: str) -> None:
     """Raise `ModelError` unless every part of a model is sound and they belong together; the message names the part."""
     require_name(model.name, "the mechanism")
     if not isinstance(model.tree, Tree):
-        raise ModelError(f"model {model.name!r}: the tree is {model.tree!r}, expected a bough.Tree")
+        raise ModelError(f"model {model.name!r}: the tree is {model.tree!r}, expected a bough.trees.Tree")
     n = model.tree.n
     for what, parts, kind in (("bodies", model.bodies, Body), ("joints", model.joints, JointEntry)):
         if len(parts) != n:

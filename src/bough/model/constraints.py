@@ -36,8 +36,8 @@ class Loop:
     name
         Its name; constraints have names of their own.
     joint
-        How the successor may move relative to the predecessor: `bough.Spherical` holds two points together,
-        `bough.Fixed` two frames.
+        How the successor may move relative to the predecessor: `bough.joints.Spherical` holds two points together,
+        `bough.joints.Fixed` two frames.
     predecessor, successor
         The frames of the two bodies it joins: its fixed and its moving side.
     lower, upper, velocity, effort, damping, friction, stiffness, rest
@@ -68,7 +68,7 @@ class Loop:
 class Equality:
     """A law between the coordinates of two joints: q - zero = c₀ + c₁ x + c₂ x² + …, where x = q(other) - other_zero.
 
-    (A `bough.Mimic` joint has such a law too, a linear one, and no coordinate of its own.)
+    (A `bough.joints.Mimic` joint has such a law too, a linear one, and no coordinate of its own.)
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ class Contacts:
     Examples
     --------
     >>> import bough
-    >>> bough.Contacts([("left foot", "world"), ("right foot", "world"), ("hand", "crate")]).names
+    >>> bough.contact.Contacts([("left foot", "world"), ("right foot", "world"), ("hand", "crate")]).names
     ('contact 0 of left foot and world', 'contact 1 of right foot and world', 'contact 2 of hand and crate')
     """
 

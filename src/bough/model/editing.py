@@ -41,10 +41,10 @@ def with_body(model: Model, name: str, joint: Joint, parent: str = "world", **ar
     --------
     >>> import bough
     >>> b = bough.Builder("arm")
-    >>> b.add("link", bough.Revolute("y"), mass=1.0, com=(0, 0, 0.2), inertia=0.01)
+    >>> b.add("link", bough.joints.Revolute("y"), mass=1.0, com=(0, 0, 0.2), inertia=0.01)
     1
     >>> b.frame("flange", "link", at=(0, 0, 0.4))
-    >>> loaded = b.build().with_body("parcel", bough.Fixed(), "flange", mass=2.0, inertia=0.01)
+    >>> loaded = b.build().with_body("parcel", bough.joints.Fixed(), "flange", mass=2.0, inertia=0.01)
     >>> loaded.mass, loaded.without("parcel").mass
     (3.0, 1.0)
     """
@@ -103,7 +103,7 @@ def with_loop(
 ) -> Model:
     """The same mechanism with one more joint, which closes a loop; arguments as in `bough.Builder.loop`.
 
-    The functions with *constrain* and *contact* in their names heed loops; all others compute the motion of the
+    The functions of `bough.loops` and `bough.contact` heed loops; all others compute the motion of the
     tree alone. Limits act in the functions of contact and in `assemble`. Springs and dampers act where their
     `passive_forces` are added to tau; dry friction, effort and velocity limits are for the user to heed.
     """
@@ -147,7 +147,7 @@ def with_inertia(
     --------
     >>> import bough
     >>> b = bough.Builder()
-    >>> b.add("rod", bough.Revolute("y"), mass=1.0, com=(0, 0, -0.5), inertia=0.1)
+    >>> b.add("rod", bough.joints.Revolute("y"), mass=1.0, com=(0, 0, -0.5), inertia=0.1)
     1
     >>> b.build().with_inertia("rod", mass=2.0).mass
     2.0

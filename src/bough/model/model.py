@@ -52,7 +52,8 @@ class Model:
     geometries
         Shapes on the bodies, for contact and viewing; they do not act in the dynamics functions.
     constraints
-        Loops and couplings beside the tree, heeded by `bough.constrained_dynamics` and its relatives alone.
+        Loops and couplings beside the tree. `bough.forward_dynamics`, `bough.inverse_dynamics` and what is in
+        `bough.loops` and `bough.contact` heed them; all else is of the tree alone.
     inner_root
         Number of the body that carries its tree inside forward dynamics, see `rerooted`; 0 if no other than outside.
     """
@@ -155,7 +156,7 @@ class Model:
         In q, v, tau and all results nothing changes: joints keep order and meaning, and the base is the body it was.
         But inside `forward_dynamics` with the mass matrix (``method="crba"``, or "auto" where that is faster) another
         body has the free joint. With one in the middle of the mechanism paths are shorter, and the matrix has more
-        zeros. `bough.rerooting` finds the body with which this costs least.
+        zeros. `bough.trees.rerooting` finds the body with which this costs least.
 
         Parameters
         ----------
@@ -178,7 +179,7 @@ class Model:
         joint. So q and v are others: the coordinate of the one is gone, that of the other has come. All other joints
         keep sign, meaning and order, but that carriers come first; joints that were loops come last. Bodies, frames
         and their names stay. In a configuration in which all loops are closed every body is where it was.
-        `bough.spanning` finds the tree that costs least.
+        `bough.trees.spanning` finds the tree that costs least.
 
         Parameters
         ----------
@@ -245,8 +246,8 @@ class Model:
     def loop_limits(self, what: str) -> NDArray[np.float64]:
         """All limits or losses of one sort of the joints that close loops, in the order of `loops`.
 
-        "lower", "upper" and "rest" are laid out as `bough.loop_configurations`; "velocity", "effort", "damping",
-        "friction" and "stiffness" have as many entries as `bough.loop_jacobian` has rows.
+        "lower", "upper" and "rest" are laid out as `bough.loops.coordinates`; "velocity", "effort", "damping",
+        "friction" and "stiffness" have as many entries as `bough.loops.coordinate_jacobian` has rows.
         """
         return _gathered(self.loops, what, LIMITS)
 

@@ -128,7 +128,7 @@ class Parameters:
     >>> import bough
     >>> from bough.model import Parameters
     >>> b = bough.Builder()
-    >>> b.add("rod", bough.Revolute("y"), mass=1.5, com=(0, 0, -0.5), inertia=0.1)
+    >>> b.add("rod", bough.joints.Revolute("y"), mass=1.5, com=(0, 0, -0.5), inertia=0.1)
     1
     >>> mass, gravity = Parameters.of(b.build(), ["mass of rod", "gravity"])
     >>> mass.values, gravity.shape

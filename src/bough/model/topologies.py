@@ -77,7 +77,7 @@ def on_tree(tree: Tree, name: str = "mechanism", *, floating: Collection[int] = 
         about x, and for the child of a floating base none but the joint itself.
     """
     if not isinstance(tree, Tree):
-        raise TreeError(f"tree is a {type(tree).__name__}, expected a bough.Tree")
+        raise TreeError(f"tree is a {type(tree).__name__}, expected a bough.trees.Tree")
     wrong = [i for i in listed(floating, "floating", "numbers of bodies", TreeError) if i not in range(1, tree.n + 1)]
     if wrong:
         raise TreeError(f"floating has {wrong[0]!r}, expected numbers of bodies 1 to {tree.n}")

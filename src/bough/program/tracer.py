@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
@@ -18,6 +19,8 @@ import numpy as np
 from bough.errors import ProgramError
 from bough.program.check import check
 from bough.program.ir import Apply, Block, Buffer, Const, Instruction, Load, Loop, Program, Store, Switch
+from bough.program.naming import renamed
+from bough.program.naming import unique as unique_name
 from bough.program.rows import TracedRows, UnrolledRows
 from bough.program.shown import shown_inputs
 from bough.program.values import Cells, Given, Traced, TracedArray, TracedIndex
@@ -191,7 +194,7 @@ class Tracer(Control):
 
     def declare(self, name: str, role: Any, kind: Kind, size: int, data: Any = None) -> Buffer:
         """Add a buffer under a name that is made unique."""
-        unique = _unique(name, self._buffers)
+        unique = unique_name(name, self._buffers)
         self._buffers[unique] = Buffer(unique, role, kind, size, data)
         return self._buffers[unique]
 
@@ -237,17 +240,18 @@ class Tracer(Control):
         # inputs and outputs are called as the caller says; everything else yields
         names = {key: self._outputs.get(key, key) for key, b in self._buffers.items() if b.role in ("input", "output")}
         for key in self._buffers:
-            names.setdefault(key, _unique(key, names.values()))
+            names.setdefault(key, unique_name(key, names.values()))
         inputs = [key for key, b in self._buffers.items() if b.role == "input"]
         order = dict.fromkeys((*inputs, *self._outputs, *self._buffers))  # outputs as the caller returned them
         buffers = tuple(replace(self._buffers[key], name=names[key]) for key in order)
-        return Program(name, buffers, _renamed(tuple(self._blocks[0]), names), tuple(self._kinds))
+        return Program(name, buffers, renamed(tuple(self._blocks[0]), names), tuple(self._kinds))
 
     def shown(self, outputs: Mapping[str, Any]) -> Collection[tuple[str, int]]:
         """Which entries of inputs show in outputs if they are not finite; none is known of where there are loops."""
         if self.rolled:
             return ()
-        values = (x.value for array in outputs.values() for x in array if isinstance(x, Traced))
+        entries = (x for array in outputs.values() if not isinstance(array, TracedArray) for x in array)
+        values = (x.value for x in entries if isinstance(x, Traced))
         return shown_inputs(self._blocks[0], values)
 
     # -- control ---------------------------------------------------------------------------------------------------
@@ -279,6 +283,22 @@ class Tracer(Control):
         results = tuple(self.new_value(kind) for kind in kinds)
         self.emit(Loop(number, counter, reverse, initial, carried, block, values, results, stop))
         return rebuild(carry, iter([self._wrap(v) for v in results]))
+
+    def indexable(self, size: int, values: Any) -> Array:
+        if isinstance(values, TracedArray):
+            return values
+        made = self.blank(size)
+        for k in range(size):
+            made[k] = values[k]
+        return made
+
+    @contextmanager
+    def keeping_loops(self) -> Iterator[None]:
+        before, self.rolled = self.rolled, True
+        try:
+            yield
+        finally:
+            self.rolled = before
 
     def unless(self, done: Bool | None, k: Any, body: Callable[[Any, C], C], carry: C) -> C:
         """One turn of a loop for the states that are not done."""
@@ -373,28 +393,3 @@ def _constant(x: object, kind: Kind) -> float | bool | int:
     elif isinstance(x, int | float | np.integer | np.floating) and kind == "float":
         return float(x)
     raise ProgramError(f"{x!r} is a {type(x).__name__}, expected a constant of kind {kind}")
-
-
-def _unique(name: str, taken: Collection[str]) -> str:
-    """The name, with a number where it is taken already."""
-    unique, k = name, 1
-    while unique in taken:
-        k += 1
-        unique = f"{name}_{k}"
-    return unique
-
-
-def _renamed(block: Block, names: dict[str, str]) -> Block:
-    """The block with buffers called by their final names."""
-    result: list[Instruction] = []
-    for x in block:
-        if isinstance(x, Load):
-            x = Load(x.result, names[x.buffer], x.index)
-        elif isinstance(x, Store):
-            x = Store(names[x.buffer], x.index, x.value)
-        elif isinstance(x, Loop):
-            x = replace(x, body=_renamed(x.body, names))
-        elif isinstance(x, Switch):
-            x = replace(x, branches=tuple(_renamed(b, names) for b in x.branches))
-        result.append(x)
-    return tuple(result)

@@ -1,6 +1,6 @@
 """Scalars: the table of operations, symbolic and counting scalars, functions of scalars, control primitives."""
 
-from bough.scalar.arrays import Part, dot, each, fill, filled, inner, minus, plus
+from bough.scalar.arrays import Part, do_when, dot, each, fill, filled, inner, minus, plus
 from bough.scalar.control import (
     Array,
     Control,
@@ -11,9 +11,12 @@ from bough.scalar.control import (
     blank,
     gather,
     gather_index,
+    indexable,
+    keeping_loops,
     loop,
     rows,
     switch,
+    when,
 )
 from bough.scalar.counting import Count, Counted, Tally, part
 from bough.scalar.dual import Dual, derivative
@@ -62,6 +65,7 @@ __all__ = [
     "both",
     "cos",
     "derivative",
+    "do_when",
     "dot",
     "each",
     "either",
@@ -69,7 +73,9 @@ __all__ = [
     "filled",
     "gather",
     "gather_index",
+    "indexable",
     "inner",
+    "keeping_loops",
     "leaves",
     "loop",
     "map_leaves",
@@ -87,4 +93,5 @@ __all__ = [
     "sin",
     "sqrt",
     "switch",
+    "when",
 ]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bough.scalar.control import Array, array, loop
-from bough.scalar.symbolic import Index, Scalar
+from bough.scalar.control import Array, array, loop, when
+from bough.scalar.symbolic import Bool, Index, Scalar
 
-__all__ = ["Part", "dot", "each", "fill", "filled", "inner", "minus", "plus"]
+__all__ = ["Part", "do_when", "dot", "each", "fill", "filled", "inner", "minus", "plus"]
 
 
 class Part:
@@ -32,6 +32,16 @@ def each(count: Index, rule: Callable[[Any], None], *, reverse: bool = False) ->
         return carry
 
     loop(count, step, (), reverse=reverse)
+
+
+def do_when(condition: Bool, rule: Callable[[], None]) -> None:
+    """Run ``rule()`` for the states in which a condition holds; if it holds in none, nothing is run."""
+
+    def run(carry: tuple[()]) -> tuple[()]:
+        rule()
+        return carry
+
+    when(condition, run, ())
 
 
 def fill(values: Array, count: Index, entry: Callable[[Any], Scalar]) -> Array:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeVar
 
@@ -17,14 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.errors import ProgramError
-from bough.scalar.functions import select
+from bough.scalar.functions import negation, select
 from bough.scalar.lazy import cached_property
 from bough.scalar.structure import map_leaves
 from bough.scalar.symbolic import Bool, Index, Scalar, Symbolic
 
 __all__ = [
     "Array", "Control", "Rows", "Table",
-    "activate", "array", "blank", "gather", "gather_index", "loop", "rows", "switch",
+    "activate", "array", "blank", "gather", "gather_index", "indexable", "keeping_loops", "loop", "rows", "switch",
+    "when",
 ]  # fmt: skip
 
 C = TypeVar("C")
@@ -140,6 +141,14 @@ class Control:
         """See `bough.scalar.rows`."""
         return PlainRows(count)
 
+    def indexable(self, size: int, values: Any) -> Array:
+        """See `bough.scalar.indexable`."""
+        return list(values)
+
+    def keeping_loops(self) -> AbstractContextManager[None]:
+        """See `bough.scalar.keeping_loops`."""
+        return nullcontext()
+
 
 def freeze(done: Bool, old: C, new: C) -> C:
     """Keep the old carry in the lanes that are done."""
@@ -175,6 +184,11 @@ def loop(
     return _ACTIVE.get().loop(count, body, carry, reverse, until)
 
 
+def when(condition: Bool, rule: Callable[[C], C], carry: C) -> C:
+    """Run ``carry = rule(carry)`` for the states in which a condition holds; if it holds in none, nothing is run."""
+    return loop(1, lambda _, state: rule(state), carry, until=lambda _: negation(condition))
+
+
 def switch(selector: Index, branches: Sequence[Callable[[], R]]) -> R:
     """Run the branch with the number `selector`; all branches return structures of one shape."""
     return _ACTIVE.get().switch(selector, branches)
@@ -208,3 +222,16 @@ def rows(count: int, kinds: Sequence[int] | None = None, order: Sequence[int] | 
     Rows with kinds lie in memory in the given order, one after the other: that in which they are visited is best.
     """
     return _ACTIVE.get().rows(count, kinds, order)
+
+
+def keeping_loops() -> AbstractContextManager[None]:
+    """Within this context loops of a program stay loops, and arrays are memory, even where the rest is straight-line.
+
+    Arrays made outside have to be made `indexable` before they are read at the index of a loop.
+    """
+    return _ACTIVE.get().keeping_loops()
+
+
+def indexable(size: int, values: Any) -> Array:
+    """Scalars as an array to be read at the index of a loop, within `keeping_loops`."""
+    return _ACTIVE.get().indexable(size, values)

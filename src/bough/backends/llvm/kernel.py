@@ -94,7 +94,7 @@ class LlvmKernel:
 
     def _context(self, careful: Callable[..., Any]) -> Words:
         """What the launcher knows of this function."""
-        arguments: Words = np.zeros((16, launcher.ARGUMENT), np.int64)
+        arguments: Words = np.zeros((launcher.MOST_ARGUMENTS, launcher.ARGUMENT), np.int64)
         for j, a in enumerate((*self._signature.inputs, *self._signature.outputs)):
             taken = j < len(self._signature.inputs)
             arguments[j, launcher.ABSENT] = a.name not in self._signature.given if taken else a.frozen

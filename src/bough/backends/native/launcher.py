@@ -56,9 +56,9 @@ RECORD = 9
 
 # a call: its record, batch axes (how many, where) and states; then of all arguments the addresses and steps from state
 # to state, in bytes
-C_RECORD, C_AXES, C_LENGTHS, C_STATES, C_DTYPE, C_ITEM, C_CHECK, C_WORKERS, C_DATA, C_STEPS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 24  # fmt: skip  # noqa: E501
+C_RECORD, C_AXES, C_LENGTHS, C_STATES, C_DTYPE, C_ITEM, C_CHECK, C_WORKERS, C_DATA, C_STEPS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 40  # fmt: skip  # noqa: E501
 
-MOST_ARGUMENTS, MOST_BATCH_AXES = 16, 8
+MOST_ARGUMENTS, MOST_BATCH_AXES = 32, 8
 LINE = 64
 READ_ONLY = ~WRITEABLE
 ALWAYS = ~3  # what of a verdict matters even if nothing is to be checked
@@ -72,7 +72,7 @@ def invoke(self: int, args: int, count: int) -> int:
     """Run a function of arrays."""
     context = load(self + PAYLOAD)
     inputs = load(context, INPUTS)
-    this = stack(40)
+    this = stack(72)
     if count != inputs + 2 or read(context, this, args, inputs) == 0:
         return careful(context, args, count, 0, 0)
     out = load(args, inputs)
@@ -211,7 +211,7 @@ def compute(context: int, this: int, args: int, count: int) -> int:
     out = load(args, inputs)
     # one state is written to `out` once it is known to be sound; many are, once their inputs are
     straight = out != load(context, NONE) and states > 1
-    results = stack(16)
+    results = stack(32)
     if make_results(context, this, results, out * straight) == 0:
         return 0
     one = stack(1)
@@ -359,7 +359,7 @@ def explained(context: int, this: int, args: int, count: int, results: int, verd
 
 def careful(context: int, args: int, count: int, results: int, verdicts: int) -> int:
     """Hand over to Python."""
-    given = stack(24)
+    given = stack(40)
     if count > MOST_ARGUMENTS:
         count = MOST_ARGUMENTS
     for k in range(count):

@@ -48,7 +48,7 @@ class Solution:
     a
         A f + b, shape (*batch, n).
     residual
-        By how much each row fails, in the units of a, shape (*batch, n): see `complementarity_residual`.
+        By how much each row fails, in the units of a, shape (*batch, n): see `lcp.residual`.
     conflicts
         True for rows that cannot be met together, shape (*batch, n); False everywhere if all conditions are met.
     pivots
@@ -187,7 +187,7 @@ class Swept:
     a
         A f + b, shape (*batch, n).
     residual
-        By how much each row fails, in the units of a, shape (*batch, n): see `complementarity_residual`.
+        By how much each row fails, in the units of a, shape (*batch, n): see `lcp.residual`.
     iterations
         How many sweeps it took, shape (*batch,).
     """
@@ -286,7 +286,7 @@ def complementarity_residual(
     limits, sliding = arrays.get("bounds"), arrays.get("slip")
     with np.errstate(over="ignore", invalid="ignore"):
         failing = complementarity.residual(arrays["A"], arrays["b"], forces, conditions, mu, sliding, limits)
-    require_finite_results("complementarity_residual", failing)
+    require_finite_results("lcp.residual", failing)
     return np.asarray(failing)
 
 

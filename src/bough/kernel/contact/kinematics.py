@@ -5,8 +5,8 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from bough.algorithms import contacts as algorithm
+from bough.algorithms.contact_problem import ContactPlan
 from bough.algorithms.contacts import AXES
-from bough.algorithms.touching import Touching
 from bough.backends import Argument
 from bough.kernel.arguments import FloatArray, as_floats, require_finite
 from bough.kernel.contact.scene import read_place, require_contacts, require_unit
@@ -83,7 +83,7 @@ def contact_bias(
     Parameters
     ----------
     model, q, v, contacts, points, normals
-        As in `contact_jacobian`.
+        As in `contact.jacobian`.
     point_velocities
         Velocities of the points of contact in space (..., k, 3), m/s. Unless given, points are fixed on the first body:
         a corner on a surface. Under a ball that rolls the point moves as fast as the ball, though no matter there does.
@@ -98,7 +98,7 @@ def contact_bias(
 
 
 def _options(model: Model, contacts: Contacts) -> Options:
-    return Options(touching=Touching(contacts.bodies(model)))
+    return Options(plan=ContactPlan(contacts.bodies(model)))
 
 
 def _axes(structure: object, name: str) -> Function:

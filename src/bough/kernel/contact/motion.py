@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.algorithms.levels import FAR
-from bough.errors import ModelError, ShapeError, UnknownNameError
+from bough.errors import ModelError, ShapeError
 from bough.kernel.arguments import FloatArray
-from bough.kernel.contact.limits import near_limits
-from bough.kernel.contact.scene import (
-    NO_PLACE,
-    ContactMotion,
-    Scene,
-    per_contact,
-    require_contacts,
-    scene_of,
-)
-from bough.kernel.contact.solving import Solver
-from bough.kernel.contact.touching import Settled, settled
+from bough.kernel.contact.problem_arguments import when_to_stop
+from bough.kernel.contact.scene import ContactMotion, Scene, require_contacts, scene_of
 from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
-from bough.kernel.overflow import require_finite_results
 from bough.model import Contacts, Model
-from bough.reading import number, truth
+from bough.reading import known_name, number, truth
 
 __all__ = [
     "STILL",
@@ -39,6 +26,8 @@ __all__ = [
 
 SolverName: TypeAlias = Literal["pivoting", "gauss_seidel"]
 SOLVERS: tuple[SolverName, ...] = get_args(SolverName)
+
+NO_PLACE = np.zeros((0, 3))
 
 STILL = 1e-3
 """Relative velocities up to this (m/s or rad/s) count as none where accelerations are asked for."""
@@ -72,7 +61,7 @@ def contact_dynamics(
     Forces obey M v̇ + C = τ + Bᵀ loop_tau + Jᵀ f + limit forces + Lᵀ λ. The bodies of a contact and a joint at its
     limit do not accelerate into each other, and push only where they would. What slides is held back by μ fₙ, what does
     not slide is held by up to that. Some states of sliding have no solution (Painlevé); then `conflicts` names the
-    contacts. Bodies that approach are brought to rest within the time constant: for an impact call `contact_impulses`
+    contacts. Bodies that approach are brought to rest within the time constant: for an impact call `contact.impulses`
     before.
 
     Parameters
@@ -80,16 +69,16 @@ def contact_dynamics(
     model, q, v, tau, f_ext
         As in `aba`. All is computed in float64.
     contacts, points, normals
-        As in `contact_jacobian`; None for limits and loops alone. Batch axes of all arrays are broadcast.
+        As in `contact.jacobian`; None for limits and loops alone. Batch axes of all arrays are broadcast.
     mu
         Coefficients of friction: one number, or (..., k).
     gaps
         Distances of the bodies (m): one number, or (..., k). Above 1e-6 m they do not touch, and infinity is fine where
         there is no contact; below zero they have sunk into each other, which decays in the time constant.
     loop_tau
-        Forces of drives on the joints that close loops, as in `constrained_dynamics`; N or N m.
+        Forces of drives on the joints that close loops, as in `forward_dynamics`; N or N m.
     point_velocities, normal_velocities
-        As in `contact_bias`.
+        As in `contact.bias`.
     limits
         Whether joints stop at their limits: each number of q may have some, but for those of quaternions.
     time_constant
@@ -100,18 +89,20 @@ def contact_dynamics(
     solver
         "pivoting": exact. "gauss_seidel": iterative, from a good start; it may not end where friction is strong.
     tolerance, iterations, start
-        For Gauss-Seidel: as in `bough.gauss_seidel`, in m/s²; `start` is the result of a similar state.
+        For Gauss-Seidel: as in `bough.lcp.gauss_seidel`, in m/s²; `start` is the result of a similar state.
 
     Returns
     -------
     ContactMotion
         With accelerations as `motion`.
     """
-    rates = _settings(stabilisation(time_constant), _positive("still", still))
-    arrays = {"q": q, "v": v, "tau": tau, "f_ext": f_ext, "loop_tau": loop_tau, "points": points, "normals": normals}
-    arrays |= {"point_velocities": point_velocities, "normal_velocities": normal_velocities}
-    scene = _scene(model, contacts, "touching_accelerations", truth(limits, "limits") and near_limits(model, q))
-    return scene.motion(_settled(scene, arrays, mu, gaps, rates, _solver(solver, tolerance, iterations), start))
+    settings = _settings(stabilisation(time_constant), _positive("still", still))
+    scene = _scene(model, contacts, "contact_dynamics", limits, solver)
+    points, normals = _place(scene, points, normals)
+    place = (points, normals, point_velocities, normal_velocities)
+    numbers = (scene.number("gaps", gaps), scene.number("mu", mu), settings)
+    further = _start(scene, start, tolerance, iterations)
+    return scene.motion(q, v, tau, f_ext, loop_tau, *place, *numbers, *further)
 
 
 def contact_velocities(
@@ -136,7 +127,7 @@ def contact_velocities(
 
     For dragging mechanisms about (kinematic manipulation): they follow as the mass matrix weighs them, stay out of each
     other, and stop where τ does. There is no gravity. tau (..., nv) and loop_tau are in N s or N m s; all other
-    arguments are those of `contact_dynamics`, with tolerances in m/s. Penetration and errors of loops decay in the time
+    arguments are those of `contact.dynamics`, with tolerances in m/s. Penetration and errors of loops decay in the time
     constant.
 
     Returns
@@ -144,10 +135,11 @@ def contact_velocities(
     ContactMotion
         With velocities as `motion`.
     """
-    rates = _settings(stabilisation(time_constant), 0.0)
-    arrays = {"q": q, "tau": tau, "loop_tau": loop_tau, "points": points, "normals": normals}
-    scene = _scene(model, contacts, "touching_velocities", truth(limits, "limits") and near_limits(model, q))
-    return scene.motion(_settled(scene, arrays, mu, gaps, rates, _solver(solver, tolerance, iterations), start))
+    settings = _settings(stabilisation(time_constant), 0.0)
+    scene = _scene(model, contacts, "contact_velocities", limits, solver)
+    place = _place(scene, points, normals)
+    numbers = (scene.number("gaps", gaps), scene.number("mu", mu), settings)
+    return scene.motion(q, tau, loop_tau, *place, *numbers, *_start(scene, start, tolerance, iterations))
 
 
 def contact_impulses(
@@ -181,17 +173,19 @@ def contact_impulses(
     restitution
         e, from 0 to 1: one number, or (..., k).
     others
-        As in `contact_dynamics`; contacts with gaps above 1e-6 m take no part, tolerances are in m/s.
+        As in `contact.dynamics`; contacts with gaps above 1e-6 m take no part, tolerances are in m/s.
 
     Returns
     -------
     ContactMotion
         With velocities after the impact as `motion`, and impulses as forces.
     """
-    scene = _scene(model, contacts, "touching_impulses", truth(limits, "limits") and near_limits(model, q))
-    e = per_contact("restitution", restitution, scene.contacts.count, "numbers from 0 to 1", 0.0, 1.0)
-    arrays = {"q": q, "v": v, "points": points, "normals": normals}
-    return scene.motion(_settled(scene, arrays, mu, gaps, None, _solver(solver, tolerance, iterations), start, e))
+    scene = _scene(model, contacts, "contact_impulses", limits, solver)
+    place = _place(scene, points, normals)
+    numbers = (scene.number("gaps", gaps), scene.number("mu", mu))
+    e = scene.number("restitution", restitution)
+    e = e if e.any() else None  # without it there is less to do
+    return scene.motion(q, v, *place, *numbers, e, *_start(scene, start, tolerance, iterations))
 
 
 def contact_step(
@@ -219,7 +213,7 @@ def contact_step(
 
     M (v⁺ - v) = dt (τ - C) + Jᵀ p + …, so that no gap closes further than to zero, gap + dt J v⁺ ≥ 0, and joints do not
     pass their limits. There always is a solution, whatever slides, but where bodies have sunk in from sides that leave
-    them no way out. Nothing bounces: for restitution see `contact_impulses`. Go on with
+    them no way out. Nothing bounces: for restitution see `contact.impulses`. Go on with
     ``q = bough.integrate(model, q, dt * v)``.
 
     Parameters
@@ -227,10 +221,10 @@ def contact_step(
     dt
         The step (s), the same for all states.
     gaps
-        As in `contact_dynamics`, but all contacts count that could close within the step: give those that are near.
+        As in `contact.dynamics`, but all contacts count that could close within the step: give those that are near.
         Those below zero, and errors of loops, decay in the time constant, or in the step if that is longer.
     others
-        As in `contact_dynamics`, with tolerances in m/s.
+        As in `contact.dynamics`, with tolerances in m/s.
 
     Returns
     -------
@@ -238,98 +232,44 @@ def contact_step(
         With velocities after the step as `motion`, and impulses (N s) as forces.
     """
     dt = _positive("dt", dt)
-    rates = _settings(min(stabilisation(time_constant), 1.0 / dt), dt)
-    arrays = {"q": q, "v": v, "tau": tau, "f_ext": f_ext, "loop_tau": loop_tau, "points": points, "normals": normals}
-    scene = _scene(model, contacts, "touching_step", limits)
-    return scene.motion(_settled(scene, arrays, mu, gaps, rates, _solver(solver, tolerance, iterations), start))
+    settings = _settings(min(stabilisation(time_constant), 1.0 / dt), dt)
+    scene = _scene(model, contacts, "contact_step", limits, solver)
+    place = _place(scene, points, normals)
+    numbers = (scene.number("gaps", gaps), scene.number("mu", mu), settings)
+    return scene.motion(q, v, tau, f_ext, loop_tau, *place, *numbers, *_start(scene, start, tolerance, iterations))
 
 
-def _scene(model: Model, contacts: Contacts | None, level: str, limits: bool) -> Scene:
-    return scene_of(model, require_contacts(model, contacts), level, truth(limits, "limits"))
+def _scene(model: Model, contacts: Contacts | None, level: str, limits: bool, solver: object) -> Scene:
+    known_name(solver, "solver", SOLVERS)
+    touching = require_contacts(model, contacts)
+    return scene_of(model, touching, level, truth(limits, "limits"), solver == "gauss_seidel")
 
 
-def _settled(
-    scene: Scene,
-    arrays: Mapping[str, ArrayLike | None],
-    mu: ArrayLike,
-    gaps: ArrayLike,
-    rates: FloatArray | None,
-    solver: Solver,
-    start: ContactMotion | None,
-    restitution: FloatArray | None = None,
-) -> Settled:
-    """Forces and motion at a level, from arguments."""
-    k = scene.contacts.count
-    friction = per_contact("mu", mu, k, "coefficients of friction that are not negative", 0.0, sys.float_info.max)
-    distances = np.minimum(per_contact("gaps", gaps, k, "distances (m), or infinity"), FAR)
+def _place(scene: Scene, points: Any, normals: Any) -> tuple[Any, Any]:
+    """Points and normals; without contacts there are none."""
+    if scene.contacts.count:
+        return points, normals
+    empty = all(x is None or np.shape(x)[-2:] in ((0,), (0, 3)) for x in (points, normals))
+    if not empty:
+        raise ShapeError("points and normals are given, and no contacts; expected none, or the contacts they are of")
+    return tuple(NO_PLACE if x is None or np.shape(x) == (0,) else x for x in (points, normals))  # type: ignore[return-value]
+
+
+def _start(scene: Scene, start: ContactMotion | None, tolerance: float, iterations: int) -> tuple[Any, ...]:
+    """For Gauss-Seidel, what to start from, and when to stop."""
     if start is not None and not isinstance(start, ContactMotion):
         raise ShapeError(f"start is a {type(start).__name__}, expected a ContactMotion")
-    numbers = {"gaps": distances} if rates is None else {"gaps": distances, "settings": rates}
-    problem = scene.problem({**arrays, **({} if k else NO_PLACE), **numbers})
-    further = {"mu": friction} if restitution is None else {"mu": friction, "restitution": restitution}
-    problem, friction, *e = _broadcast(problem, further)
-    begin = None if start is None else scene.forces(start, problem)
-    if e and e[0].any():
-        return _struck(scene, problem, friction, e[0], solver, begin)
-    return settled(scene.rows, scene.names, problem, friction, solver, begin)
-
-
-def _broadcast(problem: FloatArray, further: Mapping[str, FloatArray]) -> list[FloatArray]:
-    """Problem and numbers of contacts with the batch axes of all of them."""
-    states, arrays = problem.shape[:-1], [problem, *further.values()]
-    if all(a.shape[:-1] == states for a in arrays):
-        return arrays
-    try:
-        batch = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
-    except ValueError:
-        shapes = ", ".join(f"{name} {a.shape[:-1]}" for name, a in further.items())
-        raise ShapeError(f"the batch axes do not broadcast: states {states}, {shapes}") from None
-    return [a if a.shape[:-1] == batch else np.broadcast_to(a, (*batch, a.shape[-1])) for a in arrays]
-
-
-def _struck(
-    scene: Scene, problem: FloatArray, mu: FloatArray, e: FloatArray, solver: Solver, start: FloatArray | None
-) -> Settled:
-    """An impact with restitution e (*batch, k); and then another one without, for what still approaches."""
-    rows, base, free = scene.rows, scene.rows.parts["base"], scene.rows.parts["free"]
-    n, normals = rows.count, slice(base.start, base.start + rows.touch, rows.axes)
-
-    def bounced(e: FloatArray) -> Settled:
-        changed = problem.copy()
-        changed[..., normals] *= 1.0 + e
-        return settled(rows, scene.names, changed, mu, solver, start)
-
-    first = bounced(e)
-    if not first.met.all():
-        first = bounced(np.where(first.met[..., None], e, 0.0))
-    A = problem[..., rows.parts["A"]].reshape(*problem.shape[:-1], n, n)
-    after = problem.copy()
-    after[..., base] += np.sum(A * first.forces[..., None, :], axis=-1)
-    after[..., free] = first.motion
-    more = settled(rows, scene.names, after, mu, solver, start)
-    bounces = e.any(axis=-1, keepdims=True)
-    forces = first.forces + np.where(bounces, more.forces, 0.0)
-    require_finite_results("motion with contacts", forces)
-    return Settled(
-        np.where(bounces, more.motion, first.motion),
-        forces,
-        np.maximum(first.residual, more.residual),
-        first.slopes,
-        first.met & more.met,
-        tuple(dict.fromkeys((*first.unmet, *more.unmet))),
-    )
+    if not scene.options.plan.sweeps:
+        return (None,) * 5
+    stop = when_to_stop(tolerance, iterations)
+    if start is None:
+        return (None, None, None, None, stop)
+    return (start.forces, start.limit_forces, start.loop_limit_forces, start.loop_forces, stop)
 
 
 @lru_cache(maxsize=256)
 def _settings(rate: float, other: float) -> FloatArray:
     return np.array([rate, other])
-
-
-def _solver(name: object, tolerance: float, iterations: int) -> Solver:
-    for known in SOLVERS:
-        if isinstance(name, str) and name == known:
-            return Solver(known, tolerance, iterations)
-    raise UnknownNameError("solver", name, SOLVERS)
 
 
 def _positive(name: str, value: float) -> float:

@@ -1,47 +1,55 @@
-"""What touches in some states of a model: contacts and limits, read and checked; and from there to forces and back."""
+"""What touches in some states of a model: contacts and limits, read and checked; from there to motion and forces."""
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.algorithms.contacts import AXES, UNIT
+from bough.algorithms.contact_problem import ContactPlan
+from bough.algorithms.contacts import UNIT, of_unit_length
 from bough.algorithms.limits import limit_sides
-from bough.algorithms.touching import Touching
-from bough.complementarity import ContactRows
+from bough.complementarity import UNMET, ContactRows
 from bough.errors import FiniteError, ModelError, ShapeError
 from bough.kernel.arguments import FloatArray, as_floats
-from bough.kernel.contact.touching import Settled
+from bough.kernel.compile import get_backend
+from bough.kernel.contact.careful import ForceProblem, Forces, forces_of_state, impact_of_state, unmet_by_sweeps
 from bough.kernel.function import Function, Results, Verdicts
-from bough.kernel.functions import mass_matrices, new_function, read, require_model, require_regular
+from bough.kernel.functions import (
+    inputs_of,
+    mass_matrices,
+    new_function,
+    outputs_of,
+    read,
+    require_model,
+    require_regular,
+    run,
+)
+from bough.kernel.overflow import require_finite_results
 from bough.kernel.specs import spec
-from bough.kernel.specs.contact import problem_rows
+from bough.kernel.specs.contact import contact_rows
 from bough.kernel.specs.spec import Options
 from bough.kernel.table import entry
+from bough.kernel.verdict import DOUBT
 from bough.model import Contacts, Model
 from bough.scalar.lazy import cached_property
 
-__all__ = [
-    "NO_PLACE",
-    "ContactMotion",
-    "Scene",
-    "per_contact",
-    "read_place",
-    "require_contacts",
-    "require_unit",
-    "scene_of",
-]
+__all__ = ["ContactMotion", "Scene", "read_place", "require_contacts", "require_unit", "scene_of"]
 
 NONE = Contacts((), None)
-NO_PLACE = {"points": np.zeros((0, 3)), "normals": np.zeros((0, 3))}
 
-PLACE = ("points", "normals", "point_velocities", "normal_velocities")
-MOVING = ("point_velocities", "normal_velocities")
+NUMBERS: Mapping[str, tuple[str, float, float]] = {
+    "mu": ("coefficients of friction that are not negative", 0.0, sys.float_info.max),
+    "gaps": ("distances (m), or infinity", -sys.float_info.max, math.inf),
+    "restitution": ("numbers from 0 to 1", 0.0, 1.0),
+}
+"""What is asked of the numbers of contacts: in words, the least, and the most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,21 +61,21 @@ class ContactMotion:
     motion
         Accelerations v̇ or velocities v (..., nv), whichever was asked for.
     forces
-        Forces of contacts on their first bodies (..., k, 3): along the normal and the two tangents of `contact_axes`.
-        N, or N s where velocities jump; for `contact_velocities` in the unit of tau. Where contacts are redundant, as
+        Forces of contacts on their first bodies (..., k, 3): along the normal and the two tangents of `contact.axes`.
+        N, or N s where velocities jump; for `contact.velocities` in the unit of tau. Where contacts are redundant, as
         four on a rigid block are, only their sum is determined, and these are one choice of many: friction of feet
         may cancel.
     limit_forces
         Joint forces of limits (..., nv): positive from a lower limit, negative from an upper one, along coordinates;
         of joints whose v is not the rate of q (planar, free), what these do along v.
     loop_limit_forces
-        The same of joints that close loops, one behind the other (..., sum of nv); on the tree Bᵀ of `loop_jacobian`
-        times these acts.
+        The same of joints that close loops, one behind the other (..., sum of nv); on the tree Bᵀ of
+        `loops.coordinate_jacobian` times these acts.
     loop_forces
-        Forces of the rows of ``model.constraints`` (..., rows), as those of `constrained_motion`.
+        Forces of the rows of ``model.constraints`` (..., rows), as in `bough.Motion`.
     residual
         By how much the worst condition of each state fails (...), in units of acceleration or velocity: see
-        `complementarity_residual`.
+        `lcp.residual`.
     conflicts
         Names of contacts, limits and rows of loops whose conditions are not met in some state: since nothing meets
         them together (pivoting), or not to 100 times the tolerance within the sweeps (Gauss-Seidel).
@@ -94,7 +102,7 @@ class Scene:
     @cached_property
     def rows(self) -> ContactRows:
         """What its problems of forces consist of."""
-        return problem_rows(self.model, self.level, self.options.touching)
+        return contact_rows(self.model, self.level, self.options.plan)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -102,69 +110,123 @@ class Scene:
         sides = limit_sides(self.model).names if self.rows.limits else ()
         return (*self.contacts.names, *sides, *self.model.constraint_names)
 
-    def problem(self, arrays: Mapping[str, ArrayLike | None]) -> FloatArray:
-        """The problem of forces in each state (*batch, size)."""
-        place = [arrays.get(key) for key in PLACE[:2]]
-        if not all(type(a) is np.ndarray and a.dtype == np.float64 for a in place):
-            arrays = {**arrays, **read_place(self.model, self.contacts, {key: arrays.get(key) for key in PLACE})}
-        names = spec(self.level).inputs
-        problem: FloatArray = entry(self, "problem", _problem)(*map(arrays.get, names), None, True)
-        return problem
+    def motion(self, *arrays: Any) -> ContactMotion:
+        """The motion and all forces, from the inputs of the level in order."""
+        results = entry(self, "motion", _motion)(*arrays, None, True)
+        motion, touch, at_limits, closing, loops, residual, status, unmet = results
+        conflicts: tuple[str, ...] = ()
+        if status.any():
+            found = np.flatnonzero(unmet.reshape(-1, unmet.shape[-1]).any(axis=0))
+            conflicts = tuple(self.names[k] for k in found)
+        return ContactMotion(motion, touch, at_limits, closing, loops, residual, conflicts)
 
-    def motion(self, found: Settled) -> ContactMotion:
-        """What is returned."""
-        rows, model, batch = self.rows, self.model, found.motion.shape[:-1]
-        contacts, forces, k = rows.touch, found.forces, rows.contacts
-        if rows.friction:
-            touch = forces[..., :contacts].reshape(*batch, k, AXES)
-        else:
-            touch = np.zeros((*batch, k, AXES))
-            touch[..., 0] = forces[..., :contacts]
-        along, stops = forces[..., contacts : contacts + rows.limits], np.zeros((*batch, model.nv + self._closing))
-        if along.any():
-            size, states = stops.shape[-1], math.prod(batch)
-            along, slopes = (a.reshape(states, a.shape[-1]) for a in (along, found.slopes))
-            stops = limit_sides(model).joint_forces(along, slopes, size).reshape(*batch, size)
-        at_limits, closing = stops[..., : model.nv], stops[..., model.nv :]
-        loops = forces[..., contacts + rows.limits :]
-        motion = np.ascontiguousarray(found.motion)
-        return ContactMotion(motion, touch, at_limits, closing, loops, found.residual, found.unmet)
-
-    def forces(self, start: ContactMotion, problem: FloatArray) -> FloatArray:
-        """Forces of all rows (*batch, rows), from those of a result."""
-        rows, batch = self.rows, problem.shape[:-1]
-        touch = as_floats("start.forces", start.forces, (rows.contacts, AXES))[..., : rows.axes]
-        parts = [touch.reshape(*touch.shape[:-2], rows.touch), start.limit_forces, start.loop_limit_forces]
-        parts = [np.broadcast_to(part, (*batch, part.shape[-1])) for part in (*parts, start.loop_forces)]
-        touch, at_limits, closing, loops = (part.reshape(math.prod(batch), part.shape[-1]) for part in parts)
-        along: FloatArray = np.zeros((len(touch), 0))
-        if rows.limits:
-            stops, slopes = np.concatenate([at_limits, closing], axis=1), problem[..., rows.parts["slopes"]]
-            along = limit_sides(self.model).along(stops, slopes.reshape(len(touch), rows.slopes), rows.limits)
-        return np.concatenate([touch, along, loops], axis=1, dtype=np.float64).reshape(*batch, rows.count)
-
-    @cached_property
-    def _closing(self) -> int:
-        return sum(loop.joint.nv for loop in self.model.loops)
+    def number(self, name: str, value: ArrayLike | float) -> Any:
+        """A number for each contact (..., k), from one number or from an array that is looked at by the program."""
+        if type(value) is float:
+            return _uniform(name, value, self.contacts.count)
+        a = value if isinstance(value, np.ndarray) else as_floats(name, value, ())
+        return np.full(self.contacts.count, a, np.float64) if a.ndim == 0 else a
 
 
-def _problem(scene: Scene, key: str) -> Function:
-    """The program of a level; normals that are not of unit length are refused by name."""
+def _motion(scene: Scene, key: str) -> Function:
+    """The program of a level. Where the reference back-end would interpret it for long, all states go the other way."""
+    options, model = scene.options, scene.model
+    made = new_function(model, scene.level, options, lambda *verdict: _explained(scene, *verdict))
+    made.look_closer = lambda arrays: _look_closer(scene, arrays)
+    if get_backend() == "reference" and options.plan.friction != "cone" and not options.plan.sweeps:
+        outputs = outputs_of(model, scene.level, options)
 
-    def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
-        require_regular(scene.model, verdicts, mass_matrices(scene.model, arrays["q"], verdicts))
-        return results
+        def rule(**x: Any) -> dict[str, Any]:
+            nothing: dict[str, Any] = {a.name: [0.0] * a.size for a in outputs}
+            return nothing | {"unit": of_unit_length(x["normals"], scene.contacts.count), "doubt": True}
 
-    made = new_function(scene.model, scene.level, scene.options, explain)
-    made.look_closer = lambda arrays: require_unit(arrays["normals"], scene.contacts)
+        made.rule = rule
     return made
 
 
+def _explained(scene: Scene, arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
+    """Look at the numbers of contacts, and find the forces of states in which the program did not."""
+    model = scene.model
+    require_regular(model, verdicts, mass_matrices(model, arrays["q"], verdicts))
+    _look_closer(scene, arrays)
+    doubtful = np.asarray((verdicts.astype(np.int64) & DOUBT) != 0)
+    if not doubtful.any():
+        return results
+    results = tuple(np.array(a) if not a.flags.writeable else a for a in results)
+    some = _states(scene, arrays, doubtful)
+    names = spec(f"{scene.level}_problem").inputs
+    problem = run(model, f"{scene.level}_problem", {name: some.get(name) for name in names}, scene.options)
+    limit = UNMET * float(some["stop"][0, 0]) if scene.options.plan.sweeps else 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        for k, place in enumerate(map(tuple, np.argwhere(doubtful))):
+            parts = {name: a[k] for name, a in problem.items()}
+            one = _problem_of_state(scene, parts, some["mu"][k])
+            if scene.options.plan.sweeps:
+                found = unmet_by_sweeps(one, _row_forces(scene, results, parts, place), limit)
+                results[-2][place], results[-1][place] = float(found.any()), found
+                continue
+            e = some.get("restitution")
+            put = forces_of_state(one) if e is None else impact_of_state(one, e[k])
+            _put(scene, results, place, put, parts)
+    require_finite_results("motion with contacts", *results)
+    return results
+
+
+def _look_closer(scene: Scene, arrays: Mapping[str, FloatArray]) -> None:
+    """Raise for numbers of contacts that are out of their bounds, and normals that are not of unit length."""
+    for name in NUMBERS:
+        if name in arrays:
+            _require_numbers(name, np.asarray(arrays[name]))
+    require_unit(np.asarray(arrays["normals"]), scene.contacts)
+
+
+def _states(scene: Scene, arrays: Mapping[str, FloatArray], some: Any) -> dict[str, FloatArray]:
+    """The arguments of some states, one behind the other."""
+    shapes = {a.name: a.shape for a in inputs_of(scene.model, scene.level, scene.options)}
+    return {name: np.broadcast_to(a, (*some.shape, *shapes[name]))[some] for name, a in arrays.items()}
+
+
+def _problem_of_state(scene: Scene, parts: Mapping[str, FloatArray], mu: FloatArray) -> ForceProblem:
+    active = parts["active"] > 0.0
+    return ForceProblem(scene.rows, parts["A"], parts["base"], parts["offset"], active, parts["sliding"], mu)
+
+
+def _put(scene: Scene, results: Results, place: Any, found: Forces, parts: Mapping[str, FloatArray]) -> None:
+    """Write forces of all rows, and the motion that they make, to the results of a state."""
+    rows, model = scene.rows, scene.model
+    motion, touch, at_limits, closing, loops, residual, status, unmet = results
+    motion[place] = parts["free"] + found.forces @ parts["response"]
+    touch[(*place, slice(None), slice(rows.axes))] = found.forces[: rows.touch].reshape(-1, rows.axes)
+    loops[place] = found.forces[rows.touch : rows.fixed]
+    if rows.limits:
+        row, velocity = limit_sides(model).slopes
+        stops = np.zeros(model.nv + closing.shape[-1])
+        np.add.at(stops, velocity, parts["slopes"] * found.forces[rows.fixed + row])
+        at_limits[place], closing[place] = stops[: model.nv], stops[model.nv :]
+    residual[place], status[place], unmet[place] = found.residual, float(found.unmet.any()), found.unmet
+
+
+def _row_forces(scene: Scene, results: Results, parts: Mapping[str, FloatArray], place: Any) -> FloatArray:
+    """Forces of all rows of a state, from those of its results."""
+    rows, model = scene.rows, scene.model
+    _, touch, at_limits, closing, loops, *_ = results
+    forces = np.concatenate([touch[place][:, : rows.axes].ravel(), loops[place], np.zeros(rows.limits)])
+    if rows.limits:
+        row, velocity = limit_sides(model).slopes
+        stops, slopes = np.concatenate([at_limits[place], closing[place]]), parts["slopes"]
+        squares = np.zeros(rows.limits)
+        np.add.at(forces, rows.fixed + row, slopes * stops[velocity])
+        np.add.at(squares, row, slopes * slopes)
+        forces[rows.fixed :] /= np.where(squares > 0.0, squares, 1.0)
+    return forces
+
+
 @lru_cache(maxsize=256)
-def scene_of(model: Model, contacts: Contacts, level: str, limits: bool) -> Scene:
+def scene_of(model: Model, contacts: Contacts, level: str, limits: bool, sweeps: bool) -> Scene:
     """The scene of a level."""
     limits = limits and bool(limit_sides(model).rows.size)
-    return Scene(model, contacts, level, Options(touching=Touching(contacts.bodies(model), contacts.friction, limits)))
+    plan = ContactPlan(contacts.bodies(model), contacts.friction, limits, sweeps)
+    return Scene(model, contacts, level, Options(plan=plan))
 
 
 def require_contacts(model: Model, contacts: Contacts | None) -> Contacts:
@@ -173,13 +235,13 @@ def require_contacts(model: Model, contacts: Contacts | None) -> Contacts:
     if contacts is None:
         return NONE
     if not isinstance(contacts, Contacts):
-        raise ModelError(f"contacts is a {type(contacts).__name__}, expected bough.Contacts")
+        raise ModelError(f"contacts is a {type(contacts).__name__}, expected bough.contact.Contacts")
     return contacts
 
 
 def read_place(model: Model, contacts: Contacts, place: Mapping[str, ArrayLike | None]) -> dict[str, FloatArray]:
     """Points, unit normals and their velocities."""
-    options = Options(touching=Touching(contacts.bodies(model)))
+    options = Options(plan=ContactPlan(contacts.bodies(model)))
     arrays: dict[str, FloatArray] = {}
     for key, value in place.items():
         if value is not None and not contacts.count and np.shape(value) == (0,):  # an empty list will do
@@ -205,24 +267,20 @@ def require_unit(normals: FloatArray, contacts: Contacts) -> None:
         raise FiniteError(f"{contacts.names[place[-1]]}: its normal has length {lengths[place]:.9g}{state}, expected 1")
 
 
-def per_contact(
-    name: str, value: ArrayLike | float, count: int, expected: str, least: float = -math.inf, most: float = math.inf
-) -> FloatArray:
-    """A number for each contact (..., k), from one number or from an array; infinite ones only where `most` is."""
-    if isinstance(value, float):
-        return _uniform(name, value, count, expected, least, most)
-    a: FloatArray = as_floats(name, value, ()).astype(np.float64, copy=False)
-    a = np.full(count, a) if a.ndim == 0 else as_floats(name, a, (count,), "one for each contact")
-    if a.size and not (least <= a.min() and a.max() <= most and a.min() > -math.inf):
-        bad = ~((a >= least) & (a <= most) & (a > -math.inf))
+def _require_numbers(name: str, a: FloatArray) -> None:
+    """Raise for a number of a contact that is out of its bounds."""
+    expected, least, most = NUMBERS[name]
+    bad = ~((a >= least) & (a <= most))
+    if bad.any():
         place = tuple(int(x) for x in np.argwhere(bad)[0])
         error = FiniteError if not np.isfinite(a[place]) else ShapeError
         raise error(f"{name}{list(place)} is {a[place]}, expected {expected}")
-    return a
 
 
 @lru_cache(maxsize=256)
-def _uniform(name: str, value: float, count: int, expected: str, least: float, most: float) -> FloatArray:
-    result = per_contact(name, np.array(value), count, expected, least, most)
+def _uniform(name: str, value: float, count: int) -> FloatArray:
+    """A number for all contacts."""
+    result: FloatArray = np.full(count, value)
+    _require_numbers(name, np.array([value]))
     result.setflags(write=False)
     return result

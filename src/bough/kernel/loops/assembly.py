@@ -63,7 +63,7 @@ def assemble(
     hold
         Names of joints that keep their configuration, such as the driven ones.
     tolerance
-        How far each row of `constraint_errors` may be from zero (m, rad).
+        How far each row of `loops.errors` may be from zero (m, rad).
     iterations
         Number of steps after which to give up, or to look elsewhere.
     out
@@ -234,10 +234,10 @@ def consistent_velocity(
     --------
     >>> import bough
     >>> b = bough.Builder("belt")
-    >>> b.add("a", bough.Revolute("z"), mass=1.0, inertia=1.0)
-    >>> b.add("b", bough.Revolute("z"), mass=1.0, inertia=3.0)
+    >>> b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=3.0)
     >>> b.equality("belt", "b", "a", (0.0, 1.0))
-    >>> bough.consistent_velocity(b.build(), [0.0, 0.0], [4.0, 0.0]).tolist()
+    >>> bough.loops.consistent_velocity(b.build(), [0.0, 0.0], [4.0, 0.0]).tolist()
     [1.0, 1.0]
     """
     result: FloatArray = entry(model, ("consistent_velocity", "loops"), _projector)(q, v, out, check)
@@ -271,10 +271,10 @@ def onto_constraints(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = 
     --------
     >>> import bough
     >>> b = bough.Builder("belt")
-    >>> b.add("a", bough.Revolute("z"), mass=1.0, inertia=1.0)
-    >>> b.add("b", bough.Revolute("z"), mass=1.0, inertia=3.0)
+    >>> b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=3.0)
     >>> b.equality("belt", "b", "a", (0.0, 1.0))
-    >>> q, v = bough.onto_constraints(b.build(), [0.4, 0.0], [4.0, 0.0])
+    >>> q, v = bough.loops.project(b.build(), [0.4, 0.0], [4.0, 0.0])
     >>> q.tolist(), v.tolist()
     ([0.1, 0.1], [1.0, 1.0])
     """

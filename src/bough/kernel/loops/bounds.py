@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from bough.algorithms.limits import limited_joints, limited_loops
 from bough.errors import AssemblyError
 from bough.kernel.arguments import FloatArray
-from bough.kernel.contact.limits import limited_coordinates
 from bough.kernel.functions import run
 from bough.model import Joint, Model
 
@@ -144,3 +143,10 @@ def _independent(joint: Joint) -> bool:
 
 def _times(A: FloatArray, x: FloatArray) -> FloatArray:
     return np.asarray((A @ x[..., np.newaxis])[..., 0])
+
+
+def limited_coordinates(model: Model, q: FloatArray) -> FloatArray:
+    """The configuration q, with the coordinates of joints that close loops appended where some have limits."""
+    if not limited_loops(model):
+        return q
+    return np.concatenate([q, run(model, "loop_configurations", {"q": q})["x"]], axis=-1)

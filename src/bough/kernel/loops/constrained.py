@@ -93,9 +93,9 @@ def constraint_rank(model: Model, q: ArrayLike, *, check: bool = True) -> NDArra
     --------
     >>> import bough
     >>> b = bough.Builder("held twice")
-    >>> b.add("a", bough.Revolute("z"), mass=1.0, inertia=1.0)
-    >>> b.loop("pin", bough.Revolute("z"), "world", "a")
-    >>> int(bough.constraint_rank(b.build(), [0.3]))
+    >>> b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> b.loop("pin", bough.joints.Revolute("z"), "world", "a")
+    >>> int(bough.loops.rank(b.build(), [0.3]))
     0
     """
     require_model(model)

@@ -55,10 +55,10 @@ def constrained_reactions(
     v
         Velocity (..., nv).
     a, forces
-        Accelerations (..., nv) and multipliers of the constraints (..., rows): `acceleration` and `forces` of the
-        `ConstrainedMotion` that `constrained_motion` returns.
+        Accelerations (..., nv) and multipliers of the constraints (..., rows): `motion` and `loop_forces` of
+        the `Motion` that `forward_dynamics` returns with ``full=True``.
     f_ext, loop_tau
-        External forces and forces of the loops' drives, as given to `constrained_motion`.
+        External forces and forces of the loops' drives, as given to `forward_dynamics`.
     check
         Whether to refuse NaN and infinity. Shapes are always checked.
     """

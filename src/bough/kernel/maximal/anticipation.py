@@ -71,9 +71,9 @@ def anticipate(
     The rows a = Jᵃ v̇ + cᵃ follow the forces f by a = A f + b. Choose the forces that make a what it should be, then ask
     for the motion::
 
-        factor = bough.ldlt(system, mass, jacobian)
-        problem = bough.anticipate(factor, factor.solve(b), auxiliary, auxiliary_jacobian, auxiliary_c)
-        forces = bough.pivoting(problem.A, problem.b, conditions, mu)
+        factor = bough.maximal.ldlt(system, mass, jacobian)
+        problem = bough.maximal.anticipate(factor, factor.solve(b), auxiliary, auxiliary_jacobian, auxiliary_c)
+        forces = bough.lcp.pivoting(problem.A, problem.b, conditions, mu)
         acceleration, multiplier = problem.motion(forces.f)
 
     For equalities alone, `pivoting` with ``Conditions.equalities(auxiliary.nc)`` finds least-squares forces of

@@ -43,10 +43,10 @@ STEPS = 50
 class Linkage:
     """Bodies of many kinds that move by themselves, and constraints of many kinds between them; immutable.
 
-    The kinds are in `bough.bodies` and `bough.constraints`; users may write others. The state is x (nx numbers) and v
-    (nv numbers), those of one body after the other. Constraints between two bodies, or one and the world, that close no
-    loop are *primary* and solved in linear time; all others are *auxiliary* and solved around them. Arrays may have any
-    leading batch axes; computations are in float64.
+    The kinds are in `bough.maximal.bodies` and `bough.maximal.constraints`; users may write others. The state
+    is x (nx numbers) and v (nv numbers), those of one body after the other. Constraints between two bodies, or one and
+    the world, that close no loop are *primary* and solved in linear time; all others are *auxiliary* and solved around
+    them. Arrays may have any leading batch axes; computations are in float64.
 
     Parameters
     ----------
@@ -61,10 +61,10 @@ class Linkage:
 
     Examples
     --------
-    >>> import bough
-    >>> bob = bough.Linkage({"bob": bough.bodies.Particle(2.0)}, {"rod": (bough.constraints.Distance(1.0), "bob")})
+    >>> from bough.maximal import Linkage, bodies, constraints
+    >>> bob = Linkage({"bob": bodies.Particle(2.0)}, {"rod": (constraints.Distance(1.0), "bob")})
     >>> bob.accelerations(x=[0.0, 0.0, -1.0], v=[1.0, 0.0, 0.0]).motion
-    array([0., 0., 1.])
+    array([-0., -0.,  1.])
     """
 
     layout: Layout
@@ -242,7 +242,7 @@ class Linkage:
     ) -> LinkageTerms:
         """The equations of the accelerations; arguments are those of `accelerations`.
 
-        Where no constraint is auxiliary, ``a, lam = bough.multipliers(*linkage.terms(x, v)[:6])``.
+        Where no constraint is auxiliary, ``a, lam = bough.maximal.multipliers(*linkage.terms(x, v)[:6])``.
         """
         state = self._state(x=x, v=_required(v), force=force, time=time)
         made = run_terms(self.layout, "acceleration", stabilisation(time_constant), state)

@@ -72,7 +72,9 @@ def maximal(
     *,
     check: bool = True,
 ) -> Maximal:
-    """A model in maximal coordinates: ``a, lam = bough.multipliers(*bough.maximal(model, q, v, tau))``.
+    """A model in maximal coordinates, for `maximal.multipliers`.
+
+    ``a, lam = bough.maximal.multipliers(*bough.maximal.of_model(model, q, v, tau))`` are accelerations and multipliers.
 
     The coordinates are the spatial velocities and accelerations of the bodies in their own frames, linear part first:
     the accelerations, reshaped to (..., N, 6), are those of `accelerations` for the joint accelerations of `aba`.
@@ -156,13 +158,13 @@ def maximal_loops(
 ) -> MaximalLoops:
     """The loops and couplings of a model beside its tree, in maximal coordinates.
 
-    With them a mechanism with loops moves as `constrained_dynamics` says::
+    With them a mechanism with loops moves as `forward_dynamics` says::
 
-        system, mass, jacobian, force, c, compliance = bough.maximal(model, q, v, tau)
-        factor = bough.ldlt(system, mass, jacobian, compliance)
+        system, mass, jacobian, force, c, compliance = bough.maximal.of_model(model, q, v, tau)
+        factor = bough.maximal.ldlt(system, mass, jacobian, compliance)
         free = factor.solve(np.concatenate([force, c], axis=-1))
-        problem = bough.anticipate(factor, free, *bough.maximal_loops(model, q, v))
-        forces = bough.pivoting(problem.A, problem.b, bough.Conditions.equalities(len(model.constraint_names)))
+        problem = bough.maximal.anticipate(factor, free, *bough.maximal.of_loops(model, q, v))
+        forces = bough.lcp.pivoting(problem.A, problem.b, bough.lcp.Conditions.equalities(len(model.constraint_names)))
         acceleration, multiplier = problem.motion(forces.f)
 
     Parameters
@@ -170,7 +172,7 @@ def maximal_loops(
     model, q, v, check
         As for `maximal`.
     time_constant
-        As for `constrained_dynamics`.
+        As for `forward_dynamics`.
     """
     require_model(model)
     auxiliary = loop_system(model)

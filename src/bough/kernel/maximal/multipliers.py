@@ -227,7 +227,7 @@ def _function(system: System, name: str, inputs: list[Argument], output: Argumen
 def require_system(system: object) -> None:
     """Raise unless it is a system."""
     if not isinstance(system, System):
-        raise ModelError(f"the system is a {type(system).__name__}, expected a bough.System")
+        raise ModelError(f"the system is a {type(system).__name__}, expected a bough.maximal.System")
 
 
 def _require_sound(system: System, arrays: dict[str, FloatArray]) -> None:

@@ -11,11 +11,11 @@ from bough.algorithms.closed_loops import (
     onto_constraints,
     wanted,
 )
+from bough.algorithms.contact_problem import ContactPlan, row_counts
 from bough.algorithms.inverse_dynamics import Driving, inverse_dynamics
 from bough.algorithms.limits import limit_rows
 from bough.algorithms.loops import constraint_terms, loop_motions
 from bough.algorithms.reactions import constrained_reactions
-from bough.algorithms.touching import Touching, row_counts
 from bough.kernel.arguments import Shape
 from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.model import Mechanism, Model
@@ -31,7 +31,7 @@ def _constraint_count(model: Model) -> int:
 
 
 def _limit_count(model: Model) -> int:
-    return row_counts(model, Touching(limits=True))[1]
+    return row_counts(model, ContactPlan(limits=True))[2]
 
 
 def _limits(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:

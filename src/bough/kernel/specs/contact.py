@@ -6,113 +6,239 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from bough.algorithms import levels
+from bough.algorithms.contact_problem import ContactPlan, applied_force, driven_force, row_counts
 from bough.algorithms.contacts import AXES, Place, contact_terms, of_unit_length
-from bough.algorithms.levels import Demand
-from bough.algorithms.limits import limit_sides
-from bough.algorithms.touching import Touching, applied_force, driven_force, row_counts, slope_count
-from bough.complementarity import ContactRows
+from bough.algorithms.levels import FAR, Level
+from bough.algorithms.limits import LimitSides, limit_sides
+from bough.complementarity import ContactRows, by_pivoting, by_sweeps, contact_forces
+from bough.complementarity.contact_forces import Found, Solve
 from bough.kernel.arguments import Shape
 from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.model import Mechanism, Model
-from bough.scalar import Array, Part, Scalar, blank, fill
+from bough.scalar import Array, Bool, Scalar, both, either, filled, negation, select
 
-__all__ = ["CONTACT", "problem_rows"]
+__all__ = ["CONTACT", "contact_rows"]
 
 PLACE = ("points", "normals")
 MOVING_PLACE = (*PLACE, "point_velocities", "normal_velocities")
 FORCES = ("tau", "f_ext", "loop_tau")
-SETTINGS = ("gaps", "settings")
-"""Gaps of contacts; the rate at which errors decay (1/s), and the velocity that counts as none or the step of time."""
+NUMBERS = ("gaps", "mu")
+SETTINGS = (*NUMBERS, "settings")
+"""Gaps and friction of contacts; the rate at which errors decay (1/s), and the velocity that counts as none or the step
+of time."""
+
+START = ("start_contacts", "start_limits", "start_loop_limits", "start_loops", "stop")
+"""For Gauss-Seidel: forces to start from, and the tolerance and number of sweeps to stop at."""
 
 
 @lru_cache(maxsize=256)
-def problem_rows(model: Model, level: str, touching: Touching) -> ContactRows:
-    """The problem of forces that the program of a level gives."""
-    _, limits, loops = row_counts(model, touching)
-    slides, sides = level == "touching_accelerations" and touching.friction is not None, limit_sides(model)
-    watched = tuple(zip(sides.rows.tolist(), sides.signs.tolist(), strict=True)) if limits else None
-    slopes = slope_count(model, touching)
-    return ContactRows(len(touching.pairs), touching.friction, limits, loops, model.nv, slides, watched, slopes)
+def contact_rows(model: Model, level: str, plan: ContactPlan) -> ContactRows:
+    """The rows of the problem of forces at a level."""
+    _, loops, limits = row_counts(model, plan)
+    slides, sides = level == "contact_dynamics" and plan.friction is not None, limit_sides(model)
+    both_sides = tuple(zip(sides.rows.tolist(), sides.signs.tolist(), strict=True)) if limits else ()
+    return ContactRows(len(plan.pairs), plan.friction, loops, limits, both_sides, slides)
 
 
 def _jacobian(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    return {"J": contact_terms(m, o.touching.pairs, x["q"], None, _place(x)).matrix}
+    return {"J": contact_terms(m, o.plan.pairs, x["q"], None, _place(x)).matrix}
 
 
 def _bias(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    return {"bias": contact_terms(m, o.touching.pairs, x["q"], x["v"], _place(x)).bias}
+    return {"bias": contact_terms(m, o.plan.pairs, x["q"], x["v"], _place(x)).bias}
 
 
 def _place(x: dict[str, Array]) -> Place:
     return Place(x["points"], x["normals"], x.get("point_velocities"), x.get("normal_velocities"))
 
 
-def _level(name: str, inputs: Sequence[str], level: Callable[[Mechanism, Touching, dict[str, Array]], Demand]) -> Spec:
-    """A level: its problem of forces, in one array."""
-
-    def shapes(model: Model, o: Options) -> dict[str, Shape]:
-        return {"problem": (problem_rows(model, name, o.touching).size,)}
-
-    def run(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-        demand, unit = level(m, o.touching, x), of_unit_length(x["normals"], len(o.touching.pairs))
-        problem = _packed(problem_rows(m.model, name, o.touching), demand)
-        return {"problem": problem, "pivots": demand.touch.pivots, "unit": unit}
-
-    return Spec(name, tuple(inputs), shapes, run)
+# ---- levels ----------------------------------------------------------------------------------------------------------
 
 
-def _accelerations(m: Mechanism, rows: Touching, x: dict[str, Array]) -> Demand:
+def _accelerations(m: Mechanism, plan: ContactPlan, x: dict[str, Array]) -> Level:
     force = applied_force(m, x["q"], x["v"], x["tau"], x.get("f_ext"), x.get("loop_tau"))
-    return levels.touching_accelerations(m, rows, x["q"], x["v"], force, _place(x), x["gaps"], *_pair(x))
+    return levels.acceleration_level(m, plan, x["q"], x["v"], force, _place(x), x["gaps"], *_pair(x))
 
 
-def _step(m: Mechanism, rows: Touching, x: dict[str, Array]) -> Demand:
+def _step(m: Mechanism, plan: ContactPlan, x: dict[str, Array]) -> Level:
     force = applied_force(m, x["q"], x["v"], x["tau"], x.get("f_ext"), x.get("loop_tau"))
-    return levels.touching_step(m, rows, x["q"], x["v"], force, _place(x), x["gaps"], *_pair(x))
+    return levels.step_level(m, plan, x["q"], x["v"], force, _place(x), x["gaps"], *_pair(x))
 
 
-def _velocities(m: Mechanism, rows: Touching, x: dict[str, Array]) -> Demand:
+def _velocities(m: Mechanism, plan: ContactPlan, x: dict[str, Array]) -> Level:
     force = driven_force(m, x["q"], x["tau"], x.get("loop_tau"))
-    return levels.touching_velocities(m, rows, x["q"], force, _place(x), x["gaps"], _pair(x)[0])
+    return levels.velocity_level(m, plan, x["q"], force, _place(x), x["gaps"], _pair(x)[0])
 
 
-def _impulses(m: Mechanism, rows: Touching, x: dict[str, Array]) -> Demand:
-    return levels.touching_impulses(m, rows, x["q"], x["v"], _place(x), x["gaps"])
+def _impulses(m: Mechanism, plan: ContactPlan, x: dict[str, Array]) -> Level:
+    return levels.impulse_level(m, plan, x["q"], x["v"], _place(x), x["gaps"])
 
 
 def _pair(x: dict[str, Array]) -> tuple[Scalar, Scalar]:
     return x["settings"][0], x["settings"][1]
 
 
-def _packed(rows: ContactRows, demand: Demand) -> Array:
-    """All numbers of a problem of forces, one behind the other."""
-    whole, touch = blank(rows.size), demand.touch
-    for name, values in (("A", touch.A), ("response", touch.response), ("free", demand.free)):
-        part = rows.parts[name]
-        fill(Part(whole, part.start), part.stop - part.start, values.__getitem__)
-    lists = {"base": demand.base, "offset": demand.offset, "active": demand.active, "sliding": demand.sliding}
-    lists["slopes"] = touch.slopes
-    for name, entries in lists.items():
-        for k, entry in enumerate(entries):
-            whole[rows.parts[name].start + k] = entry
-    return whole
+def _level(
+    name: str, inputs: Sequence[str], level: Callable[[Mechanism, ContactPlan, dict[str, Array]], Level]
+) -> Spec:
+    """The motion and all forces at a level."""
 
+    def shapes(model: Model, o: Options) -> dict[str, Shape]:
+        closing = sum(loop.joint.nv for loop in model.loops)
+        rows = contact_rows(model, name, o.plan)
+        result: dict[str, Shape] = {"motion": (model.nv,), "contact_forces": (rows.contacts, AXES)}
+        result |= {"limit_forces": (model.nv,), "loop_limit_forces": (closing,), "loop_forces": (rows.loops,)}
+        return result | {"residual": (), "status": (), "unmet": (_conditions(rows),)}
+
+    def run(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+        rows, at, k = contact_rows(m.model, name, o.plan), level(m, o.plan, x), len(o.plan.pairs)
+        solve: Solve = by_sweeps(x["stop"]) if o.plan.sweeps else by_pivoting
+        start = _start(m, rows, at, x) if "start_contacts" in x else None
+        found = _struck(rows, at, x, solve, start) if "restitution" in x else _found(rows, at, at.base, x, solve, start)
+        moved = at.rows.motion(found.forces)
+        sides = limit_sides(m.model) if rows.limits else None
+        stops = _joint_forces(m, rows, at, found.forces, sides)
+        return {
+            "motion": filled(m.model.nv, lambda i: at.free[i] + moved[i]),
+            "contact_forces": [
+                found.forces[c * rows.axes + axis] if axis < rows.axes else 0.0
+                for c in range(k)
+                for axis in range(AXES)
+            ],
+            "limit_forces": stops[: m.model.nv],
+            "loop_limit_forces": stops[m.model.nv :],
+            "loop_forces": [found.forces[rows.touch + i] for i in range(rows.loops)],
+            "residual": [found.worst],
+            "status": [0.0],
+            "unmet": [0.0] * _conditions(rows),
+            "pivots": at.rows.response.pivots,
+            "unit": of_unit_length(x["normals"], k),
+            "doubt": either(found.doubtful, negation(_sound(x, k))),
+        }
+
+    further = (*(("restitution",) if name == "contact_impulses" else ()), *START)
+    return Spec(name, (*inputs, *further), shapes, run)
+
+
+def _problem(
+    name: str, inputs: Sequence[str], level: Callable[[Mechanism, ContactPlan, dict[str, Array]], Level]
+) -> Spec:
+    """The problem of forces itself, for those who solve it otherwise."""
+
+    def shapes(model: Model, o: Options) -> dict[str, Shape]:
+        rows = contact_rows(model, name, o.plan)
+        n, conditions = rows.count, rows.contacts + len(rows.sides)
+        slopes = limit_sides(model).slopes[0].size if rows.limits else 0
+        result: dict[str, Shape] = {"A": (n, n), "base": (n,), "offset": (conditions,), "active": (conditions,)}
+        result |= {"sliding": (2 * rows.contacts if rows.slides else 0,), "slopes": (slopes,)}
+        return result | {"response": (n, model.nv), "free": (model.nv,)}
+
+    def run(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+        at = level(m, o.plan, x)
+        return {
+            "A": at.rows.response.A,
+            "base": at.base,
+            "offset": at.offset,
+            "active": [select(on, 1.0, 0.0) for on in at.active],
+            "sliding": at.sliding,
+            "slopes": at.rows.slopes,
+            "response": at.rows.columns(),
+            "free": at.free,
+            "pivots": at.rows.response.pivots,
+            "unit": of_unit_length(x["normals"], len(o.plan.pairs)),
+        }
+
+    return Spec(f"{name}_problem", tuple(inputs), shapes, run)
+
+
+def _found(
+    rows: ContactRows, at: Level, base: Sequence[Scalar], x: dict[str, Array], solve: Solve, start: Array | None
+) -> Found:
+    return contact_forces(rows, at.rows.response.A, base, at.offset, at.active, at.sliding, x["mu"], solve, start)
+
+
+def _struck(rows: ContactRows, at: Level, x: dict[str, Array], solve: Solve, start: Array | None) -> Found:
+    """An impact with restitution; and then another one without, for what still approaches."""
+    n, e, base = rows.count, x["restitution"], list(at.base)
+    for c in range(rows.contacts):
+        base[c * rows.axes] = base[c * rows.axes] * (1.0 + e[c])
+    first = _found(rows, at, base, x, solve, start)
+    bounces: Bool = False
+    for c in range(rows.contacts):
+        bounces = either(bounces, e[c] > 0.0)
+
+    def after(i: int) -> Scalar:
+        y: Scalar = at.base[i]
+        for j in range(n):
+            y = y + at.rows.response.A[i * n + j] * first.forces[j]
+        return y
+
+    more = _found(rows, at, [after(i) for i in range(n)], x, solve, start)
+    forces = [first.forces[i] + select(bounces, more.forces[i], 0.0) for i in range(n)]
+    worst = select(both(bounces, more.worst > first.worst), more.worst, first.worst)
+    return Found(forces, worst, either(first.doubtful, both(bounces, more.doubtful)))
+
+
+def _joint_forces(m: Mechanism, rows: ContactRows, at: Level, forces: Array, sides: LimitSides | None) -> list[Scalar]:
+    """What forces along coordinates with limits do to joints of the tree, and then to those that close loops."""
+    result: list[Scalar] = [0.0] * (m.model.nv + sum(loop.joint.nv for loop in m.model.loops))
+    if sides is not None:
+        for slope, row, velocity in zip(at.rows.slopes, *(part.tolist() for part in sides.slopes), strict=True):
+            result[velocity] = result[velocity] + slope * forces[rows.fixed + row]
+    return result
+
+
+def _start(m: Mechanism, rows: ContactRows, at: Level, x: dict[str, Array]) -> Array:
+    """Forces of all rows that make about the forces given: along coordinates with limits just these, if orthogonal."""
+    k, axes = rows.contacts, rows.axes
+    start: list[Scalar] = [x["start_contacts"][c * AXES + axis] for c in range(k) for axis in range(axes)]
+    start += [x["start_loops"][i] for i in range(rows.loops)]
+    along: list[Scalar] = [0.0] * rows.limits
+    squares: list[Scalar] = [0.0] * rows.limits
+    if rows.limits:
+        nv, sides = m.model.nv, limit_sides(m.model)
+        for slope, row, velocity in zip(at.rows.slopes, *(part.tolist() for part in sides.slopes), strict=True):
+            given = x["start_limits"][velocity] if velocity < nv else x["start_loop_limits"][velocity - nv]
+            along[row], squares[row] = along[row] + slope * given, squares[row] + slope * slope
+    return [*start, *(f / select(s > 0.0, s, 1.0) for f, s in zip(along, squares, strict=True))]
+
+
+def _conditions(rows: ContactRows) -> int:
+    """How many conditions have names: contacts, sides of limits, rows of loops."""
+    return rows.contacts + len(rows.sides) + rows.loops
+
+
+def _sound(x: dict[str, Array], k: int) -> Bool:
+    """Whether gaps are numbers or infinite, and coefficients within their bounds."""
+    sound: Bool = True
+    for c in range(k):
+        sound = both(sound, both(x["gaps"][c] > -FAR, x["mu"][c] >= 0.0))
+        if "restitution" in x:
+            sound = both(sound, both(x["restitution"][c] >= 0.0, x["restitution"][c] <= 1.0))
+    return sound
+
+
+LEVELS = (
+    ("contact_dynamics", ("q", "v", *FORCES, *MOVING_PLACE, *SETTINGS), _accelerations),
+    ("contact_step", ("q", "v", *FORCES, *PLACE, *SETTINGS), _step),
+    ("contact_velocities", ("q", "tau", "loop_tau", *PLACE, *SETTINGS), _velocities),
+    ("contact_impulses", ("q", "v", *PLACE, *NUMBERS), _impulses),
+)
+"""The levels: what each takes, and its problem of forces."""
 
 CONTACT = (
     Spec(
         "contact_jacobian",
         ("q", *PLACE),
-        lambda model, o: {"J": (len(o.touching.pairs), AXES, model.nv)},
+        lambda model, o: {"J": (len(o.plan.pairs), AXES, model.nv)},
         _jacobian,
     ),
     Spec(
         "contact_bias",
         ("q", "v", *MOVING_PLACE),
-        lambda model, o: {"bias": (len(o.touching.pairs), AXES)},
+        lambda model, o: {"bias": (len(o.plan.pairs), AXES)},
         _bias,
     ),
-    _level("touching_accelerations", ("q", "v", *FORCES, *MOVING_PLACE, *SETTINGS), _accelerations),
-    _level("touching_step", ("q", "v", *FORCES, *PLACE, *SETTINGS), _step),
-    _level("touching_velocities", ("q", "tau", "loop_tau", *PLACE, *SETTINGS), _velocities),
-    _level("touching_impulses", ("q", "v", *PLACE, "gaps"), _impulses),
+    *(_level(*row) for row in LEVELS),
+    *(_problem(*row) for row in LEVELS),
 )

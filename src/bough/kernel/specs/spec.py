@@ -6,15 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bough.algorithms.contact_problem import ContactPlan
 from bough.algorithms.inverse_dynamics import DrivenRows
-from bough.algorithms.touching import Touching
 from bough.kernel.arguments import Shape
 from bough.model import Frame, Mechanism, Model
 from bough.scalar import Array
 
 __all__ = ["OPTIONAL", "Options", "Outputs", "Spec"]
 
-OPTIONAL = ("f_ext", "loop_tau", "decay_rate", "point_velocities", "normal_velocities")
+OPTIONAL = (
+    "f_ext", "loop_tau", "decay_rate", "point_velocities", "normal_velocities", "restitution",
+    "start_contacts", "start_limits", "start_loop_limits", "start_loops", "stop",
+)  # fmt: skip
 """Inputs that may be left out."""
 
 
@@ -26,7 +29,7 @@ class Options:
     reference: Any = "LOCAL"
     classical: bool = False
     single: bool = False  # whether the one frame was asked for by its name, and results have no axis of frames
-    touching: Touching = Touching()  # noqa: RUF009 (immutable)
+    plan: ContactPlan = ContactPlan()  # noqa: RUF009 (immutable)
     drives: DrivenRows = DrivenRows()  # noqa: RUF009 (immutable)
 
 

@@ -1,4 +1,4 @@
-"""Kinds of bodies in maximal coordinates, for `bough.Linkage`; write your own as a subclass of `Body`."""
+"""Kinds of bodies in maximal coordinates, for `bough.maximal.Linkage`; your own is a subclass of `Body`."""
 
 from bough.lagrange.bodies.contract import Body
 from bough.lagrange.bodies.particle import Particle

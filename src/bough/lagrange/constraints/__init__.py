@@ -1,4 +1,4 @@
-"""Kinds of constraints in maximal coordinates, for `bough.Linkage`; write your own as a subclass of `Constraint`."""
+"""Kinds of constraints in maximal coordinates, for `bough.maximal.Linkage`; your own is a subclass of `Constraint`."""
 
 from bough.lagrange.constraints.contract import Constraint, Side
 from bough.lagrange.constraints.couplings import Coupled

@@ -33,7 +33,7 @@ class Jointed(Constraint):
     Parameters
     ----------
     joint
-        Any joint of bough but `Mimic`, or one of your own; `bough.Fixed()` is a weld.
+        Any joint of bough but `Mimic`, or one of your own; `bough.joints.Fixed()` is a weld.
     at, rotation
         Placement of the joint's fixed side in the first body: position (m) and (3, 3) rotation.
     to, to_rotation

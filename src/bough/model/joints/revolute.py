@@ -30,7 +30,7 @@ class Revolute(Joint):
         and `bough.interpolate` go the short way round, by at most half a turn, as long as the joint has no limits and
         no other joint follows it. Without this they go by the difference of the angles, whole turns included, as suits
         a joint with limits or a motor that counts its turns. There is one configuration variable all the same, which
-        is wrapped nowhere; layouts of other libraries that use two are reached through `bough.to_pinocchio`.
+        is wrapped nowhere; `bough.convert.states_to_pinocchio` gives the two that Pinocchio has.
     """
 
     axis: Axis

@@ -1,0 +1,115 @@
+"""Mechanisms that touch: what contacts, loops and joint limits together do to the motion.
+
+Rows J of contacts, of loops, and of coordinates with limits, in this order, give forces f and the motion
+x = w + M⁻¹ Jᵀ f, where w is the motion without them. Which f is right is said by conditions on J x = A f + J w with
+A = J M⁻¹ Jᵀ (see `bough.algorithms.levels`), and found by `bough.complementarity.contact_forces`.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Literal
+
+from bough.algorithms.contacts import AXES, Place, contact_terms
+from bough.algorithms.crba import crba
+from bough.algorithms.limits import LimitTerms, limit_rows, limited_joints, limited_loops
+from bough.algorithms.loops import constraint_terms, loop_drives, loop_motions
+from bough.algorithms.response import Response, response
+from bough.algorithms.rnea import ZEROS, rnea
+from bough.model import Mechanism, Model
+from bough.scalar import Array, Part, Scalar, array, fill, filled, indexable, keeping_loops
+
+__all__ = ["ContactPlan", "Rows", "applied_force", "driven_force", "row_counts", "rows_in_state"]
+
+
+MANY = 24
+"""Rows beyond which their response is computed in loops: the square of their number would be written out otherwise."""
+
+
+@dataclass(frozen=True)
+class ContactPlan:
+    """Which rows there are: contacts between pairs of bodies, with or without friction; limits or none; all loops."""
+
+    pairs: tuple[tuple[int, int], ...] = ()
+    friction: Literal["pyramid", "cone"] | None = "pyramid"
+    limits: bool = False
+    sweeps: bool = False
+    """Whether forces are found by Gauss-Seidel."""
+
+    @property
+    def axes(self) -> int:
+        """Rows of one contact."""
+        return AXES if self.friction else 1
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a mechanism in a state, and what forces do there."""
+
+    response: Response
+    rates: list[Scalar]  # J v
+    bias: list[Scalar]  # J̇ v
+    errors: list[Scalar]  # of loops
+    slopes: list[Scalar]  # of coordinates with limits: ∂ċ/∂v for the velocities of the joint alone
+    free: Array  # w, (nv); zero without a force
+    drive: Array  # J w
+
+    def motion(self, forces: Array) -> Array:
+        """M⁻¹ Jᵀ f, the motion that forces of the rows make."""
+        count = self.response.count
+        if count <= MANY:
+            return self.response.motion(forces)
+        with keeping_loops():
+            return self.response.motion(indexable(count, forces))
+
+    def columns(self) -> Array:
+        """M⁻¹ Jᵀ by columns (rows, nv)."""
+        with keeping_loops() if self.response.count > MANY else nullcontext():
+            return self.response.columns()
+
+
+def row_counts(model: Model, plan: ContactPlan) -> tuple[int, int, int]:
+    """How many rows there are of contacts, of loops, and of limits."""
+    limits = len(limited_joints(model)) + len(limited_loops(model)) if plan.limits else 0
+    return len(plan.pairs) * plan.axes, len(model.constraint_names), limits
+
+
+def applied_force(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None, loop_tau: Array | None) -> Array:
+    """τ + Bᵀ f - C: what accelerates the mechanism where nothing touches, with forces f on the loop joints."""
+    n, C = m.coupling.dof_tree.n, rnea(m, q, v, ZEROS, f_ext)
+    force = driven_force(m, q, tau, loop_tau)
+    return filled(n, lambda k: force[k] - C[k])
+
+
+def driven_force(m: Mechanism, q: Array, tau: Array, loop_tau: Array | None) -> Array:
+    """τ + Bᵀ f."""
+    if loop_tau is None:
+        return tau
+    count = sum(loop.joint.nv for loop in m.model.loops)
+    drives = loop_drives(m, loop_motions(m, q)[1], [loop_tau[k] for k in range(count)])
+    return filled(m.model.nv, lambda k: tau[k] + drives[k])
+
+
+def rows_in_state(
+    m: Mechanism, plan: ContactPlan, q: Array, v: Array | None, force: Array | None, place: Place
+) -> Rows:
+    """All that the levels need; without v rates are zero, without a force w is."""
+    n, (contacts, loops, limits) = m.model.nv, row_counts(m.model, plan)
+    count = contacts + loops + limits
+    touch, closed = contact_terms(m, plan.pairs, q, v, place, plan.axes), constraint_terms(m, q, v)
+    J = array(count * n)
+    fill(J, contacts * n, lambda k: touch.matrix[k])
+    fill(Part(J, contacts * n), loops * n, lambda k: closed.matrix[k])
+    near = limit_rows(m, q, v, Part(J, (contacts + loops) * n)) if limits else LimitTerms([], [], [])
+    rates, bias = [*touch.rates, *closed.rates, *near.rates], [*touch.bias, *closed.bias, *near.bias]
+    tree, M = m.coupling.dof_tree, crba(m, q)
+    with keeping_loops() if count > MANY else nullcontext():
+        if count > MANY:
+            J, M = indexable(count * n, J), indexable(tree.packed_size, M)
+            force = force if force is None else indexable(n, force)
+        answer, w, drive = response(tree, M, J, count), array(n), array(count)
+        if force is not None:
+            half = answer.half(force)
+            w, drive = answer.free(half), answer.drive(half)
+    return Rows(answer, rates, bias, closed.errors, near.slopes, w, drive)

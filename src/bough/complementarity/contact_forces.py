@@ -1,0 +1,337 @@
+"""Forces of contacts, loops and joint limits on a mechanism: which of them act, and how strong they are.
+
+A problem has rows of contacts, of loops, and of coordinates with limits, and the value y = A f + base of each row for
+forces f. One-sided conditions, the normals of contacts and the sides of limits, say that sign × y + offset must not be
+negative. Those that are not active have no force: their rows are masked, and where the forces of others break them
+they become active, and forces are found anew. What slides has a known force beside that of its normal, which is folded
+into the column of the normal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+from bough.complementarity.conditions import Conditions
+from bough.complementarity.gauss_seidel import gauss_seidel
+from bough.complementarity.least_norm import least_norm
+from bough.complementarity.principal import SOLVED, UNSOLVED, principal
+from bough.scalar import (
+    Array,
+    Bool,
+    Index,
+    Part,
+    Scalar,
+    absolute,
+    array,
+    blank,
+    both,
+    do_when,
+    each,
+    either,
+    fill,
+    indexable,
+    keeping_loops,
+    loop,
+    maximum,
+    negation,
+    select,
+)  # fmt: skip
+from bough.scalar.lazy import cached_property
+
+__all__ = ["BROKEN", "TANGENTS", "UNMET", "ContactRows", "Found", "Solve", "by_pivoting", "by_sweeps", "contact_forces"]
+
+TANGENTS = 2
+"""Directions of friction of a contact."""
+
+BROKEN = 1e-9
+"""A condition without a force that fails by more (in m/s or rad/s, or these per second) gets one."""
+
+UNMET = 100.0
+"""Rows that Gauss-Seidel leaves off by more than this many times its tolerance are not met."""
+
+ROUNDS = 12
+"""How often forces are found anew because conditions without one are broken; few states need a second time."""
+
+ZERO: Scalar = 0.0
+
+
+@dataclass(frozen=True)
+class ContactRows:
+    """Which rows a problem has: those of contacts, of loops, and of coordinates with limits, in this order."""
+
+    contacts: int
+    friction: Literal["pyramid", "cone"] | None
+    loops: int
+    limits: int
+    sides: tuple[tuple[int, float], ...]
+    """The coordinate and the sign of each side of a limit: 1 for a lower, -1 for an upper one."""
+    slides: bool
+    """Whether contacts may slide already, in directions that are known."""
+
+    @property
+    def axes(self) -> int:
+        """Rows of one contact."""
+        return 1 + TANGENTS if self.friction else 1
+
+    @property
+    def touch(self) -> int:
+        """Rows of all contacts."""
+        return self.axes * self.contacts
+
+    @property
+    def fixed(self) -> int:
+        """Rows of contacts and loops."""
+        return self.touch + self.loops
+
+    @property
+    def count(self) -> int:
+        """All rows."""
+        return self.fixed + self.limits
+
+    @cached_property
+    def conditions(self) -> Conditions:
+        """Of all rows, where each limit has one side."""
+        friction, k = self.friction, self.contacts
+        touch = Conditions.contacts(k, friction) if friction else Conditions.inequalities(k)
+        return touch + Conditions.equalities(self.loops) + Conditions.inequalities(self.limits)
+
+
+class Found(NamedTuple):
+    """Forces of all rows, by how much the worst condition fails, and whether that is no solution."""
+
+    forces: Array
+    worst: Scalar
+    doubtful: Bool
+
+
+Solve: TypeAlias = Callable[[Conditions, Array, Array, Array, Array, Array], tuple[Array, Scalar, Bool]]
+"""From conditions, A, b, coefficients of friction, where to start and which rows are on: forces, worst failure, whether
+they are no solution."""
+
+
+def by_pivoting(
+    conditions: Conditions, A: Array, b: Array, mu: Array, start: Array, on: Array
+) -> tuple[Array, Scalar, Bool]:
+    """Exact forces, those of equalities as small as they can be; where to start from does not matter."""
+    found, n, equalities = principal(conditions, A, b, mu, on=on), conditions.n, conditions.of("equality")
+    f, unsolved = found["whole"], found["status"][0] <= UNSOLVED
+    if equalities.size:  # these are in one piece
+        doubts, none = array(1), 0.0  # type: Array, Scalar
+
+        def shorten() -> None:
+            doubtful = least_norm(A, n, int(equalities[0]), equalities.size, f)
+            doubts[0] = select(doubtful, 1.0, none)
+
+        do_when(both(found["status"][0] < SOLVED, negation(unsolved)), shorten)
+        unsolved = either(unsolved, doubts[0] > 0.0)
+    return f, _largest(Part(f, 2 * n), n), unsolved
+
+
+def by_sweeps(stop: Array) -> Solve:
+    """Gauss-Seidel until a tolerance or a number of sweeps is reached, both in `stop`.
+
+    Forces that are worse than none lead nowhere, and none are taken for them.
+    """
+
+    def solve(
+        conditions: Conditions, A: Array, b: Array, mu: Array, start: Array, on: Array
+    ) -> tuple[Array, Scalar, Bool]:
+        n = conditions.n
+        found = gauss_seidel(conditions, A, b, mu, start, stop)["whole"]
+        none = array(2)
+        none[0] = stop[0]
+        idle = gauss_seidel(conditions, A, b, mu, array(n), none)["whole"]
+        worst, least = (_largest(Part(whole, 2 * n), n) for whole in (found, idle))
+        unmet = worst > UNMET * stop[0]
+        worse = both(unmet, least < worst)
+        fill(found, n, lambda i: select(worse, 0.0, found[i]))
+        return found, select(worse, least, worst), unmet
+
+    return solve
+
+
+def contact_forces(
+    rows: ContactRows,
+    A: Array,
+    base: Sequence[Scalar],
+    offset: Sequence[Scalar],
+    active: Sequence[Bool],
+    sliding: Sequence[Scalar],
+    mu: Array,
+    solve: Solve = by_pivoting,
+    start: Array | None = None,
+) -> Found:
+    """Find forces that meet all conditions; `offset` and `active` are those of contacts and then of sides of limits."""
+    with keeping_loops():
+        problem = _Problem(rows, A, base, offset, active, sliding, mu)
+        if start is not None:
+            fill(problem.forces, rows.count, indexable(rows.count, start).__getitem__)
+
+        def again(_: Index, carry: tuple[Scalar, Scalar, Scalar]) -> tuple[Scalar, Scalar, Scalar]:
+            worst, unsolved = problem.solve(solve)
+            return problem.take_in_broken(), worst, select(unsolved, 1.0, 0.0)
+
+        begin: tuple[Scalar, Scalar, Scalar] = (1.0, 0.0, 0.0)
+        broken, worst, unsolved = loop(
+            ROUNDS, again, begin, until=lambda carry: either(carry[0] <= 0.0, carry[2] > 0.0)
+        )
+    return Found(problem.forces, worst, either(unsolved > 0.0, broken > 0.0))
+
+
+class _Problem:
+    """A problem in memory: its numbers, which conditions are active, and the forces of all rows."""
+
+    def __init__(
+        self,
+        rows: ContactRows,
+        A: Array,
+        base: Sequence[Scalar],
+        offset: Sequence[Scalar],
+        active: Sequence[Bool],
+        sliding: Sequence[Scalar],
+        mu: Array,
+    ) -> None:
+        n, k, self.rows = rows.count, rows.contacts, rows
+        self.A, self.base = indexable(n * n, A), indexable(n, base)
+        self.offset = indexable(k, offset)
+        self.touching = indexable(k, [select(on, 1.0, 0.0) for on in active[:k]])
+        self.mu, self.forces = indexable(k, mu), array(n)
+        self.follow = array(TANGENTS * k)  # the force along each tangent of what slides, by that of the normal
+        self.slips = array(TANGENTS * k)  # 1 where a contact slides along a tangent
+        if rows.slides:
+            self._read_sliding(sliding)
+        # of limits: the offsets of the lower and the upper side, and the side that is active, or 0
+        self.low, self.up, self.side = array(rows.limits), array(rows.limits), array(rows.limits)
+        self._read_limits(base, offset[k:], active[k:])
+
+    def _read_sliding(self, sliding: Sequence[Scalar]) -> None:
+        for c in range(self.rows.contacts):
+            along = [sliding[c * TANGENTS + t] for t in range(TANGENTS)]
+            slips = [either(x < 0.0, x > 0.0) for x in along]
+            if self.rows.friction == "cone":  # along both or not at all
+                slips = [either(*slips)] * TANGENTS
+            for t in range(TANGENTS):
+                self.follow[c * TANGENTS + t] = -self.mu[c] * along[t]
+                self.slips[c * TANGENTS + t] = select(slips[t], 1.0, 0.0)
+
+    def _read_limits(self, base: Sequence[Scalar], offset: Sequence[Scalar], active: Sequence[Bool]) -> None:
+        far = 1e30
+        for c in range(self.rows.limits):
+            low = up = far  # type: Scalar
+            below = above = False  # type: Bool
+            for k, (coordinate, sign) in enumerate(self.rows.sides):
+                if coordinate == c and sign > 0.0:
+                    low, below = offset[k], active[k]
+                elif coordinate == c:
+                    up, above = offset[k], active[k]
+            y = base[self.rows.fixed + c]
+            nearer = y + low <= up - y  # where both are active
+            self.low[c], self.up[c] = low, up
+            lower = both(below, either(nearer, negation(above)))
+            self.side[c] = select(lower, 1.0, select(above, -1.0, 0.0))
+
+    def solve(self, solve: Solve) -> tuple[Scalar, Bool]:
+        """Find the forces of all rows that are active; returns the worst failure, and whether they are no solution."""
+        rows, n = self.rows, self.rows.count
+        scale = self._scale()
+        start = fill(blank(n), n, lambda i: scale[i] * self.forces[i])
+        fill(Part(start, rows.fixed), rows.limits, lambda i: maximum(start[i + rows.fixed], 0.0))
+        friction = array(n)
+
+        def put(c: Index) -> None:
+            friction[c * rows.axes] = self.mu[c]
+
+        each(rows.contacts, put)
+        matrix, b, on = self._matrix(scale), self._right(scale), fill(blank(n), n, lambda i: absolute(scale[i]))
+        f, worst, unsolved = solve(rows.conditions, matrix, b, friction, start, on)
+        fill(self.forces, n, lambda i: scale[i] * f[i])
+
+        def slide(c: Index) -> None:
+            for t in range(TANGENTS):
+                tangent = c * rows.axes + (1 + t)
+                self.forces[tangent] = self.forces[tangent] + self.follow[c * TANGENTS + t] * f[c * rows.axes]
+
+        if rows.slides and rows.friction:
+            each(rows.contacts, slide)
+        return worst, unsolved
+
+    def take_in_broken(self) -> Scalar:
+        """Make conditions active that are broken and have no force; returns how many."""
+        rows = self.rows
+
+        def contact(c: Index, so_far: Scalar) -> Scalar:
+            broken = both(self.touching[c] <= 0.0, self._value(c * rows.axes) + self.offset[c] < -BROKEN)
+            self.touching[c] = select(broken, 1.0, self.touching[c])
+            return so_far + select(broken, 1.0, 0.0)
+
+        def limit(c: Index, so_far: Scalar) -> Scalar:
+            y, side = self._value(c + rows.fixed), self.side[c]
+            below = both(side <= 0.0, y + self.low[c] < -BROKEN)
+            above = both(side >= 0.0, self.up[c] - y < -BROKEN)
+            self.side[c] = select(below, 1.0, select(above, -1.0, side))
+            return so_far + select(either(below, above), 1.0, 0.0)
+
+        return loop(rows.limits, limit, loop(rows.contacts, contact, ZERO))
+
+    def _value(self, i: Index) -> Scalar:
+        n = self.rows.count
+        start: Scalar = self.base[i]
+        return loop(n, lambda j, y: y + self.A[i * n + j] * self.forces[j], start)
+
+    def _scale(self) -> Array:
+        """1 for rows that get forces, -1 for those of upper limits, 0 for rows that are not active or follow others."""
+        rows, scale = self.rows, blank(self.rows.count)
+
+        def touch(c: Index) -> None:
+            scale[c * rows.axes] = self.touching[c]
+            for t in range(rows.axes - 1):
+                scale[c * rows.axes + (1 + t)] = select(self.slips[c * TANGENTS + t] > 0.0, 0.0, self.touching[c])
+
+        each(rows.contacts, touch)
+        fill(Part(scale, rows.touch), rows.loops, lambda i: 1.0)
+        fill(Part(scale, rows.fixed), rows.limits, lambda i: self.side[i])
+        return scale
+
+    def _matrix(self, scale: Array) -> Array:
+        """A of the rows that get forces, where what slides follows the normals."""
+        rows, n = self.rows, self.rows.count
+        matrix = blank(n * n)
+
+        def row(i: Index) -> None:
+            place = i * n
+            fill(Part(matrix, place), n, lambda j: self.A[place + j])
+
+            def folded(c: Index) -> None:
+                normal = place + c * rows.axes
+                for t in range(TANGENTS):
+                    matrix[normal] = matrix[normal] + matrix[normal + (1 + t)] * self.follow[c * TANGENTS + t]
+
+            if rows.slides and rows.friction:
+                each(rows.contacts, folded)
+            fill(Part(matrix, place), n, lambda j: matrix[place + j] * (scale[i] * scale[j]))
+
+        each(n, row)
+        return matrix
+
+    def _right(self, scale: Array) -> Array:
+        """The values of rows without forces, with offsets, and zero where there is to be no force."""
+        rows, n = self.rows, self.rows.count
+        b = fill(blank(n), n, lambda i: self.base[i] * scale[i])
+
+        def touch(c: Index) -> None:
+            normal = c * rows.axes
+            b[normal] = b[normal] + select(self.touching[c] > 0.0, self.offset[c], 0.0)
+
+        def limit(c: Index) -> None:
+            offset = select(self.side[c] > 0.0, self.low[c], select(self.side[c] < 0.0, self.up[c], 0.0))
+            b[c + rows.fixed] = b[c + rows.fixed] + offset
+
+        each(rows.contacts, touch)
+        each(rows.limits, limit)
+        return b
+
+
+def _largest(values: Array, count: int) -> Scalar:
+    return loop(count, lambda i, most: maximum(most, values[i]), ZERO)

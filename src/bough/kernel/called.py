@@ -1,0 +1,33 @@
+"""What users call the functions whose programs have longer names: messages tell what was typed."""
+
+from __future__ import annotations
+
+__all__ = ["PUBLIC_NAMES", "public_name"]
+
+PUBLIC_NAMES = {
+    "constrained_reactions": "loops.reactions",
+    "constraint_bias": "loops.bias",
+    "constraint_errors": "loops.errors",
+    "constraint_jacobian": "loops.jacobian",
+    "constraint_rank": "loops.rank",
+    "loop_configurations": "loops.coordinates",
+    "loop_jacobian": "loops.coordinate_jacobian",
+    "onto_constraints": "loops.project",
+    "contact_axes": "contact.axes",
+    "contact_bias": "contact.bias",
+    "contact_dynamics": "contact.dynamics",
+    "contact_impulses": "contact.impulses",
+    "contact_jacobian": "contact.jacobian",
+    "contact_step": "contact.step",
+    "contact_velocities": "contact.velocities",
+    "complementarity_residual": "lcp.residual",
+    "maximal": "maximal.of_model",
+    "maximal_dynamics": "maximal.dynamics",
+    "maximal_loops": "maximal.of_loops",
+}
+"""Public name, after ``bough.``, by the name inside; of functions that are called alike in both there is no row."""
+
+
+def public_name(name: str) -> str:
+    """What users type for a function, after ``bough.`` or its room."""
+    return PUBLIC_NAMES.get(name, name)

@@ -1,0 +1,18 @@
+"""Linear complementarity problems: forces f of equalities, limits, boxes and friction that act on a = A f + b.
+
+`Conditions` says what is asked of each row. `pivoting` solves exactly, `gauss_seidel` by sweeps from a good start, and
+`residual` tells by how much given forces fail. No model is needed.
+"""
+
+from bough.complementarity import Conditions
+from bough.kernel.contact.complementarity import Solution, Swept, gauss_seidel, pivoting
+from bough.kernel.contact.complementarity import complementarity_residual as residual
+
+__all__ = [
+    "Conditions",
+    "Solution",
+    "Swept",
+    "gauss_seidel",
+    "pivoting",
+    "residual",
+]

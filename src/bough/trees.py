@@ -1,0 +1,29 @@
+"""Kinematic trees, and matrices with the zeros that their branches make.
+
+A `Tree` is a parent array; `topologies` makes models on well-known ones. `ltdl`, `ltl` and `udut` factorise matrices
+without fill-in; `crba_packed` and `jacobian_packed` store what is not zero alone; `rerooting` and `spanning` find the
+root and the cuts with which a model costs least.
+"""
+
+from bough.kernel.dynamics import crba_packed
+from bough.kernel.factors import Factor, ltdl, ltl, udut
+from bough.kernel.kinematics import jacobian_packed
+from bough.kernel.rerooting import rerooting
+from bough.kernel.spanning import spanning
+from bough.kernel.treematrix import TreeMatrix
+from bough.model import topologies
+from bough.tree import Tree
+
+__all__ = [
+    "Factor",
+    "Tree",
+    "TreeMatrix",
+    "crba_packed",
+    "jacobian_packed",
+    "ltdl",
+    "ltl",
+    "rerooting",
+    "spanning",
+    "topologies",
+    "udut",
+]
