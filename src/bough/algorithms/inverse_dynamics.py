@@ -14,7 +14,7 @@ from bough.algorithms.loops import Terms, constraint_terms, loop_motions, row_gr
 from bough.algorithms.response import Response, tree_response
 from bough.algorithms.rnea import rnea
 from bough.model import Mechanism
-from bough.scalar import Array, Bool, Index, Part, Scalar, array, either, fill, inner, loop, maximum
+from bough.scalar import Array, Bool, Index, Part, Scalar, array, each, either, fill, filled, inner, loop, maximum
 from bough.scalar.tolerances import CONFLICT, INDEPENDENT, RESIDUAL
 
 __all__ = ["DrivenRows", "Driving", "inverse_dynamics"]
@@ -47,6 +47,8 @@ class Driving:
 def inverse_dynamics(m: Mechanism, q: Array, v: Array, a: Array, f_ext: Array | None, drives: DrivenRows) -> Driving:
     """The smallest forces of drives that give the accelerations a, which the constraints must allow."""
     n, terms = m.model.nv, constraint_terms(m, q, v)
+    if len(drives.tree) == n and not drives.loops:
+        return _all_driven(m, terms, rnea(m, q, v, a, f_ext), a)
     held, count = len(terms.errors), len(terms.errors) + len(drives.tree) + len(drives.loops)
     J = _rows(m, q, terms, drives, count)
     response, needed = tree_response(m, q, J, count), rnea(m, q, v, a, f_ext)
@@ -74,6 +76,25 @@ def inverse_dynamics(m: Mechanism, q: Array, v: Array, a: Array, f_ext: Array | 
     short = _square(response, half) * CONFLICT**2 < _square(response, response.half(missing))
     doubtful = either(response.light(INDEPENDENT), found.doubtful)
     return Driving(tau, loop_tau, residual, response.pivots, either(doubtful, either(short, _breaks(terms, a, n))))
+
+
+def _all_driven(m: Mechanism, terms: Terms, needed: Array, a: Array) -> Driving:
+    """The smallest τ = r - Lᵀ λ, L Lᵀ λ = L r: whatever λ is, it gives the motion."""
+    n, count, L = m.model.nv, len(terms.errors), terms.matrix
+    A, right = array(count * count), filled(count, lambda i: inner(Part(L, i * n), needed, n))
+
+    def row(i: Index) -> None:
+        fill(Part(A, i * count), i + 1, lambda j: inner(Part(L, i * n), Part(L, j * n), n))
+
+    each(count, row)
+    found = eliminate(count, A, right, group_sums(A, row_groups(m)), inner(right, right, count))
+
+    def left(k: Index) -> Scalar:
+        start: Scalar = needed[k]
+        return loop(count, lambda r, total: total - L[r * n + k] * found.forces[r], start)
+
+    none = array(sum(c.joint.nv for c in m.model.loops))
+    return Driving(filled(n, left), none, NONE, [], either(found.doubtful, _breaks(terms, a, n)))
 
 
 def _rows(m: Mechanism, q: Array, terms: Terms, drives: DrivenRows, count: int) -> Array:

@@ -121,8 +121,8 @@ def forward_dynamics(
     Two wheels that a belt couples:
 
     >>> b = bough.Builder("belt")
-    >>> b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
-    >>> b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> _ = b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> _ = b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
     >>> b.equality("belt", "b", "a", (0.0, 1.0))
     >>> wheels = b.build()
     >>> bough.forward_dynamics(wheels, [0.0, 0.0], [0.0, 0.0], [2.0, 0.0]).tolist()
@@ -250,7 +250,7 @@ class _Whole:
             return free_motion(found)
         qdd, forces, residual, unmet = found
         none, conflicts = np.empty((*qdd.shape[:-1], 0), qdd.dtype), ()  # type: FloatArray, tuple[str, ...]
-        if residual.size and residual.max() > RESIDUAL:
+        if (residual if residual.ndim == 0 else residual.max(initial=0.0)) > RESIDUAL:
             broken = np.flatnonzero(unmet.any(axis=tuple(range(unmet.ndim - 1))))
             conflicts = tuple(self._names[k] for k in broken)
         touch = none.reshape(*none.shape, 3)

@@ -114,8 +114,8 @@ def inverse_dynamics(
 
     >>> import bough
     >>> b = bough.Builder("belt")
-    >>> b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
-    >>> b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> _ = b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> _ = b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
     >>> b.equality("belt", "b", "a", (0.0, 1.0))
     >>> wheels = b.build()
     >>> bough.inverse_dynamics(wheels, [0.0, 0.0], [0.0, 0.0], [1.0, 1.0], drives=["a"]).tolist()

@@ -41,8 +41,8 @@ class Motion:
     --------
     >>> import bough
     >>> b = bough.Builder("geared")
-    >>> b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
-    >>> b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> _ = b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> _ = b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
     >>> b.equality("gear", "b", "a", (0.0, 1.0))
     >>> found = bough.forward_dynamics(b.build(), [0.0, 0.0], [0.0, 0.0], [2.0, 0.0], full=True)
     >>> found.motion.tolist(), found.loop_forces.tolist(), found.conflicts

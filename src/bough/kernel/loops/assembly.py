@@ -74,6 +74,16 @@ def assemble(
     AssemblyError
         If the constraints cannot be met from there; the message names the worst one, and joints at their limits. Where
         no step leads any nearer it says so, and what `tolerance` would be met. If a joint is held past its limits.
+
+    Examples
+    --------
+    >>> import bough
+    >>> b = bough.Builder("belt")
+    >>> _ = b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> _ = b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> b.equality("belt", "b", "a", (0.0, 2.0))
+    >>> bough.loops.assemble(b.build(), [0.1, 0.0], hold=["a"]).round(9).tolist()
+    [0.1, 0.2]
     """
     tolerance = number(tolerance, "tolerance", "a finite number (m, rad), not negative", least=0.0)
     iterations = whole_number(iterations, "iterations")
@@ -234,8 +244,8 @@ def consistent_velocity(
     --------
     >>> import bough
     >>> b = bough.Builder("belt")
-    >>> b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
-    >>> b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=3.0)
+    >>> _ = b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> _ = b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=3.0)
     >>> b.equality("belt", "b", "a", (0.0, 1.0))
     >>> bough.loops.consistent_velocity(b.build(), [0.0, 0.0], [4.0, 0.0]).tolist()
     [1.0, 1.0]
@@ -271,11 +281,11 @@ def onto_constraints(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = 
     --------
     >>> import bough
     >>> b = bough.Builder("belt")
-    >>> b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
-    >>> b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=3.0)
+    >>> _ = b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> _ = b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=3.0)
     >>> b.equality("belt", "b", "a", (0.0, 1.0))
     >>> q, v = bough.loops.project(b.build(), [0.4, 0.0], [4.0, 0.0])
-    >>> q.tolist(), v.tolist()
+    >>> q.round(12).tolist(), v.round(12).tolist()
     ([0.1, 0.1], [1.0, 1.0])
     """
     found: tuple[FloatArray, FloatArray] = entry(model, ("onto_constraints", "loops"), _projector)(q, v, None, check)

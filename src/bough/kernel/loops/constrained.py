@@ -35,13 +35,52 @@ def constraint_errors(model: Model, q: ArrayLike, *, out: FloatArray | None = No
     of the displacement of its successor from where its joint, in the nearest configuration, would have it, along the
     axes of the joint's moving side: x, y, z, then rotations about x, y, z, less those that the joint allows. Where the
     joint has an axis, z is along it (``joint.alignment``).
+
+    Parameters
+    ----------
+    model
+        The mechanism.
+    q
+        Configuration (..., nq).
+    out, check
+        As in `rnea`.
+
+    Examples
+    --------
+    >>> import bough
+    >>> b = bough.Builder("belt")
+    >>> _ = b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> _ = b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> b.equality("belt", "b", "a", (0.0, 2.0))
+    >>> bough.loops.errors(b.build(), [0.1, 0.5]).round(12).tolist()
+    [0.3]
     """
     result: FloatArray = call(model, "constraint_errors")(q, out, check)
     return result
 
 
 def constraint_jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
-    """The matrix L (..., rows, nv) of the constraints L v = 0; its columns are zero but on the paths of the loops."""
+    """The matrix L (..., rows, nv) of the constraints L v = 0; its columns are zero but on the paths of the loops.
+
+    Parameters
+    ----------
+    model
+        The mechanism.
+    q
+        Configuration (..., nq).
+    out, check
+        As in `rnea`.
+
+    Examples
+    --------
+    >>> import bough
+    >>> b = bough.Builder("belt")
+    >>> _ = b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> _ = b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> b.equality("belt", "b", "a", (0.0, 2.0))
+    >>> bough.loops.jacobian(b.build(), [0.0, 0.0]).tolist()
+    [[-2.0, 1.0]]
+    """
     result: FloatArray = call(model, "constraint_jacobian")(q, out, check)
     return result
 
@@ -49,7 +88,29 @@ def constraint_jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = 
 def constraint_bias(
     model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """What velocities add to the constraints on accelerations, L v̇ + bias = 0, (..., rows): m/s² or rad/s²."""
+    """What velocities add to the constraints on accelerations, L v̇ + bias = 0, (..., rows): m/s² or rad/s².
+
+    Parameters
+    ----------
+    model
+        The mechanism.
+    q
+        Configuration (..., nq).
+    v
+        Velocity (..., nv).
+    out, check
+        As in `rnea`.
+
+    Examples
+    --------
+    >>> import bough
+    >>> b = bough.Builder("belt")
+    >>> _ = b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> _ = b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> b.equality("belt", "b", "a", (0.0, 2.0, 0.5))
+    >>> bough.loops.bias(b.build(), [0.0, 0.0], [3.0, 6.0]).tolist()
+    [-9.0]
+    """
     result: FloatArray = call(model, "constraint_bias")(q, v, out, check)
     return result
 
@@ -58,6 +119,24 @@ def loop_configurations(model: Model, q: ArrayLike, *, out: FloatArray | None = 
     """The configurations of the joints that close loops, one behind the other in the order of ``model.loops``.
 
     Laid out as q of any joint of the type (..., sum of nq). Where a loop is open it is the nearest configuration.
+
+    Parameters
+    ----------
+    model
+        The mechanism.
+    q
+        Configuration (..., nq).
+    out, check
+        As in `rnea`.
+
+    Examples
+    --------
+    >>> import bough
+    >>> b = bough.Builder("held at both ends")
+    >>> _ = b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> b.loop("pin", bough.joints.Revolute("z"), "world", "a")
+    >>> bough.loops.coordinates(b.build(), [0.3]).round(12).tolist()
+    [0.3]
     """
     result: FloatArray = call(model, "loop_configurations")(q, out, check)
     return result
@@ -67,6 +146,24 @@ def loop_jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = None, 
     """The matrix B (..., sum of nv, nv) that gives the velocities B v of the joints that close loops.
 
     Drives, springs and dampers with forces f on these joints act on the tree as joint forces Bᵀ f: add these to tau.
+
+    Parameters
+    ----------
+    model
+        The mechanism.
+    q
+        Configuration (..., nq).
+    out, check
+        As in `rnea`.
+
+    Examples
+    --------
+    >>> import bough
+    >>> b = bough.Builder("held at both ends")
+    >>> _ = b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> b.loop("pin", bough.joints.Revolute("z"), "world", "a")
+    >>> bough.loops.coordinate_jacobian(b.build(), [0.3]).round(12).tolist()
+    [[1.0]]
     """
     result: FloatArray = call(model, "loop_jacobian")(q, out, check)
     return result
@@ -93,7 +190,7 @@ def constraint_rank(model: Model, q: ArrayLike, *, check: bool = True) -> NDArra
     --------
     >>> import bough
     >>> b = bough.Builder("held twice")
-    >>> b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> _ = b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
     >>> b.loop("pin", bough.joints.Revolute("z"), "world", "a")
     >>> int(bough.loops.rank(b.build(), [0.3]))
     0

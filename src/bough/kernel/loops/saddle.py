@@ -20,6 +20,9 @@ from bough.scalar.tolerances import CONDITION, CONFLICT, DEPENDENT, RANK, RESIDU
 
 __all__ = ["Driven", "Nearest", "driven", "free_motion", "nearest", "whole_system"]
 
+TELLING = 1e-3
+"""Joints that lack a force are named if they lack this part of the one that lacks most, in the metric of the masses."""
+
 Ranks: TypeAlias = NDArray[np.int64]
 
 
@@ -132,7 +135,7 @@ def driven(
     missing, size = R @ rest, np.sqrt(np.diagonal(M, axis1=-2, axis2=-1))
     short = np.linalg.norm(rest, axis=-2) > CONFLICT * np.linalg.norm(b, axis=-2)
     share = np.abs(missing[..., 0]) / size
-    lacking = short & (share > 1e-3 * share.max(axis=-1, keepdims=True, initial=0.0))
+    lacking = short & (share > TELLING * share.max(axis=-1, keepdims=True, initial=0.0))
     have, wanted = accelerations
     scale = np.sqrt(np.sum(have * have + wanted * wanted, axis=-1, keepdims=True))
     broken = np.abs(have - wanted) > np.maximum(CONFLICT * scale, RESIDUAL)
