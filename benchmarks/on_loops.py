@@ -129,10 +129,10 @@ def _measured(model: bough.Model, q: Any, rounds: int) -> tuple[object, ...]:
     rival, out = Rival(model), np.empty((BATCH, model.nv))
     states = [(qs[k], vs[k], tau[k]) for k in range(SINGLE)]
     for x in states[:20]:
-        ours = bough.loops.dynamics(model, *x, time_constant=np.inf)
+        ours = bough.forward_dynamics(model, *x, time_constant=np.inf)
         assert np.allclose(ours, rival.constraint_dynamics(x), rtol=0, atol=1e-8 * np.abs(ours).max())
     candidates = {
-        "bough": python(lambda: bough.loops.dynamics(model, qs, vs, tau, out=out), BATCH),
+        "bough": python(lambda: bough.forward_dynamics(model, qs, vs, tau, out=out), BATCH),
         "Python: constraintDynamics": python(lambda: [rival.constraint_dynamics(x) for x in states], SINGLE),
         "Python: lcaba": python(lambda: [rival.lcaba(x) for x in states], SINGLE),
     }

@@ -264,7 +264,7 @@ def roll(
     sprung = bool(model.limits("stiffness").any())
 
     def rate(q: Floats, v: Floats) -> Floats:
-        return bough.loops.dynamics(model, q, v, bough.passive_forces(model, q, v) if sprung else none)
+        return bough.forward_dynamics(model, q, v, bough.passive_forces(model, q, v) if sprung else none)
 
     for k in range(1, round(seconds / step) + 1):
         a1 = rate(q, v)

@@ -25,13 +25,14 @@ from bough.kernel.dynamics import (
     coriolis_matrix,
     crba,
     factorize,
-    forward_dynamics,
     gravity_forces,
     mass_matrix_inverse,
     passive_forces,
     rnea,
 )
+from bough.kernel.forward_dynamics import forward_dynamics
 from bough.kernel.function import Function
+from bough.kernel.inverse_dynamics import inverse_dynamics
 from bough.kernel.kinematics import (
     accelerations,
     center_of_mass,
@@ -46,6 +47,7 @@ from bough.kernel.kinematics import (
     potential_energy,
     velocities,
 )
+from bough.kernel.motion import Motion
 from bough.kernel.named import compile, function
 from bough.kernel.placements import exp_placements, log_placements
 from bough.model import Builder, Geometry, Inertia, Model, Parameters, Placement
@@ -66,6 +68,7 @@ __all__ = [
     "Geometry",
     "Inertia",
     "Model",
+    "Motion",
     "Parameters",
     "Placement",
     "__version__",
@@ -97,6 +100,7 @@ __all__ = [
     "info",
     "integrate",
     "interpolate",
+    "inverse_dynamics",
     "jacobian",
     "jacobian_rate",
     "joints",

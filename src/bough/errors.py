@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 __all__ = [
     "AssemblyError",
     "BoughError",
+    "DriveError",
     "FiniteError",
     "LoadError",
     "LoadWarning",
@@ -99,6 +100,10 @@ class SingularError(BoughError, ValueError):
 
 class AssemblyError(BoughError, ValueError):
     """No configuration was found that meets the constraints of a model; the message names the worst one."""
+
+
+class DriveError(BoughError, ValueError):
+    """Drives cannot move a mechanism as it is to move; the message names a joint or a constraint."""
 
 
 class ProgramError(BoughError, RuntimeError):

@@ -97,10 +97,10 @@ def test_projections_in_batches_are_those_of_single_states(rng: np.random.Genera
 def test_the_plate_of_a_delta_robot_does_not_turn() -> None:
     """Its place follows from the arms: rods reach from the elbows, drawn in by the size of the plate."""
     model, q, v = closed("delta robot")
-    motion = bough.loops.motion(model, q, v, np.zeros(model.nv))
-    assert (model.nv, len(model.constraint_names), int(motion.rank)) == (21, 18, 18)
+    motion = bough.forward_dynamics(model, q, v, np.zeros(model.nv), full=True)
+    assert (model.nv, len(model.constraint_names), int(bough.loops.rank(model, q))) == (21, 18, 18)
     for method in METHODS:
-        assert_close(bough.loops.dynamics(model, q, v, np.zeros(model.nv), method=method), motion.acceleration, 1e-9)
+        assert_close(bough.forward_dynamics(model, q, v, np.zeros(model.nv), method=method), motion.motion, 1e-9)
     held = np.array(q)
     arms = (0.2, 0.5, 0.8)
     for k, angle in enumerate(arms):
@@ -148,7 +148,7 @@ def test_pinocchio_agrees_on_the_delta_robot() -> None:
     for _ in range(3):
         tau = rng.normal(size=model.nv)
         theirs = pin.constraintDynamics(t.model, t.data, t.q(q), t.v(v), t.v(tau), models, datas, settings)
-        ours = bough.loops.dynamics(model, q, v, tau, time_constant=np.inf)
+        ours = bough.forward_dynamics(model, q, v, tau, time_constant=np.inf)
         assert_close(ours, t.back(theirs), 1e-8)
 
 
@@ -158,8 +158,8 @@ def test_a_scissor_lift_moves_as_by_its_one_angle() -> None:
     model, q, v = closed("scissor lift")
     q, v = bough.loops.project(model, q, v)
     tau = bough.passive_forces(model, q, v)
-    motion = bough.loops.motion(model, q, v, tau)
-    assert (len(model.constraint_names), int(motion.rank), motion.conflicts) == (30, 12, ())
+    motion = bough.forward_dynamics(model, q, v, tau, full=True)
+    assert (len(model.constraint_names), int(bough.loops.rank(model, q)), motion.conflicts) == (30, 12, ())
     angle, rate = -q[1], -v[1]
     s, c = np.sin(angle), np.cos(angle)
     heights = np.arange(stages) + 0.5
@@ -169,7 +169,7 @@ def test_a_scissor_lift_moves_as_by_its_one_angle() -> None:
     want = -(weight + slope * rate**2 / 2) / inertia
     assert np.isclose(q[0], c, rtol=1e-12)
     for method in METHODS:
-        a = bough.loops.dynamics(model, q, v, tau, method=method)
+        a = bough.forward_dynamics(model, q, v, tau, method=method)
         assert np.isclose(-a[1], want, rtol=1e-9)
         assert np.isclose(a[0], -s * want - c * rate**2, rtol=1e-9)
 
@@ -182,13 +182,13 @@ def test_a_taller_lift_has_programs_with_loops() -> None:
     q[model.q_slice("right 0")] = -0.6435
     q = bough.loops.assemble(model, q)
     none = np.zeros(model.nv)
-    motion = bough.loops.motion(model, q, none, none)
-    assert (len(model.constraint_names), int(motion.rank), motion.conflicts) == (50, 20, ())
+    motion = bough.forward_dynamics(model, q, none, none, full=True)
+    assert (len(model.constraint_names), int(bough.loops.rank(model, q)), motion.conflicts) == (50, 20, ())
     off = q + 1e-4 * np.cos(np.arange(model.nq))
     near, _ = bough.loops.project(model, off, none)
     assert np.abs(bough.loops.errors(model, near)).max() < 1e-6
-    assert_close(bough.loops.dynamics(model, q, none, none), motion.acceleration, 1e-9)
-    assert_close(bough.loops.dynamics(model, q, none, none, method="multipliers"), motion.acceleration, 1e-9)
+    assert_close(bough.forward_dynamics(model, q, none, none), motion.motion, 1e-9)
+    assert_close(bough.forward_dynamics(model, q, none, none, method="multipliers"), motion.motion, 1e-9)
 
 
 def test_auto_counts_what_either_method_has_to_do() -> None:
@@ -202,7 +202,7 @@ def test_auto_counts_what_either_method_has_to_do() -> None:
     model = b.build()
     assert not multipliers_pay(model)
     assert_close(
-        bough.loops.dynamics(model, bough.neutral(model), np.zeros(6), np.ones(6)), np.zeros(6), 1e-9, scale=9.81
+        bough.forward_dynamics(model, bough.neutral(model), np.zeros(6), np.ones(6)), np.zeros(6), 1e-9, scale=9.81
     )
 
 
@@ -234,19 +234,19 @@ def test_a_stewart_platform_gives_way_at_a_singularity() -> None:
     turns = np.array([1.2, np.pi / 2 - 1e-3, np.pi / 2, np.pi / 2 + 1e-3, 1.9])
     model, q = held_stewart(turns)
     none = np.zeros(model.nv)
-    motion = bough.loops.motion(model, q, none, none, time_constant=np.inf)
-    assert motion.rank.tolist() == [24, 24, 23, 24, 24]
+    motion = bough.forward_dynamics(model, q, none, none, time_constant=np.inf, full=True)
+    assert bough.loops.rank(model, q).tolist() == [24, 24, 23, 24, 24]
     assert motion.conflicts == ()
     for method in METHODS:
-        a = bough.loops.dynamics(model, q, none, none, method=method, time_constant=np.inf)
-        assert_close(a, motion.acceleration, 1e-6, scale=9.81)
-    assert np.abs(np.delete(motion.acceleration, 2, axis=0)).max() < 1e-6
+        a = bough.forward_dynamics(model, q, none, none, method=method, time_constant=np.inf)
+        assert_close(a, motion.motion, 1e-6, scale=9.81)
+    assert np.abs(np.delete(motion.motion, 2, axis=0)).max() < 1e-6
     # a screw: it turns and sinks, by as much as the legs allow
-    falling = motion.acceleration[2, :6]
+    falling = motion.motion[2, :6]
     assert falling[2] < -0.1
     assert np.abs(falling[5]) > 0.1
     assert np.abs(np.delete(falling, (2, 5))).max() < 1e-8
-    found = bough.loops.reactions(model, q, none, motion.acceleration, motion.forces)
+    found = bough.loops.reactions(model, q, none, motion.motion, motion.loop_forces)
     assert np.isfinite(found.loops).all()
 
 
@@ -264,7 +264,7 @@ def stiff_limit(model: bough.Model, text: str, q: Any, v: Any, tau: Any) -> list
     d = mujoco.MjData(m)
     d.qpos[:], d.qvel[:] = bough.convert.states_to_mujoco(model, q, v)
     d.qfrc_applied[:] = tau
-    ours = bough.loops.dynamics(model, q, v, tau + bough.passive_forces(model, q, v), time_constant=np.inf)
+    ours = bough.forward_dynamics(model, q, v, tau + bough.passive_forces(model, q, v), time_constant=np.inf)
     stiffest = np.array([0.9, 0.99, 0.999, 0.9999])
     x, found = (1 - stiffest) / stiffest, []
     for impedance in stiffest:
@@ -297,7 +297,7 @@ def test_mujoco_tends_to_the_four_bar(tmp_path: Path) -> None:
         b.add(body.name, entry.joint, parent, at=entry.placement, inertia=body.inertia)
     b.loop("pin", bough.joints.Spherical(), "coupler", "rocker", at=(0.8, 0, 0), successor_at=(0.5, 0, 0))
     model, tau = b.build(), np.array([0.5, -1.0, 2.0])
-    assert_close(bough.loops.dynamics(model, q, v, tau), bough.loops.dynamics(plain, q, v, tau), 1e-9)
+    assert_close(bough.forward_dynamics(model, q, v, tau), bough.forward_dynamics(plain, q, v, tau), 1e-9)
     bough.save(model, tmp_path / "pinned.xml")
     errors = stiff_limit(model, (tmp_path / "pinned.xml").read_text(), q, v, tau)
     assert errors[3] < 1e-4
@@ -329,16 +329,16 @@ def test_a_loop_holds_what_has_no_mass() -> None:
     assert np.abs(bough.loops.jacobian(model, q) @ v).max() < 1e-13
     with pytest.raises(bough.errors.SingularError, match="'coupler' moves nothing that has inertia"):
         bough.aba(model, q, v, tau)
-    motion = bough.loops.motion(model, q, v, tau)
-    assert (int(motion.rank), motion.conflicts) == (2, ())
+    motion = bough.forward_dynamics(model, q, v, tau, full=True)
+    assert (int(bough.loops.rank(model, q)), motion.conflicts) == (2, ())
     for method in ("auto", *METHODS):
-        assert_close(bough.loops.dynamics(model, q, v, tau, method=method), motion.acceleration, 1e-10)
+        assert_close(bough.forward_dynamics(model, q, v, tau, method=method), motion.motion, 1e-10)
     for mass in (1e-3, 1e-5):
-        near = bough.loops.dynamics(massless_coupler(mass=mass, inertia=mass), q, v, tau)
-        assert_close(near, motion.acceleration, mass)
+        near = bough.forward_dynamics(massless_coupler(mass=mass, inertia=mass), q, v, tau)
+        assert_close(near, motion.motion, mass)
     # forces are right too: the equation of motion holds
     L, C = bough.loops.jacobian(model, q), bough.bias_forces(model, q, v)
-    left = bough.crba(model, q) @ motion.acceleration + C - tau - L.T @ motion.forces
+    left = bough.crba(model, q) @ motion.motion + C - tau - L.T @ motion.loop_forces
     assert np.abs(left).max() < 1e-10 * np.abs(tau).max()
     near, there = bough.loops.project(model, q + 1e-5, v + 1e-3)
     assert np.abs(bough.loops.errors(model, near)).max() < 1e-9
@@ -355,11 +355,11 @@ def test_states_without_mass_are_solved_within_a_batch() -> None:
     model = b.build()
     q, v = np.array([[0.3, 0.3, 0.5], [0.3, 0.3, 0.0], [0.0, 0.0, -0.4]]), np.tile([1.0, 1.0, 0.5], (3, 1))
     tau = np.array([1.0, 0.0, 1.0])
-    together = bough.loops.dynamics(model, q, v, tau)
-    alone = np.array([bough.loops.dynamics(model, *x, tau) for x in zip(q, v, strict=True)])
+    together = bough.forward_dynamics(model, q, v, tau)
+    alone = np.array([bough.forward_dynamics(model, *x, tau) for x in zip(q, v, strict=True)])
     assert np.array_equal(together, alone)
     for shift in (1e-4, 1e-6, 1e-8):
-        near = bough.loops.dynamics(model, q + np.array([0.0, 0.0, shift]), v, tau)
+        near = bough.forward_dynamics(model, q + np.array([0.0, 0.0, shift]), v, tau)
         assert_close(together, near, 10 * shift)
     placed = bough.loops.project(model, q + np.array([1e-6, 0.0, 0.0]), v)
     for k, x in enumerate(q):
@@ -381,7 +381,7 @@ def test_what_has_almost_no_mass_keeps_its_digits(inertia: float) -> None:
     # the outer wheel turns by q + (-3 q): its inertia counts four times, and the gear gives torques their ratio
     want = (0.7 - 3.0 * 0.2) / (inertia + 4 * 0.5)
     for method in ("auto", *METHODS):
-        a = bough.loops.dynamics(model, [0.0, 0.0], [0.0, 0.0], [0.7, 0.2], method=method)
+        a = bough.forward_dynamics(model, [0.0, 0.0], [0.0, 0.0], [0.7, 0.2], method=method)
         assert_close(a, [want, -3.0 * want], 1e-8)
 
 
@@ -392,7 +392,7 @@ def test_what_nothing_holds_is_named() -> None:
         with pytest.raises(
             bough.errors.SingularError, match="'pointer' moves nothing that has inertia, and no loop holds it"
         ):
-            bough.loops.dynamics(model, q, np.zeros(4), np.zeros(4), method=method)
+            bough.forward_dynamics(model, q, np.zeros(4), np.zeros(4), method=method)
     with pytest.raises(
         bough.errors.SingularError, match="'pointer' moves nothing that has inertia, and no loop holds it"
     ):

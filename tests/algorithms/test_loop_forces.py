@@ -55,9 +55,9 @@ def test_every_body_is_in_balance(kind: str) -> None:
     v = bough.loops.consistent_velocity(model, q, rng.normal(size=model.nv))
     _, _, _, tau, f_ext = random_state(model, rng)
     drive = rng.normal(size=sum(loop.joint.nv for loop in model.loops))
-    motion = bough.loops.motion(model, q, v, tau, f_ext, loop_tau=drive)
-    state = (model, q, v, motion.acceleration)
-    found = bough.loops.reactions(*state, motion.forces, f_ext, loop_tau=drive)
+    motion = bough.forward_dynamics(model, q, v, tau, f_ext, loop_tau=drive, full=True)
+    state = (model, q, v, motion.motion)
+    found = bough.loops.reactions(*state, motion.loop_forces, f_ext, loop_tau=drive)
     assert found.joints.shape == (model.nbodies, 6)
     assert found.loops.shape == (2, 6)
     assert imbalance(*state, f_ext, found) < 1e-9
@@ -91,10 +91,10 @@ def test_a_joint_carries_the_same_force_whether_cut_or_not() -> None:
     other = model.respanned("tube 0", *(f"ball {k}" for k in range(1, 6)))
     there = _states(model, q, v, other)
     tau = np.zeros(model.nv)
-    motion = bough.loops.motion(model, q, v, tau, time_constant=np.inf)
-    found = bough.loops.reactions(model, q, v, motion.acceleration, motion.forces)
-    theirs = bough.loops.motion(other, *there, np.zeros(other.nv), time_constant=np.inf)
-    again = bough.loops.reactions(other, *there, theirs.acceleration, theirs.forces)
+    motion = bough.forward_dynamics(model, q, v, tau, time_constant=np.inf, full=True)
+    found = bough.loops.reactions(model, q, v, motion.motion, motion.loop_forces)
+    theirs = bough.forward_dynamics(other, *there, np.zeros(other.nv), time_constant=np.inf, full=True)
+    again = bough.loops.reactions(other, *there, theirs.motion, theirs.loop_forces)
     # the foot of leg 0: on the tube, from the base
     foot = [loop.name for loop in other.loops].index("tube 0")
     assert_close(again.loops[foot], found.joints[model.joint_names.index("tube 0")], 1e-8)
@@ -123,10 +123,10 @@ def test_a_drive_on_a_loop_joint_acts_as_its_joint_forces(kind: str, rng: np.ran
     v = bough.loops.consistent_velocity(model, q, rng.normal(size=model.nv))
     B = bough.loops.coordinate_jacobian(model, q)
     tau, f = rng.normal(size=model.nv), rng.normal(size=len(B))
-    want = bough.loops.dynamics(model, q, v, tau + B.T @ f)
+    want = bough.forward_dynamics(model, q, v, tau + B.T @ f)
     for method in METHODS:
-        assert_close(bough.loops.dynamics(model, q, v, tau, method=method, loop_tau=f), want, 1e-9)
-    assert_close(bough.loops.motion(model, q, v, tau, loop_tau=f).acceleration, want, 1e-9)
+        assert_close(bough.forward_dynamics(model, q, v, tau, method=method, loop_tau=f), want, 1e-9)
+    assert_close(bough.forward_dynamics(model, q, v, tau, loop_tau=f, full=True).motion, want, 1e-9)
 
 
 def test_drives_in_batches_and_by_the_fast_call(rng: np.random.Generator) -> None:
@@ -134,21 +134,21 @@ def test_drives_in_batches_and_by_the_fast_call(rng: np.random.Generator) -> Non
     f, tau = rng.normal(size=(20, 1)), rng.normal(size=(20, model.nv))
     bough.set_backend("llvm")
     try:
-        together = bough.loops.dynamics(model, q, v, tau, loop_tau=f)
+        together = bough.forward_dynamics(model, q, v, tau, loop_tau=f)
         alone = [
-            bough.loops.dynamics(model, q, v, t, loop_tau=x) for _ in range(2) for t, x in zip(tau, f, strict=True)
+            bough.forward_dynamics(model, q, v, t, loop_tau=x) for _ in range(2) for t, x in zip(tau, f, strict=True)
         ]
         assert np.array_equal(alone, [*together, *together])
-        assert not np.allclose(bough.loops.dynamics(model, q, v, tau), together)
+        assert not np.allclose(bough.forward_dynamics(model, q, v, tau), together)
     finally:
         bough.set_backend(None)
-    single = bough.loops.dynamics(model, *(x.astype(np.float32) for x in (q, v, tau)), loop_tau=f.astype(np.float32))
+    single = bough.forward_dynamics(model, *(x.astype(np.float32) for x in (q, v, tau)), loop_tau=f.astype(np.float32))
     assert single.dtype == np.float32
     assert_close(single, together, 1e-4)
     with pytest.raises(
         bough.errors.ShapeError, match=r"loop_tau has shape .* degrees of freedom of the joints that close loops"
     ):
-        bough.loops.dynamics(model, q, v, tau, loop_tau=np.zeros(2))
+        bough.forward_dynamics(model, q, v, tau, loop_tau=np.zeros(2))
 
 
 # --- springs and dampers ---
@@ -236,12 +236,12 @@ def test_a_spring_does_the_same_on_a_joint_that_is_cut() -> None:
     b.loop("pin", bough.joints.Revolute("y"), "coupler", "rocker", at=(0.8, 0, 0), successor_at=(0.5, 0, 0),
            stiffness=7.0, rest=-0.4, damping=0.5)  # fmt: skip
     model = b.build()
-    tree = bough.loops.dynamics(model, q, v, bough.passive_forces(model, q, v))
-    assert np.abs(tree - bough.loops.dynamics(model, q, v, np.zeros(3))).max() > 1.0
+    tree = bough.forward_dynamics(model, q, v, bough.passive_forces(model, q, v))
+    assert np.abs(tree - bough.forward_dynamics(model, q, v, np.zeros(3))).max() > 1.0
     for cut in ("crank", "coupler", "rocker"):
         other = model.respanned(cut)
         there = _states(model, q, v, other)
-        got = bough.loops.dynamics(other, *there, bough.passive_forces(other, *there))
+        got = bough.forward_dynamics(other, *there, bough.passive_forces(other, *there))
         for name in set(other.joint_names) & set(model.joint_names):
             assert np.isclose(got[other.v_slice(name)], tree[model.v_slice(name)], rtol=1e-7)
 
@@ -292,4 +292,4 @@ def test_arguments_left_out_are_named() -> None:
     model, q, v = closed("four-bar")
     assert "1 constraints" in repr(model)
     with pytest.raises(bough.errors.ShapeError, match="tau is None, expected an array"):
-        bough.loops.motion(model, q, v, None)  # type: ignore[arg-type]
+        bough.forward_dynamics(model, q, v, None, full=True)  # type: ignore[arg-type]

@@ -103,8 +103,8 @@ def compare(rng: np.random.Generator, kinds: list[str], count: int) -> None:
     if np.any((sigma > 1e-9 * sigma[0]) & (sigma < 1e-3 * sigma[0])):
         return  # nearly singular by chance: the answer itself has no nine digits
     for method in METHODS:
-        got = bough.loops.dynamics(model, q, v, tau, f_ext, method, time_constant=np.inf)
-        assert_close(got, want, 1e-9, scale=np.abs(bough.forward_dynamics(model, q, v, tau, f_ext)).max())
+        got = bough.forward_dynamics(model, q, v, tau, f_ext, method, time_constant=np.inf)
+        assert_close(got, want, 1e-9, scale=np.abs(bough.aba(model, q, v, tau, f_ext)).max())
 
 
 @settings(max_examples=8, deadline=None)

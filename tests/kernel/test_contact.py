@@ -321,7 +321,7 @@ def test_an_independent_dense_route_agrees(seed: int) -> None:
     rows = np.concatenate([J, limits, L])
     errors = np.concatenate([np.zeros(3 * k), gaps, bough.loops.errors(model, q)])
     bias = np.concatenate([bias, np.zeros(len(gaps)), bough.loops.bias(model, q, v)])
-    M, free = bough.crba(model, q), bough.forward_dynamics(model, q, v, tau, scene.f_ext)
+    M, free = bough.crba(model, q), bough.aba(model, q, v, tau, scene.f_ext)
     conditions = bough.lcp.Conditions.contacts(k) + bough.lcp.Conditions.inequalities(len(gaps))
     conditions += bough.lcp.Conditions.equalities(len(L))
     mu = np.zeros(len(rows))
@@ -358,7 +358,7 @@ def test_what_slides_is_held_back_by_a_known_force(seed: int) -> None:
     bias = bough.contact.bias(model, q, v, *scene.touch)[touch].ravel()
     bias = np.append(bias, bough.loops.bias(model, q, v))
     conditions = bough.lcp.Conditions.contacts(int(touch.sum())) + bough.lcp.Conditions.equalities(len(L))
-    M, free = bough.crba(model, q), bough.forward_dynamics(model, q, v, tau)
+    M, free = bough.crba(model, q), bough.aba(model, q, v, tau)
     A = rows @ np.linalg.solve(M, rows.T)
     dense = bough.lcp.pivoting(A, rows @ free + bias, conditions, mu, slip=np.append(slip, np.zeros(len(L))))
     assert dense.solved
@@ -421,16 +421,16 @@ def test_motion_of_first_order_is_the_nearest_that_is_allowed(seed: int) -> None
 
 @pytest.mark.parametrize("name", ["four-bar", "five-bar", "slider-crank", "Stewart platform"])
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_loops_alone_give_constrained_dynamics(name: str, solver: Any) -> None:
+def test_loops_alone_give_forward_dynamics(name: str, solver: Any) -> None:
     model, q, v = closed(name)
     tau = np.random.default_rng(0).normal(size=model.nv)
     found = bough.contact.dynamics(model, q, v, tau, solver=solver, **FINE)
-    expected = bough.loops.dynamics(model, q, v, tau)
+    expected = bough.forward_dynamics(model, q, v, tau)
     size = 1 + np.abs(expected).max()
     assert np.abs(found.motion - expected).max() < (1e-8 if solver == "pivoting" else 1e-5) * size
     if solver == "pivoting":
         L = bough.loops.jacobian(model, q)
-        forces = bough.loops.motion(model, q, v, tau).forces
+        forces = bough.forward_dynamics(model, q, v, tau, full=True).loop_forces
         assert np.allclose(L.T @ found.loop_forces, L.T @ forces, atol=1e-7 * size)
 
 

@@ -20,12 +20,12 @@ def drives(model: bough.Model, seed: int = 0) -> Any:
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
-def test_where_nothing_pushes_it_is_constrained_dynamics(name: str) -> None:
+def test_where_nothing_pushes_it_is_forward_dynamics(name: str) -> None:
     model, q, v = closed(name)
     tau, f = np.random.default_rng(1).normal(size=model.nv), drives(model)
-    expected = bough.loops.dynamics(model, q, v, tau, loop_tau=f)
+    expected = bough.forward_dynamics(model, q, v, tau, loop_tau=f)
     size = 1 + np.abs(expected).max()
-    assert np.abs(expected - bough.loops.dynamics(model, q, v, tau)).max() > 1e-3 * size
+    assert np.abs(expected - bough.forward_dynamics(model, q, v, tau)).max() > 1e-3 * size
     far = bough.contact.Contacts([(model.frame_names[-1], None)]), [[0.1, 0.2, 0.3]], [[0.0, 0.0, 1.0]]
     for touch, gaps in (((), 0.0), (far, 1.0), (far, np.inf)):
         found = bough.contact.dynamics(model, q, v, tau, *touch, gaps=gaps, loop_tau=f)

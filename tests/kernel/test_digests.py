@@ -102,7 +102,7 @@ def test_exchanged_names_are_another_law(tmp_path: Path, compiled: None, monkeyp
 
     def moved(*names: str) -> Any:
         table._forget()
-        return bough.loops.dynamics(hinges(*names), [0.1, 0.2, 0.4], [1.0, 2.0, 3.0], [0.0, 0.0, 0.0])
+        return bough.forward_dynamics(hinges(*names), [0.1, 0.2, 0.4], [1.0, 2.0, 3.0], [0.0, 0.0, 0.0])
 
     answers = []
     for folder in ("alone", "shared"):

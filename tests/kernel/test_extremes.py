@@ -78,11 +78,11 @@ def test_integration_to_infinity_is_refused_by_name() -> None:
 def test_motion_with_constraints(size: float) -> None:
     large = np.full(MODEL.nv, size)
     for method in ("multipliers", "null_space", "kkt"):
-        finite_or_refused(lambda m=method: bough.loops.dynamics(MODEL, Q, V, large, method=m))
-        finite_or_refused(lambda m=method: bough.loops.dynamics(MODEL, Q, large, V, method=m))
+        finite_or_refused(lambda m=method: bough.forward_dynamics(MODEL, Q, V, large, method=m))
+        finite_or_refused(lambda m=method: bough.forward_dynamics(MODEL, Q, large, V, method=m))
     for call in (
-        lambda: bough.loops.motion(MODEL, Q, V, large),
-        lambda: bough.loops.motion(MODEL, Q, large, V),
+        lambda: bough.forward_dynamics(MODEL, Q, V, large, full=True),
+        lambda: bough.forward_dynamics(MODEL, Q, large, V, full=True),
         lambda: bough.loops.consistent_velocity(MODEL, Q, large),
         lambda: bough.loops.project(MODEL, Q, large),
     ):

@@ -177,7 +177,7 @@ def run(program: Program, states: Mapping[str, Floats], values: Values) -> dict[
 def states(model: bough.Model, rng: np.random.Generator) -> dict[str, Floats]:
     q, v, a, tau, f_ext = random_state(model, rng)
     q1, t = bough.random(model, rng), np.array(0.3)
-    return {"q": q, "q0": q, "q1": q1, "v": v, "a": a, "tau": tau, "f_ext": f_ext, "t": t, "rate": np.array(20.0)}
+    return {"q": q, "q0": q, "q1": q1, "v": v, "a": a, "tau": tau, "f_ext": f_ext, "t": t, "decay_rate": np.array(20.0)}
 
 
 def assert_same(got: Mapping[str, Floats], expected: Mapping[str, Floats], what: str, rounding: float = 1e-12) -> None:

@@ -363,6 +363,6 @@ def test_a_joint_of_a_user_may_close_a_loop(joint: bough.joints.Joint, rng: np.r
     along = v[6:] - np.concatenate([R.T @ (v[:3] + np.cross(v[3:6], p)), R.T @ v[3:6]])
     inside = numeric.subspace(x)
     assert np.allclose(inside @ np.linalg.lstsq(inside, along, rcond=None)[0], along, atol=1e-9)
-    a, h = bough.loops.dynamics(model, q, v, rng.normal(size=12)), 1e-4
+    a, h = bough.forward_dynamics(model, q, v, rng.normal(size=12)), 1e-4
     ends = [bough.loops.errors(model, bough.integrate(model, q, s * v + h * h / 2 * a)) for s in (h, -h)]
     assert np.abs((ends[0] + ends[1]) / h**2).max() < 1e-4 * (1.0 + np.abs(a).max())

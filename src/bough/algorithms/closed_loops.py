@@ -1,8 +1,7 @@
 """Forward dynamics with constraints by method 2 of Featherstone & Orin 2000, section 3.4: the multipliers first.
 
-M q̈ + C = τ + Lᵀ λ and L q̈ = c give L M⁻¹ Lᵀ λ = c - L M⁻¹ (τ - C) (21), formed through the branch-sparse factor
-M = Lₘᵀ D Lₘ: with Y = Lₘ⁻ᵀ Lᵀ it is Yᵀ D⁻¹ Y. Rows of L that depend on the rows before them leave no pivot, get no
-multiplier, and must agree with them; a state in which a pivot or their agreement is in doubt is said to be so.
+M q̈ + C = τ + Lᵀ λ and L q̈ = c give L M⁻¹ Lᵀ λ = c - L M⁻¹ (τ - C) (21). Rows of L that depend on the rows before them
+get no multiplier and must agree with them; a state in which a rank or this agreement is in doubt is said to be so.
 """
 
 from __future__ import annotations
@@ -11,37 +10,44 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bough.algorithms.configuration import integrate
+from bough.algorithms.elimination import Elimination, eliminate, group_sums
 from bough.algorithms.loops import Terms, constraint_terms, loop_drives, loop_motions, row_groups
 from bough.algorithms.response import Response, tree_response
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.model import Mechanism
-from bough.scalar import Array, Bool, Index, Scalar, array, both, each, either, fill, filled, loop, select
+from bough.scalar import Array, Bool, Part, Scalar, array, either, filled, inner, maximum
+from bough.scalar.tolerances import INDEPENDENT
 
-__all__ = ["DEPENDENT", "INDEPENDENT", "LIGHT", "constrained_dynamics", "onto_constraints", "wanted"]
+__all__ = [
+    "TIME_CONSTANT", "Constrained", "consistent_velocity", "constrained_dynamics", "constrained_motion",
+    "onto_constraints", "wanted",
+]  # fmt: skip
 
-DEPENDENT, INDEPENDENT = 1e-12, 1e-6
-"""What elimination leaves of a row if it depends on the rows before, and if it surely does not: its pivot, beside the
-sum of the diagonal entries of its group."""
-
-LIGHT = 1e-6
-"""A pivot of M beside the diagonal entry it is left of: with less, digits are lost where loops hold that joint."""
-
-CONFLICT = 1e-6
-"""What elimination may leave of the right-hand side of a dependent row, beside the whole right-hand side."""
+TIME_CONSTANT = 0.05
+"""Seconds in which errors of constraints decay: e and ė follow ë + 2 ė/T + e/T² = 0, critically damped."""
 
 
 @dataclass(frozen=True)
-class Small:
-    """The solution of the small system: multipliers, and whether rank or agreement are in doubt."""
+class Constrained:
+    """Accelerations under constraints, and what they were found from."""
 
-    multipliers: Array
-    doubtful: Bool
+    terms: Terms
+    aims: list[Scalar]
+    response: Response
+    sizes: Array  # of the rows in the metric of the mass matrix, those of a group together
+    found: Elimination
+    qdd: Array
+
+    @property
+    def doubtful(self) -> Bool:
+        """Whether a rank, the agreement of rows, or the motion of a joint that moves almost nothing is in doubt."""
+        return either(self.response.light(INDEPENDENT), self.found.doubtful)
 
 
 def constrained_dynamics(
     m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None, rate: Scalar, loop_tau: Array | None = None
-) -> tuple[Array, Array, Bool]:
-    """Accelerations, pivots of M, and whether the answer is in doubt.
+) -> Constrained:
+    """The accelerations under joint forces tau, forces of loop joints loop_tau, and external ones.
 
     `rate` is that of the stabilisation: errors obey ë + 2 rate ė + rate² e = 0.
     """
@@ -53,27 +59,45 @@ def constrained_dynamics(
         drives = loop_drives(m, B, [loop_tau[k] for k in range(count)])
     half = response.half(filled(n, lambda k: tau[k] + drives[k] - C[k]))
     aims = [wanted(terms, r, rate) for r in range(response.count)]
-    small = _solved(response.A, aims, response.drive(half), row_groups(m))
-    qdd = response.motion(small.multipliers, half)
-    return qdd, response.pivots, either(response.light(LIGHT), small.doubtful)
+    sizes = group_sums(response.A, row_groups(m))
+    found = _solve(response, aims, response.drive(half), sizes)
+    return Constrained(terms, aims, response, sizes, found, response.motion(found.forces, half))
+
+
+def constrained_motion(c: Constrained) -> tuple[Array, Scalar]:
+    """The multipliers λ, of many the smallest in the metric of the mass matrix; and by how much the worst row fails."""
+    n, residual = c.response.tree.n, 0.0  # type: int, Scalar
+    for row, aim in enumerate(c.aims):
+        off = inner(Part(c.terms.matrix, row * n), c.qdd, n) - aim
+        residual = maximum(residual, maximum(off, -off))
+    return c.found.least_forces(c.sizes), residual
 
 
 def onto_constraints(m: Mechanism, q: Array, v: Array) -> tuple[Array, Array, Array, Bool]:
     """The state after one Newton step of q towards the constraints, and with v as they allow there.
 
-    Both steps are the shortest in the metric of the mass matrix. Pivots and doubt are as in `constrained_dynamics`.
+    Both steps are the shortest in the metric of the mass matrix. Further results are the pivots of that and whether the
+    state is in doubt.
     """
-    n, groups = m.model.nv, row_groups(m)
     terms = constraint_terms(m, q, None)
-    here, none = _response(m, q, terms), array(len(groups))
-    first = _solved(here.A, [-e for e in terms.errors], none, groups)
-    q = integrate(m, q, here.motion(first.multipliers))
+    step, _, first = _shortest(m, q, terms, [-e for e in terms.errors])
+    q = integrate(m, q, step)
+    v, pivots, second = consistent_velocity(m, q, v)
+    return q, v, pivots, either(first, second)
+
+
+def consistent_velocity(m: Mechanism, q: Array, v: Array) -> tuple[Array, Array, Bool]:
+    """The velocity nearest to v that the constraints allow; pivots and doubt as in `onto_constraints`."""
     terms = constraint_terms(m, q, v)
-    there = _response(m, q, terms)
-    second = _solved(there.A, [-r for r in terms.rates], none, groups)
-    change = there.motion(second.multipliers)
-    doubtful = either(either(here.light(LIGHT), there.light(LIGHT)), either(first.doubtful, second.doubtful))
-    return q, filled(n, lambda k: v[k] + change[k]), here.pivots, doubtful
+    change, pivots, doubtful = _shortest(m, q, terms, [-r for r in terms.rates])
+    return filled(m.model.nv, lambda k: v[k] + change[k]), pivots, doubtful
+
+
+def _shortest(m: Mechanism, q: Array, terms: Terms, aims: Sequence[Scalar]) -> tuple[Array, Array, Bool]:
+    """The shortest motion x with L x = aims, in the metric of the mass matrix."""
+    response = _response(m, q, terms)
+    found = _solve(response, aims, array(response.count), group_sums(response.A, row_groups(m)))
+    return response.motion(found.forces), response.pivots, either(response.light(INDEPENDENT), found.doubtful)
 
 
 def _response(m: Mechanism, q: Array, terms: Terms) -> Response:
@@ -85,46 +109,10 @@ def wanted(terms: Terms, row: int, rate: Scalar) -> Scalar:
     return -(terms.bias[row] + terms.rates[row] * (2.0 * rate) + terms.errors[row] * (rate * rate))
 
 
-def _solved(A: Array, c: Sequence[Scalar], have: Array, groups: Sequence[int]) -> Small:
-    """A λ = c - have by LDLᵀ from the first row on, in place; A by its lower triangle. Dependent rows are left out."""
-    n, sums = len(groups), {}  # type: int, dict[int, Scalar]
-    for k, group in enumerate(groups):
-        sums[group] = sums.get(group, 0.0) + A[k * (n + 1)]
-    whole, b, inverse, size = array(n), array(n), array(n), 0.0  # type: Array, Array, Array, Scalar
-    for k, group in enumerate(groups):
-        whole[k], b[k] = sums[group], c[k] - have[k]
-        size = size + (c[k] * c[k] + have[k] * have[k])
-
-    def eliminate(k: Index, doubts: Scalar) -> Scalar:
-        pivot, most, rest = A[k * (n + 1)], whole[k], b[k]
-        left_out = pivot <= most * DEPENDENT
-        unclear = both(most * DEPENDENT < pivot, pivot < most * INDEPENDENT)
-        at_odds = both(left_out, size * CONFLICT**2 < rest * rest)
-        factor = select(left_out, 0.0, 1.0 / select(left_out, 1.0, pivot))
-        inverse[k] = factor
-
-        def beyond(i: Index) -> None:
-            row = i + (k + 1)
-            before = A[row * n + k]
-            share = before * factor
-            A[row * n + k] = share
-            b[row] = b[row] - share * rest
-
-            def entry(j: Index) -> None:
-                column = j + (k + 1)
-                A[row * n + column] = A[row * n + column] - before * A[column * n + k]
-
-            each(i + 1, entry)
-
-        each(k * -1 + (n - 1), beyond)
-        return doubts + select(either(unclear, at_odds), 1.0, 0.0)
-
-    none: Scalar = 0.0
-    doubts = loop(n, eliminate, none)
-    found = filled(n, lambda k: b[k] * inverse[k])
-
-    def substitute(k: Index) -> None:
-        fill(found, k, lambda j: found[j] - A[k * n + j] * found[k])
-
-    each(n, substitute, reverse=True)
-    return Small(found, doubts > 0.0)
+def _solve(response: Response, aims: Sequence[Scalar], have: Array, sizes: Array) -> Elimination:
+    """The forces with which rows go from what they `have` to their aims."""
+    scale, missing = 0.0, array(response.count)  # type: Scalar, Array
+    for k, aim in enumerate(aims):
+        missing[k] = aim - have[k]
+        scale = scale + (aim * aim + have[k] * have[k])
+    return eliminate(response.count, response.A, missing, sizes, scale)

@@ -16,6 +16,7 @@ from typing import TypeAlias
 from bough.model import Attachment, BodyRecord, Equality, Frame, Loop, Mechanism, Placement, combine
 from bough.model.joints.closing import displacement, least_squares
 from bough.scalar import Array, Index, Scalar, array, loop, select
+from bough.scalar.tolerances import ROUNDING
 from bough.spatial import REST, ZERO, Force, Motion, Transform
 from bough.tree.scans import ancestors
 
@@ -31,9 +32,6 @@ __all__ = [
 ]
 
 Rule: TypeAlias = Callable[[Motion], Sequence[Scalar]]
-
-ROUNDING = 1e-12
-"""An entry of L this small beside the motion it is a component of is rounding, and zero."""
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,9 @@ from bough.algorithms.kinematics import Reference
 from bough.algorithms.response import Response, tree_response
 from bough.model import Frame, Mechanism
 from bough.scalar import Array, Bool, Part, Scalar, array, either, fill, maximum
+from bough.scalar.tolerances import DEPENDENT
 
 __all__ = ["operational_space_inertia", "operational_space_inverse"]
-
-DEPENDENT = 1e-10
-"""A pivot of J M⁻¹ Jᵀ this much smaller than the largest one counts as zero."""
 
 
 def operational_space_inverse(

@@ -65,8 +65,8 @@ def _beside(model: Model) -> tuple[str, ...]:
     method = "multipliers" if multipliers_pay(model) else "null_space"
     rows = f"{len(model.constraints)} loops and couplings with {len(model.constraint_names)} rows"
     return (
-        f"{rows} stand beside the tree. What follows is of the tree alone;",
-        f'bough.loops.dynamics heeds them, and takes method="{method}" there.',
+        f'{rows} stand beside the tree: forward_dynamics heeds them and takes method="{method}".',
+        "What follows is of the tree alone, as forward_dynamics(loops=False) gives it.",
     )
 
 

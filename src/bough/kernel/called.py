@@ -5,12 +5,11 @@ from __future__ import annotations
 __all__ = ["PUBLIC_NAMES", "public_name"]
 
 PUBLIC_NAMES = {
-    "constrained_dynamics": "loops.dynamics",
-    "constrained_motion": "loops.motion",
     "constrained_reactions": "loops.reactions",
     "constraint_bias": "loops.bias",
     "constraint_errors": "loops.errors",
     "constraint_jacobian": "loops.jacobian",
+    "constraint_rank": "loops.rank",
     "loop_configurations": "loops.coordinates",
     "loop_jacobian": "loops.coordinate_jacobian",
     "onto_constraints": "loops.project",

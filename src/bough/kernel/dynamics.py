@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from numpy.typing import ArrayLike
 
-from bough.errors import UnknownNameError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.choice import cheaper_method
 from bough.kernel.compile import LONGEST, ROLL_ABOVE
@@ -25,17 +24,13 @@ __all__ = [
     "crba",
     "crba_packed",
     "factorize",
-    "forward_algorithm",
-    "forward_dynamics",
-    "forward_function",
     "gravity_forces",
     "mass_matrix_by_rnea",
     "mass_matrix_inverse",
     "passive_forces",
     "rnea",
+    "tree_algorithm",
 ]
-
-METHODS = ("auto", "aba", "crba")
 
 
 def rnea(
@@ -207,7 +202,7 @@ def aba(
 
     A mechanism with mimic joints is solved through the factor of its mass matrix instead (`crba` and LᵀDL on the
     elimination tree): coupled joints on different branches have no articulated-body recursion of one body at a time.
-    Loops of the model are not heeded: see `loops.dynamics`.
+    Loops of the model are not heeded: it is the bare algorithm on the tree. `forward_dynamics` heeds them.
 
     Parameters
     ----------
@@ -236,49 +231,13 @@ def aba(
     return qdd
 
 
-def forward_dynamics(
-    model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike,
-    f_ext: ArrayLike | None = None,
-    method: Literal["auto", "aba", "crba"] = "auto",
-    *,
-    out: FloatArray | None = None,
-    check: bool = True,
-) -> FloatArray:
-    """Forward dynamics: the accelerations under given joint forces, (..., nv).
-
-    Of the tree alone: `loops.dynamics` heeds loops.
-
-    Parameters
-    ----------
-    model, q, v, tau, f_ext, out, check
-        As in `aba`.
-    method
-        "aba" for the articulated-body algorithm, "crba" for the mass matrix and its branch-sparse factor, "auto" for
-        whichever is estimated faster on this mechanism from its operation counts; `bough.explain` says which and why.
-    """
-    qdd: FloatArray = entry(model, ("forward_dynamics", method), forward_function)(q, v, tau, f_ext, out, check)
-    return qdd
-
-
 def _aba(model: Model, key: str) -> Function:
     """ABA, or where there are mimic joints the factor of the mass matrix."""
     require_model(model)
     return model_function(model, "aba" if model.coupling.trivial else "crba_ltdl")
 
 
-def forward_function(model: Model, key: tuple[str, object]) -> Function:
-    """Forward dynamics by a method."""
-    method = key[1]
-    if not isinstance(method, str) or method not in METHODS:
-        raise UnknownNameError("method of forward dynamics", method, METHODS)
-    require_model(model)
-    return model_function(model, forward_algorithm(model, method))
-
-
-def forward_algorithm(model: Model, method: str = "auto") -> str:
-    """The algorithm behind a method of forward dynamics."""
+def tree_algorithm(model: Model, method: str = "auto") -> str:
+    """The algorithm behind a method of forward dynamics on the tree."""
     chosen = cheaper_method(model) if method == "auto" else method
     return "aba" if chosen == "aba" and model.coupling.trivial else "crba_ltdl"

@@ -286,6 +286,6 @@ def _meaning(model: Model, key: str, options: Options) -> tuple[Shape, str]:
         return (len(options.plan.pairs),), "one for each contact"
     if key in ("settings", "stop"):
         return (2,), ""
-    if key in ("t", "rate"):
+    if key in ("t", "rate", "decay_rate"):
         return (), ""
     raise ShapeError(f"no argument is called {key!r}")

@@ -7,9 +7,11 @@ from typing import Any, Literal
 
 from bough import reading
 from bough.errors import ShapeError, UnknownNameError
-from bough.kernel.dynamics import forward_algorithm, forward_function
+from bough.kernel.forward_dynamics import forward_algorithm
 from bough.kernel.function import Function
 from bough.kernel.functions import model_function, options, require_model
+from bough.kernel.inverse_dynamics import inverse_algorithm
+from bough.kernel.loops.careful import CAREFUL, careful_function
 from bough.kernel.parameters import with_parameters
 from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, SPECS, Options
 from bough.kernel.table import function_of
@@ -91,23 +93,14 @@ def remade(name: str, model: Model, frames: Any, reference: str, parameters: Any
 def _made(
     name: str, model: Model, frames: str | Sequence[str] | None, reference: str, given: Parameters | Sequence[str]
 ) -> Function:
-    if given:
-        return _with_parameters(name, model, frames, reference, given)
-    if name == "forward_dynamics":
-        return function_of(model, ("forward_dynamics", "auto"), forward_function)
-    return (
-        model_function(model, name, options(model, frames, reference))
-        if name in FRAMED
-        else model_function(model, name)
-    )
-
-
-def _with_parameters(
-    name: str, model: Model, frames: str | Sequence[str] | None, reference: str, given: Parameters | Sequence[str]
-) -> Function:
-    chosen = forward_algorithm(model) if name == "forward_dynamics" else name
     asked = options(model, frames, reference) if name in FRAMED else Options()
-    return function_of(model, (chosen, asked, Parameters.of(model, given)), with_parameters)
+    if name == "forward_dynamics":
+        name = forward_algorithm(model)
+    if name == "inverse_dynamics":
+        name, asked = inverse_algorithm(model)
+    if given:
+        return function_of(model, (name, asked, Parameters.of(model, given)), with_parameters)
+    return careful_function(model, name, asked) if name in CAREFUL else model_function(model, name, asked)
 
 
 def compile(

@@ -13,6 +13,7 @@ from bough.errors import ShapeError, UnknownNameError
 from bough.kernel.arguments import FloatArray, as_floats
 from bough.kernel.function import Function, Results, Verdicts
 from bough.kernel.functions import inputs_of, naming_the_massless, outputs_of, owners_of, require_regular
+from bough.kernel.loops.careful import CAREFUL, Run, mending
 from bough.kernel.specs import Options, spec
 from bough.model import Mechanism, Model, Parameter, Parameters
 from bough.scalar import Array, Part
@@ -109,6 +110,12 @@ def with_parameters(model: Model, key: tuple[str, Options, Parameters]) -> Param
         require_regular(model, verdicts, rows)
         return results
 
+    def run(some: dict[str, FloatArray]) -> Run:
+        """On the model with the parameters of some states."""
+        return lambda name, arrays: with_parameters(model, (name, Options(), parameters)).entry(
+            *map(arrays.get, spec(name).inputs), some["parameters"], None, True
+        )
+
     owners: dict[Any, str] = {**owners_of(model)}
     for p in parameters:
         owners |= {("parameters", places[p.name] + k): f"parameter {p.name!r}: " for k in p.quaternions}
@@ -119,7 +126,7 @@ def with_parameters(model: Model, key: tuple[str, Options, Parameters]) -> Param
         rule,
         size=model.nv,
         digest=lambda: None if mechanism.digest is None else "\0".join((mechanism.digest, name, repr(options))),
-        explain=explain,
+        explain=mending(model, name, options, run) if name in CAREFUL else explain,
         tracing=lambda: naming_the_massless(model),
         owners=owners,
         of=model.name,

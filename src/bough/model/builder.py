@@ -265,7 +265,7 @@ class Builder:
         stiffness: ArrayLike = 0.0,
         rest: ArrayLike | None = None,
     ) -> None:
-        """Add a joint that closes a loop. `bough.loops.dynamics` and its relatives heed it, no other function.
+        """Add a joint that closes a loop. `bough.forward_dynamics` heeds it, `bough.aba` and its like do not.
 
         Parameters
         ----------

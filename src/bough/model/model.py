@@ -52,7 +52,8 @@ class Model:
     geometries
         Shapes on the bodies, for contact and viewing; they do not act in the dynamics functions.
     constraints
-        Loops and couplings beside the tree, heeded by `bough.loops.dynamics` and its relatives alone.
+        Loops and couplings beside the tree. `bough.forward_dynamics`, `bough.inverse_dynamics` and what is in
+        `bough.loops` and `bough.contact` heed them; all else is of the tree alone.
     inner_root
         Number of the body that carries its tree inside forward dynamics, see `rerooted`; 0 if no other than outside.
     """

@@ -76,7 +76,7 @@ def contact_dynamics(
         Distances of the bodies (m): one number, or (..., k). Above 1e-6 m they do not touch, and infinity is fine where
         there is no contact; below zero they have sunk into each other, which decays in the time constant.
     loop_tau
-        Forces of drives on the joints that close loops, as in `loops.dynamics`; N or N m.
+        Forces of drives on the joints that close loops, as in `forward_dynamics`; N or N m.
     point_velocities, normal_velocities
         As in `contact.bias`.
     limits

@@ -72,7 +72,7 @@ class ContactMotion:
         The same of joints that close loops, one behind the other (..., sum of nv); on the tree Bᵀ of
         `loops.coordinate_jacobian` times these acts.
     loop_forces
-        Forces of the rows of ``model.constraints`` (..., rows), as those of `loops.motion`.
+        Forces of the rows of ``model.constraints`` (..., rows), as in `bough.Motion`.
     residual
         By how much the worst condition of each state fails (...), in units of acceleration or velocity: see
         `lcp.residual`.

@@ -6,22 +6,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bough.algorithms.loops import row_groups
 from bough.errors import AssemblyError, ShapeError
-from bough.kernel.arguments import FloatArray, finite_states, write_out
+from bough.kernel.arguments import FloatArray, write_out
 from bough.kernel.configuration import integrate, interpolate, random
-from bough.kernel.dynamics import crba
-from bough.kernel.function import Function, Results, Verdicts
-from bough.kernel.functions import AlwaysSingular, mechanism, new_function, read
+from bough.kernel.functions import read, require_model
 from bough.kernel.loops.bounds import Bounds
-from bough.kernel.loops.constrained import all_single, constraint_errors, constraint_jacobian, multipliers_pay
-from bough.kernel.loops.regular import made_regular
-from bough.kernel.loops.saddle import nearest
-from bough.kernel.overflow import refusing_overflow, require_finite_results
+from bough.kernel.loops.careful import InDouble
+from bough.kernel.loops.constrained import constraint_errors, constraint_jacobian, multipliers_pay
 from bough.kernel.table import entry
 from bough.model import Model
 from bough.reading import listed, number, whole_number
@@ -78,6 +74,16 @@ def assemble(
     AssemblyError
         If the constraints cannot be met from there; the message names the worst one, and joints at their limits. Where
         no step leads any nearer it says so, and what `tolerance` would be met. If a joint is held past its limits.
+
+    Examples
+    --------
+    >>> import bough
+    >>> b = bough.Builder("belt")
+    >>> _ = b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> _ = b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> b.equality("belt", "b", "a", (0.0, 2.0))
+    >>> bough.loops.assemble(b.build(), [0.1, 0.0], hold=["a"]).round(9).tolist()
+    [0.1, 0.2]
     """
     tolerance = number(tolerance, "tolerance", "a finite number (m, rad), not negative", least=0.0)
     iterations = whole_number(iterations, "iterations")
@@ -217,14 +223,35 @@ def consistent_velocity(
     """The velocity (..., nv) nearest to v that the constraints allow, L v = 0, in the metric of the mass matrix.
 
     It is what v becomes when the constraints are suddenly enforced: the change has the least kinetic energy.
+
+    Parameters
+    ----------
+    model
+        The mechanism.
+    q
+        Configuration (..., nq).
+    v
+        Velocity (..., nv).
+    out, check
+        As in `rnea`.
+
+    Raises
+    ------
+    SingularError
+        If a joint moves nothing that has inertia and no loop holds it; the message names it.
+
+    Examples
+    --------
+    >>> import bough
+    >>> b = bough.Builder("belt")
+    >>> _ = b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> _ = b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=3.0)
+    >>> b.equality("belt", "b", "a", (0.0, 1.0))
+    >>> bough.loops.consistent_velocity(b.build(), [0.0, 0.0], [4.0, 0.0]).tolist()
+    [1.0, 1.0]
     """
-    place, speed = (read(model, key, x, check).astype(np.float64, copy=False) for key, x in (("q", q), ("v", v)))
-    with refusing_overflow("consistent_velocity") if check else np.errstate(over="ignore"):
-        result = _shortest(model, place, speed, None, check)
-    if check:
-        require_finite_results("consistent_velocity", result)
-    result = result.astype(np.float32) if all_single(q, v) else result
-    return result if out is None else write_out(out, result)
+    result: FloatArray = entry(model, ("consistent_velocity", "loops"), _projector)(q, v, out, check)
+    return result
 
 
 def onto_constraints(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) -> tuple[FloatArray, FloatArray]:
@@ -232,7 +259,7 @@ def onto_constraints(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = 
 
     Both steps are the shortest in the metric of the mass matrix. The error of q becomes its square, so that after a
     step of an integrator one call brings the state back to rounding; far from the constraints see `assemble`. It is
-    one compiled program and costs about twice `loops.dynamics`, unless there are hundreds of rows.
+    one compiled program and costs about twice `forward_dynamics`, unless there are hundreds of rows.
 
     Parameters
     ----------
@@ -249,40 +276,23 @@ def onto_constraints(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = 
     ------
     SingularError
         If a joint moves nothing that has inertia and no loop holds it; the message names it.
+
+    Examples
+    --------
+    >>> import bough
+    >>> b = bough.Builder("belt")
+    >>> _ = b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> _ = b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=3.0)
+    >>> b.equality("belt", "b", "a", (0.0, 1.0))
+    >>> q, v = bough.loops.project(b.build(), [0.4, 0.0], [4.0, 0.0])
+    >>> q.round(12).tolist(), v.round(12).tolist()
+    ([0.1, 0.1], [1.0, 1.0])
     """
-    if not all_single(q, v) and (not isinstance(model, Model) or multipliers_pay(model)):
-        try:
-            found: tuple[FloatArray, FloatArray] = entry(model, "onto_constraints", _projector)(q, v, None, check)
-            return found
-        except AlwaysSingular:
-            if not model.constraints:
-                raise
-    place, speed = (read(model, key, x, check).astype(np.float64, copy=False) for key, x in (("q", q), ("v", v)))
-    near, slow = _projected_by_rank(model, place, speed, check)
-    return (near.astype(np.float32), slow.astype(np.float32)) if all_single(q, v) else (near, slow)
+    found: tuple[FloatArray, FloatArray] = entry(model, ("onto_constraints", "loops"), _projector)(q, v, None, check)
+    return found
 
 
-def _projector(model: Model, key: str) -> Function:
-    """The program; states in doubt are projected by ranks."""
-
-    def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
-        doubtful = np.asarray((verdicts != 0) & finite_states(arrays, {"q": 1, "v": 1}, verdicts.shape))
-        ends = {"q": model.nq, "v": model.nv}
-        q, v = (np.broadcast_to(arrays[k], (*verdicts.shape, n))[doubtful] for k, n in ends.items())
-        results[0][doubtful], results[1][doubtful] = _projected_by_rank(model, q, v, True)
-        return results
-
-    return new_function(model, key, explain=explain)
-
-
-def _projected_by_rank(model: Model, q: FloatArray, v: FloatArray, check: bool) -> tuple[FloatArray, FloatArray]:
-    errors = constraint_errors(model, q, check=check)
-    q = integrate(model, q, _shortest(model, q, np.zeros(model.nv), -errors, check), check=check)
-    return q, _shortest(model, q, v, None, check)
-
-
-def _shortest(model: Model, q: FloatArray, v: FloatArray, aims: FloatArray | None, check: bool) -> FloatArray:
-    """The motion nearest to v with L v = aims, or zero, in the metric of the mass matrix."""
-    L, M, groups = constraint_jacobian(model, q, check=check), crba(model, q, check=check), row_groups(mechanism(model))
-    M, _ = made_regular(model, q, M, L, groups)
-    return nearest(M, L, v, np.zeros(L.shape[:-1]) if aims is None else aims, groups).x
+def _projector(model: Model, key: tuple[str, str]) -> Any:
+    """The program, unless it has too much to do."""
+    require_model(model)
+    return InDouble(model, key[0], is_long=not multipliers_pay(model))

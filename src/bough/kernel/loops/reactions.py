@@ -55,12 +55,27 @@ def constrained_reactions(
     v
         Velocity (..., nv).
     a, forces
-        Accelerations (..., nv) and multipliers of the constraints (..., rows): `acceleration` and `forces` of the
-        `ConstrainedMotion` that `loops.motion` returns.
+        Accelerations (..., nv) and multipliers of the constraints (..., rows): `motion` and `loop_forces` of
+        the `Motion` that `forward_dynamics` returns with ``full=True``.
     f_ext, loop_tau
-        External forces and forces of the loops' drives, as given to `loops.motion`.
+        External forces and forces of the loops' drives, as given to `forward_dynamics`.
     check
         Whether to refuse NaN and infinity. Shapes are always checked.
+
+    Examples
+    --------
+    A weight of 1 kg that hangs on a slider, which a law keeps in its place:
+
+    >>> import bough
+    >>> b = bough.Builder("hanging")
+    >>> _ = b.add("weight", bough.joints.Prismatic("z"), mass=1.0)
+    >>> b.equality("stop", "weight", None, 0.0)
+    >>> model = b.build()
+    >>> found = bough.forward_dynamics(model, [0.0], [0.0], [0.0], full=True)
+    >>> found.loop_forces.tolist()
+    [9.81]
+    >>> bough.loops.reactions(model, [0.0], [0.0], found.motion, found.loop_forces).joints[0].tolist()
+    [0.0, 0.0, 9.81, 0.0, 0.0, 0.0]
     """
     require_model(model)
     arrays = {"q": q, "v": v, "a": a, "forces": forces, "loop_tau": loop_tau, "f_ext": f_ext}

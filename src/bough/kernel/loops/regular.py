@@ -11,46 +11,45 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.algorithms.closed_loops import LIGHT
 from bough.errors import SingularError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.factors import small_pivots, vanishing_pivots
-from bough.kernel.functions import run
+from bough.kernel.treematrix import unpacked
 from bough.model import Model
+from bough.scalar.tolerances import DEPENDENT, INDEPENDENT
 
-__all__ = ["light", "made_regular", "massless"]
-
-LEAST = 1e-13
-"""An eigenvalue of the matrix, with its diagonal scaled to ones, that counts as zero."""
+__all__ = ["StateError", "made_regular"]
 
 
-def light(model: Model, q: FloatArray) -> NDArray[np.bool_]:
-    """In which states (...) some joint of the tree moves almost nothing that has inertia."""
-    packed = run(model, "crba_packed", {"q": q}, check=False)["M"]
-    return np.asarray(small_pivots(packed, model.dof_tree, LIGHT).any(axis=-1))
+class StateError(Exception):
+    """Something is wrong with one of some states: an error, what it says with a place for where, and which it is."""
 
-
-def massless(model: Model, q: FloatArray) -> NDArray[np.bool_]:
-    """In which states (...) some joint of the tree moves nothing that has inertia."""
-    packed = run(model, "crba_packed", {"q": q}, check=False)["M"]
-    return np.asarray(vanishing_pivots(packed, model.dof_tree)[0].any(axis=-1))
+    def told(self, states: NDArray[np.bool_]) -> Exception:
+        """The error, if the states are those that are true here (*batch), one after the other."""
+        kind, text, place = self.args
+        where = np.argwhere(states)[place[0]].tolist() if states.ndim else []
+        error: Exception = kind(text.format(f" in state {where}" if where else ""))
+        return error
 
 
 def made_regular(
-    model: Model, q: FloatArray, M: FloatArray, L: FloatArray, groups: Sequence[int]
+    model: Model, packed: FloatArray, L: FloatArray, groups: Sequence[int]
 ) -> tuple[FloatArray, FloatArray]:
-    """M + Lᵀ W L (..., n, n) and Lᵀ W (..., n, rows), where W is zero unless some joint is light.
+    """M + Lᵀ W L (..., n, n) and Lᵀ W (..., n, rows), where W is zero unless some joint moves almost nothing.
+
+    M is given as packed path rows.
 
     Raises
     ------
-    SingularError
-        If that matrix is singular too; the message names a joint.
+    StateError
+        If that matrix is singular too; the message names a joint. There is one batch axis then.
     """
-    held = light(model, q)[..., np.newaxis]
+    M, tree = unpacked(packed, model.dof_tree), model.dof_tree
+    held = small_pivots(packed, tree, INDEPENDENT).any(axis=-1, keepdims=True)
     weighted = np.swapaxes(L, -1, -2) * np.where(held, _weights(M, L, groups), 0.0)[..., np.newaxis, :]
     whole = M + weighted @ L
     if held.any():
-        _require_regular(model, whole, massless(model, q))
+        _require_regular(model, whole, np.asarray(vanishing_pivots(packed, tree)[0].any(axis=-1)))
     return whole, weighted
 
 
@@ -58,7 +57,7 @@ def _weights(M: FloatArray, L: FloatArray, groups: Sequence[int]) -> FloatArray:
     """The inertia that each group of rows moves, by the diagonal of M."""
     diagonal = np.diagonal(M, axis1=-2, axis2=-1)
     largest = diagonal.max(axis=-1, keepdims=True, initial=0.0)
-    mobility = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > LIGHT * largest)
+    mobility = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > INDEPENDENT * largest)
     number = np.asarray(groups, dtype=int)
     squares = np.einsum("...rn,...n->...r", L * L, mobility) @ np.equal.outer(number, number).astype(float)
     some = np.broadcast_to(np.where(largest > 0.0, largest, 1.0), squares.shape)
@@ -66,18 +65,19 @@ def _weights(M: FloatArray, L: FloatArray, groups: Sequence[int]) -> FloatArray:
 
 
 def _require_regular(model: Model, whole: FloatArray, singular: NDArray[np.bool_]) -> None:
-    for place in np.argwhere(singular):
-        matrix = whole[tuple(place)]
+    for place in map(tuple, np.argwhere(singular).tolist()):
+        matrix = whole[place]
         scale = np.sqrt(np.diagonal(matrix))
         if (scale > 0.0).all():
             values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
-            if values[0] > LEAST:
+            if values[0] > DEPENDENT:
                 continue
             k = int(np.argmax(np.abs(vectors[:, 0])))
         else:
             k = int(np.argmin(scale))
-        where = f" in state {place.tolist()}" if place.size else ""
-        raise SingularError(
-            f"joint {model.dof_names[k]!r} moves nothing that has inertia{where}, and no loop holds it: its motion "
-            "cannot be told. Give the bodies beyond it mass and inertia, or the joint an armature"
+        raise StateError(
+            SingularError,
+            f"joint {model.dof_names[k]!r} moves nothing that has inertia{{}}, and no loop holds it: its motion "
+            "cannot be told. Give the bodies beyond it mass and inertia, or the joint an armature",
+            place,
         )

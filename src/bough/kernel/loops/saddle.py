@@ -16,20 +16,12 @@ from numpy.typing import NDArray
 
 from bough.errors import SingularError
 from bough.kernel.arguments import FloatArray
+from bough.scalar.tolerances import CONDITION, CONFLICT, DEPENDENT, RANK, RESIDUAL
 
-__all__ = ["RANK", "Nearest", "nearest", "whole_system"]
+__all__ = ["Driven", "Nearest", "driven", "free_motion", "nearest", "whole_system"]
 
-RANK = 1e-6
-"""Singular values below this part of the largest count as zero: the directions are not distinct."""
-
-BROKEN = 1e-6
-"""A residual beyond this part of what constraints and free motion ask for is a conflict."""
-
-ROUNDING = 1e-9
-"""A residual below this (m/s², rad/s²) never is: where nothing is asked for, all there is may be rounding."""
-
-CLEAR = 1e-10
-"""The whole system is solved as it is if the inverse of its condition number is larger."""
+TELLING = 1e-3
+"""Joints that lack a force are named if they lack this part of the one that lacks most, in the metric of the masses."""
 
 Ranks: TypeAlias = NDArray[np.int64]
 
@@ -84,7 +76,7 @@ def whole_system(
     A[..., :n, :n], A[..., :n, n:], A[..., n:, :n] = M, np.swapaxes(L, -1, -2), L
     A = A * scale[..., np.newaxis, :] * scale[..., np.newaxis]
     clear = _finite(len(batch), A)
-    clear[clear] = np.linalg.cond(A[clear]) * CLEAR < 1.0
+    clear[clear] = np.linalg.cond(A[clear]) * CONDITION < 1.0
     found = nearest(M, L, free, aims, groups)
     b = scale * np.concatenate([np.broadcast_to(force, (*batch, n)), aims], axis=-1)
     y = (scale[clear] * np.linalg.solve(A[clear], b[clear][..., np.newaxis])[..., 0]) if clear.any() else None
@@ -92,6 +84,62 @@ def whole_system(
     if y is not None:
         x[clear], multipliers[clear] = y[..., :n], -y[..., n:]
     return _judged(L, free, aims, x, multipliers, found.rank)
+
+
+def free_motion(M: FloatArray, force: FloatArray) -> FloatArray:
+    """M⁻¹ f (..., n); NaN in states where something is not finite."""
+    batch = np.broadcast_shapes(M.shape[:-2], force.shape[:-1])
+    M, force = _spread(batch, M, 2), _spread(batch, force, 1)
+    lost = ~_finite(len(batch), M, force)
+    R = _cholesky(_replaced(lost, M, np.eye(M.shape[-1])))
+    half = np.linalg.solve(R, _replaced(lost, force, 0.0)[..., np.newaxis])
+    return _replaced(lost, np.asarray(np.linalg.solve(np.swapaxes(R, -1, -2), half)[..., 0]), np.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class Driven:
+    """Forces of drives (..., drives), joint forces that are missing (..., n), and what is not met.
+
+    Not met (..., rows + n) are rows of constraints that the accelerations break, and coordinates that lack a force.
+    """
+
+    forces: FloatArray
+    missing: FloatArray
+    unmet: NDArray[np.bool_]
+
+
+def driven(
+    M: FloatArray, L: FloatArray, P: FloatArray, needed: FloatArray, accelerations: tuple[FloatArray, FloatArray],
+    groups: Sequence[int],
+) -> Driven:  # fmt: skip
+    """The smallest forces u with Lᵀ λ + Pᵀ u = needed for some λ, or nearly so.
+
+    In the metric of M, less the directions that the constraints determine, these are as many equations as there are
+    free motions. `accelerations` are L v̇ and what it should be, which is looked at alone.
+    """
+    R = _cholesky(M)
+    G = np.swapaxes(np.linalg.solve(R, np.swapaxes(L, -1, -2)), -1, -2)
+    _, sigma, Vt = np.linalg.svd(G * _scales(G, groups)[..., np.newaxis], full_matrices=False)
+    V = Vt * (sigma > RANK * sigma.max(axis=-1, keepdims=True, initial=0.0))[..., np.newaxis]
+    free = np.eye(M.shape[-1]) - np.swapaxes(V, -1, -2) @ V
+    whole, b = np.linalg.solve(R, np.swapaxes(P, -1, -2)), np.linalg.solve(R, needed[..., np.newaxis])
+    E, left = free @ whole, free @ b
+    # ranks are told of columns of unit length, as drives may be of different units, but u is smallest as it is
+    lengths, most = np.linalg.norm(E, axis=-2, keepdims=True), np.linalg.norm(whole, axis=-2, keepdims=True)
+    moves = lengths > RANK * most
+    E = E * moves
+    U, s, _ = np.linalg.svd(np.divide(E, lengths, out=np.zeros_like(E), where=moves), full_matrices=False)
+    Ut = np.swapaxes(U, -1, -2) * (s > RANK * s.max(axis=-1, keepdims=True, initial=0.0))[..., np.newaxis]
+    u = np.linalg.pinv(Ut @ E, rcond=DEPENDENT) @ (Ut @ left)
+    rest = left - E @ u
+    missing, size = R @ rest, np.sqrt(np.diagonal(M, axis1=-2, axis2=-1))
+    short = np.linalg.norm(rest, axis=-2) > CONFLICT * np.linalg.norm(b, axis=-2)
+    share = np.abs(missing[..., 0]) / size
+    lacking = short & (share > TELLING * share.max(axis=-1, keepdims=True, initial=0.0))
+    have, wanted = accelerations
+    scale = np.sqrt(np.sum(have * have + wanted * wanted, axis=-1, keepdims=True))
+    broken = np.abs(have - wanted) > np.maximum(CONFLICT * scale, RESIDUAL)
+    return Driven(u[..., 0], missing[..., 0], np.concatenate([broken, lacking], axis=-1))
 
 
 def _finite(axes: int, *arrays: FloatArray) -> NDArray[np.bool_]:
@@ -118,7 +166,7 @@ def _judged(
     reached = _times(L, x)
     size = np.sqrt(np.sum(aims * aims + _times(L, free) ** 2, axis=-1, keepdims=True))
     residual = reached - aims
-    broken = np.abs(residual) > np.maximum(BROKEN * size, ROUNDING)
+    broken = np.abs(residual) > np.maximum(CONFLICT * size, RESIDUAL)
     return Nearest(x, multipliers, np.asarray(rank, np.int64), residual, broken)
 
 

@@ -158,7 +158,7 @@ def maximal_loops(
 ) -> MaximalLoops:
     """The loops and couplings of a model beside its tree, in maximal coordinates.
 
-    With them a mechanism with loops moves as `loops.dynamics` says::
+    With them a mechanism with loops moves as `forward_dynamics` says::
 
         system, mass, jacobian, force, c, compliance = bough.maximal.of_model(model, q, v, tau)
         factor = bough.maximal.ldlt(system, mass, jacobian, compliance)
@@ -172,7 +172,7 @@ def maximal_loops(
     model, q, v, check
         As for `maximal`.
     time_constant
-        As for `loops.dynamics`.
+        As for `forward_dynamics`.
     """
     require_model(model)
     auxiliary = loop_system(model)

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from bough.algorithms.closed_loops import constrained_dynamics, onto_constraints, wanted
+from bough.algorithms.closed_loops import (
+    TIME_CONSTANT,
+    Constrained,
+    consistent_velocity,
+    constrained_dynamics,
+    constrained_motion,
+    onto_constraints,
+    wanted,
+)
 from bough.algorithms.contact_problem import ContactPlan, row_counts
+from bough.algorithms.inverse_dynamics import Driving, inverse_dynamics
 from bough.algorithms.limits import limit_rows
 from bough.algorithms.loops import constraint_terms, loop_motions
 from bough.algorithms.reactions import constrained_reactions
 from bough.kernel.arguments import Shape
 from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.model import Mechanism, Model
-from bough.scalar import Array, array
+from bough.scalar import Array, Scalar, array
 
 __all__ = ["CONSTRAINTS"]
+
+FORCED = ("q", "v", "tau", "f_ext", "loop_tau", "decay_rate")
 
 
 def _constraint_count(model: Model) -> int:
@@ -31,7 +42,7 @@ def _limits(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
 
 def _terms(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     terms = constraint_terms(m, x["q"], x["v"])
-    aims = [wanted(terms, row, x["rate"][0]) for row in range(len(terms.errors))]
+    aims = [wanted(terms, row, _decay_rate(x)) for row in range(len(terms.errors))]
     return {"L": terms.matrix, "aims": aims}
 
 
@@ -40,15 +51,64 @@ def _terms_shapes(model: Model, o: Options) -> dict[str, Shape]:
     return {"L": (rows, model.nv), "aims": (rows,)}
 
 
-def _constrained(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    forces = (x["tau"], x.get("f_ext"), x["rate"][0], x.get("loop_tau"))
-    qdd, pivots, doubt = constrained_dynamics(m, x["q"], x["v"], *forces)
-    return {"qdd": qdd, "pivots": pivots, "doubt": doubt}
+def _decay_rate(x: dict[str, Array]) -> Scalar:
+    """1/T of the stabilisation (1/s)."""
+    rate: Scalar = x["decay_rate"][0] if "decay_rate" in x else 1.0 / TIME_CONSTANT
+    return rate
+
+
+def _constrained(m: Mechanism, x: dict[str, Array]) -> Constrained:
+    forces = (x["tau"], x.get("f_ext"), _decay_rate(x), x.get("loop_tau"))
+    return constrained_dynamics(m, x["q"], x["v"], *forces)
+
+
+def _dynamics(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+    found = _constrained(m, x)
+    return {"qdd": found.qdd, "pivots": found.response.pivots, "doubt": found.doubtful}
+
+
+def _motion(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+    found = _constrained(m, x)
+    forces, residual = constrained_motion(found)
+    results = {"qdd": found.qdd, "forces": forces, "residual": [residual], "unmet": array(_constraint_count(m.model))}
+    return {**results, "pivots": found.response.pivots, "doubt": found.doubtful}
+
+
+def _motion_shapes(model: Model, o: Options) -> dict[str, Shape]:
+    rows = _constraint_count(model)
+    return {"qdd": (model.nv,), "forces": (rows,), "residual": (), "unmet": (rows,)}
+
+
+def _driving(m: Mechanism, o: Options, x: dict[str, Array]) -> Driving:
+    return inverse_dynamics(m, x["q"], x["v"], x["a"], x.get("f_ext"), o.drives)
+
+
+def _inverse(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+    found = _driving(m, o, x)
+    return {"tau": found.tau, "pivots": found.pivots, "doubt": found.doubtful}
+
+
+def _drive_forces(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+    found = _driving(m, o, x)
+    unmet = array(_constraint_count(m.model) + m.model.nv)
+    results = {"tau": found.tau, "loop_tau": found.loop_tau, "residual": [found.residual], "unmet": unmet}
+    return {**results, "pivots": found.pivots, "doubt": found.doubtful}
+
+
+def _drive_shapes(model: Model, o: Options) -> dict[str, Shape]:
+    loops = sum(loop.joint.nv for loop in model.loops)
+    unmet = _constraint_count(model) + model.nv
+    return {"tau": (model.nv,), "loop_tau": (loops,), "residual": (), "unmet": (unmet,)}
 
 
 def _onto(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     q, v, pivots, doubt = onto_constraints(m, x["q"], x["v"])
     return {"q_near": q, "v_near": v, "pivots": pivots, "doubt": doubt}
+
+
+def _consistent(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+    v, pivots, doubt = consistent_velocity(m, x["q"], x["v"])
+    return {"v_near": v, "pivots": pivots, "doubt": doubt}
 
 
 def _reactions(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
@@ -93,18 +153,17 @@ CONSTRAINTS = (
         lambda m, o, x: {"B": loop_motions(m, x["q"])[1]},
     ),
     Spec("limit_jacobian", ("q",), lambda model, o: {"G": (_limit_count(model), model.nv)}, _limits),
-    Spec("constraint_terms", ("q", "v", "rate"), _terms_shapes, _terms),
-    Spec(
-        "constrained_dynamics",
-        ("q", "v", "tau", "rate", "f_ext", "loop_tau"),
-        lambda model, o: {"qdd": (model.nv,)},
-        _constrained,
-    ),
+    Spec("constraint_terms", ("q", "v", "decay_rate"), _terms_shapes, _terms),
+    Spec("constrained_dynamics", FORCED, lambda model, o: {"qdd": (model.nv,)}, _dynamics),
+    Spec("constrained_motion", FORCED, _motion_shapes, _motion),
+    Spec("inverse_dynamics", ("q", "v", "a", "f_ext"), lambda model, o: {"tau": (model.nv,)}, _inverse),
+    Spec("drive_forces", ("q", "v", "a", "f_ext"), _drive_shapes, _drive_forces),
     Spec(
         "onto_constraints",
         ("q", "v"),
         lambda model, o: {"q_near": (model.nq,), "v_near": (model.nv,)},
         _onto,
     ),
+    Spec("consistent_velocity", ("q", "v"), lambda model, o: {"v_near": (model.nv,)}, _consistent),
     Spec("constrained_reactions", ("q", "v", "a", "forces", "loop_tau", "f_ext"), _reactions_shapes, _reactions),
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bough.algorithms.contact_problem import ContactPlan
+from bough.algorithms.inverse_dynamics import DrivenRows
 from bough.kernel.arguments import Shape
 from bough.model import Frame, Mechanism, Model
 from bough.scalar import Array
@@ -14,7 +15,7 @@ from bough.scalar import Array
 __all__ = ["OPTIONAL", "Options", "Outputs", "Spec"]
 
 OPTIONAL = (
-    "f_ext", "loop_tau", "point_velocities", "normal_velocities", "restitution",
+    "f_ext", "loop_tau", "decay_rate", "point_velocities", "normal_velocities", "restitution",
     "start_contacts", "start_limits", "start_loop_limits", "start_loops", "stop",
 )  # fmt: skip
 """Inputs that may be left out."""
@@ -29,6 +30,7 @@ class Options:
     classical: bool = False
     single: bool = False  # whether the one frame was asked for by its name, and results have no axis of frames
     plan: ContactPlan = ContactPlan()  # noqa: RUF009 (immutable)
+    drives: DrivenRows = DrivenRows()  # noqa: RUF009 (immutable)
 
 
 Outputs = Mapping[str, Any]

@@ -1,0 +1,257 @@
+"""Forward dynamics on arrays: what the model has is heeded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias, get_args, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.errors import ModelError, ShapeError, UnknownNameError
+from bough.kernel.arguments import FloatArray
+from bough.kernel.dynamics import tree_algorithm
+from bough.kernel.functions import model_function, read, require_model
+from bough.kernel.loops.careful import InDouble
+from bough.kernel.loops.constrained import TIME_CONSTANT, decay_rate, multipliers_pay
+from bough.kernel.motion import Motion, free_motion
+from bough.kernel.table import entry
+from bough.model import Model
+from bough.reading import truth
+from bough.scalar.tolerances import RESIDUAL
+
+__all__ = ["forward_algorithm", "forward_dynamics"]
+
+TreeMethod: TypeAlias = Literal["aba", "crba"]
+LoopMethod: TypeAlias = Literal["multipliers", "null_space", "kkt"]
+ForwardMethod: TypeAlias = Literal["auto"] | TreeMethod | LoopMethod
+
+OF_TREES, OF_LOOPS = get_args(TreeMethod), get_args(LoopMethod)
+
+KEYS: dict[str, str] = {name: f"forward dynamics by {name}" for name in ("auto", *OF_TREES, *OF_LOOPS)}
+"""Where a model keeps what runs a method: a text is found faster than a tuple."""
+
+METHODS = {key: name for name, key in KEYS.items()}
+
+
+@overload
+def forward_dynamics(
+    model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None = None,
+    method: ForwardMethod = "auto", *, loops: bool = True, loop_tau: ArrayLike | None = None,
+    time_constant: float = TIME_CONSTANT, full: Literal[False] = False, out: FloatArray | None = None,
+    check: bool = True,
+) -> FloatArray: ...  # fmt: skip
+
+
+@overload
+def forward_dynamics(
+    model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None = None,
+    method: ForwardMethod = "auto", *, loops: bool = True, loop_tau: ArrayLike | None = None,
+    time_constant: float = TIME_CONSTANT, full: Literal[True], out: None = None, check: bool = True,
+) -> Motion: ...  # fmt: skip
+
+
+def forward_dynamics(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    method: ForwardMethod = "auto",
+    *,
+    loops: bool = True,
+    loop_tau: ArrayLike | None = None,
+    time_constant: float = TIME_CONSTANT,
+    full: bool = False,
+    out: FloatArray | None = None,
+    check: bool = True,
+) -> FloatArray | Motion:
+    """Forward dynamics: the accelerations under given joint forces, with the loops and couplings of the model.
+
+    Loops may be redundant, as those of a planar mechanism in space are, and their rank may change along the motion: the
+    accelerations are unique all the same. Where constraints contradict each other they are met in the sense of least
+    squares, and `conflicts` of the whole motion tells which. Contacts and limits of joints are not heeded.
+
+    Parameters
+    ----------
+    model
+        The mechanism.
+    q
+        Configuration (..., nq). With loops it should meet them: see `loops.assemble`.
+    v, tau
+        Velocity and joint forces (..., nv). With loops v should obey them: see `loops.consistent_velocity`.
+    f_ext
+        External forces (..., N, 6), as in `rnea`.
+    method
+        "auto" for the one estimated faster from operation counts; `bough.explain` says which and why. Of a tree: "aba"
+        for the articulated-body algorithm, "crba" for the mass matrix and its branch-sparse factor. With loops
+        (methods 2, 3 and 1 of Featherstone & Orin 2000): "multipliers" for one compiled program, in which rows that
+        depend on others are left out, and states in doubt are solved again by the next; "null_space" by a rank test;
+        "kkt" for all equations at once.
+    loops
+        Whether to heed loops and couplings. False gives the motion of the opened tree, as `aba` does.
+    loop_tau
+        Forces of drives on the joints that close loops, one behind the other in the order of ``model.loops``
+        (..., sum of nv); N or N m. They act as joint forces Bᵀ loop_tau, see `loops.coordinate_jacobian`.
+    time_constant
+        Errors of loops in position and velocity decay in this time (s), critically damped; infinity leaves them alone.
+        An explicit integrator needs steps shorter than this.
+    full
+        Whether to return the whole `Motion`, with the forces of the constraints.
+    out, check
+        As in `rnea`. There is no `out` for the whole motion.
+
+    Returns
+    -------
+    ndarray or Motion
+        Accelerations (..., nv), or all that is known of the motion. With loops what is float32 is computed in float64.
+
+    Raises
+    ------
+    SingularError
+        If a joint moves nothing that has inertia, and no loop holds it; the message names it.
+
+    Examples
+    --------
+    >>> import bough
+    >>> arm = bough.robots.load("arm")
+    >>> bough.forward_dynamics(arm, bough.neutral(arm), [0.0] * 6, [0.0] * 6).shape
+    (6,)
+
+    Two wheels that a belt couples:
+
+    >>> b = bough.Builder("belt")
+    >>> _ = b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> _ = b.add("b", bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    >>> b.equality("belt", "b", "a", (0.0, 1.0))
+    >>> wheels = b.build()
+    >>> bough.forward_dynamics(wheels, [0.0, 0.0], [0.0, 0.0], [2.0, 0.0]).tolist()
+    [1.0, 1.0]
+    >>> bough.forward_dynamics(wheels, [0.0, 0.0], [0.0, 0.0], [2.0, 0.0], loops=False).tolist()
+    [2.0, 0.0]
+    """
+    if full is False and loop_tau is None and time_constant is TIME_CONSTANT:
+        try:
+            found = model._entries[KEYS[method] if loops is True else (method, loops)]  # type: ignore[attr-defined]
+        except (AttributeError, KeyError, TypeError):
+            found = _first(model, method, loops)
+        qdd: FloatArray = found(q, v, tau, f_ext, out, check)
+        return qdd
+    rate = None if time_constant is TIME_CONSTANT else decay_rate(time_constant)
+    general = entry(model, ("forward_dynamics", method, loops, full), _general)
+    motion: FloatArray | Motion = general(q, v, tau, f_ext, loop_tau, rate, out, check)
+    return motion
+
+
+def forward_algorithm(model: Model) -> str:
+    """The algorithm of forward dynamics on a model whose constraints are heeded."""
+    return "constrained_dynamics" if model.constraints else tree_algorithm(model)
+
+
+# ---- which way -------------------------------------------------------------------------------------------------------
+
+
+def _heeds(model: Model, method: object, loops: bool) -> bool:
+    """Whether there are constraints to heed; raises unless the method is one for that."""
+    if not isinstance(method, str) or method not in KEYS:
+        raise UnknownNameError("method of forward dynamics", method, KEYS)
+    require_model(model)
+    heeded = loops and bool(model.constraints)
+    if heeded and method in OF_TREES:
+        raise ModelError(
+            f"method {method!r} is of trees, and {model.name!r} has loops or couplings: expected 'auto', "
+            f"{', '.join(map(repr, OF_LOOPS))}, or loops=False for the tree alone"
+        )
+    if not heeded and method in OF_LOOPS:
+        why = f"{model.name!r} has none" if loops else "loops=False leaves them out"
+        raise ModelError(
+            f"method {method!r} is of loops and couplings, and {why}: expected 'auto', {', '.join(map(repr, OF_TREES))}"
+        )
+    return heeded
+
+
+def _first(model: Model, method: Any, loops: object) -> Any:
+    """What is found in the table of the model from then on."""
+    _heeds(model, method, truth(loops, "loops"))
+    return entry(model, KEYS[method] if loops is True else (method, loops), _usual)
+
+
+def _usual(model: Model, key: Any) -> Any:
+    """Accelerations by a method, with the usual time constant and without drives on loops."""
+    method, loops = (METHODS[key], True) if isinstance(key, str) else key
+    if not _heeds(model, method, loops):
+        return model_function(model, tree_algorithm(model, method))
+    return _Usual(entry(model, ("constrained_dynamics", method), _looped))
+
+
+def _general(model: Model, key: tuple[str, Any, object, object]) -> Any:
+    """Accelerations or the whole motion by a method, with all that may be given."""
+    _, method, loops, full = key
+    heeds = _heeds(model, method, truth(loops, "loops"))
+    if not truth(full, "full"):
+        return _Heeding(entry(model, ("constrained_dynamics", method), _looped)) if heeds else _Tree(model, method)
+    if heeds:
+        return _Whole(model, entry(model, ("constrained_motion", method), _looped))
+    return _Whole(model, _Tree(model, method).entry)
+
+
+def _looped(model: Model, key: tuple[str, str]) -> Any:
+    """The algorithm of loops by a method."""
+    name, method = key
+    program = method == "multipliers" or (method == "auto" and multipliers_pay(model))
+    return InDouble(model, name, is_long=not program, method="kkt" if method == "kkt" else "null_space")
+
+
+class _Usual:
+    """A function without the inputs that are mostly left out."""
+
+    def __init__(self, run: Callable[..., Any]) -> None:
+        self._run = run
+
+    def entry(self, q: Any, v: Any, tau: Any, f_ext: Any, out: Any, check: Any) -> Any:
+        """As that of a function."""
+        return self._run(q, v, tau, f_ext, None, None, out, check)
+
+
+class _Heeding:
+    """A function as it is."""
+
+    def __init__(self, entry: Callable[..., Any]) -> None:
+        self.entry = entry
+
+
+class _Tree:
+    """The tree alone, with what can be given where there are loops."""
+
+    def __init__(self, model: Model, method: str) -> None:
+        self._model, self._run = model, model_function(model, tree_algorithm(model, method)).entry
+
+    def entry(self, q: Any, v: Any, tau: Any, f_ext: Any, loop_tau: Any, rate: Any, out: Any, check: Any) -> Any:
+        """As that of a function."""
+        if loop_tau is not None:
+            read(self._model, "loop_tau", loop_tau, check)
+            if self._model.loops:
+                raise ShapeError("loop_tau is given, and loops=False leaves out what it drives; expected None")
+        return self._run(q, v, tau, f_ext, out, check)
+
+
+class _Whole:
+    """The whole motion."""
+
+    def __init__(self, model: Model, run: Callable[..., Any]) -> None:
+        self._names, self._run = model.constraint_names, run
+
+    def entry(self, *given: Any) -> Motion:
+        """As that of a function."""
+        if given[-2] is not None:
+            raise ShapeError("out is given, and the whole motion is several arrays; expected None")
+        found = self._run(*given)
+        if type(found) is not tuple:
+            return free_motion(found)
+        qdd, forces, residual, unmet = found
+        none, conflicts = np.empty((*qdd.shape[:-1], 0), qdd.dtype), ()  # type: FloatArray, tuple[str, ...]
+        if (residual if residual.ndim == 0 else residual.max(initial=0.0)) > RESIDUAL:
+            broken = np.flatnonzero(unmet.any(axis=tuple(range(unmet.ndim - 1))))
+            conflicts = tuple(self._names[k] for k in broken)
+        touch = none.reshape(*none.shape, 3)
+        return Motion(qdd, touch, none, none, forces, residual, conflicts)

@@ -1,0 +1,253 @@
+"""The careful route of mechanisms with constraints: states whose rank is in doubt, in LAPACK with a rank test.
+
+Programs say which states are in doubt (`verdict`). These alone are solved again here, from matrices that programs of
+the same source give, and put in their place. Methods 1 and 3 of Featherstone & Orin 2000 are this route for all states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from bough.algorithms.loops import row_groups
+from bough.errors import DriveError, ShapeError
+from bough.kernel.arguments import SINGLE, FloatArray, batch_shape, finite_states, write_out
+from bough.kernel.function import Explain, Function, Results, Verdicts
+from bough.kernel.functions import (
+    PLAIN,
+    AlwaysSingular,
+    call,
+    inputs_of,
+    mechanism,
+    new_function,
+    outputs_of,
+    read,
+    require_model,
+)
+from bough.kernel.loops.regular import StateError, made_regular
+from bough.kernel.loops.saddle import Nearest, driven, free_motion, nearest, whole_system
+from bough.kernel.overflow import refusing_overflow, require_finite_results
+from bough.kernel.specs import Options, spec
+from bough.kernel.table import function_of
+from bough.model import Model
+from bough.reading import truth
+
+__all__ = ["CAREFUL", "Arrays", "InDouble", "Run", "careful_function", "mending"]
+
+Arrays: TypeAlias = Mapping[str, Any]
+"""Arguments by name; those that may be left out are None, or not there."""
+
+Run: TypeAlias = Callable[[str, Arrays], Any]
+"""What runs an algorithm, by name, on a model or on one with parameters: returns its array, or a tuple of them."""
+
+
+def on_model(model: Model, check: bool, name: str, arrays: Arrays) -> Any:
+    """Run an algorithm on a model."""
+    return call(model, name)(*map(arrays.get, spec(name).inputs), None, check)
+
+
+def by_rank(model: Model, run: Run, arrays: Arrays, method: str) -> Nearest:
+    """Accelerations, multipliers and rank by method 3 ("null_space") or 1 ("kkt"); what overflows is refused."""
+    with refusing_overflow("motion with constraints"):
+        (L, aims), groups = run("constraint_terms", arrays), row_groups(mechanism(model))
+        force = arrays["tau"] - run("bias_forces", arrays)
+        if arrays.get("loop_tau") is not None:
+            force = force + np.einsum("...rn,...r->...n", run("loop_jacobian", arrays), arrays["loop_tau"])
+        M, weighted = made_regular(model, run("crba_packed", arrays), L, groups)
+        force = force + np.einsum("...nr,...r->...n", weighted, aims)
+        free = free_motion(M, force)
+        all_at_once = method == "kkt"
+        found = whole_system(M, L, free, force, aims, groups) if all_at_once else nearest(M, L, free, aims, groups)
+    require_finite_results("motion with constraints", found.x, found.multipliers)
+    return found
+
+
+# ---- algorithm by algorithm ------------------------------------------------------------------------------------------
+
+
+def _dynamics(model: Model, options: Options, run: Run, arrays: Arrays, method: str = "null_space") -> Results:
+    return (by_rank(model, run, arrays, method).x,)
+
+
+def _motion(model: Model, options: Options, run: Run, arrays: Arrays, method: str = "null_space") -> Results:
+    found = by_rank(model, run, arrays, method)
+    worst = np.abs(found.residual).max(axis=-1, initial=0.0)
+    return found.x, found.multipliers, worst, found.broken.astype(float)
+
+
+def _consistent(model: Model, options: Options, run: Run, arrays: Arrays) -> Results:
+    return (_shortest(model, run, arrays, arrays["v"], None),)
+
+
+def _onto(model: Model, options: Options, run: Run, arrays: Arrays) -> Results:
+    step = _shortest(model, run, arrays, np.zeros(model.nv), -run("constraint_errors", arrays))
+    q = run("integrate", {**arrays, "v": step})
+    return q, _shortest(model, run, {**arrays, "q": q}, arrays["v"], None)
+
+
+def _shortest(model: Model, run: Run, arrays: Arrays, v: FloatArray, aims: FloatArray | None) -> FloatArray:
+    """The motion nearest to v with L v = aims, or zero, in the metric of the mass matrix."""
+    with refusing_overflow("motion onto constraints"):
+        L, groups = run("constraint_jacobian", arrays), row_groups(mechanism(model))
+        M, _ = made_regular(model, run("crba_packed", arrays), L, groups)
+        x = nearest(M, L, v, np.zeros(L.shape[:-1]) if aims is None else aims, groups).x
+    require_finite_results("motion onto constraints", x)
+    return x
+
+
+def _drive_forces(model: Model, options: Options, run: Run, arrays: Arrays) -> Results:
+    L, drives, n = run("constraint_jacobian", arrays), options.drives, model.nv
+    rows = np.broadcast_to(np.eye(n)[list(drives.tree)], (*L.shape[:-2], len(drives.tree), n))
+    with refusing_overflow("inverse_dynamics"):
+        P = np.concatenate([rows, run("loop_jacobian", arrays)[..., list(drives.loops), :]], axis=-2)
+        groups = row_groups(mechanism(model))
+        M, _ = made_regular(model, run("crba_packed", arrays), L, groups)
+        moved = np.einsum("...rn,...n->...r", L, arrays["a"]), -run("constraint_bias", arrays)
+        found = driven(M, L, P, run("rnea", arrays), moved, groups)
+    tau = np.zeros((*found.forces.shape[:-1], n))
+    loop_tau = np.zeros((*tau.shape[:-1], sum(loop.joint.nv for loop in model.loops)))
+    tau[..., list(drives.tree)] = found.forces[..., : len(drives.tree)]
+    loop_tau[..., list(drives.loops)] = found.forces[..., len(drives.tree) :]
+    off = np.concatenate([moved[0] - moved[1], found.missing], axis=-1) * found.unmet
+    return tau, loop_tau, np.abs(found.missing).max(axis=-1, initial=0.0), off
+
+
+def _inverse(model: Model, options: Options, run: Run, arrays: Arrays) -> Results:
+    tau, _, _, unmet = _drive_forces(model, options, run, arrays)
+    rows = len(model.constraint_names)
+    for state in np.flatnonzero(unmet.any(axis=-1)):
+        k = int(np.argmax(np.abs(unmet[state])))
+        if unmet[state, :rows].any():
+            k = int(np.argmax(np.abs(unmet[state, :rows])))
+            raise StateError(
+                DriveError,
+                f"no drives can produce these accelerations{{}}: they break {model.constraint_names[k]!r} by "
+                f"{abs(unmet[state, k]):.3g} m/s² or rad/s². Expected accelerations that the constraints allow; the "
+                "nearest are forward_dynamics(model, q, v, rnea(model, q, v, a))",
+                (state,),
+            )
+        raise StateError(
+            DriveError,
+            f"the drives cannot produce this motion{{}}: joint {model.dof_names[k - rows]!r} lacks "
+            f"{abs(unmet[state, k]):.3g} N or N m. Drive more joints",
+            (state,),
+        )
+    return (tau,)
+
+
+CAREFUL: dict[str, Callable[..., Results]] = {
+    "constrained_dynamics": _dynamics,
+    "constrained_motion": _motion,
+    "consistent_velocity": _consistent,
+    "onto_constraints": _onto,
+    "inverse_dynamics": _inverse,
+    "drive_forces": _drive_forces,
+}
+"""The algorithms that have a careful route: it takes the arguments of some states (states, ...), all finite."""
+
+
+def mending(
+    model: Model, name: str, options: Options, run: Callable[[dict[str, FloatArray]], Run] | None = None
+) -> Explain:
+    """What solves the states in doubt again; `run` gives what runs algorithms on these, from their arguments."""
+    careful = partial(CAREFUL[name], model, options)
+    axes = {argument.name: len(argument.shape) for argument in inputs_of(model, name, options)}
+
+    def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
+        plain = partial(on_model, model, True)
+        return _solve(lambda some: careful(run(some) if run else plain, some), axes, arrays, results, verdicts != 0)
+
+    return explain
+
+
+def _solve(
+    careful: Callable[[dict[str, FloatArray]], Results],
+    axes: Mapping[str, int],
+    arrays: Mapping[str, FloatArray],
+    results: Results,
+    doubtful: Any,
+) -> Results:
+    """Put what the careful route finds for some states in their place, as far as their arguments are finite."""
+    ends = {key: a.shape[a.ndim - axes.get(key, 1) :] for key, a in arrays.items()}
+    batch = np.shape(doubtful)
+    some = np.asarray(doubtful & finite_states(arrays, {key: len(end) for key, end in ends.items()}, batch))
+    try:
+        found = careful({key: np.broadcast_to(a, (*batch, *ends[key]))[some] for key, a in arrays.items()})
+    except StateError as error:
+        raise error.told(some) from None
+    for result, part in zip(results, found, strict=True):
+        result[some] = part
+    return results
+
+
+# ---- functions -------------------------------------------------------------------------------------------------------
+
+
+def careful_function(model: Model, name: str, options: Options = PLAIN) -> Function:
+    """The function of an algorithm on a model whose states in doubt take the careful route."""
+    return function_of(model, (name, options), _careful)
+
+
+def _careful(model: Model, key: tuple[str, Options]) -> Function:
+    require_model(model)
+    return new_function(model, *key, explain=mending(model, *key))
+
+
+class InDouble:
+    """An algorithm with a careful route as public functions call it, with the interface of a `Function`.
+
+    Ranks cannot be told in float32, so it computes in float64. Where a joint moves nothing that has inertia, whatever
+    the state, there is no program, but loops may hold it: then all states take the careful route. They always do if
+    there `is_long`: where the program has so much to do that a rank test has less.
+    """
+
+    def __init__(self, model: Model, name: str, options: Options = PLAIN, is_long: bool = False, **choice: str) -> None:
+        require_model(model)
+        self._model, self._name, self._options = model, name, options
+        self._careful = partial(CAREFUL[name], model, options, **choice)
+        self._run: Callable[..., Any] = self._by_careful_route
+        if not is_long:
+            self._run = careful_function(model, name, options).entry
+
+    def entry(self, *given: Any) -> Any:
+        """All inputs, `out` and `check`, in this order."""
+        if type(given[0]) is np.ndarray and given[0].dtype == SINGLE:
+            return self._widened(*given)
+        try:
+            return self._run(*given)
+        except AlwaysSingular:
+            if not self._model.constraints:
+                raise
+            self._run = self._by_careful_route
+            return self._run(*given)
+
+    def _widened(self, *given: Any) -> Any:
+        """What begins with float32: if all is, so are the results."""
+        *arrays, out, check = given
+        single = all(isinstance(x, np.ndarray) and x.dtype == SINGLE for x in arrays if np.ndim(x))
+        found = self.entry(*(x if x is None else np.asarray(x, np.float64) for x in arrays), None, check)
+        if single and isinstance(found, tuple):
+            return tuple(part.astype(SINGLE) for part in found)
+        found = found.astype(SINGLE) if single else found
+        return found if out is None else write_out(out, found)
+
+    def _by_careful_route(self, *given: Any) -> Any:
+        *values, out, check = given
+        model, arguments = self._model, inputs_of(self._model, self._name, self._options)
+        for argument, x in zip(arguments, values, strict=True):
+            if x is None and not argument.optional:
+                raise ShapeError(f"{argument.name} is None, expected an array")
+        present = [(a, x) for a, x in zip(arguments, values, strict=True) if x is not None]
+        arrays = {a.name: read(model, a.name, x, truth(check, "check")).astype(np.float64) for a, x in present}
+        axes = {a.name: len(a.shape) for a, _ in present}
+        batch = batch_shape({key: (a, axes[key]) for key, a in arrays.items()})
+        outputs = outputs_of(model, self._name, self._options)
+        results = tuple(np.full((*batch, *output.shape), np.nan) for output in outputs)
+        run = partial(on_model, model, check)
+        _solve(partial(self._careful, run), axes, arrays, results, np.ones(batch, np.bool_))
+        if len(results) > 1:
+            return results
+        return results[0] if out is None else write_out(out, results[0])
