@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -226,6 +229,15 @@ def test_contacts_are_values() -> None:
     assert bough.contact.Contacts([("a", None)], "cone") != bough.contact.Contacts([("a", None)])
     with pytest.raises(bough.errors.UnknownNameError, match="did you mean 'pyramid'"):
         bough.contact.Contacts([], "pyramids")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_contacts_from_another_process_are_equal_and_found(seed: str) -> None:
+    """The hashes of texts differ from process to process, and contacts keep theirs."""
+    code = "import bough, pickle; print(pickle.dumps(bough.contact.Contacts([('a', None)], 'cone')).hex())"
+    environment = {**os.environ, "PYTHONHASHSEED": seed}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert pickle.loads(bytes.fromhex(done.stdout)) in {bough.contact.Contacts([("a", None)], "cone")}
 
 
 @pytest.mark.parametrize(
