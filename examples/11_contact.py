@@ -17,7 +17,7 @@ contacts = bough.contact.Contacts([("block", "world")] * 4)  # normals point fro
 normals = np.tile(turn[:, 2], (4, 1))
 mu = np.linspace(0.0, 0.5, 11)[:, None] * np.ones(4)
 
-found = bough.contact.dynamics(block, q, np.zeros(6), np.zeros(6), contacts, corners, normals, mu=mu)
+found = bough.contact.dynamics(block, q, np.zeros(6), np.zeros(6), contacts.at(corners, normals, mu=mu))
 expected = np.maximum(9.81 * (np.sin(slope) - mu[:, 0] * np.cos(slope)), 0.0)
 assert np.allclose(found.motion[:, 0], expected)
 holds = mu[found.motion[:, 0] < 1e-9, 0].min()
@@ -27,8 +27,8 @@ print(f"of these, the block holds from mu = {holds:.2f} on; the tangent of the s
 builder = bough.Builder("ball")
 builder.add("ball", bough.joints.Free(), mass=1.0, inertia=0.4 * 0.1**2)
 ball = builder.build()
-touch = bough.contact.Contacts([("ball", None)]), [[0, 0, -0.1]], [[0, 0, 1]]
-after = bough.contact.impulses(ball, bough.neutral(ball), [0, 0, -3, 0, 50, 0], *touch, mu=0.4, restitution=0.8)
+touch = bough.contact.Contacts([("ball", None)]).at([[0, 0, -0.1]], [[0, 0, 1]], mu=0.4, restitution=0.8)
+after = bough.contact.impulses(ball, bough.neutral(ball), [0, 0, -3, 0, 50, 0], touch)
 assert np.isclose(after.motion[2], 0.8 * 3)
 print(f"a ball with topspin goes off at {after.motion[0]:.2f} m/s, turning at {after.motion[4]:.1f} rad/s")
 
@@ -46,12 +46,12 @@ q[2] = 0.38
 for step in range(250):
     points = bough.placements(robot, q, feet)[:, :3, 3]
     tau = np.concatenate([np.zeros(6), 150.0 * (pose - q[7:]) - 2.0 * v[6:]])
-    found = bough.contact.step(robot, q, v, tau, dt, contacts, points, up, mu=0.7, gaps=points[:, 2])
+    found = bough.contact.step(robot, q, v, tau, dt, contacts.at(points, up, mu=0.7, gaps=points[:, 2]))
     q, v = bough.integrate(robot, q, dt * found.motion), found.motion
     if step % 25 == 0:
         print(f"{dt * step:.2f} s: trunk at {q[2]:.3f} m, feet push with {found.forces[:, 0].sum() / dt:6.1f} N")
 weight = 9.81 * robot.mass
-feet_move = bough.contact.jacobian(robot, q, contacts, points, up) @ v
+feet_move = bough.contact.jacobian(robot, q, contacts.at(points, up)) @ v
 assert np.abs(feet_move).max() < 1e-2  # the trunk still sways on its springs, but the feet stay where they are
 assert abs(found.forces[:, 0].sum() / dt - weight) < 0.1 * weight
 print(f"it weighs {weight:.1f} N")

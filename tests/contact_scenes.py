@@ -28,9 +28,9 @@ class Scene:
     mu: float = 0.0
     f_ext: Any = None
 
-    @property
-    def touch(self) -> tuple[Any, ...]:
-        return self.contacts, self.points, self.normals
+    def touch(self, **how: Any) -> bough.contact.Touch:
+        """All contacts where they are, with friction, gaps and the like as told."""
+        return self.contacts.at(self.points, self.normals, **how)
 
     @property
     def at_rest(self) -> tuple[Any, ...]:
@@ -102,7 +102,7 @@ def standing(name: str) -> tuple[Scene, Any]:
         points = [(X @ corner)[:3] for X in bough.placements(model, q, feet[::4]) for corner in corners]
     contacts = bough.contact.Contacts([(foot, None) for foot in feet])
     scene = Scene(model, q, contacts, np.array(points), [[0, 0, 1.0]] * len(feet))
-    J = bough.contact.jacobian(model, q, *scene.touch).reshape(-1, model.nv)
+    J = bough.contact.jacobian(model, q, scene.touch()).reshape(-1, model.nv)
     weight = bough.gravity_forces(model, q)
     tau = weight - J.T @ np.linalg.lstsq(J[:, :6].T, weight[:6], rcond=None)[0]
     return scene, np.where(np.arange(model.nv) < 6, 0.0, tau)

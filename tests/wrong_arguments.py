@@ -79,8 +79,8 @@ TREE = bough.trees.Tree((0, 1, 1))
 H = np.array([[4.0, 1.0, 1.0], [1.0, 3.0, 0.0], [1.0, 0.0, 2.0]])
 SYSTEM = bough.maximal.System(bodies=(2, 2), constraints=((0, 1, 1), (1, 2, 1)))
 MASS, JACOBIAN = np.tile(np.eye(2).ravel(), 2), np.ones(SYSTEM.jacobian_size)
-TOUCH = bough.contact.Contacts([("ball", None)])
-POINTS, NORMALS = np.array([[0.0, 0.0, -0.1]]), np.array([[0.0, 0.0, 1.0]])
+NORMALS = np.array([[0.0, 0.0, 1.0]])
+TOUCH = bough.contact.Contacts([("ball", None)]).at(np.array([[0.0, 0.0, -0.1]]), NORMALS, mu=0.5)
 ROWS = bough.lcp.Conditions.contacts(1)
 A3, B3 = np.eye(3), np.array([-1.0, 0.2, 0.1])
 BOB = bough.maximal.Linkage(
@@ -93,9 +93,27 @@ URDF = '<robot name="one"><link name="base"/></robot>'
 AUXILIARY = bough.maximal.Auxiliary(SYSTEM, [((1,), 1)])
 
 
-def _touching(function: Any, **more: Any) -> tuple[Any, dict[str, Any]]:
-    place = {"contacts": TOUCH, "points": POINTS, "normals": NORMALS}
-    return function, {"model": MODEL, "q": Q, **more, **place}
+def _of_contact() -> dict[str, tuple[Any, dict[str, Any]]]:
+    """The functions that take a `Touch`, by name with arguments of their own, and again with those of the `Touch`."""
+    states = {
+        "contact.jacobian": {},
+        "contact.bias": {"v": V},
+        "contact.dynamics": {"v": V, "tau": V},
+        "contact.impulses": {"v": V},
+        "contact.velocities": {"tau": V},
+        "contact.step": {"v": V, "tau": V, "dt": 0.01},
+    }
+    still = {"restitution": 0.1, "point_velocities": np.zeros((1, 3)), "normal_velocities": np.zeros((1, 3))}
+    found: dict[str, tuple[Any, dict[str, Any]]] = {}
+    for name, state in states.items():
+        given = {"model": MODEL, "q": Q, **state}
+        found[name] = (FUNCTIONS[name], {**given, "touch": TOUCH})
+        found[f"{name} at a Touch"] = (_with_touch(FUNCTIONS[name], given), {**TOUCH._asdict(), **still})
+    return found
+
+
+def _with_touch(function: Any, given: dict[str, Any]) -> Any:
+    return lambda **changes: function(**given, touch=TOUCH.replace(**changes))
 
 
 def _of_states() -> dict[str, tuple[Any, dict[str, Any]]]:
@@ -137,12 +155,7 @@ GOOD: dict[str, tuple[Any, dict[str, Any]]] = {
         {"model": MODEL, "q": Q, "v": V, "a": V, "forces": np.zeros(len(MODEL.constraint_names))},
     ),
     "contact.axes": (bough.contact.axes, {"normals": NORMALS}),
-    "contact.jacobian": _touching(bough.contact.jacobian),
-    "contact.bias": _touching(bough.contact.bias, v=V),
-    "contact.dynamics": _touching(bough.contact.dynamics, v=V, tau=V, mu=0.5, gaps=0.0),
-    "contact.impulses": _touching(bough.contact.impulses, v=V, mu=0.5, restitution=0.1),
-    "contact.velocities": _touching(bough.contact.velocities, tau=V, mu=0.5),
-    "contact.step": _touching(bough.contact.step, v=V, tau=V, dt=0.01, mu=0.5),
+    **_of_contact(),
     "lcp.pivoting": (bough.lcp.pivoting, {"A": A3, "b": B3, "conditions": ROWS, "mu": 0.5}),
     "lcp.gauss_seidel": (bough.lcp.gauss_seidel, {"A": A3, "b": B3, "conditions": ROWS, "mu": 0.5}),
     "lcp.residual": (

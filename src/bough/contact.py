@@ -1,7 +1,8 @@
 """Motion with contacts, friction and joint limits, on any model, loops included.
 
-`Contacts` says which bodies may touch; you give points and normals. `dynamics` finds accelerations, `step` goes on in
-time, `impulses` are those of impacts, and `velocities` is motion of first order, without inertia.
+`Contacts` says which bodies may touch, and its method `at` where and how they do now: a `Touch`, which all functions
+take. `dynamics` finds accelerations, `step` goes on in time, `impulses` are those of impacts, and `velocities` is
+motion of first order, without inertia.
 """
 
 from bough.kernel.contact.kinematics import contact_axes as axes
@@ -12,11 +13,12 @@ from bough.kernel.contact.motion import contact_impulses as impulses
 from bough.kernel.contact.motion import contact_step as step
 from bough.kernel.contact.motion import contact_velocities as velocities
 from bough.kernel.contact.scene import ContactMotion
-from bough.model.contacts import Contacts
+from bough.model.contacts import Contacts, Touch
 
 __all__ = [
     "ContactMotion",
     "Contacts",
+    "Touch",
     "axes",
     "bias",
     "dynamics",

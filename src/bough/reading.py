@@ -27,6 +27,8 @@ def number(
     error: type[BoughError] = ShapeError,
 ) -> float:
     """A real number at or above `least`, and above `above`; infinity only if `infinite`. Truth values are none."""
+    if type(value) is float and least <= value < math.inf and value > above:  # most often
+        return value
     try:
         plain = value.item() if isinstance(value, np.generic | np.ndarray) and value.ndim == 0 else value
         if not isinstance(plain, bool) and isinstance(plain, int | float):

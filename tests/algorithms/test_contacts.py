@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -78,7 +82,7 @@ def test_the_jacobian_gives_the_velocity_of_one_body_relative_to_the_other(model
     rng = np.random.default_rng(seed)
     q, v, *_ = random_state(model, rng)
     contacts, points, normals = touching(model, rng), rng.normal(size=(3, 3)), units(rng, 3)
-    J = bough.contact.jacobian(model, q, contacts, points, normals)
+    J = bough.contact.jacobian(model, q, contacts.at(points, normals))
     for k, pair in enumerate(contacts.pairs):
         V = np.subtract(*body_motions(model, q, v, list(pair)))
         u = V[:3] + np.cross(V[3:], points[k])
@@ -94,7 +98,7 @@ def test_columns_are_on_the_two_paths_below_the_common_ancestor(rng: np.random.G
     model = b.build()
     q, points = bough.random(model, rng), rng.normal(size=(3, 3))
     contacts = bough.contact.Contacts([("ll", "r"), ("ll", "l"), ("rr", None)])
-    J = bough.contact.jacobian(model, q, contacts, points, units(rng, 3))
+    J = bough.contact.jacobian(model, q, contacts.at(points, units(rng, 3)))
     moves = [[model.v_slice(name) for name in names] for names in (("l", "ll", "r"), ("ll",), ("trunk", "r", "rr"))]
     for rows, slices in zip(J, moves, strict=True):
         expected = np.zeros(model.nv, np.bool_)
@@ -108,8 +112,8 @@ def test_swapping_the_bodies_and_turning_the_normal_gives_the_same_normal_row(rn
     contacts, points, normals = touching(model, rng), rng.normal(size=(3, 3)), units(rng, 3)
     q = bough.random(model, rng)
     swapped = bough.contact.Contacts([pair[::-1] for pair in contacts.pairs])
-    here = bough.contact.jacobian(model, q, contacts, points, normals)
-    there = bough.contact.jacobian(model, q, swapped, points, -normals)
+    here = bough.contact.jacobian(model, q, contacts.at(points, normals))
+    there = bough.contact.jacobian(model, q, swapped.at(points, -normals))
     assert np.array_equal(here[:, 0], there[:, 0])
 
 
@@ -132,9 +136,9 @@ def test_the_bias_is_the_rate_of_the_velocity_of_a_corner_on_a_surface(model: bo
         X = [bough.placements(model, there, list(pair)) for pair in contacts.pairs]
         p = [(first @ x)[:3] for (first, _), x in zip(X, own, strict=True)]
         n = [second[:3, :3] @ x for (_, second), x in zip(X, fixed, strict=True)]
-        return bough.contact.jacobian(model, there, contacts, p, n) @ v
+        return bough.contact.jacobian(model, there, contacts.at(p, n)) @ v
 
-    got = bough.contact.bias(model, q, v, contacts, points, normals)
+    got = bough.contact.bias(model, q, v, contacts.at(points, normals))
     if np.abs(normals[:, 0]).max() < 0.99:  # else tangents turn too fast for differences
         assert_close(got, derivative(velocity, 5e-3), 1e-7, axes=2, scale=1.0)
 
@@ -152,10 +156,10 @@ def test_points_and_normals_may_move_as_they_like(rng: np.random.Generator) -> N
 
     def velocity(t: float) -> Any:
         there = bough.integrate(model, q, t * v)
-        return bough.contact.jacobian(model, there, contacts, points + t * rate, normal(t)) @ v
+        return bough.contact.jacobian(model, there, contacts.at(points + t * rate, normal(t))) @ v
 
     moving = {"point_velocities": rate, "normal_velocities": turning}
-    got = bough.contact.bias(model, q, v, contacts, points, start, **moving)
+    got = bough.contact.bias(model, q, v, contacts.at(points, start, **moving))
     assert_close(got, derivative(velocity, 2e-3), 1e-8, axes=2)
 
 
@@ -166,25 +170,25 @@ def test_a_ball_that_rolls() -> None:
     model, ground = b.build(), bough.contact.Contacts([("ball", None)])
     q, v, r = bough.neutral(model), np.array([2.0, 0, 0, 0, 4.0, 0]), 0.5
     steady = np.array([0, 0, 8.0, 0, 0, 0])  # the velocity is constant in space, not in the axes of the ball
-    touch = ([[0, 0, -r]], [[0, 0, 1]])
-    J = bough.contact.jacobian(model, q, ground, *touch)
+    touch = ground.at([[0, 0, -r]], [[0, 0, 1]])
+    J = bough.contact.jacobian(model, q, touch)
     assert np.allclose(J @ v, 0.0)
-    assert np.allclose(J @ steady + bough.contact.bias(model, q, v, ground, *touch), [[16 * r, 0, 0]])
+    assert np.allclose(J @ steady + bough.contact.bias(model, q, v, touch), [[16 * r, 0, 0]])
     along = {"point_velocities": [[2.0, 0, 0]], "normal_velocities": [[0.0, 0, 0]]}
-    assert np.allclose(J @ steady + bough.contact.bias(model, q, v, ground, *touch, **along), 0.0)
+    assert np.allclose(J @ steady + bough.contact.bias(model, q, v, touch.replace(**along)), 0.0)
 
 
 def test_batches_are_broadcast(rng: np.random.Generator) -> None:
     model = random_model(rng, 4)
     q, v, *_ = random_state(model, rng, (5, 1))
     contacts, points, normals = touching(model, rng), rng.normal(size=(4, 3, 3)), units(rng, 3)
-    J = bough.contact.jacobian(model, q, contacts, points, normals)
-    bias = bough.contact.bias(model, q, v, contacts, points, normals)
+    J = bough.contact.jacobian(model, q, contacts.at(points, normals))
+    bias = bough.contact.bias(model, q, v, contacts.at(points, normals))
     assert J.shape == (5, 4, 3, 3, model.nv)
     assert bias.shape == (5, 4, 3, 3)
-    one = (q[2, 0], contacts, points[3], normals)
-    assert np.array_equal(J[2, 3], bough.contact.jacobian(model, *one))
-    assert np.array_equal(bias[2, 3], bough.contact.bias(model, q[2, 0], v[2, 0], *one[1:]))
+    one = contacts.at(points[3], normals)
+    assert np.array_equal(J[2, 3], bough.contact.jacobian(model, q[2, 0], one))
+    assert np.array_equal(bias[2, 3], bough.contact.bias(model, q[2, 0], v[2, 0], one))
 
 
 # --- what is refused ---
@@ -210,7 +214,7 @@ def arm() -> bough.Model:
 def test_wrong_bodies_are_named(arm: bough.Model, pairs: Any, message: str) -> None:
     contacts = bough.contact.Contacts(pairs)
     with pytest.raises(bough.BoughError, match=message):
-        bough.contact.jacobian(arm, [0, 0], contacts, np.zeros((len(pairs), 3)), [[0, 0, 1]] * len(pairs))
+        bough.contact.jacobian(arm, [0, 0], contacts.at(np.zeros((len(pairs), 3)), [[0, 0, 1]] * len(pairs)))
 
 
 @pytest.mark.parametrize("pairs", [["hand"], ["hi"], [("hand",)], [("a", "b", "c")], [("hand", 3)], [4]])
@@ -225,6 +229,15 @@ def test_contacts_are_values() -> None:
     assert bough.contact.Contacts([("a", None)], "cone") != bough.contact.Contacts([("a", None)])
     with pytest.raises(bough.errors.UnknownNameError, match="did you mean 'pyramid'"):
         bough.contact.Contacts([], "pyramids")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_contacts_from_another_process_are_equal_and_found(seed: str) -> None:
+    """The hashes of texts differ from process to process, and contacts keep theirs."""
+    code = "import bough, pickle; print(pickle.dumps(bough.contact.Contacts([('a', None)], 'cone')).hex())"
+    environment = {**os.environ, "PYTHONHASHSEED": seed}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert pickle.loads(bytes.fromhex(done.stdout)) in {bough.contact.Contacts([("a", None)], "cone")}
 
 
 @pytest.mark.parametrize(
@@ -250,12 +263,50 @@ def test_contacts_are_values() -> None:
 )
 def test_wrong_places_are_named(arm: bough.Model, points: Any, normals: Any, error: Any, message: str) -> None:
     with pytest.raises(error, match=message):
-        bough.contact.jacobian(arm, [0, 0], bough.contact.Contacts([("hand", None)]), points, normals)
+        bough.contact.jacobian(arm, [0, 0], bough.contact.Contacts([("hand", None)]).at(points, normals))
 
 
-def test_what_is_no_contacts_is_refused(arm: bough.Model) -> None:
-    with pytest.raises(bough.errors.ModelError, match=r"contacts is a list, expected bough\.contact\.Contacts"):
-        bough.contact.jacobian(arm, [0, 0], [("hand", "world")], [[0, 0, 0]], [[0, 0, 1]])  # type: ignore[arg-type]
+def test_what_is_no_touch_is_refused(arm: bough.Model) -> None:
+    hand, q, v = bough.contact.Contacts([("hand", None)]), [0, 0], [0, 0]
+    place: Any = [[0, 0, 0]], [[0, 0, 1]]
+    calls: list[Any] = [
+        lambda touch: bough.contact.jacobian(arm, q, touch),
+        lambda touch: bough.contact.bias(arm, q, v, touch),
+        lambda touch: bough.contact.dynamics(arm, q, v, v, touch),
+        lambda touch: bough.contact.velocities(arm, q, v, touch),
+        lambda touch: bough.contact.impulses(arm, q, v, touch),
+        lambda touch: bough.contact.step(arm, q, v, v, 0.01, touch),
+    ]
+    made = r"contacts\.at\(points, normals, …\)"
+    wrong: dict[str, Any] = {
+        f"touch is a Contacts, expected {made}$": hand,
+        rf"touch is a tuple, expected a bough\.contact\.Touch: {made}$": (hand, *place),
+        r"contacts is a list, expected bough\.contact\.Contacts": hand.at(*place).replace(contacts=[("hand", None)]),
+    }
+    for call in calls:
+        for message, touch in wrong.items():
+            with pytest.raises(bough.errors.ModelError, match=message):
+                call(touch)
+
+
+def test_a_touch_is_an_unchanging_value() -> None:
+    points, normals = np.zeros((4, 4))[:, :3], [[0, 0, 1.0]] * 4
+    touch = bough.contact.Contacts([("hand", None)] * 4).at(points, normals, mu=0.7, gaps=np.zeros((5, 4)))
+    assert repr(touch) == "Touch(4 contacts, points (4, 3), normals (4, 3), mu 0.7, gaps (5, 4), restitution 0.0)"
+    assert touch.points is points  # nothing is converted or copied
+    assert touch.normals is normals
+    with pytest.raises(AttributeError):
+        touch.mu = 0.8  # type: ignore[misc]
+    other = touch.replace(mu=0.8, normal_velocities=[[1.0], []])
+    assert (touch.mu, other.mu, other.points is points) == (0.7, 0.8, True)
+    assert repr(other).endswith("mu 0.8, gaps (5, 4), restitution 0.0, normal_velocities [[1.0], []])")
+    assert touch != touch.replace()  # by identity: arrays have no one answer
+    assert len({touch, other, touch}) == 2
+    with pytest.raises(bough.errors.UnknownNameError, match="'gap'; did you mean 'gaps'"):
+        touch.replace(gap=0.1)
+    again = pickle.loads(pickle.dumps(other))
+    assert np.array_equal(again.points, points)
+    assert again.contacts == touch.contacts
 
 
 # --- levels ---

@@ -29,7 +29,7 @@ def test_a_block_on_a_slope_slides_from_the_angle_of_friction_on(solver: Any, fr
     mu, close = 0.4, {"pivoting": 1e-9, "gauss_seidel": 0.05}[solver]  # where little holds it, sweeps take long
     for angle in (0.0, np.arctan(mu) - close, np.arctan(mu) + close, 1.0):
         scene = box(angle, friction)
-        found = bough.contact.dynamics(*scene.at_rest, *scene.touch, mu=mu, solver=solver, **FINE)
+        found = bough.contact.dynamics(*scene.at_rest, scene.touch(mu=mu), solver=solver, **FINE)
         expected = max(GRAVITY * (np.sin(angle) - mu * np.cos(angle)), 0.0)
         assert np.allclose(found.motion, [expected, 0, 0, 0, 0, 0], atol=EXACT[solver])
         weight = scene.model.mass * GRAVITY
@@ -43,7 +43,7 @@ def test_a_block_on_a_slope_slides_from_the_angle_of_friction_on(solver: Any, fr
 def test_a_block_that_slides_is_slowed_by_friction_whichever_way(solver: Any, friction: Any, way: float) -> None:
     mu, angle = 0.3, 0.25
     scene, v = box(angle, friction), np.array([2.0 * way, 0, 0, 0, 0, 0])
-    found = bough.contact.dynamics(scene.model, scene.q, v, np.zeros(6), *scene.touch, mu=mu, solver=solver, **FINE)
+    found = bough.contact.dynamics(scene.model, scene.q, v, np.zeros(6), scene.touch(mu=mu), solver=solver, **FINE)
     expected = GRAVITY * (np.sin(angle) - way * mu * np.cos(angle))
     assert np.allclose(found.motion, [expected, 0, 0, 0, 0, 0], atol=EXACT[solver])
 
@@ -52,8 +52,8 @@ def test_a_cone_slows_along_the_velocity_and_a_pyramid_along_both_tangents() -> 
     v, mu = np.array([1.2, 0.5, 0, 0, 0, 0]), 0.2
     for friction, expected in (("cone", -mu * GRAVITY * v[:2] / 1.3), ("pyramid", [-mu * GRAVITY, -mu * GRAVITY])):
         scene = box(0.0, friction)
-        touch = bough.contact.Contacts([("box", None)], friction), [[0, 0, 0]], [[0, 0, 1]]
-        found = bough.contact.dynamics(scene.model, scene.q, v, np.zeros(6), *touch, mu=mu, **FINE)
+        touch = bough.contact.Contacts([("box", None)], friction).at([[0, 0, 0]], [[0, 0, 1]], mu=mu)
+        found = bough.contact.dynamics(scene.model, scene.q, v, np.zeros(6), touch, **FINE)
         assert np.allclose(found.motion[:2], expected, atol=1e-8)
 
 
@@ -63,13 +63,13 @@ def test_a_ball_rolls_down_a_slope_without_slipping(solver: Any) -> None:
     angle, r = 0.3, 0.2
     model, normal = ball(r), np.array([np.sin(angle), 0, np.cos(angle)])
     down = np.array([np.cos(angle), 0, -np.sin(angle)])
-    touch = (bough.contact.Contacts([("ball", None)]), [-r * normal], [normal])
+    touch = bough.contact.Contacts([("ball", None)]).at([-r * normal], [normal])
     q, still = bough.neutral(model), np.zeros(6)
-    found = bough.contact.dynamics(model, q, still, still, *touch, mu=0.5, solver=solver, **FINE)
+    found = bough.contact.dynamics(model, q, still, still, touch.replace(mu=0.5), solver=solver, **FINE)
     a = 5 / 7 * GRAVITY * np.sin(angle)
     assert np.allclose(found.motion, [*a * down, 0, a / r, 0], atol=EXACT[solver])
     assert np.allclose(found.forces[0, 1], -2 / 7 * model.mass * GRAVITY * np.sin(angle), atol=EXACT[solver])
-    slips = bough.contact.dynamics(model, q, still, still, *touch, mu=0.05, solver=solver, **FINE)
+    slips = bough.contact.dynamics(model, q, still, still, touch.replace(mu=0.05), solver=solver, **FINE)
     held = 0.05 * GRAVITY * np.cos(angle)
     assert np.allclose(slips.motion[:3], (GRAVITY * np.sin(angle) - held) * down, atol=EXACT[solver])
     assert np.allclose(slips.motion[4], 2.5 * held / r, atol=EXACT[solver] / r)
@@ -78,10 +78,11 @@ def test_a_ball_rolls_down_a_slope_without_slipping(solver: Any) -> None:
 def test_a_ball_that_rolls_goes_on_rolling() -> None:
     r, speed = 0.2, 3.0
     model, q = ball(r), bough.neutral(ball(r))
-    touch = (bough.contact.Contacts([("ball", None)]), [[0, 0, -r]], [[0, 0, 1]])
+    ground = bough.contact.Contacts([("ball", None)])
     v = np.array([speed, 0, 0, 0, speed / r, 0])
-    moving = {"point_velocities": [[speed, 0, 0]], "normal_velocities": [[0, 0, 0]]}
-    found = bough.contact.dynamics(model, q, v, np.zeros(6), *touch, mu=0.5, **moving)
+    moving: Any = {"point_velocities": [[speed, 0, 0]], "normal_velocities": [[0, 0, 0]]}
+    touch = ground.at([[0, 0, -r]], [[0, 0, 1]], mu=0.5, **moving)
+    found = bough.contact.dynamics(model, q, v, np.zeros(6), touch)
     assert np.allclose(found.forces, [[model.mass * GRAVITY, 0, 0]])
     assert np.allclose(found.motion[:3], np.cross(v[:3], v[3:]))  # steady in space
 
@@ -90,11 +91,11 @@ def test_a_ball_that_rolls_goes_on_rolling() -> None:
 @pytest.mark.parametrize("e", [0.0, 0.6, 1.0])
 def test_a_ball_bounces(e: float, solver: Any) -> None:
     model, q = ball(0.1), bough.neutral(ball(0.1))
-    touch = bough.contact.Contacts([("ball", None)]), [[0, 0, -0.1]], [[0, 0, 1]]
-    found = bough.contact.impulses(model, q, [1.0, 0, -4.0, 0, 0, 0], *touch, restitution=e, solver=solver, **FINE)
+    touch = bough.contact.Contacts([("ball", None)]).at([[0, 0, -0.1]], [[0, 0, 1]], restitution=e)
+    found = bough.contact.impulses(model, q, [1.0, 0, -4.0, 0, 0, 0], touch, solver=solver, **FINE)
     assert np.allclose(found.motion, [1.0, 0, 4.0 * e, 0, 0, 0], atol=1e-9)
     assert np.allclose(found.forces, [[model.mass * 4.0 * (1 + e), 0, 0]], atol=1e-9)
-    apart = bough.contact.impulses(model, q, [1.0, 0, 4.0, 0, 0, 0], *touch, mu=1.0, restitution=e, solver=solver)
+    apart = bough.contact.impulses(model, q, [1.0, 0, 4.0, 0, 0, 0], touch.replace(mu=1.0), solver=solver)
     assert np.allclose(apart.motion, [1.0, 0, 4.0, 0, 0, 0])
     assert np.array_equal(apart.forces, np.zeros((1, 3)))
 
@@ -102,19 +103,19 @@ def test_a_ball_bounces(e: float, solver: Any) -> None:
 def test_friction_of_an_impact_makes_a_ball_spin() -> None:
     """Sliding, the tangential impulse is μ (1 + e) of the normal one; sticking, it stops the point of contact."""
     r, model, e = 0.1, ball(0.1), 0.5
-    q, touch = bough.neutral(model), (bough.contact.Contacts([("ball", None)]), [[0, 0, -r]], [[0, 0, 1]])
+    q, touch = bough.neutral(model), bough.contact.Contacts([("ball", None)]).at([[0, 0, -r]], [[0, 0, 1]])
     v = np.array([3.0, 0, -2.0, 0, 0, 0])
-    found = bough.contact.impulses(model, q, v, *touch, mu=0.2, restitution=e)
+    found = bough.contact.impulses(model, q, v, touch.replace(mu=0.2, restitution=e))
     jump = 0.2 * (1 + e) * 2.0
     assert np.allclose(found.motion, [3.0 - jump, 0, 1.0, 0, 2.5 * jump / r, 0])
-    found = bough.contact.impulses(model, q, v, *touch, mu=2.0, restitution=e)
+    found = bough.contact.impulses(model, q, v, touch.replace(mu=2.0, restitution=e))
     assert np.allclose(found.motion, [3.0 * 5 / 7, 0, 1.0, 0, 3.0 * 5 / 7 / r, 0])
 
 
 def test_friction_of_a_cone_is_against_the_velocity() -> None:
     model, r = ball(0.1), 0.1
-    touch = bough.contact.Contacts([("ball", None)], "cone"), [[0, 0, -r]], [[0, 0, 1]]
-    found = bough.contact.impulses(model, bough.neutral(model), [3.0, 4.0, -1.0, 0, 0, 0], *touch, mu=0.5, **FINE)
+    touch = bough.contact.Contacts([("ball", None)], "cone").at([[0, 0, -r]], [[0, 0, 1]], mu=0.5)
+    found = bough.contact.impulses(model, bough.neutral(model), [3.0, 4.0, -1.0, 0, 0, 0], touch, **FINE)
     assert np.allclose(found.motion, [2.7, 3.6, 0.0, -2.5 * 0.4 / r, 2.5 * 0.3 / r, 0.0], atol=1e-7)
 
 
@@ -124,32 +125,32 @@ def test_balls_in_a_row_share_a_blow() -> None:
     for k in range(3):
         b.add(f"ball {k}", bough.joints.Prismatic("x"), mass=1.0, inertia=1.0)
     contacts = bough.contact.Contacts([("ball 1", "ball 0"), ("ball 2", "ball 1")], None)
-    touch = contacts, [[0.5, 0, 0], [1.5, 0, 0]], [[1, 0, 0]] * 2
-    found = bough.contact.impulses(b.build(), [0, 0, 0], [1.0, 0, 0], *touch, restitution=1.0)
+    touch = contacts.at([[0.5, 0, 0], [1.5, 0, 0]], [[1, 0, 0]] * 2, restitution=1.0)
+    found = bough.contact.impulses(b.build(), [0, 0, 0], [1.0, 0, 0], touch)
     assert np.allclose(found.motion, [-1 / 3, 2 / 3, 2 / 3])
     # one after the other, as with a little room between the balls, it does
-    first = bough.contact.impulses(b.build(), [0, 0, 0], [1.0, 0, 0], *touch, restitution=1.0, gaps=[0, np.inf])
-    then = bough.contact.impulses(b.build(), [0, 0, 0], first.motion, *touch, restitution=1.0, gaps=[np.inf, 0])
+    first = bough.contact.impulses(b.build(), [0, 0, 0], [1.0, 0, 0], touch.replace(gaps=[0, np.inf]))
+    then = bough.contact.impulses(b.build(), [0, 0, 0], first.motion, touch.replace(gaps=[np.inf, 0]))
     assert np.allclose(then.motion, [0, 0, 1])
 
 
 def test_a_body_between_two_walls_cannot_bounce_off_both() -> None:
     b = bough.Builder(gravity=(0, 0, 0))
     b.add("cart", bough.joints.Prismatic("x"), mass=1.0, inertia=1.0)
-    walls = bough.contact.Contacts([("cart", None), ("cart", None)], None), np.zeros((2, 3)), [[1, 0, 0], [-1, 0, 0]]
-    found = bough.contact.impulses(b.build(), [0], [3.0], *walls, restitution=[1.0, 0.5])
+    walls = bough.contact.Contacts([("cart", None), ("cart", None)], None).at(np.zeros((2, 3)), [[1, 0, 0], [-1, 0, 0]])
+    found = bough.contact.impulses(b.build(), [0], [3.0], walls.replace(restitution=[1.0, 0.5]))
     assert np.allclose(found.motion, 0.0)
     assert found.conflicts == ()
 
 
 def test_stacked_boxes_rest() -> None:
     scene = stack(3)
-    found = bough.contact.dynamics(*scene.at_rest, *scene.touch, mu=0.5)
+    found = bough.contact.dynamics(*scene.at_rest, scene.touch(mu=0.5))
     assert np.abs(found.motion).max() < 1e-8
     masses = np.array([body.inertia.mass for body in scene.model.bodies])
     above = np.cumsum(masses[::-1])[::-1]
     assert np.allclose(found.forces[:, 0].reshape(3, 4).sum(axis=1), above * GRAVITY, rtol=1e-7)
-    step = bough.contact.step(*scene.at_rest, 0.01, *scene.touch, mu=0.5)
+    step = bough.contact.step(*scene.at_rest, 0.01, scene.touch(mu=0.5))
     assert np.abs(step.motion).max() < 1e-9
     assert np.allclose(step.forces[:, 0].reshape(3, 4).sum(axis=1), 0.01 * above * GRAVITY, rtol=1e-7)
 
@@ -160,10 +161,10 @@ def test_a_robot_stands(name: str) -> None:
     scene, tau = standing(name)
     model, zero = scene.model, np.zeros(scene.model.nv)
     for solver in SOLVERS[: 1 + (name == "quadruped")]:
-        found = bough.contact.dynamics(model, scene.q, zero, tau, *scene.touch, mu=0.8, solver=solver, **FINE)
+        found = bough.contact.dynamics(model, scene.q, zero, tau, scene.touch(mu=0.8), solver=solver, **FINE)
         assert np.abs(found.motion).max() < 1e-6
         assert np.allclose(found.forces.sum(axis=0), [model.mass * GRAVITY, 0, 0], atol=1e-6)
-        J = bough.contact.jacobian(model, scene.q, *scene.touch).reshape(-1, model.nv)
+        J = bough.contact.jacobian(model, scene.q, scene.touch()).reshape(-1, model.nv)
         demanded = bough.rnea(model, scene.q, zero, found.motion)
         assert np.allclose(tau + J.T @ found.forces.ravel() + found.limit_forces, demanded, atol=1e-9)
         assert (np.abs(found.forces[:, 1:]) <= 0.8 * found.forces[:, :1] + 1e-9).all()
@@ -180,12 +181,12 @@ def test_a_sliding_rod_that_jams_is_reported(solver: Any) -> None:
     model = b.build()
     q, angle = np.zeros(3), 1.2
     arm = np.array([-np.cos(angle), 0.0, -np.sin(angle)])
-    touch = bough.contact.Contacts([("rod", None)]), [arm], [[0, 0, 1]]
-    J = bough.contact.jacobian(model, q, *touch)[0]
+    touch = bough.contact.Contacts([("rod", None)]).at([arm], [[0, 0, 1]])
+    J = bough.contact.jacobian(model, q, touch)[0]
     v = np.linalg.lstsq(J, [0.0, 1.0, 0.0], rcond=None)[0]  # slides along x
     for way in (1.0, -1.0):
         for mu, jams in ((0.3, False), (3.0, None)):
-            found = bough.contact.dynamics(model, q, way * v, np.zeros(3), *touch, mu=mu, solver=solver)
+            found = bough.contact.dynamics(model, q, way * v, np.zeros(3), touch.replace(mu=mu), solver=solver)
             A = J @ np.linalg.inv(bough.crba(model, q)) @ J.T
             jammed = A[0, 0] - mu * way * A[0, 1] < 0
             assert jams is None or jammed == jams
@@ -193,7 +194,7 @@ def test_a_sliding_rod_that_jams_is_reported(solver: Any) -> None:
             assert found.conflicts == (("contact 0 of rod and world",) if jammed else ())
             assert (found.residual > 1.0) == jammed
             # impulses have a solution all the same, though sweeps may not find it
-            step = bough.contact.step(model, q, way * v, np.zeros(3), 1e-3, *touch, mu=mu, solver=solver)
+            step = bough.contact.step(model, q, way * v, np.zeros(3), 1e-3, touch.replace(mu=mu), solver=solver)
             assert (step.residual < 1e-6) == (step.conflicts == ())
             assert solver == "gauss_seidel" or step.residual < 1e-12
 
@@ -259,8 +260,8 @@ def test_a_limit_that_only_a_contact_breaks_is_heeded(solver: Any) -> None:
     b = bough.Builder(gravity=(0, 0, 0))
     b.add("lift", bough.joints.Prismatic("z"), mass=1.0, inertia=1.0, lower=-1.0, upper=0.01)
     b.add("fist", bough.joints.Prismatic("z"), mass=10.0, inertia=1.0)
-    touch = bough.contact.Contacts([("lift", "fist")]), [[0, 0, 0]], [[0, 0, 1]]
-    found = bough.contact.step(b.build(), [0, 0], [0, 5.0], [0, 0], 0.01, *touch, solver=solver)
+    touch = bough.contact.Contacts([("lift", "fist")]).at([[0, 0, 0]], [[0, 0, 1]])
+    found = bough.contact.step(b.build(), [0, 0], [0, 5.0], [0, 0], 0.01, touch, solver=solver)
     assert np.allclose(found.motion, [1.0, 1.0])
     assert np.allclose(found.forces, [[40.0, 0.0, 0.0]])
     assert np.allclose(found.limit_forces, [-39.0, 0.0])
@@ -272,29 +273,29 @@ def test_a_limit_that_only_a_contact_breaks_is_heeded(solver: Any) -> None:
 
 def test_dragging_a_box_against_a_wall_and_along_it() -> None:
     scene = box(0.0, "pyramid")
-    wall = bough.contact.Contacts([("box", None)]), [[0.5, 0, 0]], [[-1, 0, 0]]
+    wall = bough.contact.Contacts([("box", None)]).at([[0.5, 0, 0]], [[-1, 0, 0]])
     into = np.array([4.0, 2.0, 0, 0, 0, 0])
     m = scene.model.mass
-    smooth = bough.contact.velocities(scene.model, scene.q, into, *wall)
+    smooth = bough.contact.velocities(scene.model, scene.q, into, wall)
     assert np.allclose(smooth.motion[:3], [0.0, 2.0 / m, 0.0])
     assert np.allclose(smooth.forces, [[4.0, 0.0, 0.0]])
-    rough = bough.contact.velocities(scene.model, scene.q, into, *wall, mu=1.0)
+    rough = bough.contact.velocities(scene.model, scene.q, into, wall.replace(mu=1.0))
     assert np.allclose(rough.motion[:2], [0.0, -0.5 * rough.motion[5]])  # it turns about where it touches
     assert abs(rough.motion[5]) > 0.1
-    away = bough.contact.velocities(scene.model, scene.q, -into, *wall, mu=1.0)
+    away = bough.contact.velocities(scene.model, scene.q, -into, wall.replace(mu=1.0))
     assert np.allclose(away.motion, -into / m)
 
 
 def test_penetration_decays_in_the_time_constant() -> None:
     scene = box(0.0, "pyramid")
-    zero, sunk = np.zeros(6), {"gaps": -0.01, "time_constant": 0.1}
-    velocity = bough.contact.velocities(scene.model, scene.q, zero, *scene.touch, **sunk)
+    zero, sunk, within = np.zeros(6), scene.touch(gaps=-0.01), {"time_constant": 0.1}
+    velocity = bough.contact.velocities(scene.model, scene.q, zero, sunk, **within)
     assert np.allclose(velocity.motion, [0, 0, 0.1, 0, 0, 0])
-    step = bough.contact.step(*scene.at_rest, 1e-3, *scene.touch, **sunk)
+    step = bough.contact.step(*scene.at_rest, 1e-3, sunk, **within)
     assert np.allclose(step.motion, [0, 0, 0.1, 0, 0, 0])
-    acceleration = bough.contact.dynamics(*scene.at_rest, *scene.touch, **sunk)
+    acceleration = bough.contact.dynamics(*scene.at_rest, sunk, **within)
     assert np.allclose(acceleration.motion, [0, 0, 1.0, 0, 0, 0])
-    never = bough.contact.dynamics(*scene.at_rest, *scene.touch, gaps=-0.01, time_constant=np.inf)
+    never = bough.contact.dynamics(*scene.at_rest, sunk, time_constant=np.inf)
     assert np.abs(never.motion).max() < 1e-12
 
 
@@ -311,11 +312,11 @@ def test_an_independent_dense_route_agrees(seed: int) -> None:
     scene = random_scene(seed)
     model, q, v, tau = scene.model, scene.q, scene.v, scene.tau
     found = bough.contact.dynamics(
-        model, q, v, tau, *scene.touch, mu=scene.mu, f_ext=scene.f_ext, still=1e9, time_constant=0.1
+        model, q, v, tau, scene.touch(mu=scene.mu), f_ext=scene.f_ext, still=1e9, time_constant=0.1
     )
     k, rate = scene.contacts.count, 10.0
-    J = bough.contact.jacobian(model, q, *scene.touch).reshape(-1, model.nv)
-    bias = bough.contact.bias(model, q, v, *scene.touch).ravel()
+    J = bough.contact.jacobian(model, q, scene.touch()).reshape(-1, model.nv)
+    bias = bough.contact.bias(model, q, v, scene.touch()).ravel()
     limits, gaps = scene.limit_rows()
     L = bough.loops.jacobian(model, q)
     rows = np.concatenate([J, limits, L])
@@ -345,17 +346,17 @@ def test_what_slides_is_held_back_by_a_known_force(seed: int) -> None:
     """As `pivoting` finds it by itself, told which rows slide; and friction takes power away."""
     scene = random_scene(seed, limits=False)
     model, q, tau = scene.model, scene.q, scene.tau
-    J = bough.contact.jacobian(model, q, *scene.touch)
+    J = bough.contact.jacobian(model, q, scene.touch())
     v = scene.v - np.linalg.pinv(J[:, 0]) @ (J[:, 0] @ scene.v)  # neither apart nor together
     v = bough.loops.consistent_velocity(model, q, v) if model.constraints else v
     slip, mu = (J @ v) * [0, 1, 1], 0.2
     touch = (J[:, 0] @ v <= 1e-3) & (np.abs(slip).max(axis=1) > 2e-3)
     gaps = np.where(touch, 0.0, np.inf)
-    found = bough.contact.dynamics(model, q, v, tau, *scene.touch, mu=mu, gaps=gaps, time_constant=np.inf)
+    found = bough.contact.dynamics(model, q, v, tau, scene.touch(mu=mu, gaps=gaps), time_constant=np.inf)
     slip = np.where(np.abs(slip) > 1e-3, slip, 0.0)[touch].ravel()
     L = bough.loops.jacobian(model, q)
     rows = np.concatenate([J[touch].reshape(-1, model.nv), L])
-    bias = bough.contact.bias(model, q, v, *scene.touch)[touch].ravel()
+    bias = bough.contact.bias(model, q, v, scene.touch())[touch].ravel()
     bias = np.append(bias, bough.loops.bias(model, q, v))
     conditions = bough.lcp.Conditions.contacts(int(touch.sum())) + bough.lcp.Conditions.equalities(len(L))
     M, free = bough.crba(model, q), bough.aba(model, q, v, tau)
@@ -374,9 +375,9 @@ def test_impacts_do_not_create_energy(seed: int) -> None:
     model, q = scene.model, scene.q
     v = bough.loops.consistent_velocity(model, q, scene.v) if model.constraints else scene.v
     before = bough.kinetic_energy(model, q, v)
-    J = bough.contact.jacobian(model, q, *scene.touch)
+    J = bough.contact.jacobian(model, q, scene.touch())
     for mu, e in ((0.0, 0.0), (0.0, 0.4), (0.0, 1.0), (scene.mu, 0.0)):
-        found = bough.contact.impulses(model, q, v, *scene.touch, mu=mu, restitution=e)
+        found = bough.contact.impulses(model, q, v, scene.touch(mu=mu, restitution=e))
         after = found.motion
         assert found.conflicts == ()
         assert found.residual < 1e-10 * (1 + np.abs(v).max())
@@ -393,8 +394,8 @@ def test_steps_keep_what_must_not_be_passed(seed: int) -> None:
     scene = random_scene(seed)
     model, q, v, dt = scene.model, scene.q, scene.v, 0.02
     gaps = np.abs(np.random.default_rng(seed).normal(size=scene.contacts.count)) * 0.02
-    found = bough.contact.step(model, q, v, scene.tau, dt, *scene.touch, mu=scene.mu, gaps=gaps)
-    J = bough.contact.jacobian(model, q, *scene.touch)
+    found = bough.contact.step(model, q, v, scene.tau, dt, scene.touch(mu=scene.mu, gaps=gaps))
+    J = bough.contact.jacobian(model, q, scene.touch())
     room = gaps + dt * (J[:, 0] @ found.motion)
     assert (room >= -1e-10).all()
     assert (np.abs(found.forces[:, 0] * room) < 1e-8 * (1 + np.abs(found.forces).max())).all()
@@ -409,10 +410,10 @@ def test_motion_of_first_order_is_the_nearest_that_is_allowed(seed: int) -> None
     """Without friction M v = τ + Jᵀ f is the projection of M⁻¹ τ: it dissipates, and repeated it stays."""
     scene = random_scene(seed)
     model, q, tau = scene.model, scene.q, scene.tau
-    found = bough.contact.velocities(model, q, tau, *scene.touch, time_constant=np.inf)
+    found = bough.contact.velocities(model, q, tau, scene.touch(), time_constant=np.inf)
     M = bough.crba(model, q)
     assert found.motion @ M @ found.motion <= tau @ np.linalg.solve(M, tau) * (1 + 1e-12)
-    again = bough.contact.velocities(model, q, M @ found.motion, *scene.touch, time_constant=np.inf)
+    again = bough.contact.velocities(model, q, M @ found.motion, scene.touch(), time_constant=np.inf)
     assert np.allclose(again.motion, found.motion, atol=1e-9)
 
 
@@ -478,10 +479,10 @@ def test_a_linkage_pushes_against_a_wall() -> None:
     across = np.cross(tip[:3] - [0.7, 0, 0], [0, 1, 0])
     across /= np.linalg.norm(across)
     lever = bough.loops.consistent_velocity(model, q, [1.0, 0, 0])
-    J = bough.contact.jacobian(model, q, bough.contact.Contacts([("rocker", None)]), [tip[:3]], [across])
+    J = bough.contact.jacobian(model, q, bough.contact.Contacts([("rocker", None)]).at([tip[:3]], [across]))
     normal = -np.sign(J[0, 0] @ lever) * across
-    touch = bough.contact.Contacts([("rocker", None)], None), [tip[:3]], [normal]
-    found = bough.contact.dynamics(model, q, np.zeros(3), [5.0, 0, 0], *touch)
+    touch = bough.contact.Contacts([("rocker", None)], None).at([tip[:3]], [normal])
+    found = bough.contact.dynamics(model, q, np.zeros(3), [5.0, 0, 0], touch)
     assert np.abs(found.motion).max() < 1e-9
     assert np.allclose(found.forces[0, 0], 5.0 * lever[0] / abs(J[0, 0] @ lever))
 
@@ -495,17 +496,13 @@ def test_a_batch_is_its_states_one_by_one(solver: Any) -> None:
     model, contacts = scene.model, scene.contacts
     gaps = np.random.default_rng(0).choice([0.0, -1e-3, 1.0, np.inf], size=(2, contacts.count))
     mu = np.array([[[0.2]], [[0.8]], [[0.0]]]) * np.ones(contacts.count)
-    keywords = {"mu": mu, "gaps": gaps, "solver": solver}
-    arguments = (scene.q, scene.v, scene.tau, contacts, scene.points, scene.normals)
-    whole = bough.contact.dynamics(model, *arguments, **keywords)
+    whole = bough.contact.dynamics(model, scene.q, scene.v, scene.tau, scene.touch(mu=mu, gaps=gaps), solver=solver)
     assert whole.motion.shape == (3, 2, model.nv)
     assert whole.forces.shape == (3, 2, contacts.count, 3)
     assert whole.residual.shape == (3, 2)
     for i in np.ndindex(3, 2):
-        one = bough.contact.dynamics(
-            model, scene.q[i], scene.v[i], scene.tau[i], contacts, scene.points[i], scene.normals[i],
-            mu=mu[i[0], 0], gaps=gaps[i[1]], solver=solver,
-        )  # fmt: skip
+        touch = contacts.at(scene.points[i], scene.normals[i], mu=mu[i[0], 0], gaps=gaps[i[1]])
+        one = bough.contact.dynamics(model, scene.q[i], scene.v[i], scene.tau[i], touch, solver=solver)
         assert np.array_equal(whole.motion[i], one.motion)
         assert np.array_equal(whole.forces[i], one.forces)
 
@@ -513,9 +510,9 @@ def test_a_batch_is_its_states_one_by_one(solver: Any) -> None:
 def test_what_does_not_bounce_is_the_same_beside_what_does() -> None:
     scene, v = box(0.1, "pyramid"), np.array([0.1, 0.0, -1.0, 0.2, 0.0, 0.0])
     e = np.array([[0.0] * 4, [0.5] * 4])
-    both = bough.contact.impulses(scene.model, scene.q, v, *scene.touch, mu=0.3, restitution=e)
+    both = bough.contact.impulses(scene.model, scene.q, v, scene.touch(mu=0.3, restitution=e))
     for k in range(2):
-        one = bough.contact.impulses(scene.model, scene.q, v, *scene.touch, mu=0.3, restitution=e[k])
+        one = bough.contact.impulses(scene.model, scene.q, v, scene.touch(mu=0.3, restitution=e[k]))
         assert np.array_equal(both.motion[k], one.motion)
         assert np.array_equal(both.forces[k], one.forces)
 
@@ -524,13 +521,13 @@ def test_what_does_not_bounce_is_the_same_beside_what_does() -> None:
 def test_no_states_and_no_contacts(solver: Any, pendulum: bough.Model) -> None:
     scene = box(0.0, "pyramid")
     none = np.zeros((0, 7)), np.zeros((0, 6)), np.zeros((0, 6))
-    found = bough.contact.dynamics(scene.model, *none, *scene.touch, mu=0.5, solver=solver)
+    found = bough.contact.dynamics(scene.model, *none, scene.touch(mu=0.5), solver=solver)
     assert found.forces.shape == (0, 4, 3)
     assert found.motion.shape == (0, 6)
     assert found.conflicts == ()
     assert bough.contact.step(pendulum, np.zeros((0, 1)), [0.0], [0.0], 0.1, solver=solver).motion.shape == (0, 1)
     free = bough.contact.dynamics(
-        scene.model, scene.q, *np.zeros((2, 6)), bough.contact.Contacts([]), *np.zeros((2, 0, 3))
+        scene.model, scene.q, *np.zeros((2, 6)), bough.contact.Contacts([]).at(*np.zeros((2, 0, 3)))
     )
     assert np.allclose(free.motion, [0, 0, -GRAVITY, 0, 0, 0])
     assert free.residual == 0.0
@@ -539,10 +536,10 @@ def test_no_states_and_no_contacts(solver: Any, pendulum: bough.Model) -> None:
 def test_gauss_seidel_starts_where_it_was() -> None:
     scene, tau = standing("quadruped")
     zero, hurry = np.zeros(scene.model.nv), {"solver": "gauss_seidel", "iterations": 3}
-    arguments = (scene.model, scene.q, zero, tau, *scene.touch)
-    good = bough.contact.dynamics(*arguments, mu=0.8, solver="gauss_seidel", **FINE)
-    cold = bough.contact.dynamics(*arguments, mu=0.8, **hurry)
-    warm = bough.contact.dynamics(*arguments, mu=0.8, **hurry, start=good)
+    arguments = (scene.model, scene.q, zero, tau, scene.touch(mu=0.8))
+    good = bough.contact.dynamics(*arguments, solver="gauss_seidel", **FINE)
+    cold = bough.contact.dynamics(*arguments, **hurry)
+    warm = bough.contact.dynamics(*arguments, **hurry, start=good)
     assert warm.residual < 1e-3 * cold.residual
     assert warm.conflicts == ()
     assert cold.conflicts != ()
@@ -550,12 +547,12 @@ def test_gauss_seidel_starts_where_it_was() -> None:
 
 def test_machine_code_gives_the_same() -> None:
     scene = random_scene(2, batch=(5,))
-    arguments = (scene.model, scene.q, scene.v, scene.tau, *scene.touch)
+    arguments = (scene.model, scene.q, scene.v, scene.tau, scene.touch(mu=0.5))
     results = []
     for backend in ("reference", "llvm"):
         bough.set_backend(backend)
         try:
-            results.append([bough.contact.dynamics(*arguments, mu=0.5, solver=solver) for solver in SOLVERS])
+            results.append([bough.contact.dynamics(*arguments, solver=solver) for solver in SOLVERS])
         finally:
             bough.set_backend(None)
     for one, other in zip(*results, strict=True):
@@ -566,7 +563,7 @@ def test_machine_code_gives_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keywords", "error", "message"),
+    ("given", "error", "message"),
     [
         (
             {"mu": -0.1},
@@ -584,31 +581,33 @@ def test_machine_code_gives_the_same() -> None:
         ({"mu": np.zeros((3, 4)), "gaps": np.zeros((2, 4))}, bough.errors.ShapeError, "do not broadcast"),
     ],
 )
-def test_wrong_arguments_are_named(keywords: Any, error: Any, message: str) -> None:
+def test_wrong_arguments_are_named(given: Any, error: Any, message: str) -> None:
     scene = box(0.0, "pyramid")
+    how = {name: value for name, value in given.items() if name in ("mu", "gaps")}
+    others = {name: value for name, value in given.items() if name not in how}
     with pytest.raises(error, match=message):
-        bough.contact.dynamics(*scene.at_rest, *scene.touch, **keywords)
+        bough.contact.dynamics(*scene.at_rest, scene.touch(**how), **others)
 
 
 def test_other_wrong_arguments() -> None:
     scene = box(0.0, "cone")
     with pytest.raises(bough.errors.ShapeError, match=r"restitution\[0\] is 1.5, expected numbers from 0 to 1"):
-        bough.contact.impulses(scene.model, scene.q, np.zeros(6), *scene.touch, restitution=1.5)
+        bough.contact.impulses(scene.model, scene.q, np.zeros(6), scene.touch(restitution=1.5))
     with pytest.raises(bough.errors.ModelError, match="dt is 0, expected a positive number"):
-        bough.contact.step(*scene.at_rest, 0, *scene.touch)
+        bough.contact.step(*scene.at_rest, 0, scene.touch())
     with pytest.raises(bough.errors.ShapeError, match=r"points is None, expected an array \(\.\.\., 4, 3\)"):
-        bough.contact.dynamics(*scene.at_rest, scene.contacts)
+        bough.contact.dynamics(*scene.at_rest, scene.contacts.at(None, scene.normals))  # type: ignore[arg-type]
     for wrong, message in (({"tolerance": -1.0}, "tolerance is -1.0"), ({"iterations": -1}, "iterations is -1")):
         with pytest.raises(bough.errors.ShapeError, match=message):
-            bough.contact.dynamics(*scene.at_rest, *scene.touch, solver="gauss_seidel", **wrong)
+            bough.contact.dynamics(*scene.at_rest, scene.touch(), solver="gauss_seidel", **wrong)
     with pytest.raises(bough.errors.ModelError, match=r"the model is a int, expected a bough\.Model"):
-        bough.contact.dynamics(3, scene.q, np.zeros(6), np.zeros(6), *scene.touch)  # type: ignore[arg-type]
+        bough.contact.dynamics(3, scene.q, np.zeros(6), np.zeros(6), scene.touch())  # type: ignore[arg-type]
     with pytest.raises(bough.errors.ShapeError, match="mu has data type bool"):
-        bough.contact.step(*scene.at_rest, 0.1, *scene.touch, mu=True)
+        bough.contact.step(*scene.at_rest, 0.1, scene.touch(mu=True))
     with pytest.raises(bough.errors.ShapeError, match=r"do not broadcast: v \(3, 1\), gaps \(2, 2\)"):
-        bough.contact.impulses(scene.model, scene.q, np.zeros((3, 1, 6)), *scene.touch, gaps=np.zeros((2, 2, 4)))
+        bough.contact.impulses(scene.model, scene.q, np.zeros((3, 1, 6)), scene.touch(gaps=np.zeros((2, 2, 4))))
     with pytest.raises(bough.errors.FiniteError, match=r"v\[3\] is nan"):
-        bough.contact.dynamics(scene.model, scene.q, [0, 0, 0, np.nan, 0, 0], np.zeros(6), *scene.touch)
+        bough.contact.dynamics(scene.model, scene.q, [0, 0, 0, np.nan, 0, 0], np.zeros(6), scene.touch())
 
 
 def test_no_contacts_may_be_empty_lists() -> None:
@@ -616,7 +615,7 @@ def test_no_contacts_may_be_empty_lists() -> None:
     b.add("ball", bough.joints.Free(), mass=1.0, inertia=0.1)
     model = b.build()
     found = bough.contact.dynamics(
-        model, bough.neutral(model), np.zeros(6), np.zeros(6), bough.contact.Contacts([]), [], []
+        model, bough.neutral(model), np.zeros(6), np.zeros(6), bough.contact.Contacts([]).at([], [])
     )
     np.testing.assert_allclose(found.motion, [0.0, 0.0, -9.81, 0.0, 0.0, 0.0])
     assert found.forces.shape == (0, 3)

@@ -19,14 +19,16 @@ PARTS = ("motion", "forces", "limit_forces", "loop_limit_forces", "loop_forces",
 
 def functions(scene: Scene, **further: Any) -> dict[str, Callable[..., bough.contact.ContactMotion]]:
     """The functions of contact by name, of q, v, tau, points, normals, and gaps."""
-    model, contacts = scene.model, scene.contacts
+    model = scene.model
+
+    def at(points: Any, normals: Any, gaps: Any) -> bough.contact.Touch:
+        return scene.contacts.at(points, normals, mu=0.5, gaps=gaps, restitution=0.5)
+
     return {
-        "dynamics": lambda q, v, t, p, n, g: bough.contact.dynamics(model, q, v, t, contacts, p, n, gaps=g, **further),
-        "step": lambda q, v, t, p, n, g: bough.contact.step(model, q, v, t, 5e-3, contacts, p, n, gaps=g, **further),
-        "velocities": lambda q, v, t, p, n, g: bough.contact.velocities(model, q, t, contacts, p, n, gaps=g, **further),
-        "impulses": lambda q, v, t, p, n, g: bough.contact.impulses(
-            model, q, v, contacts, p, n, gaps=g, restitution=0.5, **further
-        ),
+        "dynamics": lambda q, v, t, *place: bough.contact.dynamics(model, q, v, t, at(*place), **further),
+        "step": lambda q, v, t, *place: bough.contact.step(model, q, v, t, 5e-3, at(*place), **further),
+        "velocities": lambda q, v, t, *place: bough.contact.velocities(model, q, t, at(*place), **further),
+        "impulses": lambda q, v, t, *place: bough.contact.impulses(model, q, v, at(*place), **further),
     }
 
 
@@ -45,11 +47,13 @@ def test_one_state_is_to_the_bit_what_it_is_in_a_batch(seed: int, friction: Any,
     scene.contacts = bough.contact.Contacts(scene.contacts.pairs, friction)
     gaps = np.random.default_rng(seed).choice([0.0, -1e-3, 1e-3, np.inf], size=(6, scene.contacts.count))
     arrays = (scene.q, 0.1 * scene.v, scene.tau, scene.points, scene.normals, gaps)
-    function = functions(scene, mu=0.5, solver=solver)[name]
+    function = functions(scene, solver=solver)[name]
     whole = function(*arrays)
     for k in range(6):
         one = [np.ascontiguousarray(a[k]) for a in arrays]
-        for found in (function(*one), function(*one), function(*(a.tolist() for a in one))):
+        apart = [np.stack([a, a], axis=-1)[..., 0] for a in one]  # as columns of placements lie
+        calls = (one, one, apart, [*one[:3], *apart[3:]], [a.tolist() for a in one])
+        for found in (function(*arguments) for arguments in calls):
             for part in PARTS:
                 assert np.array_equal(getattr(whole, part)[k], getattr(found, part)), part
 
@@ -61,10 +65,8 @@ def test_straight_calls_check_what_they_are_given() -> None:
 
     def call(**changed: Any) -> bough.contact.ContactMotion:
         a = {"q": q, "v": v, "tau": tau, "points": points, "normals": normals, **changed}
-        further = {key: a.pop(key) for key in ("mu", "gaps") if key in a}
-        return bough.contact.step(
-            scene.model, a["q"], a["v"], a["tau"], 1e-3, scene.contacts, a["points"], a["normals"], **further
-        )
+        state = [a.pop(key) for key in ("q", "v", "tau")]
+        return bough.contact.step(scene.model, *state, 1e-3, scene.contacts.at(**a))
 
     for _ in range(2):
         rests = call(mu=0.8)
@@ -103,23 +105,23 @@ def test_limits_that_only_forces_of_contacts_break_are_heeded(solver: Any) -> No
         b.add(f"ball {k}", bough.joints.Prismatic("x"), parent="world", mass=1.0, inertia=1.0, **upper)
     model = b.build()
     contacts = bough.contact.Contacts([(f"ball {k + 1}", f"ball {k}") for k in range(count - 1)], None)
-    place = np.zeros((count - 1, 3)), np.tile([1.0, 0.0, 0.0], (count - 1, 1))
+    touch = contacts.at(np.zeros((count - 1, 3)), np.tile([1.0, 0.0, 0.0], (count - 1, 1)))
     v = np.array([[9.0, 0, 0, 0, 0], [0.0, 0, 0, 9.0, 0], [0.05, 0, 0, 0, 0], [-1.0, 0, 0, 0, 0]])
     speeds = [[0.05] * 5, [0.0, 0, 0, 0.05, 0.05], [0.01] * 5, [-1.0, 0, 0, 0, 0]]
     q, tau = np.zeros((4, count)), np.zeros((4, count))
-    whole = bough.contact.step(model, q, v, tau, 0.01, contacts, *place, solver=solver)
+    whole = bough.contact.step(model, q, v, tau, 0.01, touch, solver=solver)
     assert np.allclose(whole.motion, speeds, atol=1e-6)
     assert whole.conflicts == ()
     for k in range(4):
         for _ in range(2):
-            one = bough.contact.step(model, q[k], v[k], tau[k], 0.01, contacts, *place, solver=solver)
+            one = bough.contact.step(model, q[k], v[k], tau[k], 0.01, touch, solver=solver)
             for part in PARTS:
                 assert np.array_equal(getattr(one, part), getattr(whole, part)[k]), part
 
 
 def test_results_do_not_share_memory() -> None:
     scene = box(0.1, "cone")
-    found = [bough.contact.dynamics(*scene.at_rest, *scene.touch, mu=0.8) for _ in range(3)]
+    found = [bough.contact.dynamics(*scene.at_rest, scene.touch(mu=0.8)) for _ in range(3)]
     kept = found[1].motion.copy()
     found[2].motion[:] = 7.0
     found[1].forces[:] = 7.0

@@ -26,9 +26,9 @@ def test_where_nothing_pushes_it_is_forward_dynamics(name: str) -> None:
     expected = bough.forward_dynamics(model, q, v, tau, loop_tau=f)
     size = 1 + np.abs(expected).max()
     assert np.abs(expected - bough.forward_dynamics(model, q, v, tau)).max() > 1e-3 * size
-    far = bough.contact.Contacts([(model.frame_names[-1], None)]), [[0.1, 0.2, 0.3]], [[0.0, 0.0, 1.0]]
-    for touch, gaps in (((), 0.0), (far, 1.0), (far, np.inf)):
-        found = bough.contact.dynamics(model, q, v, tau, *touch, gaps=gaps, loop_tau=f)
+    far = bough.contact.Contacts([(model.frame_names[-1], None)]).at([[0.1, 0.2, 0.3]], [[0.0, 0.0, 1.0]])
+    for touch in (None, far.replace(gaps=1.0), far.replace(gaps=np.inf)):
+        found = bough.contact.dynamics(model, q, v, tau, touch, loop_tau=f)
         assert np.abs(found.motion - expected).max() < 1e-8 * size
         assert not found.forces.any()
 
@@ -39,15 +39,11 @@ def test_drives_act_as_the_joint_forces_they_stand_for(seed: int) -> None:
     scene = random_scene(seed)
     model, q, v, tau, f = scene.model, scene.q, scene.v, scene.tau, 20.0 * drives(scene.model, seed)
     B = bough.loops.coordinate_jacobian(model, q)
-    further: Any = {"mu": scene.mu, "gaps": -1e-4}
+    touch = scene.touch(mu=scene.mu, gaps=-1e-4)
     calls = {
-        "dynamics": lambda t, **k: bough.contact.dynamics(
-            model, q, v, t, *scene.touch, f_ext=scene.f_ext, **further, **k
-        ),
-        "step": lambda t, **k: bough.contact.step(
-            model, q, v, t, 1e-2, *scene.touch, f_ext=scene.f_ext, **further, **k
-        ),
-        "velocities": lambda t, **k: bough.contact.velocities(model, q, t, *scene.touch, **further, **k),
+        "dynamics": lambda t, **k: bough.contact.dynamics(model, q, v, t, touch, f_ext=scene.f_ext, **k),
+        "step": lambda t, **k: bough.contact.step(model, q, v, t, 1e-2, touch, f_ext=scene.f_ext, **k),
+        "velocities": lambda t, **k: bough.contact.velocities(model, q, t, touch, **k),
     }
     for name, call in calls.items():
         driven, other, without = call(tau, loop_tau=f), call(tau + B.T @ f), call(tau)
@@ -56,7 +52,7 @@ def test_drives_act_as_the_joint_forces_they_stand_for(seed: int) -> None:
         assert np.abs(driven.motion - without.motion).max() > 1e-3, name
     driven = calls["dynamics"](tau, loop_tau=f)
     assert driven.forces[:, 0].max() > 0.0
-    J = bough.contact.jacobian(model, q, *scene.touch).reshape(-1, model.nv)
+    J = bough.contact.jacobian(model, q, touch).reshape(-1, model.nv)
     L = bough.loops.jacobian(model, q)
     forces = B.T @ f + J.T @ driven.forces.ravel() + driven.limit_forces + L.T @ driven.loop_forces
     total = tau + forces
@@ -77,17 +73,17 @@ def test_a_driven_pin_pushes_a_linkage_against_a_wall() -> None:
     there = carried(q, bough.loops.coordinates(tree, q)[0])
     lever = bough.loops.consistent_velocity(tree, q, [1.0, 0, 0])
     tip = bough.placements(tree, q, "coupler") @ [0.4, 0, 0, 1]
-    touch = bough.contact.Contacts([("coupler", None)], None), [tip[:3]]
     up = np.array([[0.0, 0.0, 1.0]])
-    away = float(bough.contact.jacobian(tree, q, *touch, up)[0, 0] @ lever)
+    upward = bough.contact.Contacts([("coupler", None)], None).at([tip[:3]], up)
+    away = float(bough.contact.jacobian(tree, q, upward)[0, 0] @ lever)
     torque = 5.0 * np.sign(lever[tree.v_slice("rocker")][0])  # moves it along the lever, so the wall is met that way
-    normal = -np.sign(away) * up
+    wall = upward.replace(normals=-np.sign(away) * up)
     in_tree = np.zeros(tree.nv)
     in_tree[tree.v_slice("rocker")] = torque
     expected = abs(torque * lever[tree.v_slice("rocker")][0] / away)
-    one = bough.contact.dynamics(tree, q, np.zeros(3), in_tree, *touch, normal)
-    two = bough.contact.dynamics(other, there, np.zeros(3), np.zeros(3), *touch, normal, loop_tau=[torque])
-    step = bough.contact.step(other, there, np.zeros(3), np.zeros(3), 0.01, *touch, normal, loop_tau=[torque])
+    one = bough.contact.dynamics(tree, q, np.zeros(3), in_tree, wall)
+    two = bough.contact.dynamics(other, there, np.zeros(3), np.zeros(3), wall, loop_tau=[torque])
+    step = bough.contact.step(other, there, np.zeros(3), np.zeros(3), 0.01, wall, loop_tau=[torque])
     for found in (one, two):
         assert np.abs(found.motion).max() < 1e-9
         assert np.allclose(found.forces[0, 0], expected)

@@ -11,7 +11,7 @@ import pytest
 
 import bough
 from bough.lcp import Conditions
-from wrong_arguments import MODEL, NORMALS, POINTS, TOUCH, Q, V
+from wrong_arguments import MODEL, TOUCH, Q, V
 
 HUGE = [1e150, 1e155, 1e160, 1e200, 1e300, 1e307, 1e308]
 
@@ -93,15 +93,16 @@ def test_motion_with_constraints(size: float) -> None:
 @pytest.mark.parametrize("solver", ["pivoting", "gauss_seidel"])
 def test_motion_with_contact(size: float, solver: Any) -> None:
     large = np.full(MODEL.nv, -size)
-    at: dict[str, Any] = {"contacts": TOUCH, "points": POINTS, "normals": NORMALS, "mu": 0.5, "solver": solver}
+    at: dict[str, Any] = {"touch": TOUCH, "solver": solver}
+    bouncing, sunk = at | {"touch": TOUCH.replace(restitution=0.5)}, at | {"touch": TOUCH.replace(gaps=-size)}
     for call in (
         lambda: bough.contact.dynamics(MODEL, Q, large, V, **at),
         lambda: bough.contact.dynamics(MODEL, Q, V, large, **at),
         lambda: bough.contact.velocities(MODEL, Q, large, **at),
         lambda: bough.contact.impulses(MODEL, Q, large, **at),
-        lambda: bough.contact.impulses(MODEL, Q, large, restitution=0.5, **at),
+        lambda: bough.contact.impulses(MODEL, Q, large, **bouncing),
         lambda: bough.contact.step(MODEL, Q, large, V, 0.01, **at),
-        lambda: bough.contact.step(MODEL, Q, V, V, 0.01, gaps=-size, **at),
+        lambda: bough.contact.step(MODEL, Q, V, V, 0.01, **sunk),
     ):
         finite_or_refused(call)
 

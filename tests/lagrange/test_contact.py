@@ -25,7 +25,7 @@ def test_a_quadruped_on_its_feet_in_both_coordinates(rng: np.random.Generator) -
         q[7:] = rng.uniform(-0.5, 0.5, model.nv - 6)
         tau = np.concatenate([np.zeros(6), rng.normal(size=model.nv - 6) * 30.0])
         places = bough.placements(model, q, feet)[:, :3, 3]
-        want = bough.contact.dynamics(model, q, rest, tau, contacts, places, up, mu=mu, limits=False)
+        want = bough.contact.dynamics(model, q, rest, tau, contacts.at(places, up, mu=mu), limits=False)
 
         system, mass, jacobian, force, c, compliance = bough.maximal.of_model(model, q, rest, tau)
         factor = bough.maximal.ldlt(system, mass, jacobian, compliance)
@@ -36,7 +36,7 @@ def test_a_quadruped_on_its_feet_in_both_coordinates(rng: np.random.Generator) -
         axes = bough.contact.axes(up)
         blocks = np.concatenate([(axes[i] @ row).ravel() for i, row in enumerate(rows)])
         problem = bough.maximal.anticipate(factor, free, ground, blocks, np.zeros(3 * k))
-        J = bough.contact.jacobian(model, q, contacts, places, up).reshape(3 * k, model.nv)
+        J = bough.contact.jacobian(model, q, contacts.at(places, up)).reshape(3 * k, model.nv)
         assert_close(problem.A, J @ np.linalg.solve(bough.crba(model, q), J.T), 1e-9, axes=2)
         found = bough.lcp.pivoting(problem.A, problem.b, bough.lcp.Conditions.contacts(k), mu)
         assert found.solved

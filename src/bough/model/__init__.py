@@ -3,7 +3,7 @@
 from bough.model import topologies
 from bough.model.builder import Builder
 from bough.model.constraints import Attachment, Equality, Loop
-from bough.model.contacts import Contacts
+from bough.model.contacts import Contacts, Touch
 from bough.model.geometry import Geometry
 from bough.model.joints import (
     Cylindrical,
@@ -30,5 +30,5 @@ __all__ = [
     "BASE", "NO_PARAMETERS", "Attachment", "Body", "BodyRecord", "Builder", "Contacts", "Cylindrical", "Equality",
     "Fixed", "Frame", "Free", "Geometry", "Helical", "Inertia", "Joint", "JointEntry", "Loop", "Mechanism", "Mimic",
     "Model", "Parameter", "Parameters", "Placement", "Planar", "Prismatic", "Rerooting", "Revolute", "Spherical",
-    "Translational", "Universal", "combine", "topologies",
+    "Touch", "Translational", "Universal", "combine", "topologies",
 ]  # fmt: skip

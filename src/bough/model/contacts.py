@@ -1,27 +1,29 @@
-"""Contacts between bodies: which touch which. Where and how is not said here: points and normals are arrays."""
+"""Contacts between bodies: which may touch which, and where and how they do."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
 from bough.model.model import BASE, Model
-from bough.reading import known_name, listed
+from bough.reading import known_name, listed, shown
 
-__all__ = ["Contacts", "Friction"]
+__all__ = ["Contacts", "Friction", "Touch"]
 
 Friction: TypeAlias = Literal["pyramid", "cone"]
 
 
 @dataclass(frozen=True)
 class Contacts:
-    """The contacts of a mechanism, each between two bodies; immutable.
+    """The pairs of bodies of a mechanism that may touch; immutable.
 
-    Where they are is said by arrays beside it, in the frame of the base: points (..., k, 3) and unit normals
-    (..., k, 3). **The normal points from the second body to the first**: a positive force along it pushes the first
-    body along the normal and the second one back, and J v > 0 means that they separate.
+    They belong to the scene and stay: `at` says where and how they touch now, and gaps say which of them do. One
+    program serves all states of the same `Contacts`.
 
     Parameters
     ----------
@@ -35,12 +37,16 @@ class Contacts:
     Examples
     --------
     >>> import bough
-    >>> bough.contact.Contacts([("left foot", "world"), ("right foot", "world"), ("hand", "crate")]).names
-    ('contact 0 of left foot and world', 'contact 1 of right foot and world', 'contact 2 of hand and crate')
+    >>> contacts = bough.contact.Contacts([("foot", None), ("hand", "crate")], "cone")
+    >>> contacts.names
+    ('contact 0 of foot and world', 'contact 1 of hand and crate')
+    >>> contacts.at(points=[[0, 0, 0], [1, 0, 1]], normals=[[0, 0, 1], [1, 0, 0]], mu=0.7)
+    Touch(2 contacts, points (2, 3), normals (2, 3), mu 0.7, gaps 0.0, restitution 0.0)
     """
 
     pairs: tuple[tuple[str, str], ...]
     friction: Friction | None
+    _hash: int = field(init=False, repr=False, compare=False)
 
     def __init__(self, pairs: Iterable[tuple[str | None, str | None]], friction: Friction | None = "pyramid") -> None:
         if friction is not None:
@@ -48,6 +54,27 @@ class Contacts:
         whole = listed(pairs, "pairs", "the names of two bodies for each contact")
         object.__setattr__(self, "pairs", tuple(_read(k, pair) for k, pair in enumerate(whole)))
         object.__setattr__(self, "friction", friction)
+        object.__setattr__(self, "_hash", hash((self.pairs, friction)))
+
+    def __hash__(self) -> int:
+        return self._hash  # part of every call
+
+    def __reduce__(self) -> tuple[type[Contacts], tuple[object, ...]]:
+        return Contacts, (self.pairs, self.friction)  # texts have other hashes in another process
+
+    def at(
+        self,
+        points: ArrayLike,
+        normals: ArrayLike,
+        *,
+        mu: ArrayLike = 0.0,
+        gaps: ArrayLike = 0.0,
+        restitution: ArrayLike = 0.0,
+        point_velocities: ArrayLike | None = None,
+        normal_velocities: ArrayLike | None = None,
+    ) -> Touch:
+        """Where and how these contacts touch: see `Touch` for each argument."""
+        return Touch(self, points, normals, mu, gaps, restitution, point_velocities, normal_velocities)
 
     @property
     def count(self) -> int:
@@ -67,6 +94,85 @@ class Contacts:
                 body = model.frame_names[first]
                 raise ModelError(f"{name}: both are on {body!r}, expected two bodies that can move apart")
         return found
+
+
+class Touch(NamedTuple):
+    """Where and how contacts touch, as `Contacts.at` makes it and all functions of `bough.contact` take it; immutable.
+
+    Arrays are kept as they are given, of any layout and with any batch axes, which are broadcast with those of the
+    state; nothing is copied or looked at before a function is called. Points and normals are in the frame of the base.
+    **The normal points from the second body to the first**: a positive force along it pushes the first body along the
+    normal and the second one back, and J v > 0 means that they separate.
+
+    Attributes
+    ----------
+    contacts
+        The k pairs of bodies.
+    points
+        Where they touch (..., k, 3), m.
+    normals
+        Unit normals (..., k, 3).
+    mu
+        Coefficients of friction: one number, or (..., k).
+    gaps
+        Distances of the bodies (m): one number, or (..., k). Above 1e-6 m they do not touch, but for `contact.step`,
+        where all count that could close within the step. Infinity is fine where there is no contact; below zero bodies
+        have sunk into each other, which decays in the time constant.
+    restitution
+        e, from 0 to 1: one number, or (..., k). Of use to `contact.impulses` alone.
+    point_velocities
+        Velocities of the points of contact in space (..., k, 3), m/s. Unless given, points are fixed on the first body:
+        a corner on a surface. Under a ball that rolls the point moves as fast as the ball, though no matter there does.
+        Of use to `contact.dynamics` and `contact.bias`, as normal_velocities are.
+    normal_velocities
+        How normals change (..., k, 3), 1/s. Unless given, they turn with the second body, on whose surface they stand.
+
+    Examples
+    --------
+    >>> import bough
+    >>> touch = bough.contact.Contacts([("ball", None)]).at([[0, 0, -0.1]], [[0, 0, 1]], mu=0.4)
+    >>> touch.replace(restitution=0.8)
+    Touch(1 contact, points (1, 3), normals (1, 3), mu 0.4, gaps 0.0, restitution 0.8)
+    """
+
+    contacts: Contacts
+    points: ArrayLike
+    normals: ArrayLike
+    mu: ArrayLike = 0.0
+    gaps: ArrayLike = 0.0
+    restitution: ArrayLike = 0.0
+    point_velocities: ArrayLike | None = None
+    normal_velocities: ArrayLike | None = None
+
+    def replace(self, **changes: Any) -> Touch:
+        """The same with other values of some attributes."""
+        for name in changes:
+            known_name(name, "attribute of a Touch", self._fields)
+        return self._replace(**changes)
+
+    def __repr__(self) -> str:
+        count = getattr(self.contacts, "count", "no")
+        parts = [f"{name} {_shown(value)}" for name, value in self._asdict().items() if value is not None]
+        return f"Touch({count} contact{'s' * (count != 1)}, {', '.join(parts[1:])})"
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+def _shown(value: Any) -> str:
+    """A number, or the shape of anything else."""
+    if isinstance(value, float | int):
+        return str(value)
+    try:
+        return str(np.shape(value))
+    except ValueError:  # of lists that differ in length
+        return shown(value)
 
 
 def _read(k: int, pair: tuple[str | None, str | None]) -> tuple[str, str]:

@@ -9,12 +9,12 @@ from bough.algorithms.contact_problem import ContactPlan
 from bough.algorithms.contacts import AXES
 from bough.backends import Argument
 from bough.kernel.arguments import FloatArray, as_floats, require_finite
-from bough.kernel.contact.scene import read_place, require_contacts, require_unit
+from bough.kernel.contact.scene import read_place, require_touch, require_unit
 from bough.kernel.function import Function
 from bough.kernel.functions import run
 from bough.kernel.specs.spec import Options
 from bough.kernel.table import NO_STRUCTURE, entry
-from bough.model import Contacts, Model
+from bough.model import Contacts, Model, Touch
 from bough.scalar import Array, Scalar
 from bough.spatial import Vector
 
@@ -29,6 +29,14 @@ def contact_axes(normals: ArrayLike) -> FloatArray:
     normal but for n = ±x: within 1e-6 rad of it the y axis takes the place of x.
 
     Forces f (..., k, 3) of `ContactMotion` in the frame of the base are ``np.einsum("...i,...ij->...j", f, axes)``.
+
+    Examples
+    --------
+    >>> import bough
+    >>> bough.contact.axes([0, 0, 1]).astype(int)
+    array([[0, 0, 1],
+           [1, 0, 0],
+           [0, 1, 0]])
     """
     n = as_floats("normals", normals, (3,))
     require_finite("normals", n)
@@ -40,61 +48,60 @@ def contact_axes(normals: ArrayLike) -> FloatArray:
     return axes
 
 
-def contact_jacobian(
-    model: Model, q: ArrayLike, contacts: Contacts, points: ArrayLike, normals: ArrayLike
-) -> FloatArray:
+def contact_jacobian(model: Model, q: ArrayLike, touch: Touch) -> FloatArray:
     """How fast the bodies of each contact move apart, along normal and tangents: J (..., k, 3, nv), velocities J v.
 
     Its columns are zero but on the paths from the two bodies to their last common ancestor. Forces f (..., k, 3) act as
-    joint forces Jᵀ f.
+    joint forces Jᵀ f. Tangents are those of `contact.axes`.
 
     Parameters
     ----------
     model, q
         As in `aba`.
-    contacts
-        The bodies of each contact.
-    points
-        Where they touch (..., k, 3), in the frame of the base (m).
-    normals
-        Unit normals (..., k, 3), in the frame of the base, from the second body to the first.
+    touch
+        Contacts, points and normals, from `Contacts.at`; the rest of it is not looked at.
+
+    Examples
+    --------
+    >>> import bough
+    >>> b = bough.Builder()
+    >>> _ = b.add("arm", bough.joints.Revolute("y"), mass=1.0, com=(1, 0, 0))
+    >>> touch = bough.contact.Contacts([("arm", None)]).at([[2, 0, 0]], [[0, 0, 1]])
+    >>> bough.contact.jacobian(b.build(), [0.0], touch)[0, :, 0]
+    array([-2.,  0.,  0.])
     """
-    contacts = require_contacts(model, contacts)
-    options = _options(model, contacts)
-    place = read_place(model, contacts, {"points": points, "normals": normals})
-    return run(model, "contact_jacobian", {"q": q, **place}, options)["J"]
+    touch = require_touch(model, touch)
+    place = read_place(model, touch.contacts, {"points": touch.points, "normals": touch.normals})
+    return run(model, "contact_jacobian", {"q": q, **place}, _options(model, touch.contacts))["J"]
 
 
-def contact_bias(
-    model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    contacts: Contacts,
-    points: ArrayLike,
-    normals: ArrayLike,
-    *,
-    point_velocities: ArrayLike | None = None,
-    normal_velocities: ArrayLike | None = None,
-) -> FloatArray:
+def contact_bias(model: Model, q: ArrayLike, v: ArrayLike, touch: Touch) -> FloatArray:
     """What velocities add to the accelerations J v̇ + J̇ v of contacts: J̇ v (..., k, 3), m/s².
 
-    Points and normals move as the bodies do, and that is part of it.
+    Points and normals move as the bodies do, unless `touch` says how they move, and that is part of it.
 
     Parameters
     ----------
-    model, q, v, contacts, points, normals
-        As in `contact.jacobian`.
-    point_velocities
-        Velocities of the points of contact in space (..., k, 3), m/s. Unless given, points are fixed on the first body:
-        a corner on a surface. Under a ball that rolls the point moves as fast as the ball, though no matter there does.
-    normal_velocities
-        How normals change (..., k, 3), 1/s. Unless given, they turn with the second body, on whose surface they stand.
+    model, q, v
+        As in `aba`.
+    touch
+        Contacts, points, normals and the velocities of both, from `Contacts.at`; the rest of it is not looked at.
+
+    Examples
+    --------
+    The end of an arm of 2 m that turns with 3 rad/s is accelerated towards its joint, along the first tangent:
+
+    >>> import bough
+    >>> b = bough.Builder()
+    >>> _ = b.add("arm", bough.joints.Revolute("y"), mass=1.0, com=(1, 0, 0))
+    >>> touch = bough.contact.Contacts([("arm", None)]).at([[2, 0, 0]], [[0, 0, 1]])
+    >>> bough.contact.bias(b.build(), [0.0], [3.0], touch)[:, 1]
+    array([-18.])
     """
-    contacts = require_contacts(model, contacts)
-    options = _options(model, contacts)
-    moving = {"point_velocities": point_velocities, "normal_velocities": normal_velocities}
-    place = read_place(model, contacts, {"points": points, "normals": normals, **moving})
-    return run(model, "contact_bias", {"q": q, "v": v, **place}, options)["bias"]
+    touch = require_touch(model, touch)
+    names = ("points", "normals", "point_velocities", "normal_velocities")
+    place = read_place(model, touch.contacts, {name: getattr(touch, name) for name in names})
+    return run(model, "contact_bias", {"q": q, "v": v, **place}, _options(model, touch.contacts))["bias"]
 
 
 def _options(model: Model, contacts: Contacts) -> Options:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError, ShapeError
-from bough.kernel.arguments import FloatArray
+from bough.kernel.arguments import FloatArray, as_floats
 from bough.kernel.contact.problem_arguments import when_to_stop
-from bough.kernel.contact.scene import ContactMotion, Scene, require_contacts, scene_of
+from bough.kernel.contact.scene import NO_TOUCH, ContactMotion, Scene, require_touch, scene_of
 from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
-from bough.model import Contacts, Model
+from bough.model import Model, Touch
 from bough.reading import known_name, number, truth
 
 __all__ = [
@@ -27,8 +27,6 @@ __all__ = [
 SolverName: TypeAlias = Literal["pivoting", "gauss_seidel"]
 SOLVERS: tuple[SolverName, ...] = get_args(SolverName)
 
-NO_PLACE = np.zeros((0, 3))
-
 STILL = 1e-3
 """Relative velocities up to this (m/s or rad/s) count as none where accelerations are asked for."""
 
@@ -38,16 +36,10 @@ def contact_dynamics(
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike,
-    contacts: Contacts | None = None,
-    points: ArrayLike | None = None,
-    normals: ArrayLike | None = None,
+    touch: Touch | None = None,
     *,
-    mu: ArrayLike = 0.0,
-    gaps: ArrayLike = 0.0,
     f_ext: ArrayLike | None = None,
     loop_tau: ArrayLike | None = None,
-    point_velocities: ArrayLike | None = None,
-    normal_velocities: ArrayLike | None = None,
     limits: bool = True,
     time_constant: float = TIME_CONSTANT,
     still: float = STILL,
@@ -67,18 +59,11 @@ def contact_dynamics(
     Parameters
     ----------
     model, q, v, tau, f_ext
-        As in `aba`. All is computed in float64.
-    contacts, points, normals
-        As in `contact.jacobian`; None for limits and loops alone. Batch axes of all arrays are broadcast.
-    mu
-        Coefficients of friction: one number, or (..., k).
-    gaps
-        Distances of the bodies (m): one number, or (..., k). Above 1e-6 m they do not touch, and infinity is fine where
-        there is no contact; below zero they have sunk into each other, which decays in the time constant.
+        As in `aba`. All is computed in float64, and batch axes of all arrays are broadcast.
+    touch
+        Where and how contacts touch, from `Contacts.at`; None for limits and loops alone. Restitution is not heeded.
     loop_tau
         Forces of drives on the joints that close loops, as in `forward_dynamics`; N or N m.
-    point_velocities, normal_velocities
-        As in `contact.bias`.
     limits
         Whether joints stop at their limits: each number of q may have some, but for those of quaternions.
     time_constant
@@ -95,26 +80,32 @@ def contact_dynamics(
     -------
     ContactMotion
         With accelerations as `motion`.
+
+    Examples
+    --------
+    A ball is pushed along the ground with 5 N; it weighs 9.81 N, and a tenth of that holds it back:
+
+    >>> import bough
+    >>> b = bough.Builder()
+    >>> _ = b.add("ball", bough.joints.Translational(), mass=1.0)
+    >>> touch = bough.contact.Contacts([("ball", None)]).at([[0, 0, -0.1]], [[0, 0, 1]], mu=0.1)
+    >>> found = bough.contact.dynamics(b.build(), [0, 0, 0], [1.0, 0, 0], [5.0, 0, 0], touch)
+    >>> found.motion.round(3), found.forces.round(3)
+    (array([4.019, 0.   , 0.   ]), array([[ 9.81 , -0.981,  0.   ]]))
     """
     settings = _settings(stabilisation(time_constant), _positive("still", still))
-    scene = _scene(model, contacts, "contact_dynamics", limits, solver)
-    points, normals = _place(scene, points, normals)
-    place = (points, normals, point_velocities, normal_velocities)
-    numbers = (scene.number("gaps", gaps), scene.number("mu", mu), settings)
-    further = _start(scene, start, tolerance, iterations)
-    return scene.motion(q, v, tau, f_ext, loop_tau, *place, *numbers, *further)
+    touch, scene = _scene(model, touch, "contact_dynamics", limits, solver)
+    place = (*_place(touch), touch.point_velocities, touch.normal_velocities)
+    further = (*_numbers(scene, touch), settings, *_start(scene, start, tolerance, iterations))
+    return scene.motion(q, v, tau, f_ext, loop_tau, *place, *further)
 
 
 def contact_velocities(
     model: Model,
     q: ArrayLike,
     tau: ArrayLike,
-    contacts: Contacts | None = None,
-    points: ArrayLike | None = None,
-    normals: ArrayLike | None = None,
+    touch: Touch | None = None,
     *,
-    mu: ArrayLike = 0.0,
-    gaps: ArrayLike = 0.0,
     loop_tau: ArrayLike | None = None,
     limits: bool = True,
     time_constant: float = TIME_CONSTANT,
@@ -126,33 +117,47 @@ def contact_velocities(
     """Motion of first order, M v = τ + Jᵀ f + …: forces make velocities, and nothing moves by itself.
 
     For dragging mechanisms about (kinematic manipulation): they follow as the mass matrix weighs them, stay out of each
-    other, and stop where τ does. There is no gravity. tau (..., nv) and loop_tau are in N s or N m s; all other
-    arguments are those of `contact.dynamics`, with tolerances in m/s. Penetration and errors of loops decay in the time
-    constant.
+    other, and stop where τ does. There is no gravity. Penetration and errors of loops decay in the time constant.
+
+    Parameters
+    ----------
+    model, q
+        As in `aba`.
+    tau, loop_tau
+        What drags: joint forces (..., nv) and those of joints that close loops, in N s or N m s.
+    touch
+        Where and how contacts touch, from `Contacts.at`; None for limits and loops alone.
+    limits, time_constant, solver, tolerance, iterations, start
+        As in `contact.dynamics`, with tolerances in m/s.
 
     Returns
     -------
     ContactMotion
-        With velocities as `motion`.
+        With velocities (..., nv) as `motion`.
+
+    Examples
+    --------
+    A crate of 2 kg is dragged into the ground and along it:
+
+    >>> import bough
+    >>> b = bough.Builder()
+    >>> _ = b.add("crate", bough.joints.Translational(), mass=2.0)
+    >>> touch = bough.contact.Contacts([("crate", None)]).at([[0, 0, 0]], [[0, 0, 1]])
+    >>> bough.contact.velocities(b.build(), [0, 0, 0], [3.0, 0, -1.0], touch).motion
+    array([1.5, 0. , 0. ])
     """
     settings = _settings(stabilisation(time_constant), 0.0)
-    scene = _scene(model, contacts, "contact_velocities", limits, solver)
-    place = _place(scene, points, normals)
-    numbers = (scene.number("gaps", gaps), scene.number("mu", mu), settings)
-    return scene.motion(q, tau, loop_tau, *place, *numbers, *_start(scene, start, tolerance, iterations))
+    touch, scene = _scene(model, touch, "contact_velocities", limits, solver)
+    further = (*_numbers(scene, touch), settings, *_start(scene, start, tolerance, iterations))
+    return scene.motion(q, tau, loop_tau, *_place(touch), *further)
 
 
 def contact_impulses(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
-    contacts: Contacts | None = None,
-    points: ArrayLike | None = None,
-    normals: ArrayLike | None = None,
+    touch: Touch | None = None,
     *,
-    mu: ArrayLike = 0.0,
-    restitution: ArrayLike = 0.0,
-    gaps: ArrayLike = 0.0,
     limits: bool = True,
     solver: SolverName = "pivoting",
     tolerance: float = 1e-8,
@@ -170,22 +175,34 @@ def contact_impulses(
 
     Parameters
     ----------
-    restitution
-        e, from 0 to 1: one number, or (..., k).
-    others
-        As in `contact.dynamics`; contacts with gaps above 1e-6 m take no part, tolerances are in m/s.
+    model, q, v
+        As in `aba`, with v before the impact.
+    touch
+        Where and how contacts touch, and with what restitution e, from `Contacts.at`; None for limits and loops alone.
+        Contacts with gaps above 1e-6 m take no part.
+    limits, solver, tolerance, iterations, start
+        As in `contact.dynamics`, with tolerances in m/s.
 
     Returns
     -------
     ContactMotion
-        With velocities after the impact as `motion`, and impulses as forces.
+        With velocities after the impact (..., nv) as `motion`, and impulses as forces.
+
+    Examples
+    --------
+    >>> import bough
+    >>> b = bough.Builder()
+    >>> _ = b.add("ball", bough.joints.Translational(), mass=2.0)
+    >>> touch = bough.contact.Contacts([("ball", None)]).at([[0, 0, 0]], [[0, 0, 1]], restitution=0.5)
+    >>> found = bough.contact.impulses(b.build(), [0, 0, 0], [1.0, 0, -4.0], touch)
+    >>> found.motion, found.forces
+    (array([1., 0., 2.]), array([[12.,  0.,  0.]]))
     """
-    scene = _scene(model, contacts, "contact_impulses", limits, solver)
-    place = _place(scene, points, normals)
-    numbers = (scene.number("gaps", gaps), scene.number("mu", mu))
-    e = scene.number("restitution", restitution)
+    touch, scene = _scene(model, touch, "contact_impulses", limits, solver)
+    e = scene.number("restitution", _side_by_side(touch.restitution))
     e = e if e.any() else None  # without it there is less to do
-    return scene.motion(q, v, *place, *numbers, e, *_start(scene, start, tolerance, iterations))
+    further = (*_numbers(scene, touch), e, *_start(scene, start, tolerance, iterations))
+    return scene.motion(q, v, *_place(touch), *further)
 
 
 def contact_step(
@@ -194,12 +211,8 @@ def contact_step(
     v: ArrayLike,
     tau: ArrayLike,
     dt: float,
-    contacts: Contacts | None = None,
-    points: ArrayLike | None = None,
-    normals: ArrayLike | None = None,
+    touch: Touch | None = None,
     *,
-    mu: ArrayLike = 0.0,
-    gaps: ArrayLike = 0.0,
     f_ext: ArrayLike | None = None,
     loop_tau: ArrayLike | None = None,
     limits: bool = True,
@@ -218,41 +231,69 @@ def contact_step(
 
     Parameters
     ----------
+    model, q, v, tau, f_ext, loop_tau
+        As in `contact.dynamics`, with v before the step.
     dt
         The step (s), the same for all states.
-    gaps
-        As in `contact.dynamics`, but all contacts count that could close within the step: give those that are near.
-        Those below zero, and errors of loops, decay in the time constant, or in the step if that is longer.
-    others
+    touch
+        Where and how contacts touch, from `Contacts.at`; None for limits and loops alone. All contacts count that could
+        close within the step: give the gaps of those that are near. Those below zero, and errors of loops, decay in the
+        time constant, or in the step if that is longer.
+    limits, time_constant, solver, tolerance, iterations, start
         As in `contact.dynamics`, with tolerances in m/s.
 
     Returns
     -------
     ContactMotion
-        With velocities after the step as `motion`, and impulses (N s) as forces.
+        With velocities after the step (..., nv) as `motion`, and impulses (N s) as forces.
+
+    Examples
+    --------
+    A ball falls from 1 cm above the ground, and in a step of 0.1 s gets as far as the ground:
+
+    >>> import bough
+    >>> b = bough.Builder()
+    >>> _ = b.add("ball", bough.joints.Translational(), mass=1.0)
+    >>> touch = bough.contact.Contacts([("ball", None)]).at([[0, 0, -0.1]], [[0, 0, 1]], gaps=0.01)
+    >>> bough.contact.step(b.build(), [0, 0, 0.11], [0, 0, 0], [0, 0, 0], 0.1, touch).motion
+    array([ 0. ,  0. , -0.1])
     """
     dt = _positive("dt", dt)
     settings = _settings(min(stabilisation(time_constant), 1.0 / dt), dt)
-    scene = _scene(model, contacts, "contact_step", limits, solver)
-    place = _place(scene, points, normals)
-    numbers = (scene.number("gaps", gaps), scene.number("mu", mu), settings)
-    return scene.motion(q, v, tau, f_ext, loop_tau, *place, *numbers, *_start(scene, start, tolerance, iterations))
+    touch, scene = _scene(model, touch, "contact_step", limits, solver)
+    further = (*_numbers(scene, touch), settings, *_start(scene, start, tolerance, iterations))
+    return scene.motion(q, v, tau, f_ext, loop_tau, *_place(touch), *further)
 
 
-def _scene(model: Model, contacts: Contacts | None, level: str, limits: bool, solver: object) -> Scene:
-    known_name(solver, "solver", SOLVERS)
-    touching = require_contacts(model, contacts)
-    return scene_of(model, touching, level, truth(limits, "limits"), solver == "gauss_seidel")
+def _scene(model: Model, touch: Touch | None, level: str, limits: bool, solver: object) -> tuple[Touch, Scene]:
+    sweeps = solver is not SOLVERS[0] and known_name(solver, "solver", SOLVERS) == "gauss_seidel"
+    touch = require_touch(model, touch)
+    return touch, scene_of(model, touch.contacts, level, limits is True or truth(limits, "limits"), sweeps)
 
 
-def _place(scene: Scene, points: Any, normals: Any) -> tuple[Any, Any]:
-    """Points and normals; without contacts there are none."""
-    if scene.contacts.count:
-        return points, normals
-    empty = all(x is None or np.shape(x)[-2:] in ((0,), (0, 3)) for x in (points, normals))
-    if not empty:
-        raise ShapeError("points and normals are given, and no contacts; expected none, or the contacts they are of")
-    return tuple(NO_PLACE if x is None or np.shape(x) == (0,) else x for x in (points, normals))  # type: ignore[return-value]
+def _place(touch: Touch) -> tuple[Any, Any]:
+    """Points and normals; without contacts, empty lists will do."""
+    points, normals = touch.points, touch.normals
+    if touch.contacts.pairs:
+        return _side_by_side(points), _side_by_side(normals)
+    no_place = NO_TOUCH.points
+    points = no_place if as_floats("points", points, ()).shape == (0,) else points
+    return points, no_place if as_floats("normals", normals, ()).shape == (0,) else normals
+
+
+def _numbers(scene: Scene, touch: Touch) -> tuple[Any, Any]:
+    """Gaps and coefficients of friction."""
+    gaps, mu = touch.gaps, touch.mu
+    gaps = gaps if type(gaps) is float else _side_by_side(gaps)
+    mu = mu if type(mu) is float else _side_by_side(mu)
+    return scene.number("gaps", gaps), scene.number("mu", mu)
+
+
+def _side_by_side(value: Any) -> Any:
+    """Numbers of one state that lie apart, as columns of placements do, side by side: sooner here than by the entry."""
+    if type(value) is not np.ndarray or value.flags.c_contiguous or value.ndim > 2:
+        return value
+    return value.copy()
 
 
 def _start(scene: Scene, start: ContactMotion | None, tolerance: float, iterations: int) -> tuple[Any, ...]:
@@ -260,7 +301,7 @@ def _start(scene: Scene, start: ContactMotion | None, tolerance: float, iteratio
     if start is not None and not isinstance(start, ContactMotion):
         raise ShapeError(f"start is a {type(start).__name__}, expected a ContactMotion")
     if not scene.options.plan.sweeps:
-        return (None,) * 5
+        return (None, None, None, None, None)
     stop = when_to_stop(tolerance, iterations)
     if start is None:
         return (None, None, None, None, stop)

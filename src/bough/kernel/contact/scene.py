@@ -37,12 +37,12 @@ from bough.kernel.specs.contact import contact_rows
 from bough.kernel.specs.spec import Options
 from bough.kernel.table import entry
 from bough.kernel.verdict import DOUBT
-from bough.model import Contacts, Model
+from bough.model import Contacts, Model, Touch
 from bough.scalar.lazy import cached_property
 
-__all__ = ["ContactMotion", "Scene", "read_place", "require_contacts", "require_unit", "scene_of"]
+__all__ = ["NO_TOUCH", "ContactMotion", "Scene", "read_place", "require_touch", "require_unit", "scene_of"]
 
-NONE = Contacts((), None)
+NO_TOUCH = Contacts((), None).at(np.zeros((0, 3)), np.zeros((0, 3)))
 
 NUMBERS: Mapping[str, tuple[str, float, float]] = {
     "mu": ("coefficients of friction that are not negative", 0.0, sys.float_info.max),
@@ -229,14 +229,18 @@ def scene_of(model: Model, contacts: Contacts, level: str, limits: bool, sweeps:
     return Scene(model, contacts, level, Options(plan=plan))
 
 
-def require_contacts(model: Model, contacts: Contacts | None) -> Contacts:
-    """The contacts given, or none at all."""
+def require_touch(model: Model, touch: object) -> Touch:
+    """The touch given, or one without contacts."""
     require_model(model)
-    if contacts is None:
-        return NONE
-    if not isinstance(contacts, Contacts):
-        raise ModelError(f"contacts is a {type(contacts).__name__}, expected bough.contact.Contacts")
-    return contacts
+    if touch is None:
+        return NO_TOUCH
+    if not isinstance(touch, Touch):
+        made = "contacts.at(points, normals, …)"
+        expected = made if isinstance(touch, Contacts) else f"a bough.contact.Touch: {made}"
+        raise ModelError(f"touch is a {type(touch).__name__}, expected {expected}")
+    if not isinstance(touch.contacts, Contacts):
+        raise ModelError(f"contacts is a {type(touch.contacts).__name__}, expected bough.contact.Contacts")
+    return touch
 
 
 def read_place(model: Model, contacts: Contacts, place: Mapping[str, ArrayLike | None]) -> dict[str, FloatArray]:

@@ -1,0 +1,30 @@
+"""The examples in docstrings of public names run, and print what they say."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+
+import pytest
+
+from public_names import PUBLIC
+
+EXAMPLES = {
+    test.name: test
+    for name, thing in PUBLIC.items()
+    if inspect.isfunction(thing) or inspect.isclass(thing)
+    for test in doctest.DocTestFinder().find(thing, name, module=False, globs={})
+    if test.examples
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example_in_a_docstring(name: str) -> None:
+    said: list[str] = []
+    doctest.DocTestRunner().run(EXAMPLES[name], out=said.append)
+    assert not said, "".join(said)
+
+
+def test_every_name_of_the_room_of_contact_has_an_example() -> None:
+    taking = {name for name in PUBLIC if name.startswith("contact.")} - {"contact.ContactMotion"}
+    assert taking <= set(EXAMPLES)
