@@ -49,9 +49,11 @@ for step in range(250):
     found = bough.contact.step(robot, q, v, tau, dt, contacts.at(points, up, mu=0.7, gaps=points[:, 2]))
     q, v = bough.integrate(robot, q, dt * found.motion), found.motion
     if step % 25 == 0:
-        print(f"{dt * step:.2f} s: trunk at {q[2]:.3f} m, feet push with {found.forces[:, 0].sum() / dt:6.1f} N")
+        print(
+            f"{dt * step:.2f} s: trunk at {q[2]:.3f} m, feet push with {found.contact_forces[:, 0].sum() / dt:6.1f} N"
+        )
 weight = 9.81 * robot.mass
 feet_move = bough.contact.jacobian(robot, q, contacts.at(points, up)) @ v
 assert np.abs(feet_move).max() < 1e-2  # the trunk still sways on its springs, but the feet stay where they are
-assert abs(found.forces[:, 0].sum() / dt - weight) < 0.1 * weight
+assert abs(found.contact_forces[:, 0].sum() / dt - weight) < 0.1 * weight
 print(f"it weighs {weight:.1f} N")

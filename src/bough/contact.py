@@ -12,11 +12,9 @@ from bough.kernel.contact.motion import contact_dynamics as dynamics
 from bough.kernel.contact.motion import contact_impulses as impulses
 from bough.kernel.contact.motion import contact_step as step
 from bough.kernel.contact.motion import contact_velocities as velocities
-from bough.kernel.contact.scene import ContactMotion
 from bough.model.contacts import Contacts, Touch
 
 __all__ = [
-    "ContactMotion",
     "Contacts",
     "Touch",
     "axes",

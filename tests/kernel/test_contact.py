@@ -34,7 +34,9 @@ def test_a_block_on_a_slope_slides_from_the_angle_of_friction_on(solver: Any, fr
         assert np.allclose(found.motion, [expected, 0, 0, 0, 0, 0], atol=EXACT[solver])
         weight = scene.model.mass * GRAVITY
         held = weight * min(np.sin(angle), mu * np.cos(angle))
-        assert np.allclose(found.forces.sum(axis=0), [weight * np.cos(angle), -held, 0.0], atol=EXACT[solver] * 100)
+        assert np.allclose(
+            found.contact_forces.sum(axis=0), [weight * np.cos(angle), -held, 0.0], atol=EXACT[solver] * 100
+        )
         assert found.conflicts == ()
 
 
@@ -68,7 +70,7 @@ def test_a_ball_rolls_down_a_slope_without_slipping(solver: Any) -> None:
     found = bough.contact.dynamics(model, q, still, still, touch.replace(mu=0.5), solver=solver, **FINE)
     a = 5 / 7 * GRAVITY * np.sin(angle)
     assert np.allclose(found.motion, [*a * down, 0, a / r, 0], atol=EXACT[solver])
-    assert np.allclose(found.forces[0, 1], -2 / 7 * model.mass * GRAVITY * np.sin(angle), atol=EXACT[solver])
+    assert np.allclose(found.contact_forces[0, 1], -2 / 7 * model.mass * GRAVITY * np.sin(angle), atol=EXACT[solver])
     slips = bough.contact.dynamics(model, q, still, still, touch.replace(mu=0.05), solver=solver, **FINE)
     held = 0.05 * GRAVITY * np.cos(angle)
     assert np.allclose(slips.motion[:3], (GRAVITY * np.sin(angle) - held) * down, atol=EXACT[solver])
@@ -83,7 +85,7 @@ def test_a_ball_that_rolls_goes_on_rolling() -> None:
     moving: Any = {"point_velocities": [[speed, 0, 0]], "normal_velocities": [[0, 0, 0]]}
     touch = ground.at([[0, 0, -r]], [[0, 0, 1]], mu=0.5, **moving)
     found = bough.contact.dynamics(model, q, v, np.zeros(6), touch)
-    assert np.allclose(found.forces, [[model.mass * GRAVITY, 0, 0]])
+    assert np.allclose(found.contact_forces, [[model.mass * GRAVITY, 0, 0]])
     assert np.allclose(found.motion[:3], np.cross(v[:3], v[3:]))  # steady in space
 
 
@@ -94,10 +96,10 @@ def test_a_ball_bounces(e: float, solver: Any) -> None:
     touch = bough.contact.Contacts([("ball", None)]).at([[0, 0, -0.1]], [[0, 0, 1]], restitution=e)
     found = bough.contact.impulses(model, q, [1.0, 0, -4.0, 0, 0, 0], touch, solver=solver, **FINE)
     assert np.allclose(found.motion, [1.0, 0, 4.0 * e, 0, 0, 0], atol=1e-9)
-    assert np.allclose(found.forces, [[model.mass * 4.0 * (1 + e), 0, 0]], atol=1e-9)
+    assert np.allclose(found.contact_forces, [[model.mass * 4.0 * (1 + e), 0, 0]], atol=1e-9)
     apart = bough.contact.impulses(model, q, [1.0, 0, 4.0, 0, 0, 0], touch.replace(mu=1.0), solver=solver)
     assert np.allclose(apart.motion, [1.0, 0, 4.0, 0, 0, 0])
-    assert np.array_equal(apart.forces, np.zeros((1, 3)))
+    assert np.array_equal(apart.contact_forces, np.zeros((1, 3)))
 
 
 def test_friction_of_an_impact_makes_a_ball_spin() -> None:
@@ -149,10 +151,10 @@ def test_stacked_boxes_rest() -> None:
     assert np.abs(found.motion).max() < 1e-8
     masses = np.array([body.inertia.mass for body in scene.model.bodies])
     above = np.cumsum(masses[::-1])[::-1]
-    assert np.allclose(found.forces[:, 0].reshape(3, 4).sum(axis=1), above * GRAVITY, rtol=1e-7)
+    assert np.allclose(found.contact_forces[:, 0].reshape(3, 4).sum(axis=1), above * GRAVITY, rtol=1e-7)
     step = bough.contact.step(*scene.at_rest, 0.01, scene.touch(mu=0.5))
     assert np.abs(step.motion).max() < 1e-9
-    assert np.allclose(step.forces[:, 0].reshape(3, 4).sum(axis=1), 0.01 * above * GRAVITY, rtol=1e-7)
+    assert np.allclose(step.contact_forces[:, 0].reshape(3, 4).sum(axis=1), 0.01 * above * GRAVITY, rtol=1e-7)
 
 
 @pytest.mark.parametrize("name", ["quadruped", "humanoid"])
@@ -163,11 +165,11 @@ def test_a_robot_stands(name: str) -> None:
     for solver in SOLVERS[: 1 + (name == "quadruped")]:
         found = bough.contact.dynamics(model, scene.q, zero, tau, scene.touch(mu=0.8), solver=solver, **FINE)
         assert np.abs(found.motion).max() < 1e-6
-        assert np.allclose(found.forces.sum(axis=0), [model.mass * GRAVITY, 0, 0], atol=1e-6)
+        assert np.allclose(found.contact_forces.sum(axis=0), [model.mass * GRAVITY, 0, 0], atol=1e-6)
         J = bough.contact.jacobian(model, scene.q, scene.touch()).reshape(-1, model.nv)
         demanded = bough.rnea(model, scene.q, zero, found.motion)
-        assert np.allclose(tau + J.T @ found.forces.ravel() + found.limit_forces, demanded, atol=1e-9)
-        assert (np.abs(found.forces[:, 1:]) <= 0.8 * found.forces[:, :1] + 1e-9).all()
+        assert np.allclose(tau + J.T @ found.contact_forces.ravel() + found.limit_forces, demanded, atol=1e-9)
+        assert (np.abs(found.contact_forces[:, 1:]) <= 0.8 * found.contact_forces[:, :1] + 1e-9).all()
 
 
 # --- no solution ---
@@ -263,7 +265,7 @@ def test_a_limit_that_only_a_contact_breaks_is_heeded(solver: Any) -> None:
     touch = bough.contact.Contacts([("lift", "fist")]).at([[0, 0, 0]], [[0, 0, 1]])
     found = bough.contact.step(b.build(), [0, 0], [0, 5.0], [0, 0], 0.01, touch, solver=solver)
     assert np.allclose(found.motion, [1.0, 1.0])
-    assert np.allclose(found.forces, [[40.0, 0.0, 0.0]])
+    assert np.allclose(found.contact_forces, [[40.0, 0.0, 0.0]])
     assert np.allclose(found.limit_forces, [-39.0, 0.0])
     assert found.conflicts == ()
 
@@ -278,7 +280,7 @@ def test_dragging_a_box_against_a_wall_and_along_it() -> None:
     m = scene.model.mass
     smooth = bough.contact.velocities(scene.model, scene.q, into, wall)
     assert np.allclose(smooth.motion[:3], [0.0, 2.0 / m, 0.0])
-    assert np.allclose(smooth.forces, [[4.0, 0.0, 0.0]])
+    assert np.allclose(smooth.contact_forces, [[4.0, 0.0, 0.0]])
     rough = bough.contact.velocities(scene.model, scene.q, into, wall.replace(mu=1.0))
     assert np.allclose(rough.motion[:2], [0.0, -0.5 * rough.motion[5]])  # it turns about where it touches
     assert abs(rough.motion[5]) > 0.1
@@ -337,7 +339,7 @@ def test_an_independent_dense_route_agrees(seed: int) -> None:
     assert np.abs(found.motion - expected).max() < 1e-8 * size
     assert found.residual < 1e-10 * (1 + np.abs(b).max())
     # and the forces say why it moves so
-    total = tau + J.T @ found.forces.ravel() + found.limit_forces + L.T @ found.loop_forces
+    total = tau + J.T @ found.contact_forces.ravel() + found.limit_forces + L.T @ found.loop_forces
     assert np.allclose(bough.rnea(model, q, v, found.motion, scene.f_ext), total, atol=1e-9 * (1 + np.abs(total).max()))
 
 
@@ -365,7 +367,7 @@ def test_what_slides_is_held_back_by_a_known_force(seed: int) -> None:
     assert dense.solved
     assert found.conflicts == ()
     assert np.allclose(found.motion, free + np.linalg.solve(M, rows.T @ dense.f), atol=1e-8 * (1 + np.abs(free).max()))
-    assert (found.forces[:, 1:] * (J[:, 1:] @ v) <= 1e-9).all()
+    assert (found.contact_forces[:, 1:] * (J[:, 1:] @ v) <= 1e-9).all()
     assert touch.any()
 
 
@@ -384,8 +386,10 @@ def test_impacts_do_not_create_energy(seed: int) -> None:
         assert bough.kinetic_energy(model, q, after) <= before * (1 + 1e-10)
         assert (J[:, 0] @ after >= -1e-9).all()
         mean = J @ (after + v) / 2
-        assert (found.forces[:, 1:] * (J[:, 1:] @ after) <= 1e-9).all()  # friction is against what slides
-        work = np.sum(found.forces * mean) + found.loop_forces @ bough.loops.jacobian(model, q) @ (after + v) / 2
+        assert (found.contact_forces[:, 1:] * (J[:, 1:] @ after) <= 1e-9).all()  # friction is against what slides
+        work = (
+            np.sum(found.contact_forces * mean) + found.loop_forces @ bough.loops.jacobian(model, q) @ (after + v) / 2
+        )
         assert np.isclose(work, bough.kinetic_energy(model, q, after) - before, atol=1e-9 * (1 + before))
 
 
@@ -398,7 +402,7 @@ def test_steps_keep_what_must_not_be_passed(seed: int) -> None:
     J = bough.contact.jacobian(model, q, scene.touch())
     room = gaps + dt * (J[:, 0] @ found.motion)
     assert (room >= -1e-10).all()
-    assert (np.abs(found.forces[:, 0] * room) < 1e-8 * (1 + np.abs(found.forces).max())).all()
+    assert (np.abs(found.contact_forces[:, 0] * room) < 1e-8 * (1 + np.abs(found.contact_forces).max())).all()
     rows, far = scene.limit_rows(touching=np.inf)
     passed = np.minimum(far, 0.0) * (1 - dt / 0.05)  # what was passed already comes back in the time constant
     assert (far + dt * (rows @ found.motion) >= passed - 1e-10).all()
@@ -484,7 +488,7 @@ def test_a_linkage_pushes_against_a_wall() -> None:
     touch = bough.contact.Contacts([("rocker", None)], None).at([tip[:3]], [normal])
     found = bough.contact.dynamics(model, q, np.zeros(3), [5.0, 0, 0], touch)
     assert np.abs(found.motion).max() < 1e-9
-    assert np.allclose(found.forces[0, 0], 5.0 * lever[0] / abs(J[0, 0] @ lever))
+    assert np.allclose(found.contact_forces[0, 0], 5.0 * lever[0] / abs(J[0, 0] @ lever))
 
 
 # --- batches, starts, back-ends ---
@@ -498,13 +502,13 @@ def test_a_batch_is_its_states_one_by_one(solver: Any) -> None:
     mu = np.array([[[0.2]], [[0.8]], [[0.0]]]) * np.ones(contacts.count)
     whole = bough.contact.dynamics(model, scene.q, scene.v, scene.tau, scene.touch(mu=mu, gaps=gaps), solver=solver)
     assert whole.motion.shape == (3, 2, model.nv)
-    assert whole.forces.shape == (3, 2, contacts.count, 3)
+    assert whole.contact_forces.shape == (3, 2, contacts.count, 3)
     assert whole.residual.shape == (3, 2)
     for i in np.ndindex(3, 2):
         touch = contacts.at(scene.points[i], scene.normals[i], mu=mu[i[0], 0], gaps=gaps[i[1]])
         one = bough.contact.dynamics(model, scene.q[i], scene.v[i], scene.tau[i], touch, solver=solver)
         assert np.array_equal(whole.motion[i], one.motion)
-        assert np.array_equal(whole.forces[i], one.forces)
+        assert np.array_equal(whole.contact_forces[i], one.contact_forces)
 
 
 def test_what_does_not_bounce_is_the_same_beside_what_does() -> None:
@@ -514,7 +518,7 @@ def test_what_does_not_bounce_is_the_same_beside_what_does() -> None:
     for k in range(2):
         one = bough.contact.impulses(scene.model, scene.q, v, scene.touch(mu=0.3, restitution=e[k]))
         assert np.array_equal(both.motion[k], one.motion)
-        assert np.array_equal(both.forces[k], one.forces)
+        assert np.array_equal(both.contact_forces[k], one.contact_forces)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -522,7 +526,7 @@ def test_no_states_and_no_contacts(solver: Any, pendulum: bough.Model) -> None:
     scene = box(0.0, "pyramid")
     none = np.zeros((0, 7)), np.zeros((0, 6)), np.zeros((0, 6))
     found = bough.contact.dynamics(scene.model, *none, scene.touch(mu=0.5), solver=solver)
-    assert found.forces.shape == (0, 4, 3)
+    assert found.contact_forces.shape == (0, 4, 3)
     assert found.motion.shape == (0, 6)
     assert found.conflicts == ()
     assert bough.contact.step(pendulum, np.zeros((0, 1)), [0.0], [0.0], 0.1, solver=solver).motion.shape == (0, 1)
@@ -618,4 +622,4 @@ def test_no_contacts_may_be_empty_lists() -> None:
         model, bough.neutral(model), np.zeros(6), np.zeros(6), bough.contact.Contacts([]).at([], [])
     )
     np.testing.assert_allclose(found.motion, [0.0, 0.0, -9.81, 0.0, 0.0, 0.0])
-    assert found.forces.shape == (0, 3)
+    assert found.contact_forces.shape == (0, 3)

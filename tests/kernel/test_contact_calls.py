@@ -14,10 +14,10 @@ from contact_scenes import Scene, box, random_scene
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
-PARTS = ("motion", "forces", "limit_forces", "loop_limit_forces", "loop_forces", "residual")
+PARTS = ("motion", "contact_forces", "limit_forces", "loop_limit_forces", "loop_forces", "residual")
 
 
-def functions(scene: Scene, **further: Any) -> dict[str, Callable[..., bough.contact.ContactMotion]]:
+def functions(scene: Scene, **further: Any) -> dict[str, Callable[..., bough.Motion]]:
     """The functions of contact by name, of q, v, tau, points, normals, and gaps."""
     model = scene.model
 
@@ -63,7 +63,7 @@ def test_straight_calls_check_what_they_are_given() -> None:
     points, normals = np.array(scene.points), np.array(scene.normals)
     q, v, tau = scene.q, np.zeros(6), np.zeros(6)
 
-    def call(**changed: Any) -> bough.contact.ContactMotion:
+    def call(**changed: Any) -> bough.Motion:
         a = {"q": q, "v": v, "tau": tau, "points": points, "normals": normals, **changed}
         state = [a.pop(key) for key in ("q", "v", "tau")]
         return bough.contact.step(scene.model, *state, 1e-3, scene.contacts.at(**a))
@@ -92,7 +92,7 @@ def test_straight_calls_check_what_they_are_given() -> None:
             call(**changed)
     # what is far away does not touch, however far
     alone = call(gaps=np.array([np.inf, np.inf, 1e40, 1.0]))
-    assert not alone.forces.any()
+    assert not alone.contact_forces.any()
     assert np.allclose(alone.motion, 1e-3 * bough.aba(scene.model, q, v, tau), rtol=0, atol=1e-15)
 
 
@@ -124,7 +124,7 @@ def test_results_do_not_share_memory() -> None:
     found = [bough.contact.dynamics(*scene.at_rest, scene.touch(mu=0.8)) for _ in range(3)]
     kept = found[1].motion.copy()
     found[2].motion[:] = 7.0
-    found[1].forces[:] = 7.0
+    found[1].contact_forces[:] = 7.0
     assert np.array_equal(found[1].motion, kept)
 
 

@@ -30,7 +30,7 @@ def test_where_nothing_pushes_it_is_forward_dynamics(name: str) -> None:
     for touch in (None, far.replace(gaps=1.0), far.replace(gaps=np.inf)):
         found = bough.contact.dynamics(model, q, v, tau, touch, loop_tau=f)
         assert np.abs(found.motion - expected).max() < 1e-8 * size
-        assert not found.forces.any()
+        assert not found.contact_forces.any()
 
 
 @pytest.mark.parametrize("seed", [8, 20, 32, 53])
@@ -51,10 +51,10 @@ def test_drives_act_as_the_joint_forces_they_stand_for(seed: int) -> None:
         assert np.abs(driven.motion - other.motion).max() < 1e-8 * size, name
         assert np.abs(driven.motion - without.motion).max() > 1e-3, name
     driven = calls["dynamics"](tau, loop_tau=f)
-    assert driven.forces[:, 0].max() > 0.0
+    assert driven.contact_forces[:, 0].max() > 0.0
     J = bough.contact.jacobian(model, q, touch).reshape(-1, model.nv)
     L = bough.loops.jacobian(model, q)
-    forces = B.T @ f + J.T @ driven.forces.ravel() + driven.limit_forces + L.T @ driven.loop_forces
+    forces = B.T @ f + J.T @ driven.contact_forces.ravel() + driven.limit_forces + L.T @ driven.loop_forces
     total = tau + forces
     assert np.allclose(
         bough.rnea(model, q, v, driven.motion, scene.f_ext), total, atol=1e-8 * (1 + np.abs(total).max())
@@ -86,9 +86,9 @@ def test_a_driven_pin_pushes_a_linkage_against_a_wall() -> None:
     step = bough.contact.step(other, there, np.zeros(3), np.zeros(3), 0.01, wall, loop_tau=[torque])
     for found in (one, two):
         assert np.abs(found.motion).max() < 1e-9
-        assert np.allclose(found.forces[0, 0], expected)
+        assert np.allclose(found.contact_forces[0, 0], expected)
     assert np.abs(step.motion).max() < 1e-9
-    assert np.allclose(step.forces[0, 0], 0.01 * expected)
+    assert np.allclose(step.contact_forces[0, 0], 0.01 * expected)
 
 
 def test_drives_in_batches_and_of_wrong_shape() -> None:

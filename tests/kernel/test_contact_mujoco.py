@@ -56,12 +56,12 @@ def test_an_arm_leans_on_the_ground(rows: int, elbow: float, push: float, rng: n
     found = bough.contact.dynamics(model, q, np.zeros(3), tau, touch)
     assert found.conflicts == ()
     assert (found.limit_forces[2] < -1.0) == (elbow == 60.0)
-    assert found.forces[0, 0] > 1.0
+    assert found.contact_forces[0, 0] > 1.0
     theirs: Any = np.zeros(6)
     mujoco.mj_contactForce(m, d, 0, theirs)
-    in_space = bough.contact.axes([0, 0, 1.0]).T @ found.forces[0]
+    in_space = bough.contact.axes([0, 0, 1.0]).T @ found.contact_forces[0]
     assert np.allclose(d.contact[0].frame.reshape(3, 3).T @ theirs[:3], in_space, rtol=1e-3, atol=1e-2)
     J = bough.contact.jacobian(model, q, touch)[0]
-    assert np.allclose(d.qfrc_constraint, J.T @ found.forces[0] + found.limit_forces, rtol=1e-3, atol=1e-2)
+    assert np.allclose(d.qfrc_constraint, J.T @ found.contact_forces[0] + found.limit_forces, rtol=1e-3, atol=1e-2)
     free = bough.aba(model, q, np.zeros(3), tau)
     assert np.allclose(d.qacc, found.motion, rtol=0, atol=1e-3 * np.abs(free).max())

@@ -40,10 +40,10 @@ def test_a_quadruped_on_its_feet_in_both_coordinates(rng: np.random.Generator) -
         assert_close(problem.A, J @ np.linalg.solve(bough.crba(model, q), J.T), 1e-9, axes=2)
         found = bough.lcp.pivoting(problem.A, problem.b, bough.lcp.Conditions.contacts(k), mu)
         assert found.solved
-        assert_close(found.f, want.forces.ravel(), 1e-8)
+        assert_close(found.f, want.contact_forces.ravel(), 1e-8)
         acceleration = problem.motion(found.f)[0].reshape(model.nbodies, 6)
         assert_close(bough.maximal.joint_accelerations(model, q, rest, acceleration), want.motion, 1e-8)
-        for normal, *tangents in want.forces:
+        for normal, *tangents in want.contact_forces:
             bound = mu * normal * (1.0 - 1e-9)
             kind = "leave" if normal == 0.0 else "slide" if np.abs(tangents).max() > bound else "stick"
             seen[kind] += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,8 +11,7 @@ from bough.kernel.arguments import FloatArray
 __all__ = ["Motion", "free_motion"]
 
 
-@dataclass(frozen=True, eq=False)
-class Motion:
+class Motion(NamedTuple):
     """How a mechanism moves, and the forces of all that constrains it. Batch axes (...) are those of the states.
 
     Attributes
@@ -56,6 +55,15 @@ class Motion:
     loop_forces: FloatArray
     residual: FloatArray
     conflicts: tuple[str, ...]
+
+    def __eq__(self, other: object) -> bool:
+        return self is other  # arrays have no one answer
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def __hash__(self) -> int:
+        return id(self)
 
 
 def free_motion(motion: FloatArray) -> Motion:

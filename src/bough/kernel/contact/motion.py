@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from bough.errors import ModelError, ShapeError
 from bough.kernel.arguments import FloatArray, as_floats
 from bough.kernel.contact.problem_arguments import when_to_stop
-from bough.kernel.contact.scene import NO_TOUCH, ContactMotion, Scene, require_touch, scene_of
+from bough.kernel.contact.scene import NO_TOUCH, Scene, require_touch, scene_of
 from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
+from bough.kernel.motion import Motion
 from bough.model import Model, Touch
 from bough.reading import known_name, number, truth
 
@@ -46,8 +47,8 @@ def contact_dynamics(
     solver: SolverName = "pivoting",
     tolerance: float = 1e-8,
     iterations: int = 1000,
-    start: ContactMotion | None = None,
-) -> ContactMotion:
+    start: Motion | None = None,
+) -> Motion:
     """Forward dynamics with contacts, joint limits and loops: accelerations and the forces of all that touches.
 
     Forces obey M v̇ + C = τ + Bᵀ loop_tau + Jᵀ f + limit forces + Lᵀ λ. The bodies of a contact and a joint at its
@@ -78,7 +79,7 @@ def contact_dynamics(
 
     Returns
     -------
-    ContactMotion
+    Motion
         With accelerations as `motion`.
 
     Examples
@@ -112,8 +113,8 @@ def contact_velocities(
     solver: SolverName = "pivoting",
     tolerance: float = 1e-8,
     iterations: int = 1000,
-    start: ContactMotion | None = None,
-) -> ContactMotion:
+    start: Motion | None = None,
+) -> Motion:
     """Motion of first order, M v = τ + Jᵀ f + …: forces make velocities, and nothing moves by itself.
 
     For dragging mechanisms about (kinematic manipulation): they follow as the mass matrix weighs them, stay out of each
@@ -132,7 +133,7 @@ def contact_velocities(
 
     Returns
     -------
-    ContactMotion
+    Motion
         With velocities (..., nv) as `motion`.
 
     Examples
@@ -162,8 +163,8 @@ def contact_impulses(
     solver: SolverName = "pivoting",
     tolerance: float = 1e-8,
     iterations: int = 1000,
-    start: ContactMotion | None = None,
-) -> ContactMotion:
+    start: Motion | None = None,
+) -> Motion:
     """Velocities after an impact, M (v⁺ - v) = Jᵀ p + …, and the impulses of all that touches (N s).
 
     Normal velocities u of contacts become u⁺ ≥ -e u, with impulses only where u⁺ = -e u (Moreau's law, for all contacts
@@ -185,7 +186,7 @@ def contact_impulses(
 
     Returns
     -------
-    ContactMotion
+    Motion
         With velocities after the impact (..., nv) as `motion`, and impulses as forces.
 
     Examples
@@ -220,8 +221,8 @@ def contact_step(
     solver: SolverName = "pivoting",
     tolerance: float = 1e-8,
     iterations: int = 1000,
-    start: ContactMotion | None = None,
-) -> ContactMotion:
+    start: Motion | None = None,
+) -> Motion:
     """Velocities after a step of time, with all contacts, impacts and friction on the way (Stewart and Trinkle 1996).
 
     M (v⁺ - v) = dt (τ - C) + Jᵀ p + …, so that no gap closes further than to zero, gap + dt J v⁺ ≥ 0, and joints do not
@@ -244,7 +245,7 @@ def contact_step(
 
     Returns
     -------
-    ContactMotion
+    Motion
         With velocities after the step (..., nv) as `motion`, and impulses (N s) as forces.
 
     Examples
@@ -258,8 +259,7 @@ def contact_step(
     >>> bough.contact.step(b.build(), [0, 0, 0.11], [0, 0, 0], [0, 0, 0], 0.1, touch).motion
     array([ 0. ,  0. , -0.1])
     """
-    dt = _positive("dt", dt)
-    settings = _settings(min(stabilisation(time_constant), 1.0 / dt), dt)
+    settings = _settings_of_step(time_constant, dt) if type(dt) is float else _new_settings_of_step(time_constant, dt)
     touch, scene = _scene(model, touch, "contact_step", limits, solver)
     further = (*_numbers(scene, touch), settings, *_start(scene, start, tolerance, iterations))
     return scene.motion(q, v, tau, f_ext, loop_tau, *_place(touch), *further)
@@ -296,16 +296,25 @@ def _side_by_side(value: Any) -> Any:
     return value.copy()
 
 
-def _start(scene: Scene, start: ContactMotion | None, tolerance: float, iterations: int) -> tuple[Any, ...]:
+def _start(scene: Scene, start: Motion | None, tolerance: float, iterations: int) -> tuple[Any, ...]:
     """For Gauss-Seidel, what to start from, and when to stop."""
-    if start is not None and not isinstance(start, ContactMotion):
-        raise ShapeError(f"start is a {type(start).__name__}, expected a ContactMotion")
+    if start is not None and not isinstance(start, Motion):
+        raise ShapeError(f"start is a {type(start).__name__}, expected a bough.Motion")
     if not scene.options.plan.sweeps:
         return (None, None, None, None, None)
     stop = when_to_stop(tolerance, iterations)
     if start is None:
         return (None, None, None, None, stop)
-    return (start.forces, start.limit_forces, start.loop_limit_forces, start.loop_forces, stop)
+    return (start.contact_forces, start.limit_forces, start.loop_limit_forces, start.loop_forces, stop)
+
+
+def _new_settings_of_step(time_constant: float, dt: float) -> FloatArray:
+    """The rate at which errors decay within a step (1/s), and the step (s)."""
+    step = _positive("dt", dt)
+    return _settings(min(stabilisation(time_constant), 1.0 / step), step)
+
+
+_settings_of_step = lru_cache(maxsize=64, typed=True)(_new_settings_of_step)
 
 
 @lru_cache(maxsize=256)

@@ -31,6 +31,7 @@ from bough.kernel.functions import (
     require_regular,
     run,
 )
+from bough.kernel.motion import Motion
 from bough.kernel.overflow import require_finite_results
 from bough.kernel.specs import spec
 from bough.kernel.specs.contact import contact_rows
@@ -40,7 +41,7 @@ from bough.kernel.verdict import DOUBT
 from bough.model import Contacts, Model, Touch
 from bough.scalar.lazy import cached_property
 
-__all__ = ["NO_TOUCH", "ContactMotion", "Scene", "read_place", "require_touch", "require_unit", "scene_of"]
+__all__ = ["NO_TOUCH", "Scene", "read_place", "require_touch", "require_unit", "scene_of"]
 
 NO_TOUCH = Contacts((), None).at(np.zeros((0, 3)), np.zeros((0, 3)))
 
@@ -50,44 +51,6 @@ NUMBERS: Mapping[str, tuple[str, float, float]] = {
     "restitution": ("numbers from 0 to 1", 0.0, 1.0),
 }
 """What is asked of the numbers of contacts: in words, the least, and the most."""
-
-
-@dataclass(frozen=True, eq=False)
-class ContactMotion:
-    """How a mechanism moves that touches something, and the forces of all that touches.
-
-    Attributes
-    ----------
-    motion
-        Accelerations v̇ or velocities v (..., nv), whichever was asked for.
-    forces
-        Forces of contacts on their first bodies (..., k, 3): along the normal and the two tangents of `contact.axes`.
-        N, or N s where velocities jump; for `contact.velocities` in the unit of tau. Where contacts are redundant, as
-        four on a rigid block are, only their sum is determined, and these are one choice of many: friction of feet
-        may cancel.
-    limit_forces
-        Joint forces of limits (..., nv): positive from a lower limit, negative from an upper one, along coordinates;
-        of joints whose v is not the rate of q (planar, free), what these do along v.
-    loop_limit_forces
-        The same of joints that close loops, one behind the other (..., sum of nv); on the tree Bᵀ of
-        `loops.coordinate_jacobian` times these acts.
-    loop_forces
-        Forces of the rows of ``model.constraints`` (..., rows), as in `bough.Motion`.
-    residual
-        By how much the worst condition of each state fails (...), in units of acceleration or velocity: see
-        `lcp.residual`.
-    conflicts
-        Names of contacts, limits and rows of loops whose conditions are not met in some state: since nothing meets
-        them together (pivoting), or not to 100 times the tolerance within the sweeps (Gauss-Seidel).
-    """
-
-    motion: FloatArray
-    forces: FloatArray
-    limit_forces: FloatArray
-    loop_limit_forces: FloatArray
-    loop_forces: FloatArray
-    residual: FloatArray
-    conflicts: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,15 +73,15 @@ class Scene:
         sides = limit_sides(self.model).names if self.rows.limits else ()
         return (*self.contacts.names, *sides, *self.model.constraint_names)
 
-    def motion(self, *arrays: Any) -> ContactMotion:
+    def motion(self, *arrays: Any) -> Motion:
         """The motion and all forces, from the inputs of the level in order."""
         results = entry(self, "motion", _motion)(*arrays, None, True)
         motion, touch, at_limits, closing, loops, residual, status, unmet = results
         conflicts: tuple[str, ...] = ()
-        if status.any():
+        if status.any() if status.ndim else status:
             found = np.flatnonzero(unmet.reshape(-1, unmet.shape[-1]).any(axis=0))
             conflicts = tuple(self.names[k] for k in found)
-        return ContactMotion(motion, touch, at_limits, closing, loops, residual, conflicts)
+        return Motion(motion, touch, at_limits, closing, loops, residual, conflicts)
 
     def number(self, name: str, value: ArrayLike | float) -> Any:
         """A number for each contact (..., k), from one number or from an array that is looked at by the program."""
