@@ -163,3 +163,18 @@ def test_tiny_problems_in_a_batch_leave_their_neighbours_alone(rng: np.random.Ge
     both = bough.pivoting(np.stack([A * 2.0**-1000, A]), np.stack([b * 2.0**-1000, b]), rows, 0.5)
     assert np.array_equal(both.f[1], alone.f)
     assert np.allclose(both.f[0], alone.f, rtol=1e-9, atol=1e-9)
+
+
+# --- models ---
+
+
+@pytest.mark.parametrize("far", [1e155, 1e200, 1e300])
+@pytest.mark.parametrize("mass", [1e-300, 1.0, 1e300])
+def test_bodies_too_far_away_are_named(far: float, mass: float) -> None:
+    b = bough.Builder()
+    b.add("arm", bough.Revolute("z"), mass=mass, com=(far, far, far), inertia=1.0)
+    b.add("hand", bough.Revolute("x"), "arm", at=(far, 0.0, far), mass=1.0, inertia=1.0)
+    model = b.build()
+    for _ in range(2):
+        with pytest.raises(bough.ModelError, match="body 'arm': its moments about the joint"):
+            bough.aba(model, *np.zeros((3, 2)))
