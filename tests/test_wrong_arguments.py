@@ -74,12 +74,30 @@ def test_no_error_of_another_kind(name: str) -> None:
         (lambda: bough.Helical("z", "1"), bough.ModelError, "the pitch of a helical joint is '1'"),
         (lambda: bough.Conditions.contacts(1, "ice"), bough.UnknownNameError, "no model of friction is called 'ice'"),
         (lambda: bough.Conditions.contacts(-1), bough.ModelError, "count is -1, expected a whole number"),
+        (lambda: bough.Contacts([("a", None)]).bodies(None), bough.ModelError, "model is None, expected a bough.Model"),
+        (lambda: bough.Placement().then("x"), bough.ModelError, "inner is 'x', expected a bough.Placement"),
+        (lambda: bough.Placement.by_joint(bough.Revolute("z"), [0, 1]), bough.ModelError, "expected 1 finite numbers"),
+        (lambda: bough.Placement.by_joint("z", [0]), bough.ModelError, "joint is 'z', expected a bough.Joint"),
+        (lambda: bough.Inertia(1.0).plus(1.0), bough.ModelError, "other is 1.0, expected a bough.Inertia"),
+        (lambda: bough.Inertia(1.0).minus(None), bough.ModelError, "part is None, expected a bough.Inertia"),
+        (lambda: bough.Inertia(1.0).placed((0, 0, 1)), bough.ModelError, "expected a bough.Placement"),
+        (lambda: bough.function("rnea", MODEL).count(np.ones(2)), bough.UnknownNameError, "input of rnea that may be"),
+        (lambda: bough.function("rnea", MODEL).compile(batch=np.ones(2)), bough.ShapeError, "batch is array"),
+        (lambda: bough.compile(MODEL, np.zeros(1, [("a", "f8")])), bough.UnknownNameError, "function of models"),
+        (lambda: bough.topologies.on_tree(bough.Tree((0,)), floating=[2]), bough.TreeError, "a body in floating is 2"),
     ],
 )  # fmt: skip
 def test_messages(call: object, error: type[Exception], message: str) -> None:
     assert callable(call)
     with pytest.raises(error, match=message):
         call()
+
+
+def test_good_things_that_look_wrong() -> None:
+    assert bough.placements(MODEL, Q, np.zeros(0)).shape == (0, 4, 4)
+    assert bough.topologies.on_tree(bough.Tree((0, 1)), floating=(i for i in (1,))).nv == 7
+    thin, rod = bough.Inertia.capsule(1e-320, 1.0, mass=1.0), bough.Inertia.rod(1.0, mass=1.0)
+    assert thin.rotational == pytest.approx(rod.rotational)
 
 
 ROWS = bough.Conditions.contacts(1)

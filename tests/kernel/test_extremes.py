@@ -168,6 +168,19 @@ def test_tiny_problems_in_a_batch_leave_their_neighbours_alone(rng: np.random.Ge
 # --- models ---
 
 
+@pytest.mark.parametrize("backend", ["reference", "llvm"])
+def test_quaternions_of_any_length_are_refused_without_a_warning(backend: str) -> None:
+    bough.set_backend(backend)
+    try:
+        for size in (*HUGE, 1e-320):
+            with pytest.raises(bough.FiniteError, match=r"the quaternion q\[\.\.\., 3:7\] has length"):
+                bough.placements(MODEL, np.full(MODEL.nq, size))
+            with pytest.raises(bough.FiniteError, match="the quaternion in q has length"):
+                bough.global_form(MODEL, np.full(MODEL.nq, size))
+    finally:
+        bough.set_backend(None)
+
+
 @pytest.mark.parametrize("far", [1e155, 1e200, 1e300])
 @pytest.mark.parametrize("mass", [1e-300, 1.0, 1e300])
 def test_bodies_too_far_away_are_named(far: float, mass: float) -> None:
