@@ -14,6 +14,7 @@ from hostile.batches import over_batches
 from hostile.calls import attack, calls
 from hostile.files import files
 from hostile.first import ATTACKS, first_calls
+from hostile.models import over_models
 from hostile.tally import Tally
 
 SHARE = 0.05
@@ -57,6 +58,13 @@ def test_machine_code_and_wrong_arguments_and_batches() -> None:
             assert over_batches(call, np.random.default_rng(1), tally)
     finally:
         bough.set_backend(None)
+    held(tally)
+
+
+def test_random_models() -> None:
+    tally = Tally()
+    for seed in (1, 2):
+        over_models(seed, tally)
     held(tally)
 
 
