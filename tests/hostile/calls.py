@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -104,7 +104,51 @@ def attack(call: Call, rng: np.random.Generator, tally: Tally, share: float = 1.
         if expected is not None and tally.tried % 5 == 0:
             _again(call, expected, what, tally)
     if expected is not None:
+        _outs(call, expected, tally)
         _again(call, expected, f"{call.name} after all that", tally)
+
+
+OUTS: dict[str, Callable[[np.ndarray], Any]] = {
+    "plain": lambda a: np.empty_like(a),
+    "column by column": lambda a: np.empty_like(a, order="F"),
+    "with gaps": lambda a: np.empty((*a.shape, 2), a.dtype)[..., 0],
+    "backwards": lambda a: np.empty_like(a)[..., ::-1] if a.ndim else np.empty_like(a),
+    "unaligned": lambda a: np.zeros(a.nbytes + 1, np.uint8)[1:].view(a.dtype).reshape(a.shape),
+    "a part of more": lambda a: np.empty((3, *a.shape), a.dtype)[1:2].reshape(a.shape),
+}
+NO_OUTS: dict[str, Callable[[np.ndarray], Any]] = {
+    "read-only": lambda a: np.broadcast_to(np.zeros_like(a), a.shape),
+    "of another shape": lambda a: np.zeros((2, *a.shape), a.dtype),
+    "of another type": lambda a: np.zeros(a.shape, np.int64),
+    "a list": lambda a: a.tolist(),
+    "complex": lambda a: np.zeros(a.shape, np.complex128),
+}
+
+
+def _outs(call: Call, expected: Any, tally: Tally) -> None:
+    """Results go to any array of the right shape and type, also to one of the arguments, and to no other."""
+    if (pattern := _out(call)) is None:
+        return
+    aliases = {
+        f"the argument {name} itself": name
+        for name, value in call.arguments.items()
+        if isinstance(value, np.ndarray) and value.shape == pattern.shape and value.dtype == pattern.dtype
+    }
+    for kind in (*OUTS, *aliases):
+        what = f"{call.name}(out={kind})"
+        with tally.trying(what):
+            out = call.arguments[aliases[kind]].copy() if kind in aliases else OUTS[kind](pattern)
+            error, result, told = _outcome(call, {"out": out} | ({aliases[kind]: out} if kind in aliases else {}))
+            if error is not None or told:
+                tally.wrong(what, f"{error!r} {[str(x.message) for x in told]}")
+            elif result is not out or bits(out) != expected:
+                tally.wrong(what, "the result there is another one")
+    for kind, make in NO_OUTS.items():
+        what = f"{call.name}(out={kind})"
+        with tally.trying(what):
+            error, _, _ = _outcome(call, {"out": make(pattern)})
+            if not isinstance(error, bough.BoughError):
+                tally.wrong(what, f"expected to be refused: {error!r}")
 
 
 def _again(call: Call, expected: Any, what: str, tally: Tally) -> None:

@@ -181,6 +181,14 @@ def test_quaternions_of_any_length_are_refused_without_a_warning(backend: str) -
         bough.set_backend(None)
 
 
+def test_a_heavy_arm_that_cannot_turn_a_frame_is_told_apart_from_one_without_inertia() -> None:
+    b = bough.Builder()
+    b.add("arm", bough.Revolute("y"), mass=1e200, inertia=1e200)
+    b.add("hand", bough.Revolute("y"), "arm", at=(1.0, 0.0, 0.0), mass=1e200, inertia=1e200)
+    with pytest.raises(bough.SingularError, match="the frames cannot be moved independently"):
+        bough.operational_space_inertia(b.build(), np.zeros(2), "hand")
+
+
 @pytest.mark.parametrize("far", [1e155, 1e200, 1e300])
 @pytest.mark.parametrize("mass", [1e-300, 1.0, 1e300])
 def test_bodies_too_far_away_are_named(far: float, mass: float) -> None:
