@@ -45,7 +45,7 @@ class Tally:
 
     def wrong(self, what: str, why: str) -> None:
         """Note that something did not hold."""
-        self.faults[f"{what}: {why}"[:300]] += 1
+        self.faults[f"{what}: {why}"[:2000]] += 1
 
     def show(self, title: str) -> None:
         """A line for people, and one for each fault."""
