@@ -7,12 +7,13 @@ BIN    := $(VENV)/bin
 # -qq: errors only
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
 
-.PHONY: help demo test lint clean
+.PHONY: help demo test hostile lint clean
 .NOTPARALLEL:
 
 help:
 	@echo "make demo    a cost figure of a paper, recomputed, and the example of the README"
 	@echo "make test    lint, then every test and every example, in parallel"
+	@echo "make hostile wrong arguments, signals, threads, forks, damaged files, for HOSTILE_SECONDS=600"
 	@echo "make lint    ruff (rules and format) and mypy (strict, for Python 3.11 and 3.14)"
 	@echo "make clean   remove the environment, caches and build products"
 
@@ -35,6 +36,11 @@ lint: $(VENV)/.test
 # One thread per worker in linear-algebra libraries: the workers already fill the cores.
 test: lint
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+
+# What was tried and what held is printed at the end; HOSTILE_SEED=n repeats a run.
+HOSTILE_SECONDS ?= 600
+hostile: $(VENV)/.test
+	$(BIN)/python tests/hostile/run.py --seconds $(HOSTILE_SECONDS) $(if $(HOSTILE_SEED),--seed $(HOSTILE_SEED))
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -108,12 +108,50 @@ def test_no_error_of_another_kind(name: str) -> None:
             "no model of friction is called 'ice'",
         ),
         (lambda: bough.lcp.Conditions.contacts(-1), bough.errors.ModelError, "count is -1, expected a whole number"),
+        (
+            lambda: bough.contact.Contacts([("a", None)]).bodies(None),
+            bough.errors.ModelError,
+            "model is None, expected a bough.Model",
+        ),
+        (lambda: bough.Placement().then("x"), bough.errors.ModelError, "inner is 'x', expected a bough.Placement"),
+        (
+            lambda: bough.Placement.by_joint(bough.joints.Revolute("z"), [0, 1]),
+            bough.errors.ModelError,
+            "expected 1 finite numbers",
+        ),
+        (
+            lambda: bough.Placement.by_joint("z", [0]),
+            bough.errors.ModelError,
+            "joint is 'z', expected a bough.joints.Joint",
+        ),
+        (lambda: bough.Inertia(1.0).plus(1.0), bough.errors.ModelError, "other is 1.0, expected a bough.Inertia"),
+        (lambda: bough.Inertia(1.0).minus(None), bough.errors.ModelError, "part is None, expected a bough.Inertia"),
+        (lambda: bough.Inertia(1.0).placed((0, 0, 1)), bough.errors.ModelError, "expected a bough.Placement"),
+        (
+            lambda: bough.function("rnea", MODEL).count(np.ones(2)),
+            bough.errors.UnknownNameError,
+            "input of rnea that may be",
+        ),
+        (lambda: bough.function("rnea", MODEL).compile(batch=np.ones(2)), bough.errors.ShapeError, "batch is array"),
+        (lambda: bough.compile(MODEL, np.zeros(1, [("a", "f8")])), bough.errors.UnknownNameError, "function of models"),
+        (
+            lambda: bough.trees.topologies.on_tree(bough.trees.Tree((0,)), floating=[2]),
+            bough.errors.TreeError,
+            "a body in floating is 2",
+        ),
     ],
 )
 def test_messages(call: object, error: type[Exception], message: str) -> None:
     assert callable(call)
     with pytest.raises(error, match=message):
         call()
+
+
+def test_good_things_that_look_wrong() -> None:
+    assert bough.placements(MODEL, Q, np.zeros(0)).shape == (0, 4, 4)
+    assert bough.trees.topologies.on_tree(bough.trees.Tree((0, 1)), floating=(i for i in (1,))).nv == 7
+    thin, rod = bough.Inertia.capsule(1e-320, 1.0, mass=1.0), bough.Inertia.rod(1.0, mass=1.0)
+    assert thin.rotational == pytest.approx(rod.rotational)
 
 
 ROWS = bough.lcp.Conditions.contacts(1)

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from bough.errors import BoughError, ModelError, ShapeError, UnknownNameError
 
-__all__ = ["known_name", "listed", "names", "number", "shown", "truth", "whole_number"]
+__all__ = ["instance", "known_name", "listed", "names", "number", "shown", "truth", "whole_number"]
+
+T = TypeVar("T")
 
 
 def number(
@@ -59,6 +61,13 @@ def truth(value: object, name: str, error: type[BoughError] = ShapeError) -> boo
     if isinstance(value, bool | np.bool_ | int) and value in (0, 1):
         return bool(value)
     raise error(f"{name} is {shown(value)}, expected True or False")
+
+
+def instance(value: object, name: str, kind: type[T], error: type[BoughError] = ModelError) -> T:
+    """An object of a class of bough's."""
+    if not isinstance(value, kind):
+        raise error(f"{name} is {shown(value)}, expected a bough.{kind.__name__}")
+    return value
 
 
 def known_name(value: object, kind: str, valid: Iterable[str]) -> str:

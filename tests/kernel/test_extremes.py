@@ -170,3 +170,39 @@ def test_tiny_problems_in_a_batch_leave_their_neighbours_alone(rng: np.random.Ge
     both = bough.lcp.pivoting(np.stack([A * 2.0**-1000, A]), np.stack([b * 2.0**-1000, b]), rows, 0.5)
     assert np.array_equal(both.f[1], alone.f)
     assert np.allclose(both.f[0], alone.f, rtol=1e-9, atol=1e-9)
+
+
+# --- models ---
+
+
+@pytest.mark.parametrize("backend", ["reference", "llvm"])
+def test_quaternions_of_any_length_are_refused_without_a_warning(backend: str) -> None:
+    bough.set_backend(backend)
+    try:
+        for size in (*HUGE, 1e-320):
+            with pytest.raises(bough.errors.FiniteError, match=r"the quaternion q\[\.\.\., 3:7\] has length"):
+                bough.placements(MODEL, np.full(MODEL.nq, size))
+            with pytest.raises(bough.errors.FiniteError, match="the quaternion in q has length"):
+                bough.papers.global_form(MODEL, np.full(MODEL.nq, size))
+    finally:
+        bough.set_backend(None)
+
+
+def test_a_heavy_arm_that_cannot_turn_a_frame_is_told_apart_from_one_without_inertia() -> None:
+    b = bough.Builder()
+    b.add("arm", bough.joints.Revolute("y"), mass=1e200, inertia=1e200)
+    b.add("hand", bough.joints.Revolute("y"), "arm", at=(1.0, 0.0, 0.0), mass=1e200, inertia=1e200)
+    with pytest.raises(bough.errors.SingularError, match="the frames cannot be moved independently"):
+        bough.operational_space_inertia(b.build(), np.zeros(2), "hand")
+
+
+@pytest.mark.parametrize("far", [1e155, 1e200, 1e300])
+@pytest.mark.parametrize("mass", [1e-300, 1.0, 1e300])
+def test_bodies_too_far_away_are_named(far: float, mass: float) -> None:
+    b = bough.Builder()
+    b.add("arm", bough.joints.Revolute("z"), mass=mass, com=(far, far, far), inertia=1.0)
+    b.add("hand", bough.joints.Revolute("x"), "arm", at=(far, 0.0, far), mass=1.0, inertia=1.0)
+    model = b.build()
+    for _ in range(2):
+        with pytest.raises(bough.errors.ModelError, match="body 'arm': its moments about the joint"):
+            bough.aba(model, *np.zeros((3, 2)))

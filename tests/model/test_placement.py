@@ -296,3 +296,17 @@ def test_a_refused_call_writes_nothing() -> None:
     with pytest.raises(bough.errors.FiniteError):
         bough.exp_placements([[0] * 6, [1e300] * 6], out=out)
     assert (out == 7.0).all()
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("batch", [(), (3,), (70,)])
+def test_matrices_that_are_no_placements_leave_out_alone(batch: tuple[int, ...]) -> None:
+    good = np.broadcast_to(np.eye(4), (*batch, 4, 4)).copy()
+    out = np.full((*batch, 6), 7.25)
+    assert bough.log_placements(good, out=out) is out
+    assert not out.any()
+    out[...] = 7.25
+    good[..., 0, 0] = 2.0
+    with pytest.raises(bough.errors.FiniteError, match="not a rotation"):
+        bough.log_placements(good, out=out)
+    assert (out == 7.25).all()

@@ -10,6 +10,7 @@ the axis of the joint is a coordinate axis; "base" coordinates are the same, tho
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -345,7 +346,7 @@ def _read(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Floats:
 def _require_unit_quaternions(model: Model, q: Floats) -> None:
     for entry in model.joints:
         for k in entry.joint.quaternions:
-            length = float(np.linalg.norm(q[model.q_slice(entry.name)][k : k + 4]))
+            length = math.hypot(*q[model.q_slice(entry.name)][k : k + 4].tolist())
             if not abs(length - 1.0) <= 1e-6:
                 raise FiniteError(f"joint {entry.name!r}: the quaternion in q has length {length:.9g}, expected 1")
 

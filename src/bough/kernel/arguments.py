@@ -125,7 +125,8 @@ def require_unit_quaternions(argument: Argument, a: FloatArray, owners: Mapping[
     tolerance = 1e-6 if a.dtype == DOUBLE else 1e-4
     for start in argument.quaternions:
         part = a[..., start : start + 4]
-        norm = np.sqrt(np.sum(part * part, axis=-1))
+        with np.errstate(over="ignore"):  # one that is far too long is infinitely long
+            norm = np.sqrt(np.sum(part * part, axis=-1))
         if not (np.abs(norm - 1.0) <= tolerance).all():
             place = np.unravel_index(int(np.argmax(~(np.abs(norm - 1.0) <= tolerance))), norm.shape)
             state = f" in state {[int(k) for k in place]}" if place else ""

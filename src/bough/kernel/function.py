@@ -34,7 +34,7 @@ from bough.kernel.called import public_name
 from bough.kernel.verdict import DOUBT, FINITE, PIVOTS, UNIT, judge, judge_inputs
 from bough.program import VERDICT, Program
 from bough.program import count as count_program
-from bough.reading import known_name
+from bough.reading import known_name, truth
 from bough.scalar import Count
 from bough.scalar.lazy import cached_property
 
@@ -178,13 +178,13 @@ class Function:
     def compile(self, *given: str, batch: bool = True, dtype: Literal["float64", "float32"] = "float64") -> None:
         """Compile ahead of time, for many states or for one."""
         known_name(dtype, "data type", ("float64", "float32"))
-        self._form(self._given(given)).runner.prepare(np.dtype(dtype), 2 if batch else 1, False)
+        states = 2 if truth(batch, "batch") else 1
+        self._form(self._given(given)).runner.prepare(np.dtype(dtype), states, False)
 
     def _given(self, names: Sequence[str]) -> frozenset[str]:
         optional = [a.name for a in self.inputs if a.optional]
         for name in names:
-            if name not in optional:
-                raise UnknownNameError(f"input of {self.name} that may be left out", name, optional)
+            known_name(name, f"input of {self.name} that may be left out", optional)
         return frozenset((*names, *(a.name for a in self.inputs if not a.optional)))
 
     def __reduce__(self) -> tuple[Callable[..., Function], tuple[Any, ...]]:

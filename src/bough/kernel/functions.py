@@ -227,7 +227,7 @@ def naming_the_massless(model: Model) -> Iterator[None]:
         for k in reversed(range(model.nv)):
             if not rows[k, k] > 8 * np.finfo(float).eps * whole[k]:
                 _refuse(model, k, rows[k, k], always=True)
-            rows[:k, :k] -= np.outer(rows[:k, k], rows[:k, k]) / rows[k, k]
+            rows[:k, :k] -= np.outer(rows[:k, k] / rows[k, k], rows[:k, k])
         raise AlwaysSingular(
             "the frames cannot be moved independently in all directions in any configuration, "
             "so J M⁻¹ Jᵀ has no inverse; ask for it with inverse=True"

@@ -136,6 +136,7 @@ def compile(
     states = (False, True) if batch is None else (truth(batch, "batch"),)
     known_name(dtype, "data type", ("float64", "float32"))
     for name in reading.names(names, "names"):
+        known_name(name, "function of models", NAMES)
         made = function(name, model, frames=frames if name in FRAMED else None)
         for many in states:
             made.compile(batch=many, dtype=dtype)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from bough.backends import Argument
 from bough.errors import FiniteError
-from bough.kernel.arguments import FloatArray
+from bough.kernel.arguments import FloatArray, write_out
 from bough.kernel.function import Function, Results, Verdicts
 from bough.kernel.table import NO_STRUCTURE, entry
 from bough.kernel.verdict import is_finite
@@ -67,8 +67,9 @@ def log_placements(placements: ArrayLike, *, out: FloatArray | None = None) -> F
     FiniteError
         If entries are not finite, or a matrix is no placement; the message says which.
     """
-    motions: FloatArray = entry(NO_STRUCTURE, "log_placements", _log)(placements, out, True)
-    return motions
+    motions: FloatArray = entry(NO_STRUCTURE, "log_placements", _log)(placements, None, True)
+    # whether a matrix is a placement is known with its logarithm: only then may there be something in `out`
+    return motions if out is None else write_out(out, motions)
 
 
 def _require_placements(X: FloatArray) -> None:

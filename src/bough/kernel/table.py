@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -52,7 +53,8 @@ def _remembered(structure: Any, key: Hashable, found: Callable[..., Any]) -> Cal
     entries = vars(structure).setdefault("_entries", {})
     if len(entries) >= MOST:
         entries.clear()
-    entries[key] = found
+    with suppress(TypeError):  # a key that is no key: what it means is good all the same
+        entries[key] = found
     _with_entries[id(structure)] = structure
     return found
 

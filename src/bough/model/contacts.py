@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
 from bough.model.model import BASE, Model
-from bough.reading import known_name, listed, shown
+from bough.reading import instance, known_name, listed, shown
 
 __all__ = ["Contacts", "Friction", "Touch"]
 
@@ -88,6 +88,7 @@ class Contacts:
 
     def bodies(self, model: Model) -> tuple[tuple[int, int], ...]:
         """The numbers of the two bodies of each contact in a model; 0 is the base."""
+        instance(model, "model", Model)
         found = tuple((model.frame(first).body, model.frame(second).body) for first, second in self.pairs)
         for name, (first, second) in zip(self.names, found, strict=True):
             if first == second:

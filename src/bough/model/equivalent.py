@@ -6,6 +6,10 @@ not resist turning about its joint and is symmetric about the axis (its mass, br
 the axis and the second moment along it) may as well belong to the parent: no joint force tells the difference. What is
 left of the body has neither mass nor moments along the axis.
 
+Where that would cost digits it is not done: about an origin far from a body, its moments are large numbers whose
+rounding errors are those of much heavier bodies, so frames are slid no further than `FAR` allows. What is moved is
+computed with the longest floats that the machine has, and rounded once.
+
 Joint forces, accelerations and the mass matrix are those of the model. What concerns one body alone, or the total mass
 and its centre where a parent is the base, is not: such quantities are computed with the author's inertias.
 """
@@ -14,19 +18,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.model.inertia import Inertia
 from bough.tree import Tree
 
-__all__ = ["LOWER", "NOTHING", "regrouped", "slides", "turns"]
+__all__ = ["LOWER", "NOTHING", "regrouped", "slides", "span", "turns"]
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 
 LARGEST = 200  # bodies of a mechanism whose frames are slid
 NOTHING = 1e-15  # metres
+FAR = 4.0  # times the radius of gyration about its own origin: that about the origin that a body gets at most
 LOWER = ([0, 1, 1, 2, 2, 2], [0, 0, 1, 0, 1, 2])  # rows and columns of a lower triangle
 
 
@@ -57,7 +63,9 @@ def turns(tree: Tree, axial: Sequence[bool], rotations: Floats) -> list[float]:
     return result
 
 
-def slides(tree: Tree, axial: Sequence[bool], places: Floats, axes: Floats) -> list[float]:
+def slides(
+    tree: Tree, axial: Sequence[bool], places: Floats, axes: Floats, spans: Sequence[tuple[float, float]]
+) -> list[float]:
     """How far to slide each body frame along its joint's axis, in metres, so that placements have the most zeros.
 
     Candidates are the origin, the feet of the common normals with the axes of parent and children, and points level
@@ -71,12 +79,14 @@ def slides(tree: Tree, axial: Sequence[bool], places: Floats, axes: Floats) -> l
         The tree, and whether each joint allows it.
     places, axes
         Where each joint is, and its axis, in the inside axes of its parent (N, 3); the parent's own axis is z there.
+    spans
+        From where to where each frame may slide, in metres.
     """
     n, parents = tree.n, tree.parents
     if n > LARGEST:
         return [0.0] * n
     joints = [_Line(*place, *axis) for place, axis in zip(places.tolist(), axes.tolist(), strict=True)]
-    candidates = _candidates(tree, axial, joints)
+    candidates = _candidates(tree, axial, joints, spans)
     best: list[dict[float, tuple[float, float]]] = [{} for _ in range(n + 1)]  # slide of the parent → (cost, own slide)
     for i in range(n, 0, -1):
         weight = 0 if parents[i - 1] == 0 else 8 + len(tree.subtree(i))
@@ -91,12 +101,34 @@ def slides(tree: Tree, axial: Sequence[bool], places: Floats, axes: Floats) -> l
     return chosen[1:]
 
 
-def _candidates(tree: Tree, axial: Sequence[bool], joints: Sequence[_Line]) -> list[list[float]]:
+def span(inertia: Inertia, axis: Floats) -> tuple[float, float]:
+    """From where to where along an axis the origin of a body may be, so that its moments about it keep their digits.
+
+    The radius of gyration about the new origin is at most `FAR` times that about the old one. A body without mass, or
+    all of it in the origin, has no digits to lose.
+    """
+    m, (x, y, z), (u, v, w) = inertia.mass, inertia.com, axis.tolist()
+    square = x * x + y * y + z * z
+    if m > 0.0:
+        square += (inertia.rotational[0] + inertia.rotational[2] + inertia.rotational[5]) / (2.0 * m)
+    if m <= 0.0 or square <= 0.0:
+        return -math.inf, math.inf
+    place = x * u + y * v + z * w
+    reach = math.sqrt((FAR * FAR - 1.0) * square + place * place)
+    return place - reach, place + reach
+
+
+def _candidates(
+    tree: Tree, axial: Sequence[bool], joints: Sequence[_Line], spans: Sequence[tuple[float, float]]
+) -> list[list[float]]:
     """For each body, the base first, the slides that may be worth it; none first."""
     found: list[list[float]] = [[0.0] for _ in range(tree.n + 1)]
 
     def add(i: int, x: float) -> None:
-        if i and axial[i - 1] and len(found[i]) < 6 and all(abs(x - y) > 1e-12 for y in found[i]):
+        if not i or not axial[i - 1] or len(found[i]) == 6:
+            return
+        low, high = spans[i - 1]
+        if low <= x <= high and all(abs(x - y) > 1e-12 for y in found[i]):
             found[i].append(x)
 
     for i, parent in enumerate(tree.parents, start=1):

@@ -12,6 +12,7 @@ from bough.errors import ModelError
 from bough.model.joints.axis import AxisLike, basis_with, read_axis
 from bough.model.joints.reading import read_floats
 from bough.model.placement import Placement, Vec3, all_finite
+from bough.reading import instance
 
 __all__ = ["Inertia", "require_inertia"]
 
@@ -112,7 +113,7 @@ class Inertia:
         """A cylinder between two half balls; `length` (m) is that of the cylinder, without the caps."""
         r, h = _sizes((radius, length), 2, "radius and length of a capsule")
         middle, caps = math.pi * r * r * h, BALL * r * r * r
-        part = middle / (middle + caps)
+        part = h / (h + 4.0 / 3.0 * r)  # of the volume: the cylinder
         across = part * (r * r / 4.0) + (1.0 - part) * (r * r / 5.0)
         # a half ball at height z above its centre h/2: the mean of (h/2 + z)² with the means 3 r/8 and r²/5 of z and z²
         along = part * (h * h / 12.0) + (1.0 - part) * (h * h / 4.0 + 3.0 * h * r / 8.0 + r * r / 5.0)
@@ -191,12 +192,12 @@ class Inertia:
 
     def placed(self, at: Placement) -> Inertia:
         """The same inertia seen from the frame in which `at` places the present one."""
-        R = at.matrix
+        R = instance(at, "at", Placement).matrix
         return Inertia._made(self.mass, R @ np.array(self.com) + at.vector, R @ self.matrix @ R.T)
 
     def plus(self, other: Inertia) -> Inertia:
         """Two bodies as one; also written ``self + other``."""
-        mass = self.mass + other.mass
+        mass = self.mass + instance(other, "other", Inertia).mass
         if mass == 0.0:
             return Inertia._made(0.0, np.array(self.com), self.matrix + other.matrix)
         com = (self.mass * np.array(self.com) + other.mass * np.array(other.com)) / mass
@@ -208,7 +209,7 @@ class Inertia:
 
     def minus(self, part: Inertia) -> Inertia:
         """What is left of a body without one of its parts; differences within rounding are nothing."""
-        mass = self.mass - part.mass
+        mass = self.mass - instance(part, "part", Inertia).mass
         if mass <= 1e-12 * self.mass:
             mass = 0.0
         whole = self.about_origin() - part.about_origin()

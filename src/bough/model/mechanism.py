@@ -9,18 +9,20 @@ have the same canonical form, and which agree in being a root or a leaf, are of 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.errors import ProgramError
+from bough.errors import ModelError, ProgramError
 from bough.model.circles import circles
 from bough.model.coupling import Coupling, own_joint
 from bough.model.digest import model_digest
-from bough.model.equivalent import LOWER, NOTHING, regrouped, slides, turns
+from bough.model.equivalent import LOWER, NOTHING, regrouped, slides, span, turns
 from bough.model.given import Given, Touched, row_size
+from bough.model.inertia import Inertia
 from bough.model.model import Model
 from bough.model.parameters import NO_PARAMETERS, Parameters, blanked
 from bough.model.parts import HERE, Frame
@@ -31,6 +33,8 @@ from bough.spatial import Matrix, Transform, Vector, factored
 from bough.tree import Tree
 
 __all__ = ["Mechanism"]
+
+Long: TypeAlias = NDArray[np.longdouble]
 
 SYMMETRIC = ((0, 1, 3), (1, 2, 4), (3, 4, 5))
 """Where the entries of a symmetric matrix lie in its lower triangle."""
@@ -195,7 +199,8 @@ class Mechanism:
         R, p = self._placements
         outer = np.swapaxes(self.alignments[list(self.tree.parents)], 1, 2)
         axes = self.alignments[1:, :, 2:]
-        distances = slides(self.tree, self._axial, (outer @ p)[:, :, 0], (outer @ R @ axes)[:, :, 0])
+        spans = [span(inertia, axis) for inertia, axis in zip(self._inertias, axes[:, :, 0], strict=True)]
+        distances = slides(self.tree, self._axial, (outer @ p)[:, :, 0], (outer @ R @ axes)[:, :, 0], spans)
         return np.concatenate([np.zeros((1, 3)), np.reshape(distances, (-1, 1)) * axes[:, :, 0]])
 
     @cached_property
@@ -203,22 +208,27 @@ class Mechanism:
         """Rotations (N + 1, 3, 3) and origins (N + 1, 3) of the author's body frames in the inside ones; base first."""
         R, p = self._author
         turn = np.swapaxes(self.alignments, 1, 2)
-        return _clean(turn @ R), (turn @ (p - self.origins[:, :, np.newaxis]))[:, :, 0] + 0.0
+        origins = (turn @ (p - self.origins[:, :, np.newaxis]))[:, :, 0]
+        return _clean(turn @ R).astype(float), origins.astype(float) + 0.0
 
     @property
-    def _author(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _author(self) -> tuple[Long, Long]:
         """Placements of the author's body frames in the moving sides: (N + 1, 3, 3), (N + 1, 3, 1); the base first."""
         frames = [HERE, *(body.frame for body in self.numbers.bodies)]
-        return np.array([x.rotation for x in frames]), np.array([x.origin for x in frames])[:, :, np.newaxis]
+        return _long([x.rotation for x in frames], 3, 3), _long([x.origin for x in frames], 3, 1)
 
     @property
-    def _placements(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _placements(self) -> tuple[Long, Long]:
         """Placements of the joints in the moving sides of their parents: (N, 3, 3), (N, 3, 1)."""
-        entries, n = self.numbers.joints, self.tree.n
+        placements = [entry.placement for entry in self.numbers.joints]
         outer_R, outer_p = (x[list(self.tree.parents)] for x in self._author)
-        R = np.array([entry.placement.rotation for entry in entries]).reshape(n, 3, 3)
-        p = np.array([entry.placement.origin for entry in entries]).reshape(n, 3, 1)
+        R, p = _long([x.rotation for x in placements], 3, 3), _long([x.origin for x in placements], 3, 1)
         return _clean(outer_R @ R), outer_R @ p + outer_p
+
+    @cached_property
+    def _inertias(self) -> list[Inertia]:
+        """Inertias of the bodies in the moving sides of their joints."""
+        return [b.inertia if b.frame == HERE else b.inertia.placed(b.frame) for b in self.numbers.bodies]
 
     def _given_starts(self) -> NDArray[np.int64]:
         """Where the row of each body with parameters begins among those rows."""
@@ -227,18 +237,18 @@ class Mechanism:
         starts[[i - 1 for i in rows]] = _starts([row_size(self.joints[i - 1]) for i in rows])
         return starts
 
+    @np.errstate(all="ignore")
     def _fixed_constants(self) -> NDArray[np.float64]:
         """The row of constants of each body up to armatures and parameters, in the order of the offsets above."""
-        n, parents = self.tree.n, list(self.tree.parents)
-        inertias = [b.inertia if b.frame == HERE else b.inertia.placed(b.frame) for b in self.numbers.bodies]
+        n, parents, inertias = self.tree.n, list(self.tree.parents), self._inertias
         own, origin = self.alignments[1:], self.origins[1:, :, np.newaxis]
         turn, outer = np.swapaxes(own, 1, 2), np.swapaxes(self.alignments[parents], 1, 2)
         R, p = self._placements
         p = _clean(outer @ (p + R @ origin - self.origins[parents][:, :, np.newaxis]), NOTHING)
         R = _clean(outer @ R @ own)
-        mass = np.array([inertia.mass for inertia in inertias]).reshape(n)
-        com = turn @ (np.array([inertia.com for inertia in inertias]).reshape(n, 3, 1) - origin)
-        central = np.array([inertia.rotational for inertia in inertias]).reshape(n, 6)[:, SYMMETRIC]
+        mass = _long([inertia.mass for inertia in inertias])
+        com = turn @ (_long([inertia.com for inertia in inertias], 3, 1) - origin)
+        central = _long([inertia.rotational for inertia in inertias], 6)[:, SYMMETRIC]
         J = _without_rounding(turn @ central @ own + mass[:, np.newaxis, np.newaxis] * _spread(com[:, :, 0]))
         moment = mass[:, np.newaxis] * com[:, :, 0]
         spins = [self.kind_list[kind].is_regrouped for kind in self.kinds]
@@ -252,31 +262,40 @@ class Mechanism:
             np.swapaxes(self.borders[0][1:], 1, 2).reshape(n, 9),
             self.borders[1][1:],
         )
-        return np.concatenate(columns, axis=1) + 0.0
+        rows = np.concatenate(columns, axis=1).astype(float) + 0.0
+        for body in np.flatnonzero(~np.isfinite(rows).all(axis=1)):
+            name = self.model.bodies[body].name
+            raise ModelError(f"body {name!r}: its moments about the joint, or those of what it carries, are not finite")
+        return rows
 
 
 def _starts(sizes: list[int]) -> NDArray[np.int64]:
     return np.cumsum([0, *sizes], dtype=np.int64)[:-1]
 
 
-def _clean(A: NDArray[np.float64], small: float = 4e-16) -> NDArray[np.float64]:
+def _long(numbers: Sequence[object], *shape: int) -> Long:
+    """An array (N, *shape) in the longest floats there are: what is made of the model's numbers is rounded once."""
+    return np.array(numbers, dtype=np.longdouble).reshape(len(numbers), *shape)
+
+
+def _clean(A: NDArray[Any], small: float = 4e-16) -> NDArray[Any]:
     return np.where(np.abs(A) <= small, 0.0, A)
 
 
-def _without_rounding(J: NDArray[np.float64]) -> NDArray[np.float64]:
+def _without_rounding(J: Long) -> Long:
     """Make what inertias (N, 3, 3) lack an exact zero: a point on a skew axis must not resist turning about it."""
     return np.where(np.abs(J) <= 2e-15 * np.abs(J).max(axis=(1, 2), keepdims=True, initial=0.0), 0.0, J)
 
 
-def _spread(c: NDArray[np.float64]) -> NDArray[np.float64]:
+def _spread(c: Long) -> Long:
     """|c|² 1 - c cᵀ for points (N, 3): the inertia of unit masses there."""
     square = np.sum(c * c, axis=1)[:, np.newaxis, np.newaxis]
     return np.asarray(square * np.eye(3) - c[:, :, np.newaxis] * c[:, np.newaxis, :])
 
 
-def _lower(A: NDArray[np.float64]) -> NDArray[np.float64]:
+def _lower(A: NDArray[Any]) -> NDArray[Any]:
     """The lower triangles of matrices (N, 3, 3), row by row (N, 6)."""
-    lower: NDArray[np.float64] = A[:, *LOWER]
+    lower: NDArray[Any] = A[:, *LOWER]
     return lower
 
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from bough.errors import FiniteError, ModelError
 from bough.model.joints import Joint
 from bough.model.joints.reading import read_floats
+from bough.reading import instance, shown
 from bough.spatial import Matrix, Motion, Quaternion, Transform, Vector
 
 __all__ = ["HERE", "Placement", "Vec3", "all_finite", "require_placement", "rotation_from_rpy"]
@@ -129,7 +130,12 @@ class Placement:
     @staticmethod
     def by_joint(joint: Joint, q: Sequence[float]) -> Placement:
         """Where a joint holds its body in the joint frame at a configuration, both in the author's axes."""
-        X, turn = joint.canonical.transform(joint.parameters, q), joint.alignment
+        if not isinstance(joint, Joint):
+            raise ModelError(f"joint is {shown(joint)}, expected a bough.joints.Joint")
+        given = read_floats(q, "q", f"{joint.nq} numbers")
+        if given.shape != (joint.nq,) or not np.isfinite(given).all():
+            raise ModelError(f"q is {shown(q)}, expected {joint.nq} finite numbers")
+        X, turn = joint.canonical.transform(joint.parameters, given.tolist()), joint.alignment
         R = np.array([column.parts for column in X.rotation.columns], dtype=float).T
         return Placement._made(turn @ R @ turn.T, turn @ np.array(X.translation.parts, dtype=float))
 
@@ -196,6 +202,7 @@ class Placement:
 
     def then(self, inner: Placement) -> Placement:
         """Placement of the frame that `inner` places in this one; also written ``self @ inner``."""
+        instance(inner, "inner", Placement)
         if self is HERE:
             return inner
         if inner is HERE:

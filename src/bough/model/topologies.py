@@ -19,7 +19,7 @@ from bough.model.arguments import rotation_from_rpy
 from bough.model.builder import Builder
 from bough.model.joints import Free, Joint, Revolute
 from bough.model.model import BASE, Model
-from bough.reading import listed, truth
+from bough.reading import listed, truth, whole_number
 from bough.tree import Tree, named
 from bough.tree.costs import crba_split
 
@@ -78,9 +78,10 @@ def on_tree(tree: Tree, name: str = "mechanism", *, floating: Collection[int] = 
     """
     if not isinstance(tree, Tree):
         raise TreeError(f"tree is a {type(tree).__name__}, expected a bough.trees.Tree")
-    wrong = [i for i in listed(floating, "floating", "numbers of bodies", TreeError) if i not in range(1, tree.n + 1)]
-    if wrong:
-        raise TreeError(f"floating has {wrong[0]!r}, expected numbers of bodies 1 to {tree.n}")
+    floating = [
+        whole_number(i, "a body in floating", least=1, most=tree.n, error=TreeError)
+        for i in listed(floating, "floating", "numbers of bodies", TreeError)
+    ]
     dh = truth(dh, "dh", TreeError)
     builder = Builder(name)
     names = [BASE]

@@ -28,7 +28,8 @@ def contact_axes(normals: ArrayLike) -> FloatArray:
     (n = z) has t₁ = x and t₂ = y, and a slope about y has t₁ downhill or uphill. They change continuously with the
     normal but for n = ±x: within 1e-6 rad of it the y axis takes the place of x.
 
-    Forces f (..., k, 3), `contact_forces` of a `Motion`, in the frame of the base are ``np.einsum("...i,...ij->...j", f, axes)``.
+    Forces f (..., k, 3), `contact_forces` of a `Motion`, are in the frame of the base
+    ``np.einsum("...i,...ij->...j", f, axes)``.
 
     Examples
     --------

@@ -226,8 +226,9 @@ def read_place(model: Model, contacts: Contacts, place: Mapping[str, ArrayLike |
 
 def require_unit(normals: FloatArray, contacts: Contacts) -> None:
     """Raise, naming the contact, unless all normals have length 1."""
-    lengths = np.sqrt(np.sum(normals * normals, axis=-1))
-    wrong = np.abs(lengths - 1.0) > UNIT
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not of unit length may have any
+        lengths = np.sqrt(np.sum(normals * normals, axis=-1))
+    wrong = ~(np.abs(lengths - 1.0) <= UNIT)
     if wrong.any():
         place = tuple(int(x) for x in np.argwhere(wrong)[0])
         state = f" in state {list(place[:-1])}" if place[:-1] else ""
