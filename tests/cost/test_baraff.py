@@ -112,9 +112,9 @@ def test_report(machine_code: None, monkeypatch: pytest.MonkeyPatch, tmp_path: P
     shapes = {"tree": lambda: small("tree"), "loops": lambda: small("loops"), "contacts": lambda: small("contacts")}
     monkeypatch.setattr(baraff, "EXPERIMENTS", shapes)
     monkeypatch.setattr(scaling, "SHAPES", {"chain": named.chain, "binary tree": named.chain})
-    monkeypatch.setattr(scaling, "LARGEST", 100)
-    monkeypatch.setattr(baraff, "SECONDS", 0.0)
-    monkeypatch.setattr(baraff, "BATCH", 3)
+    monkeypatch.setattr(scaling, "MOST_BODIES", 100)
+    monkeypatch.setattr(baraff, "SECONDS_EACH", 0.0)
+    monkeypatch.setattr(baraff, "MANY_STATES", 3)
     report = bough.papers.report("baraff")
     counted, times, ratios, largest, sparse, dense = report.items
     assert isinstance(counted, Table)

@@ -24,7 +24,7 @@ __all__ = ["register"]
 
 BATCH = 4096
 SHORTEST = 2e-3  # seconds that one measurement lasts at least
-MOST = 1 << 24  # numbers in the largest array: larger models get smaller batches
+MOST_NUMBERS = 1 << 24  # numbers in the largest array: larger models get smaller batches
 
 Call = Callable[[], object]
 
@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> None:
     with _fresh_cache():
         for name, function in FUNCTIONS.items():
             numbers = max(1, 6 * model.nq, MATRICES[name](model) if name in MATRICES else 0)
-            batch = min(options.batch, MOST // numbers)
+            batch = min(options.batch, MOST_NUMBERS // numbers)
             if batch == 0:
                 say(f"{name:18}    left out: a result has {numbers:.2g} numbers")
                 continue

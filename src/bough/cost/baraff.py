@@ -28,8 +28,8 @@ from bough.scalar import Count, Counted, Tally
 
 __all__ = ["baraff", "solution"]
 
-BATCH = 64
-SECONDS = 0.2  # about as much for each figure
+MANY_STATES = 64  # in a batch
+SECONDS_EACH = 0.2  # about as much for each figure
 
 
 def baraff() -> Report:
@@ -45,7 +45,7 @@ def baraff() -> Report:
             "zeros and ones of M and J that are known beforehand take no part.",
         ),
     )
-    items = (counted, *_measured(made), *scaling(SECONDS / 2))
+    items = (counted, *_measured(made), *scaling(SECONDS_EACH / 2))
     return Report("baraff", "Baraff 1996, section 9: multipliers in linear time", items)
 
 
@@ -117,10 +117,10 @@ def _measured(made: dict[str, Experiment]) -> tuple[Table, Table]:
         "A batch has different numbers in each state. What fails has no figure, what is not installed no column",
         "(pip install qdldl cvxopt).",
     )
-    columns = ("system", "bough", f"per state of {BATCH}", *SOLVERS)
+    columns = ("system", "bough", f"per state of {MANY_STATES}", *SOLVERS)
     paper = ("The paper's times, on a processor of 250 MHz, include 2.75, 2.75, 4.4 and 4 ms for J, in this order.",)
     heads = (*SOLVERS, *(f"{x}, batch" for x in SPARSE), "paper, ms", "paper, dense")
-    title = f"How many times slower the others are than one call of bough, and than a state of a batch of {BATCH}"
+    title = f"How many times slower the others are than one call of bough, and than a state of a batch of {MANY_STATES}"
     return (
         _known("Time for all multipliers and accelerations of one state, in µs", columns, times, notes),
         _known(title, ("system", *heads), ratios, paper),
@@ -136,13 +136,13 @@ def _known(title: str, columns: tuple[str, ...], rows: Sequence[tuple[object, ..
 
 def _samples(name: str, made: Experiment) -> tuple[dict[str, list[float]], dict[str, list[str]]]:
     """Microseconds per state of each way, in turns, and the names of the ways of each solver."""
-    want, many = np.concatenate(solution(made)), made.many(BATCH)
+    want, many = np.concatenate(solution(made)), made.many(MANY_STATES)
     pushing = made.beside is not None and made.beside.pushing
-    room = np.empty((BATCH, made.system.nv + made.system.nc))
+    room = np.empty((MANY_STATES, made.system.nv + made.system.nc))
     solution(many, room)  # compiles what is not compiled yet
     ways: dict[str, tuple[Way, int]] = {
         "bough": (lambda: solution(made), 1),
-        "batch": (lambda: solution(many, room), BATCH),
+        "batch": (lambda: solution(many, room), MANY_STATES),
     }
     groups: dict[str, list[str]] = {}
     for rival, make in SOLVERS.items():
@@ -152,7 +152,7 @@ def _samples(name: str, made: Experiment) -> tuple[dict[str, list[float]], dict[
                 raise BoughError(f"{name}: {rival} does not find the solution of bough")
             groups[rival].append(f"{rival} {k}")
             ways[f"{rival} {k}"] = (way, 1)
-    spent = interleaved({key: way for key, (way, _) in ways.items()}, SECONDS)
+    spent = interleaved({key: way for key, (way, _) in ways.items()}, SECONDS_EACH)
     return {key: [x / ways[key][1] for x in values] for key, values in spent.items()}, groups
 
 

@@ -18,9 +18,9 @@ from bough.tree import Tree, named
 
 __all__ = ["SHAPES", "scaling"]
 
-LARGEST = 100_000
+MOST_BODIES = 100_000
 MOST_DENSE = 1_000  # bodies whose multipliers are found by the dense method too: 3 000 of them
-PATIENCE = 1.0  # seconds; a rival that would take longer at the next size is left out there
+LONGEST_RIVAL = 1.0  # seconds; a rival that would take longer at the next size is left out there
 STEADY = 1_000  # bodies from which on a power is fitted: smaller systems are within the caches and the cost of a call
 
 SHAPES: dict[str, Callable[[int], Tree]] = {
@@ -33,7 +33,7 @@ SHAPES: dict[str, Callable[[int], Tree]] = {
 
 def scaling(seconds: float) -> tuple[Table, Panels, Panels]:
     """A table of the largest, and curves against the number of bodies and, up to 3 000, of multipliers."""
-    sizes = [10 * 10**k for k in range(round(math.log10(LARGEST)))]
+    sizes = [10 * 10**k for k in range(round(math.log10(MOST_BODIES)))]
     rows: list[tuple[object, ...]] = []
     panels: list[tuple[str, tuple[tuple[str, Points], ...]]] = []
     for name, make in SHAPES.items():
@@ -91,7 +91,7 @@ def _rivals(made: Experiment, lines: dict[str, list[tuple[float, float]]], secon
     found = {}
     for rival, make in SPARSE.items():
         known = lines.get(rival, [])
-        if bodies > 10 and (not known or known[-1][1] * 1e-6 * bodies / known[-1][0] > PATIENCE):
+        if bodies > 10 and (not known or known[-1][1] * 1e-6 * bodies / known[-1][0] > LONGEST_RIVAL):
             continue
         ways = make(made)[:1]  # the one in the order of bough
         if ways:
@@ -120,7 +120,7 @@ def _dense_curves(seconds: float) -> Panels:
     panels = []
     for name in ("chain", "binary tree"):
         ours, theirs = [], []
-        for n in (n for n in (10, 30, 100, 300, 1000) if n <= min(MOST_DENSE, LARGEST)):
+        for n in (n for n in (10, 30, 100, 300, 1000) if n <= min(MOST_DENSE, MOST_BODIES)):
             made = experiment(n, 6, SHAPES[name](n))
             spent = interleaved({"dense": dense(made)[0]}, seconds)["dense"]
             own = _factor_and_solve(made, seconds)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 
 __all__ = ["interleaved"]
 
-SHORTEST = 1e-3  # seconds that one figure is measured for at least
-MOST = 51  # turns
+SHORTEST_FIGURE = 1e-3  # seconds that one figure is measured for at least
+MOST_ROUNDS = 51  # turns
 SLOW = 0.5  # seconds; what takes longer is run once
 
 
@@ -24,10 +24,10 @@ def interleaved(ways: Mapping[str, Callable[[], object]], seconds: float) -> dic
         first, again = _spent(way, 1), 0.0
         if first < SLOW:
             again = _spent(way, 1)
-            repeats[name] = max(1, int(min(SHORTEST, seconds) / max(again, 1e-9)))
+            repeats[name] = max(1, int(min(SHORTEST_FIGURE, seconds) / max(again, 1e-9)))
         samples[name] = [1e6 * (again or first)]  # the first run is slower than others
     end = time.perf_counter() + seconds * len(ways)
-    for _ in range(MOST):
+    for _ in range(MOST_ROUNDS):
         if time.perf_counter() >= end:
             break
         for name, count in repeats.items():

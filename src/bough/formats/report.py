@@ -9,8 +9,8 @@ from bough.errors import BoughError, LoadError, LoadWarning, UnknownNameError
 
 __all__ = ["Enough", "Report"]
 
-LONGEST = 600  # characters of a message: what a file says may be of any length
-MOST = 200  # problems that a check lists
+LONGEST_MESSAGE = 600  # characters of a message: what a file says may be of any length
+MOST_PROBLEMS = 200  # problems that a check lists
 EXPLAINED = 10  # unknown names that are told with the nearest ones, which take time to find
 
 
@@ -43,7 +43,7 @@ class Report:
         if not self.collect:
             raise error from None
         self.problems.append(error)
-        if len(self.problems) > MOST:
+        if len(self.problems) > MOST_PROBLEMS:
             raise Enough
 
     def doubt(self, message: str, line: int | None = None) -> None:
@@ -70,13 +70,13 @@ class Report:
     def listed(self) -> tuple[LoadError, ...]:
         """All that was found, by line; of very much, what was found first, and a word that there is more."""
         found = [error for kind in (self.problems, self.doubts, self.remarks) for error in kind]
-        first = sorted(found[:MOST], key=lambda error: error.line or 0)
-        told = f"there are more than {MOST} problems; those found first are listed"
-        return tuple(first) if len(found) <= MOST else (self._error(told, None), *first)
+        first = sorted(found[:MOST_PROBLEMS], key=lambda error: error.line or 0)
+        told = f"there are more than {MOST_PROBLEMS} problems; those found first are listed"
+        return tuple(first) if len(found) <= MOST_PROBLEMS else (self._error(told, None), *first)
 
     def _error(self, message: str, line: int | None) -> LoadError:
-        if len(message) > LONGEST:
-            message = f"{message[: LONGEST // 2]} … {message[-LONGEST // 2 :]}"
+        if len(message) > LONGEST_MESSAGE:
+            message = f"{message[: LONGEST_MESSAGE // 2]} … {message[-LONGEST_MESSAGE // 2 :]}"
         return LoadError(message, self.file, line)
 
     def at(self, line: int | None, what: str = "") -> _At:

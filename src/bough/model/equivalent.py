@@ -25,7 +25,7 @@ __all__ = ["LOWER", "NOTHING", "regrouped", "slides", "turns"]
 
 Floats = NDArray[np.float64]
 
-LARGEST = 200  # bodies of a mechanism whose frames are slid
+MOST_BODIES_SLID = 200  # bodies of a mechanism whose frames are slid
 NOTHING = 1e-15  # metres
 LOWER = ([0, 1, 1, 2, 2, 2], [0, 0, 1, 0, 1, 2])  # rows and columns of a lower triangle
 
@@ -45,7 +45,7 @@ def turns(tree: Tree, axial: Sequence[bool], rotations: Floats) -> list[float]:
         Of each joint in its parent, with axes such that those of the joints are z (N, 3, 3).
     """
     result = [0.0] * tree.n
-    if tree.n > LARGEST:
+    if tree.n > MOST_BODIES_SLID:
         return result
     simple = [bool(np.sum(np.abs(R) > NOTHING, axis=1).min() == 1) for R in rotations]
     for i in range(1, tree.n + 1):
@@ -73,7 +73,7 @@ def slides(tree: Tree, axial: Sequence[bool], places: Floats, axes: Floats) -> l
         Where each joint is, and its axis, in the inside axes of its parent (N, 3); the parent's own axis is z there.
     """
     n, parents = tree.n, tree.parents
-    if n > LARGEST:
+    if n > MOST_BODIES_SLID:
         return [0.0] * n
     joints = [_Line(*place, *axis) for place, axis in zip(places.tolist(), axes.tolist(), strict=True)]
     candidates = _candidates(tree, axial, joints)

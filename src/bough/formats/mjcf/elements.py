@@ -15,8 +15,8 @@ from bough.model.parts import HERE
 
 __all__ = ["geom", "inertial", "pose"]
 
-LEAST = 1e-15  # mass and moments of a moving body that MuJoCo takes
-ROUNDING = 1e-12  # of a flat body: MuJoCo allows none in the triangle inequality
+LEAST_INERTIA = 1e-15  # mass and moments of a moving body that MuJoCo takes
+FLATTEST = 1e-12  # of a flat body: MuJoCo allows none in the triangle inequality
 
 
 def pose(place: Placement) -> str:
@@ -50,11 +50,11 @@ def _quaternion(R: NDArray[np.float64]) -> tuple[float, float, float, float]:
 def inertial(inertia: Inertia, name: str, losses: Losses) -> str:
     """The inertia of a moving body, by its principal moments."""
     moments, axes = np.linalg.eigh(inertia.matrix)
-    if inertia.mass < LEAST or moments[0] < LEAST:
+    if inertia.mass < LEAST_INERTIA or moments[0] < LEAST_INERTIA:
         losses.add(f"body {name!r}, which moves and lacks mass or a principal moment of inertia")
         return ""
     missing = float(moments[2] - moments[0] - moments[1])
-    if missing > ROUNDING * moments[2]:
+    if missing > FLATTEST * moments[2]:
         losses.add(f"the inertia of body {name!r}, whose moments break the triangle inequality")
         return ""
     while moments[0] + moments[1] < moments[2]:  # rounding

@@ -16,13 +16,12 @@ from xml.sax.saxutils import quoteattr
 
 from bough.errors import LoadError
 from bough.formats.document import Document
-from bough.formats.markup import LARGEST, MOST, Element, parse
+from bough.formats.markup import DEEPEST, MOST_BYTES, MOST_ELEMENTS, Element, parse
 from bough.formats.report import Report
 
 __all__ = ["Flat", "flatten"]
 
 FILES = 1000  # that one model may include
-DEEPEST = 500  # elements inside each other, includes counted
 
 PICTURES = ("texture", "skin")
 """Elements that only pictures need: left out, with the files they name."""
@@ -139,7 +138,7 @@ class _Flattening:
         report = Report(str(path))
         try:
             with path.open("rb") as stream:
-                content = parse(stream.read(LARGEST + 1), report)
+                content = parse(stream.read(MOST_BYTES + 1), report)
         except OSError as error:
             self._refuse(f"<include file={name!r}> cannot be read: {error}", file, element)
         assert content is not None, "the first problem is raised"
@@ -206,8 +205,9 @@ class _Flattening:
 
     def _require_room(self, node: _Node) -> None:
         self._count += 1
-        if self._count > MOST or node.depth > DEEPEST:
-            raise LoadError(f"more than {MOST} elements, or nested more than {DEEPEST} deep", node.file, node.line)
+        if self._count > MOST_ELEMENTS or node.depth > DEEPEST:
+            message = f"more than {MOST_ELEMENTS} elements, or nested more than {DEEPEST} deep"
+            raise LoadError(message, node.file, node.line)
 
     def _require_size(self, root: _Node) -> None:
         """What elements that repeat others would make, before the compiler makes it."""
@@ -218,8 +218,8 @@ class _Flattening:
                 for word in node.attributes["count"].split()[:3]:
                     times *= max(1, int(word[:9])) if word.isdecimal() else 1
             total += times
-            if total > MOST:
-                raise LoadError(f"<{node.tag}> makes more than {MOST} elements", node.file, node.line)
+            if total > MOST_ELEMENTS:
+                raise LoadError(f"<{node.tag}> makes more than {MOST_ELEMENTS} elements", node.file, node.line)
             waiting += [(child, times) for child in node.children]
 
     def _write(self, root: _Node) -> None:

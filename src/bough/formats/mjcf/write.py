@@ -18,7 +18,7 @@ from bough.model.parts import HERE
 
 __all__ = ["write_mjcf"]
 
-DEEPEST = 450  # bodies inside each other
+DEEPEST_BODY = 450  # bodies inside each other
 HIGHEST = 4  # power in the law of two coordinates
 
 
@@ -74,8 +74,8 @@ class _Writer:
             if body is None:
                 lines.append(f"{pad}</body>")
                 continue
-            if depth == DEEPEST:
-                self._losses.add(f"more than {DEEPEST} bodies in a row, the last of them {self._name(body)!r}")
+            if depth == DEEPEST_BODY:
+                self._losses.add(f"more than {DEEPEST_BODY} bodies in a row, the last of them {self._name(body)!r}")
             steps, body = self._steps(body)
             place = steps[0].fixed.then(steps[0].after)
             lines.append(f"{pad}<body name={quoted(self._name(body))}{pose(place)}>")
