@@ -20,7 +20,8 @@ from bough.kernel.called import PUBLIC_NAMES
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "bough"
 FILES = sorted(PACKAGE.rglob("*.py"))
 ROOT = PACKAGE.parents[1]
-TOLD = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONVENTIONS.md", "benchmarks/README.md")]
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+TOLD = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONVENTIONS.md", "benchmarks/README.md")] + DECISIONS
 TOLD += [path for folder in ("benchmarks", "docs", "examples") for path in sorted((ROOT / folder).glob("*.py"))] + FILES
 TOLD += [path for path in sorted((ROOT / "tests").rglob("*.py")) if path != Path(__file__).resolve()]
 """Files that tell names of bough, in text or in code."""
@@ -409,6 +410,26 @@ def test_every_name_that_is_told_exists(bough: ModuleType, path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for chain in sorted(set(re.findall(r"(?<![\w./-])bough((?:\.[A-Za-z_]\w*)+)", text))):
         resolved(bough, chain[1:].split("."))
+
+
+@pytest.mark.parametrize("path", [ROOT / "ARCHITECTURE.md", *DECISIONS], ids=lambda path: path.name)
+def test_every_file_that_is_told_exists(path: Path) -> None:
+    told = set(re.findall(r"`([\w.]+(?:/[\w.]+)*/[\w.]+\.(?:py|md))`", path.read_text(encoding="utf-8")))
+    assert not [name for name in sorted(told) if not ((PACKAGE / name).exists() or (ROOT / name).exists())]
+
+
+def test_every_decision_has_a_page_and_a_link() -> None:
+    linked = re.findall(r"^- \[.+\]\((docs/decisions/.+)\): .+", (ROOT / "ARCHITECTURE.md").read_text("utf-8"), re.M)
+    assert sorted(linked) == [str(path.relative_to(ROOT).as_posix()) for path in DECISIONS]
+
+
+@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.name)
+def test_a_decision_is_a_short_page(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    heads = ["The question", "What was chosen", "Why", "What was measured or tried", "What would change it"]
+    assert text.startswith("# ")
+    assert re.findall(r"^\*\*(.+?)\.\*\*", text, re.M) == heads
+    assert len(text.splitlines()) <= 25
 
 
 def test_version_is_that_of_the_package(bough: ModuleType) -> None:
