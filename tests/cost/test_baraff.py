@@ -37,7 +37,7 @@ def test_joined_points_stay_together(d: int) -> None:
     """Bodies that turn about the joint as one keep it together; moving one alone does not."""
     p = 2 if d == 3 else 3
     r = np.array([[0.3, -0.2, 0.5][:p]])
-    (J,) = experiments.joined(r, d)
+    (J,) = experiments.point_rows(r, d)
     turn = np.zeros(d)
     turn[p:] = [0.7] if d == 3 else [0.7, -0.4, 0.2]
     w = np.array([0.0, 0.0, 0.7]) if d == 3 else turn[3:]

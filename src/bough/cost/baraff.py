@@ -17,7 +17,7 @@ from bough.cost.experiments import Experiment, experiment, with_contacts, with_l
 from bough.cost.report import Report, Table
 from bough.cost.scaling import scaling
 from bough.cost.solvers import SOLVERS, SPARSE, Way
-from bough.cost.timing import interleaved
+from bough.cost.timing import interleaved_times
 from bough.errors import BoughError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.contact.complementarity import pivoting
@@ -45,7 +45,7 @@ def baraff() -> Report:
             "zeros and ones of M and J that are known beforehand take no part.",
         ),
     )
-    items = (counted, *_measured(made), *scaling(SECONDS_EACH / 2))
+    items = (counted, *_time_tables(made), *scaling(SECONDS_EACH / 2))
     return Report("baraff", "Baraff 1996, section 9: multipliers in linear time", items)
 
 
@@ -93,7 +93,7 @@ def solution(made: Experiment, out: FloatArray | None = None) -> tuple[FloatArra
     return (*problem.motion(f), f)
 
 
-def _measured(made: dict[str, Experiment]) -> tuple[Table, Table]:
+def _time_tables(made: dict[str, Experiment]) -> tuple[Table, Table]:
     """Microseconds of all ways, and how many times slower than bough they are."""
     times, ratios = [], []
     for name, one in made.items():
@@ -122,13 +122,15 @@ def _measured(made: dict[str, Experiment]) -> tuple[Table, Table]:
     heads = (*SOLVERS, *(f"{x}, batch" for x in SPARSE), "paper, ms", "paper, dense")
     title = f"How many times slower the others are than one call of bough, and than a state of a batch of {MANY_STATES}"
     return (
-        _known("Time for all multipliers and accelerations of one state, in µs", columns, times, notes),
-        _known(title, ("system", *heads), ratios, paper),
+        _without_empty_columns("Time for all multipliers and accelerations of one state, in µs", columns, times, notes),
+        _without_empty_columns(title, ("system", *heads), ratios, paper),
     )
 
 
-def _known(title: str, columns: tuple[str, ...], rows: Sequence[tuple[object, ...]], notes: tuple[str, ...]) -> Table:
-    """A table without the columns of which nothing is known."""
+def _without_empty_columns(
+    title: str, columns: tuple[str, ...], rows: Sequence[tuple[object, ...]], notes: tuple[str, ...]
+) -> Table:
+    """A table without the columns in which no number is known."""
     kept = [k for k in range(len(columns)) if any(row[k] != "–" for row in rows)]
     cells = tuple(tuple(row[k] for k in kept) for row in rows)
     return Table(title, tuple(columns[k] for k in kept), cells, notes)
@@ -152,10 +154,10 @@ def _samples(name: str, made: Experiment) -> tuple[dict[str, list[float]], dict[
                 raise BoughError(f"{name}: {rival} does not find the solution of bough")
             groups[rival].append(f"{rival} {k}")
             ways[f"{rival} {k}"] = (way, 1)
-    spent = interleaved({key: way for key, (way, _) in ways.items()}, SECONDS_EACH)
+    spent = interleaved_times({key: way for key, (way, _) in ways.items()}, SECONDS_EACH)
     return {key: [x / ways[key][1] for x in values] for key, values in spent.items()}, groups
 
 
 def _ratio(slow: list[float], fast: list[float]) -> float:
-    """The median over turns."""
+    """How many times slower one way is than another: the median over turns."""
     return median([a / b for a, b in zip(slow, fast, strict=False)]) if fast else math.nan

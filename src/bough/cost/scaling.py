@@ -12,7 +12,7 @@ import numpy as np
 from bough.cost.experiments import Experiment, experiment
 from bough.cost.report import Panels, Points, Table
 from bough.cost.solvers import SPARSE, Way, dense
-from bough.cost.timing import interleaved
+from bough.cost.timing import interleaved_times
 from bough.kernel.maximal.multipliers import ldlt
 from bough.tree import Tree, named
 
@@ -76,11 +76,11 @@ def _factor_and_solve(made: Experiment, seconds: float) -> dict[str, float]:
         "solve": partial(factor.solve, b),
         "fresh": partial(_touch, (factor.packed.size, b.size)),
     }
-    return {name: median(spent) for name, spent in interleaved(ways, seconds).items()}
+    return {name: median(spent) for name, spent in interleaved_times(ways, seconds).items()}
 
 
 def _touch(sizes: tuple[int, ...]) -> None:
-    """Get memory for so many numbers, and write to every page of it."""
+    """Allocate arrays of these sizes, and write to every page of their memory."""
     for size in sizes:
         np.empty(size)[::512] = 0.0
 
@@ -95,7 +95,7 @@ def _rivals(made: Experiment, lines: dict[str, list[tuple[float, float]]], secon
             continue
         ways = make(made)[:1]  # the one in the order of bough
         if ways:
-            found[rival] = median(interleaved({rival: ways[0]}, seconds)[rival])
+            found[rival] = median(interleaved_times({rival: ways[0]}, seconds)[rival])
     return found
 
 
@@ -122,7 +122,7 @@ def _dense_curves(seconds: float) -> Panels:
         ours, theirs = [], []
         for n in (n for n in (10, 30, 100, 300, 1000) if n <= min(MOST_DENSE, MOST_BODIES)):
             made = experiment(n, 6, SHAPES[name](n))
-            spent = interleaved({"dense": dense(made)[0]}, seconds)["dense"]
+            spent = interleaved_times({"dense": dense(made)[0]}, seconds)["dense"]
             own = _factor_and_solve(made, seconds)
             theirs.append((made.system.nc, median(spent)))
             ours.append((made.system.nc, own["factor"] + own["solve"]))

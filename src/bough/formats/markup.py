@@ -31,11 +31,11 @@ class Element:
         self.text = ""
 
     def all(self, tag: str) -> list[Element]:
-        """The children of one kind."""
+        """The children with a tag, in order."""
         return [child for child in self.children if child.tag == tag]
 
     def first(self, tag: str) -> Element | None:
-        """The first child of one kind, if there is any."""
+        """The first child with a tag, or None."""
         return next((child for child in self.children if child.tag == tag), None)
 
     def walk(self) -> Iterator[Element]:

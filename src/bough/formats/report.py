@@ -15,7 +15,7 @@ EXPLAINED = 10  # unknown names that are told with the nearest ones, which take 
 
 
 class Enough(Exception):
-    """A check has found so many problems that it looks for no more."""
+    """A check has found more than `MOST_PROBLEMS` problems, and ends."""
 
 
 class Report:
@@ -60,15 +60,15 @@ class Report:
             more = f" (and {len(self.doubts) - 1} more, see `bough check`)" if len(self.doubts) > 1 else ""
             warnings.warn(f"{self.doubts[0]}{more}", LoadWarning, stacklevel=stacklevel + 1)
 
-    def told(self, error: BoughError) -> str:
-        """What an error says; of many unknown names the last ones without the nearest names."""
+    def message(self, error: BoughError) -> str:
+        """The text of an error; after `EXPLAINED` unknown names without the nearest ones, which take time to find."""
         if not isinstance(error, UnknownNameError):
             return str(error)
         self._unknown += 1
         return error.message if self._unknown <= EXPLAINED else error.brief
 
-    def listed(self) -> tuple[LoadError, ...]:
-        """All that was found, by line; of very much, what was found first, and a word that there is more."""
+    def all_found(self) -> tuple[LoadError, ...]:
+        """All problems by line; of more than `MOST_PROBLEMS` the first ones, and one that says that there are more."""
         found = [error for kind in (self.problems, self.doubts, self.remarks) for error in kind]
         first = sorted(found[:MOST_PROBLEMS], key=lambda error: error.line or 0)
         told = f"there are more than {MOST_PROBLEMS} problems; those found first are listed"
@@ -94,6 +94,6 @@ class _At:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> bool:
         if not isinstance(error, BoughError) or isinstance(error, LoadError):
             return False
-        text = self._report.told(error)
+        text = self._report.message(error)
         self._report.refuse(f"{self._what}: {text}" if self._what else text, self._line)
         return True

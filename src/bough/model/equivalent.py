@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from bough.tree import Tree
 
-__all__ = ["LOWER", "NOTHING", "regrouped", "slides", "turns"]
+__all__ = ["LOWER", "NOTHING", "regrouped_inertias", "slides", "turns"]
 
 Floats = NDArray[np.float64]
 
@@ -139,7 +139,7 @@ class _Line(NamedTuple):
         return own, self.pz + own * self.az
 
 
-def regrouped(
+def regrouped_inertias(
     tree: Tree, spins: Sequence[bool], R: Floats, p: Floats, mass: Floats, moment: Floats, J: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Masses (N,), moments (N, 3) and rotational inertias (N, 3, 3) with symmetric parts moved to the parents.

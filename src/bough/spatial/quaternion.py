@@ -34,7 +34,7 @@ class Quaternion:
 
     @staticmethod
     def of_rotation(R: HasColumns) -> Quaternion:
-        """Of a rotation matrix; of the two, the one whose largest entry is positive, found from that entry."""
+        """The quaternion of a rotation matrix; of the two, the one whose largest entry is positive."""
         x, y, z = R.columns
         wx, wy, wz = y.z - z.y, z.x - x.z, x.y - y.x
         xy, xz, yz = x.y + y.x, x.z + z.x, y.z + z.y

@@ -37,9 +37,9 @@ def require_mujoco() -> None:
 def ask(request: dict[str, Any]) -> dict[str, Any]:
     """The answer to a request, found in this process."""
     require_mujoco()
-    from bough.formats.mjcf.worker import compiled
+    from bough.formats.mjcf.worker import answer_to
 
-    return compiled(request)
+    return answer_to(request)
 
 
 def ask_apart(requests: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -56,14 +56,14 @@ class Flat:
 
     def refuse(self, message: str, report: Report) -> None:
         """Report what MuJoCo refuses, at the line of the file it speaks of."""
-        report.refuse(*self._placed(message, report))
+        report.refuse(*self._message_and_line(message, report))
 
     def doubt(self, message: str, report: Report) -> None:
         """Report what MuJoCo warns of."""
-        report.doubt(*self._placed(message, report))
+        report.doubt(*self._message_and_line(message, report))
 
-    def _placed(self, message: str, report: Report) -> tuple[str, int | None]:
-        """What MuJoCo says, and the line it speaks of; of another file, the line is told in the text."""
+    def _message_and_line(self, message: str, report: Report) -> tuple[str, int | None]:
+        """The message of MuJoCo, and the line it is about; a line of an included file is told in the message."""
         found = re.search(r",? ?\bline (\d+)", message)
         text = " ".join(re.sub(r",? ?\bline \d+|Element name '', id -?\d+|^(XML )?Error: ", "", message).split())
         if found is None or not 0 < int(found.group(1)) <= len(self.origins):
@@ -129,7 +129,7 @@ class _Flattening:
         name = element.attributes.get("file", "")
         if self._folder is None:
             self._refuse(f"<include file={name!r}> in a text, which has no folder: load it from a path", file, element)
-        path = self._found(name, *(() if folder is None else (folder,)))
+        path = self._find(name, *(() if folder is None else (folder,)))
         if path is None:
             self._refuse(f"<include file={name!r}>: {self._why_not()}", file, element)
         if path in self._included or len(self._included) >= FILES:
@@ -150,7 +150,7 @@ class _Flattening:
     def _folder(self) -> Path | None:
         return None if self._document.path is None else self._document.path.parent
 
-    def _found(self, name: str, *folders: Path) -> Path | None:
+    def _find(self, name: str, *folders: Path) -> Path | None:
         """An existing file that may be read: in the folder of the model, in those given, or in those of packages."""
         own = () if self._folder is None else (self._folder,)
         allowed = [folder.resolve() for folder in (*own, *self._document.package_dirs)]
@@ -189,7 +189,7 @@ class _Flattening:
         reference = node.attributes["file"]
         name = Path(reference.replace("\\", "/")).name if self._settings.get("strippath") == "true" else reference
         folder = self._settings.get("meshdir", self._settings.get("assetdir", "")) if node.tag != "model" else ""
-        path = self._found(f"{folder}/{name}" if folder else name)
+        path = self._find(f"{folder}/{name}" if folder else name)
         if node.tag == "model":
             node.attributes["file"] = str(path or reference)
             return
@@ -210,7 +210,7 @@ class _Flattening:
             raise LoadError(message, node.file, node.line)
 
     def _require_size(self, root: _Node) -> None:
-        """What elements that repeat others would make, before the compiler makes it."""
+        """Refuse elements that repeat others too often, before the compiler makes what they stand for."""
         total, waiting = 0, [(root, 1)]
         while waiting:
             node, times = waiting.pop()

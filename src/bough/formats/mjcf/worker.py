@@ -18,7 +18,7 @@ import sys
 import warnings
 from typing import Any
 
-__all__ = ["compiled", "main"]
+__all__ = ["answer_to", "main"]
 
 ARRAYS = (
     "body_parentid", "body_pos", "body_quat", "body_mass", "body_ipos", "body_iquat", "body_inertia", "body_jntadr",
@@ -51,7 +51,7 @@ class _Refused(Exception):
     """What is wrong with the file."""
 
 
-def compiled(request: dict[str, Any]) -> dict[str, Any]:
+def answer_to(request: dict[str, Any]) -> dict[str, Any]:
     """The answer to a request."""
     import mujoco
 
@@ -182,7 +182,7 @@ def main() -> None:
     _limit(*first["limits"])
     for line in sys.stdin:
         try:
-            answer = compiled(json.loads(line))
+            answer = answer_to(json.loads(line))
         except MemoryError:
             answer = {"error": "compiling it takes more memory than is allowed"}
         print(json.dumps(answer), flush=True)
