@@ -20,7 +20,8 @@ from bough.kernel.called import PUBLIC_NAMES
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "bough"
 FILES = sorted(PACKAGE.rglob("*.py"))
 ROOT = PACKAGE.parents[1]
-TOLD = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONVENTIONS.md", "benchmarks/README.md")]
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+TOLD = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONVENTIONS.md", "benchmarks/README.md")] + DECISIONS
 TOLD += [path for folder in ("benchmarks", "docs", "examples") for path in sorted((ROOT / folder).glob("*.py"))] + FILES
 TOLD += [path for path in sorted((ROOT / "tests").rglob("*.py")) if path != Path(__file__).resolve()]
 """Files that tell names of bough, in text or in code."""
@@ -174,6 +175,128 @@ def test_the_table_has_one_direction() -> None:
     assert {"scalar"} == PHYSICS & COMPILER
 
 
+# --- folders within folders ---
+
+
+WITH_FOLDERS = sorted({path.parent.parent for path in FILES} - {PACKAGE, PACKAGE.parent})
+"""Folders that have folders inside."""
+
+
+def imported_module(name: list[str]) -> list[str]:
+    """The module below `bough` that an import loads: the longest part of its name that is a file, in parts."""
+    for end in range(len(name), 1, -1):
+        path = PACKAGE.joinpath(*name[1:end])
+        if path.with_suffix(".py").exists():
+            return name[1:end]
+        if path.is_dir():
+            return [*name[1:end], "__init__"]
+    return ["__init__"]
+
+
+def imports_within(folder: Path, sources: dict[Path, ast.Module]) -> dict[str, set[str]]:
+    """For each file and each folder that lies directly in a folder: which of the others it imports."""
+    inside = dotted(folder)
+    found: dict[str, set[str]] = {}
+    for path, module in sources.items():
+        importer = dotted(path)
+        if importer[: len(inside)] != inside:
+            continue
+        here = found.setdefault(importer[len(inside)], set())
+        for _, name in imported_names(module, ["bough", *importer[:-1]]):
+            target = imported_module(name)
+            if target[: len(inside)] == inside and target[len(inside)] != importer[len(inside)]:
+                here.add(target[len(inside)])
+    return found
+
+
+def folders_in_circles(folder: Path, sources: dict[Path, ast.Module]) -> list[str]:
+    """Folders inside a folder that import themselves by way of files and folders beside them."""
+    imports = imports_within(folder, sources)
+
+    def reached(start: str) -> set[str]:
+        seen, ahead = set[str](), [start]
+        while ahead:
+            new = imports.get(ahead.pop(), set()) - seen
+            seen |= new
+            ahead += new
+        return seen
+
+    return sorted(name for name in imports if (folder / name).is_dir() and name in reached(name))
+
+
+@pytest.mark.parametrize("folder", WITH_FOLDERS, ids=lambda folder: ".".join(dotted(folder)))
+def test_imports_of_folders_within_folders_go_one_way(folder: Path) -> None:
+    """`formats/load.py` may import `formats/mjcf/`, which may import `formats/report.py`, but not `formats/load.py`."""
+    assert not folders_in_circles(folder, {path: parse(path) for path in FILES})
+
+
+@pytest.mark.parametrize(
+    ("sources", "expected"),
+    [
+        ({"load": "from bough.formats.mjcf import read", "mjcf.read": "from bough.formats import report"}, []),
+        ({"load": "from bough.formats.mjcf import read", "mjcf.read": "from bough.formats.load import load"}, ["mjcf"]),
+        ({"mjcf.read": "from ..sdf import read", "sdf.read": "def f():\n    from ..mjcf import flat"}, ["mjcf", "sdf"]),
+        ({"mjcf.flat": "from bough import formats", "__init__": "from bough.formats.mjcf import flat"}, ["mjcf"]),
+        ({"load": "from bough.formats import save", "save": "from bough.formats import load"}, []),
+    ],
+)
+def test_the_rule_on_folders_within_folders_itself(sources: dict[str, str], expected: list[str]) -> None:
+    folder = PACKAGE / "formats"
+    modules = {folder.joinpath(*name.split(".")).with_suffix(".py"): ast.parse(text) for name, text in sources.items()}
+    assert folders_in_circles(folder, modules) == expected
+
+
+# --- constants ---
+
+
+# Constants of one name and several values, in folders that are being rebuilt: to be renamed there, and never to grow.
+AMBIGUOUS = {
+    "BLOCK", "BROKEN", "CLEAR", "CONFLICT", "DEPENDENT", "FREE", "HELD", "INDEPENDENT", "LANES", "LARGE", "LARGEST",
+    "LEAST", "LONGEST", "MANY", "MOST", "NONE", "PATIENCE", "PIVOT", "RANK", "ROOM", "ROUNDING", "ROUNDS", "SMALL",
+    "SPACE", "STEPS", "SUSPECT", "TOUCHING", "TURNS", "UNIT", "WIDEST", "WORTH",
+}  # fmt: skip
+
+
+def constants(module: ast.Module) -> Iterator[tuple[str, float]]:
+    """Names in capital letters that a module gives a number, alone or several at a time, with their values."""
+    for node in module.body:
+        if isinstance(node, ast.AnnAssign) and node.value is not None:
+            pairs = [(node.target, node.value)]
+        elif isinstance(node, ast.Assign):
+            pairs = [pair for target in node.targets for pair in _unpacked(target, node.value)]
+        else:
+            continue
+        for target, value in pairs:
+            if isinstance(target, ast.Name) and target.id.isupper() and not _has_names(value):
+                number = eval(compile(ast.Expression(value), "constant", "eval"))
+                if type(number) in (int, float):
+                    yield target.id, number
+
+
+def _unpacked(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        return list(zip(target.elts, value.elts, strict=True))
+    return [(target, value)]
+
+
+def _has_names(value: ast.expr) -> bool:
+    return any(isinstance(node, ast.Name | ast.Call) for node in ast.walk(value))
+
+
+def test_a_constant_has_one_value() -> None:
+    """Whoever reads a tolerance or a limit in one file knows what it is in all others."""
+    values: dict[str, dict[float, list[str]]] = {}
+    for path in FILES:
+        for name, number in constants(parse(path)):
+            values.setdefault(name, {}).setdefault(number, []).append("/".join(dotted(path)))
+    assert not {name: found for name, found in values.items() if len(found) > 1 and name not in AMBIGUOUS}
+
+
+def test_the_rule_on_constants_itself() -> None:
+    source = 'SMALL = 1e-6\nA, B = 1 << 4, "text"\nn = 3\nMOST: int = -2\nWORD = "x"\nTWICE = 2 * SMALL\nON = True'
+    assert dict(constants(ast.parse(source))) == {"SMALL": 1e-6, "A": 16, "MOST": -2}
+
+
 # --- sizes and names ---
 
 
@@ -287,6 +410,26 @@ def test_every_name_that_is_told_exists(bough: ModuleType, path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for chain in sorted(set(re.findall(r"(?<![\w./-])bough((?:\.[A-Za-z_]\w*)+)", text))):
         resolved(bough, chain[1:].split("."))
+
+
+@pytest.mark.parametrize("path", [ROOT / "ARCHITECTURE.md", *DECISIONS], ids=lambda path: path.name)
+def test_every_file_that_is_told_exists(path: Path) -> None:
+    told = set(re.findall(r"`([\w.]+(?:/[\w.]+)*/[\w.]+\.(?:py|md))`", path.read_text(encoding="utf-8")))
+    assert not [name for name in sorted(told) if not ((PACKAGE / name).exists() or (ROOT / name).exists())]
+
+
+def test_every_decision_has_a_page_and_a_link() -> None:
+    linked = re.findall(r"^- \[.+\]\((docs/decisions/.+)\): .+", (ROOT / "ARCHITECTURE.md").read_text("utf-8"), re.M)
+    assert sorted(linked) == [str(path.relative_to(ROOT).as_posix()) for path in DECISIONS]
+
+
+@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.name)
+def test_a_decision_is_a_short_page(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    heads = ["The question", "What was chosen", "Why", "What was measured or tried", "What would change it"]
+    assert text.startswith("# ")
+    assert re.findall(r"^\*\*(.+?)\.\*\*", text, re.M) == heads
+    assert len(text.splitlines()) <= 25
 
 
 def test_version_is_that_of_the_package(bough: ModuleType) -> None:

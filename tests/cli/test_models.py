@@ -120,11 +120,11 @@ def test_bench_measures_every_function(
 def test_bench_leaves_out_what_does_not_fit(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bough.cli.bench.MOST", 24)
+    monkeypatch.setattr("bough.cli.bench.MOST_NUMBERS", 24)
     assert main(["bench", "tree:star:3", "--batch", "3", "--rounds", "1"]) == 0
     lines = {line.split("  ")[0]: line for line in capsys.readouterr().out.splitlines()}
     assert lines["rnea"].endswith("in batches of 1")
-    monkeypatch.setattr("bough.cli.bench.MOST", 8)
+    monkeypatch.setattr("bough.cli.bench.MOST_NUMBERS", 8)
     assert main(["bench", "tree:star:3", "--batch", "3", "--rounds", "1"]) == 0
     assert capsys.readouterr().out.count("left out: a result has 18 numbers") == 6
 

@@ -37,7 +37,7 @@ def test_joined_points_stay_together(d: int) -> None:
     """Bodies that turn about the joint as one keep it together; moving one alone does not."""
     p = 2 if d == 3 else 3
     r = np.array([[0.3, -0.2, 0.5][:p]])
-    (J,) = experiments.joined(r, d)
+    (J,) = experiments.point_rows(r, d)
     turn = np.zeros(d)
     turn[p:] = [0.7] if d == 3 else [0.7, -0.4, 0.2]
     w = np.array([0.0, 0.0, 0.7]) if d == 3 else turn[3:]
@@ -112,9 +112,9 @@ def test_report(machine_code: None, monkeypatch: pytest.MonkeyPatch, tmp_path: P
     shapes = {"tree": lambda: small("tree"), "loops": lambda: small("loops"), "contacts": lambda: small("contacts")}
     monkeypatch.setattr(baraff, "EXPERIMENTS", shapes)
     monkeypatch.setattr(scaling, "SHAPES", {"chain": named.chain, "binary tree": named.chain})
-    monkeypatch.setattr(scaling, "LARGEST", 100)
-    monkeypatch.setattr(baraff, "SECONDS", 0.0)
-    monkeypatch.setattr(baraff, "BATCH", 3)
+    monkeypatch.setattr(scaling, "MOST_BODIES", 100)
+    monkeypatch.setattr(baraff, "SECONDS_EACH", 0.0)
+    monkeypatch.setattr(baraff, "MANY_STATES", 3)
     report = bough.papers.report("baraff")
     counted, times, ratios, largest, sparse, dense = report.items
     assert isinstance(counted, Table)

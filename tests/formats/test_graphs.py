@@ -148,7 +148,7 @@ def test_a_random_graph_of_constraints_of_mjcf(edges: Edges, kind: str) -> None:
 
 # --- files as large as the limits let them be ---
 
-MOST = markup.MOST // 4 - 10  # links: a link, a joint and its two ends are four elements
+MOST = markup.MOST_ELEMENTS // 4 - 10  # links: a link, a joint and its two ends are four elements
 
 
 def large(name: str, n: int) -> str:
@@ -183,12 +183,12 @@ def test_the_work_of_a_check_grows_with_the_file_and_no_faster(name: str) -> Non
 def test_checks_of_the_largest_files_end(name: str) -> None:
     with ending(60.0):
         found = bough.problems(large(name, MOST).replace('"l', '"' + "l" * 50))
-    assert len(found) <= report.MOST + 1
+    assert len(found) <= report.MOST_PROBLEMS + 1
 
 
 def test_a_check_stops_at_many_problems_and_says_so() -> None:
-    found = bough.problems(robot(*(link("a", mass=None) for _ in range(report.MOST + 50))))
-    assert len(found) == report.MOST + 1
-    assert str(found[0]) == f"there are more than {report.MOST} problems; those found first are listed"
-    some = bough.problems(robot(*(link("a", mass=None) for _ in range(report.MOST + 1))))
-    assert len(some) == report.MOST
+    found = bough.problems(robot(*(link("a", mass=None) for _ in range(report.MOST_PROBLEMS + 50))))
+    assert len(found) == report.MOST_PROBLEMS + 1
+    assert str(found[0]) == f"there are more than {report.MOST_PROBLEMS} problems; those found first are listed"
+    some = bough.problems(robot(*(link("a", mass=None) for _ in range(report.MOST_PROBLEMS + 1))))
+    assert len(some) == report.MOST_PROBLEMS

@@ -134,11 +134,11 @@ def test_a_compiler_that_dies_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_p
         bough.errors.LoadError, match=r"model.xml: MuJoCo's compiler did not survive this file .*by signal 11"
     ):
         bough.load(path)
-    monkeypatch.setattr(compiler, "PATIENCE", 0.5)
+    monkeypatch.setattr(compiler, "WAITING_TIME", 0.5)
     worker.write_text("import time\ntime.sleep(60)")
     with pytest.raises(bough.errors.LoadError, match=r"model.xml: compiling it takes more than 0.5 s"):
         bough.load(path)
-    monkeypatch.setattr(compiler, "PATIENCE", 60)
+    monkeypatch.setattr(compiler, "WAITING_TIME", 60)
     for said in ("print('[]')", "print('{')", "print('{}')", "pass"):
         worker.write_text(f"import sys\nsys.stdin.read()\n{said}")
         with pytest.raises(bough.errors.LoadError, match=r"the answer of MuJoCo's compiler cannot be read"):
@@ -176,7 +176,7 @@ def test_want_of_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_limits_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     """A chain of ever larger meshes of the compiler's own making takes more than it may."""
     monkeypatch.setattr(compiler, "MEMORY", 400_000_000)
-    monkeypatch.setattr(compiler, "SECONDS", 5)
+    monkeypatch.setattr(compiler, "PROCESSOR_TIME", 5)
     many = "".join(f"<mesh name='m{k}' builtin='supersphere' params='400 1 1'/>" for k in range(40))
     with pytest.raises(bough.errors.LoadError, match=r"memory|survive"):
         bough.load(f"<mujoco><asset>{many}</asset></mujoco>")

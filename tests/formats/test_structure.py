@@ -8,7 +8,7 @@ import bough
 from bough.formats.assemble import assemble
 from bough.formats.description import Connection, Description, Follow, Link, Options
 from bough.formats.report import Report
-from bough.formats.structure import ORDERS, ordered, rehung, root_of
+from bough.formats.structure import ORDERS, in_order, root_of, with_root
 from urdf_text import joint, link, robot
 
 LINKS = [link("a"), link("b"), link("c")]
@@ -78,10 +78,10 @@ def chain(length: int, **options: object) -> Description:
 def test_long_chains() -> None:
     d = chain(LENGTH)
     assert root_of(d, Report()) == "l0"
-    backwards = rehung(d.connections, f"l{LENGTH}")
+    backwards = with_root(d.connections, f"l{LENGTH}")
     for order in ORDERS:
-        assert [c.name for c in ordered(d.connections, "l0", order)] == [c.name for c in d.connections]
-        assert len(ordered(backwards, f"l{LENGTH}", order)) == LENGTH
+        assert [c.name for c in in_order(d.connections, "l0", order)] == [c.name for c in d.connections]
+        assert len(in_order(backwards, f"l{LENGTH}", order)) == LENGTH
     model = assemble(d, Options(floating_base=True), Report())
     assert model is not None
     assert model.nv == LENGTH + 6

@@ -99,7 +99,7 @@ def test_frames_of_general_chains_are_turned_until_placements_are_simple() -> No
 
 
 def test_large_mechanisms_keep_their_frames() -> None:
-    model = bough.trees.topologies.chain(equivalent.LARGEST + 1)
+    model = bough.trees.topologies.chain(equivalent.MOST_BODIES_SLID + 1)
     m = mechanism(model)
     assert not m.origins.any()
     np.testing.assert_array_equal(m.alignments[1:], [joint.alignment for joint in m.joints])

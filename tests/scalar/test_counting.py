@@ -117,8 +117,8 @@ def test_what_folds_is_what_it_should_be() -> None:
     assert a - 0.0 is a
     assert a / 1.0 is a
     assert neg(neg(a)) is a
-    assert (a * -1.0).negated is a  # type: ignore[union-attr]
-    assert (0.0 - a).negated is a  # type: ignore[union-attr]
+    assert (a * -1.0).negative_of is a  # type: ignore[union-attr]
+    assert (0.0 - a).negative_of is a  # type: ignore[union-attr]
     for nothing in (a * 0.0, a * -0.0, 0.0 / a):
         assert isinstance(nothing, float)
         assert nothing == 0.0

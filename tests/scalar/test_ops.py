@@ -133,13 +133,13 @@ def test_truth_values_have_no_derivatives() -> None:
 class Noted(Symbolic):
     """A scalar that notes the names of the operations applied to it."""
 
-    def __init__(self, names: list[str], negated: Symbolic | None = None) -> None:
+    def __init__(self, names: list[str], negative_of: Symbolic | None = None) -> None:
         self.names = names
-        self._negated = negated
+        self._negative_of = negative_of
 
     @property
-    def negated(self) -> Symbolic | None:
-        return self._negated
+    def negative_of(self) -> Symbolic | None:
+        return self._negative_of
 
     def record(self, op: Op, arguments: tuple[Any, ...]) -> Noted:
         assert len(arguments) == len(op.arguments)

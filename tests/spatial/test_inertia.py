@@ -17,10 +17,12 @@ from bough.spatial import (
     UNIT_MOTIONS,
     ArticulatedInertia,
     CoriolisInertia,
+    MassMoments,
     RigidInertia,
     Symmetric,
     Transform,
     Vector,
+    rate_matrix,
 )
 from spatial_numpy import cost, cross, cross_motion, dense, motion_matrix, random_structure
 
@@ -72,11 +74,30 @@ def test_rigid_inertia_times_motion(body: RigidInertia, rng: np.random.Generator
     close(dense(body + body), 2.0 * dense(body), **EXACT)
 
 
+def test_force_by_moments_of_mass(body: RigidInertia, rng: np.random.Generator) -> None:
+    """I a + v ×* I v from the acceleration of the point at the origin and A = ω̇× + ω×ω×; from points one by one too."""
+    v, a = random_structure(rng, REST), random_structure(rng, REST)
+    J = body.rotational
+    half = (J.xx + J.yy + J.zz) / 2.0
+    second = Symmetric(half - J.xx, -J.yx, half - J.yy, -J.zx, -J.zy, half - J.zz)
+    A, point = rate_matrix(v.angular, a.angular), a.linear + v.angular.cross(v.linear)
+    force = MassMoments(body.mass, body.moment, second).force(A, point)
+    close(dense(force), dense(body.times(a) + v.cross_force(body.times(v))), **EXACT)
+
+    r, mass = rng.normal(size=(5, 3)), rng.uniform(1.0, 2.0, 5)
+    Sigma = (r.T * mass) @ r
+    moments = MassMoments(mass.sum(), Vector.of(mass @ r), Symmetric(*Sigma[np.tril_indices(3)]))
+    push = mass[:, None] * (dense(point) + r @ dense(A).T)
+    force = moments.force(A, point)
+    close(dense(force.linear), push.sum(axis=0), **EXACT)
+    close(dense(force.angular), np.cross(r, push).sum(axis=0), **EXACT)
+
+
 def test_rigid_inertia_in_parent_coordinates(body: RigidInertia, X: Transform) -> None:
     moved = X.inertia_to_parent(body)
     close(dense(moved), in_parent(X, body), **EXACT)
     assert moved.mass == body.mass
-    assert moved == body.moved(X.rotation, X.translation)
+    assert moved == body.to_parent(X.rotation, X.translation)
 
 
 def test_energy_is_the_same_in_all_coordinates(body: RigidInertia, X: Transform, rng: np.random.Generator) -> None:
@@ -160,7 +181,7 @@ def test_coriolis_inertia(body: RigidInertia, X: Transform, rng: np.random.Gener
     close(dense(B.transposed_times(m)), matrix_of(B).T @ dense(m), **EXACT)
     close(matrix_of(B + B), 2.0 * matrix_of(B), **EXACT)
     there = CoriolisInertia.of(X.inertia_to_parent(body), X.to_parent(v))
-    close(matrix_of(B.moved(X.rotation, X.translation)), matrix_of(there), **EXACT)
+    close(matrix_of(B.to_parent(X.rotation, X.translation)), matrix_of(there), **EXACT)
 
 
 # ---- costs -------------------------------------------------------------------------------------------------------

@@ -21,8 +21,8 @@ from bough.spatial import (
     about_x,
     about_y,
     about_z,
+    as_factors,
     cross_matrix,
-    factored,
     from_quaternion,
     left_jacobian,
     left_jacobian_inverse,
@@ -92,7 +92,7 @@ def test_factored_rotations_act_as_their_matrices(
     joint = about_z(np.cos(0.9), np.sin(0.9))
     v, A, M = (random_structure(rng, like) for like in (ZERO, ANY_SYMMETRIC, IDENTITY))
     for R in (E, E @ turn, turn @ E, E.T @ turn @ E):
-        made = factored(Matrix.of_rows(R.tolist()))
+        made = as_factors(Matrix.of_rows(R.tolist()))
         assert not isinstance(made, Matrix)
         for one, expected in ((made, R), (made.before(joint), R @ dense(joint)), (made.T, R.T)):
             close(dense(one), expected, **EXACT)
@@ -106,7 +106,7 @@ def test_factored_rotations_act_as_their_matrices(
 def test_turns_about_z_then_x(rng: np.random.Generator) -> None:
     """The last turn and that of a joint become one."""
     R = dense(about_x(np.cos(0.4), np.sin(0.4))) @ dense(about_z(np.cos(2.0), np.sin(2.0)))
-    made, joint = factored(Matrix.of_rows(R.tolist())), about_z(np.cos(0.9), np.sin(0.9))
+    made, joint = as_factors(Matrix.of_rows(R.tolist())), about_z(np.cos(0.9), np.sin(0.9))
     both = made.before(joint)
     v, A = random_structure(rng, ZERO), random_structure(rng, ANY_SYMMETRIC)
     close(dense(made), R, **EXACT)
@@ -118,7 +118,7 @@ def test_turns_about_z_then_x(rng: np.random.Generator) -> None:
 
 def test_general_rotations_stay_matrices(rng: np.random.Generator) -> None:
     R = random_rotation(rng)
-    assert factored(R) is R
+    assert as_factors(R) is R
     close(dense(R.before(about_y(0.6, 0.8))), dense(R) @ dense(about_y(0.6, 0.8)), **EXACT)
 
 

@@ -29,7 +29,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Composite:
-    """Sums over a subtree."""
+    """Inertia and B of a subtree as one composite body, in the coordinates of its root."""
 
     I_c: RigidInertia
     B_c: CoriolisInertia
@@ -76,19 +76,19 @@ def coriolis_matrix(m: Mechanism, q: Array, v: Array) -> Array:
             put(j, body, [[s.dot(x.f) for x in columns] for s in up.S])
             pairs = list(zip(up.S, up.S_dot, strict=True))
             put(body, j, [[s_dot.dot(x.i) + s.dot(x.b) for s, s_dot in pairs] for x in columns])
-            return columns if j.is_root else _moved(up.X, columns)
+            return columns if j.is_root else _to_parent(up.X, columns)
 
         if body.is_root:
             return None, None
-        ancestors(m, body, above, _moved(link.X, columns))
-        moved = B_c.moved(link.X.rotation, link.X.translation)
-        return Composite(link.X.inertia_to_parent(I_c), moved), None
+        ancestors(m, body, above, _to_parent(link.X, columns))
+        B_up = B_c.to_parent(link.X.rotation, link.X.translation)
+        return Composite(link.X.inertia_to_parent(I_c), B_up), None
 
     links = outward(m, forward, REST)
     inward(m, backward, Composite(NO_INERTIA, CoriolisInertia(Matrix(ZERO, ZERO, ZERO), ZERO)))
     return m.coupling.reduced_square(C)
 
 
-def _moved(X: Transform, columns: tuple[Forces, ...]) -> tuple[Forces, ...]:
+def _to_parent(X: Transform, columns: tuple[Forces, ...]) -> tuple[Forces, ...]:
     up = X.force_to_parent
     return tuple(Forces(up(x.f), up(x.i), up(x.b)) for x in columns)

@@ -10,7 +10,7 @@ from bough.scalar import Array
 from bough.spatial import NO_INERTIA, Force, Motion, RigidInertia, Transform
 from bough.tree.scans import Kept, ancestors, inward, outward
 
-__all__ = ["Link", "composed", "crba", "linked"]
+__all__ = ["Link", "backward_pass", "crba", "forward_pass"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +23,11 @@ class Link:
 
 def crba(m: Mechanism, q: Array) -> Array:
     """The joint-space inertia matrix as packed path rows: every entry that is not a branch-induced zero, once."""
-    return composed(m, linked(m, q))
+    return backward_pass(m, forward_pass(m, q))
 
 
-def linked(m: Mechanism, q: Array) -> Kept[Link]:
-    """The forward pass."""
+def forward_pass(m: Mechanism, q: Array) -> Kept[Link]:
+    """The forward pass: the placement of each body in its parent, and the subspace of its joint."""
     q = m.coupling.own_q(q)
 
     def place(body: BodyRecord, parent: None) -> tuple[None, Link]:
@@ -36,8 +36,8 @@ def linked(m: Mechanism, q: Array) -> Kept[Link]:
     return outward(m, place, None)
 
 
-def composed(m: Mechanism, links: Kept[Link]) -> Array:
-    """The backward pass: the matrix."""
+def backward_pass(m: Mechanism, links: Kept[Link]) -> Array:
+    """The backward pass: composite inertias, and from them the matrix as packed path rows."""
     H = BlockRows(m)
 
     def compose(body: BodyRecord, of_children: RigidInertia) -> tuple[RigidInertia | None, None]:

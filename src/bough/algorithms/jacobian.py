@@ -83,9 +83,9 @@ def _both(m: Mechanism, q: Array, v: Array | None, frame: Frame, reference: Refe
         own = columns[body]
         for c in range(body.nv):
             if v is None:
-                column = _seen(own.J[c], at, reference)
+                column = _in_reference(own.J[c], at, reference)
             else:
-                column = _seen_rate(own.J[c], own.J_dot[c], at, v_0, reference)
+                column = _rate_in_reference(own.J[c], own.J_dot[c], at, v_0, reference)
             for row, value in enumerate(flat(column)):
                 result[body.v_start + (row * n + c)] = value
 
@@ -103,7 +103,7 @@ def _both(m: Mechanism, q: Array, v: Array | None, frame: Frame, reference: Refe
     return m.coupling.reduced_rows(result, 6)
 
 
-def _seen(j: Motion, at: Transform, reference: Reference) -> Motion:
+def _in_reference(j: Motion, at: Transform, reference: Reference) -> Motion:
     """A column given in base coordinates, in the reference frame."""
     if reference == "WORLD":
         return j
@@ -112,7 +112,7 @@ def _seen(j: Motion, at: Transform, reference: Reference) -> Motion:
     return Motion(j.angular, j.linear + j.angular.cross(at.translation))
 
 
-def _seen_rate(j: Motion, j_dot: Motion, at: Transform, v: Motion, reference: Reference) -> Motion:
+def _rate_in_reference(j: Motion, j_dot: Motion, at: Transform, v: Motion, reference: Reference) -> Motion:
     """The rate of a column: what changes is the column, and what it is seen from."""
     if reference == "WORLD":
         return j_dot

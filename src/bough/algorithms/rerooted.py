@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.algorithms.crba import Link, composed, linked
+from bough.algorithms.crba import Link, backward_pass, forward_pass
 from bough.factor import diagonal, ltdl, solve
 from bough.model import BodyRecord, Mechanism, Rerooting, combine
 from bough.scalar import Array, Table, array, filled, gather_index
@@ -34,8 +34,8 @@ def solve_rerooted(m: Mechanism, inner: Mechanism, q: Array, y: Array) -> tuple[
     q_inside = _picked(q, way.q)
     for k, value in enumerate(NEUTRAL):
         q_inside[way.q_start + k] = value
-    links = linked(inner, q_inside)
-    factor = ltdl(tree, composed(inner, links))
+    links = forward_pass(inner, q_inside)
+    factor = ltdl(tree, backward_pass(inner, links))
     x_inside = solve(tree, factor, _forces_inside(way, links, y), unit=True)
     return _accelerations_outside(way, links, x_inside), _returned(diagonal(tree, factor), way.v)
 

@@ -1,7 +1,12 @@
 """The recursive Newton-Euler algorithm (Featherstone & Orin 2000, section 3.1, in link coordinates).
 
-Instead of the spatial acceleration it carries that of the point at the origin, a′ = a + ω × v, and the matrix of the
-accelerations of all other points about it, A = ω̇× + ω×ω×. Linear velocities are then not needed.
+Instead of the spatial acceleration (ω̇, a) it carries that of the point at the origin, a′ = a + ω × v, and the matrix of
+the accelerations of all other points about it, A = ω̇× + ω×ω×. Linear velocities are then not needed. Equation (5) reads
+
+    force  = ∫ (a′ + A r) dm     = m a′ + A h,                with m = ∫ dm, h = ∫ r dm, Σ = ∫ r rᵀ dm,
+    moment = ∫ r × (a′ + A r) dm = h × a′ + (A Σ - Σ Aᵀ)ˇ,    where (x×)ˇ = x,
+
+which is I a + v ×* I v, since ω × (h × v) + v × (ω × h) = h × (ω × v) by Jacobi's identity.
 """
 
 from __future__ import annotations
@@ -69,11 +74,12 @@ def rnea(
         # vᵢ = ⁱXλ vλ + hᵢ q̇ᵢ, its angular part                                            (3)
         w_up = R.transposed_times(parent.w)
         w = w_up + v_J.angular
-        # aᵢ = ⁱXλ aλ + ḣᵢ q̇ᵢ + hᵢ q̈ᵢ; the linear part with Coriolis acceleration          (4)
+        # aᵢ = ⁱXλ aλ + ḣᵢ q̇ᵢ + hᵢ q̈ᵢ, its angular part                                    (4)
         wd = R.transposed_times(parent.wd) + w_up.cross(v_J.angular) + a_J.angular
+        # and a′ᵢ: that of the parent's point at the origin, and (2 ω_up + ω_J) × v_J + a_J for the motion of the joint
         point = R.transposed_times(parent.a + parent.A.times(p)) + (w_up + w).cross(v_J.linear) + a_J.linear
         A = rate_matrix(w, wd)
-        # fᵢ = Iᵢ aᵢ + vᵢ × Iᵢ vᵢ - fᵢˣ                                                    (5)
+        # fᵢ = Iᵢ aᵢ + vᵢ × Iᵢ vᵢ - fᵢˣ by a′ and A; with Iᵢ regrouped the joint forces are the same  (5)
         f = body.regrouped_moments.force(A, point)
         if f_ext is not None:
             f = f - body.external_force(f_ext)

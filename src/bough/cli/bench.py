@@ -24,7 +24,7 @@ __all__ = ["register"]
 
 BATCH = 4096
 SHORTEST = 2e-3  # seconds that one measurement lasts at least
-MOST = 1 << 24  # numbers in the largest array: larger models get smaller batches
+MOST_NUMBERS = 1 << 24  # numbers in the largest array: larger models get smaller batches
 
 Call = Callable[[], object]
 
@@ -89,20 +89,18 @@ def run(options: argparse.Namespace) -> None:
     with _fresh_cache():
         for name, function in FUNCTIONS.items():
             numbers = max(1, 6 * model.nq, MATRICES[name](model) if name in MATRICES else 0)
-            batch = min(options.batch, MOST // numbers)
+            batch = min(options.batch, MOST_NUMBERS // numbers)
             if batch == 0:
                 say(f"{name:18}    left out: a result has {numbers:.2g} numbers")
                 continue
-            times = _measured(model, name, function, batch, options.rounds)
+            times = _times(model, name, function, batch, options.rounds)
             smaller = f"   in batches of {batch}" if batch < options.batch else ""
             say(f"{name:18}" + "".join(f"{x:13.4g}" for x in times) + smaller)
     if options.compare:
         _compare(model, options.rounds)
 
 
-def _measured(
-    model: bough.Model, name: str, function: Callable[..., Any], batch: int, rounds: int
-) -> tuple[float, ...]:
+def _times(model: bough.Model, name: str, function: Callable[..., Any], batch: int, rounds: int) -> tuple[float, ...]:
     """Microseconds per state: one call, batch, all threads, float32; milliseconds: compiled, from disk."""
     double, single = States(model, batch, np.float64), States(model, batch, np.float32)
     one = double.first()

@@ -61,7 +61,7 @@ _HINT = re.compile(r"leave_out=\(([^)]*)\) saves")
 
 
 def _as_options(hint: re.Match[str]) -> str:
-    """What to leave out, as it is said here."""
+    """The argument `leave_out` of `bough.save` in a message, as options of the command line."""
     kinds = [kind.strip(" '") for kind in hint[1].split(",") if kind.strip()]
     return " ".join(f"--leave-out {kind}" for kind in kinds) + " saves"
 

@@ -17,7 +17,7 @@ from bough.cost.experiments import Experiment, experiment, with_contacts, with_l
 from bough.cost.report import Report, Table
 from bough.cost.scaling import scaling
 from bough.cost.solvers import SOLVERS, SPARSE, Way
-from bough.cost.timing import interleaved
+from bough.cost.timing import interleaved_times
 from bough.errors import BoughError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.contact.complementarity import pivoting
@@ -28,8 +28,8 @@ from bough.scalar import Count, Counted, Tally
 
 __all__ = ["baraff", "solution"]
 
-BATCH = 64
-SECONDS = 0.2  # about as much for each figure
+MANY_STATES = 64  # in a batch
+SECONDS_EACH = 0.2  # about as much for each figure
 
 
 def baraff() -> Report:
@@ -45,7 +45,7 @@ def baraff() -> Report:
             "zeros and ones of M and J that are known beforehand take no part.",
         ),
     )
-    items = (counted, *_measured(made), *scaling(SECONDS / 2))
+    items = (counted, *_time_tables(made), *scaling(SECONDS_EACH / 2))
     return Report("baraff", "Baraff 1996, section 9: multipliers in linear time", items)
 
 
@@ -93,7 +93,7 @@ def solution(made: Experiment, out: FloatArray | None = None) -> tuple[FloatArra
     return (*problem.motion(f), f)
 
 
-def _measured(made: dict[str, Experiment]) -> tuple[Table, Table]:
+def _time_tables(made: dict[str, Experiment]) -> tuple[Table, Table]:
     """Microseconds of all ways, and how many times slower than bough they are."""
     times, ratios = [], []
     for name, one in made.items():
@@ -117,18 +117,20 @@ def _measured(made: dict[str, Experiment]) -> tuple[Table, Table]:
         "A batch has different numbers in each state. What fails has no figure, what is not installed no column",
         "(pip install qdldl cvxopt).",
     )
-    columns = ("system", "bough", f"per state of {BATCH}", *SOLVERS)
+    columns = ("system", "bough", f"per state of {MANY_STATES}", *SOLVERS)
     paper = ("The paper's times, on a processor of 250 MHz, include 2.75, 2.75, 4.4 and 4 ms for J, in this order.",)
     heads = (*SOLVERS, *(f"{x}, batch" for x in SPARSE), "paper, ms", "paper, dense")
-    title = f"How many times slower the others are than one call of bough, and than a state of a batch of {BATCH}"
+    title = f"How many times slower the others are than one call of bough, and than a state of a batch of {MANY_STATES}"
     return (
-        _known("Time for all multipliers and accelerations of one state, in µs", columns, times, notes),
-        _known(title, ("system", *heads), ratios, paper),
+        _without_empty_columns("Time for all multipliers and accelerations of one state, in µs", columns, times, notes),
+        _without_empty_columns(title, ("system", *heads), ratios, paper),
     )
 
 
-def _known(title: str, columns: tuple[str, ...], rows: Sequence[tuple[object, ...]], notes: tuple[str, ...]) -> Table:
-    """A table without the columns of which nothing is known."""
+def _without_empty_columns(
+    title: str, columns: tuple[str, ...], rows: Sequence[tuple[object, ...]], notes: tuple[str, ...]
+) -> Table:
+    """A table without the columns in which no number is known."""
     kept = [k for k in range(len(columns)) if any(row[k] != "–" for row in rows)]
     cells = tuple(tuple(row[k] for k in kept) for row in rows)
     return Table(title, tuple(columns[k] for k in kept), cells, notes)
@@ -136,13 +138,13 @@ def _known(title: str, columns: tuple[str, ...], rows: Sequence[tuple[object, ..
 
 def _samples(name: str, made: Experiment) -> tuple[dict[str, list[float]], dict[str, list[str]]]:
     """Microseconds per state of each way, in turns, and the names of the ways of each solver."""
-    want, many = np.concatenate(solution(made)), made.many(BATCH)
+    want, many = np.concatenate(solution(made)), made.many(MANY_STATES)
     pushing = made.beside is not None and made.beside.pushing
-    room = np.empty((BATCH, made.system.nv + made.system.nc))
+    room = np.empty((MANY_STATES, made.system.nv + made.system.nc))
     solution(many, room)  # compiles what is not compiled yet
     ways: dict[str, tuple[Way, int]] = {
         "bough": (lambda: solution(made), 1),
-        "batch": (lambda: solution(many, room), BATCH),
+        "batch": (lambda: solution(many, room), MANY_STATES),
     }
     groups: dict[str, list[str]] = {}
     for rival, make in SOLVERS.items():
@@ -152,10 +154,10 @@ def _samples(name: str, made: Experiment) -> tuple[dict[str, list[float]], dict[
                 raise BoughError(f"{name}: {rival} does not find the solution of bough")
             groups[rival].append(f"{rival} {k}")
             ways[f"{rival} {k}"] = (way, 1)
-    spent = interleaved({key: way for key, (way, _) in ways.items()}, SECONDS)
+    spent = interleaved_times({key: way for key, (way, _) in ways.items()}, SECONDS_EACH)
     return {key: [x / ways[key][1] for x in values] for key, values in spent.items()}, groups
 
 
 def _ratio(slow: list[float], fast: list[float]) -> float:
-    """The median over turns."""
+    """How many times slower one way is than another: the median over turns."""
     return median([a / b for a, b in zip(slow, fast, strict=False)]) if fast else math.nan

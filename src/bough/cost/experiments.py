@@ -13,7 +13,7 @@ from bough.kernel.arguments import FloatArray
 from bough.lagrange import Auxiliary, System
 from bough.tree import Tree
 
-__all__ = ["Beside", "Experiment", "experiment", "joined", "kkt", "with_contacts", "with_loops"]
+__all__ = ["Beside", "Experiment", "experiment", "kkt", "point_rows", "with_contacts", "with_loops"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +42,11 @@ class Experiment:
 
     @property
     def arguments(self) -> tuple[System, FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Those of `multipliers`."""
+        """The arguments of `multipliers`, in order."""
         return self.system, self.mass, self.jacobian, self.force, self.c
 
     def many(self, count: int) -> Experiment:
-        """So many states, all different."""
+        """The experiment in `count` states, all different, along the first axis of all arrays."""
         rng = np.random.default_rng(1)
 
         def varied(x: FloatArray) -> FloatArray:
@@ -74,13 +74,13 @@ def experiment(bodies: int, d: int, tree: Tree | None = None) -> Experiment:
     if tree is None:
         parents, children = parents[1:], children[1:]
     edges = list(zip(parents.tolist(), children.tolist(), [p] * len(parents), strict=True))
-    known = joined(np.full((1, p), np.nan), d)[0]
+    known = point_rows(np.full((1, p), np.nan), d)[0]
     system = System([d] * bodies, edges, mass=np.where(np.eye(d), np.nan, 0.0), jacobian=(-known, known))
     inertia = np.concatenate(
         [np.repeat(rng.uniform(0.5, 2.0, (bodies, 1)), p, 1), rng.uniform(0.05, 0.2, (bodies, d - p))], 1
     )
-    own = joined(rng.uniform(-0.5, 0.5, (len(parents), p)), d)
-    other = joined(rng.uniform(-0.5, 0.5, (len(parents), p)), d)
+    own = point_rows(rng.uniform(-0.5, 0.5, (len(parents), p)), d)
+    other = point_rows(rng.uniform(-0.5, 0.5, (len(parents), p)), d)
     varying = np.isnan(known)
     blocks = [-x[varying] if parent else x[:0, 0] for x, parent in zip(other, parents, strict=True)]
     jacobian = np.concatenate([np.concatenate([a, b[varying]]) for a, b in zip(blocks, own, strict=True)])
@@ -88,20 +88,22 @@ def experiment(bodies: int, d: int, tree: Tree | None = None) -> Experiment:
 
 
 def with_loops(made: Experiment, pins: int) -> Experiment:
-    """The same with so many more joints, each between two bodies far apart in the tree: they close loops."""
+    """The experiment with `pins` more joints that close loops, each between two bodies far apart in the tree."""
     rng, bodies, d = np.random.default_rng(2), len(made.system.bodies), made.system.bodies[0]
     p = _point(d)
     first = 1 + np.arange(pins) * (bodies // (2 * pins))
     rows = Auxiliary(made.system, [((int(a), int(a) + bodies // 2), p) for a in first])
-    ends = np.stack([joined(rng.uniform(-0.5, 0.5, (pins, p)), d), -joined(rng.uniform(-0.5, 0.5, (pins, p)), d)], 1)
+    ends = np.stack(
+        [point_rows(rng.uniform(-0.5, 0.5, (pins, p)), d), -point_rows(rng.uniform(-0.5, 0.5, (pins, p)), d)], 1
+    )
     return replace(made, beside=Beside(rows, ends.ravel(), rng.normal(size=rows.nc), pushing=False))
 
 
 def with_contacts(made: Experiment, contacts: int) -> Experiment:
-    """The same with points of the last bodies on the ground: their vertical acceleration is not negative."""
+    """The experiment with points of the last bodies on the ground, whose vertical acceleration is not negative."""
     rng, bodies, d = np.random.default_rng(3), len(made.system.bodies), made.system.bodies[0]
     rows = Auxiliary(made.system, [((bodies - k,), 1) for k in range(contacts)])
-    vertical = joined(rng.uniform(-0.5, 0.5, (contacts, _point(d))), d)[:, -1]
+    vertical = point_rows(rng.uniform(-0.5, 0.5, (contacts, _point(d))), d)[:, -1]
     return replace(made, beside=Beside(rows, vertical.ravel(), np.full(contacts, -9.81), pushing=True))
 
 
@@ -110,7 +112,7 @@ def _point(d: int) -> int:
     return 2 if d == 3 else 3
 
 
-def joined(points: FloatArray, d: int) -> FloatArray:
+def point_rows(points: FloatArray, d: int) -> FloatArray:
     """How points (n, p) of bodies move with them, (n, p, d): [1, -r×], bodies turned to the axes of the world."""
     n, p = points.shape
     if d == 3:

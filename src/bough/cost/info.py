@@ -21,7 +21,7 @@ from bough.tree.costs import Cost, dense_ratio, operation_cost
 
 __all__ = ["info"]
 
-COUNTED = 128
+COUNTABLE = 128
 """Bodies and degrees of freedom up to which operations are counted; the work is done once per operation."""
 
 WIDTH = 100  # characters of a line of text
@@ -131,12 +131,12 @@ def _operations(model: Model) -> Table:
         c = _count(operation_cost(model.dof_tree, operation, kind))
         rows.append((title, kind if operation == "factorize" else f"{kind}_{operation}", c.total, str(c)))
     columns = ("what", "algorithm", "operations", "of which")
-    notes = () if counted else (f"Above {COUNTED} bodies or degrees of freedom, other algorithms are not counted.",)
+    notes = () if counted else (f"Above {COUNTABLE} bodies or degrees of freedom, other algorithms are not counted.",)
     return Table("Operations for one state, as the papers count them", columns, tuple(rows), notes)
 
 
 def _is_counted(model: Model) -> bool:
-    return max(model.nbodies, model.nv) <= COUNTED
+    return max(model.nbodies, model.nv) <= COUNTABLE
 
 
 def _counted(model: Model, name: str) -> tuple[object, str]:
@@ -162,9 +162,8 @@ def _method(model: Model) -> Lines:
 def _rerooting(model: Model) -> Lines:
     title = "What another floating base inside would gain"
     if not _is_counted(model):
-        return Lines(
-            title, (f"Not looked at above {COUNTED} bodies or degrees of freedom: bough.trees.rerooting(model) does.",)
-        )
+        text = f"Not looked at above {COUNTABLE} bodies or degrees of freedom: bough.trees.rerooting(model) does."
+        return Lines(title, (text,))
     try:
         found = rerooting(model)
     except (ModelError, SingularError) as error:

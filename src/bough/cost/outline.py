@@ -12,7 +12,7 @@ __all__ = ["outline", "plain", "printable"]
 LINES = 120
 """Bodies drawn: those nearest to the base; of the others only the number is told."""
 
-LONGEST = 40  # characters of a name
+LONGEST_SHOWN = 40  # characters of a name
 
 
 def outline(model: Model, lines: int = LINES) -> tuple[str, ...]:
@@ -27,8 +27,8 @@ def outline(model: Model, lines: int = LINES) -> tuple[str, ...]:
 
 def plain(name: str) -> str:
     """A name as it can be printed on any terminal: not too long, without control characters."""
-    shown = printable(name[: LONGEST + 1])
-    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
+    shown = printable(name[: LONGEST_SHOWN + 1])
+    return shown if len(shown) <= LONGEST_SHOWN else f"{shown[: LONGEST_SHOWN - 1]}…"
 
 
 def printable(line: str) -> str:

@@ -31,7 +31,7 @@ def names() -> tuple[str, ...]:
 
 
 def measured() -> tuple[str, ...]:
-    """The names of those that are measured: they take a while, and differ from run to run."""
+    """The names of the tables and figures that are measured: they take a while, and differ from run to run."""
     return tuple(_MEASURED)
 
 

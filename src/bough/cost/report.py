@@ -134,7 +134,7 @@ def _is_number(value: object) -> bool:
 
 
 FILLS = "█▒░"
-WIDTH = 56
+BAR_WIDTH = 56  # characters
 
 
 def _bars(bars: Bars) -> list[str]:
@@ -145,7 +145,7 @@ def _bars(bars: Bars) -> list[str]:
     for name, group in bars.groups:
         lines.append(f"  {name}")
         for label, values in group:
-            ends = [round(WIDTH * sum(values[: k + 1]) / longest) for k in range(len(values))]
+            ends = [round(BAR_WIDTH * sum(values[: k + 1]) / longest) for k in range(len(values))]
             pieces = [FILLS[k] * (end - start) for k, (start, end) in enumerate(zip([0, *ends], ends, strict=False))]
             lines.append(f"    {label.ljust(indent)} {''.join(pieces)} {sum(values)}")
     return lines

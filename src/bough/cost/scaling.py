@@ -12,15 +12,15 @@ import numpy as np
 from bough.cost.experiments import Experiment, experiment
 from bough.cost.report import Panels, Points, Table
 from bough.cost.solvers import SPARSE, Way, dense
-from bough.cost.timing import interleaved
+from bough.cost.timing import interleaved_times
 from bough.kernel.maximal.multipliers import ldlt
 from bough.tree import Tree, named
 
 __all__ = ["SHAPES", "scaling"]
 
-LARGEST = 100_000
+MOST_BODIES = 100_000
 MOST_DENSE = 1_000  # bodies whose multipliers are found by the dense method too: 3 000 of them
-PATIENCE = 1.0  # seconds; a rival that would take longer at the next size is left out there
+LONGEST_RIVAL = 1.0  # seconds; a rival that would take longer at the next size is left out there
 STEADY = 1_000  # bodies from which on a power is fitted: smaller systems are within the caches and the cost of a call
 
 SHAPES: dict[str, Callable[[int], Tree]] = {
@@ -33,7 +33,7 @@ SHAPES: dict[str, Callable[[int], Tree]] = {
 
 def scaling(seconds: float) -> tuple[Table, Panels, Panels]:
     """A table of the largest, and curves against the number of bodies and, up to 3 000, of multipliers."""
-    sizes = [10 * 10**k for k in range(round(math.log10(LARGEST)))]
+    sizes = [10 * 10**k for k in range(round(math.log10(MOST_BODIES)))]
     rows: list[tuple[object, ...]] = []
     panels: list[tuple[str, tuple[tuple[str, Points], ...]]] = []
     for name, make in SHAPES.items():
@@ -76,11 +76,11 @@ def _factor_and_solve(made: Experiment, seconds: float) -> dict[str, float]:
         "solve": partial(factor.solve, b),
         "fresh": partial(_touch, (factor.packed.size, b.size)),
     }
-    return {name: median(spent) for name, spent in interleaved(ways, seconds).items()}
+    return {name: median(spent) for name, spent in interleaved_times(ways, seconds).items()}
 
 
 def _touch(sizes: tuple[int, ...]) -> None:
-    """Get memory for so many numbers, and write to every page of it."""
+    """Allocate arrays of these sizes, and write to every page of their memory."""
     for size in sizes:
         np.empty(size)[::512] = 0.0
 
@@ -91,11 +91,11 @@ def _rivals(made: Experiment, lines: dict[str, list[tuple[float, float]]], secon
     found = {}
     for rival, make in SPARSE.items():
         known = lines.get(rival, [])
-        if bodies > 10 and (not known or known[-1][1] * 1e-6 * bodies / known[-1][0] > PATIENCE):
+        if bodies > 10 and (not known or known[-1][1] * 1e-6 * bodies / known[-1][0] > LONGEST_RIVAL):
             continue
         ways = make(made)[:1]  # the one in the order of bough
         if ways:
-            found[rival] = median(interleaved({rival: ways[0]}, seconds)[rival])
+            found[rival] = median(interleaved_times({rival: ways[0]}, seconds)[rival])
     return found
 
 
@@ -120,9 +120,9 @@ def _dense_curves(seconds: float) -> Panels:
     panels = []
     for name in ("chain", "binary tree"):
         ours, theirs = [], []
-        for n in (n for n in (10, 30, 100, 300, 1000) if n <= min(MOST_DENSE, LARGEST)):
+        for n in (n for n in (10, 30, 100, 300, 1000) if n <= min(MOST_DENSE, MOST_BODIES)):
             made = experiment(n, 6, SHAPES[name](n))
-            spent = interleaved({"dense": dense(made)[0]}, seconds)["dense"]
+            spent = interleaved_times({"dense": dense(made)[0]}, seconds)["dense"]
             own = _factor_and_solve(made, seconds)
             theirs.append((made.system.nc, median(spent)))
             ours.append((made.system.nc, own["factor"] + own["solve"]))

@@ -5,18 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-__all__ = ["interleaved"]
+__all__ = ["interleaved_times"]
 
-SHORTEST = 1e-3  # seconds that one figure is measured for at least
-MOST = 51  # turns
+SHORTEST_FIGURE = 1e-3  # seconds that one figure is measured for at least
+MOST_ROUNDS = 51  # turns
 SLOW = 0.5  # seconds; what takes longer is run once
 
 
-def interleaved(ways: Mapping[str, Callable[[], object]], seconds: float) -> dict[str, list[float]]:
-    """Microseconds of each way, once per turn; about so many seconds for each way. Slow ones run once.
+def interleaved_times(ways: Mapping[str, Callable[[], object]], seconds: float) -> dict[str, list[float]]:
+    """Microseconds that each way takes, one figure per turn; ways that take longer than `SLOW` run once.
 
-    The clock is the processor time of this thread, so that what others run in between does not count. Each way runs
-    once before the clock starts: what the others have left in the caches is not its fault.
+    Turns are repeated for `seconds` times the number of ways, or `MOST_ROUNDS` times. The clock is the processor time
+    of this thread, so that what others run in between does not count. Each way runs once before the clock starts: what
+    the others have left in the caches is not its fault.
     """
     samples: dict[str, list[float]] = {}
     repeats = {}
@@ -24,10 +25,10 @@ def interleaved(ways: Mapping[str, Callable[[], object]], seconds: float) -> dic
         first, again = _spent(way, 1), 0.0
         if first < SLOW:
             again = _spent(way, 1)
-            repeats[name] = max(1, int(min(SHORTEST, seconds) / max(again, 1e-9)))
+            repeats[name] = max(1, int(min(SHORTEST_FIGURE, seconds) / max(again, 1e-9)))
         samples[name] = [1e6 * (again or first)]  # the first run is slower than others
     end = time.perf_counter() + seconds * len(ways)
-    for _ in range(MOST):
+    for _ in range(MOST_ROUNDS):
         if time.perf_counter() >= end:
             break
         for name, count in repeats.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bough.factor.storage import copied
+from bough.factor.storage import copy_of
 from bough.scalar import Array
 from bough.tree import Tree
 from bough.tree.paths import Node, PathMatrix, Paths
@@ -13,7 +13,7 @@ __all__ = ["ltdl"]
 def ltdl(tree: Tree, packed: Array) -> Array:
     """Factorise a matrix given as packed path rows; D and the rest of L are returned in its place."""
     paths = Paths(tree)
-    H = PathMatrix(copied(packed, paths.size))
+    H = PathMatrix(copy_of(packed, paths.size))
 
     def row(k: Node) -> None:
         def column(i: Node) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bough.factor.storage import copied
+from bough.factor.storage import copy_of
 from bough.scalar import Array, sqrt
 from bough.tree import Tree
 from bough.tree.paths import Node, PathMatrix, Paths
@@ -13,7 +13,7 @@ __all__ = ["ltl"]
 def ltl(tree: Tree, packed: Array) -> Array:
     """Factorise a matrix given as packed path rows; L is returned in its place."""
     paths = Paths(tree)
-    H = PathMatrix(copied(packed, paths.size))
+    H = PathMatrix(copy_of(packed, paths.size))
 
     def row(k: Node) -> None:
         H[k, k] = sqrt(H[k, k])

@@ -6,7 +6,7 @@ UDUᵀ read U as Lᵀ.
 
 from __future__ import annotations
 
-from bough.factor.storage import copied
+from bough.factor.storage import copy_of
 from bough.scalar import Array, array
 from bough.tree import Tree
 from bough.tree.paths import Node, PathMatrix, Paths
@@ -15,7 +15,7 @@ __all__ = ["diagonal", "margins", "mul", "mul_H", "mul_L", "mul_Lt", "solve", "s
 
 
 def mul_L(tree: Tree, packed: Array, x: Array, unit: bool) -> Array:
-    """Y = L x."""
+    """y = L x."""
     paths, L, y = Paths(tree), PathMatrix(packed), array(tree.n)
 
     def row(i: Node) -> None:
@@ -31,7 +31,7 @@ def mul_L(tree: Tree, packed: Array, x: Array, unit: bool) -> Array:
 
 
 def mul_Lt(tree: Tree, packed: Array, x: Array, unit: bool) -> Array:
-    """Y = Lᵀ x."""
+    """y = Lᵀ x."""
     paths, L, y = Paths(tree), PathMatrix(packed), array(tree.n)
 
     def row(i: Node) -> None:
@@ -48,7 +48,7 @@ def mul_Lt(tree: Tree, packed: Array, x: Array, unit: bool) -> Array:
 
 def solve_L(tree: Tree, packed: Array, x: Array, unit: bool) -> Array:
     """L⁻¹ x."""
-    paths, L, x = Paths(tree), PathMatrix(packed), copied(x, tree.n)
+    paths, L, x = Paths(tree), PathMatrix(packed), copy_of(x, tree.n)
 
     def row(i: Node) -> None:
         def subtract(j: Node) -> None:
@@ -64,7 +64,7 @@ def solve_L(tree: Tree, packed: Array, x: Array, unit: bool) -> Array:
 
 def solve_Lt(tree: Tree, packed: Array, x: Array, unit: bool) -> Array:
     """L⁻ᵀ x."""
-    paths, L, x = Paths(tree), PathMatrix(packed), copied(x, tree.n)
+    paths, L, x = Paths(tree), PathMatrix(packed), copy_of(x, tree.n)
 
     def row(i: Node) -> None:
         if not unit:
@@ -140,7 +140,7 @@ def _times_D(tree: Tree, packed: Array, x: Array) -> Array:
 
 
 def margins(tree: Tree, H: Array, packed: Array, unit: bool, part: float) -> Array:
-    """By how much each pivot exceeds a part of the diagonal entry of H it is left of."""
+    """By how much each pivot exceeds `part` of the original diagonal entry of H."""
     paths, before, L, result = Paths(tree), PathMatrix(H), PathMatrix(packed), array(tree.n)
 
     def row(i: Node) -> None:

@@ -6,10 +6,10 @@ from bough.scalar import Array, array, filled
 from bough.tree import Tree
 from bough.tree.paths import Node, PathMatrix, Paths
 
-__all__ = ["copied", "dense"]
+__all__ = ["copy_of", "dense"]
 
 
-def copied(values: Array, size: int) -> Array:
+def copy_of(values: Array, size: int) -> Array:
     """A fresh array with the same scalars."""
     return filled(size, lambda k: values[k])
 

@@ -5,7 +5,7 @@ The upper triangle is stored by its columns, which are the path rows of the lowe
 
 from __future__ import annotations
 
-from bough.factor.storage import copied
+from bough.factor.storage import copy_of
 from bough.scalar import Array
 from bough.tree import Tree
 from bough.tree.paths import Node, PathMatrix, Paths
@@ -16,7 +16,7 @@ __all__ = ["udut"]
 def udut(tree: Tree, packed: Array) -> Array:
     """Factorise a matrix given as packed path columns; D and the rest of U are returned in its place."""
     paths = Paths(tree)
-    M = PathMatrix(copied(packed, paths.size))
+    M = PathMatrix(copy_of(packed, paths.size))
 
     def step(k: Node) -> None:
         def column(j: Node) -> None:

@@ -12,7 +12,7 @@ from bough.errors import ModelError, UnknownNameError
 from bough.formats.description import Connection, Description, Follow, LinkLoop, Options
 from bough.formats.floating import floating_joint
 from bough.formats.report import Report
-from bough.formats.structure import ordered, rehung, root_of
+from bough.formats.structure import in_order, root_of, with_root
 from bough.model import BASE, Builder, Equality, Fixed, Free, Inertia, Mimic, Model, Placement
 from bough.model.constraints import misfit
 from bough.model.joints.reading import read_floats
@@ -42,10 +42,10 @@ def assemble(description: Description, options: Options, report: Report) -> Mode
         if description.world is not None:
             raise ModelError(f"root={options.root!r}: this file says what stands in the world, so its root is {root!r}")
         root = _known_link(options.root, description)
-        connections = rehung(connections, root)
+        connections = with_root(connections, root)
     laws = _laws(connections, report) if options.mimic else {}
-    connections = _locked(connections, options, laws)
-    connections = ordered(connections, root, description.order if options.order is None else options.order)
+    connections = _with_locks(connections, options, laws)
+    connections = in_order(connections, root, description.order if options.order is None else options.order)
     return _Assembly(description, options, report).model(root, connections)
 
 
@@ -113,7 +113,7 @@ def _refuse_law(c: Connection, chain: dict[str, Follow], by_name: dict[str, Conn
             raise UnknownNameError("joint that moves", c.follow.leader, by_name)
 
 
-def _locked(connections: Sequence[Connection], options: Options, laws: dict[str, Follow]) -> list[Connection]:
+def _with_locks(connections: Sequence[Connection], options: Options, laws: dict[str, Follow]) -> list[Connection]:
     """Joints that are held become fixed, and so do those that follow them."""
     moving = {c.name: c for c in connections if not isinstance(c.joint, Fixed)}
     for name in options.lock:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, TypeAlias
 
 from bough.errors import LoadError
-from bough.formats.markup import LARGEST, Element, parse
+from bough.formats.markup import MOST_BYTES, Element, parse
 from bough.formats.report import Report
 
 __all__ = ["Document", "Source", "read_document", "read_source"]
@@ -53,7 +53,7 @@ def read_source(source: Source) -> tuple[bytes | str, Path | None]:
         return _read_file(path), path
     if not hasattr(source, "read"):
         raise LoadError(f"cannot load a {type(source).__name__}, expected a path, a string with the XML, or a stream")
-    content: object = source.read(LARGEST + 1)
+    content: object = source.read(MOST_BYTES + 1)
     if not isinstance(content, bytes | str):
         raise LoadError(f"reading the stream gave a {type(content).__name__}, expected bytes or a string")
     return content, None
@@ -64,7 +64,7 @@ def _read_file(path: Path) -> bytes:
         if path.exists() and not path.is_file():
             raise LoadError(f"{str(path)!r} is not a file")
         with path.open("rb") as stream:
-            return stream.read(LARGEST + 1)
+            return stream.read(MOST_BYTES + 1)
     except FileNotFoundError:
         raise LoadError(f"there is no file {str(path)!r}{_nearest(path)}") from None
     except (OSError, ValueError) as error:  # ValueError: a path with a zero byte

@@ -18,7 +18,7 @@ from bough.formats.mjcf.read import read_mjcf
 from bough.formats.report import Enough, Report
 from bough.formats.sdf.read import read_sdf
 from bough.formats.urdf import read_urdf
-from bough.formats.xacro import expanded, is_xacro
+from bough.formats.xacro import expand, is_xacro
 from bough.kernel.rerooting import cheapest_root
 from bough.model import Model
 from bough.reading import listed, names, truth
@@ -155,7 +155,7 @@ def problems(
         that forward dynamics will refuse the model. None of all this: an empty tuple. Of more than 200, the first ones.
     """
     _, report = _loaded(source, Options(), package_dirs, xacro_args, trusted, ignore, collect=True)
-    return report.listed()
+    return report.all_found()
 
 
 def _loaded(
@@ -173,7 +173,7 @@ def _loaded(
     report = Report(None if path is None else str(path), collect)
     document = read_document(content, path, [Path(folder) for folder in folders], report)
     if document is not None and is_xacro(document.root):
-        document = expanded(document, xacro_args, report)
+        document = expand(document, xacro_args, report)
     if document is None:
         return None, report
     document = replace(document, trusted=trusted, ignore=ignored)

@@ -12,7 +12,7 @@ __all__ = ["KINDS", "Losses"]
 KINDS = ("armature", "constraints", "geometries", "gravity", "limits", "losses", "order", "springs")
 """What may be left out of a file: the motion of the tree itself never."""
 
-SHOWN = 6
+LOSSES_SHOWN = 6  # in one message
 
 
 class Losses:
@@ -44,7 +44,7 @@ class Losses:
         """Raise if there is anything that was not to be left out."""
         if not self._messages:
             return
-        shown = "; ".join(self._messages[:SHOWN])
-        more = f"; … ({len(self._messages)} in all)" if len(self._messages) > SHOWN else ""
+        shown = "; ".join(self._messages[:LOSSES_SHOWN])
+        more = f"; … ({len(self._messages)} in all)" if len(self._messages) > LOSSES_SHOWN else ""
         hint = f" (leave_out={tuple(sorted(self._kinds))} saves the model without)" if self._kinds else ""
         raise SaveError(f"{self._format} cannot express {shown}{more}{hint}")

@@ -11,11 +11,11 @@ from xml.parsers import expat
 
 from bough.formats.report import Report
 
-__all__ = ["DEEPEST", "LARGEST", "MOST", "Element", "parse"]
+__all__ = ["DEEPEST", "MOST_BYTES", "MOST_ELEMENTS", "Element", "parse"]
 
 DEEPEST = 500  # elements inside each other
-MOST = 50_000  # elements, which a check looks through in less than two seconds
-LARGEST = 32_000_000  # bytes
+MOST_ELEMENTS = 50_000  # elements, which a check looks through in less than two seconds
+MOST_BYTES = 32_000_000  # bytes
 
 
 class Element:
@@ -31,11 +31,11 @@ class Element:
         self.text = ""
 
     def all(self, tag: str) -> list[Element]:
-        """The children of one kind."""
+        """The children with a tag, in order."""
         return [child for child in self.children if child.tag == tag]
 
     def first(self, tag: str) -> Element | None:
-        """The first child of one kind, if there is any."""
+        """The first child with a tag, or None."""
         return next((child for child in self.children if child.tag == tag), None)
 
     def walk(self) -> Iterator[Element]:
@@ -69,8 +69,8 @@ class _Tree:
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self._count += 1
-        if self._count > MOST:
-            raise _Stop(f"there are more than {MOST} elements, expected fewer in the file of a robot")
+        if self._count > MOST_ELEMENTS:
+            raise _Stop(f"there are more than {MOST_ELEMENTS} elements, expected fewer in the file of a robot")
         if len(self._open) >= DEEPEST:
             raise _Stop(f"elements are nested more than {DEEPEST} deep")
         element = Element(tag, attributes, self._parser.CurrentLineNumber)
@@ -99,8 +99,8 @@ def parse(data: bytes | str, report: Report) -> Element | None:
     parser = None
     try:
         content = data.encode() if isinstance(data, str) else data
-        if len(content) > LARGEST:
-            raise _Stop(f"the file has more than {LARGEST} bytes, expected fewer in the file of a robot")
+        if len(content) > MOST_BYTES:
+            raise _Stop(f"the file has more than {MOST_BYTES} bytes, expected fewer in the file of a robot")
         parser = expat.ParserCreate("utf-8" if isinstance(data, str) else None)
         tree = _Tree(parser)
         parser.Parse(content, True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["resolved"]
+__all__ = ["find_file"]
 
 SCHEME = "package://"
 
 
-def resolved(reference: str, package_dirs: Sequence[Path]) -> str:
+def find_file(reference: str, package_dirs: Sequence[Path]) -> str:
     """The path of an existing file in one of the folders that hold packages; else the reference as it is.
 
     A folder may hold the package or be it. Files are looked for, never opened, and never outside those folders.

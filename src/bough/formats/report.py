@@ -9,13 +9,13 @@ from bough.errors import BoughError, LoadError, LoadWarning, UnknownNameError
 
 __all__ = ["Enough", "Report"]
 
-LONGEST = 600  # characters of a message: what a file says may be of any length
-MOST = 200  # problems that a check lists
+LONGEST_MESSAGE = 600  # characters of a message: what a file says may be of any length
+MOST_PROBLEMS = 200  # problems that a check lists
 EXPLAINED = 10  # unknown names that are told with the nearest ones, which take time to find
 
 
 class Enough(Exception):
-    """A check has found so many problems that it looks for no more."""
+    """A check has found more than `MOST_PROBLEMS` problems, and ends."""
 
 
 class Report:
@@ -43,7 +43,7 @@ class Report:
         if not self.collect:
             raise error from None
         self.problems.append(error)
-        if len(self.problems) > MOST:
+        if len(self.problems) > MOST_PROBLEMS:
             raise Enough
 
     def doubt(self, message: str, line: int | None = None) -> None:
@@ -60,23 +60,23 @@ class Report:
             more = f" (and {len(self.doubts) - 1} more, see `bough check`)" if len(self.doubts) > 1 else ""
             warnings.warn(f"{self.doubts[0]}{more}", LoadWarning, stacklevel=stacklevel + 1)
 
-    def told(self, error: BoughError) -> str:
-        """What an error says; of many unknown names the last ones without the nearest names."""
+    def message(self, error: BoughError) -> str:
+        """The text of an error; after `EXPLAINED` unknown names without the nearest ones, which take time to find."""
         if not isinstance(error, UnknownNameError):
             return str(error)
         self._unknown += 1
         return error.message if self._unknown <= EXPLAINED else error.brief
 
-    def listed(self) -> tuple[LoadError, ...]:
-        """All that was found, by line; of very much, what was found first, and a word that there is more."""
+    def all_found(self) -> tuple[LoadError, ...]:
+        """All problems by line; of more than `MOST_PROBLEMS` the first ones, and one that says that there are more."""
         found = [error for kind in (self.problems, self.doubts, self.remarks) for error in kind]
-        first = sorted(found[:MOST], key=lambda error: error.line or 0)
-        told = f"there are more than {MOST} problems; those found first are listed"
-        return tuple(first) if len(found) <= MOST else (self._error(told, None), *first)
+        first = sorted(found[:MOST_PROBLEMS], key=lambda error: error.line or 0)
+        told = f"there are more than {MOST_PROBLEMS} problems; those found first are listed"
+        return tuple(first) if len(found) <= MOST_PROBLEMS else (self._error(told, None), *first)
 
     def _error(self, message: str, line: int | None) -> LoadError:
-        if len(message) > LONGEST:
-            message = f"{message[: LONGEST // 2]} … {message[-LONGEST // 2 :]}"
+        if len(message) > LONGEST_MESSAGE:
+            message = f"{message[: LONGEST_MESSAGE // 2]} … {message[-LONGEST_MESSAGE // 2 :]}"
         return LoadError(message, self.file, line)
 
     def at(self, line: int | None, what: str = "") -> _At:
@@ -94,6 +94,6 @@ class _At:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> bool:
         if not isinstance(error, BoughError) or isinstance(error, LoadError):
             return False
-        text = self._report.told(error)
+        text = self._report.message(error)
         self._report.refuse(f"{self._what}: {text}" if self._what else text, self._line)
         return True

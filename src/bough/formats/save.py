@@ -72,7 +72,7 @@ def save(
 
 
 def _write(target: Path, text: str) -> None:
-    """Beside the target first, then in its place."""
+    """Write a file beside the target and rename it, so that the target is replaced as a whole or not at all."""
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         try:

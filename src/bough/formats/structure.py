@@ -10,7 +10,7 @@ from bough.formats.description import Connection, Description, Link
 from bough.formats.report import Report
 from bough.model.hanging import turned_round
 
-__all__ = ["ORDERS", "ordered", "rehung", "root_of"]
+__all__ = ["ORDERS", "in_order", "root_of", "with_root"]
 
 
 def root_of(description: Description, report: Report) -> str | None:
@@ -98,7 +98,7 @@ def _children(connections: Iterable[Connection]) -> dict[str, list[Connection]]:
     return children
 
 
-def rehung(connections: Sequence[Connection], root: str) -> list[Connection]:
+def with_root(connections: Sequence[Connection], root: str) -> list[Connection]:
     """The same joints in the same order, those between the old root and `root` turned round."""
     moved_by = {c.child: c for c in connections}
     turned = set()
@@ -106,10 +106,10 @@ def rehung(connections: Sequence[Connection], root: str) -> list[Connection]:
     while link in moved_by:
         turned.add(moved_by[link].name)
         link = moved_by[link].parent
-    return [_turned(c) if c.name in turned else c for c in connections]
+    return [_reversed(c) if c.name in turned else c for c in connections]
 
 
-def _turned(c: Connection) -> Connection:
+def _reversed(c: Connection) -> Connection:
     """The child carries the parent; the coordinate keeps its meaning."""
     joint, placement, inner = turned_round(c.joint, c.placement, c.child_placement)
     return replace(c, joint=joint, parent=c.child, child=c.parent, placement=placement, child_placement=inner)
@@ -146,7 +146,7 @@ def _as_in_file(connections: Sequence[Connection], root: str) -> list[Connection
 ORDERS = {"pinocchio": _depth_first, "file": _as_in_file}
 
 
-def ordered(connections: Sequence[Connection], root: str, order: str) -> list[Connection]:
+def in_order(connections: Sequence[Connection], root: str, order: str) -> list[Connection]:
     """The joints with those that carry before those that are carried, in a named order."""
     if order not in ORDERS:
         raise UnknownNameError("order of joints", order, ORDERS)

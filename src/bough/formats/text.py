@@ -8,7 +8,7 @@ from xml.sax.saxutils import quoteattr
 
 from bough.errors import SaveError
 
-__all__ = ["listed", "quoted"]
+__all__ = ["numbers_text", "quoted"]
 
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -20,6 +20,6 @@ def quoted(text: str) -> str:
     return quoteattr(text)
 
 
-def listed(values: Iterable[float]) -> str:
+def numbers_text(values: Iterable[float]) -> str:
     """Numbers to the last digit, with spaces between."""
     return " ".join(repr(float(x) + 0.0) for x in values)

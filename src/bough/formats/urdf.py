@@ -10,7 +10,7 @@ from bough.formats.description import Connection, Description, Follow, Link, Lin
 from bough.formats.document import Document
 from bough.formats.markup import Element
 from bough.formats.numbers import name_of, number, numbers, placement_of, remark_length
-from bough.formats.packages import resolved
+from bough.formats.packages import find_file
 from bough.formats.report import Report
 from bough.model import Fixed, Free, Inertia, Joint, Planar, Prismatic, Revolute
 
@@ -170,7 +170,7 @@ class _Reader:
             name=element.attributes.get("name", ""),
             placement=placement_of(element.first("origin"), what, self._report),
             purpose=element.tag,
-            file=resolved(file, self._document.package_dirs),
+            file=find_file(file, self._document.package_dirs),
             rgba=None if material is None else self._colour(material),
             line=solid.line,
         )

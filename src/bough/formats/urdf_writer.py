@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from bough.formats.description import Connection
 from bough.formats.losses import Losses
-from bough.formats.structure import ordered
-from bough.formats.text import listed, quoted
+from bough.formats.structure import in_order
+from bough.formats.text import numbers_text, quoted
 from bough.formats.urdf import UNLIMITED
 from bough.model import (
     BASE,
@@ -65,7 +65,7 @@ class _Writer:
             for frame in frames.get(body, []):
                 self._link(frame.name, frame.inertia)
                 self._fixed(model.frame_names[body], frame.name, frame.placement)
-        order = [c.name for c in ordered(self._connections, BASE, "pinocchio") if not isinstance(c.joint, Fixed)]
+        order = [c.name for c in in_order(self._connections, BASE, "pinocchio") if not isinstance(c.joint, Fixed)]
         if order != list(model.joint_names):
             self._lines.insert(0, '<bough order="file"/>')
         lines = "".join(f"  {line}\n" for line in self._lines)
@@ -98,16 +98,16 @@ class _Writer:
         self._lines += [f"<link name={quoted(name)}>", *(f"  {part}" for part in parts), "</link>"]
 
     def _geometry(self, g: Geometry, link: str) -> list[str]:
-        size = [listed([x]) for x in g.size]
+        size = [numbers_text([x]) for x in g.size]
         match g.shape:
             case "box":
-                solid = f'<box size="{listed(g.size)}"/>'
+                solid = f'<box size="{numbers_text(g.size)}"/>'
             case "sphere":
                 solid = f'<sphere radius="{size[0]}"/>'
             case "cylinder" | "capsule":
                 solid = f'<{g.shape} radius="{size[0]}" length="{size[1]}"/>'
             case "mesh":
-                solid = f'<mesh filename={quoted(g.file)} scale="{listed(g.size)}"/>'
+                solid = f'<mesh filename={quoted(g.file)} scale="{numbers_text(g.size)}"/>'
             case _:
                 self._losses.add(f"the {g.shape} on {link!r}", "geometries")
                 return []
@@ -116,7 +116,7 @@ class _Writer:
         name = f" name={quoted(g.name)}" if g.name else ""
         colour = ""
         if g.rgba:  # materials of one name must have one colour
-            rgba = listed(g.rgba)
+            rgba = numbers_text(g.rgba)
             colour = f'<material name="rgba {rgba}"><color rgba="{rgba}"/></material>'
         return [f"<{g.purpose}{name}>{_origin(place)}<geometry>{solid}</geometry>{colour}</{g.purpose}>"]
 
@@ -140,7 +140,7 @@ class _Writer:
             self._losses.add(f"the armature of joint {entry.name!r}", "armature")
         if any(entry.stiffness):
             self._losses.add(f"the spring of joint {entry.name!r}", "springs")
-        axis = f'<axis xyz="{listed(joint.axis)}"/>' if isinstance(joint, Revolute | Prismatic | Planar) else ""
+        axis = f'<axis xyz="{numbers_text(joint.axis)}"/>' if isinstance(joint, Revolute | Prismatic | Planar) else ""
         inner = _origin(entry.placement) + axis + self._limits(entry, kind) + self._dynamics(entry) + follow
         self._write_joint(entry.name, kind, joint, parent, child, inner)
 
@@ -196,14 +196,14 @@ def _inertial(inertia: Inertia | None) -> list[str]:
         return []
     names = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")
     moments = " ".join(f'{name}="{x!r}"' for name, x in zip(names, inertia.rotational, strict=True))
-    origin = f'<origin xyz="{listed(inertia.com)}"/>'
+    origin = f'<origin xyz="{numbers_text(inertia.com)}"/>'
     return [f'<inertial>{origin}<mass value="{inertia.mass!r}"/><inertia {moments}/></inertial>']
 
 
 def _origin(placement: Placement) -> str:
     if placement == HERE:
         return ""
-    return f'<origin xyz="{listed(placement.origin)}" rpy="{listed(placement.rpy)}"/>'
+    return f'<origin xyz="{numbers_text(placement.origin)}" rpy="{numbers_text(placement.rpy)}"/>'
 
 
 def _bound(value: float) -> str:

@@ -12,7 +12,7 @@ from bough.formats.document import Document, read_document
 from bough.formats.markup import Element
 from bough.formats.report import Report
 
-__all__ = ["expanded", "is_xacro"]
+__all__ = ["expand", "is_xacro"]
 
 PREFIX = "xacro:"
 
@@ -22,7 +22,7 @@ def is_xacro(root: Element) -> bool:
     return any(element.tag.startswith(PREFIX) for element in root.walk())
 
 
-def expanded(document: Document, arguments: Mapping[str, str] | None, report: Report) -> Document | None:
+def expand(document: Document, arguments: Mapping[str, str] | None, report: Report) -> Document | None:
     """The document that a xacro file stands for. Lines are then those of the expanded text."""
     if arguments is None:
         line = next(element.line for element in document.root.walk() if element.tag.startswith(PREFIX))

@@ -31,7 +31,7 @@ OF_COORDINATES = ("lower", "upper", "damping", "armature", "stiffness", "rest")
 
 
 def model_digest(model: Model) -> str | None:
-    """A text that differs for models some program of which differs; None if a joint comes from outside the package."""
+    """A text that two models share only if all their programs are equal; None with a joint from outside the package."""
     number = {name: k for k, name in enumerate(model.joint_names)}
     inertias = [body.inertia for body in model.bodies]
     return digest(
@@ -69,6 +69,6 @@ def _placements(placements: Sequence[Placement]) -> NDArray[np.float64]:
 
 
 def _in_a_row(entries: Sequence[JointEntry], sort: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """How many numbers of a sort each joint has, and the numbers, one behind the other."""
+    """How many numbers of one sort each joint has, and the numbers of all joints, concatenated."""
     rows = [getattr(entry, sort) for entry in entries]
     return np.array([len(row) for row in rows], np.int64), np.array([x for row in rows for x in row], np.float64)

@@ -260,7 +260,7 @@ def joint_number(model: Model, name: str) -> int:
 
 
 def moved_by(model: Model, name: str, others: Iterable[str] = ()) -> int:
-    """Number of the body that is called so, or that a joint of this name moves; `others` might have been meant."""
+    """Number of the body of this name, or that the joint of this name moves; errors suggest `others` too."""
     others = tuple(others)
     if not isinstance(name, str):
         raise UnknownNameError("body, joint or frame", name, {*model.body_names, *model.joint_names, *others})

@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 from bough.model.inertia import Inertia
 from bough.tree import Tree
 
-__all__ = ["LOWER", "NOTHING", "regrouped", "slides", "span", "turns"]
+__all__ = ["LOWER", "NOTHING", "regrouped_inertias", "slides", "span", "turns"]
 
 Floats = NDArray[np.floating[Any]]
 
-LARGEST = 200  # bodies of a mechanism whose frames are slid
+MOST_BODIES_SLID = 200  # bodies of a mechanism whose frames are slid
 NOTHING = 1e-15  # metres
 FAR = 4.0  # times the radius of gyration about its own origin: that about the origin that a body gets at most
 LOWER = ([0, 1, 1, 2, 2, 2], [0, 0, 1, 0, 1, 2])  # rows and columns of a lower triangle
@@ -51,7 +51,7 @@ def turns(tree: Tree, axial: Sequence[bool], rotations: Floats) -> list[float]:
         Of each joint in its parent, with axes such that those of the joints are z (N, 3, 3).
     """
     result = [0.0] * tree.n
-    if tree.n > LARGEST:
+    if tree.n > MOST_BODIES_SLID:
         return result
     simple = [bool(np.sum(np.abs(R) > NOTHING, axis=1).min() == 1) for R in rotations]
     for i in range(1, tree.n + 1):
@@ -83,7 +83,7 @@ def slides(
         From where to where each frame may slide, in metres.
     """
     n, parents = tree.n, tree.parents
-    if n > LARGEST:
+    if n > MOST_BODIES_SLID:
         return [0.0] * n
     joints = [_Line(*place, *axis) for place, axis in zip(places.tolist(), axes.tolist(), strict=True)]
     candidates = _candidates(tree, axial, joints, spans)
@@ -171,7 +171,7 @@ class _Line(NamedTuple):
         return own, self.pz + own * self.az
 
 
-def regrouped(
+def regrouped_inertias(
     tree: Tree, spins: Sequence[bool], R: Floats, p: Floats, mass: Floats, moment: Floats, J: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Masses (N,), moments (N, 3) and rotational inertias (N, 3, 3) with symmetric parts moved to the parents.

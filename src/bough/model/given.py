@@ -24,7 +24,7 @@ from bough.spatial import (
     Symmetric,
     Transform,
     Vector,
-    factored,
+    as_factors,
     from_quaternion,
 )
 
@@ -48,7 +48,7 @@ class Touched:
 
     @staticmethod
     def by(parameters: Parameters) -> Touched:
-        """Those of some parameters."""
+        """The bodies on which some parameters act."""
 
         def of(*sorts: str) -> frozenset[int]:
             placed = [p for p in parameters if p.what in sorts]
@@ -90,7 +90,7 @@ class Given:
         for i in m.touched.inertial:
             self.mass = self.mass + (own[i].mass + added[i].mass)
         self.frames = {
-            p.frame: m.border(p.body).then(self._placed(m.model.frame(p.frame).placement, p.body, p.frame))
+            p.frame: m.border(p.body).then(self._placement(m.model.frame(p.frame).placement, p.body, p.frame))
             for p in m.parameters
             if p.what in PLACED and p.frame
         }
@@ -149,22 +149,22 @@ class Given:
             if what == "payload" and body == i:
                 X = m.border(i)
                 if frame:
-                    X = X.then(self._placed(self._model.frame(frame).placement, i, frame))
+                    X = X.then(self._placement(self._model.frame(frame).placement, i, frame))
                 total = total + X.inertia_to_parent(_about_origin(values))
         return total
 
-    def _placed(self, at: Placement, body: int, frame: str) -> Transform:
+    def _placement(self, at: Placement, body: int, frame: str) -> Transform:
         """A placement with the parts that are given."""
         whole = self._get("placement", body, frame)
         position = self._get("position", body, frame) if whole is None else whole[:3]
         turn = self._get("rotation", body, frame) if whole is None else whole[3:]
-        R: Rotation = factored(Matrix.of_rows(at.rotation)) if turn is None else from_quaternion(*turn)
+        R: Rotation = as_factors(Matrix.of_rows(at.rotation)) if turn is None else from_quaternion(*turn)
         return Transform(R, Vector.of(at.origin if position is None else position))
 
     def _joint_placement(self, m: Mechanism, i: int) -> Transform:
         """Placement of the inside frame at rest in the inside frame of the parent."""
         inner = Transform(Matrix.of_rows(m.alignments[i].tolist()), Vector.of(m.origins[i].tolist()))
-        at = self._placed(self._model.joints[i - 1].placement, i, "")
+        at = self._placement(self._model.joints[i - 1].placement, i, "")
         return m.border(m.tree.parents[i - 1]).then(at).then(inner)
 
 
@@ -186,7 +186,7 @@ def _symmetric(J: Scalars) -> list[Scalar]:
 
 
 def _about_origin(values: Scalars) -> RigidInertia:
-    """From mass, centre of mass, and inertia about it."""
+    """The rigid-body inertia about the origin, from mass, centre of mass and inertia about that centre."""
     mass, x, y, z, *central = values
     c = Vector(x, y, z)
     h = c * mass

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bough.errors import ModelError
-from bough.model.constraints import Attachment, Constraint, Loop
+from bough.model.constraints import Constraint, Loop
 from bough.model.joints import Free, Joint
 from bough.model.joints.reversed import reverse
 from bough.model.parts import HERE, JointEntry, Placement
@@ -20,7 +20,7 @@ from bough.tree import Tree
 if TYPE_CHECKING:
     from bough.model.model import Model
 
-__all__ = ["Connection", "connections", "hung", "hung_from", "root_that_floats", "turned_round"]
+__all__ = ["Connection", "connections", "hung_from", "model_on_joints", "root_that_floats", "turned_round"]
 
 
 def turned_round(joint: Joint, placement: Placement, inner: Placement) -> tuple[Joint, Placement, Placement]:
@@ -38,8 +38,8 @@ class Connection:
     frame: Placement
 
     @property
-    def turned(self) -> Connection:
-        """The same, with the child as parent."""
+    def reversed(self) -> Connection:
+        """The joint seen from its other side: parent and child are exchanged."""
         joint, placement, frame = turned_round(self.entry.joint, self.entry.placement, self.frame)
         return Connection(replace(self.entry, joint=joint, placement=placement), self.child, self.parent, frame)
 
@@ -50,7 +50,7 @@ def connections(model: Model) -> list[Connection]:
     return [Connection(entry, parent, i, body.frame) for i, (entry, parent, body) in enumerate(rows, start=1)]
 
 
-def hung(model: Model, joints: Sequence[Connection], constraints: Sequence[Constraint]) -> Model:
+def model_on_joints(model: Model, joints: Sequence[Connection], constraints: Sequence[Constraint]) -> Model:
     """The bodies of a model on given joints, one for each body.
 
     Joints come in the given order, but for those that carry others: these come before them.
@@ -59,8 +59,11 @@ def hung(model: Model, joints: Sequence[Connection], constraints: Sequence[Const
     order = _carriers_first(joints, by_child)
     number = {0: 0} | {c.child: k for k, c in enumerate(order, start=1)}
 
-    def moved(place: Attachment) -> Attachment:
-        return replace(place, body=number[place.body])
+    def renumber(x: Constraint) -> Constraint:
+        if not isinstance(x, Loop):
+            return x
+        first, second = (replace(side, body=number[side.body]) for side in (x.predecessor, x.successor))
+        return replace(x, predecessor=first, successor=second)
 
     return model.with_checked(
         tree=Tree([number[c.parent] for c in order]),
@@ -68,10 +71,7 @@ def hung(model: Model, joints: Sequence[Connection], constraints: Sequence[Const
         joints=tuple(c.entry for c in order),
         frames=tuple(replace(frame, body=number[frame.body]) for frame in model.frames),
         geometries=tuple(replace(shape, body=number[shape.body]) for shape in model.geometries),
-        constraints=tuple(
-            replace(x, predecessor=moved(x.predecessor), successor=moved(x.successor)) if isinstance(x, Loop) else x
-            for x in constraints
-        ),
+        constraints=tuple(renumber(x) for x in constraints),
         inner_root=0,
     )
 
@@ -112,6 +112,6 @@ def hung_from(model: Model, body: int) -> Model:
     root = root_that_floats(model, body)
     joints = connections(model)
     for i in model.tree.path(body)[1:]:
-        joints[i - 1] = joints[i - 1].turned
+        joints[i - 1] = joints[i - 1].reversed
     joints[root - 1] = replace(joints[root - 1], child=body, frame=HERE)
-    return hung(model, joints, ())
+    return model_on_joints(model, joints, ())

@@ -138,7 +138,7 @@ class Inertia:
 
     @staticmethod
     def read(mass: float, com: ArrayLike, inertia: ArrayLike, what: str) -> Inertia:
-        """From numbers, finite and symmetric, but not always those of a rigid body: `flaw` tells."""
+        """An inertia from finite numbers, symmetric, but not always that of a rigid body: `flaw` tells."""
         m = read_floats(mass, f"{what}: the mass", "a number (kg)")
         c = read_floats(com, f"{what}: the centre of mass", "three finite numbers (metres)")
         J = read_floats(inertia, f"{what}: the inertia", "a number, three, or a (3, 3) matrix")

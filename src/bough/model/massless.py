@@ -17,7 +17,7 @@ from bough.model.parts import Inertia, Placement
 
 __all__ = ["idle_joints"]
 
-NONE = 1e-12  # moments beside the largest one, and singular values beside one, that count as none
+NO_RESISTANCE = 1e-12  # moments beside the largest one, and singular values beside one, that count as none
 
 Floats = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ def idle_joints(model: Model) -> tuple[str, ...]:
         A = A @ _to_child(model.bodies[k].frame)
         S = _subspace(own, q)[:, np.array(entry.armature) == 0.0]
         U, sizes, _ = np.linalg.svd(A @ S)
-        rank = int(np.sum(sizes > NONE))
+        rank = int(np.sum(sizes > NO_RESISTANCE))
         moved[leaders[k]] = moved.get(leaders[k], False) or rank == S.shape[1]
         if parent >= 0 and not whole[parent]:
             left = A if entry.name in coupled else U[:, rank:].T @ A  # what gives way only with others does not
@@ -67,7 +67,7 @@ def _leaders(model: Model) -> list[str]:
 def _is_whole(inertia: Inertia) -> bool:
     """Whether every motion of a body costs energy."""
     xx, yx, yy, zx, zy, zz = inertia.rotational
-    least = NONE * max(xx, yy, zz)
+    least = NO_RESISTANCE * max(xx, yy, zz)
     minor = xx * yy - yx * yx
     det = zz * minor - zy * (xx * zy - yx * zx) + zx * (yx * zy - yy * zx)
     return inertia.mass > 0.0 and xx > least and minor > least * yy and det > least * yy * zz
@@ -76,7 +76,7 @@ def _is_whole(inertia: Inertia) -> bool:
 def _rows(inertia: Inertia) -> Floats:
     """Rows (…, 6) on velocities, linear first, that vanish where a motion costs no energy."""
     moments, axes = np.linalg.eigh(inertia.matrix)
-    turning = axes.T[moments > NONE * max(float(moments[-1]), np.finfo(float).tiny)]
+    turning = axes.T[moments > NO_RESISTANCE * max(float(moments[-1]), np.finfo(float).tiny)]
     point = np.hstack([np.eye(3), -_cross(np.array(inertia.com))]) if inertia.mass > 0.0 else np.empty((0, 6))
     return np.vstack([point, np.hstack([np.zeros_like(turning), turning])])
 
@@ -84,7 +84,7 @@ def _rows(inertia: Inertia) -> Floats:
 def _basis(rows: Floats) -> Floats:
     """Orthonormal rows that vanish where the given ones do."""
     _, sizes, right = np.linalg.svd(rows, full_matrices=False)
-    return right[sizes > NONE * max(1.0, *sizes)] if sizes.size else rows
+    return right[sizes > NO_RESISTANCE * max(1.0, *sizes)] if sizes.size else rows
 
 
 def _subspace(joint: Joint, q: list[float]) -> Floats:

@@ -20,16 +20,16 @@ from bough.errors import ModelError, ProgramError
 from bough.model.circles import circles
 from bough.model.coupling import Coupling, own_joint
 from bough.model.digest import model_digest
-from bough.model.equivalent import LOWER, NOTHING, regrouped, slides, span, turns
+from bough.model.equivalent import LOWER, NOTHING, regrouped_inertias, slides, span, turns
 from bough.model.given import Given, Touched, row_size
 from bough.model.inertia import Inertia
 from bough.model.model import Model
-from bough.model.parameters import NO_PARAMETERS, Parameters, blanked
+from bough.model.parameters import NO_PARAMETERS, Parameters, without_values
 from bough.model.parts import HERE, Frame
 from bough.model.record import REST_OF_ROW, BodyRecord, Kind
 from bough.scalar import Array, Index, Scalar, Table
 from bough.scalar.lazy import cached_property
-from bough.spatial import Matrix, Transform, Vector, factored
+from bough.spatial import Matrix, Transform, Vector, as_factors
 from bough.tree import Tree
 
 __all__ = ["Mechanism"]
@@ -55,7 +55,7 @@ class Mechanism:
     def __init__(self, model: Model, parameters: Parameters = NO_PARAMETERS) -> None:
         self.model = model
         self.parameters = parameters
-        self.numbers = blanked(model, parameters) if parameters else model
+        self.numbers = without_values(model, parameters) if parameters else model
         self.touched = Touched.by(parameters)
         self.tree: Tree = model.tree
         self.coupling: Coupling = model.coupling
@@ -174,7 +174,7 @@ class Mechanism:
         """Placement of the author's body frame in the inside one; the base has number 0."""
         R, p = (x[body] for x in self.borders)
         X = _transform(R, p)
-        return Transform(factored(X.rotation), X.translation) if isinstance(X.rotation, Matrix) else X
+        return Transform(as_factors(X.rotation), X.translation) if isinstance(X.rotation, Matrix) else X
 
     @cached_property
     def alignments(self) -> NDArray[np.float64]:
@@ -252,7 +252,7 @@ class Mechanism:
         J = _without_rounding(turn @ central @ own + mass[:, np.newaxis, np.newaxis] * _spread(com[:, :, 0]))
         moment = mass[:, np.newaxis] * com[:, :, 0]
         spins = [self.kind_list[kind].is_regrouped for kind in self.kinds]
-        m, h, I = regrouped(self.tree, spins, R, p[:, :, 0], mass, moment, J)
+        m, h, I = regrouped_inertias(self.tree, spins, R, p[:, :, 0], mass, moment, J)
         second = np.trace(I, axis1=1, axis2=2)[:, np.newaxis, np.newaxis] / 2 * np.eye(3) - I
         columns = (
             np.swapaxes(R, 1, 2).reshape(n, 9),

@@ -83,7 +83,7 @@ class Model:
         return made
 
     def with_checked(self, **parts: Any) -> Model:
-        """The same with some attributes replaced by what is known to be valid: nothing is checked again."""
+        """The model with some attributes replaced by what is known to be valid: nothing is checked again."""
         return Model.of_checked(**{field.name: getattr(self, field.name) for field in fields(self)} | parts)
 
     @cached_property
@@ -241,7 +241,7 @@ class Model:
         "stiffness" have length nv.
         """
         moving = (entry for entry in self.joints if not isinstance(entry.joint, Mimic))
-        return _gathered(moving, what, (*LIMITS, "armature"))
+        return _numbers_of(moving, what, (*LIMITS, "armature"))
 
     def loop_limits(self, what: str) -> NDArray[np.float64]:
         """All limits or losses of one sort of the joints that close loops, in the order of `loops`.
@@ -249,7 +249,7 @@ class Model:
         "lower", "upper" and "rest" are laid out as `bough.loops.coordinates`; "velocity", "effort", "damping",
         "friction" and "stiffness" have as many entries as `bough.loops.coordinate_jacobian` has rows.
         """
-        return _gathered(self.loops, what, LIMITS)
+        return _numbers_of(self.loops, what, LIMITS)
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Model) and self._content == other._content)
@@ -294,7 +294,7 @@ class Model:
         return slice(start, start + getattr(self.joints[k].joint, size))
 
 
-def _gathered(joints: Iterable[JointEntry | Loop], what: str, sorts: Sequence[str]) -> NDArray[np.float64]:
-    """One sort of limits of joints, one behind the other."""
+def _numbers_of(joints: Iterable[JointEntry | Loop], what: str, sorts: Sequence[str]) -> NDArray[np.float64]:
+    """The limits or losses of one sort of several joints, concatenated."""
     known_name(what, "sort of limit", sorts)
     return np.array([x for joint in joints for x in getattr(joint, what)])

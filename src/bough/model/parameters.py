@@ -20,7 +20,7 @@ from bough.model.model import BASE, Model
 from bough.model.parts import HERE, Inertia, JointEntry, Placement
 from bough.spatial import Matrix, Quaternion
 
-__all__ = ["NO_PARAMETERS", "Parameter", "Parameters", "blanked"]
+__all__ = ["NO_PARAMETERS", "Parameter", "Parameters", "without_values"]
 
 INERTIAL = {
     "body": ((10,), "mass (kg), centre of mass (m) and inertia about it (kg m²: xx yx yy zx zy zz)"),
@@ -47,7 +47,7 @@ COVERED = {
     "moments": ("mass", "com", "inertia"),
     "placement": ("position", "rotation"),
 }
-"""What else a sort says."""
+"""Sorts of parameters that contain the numbers of other sorts, and which these are."""
 
 NOWHERE = Inertia(0.0, (0.0, 0.0, 0.0), (0.0,) * 6)
 
@@ -85,12 +85,12 @@ class Parameter:
 
     @property
     def size(self) -> int:
-        """How many numbers it is."""
+        """How many numbers the parameter has."""
         return len(self.default)
 
     @property
     def quaternions(self) -> tuple[int, ...]:
-        """Where unit quaternions (x y z w) begin in it."""
+        """Where unit quaternions (x y z w) begin among the numbers of the parameter."""
         return {"placement": (3,), "rotation": (0,)}.get(self.what, ())
 
     @property
@@ -100,7 +100,7 @@ class Parameter:
 
     @property
     def covers(self) -> set[tuple[str, int, str]]:
-        """What no other parameter may say as well."""
+        """The numbers of the model that the parameter stands for, which no other parameter may stand for too."""
         return {(what, self.body, self.frame) for what in COVERED.get(self.what, (self.what,))}
 
 
@@ -139,7 +139,7 @@ class Parameters:
 
     @staticmethod
     def of(model: Model, names: str | Iterable[str] | Parameters) -> Parameters:
-        """Those of the given names; `UnknownNameError` lists the nearest valid ones."""
+        """The parameters of the given names; `UnknownNameError` lists the nearest valid ones."""
         if not isinstance(model, Model):
             raise ModelError(f"the model is a {type(model).__name__}, expected a bough.Model")
         wanted = names.names if isinstance(names, Parameters) else reading.names(names, "parameters")
@@ -154,12 +154,12 @@ class Parameters:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Their names."""
+        """The names of the parameters, in order."""
         return tuple(entry.name for entry in self.entries)
 
     @property
     def sizes(self) -> dict[str, int]:
-        """How many numbers each is, as `bough.program.trace` takes the inputs."""
+        """How many numbers each parameter has, by name, as `bough.program.trace` takes the inputs."""
         return {entry.name: entry.size for entry in self.entries}
 
     @property
@@ -168,7 +168,7 @@ class Parameters:
         return repr([(p.name, p.what, p.body, p.frame, p.size) for p in self.entries])
 
     def on(self, model: Model) -> Parameters:
-        """The same of a model with the same names in another order."""
+        """The parameters of the same names of another model, whose bodies and joints may be in another order."""
         return Parameters.of(model, self.names)
 
     def __iter__(self) -> Iterator[Parameter]:
@@ -198,7 +198,7 @@ def _read(model: Model, name: object) -> Parameter:
     if what not in SORTS:
         raise UnknownNameError("sort of parameter", what, SORTS)
     if what in PLACED:
-        return _placed(model, name, what, whose)
+        return _placement(model, name, what, whose)
     if what in PER_DOF:
         k = joint_number(model, whose)
         values = getattr(model.joints[k], what)
@@ -227,7 +227,7 @@ def _inertial(model: Model, name: str, what: str, whose: str) -> Parameter:
     return Parameter(name, what, i, "", shape, values[what], f"{meaning} of body {whose!r}")
 
 
-def _placed(model: Model, name: str, what: str, whose: str) -> Parameter:
+def _placement(model: Model, name: str, what: str, whose: str) -> Parameter:
     frame = next((frame for frame in model.frames if frame.name == whose), None)
     if frame is not None and whose not in model.joint_names:
         body, place, of = frame.body, frame.placement, f"frame {whose!r}"
@@ -248,7 +248,7 @@ def _lower(J: NDArray[np.float64]) -> tuple[float, ...]:
 
 
 def _names(model: Model) -> list[str]:
-    """Every name there is."""
+    """All names that parameters of a model may have."""
     bodies, joints, frames = model.body_names, model.joint_names, model.frame_names
     return [
         "gravity",
@@ -260,7 +260,7 @@ def _names(model: Model) -> list[str]:
     ]
 
 
-def blanked(model: Model, parameters: Parameters) -> Model:
+def without_values(model: Model, parameters: Parameters) -> Model:
     """The model with nothing in place of what is given with each state, so that no program depends on it."""
     bodies, joints, gravity = list(model.bodies), list(model.joints), model.gravity
     for p in parameters:

@@ -110,7 +110,7 @@ class Placement:
 
     @staticmethod
     def exp(motion: ArrayLike) -> Placement:
-        """Where a frame gets that moves with a constant velocity for a unit of time, from where it is now.
+        """The placement, in the frame it starts from, that a frame reaches in a unit of time at a constant velocity.
 
         The velocity [vx vy vz ωx ωy ωz] (m, rad) is along the axes of the frame itself, linear part first.
         `bough.exp_placements` does the same for arrays.
@@ -197,7 +197,7 @@ class Placement:
 
     @property
     def inverse(self) -> Placement:
-        """Where the other frame is in this one."""
+        """The inverse: the placement of the other frame in this one."""
         return self if self is HERE else Placement._made(self.matrix.T, -self.matrix.T @ self.vector)
 
     def then(self, inner: Placement) -> Placement:

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 
 from bough.model.joints import Joint
 from bough.scalar import Array, Index, Scalar, gather, gather_index
-from bough.spatial import REST, Force, MassMoments, Matrix, Motion, RigidInertia, Symmetric, Transform, Vector, factored
+from bough.spatial import (
+    REST,
+    Force,
+    MassMoments,
+    Matrix,
+    Motion,
+    RigidInertia,
+    Symmetric,
+    Transform,
+    Vector,
+    as_factors,
+)
 
 if TYPE_CHECKING:
     from bough.model.mechanism import Mechanism
@@ -54,7 +65,7 @@ class BodyRecord:
     @property
     def placement(self) -> Transform:
         """Placement of the joint frame in the parent body, both inside."""
-        return Transform(factored(self._matrix(ROTATION)), Vector.of(self._constants(ORIGIN, 3)))
+        return Transform(as_factors(self._matrix(ROTATION)), Vector.of(self._constants(ORIGIN, 3)))
 
     @property
     def inertia(self) -> RigidInertia:
@@ -70,7 +81,7 @@ class BodyRecord:
 
     @property
     def regrouped_moments(self) -> MassMoments:
-        """The same, by its second moments."""
+        """The regrouped inertia by its moments of mass: ∫dm, ∫r dm and ∫r rᵀ dm."""
         mass, moment = self._regrouped_moments
         xx, yx, yy, zx, zy, zz = self._constants(SECOND, 6)
         return MassMoments(mass, moment, Symmetric(xx, yx, yy, zx, zy, 0.0 if self._is_regrouped else zz))
@@ -83,7 +94,7 @@ class BodyRecord:
     @property
     def border(self) -> Transform:
         """Placement of the author's body frame in the inside one."""
-        return Transform(factored(self._matrix(BORDER)), Vector.of(self._constants(BORDER + 9, 3)))
+        return Transform(as_factors(self._matrix(BORDER)), Vector.of(self._constants(BORDER + 9, 3)))
 
     @property
     def armature(self) -> list[Scalar]:
@@ -160,7 +171,7 @@ class BodyRecord:
 
     @property
     def _losses(self) -> int:
-        """Where damping lies in a row with parameters, stiffness and rest behind it."""
+        """Where damping begins in the row of a body with parameters; stiffness and rest follow."""
         return REST_OF_ROW + self.nv + self._count
 
     def _constants(self, first: int, count: int) -> list[Scalar]:

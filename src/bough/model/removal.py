@@ -19,7 +19,7 @@ __all__ = ["remaining"]
 
 
 def remaining(model: Model, names: Sequence[str], meant: Callable[[str], tuple[str, int]]) -> Model:
-    """What is left of a model without the parts named, of which `meant` tells what they are and their numbers."""
+    """The model without the parts named; `meant` tells what each name stands for, and its number."""
     gone: dict[str, set[int]] = {"body": set(), "frame": set(), "constraint": set()}
     for name in names:
         what, k = meant(name)
@@ -64,10 +64,10 @@ def _renumbered(x: Constraint, number: dict[int, int], joints: set[str]) -> Cons
     if x.predecessor.body not in number or x.successor.body not in number:
         return None
 
-    def moved(end: Attachment) -> Attachment:
+    def renumbered(end: Attachment) -> Attachment:
         return replace(end, body=number[end.body])
 
-    loop: Loop = replace(x, predecessor=moved(x.predecessor), successor=moved(x.successor))
+    loop: Loop = replace(x, predecessor=renumbered(x.predecessor), successor=renumbered(x.successor))
     return loop
 
 

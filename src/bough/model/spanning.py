@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bough.errors import ModelError
 from bough.model.arguments import LIMITS
 from bough.model.constraints import Attachment, Equality, Loop
-from bough.model.hanging import Connection, connections, hung
+from bough.model.hanging import Connection, connections, model_on_joints
 from bough.model.joints import Free, Mimic
 from bough.model.parts import JointEntry
 from bough.reading import known_name
@@ -45,12 +45,12 @@ class Graph:
     def of(model: Model) -> Graph:
         """The graph of a model and the loops among its constraints."""
         joints = {c.entry.name: c for c in connections(model)}
-        loops = {x.name: _opened(x) for x in model.constraints if isinstance(x, Loop)}
+        loops = {x.name: _as_joint(x) for x in model.constraints if isinstance(x, Loop)}
         double = next((name for name in loops if name in joints), None)
         if double is not None:
             raise ModelError(f"constraint {double!r}: there is a joint of this name too, expected another name")
         shut = {name: "it moves nothing" for name, c in loops.items() if c.entry.joint.nv == 0}
-        return Graph(joints | loops, tuple(loops), _kept(model), shut)
+        return Graph(joints | loops, tuple(loops), _not_to_be_cut(model), shut)
 
     def tree(self, cut: Iterable[str]) -> list[Connection] | None:
         """The joints that are left, turned so that each leads away from the base; None if they are no tree."""
@@ -67,7 +67,7 @@ class Graph:
             for name, c in at.get(body, ()):
                 if name in found:
                     continue
-                found[name] = c if c.parent == body else c.turned
+                found[name] = c if c.parent == body else c.reversed
                 if found[name].child in reached:
                     return None
                 reached.add(found[name].child)
@@ -94,10 +94,12 @@ def respanned(model: Model, cut: Sequence[str]) -> Model:
             f"{len(graph.loops)} of them to be cut, one in each loop"
         )
     others = [x for x in model.constraints if not isinstance(x, Loop)]
-    return hung(model, joints, [*(_closed(graph.joints[name]) for name in graph.joints if name in cut), *others])
+    return model_on_joints(
+        model, joints, [*(_as_loop(graph.joints[name]) for name in graph.joints if name in cut), *others]
+    )
 
 
-def _opened(loop: Loop) -> Connection:
+def _as_joint(loop: Loop) -> Connection:
     """A loop as a joint, with its limits and losses."""
     place, end, armature = loop.predecessor, loop.successor, (0.0,) * loop.joint.nv
     limits = {name: getattr(loop, name) for name in LIMITS}
@@ -105,13 +107,13 @@ def _opened(loop: Loop) -> Connection:
     return Connection(entry, place.body, end.body, end.placement.inverse)
 
 
-def _closed(c: Connection) -> Loop:
+def _as_loop(c: Connection) -> Loop:
     """A joint as a loop, with its limits and losses."""
     sides = Attachment(c.parent, c.entry.placement), Attachment(c.child, c.frame.inverse)
     return Loop(c.entry.name, c.entry.joint, *sides, **{name: getattr(c.entry, name) for name in LIMITS})
 
 
-def _kept(model: Model) -> dict[str, str]:
+def _not_to_be_cut(model: Model) -> dict[str, str]:
     """The joints of the tree that a loop could not stand for, and why."""
     followed = {entry.joint.source: entry.name for entry in model.joints if isinstance(entry.joint, Mimic)}
     coupled = {name: x.name for x in model.constraints if isinstance(x, Equality) for name in (x.joint, x.other)}

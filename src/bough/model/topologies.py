@@ -47,7 +47,7 @@ def grid(m: int) -> Model:
 
 
 def star(n: int) -> Model:
-    """N bodies, each on the base."""
+    """n bodies, each on the base."""
     return on_tree(named.star(n), f"star {n}")
 
 

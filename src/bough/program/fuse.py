@@ -27,7 +27,7 @@ def fuse(program: Program) -> Program:
             elif isinstance(x, Switch):
                 result.append(replace(x, branches=tuple(rewrite(b) for b in x.branches)))
             elif isinstance(x, Apply) and x.op in ("add", "sub"):
-                result += _fused(x, products, gone, kinds)
+                result += _multiply_add(x, products, gone, kinds)
             else:
                 result.append(x)
         return tuple(x for x in result if not isinstance(x, Apply) or x.result not in gone)
@@ -37,7 +37,7 @@ def fuse(program: Program) -> Program:
     return fused
 
 
-def _fused(x: Apply, products: dict[int, Apply], gone: set[int], kinds: list[Kind]) -> list[Instruction]:
+def _multiply_add(x: Apply, products: dict[int, Apply], gone: set[int], kinds: list[Kind]) -> list[Instruction]:
     """The sum as a multiply-add, if it can be one. The later of two products is fused: the earlier is ready sooner."""
     a, b = x.arguments
     candidates = [v for v in (a, b) if v in products and v not in gone]

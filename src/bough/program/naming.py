@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bough.program.ir import Block, Instruction, Load, Loop, Store, Switch
 
-__all__ = ["renamed", "unique"]
+__all__ = ["unique", "with_names"]
 
 
 def unique(name: str, taken: Collection[str]) -> str:
@@ -19,7 +19,7 @@ def unique(name: str, taken: Collection[str]) -> str:
     return free
 
 
-def renamed(block: Block, names: dict[str, str]) -> Block:
+def with_names(block: Block, names: dict[str, str]) -> Block:
     """The block with buffers called by their final names."""
     result: list[Instruction] = []
     for x in block:
@@ -28,8 +28,8 @@ def renamed(block: Block, names: dict[str, str]) -> Block:
         elif isinstance(x, Store):
             x = Store(names[x.buffer], x.index, x.value)
         elif isinstance(x, Loop):
-            x = replace(x, body=renamed(x.body, names))
+            x = replace(x, body=with_names(x.body, names))
         elif isinstance(x, Switch):
-            x = replace(x, branches=tuple(renamed(b, names) for b in x.branches))
+            x = replace(x, branches=tuple(with_names(b, names) for b in x.branches))
         result.append(x)
     return tuple(result)

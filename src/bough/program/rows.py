@@ -29,8 +29,8 @@ class UnrolledRows(PlainRows):
 
     def put(self, row: Index, value: Any, kind: int = 0) -> None:
         """Store a structure."""
-        if self.written(row):
-            value = self._tracer.kept(self._level, lambda: self.get(row), value)
+        if self.is_written(row):
+            value = self._tracer.value_to_store(self._level, lambda: self.get(row), value)
         super().put(row, value)
 
 
@@ -95,7 +95,7 @@ class TracedRows:
         self._tracer.replace(Buffer(self._scratch.name, "scratch", "float", size, cleared=False))
 
     def _store(self, place: Index, x: Any) -> None:
-        new = self._tracer.kept(self._level, lambda: self._tracer.load(self._scratch, place), x)
+        new = self._tracer.value_to_store(self._level, lambda: self._tracer.load(self._scratch, place), x)
         self._tracer.store(self._scratch, place, new)
 
     def _varies(self, leaf: Any) -> bool:

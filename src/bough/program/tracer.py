@@ -19,8 +19,8 @@ import numpy as np
 from bough.errors import ProgramError
 from bough.program.check import check
 from bough.program.ir import Apply, Block, Buffer, Const, Instruction, Load, Loop, Program, Store, Switch
-from bough.program.naming import renamed
 from bough.program.naming import unique as unique_name
+from bough.program.naming import with_names
 from bough.program.rows import TracedRows, UnrolledRows
 from bough.program.shown import shown_inputs
 from bough.program.values import Cells, Given, Traced, TracedArray, TracedIndex
@@ -85,7 +85,7 @@ def trace(
         outputs = function(**arrays)
         tracer.allow_any_length()
         if judge is not None:
-            outputs = judge(arrays, outputs, tracer.shown)
+            outputs = judge(arrays, outputs, tracer.inputs_shown)
     for key, values in outputs.items():
         tracer.output(key, values)
     program = tracer.finish(name)
@@ -122,14 +122,14 @@ class Tracer(Control):
         return len(self._kinds) - 1
 
     def allow_any_length(self) -> None:
-        """Do not give up from here on."""
+        """Let the program grow beyond the length given to `trace` from here on."""
         self._longest = sys.maxsize
 
     def emit(self, instruction: Instruction) -> None:
         """Append an instruction to the current block."""
         self._blocks[-1].append(instruction)
 
-    def shared(self, key: Hashable, kind: Kind, make: Callable[[int], Instruction]) -> int:
+    def shared_value(self, key: Hashable, kind: Kind, make: Callable[[int], Instruction]) -> int:
         """The value known under `key` in the current or an enclosing block, made on first use."""
         for known in reversed(self._known):
             value = known.get(key)
@@ -153,7 +153,7 @@ class Tracer(Control):
             raise ProgramError(f"cannot trace a {type(x).__name__}")
         constant = _constant(x, kind)
         key = ("const", kind, repr(constant))  # repr tells 0.0 from -0.0
-        return self.shared(key, kind, lambda value: Const(value, constant))
+        return self.shared_value(key, kind, lambda value: Const(value, constant))
 
     def apply(self, op: Op, arguments: tuple[Scalar | Bool, ...]) -> Traced:
         """Record an operation on numbers or truth values."""
@@ -162,15 +162,15 @@ class Tracer(Control):
             values = tuple(sorted(values))
         elif op.name == "sub" and values[0] != values[1] and self._is_known(("sub", values[::-1])):
             return self.apply(OPS["neg"], (self.apply(op, arguments[::-1]),))
-        value = self.shared((op.name, values), op.result, lambda v: Apply(v, op.name, values))
-        negated = arguments[0] if op.name == "neg" else None
-        return Traced(self, value, negated if isinstance(negated, Traced) else None)
+        value = self.shared_value((op.name, values), op.result, lambda v: Apply(v, op.name, values))
+        negative_of = arguments[0] if op.name == "neg" else None
+        return Traced(self, value, negative_of if isinstance(negative_of, Traced) else None)
 
     def apply_index(self, name: str, a: int, b: int, constant: bool = False) -> int:
         """Record an operation on two index values; with `constant`, the second is a number."""
         second = self.value_of(b, "int") if constant else b
         values = tuple(sorted((a, second)))
-        return self.shared((name, values), "int", lambda v: Apply(v, INDEX_OPS[name].name, values))
+        return self.shared_value((name, values), "int", lambda v: Apply(v, INDEX_OPS[name].name, values))
 
     def offset_index(self, value: int, offset: int) -> int:
         """An index value with a constant added to it."""
@@ -180,7 +180,7 @@ class Tracer(Control):
         """Record a read; reads of inputs and tables are shared."""
         place = self.value_of(index, "int")
         if buffer.role in ("input", "table"):
-            value = self.shared(("load", buffer.name, place), buffer.kind, lambda v: Load(v, buffer.name, place))
+            value = self.shared_value(("load", buffer.name, place), buffer.kind, lambda v: Load(v, buffer.name, place))
         else:
             value = self.new_value(buffer.kind)
             self.emit(Load(value, buffer.name, place))
@@ -244,10 +244,10 @@ class Tracer(Control):
         inputs = [key for key, b in self._buffers.items() if b.role == "input"]
         order = dict.fromkeys((*inputs, *self._outputs, *self._buffers))  # outputs as the caller returned them
         buffers = tuple(replace(self._buffers[key], name=names[key]) for key in order)
-        return Program(name, buffers, renamed(tuple(self._blocks[0]), names), tuple(self._kinds))
+        return Program(name, buffers, with_names(tuple(self._blocks[0]), names), tuple(self._kinds))
 
-    def shown(self, outputs: Mapping[str, Any]) -> Collection[tuple[str, int]]:
-        """Which entries of inputs show in outputs if they are not finite; none is known of where there are loops."""
+    def inputs_shown(self, outputs: Mapping[str, Any]) -> Collection[tuple[str, int]]:
+        """Entries of inputs (buffer, place) that make outputs not finite if they are not; none are known with loops."""
         if self.rolled:
             return ()
         entries = (x for array in outputs.values() if not isinstance(array, TracedArray) for x in array)
@@ -314,11 +314,11 @@ class Tracer(Control):
 
     @property
     def level(self) -> int:
-        """How many loops with an early exit are being traced: what is made in one is written in full there."""
+        """How many loops with an early exit enclose what is being traced."""
         return len(self._done)
 
-    def kept(self, level: int, old: Callable[[], C], new: C) -> C:
-        """What a store writes in storage made at some level: what it holds already for states that are done since."""
+    def value_to_store(self, level: int, old: Callable[[], C], new: C) -> C:
+        """What to store in memory made at `level`: the old value in states that are done with a loop begun since."""
         done = self._done[level:]
         return freeze(functools.reduce(either, done), old(), new) if done else new
 

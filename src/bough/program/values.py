@@ -18,16 +18,16 @@ __all__ = ["Cells", "Given", "Traced", "TracedArray", "TracedIndex"]
 class Traced(Symbolic):
     """A number or truth value of a program."""
 
-    __slots__ = ("_negated", "tracer", "value")
+    __slots__ = ("_negative_of", "tracer", "value")
 
-    def __init__(self, tracer: Tracer, value: int, negated: Traced | None = None) -> None:
+    def __init__(self, tracer: Tracer, value: int, negative_of: Traced | None = None) -> None:
         self.tracer = tracer
         self.value = value
-        self._negated = negated
+        self._negative_of = negative_of
 
     @property
-    def negated(self) -> Traced | None:
-        return self._negated
+    def negative_of(self) -> Traced | None:
+        return self._negative_of
 
     def record(self, op: Op, arguments: tuple[Scalar | Bool, ...]) -> Traced:
         return self.tracer.apply(op, arguments)
@@ -91,7 +91,7 @@ class Cells(list[Any]):
         self._level = tracer.level
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        super().__setitem__(index, self._tracer.kept(self._level, lambda: self[index], value))
+        super().__setitem__(index, self._tracer.value_to_store(self._level, lambda: self[index], value))
 
 
 class TracedArray:
@@ -113,7 +113,7 @@ class TracedArray:
         self._check(index)
         if self.buffer.role != "scratch":
             raise ProgramError(f"the input {self.buffer.name!r} cannot be written: copy it to an array first")
-        self.tracer.store(self.buffer, index, self.tracer.kept(self._level, lambda: self[index], value))
+        self.tracer.store(self.buffer, index, self.tracer.value_to_store(self._level, lambda: self[index], value))
 
     def _check(self, index: Index) -> None:
         if isinstance(index, int) and not 0 <= index < self.buffer.size:

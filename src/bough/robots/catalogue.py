@@ -12,7 +12,7 @@ from bough.robots.sources import OWN, PATH, Source, is_robot, missing_folders, m
 
 __all__ = ["Robot", "available", "find", "names"]
 
-SHOWN = 8
+OFFERED = 8  # names that an error lists
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,9 @@ def find(name: str) -> Robot:
         return meant[0]
     if meant:
         called = sorted(short for short, robot in _by_name(robots).items() if robot in meant)
-        shown = ", ".join(map(repr, called[:SHOWN])) + (f", … ({len(called)} in all)" if len(called) > SHOWN else "")
+        shown = ", ".join(map(repr, called[:OFFERED])) + (
+            f", … ({len(called)} in all)" if len(called) > OFFERED else ""
+        )
         raise ModelError(f"{name!r} may be any of {shown}: say which")
     raise UnknownNameError("robot", name, _by_name(robots), _what_is_missing())
 

@@ -12,7 +12,7 @@ __all__ = ["Part", "do_when", "dot", "each", "fill", "filled", "inner", "minus",
 
 
 class Part:
-    """What of an array begins at some place."""
+    """An array from some entry on: entry k is entry start + k of the whole array."""
 
     def __init__(self, values: Array, start: Index) -> None:
         self._values, self._start = values, start
@@ -45,7 +45,7 @@ def do_when(condition: Bool, rule: Callable[[], None]) -> None:
 
 
 def fill(values: Array, count: Index, entry: Callable[[Any], Scalar]) -> Array:
-    """Write the first entries of an array, and return it."""
+    """Write ``entry(k)`` to the first `count` entries of an array, and return the array."""
 
     def put(k: Any) -> None:
         values[k] = entry(k)
@@ -55,7 +55,7 @@ def fill(values: Array, count: Index, entry: Callable[[Any], Scalar]) -> Array:
 
 
 def filled(size: int, entry: Callable[[Any], Scalar]) -> Array:
-    """A new array with given entries."""
+    """A new array with the entries ``entry(k)`` for k = 0 … size-1."""
     return fill(array(size), size, entry)
 
 

@@ -44,7 +44,7 @@ class Table:
 
     @cached_property
     def contents(self) -> tuple[str, bytes]:
-        """What tells tables apart, whatever their names."""
+        """Type and hash of the numbers: equal for tables with equal contents, whatever their names."""
         return (self.data.dtype.str, hashlib.sha256(self.data.tobytes()).digest())
 
 
@@ -71,12 +71,12 @@ class PlainRows:
     def __init__(self, count: int) -> None:
         self._rows: list[Any] = [UNWRITTEN] * count
 
-    def written(self, row: Index) -> bool:
+    def is_written(self, row: Index) -> bool:
         """Whether a row holds something."""
         return self._rows[_within(row, len(self._rows), "rows")] is not UNWRITTEN
 
     def get(self, row: Index, kind: int = 0) -> Any:
-        if not self.written(row):
+        if not self.is_written(row):
             raise ProgramError(f"row {row} was read before it was written")
         return self._rows[operator.index(row)]
 

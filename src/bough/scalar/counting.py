@@ -85,19 +85,19 @@ class Tally:
 class Counted(Symbolic):
     """A scalar of unknown value that counts what is done to it."""
 
-    __slots__ = ("_negated", "tally")
+    __slots__ = ("_negative_of", "tally")
 
-    def __init__(self, tally: Tally, negated: Symbolic | None = None) -> None:
+    def __init__(self, tally: Tally, negative_of: Symbolic | None = None) -> None:
         self.tally = tally
-        self._negated = negated
+        self._negative_of = negative_of
 
     @property
-    def negated(self) -> Symbolic | None:
-        return self._negated
+    def negative_of(self) -> Symbolic | None:
+        return self._negative_of
 
     def record(self, op: Op, arguments: tuple[Scalar | Bool, ...]) -> Symbolic:
         if op.name == "neg":
-            return Counted(self.tally, negated=self)
+            return Counted(self.tally, negative_of=self)
         for kind in op.cost:
             self.tally.note(kind)
         return Counted(self.tally)

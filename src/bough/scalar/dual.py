@@ -64,14 +64,14 @@ class Dual(Symbolic):
         if op.result == "bool":
             return result
         if op.name == "select":  # the rate of what is not chosen need not even be finite
-            return _joined(result, select(values[0], rates[1], rates[2]), self.level)
+            return _dual_or_value(result, select(values[0], rates[1], rates[2]), self.level)
         if op.partials is None:
             raise TypeError(f"the operation {op.name} has no derivative")
         rate: Scalar = 0.0
         for partial, part in zip(op.partials(values, result), rates, strict=True):
             if partial is not None and not _is_zero(part):
                 rate = rate + partial * part
-        return _joined(result, rate, self.level)
+        return _dual_or_value(result, rate, self.level)
 
     def _split(self, a: Any) -> tuple[Any, Any]:
         """Value and rate at this level; all that is not of this level is constant."""
@@ -94,14 +94,14 @@ def derivative(function: Callable[[S], R], at: S, along: S) -> tuple[R, R]:
     level = _LEVEL.get() + 1
     token = _LEVEL.set(level)
     try:
-        result = function(map_leaves(lambda a, b: _joined(a, b, level), at, along))
+        result = function(map_leaves(lambda a, b: _dual_or_value(a, b, level), at, along))
     finally:
         _LEVEL.reset(token)
     parts = [(x.value, x.rate) if isinstance(x, Dual) and x.level == level else (x, 0.0) for x in leaves(result)]
     return rebuild(result, iter([value for value, _ in parts])), rebuild(result, iter([rate for _, rate in parts]))
 
 
-def _joined(value: Any, rate: Any, level: int) -> Any:
+def _dual_or_value(value: Any, rate: Any, level: int) -> Any:
     """A dual number, or the value alone if it does not change."""
     return value if _is_zero(rate) else Dual(value, rate, level)
 

@@ -33,8 +33,8 @@ def sin(x: Scalar) -> Scalar:
     """Sine of an angle in radians."""
     if not isinstance(x, Symbolic):
         return math.sin(x)
-    if x.negated is not None:
-        return -x.negated.record(OPS["sin"], (x.negated,))
+    if x.negative_of is not None:
+        return -x.negative_of.record(OPS["sin"], (x.negative_of,))
     return x.record(OPS["sin"], (x,))
 
 
@@ -42,8 +42,8 @@ def cos(x: Scalar) -> Scalar:
     """Cosine of an angle in radians."""
     if not isinstance(x, Symbolic):
         return math.cos(x)
-    if x.negated is not None:
-        x = x.negated
+    if x.negative_of is not None:
+        x = x.negative_of
     return x.record(OPS["cos"], (x,))
 
 
@@ -55,7 +55,7 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
 
 
 def multiply_add(a: Scalar, b: Scalar, c: Scalar) -> Scalar:
-    """A b + c, rounded once."""
+    """a b + c, rounded once."""
     symbolic = [x for x in (a, b, c) if isinstance(x, Symbolic)]
     if symbolic:
         return reduce(recorder, symbolic).record(OPS["fma"], (a, b, c))

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class cached_property(functools.cached_property[T]):
-    """As that of Python, but two threads that compute it at once both get what was ready first.
+    """As `functools.cached_property`, but two threads that compute it at once both get what was ready first.
 
     Up to Python 3.11 all objects of a class share a lock for each such property. Threads would wait for each other, for
     ever if two properties need one another, and so would the child of a fork made while another thread computes one.

@@ -28,7 +28,7 @@ Partials = Callable[[tuple[Any, ...], Any], tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Op:
-    """One row of the table."""
+    """An operation: one row of the table."""
 
     name: str
     arguments: tuple[Kind, ...]

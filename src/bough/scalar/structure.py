@@ -41,7 +41,7 @@ def rebuild(like: T, values: Iterator[Any]) -> T:
 
 
 def shape(structure: object) -> object:
-    """What a structure is without its scalars; structures of one shape have equal ones."""
+    """A value that is equal for structures of one shape, whatever their scalars are."""
     if structure is None:
         return None
     if isinstance(structure, tuple):

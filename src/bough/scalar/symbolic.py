@@ -32,7 +32,7 @@ class Symbolic:
         raise TypeError(f"a {type(self).__name__} does not say how it records {op.name}")
 
     @property
-    def negated(self) -> Symbolic | None:
+    def negative_of(self) -> Symbolic | None:
         """The scalar of which this one is the negative, if it is one."""
         return None
 
@@ -132,7 +132,7 @@ NEG, ADD, SUB, MUL, DIV, SQRT = (OPS[name] for name in ("neg", "add", "sub", "mu
 
 def _fold_neg(a: Scalar) -> Scalar:
     assert isinstance(a, Symbolic)
-    return a.record(NEG, (a,)) if a.negated is None else a.negated
+    return a.record(NEG, (a,)) if a.negative_of is None else a.negative_of
 
 
 def _fold_add(a: Scalar, b: Scalar, subtract: bool = False) -> Scalar:
@@ -194,7 +194,7 @@ def _power(a: Symbolic, exponent: object) -> Scalar:
 def _split(a: Scalar) -> tuple[bool, Scalar]:
     """Whether there is a minus sign in front, and what it stands in front of."""
     if isinstance(a, Symbolic):
-        return (False, a) if a.negated is None else (True, a.negated)
+        return (False, a) if a.negative_of is None else (True, a.negative_of)
     return (True, -a) if a < 0.0 else (False, a)
 
 

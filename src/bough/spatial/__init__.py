@@ -12,7 +12,7 @@ from bough.spatial.inertia import (
 from bough.spatial.matrix import IDENTITY, Matrix, Symmetric, cross_matrix, from_quaternion
 from bough.spatial.motion import NO_FORCE, REST, UNIT_MOTIONS, Force, Motion, unit_directions
 from bough.spatial.quaternion import Quaternion, left_jacobian, left_jacobian_inverse
-from bough.spatial.rotation import Rotation, about_x, about_y, about_z, factored, short_way, turn_about_z
+from bough.spatial.rotation import Rotation, about_x, about_y, about_z, as_factors, short_way, turn_about_z
 from bough.spatial.transform import STAY, Transform
 from bough.spatial.vector import UNITS, ZERO, Vector
 
@@ -41,8 +41,8 @@ __all__ = [
     "about_x",
     "about_y",
     "about_z",
+    "as_factors",
     "cross_matrix",
-    "factored",
     "from_quaternion",
     "left_jacobian",
     "left_jacobian_inverse",

@@ -35,8 +35,8 @@ class RigidInertia:
         h = self.moment
         return Force(self.rotational.times(m.angular) + h.cross(m.linear), m.linear * self.mass + m.angular.cross(h))
 
-    def moved(self, R: Rotation, p: Vector) -> RigidInertia:
-        """The same inertia in a frame in which the present one is placed by (R, p)."""
+    def to_parent(self, R: Rotation, p: Vector) -> RigidInertia:
+        """The inertia in the coordinates of a parent frame, in which the present frame is placed by (R, p)."""
         turned = R.times(self.moment)
         moment = turned + p * self.mass
         # R I Rᵀ - p× turned× - moment× p×, entry by entry
@@ -55,7 +55,7 @@ class RigidInertia:
 
     @property
     def articulated(self) -> ArticulatedInertia:
-        """The same inertia as an articulated one."""
+        """The inertia of the rigid body as an articulated-body inertia."""
         zero = 0.0
         linear = Symmetric(self.mass, zero, self.mass, zero, zero, self.mass)
         return ArticulatedInertia(self.rotational, cross_matrix(self.moment), linear)
@@ -118,7 +118,7 @@ class ArticulatedInertia:
 
     @part("inertia times motion")
     def times(self, m: Motion) -> Force:
-        """I m."""
+        """I m: the force that gives the articulated body the acceleration m."""
         return Force(
             self.angular.times(m.angular) + self.coupling.times(m.linear),
             self.coupling.transposed_times(m.angular) + self.linear.times(m.linear),
@@ -141,8 +141,8 @@ class ArticulatedInertia:
                     row[j] = row[j] - u[i] * w[j]
         return ArticulatedInertia.of_lower(lower)
 
-    def moved(self, R: Rotation, p: Vector) -> ArticulatedInertia:
-        """The same inertia in a frame in which the present one is placed by (R, p)."""
+    def to_parent(self, R: Rotation, p: Vector) -> ArticulatedInertia:
+        """The inertia in the coordinates of a parent frame, in which the present frame is placed by (R, p)."""
         linear = R.of_symmetric(self.linear)
         turned = R.of_matrix(self.coupling)
         coupling = turned + cross_matrix(p) @ linear.matrix
@@ -171,7 +171,7 @@ class ArticulatedInertia:
 
     @staticmethod
     def of_lower(rows: Sequence[Sequence[Scalar]]) -> ArticulatedInertia:
-        """From the rows of the lower triangle of the 6 x 6 matrix."""
+        """The inertia with these rows of the lower triangle of its 6 x 6 matrix."""
         J = Symmetric(rows[0][0], *rows[1], *rows[2])
         C = Matrix(*(Vector.of(row[:3]) for row in rows[3:]))
         return ArticulatedInertia(J, C, Symmetric(rows[3][3], *rows[4][3:], *rows[5][3:]))
@@ -203,14 +203,14 @@ class CoriolisInertia:
         return CoriolisInertia(self.angular + other.angular, self.momentum + other.momentum)
 
     def times(self, m: Motion) -> Force:
-        """B m."""
+        """The force B m of a motion m."""
         return Force(self.angular.times(m.angular), m.angular.cross(self.momentum))
 
     def transposed_times(self, m: Motion) -> Force:
-        """Bᵀ m."""
+        """The force Bᵀ m of a motion m."""
         return Force(self.angular.transposed_times(m.angular) + self.momentum.cross(m.linear), ZERO)
 
-    def moved(self, R: Rotation, p: Vector) -> CoriolisInertia:
-        """The same map in a frame in which the present one is placed by (R, p)."""
+    def to_parent(self, R: Rotation, p: Vector) -> CoriolisInertia:
+        """The map in the coordinates of a parent frame, in which the present frame is placed by (R, p)."""
         momentum = R.times(self.momentum)
         return CoriolisInertia(R.of_matrix(self.angular) - cross_matrix(p) @ cross_matrix(momentum), momentum)

@@ -125,7 +125,7 @@ class Symmetric:
 
     @property
     def matrix(self) -> Matrix:
-        """The same with both triangles."""
+        """The whole matrix, with both triangles."""
         return Matrix(
             Vector(self.xx, self.yx, self.zx), Vector(self.yx, self.yy, self.zy), Vector(self.zx, self.zy, self.zz)
         )

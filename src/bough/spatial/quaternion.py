@@ -14,7 +14,7 @@ from bough.spatial.vector import Vector
 
 __all__ = ["Quaternion", "left_jacobian", "left_jacobian_inverse"]
 
-SMALL = 1e-6  # square of the angle below which series are used: their next term is of order SMALL³ / 5000
+SMALL_SQUARE = 1e-6  # square of the angle below which series are used: their next term is of order SMALL_SQUARE³ / 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Quaternion:
 
     @staticmethod
     def of_rotation(R: HasColumns) -> Quaternion:
-        """Of a rotation matrix; of the two, the one whose largest entry is positive, found from that entry."""
+        """The quaternion of a rotation matrix; of the two, the one whose largest entry is positive."""
         x, y, z = R.columns
         wx, wy, wz = y.z - z.y, z.x - x.z, x.y - y.x
         xy, xz, yz = x.y + y.x, x.z + z.x, y.z + z.y
@@ -57,7 +57,7 @@ class Quaternion:
     def exp(angle: Vector) -> Quaternion:
         """The rotation by a vector: its direction is the axis, its length the angle."""
         square = angle.dot(angle)
-        small = square < SMALL
+        small = square < SMALL_SQUARE
         length = sqrt(select(small, 1.0, square))
         half = length * 0.5
         # sin(θ/2)/θ and cos(θ/2)
@@ -72,7 +72,7 @@ class Quaternion:
         sign = select(self.w < 0.0, -1.0, 1.0)
         v, w = self.vector * sign, self.w * sign
         square = v.dot(v)
-        small = square < SMALL
+        small = square < SMALL_SQUARE
         length = sqrt(select(small, 1.0, square))
         # 2 arctan(t)/(t w) with t = |v|/w, in which w is not near zero
         safe = select(small, w, 1.0)
@@ -115,7 +115,7 @@ class Quaternion:
 def left_jacobian(angle: Vector, v: Vector) -> Vector:
     """V(ω) v = v + (1 - cos θ)/θ² ω × v + (θ - sin θ)/θ³ ω × (ω × v): displacement of a screw motion."""
     square = angle.dot(angle)
-    small = square < SMALL
+    small = square < SMALL_SQUARE
     safe = select(small, 1.0, square)
     length = sqrt(safe)
     s = sin(length * 0.5)
@@ -128,7 +128,7 @@ def left_jacobian(angle: Vector, v: Vector) -> Vector:
 def left_jacobian_inverse(angle: Vector, v: Vector) -> Vector:
     """V(ω)⁻¹ v = v - ω × v / 2 + (1 - (θ/2) cot(θ/2))/θ² ω × (ω × v), for angles up to half a turn."""
     square = angle.dot(angle)
-    small = square < SMALL
+    small = square < SMALL_SQUARE
     safe = select(small, 1.0, square)
     half = sqrt(safe) * 0.5
     c = select(small, 1.0 / 12.0 + square / 720.0, (1.0 - half * cos(half) / sin(half)) / safe)

@@ -17,7 +17,7 @@ from bough.scalar.lazy import cached_property
 from bough.spatial.matrix import IDENTITY, Matrix, Symmetric
 from bough.spatial.vector import Vector
 
-__all__ = ["Product", "Rotation", "about_x", "about_y", "about_z", "factored", "short_way", "turn_about_z"]
+__all__ = ["Product", "Rotation", "about_x", "about_y", "about_z", "as_factors", "short_way", "turn_about_z"]
 
 
 @dataclass(frozen=True)
@@ -85,12 +85,12 @@ class Axes:
         return self.inverse.times(v)
 
     def of_symmetric(self, A: Symmetric) -> Symmetric:
-        """R A Rᵀ, free of cost."""
+        """R A Rᵀ: entries change places and signs, which costs nothing."""
         x, y, z = self.of_matrix(A.matrix).columns
         return Symmetric(x.x, x.y, y.y, x.z, y.z, z.z)
 
     def of_matrix(self, A: Matrix) -> Matrix:
-        """R A Rᵀ, free of cost."""
+        """R A Rᵀ: entries change places and signs, which costs nothing."""
         columns = [self.times(A.columns[k]) for k in self.places]
         return Matrix(*(column if sign > 0 else -column for sign, column in zip(self.signs, columns, strict=True)))
 
@@ -103,12 +103,12 @@ class Product:
 
     @property
     def T(self) -> Product:
-        """The inverse."""
+        """The inverse rotation."""
         return Product(tuple(factor.inverse for factor in reversed(self.factors)))
 
     @cached_property
     def matrix(self) -> Matrix:
-        """The same, multiplied out."""
+        """The rotation as a matrix: all factors multiplied."""
         return Matrix(*(self.times(column) for column in IDENTITY.columns))
 
     @property
@@ -129,13 +129,13 @@ class Product:
         return v
 
     def of_symmetric(self, A: Symmetric) -> Symmetric:
-        """R A Rᵀ."""
+        """R A Rᵀ for a symmetric matrix A, factor by factor."""
         for factor in reversed(self.factors):
             A = factor.of_symmetric(A)
         return A
 
     def of_matrix(self, A: Matrix) -> Matrix:
-        """R A Rᵀ."""
+        """R A Rᵀ for any matrix A, factor by factor."""
         for factor in reversed(self.factors):
             A = factor.of_matrix(A)
         return A
@@ -193,7 +193,7 @@ def short_way(angle: Scalar) -> Scalar:
     return select(absolute(angle) <= math.pi, angle, atan2(sin(angle), cos(angle)))
 
 
-def factored(R: Matrix) -> Rotation:
+def as_factors(R: Matrix) -> Rotation:
     """A constant rotation as factors if it exchanges axes and turns about one, or about z and then x; else itself."""
     rows = [list(row.parts) for row in R.T.columns]
     if any(isinstance(x, Symbolic) for row in rows for x in row):

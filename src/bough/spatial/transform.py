@@ -29,13 +29,13 @@ class Transform:
 
     @part("joint transforms")
     def before(self, inner: Transform) -> Transform:
-        """The same, with rotations kept as products of factors: cheaper for one joint, not for a chain."""
+        """As `then`, with rotations kept as products of factors: cheaper for one joint, not for a chain."""
         rotation = self.rotation.before(inner.rotation)
         return Transform(rotation, self.rotation.times(inner.translation) + self.translation)
 
     @staticmethod
     def exp(m: Motion) -> Transform:
-        """Where a frame gets that moves with the constant velocity m, in its own axes, for a unit of time."""
+        """The placement that a frame reaches in a unit of time at the constant velocity m, along its own axes."""
         return Transform(Quaternion.exp(m.angular).rotation, left_jacobian(m.angular, m.linear))
 
     @property
@@ -76,12 +76,12 @@ class Transform:
     @part("inertia transforms")
     def inertia_to_parent(self, inertia: RigidInertia) -> RigidInertia:
         """A rigid-body inertia in parent coordinates: λXᵢ* I ⁱXλ."""
-        return inertia.moved(self.rotation, self.translation)
+        return inertia.to_parent(self.rotation, self.translation)
 
     @part("inertia transforms")
     def articulated_to_parent(self, inertia: ArticulatedInertia) -> ArticulatedInertia:
         """An articulated-body inertia in parent coordinates."""
-        return inertia.moved(self.rotation, self.translation)
+        return inertia.to_parent(self.rotation, self.translation)
 
 
 STAY = Transform(IDENTITY, ZERO)

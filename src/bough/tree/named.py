@@ -30,7 +30,7 @@ LIMB_JOINTS: Final = 6
 HUMANOID_DOFS: Final[tuple[int, ...]] = (6,) + (1,) * (LIMBS * LIMB_JOINTS)
 
 
-MOST = 10**8
+MOST_NODES = 10**8
 """More bodies fit into no memory."""
 
 
@@ -102,6 +102,6 @@ def humanoid_chain() -> Tree:
 
 
 def _at_least(least: int, name: str, value: object) -> int:
-    if not is_whole(value) or not least <= value <= MOST:
-        raise TreeError(f"{name} is {shown(value)}, expected an integer of at least {least}, and at most {MOST}")
+    if not is_whole(value) or not least <= value <= MOST_NODES:
+        raise TreeError(f"{name} is {shown(value)}, expected an integer of at least {least}, and at most {MOST_NODES}")
     return int(value)

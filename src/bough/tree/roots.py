@@ -20,7 +20,7 @@ class _Depths(NamedTuple):
         return _Depths(*(a + sign * b for a, b in zip(self, other, strict=True)))
 
     def by_joint(self, dofs: int) -> _Depths:
-        """The same on the far side of a joint, seen from the near one; the joint's own come first."""
+        """What a joint adds to the body on its near side: its own degrees of freedom, and these on its far side."""
         own = _Depths(dofs, dofs * (dofs + 1) // 2, dofs * (dofs + 1) * (2 * dofs + 1) // 6)
         squares = self.squares + 2 * dofs * self.total + dofs * dofs * self.number
         return own.plus(_Depths(self.number, self.total + dofs * self.number, squares))

@@ -172,15 +172,15 @@ class _Scan(Generic[R]):
         return Table("slots", slots.own), Table("slots_up", slots.up), Table("slots_so_far", slots.so_far)
 
     def own(self, body: R) -> Index:
-        """Place of a body."""
+        """The slot in which a body keeps what it hands to its children, or the sum of what they hand to it."""
         return gather_index(self._places[0], body.index)
 
     def up(self, body: R) -> Index:
-        """Place of the parent of a body."""
+        """The slot of the parent of a body."""
         return gather_index(self._places[1], body.index)
 
     def so_far(self, body: R) -> Index:
-        """Where the sum of those children of its parent is that came before a body on the way in."""
+        """The slot with the sum over those siblings of a body that an inward scan has visited before it."""
         return gather_index(self._places[2], body.index)
 
     def parent_of(self, index: Index) -> Index:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bough.formats.description import LinkGeometry, LinkLoop
-from bough.formats.mjcf.compiled import Compiled, at_point, placed
+from bough.formats.mjcf.compiled import Compiled, at_point, placement_wxyz
 from bough.formats.mjcf.flat import Flat
 from bough.formats.report import Report
 from bough.model import Equality, Fixed, Placement, Spherical
@@ -38,7 +38,7 @@ def loops(m: Compiled) -> Iterator[LinkLoop]:
         if m["eq_type"][k] == CONNECT:
             sides = at_point(data[:3]), at_point(data[3:6])
         else:  # the point on the second body comes first; the quaternion turns it relative to the first
-            sides = placed(data[6:10], data[3:6]), at_point(data[:3])
+            sides = placement_wxyz(data[6:10], data[3:6]), at_point(data[:3])
         yield LinkLoop(m.equalities[k], joint, first, second, *sides)
 
 
@@ -74,7 +74,7 @@ def shapes(m: Compiled, flat: Flat) -> Iterator[LinkGeometry]:
     """Geoms, but for height fields and signed distance fields. Those that touch nothing are for the eye."""
     stood_for = m.answer["meshes"]
     for k, kind in enumerate(m["geom_type"]):
-        place = placed(m["geom_quat"][k], m["geom_pos"][k])
+        place = placement_wxyz(m["geom_quat"][k], m["geom_pos"][k])
         file, shape = "", "mesh"
         size: tuple[float, ...]
         if str(k) in stood_for:
@@ -112,7 +112,7 @@ def _mesh(m: Compiled, mesh: int, place: Placement, flat: Flat) -> tuple[str, tu
     """File, scale and placement of a mesh. MuJoCo puts its origin into the centre of mass; that is undone."""
     name = m.answer["mesh_files"][mesh]
     scale = tuple(float(x) for x in m["mesh_scale"][mesh])
-    moved = placed(m["mesh_quat"][mesh], m["mesh_pos"][mesh])
+    moved = placement_wxyz(m["mesh_quat"][mesh], m["mesh_pos"][mesh])
     return flat.files.get(name) or flat.shown.get(name, ""), scale, place.then(moved.inverse)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bough.model import BASE, Placement
 
-__all__ = ["Compiled", "at_point", "placed"]
+__all__ = ["Compiled", "at_point", "placement_wxyz"]
 
 Floats = NDArray[np.float64]
 
@@ -87,7 +87,7 @@ class Compiled:
         return name
 
 
-def placed(quaternion: Floats, origin: Floats) -> Placement:
+def placement_wxyz(quaternion: Floats, origin: Floats) -> Placement:
     """A placement from a unit quaternion (w x y z) and an origin."""
     w, x, y, z = (float(v) for v in quaternion / np.linalg.norm(quaternion))
     R = [

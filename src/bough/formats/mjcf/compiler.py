@@ -18,11 +18,11 @@ from typing import Any
 
 from bough.errors import LoadError
 
-__all__ = ["MEMORY", "SECONDS", "ask", "ask_apart"]
+__all__ = ["MEMORY", "PROCESSOR_TIME", "ask", "ask_apart"]
 
 MEMORY = 3_000_000_000  # bytes of address space, of which the compiler and NumPy take about one
-SECONDS = 10  # of processor time
-PATIENCE = 60  # seconds on the clock, for a machine that is busy
+PROCESSOR_TIME = 10  # seconds
+WAITING_TIME = 60  # seconds on the clock, for a machine that is busy
 OUTPUT = 500_000_000  # bytes
 
 WORKER = Path(__file__).with_name("worker.py")
@@ -37,15 +37,15 @@ def require_mujoco() -> None:
 def ask(request: dict[str, Any]) -> dict[str, Any]:
     """The answer to a request, found in this process."""
     require_mujoco()
-    from bough.formats.mjcf.worker import compiled
+    from bough.formats.mjcf.worker import answer_to
 
-    return compiled(request)
+    return answer_to(request)
 
 
 def ask_apart(requests: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """The answers to requests, all found in one process apart; a last one with an error if it did not survive."""
     require_mujoco()
-    first = {"path": sys.path, "limits": [MEMORY, SECONDS, OUTPUT]}
+    first = {"path": sys.path, "limits": [MEMORY, PROCESSOR_TIME, OUTPUT]}
     lines = "".join(json.dumps(line) + "\n" for line in (first, *requests))
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     with tempfile.TemporaryDirectory(prefix="bough-") as folder, tempfile.TemporaryFile() as output:
@@ -82,7 +82,7 @@ SETTINGS = {
 def _wait(process: subprocess.Popen[bytes], lines: bytes) -> bool:
     """Send all and wait for the end; whether it had to be ended."""
     try:
-        process.communicate(lines, timeout=PATIENCE)
+        process.communicate(lines, timeout=WAITING_TIME)
         return False
     except subprocess.TimeoutExpired:
         process.kill()
@@ -106,7 +106,7 @@ def _answers(output: bytes) -> list[dict[str, Any]]:
 
 def _died(code: int, late: bool) -> str:
     if late:
-        return f"compiling it takes more than {PATIENCE} s"
+        return f"compiling it takes more than {WAITING_TIME} s"
     ended = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-    limits = f"{SECONDS} s of processor time and {MEMORY // 10**6} MB of memory"
+    limits = f"{PROCESSOR_TIME} s of processor time and {MEMORY // 10**6} MB of memory"
     return f"MuJoCo's compiler did not survive this file (it ended {ended}; it is allowed {limits})"

@@ -9,22 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.formats.losses import Losses
-from bough.formats.text import listed, quoted
+from bough.formats.text import numbers_text, quoted
 from bough.model import Geometry, Inertia, Placement
 from bough.model.parts import HERE
 
 __all__ = ["geom", "inertial", "pose"]
 
-LEAST = 1e-15  # mass and moments of a moving body that MuJoCo takes
-ROUNDING = 1e-12  # of a flat body: MuJoCo allows none in the triangle inequality
+LEAST_INERTIA = 1e-15  # mass and moments of a moving body that MuJoCo takes
+FLATTEST = 1e-12  # of a flat body: MuJoCo allows none in the triangle inequality
 
 
 def pose(place: Placement) -> str:
     """Position and quaternion as attributes; nothing for a frame that is here."""
     if place == HERE:
         return ""
-    turned = "" if place.rotation == HERE.rotation else f' quat="{listed(_quaternion(place.matrix))}"'
-    return f' pos="{listed(place.origin)}"{turned}'
+    turned = "" if place.rotation == HERE.rotation else f' quat="{numbers_text(_quaternion(place.matrix))}"'
+    return f' pos="{numbers_text(place.origin)}"{turned}'
 
 
 def _quaternion(R: NDArray[np.float64]) -> tuple[float, float, float, float]:
@@ -50,19 +50,19 @@ def _quaternion(R: NDArray[np.float64]) -> tuple[float, float, float, float]:
 def inertial(inertia: Inertia, name: str, losses: Losses) -> str:
     """The inertia of a moving body, by its principal moments."""
     moments, axes = np.linalg.eigh(inertia.matrix)
-    if inertia.mass < LEAST or moments[0] < LEAST:
+    if inertia.mass < LEAST_INERTIA or moments[0] < LEAST_INERTIA:
         losses.add(f"body {name!r}, which moves and lacks mass or a principal moment of inertia")
         return ""
     missing = float(moments[2] - moments[0] - moments[1])
-    if missing > ROUNDING * moments[2]:
+    if missing > FLATTEST * moments[2]:
         losses.add(f"the inertia of body {name!r}, whose moments break the triangle inequality")
         return ""
     while moments[0] + moments[1] < moments[2]:  # rounding
         moments[1] = np.nextafter(moments[1], np.inf)
     axes *= np.sign(np.linalg.det(axes))
-    place = f'pos="{listed(inertia.com)}"'
-    turned = "" if np.array_equal(axes, np.eye(3)) else f' quat="{listed(_quaternion(axes))}"'
-    return f'<inertial {place}{turned} mass="{inertia.mass!r}" diaginertia="{listed(moments)}"/>'
+    place = f'pos="{numbers_text(inertia.com)}"'
+    turned = "" if np.array_equal(axes, np.eye(3)) else f' quat="{numbers_text(_quaternion(axes))}"'
+    return f'<inertial {place}{turned} mass="{inertia.mass!r}" diaginertia="{numbers_text(moments)}"/>'
 
 
 def geom(
@@ -89,8 +89,8 @@ def geom(
         losses.add(f"{what}, which has no size", "geometries")
         return ""
     text = f"<geom{f' name={quoted(name)}' if name else ''} type={quoted(g.shape)}"
-    text += f" mesh={quoted(meshes[g.file, s])}" if g.shape == "mesh" else f' size="{listed(size)}"'
+    text += f" mesh={quoted(meshes[g.file, s])}" if g.shape == "mesh" else f' size="{numbers_text(size)}"'
     text += pose(g.placement)
-    text += "" if g.rgba is None else f' rgba="{listed(g.rgba)}"'
+    text += "" if g.rgba is None else f' rgba="{numbers_text(g.rgba)}"'
     text += ' contype="0" conaffinity="0"' if g.purpose == "visual" else ""
     return text + "/>"

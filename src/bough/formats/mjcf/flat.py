@@ -16,13 +16,12 @@ from xml.sax.saxutils import quoteattr
 
 from bough.errors import LoadError
 from bough.formats.document import Document
-from bough.formats.markup import LARGEST, MOST, Element, parse
+from bough.formats.markup import DEEPEST, MOST_BYTES, MOST_ELEMENTS, Element, parse
 from bough.formats.report import Report
 
 __all__ = ["Flat", "flatten"]
 
 FILES = 1000  # that one model may include
-DEEPEST = 500  # elements inside each other, includes counted
 
 PICTURES = ("texture", "skin")
 """Elements that only pictures need: left out, with the files they name."""
@@ -57,14 +56,14 @@ class Flat:
 
     def refuse(self, message: str, report: Report) -> None:
         """Report what MuJoCo refuses, at the line of the file it speaks of."""
-        report.refuse(*self._placed(message, report))
+        report.refuse(*self._message_and_line(message, report))
 
     def doubt(self, message: str, report: Report) -> None:
         """Report what MuJoCo warns of."""
-        report.doubt(*self._placed(message, report))
+        report.doubt(*self._message_and_line(message, report))
 
-    def _placed(self, message: str, report: Report) -> tuple[str, int | None]:
-        """What MuJoCo says, and the line it speaks of; of another file, the line is told in the text."""
+    def _message_and_line(self, message: str, report: Report) -> tuple[str, int | None]:
+        """The message of MuJoCo, and the line it is about; a line of an included file is told in the message."""
         found = re.search(r",? ?\bline (\d+)", message)
         text = " ".join(re.sub(r",? ?\bline \d+|Element name '', id -?\d+|^(XML )?Error: ", "", message).split())
         if found is None or not 0 < int(found.group(1)) <= len(self.origins):
@@ -130,7 +129,7 @@ class _Flattening:
         name = element.attributes.get("file", "")
         if self._folder is None:
             self._refuse(f"<include file={name!r}> in a text, which has no folder: load it from a path", file, element)
-        path = self._found(name, *(() if folder is None else (folder,)))
+        path = self._find(name, *(() if folder is None else (folder,)))
         if path is None:
             self._refuse(f"<include file={name!r}>: {self._why_not()}", file, element)
         if path in self._included or len(self._included) >= FILES:
@@ -139,7 +138,7 @@ class _Flattening:
         report = Report(str(path))
         try:
             with path.open("rb") as stream:
-                content = parse(stream.read(LARGEST + 1), report)
+                content = parse(stream.read(MOST_BYTES + 1), report)
         except OSError as error:
             self._refuse(f"<include file={name!r}> cannot be read: {error}", file, element)
         assert content is not None, "the first problem is raised"
@@ -151,7 +150,7 @@ class _Flattening:
     def _folder(self) -> Path | None:
         return None if self._document.path is None else self._document.path.parent
 
-    def _found(self, name: str, *folders: Path) -> Path | None:
+    def _find(self, name: str, *folders: Path) -> Path | None:
         """An existing file that may be read: in the folder of the model, in those given, or in those of packages."""
         own = () if self._folder is None else (self._folder,)
         allowed = [folder.resolve() for folder in (*own, *self._document.package_dirs)]
@@ -190,7 +189,7 @@ class _Flattening:
         reference = node.attributes["file"]
         name = Path(reference.replace("\\", "/")).name if self._settings.get("strippath") == "true" else reference
         folder = self._settings.get("meshdir", self._settings.get("assetdir", "")) if node.tag != "model" else ""
-        path = self._found(f"{folder}/{name}" if folder else name)
+        path = self._find(f"{folder}/{name}" if folder else name)
         if node.tag == "model":
             node.attributes["file"] = str(path or reference)
             return
@@ -206,11 +205,12 @@ class _Flattening:
 
     def _require_room(self, node: _Node) -> None:
         self._count += 1
-        if self._count > MOST or node.depth > DEEPEST:
-            raise LoadError(f"more than {MOST} elements, or nested more than {DEEPEST} deep", node.file, node.line)
+        if self._count > MOST_ELEMENTS or node.depth > DEEPEST:
+            message = f"more than {MOST_ELEMENTS} elements, or nested more than {DEEPEST} deep"
+            raise LoadError(message, node.file, node.line)
 
     def _require_size(self, root: _Node) -> None:
-        """What elements that repeat others would make, before the compiler makes it."""
+        """Refuse elements that repeat others too often, before the compiler makes what they stand for."""
         total, waiting = 0, [(root, 1)]
         while waiting:
             node, times = waiting.pop()
@@ -218,8 +218,8 @@ class _Flattening:
                 for word in node.attributes["count"].split()[:3]:
                     times *= max(1, int(word[:9])) if word.isdecimal() else 1
             total += times
-            if total > MOST:
-                raise LoadError(f"<{node.tag}> makes more than {MOST} elements", node.file, node.line)
+            if total > MOST_ELEMENTS:
+                raise LoadError(f"<{node.tag}> makes more than {MOST_ELEMENTS} elements", node.file, node.line)
             waiting += [(child, times) for child in node.children]
 
     def _write(self, root: _Node) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.formats.losses import Losses
-from bough.formats.text import listed, quoted
+from bough.formats.text import numbers_text, quoted
 from bough.model import (
     Cylindrical,
     Free,
@@ -121,9 +121,9 @@ def _element(step: Step, title: str, kind: str, axis: Vector, k: int, losses: Lo
     text = f'<joint name={quoted(title)} type="{kind}"'
     back = step.after.inverse
     if kind != "free" and any(back.origin):
-        text += f' pos="{listed(back.origin)}"'
+        text += f' pos="{numbers_text(back.origin)}"'
     if kind in ("hinge", "slide"):
-        text += f' axis="{listed(back.matrix @ axis)}"'
+        text += f' axis="{numbers_text(back.matrix @ axis)}"'
         low, high, effort = entry.lower[k], entry.upper[k], entry.effort[k]
         if (math.isfinite(low) or math.isfinite(high)) and low < high:
             text += f' limited="true" range="{low!r} {high!r}"'

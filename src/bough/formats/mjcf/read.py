@@ -14,7 +14,7 @@ from bough.errors import LoadError, UnknownNameError
 from bough.formats.description import Connection, Description, Link, LinkFrame
 from bough.formats.document import Document
 from bough.formats.mjcf.beside import APART, equalities, loops, refuse_what_is_apart, shapes
-from bough.formats.mjcf.compiled import Compiled, at_point, placed
+from bough.formats.mjcf.compiled import Compiled, at_point, placement_wxyz
 from bough.formats.mjcf.flat import Flat, flatten
 from bough.formats.report import Report
 from bough.model import BASE, Fixed, Free, Inertia, Joint, Placement, Prismatic, Revolute, Spherical
@@ -77,7 +77,7 @@ class _Reader:
             name=m.answer["name"] or "MuJoCo Model",
             links=tuple(links),
             connections=tuple(connections),
-            frames=tuple(LinkFrame(name, m.bodies[body], placed(quat, pos)) for name, body, quat, pos in sites),
+            frames=tuple(LinkFrame(name, m.bodies[body], placement_wxyz(quat, pos)) for name, body, quat, pos in sites),
             geometries=tuple(shapes(m, self._flat)),
             gravity=(0.0, 0.0, 0.0) if off.get("gravity") else tuple(m.answer["gravity"]),
             order="file",
@@ -93,7 +93,7 @@ class _Reader:
         m, name = self._m, self._m.bodies[body]
         what = f"body {name!r}"
         own = Link(name, self._inertia(body, what))
-        parent, place = m.bodies[m["body_parentid"][body]], placed(m["body_quat"][body], m["body_pos"][body])
+        parent, place = m.bodies[m["body_parentid"][body]], placement_wxyz(m["body_quat"][body], m["body_pos"][body])
         first, count = int(m["body_jntadr"][body]), int(m["body_jntnum"][body])
         if count == 0:
             return [(own, Connection(self._fixed(name), Fixed(), parent, name, place))]
@@ -106,7 +106,7 @@ class _Reader:
 
     def _inertia(self, body: int, what: str) -> Inertia:
         m = self._m
-        at = placed(m["body_iquat"][body], m["body_ipos"][body])
+        at = placement_wxyz(m["body_iquat"][body], m["body_ipos"][body])
         inertia = Inertia.read(float(m["body_mass"][body]), (0.0, 0.0, 0.0), m["body_inertia"][body], what)
         if inertia.flaw:
             self._report.doubt(f"{what}: {inertia.flaw}")

@@ -18,7 +18,7 @@ import sys
 import warnings
 from typing import Any
 
-__all__ = ["compiled", "main"]
+__all__ = ["answer_to", "main"]
 
 ARRAYS = (
     "body_parentid", "body_pos", "body_quat", "body_mass", "body_ipos", "body_iquat", "body_inertia", "body_jntadr",
@@ -43,7 +43,7 @@ NAMED = {
     "eq": "neq",
 }
 MEMORY_TOLD = "what is not trusted is compiled with a limit, what is loaded with trusted=True with none"
-MOST = 200_000  # bodies, joints, …: more than a file can mean
+MOST_ALIKE = 200_000  # bodies, joints, …: more than a file can mean
 STAND_IN = 1e-3  # m: radius of a sphere that stands for a mesh
 
 
@@ -51,7 +51,7 @@ class _Refused(Exception):
     """What is wrong with the file."""
 
 
-def compiled(request: dict[str, Any]) -> dict[str, Any]:
+def answer_to(request: dict[str, Any]) -> dict[str, Any]:
     """The answer to a request."""
     import mujoco
 
@@ -76,8 +76,8 @@ def compiled(request: dict[str, Any]) -> dict[str, Any]:
             answer[name] = getattr(model, name).tolist()
     for kind, count in NAMED.items():
         starts = getattr(model, f"name_{kind}adr")
-        if getattr(model, count) > MOST:
-            return {"error": f"there are {getattr(model, count)} elements of one kind, expected at most {MOST}"}
+        if getattr(model, count) > MOST_ALIKE:
+            return {"error": f"there are {getattr(model, count)} elements of one kind, expected at most {MOST_ALIKE}"}
         answer[f"{kind}_names"] = [_text(model.names, int(start)) for start in starts]
     answer.update(_options(mujoco, model))
     answer["name"] = spec.modelname
@@ -182,7 +182,7 @@ def main() -> None:
     _limit(*first["limits"])
     for line in sys.stdin:
         try:
-            answer = compiled(json.loads(line))
+            answer = answer_to(json.loads(line))
         except MemoryError:
             answer = {"error": "compiling it takes more memory than is allowed"}
         print(json.dumps(answer), flush=True)

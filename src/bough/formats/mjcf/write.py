@@ -11,14 +11,14 @@ import math
 from bough.formats.losses import Losses
 from bough.formats.mjcf.elements import geom, inertial, pose
 from bough.formats.mjcf.joints import Step, joints
-from bough.formats.text import listed, quoted
+from bough.formats.text import numbers_text, quoted
 from bough.model import Equality, Fixed, Free, Geometry, Loop, Model, Placement, Spherical
 from bough.model.constraints import Attachment, Constraint
 from bough.model.parts import HERE
 
 __all__ = ["write_mjcf"]
 
-DEEPEST = 450  # bodies inside each other
+DEEPEST_BODY = 450  # bodies inside each other
 HIGHEST = 4  # power in the law of two coordinates
 
 
@@ -54,7 +54,7 @@ class _Writer:
         lines = [
             f"<mujoco model={quoted(model.name)}>",
             '  <compiler angle="radian" autolimits="false" inertiafromgeom="false"/>',
-            f'  <option gravity="{listed(model.gravity)}"/>',
+            f'  <option gravity="{numbers_text(model.gravity)}"/>',
             *_section("asset", self._assets()),
             *_section("worldbody", bodies),
             *_section("equality", equalities),
@@ -74,8 +74,8 @@ class _Writer:
             if body is None:
                 lines.append(f"{pad}</body>")
                 continue
-            if depth == DEEPEST:
-                self._losses.add(f"more than {DEEPEST} bodies in a row, the last of them {self._name(body)!r}")
+            if depth == DEEPEST_BODY:
+                self._losses.add(f"more than {DEEPEST_BODY} bodies in a row, the last of them {self._name(body)!r}")
             steps, body = self._steps(body)
             place = steps[0].fixed.then(steps[0].after)
             lines.append(f"{pad}<body name={quoted(self._name(body))}{pose(place)}>")
@@ -132,7 +132,7 @@ class _Writer:
 
     def _assets(self) -> list[str]:
         return [
-            f'<mesh name={quoted(name)} file={quoted(file)} scale="{listed(scale)}"/>'
+            f'<mesh name={quoted(name)} file={quoted(file)} scale="{numbers_text(scale)}"/>'
             for (file, scale), name in self._meshes.items()
         ]
 
@@ -186,7 +186,7 @@ class _Writer:
         c += [0.0] * (HIGHEST + 1 - len(c))
         other = "" if law.other is None else f" joint2={quoted(law.other)}"
         head = f"name={quoted(law.name)} joint1={quoted(law.joint)}{other}"
-        return [f'<joint {head} polycoef="{listed(c)}"/>']
+        return [f'<joint {head} polycoef="{numbers_text(c)}"/>']
 
 
 def _section(tag: str, lines: list[str]) -> list[str]:

@@ -65,7 +65,7 @@ class Frames:
         self._placed[name] = _Placed(given or default, pose(where, what, self._report), attached, element.line)
 
     def placement(self, name: str) -> Placement:
-        """Where a frame is in that of the model."""
+        """The placement of a frame in the frame of the model."""
         path: dict[str, _Placed] = {}
         at = name
         while at not in self._known:
@@ -90,7 +90,7 @@ class Frames:
         return link
 
     def between(self, first: str, second: str) -> Placement:
-        """Where the second frame is in the first."""
+        """The placement of the second frame in the first."""
         return self.placement(first).inverse.then(self.placement(second))
 
     def _of(self, name: str) -> _Placed:

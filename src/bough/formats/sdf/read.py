@@ -105,7 +105,7 @@ class _Reader:
         return Link(name, self._inertia(element.first("inertial"), what), element.line)
 
     def _inertia(self, inertial: Element | None, what: str) -> Inertia | None:
-        """What is not said is one kilogram, and one kilogram square metre about each axis."""
+        """The inertia of a link: where the file says nothing, 1 kg, and 1 kg m² about each axis."""
         if inertial is None:
             return UNSAID
         line = inertial.line

@@ -9,7 +9,7 @@ import numpy as np
 from bough.formats.description import LinkGeometry
 from bough.formats.document import Document
 from bough.formats.markup import Element
-from bough.formats.packages import resolved
+from bough.formats.packages import find_file
 from bough.formats.report import Report
 from bough.formats.sdf.values import pose, value, values, word
 
@@ -40,7 +40,7 @@ def shapes(link: Element, document: Document, report: Report) -> Iterator[LinkGe
             name=element.attributes.get("name", ""),
             placement=pose(element.first("pose"), what, report),
             purpose=element.tag,
-            file=resolved(word(solid, "uri"), document.package_dirs) if solid.tag == "mesh" else "",
+            file=find_file(word(solid, "uri"), document.package_dirs) if solid.tag == "mesh" else "",
             rgba=rgba,
             line=element.line,
         )

@@ -42,24 +42,24 @@ def _number(word: str, infinite: bool) -> float | None:
 
 
 def value(parent: Element | None, tag: str, default: float, what: str, report: Report, infinite: bool = False) -> float:
-    """One number."""
+    """One number, from the child with that tag; the default where there is none."""
     return values(parent, tag, (default,), what, report, infinite)[0]
 
 
 def word(parent: Element, tag: str) -> str:
-    """A text; empty where there is none."""
+    """The text of the child with that tag; empty where there is none."""
     element = parent.first(tag)
     return "" if element is None else element.text.strip()
 
 
 def flag(parent: Element | None, tag: str, default: bool) -> bool:
-    """A truth value."""
+    """The truth value that the child with that tag holds; the default where there is none."""
     text = "" if parent is None else word(parent, tag)
     return text.lower() in ("1", "true") if text else default
 
 
 def pose(element: Element | None, what: str, report: Report) -> Placement:
-    """X y z roll pitch yaw (rad, or degrees if it says so), or x y z and a quaternion (x y z w)."""
+    """A placement: x y z roll pitch yaw (m, rad, or degrees if it says so), or x y z and a quaternion (x y z w)."""
     if element is None or not element.text.strip():
         return HERE
     holder = Element("", {}, element.line)

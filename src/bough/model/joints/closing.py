@@ -13,7 +13,7 @@ from bough.spatial import UNIT_MOTIONS, Force, Motion, Quaternion, Transform, Ve
 
 __all__ = ["displacement", "least_squares", "nearest_by_steps", "workless"]
 
-STEPS = 10
+GAUSS_NEWTON_STEPS = 10
 """Gauss-Newton steps from the neutral configuration: one is exact for screws, ten leave rounding for the rest."""
 
 
@@ -36,7 +36,7 @@ def nearest_by_steps(
         return tuple(integrate(q, least_squares(subspace(q), left)))
 
     start: tuple[Scalar, ...] = tuple(neutral)
-    found = loop(STEPS, step, start)
+    found = loop(GAUSS_NEWTON_STEPS, step, start)
     return list(found)
 
 

@@ -53,7 +53,7 @@ def check_contract(joint: Joint, what: str) -> None:
 
 
 def check_rate(joint: Joint, what: str) -> None:
-    """The same for the rates of its coordinates, which a joint needs whose coordinates have limits."""
+    """Call `rate`, which a joint with limits needs, as `check_contract` does, and compare it with `integrate`."""
     q, p, tally = [float(x) for x in joint.neutral()], list(joint.parameters), Tally()
     v = [0.5 + 0.1 * k for k in range(joint.nv)]
     for x, speeds in ((q, v), ([Counted(tally) for _ in q], [Counted(tally) for _ in v])):

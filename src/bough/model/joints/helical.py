@@ -16,7 +16,7 @@ from bough.spatial import UNITS, ZERO, Force, Motion, Transform, Vector, about_z
 
 __all__ = ["Helical"]
 
-FLAT = 1e-9
+LEAST_PITCH = 1e-9
 """A pitch (m/rad) below this is none."""
 
 
@@ -51,7 +51,7 @@ class Helical(Joint):
 
     def nearest(self, parameters: Scalars, X: Transform) -> list[Scalar]:
         # the displacement tells whole turns apart; without pitch there are none to tell
-        flat = absolute(parameters[0]) < FLAT
+        flat = absolute(parameters[0]) < LEAST_PITCH
         return [select(flat, turn_about_z(X.rotation), X.translation.z / select(flat, 1.0, parameters[0]))]
 
     def transform(self, parameters: Scalars, q: Scalars) -> Transform:

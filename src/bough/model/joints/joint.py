@@ -111,7 +111,7 @@ class Joint(ABC):
 
     @property
     def circles(self) -> tuple[int, ...]:
-        """Where in q, and in v alike, angles stand that mean the same a whole turn further.
+        """Entries of q, and of v alike, that are angles and mean the same after a whole turn.
 
         `bough.difference` takes the short way round there, unless the joint has limits or another follows it, for
         which whole turns matter. A joint whose own `difference` does so, as the planar one's, names none.
