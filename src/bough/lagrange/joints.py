@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bough.algorithms.blocks import SmallFactor
 from bough.errors import ModelError
-from bough.lagrange.factor import multipliers
+from bough.lagrange.multipliers import multipliers
 from bough.lagrange.system import System
 from bough.model import BodyRecord, Mechanism, Model, combine
 from bough.scalar import (

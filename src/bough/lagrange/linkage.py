@@ -16,9 +16,9 @@ from typing import Literal, TypeAlias
 from bough.lagrange.bodies.contract import WORLD, Scalars
 from bough.lagrange.closing import closed
 from bough.lagrange.constraints.contract import Constraint, Side, Sides, dot
-from bough.lagrange.factor import multipliers
 from bough.lagrange.joints import Constants
 from bough.lagrange.layout import BodyGroup, Layout, TieGroup
+from bough.lagrange.multipliers import multipliers
 from bough.scalar import Array, Index, Scalar, array, each
 from bough.spatial import Vector
 
