@@ -28,12 +28,10 @@ from bough.scalar import (
     gather_index,
     select,
 )  # fmt: skip
+from bough.scalar.tolerances import HELD
 from bough.tree.scans import inward
 
 __all__ = ["anticipation", "moved"]
-
-HELD = 1e-12
-"""Of a row that no force can move, since the primary constraints hold it, this part or less is left by rounding."""
 
 
 def anticipation(

@@ -27,7 +27,7 @@ from bough.scalar.lazy import cached_property
 from bough.tree import Tree
 from bough.tree.slots import Slots, slots
 
-__all__ = ["Ints", "System"]
+__all__ = ["Ints", "System", "starts_of"]
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -131,22 +131,22 @@ class System:
     @cached_property
     def v_starts(self) -> Ints:
         """Where the coordinates of each body begin, and their number at the end, (N + 1,)."""
-        return _starts(self.bodies)
+        return starts_of(self.bodies)
 
     @cached_property
     def c_starts(self) -> Ints:
         """Where the multipliers of each constraint begin, and their number at the end, (C + 1,)."""
-        return _starts([p for _, _, p in self.constraints])
+        return starts_of([p for _, _, p in self.constraints])
 
     @cached_property
     def mass_starts(self) -> Ints:
         """Where the block of each body begins in `mass`, and its size at the end, (N + 1,)."""
-        return _starts([known.count(None) for known in self.mass_known])
+        return starts_of([known.count(None) for known in self.mass_known])
 
     @cached_property
     def jacobian_starts(self) -> Ints:
         """Where the two blocks of each constraint begin in `jacobian`, and its size at the end, (2 C + 1,)."""
-        return _starts([known.count(None) for pair in self.jacobian_known for known in pair])
+        return starts_of([known.count(None) for pair in self.jacobian_known for known in pair])
 
     @cached_property
     def mass_read(self) -> NDArray[np.bool_]:
@@ -222,7 +222,7 @@ class System:
     @cached_property
     def factor_starts(self) -> Ints:
         """Where the blocks of each node begin in the factor, and its size at the end, (N + 1,)."""
-        return _starts([sum(map(sum, kind.factor_sizes)) for kind in self._described])
+        return starts_of([sum(map(sum, kind.factor_sizes)) for kind in self._described])
 
     @property
     def factor_size(self) -> int:
@@ -301,7 +301,8 @@ class System:
     _steps: Any = None
 
 
-def _starts(sizes: Sequence[int]) -> Ints:
+def starts_of(sizes: Sequence[int]) -> Ints:
+    """Where each of some parts begins, one behind the other, and where the last one ends."""
     starts = np.cumsum([0, *sizes], dtype=np.int64)
     starts.setflags(write=False)
     return starts
