@@ -92,6 +92,8 @@ def one_sided_forces(
 
 def _independent(A: FloatArray, scale: FloatArray, equal: Ints) -> FloatArray:
     """Combinations of the equalities, one in each row, that are independent and are all they hold."""
+    if not equal.size:
+        return np.zeros((0, scale.size))
     s = scale[equal]
     values, vectors = np.linalg.eigh(A[np.ix_(equal, equal)] * s[:, np.newaxis] * s)
     chosen = np.zeros((np.count_nonzero(values > RANK), scale.size))

@@ -91,13 +91,14 @@ def _with_one_sided(layout: Layout, level: Level, rate: float, state: State) -> 
     """Where no one-sided constraint touches, all else moves as if there were none; the others by conditions."""
     batch, one_sided = _batch(state), layout.one_sided
     apart = (run(layout, "errors", state)["errors"][..., layout.distances] > TOUCHING).all(axis=-1)
+    if not apart.any():
+        return _carefully(layout, level, rate, state)
     apart = np.broadcast_to(apart, batch)
     found = _whole(layout, np.zeros((*batch, layout.system.nv + layout.nc)))
-    if apart.any():
-        some = _solve(layout.two_sided, level, rate, _some(state, apart))
-        all_rows = _whole(layout, np.zeros((len(some.y), layout.system.nv + layout.nc)))
-        all_rows.multipliers[:, ~one_sided], all_rows.broken[:, ~one_sided] = some.multipliers, some.broken
-        _put(found, apart, all_rows._replace(y=some.y))
+    some = _solve(layout.two_sided, level, rate, _some(state, apart))
+    all_rows = _whole(layout, np.zeros((len(some.y), layout.system.nv + layout.nc)))
+    all_rows.multipliers[:, ~one_sided], all_rows.broken[:, ~one_sided] = some.multipliers, some.broken
+    _put(found, apart, all_rows._replace(y=some.y))
     if not apart.all():
         _put(found, ~apart, _carefully(layout, level, rate, _some(state, ~apart)))
     return found
