@@ -6,6 +6,8 @@ in which they answer with less than `RANK` are held by other constraints already
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -68,25 +70,22 @@ def one_sided_forces(
         held = _independent(A[place], scale[place], equal)
         alike.setdefault((touching[place].tobytes(), len(held)), []).append((place, held))
     for (_, k), members in alike.items():
-        places = tuple(np.array([place for place, _ in members], np.intp).T)
+        places: Any = members[0][0] if len(members) == 1 else tuple(np.array([p for p, _ in members], np.intp).T)
+        held = members[0][1] if len(members) == 1 else np.stack([held for _, held in members])
         rows, conditions, mu = _acting(layout, touching[members[0][0]])
-        pushing = np.broadcast_to(np.eye(b.shape[-1])[rows], (len(members), len(rows), b.shape[-1]))
-        unknown = np.concatenate(
-            [np.stack([held for _, held in members]), pushing], axis=1
-        )  # what equalities hold first
+        pushing = np.broadcast_to(np.eye(b.shape[-1])[rows], (*held.shape[:-2], len(rows), b.shape[-1]))
+        unknown = np.concatenate([held, pushing], axis=-2)  # equalities by what they hold together, then the others
         found = pivoting(
             unknown @ A[places] @ np.swapaxes(unknown, -1, -2),
-            (unknown @ b[places].reshape(len(members), -1, 1))[..., 0],
+            (unknown @ b[places][..., np.newaxis])[..., 0],
             Conditions.equalities(k) + conditions,
             np.concatenate([np.zeros(k), mu]),
-            slip=np.concatenate(
-                [np.zeros((len(members), k)), slip[places].reshape(len(members), -1)[:, rows]], axis=-1
-            ),
+            slip=np.concatenate([np.zeros((*held.shape[:-2], k)), slip[places][..., rows]], axis=-1),
         )
-        f[places] = (found.f[:, np.newaxis] @ unknown)[:, 0]
-        broken = np.zeros((len(members), b.shape[-1]), np.bool_)
-        broken[:, rows] = found.conflicts[:, k:]
-        wrong[places] = broken
+        f[places] = (found.f[..., np.newaxis, :] @ unknown)[..., 0, :]
+        conflicts = np.zeros(b[places].shape, np.bool_)
+        conflicts[..., rows] = found.conflicts[..., k:]
+        wrong[places] = conflicts
     return f, wrong
 
 

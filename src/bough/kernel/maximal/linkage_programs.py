@@ -52,10 +52,10 @@ def solve_in_one(layout: Layout, given: Given, level: Level, rate: float) -> Flo
     if given.get("time") is not None:
         given = {**given, "time": as_floats("time", given["time"], ())[..., np.newaxis]}  # type: ignore[arg-type]
     try:
-        found = run(layout, "solved", {**given, "rate": _rate(rate)}, level)
+        y, status = _call(layout, "solved", {**given, "rate": _rate(rate)}, level)
     except ZeroDivisionError:  # see `solve`
         return None
-    return found["y"] if (found["status"] > 0.0).all() else None
+    return y if (status > 0.0).all() else None
 
 
 def solve(layout: Layout, level: Level, rate: float, state: State) -> Found:
@@ -251,8 +251,12 @@ GIVEN: dict[What, tuple[str, ...]] = {
 
 def run(layout: Layout, what: What, given: Given, level: Level = "acceleration") -> Any:
     """What a program gives for states: an array, or arrays by name. The rules are in `bough.lagrange.linkage`."""
-    found = entry(layout, (what, level), _program)(*map(given.get, TAKEN[what]), None, True)
+    found = _call(layout, what, given, level)
     return dict(zip(GIVEN[what], found, strict=True)) if what in GIVEN else found
+
+
+def _call(layout: Layout, what: What, given: Given, level: Level) -> Any:
+    return entry(layout, (what, level), _program)(*map(given.get, TAKEN[what]), None, True)
 
 
 @lru_cache(maxsize=64)
