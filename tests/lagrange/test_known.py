@@ -136,7 +136,7 @@ def said_outright(
 def test_coordinates_that_constraints_say_outright(bodies: int, seed: int, compliant: bool) -> None:
     rng = np.random.default_rng(seed)
     told, system, mass, few, every = said_outright(rng, bodies)
-    assert all(told.record(k, 0).is_direct for k, kind in enumerate(told.kind_list) if kind.p)
+    assert all(told.record(k, 0).leading for k, kind in enumerate(told.kind_list) if kind.p)
     b = rng.normal(size=system.nv + system.nc)
     compliance = np.full(system.nc, 0.1) if compliant else None
     want = bough.maximal.multipliers(system, mass, every, b[: system.nv], b[system.nv :], compliance)

@@ -257,6 +257,31 @@ def test_a_box_stands_sticks_slides_tips_and_falls() -> None:
     assert_close(linkage.accelerations(x, np.zeros(6)).motion, [0, 0, -G, 0, 0, 0], 1e-12)
 
 
+@pytest.mark.parametrize("level", ["accelerations", "impulses"])
+def test_states_that_touch_and_states_that_do_not_in_one_batch(level: str, rng: Rng) -> None:
+    """Boxes on a rod, in the air, on four feet, on two: all at once as one by one, and in the air as without feet."""
+    standing, x = box(0.5)
+    rod = ("rod", constraints.Distance(2.0, at=(0.0, 0.0, 0.25), to=(0.0, 0.0, 2.5)), "box", "world")
+    linkage, free = standing.with_constraint(*rod), bough.maximal.Linkage(standing._bodies).with_constraint(*rod)
+    X = np.stack([x, x, x, x, x])
+    X[(0, 3), 2] = 0.3, 0.7
+    X[4, 3:] = 0.0, np.sin(0.1), 0.0, np.cos(0.1)
+    X[4, 2] -= np.min(linkage.errors(X[4])[[0, 3, 6, 9]])
+    v, force = rng.normal(size=(2, 5, 6))
+    v[1] = 0.0
+    found = getattr(linkage, level)(X, v, force)
+    assert not found.conflicts
+    for k in range(5):
+        one = getattr(linkage, level)(X[k], v[k], force[k])
+        assert_close(found.motion[k], one.motion, 1e-9)
+        assert_close(found.multipliers[k], one.multipliers, 1e-8)
+        if k in (0, 3):
+            alone = getattr(free, level)(X[k], v[k], force[k])
+            assert_close(found.motion[k], alone.motion, 1e-12)
+            assert not found.multipliers[k][:12].any()
+            assert_close(found.multipliers[k][12:], alone.multipliers, 1e-12)
+
+
 def test_a_box_lands_without_bouncing() -> None:
     linkage, x = box(0.2)
     v, j, _ = linkage.impulses(x, [1.0, 0.0, -2.0, 0.0, 0.0, 0.0])
@@ -352,6 +377,34 @@ class Crank(constraints.Constraint):
 
     def errors(self, parameters: Any, sides: Any) -> Any:
         return [sides[1].x[0] - self.radius * cos(sides[0].x[0])]
+
+
+@dataclass(frozen=True)
+class Throw(constraints.Constraint):
+    """A crank that names the number in which one differs from another."""
+
+    radius: float
+    numbers = ("radius",)
+    fewest = 2
+    rows = 1
+
+    def errors(self, parameters: Any, sides: Any) -> Any:
+        return [sides[1].x[0] - parameters[0] * cos(sides[0].x[0])]
+
+
+def test_kinds_that_name_their_numbers_share_one_program(rng: Rng) -> None:
+    """They move as those that tell nothing, each of which is a kind of its own."""
+    parts: dict[str, Any] = {}
+    for k in range(3):
+        parts |= {f"rotor {k}": Rotor(1.0 + k, 2.0), f"bob {k}": bodies.Particle(1.0)}
+    told, untold = (
+        bough.maximal.Linkage(parts, {f"c{k}": (kind(0.5 + k), f"rotor {k}", f"bob {k}") for k in range(3)})
+        for kind in (Throw, Crank)
+    )
+    assert [len(linkage.layout.tie_groups) for linkage in (told, untold)] == [1, 3]
+    assert (Throw(0.5).canonical, Throw(0.5).parameters) == (Throw(0.0), (0.5,))
+    x, v = rng.normal(size=(2, told.nx))
+    assert_close(told.accelerations(x, v).motion, untold.accelerations(x, v).motion, 1e-12)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bough.model import BodyRecord, Mechanism
 from bough.scalar import Array, Scalar, Table, array, gather_index
 
-__all__ = ["BlockRows", "SmallFactor", "transposed"]
+__all__ = ["Block", "BlockRows", "SmallFactor", "symmetric", "transposed"]
 
 Block = Sequence[Sequence[Scalar]]
 
@@ -88,3 +88,9 @@ class SmallFactor:
 def transposed(rows: Block, columns: int) -> list[list[Scalar]]:
     """Columns as rows; their number is told, since there may be no rows."""
     return [[row[k] for row in rows] for k in range(columns)]
+
+
+def symmetric(lower: Block) -> list[list[Scalar]]:
+    """All of a matrix given by its lower triangle."""
+    n = range(len(lower))
+    return [[lower[max(i, j)][min(i, j)] for j in n] for i in n]

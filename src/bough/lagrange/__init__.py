@@ -2,7 +2,8 @@
 
 from bough.lagrange.anticipation import anticipation, moved
 from bough.lagrange.auxiliary import Auxiliary
-from bough.lagrange.factor import factor, multipliers, solve
+from bough.lagrange.factor import factor, solve
+from bough.lagrange.multipliers import multipliers
 from bough.lagrange.system import System
 
 __all__ = ["Auxiliary", "System", "anticipation", "factor", "moved", "multipliers", "solve"]

@@ -8,9 +8,10 @@ so nothing else is visited, and two rows meet only where their paths do.
 
 from __future__ import annotations
 
-from bough.algorithms.blocks import SmallFactor, transposed
+from collections.abc import Sequence
+
 from bough.lagrange.auxiliary import Auxiliary
-from bough.lagrange.factor import solve
+from bough.lagrange.factor import Node, solve
 from bough.lagrange.pair import Pair
 from bough.scalar import (
     Array,
@@ -27,12 +28,10 @@ from bough.scalar import (
     gather_index,
     select,
 )  # fmt: skip
+from bough.scalar.tolerances import DEPENDENT
 from bough.tree.scans import inward
 
 __all__ = ["anticipation", "moved"]
-
-HELD = 1e-12
-"""Of a row that no force can move, since the primary constraints hold it, this part or less is left by rounding."""
 
 
 def anticipation(
@@ -49,19 +48,19 @@ def anticipation(
 
     def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], None]:
         start, number = gather_index(first, pair.index), gather_index(count, pair.index)
-        blocks = _Node(pair, F)
+        nodes = pair.get(F)
 
         def arrive(i: Index) -> None:
-            own.arrive(blocks, start + i, i)
+            own.arrive(pair, nodes, start + i, i)
             if other is not None:
-                other.arrive(blocks, start + i, i)
+                other.arrive(pair, nodes, start + i, i)
 
         def meet(i: Index) -> None:
-            here, left = gather_index(row, start + i) * k, own.halves(blocks, i)
+            here, left = gather_index(row, start + i) * k, own.halves(pair, i)
 
             def with_other(j: Index) -> None:
                 place = here + gather_index(row, start + j)
-                A[place] = A[place] + dot(left, (other or own).scaled(blocks, j))
+                A[place] = A[place] + dot(left, (other or own).scaled(pair, j))
 
             each(number if other is not None else i + 1, with_other)
 
@@ -125,15 +124,6 @@ def _clear(A: Array, n: int, own: _Visitors, other: _Visitors) -> None:
     each(n, row)
 
 
-class _Node:
-    """The blocks of the factor at one node."""
-
-    def __init__(self, pair: Pair, F: Array) -> None:
-        A, self.W, S, self.V = pair.get(F)
-        self.pair, self.A, self.S = pair, SmallFactor.stored(A), SmallFactor.stored(S)
-        self.pivots = [*self.A.pivots, *(-x for x in self.S.pivots)]  # D is negative for constraints
-
-
 class _Visitors:
     """The forces of rows on their way to the root, and their halves at the node at hand."""
 
@@ -150,36 +140,35 @@ class _Visitors:
 
         each(auxiliary.jacobian_size, put)
 
-    def arrive(self, node: _Node, visit: Index, place: Index) -> None:
-        """Eliminate the node for one row: keep its halves, hand the rest on towards the root."""
-        pair, start = node.pair, gather_index(self._tables["force"], visit)
-        f = [self._forces[start + r] for r in range(pair.d)]
-        g = [dot(column, f) for column in transposed(node.W, pair.p)]
-        halves = [*node.A.half(f), *node.S.half(g)]
-        scaled = [x / pivot for x, pivot in zip(halves, node.pivots, strict=True)]
-        for r, (x, y) in enumerate(zip(halves, scaled, strict=True)):
-            self._halves[place * self._width + r], self._scaled[place * self._width + r] = x, y
-        row = gather_index(self._tables["row"], visit)
-        left = dot(halves[: pair.d], scaled[: pair.d]) * (1.0 - HELD) + dot(halves[pair.d :], scaled[pair.d :])
-        self._margins[row] = self._margins[row] + left
+    def arrive(self, pair: Pair, nodes: Sequence[Node], visit: Index, place: Index) -> None:
+        """Eliminate a body and its constraint for one row: keep the halves, hand the rest on towards the root."""
+        start, halves, margin = gather_index(self._tables["force"], visit), place * self._width, 1.0 - DEPENDENT
+        f, row = [self._forces[start + r] for r in range(pair.d)], gather_index(self._tables["row"], visit)
+        for n in nodes:
+            half = n.Dinv.half(f)
+            scaled = [x / pivot for x, pivot in zip(half, n.Dinv.pivots, strict=True)]
+            for r, (x, y) in enumerate(zip(half, scaled, strict=True)):
+                self._halves[halves + r], self._scaled[halves + r] = x, y
+            self._margins[row] = self._margins[row] + dot(half, scaled) * margin
+            f, halves, margin = [-dot(column, f) for column in n.J], halves + len(half), 1.0
         if not pair.is_root:
             beyond = gather_index(self._tables["beyond"], visit)
-            for r, column in enumerate(transposed(node.V, pair.m)):
-                self._forces[beyond + r] = self._forces[beyond + r] - dot(column, g)
+            for r, x in enumerate(f):
+                self._forces[beyond + r] = self._forces[beyond + r] + x
 
     def held(self, row: Index) -> Bool:
         """Whether the primary constraints leave nothing of a row but rounding."""
         margin: Scalar = self._margins[row]
         return margin <= 0.0
 
-    def halves(self, node: _Node, place: Index) -> list[Scalar]:
+    def halves(self, pair: Pair, place: Index) -> list[Scalar]:
         """Those of one row at the node at hand."""
-        return self._read(self._halves, node, place)
+        return self._read(self._halves, pair, place)
 
-    def scaled(self, node: _Node, place: Index) -> list[Scalar]:
+    def scaled(self, pair: Pair, place: Index) -> list[Scalar]:
         """The same times D⁻¹."""
-        return self._read(self._scaled, node, place)
+        return self._read(self._scaled, pair, place)
 
-    def _read(self, values: Array, node: _Node, place: Index) -> list[Scalar]:
+    def _read(self, values: Array, pair: Pair, place: Index) -> list[Scalar]:
         start = place * self._width
-        return [values[start + r] for r in range(len(node.pivots))]
+        return [values[start + r] for r in range(pair.d + pair.p)]

@@ -7,17 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bough.errors import ModelError
-from bough.lagrange.system import System
+from bough.lagrange.system import Ints, System, starts_of
 from bough.reading import listed
 from bough.scalar import Table
 from bough.scalar.lazy import cached_property
 
 __all__ = ["Auxiliary"]
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -83,7 +80,7 @@ class Auxiliary:
     def jacobian_starts(self) -> Ints:
         """Where each block begins in `jacobian`, and its size at the end."""
         sizes = [rows * self.system.bodies[body - 1] for bodies, rows in self.constraints for body in bodies]
-        return np.cumsum([0, *sizes], dtype=np.int64)
+        return starts_of(sizes)
 
     @property
     def jacobian_size(self) -> int:
@@ -134,7 +131,7 @@ class Auxiliary:
     def _force_starts(self) -> Ints:
         """Where the force of each visit begins in memory for all of them, and the size of that at the end."""
         sizes = np.array(self.system.bodies, np.int64)[self.system.node_bodies]
-        return np.cumsum([0, *sizes[self._visits[0]]], dtype=np.int64)
+        return starts_of(sizes[self._visits[0]].tolist())
 
     @property
     def force_size(self) -> int:

@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 
 from bough.algorithms.blocks import SmallFactor
 from bough.errors import ModelError
-from bough.lagrange.factor import multipliers
+from bough.lagrange.bodies.reading import moments_at_origin
+from bough.lagrange.bodies.rigid import Rigid
+from bough.lagrange.multipliers import multipliers
 from bough.lagrange.system import System
 from bough.model import BodyRecord, Mechanism, Model, combine
 from bough.scalar import (
@@ -169,17 +171,8 @@ def _require_numbers(m: Mechanism, *sorts: str) -> None:
 
 def masses(model: Model) -> NDArray[np.float64]:
     """Inertias of the bodies in their frames, linear part first, (N·36,)."""
-    n = model.nbodies
-    inertias = [body.inertia for body in model.bodies]
-    m = np.array([inertia.mass for inertia in inertias]).reshape(n, 1, 1)
-    x, y, z = np.array([inertia.com for inertia in inertias]).reshape(n, 3).T
-    xx, yx, yy, zx, zy, zz = np.array([inertia.rotational for inertia in inertias]).reshape(n, 6).T
-    o = np.zeros(n)
-    C = np.moveaxis(np.array([[o, -z, y], [z, o, -x], [-y, x, o]]), -1, 0)
-    J = np.moveaxis(np.array([[xx, yx, zx], [yx, yy, zy], [zx, zy, zz]]), -1, 0)
-    upper = np.concatenate([m * np.eye(3), -m * C], axis=2)
-    lower = np.concatenate([m * C, J - m * C @ C], axis=2)
-    return np.concatenate([upper, lower], axis=1).reshape(n * 36)
+    blocks = [Rigid.block(moments_at_origin(body.inertia)) for body in model.bodies]
+    return np.array(blocks, np.float64).reshape(36 * model.nbodies)
 
 
 def compliances(model: Model) -> NDArray[np.float64]:

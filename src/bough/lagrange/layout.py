@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,12 @@ from bough.lagrange.auxiliary import Auxiliary
 from bough.lagrange.bodies.contract import WORLD, Body, kind_of
 from bough.lagrange.constraints.contract import Constraint, Side, Sides
 from bough.lagrange.forest import Edge, choose_primary
-from bough.lagrange.system import Ints, System
+from bough.lagrange.system import Ints, System, starts_of
 from bough.scalar import Array, Index, Scalar, Table, gather, gather_index
 from bough.scalar.digest import digest
 from bough.scalar.lazy import cached_property
 
-__all__ = ["Blocks", "BodyGroup", "Layout", "Tie", "TieGroup"]
+__all__ = ["BodyGroup", "Layout", "Tie", "TieGroup"]
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Layout:
     @cached_property
     def x_starts(self) -> Ints:
         """Where the position of each body begins, and their number at the end, (N + 1,)."""
-        return _starts([body.nx for body in self.bodies])
+        return starts_of([body.nx for body in self.bodies])
 
     @cached_property
     def quaternions(self) -> Ints:
@@ -108,7 +108,7 @@ class Layout:
     def row_starts(self) -> Ints:
         """Where the rows of each tie begin inside, (ties,)."""
         starts = np.zeros(len(self.ties), np.int64)
-        starts[list(self.order)] = _starts([self.ties[k].constraint.rows for k in self.order])[:-1]
+        starts[list(self.order)] = starts_of([self.ties[k].constraint.rows for k in self.order])[:-1]
         return starts
 
     @cached_property
@@ -122,6 +122,14 @@ class Layout:
         """Of each row inside, whether it is one-sided, (rows,)."""
         kinds = [self.ties[k].constraint for k in self.order]
         return np.array([kind.one_sided for kind in kinds for _ in range(kind.rows)], np.bool_)
+
+    @cached_property
+    def distances(self) -> NDArray[np.bool_]:
+        """Of each row inside, whether its error is the distance of a one-sided constraint, (rows,)."""
+        kinds = [self.ties[k].constraint for k in self.order]
+        return np.array(
+            [k.one_sided and (k.friction is None or not row) for k in kinds for row in range(k.rows)], np.bool_
+        )
 
     @cached_property
     def compliance(self) -> NDArray[np.float64] | None:
@@ -157,17 +165,25 @@ class Layout:
         return sum(rows * self.bodies[b - 1].nv for rows, b in spans)
 
     @cached_property
-    def auxiliary_blocks(self) -> tuple[Blocks, ...]:
-        """Where the blocks of auxiliary ties are, and what they act on: those of one size and side, no row twice."""
-        found: dict[tuple[int, int, int], list[tuple[int, int, int, int]]] = {}
+    def auxiliary_blocks(self) -> dict[tuple[int, int], tuple[Table, Table, Table]]:
+        """By rows and columns of the blocks of auxiliary ties: where each row, block and block of M begins."""
+        found: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         for k in self.auxiliary:
             rows, row = self.ties[k].constraint.rows, int(self.row_starts[k]) - self.system.nc
             for side, body in enumerate(self.ties[k].bodies):
                 if body and rows:
-                    starts = int(self.system.mass_starts[body - 1]), int(self.system.v_starts[body - 1])
-                    key = (rows, self.bodies[body - 1].nv, side)
-                    found.setdefault(key, []).append((row, self.block_starts[k, side], *starts))
-        return tuple(Blocks.of(r, d, np.array(starts, np.int64)) for (r, d, _), starts in found.items())
+                    start = (row, self.block_starts[k, side], int(self.system.mass_starts[body - 1]))
+                    found.setdefault((rows, self.bodies[body - 1].nv), []).append(start)
+        names = ("row_places", "block_places", "mass_places")
+        return {
+            size: tuple(Table(*named) for named in zip(names, np.array(starts, np.int64).T, strict=True))  # type: ignore[misc]
+            for size, starts in found.items()
+        }
+
+    @cached_property
+    def two_sided(self) -> Layout:
+        """The same without its one-sided ties. Rows of the others keep their order inside."""
+        return replace(self, ties=tuple(tie for tie in self.ties if not tie.constraint.one_sided))
 
     # ---- what runs the same code -----------------------------------------------------------------------------------
 
@@ -228,23 +244,6 @@ class Layout:
             [tie.bodies for tie in self.ties],
             *(self.body_numbers.data, self.tie_numbers.data),
         )
-
-
-class Blocks(NamedTuple):
-    """Places of m blocks of auxiliary ties: rows (m, r), entries (m, r, d), those of M (m, d, d) and motions (m, d)."""
-
-    rows: Ints
-    block: Ints
-    mass: Ints
-    v: Ints
-
-    @staticmethod
-    def of(r: int, d: int, starts: Ints) -> Blocks:
-        """Of blocks of one size, given where each begins: row, block, mass, motion."""
-        row, block, mass, v = (column.reshape(-1, 1) for column in starts.T)
-        entries = block[..., np.newaxis] + np.arange(r * d).reshape(r, d)
-        square = mass[..., np.newaxis] + np.arange(d * d).reshape(d, d)
-        return Blocks(row + np.arange(r), entries, square, v + np.arange(d))
 
 
 class BodyGroup:
@@ -329,7 +328,7 @@ class _Numbers:
     """Parameters of many kinds, one behind the other in a table."""
 
     def __init__(self, name: str, parameters: Sequence[tuple[float, ...]]) -> None:
-        self.starts = _starts([len(p) for p in parameters])[:-1]
+        self.starts = starts_of([len(p) for p in parameters])[:-1]
         self.data = np.array([float(x) for p in parameters for x in p], np.float64)
         self._table = Table(name, self.data)
 
@@ -340,9 +339,3 @@ class _Numbers:
 def read(values: Array, start: Index, size: int) -> tuple[Scalar, ...]:
     """Entries of an array from some place on."""
     return tuple(values[start + k] for k in range(size))
-
-
-def _starts(sizes: Sequence[int]) -> Ints:
-    starts = np.cumsum([0, *sizes], dtype=np.int64)
-    starts.setflags(write=False)
-    return starts

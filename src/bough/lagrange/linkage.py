@@ -1,32 +1,77 @@
 """The terms of bodies and constraints of many kinds, at the three levels of Baraff 1996, and for positions.
 
-All levels have one form: M y = Jᵀ λ + f and J y + c = 0. What y is, and with it f and c, differs.
-
-- accelerations: f are the forces; ë + 2 ė/T + e/T² = 0 for errors e of positions, and ṙ + r/T = 0 for rates r
-- velocities of a first-order world, in which force is mass times velocity: f are the forces; ė + e/T = 0 and r = 0
-- velocities after impulses: f = M v + impulses; ė = 0 and r = 0
-- steps of positions towards the constraints: f = 0; ė + e = 0 and r = 0 in a unit of time
+All levels have one form: M y = Jᵀ λ + f and J y + c = 0. `LEVELS` says what y is, and with it f and c.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal, TypeAlias
+from itertools import zip_longest
+from typing import Literal, NamedTuple, TypeAlias
 
 from bough.lagrange.bodies.contract import WORLD, Scalars
-from bough.lagrange.closing import closed
+from bough.lagrange.bodies.rigid import Rigid
 from bough.lagrange.constraints.contract import Constraint, Side, Sides, dot
-from bough.lagrange.factor import multipliers
 from bough.lagrange.joints import Constants
 from bough.lagrange.layout import BodyGroup, Layout, TieGroup
+from bough.lagrange.loop_closure import answers_alone, solve_with_auxiliary
+from bough.lagrange.multipliers import multipliers
 from bough.scalar import Array, Index, Scalar, array, each
-from bough.spatial import Vector
+from bough.spatial import UNITS, Matrix, Quaternion, Vector
 
-__all__ = ["Level", "errors", "integrated", "solved", "terms"]
+__all__ = ["Level", "errors", "integrated", "placements", "positions", "solved", "terms"]
 
 Level: TypeAlias = Literal["acceleration", "first order", "impulse", "position"]
 
 Terms: TypeAlias = dict[str, Array]
+
+
+class Aims(NamedTuple):
+    """What a level adds to forces, and c = drift + damping · rates + stiffness · errors, where rate is 1/T in 1/s."""
+
+    force: Callable[[Side, Vector], Scalars]
+    drift: Callable[[Constraint, Scalars, Sides], Scalars]
+    damping: Callable[[Scalar], Scalar] | None  # of rates; twice that for rows that have errors as well
+    stiffness: Callable[[Scalar], Scalar]
+    inertial: Callable[[Constraint, Scalars, Sides], Scalars]  # c of rows that stand for unit masses; all rows
+
+
+def _weight(side: Side, gravity: Vector) -> Scalars:
+    return side.body.force(side.parameters, side.x, side.v, gravity)
+
+
+def _momentum(side: Side, gravity: Vector) -> Scalars:
+    return [dot(row, side.v) for row in side.body.mass(side.parameters, side.x)]
+
+
+def _bias(constraint: Constraint, own: Scalars, sides: Sides) -> Scalars:
+    return constraint.bias(own, sides)
+
+
+def _explicit(constraint: Constraint, own: Scalars, sides: Sides) -> Scalars:
+    """What is left of the rates where no body moves: that of constraints that move by themselves."""
+    return constraint.rates(own, tuple(side if side.body is WORLD else _resting(side) for side in sides))
+
+
+def _against(constraint: Constraint, own: Scalars, sides: Sides) -> Scalars:
+    return [-rate for rate in constraint.rates(own, sides)]
+
+
+def _nothing(*_: object) -> Scalars:
+    return []
+
+
+LEVELS: dict[Level, Aims] = {
+    # y: accelerations; ë + 2 ė/T + e/T² = 0 for errors e of positions, and ṙ + r/T = 0 for rates r
+    "acceleration": Aims(_weight, _bias, lambda rate: rate, lambda rate: rate * rate, _bias),
+    # y: velocities of a first-order world, in which force is mass times velocity; ė + e/T = 0 and r = 0
+    "first order": Aims(_nothing, _explicit, None, lambda rate: rate, _nothing),
+    # y: velocities after impulses, f = M v + impulses; ė = 0 and r = 0
+    "impulse": Aims(_momentum, _explicit, None, lambda rate: 0.0, _against),
+    # y: steps of positions towards the constraints; ė + e = 0 and r = 0 in a unit of time
+    "position": Aims(_nothing, _nothing, None, lambda rate: 1.0, _nothing),
+}
 
 
 def terms(
@@ -38,7 +83,7 @@ def terms(
     force: Array | None = None,
     time: Array | None = None,
 ) -> Terms:
-    """Blocks of M and J, f and c; `rate` is 1/T in 1/s. What is left out is zero."""
+    """Blocks of M and J, f, c, and how auxiliary rows answer alone; `rate` is 1/T in 1/s. What is left out is zero."""
     now: Scalar = 0.0 if time is None else time[0]
     mass, jacobian = array(layout.system.mass_size), array(layout.blocks_size)
     f, c = array(layout.system.nv), array(layout.nc)
@@ -46,15 +91,18 @@ def terms(
         _body_terms(bodies, Vector(*layout.gravity), level, x, v, force, mass, f)
     for ties in layout.tie_groups:
         _tie_terms(ties, level, rate, x, v, now, jacobian, c)
-    return {"mass": mass, "jacobian": jacobian, "f": f, "c": c}
+    return {"mass": mass, "jacobian": jacobian, "f": f, "c": c, "answers": answers_alone(layout, mass, jacobian)}
 
 
 def solved(layout: Layout, level: Level, rate: Scalar, part: float, **given: Array) -> Terms:
     """The solution [y, λ] for a layout without one-sided ties, and verdicts on its pivots, negative if in doubt."""
     t = terms(layout, level, rate, **given)
     soft = None if layout.compliance is None else Constants("compliance", layout.compliance)
-    arrays = t["mass"], t["jacobian"], t["f"], t["c"], soft, part
-    y, verdicts = closed(layout, *arrays) if layout.auxiliary else multipliers(layout.system, *arrays)
+    arrays = t["mass"], t["jacobian"], t["f"], t["c"]
+    if layout.auxiliary:
+        y, verdicts = solve_with_auxiliary(layout, *arrays, t["answers"], soft, part)
+    else:
+        y, verdicts = multipliers(layout.system, *arrays, soft, part)
     return {"y": y, "verdicts": verdicts}
 
 
@@ -74,6 +122,34 @@ def errors(layout: Layout, x: Array, v: Array | None = None, time: Array | None 
     return {"errors": e, "rates": r}
 
 
+def placements(layout: Layout, x: Array) -> Terms:
+    """Placements [[R, p], [0, 1]] of rigid bodies in space, 16 numbers for each."""
+    P = array(16 * len(layout.bodies))
+
+    def visit(k: Index) -> None:
+        X = Rigid.placement([x[k * 7 + j] for j in range(7)])
+        columns = [X.rotation.times(unit).parts for unit in UNITS]
+        for r in range(3):
+            _write(P, k * 16 + 4 * r, [*(column[r] for column in columns), X.translation.parts[r]])
+        P[k * 16 + 15] = 1.0
+
+    each(len(layout.bodies), visit)
+    return {"placements": P}
+
+
+def positions(layout: Layout, placements: Array) -> Terms:
+    """Positions of rigid bodies in space at such placements."""
+    x = array(layout.nx)
+
+    def visit(k: Index) -> None:
+        P = [[placements[k * 16 + 4 * r + c] for c in range(4)] for r in range(3)]
+        turn = Quaternion.of_rotation(Matrix.of_rows([row[:3] for row in P]))
+        _write(x, k * 7, [*(row[3] for row in P), *turn.parts])
+
+    each(len(layout.bodies), visit)
+    return {"positions": x}
+
+
 def integrated(layout: Layout, x: Array, v: Array) -> Terms:
     """Positions reached with the constant velocity v in a unit of time."""
     moved = array(layout.nx)
@@ -84,7 +160,7 @@ def integrated(layout: Layout, x: Array, v: Array) -> Terms:
             _write(moved, bodies.place("x", k), side.body.integrate(side.parameters, side.x, side.v))
 
         each(bodies.count, visit)
-    return {"moved": moved}
+    return {"integrated": moved}
 
 
 # ---- one body, one constraint ----------------------------------------------------------------------------------------
@@ -103,14 +179,9 @@ def _body_terms(
     def visit(k: Index) -> None:
         side, place = bodies.side(k, x, v), bodies.place("v", k)
         body, own = side.body, side.parameters
-        M = body.mass(own, side.x)
-        _write(mass, bodies.place("mass", k), [entry for row in M for entry in row])
+        _write(mass, bodies.place("mass", k), [entry for row in body.mass(own, side.x) for entry in row])
         given: list[Scalar] = [0.0 if force is None else force[place + j] for j in range(body.nv)]
-        if level == "acceleration":
-            given = [a + b for a, b in zip(given, body.force(own, side.x, side.v, gravity), strict=True)]
-        elif level == "impulse":
-            given = [a + dot(row, side.v) for a, row in zip(given, M, strict=True)]
-        _write(f, place, given)
+        _write(f, place, [a + b for a, b in zip_longest(given, LEVELS[level].force(side, gravity), fillvalue=0.0)])
 
     each(bodies.count, visit)
 
@@ -146,32 +217,20 @@ def _aims(
     constraint: Constraint, parameters: tuple[Scalar, ...], sides: Sides, level: Level, rate: Scalar
 ) -> list[Scalar]:
     """C, row by row."""
-    e = list(constraint.errors(parameters, sides))
-    if level == "acceleration":
-        bias, rates = constraint.bias(parameters, sides), constraint.rates(parameters, sides)
-        damping = [(2.0 if row < len(e) else 1.0) * rate for row in range(constraint.rows)]
-        result = [a + b * d for a, b, d in zip(bias, rates, damping, strict=True)]
-        stiffness = rate * rate
-    else:  # what is left of the rates where no body moves: constraints that move by themselves
-        resting = tuple(side if side.body is WORLD else _resting(side) for side in sides)
-        result = list(constraint.rates(parameters, resting))
-        stiffness = {"first order": rate, "impulse": 0.0, "position": 1.0}[level]
-        if level == "position":
-            result = [0.0] * constraint.rows
+    aims, e, held = LEVELS[level], constraint.errors(parameters, sides), constraint.rows - constraint.inertial
+
+    def of_all_rows(values: Scalars) -> list[Scalar]:
+        return [*values, *([0.0] * constraint.rows)][: constraint.rows]
+
+    result = of_all_rows(aims.drift(constraint, parameters, sides))
+    if aims.damping is not None:
+        damping = aims.damping(rate)
+        for row, speed in enumerate(constraint.rates(parameters, sides)):
+            result[row] = result[row] + speed * (damping * 2.0 if row < len(e) else damping)
     for row, error in enumerate(e):
-        result[row] = result[row] + error * stiffness
-    return [*result[: constraint.rows - constraint.inertial], *_inertial_aims(constraint, parameters, sides, level)]
-
-
-def _inertial_aims(constraint: Constraint, parameters: tuple[Scalar, ...], sides: Sides, level: Level) -> list[Scalar]:
-    """C of the rows that stand for unit masses: with J y + c they change their rates, or move."""
-    if not constraint.inertial:
-        return []
-    if level == "acceleration":
-        return list(constraint.bias(parameters, sides)[-constraint.inertial :])
-    if level == "impulse":
-        return [-rate for rate in constraint.rates(parameters, sides)[-constraint.inertial :]]
-    return [0.0] * constraint.inertial
+        result[row] = result[row] + error * aims.stiffness(rate)
+    own = of_all_rows(aims.inertial(constraint, parameters, sides)) if constraint.inertial else []
+    return [*result[:held], *own[held:]]
 
 
 def _resting(side: Side) -> Side:

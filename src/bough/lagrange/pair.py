@@ -1,18 +1,18 @@
-"""What the elimination of a system does at a time: a body with its constraint towards the root, and their blocks."""
+"""What the elimination takes at a time, a body with its constraint towards the root, and where their blocks lie."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any
 
+from bough.algorithms.blocks import Block, SmallFactor, transposed
+from bough.lagrange.factor import Node
 from bough.lagrange.reading import Known
-from bough.scalar import Array, Index, Scalar, Table, gather_index
+from bough.lagrange.unit_rows import UnitBody, UnitConstraint, leading_columns, rates_and_rest
+from bough.scalar import Array, Bool, Index, Scalar, Table, both, gather_index, select
 
-__all__ = ["Block", "Kind", "Pair", "Rows", "triangle"]
-
-Rows: TypeAlias = list[list[Scalar]]
-Block: TypeAlias = Sequence[Sequence[Scalar]]
+__all__ = ["Kind", "Pair", "triangle"]
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,14 @@ class Kind:
     is_leaf: bool
     known: tuple[int, int, int]  # what is known of M, and of J for both bodies, by number
 
+    @property
+    def factor_sizes(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Numbers of entries of D and J in the factor, of the body and of the constraint."""
+        return (triangle(self.d), self.d * self.p), (triangle(self.p), self.p * self.m)
+
 
 class Pair:
-    """A body (dimension d) and the constraint (p) towards the body (m) that is nearer to the root: its blocks."""
+    """A body (dimension d) and the constraint (p) towards the body (m) that is nearer to the root: their blocks."""
 
     def __init__(
         self, kind: int, index: Index, described: Kind, blocks: Sequence[Known], tables: Mapping[str, Table]
@@ -37,120 +42,127 @@ class Pair:
         self.d, self.p, self.m = described.d, described.p, described.m
         self.is_root = self.m == 0
         self.is_leaf = described.is_leaf
+        self.leading = leading_columns(blocks[described.known[1]], self.p, self.d)
+        self._sizes = described.factor_sizes
         self._known = [blocks[k] for k in described.known]
         self._tables = tables
-        self.leading, self.signs = _leading(self._known[1], self.p, self.d)
-        self.rest = [k for k in range(self.d) if k not in self.leading]
 
-    @property
-    def is_direct(self) -> bool:
-        """Whether the constraint is known to say a coordinate of the body in each row: column `leading` has `signs`."""
-        return 0 < self.p == len(self.leading)
-
-    @property
-    def is_diagonal(self) -> bool:
-        """Whether the block of M is known to be diagonal."""
-        known, d = self._known[0], self.d
-        return all(known[r * d + c] == 0.0 for r in range(d) for c in range(r))
-
-    def place(self, what: str) -> Index:
-        """Where something of this node lies."""
-        return gather_index(self._tables[what], self.index)
-
-    def read(self, values: Array, what: str, size: int) -> list[Scalar]:
-        """Numbers from the place of something."""
-        start = self.place(what)
+    def read(self, values: Array, what: str, size: int, skip: int = 0) -> list[Scalar]:
+        """Numbers from the place of something of this pair, less the first ones."""
+        start = gather_index(self._tables[what], self.index) + skip
         return [values[start + k] for k in range(size)]
 
-    def write(self, values: Array, what: str, numbers: Iterable[Scalar]) -> None:
-        """Put numbers at the place of something."""
-        start = self.place(what)
+    def _write(self, values: Array, what: str, numbers: Iterable[Scalar]) -> None:
+        start = gather_index(self._tables[what], self.index)
         for k, x in enumerate(numbers):
             values[start + k] = x
 
-    def gathered(self, sums: Array) -> tuple[list[Scalar], Rows]:
-        """What those beyond add to the forces on the body and to the lower triangle of its block of M."""
-        x = self.read(sums, "sum", self.d + triangle(self.d))
-        return x[: self.d], _lower(x[self.d :], self.d)
+    # ---- H -----------------------------------------------------------------------------------------------------------
 
-    def pass_on(self, sums: Array, forces: Sequence[Scalar], lower: Sequence[Scalar]) -> None:
-        """Add to the forces on the body nearer to the root, and to the lower triangle of its block of M."""
-        so_far, up = self.place("sum_so_far"), self.place("sum_up")
-        for k, x in (*enumerate(forces), *enumerate(lower, self.m)):
+    def nodes(
+        self,
+        mass: Array,
+        jacobian: Array,
+        compliance: Array | None,
+        force: Array | None = None,
+        c: Array | None = None,
+    ) -> tuple[Node, Node]:
+        """The body and the constraint, with their parts of the right side if they are to be solved at once."""
+        M = [row[: r + 1] for r, row in enumerate(self._filled(0, mass, "mass", self.d))]
+        J, J_up = self._filled(1, jacobian, "own", self.d), self._filled(2, jacobian, "other", self.m)
+        f = () if force is None else self.read(force, "v", self.d)
+        g = () if c is None else self.read(c, "c", self.p)
+        across = transposed(J_up, self.m)
+        if self.leading and compliance is None and force is not None:
+            signs = [sign for _, sign in self.leading]
+            body = UnitBody(M, J, f, rates_and_rest(J, self.leading, self.d))
+            return body, UnitConstraint((), [_signed(column, signs) for column in across], _signed(g, signs))
+        soft = [0.0] * self.p if compliance is None else self.read(compliance, "c", self.p)
+        C = [[*([0.0] * r), -x] for r, x in enumerate(soft)]
+        return Node(M, [[-x for x in row] for row in J], f), Node(C, [[-x for x in column] for column in across], g)
+
+    def _filled(self, block: int, values: Array, what: str, columns: int) -> list[list[Scalar]]:
+        """The rows of a block, with what is known of it."""
+        known = self._known[block]
+        given = iter(self.read(values, what, known.count(None)))
+        return _rows([next(given) if x is None else x for x in known], columns)
+
+    def verdict(self, part: float, body: Node, constraint: Node) -> Scalar:
+        """Whether all pivots exceed a part of the diagonal entries they are left of, as 1 or -1."""
+        judged = [(body.D, body.Dinv, 1.0), (constraint.D, constraint.Dinv, -1.0)]
+        if isinstance(body, UnitBody):  # where M is regular, all is
+            judged = [(body.D, SmallFactor(body.D), 1.0)]
+        sound: Bool = True
+        for D, inverse, sign in judged:
+            for pivot, row in zip(inverse.pivots, D, strict=True):
+                sound = both(sound, row[-1] * sign * part < pivot * sign)
+        return select(sound, 1.0, -1.0)
+
+    # ---- sums over children ------------------------------------------------------------------------------------------
+
+    def sum_D(self, sums: Array) -> Block:
+        """Σ c.Jᵀ c.D c.J over the children c of the body, a lower triangle; empty if it has none."""
+        return () if self.is_leaf else _lower(self.read(sums, "sum", triangle(self.d), self.d), self.d)
+
+    def sum_soln(self, sums: Array) -> Sequence[Scalar]:
+        """Σ c.Jᵀ c.soln over the children c of the body; empty if it has none."""
+        return () if self.is_leaf else self.read(sums, "sum", self.d)
+
+    def add(self, sums: Array, D: Block, soln: Sequence[Scalar] = ()) -> None:
+        """Add what the constraint leaves to the sums of its parent."""
+        so_far, up = (gather_index(self._tables[what], self.index) for what in ("sum_so_far", "sum_up"))
+        for k, x in (*enumerate(soln), *enumerate((x for row in D for x in row), self.m)):
             sums[up + k] = sums[so_far + k] + x
 
-    def mass(self, mass: Array) -> Rows:
-        """Lower triangle of the block of M."""
-        known = self._known[0]
-        x = _filled(known, iter(self.read(mass, "mass", known.count(None))))
-        return [x[r * self.d : r * self.d + r + 1] for r in range(self.d)]
+    # ---- the factor and the solution ---------------------------------------------------------------------------------
 
-    def jacobian(self, jacobian: Array) -> tuple[Rows, Rows]:
-        """Rows of the blocks of J: for the own body, and for the one nearer to the root."""
-        return self.filled(self.unknown(jacobian))
+    def put(self, factor: Array, verdicts: Array, part: float, *nodes: Node) -> None:
+        """Store the blocks of the factor, and the verdict on their pivots."""
+        verdicts[self.index] = self.verdict(part, *nodes)
+        blocks = [block for n in nodes for block in (n.Dinv.lower, n.J)]
+        self._write(factor, "factor", [x for block in blocks for row in block for x in row])
 
-    def unknown(self, jacobian: Array) -> list[Scalar]:
-        """Entries of both blocks of J that are not known beforehand."""
-        blocks = zip(("own", "other"), self._known[1:], strict=True)
-        return [x for what, known in blocks for x in self.read(jacobian, what, known.count(None))]
+    def get(self, factor: Array, *soln: Sequence[Scalar]) -> tuple[Node, Node]:
+        """The nodes with the blocks of the factor, and their parts of the right side or of the solution."""
+        nodes, skip = [], 0
+        for size, (own, beside), part in zip((self.d, self.p), self._sizes, soln or ((), ()), strict=True):
+            x = self.read(factor, "factor", own + beside, skip)
+            nodes.append(Node((), _rows(x[own:], size), part, SmallFactor.stored(_lower(x, size))))
+            skip += own + beside
+        return nodes[0], nodes[1]
 
-    def filled(self, unknown: Sequence[Scalar]) -> tuple[Rows, Rows]:
-        """Rows of both blocks of J, from their entries that are not known beforehand."""
-        given = iter(unknown)
-        own, other = (_filled(known, given) for known in self._known[1:])
-        return _rows(own, self.p, self.d), _rows(other, self.p, self.m)
+    def kept(self, body: Node, constraint: Node) -> tuple[tuple[Any, ...], ...]:
+        """What of the nodes the way back needs."""
+        unit = [body.T, constraint.Dinv] if isinstance(body, UnitBody) else []
+        return (
+            (tuple(body.soln), tuple(constraint.soln)),
+            *(tuple(map(tuple, block)) for block in (body.J, constraint.J, *unit)),
+        )
 
-    # ---- the blocks of the factor --------------------------------------------------------------------------------
+    def restored(self, kept: tuple[tuple[Any, ...], ...]) -> tuple[Node, Node]:
+        """The nodes from what was kept of them."""
+        (soln, multiplier), J, J_up, *unit = kept
+        if unit:
+            return UnitBody((), J, soln, unit[0]), UnitConstraint((), J_up, multiplier, unit[1])
+        return Node((), J, soln), Node((), J_up, multiplier)
 
-    def put(self, factor: Array, A: Block, W: Block, S: Block, V: Block) -> None:
-        """Store the four blocks."""
-        self.write(factor, "factor", [x for block in (A, W, S, V) for row in block for x in row])
-
-    def get(self, factor: Array) -> tuple[Rows, Rows, Rows, Rows]:
-        """The four blocks."""
-        x = self.read(factor, "factor", triangle(self.d) + self._width)
-        A, rest = x[: triangle(self.d)], x[triangle(self.d) :]
-        W, V = self._sides(rest)
-        return _lower(A, self.d), W, _lower(rest[self.d * self.p :], self.p), V
-
-    def sides(self, factor: Array) -> tuple[Rows, Rows]:
-        """The two blocks off the diagonal."""
-        start = self.place("factor") + triangle(self.d)
-        return self._sides([factor[start + k] for k in range(self._width)])
-
-    @property
-    def _width(self) -> int:
-        """Number of entries of W, S and V."""
-        return self.d * self.p + triangle(self.p) + self.p * self.m
-
-    def _sides(self, x: Sequence[Scalar]) -> tuple[Rows, Rows]:
-        """W and V among the entries of W, S and V."""
-        return _rows(x, self.d, self.p), _rows(x[len(x) - self.p * self.m :], self.p, self.m)
+    def put_solution(self, x: Array, motion: Sequence[Scalar], multiplier: Sequence[Scalar]) -> None:
+        """Put v̇, and λ, where they belong; λ of unit rows comes behind their rates and with other signs."""
+        if len(multiplier) > self.p:
+            multiplier = _signed(multiplier[self.p :], [sign for _, sign in self.leading])
+        self._write(x, "v", motion)
+        self._write(x, "multiplier", multiplier)
 
 
-def _leading(known: Known, p: int, d: int) -> tuple[list[int], list[float]]:
-    """For each row of a block a column with 1 or -1 there and zeros elsewhere, and which; less than p if not all."""
-    rows = [known[r * d : (r + 1) * d] for r in range(p)]
-    columns, signs = [], []
-    for r, row in enumerate(rows):
-        for k, x in enumerate(row):
-            if x in (1.0, -1.0) and all(other[k] == 0.0 for q, other in enumerate(rows) if q != r):
-                columns.append(k)
-                signs.append(float(x or 0.0))
-                break
-    return columns, signs
+def _signed(values: Sequence[Scalar], signs: Sequence[float]) -> list[Scalar]:
+    return [x * sign for x, sign in zip(values, signs, strict=True)]
 
 
-def _filled(known: Known, given: Iterator[Scalar]) -> list[Scalar]:
-    """The entries of a block, those that are not known taken one by one."""
-    return [next(given) if x is None else x for x in known]
+def _rows(x: Sequence[Scalar], columns: int) -> list[list[Scalar]]:
+    return [list(x[start : start + columns]) for start in range(0, len(x), columns or 1)]
 
 
-def _rows(x: Sequence[Scalar], rows: int, columns: int) -> Rows:
-    return [list(x[r * columns : (r + 1) * columns]) for r in range(rows)]
-
-
-def _lower(x: Sequence[Scalar], n: int) -> Rows:
+def _lower(x: Sequence[Scalar], n: int) -> list[list[Scalar]]:
     return [list(x[triangle(r) : triangle(r + 1)]) for r in range(n)]
 
 

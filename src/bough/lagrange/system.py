@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.lagrange.ordermatrix import ordermatrix
+from bough.lagrange.forest import elimination_order
 from bough.lagrange.pair import Kind, Pair, triangle
 from bough.lagrange.reading import (
     Known,
@@ -27,7 +27,7 @@ from bough.scalar.lazy import cached_property
 from bough.tree import Tree
 from bough.tree.slots import Slots, slots
 
-__all__ = ["Ints", "System"]
+__all__ = ["Ints", "System", "starts_of"]
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -91,7 +91,7 @@ class System:
         object.__setattr__(self, "constraints", read_constraints(constraints, len(self.bodies)))
         object.__setattr__(self, "mass_known", read_mass(mass, self.bodies))
         object.__setattr__(self, "jacobian_known", read_jacobian(jacobian, self.bodies, self.constraints))
-        object.__setattr__(self, "_steps", ordermatrix(self.bodies, self.constraints))
+        object.__setattr__(self, "_steps", elimination_order(self.bodies, self.constraints))
 
     def __repr__(self) -> str:
         sizes = f"{len(self.bodies)} bodies, {len(self.constraints)} constraints"
@@ -131,22 +131,22 @@ class System:
     @cached_property
     def v_starts(self) -> Ints:
         """Where the coordinates of each body begin, and their number at the end, (N + 1,)."""
-        return _starts(self.bodies)
+        return starts_of(self.bodies)
 
     @cached_property
     def c_starts(self) -> Ints:
         """Where the multipliers of each constraint begin, and their number at the end, (C + 1,)."""
-        return _starts([p for _, _, p in self.constraints])
+        return starts_of([p for _, _, p in self.constraints])
 
     @cached_property
     def mass_starts(self) -> Ints:
         """Where the block of each body begins in `mass`, and its size at the end, (N + 1,)."""
-        return _starts([known.count(None) for known in self.mass_known])
+        return starts_of([known.count(None) for known in self.mass_known])
 
     @cached_property
     def jacobian_starts(self) -> Ints:
         """Where the two blocks of each constraint begin in `jacobian`, and its size at the end, (2 C + 1,)."""
-        return _starts([known.count(None) for pair in self.jacobian_known for known in pair])
+        return starts_of([known.count(None) for pair in self.jacobian_known for known in pair])
 
     @cached_property
     def mass_read(self) -> NDArray[np.bool_]:
@@ -222,7 +222,7 @@ class System:
     @cached_property
     def factor_starts(self) -> Ints:
         """Where the blocks of each node begin in the factor, and its size at the end, (N + 1,)."""
-        return _starts([triangle(k.d) + k.d * k.p + triangle(k.p) + k.p * k.m for k in self._described])
+        return starts_of([sum(map(sum, kind.factor_sizes)) for kind in self._described])
 
     @property
     def factor_size(self) -> int:
@@ -230,23 +230,29 @@ class System:
         return int(self.factor_starts[-1])
 
     def pivots(self, factor: NDArray[np.floating[Any]]) -> tuple[Any, Any]:
-        """The pivot of each row of H, and the diagonal entry it is left of, (..., nv + nc), from (..., factor_size)."""
+        """The pivots of H, (..., nv + nc), those of constraints negated, and the diagonal entries they are left of.
+
+        Parameters
+        ----------
+        factor
+            As `factor` gives it, (..., factor_size).
+        """
         pivots, diagonal = np.zeros((2, *factor.shape[:-1], self.nv + self.nc), factor.dtype)
-        steps, kinds, starts = np.array(self._steps, np.int64).reshape(-1, 3), np.array(self.kinds), self.factor_starts
+        kinds, places = np.array(self.kinds), {name: table.data for name, table in self.tables.items()}
         for number, kind in enumerate(self.kind_list):
             nodes = np.flatnonzero(kinds == number)
-            first = starts[nodes]
-            second = first + triangle(kind.d) + kind.d * kind.p
-            places = [(self.v_starts[steps[nodes, 0] - 1], first, kind.d)]
-            if kind.p:
-                places.append((self.nv + self.c_starts[steps[nodes, 1]], second, kind.p))
-            for rows, block, size in places:
+            block = places["factor"][nodes]
+            for what, size, sign, entries in zip(
+                ("v", "multiplier"), (kind.d, kind.p), (1.0, -1.0), kind.factor_sizes, strict=True
+            ):
+                rows = places[what][nodes]
                 for r in range(size):
-                    D = factor[..., block + triangle(r + 1) - 1]
+                    D = sign * factor[..., block + triangle(r + 1) - 1]
                     pivots[..., rows + r] = D
                     diagonal[..., rows + r] += D
                     for k in range(r):  # the block is Lᵀ D L
                         diagonal[..., rows + k] += D * factor[..., block + triangle(r) + k] ** 2
+                block = block + sum(entries)
         return pivots, diagonal
 
     @cached_property
@@ -262,6 +268,7 @@ class System:
             "v": self.v_starts[body],
             "v_up": self.v_starts[body[up]],
             "c": self.c_starts[k],
+            "multiplier": self.nv + self.c_starts[k],
             "mass": self.mass_starts[body],
             "own": blocks[2 * k + 1 - first],
             "other": blocks[2 * k + first],
@@ -294,7 +301,8 @@ class System:
     _steps: Any = None
 
 
-def _starts(sizes: Sequence[int]) -> Ints:
+def starts_of(sizes: Sequence[int]) -> Ints:
+    """Where each of some parts begins, one behind the other, and where the last one ends."""
     starts = np.cumsum([0, *sizes], dtype=np.int64)
     starts.setflags(write=False)
     return starts

@@ -12,6 +12,7 @@ from bough.lagrange.bodies.contract import WORLD, Body, Scalars
 from bough.lagrange.constraints.contract import Constraint, Side, Sides
 from bough.model import BASE
 from bough.scalar import Counted, Scalar, Tally
+from bough.scalar.tolerances import DEPENDENT, LINEAR
 from bough.spatial import Vector
 
 __all__ = ["require_body", "require_constraint"]
@@ -97,8 +98,8 @@ def _require_linear(
             zero, one, two, both, back = (np.array(rates(_sides(bodies, places, v)), float) for v in speeds)
         except (ArithmeticError, ValueError):
             continue
-        size = 1e-12 + 1e-9 * (np.abs(zero) + np.abs(one) + np.abs(two) + np.abs(both))
-        if (np.abs(zero) > 1e-9).any():
+        size = DEPENDENT + LINEAR * (np.abs(zero) + np.abs(one) + np.abs(two) + np.abs(both))
+        if (np.abs(zero) > LINEAR).any():
             raise ModelError(
                 f"{what}: {method} of {kind!r} gives {zero.tolist()} where all velocities are zero, expected zeros: "
                 "it must be linear in them (a speed that is given is multiplied by sides[-1].v[0], the rate of time)"

@@ -104,6 +104,21 @@ def anticipate(
         For a wrong shape or data type; for NaN or infinity.
     ModelError
         If the factor is of another system than the auxiliary constraints.
+
+    Examples
+    --------
+    Two masses on a line, 2 and 3 kg, joined by a rod and pulled with 10 N; what holds the first one in its place?
+
+    >>> import bough
+    >>> system = bough.maximal.System([1, 1], [(1, 2, 1)])
+    >>> factor = bough.maximal.ldlt(system, mass=[2.0, 3.0], jacobian=[-1.0, 1.0])
+    >>> wall = bough.maximal.Auxiliary(system, [((1,), 1)])
+    >>> problem = bough.maximal.anticipate(factor, factor.solve([0.0, 10.0, 0.0]), wall, jacobian=[1.0], c=[0.0])
+    >>> print(problem.A.round(12), problem.b.round(12))
+    [[0.2]] [2.]
+    >>> acceleration, multiplier = problem.motion([-10.0])
+    >>> print(acceleration.round(12) + 0.0, multiplier.round(12))
+    [0. 0.] [-10.]
     """
     for what, kind in ((factor, SystemFactor), (auxiliary, Auxiliary)):
         if not isinstance(what, kind):

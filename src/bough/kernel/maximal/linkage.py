@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.errors import AssemblyError, FiniteError, ModelError, ShapeError, SingularError
-from bough.kernel.arguments import FloatArray
+from bough.errors import AssemblyError, FiniteError, ModelError, SingularError
+from bough.kernel.arguments import FloatArray, as_floats
 from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
-from bough.kernel.maximal.linkage_models import from_placements, parts_of, to_placements
+from bough.kernel.maximal.linkage_models import parts_of, require_rigid
 from bough.kernel.maximal.linkage_motion import LinkageTerms, LinkedMotion
-from bough.kernel.maximal.linkage_programs import (
-    Found,
-    read_state,
-    run_errors,
-    run_integrate,
-    run_terms,
-    solve,
-    solve_in_one,
-)
+from bough.kernel.maximal.linkage_programs import Found, listed_names, read_state, required, run, solve, solve_in_one
 from bough.kernel.overflow import require_finite_results
 from bough.lagrange.bodies import Body
 from bough.lagrange.constraints import Constraint
@@ -32,6 +24,7 @@ from bough.model import BASE, Model
 from bough.model.arguments import require_name
 from bough.reading import known_name, number
 from bough.scalar.lazy import cached_property
+from bough.scalar.tolerances import ASSEMBLED
 
 __all__ = ["Linkage"]
 
@@ -63,8 +56,14 @@ class Linkage:
     --------
     >>> from bough.maximal import Linkage, bodies, constraints
     >>> bob = Linkage({"bob": bodies.Particle(2.0)}, {"rod": (constraints.Distance(1.0), "bob")})
-    >>> bob.accelerations(x=[0.0, 0.0, -1.0], v=[1.0, 0.0, 0.0]).motion
-    array([-0., -0.,  1.])
+    >>> print(bob.accelerations(x=[0.0, 0.0, -1.0], v=[1.0, 0.0, 0.0]).motion + 0.0)
+    [0. 0. 1.]
+    >>> print(bob.errors([0.0, 0.0, -1.2]).round(12), bob.project([0.0, 0.0, -1.2]).round(12) + 0.0)
+    [0.2] [ 0.  0. -1.]
+    >>> print(bob.impulses([0.0, 0.0, -1.0], [1.0, 0.0, 2.0]).motion.round(12) + 0.0)
+    [1. 0. 0.]
+    >>> print(bob.first_order([0.0, 0.0, -1.0], force=[4.0, 0.0, 7.0]).motion.round(12) + 0.0)
+    [2. 0. 0.]
     """
 
     layout: Layout
@@ -150,21 +149,19 @@ class Linkage:
 
     def x_slice(self, body: str) -> slice:
         """Where the position of a body is in x."""
-        k = self._number(body)
+        k = self._numbers[0][known_name(body, "body", self._numbers[0])]
         return slice(*(int(n) for n in self.layout.x_starts[k : k + 2]))
 
     def v_slice(self, body: str) -> slice:
         """Where the velocity of a body is in v."""
-        k = self._number(body)
+        k = self._numbers[0][known_name(body, "body", self._numbers[0])]
         return slice(*(int(n) for n in self.layout.system.v_starts[k : k + 2]))
 
     def rows(self, constraint: str) -> slice:
         """Which rows belong to a constraint, among its multipliers and errors."""
-        known_name(constraint, "constraint", self._row_starts)
-        start = self._row_starts[constraint]
-        made = self._constraints[constraint][0]
-        assert isinstance(made, Constraint)
-        return slice(start, start + made.rows)
+        k = self._numbers[1][known_name(constraint, "constraint", self._numbers[1])]
+        start = int(self._row_starts[k])
+        return slice(start, start + self.layout.ties[k].constraint.rows)
 
     def neutral(self) -> FloatArray:
         """The position (nx,) in which every body is at the origin."""
@@ -172,11 +169,15 @@ class Linkage:
 
     def from_placements(self, placements: ArrayLike) -> FloatArray:
         """Positions (..., nx) of rigid bodies in space, from placements (..., N, 4, 4) as `bough.placements` gives."""
-        return from_placements(self.layout, placements)
+        require_rigid(self.layout)
+        n = len(self.body_names)
+        P = as_floats("placements", placements, (n, 4, 4), f"a placement for each of the {n} bodies")
+        return np.asarray(run(self.layout, "positions", {"placements": P.astype(np.float64)}))
 
     def to_placements(self, x: ArrayLike) -> FloatArray:
         """Placements (..., N, 4, 4) of rigid bodies in space, for `joint_positions` among others."""
-        return to_placements(self.layout, self._state(x=x)["x"])
+        require_rigid(self.layout)
+        return np.asarray(run(self.layout, "placements", self._state(x=x)))
 
     # ---- positions -----------------------------------------------------------------------------------------------
 
@@ -184,25 +185,42 @@ class Linkage:
         """How far constraints on positions are from being met (..., nc), mostly in m or rad; zero for all others.
 
         Of a one-sided constraint it is the distance, which may be positive.
+
+        Parameters
+        ----------
+        x
+            Positions (..., nx), those of one body after the other.
+        time
+            In s (...), for constraints that depend on it; 0 if left out.
         """
         return self._measured("errors", self._state(x=x, time=time))
 
     def rates(self, x: ArrayLike, v: ArrayLike, time: ArrayLike | None = None) -> FloatArray:
-        """How far velocities are from meeting the constraints (..., nc), mostly in m/s or rad/s."""
-        return self._measured("rates", self._state(x=x, v=_required(v), time=time))
+        """How far velocities v (..., nv) are from meeting the constraints (..., nc), mostly in m/s or rad/s.
+
+        `x` and `time` are those of `errors`.
+        """
+        return self._measured("rates", self._state(x=x, v=required(v), time=time))
 
     def integrate(self, x: ArrayLike, v: ArrayLike) -> FloatArray:
         """Positions reached from x by moving with the constant velocities v for a unit of time (..., nx)."""
         try:
-            return run_integrate(self.layout, x, _required(v))
+            return np.asarray(run(self.layout, "integrated", {"x": x, "v": required(v)}))
         except FiniteError:
             self._state(x=x, v=v)  # names the body
             raise
 
-    def project(self, x: ArrayLike, time: ArrayLike | None = None, *, tolerance: float = 1e-10) -> FloatArray:
+    def project(self, x: ArrayLike, time: ArrayLike | None = None, *, tolerance: float = ASSEMBLED) -> FloatArray:
         """Positions (..., nx) near x that meet all constraints on positions, by Newton steps in the metric of M.
 
         Steps obey constraints on velocities as well: what rolls is rolled into place.
+
+        Parameters
+        ----------
+        x, time
+            As for `errors`.
+        tolerance
+            How far constraints may be off in the end (m, rad).
 
         Raises
         ------
@@ -219,8 +237,8 @@ class Linkage:
             if worst <= tolerance:
                 break
             y = self._solved("position", 1.0, state).y
-            moving = off.max(axis=-1, keepdims=True) > tolerance  # those that are there stay
-            state["x"] = run_integrate(self.layout, state["x"], np.where(moving, y, 0.0))
+            y = np.where(off.max(axis=-1, keepdims=True) > tolerance, y, 0.0)  # those that are there stay
+            state["x"] = run(self.layout, "integrated", {"x": state["x"], "v": y})
         if not worst <= tolerance:
             k = int(np.unravel_index(int(np.argmax(off)), off.shape)[-1])
             raise AssemblyError(
@@ -244,14 +262,10 @@ class Linkage:
 
         Where no constraint is auxiliary, ``a, lam = bough.maximal.multipliers(*linkage.terms(x, v)[:6])``.
         """
-        state = self._state(x=x, v=_required(v), force=force, time=time)
-        made = run_terms(self.layout, "acceleration", stabilisation(time_constant), state)
+        state = self._state(x=x, v=required(v), force=force, time=time)
+        made = run(self.layout, "terms", {**state, "rate": np.array(stabilisation(time_constant))})
         require_finite_results("terms", *made.values())
-        J, c, system = made["jacobian"], made["c"], self.layout.system
-        first, rows = system.jacobian_size, system.nc
-        soft = self.layout.compliance
-        own = (made["mass"], J[..., :first], made["f"], c[..., :rows], None if soft is None else soft[:rows])
-        return LinkageTerms(system, *own, self.layout.beside, J[..., first:], c[..., rows:])
+        return LinkageTerms.of(self.layout, made)
 
     def accelerations(
         self,
@@ -274,7 +288,7 @@ class Linkage:
             In s (...), for constraints that depend on it; 0 if left out.
         time_constant
             Errors e decay as ë + 2 ė/T + e/T² = 0, those of constraints on velocities as ṙ + r/T = 0; s. Infinity
-            leaves them alone. Each value has a program of its own.
+            leaves them alone.
 
         Raises
         ------
@@ -282,7 +296,7 @@ class Linkage:
             If a body has a mass block that is not positive definite; or, beyond 2000 rows, if those of a primary
             constraint depend on each other in some state.
         """
-        given = {"x": x, "v": _required(v), "force": force, "time": time}
+        given = {"x": x, "v": required(v), "force": force, "time": time}
         return self._motion("acceleration", stabilisation(time_constant), given)
 
     def first_order(
@@ -296,7 +310,13 @@ class Linkage:
         """Velocities in a world without inertia, where force is mass times velocity: M v = Jᵀ λ + force.
 
         For moving a linkage about by hand: it goes where it is pulled and stops when it is let go. There is no weight.
-        Errors decay as ė + e/T = 0.
+
+        Parameters
+        ----------
+        x, force, time
+            As for `accelerations`; a force of 1 N moves 1 kg with 1 m/s.
+        time_constant
+            Errors decay as ė + e/T = 0; s.
         """
         return self._motion("first order", stabilisation(time_constant), {"x": x, "force": force, "time": time})
 
@@ -305,16 +325,21 @@ class Linkage:
     ) -> LinkedMotion:
         """Velocities v⁺ right after impulses, such as constraints allow: M (v⁺ - v) = Jᵀ λ + impulse.
 
-        `impulse` is laid out as v (..., nv), in N s or N m s. Without one, velocities are made consistent: v⁺ is the
-        nearest to v in the metric of M.
+        Parameters
+        ----------
+        x, v, time
+            As for `accelerations`; v are the velocities before.
+        impulse
+            Impulses on the bodies from outside (..., nv), laid out as v; N s or N m s. Without any, velocities are made
+            consistent: v⁺ is the nearest to v in the metric of M.
         """
-        return self._motion("impulse", 0.0, {"x": x, "v": _required(v), "force": impulse, "time": time})
+        return self._motion("impulse", 0.0, {"x": x, "v": required(v), "force": impulse, "time": time})
 
     # ---- within --------------------------------------------------------------------------------------------------
 
     def _measured(self, what: str, state: dict[str, FloatArray]) -> FloatArray:
         """Errors or rates of all rows."""
-        found = run_errors(self.layout, state)[what][..., self.layout.rows]
+        found: FloatArray = run(self.layout, "errors", state)[what][..., self.layout.rows]
         if not np.isfinite(found).all():
             row = int(np.argwhere(~np.isfinite(found))[0, -1])
             raise FiniteError(f"the {what} of constraint {self._name_of_row(row)!r} are not finite in this position")
@@ -328,8 +353,8 @@ class Linkage:
             self._measured("rates", known)  # says which constraint has no direction in this position
             raise
         except SingularError as error:
-            names = f"bodies are {_listed(self.body_names)}; constraints counted from 0 are {_listed(self.primary)}"
-            raise SingularError(f"{error} ({names})") from None
+            bodies, ties = listed_names(self.body_names), listed_names(self.primary)
+            raise SingularError(f"{error} (bodies are {bodies}; constraints counted from 0 are {ties})") from None
 
     def _motion(self, level: Level, rate: float, given: dict[str, ArrayLike | None]) -> LinkedMotion:
         try:
@@ -360,29 +385,14 @@ class Linkage:
         return {name: (tie.constraint, *(called[k] for k in tie.bodies)) for name, tie in pairs}
 
     @cached_property
-    def _row_starts(self) -> dict[str, int]:
-        sizes = [tie.constraint.rows for tie in self.layout.ties]
-        return {name: int(n) for name, n in zip(self.constraint_names, np.cumsum([0, *sizes]), strict=False)}
+    def _row_starts(self) -> FloatArray:
+        return np.cumsum([0, *(tie.constraint.rows for tie in self.layout.ties)])
 
     def _name_of_row(self, row: int) -> str:
-        starts = np.array(list(self._row_starts.values()))
-        return self.constraint_names[int(np.searchsorted(starts, row, side="right")) - 1]
+        return self.constraint_names[int(np.searchsorted(self._row_starts[:-1], row, side="right")) - 1]
 
     @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {name: k for k, name in enumerate(self.body_names)}
-
-    def _number(self, body: str) -> int:
-        return self._numbers[known_name(body, "body", self._numbers)]
-
-
-def _required(v: ArrayLike) -> ArrayLike:
-    """Velocities that may not be left out."""
-    if v is None:
-        raise ShapeError("v is None, expected an array of velocities")
-    return v
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:12])
-    return shown + (f", … ({len(names)} in all)" if len(names) > 12 else "")
+    def _numbers(self) -> tuple[dict[str, int], dict[str, int]]:
+        """The numbers of bodies, and of constraints, by name."""
+        bodies, ties = ({name: k for k, name in enumerate(names)} for names in (self.body_names, self.constraint_names))
+        return bodies, ties

@@ -1,10 +1,12 @@
 """Forces of the auxiliary constraints of a linkage, from how they answer to forces: a = A f + b.
 
 Rows are scaled so that each answers with 1 to a unit force of its own on bodies without primary constraints. Directions
-in which they answer with less than `RANK` are held by other constraints already, and get no force.
+in which they answer with less than `EIGENVALUE` are held by other constraints already, and get no force.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,23 +15,12 @@ from bough.complementarity import Conditions
 from bough.kernel.arguments import FloatArray
 from bough.kernel.contact.complementarity import pivoting
 from bough.lagrange.layout import Layout
+from bough.scalar.tolerances import EIGENVALUE, INDEPENDENT, SLIDING, TOUCHING
 
 __all__ = ["equality_forces", "one_sided_forces"]
 
-RANK = 1e-10
-"""What counts as no answer to a force."""
-
 LARGE = 32
 """Beyond so many rows, eigenvalues are only asked for where pivots leave a doubt."""
-
-CLEAR = 1e-6
-"""Pivots above this leave none."""
-
-TOUCHING = 1e-9
-"""One-sided constraints act where their error is not larger (m, rad)."""
-
-SLIDING = 1e-6
-"""Contacts slide where their rates along the surface are larger (m/s)."""
 
 Ints = NDArray[np.intp]
 
@@ -52,13 +43,13 @@ def _if_clear(A: FloatArray, b: FloatArray) -> FloatArray | None:
         pivots = np.diagonal(np.linalg.cholesky(A)) ** 2
     except np.linalg.LinAlgError:
         return None
-    return np.linalg.solve(A, b) if pivots.min() > CLEAR else None
+    return np.linalg.solve(A, b) if pivots.min() > INDEPENDENT else None
 
 
 def _by_rank(A: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
     """The same from the eigenvalues of the scaled A."""
     values, vectors = np.linalg.eigh(A)
-    inverse = np.divide(1.0, values, out=np.zeros_like(values), where=values > RANK)
+    inverse = np.divide(1.0, values, out=np.zeros_like(values), where=values > EIGENVALUE)
     along = np.swapaxes(vectors, -1, -2) @ (-scale * b)[..., np.newaxis]
     return np.asarray(scale * (vectors @ (inverse[..., np.newaxis] * along))[..., 0])
 
@@ -66,41 +57,50 @@ def _by_rank(A: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
 def one_sided_forces(
     layout: Layout, A: FloatArray, b: FloatArray, scale: FloatArray, e: FloatArray, slip: FloatArray
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Forces by pivoting, state by state, and which rows are in conflict with others.
+    """Forces by pivoting, of states with the same acting rows together, and which rows are in conflict with others.
 
     Errors e say which constraints touch; `slip` are rates of rows that slide already.
     """
     f, wrong = np.zeros_like(b), np.zeros(b.shape, np.bool_)
     equal = np.flatnonzero(~layout.one_sided[layout.system.nc :])
+    touching = (scale**2 * np.diagonal(A, axis1=-2, axis2=-1) > EIGENVALUE) & (e <= TOUCHING)
+    slip = np.where(np.abs(slip) > SLIDING, slip, 0.0)
+    alike: dict[tuple[bytes, int], list[tuple[tuple[int, ...], FloatArray]]] = {}
     for place in np.ndindex(b.shape[:-1]):
-        answers = scale[place] ** 2 * np.diagonal(A[place])
-        rows, conditions, mu = _acting(layout, e[place], answers > RANK)
-        chosen = _independent(A[place], scale[place], equal)
-        unknown = np.vstack([chosen, np.eye(b.shape[-1])[rows]])  # equalities by what they hold together, the others
-        k = len(chosen)
-        sliding = np.where(np.abs(slip[place][rows]) > SLIDING, slip[place][rows], 0.0)
+        held = _independent(A[place], scale[place], equal)
+        alike.setdefault((touching[place].tobytes(), len(held)), []).append((place, held))
+    for (_, k), members in alike.items():
+        places: Any = members[0][0] if len(members) == 1 else tuple(np.array([p for p, _ in members], np.intp).T)
+        held = members[0][1] if len(members) == 1 else np.stack([held for _, held in members])
+        rows, conditions, mu = _acting(layout, touching[members[0][0]])
+        pushing = np.broadcast_to(np.eye(b.shape[-1])[rows], (*held.shape[:-2], len(rows), b.shape[-1]))
+        unknown = np.concatenate([held, pushing], axis=-2)  # equalities by what they hold together, then the others
         found = pivoting(
-            unknown @ A[place] @ unknown.T,
-            unknown @ b[place],
+            unknown @ A[places] @ np.swapaxes(unknown, -1, -2),
+            (unknown @ b[places][..., np.newaxis])[..., 0],
             Conditions.equalities(k) + conditions,
             np.concatenate([np.zeros(k), mu]),
-            slip=np.concatenate([np.zeros(k), sliding]),
+            slip=np.concatenate([np.zeros((*held.shape[:-2], k)), slip[places][..., rows]], axis=-1),
         )
-        f[place] = unknown.T @ found.f
-        wrong[(*place, rows[found.conflicts[k:]])] = True
+        f[places] = (found.f[..., np.newaxis, :] @ unknown)[..., 0, :]
+        conflicts = np.zeros(b[places].shape, np.bool_)
+        conflicts[..., rows] = found.conflicts[..., k:]
+        wrong[places] = conflicts
     return f, wrong
 
 
 def _independent(A: FloatArray, scale: FloatArray, equal: Ints) -> FloatArray:
     """Combinations of the equalities, one in each row, that are independent and are all they hold."""
+    if not equal.size:
+        return np.zeros((0, scale.size))
     s = scale[equal]
     values, vectors = np.linalg.eigh(A[np.ix_(equal, equal)] * s[:, np.newaxis] * s)
-    chosen = np.zeros((np.count_nonzero(values > RANK), scale.size))
-    chosen[:, equal] = (vectors[:, values > RANK] * s[:, np.newaxis]).T
+    chosen = np.zeros((np.count_nonzero(values > EIGENVALUE), scale.size))
+    chosen[:, equal] = (vectors[:, values > EIGENVALUE] * s[:, np.newaxis]).T
     return chosen
 
 
-def _acting(layout: Layout, e: FloatArray, moves: NDArray[np.bool_]) -> tuple[Ints, Conditions, FloatArray]:
+def _acting(layout: Layout, touching: NDArray[np.bool_]) -> tuple[Ints, Conditions, FloatArray]:
     """The one-sided rows that act, what they demand, and their coefficients of friction."""
     rows: list[int] = []
     mu: list[float] = []
@@ -111,7 +111,7 @@ def _acting(layout: Layout, e: FloatArray, moves: NDArray[np.bool_]) -> tuple[In
         start += constraint.rows
         if not constraint.one_sided:
             continue
-        acting = [row for row in span if moves[row] and e[row] <= TOUCHING]
+        acting = [row for row in span if touching[row]]
         if constraint.friction is not None:
             acting = acting if acting[:1] == [span[0]] else []  # without its normal there is no friction
             conditions = conditions + Conditions.contacts(int(bool(acting)), "pyramid", max(len(acting) - 1, 0))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from bough.kernel.arguments import FloatArray
 from bough.lagrange import Auxiliary, System
+from bough.lagrange.layout import Layout
 
 __all__ = ["LinkageTerms", "LinkedMotion"]
 
@@ -57,3 +59,11 @@ class LinkageTerms(NamedTuple):
     auxiliary: Auxiliary
     auxiliary_jacobian: FloatArray
     auxiliary_c: FloatArray
+
+    @staticmethod
+    def of(layout: Layout, made: Mapping[str, FloatArray]) -> LinkageTerms:
+        """From the terms of primary constraints and, behind them, of auxiliary ones."""
+        J, c, soft, system = made["jacobian"], made["c"], layout.compliance, layout.system
+        first, rows = system.jacobian_size, system.nc
+        own = (made["mass"], J[..., :first], made["f"], c[..., :rows], None if soft is None else soft[:rows])
+        return LinkageTerms(system, *own, layout.beside, J[..., first:], c[..., rows:])

@@ -15,18 +15,16 @@ from bough.kernel.arguments import FloatArray, as_floats, require_finite
 from bough.kernel.function import Function
 from bough.kernel.maximal.anticipation import anticipate
 from bough.kernel.maximal.linkage_forces import equality_forces, one_sided_forces
-from bough.kernel.maximal.multipliers import SUSPECT, SystemFactor, ldlt
+from bough.kernel.maximal.multipliers import ldlt
 from bough.kernel.table import entry
 from bough.kernel.verdict import is_finite
 from bough.lagrange import linkage
 from bough.lagrange.layout import Layout
 from bough.lagrange.linkage import Level
 from bough.scalar import Array, both, loop, select
+from bough.scalar.tolerances import CONFLICT, SUSPECT_PIVOT, TOUCHING, UNIT_LENGTH
 
-__all__ = ["Found", "read_state", "run_errors", "run_integrate", "run_terms", "solve", "solve_in_one"]
-
-BROKEN = 1e-6
-"""A residual beyond this part of what an auxiliary row asks for is a conflict."""
+__all__ = ["Found", "listed_names", "read_state", "required", "run", "solve", "solve_in_one"]
 
 LARGEST = 2000
 """Linkages with more rows than this have no state solved with all of them together."""
@@ -36,7 +34,7 @@ TOGETHER = 500
 
 State = dict[str, FloatArray]
 Given: TypeAlias = Mapping[str, ArrayLike | None]
-What: TypeAlias = Literal["terms", "solved", "errors", "integrate"]
+What: TypeAlias = Literal["terms", "solved", "errors", "integrated", "placements", "positions"]
 
 
 class Found(NamedTuple):
@@ -47,24 +45,6 @@ class Found(NamedTuple):
     broken: NDArray[np.bool_]
 
 
-def run_terms(layout: Layout, level: Level, rate: float, state: State) -> dict[str, FloatArray]:
-    """Blocks of M and J, f and c."""
-    names = ("mass", "jacobian", "f", "c")
-    return dict(zip(names, _run(layout, "terms", level, {**state, "rate": _rate(rate)}), strict=True))
-
-
-def run_errors(layout: Layout, state: State) -> dict[str, FloatArray]:
-    """Errors and rates of all rows, inside."""
-    errors, rates = _run(layout, "errors", "acceleration", state)
-    return {"errors": errors, "rates": rates}
-
-
-def run_integrate(layout: Layout, x: ArrayLike, v: ArrayLike) -> FloatArray:
-    """Positions after a unit of time."""
-    moved: FloatArray = _run(layout, "integrate", "acceleration", {"x": x, "v": v})
-    return moved
-
-
 def solve_in_one(layout: Layout, given: Given, level: Level, rate: float) -> FloatArray | None:
     """Motions and multipliers in one array from the one program, if there is one and no state is in doubt."""
     if not _in_one(layout) or not all(a is None or isinstance(a, np.ndarray) for a in given.values()):
@@ -72,14 +52,14 @@ def solve_in_one(layout: Layout, given: Given, level: Level, rate: float) -> Flo
     if given.get("time") is not None:
         given = {**given, "time": as_floats("time", given["time"], ())[..., np.newaxis]}  # type: ignore[arg-type]
     try:
-        y, status = _run(layout, "solved", level, {**given, "rate": _rate(rate)})
+        y, status = _call(layout, "solved", {**given, "rate": _rate(rate)}, level)
     except ZeroDivisionError:  # see `solve`
         return None
     return y if (status > 0.0).all() else None
 
 
 def solve(layout: Layout, level: Level, rate: float, state: State) -> Found:
-    """Motions and multipliers: in one program where no constraint is one-sided and few are auxiliary.
+    """Motions and multipliers: in one program where few constraints are auxiliary and no one-sided one acts.
 
     States in which constraints have not the rank of their rows are solved one by one. If it has not in any, a
     division of constants fails while the program is traced, and no constraint is taken for primary.
@@ -96,15 +76,31 @@ def _in_one(layout: Layout) -> bool:
 
 
 def _solve(layout: Layout, level: Level, rate: float, state: State) -> Found:
+    if layout.one_sided.any():
+        return _with_one_sided(layout, level, rate, state)
     if not _in_one(layout):
         return _carefully(layout, level, rate, state)
-    y, status = _run(layout, "solved", level, {**state, "rate": _rate(rate)})
-    found, sound = _whole(layout, y), status > 0.0
-    if not sound.all():
-        places = np.nonzero(~sound) if sound.ndim else ()
-        some = {name: np.broadcast_to(a, (*sound.shape, a.shape[-1]))[places] for name, a in state.items()}
-        for part, solution in zip(found, _carefully(layout, level, rate, some), strict=True):
-            part[places] = solution
+    solved = run(layout, "solved", {**state, "rate": _rate(rate)}, level)
+    found, doubtful = _whole(layout, solved["y"]), ~(solved["status"] > 0.0)
+    if doubtful.any():
+        _put(found, doubtful, _carefully(layout, level, rate, _some(state, doubtful)))
+    return found
+
+
+def _with_one_sided(layout: Layout, level: Level, rate: float, state: State) -> Found:
+    """Where no one-sided constraint touches, all else moves as if there were none; the others by conditions."""
+    batch, one_sided = _batch(state), layout.one_sided
+    apart = (run(layout, "errors", state)["errors"][..., layout.distances] > TOUCHING).all(axis=-1)
+    if not apart.any():
+        return _carefully(layout, level, rate, state)
+    apart = np.broadcast_to(apart, batch)
+    found = _whole(layout, np.zeros((*batch, layout.system.nv + layout.nc)))
+    some = _solve(layout.two_sided, level, rate, _some(state, apart))
+    all_rows = _whole(layout, np.zeros((len(some.y), layout.system.nv + layout.nc)))
+    all_rows.multipliers[:, ~one_sided], all_rows.broken[:, ~one_sided] = some.multipliers, some.broken
+    _put(found, apart, all_rows._replace(y=some.y))
+    if not apart.all():
+        _put(found, ~apart, _carefully(layout, level, rate, _some(state, ~apart)))
     return found
 
 
@@ -113,33 +109,66 @@ def _carefully(layout: Layout, level: Level, rate: float, state: State) -> Found
     try:
         return _factored(layout, level, rate, state)
     except SingularError:
-        batch = np.broadcast_shapes(*(a.shape[:-1] for a in state.values()))
-    found = _whole(layout, np.zeros((*batch, layout.system.nv + layout.nc)))
-    for place in np.ndindex(batch):
-        one = {name: np.broadcast_to(a, (*batch, a.shape[-1]))[place] for name, a in state.items()}
-        for part, solution in zip(found, _careful(layout, level, rate, one), strict=True):
-            part[place] = solution
+        if layout.nc > LARGEST and not _batch(state):
+            raise
+    if not _batch(state):
+        return _natural(layout, _factored(layout.loosened, level, rate, state))
+    found = _whole(layout, np.zeros((*_batch(state), layout.system.nv + layout.nc)))
+    for place in np.ndindex(_batch(state)):
+        _put(found, place, _carefully(layout, level, rate, _some(state, place)))
     return found
+
+
+def _batch(state: State) -> tuple[int, ...]:
+    return np.broadcast_shapes(*(a.shape[:-1] for a in state.values()))
+
+
+def _some(state: State, places: Any) -> State:
+    """The states at some places of a batch."""
+    batch = _batch(state)
+    return {name: np.broadcast_to(a, (*batch, a.shape[-1]))[places] for name, a in state.items()}
+
+
+def _put(found: Found, places: Any, some: Found) -> None:
+    for a, b in zip(found, some, strict=True):
+        a[places] = b
 
 
 def _factored(layout: Layout, level: Level, rate: float, state: State) -> Found:
     """By the factor of the primary constraints, and anticipation of the auxiliary ones."""
-    system = layout.system
-    terms = run_terms(layout, level, rate, state)
-    soft = None if layout.compliance is None else layout.compliance[: system.nc]
-    factor = ldlt(system, terms["mass"], terms["jacobian"][..., : system.jacobian_size], soft)
-    free = factor.solve(np.concatenate([terms["f"], terms["c"][..., : system.nc]], axis=-1))
-    return _with_auxiliary(layout, level, state, terms, factor, free) if layout.auxiliary else _whole(layout, free)
+    system, terms = layout.system, run(layout, "terms", {**state, "rate": _rate(rate)}, level)
+    jacobian, c = terms["jacobian"], terms["c"]
+    soft = np.zeros(layout.nc) if layout.compliance is None else layout.compliance
+    compliance = None if layout.compliance is None else soft[: system.nc]
+    factor = ldlt(system, terms["mass"], jacobian[..., : system.jacobian_size], compliance)
+    free = factor.solve(np.concatenate([terms["f"], c[..., : system.nc]], axis=-1))
+    if not layout.auxiliary:
+        return _whole(layout, free)
+    # how the auxiliary rows answer to their own forces, then the forces, then the motion
+    jacobian, c, one_sided = jacobian[..., system.jacobian_size :], c[..., system.nc :], layout.one_sided[system.nc :]
+    problem = anticipate(factor, free, layout.beside, jacobian, c)
+    scale = 1.0 / np.sqrt(np.where(terms["answers"] > 0.0, terms["answers"], 1.0))
+    A, b = problem.A + np.diag(soft[system.nc :]), problem.b
+    wrong = np.zeros(b.shape, np.bool_)
+    if one_sided.any():
+        measured = run(layout, "errors", state)
+        e, r = (np.broadcast_to(measured[key], (*b.shape[:-1], layout.nc))[..., system.nc :] for key in measured)
+        f, wrong = one_sided_forces(layout, A, b, scale, e, r if level == "acceleration" else np.zeros_like(r))
+    else:
+        f = equality_forces(A, b, scale)
+    residual = scale * np.abs((A @ f[..., np.newaxis])[..., 0] + b)
+    size = np.sqrt(np.sum((scale * (np.abs(c) + _reach(layout, jacobian, free))) ** 2, axis=-1, keepdims=True))
+    wrong |= (residual > CONFLICT * size) & ~one_sided
+    y, multipliers = problem.motion(f)
+    broken = np.concatenate([np.zeros(multipliers.shape, np.bool_), wrong], axis=-1)
+    return Found(y, np.concatenate([multipliers, f], axis=-1), broken)
 
 
-def _careful(layout: Layout, level: Level, rate: float, state: State) -> Found:
-    """One state; if primary constraints are not independent there, by the ranks of all constraints together."""
-    try:
-        return _factored(layout, level, rate, state)
-    except SingularError:
-        if layout.nc > LARGEST:
-            raise
-    return _natural(layout, _factored(layout.loosened, level, rate, state))
+def _reach(layout: Layout, jacobian: FloatArray, free: FloatArray) -> FloatArray:
+    """What the terms of auxiliary rows are with a free motion y: |J| |y|, (..., k)."""
+    rows, columns = (table.data for table in layout.beside.entries)
+    incidence = np.arange(layout.nc - layout.system.nc) == rows[:, np.newaxis]
+    return np.asarray(np.abs(jacobian * free[..., columns]) @ incidence)
 
 
 def _natural(layout: Layout, found: Found) -> Found:
@@ -175,10 +204,22 @@ def read_state(layout: Layout, names: Sequence[str], given: Given) -> State:
     return state
 
 
+def required(v: ArrayLike) -> ArrayLike:
+    """Velocities that may not be left out."""
+    if v is None:
+        raise ShapeError("v is None, expected an array of velocities")
+    return v
+
+
+def listed_names(names: Sequence[str]) -> str:
+    """The first dozen of names, and how many there are."""
+    return ", ".join(map(repr, names[:12])) + (f", … ({len(names)} in all)" if len(names) > 12 else "")
+
+
 def _require_unit_quaternions(layout: Layout, names: Sequence[str], x: FloatArray) -> None:
     places = layout.quaternions
     norms = np.sqrt(np.sum(x[..., places[:, np.newaxis] + np.arange(4)] ** 2, axis=-1))
-    wrong = np.abs(norms - 1.0) > 1e-6
+    wrong = np.abs(norms - 1.0) > UNIT_LENGTH
     if wrong.any():
         place = tuple(int(k) for k in np.argwhere(wrong)[0])
         start = int(places[place[-1]])
@@ -188,66 +229,33 @@ def _require_unit_quaternions(layout: Layout, names: Sequence[str], x: FloatArra
         )
 
 
-# ---- auxiliary constraints -------------------------------------------------------------------------------------------
-
-
-def _with_auxiliary(
-    layout: Layout, level: Level, state: State, terms: dict[str, FloatArray], factor: SystemFactor, free: FloatArray
-) -> Found:
-    """Constraint anticipation: how the auxiliary rows answer to their own forces, then the forces, then the motion."""
-    nc = layout.system.nc
-    jacobian, c = terms["jacobian"][..., layout.system.jacobian_size :], terms["c"][..., nc:]
-    problem = anticipate(factor, free, layout.beside, jacobian, c)
-    answers, reach = _measures(layout, terms["jacobian"], terms["mass"], free)
-    scale = 1.0 / np.sqrt(np.where(answers > 0.0, answers, 1.0))
-    A, b = problem.A, problem.b
-    if layout.compliance is not None:
-        A = A + np.diag(layout.compliance[nc:])
-    if layout.one_sided.any():
-        measured = run_errors(layout, state)
-        e, r = (np.broadcast_to(measured[key], (*b.shape[:-1], layout.nc))[..., nc:] for key in ("errors", "rates"))
-        f, wrong = one_sided_forces(layout, A, b, scale, e, r if level == "acceleration" else np.zeros_like(r))
-    else:
-        f, wrong = equality_forces(A, b, scale), np.zeros(b.shape, np.bool_)
-    residual = scale * np.abs(_times(A, f) + b)
-    size = np.sqrt(np.sum((scale * (np.abs(c) + reach)) ** 2, axis=-1, keepdims=True))
-    wrong |= (residual > BROKEN * size) & ~layout.one_sided[nc:]
-    y, multipliers = problem.motion(f)
-    broken = np.concatenate([np.zeros(multipliers.shape, np.bool_), wrong], axis=-1)
-    return Found(y, np.concatenate([multipliers, f], axis=-1), broken)
-
-
-def _measures(
-    layout: Layout, jacobian: FloatArray, mass: FloatArray, free: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Of each auxiliary row by itself J M⁻¹ Jᵀ, and |J| |y|, what its terms are with the free motion y, (..., k)."""
-    shape = (*free.shape[:-1], layout.nc - layout.system.nc)
-    answers, reach = np.zeros(shape), np.zeros(shape)
-    for at in layout.auxiliary_blocks:
-        J, M, y = jacobian[..., at.block], mass[..., at.mass], free[..., at.v]
-        moved = np.swapaxes(np.linalg.solve(M, np.swapaxes(J, -1, -2)), -1, -2)
-        answers[..., at.rows] += np.sum(J * moved, axis=-1)
-        reach[..., at.rows] += np.sum(np.abs(J) * np.abs(y)[..., np.newaxis, :], axis=-1)
-    return answers, reach
-
-
-def _times(A: FloatArray, x: FloatArray) -> FloatArray:
-    return np.asarray((A @ x[..., np.newaxis])[..., 0])
-
-
 # ---- programs --------------------------------------------------------------------------------------------------------
 
 TAKEN: dict[What, tuple[str, ...]] = {
     "terms": ("x", "v", "force", "time", "rate"),
     "solved": ("x", "v", "force", "time", "rate"),
     "errors": ("x", "v", "time"),
-    "integrate": ("x", "v"),
+    "integrated": ("x", "v"),
+    "placements": ("x",),
+    "positions": ("placements",),
 }
 """What programs take; all but positions and the rate of stabilisation may be left out, and are zero then."""
 
+GIVEN: dict[What, tuple[str, ...]] = {
+    "terms": ("mass", "jacobian", "f", "c", "answers"),
+    "solved": ("y", "status"),
+    "errors": ("errors", "rates"),
+}
+"""What programs give, if it is more than one array."""
 
-def _run(layout: Layout, what: What, level: Level, given: Given) -> Any:
-    """Run a program on states."""
+
+def run(layout: Layout, what: What, given: Given, level: Level = "acceleration") -> Any:
+    """What a program gives for states: an array, or arrays by name. The rules are in `bough.lagrange.linkage`."""
+    found = _call(layout, what, given, level)
+    return dict(zip(GIVEN[what], found, strict=True)) if what in GIVEN else found
+
+
+def _call(layout: Layout, what: What, given: Given, level: Level) -> Any:
     return entry(layout, (what, level), _program)(*map(given.get, TAKEN[what]), None, True)
 
 
@@ -258,40 +266,34 @@ def _rate(rate: float) -> FloatArray:
 
 def _program(layout: Layout, key: tuple[What, Level]) -> Function:
     what, level = key
-    nv, size = layout.system.nv, layout.system.nv + layout.nc
-    sizes = {"x": (layout.nx,), "v": (nv,), "force": (nv,), "time": (1,)}
+    system, nv, nc, n = layout.system, layout.system.nv, layout.nc, len(layout.bodies)
+    sizes = {"x": (layout.nx,), "v": (nv,), "force": (nv,), "time": (1,), "placements": (n, 4, 4)}
+    sizes |= {"mass": (system.mass_size,), "jacobian": (layout.blocks_size,), "f": (nv,), "c": (nc,), "y": (nv + nc,)}
+    sizes |= {"answers": (nc - system.nc,), "errors": (nc,), "rates": (nc,), "integrated": (layout.nx,)}
+    sizes |= {"positions": (layout.nx,)}
     inputs = [
         Argument(
             name,
             sizes.get(name, ()),
             quaternions=tuple(layout.quaternions.tolist()) if name == "x" else (),
-            optional=name in ("v", "force", "time") and what != "integrate",
+            optional=name in ("v", "force", "time") and what != "integrated",
         )
         for name in TAKEN[what]
     ]
 
     def rule(**x: Array) -> dict[str, Any]:
-        if what == "integrate":
-            return linkage.integrated(layout, **x)
-        if what == "errors":
-            return linkage.errors(layout, **x)
+        if "rate" not in x:
+            simple: dict[str, Array] = getattr(linkage, what)(layout, **x)
+            return simple
         rate = x.pop("rate")[0]
         if what == "terms":
             return linkage.terms(layout, level, rate, **x)
-        found = linkage.solved(layout, level, rate, SUSPECT, **x)
-        sound = is_finite(found["y"], size)
+        found = linkage.solved(layout, level, rate, SUSPECT_PIVOT, **x)
+        sound = is_finite(found["y"], nv + nc)
         sound = loop(layout.verdicts, lambda k, so_far: both(so_far, found["verdicts"][k] > 0.0), sound)
         return {"y": found["y"], "status": [select(sound, 1.0, -1.0)]}
 
-    shapes: dict[What, dict[str, tuple[int, ...]]] = {
-        "terms": {
-            "mass": (layout.system.mass_size,), "jacobian": (layout.blocks_size,), "f": (nv,), "c": (layout.nc,)
-        },
-        "solved": {"y": (size,), "status": ()},
-        "errors": {"errors": (layout.nc,), "rates": (layout.nc,)},
-        "integrate": {"moved": (layout.nx,)},
-    }  # fmt: skip
-    outputs = [Argument(name, shape, finite=what == "integrate") for name, shape in shapes[what].items()]
     said = layout.digest
+    outputs = [Argument(name, sizes.get(name, ()), finite=what not in GIVEN) for name in GIVEN.get(what, (what,))]
     digest = None if said is None else f"linkage {level} {said}"
-    return Function(f"{what} of a linkage", inputs, outputs, rule, size=size, digest=lambda: digest)
+    return Function(f"{what} of a linkage", inputs, outputs, rule, size=nv + nc, digest=lambda: digest)

@@ -16,10 +16,12 @@ from bough.kernel.functions import call, new_function, require_model, run
 from bough.kernel.loops.constrained import TIME_CONSTANT, decay_rate
 from bough.kernel.table import entry
 from bough.lagrange import Auxiliary, System, joints
+from bough.lagrange.bodies.reading import is_solid
 from bough.lagrange.joints import constraint_system
 from bough.lagrange.loops import loop_system
 from bough.model import Model
 from bough.reading import number
+from bough.scalar.tolerances import PLACED
 
 __all__ = [
     "Maximal",
@@ -91,6 +93,28 @@ def maximal(
         External forces (..., N, 6), each in the frame of its body, linear part first (N, N m).
     check
         Whether to refuse NaN and infinity. Shapes are always checked.
+
+    Returns
+    -------
+    Maximal
+        The system, and the arguments of `multipliers` behind it.
+
+    Raises
+    ------
+    ModelError
+        If the model has mimic joints.
+    ShapeError, FiniteError
+        For a wrong shape or data type; for NaN or infinity.
+
+    Examples
+    --------
+    >>> import bough
+    >>> b = bough.Builder("pendulum")
+    >>> rod = b.add("rod", bough.joints.Revolute("y"), mass=1.0, com=(0.0, 0.0, -0.5), inertia=0.1)
+    >>> model, q, v, tau = b.build(), [0.3], [0.0], [0.0]
+    >>> acceleration, multiplier = bough.maximal.multipliers(*bough.maximal.of_model(model, q, v, tau))
+    >>> print(acceleration.round(3) + 0.0)  # about the axis of the joint
+    [ 0.     0.     0.     0.    -4.142  0.   ]
     """
     rows: FloatArray = entry(model, "maximal", _maximal)(q, v, tau, f_ext, None, check)
     system, mass, compliance = _fixed(model)
@@ -127,6 +151,18 @@ def maximal_dynamics(
     ------
     SingularError
         If a body has no mass or no volume; the message names it.
+
+    Examples
+    --------
+    >>> import bough
+    >>> b = bough.Builder("pendulum")
+    >>> rod = b.add("rod", bough.joints.Revolute("y"), mass=1.0, com=(0.0, 0.0, -0.5), inertia=0.1)
+    >>> model, q, v, tau = b.build(), [0.3], [0.0], [0.0]
+    >>> acceleration, multiplier = bough.maximal.dynamics(model, q, v, tau)
+    >>> print(bough.maximal.joint_accelerations(model, q, v, acceleration).round(3))
+    [-4.142]
+    >>> print(bough.aba(model, q, v, tau).round(3))
+    [-4.142]
     """
     require_model(model)
     _require_solid(model)
@@ -172,7 +208,12 @@ def maximal_loops(
     model, q, v, check
         As for `maximal`.
     time_constant
-        As for `forward_dynamics`.
+        As for `forward_dynamics` (s).
+
+    Returns
+    -------
+    MaximalLoops
+        The auxiliary constraints, their blocks and c: the last three arguments of `anticipate`.
     """
     require_model(model)
     auxiliary = loop_system(model)
@@ -182,7 +223,7 @@ def maximal_loops(
 
 
 def joint_positions(
-    model: Model, placements: ArrayLike, q0: ArrayLike | None = None, *, tolerance: float = 1e-6
+    model: Model, placements: ArrayLike, q0: ArrayLike | None = None, *, tolerance: float = PLACED
 ) -> FloatArray:
     """The configuration in which the bodies are placed as given, (..., nq): the inverse of `placements`.
 
@@ -203,6 +244,15 @@ def joint_positions(
     ------
     ModelError
         If a body is farther off; the message names the joint.
+
+    Examples
+    --------
+    >>> import bough
+    >>> b = bough.Builder("pendulum")
+    >>> rod = b.add("rod", bough.joints.Revolute("y"), mass=1.0, com=(0.0, 0.0, -0.5), inertia=0.1)
+    >>> model, q, v, tau = b.build(), [0.3], [0.0], [0.0]
+    >>> print(bough.maximal.joint_positions(model, bough.placements(model, q)).round(12))
+    [0.3]
     """
     _require_free(model)
     start = neutral(model) if q0 is None else q0
@@ -220,19 +270,43 @@ def joint_positions(
 
 
 def joint_velocities(model: Model, q: ArrayLike, velocities: ArrayLike) -> FloatArray:
-    """Joint velocities (..., nv) from velocities of the bodies (..., N, 6).
+    """Joint velocities (..., nv) from velocities of the bodies: the inverse of `velocities` in LOCAL frames.
 
-    The inverse of `velocities` in LOCAL frames; what the joints do not allow is left out, in the sense of least squares
-    in the frame of the joint.
+    Parameters
+    ----------
+    model, q
+        The mechanism, without mimic joints, and its configuration (..., nq).
+    velocities
+        Spatial velocities of the bodies (..., N, 6), each in its own frame, linear part first (m/s, rad/s). What the
+        joints do not allow is left out, in the sense of least squares in the frame of the joint.
+
+    Examples
+    --------
+    >>> import bough
+    >>> b = bough.Builder("pendulum")
+    >>> rod = b.add("rod", bough.joints.Revolute("y"), mass=1.0, com=(0.0, 0.0, -0.5), inertia=0.1)
+    >>> model, q, v, tau = b.build(), [0.3], [0.0], [0.0]
+    >>> print(bough.maximal.joint_velocities(model, q, bough.velocities(model, q, [2.0])).round(12))
+    [2.]
     """
     _require_free(model)
     return run(model, "joint_velocities", {"q": q, "velocities": velocities})["v"]
 
 
 def joint_accelerations(model: Model, q: ArrayLike, v: ArrayLike, accelerations: ArrayLike) -> FloatArray:
-    """Joint accelerations (..., nv) from spatial accelerations of the bodies (..., N, 6).
+    """Joint accelerations (..., nv) from those of the bodies: the inverse of `accelerations` in LOCAL frames.
 
-    The inverse of `accelerations` in LOCAL frames; what the joints do not allow is left out.
+    Parameters
+    ----------
+    model, q, v
+        The mechanism, without mimic joints, its configuration (..., nq) and its velocity (..., nv).
+    accelerations
+        Spatial accelerations of the bodies (..., N, 6), each in its own frame, linear part first (m/s², rad/s²), as
+        `maximal.dynamics` gives them. What the joints do not allow is left out.
+
+    Examples
+    --------
+    See `maximal.dynamics`.
     """
     _require_free(model)
     return run(model, "joint_accelerations", {"q": q, "v": v, "accelerations": accelerations})["a"]
@@ -242,14 +316,41 @@ def joint_reactions(model: Model, q: ArrayLike, tau: ArrayLike, multiplier: Arra
     """The whole force through each joint from the multipliers of its constraint, (..., N, 6); N and N m.
 
     Row i-1 acts on body i, in its frame, linear part first, and comes from its parent. It is made of the joint force
-    tau (..., nv), less what armature takes, and of the reaction of the joint.
+    tau, less what armature takes, and of the reaction of the joint.
+
+    Parameters
+    ----------
+    model, q
+        The mechanism, without mimic joints, and its configuration (..., nq).
+    tau
+        Joint forces (..., nv); N or N m.
+    multiplier
+        Multipliers of the joints (..., nc), as `maximal.dynamics` gives them.
+
+    Examples
+    --------
+    >>> import bough
+    >>> b = bough.Builder("pendulum")
+    >>> rod = b.add("rod", bough.joints.Revolute("y"), mass=1.0, com=(0.0, 0.0, -0.5), inertia=0.1)
+    >>> model, q, v, tau = b.build(), [0.3], [0.0], [0.0]
+    >>> acceleration, multiplier = bough.maximal.dynamics(model, q, v, tau)
+    >>> print(bough.maximal.joint_reactions(model, q, tau, multiplier).round(3) + 0.0)
+    [[-0.828  0.     9.372  0.     0.     0.   ]]
     """
     _require_free(model)
     return run(model, "joint_reactions", {"q": q, "tau": tau, "multipliers": multiplier})["reactions"]
 
 
 def reaction_multipliers(model: Model, q: ArrayLike, tau: ArrayLike, reactions: ArrayLike) -> FloatArray:
-    """The multipliers (..., nc) of given forces through the joints (..., N, 6): the inverse of `joint_reactions`."""
+    """The multipliers (..., nc) of given forces through the joints: the inverse of `joint_reactions`.
+
+    Parameters
+    ----------
+    model, q, tau
+        As for `joint_reactions`.
+    reactions
+        The whole force through each joint (..., N, 6), on its body, in its frame, linear part first; N and N m.
+    """
     _require_free(model)
     return run(model, "reaction_multipliers", {"q": q, "tau": tau, "reactions": reactions})["multipliers"]
 
@@ -285,11 +386,10 @@ def _fixed(model: Model) -> _Fixed:
 @lru_cache(maxsize=128)
 def _require_solid(model: Model) -> None:
     """Raise unless every body has a mass and three moments of inertia."""
-    for body, block in zip(model.bodies, _fixed(model).mass.reshape(-1, 6, 6), strict=True):
-        m, C = block[0, 0], block[3:, :3]
-        central = np.linalg.eigvalsh(block[3:, 3:] - C @ C.T / m) if m > 0.0 else np.zeros(3)
-        if not central[0] > 1e-14 * central[-1]:
+    for body in model.bodies:
+        if not is_solid(body.inertia):
+            central = np.linalg.eigvalsh(body.inertia.matrix)
             raise SingularError(
-                f"body {body.name!r} has mass {m} and central moments of inertia {central}, expected a mass and three "
-                "moments: in maximal coordinates every body moves by itself"
+                f"body {body.name!r} has mass {body.inertia.mass} and central moments of inertia {central}, expected a "
+                "mass and three moments: in maximal coordinates every body moves by itself"
             )

@@ -9,18 +9,46 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, NoReturn, Protocol, TypeVar
+from copy import copy
+from typing import Any, NoReturn, TypeVar
 
 from bough.errors import ModelError
 from bough.scalar import Scalar, dot
 from bough.spatial import UNITS, ZERO, Vector
 
-__all__ = ["WORLD", "Body", "Scalars", "World", "kind_of"]
+__all__ = ["WORLD", "Body", "CanonicalKind", "Scalars", "World", "kind_of"]
 
 Scalars = Sequence[Scalar]
 
 
-class Body(ABC):
+class CanonicalKind:
+    """What bodies and constraints that differ in numbers alone share: one canonical kind, which runs the same code."""
+
+    numbers: tuple[str, ...] = ()
+    """Attributes, numbers or tuples of them, in which things of one kind differ; their code does not read them."""
+
+    @property
+    def canonical(self) -> Any:
+        """The one that stands for all that run the same code: this one with zeros for its numbers."""
+        if not self.numbers:
+            return self
+        made = copy(self)
+        for name in self.numbers:
+            value = getattr(self, name)  # None stays: what is not there makes another kind
+            zero = (0.0,) * len(value) if isinstance(value, tuple) else 0.0
+            object.__setattr__(made, name, None if value is None else zero)
+        return made
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        """The numbers in which this one differs from its canonical one, in the order of their names."""
+        values = [getattr(self, name) for name in self.numbers]
+        return tuple(
+            x for value in values if value is not None for x in (value if isinstance(value, tuple) else (value,))
+        )
+
+
+class Body(CanonicalKind, ABC):
     """A kind of body: how it moves, and what inertia it has.
 
     Subclasses must be immutable and hashable (frozen dataclasses are), and give `nx`, `nv`, `mass` and `force`. If x is
@@ -92,18 +120,6 @@ class Body(ABC):
     def _refuse(self, what: str) -> NoReturn:
         raise ModelError(f"{self!r} has no {what}, which the constraint asks for")
 
-    # -- the same code for many bodies -----------------------------------------------------------------------------
-
-    @property
-    def canonical(self) -> Body:
-        """The body that stands for all bodies running the same code."""
-        return self
-
-    @property
-    def parameters(self) -> tuple[float, ...]:
-        """The numbers in which this body differs from its canonical one."""
-        return ()
-
 
 class World(Body):
     """What does not move. Its position is the time, which goes on with the velocity 1."""
@@ -133,15 +149,7 @@ class World(Body):
 WORLD = World()
 
 
-class HasCanonical(Protocol):
-    """A body or constraint."""
-
-    @property
-    def canonical(self) -> Any:
-        """The one that stands for all that run the same code."""
-
-
-P = TypeVar("P", bound=HasCanonical)
+P = TypeVar("P", bound=CanonicalKind)
 
 
 def kind_of(part: P) -> P:

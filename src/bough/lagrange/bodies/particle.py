@@ -38,6 +38,8 @@ class Particle(Body):
         object.__setattr__(self, "kilograms", read_mass(mass, "a particle"))
         object.__setattr__(self, "space", space)
 
+    numbers = ("kilograms",)
+
     @property
     def nx(self) -> int:
         return self.space
@@ -45,14 +47,6 @@ class Particle(Body):
     @property
     def nv(self) -> int:
         return self.space
-
-    @property
-    def canonical(self) -> Body:
-        return _PARTICLES[self.space]
-
-    @property
-    def parameters(self) -> tuple[float, ...]:
-        return (self.kilograms,)
 
     def mass(self, parameters: Scalars, x: Scalars) -> Sequence[Scalars]:
         return [[parameters[0] if r == c else 0.0 for c in range(self.space)] for r in range(self.space)]
@@ -66,6 +60,3 @@ class Particle(Body):
 
     def direction(self, parameters: Scalars, x: Scalars, d: Scalars) -> Scalars:
         return list(d[: self.space])
-
-
-_PARTICLES = {2: Particle(space=2), 3: Particle(space=3)}

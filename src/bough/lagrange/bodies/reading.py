@@ -10,11 +10,9 @@ from numpy.typing import ArrayLike
 from bough.errors import ModelError
 from bough.model import Inertia
 from bough.model.joints.reading import read_floats
+from bough.scalar.tolerances import DEGENERATE_INERTIA
 
-__all__ = ["read_inertia", "read_mass"]
-
-FLAT = 1e-14
-"""A central moment of inertia below this part of the largest is none."""
+__all__ = ["is_solid", "moments_at_origin", "read_inertia", "read_mass"]
 
 
 def read_mass(mass: float, what: str) -> float:
@@ -26,16 +24,27 @@ def read_mass(mass: float, what: str) -> float:
 
 
 def read_inertia(mass: float, com: ArrayLike, inertia: ArrayLike, what: str) -> tuple[float, ...]:
-    """Mass, first moment m c, and inertia about the origin (xx yx yy zx zy zz) of a body with three moments: 10."""
+    """Mass, first moment and inertia about the origin of a body with three moments."""
     read_mass(mass, what)
     read = Inertia.of(mass, com, inertia, what)
-    moments = np.linalg.eigvalsh(read.matrix)
-    if not moments[0] > FLAT * moments[2]:
+    if not is_solid(read):
+        moments = np.linalg.eigvalsh(read.matrix).tolist()
         raise ModelError(
-            f"{what} has the central moments of inertia {moments.tolist()} kg m², expected three positive ones: "
+            f"{what} has the central moments of inertia {moments} kg m², expected three positive ones: "
             "in maximal coordinates every body moves by itself"
         )
-    c = np.array(read.com)
-    J = read.matrix + read.mass * (c @ c * np.eye(3) - np.outer(c, c))
+    return moments_at_origin(read)
+
+
+def is_solid(inertia: Inertia) -> bool:
+    """Whether there are a mass and three moments of inertia, none of them rounding."""
+    central = np.linalg.eigvalsh(inertia.matrix)
+    return bool(inertia.mass > 0.0 and central[0] > DEGENERATE_INERTIA * central[2])
+
+
+def moments_at_origin(inertia: Inertia) -> tuple[float, ...]:
+    """Mass, first moment m c, and inertia about the origin (xx yx yy zx zy zz): 10 numbers."""
+    c = np.array(inertia.com)
+    J = inertia.matrix + inertia.mass * (c @ c * np.eye(3) - np.outer(c, c))
     lower = [J[r, k] for r in range(3) for k in range(r + 1)]
-    return tuple(float(x) + 0.0 for x in (read.mass, *(read.mass * c), *lower))
+    return tuple(float(x) + 0.0 for x in (inertia.mass, *(inertia.mass * c), *lower))

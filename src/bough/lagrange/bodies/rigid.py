@@ -37,23 +37,21 @@ class Rigid(Body):
     def __init__(self, mass: float = 1.0, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike = 1.0) -> None:
         object.__setattr__(self, "moments", read_inertia(mass, com, inertia, "a rigid body"))
 
+    numbers = ("moments",)
     nx = 7
     nv = 6
     quaternions = (3,)
-
-    @property
-    def canonical(self) -> Body:
-        return _RIGID
-
-    @property
-    def parameters(self) -> tuple[float, ...]:
-        return self.moments
 
     def neutral(self) -> tuple[float, ...]:
         return FREE.neutral()
 
     def mass(self, parameters: Scalars, x: Scalars) -> Sequence[Scalars]:
-        inertia = _inertia(parameters)
+        return self.block(parameters)
+
+    @staticmethod
+    def block(moments: Scalars) -> Sequence[Scalars]:
+        """The spatial inertia, linear part first, from mass, first moment and inertia about the origin."""
+        inertia = _inertia(moments)
         columns = [inertia.times(unit) for unit in (*UNIT_MOTIONS[3:], *UNIT_MOTIONS[:3])]
         return [[*column.linear.parts, *column.angular.parts] for column in columns]
 
@@ -127,17 +125,10 @@ class PlanarRigid(Body):
         moments = (m, *(m * float(x) for x in c), float(J) + m * float(c @ c))
         object.__setattr__(self, "moments", moments)
 
+    numbers = ("moments",)
     nx = 3
     nv = 3
     space = 2
-
-    @property
-    def canonical(self) -> Body:
-        return _PLANAR_RIGID
-
-    @property
-    def parameters(self) -> tuple[float, ...]:
-        return self.moments
 
     def mass(self, parameters: Scalars, x: Scalars) -> Sequence[Scalars]:
         m, hx, hy, J = parameters
@@ -166,6 +157,3 @@ class PlanarRigid(Body):
 
     def spin(self, parameters: Scalars, x: Scalars, v: Scalars) -> Vector:
         return Vector(0.0, 0.0, v[2])
-
-
-_RIGID, _PLANAR_RIGID = Rigid(), PlanarRigid()

@@ -36,17 +36,10 @@ class ScaledRigid(Body):
     def __init__(self, mass: float = 1.0, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike = 1.0) -> None:
         object.__setattr__(self, "moments", read_inertia(mass, com, inertia, "a scaled rigid body"))
 
+    numbers = ("moments",)
     nx = 8
     nv = 7
     quaternions = (3,)
-
-    @property
-    def canonical(self) -> Body:
-        return _SCALED_RIGID
-
-    @property
-    def parameters(self) -> tuple[float, ...]:
-        return self.moments
 
     def neutral(self) -> tuple[float, ...]:
         return (*FREE.neutral(), 1.0)
@@ -95,6 +88,3 @@ class ScaledRigid(Body):
 def _trace(J: Symmetric) -> Scalar:
     """The sum of m ρ² over the body, half the trace of its inertia."""
     return (J.xx + J.yy + J.zz) * 0.5
-
-
-_SCALED_RIGID = ScaledRigid()

@@ -11,11 +11,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from bough.lagrange.bodies.contract import WORLD, Body, Scalars
+from bough.lagrange.bodies.contract import WORLD, Body, CanonicalKind, Scalars
 from bough.scalar import Scalar, derivative
 from bough.spatial import UNITS, Vector
 
-__all__ = ["Constraint", "Side", "Sides", "dot", "rate_along", "same_space"]
+__all__ = ["Constraint", "Side", "Sides", "dot", "rate_along"]
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ Sides = tuple[Side, ...]
 """The bodies of a constraint, in the order in which they were named, and behind them the world: its x is the time."""
 
 
-class Constraint(ABC):
+class Constraint(CanonicalKind, ABC):
     """A kind of constraint on one, two or more bodies.
 
     Subclasses must be immutable and hashable (frozen dataclasses are), and give `rows`. A constraint on positions gives
@@ -89,6 +89,9 @@ class Constraint(ABC):
 
     inertial: int = 0
     """How many of the last rows are no conditions: they stand for unit masses that move at their rates (rotors)."""
+
+    in_one_space: bool = False
+    """Whether all its bodies must be in a plane, or all in space."""
 
     @property
     @abstractmethod
@@ -112,19 +115,10 @@ class Constraint(ABC):
 
     def accepts(self, bodies: Sequence[Body]) -> str | None:
         """What is wrong with these bodies, the world last, as far as that can be told beforehand; None if nothing."""
-        return None
-
-    # -- the same code for many constraints ------------------------------------------------------------------------
-
-    @property
-    def canonical(self) -> Constraint:
-        """The constraint that stands for all constraints running the same code."""
-        return self
-
-    @property
-    def parameters(self) -> tuple[float, ...]:
-        """The numbers in which this constraint differs from its canonical one."""
-        return ()
+        spaces = {body.space: body for body in bodies if body is not WORLD and self.in_one_space}
+        if len(spaces) < 2:
+            return None
+        return f"on {spaces[2]!r} in a plane and {spaces[3]!r} in space, expected bodies in one of them"
 
 
 def rate_along(function: Callable[[Sides], Scalars], sides: Sides) -> list[Scalar]:
@@ -134,14 +128,6 @@ def rate_along(function: Callable[[Sides], Scalars], sides: Sides) -> list[Scala
         return tuple(function(tuple(replace(side, x=x) for side, x in zip(sides, xs, strict=True))))
 
     return list(derivative(moved, tuple(side.x for side in sides), tuple(side.rate for side in sides))[1])
-
-
-def same_space(bodies: Sequence[Body]) -> str | None:
-    """What is wrong with bodies that a constraint on points is to act on: some in a plane and some in space."""
-    spaces = {body.space: body for body in bodies if body is not WORLD}
-    if len(spaces) < 2:
-        return None
-    return f"on {spaces[2]!r} in a plane and {spaces[3]!r} in space, expected bodies in one of them"
 
 
 def dot(a: Scalars, b: Scalars) -> Scalar:

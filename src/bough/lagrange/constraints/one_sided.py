@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
 from bough.lagrange.bodies.contract import Body, Scalars, kind_of
-from bough.lagrange.constraints.contract import Constraint, Sides, dot, same_space
+from bough.lagrange.constraints.contract import Constraint, Sides, dot
 from bough.lagrange.constraints.points import ORIGIN
 from bough.lagrange.constraints.reading import Vec3, read_direction, read_number, read_place, read_space
 from bough.lagrange.constraints.velocities import tangents
@@ -131,6 +131,8 @@ class Contact(Constraint):
         object.__setattr__(self, "at", read_place(at, "the point of a contact"))
         object.__setattr__(self, "space", read_space(space, "a contact"))
 
+    numbers = ("at", "normal", "offset", "radius", "friction")
+    in_one_space = True
     one_sided = True
 
     @property
@@ -138,15 +140,8 @@ class Contact(Constraint):
         return self.space
 
     @property
-    def canonical(self) -> Constraint:
-        return Contact(space=2 if self.space == 2 else 3)
-
-    @property
     def parameters(self) -> tuple[float, ...]:
-        return (*self.at, *self.normal, self.offset, self.radius, *tangents(self.normal, self.space))
-
-    def accepts(self, bodies: Sequence[Body]) -> str | None:
-        return same_space(bodies)
+        return (*super().parameters, *tangents(self.normal, self.space))
 
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
         place = sides[1].coordinates(sides[0].point(parameters[:3]))
@@ -159,5 +154,5 @@ class Contact(Constraint):
         # the points of both bodies that are at this place now
         own, other = body.velocity_at(touched), surface.velocity_at(touched)
         slip = [a - b for a, b in zip(own, other, strict=False)]
-        along = [surface.direction(parameters[k : k + 3]) for k in range(8, len(parameters), 3)]
+        along = [surface.direction(parameters[k : k + 3]) for k in range(9, len(parameters), 3)]
         return [*super().rates(parameters, sides), *(dot(d, slip) for d in along)]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
 from bough.lagrange.bodies.contract import WORLD, Body, Scalars
-from bough.lagrange.constraints.contract import Constraint, Sides, dot, same_space
+from bough.lagrange.constraints.contract import Constraint, Sides, dot
 from bough.lagrange.constraints.reading import Vec3, read_direction, read_number, read_place, read_space
 from bough.scalar import Scalar, atan2, cos, sin, sqrt
 
@@ -40,20 +40,12 @@ class Coincident(Constraint):
         object.__setattr__(self, "to", read_place(to, "the point of the second body"))
         object.__setattr__(self, "space", read_space(space, "coincident points"))
 
+    numbers = ("at", "to")
+    in_one_space = True
+
     @property
     def rows(self) -> int:
         return self.space
-
-    @property
-    def canonical(self) -> Constraint:
-        return _COINCIDENT[self.space]
-
-    @property
-    def parameters(self) -> tuple[float, ...]:
-        return (*self.at, *self.to)
-
-    def accepts(self, bodies: Sequence[Body]) -> str | None:
-        return same_space(bodies)
 
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
         return _apart(parameters, sides)
@@ -76,15 +68,8 @@ class Angle(Constraint):
     def __init__(self, angle: float = 0.0) -> None:
         object.__setattr__(self, "angle", read_number(angle, "an angle (rad)"))
 
+    numbers = ("angle",)
     rows = 1
-
-    @property
-    def canonical(self) -> Constraint:
-        return Angle()
-
-    @property
-    def parameters(self) -> tuple[float, ...]:
-        return (self.angle,)
 
     def accepts(self, bodies: Sequence[Body]) -> str | None:
         unfit = [body for body in bodies if not (body.space == 2 and body.nv > 2) and body is not WORLD]
@@ -118,18 +103,9 @@ class Distance(Constraint):
         object.__setattr__(self, "at", read_place(at, "the point of the first body"))
         object.__setattr__(self, "to", read_place(to, "the point of the second body"))
 
+    numbers = ("at", "to", "length")
+    in_one_space = True
     rows = 1
-
-    @property
-    def canonical(self) -> Constraint:
-        return _DISTANCE
-
-    @property
-    def parameters(self) -> tuple[float, ...]:
-        return (*self.at, *self.to, self.length)
-
-    def accepts(self, bodies: Sequence[Body]) -> str | None:
-        return same_space(bodies)
 
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
         apart = _apart(parameters, sides)
@@ -157,18 +133,9 @@ class OnPlane(Constraint):
         object.__setattr__(self, "offset", read_number(offset, "the offset of a plane (m)"))
         object.__setattr__(self, "at", read_place(at, "the point of the body"))
 
+    numbers = ("at", "normal", "offset")
+    in_one_space = True
     rows = 1
-
-    @property
-    def canonical(self) -> Constraint:
-        return _ON_PLANE
-
-    @property
-    def parameters(self) -> tuple[float, ...]:
-        return (*self.at, *self.normal, self.offset)
-
-    def accepts(self, bodies: Sequence[Body]) -> str | None:
-        return same_space(bodies)
 
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
         place = sides[1].coordinates(sides[0].point(parameters[:3]))
@@ -196,18 +163,9 @@ class OnSurface(Constraint):
         object.__setattr__(self, "function", _callable(function, "a surface"))
         object.__setattr__(self, "at", read_place(at, "the point of the body"))
 
+    numbers = ("at",)
+    in_one_space = True
     rows = 1
-
-    @property
-    def canonical(self) -> Constraint:
-        return OnSurface(self.function)
-
-    @property
-    def parameters(self) -> tuple[float, ...]:
-        return self.at
-
-    def accepts(self, bodies: Sequence[Body]) -> str | None:
-        return same_space(bodies)
 
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
         return [self.function(sides[1].coordinates(sides[0].point(parameters)))]
@@ -237,19 +195,12 @@ class Path(Constraint):
         object.__setattr__(self, "at", read_place(at, "the point of the body"))
         object.__setattr__(self, "space", read_space(space, "a path"))
 
+    numbers = ("at",)
     most = 1
 
     @property
     def rows(self) -> int:
         return self.space
-
-    @property
-    def canonical(self) -> Constraint:
-        return Path(self.function, space=2 if self.space == 2 else 3)
-
-    @property
-    def parameters(self) -> tuple[float, ...]:
-        return self.at
 
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
         time = sides[-1].x[0]
@@ -266,7 +217,3 @@ def _callable(function: Callable[..., object], what: str) -> Callable[..., objec
     if not callable(function):
         raise ModelError(f"{what} is {function!r}, expected a function of scalars")
     return function
-
-
-_COINCIDENT = {2: Coincident(space=2), 3: Coincident(space=3)}
-_DISTANCE, _ON_PLANE = Distance(1.0), OnPlane()

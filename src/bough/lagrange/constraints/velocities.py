@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from numpy.typing import ArrayLike
 
-from bough.lagrange.bodies.contract import Body, Scalars
-from bough.lagrange.constraints.contract import Constraint, Sides, dot, rate_along, same_space
+from bough.lagrange.bodies.contract import Scalars
+from bough.lagrange.constraints.contract import Constraint, Sides, dot, rate_along
 from bough.lagrange.constraints.points import ORIGIN
 from bough.lagrange.constraints.reading import Vec3, read_direction, read_number, read_place, read_space
 from bough.model.joints.axis import basis_with
@@ -38,16 +37,9 @@ class Skate(Constraint):
         object.__setattr__(self, "across", read_direction(across, "the direction across a skate"))
         object.__setattr__(self, "at", read_place(at, "the point of the body"))
 
+    numbers = ("at", "across")
     most = 1
     rows = 1
-
-    @property
-    def canonical(self) -> Constraint:
-        return Skate()
-
-    @property
-    def parameters(self) -> tuple[float, ...]:
-        return (*self.at, *self.across)
 
     def rates(self, parameters: Scalars, sides: Sides) -> Scalars:
         return [dot(sides[0].velocity(parameters[:3]), sides[0].direction(parameters[3:6]))]
@@ -97,21 +89,16 @@ class Rolling(Constraint):
         object.__setattr__(self, "at", read_place(at, "the centre of what rolls"))
         object.__setattr__(self, "space", read_space(space, "what rolls"))
 
+    numbers = ("radius", "at", "normal", "offset", "axis")
+    in_one_space = True
+
     @property
     def rows(self) -> int:
         return self.space
 
     @property
-    def canonical(self) -> Constraint:
-        return Rolling(1.0, None if self.axis is None else "x", space=2 if self.space == 2 else 3)
-
-    @property
     def parameters(self) -> tuple[float, ...]:
-        shape = (self.radius, *self.at, *self.normal, self.offset, *(self.axis or ()))
-        return (*shape, *tangents(self.normal, self.space))
-
-    def accepts(self, bodies: Sequence[Body]) -> str | None:
-        return same_space(bodies)
+        return (*super().parameters, *tangents(self.normal, self.space))
 
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
         lowest = _plus(sides[0].point(parameters[1:4]), self._arm(parameters, sides).parts)
@@ -174,20 +161,11 @@ class SpeedRatio(Constraint):
         object.__setattr__(self, "axis", read_direction(axis, "the axis of the first body"))
         object.__setattr__(self, "to_axis", read_direction(to_axis, "the axis of the second body"))
 
+    numbers = ("ratio", "axis", "to_axis")
+    in_one_space = True
     fewest = 2
     most = 3
     rows = 1
-
-    @property
-    def canonical(self) -> Constraint:
-        return SpeedRatio(1.0)
-
-    @property
-    def parameters(self) -> tuple[float, ...]:
-        return (self.ratio, *self.axis, *self.to_axis)
-
-    def accepts(self, bodies: Sequence[Body]) -> str | None:
-        return same_space(bodies)
 
     def rates(self, parameters: Scalars, sides: Sides) -> Scalars:
         first, second, carrier = sides[:3]

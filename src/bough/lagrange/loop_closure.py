@@ -1,4 +1,4 @@
-"""Linkages with auxiliary equalities in one program: anticipation, the forces of the rows, and the motion.
+"""Linkages with auxiliary equalities, most of which close loops, in one program: anticipation, forces, and the motion.
 
 The forces come from an elimination without exchanges, right where all pivots are clear of zero. Rows that others hold
 already, or contradict, leave none, and the state is said to be in doubt.
@@ -10,19 +10,27 @@ from bough.algorithms.blocks import SmallFactor
 from bough.lagrange.anticipation import anticipation, moved
 from bough.lagrange.factor import factor, solve
 from bough.lagrange.joints import Constants
-from bough.lagrange.layout import Blocks, Layout
+from bough.lagrange.layout import Layout
 from bough.scalar import Array, Index, Part, Scalar, Table, array, blank, dot, each, fill, gather_index, inner, select
+from bough.scalar.tolerances import INDEPENDENT
 
-__all__ = ["closed"]
-
-CLEAR = 1e-6
-"""A pivot beside what its row would answer to a unit force on bodies without primary constraints."""
+__all__ = ["answers_alone", "solve_with_auxiliary"]
 
 
-def closed(
-    layout: Layout, mass: Array, jacobian: Array, f: Array, c: Array, soft: Constants | None, part: float
+def solve_with_auxiliary(
+    layout: Layout,
+    mass: Array,
+    jacobian: Array,
+    f: Array,
+    c: Array,
+    answers: Array,
+    soft: Constants | None,
+    part: float,
 ) -> tuple[Array, Array]:
-    """The solution [y, λ] of a layout whose auxiliary ties are equalities; and verdicts, negative where in doubt."""
+    """The solution [y, λ] of a layout whose auxiliary ties are equalities; and verdicts, negative where in doubt.
+
+    How auxiliary rows answer alone, `answers_alone` says.
+    """
     system, k = layout.system, layout.nc - layout.system.nc
     F, sound = factor(system, mass, jacobian, soft, part)
     n = system.nv + system.nc
@@ -37,17 +45,17 @@ def closed(
             problem[i * (k + 1)] = problem[i * (k + 1)] + soft[i + system.nc]
 
         each(k, give_way)
-    pivots, forces = _solved(problem, k)
+    pivots, forces = _eliminate(problem, k)
     motion = moved(layout.beside, F, free, rows, forces)
     result = fill(blank(n + k), n, lambda i: motion[i])
     fill(Part(result, n), k, lambda i: forces[i])
-    answers, verdicts = _answers(layout, mass, jacobian, k), blank(system.tree.n + k)
+    verdicts = blank(system.tree.n + k)
     fill(verdicts, system.tree.n, lambda i: sound[i])
-    fill(Part(verdicts, system.tree.n), k, lambda i: select(answers[i] * CLEAR < pivots[i], 1.0, -1.0))
+    fill(Part(verdicts, system.tree.n), k, lambda i: select(answers[i] * INDEPENDENT < pivots[i], 1.0, -1.0))
     return result, verdicts
 
 
-def _solved(problem: Array, k: int) -> tuple[Array, Array]:
+def _eliminate(problem: Array, k: int) -> tuple[Array, Array]:
     """Pivots of A = Lᵀ D L, which becomes L, and forces with A f + b = 0; the problem is A, row by row, then b."""
     pivots, inverses, f, b = array(k), array(k), array(k), Part(problem, k * k)
 
@@ -79,23 +87,17 @@ def _solved(problem: Array, k: int) -> tuple[Array, Array]:
     return pivots, f
 
 
-def _answers(layout: Layout, mass: Array, jacobian: Array, k: int) -> Array:
-    """J M⁻¹ Jᵀ of each auxiliary row by itself."""
-    answers = array(k)
-    for at in layout.auxiliary_blocks:
-        _answer(at, mass, jacobian, answers)
+def answers_alone(layout: Layout, mass: Array, jacobian: Array) -> Array:
+    """J M⁻¹ Jᵀ of each auxiliary row by itself: how it answers to a unit force on bodies without constraints."""
+    answers = array(layout.nc - layout.system.nc)
+    for (r, d), places in layout.auxiliary_blocks.items():
+
+        def visit(block: Index, r: int = r, d: int = d, places: tuple[Table, Table, Table] = places) -> None:
+            row, start, first = (gather_index(table, block) for table in places)
+            M = SmallFactor([[mass[first + (i * d + j)] for j in range(i + 1)] for i in range(d)])
+            for i in range(r):
+                J: list[Scalar] = [jacobian[start + (i * d + j)] for j in range(d)]
+                answers[row + i] = answers[row + i] + dot(J, M.solve(J))
+
+        each(places[0].data.size, visit)
     return answers
-
-
-def _answer(at: Blocks, mass: Array, jacobian: Array, answers: Array) -> None:
-    count, r, d = at.block.shape
-    places = {name: Table(f"{name}_of_rows", a.reshape(count, -1)[:, 0]) for name, a in at._asdict().items()}
-
-    def visit(block: Index) -> None:
-        row, start, first = (gather_index(places[name], block) for name in ("rows", "block", "mass"))
-        M = SmallFactor([[mass[first + (i * d + j)] for j in range(i + 1)] for i in range(d)])
-        for i in range(r):
-            J: list[Scalar] = [jacobian[start + (i * d + j)] for j in range(d)]
-            answers[row + i] = answers[row + i] + dot(J, M.solve(J))
-
-    each(count, visit)
