@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from numpy.typing import ArrayLike
 
 from bough.algorithms import contacts as algorithm
@@ -105,6 +107,7 @@ def contact_bias(model: Model, q: ArrayLike, v: ArrayLike, touch: Touch) -> Floa
     return run(model, "contact_bias", {"q": q, "v": v, **place}, _options(model, touch.contacts))["bias"]
 
 
+@lru_cache(maxsize=256)
 def _options(model: Model, contacts: Contacts) -> Options:
     return Options(plan=ContactPlan(contacts.bodies(model)))
 
