@@ -120,6 +120,7 @@ def _of_states() -> dict[str, tuple[Any, dict[str, Any]]]:
     """The functions of a model and arrays alone, with arguments by name."""
     known = {"model": MODEL, "q": Q, "q0": Q, "q1": Q, "v": V, "a": V, "tau": V, "t": 0.5, "f_ext": FEXT}
     known |= {"frame": "tip", "frames": "tip", "loop_tau": LOOP_TAU}
+    allowed = {"v": 0.0 * V, "a": 0.0 * V}  # by the loops
     special = {"convert.states_to_drake", "convert.states_from_drake"}
     special |= {f"maximal.{name}" for name in ("joint_positions", "joint_reactions", "reaction_multipliers")}
     found = {}
@@ -131,7 +132,8 @@ def _of_states() -> dict[str, tuple[Any, dict[str, Any]]]:
         if "model" in parameters and needed <= set(known):
             found[name] = (
                 function,
-                {key: known[key] for key in parameters if key in needed or key in ("q", "f_ext", "frames")},
+                {key: known[key] for key in parameters if key in needed or key in ("q", "f_ext", "frames")}
+                | (allowed if name == "inverse_dynamics" else {}),
             )
     return found
 

@@ -112,7 +112,7 @@ class Function:
         self.limbs, self.tracing, self.owners, self.rolled = limbs, tracing, owners or {}, rolled
         self.look_closer: Callable[[dict[str, Any]], None] = lambda arrays: None
         """Called where something is not finite or not of unit length, and arguments alone do not show what."""
-        self.recipe: tuple[Any, ...] | None = None
+        self.recipe: tuple[Callable[..., Function], tuple[Any, ...]] | None = None
         """What `bough.function` was asked for, by which it can be made again elsewhere."""
         self._forms: dict[frozenset[str], _Form] = {}
         self._by_absent: dict[tuple[bool, ...], _Form] = {}
@@ -191,9 +191,7 @@ class Function:
         """A function travels as its name and model, and is compiled or taken from the cache where it arrives."""
         if self.recipe is None:
             raise TypeError(f"{self.name} cannot be pickled; get it from bough.function, by name and model")
-        from bough.kernel.named import remade
-
-        return remade, self.recipe
+        return self.recipe
 
     def __repr__(self) -> str:
         taken = (f"[{a.name}: {a.shape}]" if a.optional else f"{a.name}: {a.shape}" for a in self.inputs)

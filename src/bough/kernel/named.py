@@ -81,7 +81,7 @@ def function(
     if name in ONE_FRAME and not isinstance(frames, str):
         raise UnknownNameError(f"frame for {name}, which is of one", frames, model.frame_names)
     made = _made(name, model, frames, reference, given)
-    made.recipe = (name, model, frames, reference, given)
+    made.recipe = remade, (name, model, frames, reference, given)
     return made
 
 

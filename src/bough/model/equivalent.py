@@ -7,7 +7,7 @@ the axis and the second moment along it) may as well belong to the parent: no jo
 left of the body has neither mass nor moments along the axis.
 
 Where that would cost digits it is not done: about an origin far from a body, its moments are large numbers whose
-rounding errors are those of much heavier bodies, so frames are slid no further than `FAR` allows. What is moved is
+rounding errors are those of much heavier bodies, so frames are slid no further than `RADII` allows. What is moved is
 computed with the longest floats that the machine has, and rounded once.
 
 Joint forces, accelerations and the mass matrix are those of the model. What concerns one body alone, or the total mass
@@ -32,7 +32,7 @@ Floats = NDArray[np.floating[Any]]
 
 MOST_BODIES_SLID = 200  # bodies of a mechanism whose frames are slid
 NOTHING = 1e-15  # metres
-FAR = 4.0  # times the radius of gyration about its own origin: that about the origin that a body gets at most
+RADII = 4.0  # times the radius of gyration about its own origin: that about the origin that a body gets at most
 LOWER = ([0, 1, 1, 2, 2, 2], [0, 0, 1, 0, 1, 2])  # rows and columns of a lower triangle
 
 
@@ -104,7 +104,7 @@ def slides(
 def span(inertia: Inertia, axis: Floats) -> tuple[float, float]:
     """From where to where along an axis the origin of a body may be, so that its moments about it keep their digits.
 
-    The radius of gyration about the new origin is at most `FAR` times that about the old one. A body without mass, or
+    The radius of gyration about the new origin is at most `RADII` times that about the old one. A body without mass, or
     all of it in the origin, has no digits to lose.
     """
     m, (x, y, z), (u, v, w) = inertia.mass, inertia.com, axis.tolist()
@@ -114,7 +114,7 @@ def span(inertia: Inertia, axis: Floats) -> tuple[float, float]:
     if m <= 0.0 or square <= 0.0:
         return -math.inf, math.inf
     place = x * u + y * v + z * w
-    reach = math.sqrt((FAR * FAR - 1.0) * square + place * place)
+    reach = math.sqrt((RADII * RADII - 1.0) * square + place * place)
     return place - reach, place + reach
 
 

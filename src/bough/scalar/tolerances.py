@@ -5,7 +5,7 @@ Parts are relative to what stands beside them in the comparison; numbers with un
 
 __all__ = [
     "ASSEMBLED",
-    "CONDITION",
+    "CONDITIONING",
     "CONFLICT",
     "DEGENERATE_INERTIA",
     "DEPENDENT",
@@ -44,7 +44,7 @@ SUSPECT_PIVOT = 1e-5
 VANISHING_PIVOT = 8
 """A pivot not larger than so many units of rounding of that entry is zero: nothing but rounding can be left of it."""
 
-CONDITION = 1e-10
+CONDITIONING = 1e-10
 """Equations are solved as they are if the inverse of their condition number is larger: that leaves six digits."""
 
 DEGENERATE_INERTIA = 1e-14

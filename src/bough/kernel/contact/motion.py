@@ -91,7 +91,7 @@ def contact_dynamics(
     >>> _ = b.add("ball", bough.joints.Translational(), mass=1.0)
     >>> touch = bough.contact.Contacts([("ball", None)]).at([[0, 0, -0.1]], [[0, 0, 1]], mu=0.1)
     >>> found = bough.contact.dynamics(b.build(), [0, 0, 0], [1.0, 0, 0], [5.0, 0, 0], touch)
-    >>> found.motion.round(3), found.forces.round(3)
+    >>> found.motion.round(3), found.contact_forces.round(3)
     (array([4.019, 0.   , 0.   ]), array([[ 9.81 , -0.981,  0.   ]]))
     """
     settings = _settings(stabilisation(time_constant), _positive("still", still))
@@ -196,7 +196,7 @@ def contact_impulses(
     >>> _ = b.add("ball", bough.joints.Translational(), mass=2.0)
     >>> touch = bough.contact.Contacts([("ball", None)]).at([[0, 0, 0]], [[0, 0, 1]], restitution=0.5)
     >>> found = bough.contact.impulses(b.build(), [0, 0, 0], [1.0, 0, -4.0], touch)
-    >>> found.motion, found.forces
+    >>> found.motion, found.contact_forces
     (array([1., 0., 2.]), array([[12.,  0.,  0.]]))
     """
     touch, scene = _scene(model, touch, "contact_impulses", limits, solver)
@@ -259,7 +259,8 @@ def contact_step(
     >>> bough.contact.step(b.build(), [0, 0, 0.11], [0, 0, 0], [0, 0, 0], 0.1, touch).motion
     array([ 0. ,  0. , -0.1])
     """
-    settings = _settings_of_step(time_constant, dt) if type(dt) is float else _new_settings_of_step(time_constant, dt)
+    usual = type(time_constant) is float and type(dt) is float
+    settings = (_settings_of_step if usual else _new_settings_of_step)(time_constant, dt)
     touch, scene = _scene(model, touch, "contact_step", limits, solver)
     further = (*_numbers(scene, touch), settings, *_start(scene, start, tolerance, iterations))
     return scene.motion(q, v, tau, f_ext, loop_tau, *_place(touch), *further)

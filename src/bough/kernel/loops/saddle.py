@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bough.errors import SingularError
 from bough.kernel.arguments import FloatArray
-from bough.scalar.tolerances import CONDITION, CONFLICT, DEPENDENT, RANK, RESIDUAL
+from bough.scalar.tolerances import CONDITIONING, CONFLICT, DEPENDENT, RANK, RESIDUAL
 
 __all__ = ["Driven", "Nearest", "driven", "free_motion", "nearest", "whole_system"]
 
@@ -76,7 +76,7 @@ def whole_system(
     A[..., :n, :n], A[..., :n, n:], A[..., n:, :n] = M, np.swapaxes(L, -1, -2), L
     A = A * scale[..., np.newaxis, :] * scale[..., np.newaxis]
     clear = _finite(len(batch), A)
-    clear[clear] = np.linalg.cond(A[clear]) * CONDITION < 1.0
+    clear[clear] = np.linalg.cond(A[clear]) * CONDITIONING < 1.0
     found = nearest(M, L, free, aims, groups)
     b = scale * np.concatenate([np.broadcast_to(force, (*batch, n)), aims], axis=-1)
     y = (scale[clear] * np.linalg.solve(A[clear], b[clear][..., np.newaxis])[..., 0]) if clear.any() else None

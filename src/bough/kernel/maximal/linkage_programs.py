@@ -296,4 +296,5 @@ def _program(layout: Layout, key: tuple[What, Level]) -> Function:
     said = layout.digest
     outputs = [Argument(name, sizes.get(name, ()), finite=what not in GIVEN) for name in GIVEN.get(what, (what,))]
     digest = None if said is None else f"linkage {level} {said}"
-    return Function(f"{what} of a linkage", inputs, outputs, rule, size=nv + nc, digest=lambda: digest)
+    name = {"integrated": "integrate", "solved": "motion"}.get(what, what)
+    return Function(f"{name} of a linkage", inputs, outputs, rule, size=nv + nc, digest=lambda: digest)
