@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, get_args, overload
 
 import numpy as np
@@ -181,7 +180,7 @@ def _usual(model: Model, key: Any) -> Any:
     method, loops = (METHODS[key], True) if isinstance(key, str) else key
     if not _heeds(model, method, loops):
         return model_function(model, tree_algorithm(model, method))
-    return _Usual(entry(model, ("constrained_dynamics", method), _looped))
+    return _Usual(_looped(model, "constrained_dynamics", method))
 
 
 def _general(model: Model, key: tuple[str, Any, object, object]) -> Any:
@@ -189,15 +188,12 @@ def _general(model: Model, key: tuple[str, Any, object, object]) -> Any:
     _, method, loops, full = key
     heeds = _heeds(model, method, truth(loops, "loops"))
     if not truth(full, "full"):
-        return _Heeding(entry(model, ("constrained_dynamics", method), _looped)) if heeds else _Tree(model, method)
-    if heeds:
-        return _Whole(model, entry(model, ("constrained_motion", method), _looped))
-    return _Whole(model, _Tree(model, method).entry)
+        return _looped(model, "constrained_dynamics", method) if heeds else _Tree(model, method)
+    return _Whole(model, _looped(model, "constrained_motion", method) if heeds else _Tree(model, method))
 
 
-def _looped(model: Model, key: tuple[str, str]) -> Any:
-    """The algorithm of loops by a method."""
-    name, method = key
+def _looped(model: Model, name: str, method: str) -> InDouble:
+    """An algorithm of loops by a method."""
     program = method == "multipliers" or (method == "auto" and multipliers_pay(model))
     return InDouble(model, name, is_long=not program, method="kkt" if method == "kkt" else "null_space")
 
@@ -205,19 +201,12 @@ def _looped(model: Model, key: tuple[str, str]) -> Any:
 class _Usual:
     """A function without the inputs that are mostly left out."""
 
-    def __init__(self, run: Callable[..., Any]) -> None:
-        self._run = run
+    def __init__(self, looped: InDouble) -> None:
+        self._run = looped.entry
 
     def entry(self, q: Any, v: Any, tau: Any, f_ext: Any, out: Any, check: Any) -> Any:
         """As that of a function."""
         return self._run(q, v, tau, f_ext, None, None, out, check)
-
-
-class _Heeding:
-    """A function as it is."""
-
-    def __init__(self, entry: Callable[..., Any]) -> None:
-        self.entry = entry
 
 
 class _Tree:
@@ -238,8 +227,8 @@ class _Tree:
 class _Whole:
     """The whole motion."""
 
-    def __init__(self, model: Model, run: Callable[..., Any]) -> None:
-        self._names, self._run = model.constraint_names, run
+    def __init__(self, model: Model, made: InDouble | _Tree) -> None:
+        self._names, self._run = model.constraint_names, made.entry
 
     def entry(self, *given: Any) -> Motion:
         """As that of a function."""

@@ -13,7 +13,7 @@ from bough import reading
 from bough.algorithms.inverse_dynamics import DrivenRows
 from bough.errors import ShapeError, UnknownNameError
 from bough.kernel.arguments import FloatArray
-from bough.kernel.functions import PLAIN, model_function, require_model
+from bough.kernel.functions import model_function, require_model
 from bough.kernel.loops.careful import InDouble
 from bough.kernel.specs import Options
 from bough.kernel.table import entry
@@ -138,11 +138,9 @@ def inverse_dynamics(
     return _conflicts(model, *entry(model, ("drive_forces", drives), _whole)(q, v, a, f_ext, None, check))
 
 
-def inverse_algorithm(model: Model) -> tuple[str, Options]:
-    """The algorithm of inverse dynamics on a model all of whose joints are driven, and its options."""
-    if not model.constraints:
-        return "rnea", PLAIN
-    return "inverse_dynamics", Options(drives=DrivenRows(tuple(range(model.nv))))
+def inverse_algorithm(model: Model) -> str:
+    """The algorithm of inverse dynamics on a model all of whose joints are driven."""
+    return "inverse_dynamics" if model.constraints else "rnea"
 
 
 def _inverse(model: Model, key: tuple[str, Any]) -> Any:
@@ -150,7 +148,7 @@ def _inverse(model: Model, key: tuple[str, Any]) -> Any:
     if key[1] is None and not model.constraints:
         return model_function(model, "rnea")
     drives = _driven(model, key[1])
-    if drives.loops:
+    if drives is not None and drives.loops:
         loop = next(loop.name for loop in model.loops if loop.name in reading.names(key[1], "drives"))
         raise ShapeError(f"loop {loop!r} is driven, and joint forces do not tell its force; expected full=True")
     return InDouble(model, "inverse_dynamics", Options(drives=drives))
@@ -161,10 +159,10 @@ def _whole(model: Model, key: tuple[str, Any]) -> Any:
     return InDouble(model, "drive_forces", Options(drives=_driven(model, key[1])))
 
 
-def _driven(model: Model, names: object) -> DrivenRows:
-    """The coordinates that drives of the named joints act on."""
+def _driven(model: Model, names: object) -> DrivenRows | None:
+    """The coordinates that drives of the named joints act on; None for all of the tree."""
     if names is None:
-        return DrivenRows(tuple(range(model.nv)))
+        return None
     starts = np.cumsum([0, *(loop.joint.nv for loop in model.loops)]).tolist()
     loops = {loop.name: range(start, start + loop.joint.nv) for loop, start in zip(model.loops, starts, strict=False)}
     tree: list[int] = []

@@ -97,7 +97,7 @@ def _made(
     if name == "forward_dynamics":
         name = forward_algorithm(model)
     if name == "inverse_dynamics":
-        name, asked = inverse_algorithm(model)
+        name = inverse_algorithm(model)
     if given:
         return function_of(model, (name, asked, Parameters.of(model, given)), with_parameters)
     return careful_function(model, name, asked) if name in CAREFUL else model_function(model, name, asked)

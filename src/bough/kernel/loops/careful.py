@@ -31,6 +31,7 @@ from bough.kernel.loops.regular import StateError, made_regular
 from bough.kernel.loops.saddle import Nearest, driven, free_motion, nearest, whole_system
 from bough.kernel.overflow import refusing_overflow, require_finite_results
 from bough.kernel.specs import Options, spec
+from bough.kernel.specs.constraints import driven_rows
 from bough.kernel.table import function_of
 from bough.model import Model
 from bough.reading import truth
@@ -99,7 +100,7 @@ def _shortest(model: Model, run: Run, arrays: Arrays, v: FloatArray, aims: Float
 
 
 def _drive_forces(model: Model, options: Options, run: Run, arrays: Arrays) -> Results:
-    L, drives, n = run("constraint_jacobian", arrays), options.drives, model.nv
+    L, drives, n = run("constraint_jacobian", arrays), driven_rows(model, options), model.nv
     rows = np.broadcast_to(np.eye(n)[list(drives.tree)], (*L.shape[:-2], len(drives.tree), n))
     with refusing_overflow("inverse_dynamics"):
         P = np.concatenate([rows, run("loop_jacobian", arrays)[..., list(drives.loops), :]], axis=-2)

@@ -12,7 +12,7 @@ from bough.algorithms.closed_loops import (
     wanted,
 )
 from bough.algorithms.contact_problem import ContactPlan, row_counts
-from bough.algorithms.inverse_dynamics import Driving, inverse_dynamics
+from bough.algorithms.inverse_dynamics import DrivenRows, Driving, inverse_dynamics
 from bough.algorithms.limits import limit_rows
 from bough.algorithms.loops import constraint_terms, loop_motions
 from bough.algorithms.reactions import constrained_reactions
@@ -21,7 +21,7 @@ from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.model import Mechanism, Model
 from bough.scalar import Array, Scalar, array
 
-__all__ = ["CONSTRAINTS"]
+__all__ = ["CONSTRAINTS", "driven_rows"]
 
 FORCED = ("q", "v", "tau", "f_ext", "loop_tau", "decay_rate")
 
@@ -79,8 +79,13 @@ def _motion_shapes(model: Model, o: Options) -> dict[str, Shape]:
     return {"qdd": (model.nv,), "forces": (rows,), "residual": (), "unmet": (rows,)}
 
 
+def driven_rows(model: Model, o: Options) -> DrivenRows:
+    """Which coordinates have drives."""
+    return o.drives or DrivenRows(tuple(range(model.nv)))
+
+
 def _driving(m: Mechanism, o: Options, x: dict[str, Array]) -> Driving:
-    return inverse_dynamics(m, x["q"], x["v"], x["a"], x.get("f_ext"), o.drives)
+    return inverse_dynamics(m, x["q"], x["v"], x["a"], x.get("f_ext"), driven_rows(m.model, o))
 
 
 def _inverse(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:

@@ -30,7 +30,7 @@ class Options:
     classical: bool = False
     single: bool = False  # whether the one frame was asked for by its name, and results have no axis of frames
     plan: ContactPlan = ContactPlan()  # noqa: RUF009 (immutable)
-    drives: DrivenRows = DrivenRows()  # noqa: RUF009 (immutable)
+    drives: DrivenRows | None = None  # None for all of the tree
 
 
 Outputs = Mapping[str, Any]
