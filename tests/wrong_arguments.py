@@ -152,6 +152,16 @@ GOOD: dict[str, tuple[Any, dict[str, Any]]] = {
         bough.maximal.joint_accelerations,
         {"model": MODEL, "q": Q, "v": V, "accelerations": np.zeros((N, 6))},
     ),
+    "forward_dynamics": (
+        bough.forward_dynamics,
+        {"model": MODEL, "q": Q, "v": V, "tau": V, "f_ext": FEXT, "method": "auto", "loops": True, "loop_tau": LOOP_TAU}
+        | {"time_constant": 0.1, "full": True},
+    ),
+    "inverse_dynamics": (
+        bough.inverse_dynamics,
+        {"model": MODEL, "q": Q, "v": V, "a": bough.forward_dynamics(MODEL, Q, V, V), "f_ext": FEXT}
+        | {"drives": MODEL.joint_names, "full": True},
+    ),
     "loops.reactions": (
         bough.loops.reactions,
         {"model": MODEL, "q": Q, "v": V, "a": V, "forces": np.zeros(len(MODEL.constraint_names))},

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bough.algorithms.closed_loops import TIME_CONSTANT, wanted
 from bough.algorithms.elimination import eliminate, group_sums
 from bough.algorithms.loops import Terms, constraint_terms, loop_motions, row_groups
 from bough.algorithms.response import Response, tree_response
@@ -116,9 +117,11 @@ def _square(response: Response, half: Array) -> Scalar:
 
 
 def _breaks(terms: Terms, a: Array, n: int) -> Bool:
-    """Whether the constraints do not allow accelerations."""
+    """Whether the constraints do not allow accelerations; those that bring errors back, as usual, are allowed."""
     off, size = NONE, RESIDUAL**2  # type: Scalar, Scalar
     for row, bias in enumerate(terms.bias):
+        slack = (wanted(terms, row, 1.0 / TIME_CONSTANT) + bias) * 2.0
+        size = size + slack * slack
         have = inner(Part(terms.matrix, row * n), a, n)
         off = off + (have + bias) * (have + bias)
         size = size + (have * have + bias * bias) * CONFLICT**2

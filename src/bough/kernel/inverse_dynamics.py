@@ -85,7 +85,8 @@ def inverse_dynamics(
     q
         Configuration (..., nq). With loops it should meet them: see `loops.assemble`.
     v, a
-        Velocity and acceleration (..., nv), which the loops must allow. Of any a, the nearest that they do is
+        Velocity and acceleration (..., nv), which the loops must allow; those by which `forward_dynamics` brings loops
+        that are a little open back are allowed. Of any a, the nearest is
         ``forward_dynamics(model, q, v, rnea(model, q, v, a))``.
     f_ext
         External forces (..., N, 6), as in `rnea`.
@@ -168,6 +169,8 @@ def _driven(model: Model, names: object) -> DrivenRows | None:
     tree: list[int] = []
     closing: list[int] = []
     for name in reading.names(names, "drives"):
+        if not isinstance(name, str):
+            raise UnknownNameError("joint or loop", name, (*model.joint_names, *loops))
         if name in loops:
             closing += loops[name]
         elif name in model.joint_names:

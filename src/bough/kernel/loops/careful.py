@@ -106,13 +106,14 @@ def _drive_forces(model: Model, options: Options, run: Run, arrays: Arrays) -> R
         P = np.concatenate([rows, run("loop_jacobian", arrays)[..., list(drives.loops), :]], axis=-2)
         groups = row_groups(mechanism(model))
         M, _ = made_regular(model, run("crba_packed", arrays), L, groups)
-        moved = np.einsum("...rn,...n->...r", L, arrays["a"]), -run("constraint_bias", arrays)
-        found = driven(M, L, P, run("rnea", arrays), moved, groups)
+        moved, aims = np.einsum("...rn,...n->...r", L, arrays["a"]), -run("constraint_bias", arrays)
+        slack = 2.0 * np.abs(run("constraint_terms", arrays)[1] - aims)  # what brings errors back is allowed
+        found = driven(M, L, P, run("rnea", arrays), (moved, aims, slack), groups)
     tau = np.zeros((*found.forces.shape[:-1], n))
     loop_tau = np.zeros((*tau.shape[:-1], sum(loop.joint.nv for loop in model.loops)))
     tau[..., list(drives.tree)] = found.forces[..., : len(drives.tree)]
     loop_tau[..., list(drives.loops)] = found.forces[..., len(drives.tree) :]
-    off = np.concatenate([moved[0] - moved[1], found.missing], axis=-1) * found.unmet
+    off = np.concatenate([moved - aims, found.missing], axis=-1) * found.unmet
     return tau, loop_tau, np.abs(found.missing).max(axis=-1, initial=0.0), off
 
 

@@ -109,13 +109,13 @@ class Driven:
 
 
 def driven(
-    M: FloatArray, L: FloatArray, P: FloatArray, needed: FloatArray, accelerations: tuple[FloatArray, FloatArray],
-    groups: Sequence[int],
+    M: FloatArray, L: FloatArray, P: FloatArray, needed: FloatArray,
+    accelerations: tuple[FloatArray, FloatArray, FloatArray], groups: Sequence[int],
 ) -> Driven:  # fmt: skip
     """The smallest forces u with Lᵀ λ + Pᵀ u = needed for some λ, or nearly so.
 
     In the metric of M, less the directions that the constraints determine, these are as many equations as there are
-    free motions. `accelerations` are L v̇ and what it should be, which is looked at alone.
+    free motions. `accelerations` are L v̇, what it should be, and by how much it may differ.
     """
     R = _cholesky(M)
     G = np.swapaxes(np.linalg.solve(R, np.swapaxes(L, -1, -2)), -1, -2)
@@ -136,9 +136,9 @@ def driven(
     short = np.linalg.norm(rest, axis=-2) > CONFLICT * np.linalg.norm(b, axis=-2)
     share = np.abs(missing[..., 0]) / size
     lacking = short & (share > TELLING * share.max(axis=-1, keepdims=True, initial=0.0))
-    have, wanted = accelerations
+    have, wanted, slack = accelerations
     scale = np.sqrt(np.sum(have * have + wanted * wanted, axis=-1, keepdims=True))
-    broken = np.abs(have - wanted) > np.maximum(CONFLICT * scale, RESIDUAL)
+    broken = np.abs(have - wanted) > np.maximum(CONFLICT * scale, RESIDUAL) + slack
     return Driven(u[..., 0], missing[..., 0], np.concatenate([broken, lacking], axis=-1))
 
 
