@@ -15,7 +15,6 @@ import pytest
 
 import bough
 from bough.algorithms.contact_problem import ContactPlan
-from bough.algorithms.inverse_dynamics import DrivenRows
 from bough.kernel.compile import build
 from bough.kernel.functions import inputs_of, mechanism, options, program
 from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, SEARCHING, SPECS, Options
@@ -82,8 +81,6 @@ def on(name: str, algorithm: str) -> Options:
     model = zoo(name)
     if algorithm in NEED_CONTACTS:
         return Options(plan=ContactPlan(bough.contact.Contacts([("tip", None)]).bodies(model), limits=True))
-    if algorithm in ("inverse_dynamics", "drive_forces"):
-        return Options(drives=DrivenRows(tuple(range(model.nv))))
     return options(model, ["tip"] if algorithm in NEED_FRAMES else None, "LOCAL_WORLD_ALIGNED")
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from bough import factor
 from bough.algorithms.contact_problem import ContactPlan
-from bough.algorithms.inverse_dynamics import DrivenRows
 from bough.errors import ModelError
 from bough.kernel.compile import build
 from bough.kernel.functions import mechanism, model_function, naming_the_massless, options, program
@@ -143,8 +142,6 @@ def _options(model: Model, algorithm: str, frames: str | Sequence[str] | None, r
     if algorithm in NEED_CONTACTS:
         names = (frames,) if isinstance(frames, str) else tuple(frames or ())
         return Options(plan=ContactPlan(Contacts([(name, None) for name in names]).bodies(model), limits=True))
-    if algorithm in ("inverse_dynamics", "drive_forces"):
-        return Options(drives=DrivenRows(tuple(range(model.nv))))
     return options(model, frames, reference)
 
 
