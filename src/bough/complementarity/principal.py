@@ -55,8 +55,11 @@ PIVOT = 1e-10
 GUESSES, GUESSES_OF_CONES, SWEEPS, ROUNDS = 4, 12, 6, 7
 """So many guesses are made in a row after some sweeps, twice as many sweeps in each round as in the one before."""
 
-ALONE = 24
-"""After the first round, so many guesses in which only the contact or row that fails worst changes sides."""
+ALONE, SOFT, HARD = 40, 0.1, 1e-10
+"""After the first round, twice so many guesses in which of the contacts and rows that want another side only the one
+that fails worst gets it, and in which rows are soft: that part of their diagonal entries is added to them, half as much
+in each guess as in the one before. With it rows that depend on each other have forces of their own, and as it only acts
+on changes of forces, it changes no solution."""
 
 SOLVED, LARGE, UNSOLVED = 1.0, -1.0, -2.0
 """What is said of a state: it is solved; it is, but smaller forces may do; it is not."""
@@ -86,7 +89,12 @@ def principal(
     fill(weights, n, lambda i: 1.0 / sqrt(demands.size(i)))
     size: Scalar = loop(n, lambda i, most: maximum(most, weights[i] * absolute(b[i])), ZERO)
     limit = EXACT * select(size > 0.0, size, 1.0)
-    schedule, urgent = _Schedule(conditions), array(n)
+    schedule, urgent, wishes = _Schedule(conditions), array(n), array(n)
+
+    def begin_anew(_: Index) -> None:
+        fill(f, n, lambda i: 0.0)
+        fill(a, n, lambda i: b[i])
+        fill(sides, n, lambda i: FREE)
 
     def unmet() -> Scalar:
         demands.fail(f, a, failing)
@@ -96,16 +104,16 @@ def principal(
     def turn(k: Index, carry: tuple[Scalar, Scalar, Scalar]) -> tuple[Scalar, Scalar, Scalar]:
         loop(gather_index(schedule.sweeps, k), lambda _, change: demands.sweep(f), ZERO)
         each(gather_index(schedule.swept, k), lambda _: demands.values(f, a))
-        worst = _urgency(demands, weights, failing, urgent)
-        alone, anew = gather(schedule.alone, k) > 0.0, gather(schedule.anew, k) > 0.0
+        each(gather_index(schedule.anew, k), begin_anew)
+        worst = _wish(demands, f, a, sides, weights, failing, wishes, urgent)
+        alone, soft = gather(schedule.alone, k) > 0.0, gather(schedule.soft, k)
 
-        def moved(i: Index, owner: Index, side: Scalar) -> Scalar:
-            """The side of a row: the one it wants, or the one it has had, or free if guesses begin anew."""
-            stays = both(alone, urgent[owner] < worst)
-            return select(anew, FREE, select(stays, sides[i], side))
+        def moved(i: Index, owner: Index) -> Scalar:
+            """The side of a row: the one it wants, or the one it has had."""
+            return select(both(alone, urgent[owner] < worst), sides[i], wishes[i])
 
         guess, pivots = _guess(demands, f, a, sides, moved)
-        dependent = _follow(demands, guess, f)
+        dependent = _follow(demands, guess, f, soft)
         demands.values(f, a)
         return unmet(), dependent, carry[2] + pivots
 
@@ -117,36 +125,60 @@ def principal(
 
 
 class _Schedule:
-    """What is done before and in each guess: how many sweeps; whether only the worst changes; whether all is free."""
+    """What is done before and in each guess.
+
+    How many sweeps; whether guesses begin anew without forces; whether only the worst changes; how soft rows are.
+    """
 
     def __init__(self, conditions: Conditions) -> None:
         guesses = GUESSES_OF_CONES if conditions.cones.size else GUESSES
-        rounds = [[SWEEPS << k, *[0] * (guesses - 1)] for k in range(ROUNDS)]
-        first, pause = rounds[0], [0] * (1 + ALONE)
-        counts = np.array([*first, *pause, *(count for some in rounds[1:] for count in some)], np.int64)
-        self.turns = counts.size
-        self.sweeps, self.swept = Table("sweeps", counts), Table("swept", np.minimum(counts, 1))
-        place = np.arange(self.turns) - len(first)
-        self.alone = Table("alone", ((place > 0) & (place <= ALONE)).astype(np.float64))
-        self.anew = Table("anew", (place == 0).astype(np.float64))
+        hard = [[(SWEEPS << k, 0, 0.0, 0.0), *[(0, 0, 0.0, 0.0)] * (guesses - 1)] for k in range(ROUNDS)]
+        softer = [max(SOFT * 0.5**k, HARD) for k in range(ALONE)]
+        from_nothing = [(0, int(k == 0), 1.0, soft) for k, soft in enumerate(softer)]
+        from_sweeps = [(SWEEPS if k == 0 else 0, 0, float(k > 0), soft) for k, soft in enumerate(softer)]
+        turns = [*hard[0], *from_nothing, *from_sweeps, *(turn for some in hard[1:] for turn in some)]
+        sweeps, anew, alone, soft = (np.array(column) for column in zip(*turns, strict=True))
+        self.turns = len(turns)
+        self.sweeps, self.swept = Table("sweeps", sweeps), Table("swept", np.minimum(sweeps, 1))
+        self.anew, self.alone, self.soft = Table("anew", anew), Table("alone", alone), Table("soft", soft)
 
 
-def _urgency(demands: Demands, weights: Array, failing: Array, urgent: Array) -> Scalar:
-    """Fill in by how much each contact, and each row that belongs to none, fails; returns the most."""
+def _wish(
+    demands: Demands, f: Array, a: Array, sides: Array, weights: Array, failing: Array, wishes: Array, urgent: Array
+) -> Scalar:
+    """Fill in the side that each row wants, and by how much each contact that wants another one fails.
+
+    Rows that belong to no contact count by themselves. Returns the most.
+    """
     fill(urgent, demands.n, lambda i: 0.0)
 
-    def row(kind: Kind, i: Index, normal: Index, most: Scalar) -> Scalar:
-        owner = normal if kind in ("pyramid", "cone") else i
-        fails = weights[i] * failing[i]
-        if kind == "cone":
-            fails = maximum(fails, weights[i + 1] * failing[i + 1])
+    def note(i: Index, owner: Index, side: Scalar, most: Scalar) -> Scalar:
+        wishes[i] = side
+        same = both(side <= sides[i], sides[i] <= side)
+        fails = select(same, 0.0, weights[i] * failing[i])
         urgent[owner] = maximum(urgent[owner], fails)
         return maximum(most, fails)
+
+    def row(kind: Kind, i: Index, normal: Index, most: Scalar) -> Scalar:
+        if kind == "equality":
+            return most
+        if kind == "cone":
+            size = demands.cone_size(i)
+            x, y = (f[k] - a[k] / size for k in (i, i + 1))
+            bound = demands.mu[normal] * maximum(f[normal], 0.0)
+            turning = select(bound <= sqrt(x * x + y * y), TURNING, FREE)
+            return note(i + 1, normal, turning, note(i, normal, turning, most))
+        wanted = f[i] - a[i] / demands.size(i)
+        if kind == "inequality":
+            return note(i, i, select(wanted > 0.0, FREE, LOW), most)
+        low, high = demands.bounds_of(kind, i, normal, f)
+        owner = normal if kind == "pyramid" else i
+        return note(i, owner, select(wanted <= low, LOW, select(high <= wanted, HIGH, FREE)), most)
 
     return demands.each(row, ZERO)
 
 
-Moved: TypeAlias = Callable[[Index, Index, Scalar], Scalar]
+Moved: TypeAlias = Callable[[Index, Index], Scalar]
 
 
 class _Guess:
@@ -172,17 +204,13 @@ def _guess(demands: Demands, f: Array, a: Array, sides: Array, moved: Moved) -> 
     def row(kind: Kind, i: Index, normal: Index, changed: Scalar) -> Scalar:
         if kind == "cone":
             return changed + _guess_cone(demands, guess, f, a, sides, i, normal, moved)
-        wanted = f[i] - a[i] / demands.size(i)
-        side: Scalar
         if kind == "equality":
             return changed + guess.note(i, UNBOUNDED, f[i], sides)
+        side = moved(i, normal if kind == "pyramid" else i)
         if kind == "inequality":
-            side = moved(i, i, select(wanted > 0.0, FREE, LOW))
             return changed + guess.note(i, side, select(side > LOW, f[i], 0.0), sides)
-        low, high = demands.bounds_of(kind, i, normal, f)
-        owner = normal if kind == "pyramid" else i
-        side = moved(i, owner, select(wanted <= low, LOW, select(high <= wanted, HIGH, FREE)))
         if kind == "box":
+            low, high = demands.bounds_of(kind, i, normal, f)
             return changed + guess.note(i, side, select(side <= LOW, low, select(side <= HIGH, high, f[i])), sides)
         low, high = demands.slopes(i, normal)
         pressed = guess.sides[normal] >= FREE  # where the normal has no force friction has none either
@@ -215,7 +243,7 @@ def _guess_cone(
     wanted = [f[k] - a[k] / size for k in (i, i + 1)]
     length = sqrt(wanted[0] * wanted[0] + wanted[1] * wanted[1])
     bound = mu * maximum(f[normal], 0.0)
-    side = moved(i, normal, select(bound <= length, TURNING, FREE))
+    side = moved(i, normal)
     pressed, turning = guess.sides[normal] >= FREE, side >= TURNING
     inverse = 1.0 / select(length > 0.0, length, 1.0)
     x, y = wanted[0] * inverse, wanted[1] * inverse
@@ -232,7 +260,7 @@ def _guess_cone(
     return first + guess.note(i + 1, side, select(pressed, f[i + 1], 0.0), sides, pressed)
 
 
-def _follow(demands: Demands, guess: _Guess, f: Array) -> Scalar:
+def _follow(demands: Demands, guess: _Guess, f: Array, soft: Scalar) -> Scalar:
     """Let the forces be those of the guess; returns how many equalities depend on other rows.
 
     The equations are a = 0 in the rows that are free, for the changes of their forces; friction at its bound changes
@@ -242,11 +270,12 @@ def _follow(demands: Demands, guess: _Guess, f: Array) -> Scalar:
 
     def inverse(k: Index, pivot: Scalar) -> Scalar:
         regular = absolute(pivot) > PIVOT * demands.diagonal[k]
-        dependent[0] = dependent[0] + select(either(regular, guess.sides[k] < UNBOUNDED), 0.0, 1.0)
+        clear = both(regular, soft <= 0.0)  # where rows are soft, all pivots are regular
+        dependent[0] = dependent[0] + select(either(clear, guess.sides[k] < UNBOUNDED), 0.0, 1.0)
         used = both(regular, guess.sides[k] >= FREE)
         return select(used, 1.0 / select(used, pivot, 1.0), 0.0)
 
-    change = solved(_equations(demands, guess), n, inverse, _runs(demands), demands.on)
+    change = solved(_equations(demands, guess, soft), n, inverse, _runs(demands), demands.on)
     normals = Table("normal_or_none", np.maximum(demands.conditions.normal, 0))
     fill(f, n, lambda i: guess.forces[i] + change[i] + guess.links[i] * change[gather_index(normals, i)])
     count: Scalar = dependent[0]
@@ -268,7 +297,7 @@ def _runs(demands: Demands) -> list[Run]:
     return runs
 
 
-def _equations(demands: Demands, guess: _Guess) -> Array:
+def _equations(demands: Demands, guess: _Guess, soft: Scalar) -> Array:
     """A, with what links add to the columns of normals, and -a as the last column; row by row."""
     n, conditions = demands.n, demands.conditions
     K = _Stored(rows(n * (n + 1)))
@@ -278,6 +307,7 @@ def _equations(demands: Demands, guess: _Guess) -> Array:
     def equation(i: Index) -> None:
         start, source = i * (n + 1), i * n
         fill(Part(K, start), n, lambda j: demands.A[source + j])
+        K[start + i] = K[start + i] + soft * demands.diagonal[i]
         K[start + n] = -demands.value(i, guess.forces)
 
         def linked(t: Index) -> None:
