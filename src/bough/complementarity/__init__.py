@@ -12,8 +12,9 @@ from bough.complementarity.contact_forces import (
 from bough.complementarity.gauss_seidel import gauss_seidel
 from bough.complementarity.pivoting import Answer, pivoting
 from bough.complementarity.principal import LARGE, SOLVED, UNSOLVED, principal
-from bough.complementarity.reduction import CONFLICT, scale, smallest
+from bough.complementarity.reduction import scale, smallest
 from bough.complementarity.residual import residual
+from bough.scalar.tolerances import CONFLICT
 
 __all__ = [
     "BROKEN", "CONFLICT", "LARGE", "NONE", "SOLVED", "UNMET", "UNSOLVED", "Answer", "Conditions", "ContactRows",
