@@ -9,6 +9,7 @@ from bough.complementarity.contact_forces import (
     by_sweeps,
     contact_forces,
 )
+from bough.complementarity.demands import Demands
 from bough.complementarity.gauss_seidel import gauss_seidel
 from bough.complementarity.pivoting import Answer, pivoting
 from bough.complementarity.principal import LARGE, SOLVED, UNSOLVED, principal
@@ -18,6 +19,6 @@ from bough.scalar.tolerances import CONFLICT
 
 __all__ = [
     "BROKEN", "CONFLICT", "LARGE", "NONE", "SOLVED", "UNMET", "UNSOLVED", "Answer", "Conditions", "ContactRows",
-    "by_pivoting", "by_sweeps", "contact_forces", "gauss_seidel", "pivoting", "principal", "residual", "scale",
-    "smallest",
+    "Demands", "by_pivoting", "by_sweeps", "contact_forces", "gauss_seidel", "pivoting", "principal", "residual",
+    "scale", "smallest",
 ]  # fmt: skip

@@ -1,8 +1,9 @@
 """Forces along a smooth path: bounds are rounded off, less and less, while Newton steps follow the forces.
 
-Every condition says f = P(f - a), where P puts forces within their bounds: it takes the positive part of normals, clips
-boxes and pyramids, and shortens what is longer than the radius of a cone. Rounded off by τ, the positive part of w is
-(w + √(w² + 4τ)) / 2, and w clipped to ± m is (√((w + m)² + 4τ) - √((w - m)² + 4τ)) / 2 (Chen, Harker, Kanzow, Smale).
+Every condition says f = P(f - a / size), for any positive size, where P puts forces within their bounds: it takes the
+positive part of normals, clips boxes and pyramids, and shortens what is longer than the radius of a cone. Rounded off
+by τ, the positive part of w is (w + √(w² + 4τ)) / 2, and w clipped to ± m is
+(√((w + m)² + 4τ) - √((w - m)² + 4τ)) / 2 (Chen, Harker, Kanzow, Smale).
 For large τ Newton's method finds the forces at once, and those for less τ are near. For τ = 0 its steps are those of
 Alart and Curnier (1991), and they end at the exact forces. Nothing says that the path goes all the way, but it seldom
 ends before, whatever the masses, and however many rows are redundant.
@@ -42,8 +43,8 @@ ROUGH, AGAIN = 1e-2, 0.03
 
 
 def failures(problem: Problem, f: Numbers) -> Numbers:
-    """By how much f differs from P(f - a), row by row: zero where all conditions are met."""
-    return np.abs(f - _Rounded(problem, f, 0.0).forces)
+    """By how much f differs from P(f - a / size), in units of a, row by row: zero where all conditions are met."""
+    return np.asarray(_size(problem) * np.abs(f - _Rounded(problem, f, 0.0).forces))
 
 
 def worst(problem: Problem, f: Numbers) -> float:
@@ -56,6 +57,7 @@ def smooth_path(problem: Problem, start: Numbers | None = None) -> tuple[Numbers
     """The best forces that smooth paths lead to, from zero or from where to start, and the number of Newton steps."""
     best = np.zeros_like(problem.b) if start is None else start
     most, steps = min(len(CLOSE) * STEPS, int(WORK / max(len(best), 1) ** 3)), 0
+    most = most if start is None else most // 2
     with np.errstate(all="ignore"):
         for close in CLOSE if start is None else CLOSE[1:]:
             begin, tau = (np.zeros_like(best), 1.0) if start is None else (start, LATER)
@@ -129,8 +131,8 @@ def _damped_step(problem: Problem, f: Numbers, tau: float) -> tuple[Numbers, flo
 
 
 def _direction(problem: Problem, f: Numbers, rounded: _Rounded) -> Numbers:
-    """The Newton step: with S the slopes of P it is (1 + S (A - 1))⁻¹ (P(f - a) - f); zero if there is none."""
-    K = rounded.slopes_times(problem.A - (1.0 - STEADY) * np.eye(len(f)))
+    """The Newton step: with S the slopes of P it is (1 + S (A / size - 1))⁻¹ (P - f); zero if there is none."""
+    K = rounded.slopes_times(problem.A / _size(problem)[:, None] - (1.0 - STEADY) * np.eye(len(f)))
     K[np.diag_indices_from(K)] += 1.0
     try:
         step = np.linalg.solve(K, rounded.forces - f)
@@ -139,12 +141,17 @@ def _direction(problem: Problem, f: Numbers, rounded: _Rounded) -> Numbers:
     return step if np.isfinite(step).all() else np.zeros_like(f)
 
 
+def _size(problem: Problem) -> Numbers:
+    """How much forces move their own rows, where that is more than 1: they do where a row that slides follows."""
+    return np.maximum(np.diagonal(problem.A), 1.0)
+
+
 class _Rounded:
-    """Forces f - a put within bounds that are rounded off by τ, and how they follow them."""
+    """Forces f - a / size put within bounds that are rounded off by τ, and how they follow them."""
 
     def __init__(self, problem: Problem, f: Numbers, tau: float) -> None:
         conditions = problem.conditions
-        w = f - (problem.A @ f + problem.b)
+        w = f - (problem.A @ f + problem.b) / _size(problem)
         self.forces, self._own = w.copy(), np.ones_like(w)
         rows = conditions.inequality
         root = np.sqrt(w[rows] ** 2 + 4.0 * tau)
