@@ -106,9 +106,12 @@ def test_whatever_comes_in_something_finite_comes_out(seed: int) -> None:
     A, b = J @ J.T, rng.integers(-1, 2, n) * 10.0 ** rng.integers(-spread, spread + 1, n)
     if seed % 3 == 0:
         A = rng.normal(size=(n, n))  # not even definite
-    f, conflicts, reason, _ = complementarity.pivoting(A, b, conditions, np.full(n, rng.choice([0.0, 0.5, 2.0])))
+    mu = rng.choice([0.0, 0.5, 2.0])
+    f, conflicts, reason, _ = complementarity.pivoting(A, b, conditions, np.full(n, mu))
     assert np.isfinite(f).all()
     assert conflicts.any() == bool(reason)
+    if not reason and spread < 3:
+        assert (complementarity_residual(A, b, f, conditions, mu) / complementarity.scale(A, b)).max(initial=0) < 1e-6
 
 
 @pytest.mark.parametrize("seed", range(10))

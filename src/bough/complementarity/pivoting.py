@@ -5,8 +5,8 @@ the path of Lemke's algorithm, on the pyramid as Stewart and Trinkle (1996) and 
 in a solution for every problem of velocities, and in a ray that names rows for a problem without one. Cones are left to
 `smoothing`; where that does not lead to a solution, pyramids within them are taken, and Newton steps from there on.
 
-Nothing takes longer than half a second for a hundred contacts. That is counted in operations, so that answers do not
-depend on the clock, and what is not decided by then is said to be so.
+Work is bounded: some half a second for a hundred contacts, and as much again to tell what conflicts. It is counted in
+operations, so that answers do not depend on the clock, and what is not decided by then is said to be so.
 """
 
 from __future__ import annotations

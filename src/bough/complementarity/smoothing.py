@@ -26,8 +26,8 @@ Numbers = NDArray[np.floating[Any]]
 WORK, STEPS = 1.3e9, 80
 """Newton steps of a path: so many at most, and of all paths no more than take this many multiplications."""
 
-CLOSE = (0.05, 0.2, 0.02)
-"""How near the paths that are tried in turn are followed: forces may fail by this part of √τ. Most need the first."""
+CLOSE, CLOSE_TO_START = (0.05,), (0.2, 0.05)
+"""How near the paths that are tried in turn are followed: forces may fail by this part of √τ."""
 
 LATER = 1e-3
 """The τ to begin with where a good start is known: that of a problem with pyramids within the cones, say."""
@@ -55,12 +55,11 @@ def worst(problem: Problem, f: Numbers) -> float:
 
 def smooth_path(problem: Problem, start: Numbers | None = None) -> tuple[Numbers, int]:
     """The best forces that smooth paths lead to, from zero or from where to start, and the number of Newton steps."""
-    best = np.zeros_like(problem.b) if start is None else start
-    most, steps = min(len(CLOSE) * STEPS, int(WORK / max(len(best), 1) ** 3)), 0
-    most = most if start is None else most // 2
+    best = begin = np.zeros_like(problem.b) if start is None else start
+    tau, tries = (1.0, CLOSE) if start is None else (LATER, CLOSE_TO_START)
+    most, steps = min(len(tries) * STEPS, int(WORK / max(len(best), 1) ** 3)), 0
     with np.errstate(all="ignore"):
-        for close in CLOSE if start is None else CLOSE[1:]:
-            begin, tau = (np.zeros_like(best), 1.0) if start is None else (start, LATER)
+        for close in tries:
             f, more = _path(problem, begin, tau, close, min(STEPS, most - steps))
             steps += more
             best = min(best, f, key=lambda f: worst(problem, f))
@@ -142,8 +141,13 @@ def _direction(problem: Problem, f: Numbers, rounded: _Rounded) -> Numbers:
 
 
 def _size(problem: Problem) -> Numbers:
-    """How much forces move their own rows, where that is more than 1: they do where a row that slides follows."""
-    return np.maximum(np.diagonal(problem.A), 1.0)
+    """How much forces move their own rows, where that is more than 1: they do where a row that slides follows.
+
+    The rows of a cone have one size, or its forces would not point against its sliding.
+    """
+    size, i = np.maximum(np.diagonal(problem.A), 1.0), problem.conditions.cones
+    size[i] = size[i + 1] = np.maximum(size[i], size[i + 1])
+    return size
 
 
 class _Rounded:
