@@ -27,8 +27,11 @@ class Problem:
     def arguments(self) -> tuple[Any, ...]:
         return self.A, self.b, self.conditions, self.mu
 
+    def residuals(self, f: Any) -> Any:
+        return complementarity_residual(self.A, self.b, f, self.conditions, self.mu, **self.extra)
+
     def residual(self, f: Any) -> float:
-        return float(complementarity_residual(self.A, self.b, f, self.conditions, self.mu, **self.extra).max(initial=0))
+        return float(self.residuals(f).max(initial=0))
 
 
 def velocities(J: Any, masses: Any, v: Any, conditions: Conditions, mu: Any) -> Problem:
@@ -56,6 +59,36 @@ def random_problem(rng: np.random.Generator) -> Problem:
             rows[-1] = rows[0] * [[1], [-1], [-1]]
     masses = np.exp(rng.normal(size=6 * bodies))
     return velocities(J, masses, rng.normal(size=6 * bodies), conditions, rng.choice([0.0, 0.1, 0.5, 1.0, 2.0]))
+
+
+def crowded_problem(rng: np.random.Generator, contacts: int, friction: Any = "pyramid") -> Problem:
+    """Velocities of many contacts on few bodies, of masses over up to six decades: lying, piled, caged, in stacks, or
+    of a mechanism.
+    """
+    shape = rng.choice(["lying", "pile", "stack", "mechanism", "cage"])
+    bodies = -(-contacts // 4) if shape == "stack" else int(rng.integers(1, {"pile": contacts // 2}.get(shape, 4) + 1))
+    decades, J = rng.choice([0, 1, 3]), np.zeros((contacts, 3, bodies, 6))
+    inertia = 10.0 ** rng.uniform(-decades, decades, (bodies, 1)) * 10.0 ** -rng.uniform(0, [0, 0, 0, 2, 2, 2])
+    for c in range(contacts):
+        first = c // 4 if shape == "stack" else int(rng.integers(bodies))
+        second = first - 1 if shape == "stack" else int(rng.integers(-1, bodies)) if shape == "pile" else -1
+        tilt = {"lying": 0.0, "stack": 0.0, "cage": 100.0}.get(shape, 0.5)
+        axes = np.linalg.qr(
+            np.column_stack([np.array([0, 0, 1]) + tilt * rng.normal(size=3), *rng.normal(size=(2, 3))])
+        )[0].T
+        point = rng.normal(size=3) * (1, 1, shape != "lying")
+        if shape == "stack":
+            axes, point = np.eye(3)[[2, 0, 1]], np.array([c // 2 % 2 - 0.5, c % 2 - 0.5, -0.5])
+        J[c, :, first] = np.column_stack([axes, np.cross(point, axes)])
+        if second not in (-1, first):
+            J[c, :, second] = -np.column_stack([axes, np.cross(point + np.array([0, 0, 1]), axes)])
+    J, masses, v = J.reshape(3 * contacts, -1), inertia.ravel(), rng.normal(size=6 * bodies)
+    if shape == "mechanism":
+        J, masses, v = J @ rng.normal(size=(6 * bodies, 3 * bodies)), masses[: 3 * bodies], v[: 3 * bodies]
+    if rng.random() < 0.3:
+        v = 10.0 ** rng.uniform(-6, 0) * v - GRAVITY * (np.arange(len(v)) % 6 == 2)
+    mu = np.full(contacts, rng.choice([0.0, 0.1, 0.5, 1.0, 2.0])) if rng.random() < 0.6 else rng.uniform(0, 2, contacts)
+    return velocities(J, masses, v, Conditions.contacts(contacts, friction), np.repeat(mu, 3))
 
 
 def by_conditions(problems: Iterable[Problem]) -> list[tuple[Conditions, Any, Any, Any]]:

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bough import complementarity
 from bough.complementarity import Conditions
-from bough.errors import ModelError, UnknownNameError
+from bough.errors import FiniteError, ModelError, ShapeError, UnknownNameError
 from bough.kernel.contact.complementarity import complementarity_residual
+from bough.kernel.contact.one_by_one import at_friction
 
 
 def test_conditions_are_put_together() -> None:
@@ -89,6 +91,44 @@ def test_residuals_of_batches() -> None:
     whole = complementarity_residual(A, b, f, conditions, 0.5)
     assert whole.shape == (5, 3, 7)
     np.testing.assert_allclose(whole[4, 2], complementarity_residual(A, b[4, 0], f[2], conditions, 0.5), rtol=1e-14)
+
+
+@pytest.mark.usefixtures("compiled")
+def test_the_bits_of_a_residual_do_not_depend_on_strides_or_batches() -> None:
+    rng = np.random.default_rng(0)
+    conditions = Conditions.equalities(2) + Conditions.contacts(2) + Conditions.contacts(2, "cone")
+    A, b, f = rng.normal(size=(9, 14, 14)), rng.normal(size=(9, 14)), rng.normal(size=(9, 14))
+    whole = complementarity_residual(A, b, f, conditions, 0.5)
+    turned = np.ascontiguousarray(A.transpose(0, 2, 1)).transpose(0, 2, 1)
+    spaced = np.repeat(f, 2, axis=-1)[:, ::2]
+    np.testing.assert_array_equal(
+        complementarity_residual(turned, np.asfortranarray(b), spaced, conditions, 0.5), whole
+    )
+    for k in range(9):
+        np.testing.assert_array_equal(complementarity_residual(A[k], b[k], f[k], conditions, 0.5), whole[k])
+
+
+def test_what_is_no_number_has_no_residual() -> None:
+    one, two = Conditions.inequalities(1), Conditions.contacts(1, "cone")
+    with pytest.raises(FiniteError, match=r"f\[0\] is nan"):
+        complementarity_residual(np.eye(1), [1.0], [np.nan], one)
+    with pytest.raises(FiniteError, match="the result is not finite"):
+        complementarity_residual(np.full((3, 3), 1e300), np.ones(3), np.full(3, 1e300), two, 0.5)
+    with pytest.raises(ShapeError, match="f is None"):
+        complementarity_residual(np.eye(1), [1.0], None, one)  # type: ignore[arg-type]
+    with pytest.raises(ShapeError, match="mu has the entry -1"):
+        complementarity_residual(np.eye(1), [1.0], [1.0], one, -1.0)
+
+
+@pytest.mark.parametrize("friction", ["pyramid", "cone"])
+def test_one_state_on_plain_numbers_has_the_residual_of_the_program(friction: Any) -> None:
+    rng = np.random.default_rng(0)
+    conditions = Conditions.boxes(2) + Conditions.contacts(2, friction) + Conditions.equalities(1)
+    A, b, f, mu = rng.normal(size=(9, 9)), rng.normal(size=9), rng.normal(size=9), rng.random(9)
+    slip, bounds = rng.integers(-1, 2, 9).astype(float), np.sort(rng.normal(size=(9, 2)))
+    plain = complementarity.residual(A, b, f, conditions, at_friction(mu, conditions), slip, bounds)
+    whole = complementarity_residual(A, b, f, conditions, mu, slip=slip, bounds=bounds)
+    np.testing.assert_allclose(plain, whole, rtol=0, atol=1e-13)
 
 
 def test_those_put_together_are_made_once() -> None:

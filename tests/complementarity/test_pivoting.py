@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bough import complementarity
@@ -270,6 +270,7 @@ def test_a_row_that_nothing_moves() -> None:
 
 
 @given(seed=st.integers(0, 2**32), spread=st.integers(0, 6))
+@example(seed=2837, spread=6)  # a row that slides moves its normal more than the normal itself, by seven decades
 def test_whatever_comes_in_something_finite_comes_out(seed: int, spread: int) -> None:
     rng = np.random.default_rng(seed)
     conditions = Conditions.equalities(int(rng.integers(0, 4))) + Conditions.contacts(int(rng.integers(0, 5)))

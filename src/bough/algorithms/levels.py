@@ -15,11 +15,9 @@ from bough.algorithms.contacts import Place
 from bough.algorithms.limits import limit_gaps, limit_sides
 from bough.model import Mechanism
 from bough.scalar import Array, Bool, Scalar, absolute, both, either, filled, minimum, select, sqrt
+from bough.scalar.tolerances import TOUCHING
 
-__all__ = ["FAR", "TOUCHING", "Level", "acceleration_level", "impulse_level", "step_level", "velocity_level"]
-
-TOUCHING = 1e-6
-"""Gaps up to this (m or rad) count as closed."""
+__all__ = ["FAR", "Level", "acceleration_level", "impulse_level", "step_level", "velocity_level"]
 
 FAR = 1e30
 """The offset of a condition that no force can break, and the largest gap there is."""

@@ -9,14 +9,16 @@ from bough.complementarity.contact_forces import (
     by_sweeps,
     contact_forces,
 )
+from bough.complementarity.demands import Demands
 from bough.complementarity.gauss_seidel import gauss_seidel
 from bough.complementarity.pivoting import Answer, pivoting
 from bough.complementarity.principal import LARGE, SOLVED, UNSOLVED, principal
-from bough.complementarity.reduction import CONFLICT, scale, smallest
+from bough.complementarity.reduction import scale, smallest
 from bough.complementarity.residual import residual
+from bough.scalar.tolerances import FAILING
 
 __all__ = [
-    "BROKEN", "CONFLICT", "LARGE", "NONE", "SOLVED", "UNMET", "UNSOLVED", "Answer", "Conditions", "ContactRows",
-    "by_pivoting", "by_sweeps", "contact_forces", "gauss_seidel", "pivoting", "principal", "residual", "scale",
-    "smallest",
+    "BROKEN", "FAILING", "LARGE", "NONE", "SOLVED", "UNMET", "UNSOLVED", "Answer", "Conditions", "ContactRows",
+    "Demands", "by_pivoting", "by_sweeps", "contact_forces", "gauss_seidel", "pivoting", "principal", "residual",
+    "scale", "smallest",
 ]  # fmt: skip

@@ -119,6 +119,11 @@ class Conditions:
         return self.of("pyramid")
 
     @cached_property
+    def tangents(self) -> NDArray[np.intp]:
+        """The numbers of all rows of friction."""
+        return self.of("pyramid", "cone")
+
+    @cached_property
     def box(self) -> NDArray[np.intp]:
         """The numbers of the rows with bounds that are given."""
         return self.of("box")

@@ -39,14 +39,12 @@ from bough.scalar import (
     select,
 )  # fmt: skip
 from bough.scalar.lazy import cached_property
+from bough.scalar.tolerances import BROKEN
 
 __all__ = ["BROKEN", "TANGENTS", "UNMET", "ContactRows", "Found", "Solve", "by_pivoting", "by_sweeps", "contact_forces"]
 
 TANGENTS = 2
 """Directions of friction of a contact."""
-
-BROKEN = 1e-9
-"""A condition without a force that fails by more (in m/s or rad/s, or these per second) gets one."""
 
 UNMET = 100.0
 """Rows that Gauss-Seidel leaves off by more than this many times its tolerance are not met."""

@@ -7,12 +7,9 @@ smallest is the projection on the span of A's rows, which Gram and Schmidt's pro
 from __future__ import annotations
 
 from bough.scalar import Array, Bool, Index, Part, Scalar, array, both, each, fill, filled, inner, loop, select, sqrt
+from bough.scalar.tolerances import DISTINCT, VANISHING
 
 __all__ = ["least_norm"]
-
-DEPENDENT, INDEPENDENT = 1e-11, 1e-8
-"""What is left of a row outside the span of those before it, beside its length: if it depends on them, and if it surely
-does not."""
 
 
 def least_norm(A: Array, wide: int, start: int, count: int, f: Array) -> Bool:
@@ -37,8 +34,8 @@ def least_norm(A: Array, wide: int, start: int, count: int, f: Array) -> Bool:
 
             each(i, remove)
         rest = inner(r, r, count)
-        independent = size * DEPENDENT**2 < rest
-        unclear = both(independent, rest < size * INDEPENDENT**2)
+        independent = size * VANISHING**2 < rest
+        unclear = both(independent, rest < size * DISTINCT**2)
         factor = select(independent, 1.0 / sqrt(_positive(rest)), 0.0)
         fill(r, count, lambda j: r[j] * factor)
         return doubts + select(unclear, 1.0, 0.0)

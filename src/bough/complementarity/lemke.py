@@ -14,21 +14,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.scalar.tolerances import TIE, VANISHING
+
 __all__ = ["Path", "lemke"]
 
 Numbers = NDArray[np.floating[Any]]
 
-PIVOT = 1e-11
-"""An entry below this part of the largest of its column counts as zero: it bounds nothing and is no pivot."""
-
-TIE = 1e-13
-"""Rounding of the values of a problem of magnitude 1."""
-
 LATE = 32
 """So many exchanges are made in all numbers at once."""
-
-LONGEST = 10
-"""A path is given up after this many pivots per row; most take one to three."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +34,7 @@ class Path:
     pivots: int
 
 
-def lemke(M: Numbers, q: Numbers, d: Numbers, fresh: int) -> Path:
+def lemke(M: Numbers, q: Numbers, d: Numbers, fresh: int, most: int | None = None) -> Path:
     """Follow the path from z₀ large to its end.
 
     Parameters
@@ -53,6 +46,8 @@ def lemke(M: Numbers, q: Numbers, d: Numbers, fresh: int) -> Path:
         The covering vector, positive, shape (n,).
     fresh
         After so many pivots all numbers are computed anew from M and q; 0 for never.
+    most
+        The path is given up after so many pivots; None for ten per row, of which most take one to three.
     """
     n = len(q)
     if q.min(initial=0) >= 0:
@@ -62,7 +57,8 @@ def lemke(M: Numbers, q: Numbers, d: Numbers, fresh: int) -> Path:
     place = [*range(n), *range(n + 1)]  # the row or column of each variable
     row, column = int(np.argmin(q / d)), n
     direction = table.column(column)
-    for pivots in range(1, LONGEST * n + 1):
+    longest = 10 * n if most is None else most
+    for pivots in range(1, longest + 1):
         table.exchange(row, column, direction)
         leaving, entering = basic[row], other[column]
         basic[row], other[column] = entering, leaving
@@ -76,7 +72,7 @@ def lemke(M: Numbers, q: Numbers, d: Numbers, fresh: int) -> Path:
             except np.linalg.LinAlgError:  # rounding has led to a basis that is none
                 return Path("lost", _basic_z(basic, n), np.zeros(n), pivots)
         direction = table.column(column)
-        bounding = (direction < -PIVOT * np.abs(direction).max()).nonzero()[0]
+        bounding = (direction < -VANISHING * np.abs(direction).max()).nonzero()[0]
         if bounding.size == 0:
             return Path("ray", _basic_z(basic, n), _direction(basic, other, direction, column), pivots)
         # of the rows that become zero first, but for rounding, z₀ or the one with the largest pivot leaves
@@ -87,7 +83,7 @@ def lemke(M: Numbers, q: Numbers, d: Numbers, fresh: int) -> Path:
         else:
             near = (ratios <= ((values + TIE) / rates).min()).nonzero()[0]
             row = int(bounding[near[rates[near].argmax()]])
-    return Path("lost", _basic_z(basic, n), np.zeros(n), LONGEST * n)
+    return Path("lost", _basic_z(basic, n), np.zeros(n), longest)
 
 
 class _Table:

@@ -12,44 +12,35 @@ from numpy.typing import NDArray
 from bough.complementarity.conditions import Conditions
 from bough.complementarity.lemke import Path
 from bough.complementarity.reduction import Problem
+from bough.scalar.tolerances import STEADY
 
 __all__ = ["basic_forces", "forces", "linear"]
 
 Numbers = NDArray[np.floating[Any]]
 Rows = NDArray[np.intp]
-Corners = tuple[tuple[float, ...], ...]
 
 
 def linear(problem: Problem) -> tuple[Numbers, Numbers]:
-    """The problem as w = M z + q, w ≥ 0, z ≥ 0, w z = 0.
+    """The problem as w = M z + q, w ≥ 0, z ≥ 0, w z = 0; it has no cones.
 
-    Pushes are those of normals, f = f⁺ - f⁻ on the rows of pyramids, those towards the corners of cones, and those of
-    boxes. With λ for the speed at which a row or a cone slides or a box gives way, z is all pushes, then all λ. Then w
-    is the a along each push, but for normals with λ added to it, and what friction and boxes could do yet: μ fₙ less
-    all pushes, limit - f.
+    Pushes are those of normals, f = f⁺ - f⁻ on the rows of pyramids, and those of boxes. With λ for the speed at which
+    a row slides or a box gives way, z is all pushes, then all λ. Then w is the a along each push, but for normals with
+    λ added to it, and what friction and boxes could do yet: μ fₙ less both pushes, limit - f.
     """
-    parts, conditions = _parts(problem.conditions, problem.corners), problem.conditions
-    M = parts.links.copy()
-    k = len(parts.rows)
-    A = problem.A[:, parts.rows] * parts.along
-    if conditions.cones.size:
-        A += problem.A[:, parts.mates] * parts.across
-        M[:k, :k] += A[parts.mates] * parts.across[:, None]
-    M[:k, :k] += A[parts.rows] * parts.along[:, None]
-    M[parts.bounds] = problem.mu[parts.friction]
+    parts, conditions = _parts(problem.conditions), problem.conditions
+    M, k = parts.links.copy(), len(parts.rows)
+    M[:k, :k] = problem.A[parts.rows[:, None], parts.rows] * parts.signs * parts.signs[:, None]
+    M[parts.bounds] = problem.mu[conditions.pyramid]
     q = np.zeros(len(M))
-    q[:k] = problem.b[parts.rows] * parts.along + problem.b[parts.mates] * parts.across
+    q[:k] = problem.b[parts.rows] * parts.signs
     q[len(q) - len(conditions.box) :] = problem.limits[conditions.box]
     return M, q
 
 
 def forces(problem: Problem, z: Numbers) -> Numbers:
     """The f that z stands for."""
-    parts, f = _parts(problem.conditions, problem.corners), np.zeros(problem.conditions.n)
-    pushes = z[: len(parts.rows)]
-    np.add.at(f, parts.rows, parts.along * pushes)
-    if problem.conditions.cones.size:
-        np.add.at(f, parts.mates, parts.across * pushes)
+    parts, f = _parts(problem.conditions), np.zeros(problem.conditions.n)
+    np.add.at(f, parts.rows, parts.signs * z[: len(parts.rows)])
     return f
 
 
@@ -61,7 +52,7 @@ def basic_forces(problem: Problem, M: Numbers, q: Numbers, path: Path) -> Number
     try:
         z[basic] = np.linalg.solve(B, -q[basic])
     except np.linalg.LinAlgError:
-        z[basic] = np.linalg.lstsq(B, -q[basic], rcond=None)[0]
+        z[basic] = np.linalg.solve(B + STEADY * np.eye(len(basic)), -q[basic])
     return forces(problem, z if np.isfinite(z).all() else np.zeros_like(q))
 
 
@@ -70,29 +61,20 @@ class _Parts:
     """What each push acts on, and what links pushes to the rest."""
 
     rows: Rows  # the row of each
-    along: Numbers  # and how much of it acts there
-    mates: Rows  # the other row, for cones
-    across: Numbers  # and how much acts there
+    signs: Numbers  # and its direction
     links: Numbers  # the constant part of M
-    friction: Rows  # rows that tell the coefficients of friction
-    bounds: tuple[Rows, Rows]  # where these stand in M
+    bounds: tuple[Rows, Rows]  # where coefficients of friction stand in M
 
 
 @lru_cache(maxsize=64)
-def _parts(conditions: Conditions, corners: Corners) -> _Parts:
-    normal, tangent, first, box = conditions.inequality, conditions.pyramid, conditions.cones, conditions.box
-    angles = np.array([angle for cone in corners for angle in cone])
-    cone = np.array([k for k, some in enumerate(corners) for _ in some], np.intp)
-    n, t, c, m = len(normal), len(tangent), len(first), len(box)
-    rows = np.concatenate([normal, tangent, tangent, first[cone], box])
-    mates = np.concatenate([normal, tangent, tangent, first[cone] + 1, box])
-    along = np.concatenate([np.ones(n + t), -np.ones(t), np.cos(angles), np.ones(m)])
-    across = np.concatenate([np.zeros(n + 2 * t), np.sin(angles), np.zeros(m)])
-    # the speed that each push but those of normals is under: one for each row of a pyramid, each cone, each box
-    speeds = np.concatenate([np.arange(t), np.arange(t), t + cone, t + c + np.arange(m)])
+def _parts(conditions: Conditions) -> _Parts:
+    normal, tangent, box = conditions.inequality, conditions.pyramid, conditions.box
+    n, t, m = len(normal), len(tangent), len(box)
+    rows = np.concatenate([normal, tangent, tangent, box])
+    signs = np.concatenate([np.ones(n + t), -np.ones(t), np.ones(m)])
+    # the speed that each push but those of normals is under: one for each row of a pyramid and each box
+    speeds = np.concatenate([np.arange(t), np.arange(t), t + np.arange(m)])
     pushing, k = np.arange(n, len(rows)), len(rows)
-    links = np.zeros((k + t + c + m,) * 2)
+    links = np.zeros((k + t + m,) * 2)
     links[pushing, k + speeds], links[k + speeds, pushing] = 1, -1
-    friction = np.concatenate([tangent, first])
-    bounds = k + np.arange(t + c), np.searchsorted(normal, conditions.normal[friction])
-    return _Parts(rows, along, mates, across, links, friction, bounds)
+    return _Parts(rows, signs, links, (k + np.arange(t), np.searchsorted(normal, conditions.normal[tangent])))

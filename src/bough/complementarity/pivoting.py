@@ -2,7 +2,11 @@
 
 Baraff's method (1994) drives the rows to their conditions one after the other. With friction nothing says that it ends;
 the path of Lemke's algorithm, on the pyramid as Stewart and Trinkle (1996) and Anitescu and Potra (1997) write it, ends
-in a solution for every problem of velocities, and in a ray that names rows for a problem without one.
+in a solution for every problem of velocities, and in a ray that names rows for a problem without one. Cones are left to
+`smoothing`; where that does not lead to a solution, pyramids within them are taken, and Newton steps from there on.
+
+Work is bounded: some half a second for a hundred contacts, and as much again to tell what conflicts. It is counted in
+operations, so that answers do not depend on the clock, and what is not decided by then is said to be so.
 """
 
 from __future__ import annotations
@@ -13,23 +17,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.complementarity.conditions import Conditions
-from bough.complementarity.cones import corners, more_corners, step
+from bough.complementarity.conditions import Conditions, Kind
 from bough.complementarity.lemke import Path, lemke
 from bough.complementarity.linear import basic_forces, forces, linear
-from bough.complementarity.reduction import CONFLICT, RANK, Problem, reduced
-from bough.complementarity.residual import residual
+from bough.complementarity.reduction import Problem, reduced
+from bough.complementarity.smoothing import corrected, failures, smooth_path, worst
+from bough.scalar.tolerances import EXACT, FAILING, GIVING_WAY, NEAR
 
 __all__ = ["Answer", "pivoting"]
 
 Numbers = NDArray[np.floating[Any]]
 
-EXACT = 1e-12
-"""Forces that fail by less than this, in a problem of magnitude 1, are not improved on."""
-
 ATTEMPTS = ((1e-9, 0), (1e-9, 10), (1e-10, 1), (1e-8, 1))
 """By how much the problems are shifted whose paths are tried in turn, so that ties are rare and what is met but for
 rounding counts as met (the answer is not shifted), and after how many pivots numbers are computed anew."""
+
+WORK = 6.0e8
+"""Multiplications after which no more paths are tried, and the last one is given up."""
 
 RAYS = 2
 """If so many paths have ended in rays, there is no solution."""
@@ -37,19 +41,12 @@ RAYS = 2
 SMALL = 40
 """Number of variables beyond which numbers are computed anew less often: it takes as long as many pivots."""
 
-NEAR = 1e-7
-"""What differs by less from zero, in a problem of magnitude 1, may be zero."""
-
-SOFT = 1e-5
-"""What is added to the diagonal of a problem of magnitude 1 without a solution, to see which rows give way."""
-
 SOFTENED = 4
-"""How many times this is done."""
+"""How many times conditions are made soft, to see which of them give way."""
 
-ROUNDS, STEPS = 12, 12
-"""So many times corners are added to cones, with so many Newton steps each time."""
-
-UNSOLVED = "no solution was found in {} pivots"
+CONTRADICTION = "these equalities contradict each other"
+NO_FORCES = "no forces meet these rows together"
+UNDECIDED = "no solution was found in {} pivots and {} Newton steps, and there may be one"
 
 
 class Answer(NamedTuple):
@@ -76,15 +73,15 @@ def pivoting(
     whole, base, sign = _from_zero(A, b, conditions, mu, bounds)
     reduction = reduced(whole, np.zeros(conditions.n) if slip is None else slip)
     problem = reduction.problem
-    reason = "these equalities contradict each other" if reduction.conflicts.size else ""
-    f, failing, path, pivots = _round(problem)
-    rows = failing > CONFLICT
+    reason = CONTRADICTION if reduction.conflicts.size else ""
+    f, path, pivots, steps = _solve(problem)
+    rows = failures(problem, f) > FAILING
     if path.end == "ray":
         f, rows, more = _relaxed(problem, path)
         pivots += more
-        reason = "no forces meet these rows together" if rows.any() else reason
+        reason = NO_FORCES if rows.any() else reason
     elif rows.any():
-        reason = UNSOLVED.format(pivots)
+        reason = UNDECIDED.format(pivots, steps)
     conflicts = np.zeros(conditions.n, np.bool_)
     conflicts[reduction.conflicts], conflicts[reduction.rows[rows]] = True, True
     f = base + sign * reduction.forces(f)
@@ -100,7 +97,7 @@ def _from_zero(
     n, rows = conditions.n, conditions.box
     base, sign, limits = np.zeros(n), np.ones(n), np.zeros(n)
     if rows.size == 0 or bounds is None:
-        return Problem(A, b, conditions, mu, limits, corners(conditions)), base, sign
+        return Problem(A, b, conditions, mu, limits), base, sign
     low, high = bounds[rows, 0], bounds[rows, 1]
     begins, ends = np.isfinite(low), np.isfinite(high)
     base[rows] = np.where(begins, low, np.where(ends, high, 0))
@@ -110,90 +107,88 @@ def _from_zero(
     for row, sides in zip(rows.tolist(), (begins.astype(int) + ends).tolist(), strict=True):
         kinds[row] = ("equality", "inequality", "box")[sides]
     made = Conditions(kinds, conditions.normals)
-    shifted = Problem(sign[:, None] * A * sign, sign * (b + A @ base), made, mu, limits, corners(made))
+    shifted = Problem(sign[:, None] * A * sign, sign * (b + A @ base), made, mu, limits)
     return shifted, base, sign
 
 
-def _round(problem: Problem, attempts: int = len(ATTEMPTS)) -> tuple[Numbers, Numbers, Path, int]:
-    """What `_best` gives, with more and more corners in the place of cones."""
-    f, failing, path, pivots = _best(problem, attempts=attempts)
-    for _ in range(ROUNDS if problem.conditions.cones.size else 0):
-        if path.end != "solution" or failing.max(initial=0) < CONFLICT:
-            break
-        problem = replace(problem, corners=more_corners(problem, f))
-        better, less, further, more = _best(problem, attempts=attempts)
-        pivots += more
-        if further.end != "solution":
-            break
-        f, failing = better, less
-    return f, failing, path, pivots
+def _solve(problem: Problem) -> tuple[Numbers, Path, int, int]:
+    """The best forces, the path that led there, all pivots and all Newton steps.
+
+    Cones go along a smooth path first, all else along Lemke's, and then along the other one if need be.
+    """
+    steps, cones = 0, bool(problem.conditions.cones.size)
+    f: Numbers = np.zeros_like(problem.b)
+    path = Path("solution", np.zeros(0, np.bool_), np.zeros(0), 0)
+    if cones:
+        f, steps = smooth_path(problem)
+        if worst(problem, f) < FAILING:
+            return f, path, 0, steps
+    other, path, pivots = _follow(problem)
+    is_good = path.end == "solution"
+    if worst(problem, other) > FAILING and (is_good or (path.end == "lost" and not cones)):
+        f, more = smooth_path(problem, other if is_good else None)
+        steps += more
+    return min(f, other, key=lambda f: worst(problem, f)), path, pivots, steps
 
 
-def _best(
-    problem: Problem, enough: float = EXACT, known: Path | None = None, attempts: int = len(ATTEMPTS)
-) -> tuple[Numbers, Numbers, Path, int]:
-    """The best forces of a few paths, by how much they fail, the path they come from, and all pivots.
+def _follow(problem: Problem, enough: float = EXACT, known: Path | None = None) -> tuple[Numbers, Path, int]:
+    """The best forces of a few paths of Lemke, the path that led there, and all pivots.
 
     The first that fail by less than what is enough are taken; those of the end of a path that is known come before all.
     """
-    M, q = linear(problem)
-    if known is not None:
-        f, failing = _refined(problem, basic_forces(problem, M, q, known))
-        if failing.max(initial=0) < enough:
-            return f, failing, known, 0
-    found, pivots = [], 0
-    for attempt, (shift, fresh) in enumerate(ATTEMPTS[:attempts]):
-        spread = 1 + np.modf(np.arange(1, len(q) + 1) * (attempt + 1) * 0.6180339887498949)[0]
-        path = lemke(M, q + shift * spread, spread, fresh * max(1, len(q) // SMALL))
-        pivots += path.pivots
-        f, failing = _refined(problem, basic_forces(problem, M, q, path))
-        found.append((f, failing, path))
-        if path.end == "solution" and (failing.max(initial=0) < enough or problem.conditions.cones.size):
-            return (*found[-1], pivots)
-        if sum(entry[2].end == "ray" for entry in found) >= RAYS:
+    pyramids = _pyramids(problem)
+    M, q = linear(pyramids)
+    n, left, pivots = len(q), WORK, 0
+    found: list[tuple[Numbers, Path]] = []
+
+    def at_end(path: Path) -> Numbers:
+        return corrected(problem, basic_forces(pyramids, M, q, path))[0]
+
+    if known is not None and worst(problem, f := at_end(known)) < enough:
+        return f, known, 0
+    for attempt, (shift, every) in enumerate(ATTEMPTS):
+        fresh = every * max(1, n // SMALL)
+        cost = max(1.0, n**2 + (n**3 / fresh if fresh else 0.0))
+        if found and left < n * cost:
             break
-    best = min(found, key=lambda entry: float(entry[1].max()))
-    if best[1].max() > CONFLICT:
-        best = next((entry for entry in found if entry[2].end == "ray"), best)
-    return (*best, pivots)
-
-
-def _refined(problem: Problem, f: Numbers) -> tuple[Numbers, Numbers]:
-    """The forces and by how much they fail, once all that is zero but for rounding is so, redundant rows among it."""
-    A, b, conditions, mu = problem.A, problem.b, problem.conditions, problem.mu
-    failing = _failing(problem, f)
-    if failing.max(initial=0) < EXACT:
-        return f, failing
-    if conditions.cones.size:
-        return _stepped(problem, f, failing)
-    zero = np.abs(A @ f + b) < NEAR
-    free = f > NEAR
-    # friction at its limit follows its normal
-    tangent, normals = conditions.pyramid, conditions.normal[conditions.pyramid]
-    slides = np.abs(f[tangent]) > mu[tangent] * f[normals] - NEAR
-    free[tangent] = ~slides
-    follow = np.eye(len(f))
-    follow[tangent[slides], normals[slides]] = np.sign(f[tangent[slides]]) * mu[tangent[slides]]
-    # and a force at the end of its box stays there
-    full, box = np.zeros_like(f), conditions.box
-    ends = box[f[box] > problem.limits[box] - NEAR]
-    full[ends], free[ends] = problem.limits[ends], False
-    follow = follow[:, free]
-    better = full + follow @ f[free]
-    better += follow @ np.linalg.lstsq(A[zero] @ follow, -(A[zero] @ better + b[zero]), rcond=RANK)[0]
-    less = _failing(problem, better)
-    return (better, less) if less.max() < failing.max() else (f, failing)
-
-
-def _stepped(problem: Problem, f: Numbers, failing: Numbers) -> tuple[Numbers, Numbers]:
-    """The forces that steps lead to and by how much they fail, or those that are given if steps lead nowhere."""
-    better = f
-    for _ in range(STEPS):
-        better = step(problem, better)
-        less = _failing(problem, better)
-        if less.max() < EXACT or not np.isfinite(less).all():
+        spread = 1 + np.modf(np.arange(1, n + 1) * (attempt + 1) * 0.6180339887498949)[0]
+        path = lemke(M, q + shift * spread, spread, fresh, min(10 * n, int(left / cost)))
+        if path.end == "ray" and not _proves(pyramids, path):
+            path = replace(path, end="lost")
+        left, pivots = left - path.pivots * cost, pivots + path.pivots
+        found.append((at_end(path), path))
+        if path.end == "solution" and worst(problem, found[-1][0]) < enough:
+            return *found[-1], pivots
+        if sum(path.end == "ray" for _, path in found) >= RAYS:
             break
-    return (better, less) if less.max() < CONFLICT else (f, failing)
+    best = min(found, key=lambda one: worst(problem, one[0]))
+    if worst(problem, best[0]) > FAILING:
+        best = next((one for one in found if one[1].end == "ray"), best)
+    return *best, pivots
+
+
+def _pyramids(problem: Problem) -> Problem:
+    """The problem with a pyramid within each cone."""
+    conditions = problem.conditions
+    if not conditions.cones.size:
+        return problem
+    kinds: list[Kind] = ["pyramid" if kind == "cone" else kind for kind in conditions.kinds]
+    within = np.array([np.sqrt(0.5) if kind == "cone" else 1.0 for kind in conditions.kinds])
+    return replace(problem, conditions=Conditions(kinds, conditions.normals), mu=problem.mu * within)
+
+
+def _proves(problem: Problem, path: Path) -> bool:
+    """Whether a ray shows that there is no solution, or rounding alone has led to it.
+
+    If A is symmetric and positive semidefinite, rays are forces that change no a, and against which b points. There are
+    none for b = J v and A = J M⁻¹ Jᵀ. Of other A nothing is known, and rays are believed.
+    """
+    A, ray = problem.A, forces(problem, path.ray)
+    ray /= np.abs(ray).max(initial=0.0) or 1.0
+    a = A @ ray
+    if np.abs(A - A.T).max(initial=0.0) > FAILING or ray @ a < -NEAR:
+        return True
+    return bool(np.abs(a).max(initial=0.0) < NEAR and problem.b @ ray < -NEAR)
 
 
 def _relaxed(problem: Problem, path: Path) -> tuple[Numbers, NDArray[np.bool_], int]:
@@ -203,42 +198,38 @@ def _relaxed(problem: Problem, path: Path) -> tuple[Numbers, NDArray[np.bool_], 
     s (f - f₀) that become the least possible in the sense of least squares. Given way so far, the conditions have a
     solution. If soft ones have none either, as when a sliding body jams, the forces are zero.
     """
-    normal = problem.conditions.inequality
+    pyramids, normal = _pyramids(problem), problem.conditions.inequality
     A, b, pivots = problem.A.copy(), problem.b.copy(), 0
-    A[normal, normal] += SOFT
+    A[normal, normal] += GIVING_WAY
     f = before = np.zeros_like(b)
     soft: Path | None = None
     for _ in range(SOFTENED):
         before = f
-        b[normal] = problem.b[normal] - SOFT * before[normal]
-        f, _, soft, more = _best(replace(problem, A=A, b=b), CONFLICT, soft)  # mostly it ends where it did before
+        b[normal] = problem.b[normal] - GIVING_WAY * before[normal]
+        f, soft, more = _follow(replace(pyramids, A=A, b=b), FAILING, soft)  # mostly it ends where it did before
         pivots += more
         if soft.end != "solution":
             break
     else:
-        given, gave = np.zeros_like(b), SOFT * (f - before)[normal]
-        given[normal] = np.where(gave > CONFLICT, gave, 0)
+        given, gave = np.zeros_like(b), GIVING_WAY * (f - before)[normal]
+        given[normal] = np.where(gave > FAILING, gave, 0)
         easier = replace(problem, b=problem.b + given)
-        small, failing, end, more = _round(easier, 1)
-        if end.end != "solution":  # there is one, though with larger forces
-            small, failing = _refined(easier, _without(easier, f, f - before))
-        if end.end == "solution" or failing.max() < CONFLICT:
-            return small, (given > 0) | (failing > CONFLICT), pivots + more
+        small, _, more, _ = _solve(easier)
         pivots += more
-    ray, f = np.abs(forces(problem, path.ray)), np.zeros_like(b)
+        if worst(easier, small) > FAILING:  # there is a solution, though with larger forces
+            small, _ = corrected(easier, _without(pyramids, f, f - before))
+        if worst(easier, small) < FAILING:
+            return small, given > 0, pivots
+    ray, f = np.abs(forces(pyramids, path.ray)), np.zeros_like(b)
     box = problem.conditions.box
     if box.size:  # these always have forces
+        rows = np.ix_(box, box)
         alone = Problem(
-            problem.A[box[:, None], box],
-            problem.b[box],
-            Conditions.boxes(box.size),
-            problem.mu[box],
-            problem.limits[box],
-            corners=(),
+            problem.A[rows], problem.b[box], Conditions.boxes(box.size), problem.mu[box], problem.limits[box]
         )
-        f[box], _, _, more = _best(alone)
+        f[box], _, more = _follow(alone)
         pivots += more
-    return f, (ray > CONFLICT * ray.max()) | (_failing(problem, f) > CONFLICT), pivots
+    return f, (ray > FAILING * ray.max()) | (failures(problem, f) > FAILING), pivots
 
 
 def _without(problem: Problem, f: Numbers, idle: Numbers) -> Numbers:
@@ -255,8 +246,3 @@ def _without(problem: Problem, f: Numbers, idle: Numbers) -> Numbers:
     bounding = taken > NEAR * taken.max(initial=0)
     part = np.min(there[bounding] / taken[bounding], initial=np.inf)
     return np.asarray(f - part * idle) if 0 < part < np.inf else f
-
-
-def _failing(problem: Problem, f: Numbers) -> Numbers:
-    bounds = np.stack([np.zeros_like(problem.limits), problem.limits], axis=-1)
-    return residual(problem.A, problem.b, f, problem.conditions, problem.mu, bounds=bounds)

@@ -43,11 +43,9 @@ from bough.scalar import (
     select,
     sqrt,
 )
+from bough.scalar.tolerances import EXACT
 
 __all__ = ["LARGE", "SOLVED", "UNSOLVED", "principal"]
-
-EXACT = 1e-12
-"""Forces that fail by less than this, in a problem of magnitude 1, are a solution."""
 
 PIVOT = 1e-10
 """A pivot below this part of its diagonal entry is none: the row depends on those before it, and keeps its force."""
@@ -55,7 +53,7 @@ PIVOT = 1e-10
 GUESSES, GUESSES_OF_CONES, SWEEPS, ROUNDS = 4, 12, 6, 7
 """So many guesses are made in a row after some sweeps, twice as many sweeps in each round as in the one before."""
 
-ALONE, SOFT, HARD = 40, 0.1, 1e-10
+ALONE, SOFTEST, HARDEST = 40, 0.1, 1e-10
 """After the first round, twice so many guesses in which of the contacts and rows that want another side only the one
 that fails worst gets it, and in which rows are soft: that part of their diagonal entries is added to them, half as much
 in each guess as in the one before. With it rows that depend on each other have forces of their own, and as it only acts
@@ -133,7 +131,7 @@ class _Schedule:
     def __init__(self, conditions: Conditions) -> None:
         guesses = GUESSES_OF_CONES if conditions.cones.size else GUESSES
         hard = [[(SWEEPS << k, 0, 0.0, 0.0), *[(0, 0, 0.0, 0.0)] * (guesses - 1)] for k in range(ROUNDS)]
-        softer = [max(SOFT * 0.5**k, HARD) for k in range(ALONE)]
+        softer = [max(SOFTEST * 0.5**k, HARDEST) for k in range(ALONE)]
         from_nothing = [(0, int(k == 0), 1.0, soft) for k, soft in enumerate(softer)]
         from_sweeps = [(SWEEPS if k == 0 else 0, 0, float(k > 0), soft) for k, soft in enumerate(softer)]
         turns = [*hard[0], *from_nothing, *from_sweeps, *(turn for some in hard[1:] for turn in some)]

@@ -10,17 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.complementarity.conditions import NONE, Conditions
+from bough.scalar.tolerances import FAILING, VANISHING
 
-__all__ = ["CONFLICT", "RANK", "Problem", "Reduction", "reduced", "scale", "smallest"]
+__all__ = ["Problem", "Reduction", "reduced", "scale", "smallest"]
 
 Numbers = NDArray[np.floating[Any]]
 Rows = NDArray[np.intp]
-
-RANK = 1e-11
-"""Singular values of the equalities, scaled to magnitude 1, below this part of the largest count as zero."""
-
-CONFLICT = 1e-9
-"""Rows that fail by more than this, in a problem of magnitude 1, are in conflict."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +27,6 @@ class Problem:
     conditions: Conditions
     mu: Numbers  # read at the rows of friction
     limits: Numbers  # read at the rows of boxes, whose forces are not negative and not larger than this
-    corners: tuple[tuple[float, ...], ...]  # angles of the corners that stand for each cone along a path
 
 
 @dataclass(frozen=True)
@@ -86,11 +80,11 @@ def reduced(whole: Problem, slip: Numbers) -> Reduction:
         still[e], response[e] = -inverse @ q[e], -gain
         matrix -= B[c[:, None], e] @ gain
         offset += B[c[:, None], e] @ still[e]
-        matrix[np.abs(matrix).max(axis=1, initial=0) < RANK] = 0  # rows that the equalities leave nothing of
+        matrix[np.abs(matrix).max(axis=1, initial=0) < VANISHING] = 0  # rows that the equalities leave nothing of
     return Reduction(
-        Problem(matrix, offset, left, mu[c], (whole.limits / (d * size))[c], whole.corners),
+        Problem(matrix, offset, left, mu[c], (whole.limits / (d * size))[c]),
         rows=c,
-        conflicts=e[np.abs(lost) > CONFLICT],
+        conflicts=e[np.abs(lost) > FAILING],
         still=d * still * size,
         response=d[:, None] * response * size,
     )
@@ -107,8 +101,8 @@ def smallest(A: Numbers, f: Numbers, conditions: Conditions) -> Numbers:
     """Forces that do the same as f, for symmetric A, with the smallest forces of equalities."""
     e, diagonal = conditions.of("equality"), np.diagonal(A)
     d = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1))[e]
-    _, values, Vt = np.linalg.svd(d[:, None] * A[e[:, None], e] * d)
-    rows = Vt[: int(np.sum(values > RANK * values.max(initial=0)))]
+    _, values, Vt = _singular(d[:, None] * A[e[:, None], e] * d)
+    rows = Vt[: int(np.sum(values > VANISHING * values.max(initial=0)))]
     result = f.copy()
     result[e] = d * (rows.T @ (rows @ (f[e] / d)))
     return result
@@ -126,7 +120,16 @@ def _parts(conditions: Conditions, sliding: tuple[int, ...]) -> tuple[Rows, Rows
 
 def _pseudo_inverse(B: Numbers, q: Numbers) -> tuple[Numbers, Numbers]:
     """The pseudo-inverse of B, and the part of q that B cannot reach."""
-    U, values, Vt = np.linalg.svd(B)
-    rank = int(np.sum(values > RANK * values.max(initial=0)))
+    U, values, Vt = _singular(B)
+    rank = int(np.sum(values > VANISHING * values.max(initial=0)))
     unreached = U[:, rank:]
     return (Vt[:rank].T / values[:rank]) @ U[:, :rank].T, unreached @ (unreached.T @ q)
+
+
+def _singular(B: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """The singular value decomposition; of a matrix for which LAPACK's does not converge, by that of its transpose."""
+    try:
+        return np.linalg.svd(B)
+    except np.linalg.LinAlgError:
+        U, values, Vt = np.linalg.svd(B.T)
+        return Vt.T, values, U.T

@@ -4,22 +4,34 @@ Parts are relative to what stands beside them in the comparison; numbers with un
 """
 
 __all__ = [
+    "ACTING",
     "ASSEMBLED",
+    "BROKEN",
     "CONDITIONING",
     "CONFLICT",
     "DEGENERATE_INERTIA",
     "DEPENDENT",
+    "DISTINCT",
     "EIGENVALUE",
+    "ENLARGED",
+    "EXACT",
+    "FAILING",
+    "GIVING_WAY",
     "INDEPENDENT",
     "LINEAR",
+    "NEAR",
     "PLACED",
     "RANK",
     "RESIDUAL",
     "ROUNDING",
     "SLIDING",
+    "STEADY",
     "SUSPECT_PIVOT",
+    "TIE",
+    "TINY",
     "TOUCHING",
     "UNIT_LENGTH",
+    "VANISHING",
     "VANISHING_PIVOT",
 ]
 
@@ -37,6 +49,12 @@ and this is the square of `RANK`."""
 
 INDEPENDENT = 1e-6
 """A pivot this large beside them surely is not: half of the digits are left. What lies between is looked at closely."""
+
+VANISHING = 1e-11
+"""A pivot or singular value below this part of the largest is zero: what rounding leaves of rows that depend."""
+
+DISTINCT = 1e-8
+"""What is left of a row outside the span of others, beside its length, if it surely does not depend on them."""
 
 SUSPECT_PIVOT = 1e-5
 """A pivot below this part of the diagonal entry it is left of has lost five digits: it is looked at more closely."""
@@ -61,6 +79,35 @@ RESIDUAL = 1e-9
 LINEAR = 1e-9
 """What users say is linear may be off by this part: a few thousand roundings."""
 
+BROKEN = 1e-9
+"""A one-sided condition without a force that fails by more (m/s, rad/s, or these per second) gets one."""
+
+# ---- problems of forces, scaled to magnitude 1: a diagonal of 1 in A, a largest entry of 1 in b ----------------------
+
+EXACT = 1e-12
+"""Forces that fail by less, in a problem of magnitude 1, are a solution: a thousand rows round by less than this."""
+
+FAILING = 1e-9
+"""Rows that fail by more, in a problem of magnitude 1, are not met: far above rounding, far below what is measured."""
+
+TIE = 1e-13
+"""Ratios of a pivoting step that differ by less are equal: some hundred roundings of numbers of magnitude 1."""
+
+NEAR = 1e-7
+"""A force that is to go is gone below this part of the largest, though sums of many round more than one."""
+
+GIVING_WAY = 1e-5
+"""What rows without a solution give way by per force, to see which do: its square is above VANISHING."""
+
+STEADY = 1e-9
+"""What is added to the diagonal for Newton steps only: redundant rows then share their forces evenly."""
+
+TINY = 1e-280
+"""Below this largest entry A is enlarged, or its reciprocals would overflow."""
+
+ENLARGED = 2.0**400
+"""By what A is enlarged: a power of two changes no digit."""
+
 # ---- positions and velocities ----------------------------------------------------------------------------------------
 
 ROUNDING = 1e-12
@@ -75,8 +122,11 @@ ASSEMBLED = 1e-10
 PLACED = 1e-6
 """How far a body may be (m, rad) from where its joint allows it to be, to be taken for being there: a micrometre."""
 
-TOUCHING = 1e-9
+ACTING = 1e-9
 """One-sided constraints act where their distance (m, rad) is not larger: ten times what a projection leaves."""
+
+TOUCHING = 1e-6
+"""Gaps of contacts and limits up to this (m or rad) count as closed: a micrometre."""
 
 SLIDING = 1e-6
 """Contacts slide where they move faster (m/s) along their surface: slower is rest that a simulation left inexact."""

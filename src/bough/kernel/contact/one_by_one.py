@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough import complementarity
-from bough.complementarity import CONFLICT, LARGE, NONE, SOLVED, Conditions
+from bough.complementarity import FAILING, LARGE, NONE, SOLVED, Conditions
 from bough.kernel.arguments import FloatArray, Shape
 from bough.kernel.compile import get_backend
 
@@ -39,7 +39,7 @@ def one_by_one(
         if verdict[place] == LARGE:
             f = complementarity.smallest(A, whole[place][:n], conditions)
             failing = complementarity.residual(A, b, f, *further)
-        if verdict[place] != LARGE or (failing > CONFLICT * complementarity.scale(A, b)).any():
+        if verdict[place] != LARGE or (failing > FAILING * complementarity.scale(A, b)).any():
             f, conflicts[place], reason, pivots = complementarity.pivoting(A, b, *further)
             failing = complementarity.residual(A, b, f, *further)
             if reason:

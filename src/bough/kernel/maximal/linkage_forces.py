@@ -15,7 +15,7 @@ from bough.complementarity import Conditions
 from bough.kernel.arguments import FloatArray
 from bough.kernel.contact.complementarity import pivoting
 from bough.lagrange.layout import Layout
-from bough.scalar.tolerances import EIGENVALUE, INDEPENDENT, SLIDING, TOUCHING
+from bough.scalar.tolerances import ACTING, EIGENVALUE, INDEPENDENT, SLIDING
 
 __all__ = ["equality_forces", "one_sided_forces"]
 
@@ -63,7 +63,7 @@ def one_sided_forces(
     """
     f, wrong = np.zeros_like(b), np.zeros(b.shape, np.bool_)
     equal = np.flatnonzero(~layout.one_sided[layout.system.nc :])
-    touching = (scale**2 * np.diagonal(A, axis1=-2, axis2=-1) > EIGENVALUE) & (e <= TOUCHING)
+    touching = (scale**2 * np.diagonal(A, axis1=-2, axis2=-1) > EIGENVALUE) & (e <= ACTING)
     slip = np.where(np.abs(slip) > SLIDING, slip, 0.0)
     alike: dict[tuple[bytes, int], list[tuple[tuple[int, ...], FloatArray]]] = {}
     for place in np.ndindex(b.shape[:-1]):

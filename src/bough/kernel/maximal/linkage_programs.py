@@ -22,7 +22,7 @@ from bough.lagrange import linkage
 from bough.lagrange.layout import Layout
 from bough.lagrange.linkage import Level
 from bough.scalar import Array, both, loop, select
-from bough.scalar.tolerances import CONFLICT, SUSPECT_PIVOT, TOUCHING, UNIT_LENGTH
+from bough.scalar.tolerances import ACTING, CONFLICT, SUSPECT_PIVOT, UNIT_LENGTH
 
 __all__ = ["Found", "listed_names", "read_state", "required", "run", "solve", "solve_in_one"]
 
@@ -90,7 +90,7 @@ def _solve(layout: Layout, level: Level, rate: float, state: State) -> Found:
 def _with_one_sided(layout: Layout, level: Level, rate: float, state: State) -> Found:
     """Where no one-sided constraint touches, all else moves as if there were none; the others by conditions."""
     batch, one_sided = _batch(state), layout.one_sided
-    apart = (run(layout, "errors", state)["errors"][..., layout.distances] > TOUCHING).all(axis=-1)
+    apart = (run(layout, "errors", state)["errors"][..., layout.distances] > ACTING).all(axis=-1)
     if not apart.any():
         return _carefully(layout, level, rate, state)
     apart = np.broadcast_to(apart, batch)

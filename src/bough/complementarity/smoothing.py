@@ -1,0 +1,204 @@
+"""Forces along a smooth path: bounds are rounded off, less and less, while Newton steps follow the forces.
+
+Every condition says f = P(f - a / size), for any positive size, where P puts forces within their bounds: it takes the
+positive part of normals, clips boxes and pyramids, and shortens what is longer than the radius of a cone. Rounded off
+by τ, the positive part of w is (w + √(w² + 4τ)) / 2, and w clipped to ± m is
+(√((w + m)² + 4τ) - √((w - m)² + 4τ)) / 2 (Chen, Harker, Kanzow, Smale).
+For large τ Newton's method finds the forces at once, and those for less τ are near. For τ = 0 its steps are those of
+Alart and Curnier (1991), and they end at the exact forces. Nothing says that the path goes all the way, but it seldom
+ends before, whatever the masses, and however many rows are redundant.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.complementarity.reduction import Problem
+from bough.scalar.tolerances import EXACT, FAILING, STEADY
+
+__all__ = ["corrected", "failures", "smooth_path", "worst"]
+
+Numbers = NDArray[np.floating[Any]]
+
+WORK, STEPS = 1.3e9, 80
+"""Newton steps of a path: so many at most, and of all paths no more than take this many multiplications."""
+
+CLOSE, CLOSE_TO_START = (0.05,), (0.2, 0.05)
+"""How near the paths that are tried in turn are followed: forces may fail by this part of √τ."""
+
+LATER = 1e-3
+"""The τ to begin with where a good start is known: that of a problem with pyramids within the cones, say."""
+
+SHRINK, LEAST, PATIENCE = 0.2, 0.05, 8
+"""By what τ is multiplied at first, by what at most once that works well, and after how many steps it does not."""
+
+CORRECTIONS = 8
+"""Exact steps that are tried in a row; if these are good, there is no need to go to the end of the path."""
+
+ROUGH, AGAIN = 1e-2, 0.03
+"""Forces that fail by less may be so near that exact steps lead to a solution; again for so much less τ."""
+
+
+def failures(problem: Problem, f: Numbers) -> Numbers:
+    """By how much f differs from P(f - a / size), in units of a, row by row: zero where all conditions are met."""
+    return np.asarray(_size(problem) * np.abs(f - _Rounded(problem, f, 0.0).forces))
+
+
+def worst(problem: Problem, f: Numbers) -> float:
+    """By how much the worst row fails; infinite if that is no number."""
+    most = float(failures(problem, f).max(initial=0.0))
+    return most if most >= 0.0 else np.inf
+
+
+def smooth_path(problem: Problem, start: Numbers | None = None) -> tuple[Numbers, int]:
+    """The best forces that smooth paths lead to, from zero or from where to start, and the number of Newton steps."""
+    best = begin = np.zeros_like(problem.b) if start is None else start
+    tau, tries = (1.0, CLOSE) if start is None else (LATER, CLOSE_TO_START)
+    most, steps = min(len(tries) * STEPS, int(WORK / max(len(best), 1) ** 3)), 0
+    with np.errstate(all="ignore"):
+        for close in tries:
+            f, more = _path(problem, begin, tau, close, min(STEPS, most - steps))
+            steps += more
+            best = min(best, f, key=lambda f: worst(problem, f))
+            if worst(problem, best) < FAILING or steps >= most:
+                break
+    return best, steps
+
+
+def _path(problem: Problem, f: Numbers, tau: float, close: float, most: int) -> tuple[Numbers, int]:
+    """The best forces of one path, and the number of steps."""
+    best = on_path = f
+    least, tried = worst(problem, f), tau
+    reached, shrink, since, steps = 0.0, SHRINK, 0, 0
+    while steps < most and least > EXACT and tau > EXACT**2:
+        f, failing, is_shorter = _damped_step(problem, f, tau)
+        steps, since = steps + 1, since + 1
+        if failing < close * np.sqrt(tau):
+            on_path, reached = f, tau
+            shrink = max(shrink * shrink, LEAST) if since <= 2 else shrink
+            tau, since = tau * shrink, 0
+        elif not is_shorter or since > PATIENCE:  # back to the path, and on by less; at first by more
+            f, since = on_path, 0
+            shrink = min(np.sqrt(shrink), 0.9)
+            tau = reached * shrink if reached else tau * 10.0
+        found, rough = f, worst(problem, f)
+        if is_near := rough < FAILING or (rough < ROUGH and tau < AGAIN * tried):
+            tried = tau
+            found, more = corrected(problem, f)
+            steps, rough = steps + more, worst(problem, found)
+        if rough < least:
+            best, least = found, rough
+        if is_near and least < FAILING:  # rounding allows no more
+            break
+    return best, steps
+
+
+def corrected(problem: Problem, f: Numbers) -> tuple[Numbers, int]:
+    """The best of the forces that a few exact Newton steps lead to, and the number of steps."""
+    best, least, steps = f, worst(problem, f), 0
+    with np.errstate(all="ignore"):
+        while steps < CORRECTIONS and least > EXACT:
+            f = f + _direction(problem, f, _Rounded(problem, f, 0.0))
+            failing = worst(problem, f)
+            steps += 1
+            if failing < least:
+                best, least = f, failing
+            elif not failing < 1e3 * least:
+                break
+    return best, steps
+
+
+def _damped_step(problem: Problem, f: Numbers, tau: float) -> tuple[Numbers, float, bool]:
+    """Forces after a Newton step, by how much they fail in the mean, and whether that is less than before."""
+
+    def mean(f: Numbers) -> tuple[float, _Rounded]:
+        rounded = _Rounded(problem, f, tau)
+        return float(np.sqrt(np.mean((f - rounded.forces) ** 2))), rounded
+
+    failing, rounded = mean(f)
+    direction, length = _direction(problem, f, rounded), 1.0
+    while length > 0.01:
+        further = f + length * direction
+        less, _ = mean(further)
+        if less < (1.0 - 0.1 * length) * failing:
+            return further, less, True
+        length /= 2
+    return f, failing, False
+
+
+def _direction(problem: Problem, f: Numbers, rounded: _Rounded) -> Numbers:
+    """The Newton step: with S the slopes of P it is (1 + S (A / size - 1))⁻¹ (P - f); zero if there is none."""
+    K = rounded.slopes_times(problem.A / _size(problem)[:, None] - (1.0 - STEADY) * np.eye(len(f)))
+    K[np.diag_indices_from(K)] += 1.0
+    try:
+        step = np.linalg.solve(K, rounded.forces - f)
+    except np.linalg.LinAlgError:
+        return np.zeros_like(f)
+    return step if np.isfinite(step).all() else np.zeros_like(f)
+
+
+def _size(problem: Problem) -> Numbers:
+    """How much forces move their own rows, where that is more than 1: they do where a row that slides follows.
+
+    The rows of a cone have one size, or its forces would not point against its sliding.
+    """
+    size, i = np.maximum(np.diagonal(problem.A), 1.0), problem.conditions.cones
+    size[i] = size[i + 1] = np.maximum(size[i], size[i + 1])
+    return size
+
+
+class _Rounded:
+    """Forces f - a / size put within bounds that are rounded off by τ, and how they follow them."""
+
+    def __init__(self, problem: Problem, f: Numbers, tau: float) -> None:
+        conditions = problem.conditions
+        w = f - (problem.A @ f + problem.b) / _size(problem)
+        self.forces, self._own = w.copy(), np.ones_like(w)
+        rows = conditions.inequality
+        root = np.sqrt(w[rows] ** 2 + 4.0 * tau)
+        self.forces[rows], self._own[rows] = (w[rows] + root) / 2.0, (1.0 + _ratio(w[rows], root)) / 2.0
+        if (rows := conditions.box).size:
+            half = problem.limits[rows] / 2.0
+            clipped, self._own[rows], _ = _clipped(w[rows] - half, half, tau)
+            self.forces[rows] = half + clipped
+        self._tangents, self._normals = conditions.tangents, conditions.normal[conditions.tangents]
+        self._first = conditions.cones
+        slope = problem.mu * self._own[conditions.normal]  # read at rows of friction
+        radius = problem.mu * self.forces[conditions.normal]
+        along = np.zeros_like(w)  # how the force follows the radius
+        if (rows := conditions.pyramid).size:
+            self.forces[rows], self._own[rows], along[rows] = _clipped(w[rows], radius[rows], tau)
+        if (i := self._first).size:
+            length = np.hypot(w[i], w[i + 1])
+            x, y = _ratio(w[i], length), _ratio(w[i + 1], length)
+            short, own, follows = _clipped(length, radius[i], tau)
+            turned = np.where(length > 0.0, _ratio(short, length), own)
+            self.forces[i], self.forces[i + 1] = turned * w[i], turned * w[i + 1]
+            self._own[i], self._own[i + 1] = turned + (own - turned) * x * x, turned + (own - turned) * y * y
+            self._across = (own - turned) * x * y
+            along[i], along[i + 1] = follows * x, follows * y
+        self._links = (along * slope)[self._tangents]
+
+    def slopes_times(self, B: Numbers) -> Numbers:
+        """The matrix of slopes, times another."""
+        result = self._own[:, None] * B
+        result[self._tangents] += self._links[:, None] * B[self._normals]
+        if (i := self._first).size:
+            result[i] += self._across[:, None] * B[i + 1]
+            result[i + 1] += self._across[:, None] * B[i]
+        return result
+
+
+def _clipped(w: Numbers, most: Numbers, tau: float) -> tuple[Numbers, Numbers, Numbers]:
+    """Numbers within ± most, rounded off; their slopes by what they were and by most."""
+    up, down = w + most, w - most
+    high, low = np.sqrt(up * up + 4.0 * tau), np.sqrt(down * down + 4.0 * tau)
+    rise, fall = _ratio(up, high), _ratio(down, low)
+    return (high - low) / 2.0, (rise - fall) / 2.0, (rise + fall) / 2.0
+
+
+def _ratio(x: Numbers, y: Numbers) -> Numbers:
+    return np.asarray(x / np.where(y > 0.0, y, 1.0))
