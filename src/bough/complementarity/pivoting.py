@@ -32,7 +32,7 @@ ATTEMPTS = ((1e-9, 0), (1e-9, 10), (1e-10, 1), (1e-8, 1))
 """By how much the problems are shifted whose paths are tried in turn, so that ties are rare and what is met but for
 rounding counts as met (the answer is not shifted), and after how many pivots numbers are computed anew."""
 
-WORK = 6.0e8
+PIVOT_WORK = 6.0e8
 """Multiplications after which no more paths are tried, and the last one is given up."""
 
 RAYS = 2
@@ -138,7 +138,7 @@ def _follow(problem: Problem, enough: float = EXACT, known: Path | None = None) 
     """
     pyramids = _pyramids(problem)
     M, q = linear(pyramids)
-    n, left, pivots = len(q), WORK, 0
+    n, left, pivots = len(q), PIVOT_WORK, 0
     found: list[tuple[Numbers, Path]] = []
 
     def at_end(path: Path) -> Numbers:

@@ -23,7 +23,7 @@ __all__ = ["corrected", "failures", "smooth_path", "worst"]
 
 Numbers = NDArray[np.floating[Any]]
 
-WORK, STEPS = 1.3e9, 80
+NEWTON_WORK, STEPS = 1.3e9, 80
 """Newton steps of a path: so many at most, and of all paths no more than take this many multiplications."""
 
 CLOSE, CLOSE_TO_START = (0.05,), (0.2, 0.05)
@@ -57,7 +57,7 @@ def smooth_path(problem: Problem, start: Numbers | None = None) -> tuple[Numbers
     """The best forces that smooth paths lead to, from zero or from where to start, and the number of Newton steps."""
     best = begin = np.zeros_like(problem.b) if start is None else start
     tau, tries = (1.0, CLOSE) if start is None else (LATER, CLOSE_TO_START)
-    most, steps = min(len(tries) * STEPS, int(WORK / max(len(best), 1) ** 3)), 0
+    most, steps = min(len(tries) * STEPS, int(NEWTON_WORK / max(len(best), 1) ** 3)), 0
     with np.errstate(all="ignore"):
         for close in tries:
             f, more = _path(problem, begin, tau, close, min(STEPS, most - steps))
