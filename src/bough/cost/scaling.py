@@ -21,7 +21,7 @@ __all__ = ["SHAPES", "scaling"]
 MOST_BODIES = 100_000
 MOST_DENSE = 1_000  # bodies whose multipliers are found by the dense method too: 3 000 of them
 LONGEST_RIVAL = 1.0  # seconds; a rival that would take longer at the next size is left out there
-STEADY_FROM = (
+FITTED_FROM = (
     1_000  # bodies from which on a power is fitted: smaller systems are within the caches and the cost of a call
 )
 
@@ -60,7 +60,7 @@ def scaling(seconds: float) -> tuple[Table, Panels, Panels]:
         ),
         tuple(rows),
         (
-            f"The powers are fitted to the times from {STEADY_FROM} bodies on. Operations are exactly linear. Time is not:",
+            f"Powers are fitted to the times from {FITTED_FROM} bodies on. Operations are exactly linear. Time is not:",
             "large results come in fresh pages, which cost time when first touched, and data outgrows the caches.",
         ),
     )
@@ -113,7 +113,7 @@ def _row(
 
 def _power(points: list[tuple[float, float]]) -> float:
     """The power of n that times grow with, by least squares of logarithms."""
-    x, y = np.log([p for p in points if p[0] >= 0.9 * STEADY_FROM] or points).T
+    x, y = np.log([p for p in points if p[0] >= 0.9 * FITTED_FROM] or points).T
     return float(np.polyfit(x, y, 1)[0]) if len(x) > 1 else math.nan
 
 

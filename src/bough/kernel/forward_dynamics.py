@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError, ShapeError, UnknownNameError
-from bough.kernel.arguments import FloatArray
+from bough.kernel.arguments import FloatArray, write_out
+from bough.kernel.contact.motion import contact_dynamics
 from bough.kernel.dynamics import tree_algorithm
 from bough.kernel.functions import model_function, read, require_model
 from bough.kernel.loops.careful import InDouble
 from bough.kernel.loops.constrained import TIME_CONSTANT, decay_rate, multipliers_pay
 from bough.kernel.motion import Motion, free_motion
 from bough.kernel.table import entry
-from bough.model import Model
+from bough.model import Model, Touch
 from bough.reading import truth
 from bough.scalar.tolerances import RESIDUAL
 
@@ -36,17 +37,18 @@ METHODS = {key: name for name, key in KEYS.items()}
 @overload
 def forward_dynamics(
     model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None = None,
-    method: ForwardMethod = "auto", *, loops: bool = True, loop_tau: ArrayLike | None = None,
-    time_constant: float = TIME_CONSTANT, full: Literal[False] = False, out: FloatArray | None = None,
-    check: bool = True,
+    method: ForwardMethod = "auto", *, loops: bool = True, touch: Touch | None = None, limits: bool = False,
+    loop_tau: ArrayLike | None = None, time_constant: float = TIME_CONSTANT, full: Literal[False] = False,
+    out: FloatArray | None = None, check: bool = True,
 ) -> FloatArray: ...  # fmt: skip
 
 
 @overload
 def forward_dynamics(
     model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None = None,
-    method: ForwardMethod = "auto", *, loops: bool = True, loop_tau: ArrayLike | None = None,
-    time_constant: float = TIME_CONSTANT, full: Literal[True], out: None = None, check: bool = True,
+    method: ForwardMethod = "auto", *, loops: bool = True, touch: Touch | None = None, limits: bool = False,
+    loop_tau: ArrayLike | None = None, time_constant: float = TIME_CONSTANT, full: Literal[True],
+    out: None = None, check: bool = True,
 ) -> Motion: ...  # fmt: skip
 
 
@@ -59,6 +61,8 @@ def forward_dynamics(
     method: ForwardMethod = "auto",
     *,
     loops: bool = True,
+    touch: Touch | None = None,
+    limits: bool = False,
     loop_tau: ArrayLike | None = None,
     time_constant: float = TIME_CONSTANT,
     full: bool = False,
@@ -69,7 +73,7 @@ def forward_dynamics(
 
     Loops may be redundant, as those of a planar mechanism in space are, and their rank may change along the motion: the
     accelerations are unique all the same. Where constraints contradict each other they are met in the sense of least
-    squares, and `conflicts` of the whole motion tells which. Contacts and limits of joints are not heeded.
+    squares, and `conflicts` of the whole motion tells which. Contacts and limits of joints are heeded on request.
 
     Parameters
     ----------
@@ -89,6 +93,10 @@ def forward_dynamics(
         "kkt" for all equations at once.
     loops
         Whether to heed loops and couplings. False gives the motion of the opened tree, as `aba` does.
+    touch
+        Where and how contacts touch, from `contact.Contacts.at`; then this is `contact.dynamics`.
+    limits
+        Whether joints stop at their limits; then it is too.
     loop_tau
         Forces of drives on the joints that close loops, one behind the other in the order of ``model.loops``
         (..., sum of nv); N or N m. They act as joint forces Bᵀ loop_tau, see `loops.coordinate_jacobian`.
@@ -129,6 +137,9 @@ def forward_dynamics(
     >>> bough.forward_dynamics(wheels, [0.0, 0.0], [0.0, 0.0], [2.0, 0.0], loops=False).tolist()
     [2.0, 0.0]
     """
+    if touch is not None or limits is not False:
+        with_loops = method == "auto" and truth(loops, "loops")
+        return _touching(model, (q, v, tau), touch, limits, f_ext, loop_tau, time_constant, with_loops, full, out)
     if full is False and loop_tau is None and time_constant is TIME_CONSTANT:
         try:
             found = model._entries[KEYS[method] if loops is True else (method, loops)]  # type: ignore[attr-defined]
@@ -140,6 +151,23 @@ def forward_dynamics(
     general = entry(model, ("forward_dynamics", method, loops, full), _general)
     motion: FloatArray | Motion = general(q, v, tau, f_ext, loop_tau, rate, out, check)
     return motion
+
+
+def _touching(
+    model: Model, state: Any, touch: Any, limits: Any, f_ext: Any, loop_tau: Any, time_constant: Any, with_loops: bool,
+    full: object, out: Any,
+) -> FloatArray | Motion:  # fmt: skip
+    """With contacts, or limits of joints."""
+    if not with_loops:
+        raise ModelError("touch or limits are given; expected method='auto' and loops=True with them")
+    if truth(full, "full") and out is not None:
+        raise ShapeError("out is given, and the whole motion is several arrays; expected None")
+    q, v, tau = state
+    forces = {"f_ext": f_ext, "loop_tau": loop_tau}
+    found = contact_dynamics(model, q, v, tau, touch, limits=limits, time_constant=time_constant, **forces)
+    if full:
+        return found
+    return found.motion if out is None else write_out(out, found.motion)
 
 
 def forward_algorithm(model: Model) -> str:
