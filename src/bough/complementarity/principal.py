@@ -53,11 +53,17 @@ PIVOT = 1e-10
 GUESSES, GUESSES_OF_CONES, SWEEPS, ROUNDS = 4, 12, 6, 7
 """So many guesses are made in a row after some sweeps, twice as many sweeps in each round as in the one before."""
 
-ALONE, SOFTEST, HARDEST = 40, 0.1, 1e-10
-"""After the first round, twice so many guesses in which of the contacts and rows that want another side only the one
-that fails worst gets it, and in which rows are soft: that part of their diagonal entries is added to them, half as much
-in each guess as in the one before. With it rows that depend on each other have forces of their own, and as it only acts
-on changes of forces, it changes no solution."""
+SOFT_GUESSES, SOFTEST, HARDEST, HARDER = 64, 1.0, 1e-10, 0.6
+"""After the first round, three times so many guesses in which rows are soft: a part of their diagonal entries is added
+to them, from `SOFTEST` down to `HARDEST`, in each guess `HARDER` times that of the one before. With it rows that depend
+on each other have forces of their own, and as it only acts on changes of forces, it changes no solution. In the first
+two series, of the contacts and rows that want another side only the one that fails worst gets it."""
+
+STARTED = 4
+"""So many guesses are made from forces that are given, before all others."""
+
+ROUGHLY = 1000.0
+"""After the first round, so many times `EXACT` will do: rows that nearly depend on each other leave no more digits."""
 
 SOLVED, LARGE, UNSOLVED = 1.0, -1.0, -2.0
 """What is said of a state: it is solved; it is, but smaller forces may do; it is not."""
@@ -74,6 +80,7 @@ def principal(
     slip: Array | None = None,
     bounds: Array | None = None,
     on: Array | None = None,
+    start: Array | None = None,
 ) -> dict[str, Array]:
     """Forces, their a, by how much rows fail and how many times a row changed sides, one after the other; a status.
 
@@ -84,19 +91,22 @@ def principal(
     whole, status, sides, weights = array(3 * n + 1), array(1), array(n), array(n)
     f, a, failing = (Part(whole, k * n) for k in range(3))
     fill(a, n, lambda i: b[i])
+    if start is not None:
+        fill(f, n, lambda i: start[i])
+        demands.values(f, a)
     fill(weights, n, lambda i: 1.0 / sqrt(demands.size(i)))
     size: Scalar = loop(n, lambda i, most: maximum(most, weights[i] * absolute(b[i])), ZERO)
     limit = EXACT * select(size > 0.0, size, 1.0)
-    schedule, urgent, wishes = _Schedule(conditions), array(n), array(n)
+    schedule, urgent, wishes = _Schedule(conditions, start is not None), array(n), array(n)
 
     def begin_anew(_: Index) -> None:
         fill(f, n, lambda i: 0.0)
         fill(a, n, lambda i: b[i])
         fill(sides, n, lambda i: FREE)
 
-    def unmet() -> Scalar:
+    def unmet(most: Scalar) -> Scalar:
         demands.fail(f, a, failing)
-        count: Scalar = loop(n, lambda i, so_far: so_far + select(weights[i] * failing[i] <= limit, 0.0, 1.0), ZERO)
+        count: Scalar = loop(n, lambda i, so_far: so_far + select(weights[i] * failing[i] <= most, 0.0, 1.0), ZERO)
         return count
 
     def turn(k: Index, carry: tuple[Scalar, Scalar, Scalar]) -> tuple[Scalar, Scalar, Scalar]:
@@ -113,10 +123,10 @@ def principal(
         guess, pivots = _guess(demands, f, a, sides, moved)
         dependent = _follow(demands, guess, f, soft)
         demands.values(f, a)
-        return unmet(), dependent, carry[2] + pivots
+        return unmet(limit * gather(schedule.roughly, k)), dependent, carry[2] + pivots
 
-    start = (unmet(), ZERO, ZERO)
-    failures, dependent, pivots = loop(schedule.turns, turn, start, until=lambda carry: carry[0] <= 0.0)
+    begin = (unmet(limit), ZERO, ZERO)
+    failures, dependent, pivots = loop(schedule.turns, turn, begin, until=lambda carry: carry[0] <= 0.0)
     whole[3 * n] = pivots
     status[0] = select(failures > 0.0, UNSOLVED, select(dependent > 0.0, LARGE, SOLVED))
     return {"whole": whole, "status": status}
@@ -125,18 +135,23 @@ def principal(
 class _Schedule:
     """What is done before and in each guess.
 
-    How many sweeps; whether guesses begin anew without forces; whether only the worst changes; how soft rows are.
+    How many sweeps; whether guesses begin anew without forces; whether only the worst changes; how soft rows are; and
+    how exactly conditions must be met.
     """
 
-    def __init__(self, conditions: Conditions) -> None:
+    def __init__(self, conditions: Conditions, started: bool) -> None:
         guesses = GUESSES_OF_CONES if conditions.cones.size else GUESSES
         hard = [[(SWEEPS << k, 0, 0.0, 0.0), *[(0, 0, 0.0, 0.0)] * (guesses - 1)] for k in range(ROUNDS)]
-        softer = [max(SOFTEST * 0.5**k, HARDEST) for k in range(ALONE)]
+        softer = [max(SOFTEST * HARDER**k, HARDEST) for k in range(SOFT_GUESSES)]
         from_nothing = [(0, int(k == 0), 1.0, soft) for k, soft in enumerate(softer)]
         from_sweeps = [(SWEEPS if k == 0 else 0, 0, float(k > 0), soft) for k, soft in enumerate(softer)]
-        turns = [*hard[0], *from_nothing, *from_sweeps, *(turn for some in hard[1:] for turn in some)]
+        at_once = [(0, int(k == 0), 0.0, soft) for k, soft in enumerate(softer)]
+        later = (turn for some in hard[1:] for turn in some)
+        known = [(0, 0, 0.0, HARDEST)] * (STARTED if started else 0)
+        turns = [*known, *hard[0], *from_nothing, *from_sweeps, *at_once, *later]
         sweeps, anew, alone, soft = (np.array(column) for column in zip(*turns, strict=True))
         self.turns = len(turns)
+        self.roughly = Table("roughly", np.where(np.arange(self.turns) < len(known) + len(hard[0]), 1.0, ROUGHLY))
         self.sweeps, self.swept = Table("sweeps", sweeps), Table("swept", np.minimum(sweeps, 1))
         self.anew, self.alone, self.soft = Table("anew", anew), Table("alone", alone), Table("soft", soft)
 
