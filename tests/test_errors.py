@@ -6,6 +6,7 @@ import pickle
 
 import pytest
 
+import bough
 from bough import errors
 
 NAMES = [name for name in errors.__all__ if name not in ("LoadWarning", "UnknownNameError")]
@@ -31,3 +32,19 @@ def test_unknown_names_list_what_there_is() -> None:
     assert "valid names: 'a', 'b'" in str(errors.UnknownNameError("joint", "xyz", "ba"))
     assert str(errors.UnknownNameError("joint", "x", ())).endswith("there are none")
     assert "(20 in all)" in str(errors.UnknownNameError("joint", "x", (f"name {k}" for k in range(20))))
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("contact_step", "; it is bough.contact.step"),
+        ("constrained_motion", "; it is bough.forward_dynamics, with full=True"),
+        ("Revolute", "; it is bough.joints.Revolute"),
+        ("nonsense", ""),
+        ("__nonsense__", ""),
+    ],
+)
+def test_names_that_live_elsewhere_are_told(name: str, place: str) -> None:
+    with pytest.raises(AttributeError) as told:
+        getattr(bough, name)
+    assert str(told.value) == f"module 'bough' has no attribute {name!r}{place}"

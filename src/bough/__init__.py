@@ -145,7 +145,17 @@ def __getattr__(name: str) -> Any:
         return import_module(f"bough.{name}")
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
-    raise AttributeError(f"module 'bough' has no attribute {name!r}")
+    raise AttributeError(f"module 'bough' has no attribute {name!r}{_place_of(name)}")
+
+
+def _place_of(name: str) -> str:
+    """Where a name lives that some would look for here: in a room, or under another name in one."""
+    called = import_module("bough.kernel.called")
+    found = called.PUBLIC_NAMES.get(name) or called.REPLACED_NAMES.get(name)
+    if found is None and not name.startswith("_"):
+        rooms = (room for room in _ROOMS if name in getattr(import_module(f"bough.{room}"), "__all__", ()))
+        found = next((f"{room}.{name}" for room in rooms), None)
+    return "" if found is None else f"; it is bough.{found}"
 
 
 def __dir__() -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["PUBLIC_NAMES", "public_name"]
+__all__ = ["PUBLIC_NAMES", "REPLACED_NAMES", "public_name"]
 
 PUBLIC_NAMES = {
     "constrained_reactions": "loops.reactions",
@@ -26,6 +26,15 @@ PUBLIC_NAMES = {
     "maximal_loops": "maximal.of_loops",
 }
 """Public name, after ``bough.``, by the name inside; of functions that are called alike in both there is no row."""
+
+
+REPLACED_NAMES = {
+    "ConstrainedMotion": "Motion",
+    "ContactMotion": "Motion",
+    "constrained_dynamics": "forward_dynamics",
+    "constrained_motion": "forward_dynamics, with full=True",
+}
+"""What takes the place of names that are no more."""
 
 
 def public_name(name: str) -> str:

@@ -1,5 +1,7 @@
-"""Constraints beside the tree: loops of joints, and couplings of coordinates. The functions of constrained dynamics
-heed them; all others compute the motion of the tree alone.
+"""Constraints beside the tree: loops of joints, and couplings of coordinates.
+
+`forward_dynamics`, `inverse_dynamics` and the functions of loops and contact heed them; `aba`, `rnea`, `crba` and the
+rest compute the motion of the tree alone.
 """
 
 from __future__ import annotations

@@ -9,3 +9,8 @@ from bough.robots.catalogue import Robot, available, find, names
 from bough.robots.loading import load
 
 __all__ = ["Robot", "available", "find", "load", "names"]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

@@ -29,7 +29,6 @@ from bough.kernel.functions import (
     read,
     require_model,
     require_regular,
-    run,
 )
 from bough.kernel.motion import Motion
 from bough.kernel.overflow import require_finite_results
@@ -83,6 +82,12 @@ class Scene:
             conflicts = tuple(self.names[k] for k in found)
         return Motion(motion, touch, at_limits, closing, loops, residual, conflicts)
 
+    def problem(self, arrays: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+        """The problem of forces itself, by name, from arguments by name."""
+        row = spec(f"{self.level}_problem")
+        results = entry(self, row.name, _problem)(*map(arrays.get, row.inputs), None, True)
+        return dict(zip(row.shapes(self.model, self.options), results, strict=True))
+
     def number(self, name: str, value: ArrayLike | float) -> Any:
         """A number for each contact (..., k), from one number or from an array that is looked at by the program."""
         if type(value) is float:
@@ -107,6 +112,13 @@ def _motion(scene: Scene, key: str) -> Function:
     return made
 
 
+def _problem(scene: Scene, name: str) -> Function:
+    """What states the problem of forces: needed seldom, so loops stay loops, which compiles in a third of the time."""
+    made = new_function(scene.model, name, scene.options)
+    made.rolled = True
+    return made
+
+
 def _explained(scene: Scene, arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
     """Look at the numbers of contacts, and find the forces of states in which the program did not."""
     model = scene.model
@@ -117,8 +129,7 @@ def _explained(scene: Scene, arrays: dict[str, FloatArray], results: Results, ve
         return results
     results = tuple(np.array(a) if not a.flags.writeable else a for a in results)
     some = _states(scene, arrays, doubtful)
-    names = spec(f"{scene.level}_problem").inputs
-    problem = run(model, f"{scene.level}_problem", {name: some.get(name) for name in names}, scene.options)
+    problem = scene.problem(some)
     limit = UNMET * float(some["stop"][0, 0]) if scene.options.plan.sweeps else 0.0
     with np.errstate(over="ignore", invalid="ignore"):
         for k, place in enumerate(map(tuple, np.argwhere(doubtful))):
