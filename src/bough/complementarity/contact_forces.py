@@ -49,6 +49,9 @@ TANGENTS = 2
 UNMET = 100.0
 """Rows that Gauss-Seidel leaves off by more than this many times its tolerance are not met."""
 
+ROUGHLY = 1000.0
+"""So many times `EXACT` will do where bodies lie on so many contacts that no more digits are left."""
+
 ROUNDS = 12
 """How often forces are found anew because conditions without one are broken; few states need a second time."""
 
@@ -113,7 +116,8 @@ def by_pivoting(
     conditions: Conditions, A: Array, b: Array, mu: Array, start: Array | None, on: Array
 ) -> tuple[Array, Scalar, Bool]:
     """Exact forces, those of equalities as small as they can be. Good forces to start from save most of the guesses."""
-    found, n, equalities = principal(conditions, A, b, mu, on=on, start=start), conditions.n, conditions.of("equality")
+    found = principal(conditions, A, b, mu, on=on, start=start, roughly=ROUGHLY)
+    n, equalities = conditions.n, conditions.of("equality")
     f, unsolved = found["whole"], found["status"][0] <= UNSOLVED
     if equalities.size:  # these are in one piece
         doubts, none = array(1), 0.0  # type: Array, Scalar

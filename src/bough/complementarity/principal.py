@@ -62,8 +62,8 @@ two series, of the contacts and rows that want another side only the one that fa
 STARTED = 4
 """So many guesses are made from forces that are given, before all others."""
 
-ROUGHLY = 1000.0
-"""After the first round, so many times `EXACT` will do: rows that nearly depend on each other leave no more digits."""
+LAST = 4
+"""The last guesses of a series with soft rows, in which forces need not be as exact if the caller says so."""
 
 SOLVED, LARGE, UNSOLVED = 1.0, -1.0, -2.0
 """What is said of a state: it is solved; it is, but smaller forces may do; it is not."""
@@ -81,11 +81,13 @@ def principal(
     bounds: Array | None = None,
     on: Array | None = None,
     start: Array | None = None,
+    roughly: float = 1.0,
 ) -> dict[str, Array]:
     """Forces, their a, by how much rows fail and how many times a row changed sides, one after the other; a status.
 
     The status is SOLVED, or a negative number for what is left to others: LARGE for a state that is solved but has
-    equalities that depend on other rows, so that smaller forces may do; UNSOLVED.
+    equalities that depend on other rows, so that smaller forces may do; UNSOLVED. Where rows nearly depend on each
+    other few digits are left: then conditions that fail by `roughly` times `EXACT` will do.
     """
     demands, n = Demands(conditions, A, b, mu, slip, bounds, on), conditions.n
     whole, status, sides, weights = array(3 * n + 1), array(1), array(n), array(n)
@@ -97,7 +99,7 @@ def principal(
     fill(weights, n, lambda i: 1.0 / sqrt(demands.size(i)))
     size: Scalar = loop(n, lambda i, most: maximum(most, weights[i] * absolute(b[i])), ZERO)
     limit = EXACT * select(size > 0.0, size, 1.0)
-    schedule, urgent, wishes = _Schedule(conditions, start is not None), array(n), array(n)
+    schedule, urgent, wishes = _Schedule(conditions, start is not None, roughly), array(n), array(n)
 
     def begin_anew(_: Index) -> None:
         fill(f, n, lambda i: 0.0)
@@ -139,7 +141,7 @@ class _Schedule:
     how exactly conditions must be met.
     """
 
-    def __init__(self, conditions: Conditions, started: bool) -> None:
+    def __init__(self, conditions: Conditions, started: bool, roughly: float) -> None:
         guesses = GUESSES_OF_CONES if conditions.cones.size else GUESSES
         hard = [[(SWEEPS << k, 0, 0.0, 0.0), *[(0, 0, 0.0, 0.0)] * (guesses - 1)] for k in range(ROUNDS)]
         softer = [max(SOFTEST * HARDER**k, HARDEST) for k in range(SOFT_GUESSES)]
@@ -151,7 +153,11 @@ class _Schedule:
         turns = [*known, *hard[0], *from_nothing, *from_sweeps, *at_once, *later]
         sweeps, anew, alone, soft = (np.array(column) for column in zip(*turns, strict=True))
         self.turns = len(turns)
-        self.roughly = Table("roughly", np.where(np.arange(self.turns) < len(known) + len(hard[0]), 1.0, ROUGHLY))
+        enough, end = np.ones(self.turns), len(known) + len(hard[0])
+        for _ in range(3):  # series with soft rows
+            end += SOFT_GUESSES
+            enough[end - LAST : end] = roughly
+        self.roughly = Table("roughly", enough)
         self.sweeps, self.swept = Table("sweeps", sweeps), Table("swept", np.minimum(sweeps, 1))
         self.anew, self.alone, self.soft = Table("anew", anew), Table("alone", alone), Table("soft", soft)
 
