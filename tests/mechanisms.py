@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -219,14 +220,19 @@ def closed(name: str) -> tuple[bough.Model, Floats, Floats]:
 
 
 def random_loops(
-    rng: np.random.Generator, kinds: list[str], bodies: int = 7, joints: list[str] | None = None, mimic: bool = False
+    rng: np.random.Generator,
+    kinds: Sequence[str],
+    bodies: int = 7,
+    joints: Sequence[str] | None = None,
+    mimic: bool = False,
+    ends: Sequence[tuple[str, str]] = (),
 ) -> tuple[bough.Model, Floats]:
-    """A random tree and a state in which loops of the given types, anywhere on it, are closed."""
+    """A random tree and a state in which loops of the given types are closed, between given bodies or anywhere."""
     model = random_model(rng, bodies, joints, mimic=mimic)
     q = bough.random(model, rng)
     for k, kind in enumerate(kinds):
         joint = random_joint(kind, rng)
-        first, second = rng.choice(model.frame_names, size=2, replace=False)
+        first, second = ends[k] if ends else rng.choice(model.frame_names, size=2, replace=False)
         if model.frame(str(first)).body == model.frame(str(second)).body:
             first, second = "world", model.body_names[-1]
         X_first, X_second = bough.placements(model, q, [str(first), str(second)])
