@@ -115,7 +115,7 @@ def _motion(scene: Scene, key: str) -> Function:
 def _problem(scene: Scene, name: str) -> Function:
     """What states the problem of forces: needed seldom, so loops stay loops, which compiles in a third of the time."""
     made = new_function(scene.model, name, scene.options)
-    made.rolled = True
+    made.rolled = True if get_backend() != "reference" else None  # there it would only be slower
     return made
 
 
