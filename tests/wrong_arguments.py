@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import bough
+from hostile.arguments import machine
 from public_names import FUNCTIONS
 
 __all__ = ["BAD", "GOOD", "calls", "leak"]
@@ -45,29 +46,6 @@ BAD: dict[str, Any] = {
 
 UNTRIED = ("check", "overwrite")
 """What is asked for its truth alone."""
-
-
-def machine() -> bough.Model:
-    """A free body, an arm with limits and a spring, a ball, a loop, a law, a frame, a shape."""
-    b = bough.Builder("machine")
-    b.add("base", bough.joints.Free(), mass=2.0, inertia=(0.3, 0.2, 0.25))
-    b.add(
-        "arm",
-        bough.joints.Revolute("y"),
-        "base",
-        at=(0.1, 0, 0),
-        mass=1.0,
-        inertia=0.1,
-        lower=-2.0,
-        upper=2.0,
-        stiffness=1.0,
-    )
-    b.add("hand", bough.joints.Revolute("x"), "arm", at=(0.1, 0, 0), mass=1.0, inertia=0.1)
-    b.add("ball", bough.joints.Spherical(), "arm", at=(0, 0, 0.3), mass=1.0, inertia=0.1)
-    b.frame("tip", "ball", at=(0.1, 0, 0))
-    b.geometry("ball", "sphere", 0.1)
-    b.loop("ring", bough.joints.Universal(), "hand", "tip", at=(0, 0, 0.3))
-    return b.build()
 
 
 MODEL = machine()
