@@ -1,0 +1,71 @@
+"""The narrow phase: where two shapes touch, or would touch first, as rules over scalars.
+
+Each pair of kinds has a fixed number of slots for contact points; in states that need fewer, the others are far apart.
+Points, distances, normals and tangents are those of MuJoCo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from bough.algorithms.shapes.balls import sphere_sphere
+from bough.algorithms.shapes.planes import plane_capsule, plane_sphere
+from bough.algorithms.shapes.point import APART, ContactPoint, Solid
+from bough.errors import ModelError
+from bough.scalar import Scalar
+from bough.spatial import Transform
+
+__all__ = ["APART", "ContactPoint", "Shape", "contact_points", "is_known", "points_of"]
+
+Shape: TypeAlias = tuple[str, tuple[Scalar, ...]]
+"""Kind and sizes of a shape, as in `bough.model.geometry.SHAPES`."""
+
+Rule: TypeAlias = Callable[[Solid, Solid, Scalar], list[ContactPoint]]
+
+_RULES: dict[tuple[str, str], tuple[int, Rule]] = {
+    ("plane", "sphere"): (1, plane_sphere),
+    ("plane", "capsule"): (2, plane_capsule),
+    ("sphere", "sphere"): (1, sphere_sphere),
+}
+"""How many contact points a pair of kinds has at most, and the rule that finds them."""
+
+
+def is_known(kind1: str, kind2: str) -> bool:
+    """Whether there is a rule for two kinds of shapes, in whichever order."""
+    return (kind1, kind2) in _RULES or (kind2, kind1) in _RULES
+
+
+def points_of(kind1: str, kind2: str) -> int:
+    """How many slots for contact points two kinds of shapes have, in whichever order."""
+    return _rule(kind1, kind2)[0]
+
+
+def contact_points(
+    first: Shape, X1: Transform, second: Shape, X2: Transform, margin: Scalar = 0.0
+) -> list[ContactPoint]:
+    """The contact points of two shapes that stand at X1 and X2 in a common frame, one for each slot of the pair.
+
+    Distances are told however far the shapes are apart. Points count where they are below `margin` (m); it is asked for
+    only where a pair has more points than slots, to give these to points that count.
+    """
+    (kind1, size1), (kind2, size2) = first, second
+    _, rule = _rule(kind1, kind2)
+    one, two = Solid(size1, X1), Solid(size2, X2)
+    if (kind1, kind2) in _RULES:
+        return rule(one, two, margin)
+    return [_turned_round(p) for p in rule(two, one, margin)]
+
+
+def _rule(kind1: str, kind2: str) -> tuple[int, Rule]:
+    found = _RULES.get((kind1, kind2)) or _RULES.get((kind2, kind1))
+    if found is None:
+        pairs = ", ".join(f"{a}-{b}" for a, b in _RULES)
+        raise ModelError(f"no rule finds contact points of a {kind1} and a {kind2}; there are rules for {pairs}")
+    return found
+
+
+def _turned_round(p: ContactPoint) -> ContactPoint:
+    """The same contact with its shapes exchanged."""
+    n, first, second = p.axes
+    return ContactPoint(p.distance, p.point, (-n, first, -second))

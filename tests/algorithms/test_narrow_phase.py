@@ -1,0 +1,163 @@
+"""Contact points of pairs of shapes: MuJoCo's own, whatever moves or exchanges both shapes, for any kind of scalar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bough.algorithms.narrow_phase import APART, ContactPoint, Shape, contact_points, is_known, points_of
+from bough.backends.reference import ReferenceKernel
+from bough.errors import ModelError
+from bough.program import Program, trace
+from bough.scalar import leaves
+from bough.spatial import Matrix, Transform, Vector
+from mujoco_contacts import TwoShapes, axis_turn, random_turn
+
+CLOSE = 1e-10
+"""How far contacts may be from MuJoCo's (m, and parts of unit vectors)."""
+
+FLOOR: Shape = ("plane", (0.0, 0.0))
+SPHERE: Shape = ("sphere", (0.3,))
+CAPSULE: Shape = ("capsule", (0.2, 0.8))
+SHORT: Shape = ("capsule", (0.15, 0.3))
+PAIRS = [(FLOOR, SPHERE), (FLOOR, CAPSULE), (SPHERE, ("sphere", (0.5,)))]
+NAMES = [f"{a[0]}-{b[0]}" for a, b in PAIRS]
+pairs = pytest.mark.parametrize(("first", "second"), PAIRS, ids=NAMES)
+
+
+def transform(values: Sequence[Any]) -> Transform:
+    """A placement from nine numbers of a rotation, row by row, and three of the origin."""
+    rows = [[values[3 * i + j] for j in range(3)] for i in range(3)]
+    return Transform(Matrix.of_rows(rows), Vector.of([values[k] for k in (9, 10, 11)]))
+
+
+def place(R: np.ndarray, p: np.ndarray) -> Transform:
+    """A placement from a rotation and an origin."""
+    return transform([*R.ravel().tolist(), *p.tolist()])
+
+
+def numbers(points: list[ContactPoint]) -> list[Any]:
+    """Distance, point, normal and tangents of all slots, one behind the other."""
+    return [leaf for p in points for leaf in leaves(p)]
+
+
+def program_of(first: Shape, second: Shape, margin: float) -> Program:
+    """The contact points of two shapes as a program."""
+
+    def rule(X1: Any, X2: Any) -> dict[str, Any]:
+        return {"points": numbers(contact_points(first, transform(X1), second, transform(X2), margin))}
+
+    return trace("contact_points", rule, {"X1": 12, "X2": 12})
+
+
+def run(first: Shape, second: Shape, margin: float, places: np.ndarray) -> np.ndarray:
+    """The slots (state, slot, 13) in many states, by the program."""
+    slots = points_of(first[0], second[0])
+    out = np.empty((len(places), slots * 13))
+    ReferenceKernel(program_of(first, second, margin))({"X1": places[:, :12], "X2": places[:, 12:]}, {"points": out})
+    return out.reshape(-1, slots, 13)
+
+
+def reach(shape: Shape) -> float:
+    """The radius of a ball around a shape."""
+    kind, size = shape
+    if kind == "box":
+        return float(np.linalg.norm(size)) / 2
+    if kind == "ellipsoid":
+        return float(max(size))
+    return 0.0 if kind == "plane" else float(size[0]) + (float(size[1]) / 2 if len(size) > 1 else 0.0)
+
+
+def placements(
+    rng: np.random.Generator, first: Shape, second: Shape, count: int, turn: Callable[..., Any]
+) -> list[Any]:
+    """Places of both shapes, at most as far from each other as they may touch."""
+    result = []
+    for _ in range(count):
+        R1, p1 = turn(rng), rng.uniform(-1, 1, 3)
+        away = rng.standard_normal(3)
+        away *= rng.uniform(0, 1.05) * (reach(first) + reach(second)) / np.linalg.norm(away)
+        result.append((R1, p1, turn(rng), p1 + away))
+    return result
+
+
+def matched(ours: np.ndarray, theirs: np.ndarray) -> float:
+    """How far two sets of contacts of one state are from each other, whatever their order.
+
+    MuJoCo's tangents of a capsule that stands upright on a plane with an oblique normal are no axes: not compared.
+    """
+    if len(ours) != len(theirs):
+        return np.inf
+    if not len(ours):
+        return 0.0
+    if (np.abs(np.linalg.det(theirs[:, 4:].reshape(-1, 3, 3)) - 1.0) > CLOSE).any():
+        ours, theirs = ours[:, :7], theirs[:, :7]
+    off = np.abs(ours[:, None] - theirs[None]).max(-1)
+    return float(max(off.min(0).max(), off.min(1).max()))
+
+
+def check(first: Shape, second: Shape, margin: float, states: list[Any]) -> int:
+    """Compare with MuJoCo in many states; says in how many of them there was contact."""
+    theirs = TwoShapes(first, second, margin)
+    found, places = zip(*(theirs(*state) for state in states), strict=True)
+    ours = run(first, second, margin, np.array(places))
+    assert np.isfinite(ours).all()
+    for state, expected, slots in zip(states, found, ours, strict=True):
+        if (np.abs(slots[:, 0] - margin) > CLOSE).all():
+            assert matched(slots[slots[:, 0] < margin], expected) < CLOSE, (state, slots, expected)
+    return sum(len(rows) > 0 for rows in found)
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.1])
+@pairs
+def test_contacts_are_mujocos(rng: np.random.Generator, first: Shape, second: Shape, margin: float) -> None:
+    touched = check(first, second, margin, placements(rng, first, second, 300, random_turn))
+    assert touched > 50
+
+
+@pairs
+def test_axes_that_are_exchanged(rng: np.random.Generator, first: Shape, second: Shape) -> None:
+    """Parallel and upright shapes, whose differences and cross products vanish."""
+    assert check(first, second, 0.01, placements(rng, first, second, 100, axis_turn)) > 20
+
+
+@pairs
+def test_shapes_exchanged(rng: np.random.Generator, first: Shape, second: Shape) -> None:
+    """The same points from the other side: the normal turns round."""
+    for R1, p1, R2, p2 in placements(rng, first, second, 5, random_turn):
+        X1, X2 = place(R1, p1), place(R2, p2)
+        here, there = contact_points(first, X1, second, X2), contact_points(second, X2, first, X1)
+        for a, b in zip(here, there, strict=True):
+            assert np.allclose([*leaves(a)[:4], *leaves(-a.axes[0])], leaves(b)[:7], rtol=0, atol=1e-12)
+            assert np.isclose(np.linalg.det(np.reshape(leaves(b)[4:], (3, 3))), 1.0, rtol=0, atol=1e-12)
+
+
+@pairs
+def test_both_shapes_moved(rng: np.random.Generator, first: Shape, second: Shape) -> None:
+    """Points and normals move with the shapes, distances stay."""
+    for R1, p1, R2, p2 in placements(rng, first, second, 5, random_turn):
+        R, p = random_turn(rng), rng.uniform(-1, 1, 3)
+        here = np.reshape(numbers(contact_points(first, place(R1, p1), second, place(R2, p2))), (-1, 13))
+        moved = contact_points(first, place(R @ R1, R @ p1 + p), second, place(R @ R2, R @ p2 + p))
+        for a, b in zip(here, np.reshape(numbers(moved), (-1, 13)), strict=True):
+            expected = [a[0], *(R @ a[1:4] + p), *(R @ a[4:7])]
+            assert a[0] == b[0] == APART or np.allclose(expected, b[:7], rtol=0, atol=1e-12)
+
+
+@pairs
+def test_programs_and_floats_agree(rng: np.random.Generator, first: Shape, second: Shape) -> None:
+    states = placements(rng, first, second, 10, random_turn)
+    places = np.array([[*R1.ravel(), *p1, *R2.ravel(), *p2] for R1, p1, R2, p2 in states])
+    plain = [contact_points(first, place(R1, p1), second, place(R2, p2), 0.05) for R1, p1, R2, p2 in states]
+    assert np.allclose(
+        run(first, second, 0.05, places), np.reshape([numbers(p) for p in plain], (10, -1, 13)), atol=1e-14
+    )
+
+
+def test_a_pair_without_a_rule_is_named() -> None:
+    assert not is_known("plane", "plane")
+    with pytest.raises(ModelError, match="of a plane and a plane; there are rules for plane-sphere, "):
+        points_of("plane", "plane")
