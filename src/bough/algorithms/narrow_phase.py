@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from bough.algorithms.shapes.balls import sphere_sphere
-from bough.algorithms.shapes.planes import plane_capsule, plane_sphere
+from bough.algorithms.shapes.balls import capsule_capsule, sphere_capsule, sphere_cylinder, sphere_sphere
+from bough.algorithms.shapes.boxes import sphere_box
+from bough.algorithms.shapes.planes import plane_box, plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
 from bough.algorithms.shapes.point import APART, ContactPoint, Solid
 from bough.errors import ModelError
 from bough.scalar import Scalar
@@ -21,12 +22,19 @@ __all__ = ["APART", "ContactPoint", "Shape", "contact_points", "is_known", "poin
 Shape: TypeAlias = tuple[str, tuple[Scalar, ...]]
 """Kind and sizes of a shape, as in `bough.model.geometry.SHAPES`."""
 
-Rule: TypeAlias = Callable[[Solid, Solid, Scalar], list[ContactPoint]]
+Rule: TypeAlias = Callable[[Solid, Solid], list[ContactPoint]]
 
 _RULES: dict[tuple[str, str], tuple[int, Rule]] = {
     ("plane", "sphere"): (1, plane_sphere),
     ("plane", "capsule"): (2, plane_capsule),
+    ("plane", "ellipsoid"): (1, plane_ellipsoid),
+    ("plane", "cylinder"): (4, plane_cylinder),
+    ("plane", "box"): (4, plane_box),
     ("sphere", "sphere"): (1, sphere_sphere),
+    ("sphere", "capsule"): (1, sphere_capsule),
+    ("sphere", "cylinder"): (1, sphere_cylinder),
+    ("sphere", "box"): (1, sphere_box),
+    ("capsule", "capsule"): (2, capsule_capsule),
 }
 """How many contact points a pair of kinds has at most, and the rule that finds them."""
 
@@ -41,20 +49,17 @@ def points_of(kind1: str, kind2: str) -> int:
     return _rule(kind1, kind2)[0]
 
 
-def contact_points(
-    first: Shape, X1: Transform, second: Shape, X2: Transform, margin: Scalar = 0.0
-) -> list[ContactPoint]:
+def contact_points(first: Shape, X1: Transform, second: Shape, X2: Transform) -> list[ContactPoint]:
     """The contact points of two shapes that stand at X1 and X2 in a common frame, one for each slot of the pair.
 
-    Distances are told however far the shapes are apart. Points count where they are below `margin` (m); it is asked for
-    only where a pair has more points than slots, to give these to points that count.
+    Distances are told however far the shapes are apart; whoever has a margin compares them with it.
     """
     (kind1, size1), (kind2, size2) = first, second
     _, rule = _rule(kind1, kind2)
     one, two = Solid(size1, X1), Solid(size2, X2)
     if (kind1, kind2) in _RULES:
-        return rule(one, two, margin)
-    return [_turned_round(p) for p in rule(two, one, margin)]
+        return rule(one, two)
+    return [_turned_round(p) for p in rule(two, one)]
 
 
 def _rule(kind1: str, kind2: str) -> tuple[int, Rule]:

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bough.scalar import Bool, Scalar, select, sqrt
+from bough.scalar import Bool, Scalar, both, maximum, minimum, select, sqrt
 from bough.spatial import UNITS, Transform, Vector
 
-__all__ = ["APART", "MERGED", "ContactPoint", "Solid", "axes_along", "axes_of", "choose"]
+__all__ = [
+    "APART",
+    "MERGED",
+    "ContactPoint",
+    "Solid",
+    "axes_along",
+    "axes_of",
+    "choose",
+    "clip",
+    "direction",
+    "of_ball",
+]
 
 APART = 1e10
 """The distance (m) of a slot that holds no contact: far beyond any margin."""
@@ -59,6 +70,27 @@ def choose(condition: Bool, a: Vector, b: Vector) -> Vector:
     return Vector(select(condition, a.x, b.x), select(condition, a.y, b.y), select(condition, a.z, b.z))
 
 
+def clip(x: Scalar, limit: Scalar) -> Scalar:
+    """The number nearest to x between -limit and limit."""
+    return minimum(maximum(x, -limit), limit)
+
+
+def direction(v: Vector, instead: Vector) -> tuple[Vector, Scalar]:
+    """The unit vector along v, and the length of v. Where v vanishes, along `instead`; along x if that vanishes too."""
+    square, other = v.dot(v), instead.dot(instead)
+    merged = square < MERGED * MERGED
+    lost = both(merged, other < MERGED * MERGED)
+    length = sqrt(select(lost, 1.0, select(merged, other, square)))
+    unit = choose(merged, instead, v) * (1.0 / length)
+    return choose(lost, UNITS[0], unit), select(merged, 0.0, length)
+
+
+def of_ball(centre: Vector, radius: Scalar, normal: Vector, gap: Scalar) -> ContactPoint:
+    """The contact point of a ball, the first shape, with a surface that is `gap` away from its centre."""
+    distance = gap - radius
+    return ContactPoint(distance, centre + normal * (0.5 * (gap + radius)), axes_of(normal))
+
+
 def axes_of(n: Vector) -> tuple[Vector, Vector, Vector]:
     """A unit normal and two tangents: the first is the y axis as seen on the surface, z where n is within 60° of ±y.
 
@@ -76,22 +108,22 @@ def axes_of(n: Vector) -> tuple[Vector, Vector, Vector]:
     return n, first, second
 
 
-def axes_along(n: Vector, direction: Vector) -> tuple[Vector, Vector, Vector]:
+def axes_along(n: Vector, along: Vector) -> tuple[Vector, Vector, Vector]:
     """A unit normal and two tangents: the first is a unit vector as seen on the surface.
 
     Where that is along the normal, x takes its place (y where n is along x).
     """
     upright = _across(n, UNITS[0]), _across(n, UNITS[1])
     instead = choose(n.x * n.x < 0.5, upright[0], upright[1])
-    w = n.cross(direction)
+    w = n.cross(along)
     square = w.dot(w)
     lost = square < MERGED * MERGED
     second = choose(lost, instead, w * (1.0 / sqrt(select(lost, 1.0, square))))
     return n, second.cross(n), second
 
 
-def _across(n: Vector, direction: Vector) -> Vector:
-    """The unit vector along n × direction; anything where that vanishes."""
-    w = n.cross(direction)
+def _across(n: Vector, along: Vector) -> Vector:
+    """The unit vector along n × `along`; anything where that vanishes."""
+    w = n.cross(along)
     square = w.dot(w)
     return w * (1.0 / sqrt(select(square < MERGED * MERGED, 1.0, square)))
