@@ -266,6 +266,22 @@ class Tracer(Control):
     ) -> Any:
         if not self.rolled:
             return super().loop(count, body, carry, reverse, until)
+        return self._recorded_loop(count, body, carry, reverse, until)
+
+    def repeat(
+        self, count: Index, body: Callable[[Any, Any], Any], carry: Any, until: Callable[[Any], Bool] | None = None
+    ) -> Any:
+        return self._recorded_loop(count, body, carry, False, until)
+
+    def _recorded_loop(
+        self,
+        count: Index,
+        body: Callable[[Any, Any], Any],
+        carry: Any,
+        reverse: bool,
+        until: Callable[[Any], Bool] | None,
+    ) -> Any:
+        """A loop of the program, whose body is straight-line or not as what surrounds it."""
         if not isinstance(count, SymbolicIndex) and count <= 0:
             return carry
         number = self.value_of(count, "int")
@@ -276,6 +292,8 @@ class Tracer(Control):
         carried = tuple(self.new_value(kind) for kind in kinds)
         state = rebuild(carry, iter([self._wrap(v) for v in carried]))
         done = until(state) if until is not None else None
+        if done is not None:  # what is done with a loop around this one is not waited for
+            done = functools.reduce(either, self._done, done)
         following = self.unless(done, TracedIndex(self, counter), body, state)
         values = tuple(self.value_of(x, kind) for x, kind in zip(leaves(following), kinds, strict=True))
         stop = None if done is None else self.value_of(done, "bool")

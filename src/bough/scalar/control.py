@@ -24,7 +24,7 @@ from bough.scalar.symbolic import Bool, Index, Scalar, Symbolic
 
 __all__ = [
     "Array", "Control", "Rows", "Table",
-    "activate", "array", "blank", "gather", "gather_index", "indexable", "keeping_loops", "loop", "rows", "switch",
+    "activate", "array", "blank", "gather", "gather_index", "indexable", "keeping_loops", "loop", "repeat", "rows", "switch",
     "when",
 ]  # fmt: skip
 
@@ -117,6 +117,12 @@ class Control:
                 carry = body(k, carry)
         return carry
 
+    def repeat(
+        self, count: Index, body: Callable[[Any, C], C], carry: C, until: Callable[[C], Bool] | None = None
+    ) -> C:
+        """See `bough.scalar.repeat`."""
+        return self.loop(count, body, carry, until=until)
+
     def unless(self, done: Symbolic, k: Any, body: Callable[[Any, C], C], carry: C) -> C:
         """One turn of a loop for the states that are not done."""
         return freeze(done, carry, body(k, carry))
@@ -182,6 +188,16 @@ def loop(
     hold, and the loop ends early when that is so for every state.
     """
     return _ACTIVE.get().loop(count, body, carry, reverse, until)
+
+
+def repeat(
+    count: Index, body: Callable[[Any, C], C], carry: C, *, until: Callable[[C], Bool] | None = None
+) -> C:
+    """As `loop`, but a straight-line program too keeps it a loop, around straight-line code.
+
+    What turns hand on to each other is in the carry: arrays made before are read in the body, not written.
+    """
+    return _ACTIVE.get().repeat(count, body, carry, until)
 
 
 def when(condition: Bool, rule: Callable[[C], C], carry: C) -> C:

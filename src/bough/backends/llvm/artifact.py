@@ -31,6 +31,7 @@ WEIGHTS = {"sin": 12.0, "cos": 12.0, "div": 8.0, "sqrt": 8.0, "atan2": 60.0, "ia
 """Operations that take longer than most, or nothing."""
 
 TURNS = 4  # of a loop whose count is read from a table
+EARLY = 4  # turns of a loop that ends once all states are done
 
 WIDEST = 32  # bytes of the vectors that limbs are packed into: four legs or arms in float64
 
@@ -130,7 +131,8 @@ def _operations(block: Block, constants: dict[int, Any]) -> float:
         elif isinstance(x, Load | Store):
             total += 0.5
         elif isinstance(x, Loop):
-            total += max(int(constants.get(x.count, TURNS)), 0) * _operations(x.body, constants)
+            turns = max(int(constants.get(x.count, TURNS)), 0)
+            total += (turns if x.done is None else min(turns, EARLY)) * _operations(x.body, constants)
         elif isinstance(x, Switch):
             total += max(_operations(branch, constants) for branch in x.branches)
     return total

@@ -10,8 +10,9 @@ made while nothing is in them; and for one state, many angles fill the lanes of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 
 from bough.program import Block, Const, Instruction, Loop, Program, Switch, walk
 from bough.program.ir import Apply, Load, boundary
@@ -89,13 +90,10 @@ def make_plan(program: Program, widths: Mapping[int, int]) -> Plan:
     steps = _steps(rest, chunks)
     home: dict[int, int] = {}
     crossing: dict[int, None] = {}  # in order of first need
-    last: dict[int, int] = {}
 
     def need(value: int, place: int) -> None:
-        if not (value in constants or value in given or value in slots):
-            if home.get(value) != place:
-                crossing[value] = None
-            last[value] = max(last.get(value, 0), place)
+        if not (value in constants or value in given or value in slots) and home.get(value) != place:
+            crossing[value] = None
 
     for chunk in chunks:
         for x in _all(chunk.body):
@@ -108,9 +106,8 @@ def make_plan(program: Program, widths: Mapping[int, int]) -> Plan:
     for step in _large(steps):
         for value in _touched(step):
             need(value, -1)
-    straight = all(isinstance(step, Chunk) for step in steps)
     sizes = {"float": 2 * turns.cosines, "int": 0}
-    _give_slots(program, slots, sizes, list(crossing), home if straight else None, last, widths)
+    _give_slots(program, slots, sizes, list(crossing), _Lives(steps), widths)
     if turns.angles:
         steps.insert(0, turns)
     return Plan(steps, constants, given, slots, sizes["float"], sizes["int"], widths)
@@ -129,38 +126,114 @@ def _turns(body: Block, given: dict[int, Load]) -> tuple[Turns, dict[int, int]]:
     return turns, {x.result: numbers[x.arguments[0]] + turns.cosines * (x.op == "cos") for x in applied}
 
 
+class _Lives:
+    """From when to when each value is needed, in steps of the program; a loop is over when its last turn is.
+
+    What a loop carries, what it begins with if that is needed no longer, and what it results in are one in `same`.
+    """
+
+    def __init__(self, steps: list[Step]) -> None:
+        self.begin: dict[int, int] = {}
+        self.end: dict[int, int] = {}
+        self._loops: dict[int, tuple[int, ...]] = {}  # around the place where a value is made
+        self._ends: list[int] = []  # of loops
+        self._uses: list[tuple[int, int, tuple[int, ...]]] = []
+        self._now = 0
+        self._walk(steps, ())
+        for value, time, around in self._uses:
+            if value in self.begin:
+                further = [self._ends[k] for k in around if k not in self._loops[value]]
+                self.end[value] = max(self.end[value], time, *further[:1])
+        self.same: dict[int, int] = {}
+        for x in [step.loop for step in _large(steps) if isinstance(step, LargeLoop)]:
+            for carried, result in zip(x.carried, x.results, strict=True):
+                self._join(carried, result)
+            for initial, carried in zip(x.initial, x.carried, strict=True):
+                ends_here = self.end.get(initial) == self.begin[carried] and x.initial.count(initial) == 1
+                if ends_here and initial not in self.same and self._loops[initial] == self._loops[carried]:
+                    self._join(initial, carried)
+
+    def first_of(self, value: int) -> int:
+        """The value in whose slot it is."""
+        while value in self.same:
+            value = self.same[value]
+        return value
+
+    def _join(self, earlier: int, later: int) -> None:
+        """Let a value be in the slot of an earlier one."""
+        first = self.first_of(earlier)
+        self.same[later] = first
+        self.end[first] = max(self.end[first], self.end[later])
+
+    def _make(self, values: Iterable[int], around: tuple[int, ...]) -> None:
+        for value in values:
+            self.begin[value] = self.end[value] = self._now
+            self._loops[value] = around
+
+    def _use(self, values: Iterable[int], around: tuple[int, ...]) -> None:
+        self._uses += [(value, self._now, around) for value in values]
+
+    def _walk(self, steps: list[Step], around: tuple[int, ...]) -> None:
+        for step in steps:
+            self._now += 1
+            if isinstance(step, Chunk):
+                for x in _all(step.body):
+                    self._make(defined(x), around)
+                    self._use(boundary(x), around)
+            elif isinstance(step, LargeLoop):
+                self._loop(step, around)
+            elif isinstance(step, LargeSwitch):
+                self._switch(step, around)
+
+    def _loop(self, step: LargeLoop, around: tuple[int, ...]) -> None:
+        x, inside = step.loop, (*around, len(self._ends))
+        self._ends.append(0)
+        self._use((*x.initial, x.count), around)
+        self._make((x.counter, *x.carried), around)
+        self._walk(step.asking, inside)
+        self._now += 1
+        self._use(() if x.done is None else (x.done,), inside)
+        self._walk(step.rest, inside)
+        self._now += 1
+        self._ends[inside[-1]] = self._now
+        self._use((*x.following, *x.carried, x.counter), inside)
+        self._make(x.results, around)
+
+    def _switch(self, step: LargeSwitch, around: tuple[int, ...]) -> None:
+        self._use((step.switch.selector,), around)
+        self._make(step.switch.results, around)
+        for branch, values in zip(step.branches, step.switch.yields, strict=True):
+            self._walk(branch, around)
+            self._now += 1
+            self._use((*values, *step.switch.results), around)
+
+
 def _give_slots(
     program: Program,
     slots: dict[int, int],
     sizes: dict[str, int],
     crossing: list[int],
-    home: dict[int, int] | None,
-    last: dict[int, int],
+    lives: _Lives,
     widths: Mapping[int, int],
 ) -> None:
-    """Number the slots; in straight-line programs a slot is used again once its value is dead."""
-    free: dict[int, list[int]] = {}  # by width
-    ending: dict[int, list[tuple[int, int]]] = {}
-    order = sorted(crossing, key=lambda v: home[v]) if home is not None else crossing
-    reached = -1
-    for value in order:
-        area = "int" if program.kinds[value] == "int" else "float"
-        if home is not None and area == "float":
-            while reached < home[value]:  # what was last used before this chunk is free in it
-                for width, slot in ending.pop(reached, []):
-                    free.setdefault(width, []).append(slot)
-                reached += 1
-            width = widths.get(value, 1)
-            if free.get(width):
-                slot = free[width].pop()
-            else:
-                slot = -(-sizes["float"] // width) * width
-                sizes["float"] = slot + width
-            ending.setdefault(last[value], []).append((width, slot))
+    """Number the slots; a slot is used again once its value is dead."""
+    free: dict[tuple[str, int], list[int]] = {}  # by sort and width
+    ending: list[tuple[int, int, tuple[str, int]]] = []
+    firsts = {lives.first_of(value) for value in crossing}
+    for value in sorted(firsts, key=lambda v: lives.begin[v]):
+        while ending and ending[0][0] < lives.begin[value]:
+            _, slot, sort = heappop(ending)
+            free.setdefault(sort, []).append(slot)
+        area, width = "int" if program.kinds[value] == "int" else "float", widths.get(value, 1)
+        if free.get((area, width)):
+            slot = free[area, width].pop()
         else:
-            slot = sizes[area]
-            sizes[area] += 1
+            slot = -(-sizes[area] // width) * width
+            sizes[area] = slot + width
+        heappush(ending, (lives.end[value], slot, (area, width)))
         slots[value] = slot
+    for value in crossing:
+        slots[value] = slots[lives.first_of(value)]
 
 
 def defined(x: Instruction) -> tuple[int, ...]:

@@ -155,9 +155,11 @@ class Writer:
         self.line(f"store {kept} {operand}, ptr {place}")
 
     def move(self, source: Iterable[int], target: Iterable[int]) -> None:
-        """Copy slots, as if all at once."""
-        loaded = [self.fresh(value) for value in source]
-        for value, operand in zip(target, loaded, strict=True):
+        """Copy slots, as if all at once; what is in its slot already stays there."""
+        slots = self.names.plan.slots
+        pairs = [(a, b) for a, b in zip(source, target, strict=True) if slots.get(a) != slots[b]]
+        loaded = [self.fresh(value) for value, _ in pairs]
+        for (_, value), operand in zip(pairs, loaded, strict=True):
             self.keep(value, operand)
 
     def all_lanes(self, condition: str) -> str:

@@ -1,0 +1,100 @@
+"""Velocities along axes that do not turn, for steps of time.
+
+The velocity of a free or planar joint is along the axes of the body that moves, which turn while a step is made. For a
+step its linear part is taken along the axes of the fixed side: a body in free flight then keeps its momentum, and steps
+are those that MuJoCo makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bough.model import BodyRecord, Mechanism
+from bough.model.joints.free import Free
+from bough.model.joints.planar import Planar
+from bough.scalar import Array, Scalar, cos, sin
+from bough.spatial import Quaternion, Vector
+
+__all__ = ["along_body", "along_fixed", "chart_rate", "moved", "turning"]
+
+
+def turning(m: Mechanism, v: Array) -> list[Scalar]:
+    """ω × v of joints that move along axes that turn: what their accelerations lack to be those along fixed axes."""
+
+    def rule(body: BodyRecord, x: Sequence[Scalar]) -> list[Scalar]:
+        own: list[Scalar] = [0.0] * body.nv
+        if isinstance(body.joint, Free):
+            own[:3] = Vector.of(x[3:]).cross(Vector.of(x[:3])).parts
+        elif isinstance(body.joint, Planar):
+            own[:2] = (-(x[2] * x[1]), x[2] * x[0])
+        return own
+
+    return _each(m, rule, v)
+
+
+def along_fixed(m: Mechanism, q: Array, v: Array) -> list[Scalar]:
+    """Velocities or accelerations along fixed axes, from those along the axes of bodies."""
+    return _turned(m, q, v, 1.0)
+
+
+def along_body(m: Mechanism, q: Array, v: Array) -> list[Scalar]:
+    """Velocities or accelerations along the axes of bodies, from those along fixed axes."""
+    return _turned(m, q, v, -1.0)
+
+
+def moved(m: Mechanism, q: Array, v: Array, dt: Scalar) -> list[Scalar]:
+    """The configuration after a time dt (s) at the velocity v along fixed axes."""
+    result: list[Scalar] = []
+    for i in range(1, m.tree.n + 1):
+        body = m.at(i)
+        x, way = body.of_q(q), [rate * dt for rate in body.of_v(v)]
+        if isinstance(body.joint, Free):
+            turn = Quaternion.of(x[3:]) @ Quaternion.exp(Vector.of(way[3:]))
+            result += [*(a + b for a, b in zip(x[:3], way[:3], strict=True)), *turn.normalized.parts]
+        elif isinstance(body.joint, Planar):
+            result += [a + b for a, b in zip(x, way, strict=True)]
+        else:
+            result += body.joint.integrate(body.parameters, x, way)
+    return result
+
+
+def chart_rate(m: Mechanism, way: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+    """The rate at which the way u from a configuration grows, where velocities are v at its end.
+
+    For turns it is not ω but ω + ½ u × ω + ¹⁄₁₂ u × (u × ω) + … (Munthe-Kaas 1999): with this, and not without, a
+    method of fourth order stays one for rotations.
+    """
+    result: list[Scalar] = []
+    for i in range(1, m.tree.n + 1):
+        body = m.at(i)
+        x, own = body.of_v(way), body.of_v(v)
+        for first in [k - body.joint.nq + body.nv + 1 for k in body.joint.quaternions]:
+            u, w = Vector.of(x[first : first + 3]), Vector.of(own[first : first + 3])
+            turned = u.cross(w)
+            own[first : first + 3] = (w + turned * 0.5 + u.cross(turned) * (1.0 / 12.0)).parts
+        result += own
+    return result
+
+
+def _turned(m: Mechanism, q: Array, v: Array, sign: float) -> list[Scalar]:
+    def rule(body: BodyRecord, x: Sequence[Scalar]) -> list[Scalar]:
+        own = list(x)
+        if isinstance(body.joint, Free):
+            R = Quaternion.of(body.of_q(q)[3:]).rotation
+            linear = Vector.of(x[:3])
+            own[:3] = (R.times(linear) if sign > 0.0 else R.transposed_times(linear)).parts
+        elif isinstance(body.joint, Planar):
+            angle = body.of_q(q)[2]
+            c, s = cos(angle), sin(angle) * sign
+            own[:2] = (c * x[0] - s * x[1], s * x[0] + c * x[1])
+        return own
+
+    return _each(m, rule, v)
+
+
+def _each(m: Mechanism, rule, v: Array) -> list[Scalar]:  # type: ignore[no-untyped-def]
+    result: list[Scalar] = []
+    for i in range(1, m.tree.n + 1):
+        body = m.at(i)
+        result += rule(body, body.of_v(v))
+    return result

@@ -1,0 +1,233 @@
+"""What may act on a mechanism under the law of soft contact, as numbers: candidates, limits, dry friction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from bough.algorithms.narrow_phase import points_of
+from bough.algorithms.soft.law import LEAST_FRICTION, FrictionLaw, Softness, TouchLaw
+from bough.scalar import Table
+
+__all__ = ["Candidate", "FrictionRow", "Layout", "LimitRow", "ShapeGroup", "Side", "SoftScene", "TouchGroup", "layout_of"]
+
+BLOCK = 16
+"""Contacts that are skipped together where none of them touches."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of two shapes that may touch: its kind and sizes, the body that carries it, and where in its inside frame.
+
+    A placement is nine numbers of a rotation, row by row, and an origin (m).
+    """
+
+    body: int
+    kind: str
+    size: tuple[float, ...]
+    rotation: tuple[float, ...]
+    origin: tuple[float, float, float]
+
+    @property
+    def radius(self) -> float:
+        """Of a sphere about its origin that holds it (m)."""
+        s = self.size
+        if self.kind == "box":
+            return 0.5 * float(np.linalg.norm(s))
+        if self.kind == "cylinder":
+            return float(np.hypot(s[0], 0.5 * s[1]))
+        if self.kind == "capsule":
+            return s[0] + 0.5 * s[1]
+        return float("inf") if self.kind == "plane" else max(s)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Two shapes that touch where their distance is less than `margin` (m), with so many rows.
+
+    `friction` has five coefficients: along two tangents, and lengths (m) for torsion and rolling. `weight` is the sum
+    of the inverse masses (1/kg) of the two bodies.
+    """
+
+    sides: tuple[Side, Side]
+    rows: int
+    friction: tuple[float, ...]
+    softness: Softness
+    margin: float
+    weight: float
+
+    @property
+    def between(self) -> bool:
+        """Whether both bodies move."""
+        return all(side.body for side in self.sides)
+
+
+@dataclass(frozen=True)
+class LimitRow:
+    """A side of the limits of a coordinate: sign × (q - bound) must not be negative."""
+
+    q: int
+    v: int
+    sign: float
+    bound: float
+    margin: float
+    softness: Softness
+    weight: float
+
+
+@dataclass(frozen=True)
+class FrictionRow:
+    """Dry friction along a velocity, up to a force (N or N m)."""
+
+    v: int
+    most: float
+    softness: Softness
+    weight: float
+
+
+@dataclass(frozen=True)
+class SoftScene:
+    """All that may act on a mechanism beside joint forces, and how accelerations are found."""
+
+    candidates: tuple[Candidate, ...] = ()
+    limits: tuple[LimitRow, ...] = ()
+    frictions: tuple[FrictionRow, ...] = ()
+    friction: FrictionLaw = FrictionLaw()
+    scale: float = 1.0
+    tolerance: float = 1e-8
+    iterations: int = 100
+    integrator: Literal["euler", "rk4"] = "euler"
+    damped: bool = False
+    """Whether some joint has damping."""
+
+
+@dataclass(frozen=True)
+class TouchGroup:
+    """Contacts, one after the other, that run the same code: by their number of rows, and with the world or not."""
+
+    law: TouchLaw
+    between: bool
+    number: int
+    count: int
+    bodies: tuple[Table, Table]
+    mu: Table  # one for each row but the first of each contact
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks it has, the last of which may not be full."""
+        return -(-self.count // BLOCK)
+
+
+@dataclass(frozen=True)
+class ShapeGroup:
+    """Candidates whose contact points are found by the same code, and their numbers in tables.
+
+    Where all of them touch one and the same shape of the world, that is the `floor`.
+    """
+
+    kinds: tuple[str, str]
+    softness: Softness
+    floor: Side | None
+    touch: TouchGroup
+    count: int
+    contacts: Table  # the first contact of each in its group
+    bodies: tuple[Table, Table]
+    shapes: tuple[Table, Table]
+    sizes: tuple[Table, Table]
+    reach: Table  # centres further apart than this, or further from the floor, do not touch
+    margin: Table
+    base: Table
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The contacts of a scene: groups of them, groups of candidates, and the shapes that move."""
+
+    touches: tuple[TouchGroup, ...]
+    candidates: tuple[ShapeGroup, ...]
+    shapes: tuple[Side, ...]
+    touched: frozenset[int]  # bodies that may touch the world
+    pushed: frozenset[int]  # bodies that may touch anything
+
+    @property
+    def between(self) -> bool:
+        """Whether bodies may touch each other."""
+        return any(group.between for group in self.touches)
+
+
+@lru_cache(maxsize=64)
+def layout_of(scene: SoftScene) -> Layout:
+    """The contacts of a scene in order."""
+    places: dict[int, int] = {}  # the first contact of a candidate in its group
+    groups: dict[tuple[bool, int], list[Candidate]] = {}  # with the candidate of each contact
+    alike: dict[object, list[int]] = {}
+    shapes: dict[Side, int] = {}
+    for k, c in enumerate(scene.candidates):
+        group = groups.setdefault((c.between, c.rows), [])
+        places[k] = len(group)
+        group += [c] * points_of(c.sides[0].kind, c.sides[1].kind)
+        floor = c.sides[0] if not c.between else None
+        alike.setdefault((c.sides[0].kind, c.sides[1].kind, c.softness, c.rows, floor), []).append(k)
+        for side in c.sides:
+            if side.body:
+                shapes.setdefault(side, len(shapes))
+    touches = {key: _touch_group(scene, n, key, members) for n, (key, members) in enumerate(groups.items())}
+    candidates = tuple(_shape_group(scene, members, places, touches, shapes) for members in alike.values())
+    bodies = [{side.body for side in c.sides} for c in scene.candidates]
+    touched = frozenset(max(pair) for pair in bodies if 0 in pair)
+    pushed = frozenset(b for pair in bodies for b in pair if b)
+    return Layout(tuple(touches.values()), candidates, tuple(shapes), touched, pushed)
+
+
+def _touch_group(
+    scene: SoftScene, number: int, key: tuple[bool, int], members: Sequence[Candidate]
+) -> TouchGroup:
+    between, rows = key
+    bodies = _two(_integers([c.sides[i].body for c in members]) for i in (0, 1))
+    mu = _numbers([x for c in members for x in _coefficients(c)[: rows - 1]])
+    return TouchGroup(TouchLaw(rows, scene.friction), between, number, len(members), bodies, mu)
+
+
+def _coefficients(c: Candidate) -> tuple[float, ...]:
+    return tuple(max(x, LEAST_FRICTION) for x in c.friction)
+
+
+def _shape_group(
+    scene: SoftScene,
+    members: Sequence[int],
+    places: Mapping[int, int],
+    touches: Mapping[tuple[bool, int], TouchGroup],
+    shapes: Mapping[Side, int],
+) -> ShapeGroup:
+    candidates = [scene.candidates[k] for k in members]
+    one = candidates[0]
+    touch = touches[one.between, one.rows]
+    first, second = one.sides
+    sides = [[c.sides[i] for c in candidates] for i in (0, 1)]
+    return ShapeGroup(
+        (first.kind, second.kind), one.softness, None if one.between else first, touch, len(members),
+        _integers([places[k] for k in members]),
+        _two(_integers([side.body for side in column]) for column in sides),
+        _two(_integers([shapes.get(side, 0) for side in column]) for column in sides),
+        _two(_numbers([x for side in column for x in side.size]) for column in sides),
+        _numbers([(0.0 if first.kind == "plane" else c.sides[0].radius) + c.sides[1].radius + c.margin for c in candidates]),
+        _numbers([c.margin for c in candidates]),
+        _numbers([touch.law.base(_coefficients(c), c.weight) for c in candidates]),
+    )  # fmt: skip
+
+
+def _two(tables):  # type: ignore[no-untyped-def]
+    one, other = tables
+    return one, other
+
+
+def _integers(values: Sequence[int]) -> Table:
+    return Table("places", np.array(values, np.int64))
+
+
+def _numbers(values: Sequence[float]) -> Table:
+    return Table("numbers", np.array(values, np.float64))
