@@ -279,8 +279,10 @@ class _Assembly:
         if other is not None and other in lock:
             x = float(np.ravel(np.asarray(lock[other], dtype=float))[0]) - law.other_zero
             polynomial, other = (float(np.polynomial.polynomial.polyval(x, polynomial)),), None
-        zeros = {"zero": law.zero, "other_zero": law.other_zero if other is not None else 0.0}
-        self._builder.equality(law.name, law.joint, other, polynomial, **zeros)
+        other_zero = law.other_zero if other is not None else 0.0
+        self._builder.equality(
+            law.name, law.joint, other, polynomial, zero=law.zero, other_zero=other_zero, softness=law.softness
+        )
 
     def _of(self, link: str) -> str:
         if link not in self._names and link in self._links:
