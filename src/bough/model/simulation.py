@@ -6,7 +6,7 @@ No dynamics function takes notice of it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from bough.errors import ModelError, UnknownNameError
@@ -187,7 +187,7 @@ class SimulationData:
     actuators: tuple[Actuator, ...] = ()
     pairs: tuple[ExplicitPair, ...] = ()
     excludes: tuple[tuple[str, str], ...] = ()
-    not_understood: tuple[str, ...] = ()
+    not_understood: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         what = "simulation"
