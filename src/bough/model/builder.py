@@ -246,7 +246,7 @@ class Builder:
         rgba
             Colour: red, green, blue and opacity, each 0 to 1.
         surface
-            What it is like to touch; see `bough.model.Surface`.
+            What it is like to touch; see `bough.simulation.Surface`.
         """
         if not isinstance(body, str) or body not in self._places:
             raise UnknownNameError("body or frame to put a geometry on", body, self._places)

@@ -141,7 +141,7 @@ def with_simulation(model: Model, **changes: Any) -> Model:
     Parameters
     ----------
     changes
-        Any attributes of `model.simulation`, a `bough.model.SimulationData`: timestep, integrator, actuators, …
+        Any attributes of `model.simulation`, a `bough.simulation.SimulationData`: timestep, integrator, actuators, …
 
     Examples
     --------

@@ -52,7 +52,7 @@ class Geometry:
     rgba
         Colour (red, green, blue, opacity), each 0 to 1; None if none was given.
     surface
-        What it is like to touch: friction, softness, what it may touch at all.
+        What it is like to touch: friction, softness, what it may touch at all; see `bough.Scene`.
     """
 
     name: str
@@ -104,4 +104,4 @@ def read_geometry(
 def require_surface(surface: object, what: str) -> None:
     """Raise unless this is a surface."""
     if not isinstance(surface, Surface):
-        raise ModelError(f"{what}: the surface is {shown(surface)}, expected a bough.model.Surface")
+        raise ModelError(f"{what}: the surface is {shown(surface)}, expected a bough.simulation.Surface")

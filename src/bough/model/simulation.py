@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bough.errors import ModelError, UnknownNameError
 from bough.model.coupling import own_joint
-from bough.model.surface import CONDIMS, SOLIMP, SOLREF, read_numbers, read_softness
+from bough.model.surface import SOLIMP, SOLREF, read_condim, read_numbers, read_softness
 from bough.reading import known_name, listed, number, shown, whole_number
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Actuator:
 
     Examples
     --------
-    >>> from bough.model import Actuator
+    >>> from bough.simulation import Actuator
     >>> Actuator("knee servo", "knee", gain=50, bias=(0, -50, -2)).kind
     'position'
     """
@@ -133,9 +133,11 @@ class ExplicitPair:
     solreffriction: tuple[float, ...] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
-        what = f"pair of {self.first!r} and {self.second!r}"
-        if self.condim not in CONDIMS:
-            raise ModelError(f"{what}: condim is {shown(self.condim)}, expected one of {CONDIMS}")
+        what = f"pair of {shown(self.first)} and {shown(self.second)}"
+        for name in (self.first, self.second):
+            if not isinstance(name, str) or not name:
+                raise ModelError(f"{what}: a name is {shown(name)}, expected the name of a geometry")
+        _put(self, "condim", read_condim(self.condim, what))
         expected = "not negative: two sliding, torsional, two rolling"
         _put(self, "friction", read_numbers(self.friction, f"{what}: friction", 5, expected, least=0.0))
         for name, value in read_softness(self, what).items():
@@ -172,7 +174,7 @@ class SimulationData:
 
     Examples
     --------
-    >>> from bough.model import SimulationData
+    >>> from bough.simulation import SimulationData
     >>> SimulationData(timestep=0.001, cone="elliptic").integrator
     'euler'
     """
@@ -227,12 +229,12 @@ def check_simulation(model: Model) -> None:
     """Raise unless everything that the simulation refers to is there, once."""
     data: object = model.simulation
     if not isinstance(data, SimulationData):
-        raise ModelError(f"simulation is {shown(data)}, expected a bough.model.SimulationData")
+        raise ModelError(f"simulation is {shown(data)}, expected a bough.simulation.SimulationData")
     joints = {entry.name: own_joint(entry.joint) for entry in model.joints} | {x.name: x.joint for x in model.loops}
     names: set[str] = set()
     for actuator in data.actuators:
         if not isinstance(actuator, Actuator):
-            raise ModelError(f"simulation: an actuator is {shown(actuator)}, expected a bough.model.Actuator")
+            raise ModelError(f"simulation: an actuator is {shown(actuator)}, expected a bough.simulation.Actuator")
         what = f"actuator {actuator.name!r}"
         if actuator.name in names:
             raise ModelError(f"{what}: there is another of this name")
@@ -243,7 +245,7 @@ def check_simulation(model: Model) -> None:
     shapes = [g.name for g in model.geometries]
     for pair in data.pairs:
         if not isinstance(pair, ExplicitPair):
-            raise ModelError(f"simulation: a pair is {shown(pair)}, expected a bough.model.ExplicitPair")
+            raise ModelError(f"simulation: a pair is {shown(pair)}, expected a bough.simulation.ExplicitPair")
         for name in (pair.first, pair.second):
             if name not in shapes:
                 raise UnknownNameError("geometry of a pair", name, sorted(set(shapes) - {""}))

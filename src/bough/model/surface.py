@@ -16,8 +16,8 @@ from bough.model.joints.reading import read_floats
 from bough.reading import shown, whole_number
 
 __all__ = [
-    "CONDIMS", "DEFAULT_SURFACE", "FRICTION", "SOFT", "SOLIMP", "SOLREF", "Softness", "Surface", "read_numbers",
-    "read_softness", "require_softness",
+    "CONDIMS", "DEFAULT_SURFACE", "FRICTION", "SOFT", "SOLIMP", "SOLREF", "Softness", "Surface", "read_condim",
+    "read_numbers", "read_softness", "require_softness",
 ]  # fmt: skip
 
 CONDIMS = (1, 3, 4, 6)
@@ -39,6 +39,13 @@ def read_softness(part: Any, what: str) -> dict[str, Any]:
         raise ModelError(f"{what}: solimp is {shown(part.solimp)}, expected {expected}")
     (margin,) = read_numbers(part.margin, f"{what}: margin", 1, "a finite number (m or rad)")
     return {"solref": solref, "solimp": solimp, "margin": margin}
+
+
+def read_condim(value: object, what: str) -> int:
+    """The dimension of a contact force."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value not in CONDIMS:
+        raise ModelError(f"{what}: condim is {shown(value)}, expected one of {CONDIMS}")
+    return int(value)
 
 
 def read_numbers(value: Any, what: str, size: int, expected: str, least: float = -math.inf) -> tuple[float, ...]:
@@ -71,7 +78,7 @@ class Softness:
 
     Examples
     --------
-    >>> from bough.model import Softness
+    >>> from bough.simulation import Softness
     >>> Softness(solref=(0.01, 1)).solref
     (0.01, 1.0)
     """
@@ -90,7 +97,7 @@ SOFT = Softness()
 
 @dataclass(frozen=True)
 class Surface:
-    """What a shape says of contact. Two shapes that touch combine what they say.
+    """What a shape says of contact. Two shapes that touch combine what they say, see `bough.Scene`.
 
     Attributes
     ----------
@@ -111,7 +118,7 @@ class Surface:
 
     Examples
     --------
-    >>> from bough.model import Surface
+    >>> from bough.simulation import Surface
     >>> Surface(friction=0.6).friction
     (0.6, 0.005, 0.0001)
     """
@@ -135,8 +142,6 @@ class Surface:
                 f"{what}: friction is {shown(self.friction)}, expected one to three finite numbers that are not "
                 "negative: sliding, torsional, rolling"
             )
-        if self.condim not in CONDIMS:
-            raise ModelError(f"{what}: condim is {shown(self.condim)}, expected one of {CONDIMS}")
         friction = (*(float(x) for x in given), *FRICTION[given.size :])
         masks = {
             name: whole_number(getattr(self, name), f"{what}: {name}", most=2**32 - 1, error=ModelError)
@@ -146,7 +151,8 @@ class Surface:
         (solmix,) = read_numbers(self.solmix, f"{what}: solmix", 1, "one number that is not negative", least=0.0)
         (gap,) = read_numbers(self.gap, f"{what}: gap", 1, "a finite number (m)")
         soft = read_softness(self, what)
-        _put(self, soft | masks | {"friction": friction, "priority": priority, "solmix": solmix, "gap": gap})
+        others = {"friction": friction, "condim": read_condim(self.condim, what), "priority": priority}
+        _put(self, soft | masks | others | {"solmix": solmix, "gap": gap})
 
 
 DEFAULT_SURFACE = Surface()
@@ -156,5 +162,5 @@ DEFAULT_SURFACE = Surface()
 def require_softness(value: object, what: str) -> Softness:
     """A `Softness`, or an error that tells what it is for."""
     if not isinstance(value, Softness):
-        raise ModelError(f"{what} is {shown(value)}, expected a bough.model.Softness")
+        raise ModelError(f"{what} is {shown(value)}, expected a bough.simulation.Softness")
     return value
