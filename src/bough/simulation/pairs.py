@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from bough.model import ExplicitPair, Geometry, Model, Surface
+from bough.model import ExplicitPair, Geometry, Model
 
 __all__ = ["LeftOut", "Pair", "combined", "find_pairs"]
 
@@ -51,6 +51,11 @@ class Pair:
     margin: float
     gap: float
     solreffriction: tuple[float, ...] = (0.0, 0.0)
+
+    def between(self, first: Geometry, second: Geometry) -> Pair:
+        """The same contact between other shapes."""
+        numbers = self.condim, self.friction, self.solref, self.solimp, self.margin, self.gap, self.solreffriction
+        return Pair(first, second, *numbers)
 
 
 @dataclass(frozen=True)
@@ -97,53 +102,64 @@ def find_pairs(
     solid = [*shapes, *(g for g in model.geometries if g.purpose == "collision")]
     strange = tuple(f"{g.shape} {g.name!r} on {g.frame!r}" for g in solid if g.shape in UNSUPPORTED)
     able = sorted((g for g in solid if g.shape not in UNSUPPORTED), key=lambda g: TYPES.index(g.shape))
-    explicit = {frozenset((pair.first, pair.second)): pair for pair in model.simulation.pairs}
-    why_not = _rules(model, able, exclude, self_collision)
+    explicit: dict[frozenset[str], list[ExplicitPair]] = {}
+    for told in model.simulation.pairs:
+        explicit.setdefault(frozenset((told.first, told.second)), []).append(told)
+    rules = _Rules(model, able, exclude, self_collision)
+    mixed: dict[tuple[int, int], Pair] = {}  # of the same two surfaces the same numbers
     counts: Counter[str] = Counter()
-    pairs = []
+    pairs: list[Pair] = []
     for first, second in combinations(able, 2):
-        told = explicit.get(frozenset((first.name, second.name))) if first.name and second.name else None
-        reason = next((text for text, holds in why_not(told is not None) if holds(first, second)), "")
+        named = explicit.get(frozenset((first.name, second.name)), ()) if explicit else ()
+        reason = rules.why_not(first, second, bool(named))
         if reason:
             counts[reason] += 1
+        elif named:
+            pairs += [_as_told(first, second, told) for told in named]
         else:
-            pairs.append(combined(first, second) if told is None else _as_told(first, second, told))
+            key = id(first.surface), id(second.surface)
+            if key not in mixed:
+                mixed[key] = combined(first, second)
+            pairs.append(mixed[key].between(first, second))
     return tuple(pairs), LeftOut(dict(counts), strange, model.simulation.not_understood)
 
 
-Rule = tuple[str, Callable[[Geometry, Geometry], bool]]
+class _Rules:
+    """Which two shapes do not touch, and why not."""
 
+    def __init__(
+        self, model: Model, able: Sequence[Geometry], exclude: Sequence[tuple[str, str]], self_collision: bool
+    ) -> None:
+        disabled = set(model.simulation.disabled)
+        self._off = bool(disabled & {"contact", "constraint"})
+        self._parents = None if "filterparent" in disabled else _carriers(model, able)
+        self._by_model = {two for a, b in model.simulation.excludes for two in ((a, b), (b, a))}
+        self._on_request = {two for a, b in exclude for two in ((a, b), (b, a))}
+        self._self_collision = self_collision
 
-def _rules(
-    model: Model, able: Sequence[Geometry], exclude: Sequence[tuple[str, str]], self_collision: bool
-) -> Callable[[bool], Iterator[Rule]]:
-    """Reasons not to touch, in order, given whether the pair is told of explicitly."""
-    parents = _carriers(model, able)
-    by_model = {frozenset(two) for two in model.simulation.excludes}
-    on_request = {frozenset(two) for two in exclude}
-    disabled = set(model.simulation.disabled)
-    of_surfaces: list[Rule] = [
-        ("both on the base", lambda a, b: a.body == b.body == 0),
-        ("on the same body", lambda a, b: a.body == b.body),
-        ("their masks, contype and conaffinity", lambda a, b: not _fits(a.surface, b.surface)),
-        ("excluded by the model", lambda a, b: frozenset((a.frame, b.frame)) in by_model),
-    ]
-    if "filterparent" not in disabled:
-        of_surfaces.insert(2, ("on a body and its parent", lambda a, b: _related(a.body, b.body, parents)))
-    always: list[Rule] = [
-        ("two planes", lambda a, b: a.shape == b.shape == "plane"),
-        ("excluded on request", lambda a, b: frozenset((a.frame, b.frame)) in on_request),
-    ]
-    if disabled & {"contact", "constraint"}:
-        always.insert(0, ("contact is switched off by the model", lambda a, b: True))
-    if not self_collision:
-        always.append(("self-collision, not wanted", lambda a, b: a.body > 0 < b.body))
+    def why_not(self, a: Geometry, b: Geometry, explicit: bool) -> str:
+        """The reason; nothing if they may touch."""
+        if self._off:
+            return "contact is switched off by the model"
+        reason = "" if explicit else self._of_surfaces(a, b)
+        if reason:
+            return reason
+        if a.shape == b.shape == "plane":
+            return "two planes"
+        if (a.frame, b.frame) in self._on_request:
+            return "excluded on request"
+        return "self-collision, not wanted" if a.body > 0 < b.body and not self._self_collision else ""
 
-    def rules(explicit: bool) -> Iterator[Rule]:
-        yield from () if explicit else of_surfaces
-        yield from always
-
-    return rules
+    def _of_surfaces(self, a: Geometry, b: Geometry) -> str:
+        """What does not matter to pairs that the model names."""
+        if a.body == b.body:
+            return "on the same body" if a.body else "both on the base"
+        if self._parents is not None and _related(a.body, b.body, self._parents):
+            return "on a body and its parent"
+        x, y = a.surface, b.surface
+        if not (x.contype & y.conaffinity or y.contype & x.conaffinity):
+            return "their masks, contype and conaffinity"
+        return "excluded by the model" if (a.frame, b.frame) in self._by_model else ""
 
 
 def _carriers(model: Model, able: Sequence[Geometry]) -> list[int]:
@@ -160,10 +176,6 @@ def _carriers(model: Model, able: Sequence[Geometry]) -> list[int]:
 def _related(first: int, second: int, parents: Sequence[int]) -> bool:
     """Whether one carries the other; the base carries without touching less."""
     return first > 0 < second and (parents[first] == second or parents[second] == first)
-
-
-def _fits(a: Surface, b: Surface) -> bool:
-    return bool(a.contype & b.conaffinity or b.contype & a.conaffinity)
 
 
 def _as_told(first: Geometry, second: Geometry, told: ExplicitPair) -> Pair:
