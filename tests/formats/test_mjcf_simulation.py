@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import bough
@@ -85,6 +86,25 @@ def test_what_is_said_of_the_whole_is_read(model: bough.Model) -> None:
     assert general == Actuator("actuator3", "ball", (1, 2, 3), 2, (1, 2, 3))
     assert [x.kind for x in data.actuators] == ["motor", "position", "velocity", "general"]
     assert data.not_understood == ("actuator 'pull': it acts on a tendon", "actuator 'slow': it has a state of its own")
+
+
+def test_the_law_of_an_actuator_is_that_of_mujoco(model: bough.Model, rng: np.random.Generator) -> None:
+    m = mujoco.MjModel.from_xml_string(TEXT)
+    d = mujoco.MjData(m)
+    for _ in range(5):
+        q, v, control = bough.random(model, rng), rng.normal(size=model.nv), 2 * rng.normal(size=len(model.actuators))
+        d.qpos[:], d.qvel[:] = bough.convert.states_to_mujoco(model, q, v)
+        d.ctrl[:] = [*control, 0.0, 0.0]  # and two that are not understood
+        mujoco.mj_forward(m, d)
+        tau = np.zeros(model.nv)
+        for x, u in zip(model.actuators, control, strict=True):
+            here, gear = q[model.q_slice(x.joint)], np.array(x.gear)
+            where = bough.Placement.from_quaternion(here).log[3:] if x.joint == "ball" else here
+            constant, per_position, per_velocity = x.bias
+            rate = gear @ v[model.v_slice(x.joint)]
+            force = x.gain * np.clip(u, *x.ctrlrange) + constant + per_position * (gear @ where) + per_velocity * rate
+            tau[model.v_slice(x.joint)] += gear * np.clip(force, *x.forcerange)
+        np.testing.assert_allclose(tau, d.qfrc_actuator, rtol=1e-12, atol=1e-12)
 
 
 def test_it_is_written_again(tmp_path: Path, model: bough.Model) -> None:

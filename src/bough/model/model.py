@@ -19,7 +19,7 @@ from bough.model.geometry import Geometry
 from bough.model.hanging import hung_from, root_that_floats
 from bough.model.joints import Mimic
 from bough.model.parts import HERE, Body, Frame, JointEntry, Vec3
-from bough.model.simulation import NOTHING_SAID, SimulationData
+from bough.model.simulation import NOTHING_SAID, Actuator, SimulationData
 from bough.model.spanning import respanned
 from bough.reading import known_name
 from bough.scalar.lazy import cached_property
@@ -148,6 +148,11 @@ class Model:
     def constraint_names(self) -> tuple[str, ...]:
         """A name for each row of the constraint Jacobian: the constraint's, with a number if it has several."""
         return tuple(c.name if c.rows == 1 else f"{c.name}[{k}]" for c in self.constraints for k in range(c.rows))
+
+    @property
+    def actuators(self) -> tuple[Actuator, ...]:
+        """What turns controls into joint forces, in the order of the controls: `simulation.actuators`."""
+        return self.simulation.actuators
 
     @property
     def dof_tree(self) -> Tree:
