@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import inspect
 import re
@@ -34,7 +35,7 @@ ANYONE_MAY = {"errors", "reading", "__about__"}
 PHYSICS = {"scalar", "complementarity", "spatial", "tree", "factor", "model", "algorithms", "lagrange"}
 COMPILER = {"scalar", "program", "backends"}
 ROOMS = {"cache", "contact", "convert", "joints", "lcp", "loops", "maximal", "papers", "trees"}
-"""Files that hold nothing but public names: besides `errors` and `robots`, what users find below ``bough.``."""
+"""Files that hold nothing but public names: besides `errors`, `robots` and `simulation`, what is below ``bough.``."""
 
 MAY_IMPORT: dict[str, set[str]] = {
     "__about__": set(),
@@ -54,12 +55,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "formats": {"model", "kernel"},
     "robots": {"formats", "model"},
     "cost": PHYSICS | COMPILER | {"kernel"},
-    "sim": PHYSICS | COMPILER | {"kernel"},
-    "view": {"model", "sim", "cost"},
+    "simulation": PHYSICS | COMPILER | {"kernel", "formats"},
+    "view": {"model", "simulation", "cost"},
     **dict.fromkeys(sorted(ROOMS), PHYSICS | COMPILER | {"kernel", "cost"}),
     "cli": {FACADE} | ROOMS,
     "__main__": {"cli", FACADE},
-    "__init__": PHYSICS | COMPILER | {"kernel", "formats", "robots", "cost", "sim", "view"} | ROOMS,
+    "__init__": PHYSICS | COMPILER | {"kernel", "formats", "robots", "cost", "simulation", "view"} | ROOMS,
 }
 
 MAX_FLAT_NAMES = 56  # besides the rooms
@@ -73,6 +74,7 @@ LAZY = ("llvmlite", "cupy", "matplotlib", "argparse", "scipy", "mujoco", "pinocc
 # --- imports ---
 
 
+@functools.cache
 def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
 
@@ -364,7 +366,7 @@ def test_public_names_are_documented() -> None:
 
 def test_only_public_names_show(bough: ModuleType) -> None:
     assert dir(bough) == sorted(bough.__all__)
-    assert set(names.ROOMS) == ROOMS | {"errors", "robots"}
+    assert set(names.ROOMS) == ROOMS | {"errors", "robots", "simulation"}
     assert len(set(bough.__all__) - set(names.ROOMS)) <= MAX_FLAT_NAMES
 
 

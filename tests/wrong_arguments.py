@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import tempfile
 from collections.abc import Iterator
@@ -217,6 +218,24 @@ GOOD: dict[str, tuple[Any, dict[str, Any]]] = {
         bough.joints.Mimic,
         {"joint": bough.joints.Revolute("x"), "source": "a", "ratio": 1.0, "offset": 0.0},
     ),
+    "Scene": (bough.Scene, {"model": MODEL, "shapes": (), "exclude": [("world", "world")], "self_collision": True}),
+    "Scene.floor": (bough.Scene(MODEL).floor, {"height": 0.0, "normal": (0, 0, 1), "name": "f", "friction": 1.0}),
+    "Scene.box": (bough.Scene(MODEL).box, {"size": (1, 1, 1), "at": (0, 0, 0), "rpy": (0, 0, 0), "condim": 3}),
+    "simulation.Surface": (bough.simulation.Surface, dataclasses.asdict(bough.simulation.Surface())),
+    "simulation.Softness": (bough.simulation.Softness, dataclasses.asdict(bough.simulation.Softness())),
+    "simulation.SimulationData": (
+        bough.simulation.SimulationData,
+        dataclasses.asdict(bough.simulation.SimulationData()),
+    ),
+    "simulation.Actuator": (
+        bough.simulation.Actuator,
+        dataclasses.asdict(bough.simulation.Actuator("a", "j")),
+    ),
+    "simulation.ExplicitPair": (
+        bough.simulation.ExplicitPair,
+        dataclasses.asdict(bough.simulation.ExplicitPair("a", "b")),
+    ),
+    "Model.with_simulation": (MODEL.with_simulation, {"timestep": 0.1, "actuators": (), "pairs": (), "excludes": ()}),
     "Builder": (bough.Builder, {"name": "b", "gravity": (0, 0, 0)}),
     "Builder.add": (
         lambda **x: bough.Builder().add(**x),

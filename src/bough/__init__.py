@@ -5,8 +5,8 @@ Load a model from a file with `load`, build one with `Builder`, or take one of `
 batch axes.
 
 What is typed daily is here; the rest is in rooms: `joints`, `loops`, `contact`, `lcp` (complementarity), `maximal`
-(coordinates, with multipliers and linkages), `trees`, `convert` (states, for other libraries), `papers`, `robots`,
-`errors` and `cache`.
+(coordinates, with multipliers and linkages), `trees`, `simulation`, `convert` (states, for other libraries), `papers`,
+`robots`, `errors` and `cache`.
 """
 
 from importlib import import_module
@@ -54,11 +54,12 @@ from bough.model import Builder, Geometry, Inertia, Model, Parameters, Placement
 from bough.scalar import Count
 
 if TYPE_CHECKING:
-    from bough import cache, contact, convert, errors, joints, lcp, loops, maximal, papers, robots, trees
+    from bough import cache, contact, convert, errors, joints, lcp, loops, maximal, papers, robots, simulation, trees
     from bough.cost.explain import explain
     from bough.cost.info import info
     from bough.formats.load import load, problems
     from bough.formats.save import save
+    from bough.simulation.scene import Scene
 
 __all__ = [
     "BoughError",
@@ -71,6 +72,7 @@ __all__ = [
     "Motion",
     "Parameters",
     "Placement",
+    "Scene",
     "__version__",
     "aba",
     "accelerations",
@@ -125,12 +127,17 @@ __all__ = [
     "save",
     "set_backend",
     "set_num_threads",
+    "simulation",
     "trees",
     "velocities",
 ]
 
-_ROOMS = ("cache", "contact", "convert", "errors", "joints", "lcp", "loops", "maximal", "papers", "robots", "trees")
+_ROOMS = (
+    "cache", "contact", "convert", "errors", "joints", "lcp", "loops", "maximal", "papers", "robots",
+    "simulation", "trees",
+)  # fmt: skip
 _LAZY = {
+    "Scene": "bough.simulation.scene",
     "explain": "bough.cost.explain",
     "info": "bough.cost.info",
     "load": "bough.formats.load",

@@ -164,7 +164,7 @@ class _Assembly:
             return None  # the builder would complain of the same once more
         model = None
         with self._report.at(None):
-            model = self._builder.build()
+            model = self._with_simulation(self._builder.build())
         if model is not None and self._report.collect:
             self._remark_idle(model, connections)
         return model if model is None or self._options.merge_fixed else self._with_parts(model)
@@ -238,6 +238,7 @@ class _Assembly:
                     purpose=g.purpose,
                     file=g.file,
                     rgba=g.rgba,
+                    surface=g.surface,
                 )
         for loop in self._description.loops:
             with self._report.at(loop.line):
@@ -279,8 +280,19 @@ class _Assembly:
         if other is not None and other in lock:
             x = float(np.ravel(np.asarray(lock[other], dtype=float))[0]) - law.other_zero
             polynomial, other = (float(np.polynomial.polynomial.polyval(x, polynomial)),), None
-        zeros = {"zero": law.zero, "other_zero": law.other_zero if other is not None else 0.0}
-        self._builder.equality(law.name, law.joint, other, polynomial, **zeros)
+        other_zero = law.other_zero if other is not None else 0.0
+        self._builder.equality(
+            law.name, law.joint, other, polynomial, zero=law.zero, other_zero=other_zero, softness=law.softness
+        )
+
+    def _with_simulation(self, model: Model) -> Model:
+        """The model with what the file says of simulation, less what refers to parts that are not in the model."""
+        said = self._description.simulation
+        excludes = tuple((self._of(first), self._of(second)) for first, second in said.excludes)
+        joints = {*model.joint_names, *(loop.name for loop in model.loops)}
+        shapes = {g.name for g in model.geometries}
+        here = replace(said, excludes=excludes).without(joints, set(model.frame_names), shapes)
+        return model if here == model.simulation and not here.not_understood else model.with_checked(simulation=here)
 
     def _of(self, link: str) -> str:
         if link not in self._names and link in self._links:

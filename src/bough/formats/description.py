@@ -8,8 +8,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from bough.model import Equality, Inertia, Joint, Placement
+from bough.model import Equality, Inertia, Joint, Placement, SimulationData, Surface
 from bough.model.parts import HERE, Vec3
+from bough.model.simulation import NOTHING_SAID
+from bough.model.surface import DEFAULT_SURFACE
 
 __all__ = ["Connection", "Description", "Follow", "Link", "LinkFrame", "LinkGeometry", "LinkLoop", "Options"]
 
@@ -73,6 +75,7 @@ class LinkGeometry:
     purpose: str = "collision"
     file: str = ""
     rgba: ArrayLike | None = None
+    surface: Surface = DEFAULT_SURFACE
     line: int | None = None
 
 
@@ -111,6 +114,8 @@ class Description:
         Name of the link that is the world itself, for formats that have one.
     loops, equalities
         Constraints beside the tree.
+    simulation
+        Options, actuators and pairs of shapes, with the names of links in place of those of bodies.
     root_placement
         Where the root is if it does not move.
     """
@@ -126,6 +131,7 @@ class Description:
     loops: tuple[LinkLoop, ...] = ()
     equalities: tuple[Equality, ...] = ()
     root_placement: Placement = HERE
+    simulation: SimulationData = NOTHING_SAID
 
 
 @dataclass(frozen=True)

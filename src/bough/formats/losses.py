@@ -9,7 +9,7 @@ from bough.reading import known_name, names
 
 __all__ = ["KINDS", "Losses"]
 
-KINDS = ("armature", "constraints", "geometries", "gravity", "limits", "losses", "order", "springs")
+KINDS = ("armature", "constraints", "geometries", "gravity", "limits", "losses", "order", "simulation", "springs")
 """What may be left out of a file: the motion of the tree itself never."""
 
 LOSSES_SHOWN = 6  # in one message

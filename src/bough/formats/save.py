@@ -38,7 +38,8 @@ def save(
         ``"urdf"`` or ``"mjcf"``; by default told from the suffix of the path, ``.urdf``, ``.xml`` or ``.mjcf``.
     leave_out
         What may be left out of the file if the format has no words for it: any of "armature", "constraints",
-        "geometries", "gravity", "limits", "losses", "order" (of the joints) and "springs".
+        "geometries", "gravity", "limits", "losses", "order" (of the joints), "simulation" (surfaces, softness,
+        actuators, options) and "springs".
 
     Raises
     ------

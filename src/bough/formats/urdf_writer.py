@@ -27,6 +27,8 @@ from bough.model import (
     Revolute,
 )
 from bough.model.parts import HERE
+from bough.model.simulation import NOTHING_SAID
+from bough.model.surface import DEFAULT_SURFACE, SOFT
 
 __all__ = ["write_urdf"]
 
@@ -55,6 +57,7 @@ class _Writer:
             self._losses.add(f"gravity {model.gravity}, other than {GRAVITY}", "gravity")
         for constraint in model.constraints:
             self._losses.add(f"the constraint {constraint.name!r}", "constraints")
+        self._lose_simulation()
         frames: dict[int, list[Frame]] = {}
         for frame in model.frames:
             frames.setdefault(frame.body, []).append(frame)
@@ -70,6 +73,17 @@ class _Writer:
             self._lines.insert(0, '<bough order="file"/>')
         lines = "".join(f"  {line}\n" for line in self._lines)
         return f'<?xml version="1.0" encoding="utf-8"?>\n<robot name={quoted(model.name)}>\n{lines}</robot>\n'
+
+    def _lose_simulation(self) -> None:
+        model = self._model
+        if model.simulation != NOTHING_SAID:
+            self._losses.add("options, actuators or pairs of shapes for simulation", "simulation")
+        for g in model.geometries:
+            if g.surface != DEFAULT_SURFACE:
+                self._losses.add(f"the surface of the {g.shape} {g.name!r} on {g.frame!r}", "simulation")
+        for entry in model.joints:
+            if {entry.limit_softness, entry.friction_softness} != {SOFT}:
+                self._losses.add(f"the softness of joint {entry.name!r}", "simulation")
 
     # --- links ---
 

@@ -25,10 +25,13 @@ from bough.model.parameters import NO_PARAMETERS, Parameter, Parameters
 from bough.model.parts import Body, Frame, Inertia, JointEntry, Placement
 from bough.model.record import BodyRecord, combine
 from bough.model.rerooting import Rerooting
+from bough.model.simulation import Actuator, ExplicitPair, SimulationData
+from bough.model.surface import Softness, Surface
 
 __all__ = [
-    "BASE", "NO_PARAMETERS", "Attachment", "Body", "BodyRecord", "Builder", "Contacts", "Cylindrical", "Equality",
-    "Fixed", "Frame", "Free", "Geometry", "Helical", "Inertia", "Joint", "JointEntry", "Loop", "Mechanism", "Mimic",
-    "Model", "Parameter", "Parameters", "Placement", "Planar", "Prismatic", "Rerooting", "Revolute", "Spherical",
-    "Touch", "Translational", "Universal", "combine", "topologies",
+    "BASE", "NO_PARAMETERS", "Actuator", "Attachment", "Body", "BodyRecord", "Builder", "Contacts", "Cylindrical",
+    "Equality", "ExplicitPair", "Fixed", "Frame", "Free", "Geometry", "Helical", "Inertia", "Joint", "JointEntry",
+    "Loop", "Mechanism", "Mimic", "Model", "Parameter", "Parameters", "Placement", "Planar", "Prismatic", "Rerooting",
+    "Revolute", "SimulationData", "Softness", "Spherical", "Surface", "Touch", "Translational", "Universal", "combine",
+    "topologies",
 ]  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,14 +17,18 @@ from bough.model.joints import Fixed, Joint, Mimic
 from bough.model.joints.contract import check_contract, check_rate, is_from_outside
 from bough.model.joints.reading import read_floats
 from bough.model.placement import Placement, require_placement, rotation_from_rpy
+from bough.model.surface import SOFT, Softness, require_softness
 
 __all__ = [
-    "FINITE", "LIMITS", "read_inertia", "read_limits", "read_loop", "read_placement", "require_joint", "require_name",
-    "rotation_from_rpy", "spread",
+    "FINITE", "LIMITS", "SOFTNESSES", "read_inertia", "read_limits", "read_loop", "read_placement", "require_joint",
+    "require_name", "rotation_from_rpy", "spread",
 ]  # fmt: skip
 
 LIMITS = ("lower", "upper", "velocity", "effort", "damping", "friction", "stiffness", "rest")
 """What joints of trees and of loops may have."""
+
+SOFTNESSES = ("limit_softness", "friction_softness")
+"""How softly limits and dry friction of such joints hold."""
 
 NOT_NEGATIVE = "numbers that are not negative"
 FINITE = "finite numbers that are not negative"
@@ -45,17 +50,19 @@ def require_name(name: object, what: str) -> None:
         raise ModelError(f"{what}: a name is a string that is not empty")
 
 
-def read_limits(joint: Joint, what: str, **given: ArrayLike | None) -> dict[str, tuple[float, ...]]:
-    """The limits and losses of a joint, one number for each entry of q or v, by the names of `LIMITS`."""
+def read_limits(joint: Joint, what: str, **given: Any) -> dict[str, Any]:
+    """The limits and losses of a joint, one number for each entry of q or v, by the names of `LIMITS`.
+
+    Those of `SOFTNESSES` that are given come with them.
+    """
     own = own_joint(joint)  # a mimic joint keeps the limits of its own motion
-    read: dict[str, tuple[float, ...]] = {}
+    read: dict[str, Any] = {x: require_softness(given[x], f"{what}: {x}") for x in SOFTNESSES if x in given}
     for name in LIMITS:
         if given[name] is None and name == "rest":
             read[name] = tuple(map(float, own.neutral()))
             continue
         size, expected = _EXPECTED[name]
-        value: ArrayLike = given[name]  # type: ignore[assignment]
-        read[name] = spread(value, getattr(own, size), f"{what}: {name}", expected)
+        read[name] = spread(given[name], getattr(own, size), f"{what}: {name}", expected)
     for low, high in zip(read["lower"], read["upper"], strict=True):
         if low > high or low == math.inf or high == -math.inf:
             raise ModelError(f"{what}: the lower limit {low} is above the upper limit {high}")
@@ -147,7 +154,8 @@ def read_loop(
     joint: Joint,
     sides: Sequence[Side],
     places: Mapping[str, tuple[int, Placement]],
-    **limits: ArrayLike | None,
+    softness: Softness = SOFT,
+    **limits: Any,
 ) -> Loop:
     """A joint that closes a loop between two sides, given what bodies and frames there are and where."""
     what = f"constraint {name!r}"
@@ -166,4 +174,5 @@ def read_loop(
             f"{what}: its sides {sides[0][0]!r} and {sides[1][0]!r} are both on body {whole!r}, which never moves "
             "relative to itself: expected two bodies"
         )
-    return Loop(name, joint, ends[0], ends[1], **read_limits(joint, what, **limits))
+    soft = require_softness(softness, f"{what}: softness")
+    return Loop(name, joint, ends[0], ends[1], softness=soft, **read_limits(joint, what, **limits))

@@ -27,6 +27,8 @@ from bough.model.joints import Fixed, Joint
 from bough.model.joints.reading import read_floats
 from bough.model.model import BASE, Model
 from bough.model.parts import HERE, Body, Frame, Inertia, JointEntry, Placement
+from bough.model.simulation import NOTHING_SAID
+from bough.model.surface import DEFAULT_SURFACE, SOFT, Softness, Surface, require_softness
 from bough.reading import known_name
 from bough.tree import Tree
 
@@ -68,6 +70,7 @@ class Builder:
         self._constraints: dict[str, Constraint] = {}
         self._places: dict[str, tuple[int, Placement]] = {BASE: (0, HERE)}
         self._inner_root = 0
+        self._simulation = NOTHING_SAID
 
     @classmethod
     def of(cls, model: Model) -> Builder:
@@ -98,6 +101,7 @@ class Builder:
         b._places.update((name, (i, HERE)) for i, name in enumerate(model.body_names, start=1))
         b._places.update((frame.name, (frame.body, frame.placement)) for frame in model.frames)
         b._inner_root = model.inner_root
+        b._simulation = model.simulation
         return b
 
     def add(
@@ -124,6 +128,8 @@ class Builder:
         armature: ArrayLike = 0.0,
         stiffness: ArrayLike = 0.0,
         rest: ArrayLike | None = None,
+        limit_softness: Softness = SOFT,
+        friction_softness: Softness = SOFT,
     ) -> int:
         """Add a body on a joint and return its number.
 
@@ -154,6 +160,8 @@ class Builder:
             and control and do not act in the dynamics functions; armature does.
         rest
             Configuration in which the spring is at rest; the neutral one if not given.
+        limit_softness, friction_softness
+            How softly limits and friction hold in a simulation with soft contact.
 
         Returns
         -------
@@ -176,7 +184,8 @@ class Builder:
             raise ModelError(f"{what}: there is a joint of this name already")
         limits = read_limits(
             joint, what, lower=lower, upper=upper, velocity=velocity, effort=effort, damping=damping,
-            friction=friction, stiffness=stiffness, rest=rest,
+            friction=friction, stiffness=stiffness, rest=rest, limit_softness=limit_softness,
+            friction_softness=friction_softness,
         )  # fmt: skip
         rotors = spread(armature, own_joint(joint).nv, f"{what}: armature", FINITE)
         entry = JointEntry(title, joint, placement, armature=rotors, **limits)
@@ -215,6 +224,7 @@ class Builder:
         purpose: str = "collision",
         file: str = "",
         rgba: ArrayLike | None = None,
+        surface: Surface = DEFAULT_SURFACE,
     ) -> None:
         """Add a shape to a body (or to the base, or to a frame); it does not act in the dynamics functions.
 
@@ -235,13 +245,17 @@ class Builder:
             Where the triangles of a mesh are; kept as it is, never opened.
         rgba
             Colour: red, green, blue and opacity, each 0 to 1.
+        surface
+            What it is like to touch; see `bough.simulation.Surface`.
         """
         if not isinstance(body, str) or body not in self._places:
             raise UnknownNameError("body or frame to put a geometry on", body, self._places)
         number, place = self._places[body]
         what = f"geometry {name!r} of {body!r}"
         placement = place.then(read_placement(at, rpy, rotation, what))
-        self._geometries.append(read_geometry(name, body, number, placement, shape, size, purpose, file, rgba, what))
+        self._geometries.append(
+            read_geometry(name, body, number, placement, shape, size, purpose, file, rgba, surface, what)
+        )
 
     def loop(
         self,
@@ -264,6 +278,7 @@ class Builder:
         friction: ArrayLike = 0.0,
         stiffness: ArrayLike = 0.0,
         rest: ArrayLike | None = None,
+        softness: Softness = SOFT,
     ) -> None:
         """Add a joint that closes a loop. `bough.forward_dynamics` heeds it, `bough.aba` and its like do not.
 
@@ -284,6 +299,8 @@ class Builder:
             Limits and losses of the joint, as in `add`. (There is no armature: that is for joints of the tree.) Limits
             act in the functions of contact and in `bough.loops.assemble`; springs and dampers where
             `bough.passive_forces` are added to tau.
+        softness
+            How softly it holds in a simulation with soft contact.
         """
         self._new_constraint(name)
         sides = (
@@ -292,7 +309,7 @@ class Builder:
         )
         self._constraints[name] = read_loop(
             name, joint, sides, self._places, lower=lower, upper=upper, velocity=velocity, effort=effort,
-            damping=damping, friction=friction, stiffness=stiffness, rest=rest,
+            damping=damping, friction=friction, stiffness=stiffness, rest=rest, softness=softness,
         )  # fmt: skip
 
     def equality(
@@ -304,6 +321,7 @@ class Builder:
         *,
         zero: float = 0.0,
         other_zero: float = 0.0,
+        softness: Softness = SOFT,
     ) -> None:
         """Add a law between two joints' coordinates; heeded as loops are (see `loop`).
 
@@ -317,6 +335,8 @@ class Builder:
             Coefficients c₀, c₁, … of the law q - zero = c₀ + c₁ x + c₂ x² + …, where x = q(other) - other_zero.
         zero, other_zero
             Coordinates (rad or m) from which the two are measured.
+        softness
+            How softly it holds in a simulation with soft contact.
         """
         what = self._new_constraint(name)
         for title in (joint,) if other is None else (joint, other):
@@ -328,7 +348,8 @@ class Builder:
         if c.ndim != 1 or not np.isfinite(c).all() or not np.isfinite(zeros).all():
             raise ModelError(f"{what}: the polynomial is {polynomial!r}, expected finite numbers")
         coefficients = tuple(float(x) for x in c)
-        self._constraints[name] = Equality(name, joint, other, coefficients, float(zeros[0]), float(zeros[1]))
+        soft = require_softness(softness, f"{what}: softness")
+        self._constraints[name] = Equality(name, joint, other, coefficients, float(zeros[0]), float(zeros[1]), soft)
 
     def _new_constraint(self, name: str) -> str:
         what = f"constraint {name!r}"
@@ -354,6 +375,7 @@ class Builder:
             geometries=tuple(self._geometries),
             constraints=tuple(self._constraints.values()),
             inner_root=self._inner_root,
+            simulation=self._simulation,
         )
         model.coupling  # noqa: B018 (mimic joints that follow nothing are found here)
         return model

@@ -9,16 +9,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bough.errors import ModelError, UnknownNameError
-from bough.model.arguments import FINITE, LIMITS, read_limits, require_joint, require_name, spread
+from bough.model.arguments import FINITE, LIMITS, SOFTNESSES, read_limits, require_joint, require_name, spread
 from bough.model.constraints import Equality, Loop
 from bough.model.coupling import own_joint
-from bough.model.geometry import Geometry
+from bough.model.geometry import Geometry, require_surface
 from bough.model.hanging import root_that_floats
 from bough.model.inertia import require_inertia
 from bough.model.joints import Fixed, Joint, Mimic
 from bough.model.joints.reading import read_floats
 from bough.model.parts import Body, Frame, JointEntry, Vec3
 from bough.model.placement import require_placement
+from bough.model.simulation import check_simulation
+from bough.model.surface import require_softness
 from bough.tree import Tree
 
 if TYPE_CHECKING:
@@ -64,6 +66,7 @@ def check_model(model: Model, base: str) -> None:
             spread(entry.armature, own_joint(entry.joint).nv, f"joint {entry.name!r}: armature", FINITE)
     _check_attached(model)
     model.coupling  # noqa: B018 (mimic joints that follow nothing are found here)
+    check_simulation(model)
     if model.inner_root:
         _require_body(model.inner_root, n, "inner_root")
         root_that_floats(model, model.inner_root)
@@ -80,8 +83,10 @@ def _check_attached(model: Model) -> None:
     for shape in model.geometries:
         _require_body(shape.body, n, f"geometry {shape.name!r} of {shape.frame!r}")
         require_placement(shape.placement, f"geometry on {shape.frame!r}")
+        require_surface(shape.surface, f"geometry {shape.name!r} of {shape.frame!r}")
     for constraint in model.constraints:
         what = f"constraint {constraint.name!r}"
+        require_softness(constraint.softness, f"{what}: softness")
         if isinstance(constraint, Equality):
             _check_law(model, constraint, what)
             continue
@@ -141,6 +146,8 @@ def _require_moving(model: Model, joint: Joint) -> None:
 
 
 def _check_limits(part: JointEntry | Loop, what: str) -> None:
+    for name in SOFTNESSES:
+        require_softness(getattr(part, name), f"{what}: {name}")
     own = part.joint.joint if isinstance(part.joint, Mimic) else part.joint
     nq, nv = own.nq, own.nv
     if (

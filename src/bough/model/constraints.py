@@ -13,6 +13,7 @@ import numpy as np
 
 from bough.model.joints import Joint
 from bough.model.parts import Placement
+from bough.model.surface import SOFT, Softness
 from bough.spatial import Matrix, Transform, Vector
 
 __all__ = ["Attachment", "Constraint", "Equality", "Loop", "misfit"]
@@ -45,6 +46,8 @@ class Loop:
     lower, upper, velocity, effort, damping, friction, stiffness, rest
         Its limits and losses, as those of any joint (see `JointEntry`). It has no armature: that would couple bodies
         on different branches in the mass matrix.
+    softness, limit_softness, friction_softness
+        How softly it holds in a simulation with soft contact, and its limits and friction do.
     """
 
     name: str
@@ -59,6 +62,9 @@ class Loop:
     friction: tuple[float, ...]
     stiffness: tuple[float, ...]
     rest: tuple[float, ...]
+    softness: Softness = SOFT
+    limit_softness: Softness = SOFT
+    friction_softness: Softness = SOFT
 
     @property
     def rows(self) -> int:
@@ -84,6 +90,8 @@ class Equality:
         c₀, c₁, …
     zero, other_zero
         The coordinates (rad or m) from which the two are measured.
+    softness
+        How softly it holds in a simulation with soft contact.
     """
 
     name: str
@@ -92,6 +100,7 @@ class Equality:
     polynomial: tuple[float, ...]
     zero: float = 0.0
     other_zero: float = 0.0
+    softness: Softness = SOFT
 
     @property
     def rows(self) -> int:

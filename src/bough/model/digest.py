@@ -3,7 +3,8 @@
 Programs depend on the tree, on joints, placements and inertias, on gravity, limits, springs and dampers, armature, and
 on constraints. They do not depend on names: where a joint or a constraint says the name of another joint, it is the
 number of that joint that counts. Nor do they depend on frames (the few that an algorithm is asked for are among its
-options), on shapes, on dry friction, or on limits of velocity and effort.
+options), on shapes, on dry friction, on limits of velocity
+and effort, or on what is said of simulation.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from bough.model.constraints import Constraint, Loop
 from bough.model.joints import Joint, Mimic
 from bough.model.joints.reversed import Reversed
 from bough.model.parts import JointEntry, Placement
+from bough.model.surface import SOFT
 from bough.scalar.digest import digest
 
 if TYPE_CHECKING:
@@ -59,9 +61,11 @@ def _by_number(joint: Joint, number: Mapping[str, int]) -> object:
 def _constraint(constraint: Constraint, number: Mapping[str, int]) -> object:
     """A constraint without its name, with the numbers of the joints that it is on."""
     if isinstance(constraint, Loop):
-        return replace(constraint, name="", velocity=(), effort=(), friction=())
+        bare = replace(constraint, name="", velocity=(), effort=(), friction=())
+        return replace(bare, softness=SOFT, limit_softness=SOFT, friction_softness=SOFT)
     other = None if constraint.other is None else number[constraint.other]
-    return ("equality", number[constraint.joint], other, replace(constraint, name="", joint="", other=None))
+    law = replace(constraint, name="", joint="", other=None, softness=SOFT)
+    return ("equality", number[constraint.joint], other, law)
 
 
 def _placements(placements: Sequence[Placement]) -> NDArray[np.float64]:

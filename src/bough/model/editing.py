@@ -7,19 +7,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError, UnknownNameError
-from bough.model.arguments import FINITE, LIMITS, read_limits, read_loop, read_placement, require_name, spread
+from bough.model.arguments import (
+    FINITE,
+    LIMITS,
+    SOFTNESSES,
+    read_limits,
+    read_loop,
+    read_placement,
+    require_name,
+    spread,
+)
 from bough.model.checking import read_gravity
 from bough.model.coupling import own_joint
 from bough.model.inertia import require_inertia
 from bough.model.joints import Fixed, Joint
-from bough.model.parts import Frame, Inertia, JointEntry, Placement
+from bough.model.parts import Frame, Inertia, Placement
 from bough.model.removal import remaining
+from bough.model.simulation import check_simulation
 from bough.reading import known_name
 
 if TYPE_CHECKING:
@@ -27,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "body_number", "joint_number", "moved_by", "with_armature", "with_body", "with_frame", "with_gravity",
-    "with_inertia", "with_joint", "with_loop", "with_placement", "without",
+    "with_inertia", "with_joint", "with_loop", "with_placement", "with_simulation", "without",
 ]  # fmt: skip
 
 
@@ -125,6 +135,27 @@ def with_gravity(model: Model, gravity: ArrayLike) -> Model:
     return model.with_checked(gravity=read_gravity(gravity))
 
 
+def with_simulation(model: Model, **changes: Any) -> Model:
+    """The same mechanism with other data for its simulation; what is not given stays as it is.
+
+    Parameters
+    ----------
+    changes
+        Any attributes of `model.simulation`, a `bough.simulation.SimulationData`: timestep, integrator, actuators, …
+
+    Examples
+    --------
+    >>> import bough
+    >>> bough.robots.load("quadruped").with_simulation(timestep=0.001).simulation.timestep
+    0.001
+    """
+    for name in changes:
+        known_name(name, "part of the data for simulation", [field.name for field in fields(model.simulation)])
+    made = model.with_checked(simulation=replace(model.simulation, **changes))
+    check_simulation(made)
+    return made
+
+
 def with_inertia(
     model: Model,
     body: str,
@@ -170,7 +201,7 @@ def with_inertia(
     return model.with_checked(bodies=bodies, frames=frames)
 
 
-def with_joint(model: Model, joint: str, **numbers: ArrayLike) -> Model:
+def with_joint(model: Model, joint: str, **numbers: Any) -> Model:
     """The same mechanism with other limits, losses, springs or armature of one joint; the rest stays as it is.
 
     Parameters
@@ -179,16 +210,17 @@ def with_joint(model: Model, joint: str, **numbers: ArrayLike) -> Model:
         Name of the joint.
     numbers
         Any of lower, upper, velocity, effort, damping, friction, armature, stiffness and rest, as in
-        `bough.Builder.add`: one for all, or one for each entry of the joint's q or v.
+        `bough.Builder.add`: one for all, or one for each entry of the joint's q or v. Also limit_softness and
+        friction_softness.
     """
     k, what = joint_number(model, joint), f"joint {joint!r}"
     entry = model.joints[k]
     for sort in numbers:
-        if sort not in (*LIMITS, "armature"):
-            raise UnknownNameError(f"number of {what}", sort, (*LIMITS, "armature"))
+        if sort not in (*LIMITS, *SOFTNESSES, "armature"):
+            raise UnknownNameError(f"number of {what}", sort, (*LIMITS, *SOFTNESSES, "armature"))
     rotors = spread(numbers.pop("armature", entry.armature), own_joint(entry.joint).nv, f"{what}: armature", FINITE)
     limits = read_limits(entry.joint, what, **{sort: getattr(entry, sort) for sort in LIMITS} | numbers)
-    new = JointEntry(entry.name, entry.joint, entry.placement, armature=rotors, **limits)
+    new = replace(entry, armature=rotors, **limits)
     made = model.with_checked(joints=(*model.joints[:k], new, *model.joints[k + 1 :]))
     return made.rerooted(made.bodies[model.inner_root - 1].name) if model.inner_root else made
 

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 from bough.errors import ModelError
 from bough.model.joints.reading import read_floats
 from bough.model.parts import Placement
-from bough.reading import known_name
+from bough.model.surface import DEFAULT_SURFACE, Surface
+from bough.reading import known_name, shown
 
-__all__ = ["PURPOSES", "SHAPES", "Geometry", "read_geometry"]
+__all__ = ["PURPOSES", "SHAPES", "Geometry", "read_geometry", "require_surface"]
 
 SHAPES = {
     "box": ("lengths along x, y and z", 3),
@@ -50,6 +51,8 @@ class Geometry:
         The reference to a mesh, as it was given; empty for other shapes.
     rgba
         Colour (red, green, blue, opacity), each 0 to 1; None if none was given.
+    surface
+        What it is like to touch: friction, softness, what it may touch at all; see `bough.Scene`.
     """
 
     name: str
@@ -61,6 +64,7 @@ class Geometry:
     purpose: str
     file: str = ""
     rgba: tuple[float, float, float, float] | None = None
+    surface: Surface = DEFAULT_SURFACE
 
 
 def read_geometry(
@@ -73,6 +77,7 @@ def read_geometry(
     purpose: str,
     file: str,
     rgba: ArrayLike | None,
+    surface: Surface,
     what: str,
 ) -> Geometry:
     """A geometry, checked."""
@@ -91,4 +96,12 @@ def read_geometry(
         if values.shape != (4,) or not ((values >= 0) & (values <= 1)).all():
             raise ModelError(f"{what}: the colour is {rgba!r}, expected red, green, blue, opacity, each 0 to 1")
         colour = (float(values[0]), float(values[1]), float(values[2]), float(values[3]))
-    return Geometry(name, frame, body, placement, shape, tuple(float(x) for x in numbers), purpose, file, colour)
+    require_surface(surface, what)
+    sizes = tuple(float(x) for x in numbers)
+    return Geometry(name, frame, body, placement, shape, sizes, purpose, file, colour, surface)
+
+
+def require_surface(surface: object, what: str) -> None:
+    """Raise unless this is a surface."""
+    if not isinstance(surface, Surface):
+        raise ModelError(f"{what}: the surface is {shown(surface)}, expected a bough.simulation.Surface")

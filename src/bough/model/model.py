@@ -19,6 +19,7 @@ from bough.model.geometry import Geometry
 from bough.model.hanging import hung_from, root_that_floats
 from bough.model.joints import Mimic
 from bough.model.parts import HERE, Body, Frame, JointEntry, Vec3
+from bough.model.simulation import NOTHING_SAID, Actuator, SimulationData
 from bough.model.spanning import respanned
 from bough.reading import known_name
 from bough.scalar.lazy import cached_property
@@ -56,6 +57,8 @@ class Model:
         `bough.loops` and `bough.contact` heed them; all else is of the tree alone.
     inner_root
         Number of the body that carries its tree inside forward dynamics, see `rerooted`; 0 if no other than outside.
+    simulation
+        Options, actuators and pairs of shapes for simulation; they do not act in the dynamics functions.
     """
 
     name: str
@@ -67,6 +70,7 @@ class Model:
     geometries: tuple[Geometry, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     inner_root: int = 0
+    simulation: SimulationData = NOTHING_SAID
 
     def __post_init__(self) -> None:
         for name in ("bodies", "joints", "frames", "geometries", "constraints"):
@@ -146,6 +150,11 @@ class Model:
         return tuple(c.name if c.rows == 1 else f"{c.name}[{k}]" for c in self.constraints for k in range(c.rows))
 
     @property
+    def actuators(self) -> tuple[Actuator, ...]:
+        """What turns controls into joint forces, in the order of the controls: `simulation.actuators`."""
+        return self.simulation.actuators
+
+    @property
     def dof_tree(self) -> Tree:
         """The tree of the mass matrix: λₑ, or with mimic joints the elimination tree of the reduced matrix."""
         return self.coupling.dof_tree
@@ -207,6 +216,7 @@ class Model:
     with_joint = editing.with_joint
     with_armature = editing.with_armature
     with_placement = editing.with_placement
+    with_simulation = editing.with_simulation
     without = editing.without
 
     def q_slice(self, joint: str) -> slice:
@@ -268,7 +278,7 @@ class Model:
     @cached_property
     def _content(self) -> tuple[object, ...]:
         parts = (self.name, self.tree, self.bodies, self.joints, self.frames, self.gravity)
-        return (*parts, self.geometries, self.constraints, self.inner_root)
+        return (*parts, self.geometries, self.constraints, self.inner_root, self.simulation)
 
     @cached_property
     def _hash(self) -> int:

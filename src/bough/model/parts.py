@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from bough.model.inertia import Inertia
 from bough.model.joints import Joint
 from bough.model.placement import HERE, Placement, Vec3
+from bough.model.surface import SOFT, Softness
 
 __all__ = ["HERE", "Body", "Frame", "Inertia", "JointEntry", "Placement", "Vec3"]
 
@@ -45,7 +46,7 @@ class JointEntry:
     `lower` and `upper` bound q, `rest` is where a spring is at rest (length nq); the others are per degree of freedom
     (length nv). Limits, damping (N m s/rad or N s/m), dry friction (N m or N) and the stiffness of springs (N m/rad or
     N/m) are carried for simulation and control; the dynamics functions use `armature` (kg m² or kg), which is added to
-    the diagonal of the mass matrix.
+    the diagonal of the mass matrix. How softly limits and dry friction hold in a simulation is told by two `Softness`.
     """
 
     name: str
@@ -60,3 +61,5 @@ class JointEntry:
     armature: tuple[float, ...]
     stiffness: tuple[float, ...]
     rest: tuple[float, ...]
+    limit_softness: Softness = SOFT
+    friction_softness: Softness = SOFT

@@ -34,7 +34,7 @@ def remaining(model: Model, names: Sequence[str], meant: Callable[[str], tuple[s
     lost = {frame.name for k, frame in enumerate(model.frames) if k in gone["frame"] or frame.body not in number}
     constraints = (x for k, x in enumerate(model.constraints) if k not in gone["constraint"])
     kept = (_renumbered(x, number, joints) for x in constraints)
-    return model.with_checked(
+    left = model.with_checked(
         tree=Tree([number[model.tree.parents[i - 1]] for i in stay]),
         bodies=tuple(_without_parts(model, i, gone["frame"]) for i in stay),
         joints=tuple(model.joints[i - 1] for i in stay),
@@ -45,6 +45,9 @@ def remaining(model: Model, names: Sequence[str], meant: Callable[[str], tuple[s
         constraints=tuple(x for x in kept if x is not None),
         inner_root=number.get(model.inner_root, 0),
     )
+    here = joints | {loop.name for loop in left.loops}
+    shapes = {g.name for g in left.geometries}
+    return left.with_checked(simulation=model.simulation.without(here, set(left.frame_names), shapes))
 
 
 def _require_leaders(model: Model, stay: Sequence[int], joints: set[str]) -> None:

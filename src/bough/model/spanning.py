@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bough.errors import ModelError
-from bough.model.arguments import LIMITS
+from bough.model.arguments import LIMITS, SOFTNESSES
 from bough.model.constraints import Attachment, Equality, Loop
 from bough.model.hanging import Connection, connections, model_on_joints
 from bough.model.joints import Free, Mimic
@@ -102,7 +102,7 @@ def respanned(model: Model, cut: Sequence[str]) -> Model:
 def _as_joint(loop: Loop) -> Connection:
     """A loop as a joint, with its limits and losses."""
     place, end, armature = loop.predecessor, loop.successor, (0.0,) * loop.joint.nv
-    limits = {name: getattr(loop, name) for name in LIMITS}
+    limits = {name: getattr(loop, name) for name in (*LIMITS, *SOFTNESSES)}
     entry = JointEntry(loop.name, loop.joint, place.placement, armature=armature, **limits)
     return Connection(entry, place.body, end.body, end.placement.inverse)
 
@@ -110,7 +110,9 @@ def _as_joint(loop: Loop) -> Connection:
 def _as_loop(c: Connection) -> Loop:
     """A joint as a loop, with its limits and losses."""
     sides = Attachment(c.parent, c.entry.placement), Attachment(c.child, c.frame.inverse)
-    return Loop(c.entry.name, c.entry.joint, *sides, **{name: getattr(c.entry, name) for name in LIMITS})
+    return Loop(
+        c.entry.name, c.entry.joint, *sides, **{name: getattr(c.entry, name) for name in (*LIMITS, *SOFTNESSES)}
+    )
 
 
 def _not_to_be_cut(model: Model) -> dict[str, str]:

@@ -11,8 +11,10 @@ import numpy as np
 from bough.formats.description import LinkGeometry, LinkLoop
 from bough.formats.mjcf.compiled import Compiled, at_point, placement_wxyz
 from bough.formats.mjcf.flat import Flat
+from bough.formats.mjcf.simulation import geoms_of_pairs, softness, surface
 from bough.formats.report import Report
 from bough.model import Equality, Fixed, Placement, Spherical
+from bough.model.surface import DEFAULT_SURFACE
 
 __all__ = ["APART", "equalities", "loops", "refuse_what_is_apart", "shapes"]
 
@@ -28,10 +30,11 @@ def loops(m: Compiled) -> Iterator[LinkLoop]:
     """Active connects (of two points) and welds (of two frames)."""
     for k in _active(m, CONNECT, WELD):
         joint = Spherical() if m["eq_type"][k] == CONNECT else Fixed()
+        soft = {"softness": softness(m, "eq", k)}
         ends = [int(m[f"eq_obj{side}id"][k]) for side in (1, 2)]
         if m["eq_objtype"][k] == SITE:
             first, second = (m.sites[end] for end in ends)
-            yield LinkLoop(m.equalities[k], joint, first, second)
+            yield LinkLoop(m.equalities[k], joint, first, second, limits=soft)
             continue
         first, second = (m.bodies[end] for end in ends)
         data = m["eq_data"][k]
@@ -39,7 +42,7 @@ def loops(m: Compiled) -> Iterator[LinkLoop]:
             sides = at_point(data[:3]), at_point(data[3:6])
         else:  # the point on the second body comes first; the quaternion turns it relative to the first
             sides = placement_wxyz(data[6:10], data[3:6]), at_point(data[:3])
-        yield LinkLoop(m.equalities[k], joint, first, second, *sides)
+        yield LinkLoop(m.equalities[k], joint, first, second, *sides, limits=soft)
 
 
 def equalities(m: Compiled) -> Iterator[Equality]:
@@ -49,7 +52,8 @@ def equalities(m: Compiled) -> Iterator[Equality]:
         zero, other_zero = (float(m["qpos0"][m["jnt_qposadr"][j]]) if j >= 0 else 0.0 for j in (first, second))
         other = m.joints[second] if second >= 0 else None
         polynomial = tuple(float(c) for c in m["eq_data"][k][: 5 if second >= 0 else 1])
-        yield Equality(m.equalities[k], m.joints[first], other, polynomial, zero, other_zero)
+        soft = softness(m, "eq", k)
+        yield Equality(m.equalities[k], m.joints[first], other, polynomial, zero, other_zero, soft)
 
 
 def _active(m: Compiled, *types: int) -> Iterator[int]:
@@ -72,7 +76,7 @@ SIZES: dict[int, tuple[str, Callable[[Any], tuple[float, ...]]]] = {
 
 def shapes(m: Compiled, flat: Flat) -> Iterator[LinkGeometry]:
     """Geoms, but for height fields and signed distance fields. Those that touch nothing are for the eye."""
-    stood_for = m.answer["meshes"]
+    stood_for, paired = m.answer["meshes"], geoms_of_pairs(m)
     for k, kind in enumerate(m["geom_type"]):
         place = placement_wxyz(m["geom_quat"][k], m["geom_pos"][k])
         file, shape = "", "mesh"
@@ -91,7 +95,7 @@ def shapes(m: Compiled, flat: Flat) -> Iterator[LinkGeometry]:
             size = sized([float(x) for x in m["geom_size"][k]])
         else:
             continue
-        seen = not (m["geom_contype"][k] or m["geom_conaffinity"][k])
+        seen = not (m["geom_contype"][k] or m["geom_conaffinity"][k] or k in paired)
         material = int(m["geom_matid"][k])
         rgba = np.clip(m["geom_rgba"][k], 0.0, 1.0).astype(np.float32).astype(float)
         plain = bool(np.allclose(rgba, GREY))
@@ -105,6 +109,7 @@ def shapes(m: Compiled, flat: Flat) -> Iterator[LinkGeometry]:
             purpose="visual" if seen else "collision",
             file=file,
             rgba=colour,
+            surface=DEFAULT_SURFACE if seen else surface(m, k),
         )
 
 

@@ -14,6 +14,8 @@ __all__ = ["Compiled", "at_point", "placement_wxyz"]
 
 Floats = NDArray[np.float64]
 
+FIELDS = (1, 8)  # types of geoms: height field, signed distance field
+
 WHOLE = {
     "name",
     "gravity",
@@ -26,8 +28,9 @@ WHOLE = {
     "nflex",
     "nplugin",
     "body_pos",
+    "simulation",
 }
-WHOLE |= {f"{kind}_names" for kind in ("body", "jnt", "geom", "site", "eq")}
+WHOLE |= {f"{kind}_names" for kind in ("body", "jnt", "geom", "site", "eq", "actuator")}
 """What the answer to a file that compiles has in any case."""
 
 
@@ -46,6 +49,7 @@ class Compiled:
         self.joints = self._names("joint", answer["jnt_names"], set())
         self.sites = self._names("site", answer["site_names"], self.taken)
         self.equalities = self._names("equality", answer["eq_names"], set())
+        self.actuators = self._names("actuator", answer["actuator_names"], set())
 
     @staticmethod
     def is_whole(answer: dict[str, Any]) -> bool:
@@ -64,6 +68,11 @@ class Compiled:
     def any(self, *names: str) -> bool:
         """Whether some entry of these arrays is not zero; arrays that this version of MuJoCo lacks have none."""
         return any(bool(np.any(self[name] != 0)) for name in names)
+
+    def is_field(self, geom: int) -> bool:
+        """Whether a geom is a height field or a signed distance field."""
+        stood_for = self.answer["meshes"]
+        return self["geom_type"][geom] in FIELDS or (str(geom) in stood_for and stood_for[str(geom)] is None)
 
     @staticmethod
     def _names(kind: str, given: Iterable[str], taken: set[str], first: int = 0) -> list[str]:

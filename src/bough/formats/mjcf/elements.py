@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.formats.losses import Losses
+from bough.formats.mjcf.write_simulation import surface_attributes
 from bough.formats.text import numbers_text, quoted
 from bough.model import Geometry, Inertia, Placement
 from bough.model.parts import HERE
@@ -92,5 +93,5 @@ def geom(
     text += f" mesh={quoted(meshes[g.file, s])}" if g.shape == "mesh" else f' size="{numbers_text(size)}"'
     text += pose(g.placement)
     text += "" if g.rgba is None else f' rgba="{numbers_text(g.rgba)}"'
-    text += ' contype="0" conaffinity="0"' if g.purpose == "visual" else ""
+    text += ' contype="0" conaffinity="0"' if g.purpose == "visual" else surface_attributes(g.surface)
     return text + "/>"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.formats.losses import Losses
+from bough.formats.mjcf.write_simulation import soft_attributes
 from bough.formats.text import numbers_text, quoted
 from bough.model import (
     Cylindrical,
@@ -118,6 +119,7 @@ def _refuse(step: Step, steps: Sequence[Step], parts: Any, model: Model, losses:
 def _element(step: Step, title: str, kind: str, axis: Vector, k: int, losses: Losses) -> str:
     """One joint of MJCF, the k-th that a joint becomes."""
     entry = step.entry
+    friction = replace(entry.friction_softness, margin=0.0)
     text = f'<joint name={quoted(title)} type="{kind}"'
     back = step.after.inverse
     if kind != "free" and any(back.origin):
@@ -139,4 +141,4 @@ def _element(step: Step, title: str, kind: str, axis: Vector, k: int, losses: Lo
     ):
         if values[k]:
             text += f' {word}="{values[k]!r}"'
-    return text + "/>"
+    return text + soft_attributes(entry.limit_softness, "limit") + soft_attributes(friction, "friction") + "/>"

@@ -16,6 +16,7 @@ from bough.formats.document import Document
 from bough.formats.mjcf.beside import APART, equalities, loops, refuse_what_is_apart, shapes
 from bough.formats.mjcf.compiled import Compiled, at_point, placement_wxyz
 from bough.formats.mjcf.flat import Flat, flatten
+from bough.formats.mjcf.simulation import simulation_data, softness
 from bough.formats.report import Report
 from bough.model import BASE, Fixed, Free, Inertia, Joint, Placement, Prismatic, Revolute, Spherical
 from bough.model.parts import HERE
@@ -29,8 +30,9 @@ JOINT_TRANSMISSIONS = (0, 1)  # of an actuator: to a joint, in its own frame or 
 def read_mjcf(document: Document, report: Report) -> Description | None:
     """Bodies, joints, geoms, sites and equality constraints of a MJCF file; None if it does not compile.
 
-    Actuators, sensors, keyframes, tendons without inertia or force, cameras and lights are passed over. Forces that
-    MuJoCo adds to the equations of motion and bough has no place for are refused, unless `ignore` names them.
+    Sensors, keyframes, tendons without inertia or force, cameras and lights are passed over. Forces that MuJoCo adds to
+    the equations of motion and bough has no place for are refused, unless `ignore` names them; what acts in simulation
+    alone and has no place is told by `model.simulation.not_understood`.
     """
     for name in document.ignore:
         if name not in APART:
@@ -84,6 +86,7 @@ class _Reader:
             world=BASE,
             loops=() if off.get("equality") else tuple(loops(m)),
             equalities=() if off.get("equality") else tuple(equalities(m)),
+            simulation=simulation_data(m),
         )
 
     # --- bodies and joints ---
@@ -160,6 +163,8 @@ class _Reader:
             "damping": self._damping[dofs],
             "friction": m["dof_frictionloss"][dofs],
             "stiffness": springy,
+            "limit_softness": softness(m, "jnt", j),
+            "friction_softness": softness(m, "dof", dofs.start),
         }
         if springy:
             limits["rest"] = _from_theirs(joint, m["qpos_spring"][start : start + joint.nq])

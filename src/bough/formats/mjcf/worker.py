@@ -24,14 +24,22 @@ ARRAYS = (
     "body_parentid", "body_pos", "body_quat", "body_mass", "body_ipos", "body_iquat", "body_inertia", "body_jntadr",
     "body_jntnum", "body_mocapid", "body_gravcomp",
     "jnt_type", "jnt_bodyid", "jnt_pos", "jnt_axis", "jnt_qposadr", "jnt_dofadr", "jnt_limited", "jnt_range",
-    "jnt_stiffness", "jnt_stiffnesspoly", "jnt_springyield", "jnt_actfrclimited", "jnt_actfrcrange",
+    "jnt_stiffness", "jnt_stiffnesspoly", "jnt_springyield", "jnt_actfrclimited", "jnt_actfrcrange", "jnt_solref",
+    "jnt_solimp", "jnt_margin", "dof_solref", "dof_solimp",
     "dof_armature", "dof_damping", "dof_dampingpoly", "dof_frictionloss", "qpos0", "qpos_spring",
     "geom_type", "geom_bodyid", "geom_pos", "geom_quat", "geom_size", "geom_rgba", "geom_matid", "geom_contype",
-    "geom_conaffinity", "geom_dataid", "mat_rgba", "mesh_pos", "mesh_quat", "mesh_scale",
+    "geom_conaffinity", "geom_condim", "geom_priority", "geom_friction", "geom_solmix", "geom_solref", "geom_solimp",
+    "geom_margin", "geom_gap", "geom_adhesion", "geom_surfacevel", "geom_dataid", "mat_rgba", "mesh_pos", "mesh_quat",
+    "mesh_scale",
     "site_bodyid", "site_pos", "site_quat",
-    "eq_type", "eq_objtype", "eq_obj1id", "eq_obj2id", "eq_active0", "eq_data",
-    "tendon_armature", "tendon_stiffness", "tendon_damping", "tendon_frictionloss",
+    "eq_type", "eq_objtype", "eq_obj1id", "eq_obj2id", "eq_active0", "eq_data", "eq_solref", "eq_solimp",
+    "exclude_signature", "pair_geom1", "pair_geom2", "pair_dim", "pair_friction", "pair_solref", "pair_solreffriction",
+    "pair_solimp", "pair_margin", "pair_gap", "pair_adhesion",
+    "tendon_armature", "tendon_stiffness", "tendon_damping", "tendon_frictionloss", "tendon_limited",
     "actuator_trntype", "actuator_trnid", "actuator_gear", "actuator_armature", "actuator_damping",
+    "actuator_dyntype", "actuator_gaintype", "actuator_gainprm", "actuator_biastype", "actuator_biasprm",
+    "actuator_ctrladr", "actuator_ctrlnum", "actuator_ctrllimited", "actuator_ctrlrange", "actuator_forcelimited",
+    "actuator_forcerange", "actuator_delay", "actuator_plugin", "actuator_group",
 )  # fmt: skip
 """Arrays of the compiled model that are answered; those that a version of MuJoCo does not have are left out."""
 
@@ -41,7 +49,14 @@ NAMED = {
     "geom": "ngeom",
     "site": "nsite",
     "eq": "neq",
+    "actuator": "nactuator",
 }
+SWITCHES = (
+    "gravity", "spring", "damper", "equality", "constraint", "frictionloss", "limit", "contact", "clampctrl",
+    "filterparent", "actuation", "refsafe", "eulerdamp",
+)  # fmt: skip
+"""Flags by which a file may switch off parts of a simulation."""
+
 MEMORY_TOLD = "what is not trusted is compiled with a limit, what is loaded with trusted=True with none"
 MOST_ALIKE = 200_000  # bodies, joints, …: more than a file can mean
 STAND_IN = 1e-3  # m: radius of a sphere that stands for a mesh
@@ -90,7 +105,7 @@ def _options(mujoco: Any, model: Any) -> dict[str, Any]:
     disabled = mujoco.mjtDisableBit
     off = {
         name: bool(int(model.opt.disableflags) & int(getattr(disabled, f"mjDSBL_{name.upper()}")))
-        for name in ("gravity", "spring", "damper", "equality")
+        for name in SWITCHES
         if hasattr(disabled, f"mjDSBL_{name.upper()}")
     }
     return {
@@ -100,6 +115,16 @@ def _options(mujoco: Any, model: Any) -> dict[str, Any]:
         "viscosity": model.opt.viscosity,
         "nflex": model.nflex,
         "nplugin": model.nplugin,
+        "simulation": {
+            "timestep": model.opt.timestep,
+            "integrator": mujoco.mjtIntegrator(model.opt.integrator).name.removeprefix("mjINT_").lower(),
+            "cone": mujoco.mjtCone(model.opt.cone).name.removeprefix("mjCONE_").lower(),
+            "impratio": model.opt.impratio,
+            "tolerance": model.opt.tolerance,
+            "iterations": model.opt.iterations,
+            "override": bool(int(model.opt.enableflags) & int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)),
+            "disableactuator": int(model.opt.disableactuator),
+        },
     }
 
 

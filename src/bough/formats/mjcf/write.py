@@ -11,6 +11,7 @@ import math
 from bough.formats.losses import Losses
 from bough.formats.mjcf.elements import geom, inertial, pose
 from bough.formats.mjcf.joints import Step, joints
+from bough.formats.mjcf.write_simulation import actuators, contact, options, soft_attributes
 from bough.formats.text import numbers_text, quoted
 from bough.model import Equality, Fixed, Free, Geometry, Loop, Model, Placement, Spherical
 from bough.model.constraints import Attachment, Constraint
@@ -43,6 +44,7 @@ class _Writer:
         self._meshes = {mesh: f"mesh{k}" for k, mesh in enumerate(meshes)}
         self._site_names = {frame.name for frame in model.frames}
         self._geom_names: set[str] = set()
+        self._body_names: set[str] = set()
         self._written: list[str] = []  # names of joints, in the order MuJoCo will have them
 
     def text(self) -> str:
@@ -51,13 +53,16 @@ class _Writer:
         bodies = self._bodies()
         if self._written != list(model.joint_names):
             self._losses.add("this order of joints: MuJoCo numbers them depth first", "order")
+        option, flags = options(model.simulation)
         lines = [
             f"<mujoco model={quoted(model.name)}>",
             '  <compiler angle="radian" autolimits="false" inertiafromgeom="false"/>',
-            f'  <option gravity="{numbers_text(model.gravity)}"/>',
+            f'  <option gravity="{numbers_text(model.gravity)}"{option}' + (f">{flags}</option>" if flags else "/>"),
             *_section("asset", self._assets()),
             *_section("worldbody", bodies),
+            *_section("contact", list(contact(model, self._body_names, self._losses))),
             *_section("equality", equalities),
+            *_section("actuator", list(actuators(model, self._losses))),
             "</mujoco>",
         ]
         return '<?xml version="1.0" encoding="utf-8"?>\n' + "\n".join(lines) + "\n"
@@ -77,6 +82,7 @@ class _Writer:
             if depth == DEEPEST_BODY:
                 self._losses.add(f"more than {DEEPEST_BODY} bodies in a row, the last of them {self._name(body)!r}")
             steps, body = self._steps(body)
+            self._body_names.add(self._name(body))
             place = steps[0].fixed.then(steps[0].after)
             lines.append(f"{pad}<body name={quoted(self._name(body))}{pose(place)}>")
             inside = [*joints(steps, self._model, self._losses), self._inertial(body), *self._content(body)]
@@ -148,7 +154,8 @@ class _Writer:
         self._lose_limits(constraint)
         first = self._site(constraint.predecessor, f"{constraint.name}/predecessor")
         second = self._site(constraint.successor, f"{constraint.name}/successor")
-        return [f"<{kind} name={quoted(constraint.name)} site1={quoted(first)} site2={quoted(second)}/>"]
+        soft = soft_attributes(constraint.softness)
+        return [f"<{kind} name={quoted(constraint.name)} site1={quoted(first)} site2={quoted(second)}{soft}/>"]
 
     def _site(self, side: Attachment, name: str) -> str:
         """A site in that place: one that is there, or a new one."""
@@ -186,7 +193,7 @@ class _Writer:
         c += [0.0] * (HIGHEST + 1 - len(c))
         other = "" if law.other is None else f" joint2={quoted(law.other)}"
         head = f"name={quoted(law.name)} joint1={quoted(law.joint)}{other}"
-        return [f'<joint {head} polycoef="{numbers_text(c)}"/>']
+        return [f'<joint {head} polycoef="{numbers_text(c)}"{soft_attributes(law.softness)}/>']
 
 
 def _section(tag: str, lines: list[str]) -> list[str]:

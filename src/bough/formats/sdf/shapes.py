@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,6 +13,8 @@ from bough.formats.markup import Element
 from bough.formats.packages import find_file
 from bough.formats.report import Report
 from bough.formats.sdf.values import pose, value, values, word
+from bough.model import Surface
+from bough.model.surface import DEFAULT_SURFACE
 
 __all__ = ["shapes"]
 
@@ -42,8 +45,20 @@ def shapes(link: Element, document: Document, report: Report) -> Iterator[LinkGe
             purpose=element.tag,
             file=find_file(word(solid, "uri"), document.package_dirs) if solid.tag == "mesh" else "",
             rgba=rgba,
+            surface=_surface(element, what, report),
             line=element.line,
         )
+
+
+def _surface(element: Element, what: str, report: Report) -> Surface:
+    """The coefficient of sliding friction, where one is told."""
+    told: Element | None = element
+    for tag in ("surface", "friction", "ode"):
+        told = None if told is None else told.first(tag)
+    if told is None or told.first("mu") is None:
+        return DEFAULT_SURFACE
+    mu = value(told, "mu", 1.0, what, report, infinite=True)
+    return Surface(friction=(mu,)) if 0.0 <= mu < math.inf else DEFAULT_SURFACE
 
 
 def _size(solid: Element, what: str, report: Report) -> tuple[float, ...] | None:

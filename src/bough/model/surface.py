@@ -1,0 +1,166 @@
+"""What shapes, limits, dry friction and constraints say of the soft law of contact, with MuJoCo's names and meaning.
+
+No dynamics function takes notice of them: they are data for simulation.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bough.errors import ModelError
+from bough.model.joints.reading import read_floats
+from bough.reading import shown, whole_number
+
+__all__ = [
+    "CONDIMS", "DEFAULT_SURFACE", "FRICTION", "SOFT", "SOLIMP", "SOLREF", "Softness", "Surface", "read_condim",
+    "read_numbers", "read_softness", "require_softness",
+]  # fmt: skip
+
+CONDIMS = (1, 3, 4, 6)
+FRICTION = (1.0, 0.005, 0.0001)
+SOLREF = (0.02, 1.0)
+SOLIMP = (0.9, 0.95, 0.001, 0.5, 2.0)
+_RANGES = ((0.0, 1.0), (0.0, 1.0), (0.0, math.inf), (0.0, 1.0), (1.0, math.inf))  # of the numbers of solimp
+
+
+def read_softness(part: Any, what: str) -> dict[str, Any]:
+    """solref, solimp and margin of a part, checked."""
+    expected = "(time constant, damping ratio), both positive, or (-stiffness, -damping)"
+    solref = read_numbers(part.solref, f"{what}: solref", 2, expected)
+    if (solref[0] > 0) != (solref[1] > 0):
+        raise ModelError(f"{what}: solref is {shown(part.solref)}, expected {expected}")
+    expected = "d0, d1 in [0, 1], width not negative, midpoint in [0, 1], power at least 1"
+    solimp = read_numbers(part.solimp, f"{what}: solimp", 5, expected)
+    if not all(low <= x <= high for x, (low, high) in zip(solimp, _RANGES, strict=True)):
+        raise ModelError(f"{what}: solimp is {shown(part.solimp)}, expected {expected}")
+    (margin,) = read_numbers(part.margin, f"{what}: margin", 1, "a finite number (m or rad)")
+    return {"solref": solref, "solimp": solimp, "margin": margin}
+
+
+def read_condim(value: object, what: str) -> int:
+    """The dimension of a contact force."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value not in CONDIMS:
+        raise ModelError(f"{what}: condim is {shown(value)}, expected one of {CONDIMS}")
+    return int(value)
+
+
+def read_numbers(value: Any, what: str, size: int, expected: str, least: float = -math.inf) -> tuple[float, ...]:
+    """So many finite numbers, none below `least`."""
+    x = np.atleast_1d(read_floats(value, what, expected))
+    if x.shape != (size,) or not (np.isfinite(x) & (x >= least)).all():
+        raise ModelError(f"{what} is {shown(value)}, expected {size} finite number{'s'[: size != 1]}: {expected}")
+    return tuple(float(a) for a in x)
+
+
+def _put(part: object, values: dict[str, Any]) -> None:
+    for name, value in values.items():
+        object.__setattr__(part, name, value)
+
+
+@dataclass(frozen=True)
+class Softness:
+    """How softly a limit, dry friction, a loop or a law between coordinates holds.
+
+    Attributes
+    ----------
+    solref
+        (time constant (s), damping ratio) of the way back, both positive; or (-stiffness, -damping), neither positive,
+        per unit of what the row accelerates.
+    solimp
+        (d₀, d₁, width, midpoint, power): the impedance, how much of the ideal force is used, goes from d₀ where the row
+        begins to act to d₁ at `width` (m or rad) beyond; d₀ and d₁ in [0, 1], midpoint in [0, 1], power at least 1.
+    margin
+        Distance (m or rad) before a limit at which it begins to act. Friction and equalities have none.
+
+    Examples
+    --------
+    >>> from bough.simulation import Softness
+    >>> Softness(solref=(0.01, 1)).solref
+    (0.01, 1.0)
+    """
+
+    solref: tuple[float, ...] = SOLREF
+    solimp: tuple[float, ...] = SOLIMP
+    margin: float = 0.0
+
+    def __post_init__(self) -> None:
+        _put(self, read_softness(self, "softness"))
+
+
+SOFT = Softness()
+"""MuJoCo's default."""
+
+
+@dataclass(frozen=True)
+class Surface:
+    """What a shape says of contact. Two shapes that touch combine what they say, see `bough.Scene`.
+
+    Attributes
+    ----------
+    friction
+        Coefficients (sliding, torsional (m), rolling (m)); one or two numbers leave the others at their defaults.
+    condim
+        Dimension of the contact force: 1 the normal alone, 3 with sliding, 4 with torsional, 6 with rolling friction.
+    contype, conaffinity
+        Masks of 32 bits. Two shapes may touch if a bit of the contype of one is in the conaffinity of the other.
+    priority
+        Of two shapes with different priorities the one with the higher alone says what the contact is like.
+    solmix
+        Weight, not negative, with which solref and solimp are averaged where priorities are equal.
+    solref, solimp
+        How softly the contact holds, as in `Softness`.
+    margin, gap
+        Distance (m) at which the contact begins to act, and how much further away it is told of already.
+
+    Examples
+    --------
+    >>> from bough.simulation import Surface
+    >>> Surface(friction=0.6).friction
+    (0.6, 0.005, 0.0001)
+    """
+
+    friction: tuple[float, ...] = FRICTION
+    condim: int = 3
+    contype: int = 1
+    conaffinity: int = 1
+    priority: int = 0
+    solmix: float = 1.0
+    solref: tuple[float, ...] = SOLREF
+    solimp: tuple[float, ...] = SOLIMP
+    margin: float = 0.0
+    gap: float = 0.0
+
+    def __post_init__(self) -> None:
+        what = "surface"
+        given = np.atleast_1d(read_floats(self.friction, f"{what}: friction", "one to three numbers"))
+        if given.ndim != 1 or not 1 <= given.size <= 3 or not (np.isfinite(given) & (given >= 0)).all():
+            raise ModelError(
+                f"{what}: friction is {shown(self.friction)}, expected one to three finite numbers that are not "
+                "negative: sliding, torsional, rolling"
+            )
+        friction = (*(float(x) for x in given), *FRICTION[given.size :])
+        masks = {
+            name: whole_number(getattr(self, name), f"{what}: {name}", most=2**32 - 1, error=ModelError)
+            for name in ("contype", "conaffinity")
+        }
+        priority = whole_number(self.priority, f"{what}: priority", least=-(2**31), error=ModelError)
+        (solmix,) = read_numbers(self.solmix, f"{what}: solmix", 1, "one number that is not negative", least=0.0)
+        (gap,) = read_numbers(self.gap, f"{what}: gap", 1, "a finite number (m)")
+        soft = read_softness(self, what)
+        others = {"friction": friction, "condim": read_condim(self.condim, what), "priority": priority}
+        _put(self, soft | masks | others | {"solmix": solmix, "gap": gap})
+
+
+DEFAULT_SURFACE = Surface()
+"""MuJoCo's default."""
+
+
+def require_softness(value: object, what: str) -> Softness:
+    """A `Softness`, or an error that tells what it is for."""
+    if not isinstance(value, Softness):
+        raise ModelError(f"{what} is {shown(value)}, expected a bough.simulation.Softness")
+    return value

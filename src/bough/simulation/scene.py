@@ -1,0 +1,201 @@
+"""The scene: a model in a world of shapes that do not move, and the pairs of shapes that may touch."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.errors import ModelError
+from bough.model import BASE, Geometry, Model, Placement, Surface
+from bough.model.arguments import read_placement
+from bough.model.geometry import read_geometry
+from bough.model.joints.reading import read_floats
+from bough.reading import instance, known_name, listed, number, shown, truth
+from bough.scalar.lazy import cached_property
+from bough.simulation.pairs import LeftOut, Pair, find_pairs
+
+__all__ = ["Scene"]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A model in a world. Never changed: what adds a shape returns another scene.
+
+    Shapes of the model whose purpose is collision are part of the scene, those of its base among them. Which may touch,
+    and how, is found by MuJoCo's rules: not two of one body, nor of a body and its parent, nor those whose masks or
+    `model.simulation.excludes` forbid it; pairs that the model names, always.
+
+    Parameters
+    ----------
+    model
+        The model.
+    shapes
+        Shapes of the world beside those of the model; rather added by `floor`, `box` and the like.
+    exclude
+        Names of two bodies or frames each, whose shapes shall not touch: ``[("hand", "forearm")]``.
+    self_collision
+        Whether moving bodies may touch each other.
+
+    Examples
+    --------
+    >>> import bough
+    >>> scene = bough.Scene(bough.robots.load("quadruped"), self_collision=False).floor(friction=0.8)
+    >>> pair = scene.pairs[0]
+    >>> pair.first.name, pair.second.frame, pair.friction[0]
+    ('floor', 'front_left_hip', 0.8)
+    >>> len(scene.pairs)
+    13
+    """
+
+    model: Model
+    shapes: tuple[Geometry, ...] = ()
+    exclude: tuple[tuple[str, str], ...] = ()
+    self_collision: bool = True
+
+    def __post_init__(self) -> None:
+        instance(self.model, "the model", Model)
+        shapes = listed(self.shapes, "shapes", "geometries")
+        for g in shapes:
+            if instance(g, "a shape of the world", Geometry).body != 0:
+                raise ModelError(f"shape {g.name!r} of the world is on body {g.body}, expected 0, the base")
+        exclude = []
+        for entry in listed(self.exclude, "exclude", "pairs of names"):
+            two = listed(entry, "an entry of exclude", "the names of two bodies or frames")
+            if len(two) != 2:
+                raise ModelError(f"an entry of exclude is {shown(entry)}, expected the names of two bodies or frames")
+            first, second = (known_name(name, "body or frame to exclude", self.model.frame_names) for name in two)
+            exclude.append((first, second))
+        object.__setattr__(self, "shapes", shapes)
+        object.__setattr__(self, "exclude", tuple(exclude))
+        object.__setattr__(self, "self_collision", truth(self.self_collision, "self_collision", ModelError))
+
+    def floor(
+        self, height: float = 0.0, *, normal: ArrayLike = (0.0, 0.0, 1.0), name: str = "floor", **surface: Any
+    ) -> Scene:
+        """The scene with an infinite plane, below which nothing goes.
+
+        Parameters
+        ----------
+        height
+            The plane goes through (0, 0, height), in metres.
+        normal
+            Its direction (3,), out of the floor; of any length.
+        name
+            Its name.
+        surface
+            Attributes of a `bough.simulation.Surface`: friction, condim, solref, … Where friction is given, the
+            priority is 1 unless that is given too: this is the friction of its contacts, and not the larger one.
+
+        Examples
+        --------
+        >>> import bough
+        >>> scene = bough.Scene(bough.robots.load("quadruped")).floor(friction=(0.8, 0.01), condim=4)
+        >>> scene.shapes[0].surface.friction
+        (0.8, 0.01, 0.0001)
+        """
+        z = number(height, "height of the floor", "a finite number (m)", error=ModelError)
+        n = read_floats(normal, "normal of the floor", "three finite numbers")
+        length = float(np.linalg.norm(n)) if n.shape == (3,) and np.isfinite(n).all() else 0.0
+        if not 0.0 < length < math.inf:
+            raise ModelError(f"normal of the floor is {shown(normal)}, expected three finite numbers, not all zero")
+        return self.plane(at=(0.0, 0.0, z), rotation=_upright(n / length), name=name, **surface)
+
+    def plane(self, size: ArrayLike = (math.inf, math.inf), **options: Any) -> Scene:
+        """The scene with an infinite plane, z its normal; `size` (x, y) in metres is for viewing. Options as `box`."""
+        return self._with("plane", size, **options)
+
+    def box(self, size: ArrayLike, **options: Any) -> Scene:
+        """The scene with a box that does not move.
+
+        Parameters
+        ----------
+        size
+            Lengths (3,) along x, y and z (m).
+        options
+            ``name``; ``at``, ``rpy`` or ``rotation``: where its middle is in the base frame (m, rad), as in
+            `bough.Builder.geometry`; and attributes of a `bough.simulation.Surface`, as those of `floor`.
+
+        Examples
+        --------
+        >>> import bough
+        >>> scene = bough.Scene(bough.robots.load("quadruped")).floor()
+        >>> scene = scene.box((0.3, 1, 0.1), at=(1, 0, 0.05), friction=0.5)
+        >>> [g.shape for g in scene.shapes]
+        ['plane', 'box']
+        """
+        return self._with("box", size, **options)
+
+    def sphere(self, radius: float, **options: Any) -> Scene:
+        """The scene with a sphere of that radius (m) that does not move. Options as those of `box`."""
+        return self._with("sphere", radius, **options)
+
+    def capsule(self, radius: float, length: float, **options: Any) -> Scene:
+        """The scene with a capsule along z, its length without the caps (m). Options as those of `box`."""
+        return self._with("capsule", (radius, length), **options)
+
+    def cylinder(self, radius: float, length: float, **options: Any) -> Scene:
+        """The scene with a cylinder along z (m). Options as those of `box`."""
+        return self._with("cylinder", (radius, length), **options)
+
+    def ellipsoid(self, radii: ArrayLike, **options: Any) -> Scene:
+        """The scene with an ellipsoid, `radii` its half axes (3,) in metres. Options as those of `box`."""
+        return self._with("ellipsoid", radii, **options)
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The pairs of shapes that may touch, each with what their contact is like."""
+        return self._found[0]
+
+    @property
+    def left_out(self) -> LeftOut:
+        """What does not touch, and why: as text, a line for each reason.
+
+        Examples
+        --------
+        >>> import bough
+        >>> print(bough.Scene(bough.robots.load("quadruped"), self_collision=False).left_out)
+        66 pairs: self-collision, not wanted
+        12 pairs: on a body and its parent
+        """
+        return self._found[1]
+
+    @cached_property
+    def _found(self) -> tuple[tuple[Pair, ...], LeftOut]:
+        return find_pairs(self.model, self.shapes, self.exclude, self.self_collision)
+
+    def _with(
+        self,
+        shape: str,
+        size: ArrayLike,
+        *,
+        name: str = "",
+        at: ArrayLike | Placement = (0.0, 0.0, 0.0),
+        rpy: ArrayLike | None = None,
+        rotation: ArrayLike | None = None,
+        rgba: ArrayLike | None = None,
+        **surface: Any,
+    ) -> Scene:
+        for key in surface:
+            known_name(key, f"option of a {shape}", ["name", "at", "rpy", "rotation", "rgba", *SURFACE])
+        what = f"{shape} {name!r} of the scene"
+        if "friction" in surface:
+            surface.setdefault("priority", 1)
+        place = read_placement(at, rpy, rotation, what)
+        new = read_geometry(name, BASE, 0, place, shape, size, "collision", "", rgba, Surface(**surface), what)
+        return replace(self, shapes=(*self.shapes, new))
+
+
+SURFACE = [field.name for field in fields(Surface)]
+
+
+def _upright(n: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """A rotation whose third column is n, by the shortest turn from z."""
+    x, y, z = (float(a) for a in n)
+    if z < 0.0:  # the turn from -z, after half a turn about x
+        return _upright(-n) @ np.diag([1.0, -1.0, -1.0])
+    c = 1.0 / (1.0 + z)
+    return np.array([[1.0 - c * x * x, -c * x * y, x], [-c * x * y, 1.0 - c * y * y, y], [-x, -y, z]])
