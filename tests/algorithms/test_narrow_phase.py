@@ -30,6 +30,7 @@ PAIRS = [
     *((FLOOR, shape) for shape in (SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX)),
     *((SPHERE, shape) for shape in (("sphere", (0.5,)), CAPSULE, CYLINDER, BOX)),
     (CAPSULE, SHORT),
+    (CAPSULE, BOX),
 ]
 NAMES = [f"{a[0]}-{b[0]}" for a, b in PAIRS]
 pairs = pytest.mark.parametrize(("first", "second"), PAIRS, ids=NAMES)

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from bough.algorithms.shapes.balls import capsule_capsule, sphere_capsule, sphere_cylinder, sphere_sphere
 from bough.algorithms.shapes.boxes import sphere_box
+from bough.algorithms.shapes.capsule_box import capsule_box
 from bough.algorithms.shapes.planes import plane_box, plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
 from bough.algorithms.shapes.point import APART, ContactPoint, Solid
 from bough.errors import ModelError
@@ -35,6 +36,7 @@ _RULES: dict[tuple[str, str], tuple[int, Rule]] = {
     ("sphere", "cylinder"): (1, sphere_cylinder),
     ("sphere", "box"): (1, sphere_box),
     ("capsule", "capsule"): (2, capsule_capsule),
+    ("capsule", "box"): (2, capsule_box),
 }
 """How many contact points a pair of kinds has at most, and the rule that finds them."""
 
