@@ -31,6 +31,7 @@ PAIRS = [
     *((SPHERE, shape) for shape in (("sphere", (0.5,)), CAPSULE, CYLINDER, BOX)),
     (CAPSULE, SHORT),
     (CAPSULE, BOX),
+    (BOX, ("box", (0.5, 0.3, 0.7))),
 ]
 NAMES = [f"{a[0]}-{b[0]}" for a, b in PAIRS]
 pairs = pytest.mark.parametrize(("first", "second"), PAIRS, ids=NAMES)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from bough.algorithms.shapes.balls import capsule_capsule, sphere_capsule, sphere_cylinder, sphere_sphere
+from bough.algorithms.shapes.box_box import box_box
 from bough.algorithms.shapes.boxes import sphere_box
 from bough.algorithms.shapes.capsule_box import capsule_box
 from bough.algorithms.shapes.planes import plane_box, plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
@@ -37,6 +38,7 @@ _RULES: dict[tuple[str, str], tuple[int, Rule]] = {
     ("sphere", "box"): (1, sphere_box),
     ("capsule", "capsule"): (2, capsule_capsule),
     ("capsule", "box"): (2, capsule_box),
+    ("box", "box"): (8, box_box),
 }
 """How many contact points a pair of kinds has at most, and the rule that finds them."""
 
