@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bough.algorithms.shapes.point import APART, choose
+from bough.algorithms.shapes.point import APART, MERGED, choose
 from bough.scalar import Bool, Scalar, absolute, both, either, maximum, minimum, negation, select
 from bough.spatial import Vector
 
@@ -99,7 +99,7 @@ def _corners(r: Rectangle) -> list[Found]:
     """The corners of the rectangle, if they are within the parallelogram, at its height."""
     (lx, ly), m, (u, v) = r.limits, r.middle, r.edges
     area = u.x * v.y - u.y * v.x
-    scale = 1.0 / select(absolute(area) < 1e-300, 1.0, area)
+    scale = 1.0 / select(absolute(area) < MERGED * MERGED, 1.0, area)
     found = []
     for x, y in ((lx, ly), (-lx, ly), (-lx, -ly), (lx, -ly)):
         a, b = ((x - m.x) * v.y - (y - m.y) * v.x) * scale, (u.x * (y - m.y) - u.y * (x - m.x)) * scale
