@@ -90,7 +90,7 @@ def _on_edges(r: Rectangle) -> list[Found]:
 
 def _slope(step: Scalar, limit: Scalar) -> tuple[Bool, Scalar, Scalar]:
     """Whether an edge runs along a side of the rectangle; if not, 1/step, and how much of the edge lies between two."""
-    along = absolute(step) < BESIDE * limit
+    along = absolute(step) <= BESIDE * limit
     scale = 1.0 / select(along, 1.0, step)
     return along, scale, absolute(scale) * limit
 
