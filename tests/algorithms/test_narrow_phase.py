@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bough.algorithms.narrow_phase import APART, ContactPoint, Shape, contact_points, is_known, points_of
+from bough.algorithms.narrow_phase import APART, ContactPoint, Shape, contact_points, is_known, may_touch, points_of
 from bough.backends.reference import ReferenceKernel
 from bough.errors import ModelError
 from bough.program import Program, count, trace
@@ -255,6 +255,20 @@ def test_programs_and_floats_agree(rng: np.random.Generator, first: Shape, secon
     places = np.array([[*R1.ravel(), *p1, *R2.ravel(), *p2] for R1, p1, R2, p2 in states])
     plain = [contact_points(first, place(R1, p1), second, place(R2, p2)) for R1, p1, R2, p2 in states]
     assert np.allclose(run(first, second, places), np.reshape([numbers(p) for p in plain], (10, -1, 13)), atol=1e-14)
+
+
+@pairs
+def test_shapes_that_may_not_touch_do_not(rng: np.random.Generator, first: Shape, second: Shape) -> None:
+    """But for boxes side by side, whose distances are those along one direction."""
+    far = 0
+    for R1, p1, R2, p2 in placements(rng, first, second, 30, random_turn):
+        X1, X2 = place(R1, p1), place(R2, p1 + 3.0 * (p2 - p1))
+        near = min(p.distance for p in contact_points(first, X1, second, X2))
+        if near < 0.0 or first[0] != "box":
+            assert may_touch(first, X1, second, X2, near + 1e-12)
+            assert may_touch(second, X2, first, X1, near + 1e-12)
+        far += not may_touch(first, X1, second, X2)
+    assert far > 2
 
 
 def test_a_pair_without_a_rule_is_named() -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from bough.algorithms.shapes.point import APART, MERGED, ContactPoint, Solid, axes_towards, clip, of_ball, or_instead
+from bough.algorithms.shapes.point import APART, ContactPoint, Solid, axes_towards, clip, of_ball, or_instead
 from bough.scalar import Scalar, absolute, either, maximum, select, sqrt
+from bough.scalar.tolerances import MERGED, PARALLEL_AXES
 from bough.spatial import Vector
 
 __all__ = ["capsule_capsule", "sphere_capsule", "sphere_cylinder", "sphere_sphere"]
-
-PARALLEL = 1e-8
-"""Capsules are parallel if the square of the sine between their axes is smaller: MuJoCo's limit too."""
 
 
 def sphere_sphere(first: Solid, second: Solid) -> list[ContactPoint]:
@@ -53,7 +51,7 @@ def capsule_capsule(first: Solid, second: Solid) -> list[ContactPoint]:
     a, b, p, h1, h2 = first.axis, second.axis, second.centre - first.centre, length1 * 0.5, length2 * 0.5
     askew, c, u, v = a.cross(b), a.dot(b), a.dot(p), -b.dot(p)
     sine = askew.dot(askew)
-    parallel = sine < PARALLEL
+    parallel = sine < PARALLEL_AXES
     t = clip(v + c * clip((u + c * v) / select(parallel, 1.0, sine), h1), h2)
     places = [(clip(u + c * t, h1), t)]
     for end in (-h2, h2):

@@ -12,14 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bough.algorithms.shapes.clipping import Rectangle, clipped
-from bough.algorithms.shapes.point import APART, MERGED, ContactPoint, Solid, axes_of, choose, clip
+from bough.algorithms.shapes.point import APART, ContactPoint, Solid, axes_of, choose, clip
 from bough.scalar import Bool, Scalar, absolute, both, either, maximum, negation, select, sqrt
+from bough.scalar.tolerances import MERGED, PARALLEL_EDGES
 from bough.spatial import Matrix, Vector
 
 __all__ = ["box_box"]
-
-ALIGNED = 1e-16
-"""Edges are parallel, and give no direction, if the square of the sine between them is smaller."""
 
 PREFERRED = 1e-6
 """An edge must be better than a face by this part: a face gives several points."""
@@ -133,7 +131,7 @@ def _best_edges(pair: Pair, face: Scalar) -> tuple[Scalar, Which, Which]:
             over = absolute(a * p[i1] + b * p[i2]) - reach1 - reach2
             size = over * over
             signed = select(over < 0.0, -size, size)
-            better = both(best * square < (signed - size * (2.0 * PREFERRED)) * length, square >= ALIGNED)
+            better = both(best * square < (signed - size * (2.0 * PREFERRED)) * length, square >= PARALLEL_EDGES)
             best, length = select(better, signed, best), select(better, square, length)
             first, second = select(better, float(i), first), select(better, float(j), second)
     gap = sqrt(absolute(best) / length)
@@ -147,7 +145,7 @@ def _edge_contact(pair: Pair, face: Scalar, of_second: Bool, axis: Which) -> tup
     columns = pair.columns
     d1, d2 = i.unit(), j.of_vectors(*columns)
     n = d1.cross(d2)
-    n = n * (1.0 / sqrt(maximum(n.dot(n), ALIGNED)))
+    n = n * (1.0 / sqrt(maximum(n.dot(n), PARALLEL_EDGES)))
     n = choose(n.dot(pair.p) < 0.0, -n, n)
     normal = choose(of_second, axis.of_vectors(*columns), axis.unit())
     alike = both(absolute(n.dot(normal)) > ALIKE, best < face + 0.05 * absolute(face) + MERGED)
@@ -161,7 +159,7 @@ def _edge_contact(pair: Pair, face: Scalar, of_second: Bool, axis: Which) -> tup
     c2 = columns[0] * corner[0] + columns[1] * corner[1] + columns[2] * corner[2] + pair.p
     between, b = c2 - c1, i.of(d2.parts)
     u, v, h1, h2 = i.of(between.parts), d2.dot(between), i.of(pair.s1), j.of(pair.s2)
-    s = clip((u - b * v) / maximum(1.0 - b * b, ALIGNED), h1)
+    s = clip((u - b * v) / maximum(1.0 - b * b, PARALLEL_EDGES), h1)
     t = clip(b * s - v, h2)
     s = clip(u + b * t, h1)
     w1, w2 = c1 + d1 * s, c2 + d2 * t

@@ -10,14 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bough.algorithms.shapes.point import APART, MERGED, choose
+from bough.algorithms.shapes.point import APART, choose
 from bough.scalar import Bool, Scalar, absolute, both, either, maximum, minimum, negation, select
+from bough.scalar.tolerances import MERGED, SAME_CORNER
 from bough.spatial import Vector
 
 __all__ = ["Rectangle", "clipped"]
-
-BESIDE = 1e-7
-"""Points nearer to each other than this part of an edge are one point: that of the parallelogram."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +77,18 @@ def _on_edges(r: Rectangle) -> list[Found]:
         high: Scalar = 1.0
         for at, limit, (along, scale, reach) in zip(middle.parts, r.limits, slopes[k], strict=False):
             centre = -at * scale * sign
-            outside = limit * (1.0 + BESIDE) < absolute(at)
+            outside = limit * (1.0 + SAME_CORNER) < absolute(at)
             low = maximum(low, select(along, select(outside, APART, -1.0), centre - reach))
             high = minimum(high, select(along, 1.0, centre + reach))
-        enters = both(low <= high, low <= 1.0 - BESIDE)
-        leaves = both(low + BESIDE < high, high < 1.0 - BESIDE)
+        enters = both(low <= high, low <= 1.0 - SAME_CORNER)
+        leaves = both(low + SAME_CORNER < high, high < 1.0 - SAME_CORNER)
         found += [Found(enters, middle + edge * low), Found(leaves, middle + edge * high)]
     return found
 
 
 def _slope(step: Scalar, limit: Scalar) -> tuple[Bool, Scalar, Scalar]:
     """Whether an edge runs along a side of the rectangle; if not, 1/step, and how much of the edge lies between two."""
-    along = absolute(step) <= BESIDE * limit
+    along = absolute(step) <= SAME_CORNER * limit
     scale = 1.0 / select(along, 1.0, step)
     return along, scale, absolute(scale) * limit
 
@@ -103,6 +101,6 @@ def _corners(r: Rectangle) -> list[Found]:
     found = []
     for x, y in ((lx, ly), (-lx, ly), (-lx, -ly), (lx, -ly)):
         a, b = ((x - m.x) * v.y - (y - m.y) * v.x) * scale, (u.x * (y - m.y) - u.y * (x - m.x)) * scale
-        there = both(absolute(a) < 1.0 - BESIDE, absolute(b) < 1.0 - BESIDE)
+        there = both(absolute(a) < 1.0 - SAME_CORNER, absolute(b) < 1.0 - SAME_CORNER)
         found.append(Found(there, Vector(x, y, m.z + u.z * a + v.z * b)))
     return found

@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bough.scalar import Bool, Scalar, Symbolic, both, maximum, minimum, select, sqrt
+from bough.scalar.tolerances import MERGED
 from bough.spatial import UNITS, Transform, Vector
 
 __all__ = [
-    "APART", "MERGED", "ContactPoint", "Solid",
+    "APART", "ContactPoint", "Solid",
     "axes_along", "axes_of", "axes_towards", "choose", "clip", "of_ball", "or_instead",
 ]  # fmt: skip
 
 APART = 1e10
 """The distance (m) of a slot that holds no contact: far beyond any margin."""
-
-MERGED = 1e-15
-"""Below this length (m, or no unit) a difference has no direction: MuJoCo's limit too, so that contacts agree."""
 
 
 @dataclass(frozen=True, slots=True)
