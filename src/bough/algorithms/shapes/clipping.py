@@ -78,10 +78,11 @@ def _on_edges(r: Rectangle) -> list[Found]:
         for at, limit, (along, scale, reach) in zip(middle.parts, r.limits, slopes[k], strict=False):
             centre = -at * scale * sign
             outside = limit * (1.0 + SAME_CORNER) < absolute(at)
-            low = maximum(low, select(along, select(outside, APART, -1.0), centre - reach))
+            low = maximum(low, select(along, select(outside, 2.0, -1.0), centre - reach))
             high = minimum(high, select(along, 1.0, centre + reach))
         enters = both(low <= high, low <= 1.0 - SAME_CORNER)
         leaves = both(low + SAME_CORNER < high, high < 1.0 - SAME_CORNER)
+        low, high = minimum(low, 1.0), maximum(high, -1.0)  # what is not there stays near
         found += [Found(enters, middle + edge * low), Found(leaves, middle + edge * high)]
     return found
 

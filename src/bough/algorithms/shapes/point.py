@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bough.scalar import Bool, Scalar, Symbolic, both, maximum, minimum, select, sqrt
+from bough.scalar import Bool, Scalar, Symbolic, maximum, minimum, select, sqrt
 from bough.scalar.tolerances import MERGED
 from bough.spatial import UNITS, Transform, Vector
 
@@ -68,10 +68,9 @@ def clip(x: Scalar, limit: Scalar) -> Scalar:
 def or_instead(v: Vector, instead: Vector) -> tuple[Vector, Scalar, Bool]:
     """A vector, the square of its length, and whether it vanishes: then it is `instead`, or x if that vanishes too."""
     square, other = v.dot(v), instead.dot(instead)
-    merged = square < MERGED * MERGED
-    lost = both(merged, other < MERGED * MERGED)
-    v = choose(lost, UNITS[0], choose(merged, instead, v))
-    return v, select(lost, 1.0, select(merged, other, square)), merged
+    merged, lost = square < MERGED * MERGED, other < MERGED * MERGED
+    instead, other = choose(lost, UNITS[0], instead), select(lost, 1.0, other)
+    return choose(merged, instead, v), select(merged, other, square), merged
 
 
 def of_ball(centre: Vector, radius: Scalar, axes: tuple[Vector, Vector, Vector], gap: Scalar) -> ContactPoint:
