@@ -43,15 +43,16 @@ class TwoShapes:
         mujoco.mj_kinematics(self.m, self.d)
         mujoco.mj_comPos(self.m, self.d)
         mujoco.mj_collision(self.m, self.d)
-        rows = [[c.dist, *c.pos, *c.frame] for c in self.d.contact[: self.d.ncon]]
+        rows = np.column_stack([self.d.contact.dist, self.d.contact.pos, self.d.contact.frame])
         places = [*self.d.geom_xmat[0], *self.d.geom_xpos[0], *self.d.geom_xmat[1], *self.d.geom_xpos[1]]
-        return np.array(rows).reshape(-1, 13), np.array(places)
+        return rows, np.array(places)
 
 
 def random_turn(rng: np.random.Generator) -> np.ndarray:
     """A rotation, all equally likely."""
-    q = np.linalg.qr(rng.standard_normal((3, 3)))[0]
-    return q * np.linalg.det(q)
+    quaternion, rotation = rng.standard_normal(4), np.empty(9)
+    mujoco.mju_quat2Mat(rotation, quaternion / np.sqrt(quaternion @ quaternion))
+    return rotation.reshape(3, 3)
 
 
 def axis_turn(rng: np.random.Generator) -> np.ndarray:

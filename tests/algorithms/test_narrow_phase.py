@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
-from bough.algorithms.narrow_phase import APART, ContactPoint, Shape, contact_points, is_known, points_of
+from bough.algorithms.narrow_phase import APART, ContactPoint, Shape, contact_points, is_known, may_touch, points_of
 from bough.backends.reference import ReferenceKernel
 from bough.errors import ModelError
-from bough.program import Program, trace
+from bough.program import Program, count, trace
 from bough.scalar import leaves
-from bough.spatial import Matrix, Transform, Vector
+from bough.spatial import STAY, Matrix, Transform, Vector
 from mujoco_contacts import TwoShapes, axis_turn, random_turn
 
 CLOSE = 1e-10
@@ -30,6 +32,8 @@ PAIRS = [
     *((FLOOR, shape) for shape in (SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX)),
     *((SPHERE, shape) for shape in (("sphere", (0.5,)), CAPSULE, CYLINDER, BOX)),
     (CAPSULE, SHORT),
+    (CAPSULE, BOX),
+    (BOX, ("box", (0.5, 0.3, 0.7))),
 ]
 NAMES = [f"{a[0]}-{b[0]}" for a, b in PAIRS]
 pairs = pytest.mark.parametrize(("first", "second"), PAIRS, ids=NAMES)
@@ -51,6 +55,7 @@ def numbers(points: list[ContactPoint]) -> list[Any]:
     return [leaf for p in points for leaf in leaves(p)]
 
 
+@functools.cache
 def program_of(first: Shape, second: Shape) -> Program:
     """The contact points of two shapes as a program."""
 
@@ -131,6 +136,94 @@ def test_axes_that_are_exchanged(rng: np.random.Generator, first: Shape, second:
     assert check(first, second, 0.01, placements(rng, first, second, 100, axis_turn)) > 20
 
 
+def about_x(angle: float) -> np.ndarray:
+    """A rotation about x."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
+
+
+LEVEL, ASLANT, DOWN = np.eye(3), about_x(0.4), about_x(np.pi / 2)
+SPECIAL = [
+    *(("centres meet", SPHERE, other, ASLANT, LEVEL, (0.0, 0.0, 0.0)) for other in (("sphere", (0.5,)), CAPSULE)),
+    ("parallel z axes, centres meet", SPHERE, ("sphere", (0.5,)), LEVEL, LEVEL, (0.0, 0.0, 0.0)),
+    ("centre on the axis", SPHERE, CAPSULE, ASLANT, LEVEL, (0.0, 0.0, 0.2)),
+    ("centre on the axis", SPHERE, CYLINDER, ASLANT, LEVEL, (0.0, 0.0, 0.02)),
+    ("below the lid", SPHERE, CYLINDER, ASLANT, LEVEL, (0.01, 0.0, 0.2)),
+    ("beside the rim", SPHERE, CYLINDER, ASLANT, LEVEL, (0.3, 0.1, 0.4)),
+    ("middle of a box", SPHERE, BOX, ASLANT, LEVEL, (0.0, 0.0, 0.0)),
+    ("on an edge of a box", SPHERE, BOX, ASLANT, LEVEL, (0.2, 0.45, 0.0)),
+    *(("parallel", CAPSULE, SHORT, LEVEL, LEVEL, (0.3, 0.0, z)) for z in (0.0, 0.1, -0.4, 0.5499, 0.6)),
+    *(("antiparallel", CAPSULE, SHORT, LEVEL, about_x(np.pi), (0.3, 0.1, z)) for z in (0.0, 0.1, -0.4, 0.6)),
+    *(("nearly parallel", CAPSULE, SHORT, LEVEL, about_x(a), (0.3, 0.1, 0.4)) for a in (1e-9, 5e-5, 0.99e-4, 1.01e-4)),
+    ("axes cross", CAPSULE, SHORT, LEVEL, DOWN, (0.0, 0.1, 0.2)),
+    ("one axis", CAPSULE, SHORT, LEVEL, LEVEL, (0.0, 0.0, 0.7)),
+    ("one place", CAPSULE, SHORT, LEVEL, LEVEL, (0.0, 0.0, 0.0)),
+    *(("upright", FLOOR, shape, LEVEL, LEVEL, (0.1, 0.2, 0.25)) for shape in (CAPSULE, CYLINDER, ELLIPSOID, BOX)),
+    *(("lying", FLOOR, shape, LEVEL, DOWN, (0.1, 0.2, 0.15)) for shape in (CAPSULE, CYLINDER, ELLIPSOID, BOX)),
+    *(("lying on a face", CAPSULE, BOX, DOWN, LEVEL, (0.1, y, -0.64)) for y in (0.0, 0.1, 0.31, 0.5)),
+    ("along an edge", CAPSULE, BOX, LEVEL, LEVEL, (0.3, 0.4, 0.3)),
+    ("across an edge", CAPSULE, BOX, about_x(0.7), LEVEL, (0.1, -0.5, 0.5)),
+    ("upright on a face", CAPSULE, BOX, LEVEL, LEVEL, (0.1, 0.1, -1.0)),
+    *(("stack", BOX, BOX, LEVEL, LEVEL, shift) for shift in ((0.0, 0.0, 0.899), (0.1, 0.0, 0.899), (0.1, 0.2, 0.899))),
+    ("stack of two sizes", BOX, ("box", (0.2, 0.3, 0.3)), LEVEL, LEVEL, (0.05, 0.0, 0.599)),
+    ("stack of two sizes", ("box", (0.2, 0.3, 0.3)), BOX, LEVEL, LEVEL, (0.05, 0.0, 0.599)),
+    ("edge on a face", BOX, BOX, LEVEL, about_x(np.pi / 4), (0.0, 0.0, 0.97)),
+]
+
+
+@pytest.mark.parametrize(("what", "first", "second", "R1", "R2", "away"), SPECIAL, ids=str)
+def test_special_placements(what: str, first: Shape, second: Shape, R1: Any, R2: Any, away: Any) -> None:
+    """Directions that vanish, shapes that are parallel, faces on faces."""
+    assert check(first, second, 0.01, [(R1, np.array([0.5, 0.25, -1.0]), R2, np.array([0.5, 0.25, -1.0]) + away)]) == 1
+
+
+def surface(shape: Shape, x: np.ndarray) -> float:
+    """How far a point in the frame of a shape is from its surface, or another number that vanishes there."""
+    kind, size = shape
+    numbers = np.array(size, float)
+    if kind == "plane":
+        return float(x[2])
+    if kind == "ellipsoid":
+        return float(np.linalg.norm(x / numbers)) - 1.0
+    if kind in ("sphere", "capsule"):
+        half = numbers[1] / 2 if len(numbers) > 1 else 0.0
+        return float(np.linalg.norm(x - [0.0, 0.0, np.clip(x[2], -half, half)]) - numbers[0])
+    corner = np.abs(x) - numbers / 2 if kind == "box" else np.abs([np.hypot(x[0], x[1]), x[2]]) - [1, 0.5] * numbers
+    return float(np.linalg.norm(np.maximum(corner, 0.0)) + min(corner.max(), 0.0))
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS[:-1], ids=NAMES[:-1])
+def test_points_are_midway_between_the_surfaces(rng: np.random.Generator, first: Shape, second: Shape) -> None:
+    """Half the distance back along the normal is the first surface, half of it ahead the second.
+
+    The lowest points of the caps of a capsule may be within its other half.
+    """
+    states = placements(rng, first, second, 50, random_turn)
+    places = np.array([[*R1.ravel(), *p1, *R2.ravel(), *p2] for R1, p1, R2, p2 in states])
+    for (R1, p1, R2, p2), slots in zip(states, run(first, second, places), strict=True):
+        for distance, point, normal in ((slot[0], slot[1:4], slot[4:7]) for slot in slots if slot[0] != APART):
+            here, there = point - normal * distance / 2, point + normal * distance / 2
+            for shape, off in (
+                (first, surface(first, R1.T @ (here - p1))),
+                (second, surface(second, R2.T @ (there - p2))),
+            ):
+                assert off < 1e-12
+                assert off > -1e-12 or shape[0] == "capsule"
+
+
+@pairs
+def test_numbers_are_finite(first: Shape, second: Shape) -> None:
+    """In one place, along one line, and where sizes vanish."""
+    spots = (np.zeros(3), np.array([0.0, 0.0, 0.5]), np.array([1e-20, 1.0, 0.0]))
+    turns = (LEVEL, DOWN, about_x(np.pi), about_x(1e-12), ASLANT)
+    for one, two in itertools.product(*((shape, (shape[0], (0.0,) * len(shape[1]))) for shape in (first, second))):
+        for spot, turn in itertools.product(spots, turns):
+            found = numbers(contact_points(one, STAY, two, place(turn, spot)))
+            assert np.isfinite(found).all()
+            axes = np.reshape(found, (-1, 13))[:, 4:].reshape(-1, 3, 3)
+            assert np.allclose(axes @ axes.transpose(0, 2, 1), np.eye(3), rtol=0, atol=1e-12)
+
+
 @pairs
 def test_shapes_exchanged(rng: np.random.Generator, first: Shape, second: Shape) -> None:
     """The same points from the other side: the normal turns round."""
@@ -164,7 +257,30 @@ def test_programs_and_floats_agree(rng: np.random.Generator, first: Shape, secon
     assert np.allclose(run(first, second, places), np.reshape([numbers(p) for p in plain], (10, -1, 13)), atol=1e-14)
 
 
+@pairs
+def test_shapes_that_may_not_touch_do_not(rng: np.random.Generator, first: Shape, second: Shape) -> None:
+    """But for boxes side by side, whose distances are those along one direction."""
+    far = 0
+    for R1, p1, R2, p2 in placements(rng, first, second, 30, random_turn):
+        X1, X2 = place(R1, p1), place(R2, p1 + 3.0 * (p2 - p1))
+        near = min(p.distance for p in contact_points(first, X1, second, X2))
+        if near < 0.0 or first[0] != "box":
+            assert may_touch(first, X1, second, X2, near + 1e-12)
+            assert may_touch(second, X2, first, X1, near + 1e-12)
+        far += not may_touch(first, X1, second, X2)
+    assert far > 2
+
+
 def test_a_pair_without_a_rule_is_named() -> None:
     assert not is_known("plane", "plane")
     with pytest.raises(ModelError, match="of a plane and a plane; there are rules for plane-sphere, "):
         points_of("plane", "plane")
+
+
+def test_a_level_floor_costs_nothing() -> None:
+    """What is constant folds away: no axes, no projections."""
+
+    def rule(X: Any) -> dict[str, Any]:
+        return {"points": numbers(contact_points(FLOOR, STAY, SPHERE, transform(X)))}
+
+    assert count(trace("floor", rule, {"X": 12})).total <= 4

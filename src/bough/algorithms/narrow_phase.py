@@ -10,14 +10,16 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from bough.algorithms.shapes.balls import capsule_capsule, sphere_capsule, sphere_cylinder, sphere_sphere
+from bough.algorithms.shapes.box_box import box_box
 from bough.algorithms.shapes.boxes import sphere_box
+from bough.algorithms.shapes.capsule_box import capsule_box
 from bough.algorithms.shapes.planes import plane_box, plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
 from bough.algorithms.shapes.point import APART, ContactPoint, Solid
 from bough.errors import ModelError
-from bough.scalar import Scalar
+from bough.scalar import Bool, Scalar, dot, maximum, sqrt
 from bough.spatial import Transform
 
-__all__ = ["APART", "ContactPoint", "Shape", "contact_points", "is_known", "points_of"]
+__all__ = ["APART", "ContactPoint", "Shape", "contact_points", "is_known", "may_touch", "points_of"]
 
 Shape: TypeAlias = tuple[str, tuple[Scalar, ...]]
 """Kind and sizes of a shape, as in `bough.model.geometry.SHAPES`."""
@@ -35,6 +37,8 @@ _RULES: dict[tuple[str, str], tuple[int, Rule]] = {
     ("sphere", "cylinder"): (1, sphere_cylinder),
     ("sphere", "box"): (1, sphere_box),
     ("capsule", "capsule"): (2, capsule_capsule),
+    ("capsule", "box"): (2, capsule_box),
+    ("box", "box"): (8, box_box),
 }
 """How many contact points a pair of kinds has at most, and the rule that finds them."""
 
@@ -60,6 +64,33 @@ def contact_points(first: Shape, X1: Transform, second: Shape, X2: Transform) ->
     if (kind1, kind2) in _RULES:
         return rule(one, two)
     return [_turned_round(p) for p in rule(two, one)]
+
+
+def may_touch(first: Shape, X1: Transform, second: Shape, X2: Transform, margin: Scalar = 0.0) -> Bool:
+    """Whether balls around two shapes (for a plane, itself) are nearer to each other than `margin` (m).
+
+    Where they are not, the shapes are not either, whatever their contact points say. It costs nine operations.
+    """
+    (kind1, size1), (kind2, size2) = first, second
+    if kind2 == "plane":
+        return may_touch(second, X2, first, X1, margin)
+    apart, most = X2.translation - X1.translation, _reach(kind1, size1) + _reach(kind2, size2) + margin
+    if kind1 == "plane":
+        return Solid(size1, X1).axis.dot(apart) < most
+    return apart.dot(apart) < most * most
+
+
+def _reach(kind: str, size: tuple[Scalar, ...]) -> Scalar:
+    """The radius of a ball around a shape; of a plane none."""
+    if kind == "plane":
+        return 0.0
+    if kind == "ellipsoid":
+        return maximum(maximum(size[0], size[1]), size[2])
+    if kind == "box":
+        return 0.5 * sqrt(dot(size, size))
+    if kind == "cylinder":
+        return sqrt(size[0] * size[0] + 0.25 * size[1] * size[1])
+    return size[0] + 0.5 * size[1] if kind == "capsule" else size[0]
 
 
 def _rule(kind1: str, kind2: str) -> tuple[int, Rule]:

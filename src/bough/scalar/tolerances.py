@@ -19,11 +19,15 @@ __all__ = [
     "GIVING_WAY",
     "INDEPENDENT",
     "LINEAR",
+    "MERGED",
     "NEAR",
+    "PARALLEL_AXES",
+    "PARALLEL_EDGES",
     "PLACED",
     "RANK",
     "RESIDUAL",
     "ROUNDING",
+    "SAME_CORNER",
     "SLIDING",
     "STEADY",
     "SUSPECT_PIVOT",
@@ -130,3 +134,17 @@ TOUCHING = 1e-6
 
 SLIDING = 1e-6
 """Contacts slide where they move faster (m/s) along their surface: slower is rest that a simulation left inexact."""
+
+# ---- contact points of shapes: the limits of MuJoCo, so that they agree ----------------------------------------------
+
+MERGED = 1e-15
+"""Differences of points below this length (m), and of unit vectors, have no direction."""
+
+PARALLEL_AXES = 1e-8
+"""Capsules are parallel, and touch in two points, if the square of the sine between their axes is smaller."""
+
+PARALLEL_EDGES = 1e-16
+"""Edges of boxes have no direction perpendicular to both if the square of the sine between them is smaller."""
+
+SAME_CORNER = 1e-7
+"""Corners of a face that is cut are one corner if they are nearer to each other than this part of an edge."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from bough.algorithms.shapes.point import APART, MERGED, ContactPoint, Solid, clip, direction, of_ball
+from bough.algorithms.shapes.point import APART, ContactPoint, Solid, axes_towards, clip, of_ball, or_instead
 from bough.scalar import Scalar, absolute, either, maximum, select, sqrt
+from bough.scalar.tolerances import MERGED, PARALLEL_AXES
 from bough.spatial import Vector
 
 __all__ = ["capsule_capsule", "sphere_capsule", "sphere_cylinder", "sphere_sphere"]
-
-PARALLEL = 1e-8
-"""Capsules are parallel if the square of the sine between their axes is smaller: MuJoCo's limit too."""
 
 
 def sphere_sphere(first: Solid, second: Solid) -> list[ContactPoint]:
@@ -31,16 +29,16 @@ def sphere_cylinder(sphere: Solid, cylinder: Solid) -> list[ContactPoint]:
     (radius, length), axis = cylinder.size, cylinder.axis
     apart = cylinder.centre - sphere.centre
     up = axis.dot(apart)
-    inward, away = direction(apart - axis * up, sphere.axis.cross(axis))
-    beside, above = away - radius, absolute(up) - length * 0.5
+    inward, away_square, merged = or_instead(apart - axis * up, sphere.axis.cross(axis))
+    length_away = sqrt(away_square)
+    beside, above = select(merged, 0.0, length_away) - radius, absolute(up) - length * 0.5
     x, y = maximum(beside, 0.0), maximum(above, 0.0)
     square = x * x + y * y
     inside, lid = square < MERGED * MERGED, beside < above
-    gap = sqrt(select(inside, 1.0, square))
-    scale = 1.0 / gap
-    x, y = select(inside, select(lid, 0.0, 1.0), x * scale), select(inside, select(lid, 1.0, 0.0), y * scale)
-    normal = inward * x + axis * select(up < 0.0, -y, y)
-    return [of_ball(sphere.centre, sphere.size[0], normal, select(inside, maximum(beside, above), gap))]
+    x, y = select(inside, select(lid, 0.0, 1.0), x), select(inside, select(lid, 1.0, 0.0), y)
+    normal = inward * (x / length_away) + axis * select(up < 0.0, -y, y)
+    axes, gap = axes_towards(normal, select(inside, 1.0, square))
+    return [of_ball(sphere.centre, sphere.size[0], axes, select(inside, maximum(beside, above), gap))]
 
 
 def capsule_capsule(first: Solid, second: Solid) -> list[ContactPoint]:
@@ -53,7 +51,7 @@ def capsule_capsule(first: Solid, second: Solid) -> list[ContactPoint]:
     a, b, p, h1, h2 = first.axis, second.axis, second.centre - first.centre, length1 * 0.5, length2 * 0.5
     askew, c, u, v = a.cross(b), a.dot(b), a.dot(p), -b.dot(p)
     sine = askew.dot(askew)
-    parallel = sine < PARALLEL
+    parallel = sine < PARALLEL_AXES
     t = clip(v + c * clip((u + c * v) / select(parallel, 1.0, sine), h1), h2)
     places = [(clip(u + c * t, h1), t)]
     for end in (-h2, h2):
@@ -71,5 +69,6 @@ def capsule_capsule(first: Solid, second: Solid) -> list[ContactPoint]:
 
 def _ball_ball(p1: Vector, r1: Scalar, p2: Vector, r2: Scalar, askew: Vector) -> ContactPoint:
     """The contact point of two balls. Where their centres meet, the normal is along `askew`, or x if that vanishes."""
-    normal, length = direction(p2 - p1, askew)
-    return of_ball(p1, r1, normal, length - r2)
+    v, square, merged = or_instead(p2 - p1, askew)
+    axes, length = axes_towards(v, square)
+    return of_ball(p1, r1, axes, select(merged, 0.0, length) - r2)

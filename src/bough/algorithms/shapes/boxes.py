@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from bough.algorithms.shapes.point import MERGED, ContactPoint, Solid, of_ball
-from bough.scalar import Scalar, both, either, maximum, negation, select, sqrt
+from bough.algorithms.shapes.point import ContactPoint, Solid, axes_towards, of_ball
+from bough.scalar import Scalar, both, either, maximum, negation, select
+from bough.scalar.tolerances import MERGED
 from bough.spatial import Vector
 
 __all__ = ["ball_box", "sphere_box"]
@@ -22,11 +23,11 @@ def ball_box(centre: Vector, radius: Scalar, seen: Vector, box: Solid) -> Contac
     beyond = Vector.of([maximum(x, 0.0) for x in over])
     square = beyond.dot(beyond)
     inside = square < MERGED * MERGED
-    gap = sqrt(select(inside, 1.0, square))
-    scale = 1.0 / gap
     by_x = both(over[1] <= over[0], over[2] <= over[0])
     by_z = negation(either(by_x, over[2] <= over[1]))
     faces = [select(by_x, 1.0, 0.0), select(either(by_x, by_z), 0.0, 1.0), select(by_z, 1.0, 0.0)]
-    parts = [s * select(inside, e, x * scale) for s, e, x in zip(signs, faces, beyond.parts, strict=True)]
+    parts = [s * select(inside, e, x) for s, e, x in zip(signs, faces, beyond.parts, strict=True)]
+    normal = box.X.rotation.times(Vector.of(parts))
+    axes, gap = axes_towards(normal, select(inside, 1.0, square))
     deepest = maximum(maximum(over[0], over[1]), over[2])
-    return of_ball(centre, radius, box.X.rotation.times(Vector.of(parts)), select(inside, deepest, gap))
+    return of_ball(centre, radius, axes, select(inside, deepest, gap))

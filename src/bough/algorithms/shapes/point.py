@@ -4,27 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bough.scalar import Bool, Scalar, both, maximum, minimum, select, sqrt
+from bough.scalar import Bool, Scalar, Symbolic, maximum, minimum, select, sqrt
+from bough.scalar.tolerances import MERGED
 from bough.spatial import UNITS, Transform, Vector
 
 __all__ = [
-    "APART",
-    "MERGED",
-    "ContactPoint",
-    "Solid",
-    "axes_along",
-    "axes_of",
-    "choose",
-    "clip",
-    "direction",
-    "of_ball",
-]
+    "APART", "ContactPoint", "Solid",
+    "axes_along", "axes_of", "axes_towards", "choose", "clip", "of_ball", "or_instead",
+]  # fmt: skip
 
 APART = 1e10
 """The distance (m) of a slot that holds no contact: far beyond any margin."""
-
-MERGED = 1e-15
-"""Below this length (m, or no unit) a difference has no direction: MuJoCo's limit too, so that contacts agree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,37 +65,44 @@ def clip(x: Scalar, limit: Scalar) -> Scalar:
     return minimum(maximum(x, -limit), limit)
 
 
-def direction(v: Vector, instead: Vector) -> tuple[Vector, Scalar]:
-    """The unit vector along v, and the length of v. Where v vanishes, along `instead`; along x if that vanishes too."""
+def or_instead(v: Vector, instead: Vector) -> tuple[Vector, Scalar, Bool]:
+    """A vector, the square of its length, and whether it vanishes: then it is `instead`, or x if that vanishes too."""
     square, other = v.dot(v), instead.dot(instead)
-    merged = square < MERGED * MERGED
-    lost = both(merged, other < MERGED * MERGED)
-    length = sqrt(select(lost, 1.0, select(merged, other, square)))
-    unit = choose(merged, instead, v) * (1.0 / length)
-    return choose(lost, UNITS[0], unit), select(merged, 0.0, length)
+    merged, lost = square < MERGED * MERGED, other < MERGED * MERGED
+    instead, other = choose(lost, UNITS[0], instead), select(lost, 1.0, other)
+    return choose(merged, instead, v), select(merged, other, square), merged
 
 
-def of_ball(centre: Vector, radius: Scalar, normal: Vector, gap: Scalar) -> ContactPoint:
+def of_ball(centre: Vector, radius: Scalar, axes: tuple[Vector, Vector, Vector], gap: Scalar) -> ContactPoint:
     """The contact point of a ball, the first shape, with a surface that is `gap` away from its centre."""
-    distance = gap - radius
-    return ContactPoint(distance, centre + normal * (0.5 * (gap + radius)), axes_of(normal))
+    return ContactPoint(gap - radius, centre + axes[0] * (0.5 * (gap + radius)), axes)
 
 
 def axes_of(n: Vector) -> tuple[Vector, Vector, Vector]:
-    """A unit normal and two tangents: the first is the y axis as seen on the surface, z where n is within 60° of ±y.
+    """A unit normal and two tangents."""
+    return axes_towards(n, 1.0)[0]
 
-    With e that axis and c² = 1 - (n·e)², at least 1/4, they are (e - n (n·e)) / c and n × e / c.
+
+def axes_towards(v: Vector, square: Scalar) -> tuple[tuple[Vector, Vector, Vector], Scalar]:
+    """The normal n along v, two tangents, and the length of v, from v and v·v.
+
+    The first tangent is the y axis as seen on the surface, the z axis where n is within 60° of ±y. With e that axis and
+    c² = 1 - (n·e)², at least 1/4, they are (e - n (n·e)) / c and n × e / c.
     """
-    yy = n.y * n.y
-    by_y = yy < 0.25
-    c = sqrt(1.0 - select(by_y, yy, n.z * n.z))
-    scale = 1.0 / c
-    along, other = select(by_y, n.y, n.z) * scale, select(by_y, n.z, n.y)
-    side, across = -(other * along), n.x * scale
+    yy = v.y * v.y
+    by_y = yy < 0.25 * square
+    length, across = sqrt(square), sqrt(square - select(by_y, yy, v.z * v.z))
+    if isinstance(square, Symbolic):  # one division for both
+        both_lengths = 1.0 / (length * across)
+        unit, scale = across * both_lengths, length * both_lengths
+    else:
+        unit, scale = 1.0 / length, 1.0 / across
+    n, c = v * unit, across * unit
+    along, other = select(by_y, v.y, v.z) * scale, select(by_y, v.z, v.y)
+    side, right, turned = -(other * unit * along), v.x * scale, other * scale
     first = Vector(-(n.x * along), select(by_y, c, side), select(by_y, side, c))
-    turned = other * scale
-    second = Vector(select(by_y, -turned, turned), select(by_y, 0.0, -across), select(by_y, across, 0.0))
-    return n, first, second
+    second = Vector(select(by_y, -turned, turned), select(by_y, 0.0, -right), select(by_y, right, 0.0))
+    return (n, first, second), length
 
 
 def axes_along(n: Vector, along: Vector) -> tuple[Vector, Vector, Vector]:
