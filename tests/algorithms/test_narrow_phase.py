@@ -161,6 +161,8 @@ SPECIAL = [
     *(("upright", FLOOR, shape, LEVEL, LEVEL, (0.1, 0.2, 0.25)) for shape in (CAPSULE, CYLINDER, ELLIPSOID, BOX)),
     *(("lying", FLOOR, shape, LEVEL, DOWN, (0.1, 0.2, 0.15)) for shape in (CAPSULE, CYLINDER, ELLIPSOID, BOX)),
     *(("lying on a face", CAPSULE, BOX, DOWN, LEVEL, (0.1, y, -0.64)) for y in (0.0, 0.1, 0.31, 0.5)),
+    ("above an edge", CAPSULE, BOX, DOWN, LEVEL, (0.2, 0.0, 0.6)),
+    ("above an edge", CAPSULE, BOX, DOWN, LEVEL, (0.2, 0.3, -0.6)),
     ("along an edge", CAPSULE, BOX, LEVEL, LEVEL, (0.3, 0.4, 0.3)),
     ("across an edge", CAPSULE, BOX, about_x(0.7), LEVEL, (0.1, -0.5, 0.5)),
     ("upright on a face", CAPSULE, BOX, LEVEL, LEVEL, (0.1, 0.1, -1.0)),

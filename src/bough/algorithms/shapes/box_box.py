@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from bough.algorithms.shapes.clipping import Rectangle, clipped
 from bough.algorithms.shapes.point import APART, ContactPoint, Solid, axes_of, choose, clip
-from bough.scalar import Bool, Scalar, absolute, both, either, maximum, negation, select, sqrt
+from bough.scalar import Bool, Scalar, absolute, both, dot, either, maximum, negation, select, sqrt
 from bough.scalar.tolerances import MERGED, PARALLEL_EDGES
 from bough.spatial import Matrix, Vector
 
@@ -94,9 +94,9 @@ def _best_face(pair: Pair) -> tuple[Scalar, Bool, Which]:
     """The largest gap along the normal of a face, whether that is one of the second box, and which."""
     sizes = [[absolute(x) for x in row] for row in pair.rows]
     q = [column.dot(pair.p) for column in pair.columns]
-    of_first = [absolute(x) - s - _sum(pair.s2, row) for x, s, row in zip(pair.p.parts, pair.s1, sizes, strict=True)]
+    of_first = [absolute(x) - s - dot(pair.s2, row) for x, s, row in zip(pair.p.parts, pair.s1, sizes, strict=True)]
     columns = list(zip(*sizes, strict=True))
-    of_second = [absolute(x) - s - _sum(pair.s1, column) for x, s, column in zip(q, pair.s2, columns, strict=True)]
+    of_second = [absolute(x) - s - dot(pair.s1, column) for x, s, column in zip(q, pair.s2, columns, strict=True)]
     (best1, axis1), (best2, axis2) = _largest(of_first), _largest(of_second)
     second = best1 < best2
     y = either(both(second, axis2.y), both(negation(second), axis1.y))
@@ -109,10 +109,6 @@ def _largest(x: Sequence[Scalar]) -> tuple[Scalar, Which]:
     most = select(y, x[1], x[0])
     z = most < x[2]
     return select(z, x[2], most), Which(both(y, negation(z)), z)
-
-
-def _sum(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 def _best_edges(pair: Pair, face: Scalar) -> tuple[Scalar, Which, Which]:

@@ -84,7 +84,7 @@ def _both_places(segment: Segment) -> tuple[Scalar, Scalar, Bool]:
         s, forth = segment.s[k], ahead[k] * sense
         above = select(absolute(x.parts[k]) <= s, x.parts[k], forth * s)
         room = s - forth * select(by_face, above, best.y.parts[k])
-        leaves = room / maximum(segment.a.parts[k] * ahead[k], MERGED)
+        leaves = room / maximum(segment.a.parts[k] * ahead[k], MERGED * MERGED)
         step = select(both(room > 0.0, leaves < step), leaves, step)
     return t, sense * step, there
 
@@ -146,8 +146,9 @@ def _from_corner(segment: Segment, turned: list[Scalar]) -> tuple[Scalar, Bool]:
 def _from_edge(segment: Segment, turned: list[Scalar], edge: tuple[Bool, Bool, Bool]) -> tuple[Scalar, Bool]:
     """The direction from an edge of the box across the face that is nearer, and whether the segment lies along one."""
     parts = [select(is_edge, -1.0, absolute(a)) for is_edge, a in zip(edge, segment.a.parts, strict=True)]
-    by_y = parts[0] < parts[1]
-    by_z = select(by_y, parts[1], parts[0]) < parts[2]
+    by_y = parts[0] <= parts[1]
+    most = select(by_y, parts[1], parts[0])
+    by_z = either(most < parts[2], both(edge[0], most <= parts[2]))  # of equal ones the last in the order of axes
     sense = select(by_z, turned[2], select(by_y, turned[1], turned[0]))
     others = [select(is_edge, 0.0, x) for is_edge, x in zip(edge, turned, strict=True)]
     rest = others[0] + others[1] + others[2]
