@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from bough.formats.load import load, problems
     from bough.formats.save import save
     from bough.simulation.scene import Scene
+    from bough.simulation.simulation import Simulation
 
 __all__ = [
     "BoughError",
@@ -73,6 +74,7 @@ __all__ = [
     "Parameters",
     "Placement",
     "Scene",
+    "Simulation",
     "__version__",
     "aba",
     "accelerations",
@@ -138,6 +140,7 @@ _ROOMS = (
 )  # fmt: skip
 _LAZY = {
     "Scene": "bough.simulation.scene",
+    "Simulation": "bough.simulation.simulation",
     "explain": "bough.cost.explain",
     "info": "bough.cost.info",
     "load": "bough.formats.load",

@@ -40,6 +40,13 @@ def _two_names(value: Any, what: str) -> tuple[str, str]:
     return two[0], two[1]
 
 
+def _named_point(value: Any, what: str) -> tuple[str, tuple[float, ...]]:
+    two = listed(value, what, "pairs of a name and a point")
+    if len(two) != 2 or not isinstance(two[0], str):
+        raise ModelError(f"{what}: an entry is {shown(value)}, expected the name of a link and a point")
+    return two[0], read_numbers(two[1], what, 3, "a point (m)")
+
+
 def _put(part: object, name: str, value: Any) -> None:
     object.__setattr__(part, name, value)
 
@@ -169,6 +176,11 @@ class SimulationData:
         What turns controls into joint forces, in the order of the controls.
     pairs, excludes
         Shapes that may touch whatever else is said; names of two bodies or frames whose shapes do not touch.
+    reference
+        The configuration (nq) in which the masses that contacts and limits feel are taken; neutral if there is none.
+    link_centres
+        For links that became one body with others, by name: their own centre of mass (m), in their own frame. It is
+        there that their shapes feel the mass of the body.
     not_understood
         What the file says of simulation and bough has no place for, as text.
 
@@ -189,6 +201,8 @@ class SimulationData:
     actuators: tuple[Actuator, ...] = ()
     pairs: tuple[ExplicitPair, ...] = ()
     excludes: tuple[tuple[str, str], ...] = ()
+    reference: tuple[float, ...] = ()
+    link_centres: tuple[tuple[str, tuple[float, ...]], ...] = ()
     not_understood: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
@@ -210,6 +224,10 @@ class SimulationData:
             known_name(name, "part of a simulation", SWITCHES)
         excludes = listed(self.excludes, f"{what}: excludes", "pairs of names")
         _put(self, "excludes", tuple(_two_names(x, what) for x in excludes))
+        reference = listed(self.reference, f"{what}: reference", "a configuration")
+        _put(self, "reference", read_numbers(reference, f"{what}: reference", len(reference), "a configuration"))
+        centres = listed(self.link_centres, f"{what}: link_centres", "pairs of a name and a point")
+        _put(self, "link_centres", tuple(_named_point(x, f"{what}: link_centres") for x in centres))
 
     def without(self, joints: set[str], frames: set[str], shapes: set[str]) -> SimulationData:
         """What is left where only these joints, bodies or frames, and shapes are."""

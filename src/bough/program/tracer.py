@@ -49,6 +49,8 @@ __all__ = ["TooLong", "Tracer", "trace"]
 
 C = TypeVar("C")
 
+Turn: TypeAlias = Callable[[Any, Any], Any]
+Until: TypeAlias = Callable[[Any], Bool] | None
 Judge: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any], Callable[..., Any]], Mapping[str, Any]]
 
 
@@ -256,31 +258,13 @@ class Tracer(Control):
 
     # -- control ---------------------------------------------------------------------------------------------------
 
-    def loop(
-        self,
-        count: Index,
-        body: Callable[[Any, Any], Any],
-        carry: Any,
-        reverse: bool = False,
-        until: Callable[[Any], Bool] | None = None,
-    ) -> Any:
-        if not self.rolled:
-            return super().loop(count, body, carry, reverse, until)
-        return self._recorded_loop(count, body, carry, reverse, until)
+    def loop(self, count: Index, body: Turn, carry: Any, reverse: bool = False, until: Until = None) -> Any:
+        return (self._recorded_loop if self.rolled else super().loop)(count, body, carry, reverse, until)
 
-    def repeat(
-        self, count: Index, body: Callable[[Any, Any], Any], carry: Any, until: Callable[[Any], Bool] | None = None
-    ) -> Any:
+    def repeat(self, count: Index, body: Turn, carry: Any, until: Until = None) -> Any:
         return self._recorded_loop(count, body, carry, False, until)
 
-    def _recorded_loop(
-        self,
-        count: Index,
-        body: Callable[[Any, Any], Any],
-        carry: Any,
-        reverse: bool,
-        until: Callable[[Any], Bool] | None,
-    ) -> Any:
+    def _recorded_loop(self, count: Index, body: Turn, carry: Any, reverse: bool, until: Until) -> Any:
         """A loop of the program, whose body is straight-line or not as what surrounds it."""
         if not isinstance(count, SymbolicIndex) and count <= 0:
             return carry

@@ -24,8 +24,8 @@ from bough.scalar.symbolic import Bool, Index, Scalar, Symbolic
 
 __all__ = [
     "Array", "Control", "Rows", "Table",
-    "activate", "array", "blank", "gather", "gather_index", "indexable", "keeping_loops", "loop", "repeat", "rows", "switch",
-    "when",
+    "activate", "array", "blank", "gather", "gather_index", "indexable", "keeping_loops", "loop", "repeat", "rows",
+    "switch", "when",
 ]  # fmt: skip
 
 C = TypeVar("C")
@@ -190,9 +190,7 @@ def loop(
     return _ACTIVE.get().loop(count, body, carry, reverse, until)
 
 
-def repeat(
-    count: Index, body: Callable[[Any, C], C], carry: C, *, until: Callable[[C], Bool] | None = None
-) -> C:
+def repeat(count: Index, body: Callable[[Any, C], C], carry: C, *, until: Callable[[C], Bool] | None = None) -> C:
     """As `loop`, but a straight-line program too keeps it a loop, around straight-line code.
 
     What turns hand on to each other is in the carry: arrays made before are read in the body, not written.

@@ -7,8 +7,11 @@ options, `Actuator` and `ExplicitPair`.
 
 from bough.model import Actuator, ExplicitPair, SimulationData, Softness, Surface
 from bough.simulation.pairs import LeftOut, Pair
+from bough.simulation.simulation import ContactForces, State
 
-__all__ = ["Actuator", "ExplicitPair", "LeftOut", "Pair", "SimulationData", "Softness", "Surface"]
+__all__ = [
+    "Actuator", "ContactForces", "ExplicitPair", "LeftOut", "Pair", "SimulationData", "Softness", "State", "Surface",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

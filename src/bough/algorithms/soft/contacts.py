@@ -11,6 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 from bough.algorithms.narrow_phase import contact_points
+from bough.algorithms.soft.axes import combined, congruent, products, twice_symmetric
 from bough.algorithms.soft.law import Answer, impedance, rate_and_spring
 from bough.algorithms.soft.scene import BLOCK, Layout, ShapeGroup, Side, TouchGroup
 from bough.algorithms.soft.world import WorldTree
@@ -44,7 +45,7 @@ class Grip:
     """One contact: between two bodies, by number, at a point seen from the origin of the second one's tree."""
 
     def __init__(self, contacts: Contacts, group: TouchGroup, k: Index) -> None:
-        self.law, self.k, self._group, self._of = group.law, k, group, contacts
+        self.law, self.k, self.group, self._of = group.law, k, group, contacts
         self._memory = contacts.memory[group.number]
 
     @property
@@ -59,11 +60,16 @@ class Grip:
         count = min(self.law.rows, 3)
         return [_vector(self._memory.axes, (self.k * count + i) * 3) for i in range(count)]
 
+    @property
+    def place(self) -> Vector:
+        """The point in the world."""
+        return _vector(self._memory.points, self.k * 3) + self._of.origin(gather_index(self.group.bodies[1], self.k))
+
     def _ends(self) -> list[tuple[Index, Vector, float]]:
         """Bodies that move, with the point and the sign of its rows."""
-        first, second = (gather_index(table, self.k) for table in self._group.bodies)
+        first, second = (gather_index(table, self.k) for table in self.group.bodies)
         point = _vector(self._memory.points, self.k * 3)
-        if not self._group.between:
+        if not self.group.between:
             return [(second, point, 1.0)]
         shifted = point
         if self._of.several_trees:
@@ -83,7 +89,7 @@ class Grip:
     def add_forces(self, f: Sequence[Scalar], forces: Array) -> None:
         """Add Jᵀ f to the forces on bodies in memory."""
         axes = self.axes
-        linear, moment = _combined(axes, f[:3]), _combined(axes, f[3:])
+        linear, moment = combined(axes, f[:3]), combined(axes, f[3:])
         for body, point, sign in self._ends():
             turning = point.cross(linear)
             parts = [*(turning + moment if len(f) > 3 else turning).parts, *linear.parts]
@@ -93,22 +99,22 @@ class Grip:
         """Add Jᵀ W J of a contact with the world to the 6 x 6 impedance of its body in memory."""
         ((body, point, _),) = self._ends()
         axes = self.axes
-        linear = _congruent(axes, [row[:3] for row in W[:3]])
+        linear = congruent(axes, [row[:3] for row in W[:3]])
         shift = cross_matrix(point)
         coupling = shift @ linear.matrix
         rows = [point.cross(row) for row in coupling.T.columns]  # of p× P (p×)ᵀ
         angular = Symmetric(rows[0].x, rows[1].x, rows[1].y, rows[2].x, rows[2].y, rows[2].z)
         if len(W) > 3:
-            crossing = _products(axes, [row[:3] for row in W[3:]])
+            crossing = products(axes, [row[:3] for row in W[3:]])
             coupling = coupling + crossing
-            angular = angular + _congruent(axes, [row[3:] for row in W[3:]]) + _twice_symmetric(crossing @ shift.T)
+            angular = angular + congruent(axes, [row[3:] for row in W[3:]]) + twice_symmetric(crossing @ shift.T)
         entries = [x for row in ArticulatedInertia(angular, coupling, linear).lower for x in row]
         _add(K, body * ENTRIES, entries)
 
     def answer(self, x: Sequence[Scalar]) -> Answer:
         """Forces and stiffness where accelerations differ from the reference by x."""
         more = self.law.rows - 1
-        return self.law.answer(x, self.D, read_row(self._group.mu, more, self.k))
+        return self.law.answer(x, self.D, read_row(self.group.mu, more, self.k))
 
     def read(self, name: str) -> list[Scalar]:
         """Its rows of "reference", "x" or "y"."""
@@ -162,8 +168,8 @@ class Contacts:
             motions = self.in_memory(world.motions(v))
             for group in layout.candidates:
                 each(group.count, partial(self._candidate, group, motions, dt))
-            for group in layout.touches:
-                self._sum_up(group)
+            for touch in layout.touches:
+                self._sum_up(touch)
 
     def origin(self, body: Index) -> Vector:
         """The origin of the tree of a body."""
@@ -185,7 +191,7 @@ class Contacts:
         return result
 
     def impedances(self, rule: Callable[[Grip, Array], None]) -> Callable[[], list[ArticulatedInertia | None]]:
-        """What a rule adds to impedances of bodies, contact by contact with the world: to be read where it is needed."""
+        """What a rule adds to impedances of bodies, contact by contact with the world; read where needed."""
         with keeping_loops():
             total = array(ENTRIES * self._bodies)
         self.each(lambda grip: rule(grip, total), between=False)
@@ -199,14 +205,36 @@ class Contacts:
 
         return read
 
+    def told(self) -> tuple[Array, Array]:
+        """Forces on second bodies and points of all contacts, three numbers each along the axes of the world."""
+        count = sum(group.count for group in self.layout.touches)
+        with keeping_loops():
+            forces, points = array(3 * count), array(3 * count)
+            starts, start = {}, 0
+            for group in self.layout.touches:
+                starts[group.number], start = start, start + group.count
+
+            def tell(grip: Grip) -> None:
+                place = (grip.k + starts[grip.group.number]) * 3
+                f = grip.answer(grip.read("x")).f
+                _write(forces, place, combined(grip.axes, f[:3]).parts)
+                _write(points, place, grip.place.parts)
+
+            if count:
+                self.each(tell)
+        return forces, points
+
     def stiffness(self, between: bool) -> Scalar:
         """The sum of D of all contacts with the world, or between bodies: zero where nothing touches."""
-        total, none = 0.0, 0.0  # type: Scalar, Scalar
+        total: Scalar = 0.0
         with keeping_loops():
             for group in self._groups(between):
-                blocks = self.memory[group.number].blocks
-                total = total + loop(group.blocks, lambda b, so_far, blocks=blocks: so_far + blocks[b], none)
+                total = total + self._total(group)
         return total
+
+    def _total(self, group: TouchGroup) -> Scalar:
+        blocks, none = self.memory[group.number].blocks, 0.0  # type: Array, Scalar
+        return loop(group.blocks, lambda b, total: total + blocks[b], none)
 
     def each(self, rule: Callable[[Grip], None], between: bool | None = None) -> None:
         """Run a rule for all contacts that touch in some state, or for those with the world or between bodies."""
@@ -345,38 +373,3 @@ def _write(values: Array, start: Index, parts: Sequence[Scalar]) -> None:
 def _add(values: Array, start: Index, parts: Sequence[Scalar]) -> None:
     for i, x in enumerate(parts):
         values[start + i] = values[start + i] + x
-
-
-def _combined(axes: Sequence[Vector], f: Sequence[Scalar]) -> Vector:
-    total = Vector(0.0, 0.0, 0.0)
-    for axis, value in zip(axes, f, strict=False):
-        total = total + axis * value
-    return total
-
-
-def _congruent(axes: Sequence[Vector], W: Sequence[Sequence[Scalar]]) -> Symmetric:
-    """E W Eᵀ for a lower triangle W, with the axes as columns of E."""
-    n = len(W)
-    rows: list[list[Scalar]] = [[0.0] * (i + 1) for i in range(3)]
-    for k, axis in zip(range(n), axes, strict=False):
-        column = _combined(axes, [W[max(i, k)][min(i, k)] for i in range(n)])  # of E W
-        for i, x in enumerate(column.parts):
-            for j in range(i + 1):
-                rows[i][j] = rows[i][j] + x * axis.parts[j]
-    return Symmetric(rows[0][0], rows[1][0], rows[1][1], rows[2][0], rows[2][1], rows[2][2])
-
-
-def _products(axes: Sequence[Vector], W: Sequence[Sequence[Scalar]]) -> Matrix:
-    """E W Eᵀ for rows W of turning about the first axes, with three columns."""
-    columns = [Vector(0.0, 0.0, 0.0)] * 3
-    for axis, row in zip(axes, W, strict=False):
-        along = _combined(axes, row)
-        columns = [column + axis * x for column, x in zip(columns, along.parts, strict=True)]
-    return Matrix(*columns)
-
-
-def _twice_symmetric(A: Matrix) -> Symmetric:
-    """A + Aᵀ."""
-    x, y, z = A.columns
-    return Symmetric(x.x + x.x, x.y + y.x, y.y + y.y, x.z + z.x, y.z + z.y, z.z + z.z)
-

@@ -7,18 +7,23 @@ are those that MuJoCo makes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from bough.model import BodyRecord, Mechanism
 from bough.model.joints.free import Free
 from bough.model.joints.planar import Planar
-from bough.scalar import Array, Scalar, cos, sin
+from bough.scalar import Scalar, cos, sin
 from bough.spatial import Quaternion, Vector
 
 __all__ = ["along_body", "along_fixed", "chart_rate", "moved", "turning"]
 
 
-def turning(m: Mechanism, v: Array) -> list[Scalar]:
+Values: TypeAlias = Any
+"""Scalars that are read by index: an array or a sequence."""
+
+
+def turning(m: Mechanism, v: Values) -> list[Scalar]:
     """ω × v of joints that move along axes that turn: what their accelerations lack to be those along fixed axes."""
 
     def rule(body: BodyRecord, x: Sequence[Scalar]) -> list[Scalar]:
@@ -32,17 +37,17 @@ def turning(m: Mechanism, v: Array) -> list[Scalar]:
     return _each(m, rule, v)
 
 
-def along_fixed(m: Mechanism, q: Array, v: Array) -> list[Scalar]:
+def along_fixed(m: Mechanism, q: Values, v: Values) -> list[Scalar]:
     """Velocities or accelerations along fixed axes, from those along the axes of bodies."""
     return _turned(m, q, v, 1.0)
 
 
-def along_body(m: Mechanism, q: Array, v: Array) -> list[Scalar]:
+def along_body(m: Mechanism, q: Values, v: Values) -> list[Scalar]:
     """Velocities or accelerations along the axes of bodies, from those along fixed axes."""
     return _turned(m, q, v, -1.0)
 
 
-def moved(m: Mechanism, q: Array, v: Array, dt: Scalar) -> list[Scalar]:
+def moved(m: Mechanism, q: Values, v: Values, dt: Scalar) -> list[Scalar]:
     """The configuration after a time dt (s) at the velocity v along fixed axes."""
     result: list[Scalar] = []
     for i in range(1, m.tree.n + 1):
@@ -58,7 +63,7 @@ def moved(m: Mechanism, q: Array, v: Array, dt: Scalar) -> list[Scalar]:
     return result
 
 
-def chart_rate(m: Mechanism, way: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+def chart_rate(m: Mechanism, way: Values, v: Values) -> list[Scalar]:
     """The rate at which the way u from a configuration grows, where velocities are v at its end.
 
     For turns it is not ω but ω + ½ u × ω + ¹⁄₁₂ u × (u × ω) + … (Munthe-Kaas 1999): with this, and not without, a
@@ -76,7 +81,7 @@ def chart_rate(m: Mechanism, way: Sequence[Scalar], v: Sequence[Scalar]) -> list
     return result
 
 
-def _turned(m: Mechanism, q: Array, v: Array, sign: float) -> list[Scalar]:
+def _turned(m: Mechanism, q: Values, v: Values, sign: float) -> list[Scalar]:
     def rule(body: BodyRecord, x: Sequence[Scalar]) -> list[Scalar]:
         own = list(x)
         if isinstance(body.joint, Free):
@@ -92,7 +97,7 @@ def _turned(m: Mechanism, q: Array, v: Array, sign: float) -> list[Scalar]:
     return _each(m, rule, v)
 
 
-def _each(m: Mechanism, rule, v: Array) -> list[Scalar]:  # type: ignore[no-untyped-def]
+def _each(m: Mechanism, rule: Callable[[BodyRecord, list[Scalar]], list[Scalar]], v: Values) -> list[Scalar]:
     result: list[Scalar] = []
     for i in range(1, m.tree.n + 1):
         body = m.at(i)

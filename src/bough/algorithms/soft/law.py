@@ -17,7 +17,17 @@ from typing import Literal
 
 from bough.scalar import Scalar, absolute, both, either, maximum, minimum, negation, select, sqrt
 
-__all__ = ["LEAST_FRICTION", "Answer", "FrictionLaw", "Softness", "TouchLaw", "impedance", "one_sided", "rate_and_spring", "rubbing"]
+__all__ = [
+    "LEAST_FRICTION",
+    "Answer",
+    "FrictionLaw",
+    "Softness",
+    "TouchLaw",
+    "impedance",
+    "one_sided",
+    "rate_and_spring",
+    "rubbing",
+]
 
 LEAST_IMPEDANCE, MOST_IMPEDANCE = 1e-4, 1.0 - 1e-4
 LEAST = 1e-15
@@ -78,7 +88,7 @@ def _power(x: Scalar, power: int) -> Scalar:
 
 @dataclass(frozen=True)
 class Answer:
-    """Forces of the rows of a condition, and the lower triangle of the stiffness: minus the derivative of the forces."""
+    """Forces of the rows of a condition, and the lower triangle of their stiffness, minus their derivative."""
 
     f: tuple[Scalar, ...]
     W: tuple[tuple[Scalar, ...], ...]
@@ -180,4 +190,3 @@ class TouchLaw:
                 row.append(choose(stiff[j] if j == k else 0.0, value * (scale[j] * scale[k])))
             W.append(row)
         return Answer(tuple(f), tuple(map(tuple, W)))
-

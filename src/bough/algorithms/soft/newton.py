@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from bough.algorithms.soft.contacts import Contacts, Grip
 from bough.algorithms.soft.law import Answer, one_sided, rubbing
@@ -33,7 +34,7 @@ from bough.scalar import (
 )
 from bough.tree import Tree
 
-__all__ = ["JointRow", "SoftProblem", "Solved"]
+__all__ = ["JointRow", "SoftProblem", "Solved", "diagonal_place"]
 
 SEARCHES = 30
 """Turns of a line search at most."""
@@ -41,12 +42,13 @@ SEARCHES = 30
 FLAT = 0.01
 """A line search ends where the slope is this part of what it was."""
 
-EXACT = 1e-20
+LEFT = 1e-20
 """Conjugate gradients end where the square of what is left is this part of what it was."""
 
 FAR = 1e30
 
-Scalars = tuple[Scalar, ...]
+Scalars: TypeAlias = tuple[Scalar, ...]
+Carried: TypeAlias = tuple[Scalars, Scalars, Scalars, Scalars, Scalar]
 
 
 @dataclass(frozen=True)
@@ -166,9 +168,7 @@ class SoftProblem:
         contacts.each(lambda grip: grip.write("y", grip.along(motions)))
         Md, slope = self.times_M(d), dot(point.g, d)
         alpha = self._line_search(point, d, Md, slope)
-        a, Ma = (
-            tuple(u + alpha * w for u, w in zip(*pair, strict=True)) for pair in ((point.a, d), (point.Ma, Md))
-        )
+        a, Ma = (tuple(u + alpha * w for u, w in zip(*pair, strict=True)) for pair in ((point.a, d), (point.Ma, Md)))
         gain = absolute(alpha * slope) * (0.5 * scale)
         return _Point(a, Ma, self._gradient(a, Ma, alpha), point.steps + 1.0, gain)
 
@@ -183,7 +183,7 @@ class SoftProblem:
         for k, value in enumerate(H):
             matrix[k] = value
         for row in self.rows:
-            place = _place(tree, row.place, row.place)
+            place = diagonal_place(tree, row.place)
             matrix[place] = matrix[place] + row.answer(point.a[row.place]).W[0][0]
         factor = ltdl(tree, matrix)
 
@@ -198,6 +198,7 @@ class SoftProblem:
 
     def _with_contacts(self, H: Scalars) -> Scalars:
         """H with what contacts with the world add, where there are some in some state."""
+
         def stiffen(grip: Grip, K: Array) -> None:
             grip.add_impedance(grip.answer(grip.read("x")).W, K)
 
@@ -229,9 +230,9 @@ class SoftProblem:
         r = tuple(-value for value in times(d))
         z = precondition(r)
         rz = dot(r, z)
-        limit = rz * EXACT
+        limit = rz * LEFT
 
-        def turn(_: Index, carry: tuple[Scalars, Scalars, Scalars, Scalars, Scalar]):  # type: ignore[no-untyped-def]
+        def turn(_: Index, carry: Carried) -> Carried:
             d, r, p, Tp, rz = carry  # Tp: the matrix without these contacts, times p
             Hp = tuple(t + b for t, b in zip(Tp, times(p), strict=True))
             curvature = dot(p, Hp)
@@ -254,7 +255,7 @@ class SoftProblem:
         flat = absolute(slope) * FLAT
 
         def look(_: Index, carry: tuple[Scalar, Scalar, Scalar, Scalar]) -> tuple[Scalar, Scalar, Scalar, Scalar]:
-            alpha, low, high, _ = carry
+            alpha, low, high, _ended = carry
 
             def add(grip: Grip, sums: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
                 y = grip.read("y")
@@ -281,6 +282,11 @@ class SoftProblem:
 
         begin = (none + 1.0, none, none + FAR, none)
         return repeat(SEARCHES, look, begin, until=lambda carry: carry[3] > 0.0)[0]
+
+
+def diagonal_place(tree: Tree, k: int) -> int:
+    """Where an entry of the diagonal lies in packed path rows, counted from 0."""
+    return _place(tree, k, k)
 
 
 def _place(tree: Tree, i: int, j: int) -> int:

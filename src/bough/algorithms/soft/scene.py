@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -11,9 +12,21 @@ import numpy as np
 
 from bough.algorithms.narrow_phase import points_of
 from bough.algorithms.soft.law import LEAST_FRICTION, FrictionLaw, Softness, TouchLaw
-from bough.scalar import Table
+from bough.scalar import Array, Scalar, Table, maximum, minimum
 
-__all__ = ["Candidate", "FrictionRow", "Layout", "LimitRow", "ShapeGroup", "Side", "SoftScene", "TouchGroup", "layout_of"]
+__all__ = [
+    "Candidate",
+    "Drive",
+    "FrictionRow",
+    "Layout",
+    "LimitRow",
+    "Servo",
+    "ShapeGroup",
+    "Side",
+    "SoftScene",
+    "TouchGroup",
+    "layout_of",
+]
 
 BLOCK = 16
 """Contacts that are skipped together where none of them touches."""
@@ -90,13 +103,55 @@ class FrictionRow:
 
 
 @dataclass(frozen=True)
+class Drive:
+    """An actuator: clamped control to force, gain × control + bias₀ + bias₁ x + bias₂ ẋ, clamped and geared.
+
+    `gears` has the velocities it acts on and the gear of each, `coordinates` the coordinates whose sum, geared, is x.
+    """
+
+    gears: tuple[tuple[int, float], ...]
+    coordinates: tuple[tuple[int, float], ...]
+    gain: float
+    bias: tuple[float, float, float]
+    control: tuple[float, float]
+    range: tuple[float, float]
+
+    def force(self, control: Scalar, q: Array, v: Array) -> Scalar:
+        """The force before the gear."""
+        total = _within(control, self.control) * self.gain + self.bias[0]
+        for place, gear in self.coordinates if self.bias[1] else ():
+            total = total + q[place] * (gear * self.bias[1])
+        for place, gear in self.gears if self.bias[2] else ():
+            total = total + v[place] * (gear * self.bias[2])
+        return _within(total, self.range)
+
+
+def _within(x: Scalar, bounds: tuple[float, float]) -> Scalar:
+    low, high = bounds
+    if low > -math.inf:
+        x = maximum(x, low)
+    return minimum(x, high) if high < math.inf else x
+
+
+@dataclass(frozen=True)
+class Servo:
+    """A coordinate that can be drawn to a target, with a force of at most `effort`."""
+
+    q: int
+    v: int
+    effort: float
+
+
+@dataclass(frozen=True)
 class SoftScene:
     """All that may act on a mechanism beside joint forces, and how accelerations are found."""
 
     candidates: tuple[Candidate, ...] = ()
     limits: tuple[LimitRow, ...] = ()
     frictions: tuple[FrictionRow, ...] = ()
-    friction: FrictionLaw = FrictionLaw()
+    drives: tuple[Drive, ...] = ()
+    servos: tuple[Servo, ...] = ()
+    friction: FrictionLaw = FrictionLaw()  # noqa: RUF009 (immutable)
     scale: float = 1.0
     tolerance: float = 1e-8
     iterations: int = 100
@@ -152,6 +207,12 @@ class Layout:
     shapes: tuple[Side, ...]
     touched: frozenset[int]  # bodies that may touch the world
     pushed: frozenset[int]  # bodies that may touch anything
+    members: tuple[tuple[int, ...], ...]  # the candidate of each contact of each group
+
+    @property
+    def order(self) -> list[int]:
+        """The candidate of each contact, group by group."""
+        return [k for members in self.members for k in members]
 
     @property
     def between(self) -> bool:
@@ -163,29 +224,31 @@ class Layout:
 def layout_of(scene: SoftScene) -> Layout:
     """The contacts of a scene in order."""
     places: dict[int, int] = {}  # the first contact of a candidate in its group
-    groups: dict[tuple[bool, int], list[Candidate]] = {}  # with the candidate of each contact
+    groups: dict[tuple[bool, int], list[int]] = {}  # with the candidate of each contact
     alike: dict[object, list[int]] = {}
     shapes: dict[Side, int] = {}
     for k, c in enumerate(scene.candidates):
         group = groups.setdefault((c.between, c.rows), [])
         places[k] = len(group)
-        group += [c] * points_of(c.sides[0].kind, c.sides[1].kind)
+        group += [k] * points_of(c.sides[0].kind, c.sides[1].kind)
         floor = c.sides[0] if not c.between else None
         alike.setdefault((c.sides[0].kind, c.sides[1].kind, c.softness, c.rows, floor), []).append(k)
         for side in c.sides:
             if side.body:
                 shapes.setdefault(side, len(shapes))
-    touches = {key: _touch_group(scene, n, key, members) for n, (key, members) in enumerate(groups.items())}
+    touches = {
+        key: _touch_group(scene, n, key, [scene.candidates[k] for k in members])
+        for n, (key, members) in enumerate(groups.items())
+    }
     candidates = tuple(_shape_group(scene, members, places, touches, shapes) for members in alike.values())
     bodies = [{side.body for side in c.sides} for c in scene.candidates]
     touched = frozenset(max(pair) for pair in bodies if 0 in pair)
     pushed = frozenset(b for pair in bodies for b in pair if b)
-    return Layout(tuple(touches.values()), candidates, tuple(shapes), touched, pushed)
+    members = tuple(map(tuple, groups.values()))
+    return Layout(tuple(touches.values()), candidates, tuple(shapes), touched, pushed, members)
 
 
-def _touch_group(
-    scene: SoftScene, number: int, key: tuple[bool, int], members: Sequence[Candidate]
-) -> TouchGroup:
+def _touch_group(scene: SoftScene, number: int, key: tuple[bool, int], members: Sequence[Candidate]) -> TouchGroup:
     between, rows = key
     bodies = _two(_integers([c.sides[i].body for c in members]) for i in (0, 1))
     mu = _numbers([x for c in members for x in _coefficients(c)[: rows - 1]])
@@ -214,13 +277,13 @@ def _shape_group(
         _two(_integers([side.body for side in column]) for column in sides),
         _two(_integers([shapes.get(side, 0) for side in column]) for column in sides),
         _two(_numbers([x for side in column for x in side.size]) for column in sides),
-        _numbers([(0.0 if first.kind == "plane" else c.sides[0].radius) + c.sides[1].radius + c.margin for c in candidates]),
+        _numbers([c.margin + sum(s.radius for s in c.sides if s.kind != "plane") for c in candidates]),
         _numbers([c.margin for c in candidates]),
         _numbers([touch.law.base(_coefficients(c), c.weight) for c in candidates]),
     )  # fmt: skip
 
 
-def _two(tables):  # type: ignore[no-untyped-def]
+def _two(tables: Iterable[Table]) -> tuple[Table, Table]:
     one, other = tables
     return one, other
 

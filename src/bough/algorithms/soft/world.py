@@ -104,4 +104,3 @@ def world_tree(m: Mechanism, q: Array) -> WorldTree:
         bodies.append(BodyInWorld(X, origin, tuple(X.to_parent(s) for s in S)))
     starts = tuple(int(s) for s in m.v_starts.data)
     return WorldTree(parents, starts, tuple(bodies))
-

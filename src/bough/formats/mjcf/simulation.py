@@ -14,6 +14,8 @@ from bough.model.surface import SOLREF
 __all__ = ["geoms_of_pairs", "simulation_data", "softness", "surface"]
 
 ON_JOINT, ON_JOINT_IN_PARENT = 0, 1  # transmissions of actuators
+HINGE = 3
+QUATERNIONS = {0: 3, 1: 0}  # where they begin in the coordinates of a free and a ball joint
 MOTIONS = {1: 3, 2: 1, 3: 1}  # of a ball, a slide and a hinge
 TRANSMISSIONS = ("joint", "joint", "slider-crank", "tendon", "site", "body")
 BODY_BITS = 16  # a signature of two bodies is the first shifted by so much, plus the second
@@ -62,8 +64,31 @@ def simulation_data(m: Compiled) -> SimulationData:
         actuators=tuple(_actuators(m, strange)),
         pairs=tuple(_pair(m, k) for k in range(len(m["pair_geom1"]))),
         excludes=tuple((m.bodies[x >> BODY_BITS & LOW_BITS], m.bodies[x & LOW_BITS]) for x in signatures),
+        reference=_reference(m),
+        link_centres=tuple(_link_centres(m)),
         not_understood=tuple(strange),
     )
+
+
+def _reference(m: Compiled) -> tuple[float, ...]:
+    """The configuration of reference, with quaternions scalar last; nothing where it is neutral."""
+    q = [float(x) for x in m["qpos0"]]
+    for kind, start in zip(m["jnt_type"], m["jnt_qposadr"], strict=True):
+        if int(kind) in QUATERNIONS:
+            first = int(start) + QUATERNIONS[int(kind)]
+            q[first : first + 4] = [*q[first + 1 : first + 4], q[first]]
+    turned = any(
+        q[int(start)] for kind, start in zip(m["jnt_type"], m["jnt_qposadr"], strict=True) if int(kind) == HINGE
+    )
+    return tuple(q) if turned else ()
+
+
+def _link_centres(m: Compiled) -> Iterator[tuple[str, tuple[float, ...]]]:
+    """Centres of mass of the bodies that have no joint, and of those that carry such."""
+    still = [k for k in range(1, len(m["body_jntnum"])) if not m["body_jntnum"][k]]
+    for k in sorted({*still, *(int(m["body_parentid"][k]) for k in still)}):
+        if k:
+            yield m.bodies[k], _numbers(m["body_ipos"][k])
 
 
 def _pair(m: Compiled, k: int) -> ExplicitPair:

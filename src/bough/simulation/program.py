@@ -1,0 +1,72 @@
+"""The functions of arrays that a simulation runs: so many steps of time, and what acts in a state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bough.algorithms.soft.scene import SoftScene, layout_of
+from bough.algorithms.soft.step import measured, run_steps
+from bough.backends import Argument
+from bough.kernel.function import Function
+from bough.kernel.functions import mechanism, owners_of
+from bough.model import Mechanism, Model
+from bough.scalar import Array
+
+__all__ = ["measure_function", "steps_function"]
+
+Rule = Callable[[Mechanism, SoftScene, Mapping[str, Array]], Mapping[str, Any]]
+
+
+def steps_function(model: Model, scene: SoftScene) -> Function:
+    """From a state, the accelerations before it, the length and the number of steps to the state after them."""
+    nq, nv = model.nq, model.nv
+    outputs = (
+        Argument("q_after", (nq,), "configuration"), Argument("v_after", (nv,), "velocity"),
+        Argument("a_after", (nv,), "acceleration"), Argument("taken", (), "steps"), Argument("status", (), ""),
+    )  # fmt: skip
+    steps = Argument("steps", (), "number of steps")
+    return _function("steps", model, scene, (steps,), outputs, run_steps)
+
+
+def measure_function(model: Model, scene: SoftScene) -> Function:
+    """From a state to its accelerations, and the forces and points of all contacts."""
+    count = len(layout_of(scene).order)
+    outputs = (
+        Argument("acceleration", (model.nv,), "acceleration"), Argument("forces", (count, 3), "a force per contact"),
+        Argument("points", (count, 3), "a point per contact"),
+    )  # fmt: skip
+    return _function("contacts", model, scene, (), outputs, measured)
+
+
+def _function(
+    name: str, model: Model, scene: SoftScene, more: tuple[Argument, ...], outputs: tuple[Argument, ...], rule: Rule
+) -> Function:
+    nq, nv, m = model.nq, model.nv, mechanism(model)
+    dofs = f"nv = {nv} degrees of freedom of {model.name!r}"
+    inputs = [
+        Argument(
+            "q", (nq,), f"nq = {nq} configuration variables of {model.name!r}", quaternions=tuple(owners_of(model))
+        ),
+        Argument("v", (nv,), dofs),
+        Argument("a", (nv,), dofs),
+        Argument("dt", (), "length of a step (s)"),
+        *more,
+        Argument("tau", (nv,), dofs, optional=True),
+        Argument("control", (len(scene.drives),), "one for each actuator", optional=True),
+        Argument("target", (nv,), dofs, optional=True),
+        Argument("kp", (nv,), dofs, optional=True),
+        Argument("kd", (nv,), dofs, optional=True),
+        Argument("f_ext", (model.nbodies, 6), "a force (linear, angular) for each body", optional=True),
+    ]
+    digest = m.digest
+    return Function(
+        name,
+        inputs,
+        outputs,
+        lambda **x: rule(m, scene, x),
+        size=nv,
+        digest=lambda: None if digest is None else f"{digest}\0{name}\0{scene!r}",
+        owners=owners_of(model),
+        of=model.name,
+    )

@@ -1,0 +1,194 @@
+"""A scene under the law of soft contact: which candidates, limits and dry friction there are, as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.algorithms.crba import crba
+from bough.algorithms.narrow_phase import is_known
+from bough.algorithms.soft.law import FrictionLaw, Softness
+from bough.algorithms.soft.scene import Candidate, Drive, FrictionRow, LimitRow, Servo, Side, SoftScene
+from bough.algorithms.soft.world import WorldTree, world_tree
+from bough.errors import ModelError
+from bough.factor import dense
+from bough.kernel.functions import mechanism
+from bough.model import Actuator, Geometry, JointEntry, Mechanism, Model
+from bough.model import Softness as Given
+from bough.model.simulation import UNBOUNDED
+from bough.simulation.pairs import Pair
+from bough.simulation.scene import Scene
+from bough.spatial import IDENTITY, Transform, Vector
+
+__all__ = ["soft_scene", "unknown_pairs"]
+
+LEAST_WEIGHT = 1e-15
+
+
+def soft_scene(scene: Scene, integrator: str, tolerance: float, iterations: int) -> SoftScene:
+    """The numbers of a scene; the model has no mimic joints and no constraints."""
+    model, data = scene.model, scene.model.simulation
+    m = mechanism(model)
+    q, off = reference(model), data.disabled
+    tree = m.coupling.dof_tree
+    M = np.array(dense(tree, crba(m, list(q))), dtype=float).reshape(model.nv, model.nv)
+    inverse = np.linalg.inv(M)
+    weights = _Weights(model, world_tree(m, list(q)), inverse)
+    pairs = [] if "contact" in off else [p for p in scene.pairs if is_known(p.first.shape, p.second.shape)]
+    return SoftScene(
+        candidates=tuple(_candidate(m, pair, weights) for pair in pairs),
+        limits=() if "limit" in off else tuple(_limits(model, inverse)),
+        frictions=() if "frictionloss" in off else tuple(_frictions(model, inverse)),
+        drives=() if "actuation" in off else tuple(_drive(model, x, "clampctrl" in off) for x in model.actuators),
+        servos=tuple(_servos(model)),
+        friction=FrictionLaw("elliptic" if data.cone == "elliptic" else "pyramidal", data.impratio),
+        scale=1.0 / max(float(np.trace(M)), LEAST_WEIGHT),
+        tolerance=tolerance,
+        iterations=iterations,
+        integrator="rk4" if integrator == "rk4" else "euler",
+        damped="eulerdamp" not in off and any(x for entry in model.joints for x in entry.damping),
+    )
+
+
+def unknown_pairs(scene: Scene) -> dict[str, int]:
+    """Pairs of shapes for which there is no rule, counted by their kinds."""
+    counts: dict[str, int] = {}
+    for pair in scene.pairs:
+        if not is_known(pair.first.shape, pair.second.shape):
+            kinds = f"{pair.first.shape} and {pair.second.shape}"
+            counts[kinds] = counts.get(kinds, 0) + 1
+    return counts
+
+
+def reference(model: Model) -> NDArray[np.float64]:
+    """The configuration in which masses are taken."""
+    given = np.array(model.simulation.reference)
+    neutral = [x for entry in model.joints for x in entry.joint.neutral()]
+    return given if given.shape == (model.nq,) else np.array(neutral, dtype=float)
+
+
+class _Weights:
+    """Inverse masses of bodies, as contacts feel them: a third of the trace of J M⁻¹ Jᵀ at a centre of mass."""
+
+    def __init__(self, model: Model, world: WorldTree, inverse: NDArray[np.float64]) -> None:
+        self._model, self._world, self._inverse = model, world, inverse
+        self._centres = dict(model.simulation.link_centres)
+        self._known: dict[tuple[int, tuple[float, ...]], float] = {}
+
+    def __getitem__(self, g: Geometry) -> float:
+        if g.body == 0:
+            return 0.0
+        centre = self._centre(g)
+        key = g.body, tuple(centre)
+        if key not in self._known:
+            self._known[key] = self._at(g.body, centre)
+        return self._known[key]
+
+    def _at(self, body: int, centre: NDArray[np.float64]) -> float:
+        m, world = mechanism(self._model), self._world
+        point = (
+            world.bodies[body].X.then(m.border(body)).then(Transform(IDENTITY, Vector.of(centre.tolist()))).translation
+        )
+        J = np.zeros((3, self._model.nv))
+        while body:
+            for k, s in enumerate(world.bodies[body].S):
+                J[:, world.starts[body - 1] + k] = (s.linear + s.angular.cross(point)).parts
+            body = world.parents[body - 1]
+        return float(np.trace(J @ self._inverse @ J.T)) / 3.0
+
+    def _centre(self, g: Geometry) -> NDArray[np.float64]:
+        model = self._model
+        if g.frame in self._centres:
+            place = model.frame(g.frame).placement
+            return np.asarray(place.matrix @ np.array(self._centres[g.frame]) + place.vector)
+        return np.array(model.bodies[g.body - 1].inertia.com)
+
+
+def _candidate(m: Mechanism, pair: Pair, weights: _Weights) -> Candidate:
+    sides = [_side(m, g) for g in (pair.first, pair.second)]
+    if sides[1].body == 0:
+        sides = sides[::-1]
+    what = f"{pair.first.name!r} and {pair.second.name!r}"
+    softness = _softness(pair.solref, pair.solimp, what)
+    if any(pair.solreffriction):
+        raise ModelError(f"{what}: solreffriction is {pair.solreffriction}, expected (0, 0): friction as the normal")
+    weight = max(weights[pair.first] + weights[pair.second], LEAST_WEIGHT)
+    return Candidate((sides[0], sides[1]), pair.condim, pair.friction, softness, pair.margin, weight)
+
+
+def _side(m: Mechanism, g: Geometry) -> Side:
+    R, p = (x[g.body] for x in m.borders)
+    rotation, origin = R @ g.placement.matrix, R @ g.placement.vector + p
+    rotation = np.where(np.abs(rotation) < 1e-16, 0.0, rotation)
+    x, y, z = (float(value) for value in origin)
+    return Side(g.body, g.shape, g.size, tuple(float(value) for value in rotation.ravel()), (x, y, z))
+
+
+def _softness(solref: Sequence[float], solimp: Sequence[float], what: str) -> Softness:
+    if solimp[4] != round(solimp[4]):
+        raise ModelError(f"{what}: the power of solimp is {solimp[4]}, expected a whole number for simulation")
+    a, b = solref
+    low, high, width, bend, power = solimp
+    return Softness((a, b), (low, high, width, bend, power))
+
+
+def _of_joint(given: Given, what: str) -> Softness:
+    return _softness(given.solref, given.solimp, what)
+
+
+def _dofs(model: Model) -> list[tuple[JointEntry, int, int]]:
+    """Joints with the places where their parts of q and v begin."""
+    result, q, v = [], 0, 0
+    for entry in model.joints:
+        result.append((entry, q, v))
+        q, v = q + entry.joint.nq, v + entry.joint.nv
+    return result
+
+
+def _limits(model: Model, inverse: NDArray[np.float64]) -> list[LimitRow]:
+    """Sides of limits of coordinates that are integrals of velocities."""
+    rows = []
+    for entry, q, v in _dofs(model):
+        if entry.joint.nq != entry.joint.nv:
+            continue
+        soft = _of_joint(entry.limit_softness, f"limits of joint {entry.name!r}")
+        for k in range(entry.joint.nv):
+            weight = max(float(inverse[v + k, v + k]), LEAST_WEIGHT)
+            for sign, bound in ((1.0, entry.lower[k]), (-1.0, entry.upper[k])):
+                if np.isfinite(bound):
+                    rows.append(LimitRow(q + k, v + k, sign, float(bound), entry.limit_softness.margin, soft, weight))
+    return rows
+
+
+def _frictions(model: Model, inverse: NDArray[np.float64]) -> list[FrictionRow]:
+    rows = []
+    for entry, _, v in _dofs(model):
+        soft = _of_joint(entry.friction_softness, f"dry friction of joint {entry.name!r}")
+        for k, most in enumerate(entry.friction):
+            if most > 0.0:
+                weight = max(float(inverse[v + k, v + k]), LEAST_WEIGHT)
+                rows.append(FrictionRow(v + k, float(most), soft, weight))
+    return rows
+
+
+def _drive(model: Model, x: Actuator, free: bool) -> Drive:
+    entry, q, v = next(row for row in _dofs(model) if row[0].name == x.joint)
+    if entry.joint.nq != entry.joint.nv and x.bias[1]:
+        raise ModelError(f"actuator {x.name!r} feels the position of {x.joint!r}, which is no sum of its coordinates")
+    gears = tuple((v + k, gear) for k, gear in enumerate(x.gear))
+    places = tuple((q + k, gear) for k, gear in enumerate(x.gear)) if entry.joint.nq == entry.joint.nv else ()
+    (low, high), (least, most) = UNBOUNDED if free else x.ctrlrange, x.forcerange
+    constant, position, velocity = x.bias
+    return Drive(gears, places, x.gain, (constant, position, velocity), (low, high), (least, most))
+
+
+def _servos(model: Model) -> list[Servo]:
+    """Coordinates that are integrals of velocities, with the effort of their joints."""
+    return [
+        Servo(q + k, v + k, float(entry.effort[k]))
+        for entry, q, v in _dofs(model)
+        if entry.joint.nq == entry.joint.nv
+        for k in range(entry.joint.nv)
+    ]
