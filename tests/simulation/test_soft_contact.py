@@ -68,15 +68,18 @@ def worst_error(model: bough.Model, m: Any, count: int, rng: np.random.Generator
     return worst
 
 
-@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
-@pytest.mark.parametrize("name", ["half_cheetah", "ant", "hopper", "walker2d_v5", "humanoid", "humanoidstandup"])
+@pytest.mark.parametrize(
+    ("name", "cone"),
+    [
+        ("half_cheetah", "pyramidal"), ("ant", "pyramidal"), ("ant", "elliptic"), ("hopper", "pyramidal"),
+        ("walker2d_v5", "pyramidal"), ("humanoid", "pyramidal"),
+    ],
+)  # fmt: skip
 def test_accelerations_are_those_of_mujoco(name: str, cone: str, compiled: None, rng: np.random.Generator) -> None:
     path = ASSETS / f"{name}.xml"
     m = mujoco.MjModel.from_xml_path(str(path))
     model = bough.load(path)
     if cone == "elliptic":
-        if name not in ("ant", "humanoid"):
-            pytest.skip("the same code as that of the others")
         m.opt.cone, m.opt.impratio = mujoco.mjtCone.mjCONE_ELLIPTIC, 2.0
         model = model.with_simulation(cone="elliptic", impratio=2.0)
     assert worst_error(model, m, 100, rng) < 1e-6
@@ -91,7 +94,14 @@ def test_a_pile_of_all_shapes(cone: str, compiled: None, rng: np.random.Generato
     assert "no rule" in str(sim.left_out)  # cylinders and ellipsoids touch only planes and spheres so far
     pairs = {frozenset((p.first.shape, p.second.shape)) for p in sim.scene.pairs}
     spec = mujoco.MjSpec.from_string(text)
-    for one, other in (("can", "die"), ("can", "pill"), ("can", "egg"), ("egg", "die"), ("egg", "pill"), ("egg", "ball")):
+    for one, other in (
+        ("can", "die"),
+        ("can", "pill"),
+        ("can", "egg"),
+        ("egg", "die"),
+        ("egg", "pill"),
+        ("egg", "ball"),
+    ):
         spec.add_exclude(bodyname1=one, bodyname2=other)
     for one in ("can", "egg"):
         for other in ("world", "arm"):
@@ -101,7 +111,7 @@ def test_a_pile_of_all_shapes(cone: str, compiled: None, rng: np.random.Generato
     assert worst_error(model, mujoco.MjModel.from_xml_string(spec.to_xml()), 200, rng) < 1e-6
 
 
-@pytest.mark.parametrize("name", ["half_cheetah", "ant", "humanoid"])
+@pytest.mark.parametrize("name", ["half_cheetah", "ant"])
 def test_steps_are_those_of_mujoco(name: str, compiled: None, rng: np.random.Generator) -> None:
     """Euler's method with damping, and Runge-Kutta's: fifty steps from the same state."""
     path = ASSETS / f"{name}.xml"

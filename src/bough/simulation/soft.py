@@ -127,8 +127,8 @@ def _side(m: Mechanism, g: Geometry) -> Side:
 
 
 def _softness(solref: Sequence[float], solimp: Sequence[float], what: str) -> Softness:
-    if solimp[4] != round(solimp[4]):
-        raise ModelError(f"{what}: the power of solimp is {solimp[4]}, expected a whole number for simulation")
+    if 8.0 * solimp[4] != round(8.0 * solimp[4]):
+        raise ModelError(f"{what}: the power of solimp is {solimp[4]}, expected a multiple of 1/8 for simulation")
     a, b = solref
     low, high, width, bend, power = solimp
     return Softness((a, b), (low, high, width, bend, power))

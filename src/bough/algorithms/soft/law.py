@@ -55,9 +55,9 @@ class Softness:
 
 
 def impedance(s: Softness, r: Scalar) -> Scalar:
-    """d(r): 0 gives way at once, 1 not at all. The power is a whole number."""
+    """d(r): 0 gives way at once, 1 not at all. The power is a multiple of an eighth."""
     low, high = (min(max(x, LEAST_IMPEDANCE), MOST_IMPEDANCE) for x in s.solimp[:2])
-    width, power = max(s.solimp[2], 0.0), max(round(s.solimp[4]), 1)
+    width, power = max(s.solimp[2], 0.0), max(s.solimp[4], 1.0)
     bend = min(max(s.solimp[3], LEAST_IMPEDANCE), MOST_IMPEDANCE)
     if low == high or width <= LEAST:
         return 0.5 * (low + high)
@@ -79,10 +79,18 @@ def rate_and_spring(s: Softness, dt: Scalar) -> tuple[Scalar, Scalar]:
     return 2.0 / (high * t), 1.0 / (t * t * (high * high * ratio * ratio))
 
 
-def _power(x: Scalar, power: int) -> Scalar:
+def _power(x: Scalar, power: float) -> Scalar:
+    """x to a power that is a multiple of an eighth, by products and square roots."""
+    whole = int(power)
     result = x
-    for _ in range(power - 1):
+    for _ in range(whole - 1):
         result = result * x
+    root, part = x, power - whole
+    for share in (0.5, 0.25, 0.125):
+        if part:
+            root = sqrt(root)
+            if part >= share:
+                result, part = result * root, part - share
     return result
 
 
