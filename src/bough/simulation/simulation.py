@@ -119,7 +119,7 @@ class Simulation:
             data.tolerance if tolerance is None else tolerance, "tolerance", "a number that is not negative", least=0.0
         )
         self._iterations = whole_number(data.iterations if iterations is None else iterations, "iterations")
-        _require_plain(model)
+        _require_moving(model)
 
     def __repr__(self) -> str:
         pairs = len(self._soft.candidates)
@@ -378,17 +378,6 @@ class _Run:
         self.status = np.where(self.status == 0, np.asarray(self._state.status, np.int64), self.status)
 
 
-def _require_plain(model: Model) -> None:
-    """Raise for what no simulation holds yet, rather than let it go its own way."""
-    if not model.coupling.trivial:
-        raise ModelError(
-            f"model {model.name!r} has mimic joints, which a simulation does not hold yet; "
-            "lock them, or load the file without them"
-        )
-    if model.constraints:
-        raise ModelError(
-            f"model {model.name!r} has loops or couplings ({len(model.constraints)} constraints), which a simulation "
-            "does not hold yet; forward_dynamics does"
-        )
+def _require_moving(model: Model) -> None:
     if not model.nv:
         raise ShapeError(f"model {model.name!r} has no degrees of freedom, expected something that moves")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,17 +11,18 @@ from numpy.typing import NDArray
 from bough.algorithms.crba import crba
 from bough.algorithms.narrow_phase import is_known
 from bough.algorithms.soft.law import FrictionLaw, Softness
-from bough.algorithms.soft.scene import Candidate, Drive, FrictionRow, LimitRow, Servo, Side, SoftScene
+from bough.algorithms.soft.scene import Candidate, Drive, EqualityRows, FrictionRow, LimitRow, Servo, Side, SoftScene
 from bough.algorithms.soft.world import WorldTree, world_tree
 from bough.errors import ModelError
 from bough.factor import dense
 from bough.kernel.functions import mechanism
-from bough.model import Actuator, Geometry, JointEntry, Mechanism, Model
+from bough.model import Actuator, Geometry, JointEntry, Loop, Mechanism, Model
 from bough.model import Softness as Given
+from bough.model.coupling import own_joint
 from bough.model.simulation import UNBOUNDED
 from bough.simulation.pairs import Pair
 from bough.simulation.scene import Scene
-from bough.spatial import IDENTITY, Transform, Vector
+from bough.spatial import IDENTITY, ZERO, Transform, Vector
 
 __all__ = ["soft_scene", "unknown_pairs"]
 
@@ -28,7 +30,7 @@ LEAST_WEIGHT = 1e-15
 
 
 def soft_scene(scene: Scene, integrator: str, tolerance: float, iterations: int) -> SoftScene:
-    """The numbers of a scene; the model has no mimic joints and no constraints."""
+    """The numbers of a scene."""
     model, data = scene.model, scene.model.simulation
     m = mechanism(model)
     q, off = reference(model), data.disabled
@@ -41,6 +43,7 @@ def soft_scene(scene: Scene, integrator: str, tolerance: float, iterations: int)
         candidates=tuple(_candidate(m, pair, weights) for pair in pairs),
         limits=() if "limit" in off else tuple(_limits(model, inverse)),
         frictions=() if "frictionloss" in off else tuple(_frictions(model, inverse)),
+        equalities=() if "equality" in off else tuple(_equalities(model, weights, inverse)),
         drives=() if "actuation" in off else tuple(_drive(model, x, "clampctrl" in off) for x in model.actuators),
         servos=tuple(_servos(model)),
         friction=FrictionLaw("elliptic" if data.cone == "elliptic" else "pyramidal", data.impratio),
@@ -83,20 +86,27 @@ class _Weights:
         centre = self._centre(g)
         key = g.body, tuple(centre)
         if key not in self._known:
-            self._known[key] = self._at(g.body, centre)
+            self._known[key] = self._at(g.body, centre)[0]
         return self._known[key]
 
-    def _at(self, body: int, centre: NDArray[np.float64]) -> float:
+    def of_body(self, body: int) -> tuple[float, float]:
+        """Inverse mass and inverse inertia of a body at its centre of mass."""
+        return self._at(body, np.array(self._model.bodies[body - 1].inertia.com)) if body else (0.0, 0.0)
+
+    def _at(self, body: int, centre: NDArray[np.float64]) -> tuple[float, float]:
         m, world = mechanism(self._model), self._world
         point = (
             world.bodies[body].X.then(m.border(body)).then(Transform(IDENTITY, Vector.of(centre.tolist()))).translation
         )
-        J = np.zeros((3, self._model.nv))
+        J = np.zeros((6, m.own_nv))
         while body:
             for k, s in enumerate(world.bodies[body].S):
-                J[:, world.starts[body - 1] + k] = (s.linear + s.angular.cross(point)).parts
+                J[:, world.starts[body - 1] + k] = (*(s.linear + s.angular.cross(point)).parts, *s.angular.parts)
             body = world.parents[body - 1]
-        return float(np.trace(J @ self._inverse @ J.T)) / 3.0
+        columns: list[Any] = [m.coupling.reduced(row.tolist()) for row in J]
+        J = np.array(columns, dtype=float)
+        felt = (J @ self._inverse * J).sum(axis=1)
+        return float(felt[:3].mean()), float(felt[3:].mean())
 
     def _centre(self, g: Geometry) -> NDArray[np.float64]:
         model = self._model
@@ -139,26 +149,49 @@ def _of_joint(given: Given, what: str) -> Softness:
 
 
 def _dofs(model: Model) -> list[tuple[JointEntry, int, int]]:
-    """Joints with the places where their parts of q and v begin."""
-    result, q, v = [], 0, 0
-    for entry in model.joints:
-        result.append((entry, q, v))
-        q, v = q + entry.joint.nq, v + entry.joint.nv
-    return result
+    """Joints with velocities of their own, and the places where their parts of q and v begin."""
+    moving = [entry for entry in model.joints if entry.joint.nv]
+    return [(entry, model.q_slice(entry.name).start, model.v_slice(entry.name).start) for entry in moving]
 
 
 def _limits(model: Model, inverse: NDArray[np.float64]) -> list[LimitRow]:
-    """Sides of limits of coordinates that are integrals of velocities."""
-    rows = []
-    for entry, q, v in _dofs(model):
-        if entry.joint.nq != entry.joint.nv:
+    """Sides of limits of coordinates that are integrals of velocities; those of a follower bound what it follows."""
+    rows, c, start, rate = [], model.coupling, 0, 0
+    for entry in model.joints:
+        own = own_joint(entry.joint)
+        first, start = start, start + own.nq
+        place, rate = rate, rate + own.nv
+        if own.nq != own.nv:
             continue
         soft = _of_joint(entry.limit_softness, f"limits of joint {entry.name!r}")
-        for k in range(entry.joint.nv):
-            weight = max(float(inverse[v + k, v + k]), LEAST_WEIGHT)
+        for k in range(own.nv):
+            q, ratio, offset = int(c.q_source[first + k]), float(c.q_ratio[first + k]), float(c.q_offset[first + k])
+            v = int(c.v_source[place + k])
+            weight = max(float(inverse[v, v]), LEAST_WEIGHT)
             for sign, bound in ((1.0, entry.lower[k]), (-1.0, entry.upper[k])):
-                if np.isfinite(bound):
-                    rows.append(LimitRow(q + k, v + k, sign, float(bound), entry.limit_softness.margin, soft, weight))
+                if np.isfinite(bound) and ratio:
+                    side, at = sign * np.sign(ratio), (float(bound) - offset) / ratio
+                    margin = entry.limit_softness.margin / abs(ratio)
+                    rows.append(LimitRow(q, v, float(side), at, margin, soft, weight))
+    return rows
+
+
+def _equalities(model: Model, weights: _Weights, inverse: NDArray[np.float64]) -> list[EqualityRows]:
+    """Loops, whose rows of translations come first, and laws between coordinates."""
+    rows = []
+    for c in model.constraints:
+        soft = _of_joint(c.softness, f"constraint {c.name!r}")
+        if isinstance(c, Loop):
+            linear, angular = (
+                sum(weights.of_body(side.body)[k] for side in (c.predecessor, c.successor)) for k in (0, 1)
+            )
+            joint = c.joint.canonical
+            shifts = sum(t.linear != ZERO for t in joint.reactions(c.joint.parameters, joint.neutral()))
+            felt, scales = [linear] * shifts + [angular] * (c.rows - shifts), [1.0] * shifts + [0.5] * (c.rows - shifts)
+        else:
+            places = [model.v_slice(name).start for name in (c.joint, c.other) if name is not None]
+            felt, scales = [sum(float(inverse[k, k]) for k in places)], [1.0]
+        rows.append(EqualityRows(soft, tuple(max(x, LEAST_WEIGHT) for x in felt), tuple(scales), isinstance(c, Loop)))
     return rows
 
 

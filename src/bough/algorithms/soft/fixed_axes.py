@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from bough.model import BodyRecord, Mechanism
 from bough.model.joints.free import Free
 from bough.model.joints.planar import Planar
-from bough.scalar import Scalar, cos, sin
+from bough.scalar import Array, Scalar, cos, indexable, sin
 from bough.spatial import Quaternion, Vector
 
 __all__ = ["along_body", "along_fixed", "chart_rate", "moved", "turning"]
@@ -49,6 +49,7 @@ def along_body(m: Mechanism, q: Values, v: Values) -> list[Scalar]:
 
 def moved(m: Mechanism, q: Values, v: Values, dt: Scalar) -> list[Scalar]:
     """The configuration after a time dt (s) at the velocity v along fixed axes."""
+    q, v = m.coupling.own_q(q), m.coupling.own_v(v)
     result: list[Scalar] = []
     for i in range(1, m.tree.n + 1):
         body = m.at(i)
@@ -60,7 +61,7 @@ def moved(m: Mechanism, q: Values, v: Values, dt: Scalar) -> list[Scalar]:
             result += [a + b for a, b in zip(x, way, strict=True)]
         else:
             result += body.joint.integrate(body.parameters, x, way)
-    return result
+    return _listed(m.coupling.model_q(indexable(len(result), result)), m.model.nq)
 
 
 def chart_rate(m: Mechanism, way: Values, v: Values) -> list[Scalar]:
@@ -69,6 +70,7 @@ def chart_rate(m: Mechanism, way: Values, v: Values) -> list[Scalar]:
     For turns it is not ω but ω + ½ u × ω + ¹⁄₁₂ u × (u × ω) + … (Munthe-Kaas 1999): with this, and not without, a
     method of fourth order stays one for rotations.
     """
+    way, v = m.coupling.own_v(way), m.coupling.own_v(v)
     result: list[Scalar] = []
     for i in range(1, m.tree.n + 1):
         body = m.at(i)
@@ -78,10 +80,12 @@ def chart_rate(m: Mechanism, way: Values, v: Values) -> list[Scalar]:
             turned = u.cross(w)
             own[first : first + 3] = (w + turned * 0.5 + u.cross(turned) * (1.0 / 12.0)).parts
         result += own
-    return result
+    return _listed(m.coupling.model_v(indexable(len(result), result)), m.model.nv)
 
 
 def _turned(m: Mechanism, q: Values, v: Values, sign: float) -> list[Scalar]:
+    q = m.coupling.own_q(q)
+
     def rule(body: BodyRecord, x: Sequence[Scalar]) -> list[Scalar]:
         own = list(x)
         if isinstance(body.joint, Free):
@@ -98,8 +102,13 @@ def _turned(m: Mechanism, q: Values, v: Values, sign: float) -> list[Scalar]:
 
 
 def _each(m: Mechanism, rule: Callable[[BodyRecord, list[Scalar]], list[Scalar]], v: Values) -> list[Scalar]:
+    v = m.coupling.own_v(v)
     result: list[Scalar] = []
     for i in range(1, m.tree.n + 1):
         body = m.at(i)
         result += rule(body, body.of_v(v))
-    return result
+    return _listed(m.coupling.model_v(indexable(len(result), result)), m.model.nv)
+
+
+def _listed(values: Array, count: int) -> list[Scalar]:
+    return [values[k] for k in range(count)]

@@ -34,7 +34,7 @@ from bough.scalar import (
 )
 from bough.tree import Tree
 
-__all__ = ["JointRow", "SoftProblem", "Solved", "diagonal_place"]
+__all__ = ["HeldRow", "JointRow", "SoftProblem", "Solved", "diagonal_place"]
 
 SEARCHES = 30
 """Turns of a line search at most."""
@@ -68,6 +68,19 @@ class JointRow:
 
 
 @dataclass(frozen=True)
+class HeldRow:
+    """A row that always holds, of a loop or a law between coordinates: J (n), stiffness, reference acceleration."""
+
+    J: Scalars
+    D: Scalar
+    reference: Scalar
+
+    def force(self, a: Sequence[Scalar]) -> Scalar:
+        """Its force at accelerations a."""
+        return self.D * (self.reference - dot(self.J, a))
+
+
+@dataclass(frozen=True)
 class Solved:
     """Accelerations, Newton steps that were taken, and whether these were enough."""
 
@@ -97,6 +110,7 @@ class SoftProblem:
     world: WorldTree
     contacts: Contacts
     rows: Sequence[JointRow]
+    held: Sequence[HeldRow] = ()
 
     def solve(self, start: Sequence[Scalar], scale: float, tolerance: float, iterations: int) -> Solved:
         """The accelerations, from a start on; `scale` makes gradients and gains comparable with the tolerance."""
@@ -104,7 +118,7 @@ class SoftProblem:
         factor = ltdl(self.tree, self.M)
         free = self._entries(solve(self.tree, factor, indexable(self.tree.n, self.tau), unit=True))
         held = self._held()
-        if not self.contacts.layout.touches and not self.rows:
+        if not (self.contacts.layout.touches or self.rows or self.held):
             return Solved(free, none, True)
         square = (tolerance / scale) ** 2
 
@@ -126,8 +140,8 @@ class SoftProblem:
         total: Scalar = 0.0
         for between in (False, True):
             total = total + self.contacts.stiffness(between)
-        for row in self.rows:
-            total = total + row.D
+        for D in [*(row.D for row in self.rows), *(row.D for row in self.held)]:
+            total = total + D
         return total
 
     def _begin(self, start: Sequence[Scalar]) -> None:
@@ -159,6 +173,9 @@ class SoftProblem:
         pushed = self.world.joint_forces(self.contacts.forces(push))
         for row in self.rows:
             pushed[row.place] = pushed[row.place] + row.answer(a[row.place]).f[0] * row.sign
+        for held in self.held:
+            force = held.force(a)
+            pushed = [p + j * force for p, j in zip(pushed, held.J, strict=True)]
         return tuple(m - t - p for m, t, p in zip(Ma, self.tau, pushed, strict=True))
 
     def _step(self, point: _Point, scale: float) -> _Point:
@@ -191,9 +208,9 @@ class SoftProblem:
             return self._entries(solve(tree, factor, indexable(tree.n, b), unit=True))
 
         d = precondition([-value for value in point.g])
-        if not contacts.layout.between:
+        if not (contacts.layout.between or self.held):
             return d
-        stiff = contacts.stiffness(between=True)
+        stiff = contacts.stiffness(between=True) + (1.0 if self.held else 0.0)
         return repeat(1, lambda _, d: self._between(d, precondition), d, until=lambda _: stiff <= 0.0)
 
     def _with_contacts(self, H: Scalars) -> Scalars:
@@ -205,16 +222,13 @@ class SoftProblem:
         K, stiff = self.contacts.impedances(stiffen), self.contacts.stiffness(between=False)
 
         def add(_: Index, H: Scalars) -> Scalars:
-            entries = list(H)
-            for (i, j), value in self.world.impedances(K()).items():
-                place = _place(self.tree, i, j)
-                entries[place] = entries[place] + value
-            return tuple(entries)
+            more = self.world.impedances(K())
+            return tuple(value + more[k] for k, value in enumerate(H))
 
         return repeat(1, add, H, until=lambda _: stiff <= 0.0)
 
     def _between(self, d: Scalars, precondition: Callable[[Sequence[Scalar]], Scalars]) -> Scalars:
-        """The direction with contacts between bodies too, from that without, by conjugate gradients."""
+        """The direction with what would fill in too, from that without, by conjugate gradients."""
         contacts = self.contacts
 
         def times(p: Sequence[Scalar]) -> list[Scalar]:
@@ -225,7 +239,11 @@ class SoftProblem:
                 rows = range(len(W))
                 grip.add_forces([dot([W[max(i, k)][min(i, k)] for k in rows], u) for i in rows], forces)
 
-            return self.world.joint_forces(contacts.forces(push, between=True))
+            total = self.world.joint_forces(contacts.forces(push, between=True))
+            for held in self.held:
+                along = held.D * dot(held.J, p)
+                total = [x + j * along for x, j in zip(total, held.J, strict=True)]
+            return total
 
         r = tuple(-value for value in times(d))
         z = precondition(r)
@@ -272,6 +290,10 @@ class SoftProblem:
                 found = row.answer(point.a[row.place] + alpha * rate)
                 first = first - found.f[0] * (row.sign * rate)
                 second = second + found.W[0][0] * (rate * rate)
+            for held in self.held:
+                rate = dot(held.J, d)
+                first = first - held.force(point.a) * rate + held.D * (alpha * (rate * rate))
+                second = second + held.D * (rate * rate)
             ends = absolute(first) <= flat
             low = select(first < 0.0, alpha, low)
             high = select(first < 0.0, high, alpha)
@@ -286,9 +308,4 @@ class SoftProblem:
 
 def diagonal_place(tree: Tree, k: int) -> int:
     """Where an entry of the diagonal lies in packed path rows, counted from 0."""
-    return _place(tree, k, k)
-
-
-def _place(tree: Tree, i: int, j: int) -> int:
-    """Where the entry (i, j) lies in packed path rows, counted from 0."""
-    return int(tree.packed_starts[i]) + int(tree.depths[j]) - 1
+    return int(tree.packed_starts[k]) + int(tree.depths[k]) - 1

@@ -17,6 +17,7 @@ from bough.scalar import Array, Scalar, Table, maximum, minimum
 __all__ = [
     "Candidate",
     "Drive",
+    "EqualityRows",
     "FrictionRow",
     "Layout",
     "LimitRow",
@@ -103,6 +104,19 @@ class FrictionRow:
 
 
 @dataclass(frozen=True)
+class EqualityRows:
+    """The rows of a loop, or of a law between coordinates: how softly they hold, and the inverse mass along each.
+
+    Errors are measured in units of which `scales` says how many make a metre or a radian: half angles in MuJoCo.
+    """
+
+    softness: Softness
+    weights: tuple[float, ...]
+    scales: tuple[float, ...]
+    is_loop: bool
+
+
+@dataclass(frozen=True)
 class Drive:
     """An actuator: clamped control to force, gain × control + bias₀ + bias₁ x + bias₂ ẋ, clamped and geared.
 
@@ -149,6 +163,7 @@ class SoftScene:
     candidates: tuple[Candidate, ...] = ()
     limits: tuple[LimitRow, ...] = ()
     frictions: tuple[FrictionRow, ...] = ()
+    equalities: tuple[EqualityRows, ...] = ()
     drives: tuple[Drive, ...] = ()
     servos: tuple[Servo, ...] = ()
     friction: FrictionLaw = FrictionLaw()  # noqa: RUF009 (immutable)

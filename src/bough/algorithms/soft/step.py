@@ -9,12 +9,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from bough.algorithms.crba import crba
+from bough.algorithms.loops import constraint_terms
 from bough.algorithms.passive import passive_forces
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.algorithms.soft.contacts import Contacts
 from bough.algorithms.soft.fixed_axes import along_body, along_fixed, chart_rate, moved, turning
 from bough.algorithms.soft.law import impedance, rate_and_spring
-from bough.algorithms.soft.newton import JointRow, SoftProblem, Solved, diagonal_place
+from bough.algorithms.soft.newton import HeldRow, JointRow, SoftProblem, Solved, diagonal_place
 from bough.algorithms.soft.scene import SoftScene, layout_of
 from bough.algorithms.soft.world import world_tree
 from bough.factor import ltdl, mul_H, solve
@@ -27,6 +28,7 @@ from bough.scalar import (
     Table,
     array,
     both,
+    dot,
     either,
     gather,
     indexable,
@@ -36,6 +38,7 @@ from bough.scalar import (
     plus,
     repeat,
     select,
+    sqrt,
 )
 
 __all__ = ["accelerations", "measured", "run_steps"]
@@ -67,7 +70,7 @@ def accelerations(
     smooth = [tau[k] + passive[k] - C[k] + added[k] for k in range(n)]
     world = world_tree(m, q)
     contacts = Contacts(layout_of(scene), world, [v[k] for k in range(n)], dt)
-    problem = SoftProblem(tree, M, smooth, world, contacts, _rows(scene, q, v, dt))
+    problem = SoftProblem(tree, M, smooth, world, contacts, _rows(scene, q, v, dt), _held(m, scene, q, v, dt))
     return problem, problem.solve(start, scene.scale, scene.tolerance, scene.iterations)
 
 
@@ -85,6 +88,32 @@ def _rows(scene: SoftScene, q: Array, v: Array, dt: Scalar) -> list[JointRow]:
         d = impedance(rub.softness, 0.0)
         rows.append(JointRow(rub.v, 1.0, d / ((1.0 - d) * rub.weight), -(B * v[rub.v]), rub.most))
     return rows
+
+
+def _held(m: Mechanism, scene: SoftScene, q: Array, v: Array, dt: Scalar) -> list[HeldRow]:
+    """Loops and laws between coordinates; the impedance of a loop is that of all its rows together.
+
+    Unlike that of contacts, the motion of loops is heeded in full: L a + bias is to be the reference acceleration.
+    """
+    if not scene.equalities:
+        return []
+    terms, n, row, held = constraint_terms(m, q, v), m.model.nv, 0, []
+    more = turning(m, v)
+    for equality in scene.equalities:
+        B, K = rate_and_spring(equality.softness, dt)
+        places = range(row, row + len(equality.weights))
+        square: Scalar = 0.0
+        for r, scale in zip(places, equality.scales, strict=True):
+            square = square + terms.errors[r] * terms.errors[r] * (scale * scale)
+        d = impedance(equality.softness, sqrt(square) if len(places) > 1 else terms.errors[row])
+        for r, weight, scale in zip(places, equality.weights, equality.scales, strict=True):
+            J = tuple(terms.matrix[r * n + k] for k in range(n))
+            reference = -(B * terms.rates[r]) - K * d * terms.errors[r]
+            if equality.is_loop:
+                reference = reference - terms.bias[r] + dot(J, more)
+            held.append(HeldRow(J, d * (scale * scale) / ((1.0 - d) * weight), reference))
+        row = places.stop
+    return held
 
 
 def _drives(m: Mechanism, scene: SoftScene, x: Mapping[str, Array], q: Array, v: Array) -> list[Scalar]:
@@ -170,9 +199,10 @@ def _euler(m: Mechanism, scene: SoftScene, state: _State, dt: Scalar, forward: F
         tree, H = m.coupling.dof_tree, array(m.coupling.dof_tree.packed_size)
         for k in range(tree.packed_size):
             H[k] = problem.M[k]
-        for k, damping in enumerate(x for i in range(1, m.tree.n + 1) for x in m.at(i).damping):
+        own = [x for i in range(1, m.tree.n + 1) for x in m.at(i).damping]
+        for k, ratio, damping in zip(m.coupling.v_source.tolist(), m.coupling.v_ratio.tolist(), own, strict=True):
             place = diagonal_place(tree, k)
-            H[place] = H[place] + damping * dt
+            H[place] = H[place] + damping * (ratio * ratio) * dt
         found = solve(tree, ltdl(tree, H), indexable(tree.n, problem.times_M(solved.a)), unit=True)
         push = [found[k] for k in range(tree.n)]
     v = tuple(rate + a * dt for rate, a in zip(state.v, along_fixed(m, state.q, push), strict=True))

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bough.model import Mechanism
-from bough.scalar import Array, Scalar
+from bough.model.coupling import Coupling
+from bough.scalar import Array, Scalar, array, indexable
 from bough.spatial import REST, STAY, ZERO, ArticulatedInertia, Force, Motion, Transform, Vector
 
 __all__ = ["BodyInWorld", "WorldTree", "world_tree"]
@@ -36,24 +37,26 @@ WORLD = BodyInWorld(STAY, ZERO, ())
 class WorldTree:
     """All bodies of a mechanism in the world; body 0 is the world."""
 
+    coupling: Coupling
     parents: tuple[int, ...]  # of bodies 1 … N
-    starts: tuple[int, ...]  # where the velocities of bodies 1 … N begin
+    starts: tuple[int, ...]  # where the own velocities of bodies 1 … N begin
     bodies: tuple[BodyInWorld, ...]  # with the world
 
     def motions(self, a: Sequence[Scalar]) -> list[Motion]:
         """What motions a along the joints are of each body, by its number; the world rests."""
+        own = self.coupling.own_v(indexable(len(a), a))
         result = [REST]
         for parent, start, body in zip(self.parents, self.starts, self.bodies[1:], strict=True):
             total = result[parent]
             for k, s in enumerate(body.S):
-                total = total + s * a[start + k]
+                total = total + s * own[start + k]
             result.append(total)
         return result
 
     def joint_forces(self, forces: Sequence[Force | None]) -> list[Scalar]:
         """What forces on bodies, by their numbers, are along the joints; None where there is none."""
         total = list(forces)
-        result: list[Scalar] = [0.0] * sum(len(body.S) for body in self.bodies)
+        result = array(self.coupling.full_tree.n)
         for i in range(len(self.parents), 0, -1):
             force, parent = total[i], self.parents[i - 1]
             if force is None:
@@ -62,15 +65,21 @@ class WorldTree:
                 result[self.starts[i - 1] + k] = s.dot(force)
             up = total[parent]
             total[parent] = force if up is None else up + force
-        return result
+        reduced = self.coupling.reduced(result)
+        return [reduced[k] for k in range(self.coupling.dof_tree.n)]
 
-    def impedances(self, K: Sequence[ArticulatedInertia | None]) -> dict[tuple[int, int], Scalar]:
-        """What impedances of bodies are along the joints: entries (i, j) with j ≤ i, those that vanish left out.
+    def impedances(self, K: Sequence[ArticulatedInertia | None]) -> Array:
+        """What impedances of bodies are along the joints, as packed path rows of the tree of velocities.
 
         As in the composite-rigid-body algorithm: impedances of bodies that move together add up.
         """
         total = list(K)
-        result: dict[tuple[int, int], Scalar] = {}
+        tree = self.coupling.full_tree
+        result = array(tree.packed_size)
+
+        def put(row: int, column: int, value: Scalar) -> None:
+            result[int(tree.packed_starts[row]) + int(tree.depths[column]) - 1] = value
+
         for i in range(len(self.parents), 0, -1):
             own, parent = total[i], self.parents[i - 1]
             if own is None:
@@ -78,20 +87,20 @@ class WorldTree:
             for k, s in enumerate(self.bodies[i].S):
                 force, row = own.times(s), self.starts[i - 1] + k
                 for other in range(k + 1):
-                    result[row, self.starts[i - 1] + other] = self.bodies[i].S[other].dot(force)
+                    put(row, self.starts[i - 1] + other, self.bodies[i].S[other].dot(force))
                 j = parent
                 while j:
                     for other, direction in enumerate(self.bodies[j].S):
-                        result[row, self.starts[j - 1] + other] = direction.dot(force)
+                        put(row, self.starts[j - 1] + other, direction.dot(force))
                     j = self.parents[j - 1]
             up = total[parent]
             total[parent] = own if up is None else up + own
-        return result
+        return self.coupling.reduced_matrix(result)
 
 
 def world_tree(m: Mechanism, q: Array) -> WorldTree:
-    """The bodies of a mechanism without mimic joints in the configuration q."""
-    assert m.coupling.trivial
+    """The bodies of a mechanism in the configuration q."""
+    q = m.coupling.own_q(q)
     parents = tuple(int(p) for p in m.tree.parents)
     bodies = [WORLD]
     for i, parent in enumerate(parents, start=1):
@@ -103,4 +112,4 @@ def world_tree(m: Mechanism, q: Array) -> WorldTree:
             X, origin = Transform(own.rotation, ZERO), own.translation
         bodies.append(BodyInWorld(X, origin, tuple(X.to_parent(s) for s in S)))
     starts = tuple(int(s) for s in m.v_starts.data)
-    return WorldTree(parents, starts, tuple(bodies))
+    return WorldTree(m.coupling, parents, starts, tuple(bodies))
