@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from dataclasses import replace
 from functools import cache
@@ -258,6 +259,16 @@ def test_no_allocation_and_no_library_but_libm() -> None:
             "if",
         }
         assert called - allowed - {name} - {f"{name}_part_{k}" for k in range(1, 30)} == set()
+
+
+@pytest.mark.skipif(not shutil.which("nm"), reason="nm, of binutils, is not installed")
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_without_a_host_sines_alone_are_called(compiler: str, tmp_path: Path) -> None:
+    """As for a microcontroller; a multiply-add is an instruction, or a call where the processor has none."""
+    _, source, _ = exports()["arm_rnea"].save(tmp_path)
+    compiled_with(compiler, "-Os", "-ffreestanding", "-c", source, "-o", tmp_path / "arm.o")
+    done = subprocess.run(["nm", "-u", tmp_path / "arm.o"], capture_output=True, text=True, check=True)
+    assert {name.lstrip("_") for name in done.stdout.split() if name != "U"} <= {"sin", "cos", "fma"}
 
 
 def test_the_header_tells_layout_units_and_cost() -> None:

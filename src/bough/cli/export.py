@@ -52,8 +52,10 @@ def register(commands: Any) -> None:
     group.add_argument("--float32", action="store_true", help="C in float instead of double")
     group.add_argument("--no-multiply-add", action="store_true", help="C without fma(), for processors that have none")
     loops = group.add_mutually_exclusive_group()
-    loops.add_argument("--rolled", action="store_true", help="with loops over bodies: small code")
-    loops.add_argument("--unrolled", action="store_true", help="without loops over bodies: fast code")
+    loops.add_argument(
+        "--rolled", action="store_true", help="with loops over bodies: code that does not grow with them"
+    )
+    loops.add_argument("--unrolled", action="store_true", help="without loops over bodies: faster")
     group.add_argument(
         "--symbol",
         metavar="NAME=LETTER",

@@ -97,6 +97,7 @@ def _source(task: Task, language: C) -> str:
     parts = cut(program, language)
     lines = [f"/* {plain(task.title)}: see {task.name}.h. */", f'#include "{task.name}.h"', "", "#include <math.h>", ""]
     lines += ["#if !defined(__GNUC__) || defined(__clang__)", "#pragma STDC FP_CONTRACT OFF", "#endif", ""]
+    lines += _instructions(task, language)
     for b in program.of_role("table"):
         lines += [*language.table(b), ""]
     pieces = [body_lines(program, language, part) for part in parts]
@@ -120,6 +121,16 @@ def _source(task: Task, language: C) -> str:
         names = [language.names[v.name] for v in task.inputs]
         lines += [f"    (void){name};" for name in names if not any(f"{name}[" in line for line in inside)]
     return "\n".join([*lines, *first, *clear, *inside, *last, "}", ""])
+
+
+def _instructions(task: Task, language: C) -> list[str]:
+    """What keeps multiply-adds and roots instructions where gcc and clang are told to know no library."""
+    ops = {x.op for x in walk(task.program.body) if isinstance(x, Apply)}
+    names = [f"{name}{language.suffix}" for name in ("fma", "sqrt") if name in ops]
+    if not names:
+        return []
+    lines = ["#if defined(__GNUC__) && !__STDC_HOSTED__", *(f"#define {name} __builtin_{name}" for name in names)]
+    return [*lines, "#endif", ""]
 
 
 def _cleared(b: Buffer, language: C) -> list[str]:

@@ -44,7 +44,7 @@ def latex_file(task: Task) -> str:
     except ImportError:
         raise SaveError("formulas are simplified by SymPy, which is not installed: pip install sympy") from None
     module = Sources({f"{task.name}.py": python_file(task, "sympy")}).load()
-    symbols = [[sympy.Symbol(f"x{j}_{k}", real=True) for k in range(v.size)] for j, v in enumerate(task.inputs)]
+    symbols = [[sympy.Symbol(f"x{j}_{k:03}", real=True) for k in range(v.size)] for j, v in enumerate(task.inputs)]
     results = getattr(module, task.name)(*(_without_zeros(v, x) for v, x in zip(task.inputs, symbols, strict=True)))
     results = results if len(task.outputs) > 1 else (results,)
     written = {x: text for v, row in zip(task.inputs, symbols, strict=True) for x, text in _symbols(v, row)}

@@ -38,7 +38,8 @@ class Exportable:
         dtype
             What C computes in: "float64" is double, "float32" float.
         rolled
-            Whether loops over bodies stay loops (small code) or not (fast code); chosen by size if not given.
+            Whether loops over bodies stay loops, so that the code does not grow with their number, or not, which is
+            faster; chosen by size if not given.
         multiply_add
             Whether C calls fma(), for the bits of bough's own results. False for processors that have no such
             instruction.
