@@ -83,6 +83,8 @@ def exports() -> dict[str, Sources]:
         "arm_forces": bough.function("rnea", ARM).export("c", "f_ext", name="arm_forces", multiply_add=False),
         "hovering_aba": bough.function("aba", HOVERING).export("c", multiply_add=host().fuses),
         "chain_70_rnea": bough.function("rnea", CHAIN).export("c"),
+        "arm_rows": bough.function("constraint_jacobian", ARM).export("c", name="arm_rows"),
+        "pins": bough.function("loop_configurations", four_bar()).export("c", name="pins", rolled=True),
         "four_bar": bough.function("constrained_dynamics", four_bar()).export("c", name="four_bar"),
     }
 
@@ -218,6 +220,19 @@ def test_a_loop_in_one_function(library: Library) -> None:
     np.testing.assert_allclose(qdd, bough.forward_dynamics(model, q, v, tau), rtol=1e-9, atol=1e-9)
 
 
+def test_results_without_entries_and_values_that_nothing_uses(library: Library) -> None:
+    """No compiler warns of them, which is looked at where everything is compiled."""
+    assert library("arm_rows", np.zeros(ARM.nq))[0] == 0
+    q = np.array([0.4, -0.2, 0.5])
+    np.testing.assert_allclose(library("pins", q)[1][0], bough.loops.coordinates(four_bar(), q), rtol=1e-13)
+
+
+def test_what_is_singular_in_every_state_is_refused() -> None:
+    function = bough.function("operational_space_inertia", four_bar(), frames="coupler")
+    with pytest.raises(bough.errors.SaveError, match="no state was found"):
+        function.export("c", rolled=True)
+
+
 # ---- files -----------------------------------------------------------------------------------------------------------
 
 
@@ -278,5 +293,6 @@ def test_the_header_tells_layout_units_and_cost() -> None:
     assert f"Operations: {count}, without those of the verdict." in told
     assert "joint velocities (rad/s, m/s)" in told
     assert re.search(rf"\[2\] {ARM.joint_names[2]}\b", told)
-    assert "[0] gravity x [1] gravity y [2] gravity z [3] mass of " in told
+    assert "[1] gravity y, 0 in the model [2] gravity z, -9.81 in the model [3] mass of " in told
+    assert "acceleration of gravity in the base frame (m/s^2); mass (kg) of body" in told
     assert "1: an argument or a result is not finite" in told

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
+import numpy as np
 import pytest
 
 import bough
@@ -11,14 +13,15 @@ import bough
 pytest.importorskip("sympy")
 
 
-def formulas(function: bough.Function, **options: object) -> list[str]:
-    """The formulas, a line each, without spaces."""
+def formulas(function: bough.Function, times: str = "", **options: Any) -> list[str]:
+    """The formulas, a line each, without spaces, and with another sign of multiplication."""
     (text,) = function.export("latex", **options).values()
     assert text.isascii()
     inside = re.search(r"\\begin{align\*}\n(.*)\n\\end{align\*}", text, re.S)
     assert inside is not None
     whole = inside[1].replace("\\\\\n&\\quad", "").replace("\\left", "").replace("\\right", "")
-    return [re.sub(r"\\,|\s|\\\\$", "", line) for line in whole.split("\\\\\n")]
+    lines = [line.replace(r" \, ", times) for line in whole.split("\\\\\n")]
+    return [re.sub(r"\s|\\\\$", "", line) for line in lines]
 
 
 def rod(b: bough.Builder, name: str, parent: str | None, at: float) -> None:
@@ -63,6 +66,22 @@ def test_a_matrix_and_an_energy() -> None:
     ]
     (energy,) = formulas(bough.function("kinetic_energy", b.build(), parameters=masses))
     assert energy.startswith(r"\mathrm{energy}&=\frac{m_{\mathrm{cart}}+m_{\mathrm{pole}}}{2}\dot{q}_{1}^{2}")
+
+
+def test_formulas_of_numbers_are_right() -> None:
+    """Read back and computed, with numbers of many digits, sums in parentheses and lines that go on."""
+    model = bough.trees.topologies.chain(2)
+    q, v, a = np.random.default_rng(2).normal(size=(3, 2))
+    known: dict[str, Any] = {f"{name}{k + 1}": x[k] for name, x in (("q", q), ("v", v), ("a", a)) for k in range(2)}
+    rules = [(r"\\ddot{q}_{(\d)}", r"a\1"), (r"\\dot{q}_{(\d)}", r"v\1"), (r"q_{(\d)}", r"q\1")]
+    rules += [(r"\\cdot10\^{(-?\d+)}", r"*10.0**\1"), (r"\^{(\d)}", r"**\1")]
+    rules += [(r"\\(sin|cos)(?:\*\*(\d))?{(\([^()]*\))}", r"np.\1\3**(\2 or 1)")]
+    for text, tau in zip(formulas(bough.function("rnea", model), times="*"), bough.rnea(model, q, v, a), strict=True):
+        formula = text.partition("&=")[2]
+        for pattern, instead in rules:
+            formula = re.sub(pattern, instead, formula)
+        value = eval(formula.replace("**( or 1)", ""), {"np": np}, known)
+        np.testing.assert_allclose(value, tau, rtol=0, atol=1e-4)
 
 
 def test_what_nobody_can_read_is_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,8 @@ def register(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Write the files and say which."""
     model = chosen_model(options)
+    if options.to == "latex":
+        say("simplifying: this may take a minute", file=sys.stderr)
     function = bough.function(
         options.algorithm, model, frames=options.frame, reference=options.reference, parameters=options.parameter
     )

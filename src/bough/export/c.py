@@ -92,9 +92,10 @@ class C(Language):
 
     def slot(self, offset: int, index: str = "0") -> str:
         """An entry of the memory for intermediate results."""
-        if index.isdigit():
-            return f"work[{offset + int(index)}]"
-        return f"work[{offset} + {index}]" if offset else f"work[{index}]"
+        number, plus, rest = index.partition(" + ")
+        if not number.isdigit():
+            return f"work[{offset} + {index}]" if offset else f"work[{index}]"
+        return f"work[{offset + int(number)}{plus}{rest}]"
 
     def type(self, kind: Kind) -> str:
         """The type of a value."""
@@ -108,6 +109,9 @@ class C(Language):
 
     def assign(self, place: str, text: str) -> str:
         return f"{place} = {text};"
+
+    def ignore(self, name: str) -> str:
+        return f"(void){name};"
 
     def loop(self, counter: str, count: str, downwards: bool) -> str:
         if downwards:

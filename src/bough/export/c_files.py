@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 
 from bough.__about__ import __version__
+from bough.errors import SaveError
 from bough.export.c import C, body_lines, cut
 from bough.export.names import plain, wrapped
 from bough.export.task import Task, Values
@@ -17,8 +20,8 @@ __all__ = ["c_files"]
 
 TEXT_WIDTH = 110
 TESTED_STATES = 3  # that the self-test computes
-TESTED = {"double": "1e-10", "float": "2e-3"}
-"""By how much results of the self-test may differ from ours, beside the largest of them."""
+TESTED = {"double": 1e-10, "float": 2e-3}
+"""By how much results of the self-test may differ from ours, beside the largest of them, or 1."""
 
 
 def c_files(task: Task, plain_program: Program) -> dict[str, str]:
@@ -65,7 +68,8 @@ def _array(language: C, values: Values, way: str) -> list[str]:
     shape = " x ".join(map(str, values.shape)) or "1"
     head = f"{language.names[values.name]}[{values.size}], {way}, {shape}"
     lines = _said(f"{head}: {values.meaning}" if values.meaning else head, "    ")
-    return lines + [f" *     [{k}] {plain(label)}" for k, label in enumerate(values.labels)]
+    numbers = [f", {x:g} in the model" for x in values.default] or [""] * values.size
+    return lines + [f" *     [{k}] {plain(label)}{numbers[k]}" for k, label in enumerate(values.labels)]
 
 
 def _bits(task: Task) -> str:
@@ -93,34 +97,35 @@ def _prototype(task: Task, language: C, header: bool = False) -> str:
 
 
 def _source(task: Task, language: C) -> str:
-    program, real = task.program, language.real
-    parts = cut(program, language)
+    program, real, names = task.program, language.real, language.names
+    pieces = [body_lines(program, language, part) for part in cut(program, language)]
     lines = [f"/* {plain(task.title)}: see {task.name}.h. */", f'#include "{task.name}.h"', "", "#include <math.h>", ""]
     lines += ["#if !defined(__GNUC__) || defined(__clang__)", "#pragma STDC FP_CONTRACT OFF", "#endif", ""]
     lines += _instructions(task, language)
     for b in program.of_role("table"):
         lines += [*language.table(b), ""]
-    pieces = [body_lines(program, language, part) for part in parts]
-    clear = [line for b in program.buffers for line in _cleared(b, language)]
-    judged = any(b.name == VERDICT for b in program.of_role("output"))
-    first = [f"    {real} verdict[1] = {{0}};"] if judged else []
-    last = ["    return (int)verdict[0];" if judged else "    return 0;"]
-    if len(pieces) == 1:
-        inside = pieces[0]
-    else:
-        taken = [f"const {real} *restrict {language.names[v.name]}" for v in task.inputs]
-        taken += [f"{real} *restrict {language.names[b.name]}" for b in program.of_role("output")]
+    judged = VERDICT in names
+    inside = pieces[0]
+    if len(pieces) > 1:
+        taken = [f"const {real} *restrict {names[v.name]}" for v in task.inputs]
+        taken += [f"{real} *restrict {names[b.name]}" for b in program.of_role("output")]
         taken += [f"{real} *restrict work"] if language.work else []
-        names = [a.rpartition(" ")[2] for a in taken]
+        passed = ", ".join(a.rpartition(" ")[2] for a in taken)
         for k, piece in enumerate(pieces):
-            unused = [f"    (void){name};" for name in names if not any(f"{name}[" in line for line in piece)]
-            lines += [f"static void {task.name}_part_{k + 1}({', '.join(taken)})", "{", *unused, *piece, "}", ""]
-        inside = [f"    {task.name}_part_{k + 1}({', '.join(names)});" for k in range(len(pieces))]
-    lines += [_prototype(task, language), "{"]
-    if len(pieces) == 1:
-        names = [language.names[v.name] for v in task.inputs]
-        lines += [f"    (void){name};" for name in names if not any(f"{name}[" in line for line in inside)]
-    return "\n".join([*lines, *first, *clear, *inside, *last, "}", ""])
+            lines += _function(f"static void {task.name}_part_{k + 1}({', '.join(taken)})", piece)
+        inside = [f"    {task.name}_part_{k + 1}({passed});" for k in range(len(pieces))]
+    first = [f"    {real} verdict[1] = {{0}};"] if judged else []
+    first += [line for b in program.buffers for line in _cleared(b, language)]
+    last = "    return (int)verdict[0];" if judged else "    return 0;"
+    return "\n".join([*lines, *_function(_prototype(task, language), [*first, *inside, last])])
+
+
+def _function(head: str, lines: Sequence[str]) -> list[str]:
+    """A whole function; what it is given and does not need is said, so that no compiler warns."""
+    read = set(re.findall(r"\b[A-Za-z]\w*", "\n".join(lines)))
+    given = re.findall(r"(\w+)[,)]", head.partition("(")[2])
+    unused = [f"    (void){name};" for name in given if name not in read and name != "void"]
+    return [head, "{", *unused, *lines, "}", ""]
 
 
 def _instructions(task: Task, language: C) -> list[str]:
@@ -145,70 +150,89 @@ def _cleared(b: Buffer, language: C) -> list[str]:
 
 def _test(task: Task, language: C, program: Program) -> str:
     """A program with some states and what bough makes of them, which ends with 0 if the results are the same."""
-    rng = random.Random(0)
-    states = [{v.name: _sample(v, rng) for v in task.inputs} for _ in range(TESTED_STATES)]
-    results = [evaluate(program, state) for state in states]
-    verdicts = [str(int(r.get(VERDICT, [0.0])[0])) for r in results]
-    real, upper, names = language.real, task.name.upper(), language.names
-    lines = [
-        f"/* Self-test of {plain(task.title)}: prints ok and ends with 0, or says what differs and ends with 1. */"
-    ]
-    lines += [
-        "#include <math.h>",
-        "#include <stdio.h>",
-        "",
-        f'#include "{task.name}.h"',
-        "",
-        f"#define TESTED_STATES {TESTED_STATES}",
-    ]
+    states, results = _samples(task, program)
+    real, names = language.real, language.names
+    arrays = []
     for v in task.inputs:
-        lines += _rows(language, f"const {real} given_{names[v.name]}", v, [s[v.name] for s in states])
+        arrays += _rows(language, f"const {real} given_{names[v.name]}", v, [s[v.name] for s in states])
     for v in task.outputs:
-        lines += _rows(language, f"const {real} expected_{names[v.name]}", v, [r[v.name] for r in results])
-        lines.append(f"static {real} got_{names[v.name]}[{max(v.size, 1)}];")
-    lines.append(f"static const int expected_verdict[TESTED_STATES] = {{{', '.join(verdicts)}}};")
-    lines += [f"static {real} work[{upper}_SIZE_WORK];"] if language.work else []
-    lines += ["", *_COMPARISON.format(real=real).splitlines(), "", "int main(void)", "{"]
-    lines += ["    int wrong = 0;", "    for (int state = 0; state < TESTED_STATES; ++state) {"]
-    given = [f"given_{names[v.name]}[state]" for v in task.inputs] + [f"got_{names[v.name]}" for v in task.outputs]
-    lines.append(
-        f"        const int verdict = {task.name}({', '.join([*given, *(['work'] if language.work else [])])});"
+        arrays += _rows(language, f"const {real} expected_{names[v.name]}", v, [r[v.name] for r in results])
+        arrays.append(f"static {real} got_{names[v.name]}[{max(v.size, 1)}];")
+    arrays += [f"static {real} work[{task.name.upper()}_SIZE_WORK];"] if language.work else []
+    largest = [max(map(abs, (1.0, *(x for v in task.outputs for x in r[v.name])))) for r in results]
+    given = [f"given_{names[v.name]}[k]" for v in task.inputs] + [f"got_{names[v.name]}" for v in task.outputs]
+    compared = [f'differs(k, "{n}", got_{n}, expected_{n}[k], {v.size})' for v in task.outputs for n in [names[v.name]]]
+    return _TEST.format(
+        title=plain(task.title),
+        name=task.name,
+        real=real,
+        states=len(states),
+        arrays="\n".join(arrays),
+        verdicts=", ".join(str(int(r.get(VERDICT, [0.0])[0])) for r in results),
+        within=", ".join(f"{TESTED[real] * x:.3g}" for x in largest),
+        call=f"{task.name}({', '.join([*given, *(['work'] if language.work else [])])})",
+        compared="\n".join(f"            wrong |= {call};" for call in compared),
     )
-    lines += ["        if (verdict != expected_verdict[state]) {"]
-    lines.append('            printf("state %d: verdict %d, expected %d\\n", state, verdict, expected_verdict[state]);')
-    lines += ["            wrong = 1;", "        } else if (verdict == 0) {"]
-    for v in task.outputs:
-        name = names[v.name]
-        arguments = f'state, "{name}", got_{name}, expected_{name}[state], {v.size}, {TESTED[real]}'
-        lines.append(f"            wrong |= differs({arguments});")
-    lines += [
-        "        }",
-        "    }",
-        f'    puts(wrong ? "{task.name}: wrong" : "{task.name}: ok");',
-        "    return wrong;",
-        "}",
-    ]
-    return "\n".join([*lines, ""])
 
 
-_COMPARISON = """\
-static int differs(int state, const char *name, const {real} *got, const {real} *expected, int size, double within)
+_TEST = """\
+/* Self-test of {title}: prints ok and ends with 0, or says what differs and ends with 1. */
+#include <math.h>
+#include <stdio.h>
+
+#include "{name}.h"
+
+#define STATES {states}
+{arrays}
+static const int expected_verdict[STATES] = {{{verdicts}}};
+static const double within[STATES] = {{{within}}}; /* some roundings beside the largest result */
+
+static int differs(int state, const char *name, const {real} *got, const {real} *expected, int size)
 {{
-    double largest = 1e-3, error = 0;
     for (int k = 0; k < size; ++k) {{
-        const double off = fabs((double)got[k] - (double)expected[k]);
-        largest = fmax(largest, fabs((double)expected[k]));
-        error = off <= error ? error : off; /* NaN counts */
+        const double error = fabs((double)got[k] - (double)expected[k]);
+        if (error <= within[state]) continue;
+        printf("state %d: %s[%d] differs by %g\\n", state, name, k, error);
+        return 1;
     }}
-    if (error <= within * largest) return 0;
-    printf("state %d: %s differs by %g\\n", state, name, error);
-    return 1;
-}}"""
+    return 0;
+}}
+
+int main(void)
+{{
+    int wrong = 0;
+    for (int k = 0; k < STATES; ++k) {{
+        const int verdict = {call};
+        if (verdict != expected_verdict[k]) {{
+            printf("state %d: verdict %d, expected %d\\n", k, verdict, expected_verdict[k]);
+            wrong = 1;
+        }} else if (verdict == 0) {{
+{compared}
+        }}
+    }}
+    puts(wrong ? "{name}: wrong" : "{name}: ok");
+    return wrong;
+}}
+"""
+
+
+def _samples(task: Task, program: Program) -> tuple[list[dict[str, list[float]]], list[dict[str, list[float]]]]:
+    """States, and what the program makes of them; those in which something is divided by zero are left out."""
+    rng = random.Random(0)
+    states, results = [], []
+    for _ in range(10 * TESTED_STATES):
+        state = {v.name: _sample(v, rng) for v in task.inputs}
+        with suppress(ArithmeticError, ValueError):
+            results.append(evaluate(program, state))
+            states.append(state)
+        if len(states) == TESTED_STATES:
+            return states, results
+    raise SaveError(f"{task.title}: no state was found for the self-test in which it can be computed")
 
 
 def _rows(language: C, head: str, values: Values, rows: Sequence[Sequence[float]]) -> list[str]:
     numbers = (", ".join(bare(language.constant(x, "float")) for x in row) or "0" for row in rows)
-    return [f"static {head}[TESTED_STATES][{max(values.size, 1)}] = {{", *(f"    {{{row}}}," for row in numbers), "};"]
+    return [f"static {head}[STATES][{max(values.size, 1)}] = {{", *(f"    {{{row}}}," for row in numbers), "};"]
 
 
 def _sample(values: Values, rng: random.Random) -> list[float]:

@@ -20,14 +20,15 @@ from bough.program import walk
 
 __all__ = ["latex_file"]
 
-MOST_STEPS = 2000
-"""Instructions of a program whose formulas a person may want to read."""
+MOST_STEPS = 400
+"""Instructions of a program whose formulas a person may want to read, and wait for: up to a minute."""
 
 RATES = ("a", "tau", "v")
 """Inputs in which a result that is a polynomial is written as one."""
 
 FORMULA_DIGITS = 6
-TURN_ROUNDING = 4e-16  # of a sine or cosine that is 0: a number as small is taken for none
+NOTHING = 1e-15  # beside the largest number of a formula: rounding
+FEW = 10**6  # a number is written out, or a fraction taken apart, below
 SMALL_DENOMINATOR = 12  # up to which a number is written as a fraction
 FORMULA_SIGNS = 150  # signs of LaTeX before a sum goes on in the next line
 
@@ -109,29 +110,42 @@ def _terms(entry: Any, rates: list[Any]) -> list[tuple[Any, Any]]:
     """The terms of a sum: simplified coefficients and what they are multiplied with, accelerations and forces first."""
     import sympy
 
-    entry = entry.xreplace({x: 0 for x in entry.atoms(sympy.Rational) if 0 < abs(x) < TURN_ROUNDING})
+    parts = sympy.expand(entry).as_coefficients_dict()
+    least = NOTHING * max((abs(c) for c in parts.values()), default=0)
+    entry = sympy.Add(*(c * product for product, c in parts.items() if abs(c) > least))
     inside = [x for x in rates if entry.has(x)]
     products = {sympy.Integer(1): entry}
     if inside and entry.is_polynomial(*inside):
-        polynomial = sympy.Poly(entry, *inside)
-        products = {
-            sympy.Mul(*(x**p for x, p in zip(inside, powers, strict=True))): c for powers, c in polynomial.terms()
-        }
-    simple = {product: _simplest(c) for product, c in products.items()}
-    terms = [(c, product) for product, c in simple.items() if c != 0 and product != 1]
-    alone = simple.get(sympy.Integer(1), sympy.Integer(0))
-    alone = alone.as_ordered_terms()
-    return terms + [(c, sympy.Integer(1)) for c in alone if c != 0]
+        terms = sympy.Poly(entry, *inside).terms()
+        products = {sympy.Mul(*(x**p for x, p in zip(inside, powers, strict=True))): c for powers, c in terms}
+    simple = {product: _rounded(_simplest(c)) for product, c in products.items()}
+    alone = simple.pop(sympy.Integer(1), sympy.Integer(0)).as_ordered_terms()
+    terms = [*((c, product) for product, c in simple.items()), *((c, sympy.Integer(1)) for c in alone)]
+    return [(c, product) for c, product in terms if c != 0]
 
 
 def _simplest(entry: Any) -> Any:
-    """The shortest of several ways to write an expression."""
+    """The shortest of several ways to write an expression; with numbers of many digits, a sum of sines and cosines."""
     import sympy
+    from sympy.simplify.fu import TR8
 
     wide = sympy.expand(entry)
-    tries = [wide, sympy.trigsimp(wide), sympy.simplify(wide)]
-    tries += [sympy.factor_terms(x) for x in tries]
+    if all(x.q < FEW and abs(x.p) < FEW for x in wide.atoms(sympy.Rational)):
+        tries = [wide, sympy.trigsimp(wide), sympy.simplify(wide)]
+        tries += [sympy.factor_terms(x) for x in tries]
+    else:
+        tries = [wide, sympy.expand(TR8(wide))]
     return min(tries, key=sympy.count_ops)  # the first of the shortest
+
+
+def _rounded(x: Any) -> Any:
+    """An expression with decimal numbers in place of all but whole numbers and simple fractions."""
+    import sympy
+
+    if x.is_Rational:
+        return x if x.q <= SMALL_DENOMINATOR and abs(x.p) < FEW else sympy.Float(x, FORMULA_DIGITS)
+    parts = tuple(map(_rounded, x.args))
+    return x if parts == x.args else x.func(*parts)  # making it anew would multiply it out
 
 
 def _latex(term: tuple[Any, Any], written: dict[Any, str]) -> str:
@@ -139,8 +153,7 @@ def _latex(term: tuple[Any, Any], written: dict[Any, str]) -> str:
     import sympy
 
     def text(x: Any) -> str:
-        numbers = {n: sympy.Float(n, FORMULA_DIGITS) for n in x.atoms(sympy.Rational) if n.q > SMALL_DENOMINATOR}
-        return str(sympy.latex(x.xreplace(numbers), symbol_names=written, mul_symbol=r" \, "))
+        return str(sympy.latex(x, symbol_names=written, mul_symbol=r" \, "))
 
     coefficient, product = term
     if coefficient in (1, -1) or product == 1:

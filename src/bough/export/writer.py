@@ -53,6 +53,10 @@ class Language(ABC):
     def assign(self, place: str, text: str) -> str:
         """Give a variable, or an entry of a buffer, a value."""
 
+    def ignore(self, name: str) -> str | None:
+        """What says that a variable is not read, where compilers would ask."""
+        return None
+
     @abstractmethod
     def loop(self, counter: str, count: str, downwards: bool) -> str:
         """The line that begins a loop."""
@@ -195,6 +199,8 @@ class Writer:
         self.line(self._language.end)
         for result, value in zip(x.results, x.carried, strict=True):
             self._texts[result] = self._texts[value]
+            if not self._uses[result] and not self._uses[value]:
+                self.line(self._language.ignore(self._texts[value]))
         self._keep(x.results)
 
     def _switch(self, x: Switch) -> None:
@@ -209,6 +215,9 @@ class Writer:
                 self.line(self._language.assign(self.text(result), self.bare(value)))
             self._depth -= 1
             self.line(self._language.end)
+        for result in x.results:
+            if not self._uses[result]:
+                self.line(self._language.ignore(self._texts[result]))
         self._keep(x.results)
 
 

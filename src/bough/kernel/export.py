@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bough.backends import Argument
@@ -12,7 +12,7 @@ from bough.errors import SaveError
 from bough.export import LIBRARIES, Sources, Task, Values, c_files, identifier, is_identifier, latex_file, python_file
 from bough.export.names import in_latex
 from bough.kernel.verdict import DOUBT, FINITE, PIVOTS, UNIT
-from bough.model import Model, Parameter, Parameters
+from bough.model import NO_PARAMETERS, Model, Parameter, Parameters
 from bough.program import count as count_program
 from bough.program import fuse
 from bough.reading import known_name, truth
@@ -41,9 +41,9 @@ MEANINGS: dict[str | tuple[str, int], str] = {
     "q0": "configuration to start from, as q of other functions",
     "q1": "configuration to go to, as q of other functions",
     "v": "joint velocities (rad/s, m/s), joint after joint",
-    "a": "joint accelerations (rad/s^2, m/s^2), as v",
-    "tau": "joint forces (N m, N), as v",
-    "qdd": "joint accelerations (rad/s^2, m/s^2), as v",
+    "a": "joint accelerations (rad/s^2, m/s^2), joint after joint",
+    "tau": "joint forces (N m, N), joint after joint",
+    "qdd": "joint accelerations (rad/s^2, m/s^2), joint after joint",
     "f_ext": "for each body force and moment from outside (N, N m): fx fy fz nx ny nz, in its frame, about its origin",
     "energy": "energy (J)",
     "com": "centre of mass of the whole mechanism, in the base frame (m)",
@@ -52,11 +52,11 @@ MEANINGS: dict[str | tuple[str, int], str] = {
     "X": "for each frame its placement in the base, a 4 x 4 matrix (rotation, position in m)",
     "velocity": "for each frame its velocity, linear (m/s) before angular (rad/s)",
     "acceleration": "for each frame its acceleration, linear (m/s^2) before angular (rad/s^2)",
-    "J": "Jacobian: what takes v to the velocity, linear rows first; columns as v",
-    ("M", 2): "mass matrix (kg m^2, kg m, kg), rows and columns as v",
+    "J": "Jacobian: what takes v to the velocity, linear rows first; columns joint after joint",
+    ("M", 2): "mass matrix (kg m^2, kg m, kg), rows and columns joint after joint",
     ("M", 1): "mass matrix (kg m^2, kg m, kg) in packed path rows: row i along the path from the base to i",
-    "Minv": "inverse of the mass matrix, rows and columns as v",
-    "C": "Coriolis matrix, rows and columns as v: C v are the joint forces that velocities ask for",
+    "Minv": "inverse of the mass matrix, rows and columns joint after joint",
+    "C": "Coriolis matrix, rows and columns joint after joint: C v are the joint forces that velocities ask for",
     "factor": "factors L and D of the mass matrix, L^T D L, in packed path rows, D on the diagonal",
     "t": "how far to go, 0 to 1",
 }
@@ -93,7 +93,7 @@ class Layout:
     symbols: Mapping[str, Sequence[str]]
     default: Mapping[str, Sequence[float]]
     notes: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()  # of parameters
+    parameters: Parameters = NO_PARAMETERS
 
 
 def layout_of(model: Model, parameters: Parameters, given: Mapping[str, str]) -> Layout:
@@ -112,7 +112,7 @@ def layout_of(model: Model, parameters: Parameters, given: Mapping[str, str]) ->
     default = {"parameters": [x for p in parameters for x in p.default]}
     kinds = {type(item.joint): None for item in model.joints if item.joint.nv}
     notes = tuple(f"{kind.__name__} joint: {(kind.__doc__ or '').strip().splitlines()[0]}" for kind in kinds)
-    return Layout(labels, symbols, default, notes, parameters.names)
+    return Layout(labels, symbols, default, notes, parameters)
 
 
 def exported(
@@ -133,7 +133,7 @@ def exported(
     wanted = _read_symbols(symbols)
     layout = Layout({}, {}, {}) if function.layout is None else function.layout(wanted)
     for key in wanted:
-        known_name(key, "input or parameter with a symbol", ("q", *layout.names))
+        known_name(key, "input or parameter with a symbol", ("q", *layout.parameters.names))
     if name is not None and (not isinstance(name, str) or not is_identifier(name)):
         raise SaveError(f"name is {name!r}, expected letters, digits and _, a letter first, and no word of C or Python")
     called = name or f"{identifier(function.of)}_{identifier(function.name)}"
@@ -141,14 +141,15 @@ def exported(
     program = function.program(*given, rolled=False if to == "latex" else chosen, judged=judged)
     present = [a for a in function.inputs if a.name in {b.name for b in program.of_role("input")}]
     count = count_program(function.program(*given, rolled=chosen) if judged else program)
+    arrays = _without_repeated_labels([_values(a, layout) for a in (*present, *function.outputs)])
     title = f"{function.name} of {function.of}" if function.of else function.name
     notes = (f"Operations: {count}{', without those of the verdict' if judged else ''}.", *layout.notes)
     task = Task(
         called,
         title,
         fuse(program) if judged and fused else program,
-        tuple(_values(a, layout) for a in present),
-        tuple(_values(a, layout) for a in function.outputs),
+        arrays[: len(present)],
+        arrays[len(present) :],
         notes,
         VERDICTS if judged else None,
         "double" if dtype == "float64" else "float",
@@ -163,12 +164,24 @@ def exported(
 def _values(argument: Argument, layout: Layout) -> Values:
     name, shape = argument.name, argument.shape
     meaning = MEANINGS.get((name, len(shape))) or MEANINGS.get(name) or argument.meaning
+    if name == "parameters":
+        meaning = "numbers of the model: " + "; ".join(p.meaning for p in layout.parameters)
     labels, symbols = (tuple(of.get(name, ())) for of in (layout.labels, layout.symbols))
     default = tuple(layout.default.get(name, ()))
     if len(labels) != argument.size or len(labels) > MOST_LABELS:
         labels = ()
     symbols = symbols if len(symbols) == argument.size else ()
     return Values(name, shape, meaning, labels, default, symbols, argument.quaternions)
+
+
+def _without_repeated_labels(arrays: Sequence[Values]) -> tuple[Values, ...]:
+    """Arrays laid out alike: the first one tells how."""
+    seen: set[tuple[str, ...]] = set()
+    result = []
+    for values in arrays:
+        result.append(replace(values, labels=()) if values.labels in seen and not values.default else values)
+        seen.add(values.labels)
+    return tuple(result)
 
 
 # ---- labels and symbols ----------------------------------------------------------------------------------------------
