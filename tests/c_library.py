@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import platform
 import re
 import shutil
 import subprocess
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from bough.backends.llvm import host
 
 __all__ = ["COMPILERS", "FLAGS", "Library", "compiled_with"]
 
@@ -37,7 +40,9 @@ class Library:
                     self._headers[name.removesuffix(".h")] = text
         whole = "".join(f'#include "{name}.c"\n' for name in self._headers)  # nothing is called alike in two of them
         (folder / "all.c").write_text(whole)
-        compiled_with(compiler, "-O1", "-fPIC", "-shared", "-o", folder / "all.so", folder / "all.c", "-lm")
+        fused = ("-mfma",) if platform.machine() == "x86_64" and host().fuses else ()
+        options = ("-std=gnu99", "-O2", *fused, "-fPIC", "-shared")  # with all licence to fuse that a compiler may take
+        compiled_with(compiler, *options, "-o", folder / "all.so", folder / "all.c", "-lm")
         self._library = ctypes.CDLL(str(folder / "all.so"))
 
     def __call__(self, name: str, *inputs: Any) -> tuple[int, list[np.ndarray[Any, Any]]]:

@@ -36,12 +36,18 @@ def long(x: Any) -> dict[str, Any]:
     return {"y": [*values, select(early, values[0], values[1])]}
 
 
+def shared(x: Any) -> dict[str, Any]:
+    """A product that several sums use: no multiply-add of the program, and a compiler may make none of it."""
+    product = x[0] * x[1]
+    return {"y": [product + x[2], product - x[3], product + x[4], x[5] - product]}
+
+
 def turns(x: Any) -> dict[str, Any]:
     return {"sines": [sin(x[k]) for k in range(COUNT)], "cosines": [cos(x[k]) for k in range(COUNT)]}
 
 
 FUNCTIONS = {name: (function, 6) for name, (function, _) in CASES.items()}
-FUNCTIONS |= {"long": (long, 6), "turns": (turns, COUNT)}
+FUNCTIONS |= {"long": (long, 6), "shared": (shared, 6), "turns": (turns, COUNT)}
 PROGRAMS: dict[str, Program] = {
     f"{name}_{'rolled' if rolled else 'straight'}": simplify(trace(name, function, {"x": size}, rolled=rolled))
     for name, (function, size) in FUNCTIONS.items()

@@ -53,7 +53,7 @@ def _header(task: Task, language: C) -> str:
     lines += [line for bit, text in (task.verdicts or {}).items() for line in _said(f"{bit:3}: {text}")]
     lines += [" *", *_said(_bits(task)), " */"]
     lines += [f"#ifndef {guard}", f"#define {guard}", ""]
-    lines += [f"#define {upper}_SIZE_{v.name.upper()} {v.size}" for v in (*task.inputs, *task.outputs)]
+    lines += [f"#define {upper}_SIZE_{language.names[v.name].upper()} {v.size}" for v in (*task.inputs, *task.outputs)]
     lines += [f"#define {upper}_SIZE_WORK {language.work}"] if language.work else []
     lines += ["", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
     lines += [f"{_prototype(task, language, header=True)};", "", "#ifdef __cplusplus", "}", "#endif", "", "#endif", ""]
@@ -74,7 +74,7 @@ def _array(language: C, values: Values, way: str) -> list[str]:
 
 def _bits(task: Task) -> str:
     ops = {x.op for x in walk(task.program.body) if isinstance(x, Apply)}
-    text = "No operation may be fused or reordered: compile with -std=c99 or -ffp-contract=off, without -ffast-math."
+    text = "No operation may be fused or reordered; the source says so to compilers, unless -ffast-math overrules it."
     if "fma" in ops:
         text += " Multiply-adds are fma(), which is slow on processors that have none (on x86-64: -mfma has it)."
     text += " Results are those of bough to the last bit, on processors with multiply-adds"
@@ -100,7 +100,8 @@ def _source(task: Task, language: C) -> str:
     program, real, names = task.program, language.real, language.names
     pieces = [body_lines(program, language, part) for part in cut(program, language)]
     lines = [f"/* {plain(task.title)}: see {task.name}.h. */", f'#include "{task.name}.h"', "", "#include <math.h>", ""]
-    lines += ["#if !defined(__GNUC__) || defined(__clang__)", "#pragma STDC FP_CONTRACT OFF", "#endif", ""]
+    lines += ["#if defined(__GNUC__) && !defined(__clang__)", '#pragma GCC optimize ("fp-contract=off")', "#else"]
+    lines += ["#pragma STDC FP_CONTRACT OFF", "#endif", ""]
     lines += _instructions(task, language)
     for b in program.of_role("table"):
         lines += [*language.table(b), ""]

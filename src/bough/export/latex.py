@@ -20,7 +20,7 @@ from bough.program import walk
 
 __all__ = ["latex_file"]
 
-MOST_STEPS = 400
+READABLE_STEPS = 400
 """Instructions of a program whose formulas a person may want to read, and wait for: up to a minute."""
 
 RATES = ("a", "tau", "v")
@@ -35,9 +35,9 @@ FORMULA_SIGNS = 150  # signs of LaTeX before a sum goes on in the next line
 
 def latex_file(task: Task) -> str:
     """The text of a document with the formulas."""
-    if sum(1 for _ in walk(task.program.body)) > MOST_STEPS:
+    if sum(1 for _ in walk(task.program.body)) > READABLE_STEPS:
         raise SaveError(
-            f"{task.title}: formulas that nobody can read, of more than {MOST_STEPS} steps; "
+            f"{task.title}: formulas that nobody can read, of more than {READABLE_STEPS} steps; "
             "LaTeX is for small mechanisms, export to sympy, casadi, numpy or c"
         )
     try:
