@@ -33,7 +33,7 @@ FACADE = "the facade"
 # Two columns, physics and compiler, share only `scalar` and meet only in `kernel`.
 ANYONE_MAY = {"errors", "reading", "__about__"}
 PHYSICS = {"scalar", "complementarity", "spatial", "tree", "factor", "model", "algorithms", "lagrange"}
-COMPILER = {"scalar", "program", "backends"}
+COMPILER = {"scalar", "program", "export", "backends"}
 ROOMS = {"cache", "contact", "convert", "joints", "lcp", "loops", "maximal", "papers", "trees"}
 """Files that hold nothing but public names: besides `errors`, `robots` and `simulation`, what is below ``bough.``."""
 
@@ -50,6 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "algorithms": {"model", "factor", "spatial", "tree", "scalar"},
     "lagrange": {"algorithms", "model", "factor", "spatial", "tree", "scalar"},
     "program": {"scalar"},
+    "export": {"program", "scalar"},
     "backends": {"program", "scalar"},
     "kernel": PHYSICS | COMPILER,
     "formats": {"model", "kernel"},
@@ -68,7 +69,7 @@ MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 
 # Heavy or optional packages: loaded when first used, never by `import bough`.
-LAZY = ("llvmlite", "cupy", "matplotlib", "argparse", "scipy", "mujoco", "pinocchio")
+LAZY = ("llvmlite", "cupy", "matplotlib", "argparse", "scipy", "mujoco", "pinocchio", "sympy", "casadi")
 
 
 # --- imports ---

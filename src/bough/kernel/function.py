@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,12 +31,16 @@ from bough.kernel.arguments import (
     write_out,
 )
 from bough.kernel.called import public_name
+from bough.kernel.exportable import Exportable
 from bough.kernel.verdict import DOUBT, FINITE, PIVOTS, UNIT, judge, judge_inputs
 from bough.program import VERDICT, Program
 from bough.program import count as count_program
 from bough.reading import known_name, truth
 from bough.scalar import Count
 from bough.scalar.lazy import cached_property
+
+if TYPE_CHECKING:
+    from bough.kernel.export import Layout
 
 __all__ = ["Explain", "Function", "Results", "Verdicts"]
 
@@ -45,7 +49,7 @@ Verdicts: TypeAlias = NDArray[np.float64]
 Explain: TypeAlias = Callable[[dict[str, FloatArray], Results, Verdicts], Results]
 
 
-class Function:
+class Function(Exportable):
     """An algorithm on a structure, as a function of arrays with any leading batch axes.
 
     Call it with its inputs in order or by name; those in brackets in ``print(function)`` may be left out. `out` and
@@ -79,6 +83,8 @@ class Function:
         Overrides the choice whether loops stay loops.
     of
         What structure it is a function of, for people.
+    layout
+        Gives what entries of arrays are called, for who reads an export.
 
     Examples
     --------
@@ -106,10 +112,12 @@ class Function:
         owners: Mapping[Any, str] | None = None,
         rolled: bool | None = None,
         of: str = "",
+        layout: Callable[[Mapping[str, str]], Layout] | None = None,
     ) -> None:
         self.name, self.of, self.inputs, self.outputs = name, of, tuple(inputs), tuple(outputs)
         self.rule, self.size, self.digest, self.explain = rule, size, digest, explain
         self.limbs, self.tracing, self.owners, self.rolled = limbs, tracing, owners or {}, rolled
+        self.layout = layout
         self.look_closer: Callable[[dict[str, Any]], None] = lambda arrays: None
         """Called where something is not finite or not of unit length, and arguments alone do not show what."""
         self.recipe: tuple[Callable[..., Function], tuple[Any, ...]] | None = None
@@ -167,9 +175,9 @@ class Function:
 
     # ---- looking at it -------------------------------------------------------------------------------------------
 
-    def program(self, *given: str, rolled: bool | None = None) -> Program:
-        """The program, without the verdict; `given` names the inputs that may be left out and are not."""
-        return self._form(self._given(given)).program(rolled)
+    def program(self, *given: str, rolled: bool | None = None, judged: bool = False) -> Program:
+        """The program, with the verdict if `judged`; `given` names the inputs that may be left out and are not."""
+        return self._form(self._given(given)).program(rolled, judged)
 
     def count(self, *given: str) -> Count:
         """The operations of the program that runs, without those of the verdict."""

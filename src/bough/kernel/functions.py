@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,11 +21,14 @@ from bough.kernel.specs import NEED_FRAMES, OPTIONAL, Options, spec
 from bough.kernel.table import entry, function_of
 from bough.kernel.verdict import PIVOTS
 from bough.lagrange.joints import constraint_system
-from bough.model import Mechanism, Model
+from bough.model import NO_PARAMETERS, Mechanism, Model, Parameters
 from bough.program import Program
 
+if TYPE_CHECKING:
+    from bough.kernel.export import Layout
+
 __all__ = [
-    "REFERENCES", "AlwaysSingular", "call", "framed", "inputs_of", "made", "mass_matrices", "mechanism",
+    "REFERENCES", "AlwaysSingular", "call", "framed", "inputs_of", "layout", "made", "mass_matrices", "mechanism",
     "model_function", "naming_the_massless", "new_function", "options", "outputs_of", "owners_of", "program", "read",
     "require_model", "require_regular", "run",
 ]  # fmt: skip
@@ -132,7 +135,19 @@ def new_function(model: Model, name: str, options: Options = PLAIN, explain: Exp
         tracing=lambda: naming_the_massless(model),
         owners=owners_of(model),
         of=model.name,
+        layout=layout(model, NO_PARAMETERS),
     )
+
+
+def layout(model: Model, parameters: Parameters) -> Callable[[Mapping[str, str]], Layout]:
+    """What gives names and symbols of a model's arrays, for who exports a function; symbols may be wished for."""
+
+    def made(symbols: Mapping[str, str]) -> Layout:
+        from bough.kernel.export import layout_of
+
+        return layout_of(model, parameters, symbols)
+
+    return made
 
 
 def inputs_of(model: Model, name: str, options: Options) -> list[Argument]:

@@ -12,7 +12,7 @@ from bough.backends import Argument
 from bough.errors import ShapeError, UnknownNameError
 from bough.kernel.arguments import FloatArray, as_floats
 from bough.kernel.function import Function, Results, Verdicts
-from bough.kernel.functions import inputs_of, naming_the_massless, outputs_of, owners_of, require_regular
+from bough.kernel.functions import inputs_of, layout, naming_the_massless, outputs_of, owners_of, require_regular
 from bough.kernel.loops.careful import CAREFUL, Run, mending
 from bough.kernel.specs import Options, spec
 from bough.model import Mechanism, Model, Parameter, Parameters
@@ -130,6 +130,7 @@ def with_parameters(model: Model, key: tuple[str, Options, Parameters]) -> Param
         tracing=lambda: naming_the_massless(model),
         owners=owners,
         of=model.name,
+        layout=layout(model, parameters),
     )
     made.parameters = parameters
     return made
