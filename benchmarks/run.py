@@ -21,7 +21,7 @@ from robots import ROBOTS
 
 import bough
 
-PARTS = ("robots", "calls", "threads", "machine", "trees", "loops", "contact", "multipliers")
+PARTS = ("robots", "calls", "threads", "machine", "trees", "loops", "contact", "simulation", "multipliers")
 
 
 def main() -> None:
@@ -67,6 +67,10 @@ def main() -> None:
             from on_contact import measure_contact
 
             measure_contact(page, options.rounds)
+        elif part == "simulation":
+            from on_simulation import measure_simulation
+
+            measure_simulation(page, options.rounds)
         elif part == "multipliers":
             from on_multipliers import measure_multipliers
 

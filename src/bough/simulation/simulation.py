@@ -210,11 +210,35 @@ class Simulation:
         ((6,), 10.0)
         """
         rest = self._zeros if a is None else a
-        count = steps if isinstance(steps, np.ndarray) else np.asarray(steps, np.float64)
         gains: tuple[Any, Any, Any] = (None, None, None)
         if target is not None:
             gains = (target, self._gains(kp, "kp"), self._gains(kd, "kd"))
-        return State(*self._steps(q, v, rest, self._dt, count, tau, control, *gains, f_ext))
+        given = (q, v, rest, self._dt, self._count(steps), tau, control, *gains, f_ext)
+        which = (tau is None, control is None, target is None, f_ext is None)
+        entry = self._entries.get(which)
+        if entry is None:
+            entry = self._entries[which] = self._steps.form(given).entry
+        return State._make(entry(*given, None, True))
+
+    @cached_property
+    def _entries(self) -> dict[tuple[bool, ...], Callable[..., Any]]:
+        """The steps for what is given of what may be left out, by whether it is."""
+        return {}
+
+    def _count(self, steps: int | ArrayLike) -> Any:
+        """Numbers of steps as an array of float64."""
+        if type(steps) is int and steps in self._counts:
+            return self._counts[steps]
+        count = np.asarray(as_floats("steps", steps, ()), np.float64)
+        if not ((count >= 0) & (count == np.floor(count))).all():
+            raise ShapeError(f"steps is {shown(steps)}, expected whole numbers that are not negative")
+        if type(steps) is int:
+            self._counts[steps] = count
+        return count
+
+    @cached_property
+    def _counts(self) -> dict[int, NDArray[np.float64]]:
+        return {}
 
     @cached_property
     def _zeros(self) -> NDArray[np.float64]:

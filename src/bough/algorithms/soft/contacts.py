@@ -29,7 +29,6 @@ from bough.scalar import (
     gather_index,
     keeping_loops,
     loop,
-    select,
     when,
 )
 from bough.spatial import ArticulatedInertia, Force, Matrix, Motion, Symmetric, Transform, Vector, cross_matrix
@@ -190,20 +189,16 @@ class Contacts:
             result[b] = Force(_vector(total, 6 * b), _vector(total, 6 * b + 3))
         return result
 
-    def impedances(self, rule: Callable[[Grip, Array], None]) -> Callable[[], list[ArticulatedInertia | None]]:
-        """What a rule adds to impedances of bodies, contact by contact with the world; read where needed."""
+    def impedances(self, rule: Callable[[Grip, Array], None]) -> list[ArticulatedInertia | None]:
+        """What a rule adds to impedances of bodies, contact by contact with the world; none of other bodies."""
         with keeping_loops():
             total = array(ENTRIES * self._bodies)
         self.each(lambda grip: rule(grip, total), between=False)
-
-        def read() -> list[ArticulatedInertia | None]:
-            result: list[ArticulatedInertia | None] = [None] * self._bodies
-            for b in self.layout.touched:
-                entries = iter([total[ENTRIES * b + i] for i in range(ENTRIES)])
-                result[b] = ArticulatedInertia.of_lower([[next(entries) for _ in range(i + 1)] for i in range(6)])
-            return result
-
-        return read
+        result: list[ArticulatedInertia | None] = [None] * self._bodies
+        for b in self.layout.touched:
+            entries = iter([total[ENTRIES * b + i] for i in range(ENTRIES)])
+            result[b] = ArticulatedInertia.of_lower([[next(entries) for _ in range(i + 1)] for i in range(6)])
+        return result
 
     def told(self) -> tuple[Array, Array]:
         """Forces on second bodies and points of all contacts, three numbers each along the axes of the world."""
@@ -305,16 +300,20 @@ class Contacts:
             sizes = [read_row(t, t.data.size // group.count, k) for t in group.sizes]
             if group.floor is not None:
                 sizes[0] = list(group.floor.size)
-            found = contact_points((kinds[0], tuple(sizes[0])), X1, (kinds[1], tuple(sizes[1])), X2)
+            first, second = (kinds[0], tuple(sizes[0])), (kinds[1], tuple(sizes[1]))
             origin = self.origin(gather_index(group.bodies[1], k))
-            for j, point in enumerate(found):
-                depth = point.distance - gather(group.margin, k)
+            depths = [p.distance - gather(group.margin, k) for p in contact_points(first, X1, second, X2)]
+
+            def put(j: int, depth: Scalar) -> None:
+                point = contact_points(first, X1, second, X2)[j]  # what only those that touch need is computed here
                 d = impedance(group.softness, depth)
-                D = select(depth < 0.0, d / ((1.0 - d) * gather(group.base, k)), 0.0)
                 grip = Grip(self, group.touch, gather_index(group.contacts, k) + j)
-                grip.put(D, point.point - origin, point.axes)
+                grip.put(d / ((1.0 - d) * gather(group.base, k)), point.point - origin, point.axes)
                 rates = grip.along(motions)
                 grip.write("reference", [-(B * rates[0]) - K * d * depth, *(-(B * rate) for rate in rates[1:])])
+
+            for j, depth in enumerate(depths):
+                do_when(depth < 0.0, partial(put, j, depth))
 
         do_when(near, touch)
 

@@ -32,6 +32,7 @@ from bough.scalar import (
     repeat,
     select,
 )
+from bough.scalar.lazy import cached_property
 from bough.tree import Tree
 
 __all__ = ["HeldRow", "JointRow", "SoftProblem", "Solved", "diagonal_place"]
@@ -135,11 +136,14 @@ class SoftProblem:
         a, steps, enough = repeat(1, search, (free, none, none + 1.0), until=lambda _: held <= 0.0)
         return Solved(a, steps, enough > 0.0)
 
+    @cached_property
+    def touching(self) -> Scalar:
+        """The sum of the stiffness of all contacts: zero where nothing touches."""
+        return self.contacts.stiffness(False) + self.contacts.stiffness(True)
+
     def _held(self) -> Scalar:
         """The sum of the stiffness of all rows: zero where nothing touches and no limit is near."""
-        total: Scalar = 0.0
-        for between in (False, True):
-            total = total + self.contacts.stiffness(between)
+        total = self.touching
         for D in [*(row.D for row in self.rows), *(row.D for row in self.held)]:
             total = total + D
         return total
@@ -147,11 +151,11 @@ class SoftProblem:
     def _begin(self, start: Sequence[Scalar]) -> None:
         """Write x = J a - a_ref of contacts."""
 
-        def begin(grip: Grip) -> None:
-            grip.write("x", minus(grip.along(motions), grip.read("reference")))
+        def begin() -> None:
+            motions = self.contacts.in_memory(self.world.motions(start))
+            self.contacts.each(lambda grip: grip.write("x", minus(grip.along(motions), grip.read("reference"))))
 
-        motions = self.contacts.in_memory(self.world.motions(start))
-        self.contacts.each(begin)
+        self._do_where_touching(begin)
 
     def times_M(self, a: Sequence[Scalar]) -> Scalars:
         """M a."""
@@ -170,7 +174,7 @@ class SoftProblem:
                 grip.write("x", x)
             grip.add_forces(grip.answer(x).f, forces)
 
-        pushed = self.world.joint_forces(self.contacts.forces(push))
+        pushed = list(self._where_touching(lambda: self.world.joint_forces(self.contacts.forces(push))))
         for row in self.rows:
             pushed[row.place] = pushed[row.place] + row.answer(a[row.place]).f[0] * row.sign
         for held in self.held:
@@ -178,11 +182,32 @@ class SoftProblem:
             pushed = [p + j * force for p, j in zip(pushed, held.J, strict=True)]
         return tuple(m - t - p for m, t, p in zip(Ma, self.tau, pushed, strict=True))
 
+    def _do_where_touching(self, rule: Callable[[], None]) -> None:
+        """Do something with contacts, unless nothing touches in any state."""
+
+        def run(_: Index, carry: tuple[()]) -> tuple[()]:
+            rule()
+            return carry
+
+        if self.contacts.layout.touches:
+            repeat(1, run, (), until=lambda _: self.touching <= 0.0)
+
+    def _where_touching(self, rule: Callable[[], Sequence[Scalar]]) -> Scalars:
+        """Numbers (n) that contacts add; zero, and not computed, where nothing touches in any state."""
+        none: Scalars = (0.0,) * self.tree.n
+        if not self.contacts.layout.touches:
+            return none
+        return repeat(1, lambda _, __: tuple(rule()), none, until=lambda _: self.touching <= 0.0)
+
     def _step(self, point: _Point, scale: float) -> _Point:
         """One Newton step: the direction, how far to go, and the gradient there."""
         d, contacts = self._direction(point), self.contacts
-        motions = contacts.in_memory(self.world.motions(d))
-        contacts.each(lambda grip: grip.write("y", grip.along(motions)))
+
+        def project() -> None:
+            motions = contacts.in_memory(self.world.motions(d))
+            contacts.each(lambda grip: grip.write("y", grip.along(motions)))
+
+        self._do_where_touching(project)
         Md, slope = self.times_M(d), dot(point.g, d)
         alpha = self._line_search(point, d, Md, slope)
         a, Ma = (tuple(u + alpha * w for u, w in zip(*pair, strict=True)) for pair in ((point.a, d), (point.Ma, Md)))
@@ -219,12 +244,11 @@ class SoftProblem:
         def stiffen(grip: Grip, K: Array) -> None:
             grip.add_impedance(grip.answer(grip.read("x")).W, K)
 
-        K, stiff = self.contacts.impedances(stiffen), self.contacts.stiffness(between=False)
-
         def add(_: Index, H: Scalars) -> Scalars:
-            more = self.world.impedances(K())
+            more = self.world.impedances(self.contacts.impedances(stiffen))
             return tuple(value + more[k] for k, value in enumerate(H))
 
+        stiff = self.contacts.stiffness(between=False)
         return repeat(1, add, H, until=lambda _: stiff <= 0.0)
 
     def _between(self, d: Scalars, precondition: Callable[[Sequence[Scalar]], Scalars]) -> Scalars:
