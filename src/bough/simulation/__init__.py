@@ -7,10 +7,12 @@ options, `Actuator` and `ExplicitPair`.
 
 from bough.model import Actuator, ExplicitPair, SimulationData, Softness, Surface
 from bough.simulation.pairs import LeftOut, Pair
+from bough.simulation.poses import lowest_point, on_the_floor
 from bough.simulation.simulation import ContactForces, State
 
 __all__ = [
     "Actuator", "ContactForces", "ExplicitPair", "LeftOut", "Pair", "SimulationData", "Softness", "State", "Surface",
+    "lowest_point", "on_the_floor",
 ]  # fmt: skip
 
 

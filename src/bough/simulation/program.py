@@ -30,11 +30,11 @@ def steps_function(model: Model, scene: SoftScene) -> Function:
 
 
 def measure_function(model: Model, scene: SoftScene) -> Function:
-    """From a state to its accelerations, and the forces and points of all contacts."""
+    """From a state to its accelerations, and the forces, points and depths of all contacts."""
     count = len(layout_of(scene).order)
     outputs = (
         Argument("acceleration", (model.nv,), "acceleration"), Argument("forces", (count, 3), "a force per contact"),
-        Argument("points", (count, 3), "a point per contact"),
+        Argument("points", (count, 3), "a point per contact"), Argument("depths", (count,), "one per contact"),
     )  # fmt: skip
     return _function("contacts", model, scene, (), outputs, measured)
 

@@ -51,13 +51,15 @@ class ContactForces(NamedTuple):
     """What touches in some state.
 
     `forces` (..., k, 3) in N act on the second shape of each pair, at `points` (..., k, 3) in m, both along the axes of
-    the world; zero where nothing touches. `pairs` names the shapes of each of the k contact points, `acceleration`
-    (..., nv) is what all forces together do.
+    the world; zero where nothing touches. `depths` (..., k) in m tell how far shapes have sunk into each other; they are
+    negative within the margin. `pairs` names the shapes of each of the k contact points, `acceleration` (..., nv) is what
+    all forces together do.
     """
 
     acceleration: FloatArray
     forces: FloatArray
     points: FloatArray
+    depths: FloatArray
     pairs: tuple[tuple[str, str], ...]
 
 
@@ -281,8 +283,7 @@ class Simulation:
         found = self._measure(
             q, v, rest, self._dt, acting.get("tau"), acting.get("control"), *gains, acting.get("f_ext")
         )
-        acceleration, forces, points = found
-        return ContactForces(acceleration, forces, points, self.contact_pairs)
+        return ContactForces(*found, pairs=self.contact_pairs)
 
     # ---- many steps ------------------------------------------------------------------------------------------------
 

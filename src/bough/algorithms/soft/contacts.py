@@ -54,6 +54,12 @@ class Grip:
         return value
 
     @property
+    def depth(self) -> Scalar:
+        """How far the shapes have sunk into each other (m)."""
+        value: Scalar = self._memory.depths[self.k]
+        return value
+
+    @property
     def axes(self) -> list[Vector]:
         """The normal, from the first body to the second, and two tangents if there is friction."""
         count = min(self.law.rows, 3)
@@ -124,10 +130,10 @@ class Grip:
         """Write its rows of one of these."""
         _write(getattr(self._memory, name), self.k * self.law.rows, rows)
 
-    def put(self, D: Scalar, point: Vector, axes: Sequence[Vector]) -> None:
-        """Write where it is."""
+    def put(self, D: Scalar, depth: Scalar, point: Vector, axes: Sequence[Vector]) -> None:
+        """Write where it is, and how deep."""
         m = self._memory
-        m.D[self.k] = D
+        m.D[self.k], m.depths[self.k] = D, depth
         count = min(self.law.rows, 3)
         _write(m.points, self.k * 3, point.parts)
         _write(m.axes, self.k * (3 * count), [x for axis in axes[:count] for x in axis.parts])
@@ -139,6 +145,7 @@ class _Memory:
 
     D: Array
     blocks: Array
+    depths: Array
     points: Array
     axes: Array
     reference: Array
@@ -200,24 +207,25 @@ class Contacts:
             result[b] = ArticulatedInertia.of_lower([[next(entries) for _ in range(i + 1)] for i in range(6)])
         return result
 
-    def told(self) -> tuple[Array, Array]:
-        """Forces on second bodies and points of all contacts, three numbers each along the axes of the world."""
+    def told(self) -> tuple[Array, Array, Array]:
+        """Forces on second bodies and points of all contacts, three numbers each in the world, and depths."""
         count = sum(group.count for group in self.layout.touches)
         with keeping_loops():
-            forces, points = array(3 * count), array(3 * count)
+            forces, points, depths = array(3 * count), array(3 * count), array(count)
             starts, start = {}, 0
             for group in self.layout.touches:
                 starts[group.number], start = start, start + group.count
 
             def tell(grip: Grip) -> None:
-                place = (grip.k + starts[grip.group.number]) * 3
+                place = grip.k + starts[grip.group.number]
                 f = grip.answer(grip.read("x")).f
-                _write(forces, place, combined(grip.axes, f[:3]).parts)
-                _write(points, place, grip.place.parts)
+                _write(forces, place * 3, combined(grip.axes, f[:3]).parts)
+                _write(points, place * 3, grip.place.parts)
+                depths[place] = grip.depth
 
             if count:
                 self.each(tell)
-        return forces, points
+        return forces, points, depths
 
     def stiffness(self, between: bool) -> Scalar:
         """The sum of D of all contacts with the world, or between bodies: zero where nothing touches."""
@@ -308,7 +316,7 @@ class Contacts:
                 point = contact_points(first, X1, second, X2)[j]  # what only those that touch need is computed here
                 d = impedance(group.softness, depth)
                 grip = Grip(self, group.touch, gather_index(group.contacts, k) + j)
-                grip.put(d / ((1.0 - d) * gather(group.base, k)), point.point - origin, point.axes)
+                grip.put(d / ((1.0 - d) * gather(group.base, k)), -point.distance, point.point - origin, point.axes)
                 rates = grip.along(motions)
                 grip.write("reference", [-(B * rates[0]) - K * d * depth, *(-(B * rate) for rate in rates[1:])])
 
@@ -327,7 +335,14 @@ def _memory(group: TouchGroup) -> _Memory:
     count, rows = group.count, group.law.rows * group.count
     axes = 3 * min(group.law.rows, 3) * count
     return _Memory(
-        array(count), blank(group.blocks), blank(3 * count), blank(axes), blank(rows), blank(rows), blank(rows)
+        array(count),
+        blank(group.blocks),
+        blank(count),
+        blank(3 * count),
+        blank(axes),
+        blank(rows),
+        blank(rows),
+        blank(rows),
     )
 
 

@@ -134,12 +134,13 @@ def _drives(m: Mechanism, scene: SoftScene, x: Mapping[str, Array], q: Array, v:
 
 
 def measured(m: Mechanism, scene: SoftScene, x: Mapping[str, Array]) -> dict[str, Any]:
-    """Accelerations in a state, and of each contact the force on the second body and the point, in the world."""
+    """Accelerations in a state, and of each contact the force on the second body, the point, and how deep it is."""
     n, q, v = m.model.nv, x["q"], x["v"]
     problem, solved = accelerations(m, scene, x, q, v, x["dt"][0], [x["a"][k] for k in range(n)])
-    forces, points = problem.contacts.told()
+    forces, points, depths = problem.contacts.told()
     more = turning(m, v)
-    return {"acceleration": [solved.a[k] - more[k] for k in range(n)], "forces": forces, "points": points}
+    a = [solved.a[k] - more[k] for k in range(n)]
+    return {"acceleration": a, "forces": forces, "points": points, "depths": depths}
 
 
 # ---- steps -----------------------------------------------------------------------------------------------------------

@@ -1,0 +1,176 @@
+"""`bough simulate`: let a model run, and tell what happened."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import bough
+from bough.cli.models import add_model, chosen_model
+from bough.cli.terminal import say
+from bough.errors import ModelError, UnknownNameError
+
+__all__ = ["register"]
+
+DROP = 0.1
+"""Height (m) from which a robot that floats falls."""
+
+SAMPLES = 200
+"""Samples of a run in which penetration is looked at."""
+
+
+def register(commands: Any) -> None:
+    """Add the subcommand."""
+    parser = commands.add_parser(
+        "simulate",
+        help="let a model run and tell what happened",
+        description="Let a model run under gravity, joint limits, springs, damping and soft contact, from rest. A robot "
+        "that floats falls on a floor, others hang as they are.",
+    )
+    add_model(parser)
+    for name, given in OPTIONS.items():
+        parser.add_argument(f"--{name}", **given)
+    parser.set_defaults(run=run)
+
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "duration": {"type": float, "default": 5.0, "metavar": "S", "help": "seconds to run (5 by default)"},
+    "dt": {"type": float, "metavar": "S", "help": "length of a step; that of the file, else 0.002"},
+    "integrator": {"choices": ("euler", "rk4"), "help": "that of the file, else euler"},
+    "cone": {"choices": ("pyramidal", "elliptic"), "help": "cones of friction; those of the file, else pyramidal"},
+    "floor": {
+        "choices": ("auto", "yes", "no"),
+        "default": "auto",
+        "help": "a floor at z = 0; auto: if the model floats and its file has none",
+    },
+    "friction": {"type": float, "help": "coefficient of friction of that floor"},
+    "drop": {"type": float, "default": DROP, "metavar": "M", "help": f"height to fall from ({DROP} m by default)"},
+    "set": {
+        "metavar": "JOINT=VALUE",
+        "action": "append",
+        "default": [],
+        "help": "coordinate of a joint to begin with, several separated by commas (may be repeated)",
+    },
+    "control": {
+        "choices": ("none", "hold"),
+        "default": "none",
+        "help": "none: no joint forces; hold: springs and dampers towards the pose to begin with",
+    },
+    "kp": {"type": float, "default": 100.0, "help": "stiffness of hold (100 by default)"},
+    "kd": {"type": float, "default": 5.0, "help": "damping of hold (5 by default)"},
+    "batch": {"type": int, "default": 1, "metavar": "N", "help": "how many at once, from poses a little different"},
+    "seed": {"type": int, "default": 0, "help": "of what makes them different (0 by default)"},
+    "record": {"metavar": "FILE.npz", "help": "write the trajectory to a file"},
+    "plot": {"metavar": "FILE.png", "help": "draw the trajectory"},
+}
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run and tell."""
+    model = chosen_model(options)
+    if options.cone:
+        model = model.with_simulation(cone=options.cone)
+    scene, floats = _scene(model, options), _floats(model)
+    sim = bough.Simulation(scene, dt=options.dt, integrator=options.integrator)
+    q = _start(model, options)
+    if floats:
+        q = bough.simulation.on_the_floor(model, q, options.drop)
+    states = _spread(model, q, options.batch, options.seed)
+    say(f"{model}")
+    pairs = len(scene.pairs)
+    say(f"{sim.integrator}, steps of {1e3 * sim.dt:g} ms, {pairs} pair{'s'[: pairs != 1]} of shapes that may touch")
+    for line in str(sim.left_out).splitlines():
+        say(f"  left out: {line}")
+    if not pairs and floats:
+        say("  nothing of it can touch the floor: its shapes for collision are meshes, or there are none")
+    began = time.perf_counter()
+    sim.step(states, np.zeros(model.nv), **_acting(model, q, options))
+    ready = time.perf_counter() - began
+    began = time.perf_counter()
+    trajectory = sim.run(states, duration=options.duration, **_acting(model, q, options))
+    spent = time.perf_counter() - began
+    _tell(sim, trajectory, ready, spent)
+    if options.record:
+        trajectory.save(options.record)
+        say(f"written to {options.record}")
+    if options.plot:
+        trajectory.plot().savefig(options.plot)
+        say(f"drawn to {options.plot}")
+
+
+def _floats(model: bough.Model) -> bool:
+    return bool(model.joints) and isinstance(model.joints[0].joint, bough.joints.Free)
+
+
+def _scene(model: bough.Model, options: argparse.Namespace) -> bough.Scene:
+    scene = bough.Scene(model)
+    has_one = any(g.shape == "plane" and g.body == 0 for g in model.geometries)
+    if options.floor == "yes" or (options.floor == "auto" and _floats(model) and not has_one):
+        surface = {} if options.friction is None else {"friction": options.friction}
+        return scene.floor(**surface)
+    if options.friction is not None:
+        raise ModelError("--friction is that of the floor, and there is none to give it to: add --floor yes")
+    return scene
+
+
+def _start(model: bough.Model, options: argparse.Namespace) -> NDArray[np.float64]:
+    q = np.asarray(bough.neutral(model))
+    for text in options.set:
+        name, equals, values = text.partition("=")
+        if not equals:
+            raise ModelError(f"--set {text}: expected JOINT=VALUE, with the name of a joint and its coordinates")
+        if name not in model.joint_names:
+            raise UnknownNameError("joint", name, model.joint_names)
+        place = model.q_slice(name)
+        try:
+            numbers = [float(x) for x in values.split(",")]
+        except ValueError:
+            raise ModelError(f"--set {text}: {values!r} is not a number, or several separated by commas") from None
+        if len(numbers) != place.stop - place.start:
+            raise ModelError(f"--set {text}: got {len(numbers)} coordinates, expected {place.stop - place.start}")
+        q[place] = numbers
+    return np.asarray(bough.normalize(model, q))
+
+
+def _spread(model: bough.Model, q: NDArray[np.float64], count: int, seed: int) -> NDArray[np.float64]:
+    """The pose alone, or poses near it."""
+    if count < 1:
+        raise ModelError(f"--batch {count}: expected at least one")
+    if count == 1:
+        return q
+    rng = np.random.default_rng(seed)
+    return np.asarray(bough.integrate(model, np.tile(q, (count, 1)), 0.05 * rng.normal(size=(count, model.nv))))
+
+
+def _acting(model: bough.Model, q: NDArray[np.float64], options: argparse.Namespace) -> dict[str, Any]:
+    if options.control == "none":
+        return {}
+    target = np.zeros(model.nv)
+    for entry in model.joints:
+        if entry.joint.nv and entry.joint.nq == entry.joint.nv:
+            target[model.v_slice(entry.name)] = q[model.q_slice(entry.name)]
+    return {"target": target, "kp": options.kp, "kd": options.kd}
+
+
+def _tell(sim: bough.Simulation, trajectory: Any, ready: float, spent: float) -> None:
+    steps, states = int(np.sum(trajectory.taken)), int(np.size(trajectory.taken))
+    ran = steps * sim.dt
+    say(
+        f"compiled or read in {ready:.2f} s; {steps} steps in {spent:.3g} s: {steps / max(spent, 1e-9):,.0f} per second"
+    )
+    say(
+        f"{ran / max(spent, 1e-9):,.0f} times faster than what they show"
+        + (f", {states} together" if states > 1 else "")
+    )
+    every = max(1, len(trajectory.time) // SAMPLES)
+    found = sim.contacts(trajectory.q[::every], trajectory.v[::every])
+    if found.depths.size:
+        deepest = float(found.depths.max())
+        worst = found.pairs[int(np.unravel_index(found.depths.argmax(), found.depths.shape)[-1])]
+        told = f"{1e3 * deepest:.2f} mm, {worst[0]!r} and {worst[1]!r}" if deepest > 0 else "none"
+        say(f"deepest penetration: {told}")
+    say(trajectory.summary())
