@@ -64,12 +64,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "__init__": PHYSICS | COMPILER | {"kernel", "formats", "robots", "cost", "simulation", "view"} | ROOMS,
 }
 
-MAX_FLAT_NAMES = 56  # besides the rooms
+MAX_FLAT_NAMES = 58  # besides the rooms
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 
 # Heavy or optional packages: loaded when first used, never by `import bough`.
-LAZY = ("llvmlite", "cupy", "matplotlib", "argparse", "scipy", "mujoco", "pinocchio", "sympy", "casadi")
+LAZY = (
+    "llvmlite", "cupy", "matplotlib", "argparse", "scipy", "mujoco", "pinocchio", "sympy", "casadi", "xarray", "pandas",
+)  # fmt: skip
 
 
 # --- imports ---

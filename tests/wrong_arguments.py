@@ -69,6 +69,11 @@ STONE = bough.maximal.Linkage({"stone": bough.maximal.bodies.Rigid(2.0)})
 X, XV = np.array([1.0, 0.0, 0.0]), np.zeros(3)
 FOLDER = Path(tempfile.mkdtemp())
 URDF = '<robot name="one"><link name="base"/></robot>'
+PATH = {"time": [0, 1, 2], "q": np.tile(Q, (3, 2, 1)), "v": np.tile(V, (3, 2, 1)), "tau": np.tile(V, (3, 2, 1))}
+PATH |= {"control": np.zeros((3, 2, 1)), "contact_forces": np.zeros((3, 2, 1, 3))}
+TRAJECTORY = bough.Trajectory(MODEL, **PATH)
+SAVED = FOLDER / "saved.npz"
+TRAJECTORY.save(SAVED)
 AUXILIARY = bough.maximal.Auxiliary(SYSTEM, [((1,), 1)])
 
 
@@ -218,6 +223,16 @@ GOOD: dict[str, tuple[Any, dict[str, Any]]] = {
         bough.joints.Mimic,
         {"joint": bough.joints.Revolute("x"), "source": "a", "ratio": 1.0, "offset": 0.0},
     ),
+    "Trajectory": (bough.Trajectory, {"model": MODEL, **PATH, "status": 0, "taken": 2, "stopped": 1.0}),
+    "Trajectory.at": (TRAJECTORY.at, {"time": 0.5}),
+    "Trajectory.between": (TRAJECTORY.between, {"start": 0.0, "end": 2.0}),
+    "Trajectory.resampled": (TRAJECTORY.resampled, {"dt": 0.5}),
+    "Trajectory.state": (lambda **x: TRAJECTORY.state(*x.values()), {"index": slice(None)}),
+    "Trajectory.placements": (TRAJECTORY.placements, {"frames": "tip"}),
+    "Trajectory.plot": (lambda **x: TRAJECTORY.plot(x["what"], joints=x["joints"]), {"what": "q", "joints": "arm"}),
+    "Trajectory[]": (lambda **x: TRAJECTORY[x["key"]], {"key": "arm"}),
+    "Trajectory.save": (TRAJECTORY.save, {"path": FOLDER / "motion.npz"}),
+    "Trajectory.load": (bough.Trajectory.load, {"path": SAVED, "model": MODEL, "strict": True}),
     "Scene": (bough.Scene, {"model": MODEL, "shapes": (), "exclude": [("world", "world")], "self_collision": True}),
     "Scene.floor": (bough.Scene(MODEL).floor, {"height": 0.0, "normal": (0, 0, 1), "name": "f", "friction": 1.0}),
     "Scene.box": (bough.Scene(MODEL).box, {"size": (1, 1, 1), "at": (0, 0, 0), "rpy": (0, 0, 0), "condim": 3}),

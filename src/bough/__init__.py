@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from bough.formats.save import save
     from bough.simulation.scene import Scene
     from bough.simulation.simulation import Simulation
+    from bough.simulation.trajectory import Trajectory
 
 __all__ = [
     "BoughError",
@@ -75,6 +76,7 @@ __all__ = [
     "Placement",
     "Scene",
     "Simulation",
+    "Trajectory",
     "__version__",
     "aba",
     "accelerations",
@@ -141,6 +143,7 @@ _ROOMS = (
 _LAZY = {
     "Scene": "bough.simulation.scene",
     "Simulation": "bough.simulation.simulation",
+    "Trajectory": "bough.simulation.trajectory",
     "explain": "bough.cost.explain",
     "info": "bough.cost.info",
     "load": "bough.formats.load",

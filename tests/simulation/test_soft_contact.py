@@ -135,10 +135,12 @@ def test_steps_are_those_of_mujoco(name: str, compiled: None, rng: np.random.Gen
 HELD = """<mujoco>
   <worldbody>
     <geom type="plane" size="0 0 1" pos="0 0 -1.2"/>
-    <body name="crank" pos="0 0 0"><joint name="a" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.5" size="0.03"/>
+    <body name="crank" pos="0 0 0"><joint name="a" axis="0 1 0"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -0.5" size="0.03"/>
       <body name="coupler" pos="0 0 -0.5"><joint name="b" axis="0 1 0"/>
         <geom type="capsule" fromto="0 0 0 1 0 0" size="0.03"/></body></body>
-    <body name="rocker" pos="1 0 0"><joint name="c" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.5" size="0.03"/>
+    <body name="rocker" pos="1 0 0"><joint name="c" axis="0 1 0"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -0.5" size="0.03"/>
     </body>
     <body name="one" pos="0 1 0"><freejoint/><geom size="0.1"/></body>
     <body name="two" pos="0.3 1 0"><freejoint/><geom type="box" size="0.1 0.1 0.1"/></body>

@@ -1,13 +1,14 @@
-"""Kinetic and potential energy."""
+"""Kinetic energy, potential energy, and that of springs."""
 
 from __future__ import annotations
 
+from bough.algorithms.loops import closings
 from bough.model import BodyRecord, Mechanism, combine
 from bough.scalar import Array, Scalar, array
 from bough.spatial import REST, STAY, Motion, Transform
 from bough.tree.scans import outward
 
-__all__ = ["kinetic_energy", "potential_energy"]
+__all__ = ["elastic_energy", "kinetic_energy", "potential_energy"]
 
 
 def kinetic_energy(m: Mechanism, q: Array, v: Array) -> Array:
@@ -39,4 +40,21 @@ def potential_energy(m: Mechanism, q: Array) -> Array:
         return X, None
 
     outward(m, visit, STAY)
+    return total
+
+
+def elastic_energy(m: Mechanism, q: Array) -> Array:
+    """½ Σ stiffness × stretch² over the springs of all joints, those that close loops among them (1)."""
+    own, total = m.coupling.own_q(q), array(1)
+
+    def visit(body: BodyRecord, parent: None) -> tuple[None, None]:
+        total[0] = total[0] + body.spring_energy(own)
+        return None, None
+
+    outward(m, visit, None)
+    if any(x for c in m.model.loops for x in c.stiffness):
+        for c in closings(m, q):
+            stretch = c.loop.joint.canonical.stretch(c.loop.joint.parameters, c.loop.rest, c.x)
+            for stiffness, far in zip(c.loop.stiffness, stretch, strict=True):
+                total[0] = total[0] + (0.5 * stiffness) * (far * far)
     return total

@@ -28,8 +28,8 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "simulate",
         help="let a model run and tell what happened",
-        description="Let a model run under gravity, joint limits, springs, damping and soft contact, from rest. A robot "
-        "that floats falls on a floor, others hang as they are.",
+        description="Let a model run under gravity, joint limits, springs, damping and soft contact, from rest. "
+        "A robot that floats falls on a floor, others hang as they are.",
     )
     add_model(parser)
     for name, given in OPTIONS.items():

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from bough.errors import SaveError
 from bough.formats.losses import Losses
@@ -13,7 +15,7 @@ from bough.formats.urdf_writer import write_urdf
 from bough.model import Model
 from bough.reading import known_name
 
-__all__ = ["save"]
+__all__ = ["save", "whole_file"]
 
 WRITERS: dict[str, Callable[[Model, Losses], str]] = {"urdf": write_urdf, "mjcf": write_mjcf}
 """From a model to the text of a file, by format."""
@@ -69,16 +71,24 @@ def save(
     losses = Losses(kind.upper(), leave_out)
     text = WRITERS[kind](model, losses)
     losses.refuse()
-    _write(target, text)
+    with whole_file(target) as stream:
+        stream.write(text.encode("utf-8"))
 
 
-def _write(target: Path, text: str) -> None:
-    """Write a file beside the target and rename it, so that the target is replaced as a whole or not at all."""
+@contextmanager
+def whole_file(target: Path) -> Iterator[IO[bytes]]:
+    """A stream to a file beside the target, renamed at the end: the target is replaced as a whole or not at all.
+
+    Raises
+    ------
+    SaveError
+        If that fails.
+    """
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         try:
-            with draft.open("x", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
+            with draft.open("xb") as stream:
+                yield stream
             os.replace(draft, target)
         finally:
             draft.unlink(missing_ok=True)

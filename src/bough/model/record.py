@@ -154,6 +154,17 @@ class BodyRecord:
 
     def spring(self, q: Array) -> list[Scalar]:
         """Forces of the joint's spring."""
+        return [-(k * x) for k, x in self._stretched(q)]
+
+    def spring_energy(self, q: Array) -> Scalar:
+        """Energy of the joint's spring: ½ Σ stiffness × stretch²."""
+        total: Scalar = 0.0
+        for k, x in self._stretched(q):
+            total = total + k * (x * x)
+        return total * 0.5
+
+    def _stretched(self, q: Array) -> list[tuple[Scalar, Scalar]]:
+        """Stiffness and stretch of the joint's spring, for each degree of freedom."""
         if self._is_given:
             stiffness = self._constants(self._losses + self.nv, self.nv)
             rest = self._constants(self._losses + 2 * self.nv, self.joint.nq)
@@ -162,7 +173,7 @@ class BodyRecord:
             rest = [gather(self._mechanism.rest, start + k) for k in range(self.joint.nq)]
             stiffness = [gather(self._mechanism.stiffness, self.v_start + k) for k in range(self.nv)]
         stretch = self.joint.stretch(self.parameters, rest, self.of_q(q))
-        return [-(k * x) for k, x in zip(stiffness, stretch, strict=True)]
+        return list(zip(stiffness, stretch, strict=True))
 
     @property
     def v_start(self) -> Index:

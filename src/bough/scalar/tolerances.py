@@ -28,6 +28,7 @@ __all__ = [
     "RESIDUAL",
     "ROUNDING",
     "SAME_CORNER",
+    "SAME_TIME",
     "SLIDING",
     "STEADY",
     "SUSPECT_PIVOT",
@@ -134,6 +135,9 @@ TOUCHING = 1e-6
 
 SLIDING = 1e-6
 """Contacts slide where they move faster (m/s) along their surface: slower is rest that a simulation left inexact."""
+
+SAME_TIME = 1e-9
+"""Times nearer to each other than this part of a duration are one: what sums of a million steps of time round."""
 
 # ---- contact points of shapes: the limits of MuJoCo, so that they agree ----------------------------------------------
 

@@ -2,17 +2,18 @@
 
 `bough.Scene` puts a model into a world and finds the pairs of shapes that may touch. What is said is in a `Surface` for
 each shape, a `Softness` for limits, dry friction and constraints, and `model.simulation`, a `SimulationData` with
-options, `Actuator` and `ExplicitPair`.
+options, `Actuator` and `ExplicitPair`. A run gives a `bough.Trajectory`, which has `Sample` and `Energy` over time.
 """
 
 from bough.model import Actuator, ExplicitPair, SimulationData, Softness, Surface
 from bough.simulation.pairs import LeftOut, Pair
 from bough.simulation.poses import lowest_point, on_the_floor
 from bough.simulation.simulation import ContactForces, State
+from bough.simulation.trajectory_samples import Energy, Sample
 
 __all__ = [
-    "Actuator", "ContactForces", "ExplicitPair", "LeftOut", "Pair", "SimulationData", "Softness", "State", "Surface",
-    "lowest_point", "on_the_floor",
+    "Actuator", "ContactForces", "Energy", "ExplicitPair", "LeftOut", "Pair", "Sample", "SimulationData", "Softness",
+    "State", "Surface", "lowest_point", "on_the_floor",
 ]  # fmt: skip
 
 

@@ -51,9 +51,9 @@ class ContactForces(NamedTuple):
     """What touches in some state.
 
     `forces` (..., k, 3) in N act on the second shape of each pair, at `points` (..., k, 3) in m, both along the axes of
-    the world; zero where nothing touches. `depths` (..., k) in m tell how far shapes have sunk into each other; they are
-    negative within the margin. `pairs` names the shapes of each of the k contact points, `acceleration` (..., nv) is what
-    all forces together do.
+    the world; zero where nothing touches. `depths` (..., k) in m tell how far shapes have sunk into each other, less
+    than zero within the margin. `pairs` names the shapes of each of the k contact points, `acceleration` (..., nv) is
+    what all forces together do.
     """
 
     acceleration: FloatArray

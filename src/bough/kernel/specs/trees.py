@@ -8,7 +8,7 @@ from bough.algorithms.aba import aba
 from bough.algorithms.configuration import difference, integrate, interpolate
 from bough.algorithms.coriolis import coriolis_matrix
 from bough.algorithms.crba import crba
-from bough.algorithms.energy import kinetic_energy, potential_energy
+from bough.algorithms.energy import elastic_energy, kinetic_energy, potential_energy
 from bough.algorithms.forward_dynamics import forward_dynamics_by_crba
 from bough.algorithms.jacobian import jacobian, jacobian_rate
 from bough.algorithms.kinematics import accelerations, placements, velocities
@@ -226,6 +226,12 @@ TREES = (
         ("q",),
         lambda model, o: {"energy": ()},
         lambda m, o, x: {"energy": potential_energy(m, x["q"])},
+    ),
+    Spec(
+        "elastic_energy",
+        ("q",),
+        lambda model, o: {"energy": ()},
+        lambda m, o, x: {"energy": elastic_energy(m, x["q"])},
     ),
     Spec("operational_space_inertia", ("q",), _of_moves("inertia"), _osim),
     Spec("operational_space_inverse", ("q",), _of_moves("inverse"), _osim_inverse),

@@ -1,0 +1,160 @@
+"""Trajectories as files (NumPy's NPZ, without pickled objects) and as xarray datasets.
+
+A file from elsewhere can do no harm. Only members that a trajectory has are looked at; what they say of their size is
+compared with what there is before any memory is asked for; nothing that is compressed, or made of objects, is read.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import zipfile
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.errors import BoughError, LoadError, SaveError, printable
+from bough.formats.save import whole_file
+from bough.kernel.functions import require_model
+from bough.model import Model
+from bough.model.digest import model_digest
+from bough.reading import shown, truth
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+    from bough.simulation.trajectory import Trajectory
+
+__all__ = ["dataset_of", "load", "save"]
+
+KIND = "bough trajectory 1"
+"""What the member "format" of a file says."""
+
+ARRAYS = ("time", "q", "v", "tau", "control", "status", "taken", "contact_forces", "stopped")
+MUST_BE = ("format", "digest", "joints", "time", "q", "v", "status", "taken", "stopped")
+LONGEST_TEXT = 4096  # bytes: of names of joints, four for each letter
+MOST_HEADER = 10_000  # letters that say what an array is like
+
+
+def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> None:
+    """Write a file, whole or not at all."""
+    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
+        raise SaveError(f"path is {shown(path)}, expected the path of a file")
+    arrays: dict[str, Any] = {name: x for name in ARRAYS if (x := getattr(trajectory, name)) is not None}
+    with whole_file(Path(path)) as stream:
+        np.savez(stream, **arrays | _identity(trajectory.model))
+
+
+def _identity(model: Model) -> dict[str, NDArray[Any]]:
+    """What a file says of its model: joints by name with their coordinates, and a digest of all numbers."""
+    joints = [f"{entry.name}: {entry.joint.nq}, {entry.joint.nv}" for entry in model.joints]
+    return {"format": np.array(KIND), "digest": np.array(model_digest(model) or ""), "joints": np.array(joints, str)}
+
+
+def load(path: str | os.PathLike[str], model: Model, strict: bool, make: type[Trajectory]) -> Trajectory:
+    """Read a file, and compare the model with the one that is told of there."""
+    require_model(model)
+    strict = truth(strict, "strict")
+    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
+        raise LoadError(f"path is {shown(path)}, expected the path of a file")
+    name = os.fspath(path)
+    if not Path(path).is_file():
+        raise LoadError(f"there is no file {printable(name)!r}")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = {member: _read(archive, member) for member in _members(archive)}
+        _compare(members, model, strict)
+        return make(model, **{key: members[key] for key in ARRAYS if key in members})
+    except BoughError as error:
+        raise LoadError(str(error), name) from None
+    except Exception as error:  # whatever the readers of foreign formats come upon
+        raise LoadError(f"it cannot be read: {type(error).__name__}: {error}", name) from None
+
+
+def _members(archive: zipfile.ZipFile) -> list[str]:
+    """The arrays of a file; all that there must be, each once, none that is not known or is compressed."""
+    infos = archive.infolist()
+    found = [info.filename.removesuffix(".npy") for info in infos]
+    if missing := [name for name in MUST_BE if name not in found]:
+        raise LoadError(f"it has no array {missing[0]!r}, expected a file that Trajectory.save wrote")
+    for name, info in zip(found, infos, strict=True):
+        if name not in MUST_BE + ARRAYS or info.filename != f"{name}.npy" or found.count(name) > 1:
+            raise LoadError(f"its member {shown(info.filename)} is not of a trajectory, or there twice")
+        if info.compress_type != zipfile.ZIP_STORED:
+            raise LoadError(f"its array {name!r} is compressed, expected a file that Trajectory.save wrote")
+    return found
+
+
+def _read(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    """An array, once its size is known to be that of the bytes that are there."""
+    info = archive.getinfo(f"{name}.npy")
+    with archive.open(info) as stream:
+        shape, in_columns, dtype = _header(stream)
+        kind, size = ("U" if name in ("format", "digest", "joints") else "fi"), dtype.itemsize
+        if dtype.hasobject or dtype.kind not in kind or dtype.subdtype or (kind == "U" and size > LONGEST_TEXT):
+            raise LoadError(f"its array {name!r} has data type {shown(dtype)}, which a trajectory has not")
+        here, there = math.prod(shape) * size, info.file_size - stream.tell()
+        if here != there:
+            raise LoadError(f"its array {name!r} should have {here} bytes, but has {there}")
+        data = stream.read()  # as many as there are: nothing is compressed
+    if len(data) != here:
+        raise LoadError(f"its array {name!r} ends too early")
+    flat = np.frombuffer(data, dtype) if data else np.zeros(shape, dtype)
+    return flat.reshape(shape, order="F" if in_columns else "C")
+
+
+def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    version = np.lib.format.read_magic(stream)
+    readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    if version not in readers:
+        raise LoadError(f"it holds arrays of version {version}, expected 1.0 or 2.0")
+    shape, in_columns, dtype = readers[version](stream, max_header_size=MOST_HEADER)
+    return tuple(int(n) for n in shape), bool(in_columns), dtype
+
+
+def _compare(members: dict[str, NDArray[Any]], model: Model, strict: bool) -> None:
+    """Raise unless a file is a trajectory of this model."""
+    own = _identity(model)
+    if members["format"].shape != () or str(members["format"]) != KIND:
+        raise LoadError(f"its format is {shown(members['format'].tolist())}, expected {KIND!r}")
+    theirs, ours = (x["joints"].ravel().tolist() for x in (members, own))
+    for k in range(max(len(theirs), len(ours))):
+        got, expected = (printable(x[k]) if k < len(x) else "nothing" for x in (theirs, ours))
+        if got != expected:
+            what = f"joint {k} (name: nq, nv) is {got!r} there and {expected!r} in model {model.name!r}"
+            raise LoadError(f"it is of another model: {what}")
+    digests = [str(x["digest"]) for x in (members, own)]
+    if strict and all(digests) and digests[0] != digests[1]:
+        what = f"joints have the names of {model.name!r}, but inertias, placements or other numbers differ"
+        raise LoadError(f"it is of another model: {what} (strict=False loads it all the same)")
+
+
+def dataset_of(trajectory: Trajectory) -> Dataset:
+    """An xarray dataset, with names as labels."""
+    try:
+        import xarray
+    except ImportError:
+        raise BoughError("to_xarray needs xarray: pip install 'bough[xarray]'") from None
+    axes = len(trajectory.batch)
+    states = ("state",) if axes == 1 else tuple(f"state_{k}" for k in range(axes))
+    last: dict[str, tuple[str, ...]] = {"q": ("coordinate",), "v": ("dof",), "tau": ("dof",), "control": ("actuator",)}
+    last["contact_forces"] = ("contact", "component")
+    data: dict[str, Any] = {
+        name: (("time", *states, *dims), x)
+        for name, dims in last.items()
+        if (x := getattr(trajectory, name)) is not None
+    }
+    meaning = " ".join(name.replace(" ", "_") for name in trajectory.status_names)
+    flags = {"flag_values": list(range(len(trajectory.status_names))), "flag_meanings": meaning}
+    data |= {"status": (states, trajectory.status, flags), "taken": (states, trajectory.taken)}
+    data["stopped"] = (states, trajectory.stopped, {"units": "s"})
+    labels: dict[str, Any] = {"time": ("time", trajectory.time, {"units": "s"})}
+    for name, (dim, *_) in last.items():
+        if name in data and name in trajectory.names:
+            labels[dim] = list(trajectory.names[name])
+            labels[f"{name}_unit"] = (dim, list(trajectory.units[name]))
+    if "contact_forces" in data:
+        data["contact_forces"] = (*data["contact_forces"], {"units": "N"})
+    return xarray.Dataset(data, labels, {"model": trajectory.model.name})

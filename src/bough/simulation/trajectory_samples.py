@@ -1,0 +1,161 @@
+"""Parts of trajectories: samples, what lies between them, states of a batch, joints; and their energy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bough.errors import ShapeError
+from bough.kernel.arguments import FloatArray, as_floats, read_only, require_finite
+from bough.kernel.configuration import interpolate
+from bough.kernel.functions import call
+from bough.kernel.kinematics import kinetic_energy, potential_energy
+from bough.model import Model
+from bough.model.coupling import own_joint
+from bough.reading import known_name, shown
+from bough.scalar.tolerances import SAME_TIME
+
+if TYPE_CHECKING:
+    from bough.simulation.trajectory import Trajectory
+
+__all__ = ["Energy", "Sample", "energy_of", "joint_part", "sample_at", "states_of"]
+
+HELD = ("tau", "control", "contact_forces")
+"""What stays the same until the next sample."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """A trajectory at one time, or at several; the axes of `time` come before those of the batch.
+
+    Attributes
+    ----------
+    time
+        Times in s, (...).
+    q, v
+        Configurations (..., nq) and velocities (..., nv).
+    tau, control, contact_forces
+        As those of the `bough.Trajectory`; None where it has none.
+    """
+
+    time: FloatArray
+    q: FloatArray
+    v: FloatArray
+    tau: FloatArray | None = None
+    control: FloatArray | None = None
+    contact_forces: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Energy:
+    """Energies in joules over time, each (T, ...); NaN where a state is not finite.
+
+    Attributes
+    ----------
+    kinetic
+        That of motion, rotors included.
+    potential
+        That of gravity, zero with the centre of mass level with the base origin.
+    elastic
+        That of the springs of joints, zero at rest.
+    total
+        Their sum, which is constant where nothing drives, damps or hits the mechanism.
+    """
+
+    kinetic: FloatArray
+    potential: FloatArray
+    elastic: FloatArray
+    total: FloatArray
+
+
+def energy_of(model: Model, q: FloatArray, v: FloatArray) -> Energy:
+    """The energies of states, some of which may not be finite."""
+    with np.errstate(all="ignore"):  # states that ran away overflow
+        kinetic = kinetic_energy(model, q, v, check=False)
+        potential = potential_energy(model, q, check=False)
+        elastic = call(model, "elastic_energy")(q, None, False)
+        parts = (kinetic, potential, elastic, kinetic + potential + elastic)
+    finite = np.isfinite(q).all(axis=-1) & np.isfinite(v).all(axis=-1)
+    return Energy(*(read_only(np.where(finite, part, np.nan)) for part in parts))
+
+
+def sample_at(trajectory: Trajectory, time: ArrayLike) -> Sample:
+    """A trajectory at any times within it."""
+    t = _inside(trajectory, time)
+    batch, times = trajectory.batch, trajectory.time
+    k = np.searchsorted(times, t, side="right") - 1
+    after = np.minimum(k + 1, len(times) - 1)
+    step = times[after] - times[k]
+    part = np.divide(t - times[k], step, out=np.zeros(t.shape), where=step > 0)
+    part = part.reshape(part.shape + (1,) * (len(batch) + 1))
+    q0, q1, v0, v1 = trajectory.q[k], trajectory.q[after], trajectory.v[k], trajectory.v[after]
+    with np.errstate(all="ignore"):  # what is not finite stays so
+        q = interpolate(trajectory.model, q0, q1, part[..., 0].astype(q0.dtype), check=False)
+        turns = _circles(trajectory.model)
+        q[..., turns] = (q0 + part * (q1 - q0))[..., turns]
+        v = (v0 + part * (v1 - v0)).astype(v0.dtype)
+    found = {"q": np.where(part == 0, q0, q), "v": np.where(part == 0, v0, v)}
+    found |= {name: x[k] for name in HELD if (x := getattr(trajectory, name)) is not None}
+    return Sample(time=t, **{name: read_only(x) for name, x in found.items()})
+
+
+def _inside(trajectory: Trajectory, time: ArrayLike) -> FloatArray:
+    """Times that lie within a trajectory."""
+    t = as_floats("time", time, ()).astype(np.float64, copy=False)
+    require_finite("time", t)
+    first, last = trajectory.time[0], trajectory.time[-1]
+    outside = np.maximum(first - t, t - last) > SAME_TIME * trajectory.duration
+    if outside.any():
+        raise ShapeError(f"there is no motion at {t[outside].flat[0]} s, expected times from {first} to {last} s")
+    return np.clip(t, first, last)
+
+
+def _circles(model: Model) -> list[int]:
+    """The entries of q that are angles without end: as they were recorded, turns are counted."""
+    places, start = [], 0
+    for entry in model.joints:
+        places += [start + k for k in entry.joint.circles]
+        start += entry.joint.nq
+    return places
+
+
+def states_of(trajectory: Trajectory, index: tuple[Any, ...]) -> dict[str, Any]:
+    """The arrays of some states of a batch, by name."""
+    batch = trajectory.batch
+    try:
+        numbers = np.arange(math.prod(batch)).reshape(batch)[index]
+    except (IndexError, TypeError, ValueError) as error:
+        raise ShapeError(f"no state {shown(index)} in a batch {batch}: {error}") from None
+
+    def taken(a: NDArray[Any], axis: int) -> NDArray[Any]:
+        states = a.reshape(*a.shape[:axis], math.prod(batch), *a.shape[axis + len(batch) :])
+        return np.asarray(np.take(states, numbers, axis))
+
+    in_time = {name: taken(x, 1) for name in ("q", "v", *HELD) if (x := getattr(trajectory, name)) is not None}
+    return in_time | {name: taken(getattr(trajectory, name), 0) for name in ("status", "taken", "stopped")}
+
+
+def joint_part(trajectory: Trajectory, joint: str, what: str) -> FloatArray:
+    """The part of q, v or tau (T, ..., n) that is of one joint; where it follows another, what it follows with."""
+    model, map_of = trajectory.model, trajectory.model.coupling
+    known_name(what, "part of a trajectory with joints", ("q", "v", "tau"))
+    place = model.q_slice(joint) if what == "q" else model.v_slice(joint)
+    array = getattr(trajectory, what)
+    if array is None:
+        raise ShapeError(f"the trajectory has no {what}: it was made without")
+    if what == "tau" or own_joint(model.joint(joint).joint) is model.joint(joint).joint:
+        part: FloatArray = array[..., place]
+        return part
+    before = [own_joint(entry.joint) for entry in model.joints[: model.joint_names.index(joint)]]
+    if what == "q":
+        own = sum(other.nq for other in before)
+        source, ratio, offset = map_of.q_source[own], map_of.q_ratio[own], map_of.q_offset[own]
+    else:
+        own = sum(other.nv for other in before)
+        source, ratio, offset = map_of.v_source[own], map_of.v_ratio[own], 0.0
+    followed: FloatArray = array[..., source : source + 1] * ratio + offset
+    return followed
