@@ -158,14 +158,9 @@ def _acting(model: bough.Model, q: NDArray[np.float64], options: argparse.Namesp
 
 def _tell(sim: bough.Simulation, trajectory: Any, ready: float, spent: float) -> None:
     steps, states = int(np.sum(trajectory.taken)), int(np.size(trajectory.taken))
-    ran = steps * sim.dt
-    say(
-        f"compiled or read in {ready:.2f} s; {steps} steps in {spent:.3g} s: {steps / max(spent, 1e-9):,.0f} per second"
-    )
-    say(
-        f"{ran / max(spent, 1e-9):,.0f} times faster than what they show"
-        + (f", {states} together" if states > 1 else "")
-    )
+    rate, together = steps / max(spent, 1e-9), f", {states} states together" if states > 1 else ""
+    say(f"ready in {ready:.2f} s; {steps} steps in {spent:.3g} s: {rate:,.0f} per second{together}")
+    say(f"{rate * sim.dt:,.0f} times as fast as the time that passes in it")
     every = max(1, len(trajectory.time) // SAMPLES)
     found = sim.contacts(trajectory.q[::every], trajectory.v[::every])
     if found.depths.size:

@@ -283,7 +283,8 @@ class Simulation:
         found = self._measure(
             q, v, rest, self._dt, acting.get("tau"), acting.get("control"), *gains, acting.get("f_ext")
         )
-        return ContactForces(*found, pairs=self.contact_pairs)
+        acceleration, forces, points, depths = found
+        return ContactForces(acceleration, forces, points, depths, self.contact_pairs)
 
     # ---- many steps ------------------------------------------------------------------------------------------------
 
