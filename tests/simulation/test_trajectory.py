@@ -253,6 +253,16 @@ def test_the_summary_tells_limits_that_were_passed() -> None:
     assert sliding((0,)).summary() == "'slider': 11 samples from 0 to 1 s, batch (0,)"
 
 
+def test_limits_that_are_merely_reached_change_no_order() -> None:
+    b = bough.Builder("two", gravity=(0, 0, 0))
+    b.add("first", Prismatic("x"), mass=1.0, lower=-1.0, upper=1.0)
+    b.add("second", Prismatic("x"), mass=1.0, lower=-1.0, upper=1.0)
+    q = np.array([[0.0, 0.0], [0.5, 1.0 + 1e-12]])
+    rows = bough.Trajectory(b.build(), [0, 1], q, 0 * q).summary().splitlines()[-2:]
+    assert "first" in rows[0]
+    assert rows[1].endswith("second  0 … 1 m, limits -1 … 1")
+
+
 # ---- energy ----------------------------------------------------------------------------------------------------------
 
 

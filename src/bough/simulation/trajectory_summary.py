@@ -102,12 +102,11 @@ def _range(
     below, above = limits[0] - low, high - limits[1]
     beyond, side = (below, "lower") if below > above else (above, "upper")
     text += f", limits {limits[0]:.4g} … {limits[1]:.4g}"
-    if beyond > TOUCHING:
-        worst = np.nanargmin(values) if side == "lower" else np.nanargmax(values)
-        k, *state = _place(worst, values.shape)
-        where = f" (state {state})" if state else ""
-        text += f": {beyond:.3g} {unit} beyond the {side} one at {trajectory.time[k]:.6g} s{where}"
-    return max(beyond, 0.0), name, text
+    if not beyond > TOUCHING:
+        return 0.0, name, text
+    k, *state = _place(np.nanargmin(values) if side == "lower" else np.nanargmax(values), values.shape)
+    where = f" (state {state})" if state else ""
+    return beyond, name, f"{text}: {beyond:.3g} {unit} beyond the {side} one at {trajectory.time[k]:.6g} s{where}"
 
 
 def _place(number: Any, shape: tuple[int, ...]) -> list[int]:
