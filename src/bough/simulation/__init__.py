@@ -8,7 +8,8 @@ options, `Actuator` and `ExplicitPair`. A run gives a `bough.Trajectory`, which 
 from bough.model import Actuator, ExplicitPair, SimulationData, Softness, Surface
 from bough.simulation.pairs import LeftOut, Pair
 from bough.simulation.poses import lowest_point, on_the_floor
-from bough.simulation.simulation import ContactForces, State
+from bough.simulation.run import State
+from bough.simulation.simulation import ContactForces
 from bough.simulation.trajectory_samples import Energy, Sample
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from bough.reading import instance, known_name, number, shown, whole_number
 from bough.scalar.lazy import cached_property
 from bough.simulation.pairs import LeftOut
 from bough.simulation.program import measure_function, steps_function
-from bough.simulation.progress import progress
+from bough.simulation.run import Controller, Run, State
 from bough.simulation.scene import Scene
 from bough.simulation.soft import soft_scene, unknown_pairs
 
@@ -27,24 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["ContactForces", "Controller", "Simulation", "State"]
 
 INTEGRATORS = ("euler", "rk4")
-INTERRUPTED = 3
-
-Controller = Callable[[float, FloatArray, FloatArray], "ArrayLike | Mapping[str, ArrayLike]"]
-"""From time (s), q and v to joint forces, or to any of tau, control, target, kp, kd, f_ext by name."""
-
-
-class State(NamedTuple):
-    """Where a simulation is: configuration (..., nq), velocity (..., nv), last accelerations (..., nv).
-
-    `taken` (...) are the steps made, and `status` (...) says what became of each state: 0 nothing, 1 something was not
-    finite, 2 it ran away; a state that stops is the last one that was sound.
-    """
-
-    q: FloatArray
-    v: FloatArray
-    a: FloatArray
-    taken: FloatArray
-    status: FloatArray
 
 
 class ContactForces(NamedTuple):
@@ -87,12 +69,11 @@ class Simulation:
     --------
     >>> import bough
     >>> robot = bough.robots.load("quadruped")
-    >>> sim = bough.Simulation(robot, bough.Scene(robot).floor())
-    >>> q = bough.neutral(robot)
-    >>> q[2] = 0.6
-    >>> trajectory = sim.run(q, duration=0.5)
-    >>> bool(trajectory.q[-1, 2] < 0.6)
-    True
+    >>> sim = bough.Simulation(robot, bough.Scene(robot, self_collision=False).floor())
+    >>> q = bough.simulation.on_the_floor(robot, bough.neutral(robot), gap=0.1)
+    >>> trajectory = sim.run(q, duration=0.004)
+    >>> trajectory.q.shape
+    (2, 19)
     """
 
     def __init__(
@@ -268,7 +249,7 @@ class Simulation:
         --------
         >>> import bough
         >>> robot = bough.robots.load("quadruped")
-        >>> sim = bough.Simulation(robot, bough.Scene(robot).floor())
+        >>> sim = bough.Simulation(robot, bough.Scene(robot, self_collision=False).floor())
         >>> q = bough.neutral(robot)
         >>> sim.contacts(q, [0.0] * robot.nv).forces.shape[-1]
         3
@@ -331,9 +312,9 @@ class Simulation:
         >>> import bough
         >>> arm = bough.robots.load("arm")
         >>> sim = bough.Simulation(arm, dt=0.001)
-        >>> trajectory = sim.run([0.3] * 6, duration=0.2, target=[0.0] * 6, kp=20, kd=2)
+        >>> trajectory = sim.run([0.3] * 6, duration=0.02, target=[0.0] * 6, kp=20, kd=2)
         >>> trajectory.q.shape
-        (21, 6)
+        (3, 6)
         """
         from bough.simulation.trajectory import Trajectory
 
@@ -348,60 +329,17 @@ class Simulation:
             start = np.broadcast_to(start, (*velocity.shape[:-1], self.model.nq)).copy()
         if controller is not None and not callable(controller):
             raise TypeError(f"controller is {shown(controller)}, expected a function of time, q and v")
-        run = _Run(self, start, velocity, acting, controller, whole_number(hold, "hold", least=1))
+        run = Run(self.step, self.dt, start, velocity, acting, controller, whole_number(hold, "hold", least=1))
         run.go(total, every, show_progress)
         return Trajectory(
-            self.model, np.array(run.times), np.array(run.qs), np.array(run.vs), status=run.status, taken=run.taken
+            self.model,
+            np.array(run.times),
+            np.array(run.qs),
+            np.array(run.vs),
+            status=run.status,
+            taken=run.taken,
+            stopped=run.taken * self.dt,
         )
-
-
-class _Run:
-    """A run on its way."""
-
-    def __init__(
-        self,
-        sim: Simulation,
-        q: FloatArray,
-        v: FloatArray,
-        acting: dict[str, Any],
-        controller: Controller | None,
-        hold: int,
-    ) -> None:
-        self._sim, self._acting, self._controller, self._hold = sim, acting, controller, hold
-        self._state = State(q, v, np.zeros_like(v), np.zeros(q.shape[:-1]), np.zeros(q.shape[:-1]))
-        self.times, self.qs, self.vs = [0.0], [q], [v]
-        self.taken = np.zeros(q.shape[:-1], np.int64)
-        self.status = np.zeros(q.shape[:-1], np.int64)
-
-    def go(self, total: int, every: int, show_progress: bool | None) -> None:
-        """Make all steps, and keep a sample every so many."""
-        done = 0
-        with progress(total, show_progress) as tell:
-            try:
-                while done < total and not self.status.all():
-                    ahead = min(every - done % every, total - done)
-                    if self._controller is not None:
-                        ahead = min(ahead, self._hold - done % self._hold)
-                    self._advance(done, ahead)
-                    done += ahead
-                    if done % every == 0 or done == total:
-                        self.times.append(done * self._sim.dt)
-                        self.qs.append(self._state.q)
-                        self.vs.append(self._state.v)
-                    tell(done)
-            except KeyboardInterrupt:
-                self.status = np.where(self.status == 0, INTERRUPTED, self.status)
-
-    def _advance(self, done: int, ahead: int) -> None:
-        acting = self._acting
-        if self._controller is not None and done % self._hold == 0:
-            given = self._controller(done * self._sim.dt, self._state.q, self._state.v)
-            acting = {**acting, **(given if isinstance(given, Mapping) else {"tau": given})}
-            self._acting = acting
-        steps: Any = ahead if not self.status.any() else np.where(self.status == 0, float(ahead), 0.0)
-        self._state = self._sim.step(self._state.q, self._state.v, steps=steps, a=self._state.a, **acting)
-        self.taken = self.taken + np.asarray(self._state.taken, np.int64)
-        self.status = np.where(self.status == 0, np.asarray(self._state.status, np.int64), self.status)
 
 
 def _require_moving(model: Model) -> None:

@@ -1,0 +1,83 @@
+"""A run of a simulation on its way: states, what drives them, and the samples that are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.kernel.arguments import FloatArray
+from bough.simulation.progress import progress
+
+__all__ = ["Controller", "Run", "State"]
+
+INTERRUPTED = 3
+
+Controller = Callable[[float, FloatArray, FloatArray], "ArrayLike | Mapping[str, ArrayLike]"]
+"""From time (s), q and v to joint forces, or to any of tau, control, target, kp, kd, f_ext by name."""
+
+
+class State(NamedTuple):
+    """Where a simulation is: configuration (..., nq), velocity (..., nv), last accelerations (..., nv).
+
+    `taken` (...) are the steps made, and `status` (...) says what became of each state: 0 nothing, 1 something was not
+    finite, 2 it ran away; a state that stops is the last one that was sound.
+    """
+
+    q: FloatArray
+    v: FloatArray
+    a: FloatArray
+    taken: FloatArray
+    status: FloatArray
+
+
+class Run:
+    """A run on its way."""
+
+    def __init__(
+        self,
+        step: Callable[..., State],
+        dt: float,
+        q: FloatArray,
+        v: FloatArray,
+        acting: dict[str, Any],
+        controller: Controller | None,
+        hold: int,
+    ) -> None:
+        self._step, self._dt, self._acting, self._controller, self._hold = step, dt, acting, controller, hold
+        self._state = State(q, v, np.zeros_like(v), np.zeros(q.shape[:-1]), np.zeros(q.shape[:-1]))
+        self.times, self.qs, self.vs = [0.0], [q], [v]
+        self.taken = np.zeros(q.shape[:-1], np.int64)
+        self.status = np.zeros(q.shape[:-1], np.int64)
+
+    def go(self, total: int, every: int, show_progress: bool | None) -> None:
+        """Make all steps, and keep a sample every so many."""
+        done = 0
+        with progress(total, show_progress) as tell:
+            try:
+                while done < total and not self.status.all():
+                    ahead = min(every - done % every, total - done)
+                    if self._controller is not None:
+                        ahead = min(ahead, self._hold - done % self._hold)
+                    self._advance(done, ahead)
+                    done += ahead
+                    if done % every == 0 or done == total:
+                        self.times.append(done * self._dt)
+                        self.qs.append(self._state.q)
+                        self.vs.append(self._state.v)
+                    tell(done)
+            except KeyboardInterrupt:
+                self.status = np.where(self.status == 0, INTERRUPTED, self.status)
+
+    def _advance(self, done: int, ahead: int) -> None:
+        acting = self._acting
+        if self._controller is not None and done % self._hold == 0:
+            given = self._controller(done * self._dt, self._state.q, self._state.v)
+            acting = {**acting, **(given if isinstance(given, Mapping) else {"tau": given})}
+            self._acting = acting
+        steps: Any = ahead if not self.status.any() else np.where(self.status == 0, float(ahead), 0.0)
+        self._state = self._step(self._state.q, self._state.v, steps=steps, a=self._state.a, **acting)
+        self.taken = self.taken + np.asarray(self._state.taken, np.int64)
+        self.status = np.where(self.status == 0, np.asarray(self._state.status, np.int64), self.status)
