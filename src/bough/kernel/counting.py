@@ -10,6 +10,7 @@ from bough import factor
 from bough.algorithms.contact_problem import ContactPlan
 from bough.errors import ModelError
 from bough.kernel.compile import build
+from bough.kernel.divide_and_conquer import operations
 from bough.kernel.functions import mechanism, model_function, naming_the_massless, options, program
 from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, OPTIONAL, SEARCHING, SPECS, Options, spec
 from bough.model import Contacts, Model
@@ -19,6 +20,8 @@ from bough.scalar import Count, Counted, Tally
 from bough.tree import Tree
 
 __all__ = ["count", "count_parts"]
+
+IN_ROUNDS = "divide_and_conquer"
 
 # name → (function of (tree, packed, …), whether it takes a vector)
 _TREE_OPERATIONS: dict[str, tuple[Callable[..., Any], bool]] = {
@@ -60,7 +63,8 @@ def count(
     what
         A model, or a tree (for factorisations only: a tree has no geometry).
     algorithm
-        "rnea", "crba", "aba", "crba_ltdl" and so on; or "ltl", "ltdl", "udut", "ltdl_solve", "ltl_solve", "mul_L",
+        "rnea", "crba", "aba", "crba_ltdl", "divide_and_conquer" (which reads constants of bodies from memory, so that
+        none of them is folded) and so on; or "ltl", "ltdl", "udut", "ltdl_solve", "ltl_solve", "mul_L",
         "solve_Lt", …, where a name without a prefix means the LTDL factor. Of contact ("contact_step", …) what states
         the problem of forces is counted, not the search for them, which depends on the state.
     optimized
@@ -85,13 +89,15 @@ def count(
     """
     if not isinstance(what, Model | Tree):
         raise ModelError(f"what is counted is a {type(what).__name__}, expected a bough.Model or a bough.trees.Tree")
-    known_name(algorithm, "algorithm", [*SPECS, *_TREE_OPERATIONS])
+    known_name(algorithm, "algorithm", [*SPECS, *_TREE_OPERATIONS, IN_ROUNDS])
     optimized, f_ext = truth(optimized, "optimized"), truth(f_ext, "f_ext")
     if algorithm in _TREE_OPERATIONS:
         tree = what if isinstance(what, Tree) else what.dof_tree
         return _count_tree(tree, algorithm, optimized)
     _require_model(what, algorithm)
     assert isinstance(what, Model)
+    if algorithm == IN_ROUNDS:
+        return operations(what, optimized, f_ext)
     if not optimized:
         return sum(count_parts(what, algorithm, f_ext=f_ext, frames=frames, reference=reference).values(), Count())
     options = _options(what, algorithm, frames, reference)
@@ -146,7 +152,7 @@ def _options(model: Model, algorithm: str, frames: str | Sequence[str] | None, r
 
 
 def _require_model(what: object, algorithm: str) -> None:
-    known = sorted([*SPECS, *_TREE_OPERATIONS])
+    known = sorted([*SPECS, *_TREE_OPERATIONS, IN_ROUNDS])
     known_name(algorithm, "algorithm", known)
     if not isinstance(what, Model):
         raise ModelError(
