@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bough.algorithms.aba import times_inverse
 from bough.algorithms.blocks import SmallFactor, transposed
 from bough.algorithms.handles import HANDLES, NO_TIP, NOTHING, Handles, Moved, Tip, motion
 from bough.model import BodyRecord, combine
@@ -187,7 +188,7 @@ def _released(
     D = SmallFactor(lower)
     body.put_v(pivots, D.pivots)
     u = D.solve([t - s.dot(p_prime) for t, s in zip(tau, S, strict=True)])
-    W = _forces(D, U)
+    W = times_inverse(D, U)
     I_a, p_a = I_A.minus_outer(U, W, [] if body.has_armature else unit_directions(S)), p_prime
     for column, value in zip(U, u, strict=True):
         p_a = p_a + column * value
@@ -217,12 +218,6 @@ def _plain(X: Transform) -> Transform:
 def _put(out: Array, k: Index, m: Motion) -> None:
     for i, part in enumerate(leaves(m)):
         out[k * 6 + i] = part
-
-
-def _forces(D: SmallFactor, U: Sequence[Force]) -> list[Force]:
-    """The columns of U D⁻¹."""
-    solved = [D.solve(row) for row in zip(*(column.parts for column in U), strict=True)]
-    return [Force.of(column) for column in zip(*solved, strict=True)]
 
 
 def body_force(border: Array, f_ext: Array) -> list[Scalar]:
