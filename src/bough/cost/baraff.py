@@ -18,7 +18,7 @@ from bough.cost.experiments import Experiment, experiment, with_contacts, with_l
 from bough.cost.gradients import gradients
 from bough.cost.report import Report, Table
 from bough.cost.scaling import scaling
-from bough.cost.solvers import SOLVERS, SPARSE, Way
+from bough.cost.solvers import SOLVERS, SPARSE, Way, load_solvers
 from bough.cost.timing import interleaved_times, one_thread
 from bough.errors import BoughError
 from bough.kernel.arguments import FloatArray
@@ -48,6 +48,7 @@ def baraff() -> Report:
         ),
     )
     ours: dict[str, Way] = {name: partial(solution, one) for name, one in made.items()}
+    load_solvers()
     with one_thread():
         times = (*_time_tables(made), gradients(made, ours, SECONDS_EACH), *scaling(SECONDS_EACH / 2))
     return Report("baraff", "Baraff 1996, section 9: multipliers in linear time", (counted, *times))
