@@ -1,7 +1,7 @@
 """Measures bough and its rivals side by side, interleaved in one run; prints ratios with their spread, and draws them.
 
-    python benchmarks/run.py [robots] [calls] [threads] [machine] [trees] [long_chains] [loops] [contact] [multipliers]
-                             [--robots NAME ...] [--rounds N] [--report FILE.md]
+    python benchmarks/run.py [robots] [calls] [threads] [machine] [trees] [long_chains] [loops] [contact] [simulation]
+                             [multipliers] [--robots NAME ...] [--rounds N] [--report FILE.md]
 
 Without a name of a part all are run. Only ratios within one run mean anything on a shared machine; see README.md here
 for what each figure means.
