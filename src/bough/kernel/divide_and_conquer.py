@@ -39,7 +39,7 @@ LONG, SHORT = (64, 8, 1), (16, 4, 1)
 LARGE = 4096
 """Bodies of a large mechanism."""
 
-FEW = 8
+FEW_TIPS = 8
 """Tips on one body that are added one after the other."""
 
 LIGHT = 1e-9
@@ -235,7 +235,7 @@ class _Rounds:
                 kept.append(_parted(p, p.joined(made[True][p.upper], made[p.open][p.lower]), made))
             for tips, count, carriers in groups:
                 added = made[False][tips].reshape(-1, count, HANDLES[False])
-                if count > FEW:
+                if count > FEW_TIPS:
                     branches[carriers] += added.sum(axis=1)
                 else:
                     for k in range(count):
