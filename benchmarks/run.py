@@ -1,7 +1,7 @@
 """Measures bough and its rivals side by side, interleaved in one run; prints ratios with their spread, and draws them.
 
-    python benchmarks/run.py [robots] [calls] [threads] [machine] [trees] [loops] [contact] [multipliers]
-                             [--robots NAME ...] [--rounds N] [--report FILE.md]
+    python benchmarks/run.py [robots] [calls] [threads] [machine] [trees] [long_chains] [loops] [contact] [simulation]
+                             [multipliers] [--robots NAME ...] [--rounds N] [--report FILE.md]
 
 Without a name of a part all are run. Only ratios within one run mean anything on a shared machine; see README.md here
 for what each figure means.
@@ -21,7 +21,9 @@ from robots import ROBOTS
 
 import bough
 
-PARTS = ("robots", "calls", "threads", "machine", "trees", "loops", "contact", "simulation", "multipliers")
+PARTS = (
+    "robots", "calls", "threads", "machine", "trees", "long_chains", "loops", "contact", "simulation", "multipliers",
+)  # fmt: skip
 
 
 def main() -> None:
@@ -55,6 +57,10 @@ def main() -> None:
             from on_threads import measure_threads
 
             measure_threads(page, options.rounds)
+        elif part == "long_chains":
+            from on_long_chains import measure_long_chains
+
+            measure_long_chains(page, options.largest, options.rounds)
         elif part == "machine":
             from on_machine import measure_machine
 

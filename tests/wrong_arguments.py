@@ -161,6 +161,7 @@ GOOD: dict[str, tuple[Any, dict[str, Any]]] = {
     "trees.ltl": (bough.trees.ltl, {"H": H, "parents": TREE}),
     "trees.ltdl": (bough.trees.ltdl, {"H": H, "parents": TREE}),
     "trees.udut": (bough.trees.udut, {"H": H, "parents": TREE}),
+    "trees.uut": (bough.trees.uut, {"H": H, "parents": TREE}),
     "trees.Factor": (bough.trees.Factor, {"kind": "ltdl", "packed": bough.trees.ltdl(H, TREE).packed, "tree": TREE}),
     "trees.Factor.solve": (bough.trees.ltdl(H, TREE).solve, {"b": B3}),
     "trees.Factor.mul_L": (bough.trees.ltdl(H, TREE).mul_L, {"x": B3}),

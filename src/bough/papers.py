@@ -1,11 +1,12 @@
 """The papers bough is made from: their tables and figures beside counts, and forms of theirs to compare with.
 
-`names` lists the tables and figures, `report` makes one anew, as ``bough paper`` does on the command line.
+`pages` lists the papers and what there is of each, `names` and `measured` the tables and figures, and `report` makes
+one anew, as ``bough paper`` does on the command line.
 `mass_matrix_by_rnea` and `global_form` are other ways to the mass matrix, there to be compared and not to be fast.
 """
 
 from bough.algorithms.global_forms import global_form
-from bough.cost.paper import measured, names, report
+from bough.cost.paper import measured, names, pages, report
 from bough.kernel.dynamics import mass_matrix_by_rnea
 
 __all__ = [
@@ -13,5 +14,6 @@ __all__ = [
     "mass_matrix_by_rnea",
     "measured",
     "names",
+    "pages",
     "report",
 ]

@@ -1,12 +1,12 @@
 """Kinematic trees, and matrices with the zeros that their branches make.
 
-A `Tree` is a parent array; `topologies` makes models on well-known ones. `ltdl`, `ltl` and `udut` factorise matrices
-without fill-in; `crba_packed` and `jacobian_packed` store what is not zero alone; `rerooting` and `spanning` find the
-root and the cuts with which a model costs least.
+A `Tree` is a parent array; `topologies` makes models on well-known ones. `ltdl`, `ltl`, `udut` and `uut` factorise
+matrices without fill-in; `crba_packed` and `jacobian_packed` store what is not zero alone; `rerooting` and `spanning`
+find the root and the cuts with which a model costs least.
 """
 
 from bough.kernel.dynamics import crba_packed
-from bough.kernel.factors import Factor, ltdl, ltl, udut
+from bough.kernel.factors import Factor, ltdl, ltl, udut, uut
 from bough.kernel.kinematics import jacobian_packed
 from bough.kernel.rerooting import rerooting
 from bough.kernel.spanning import spanning
@@ -26,4 +26,5 @@ __all__ = [
     "spanning",
     "topologies",
     "udut",
+    "uut",
 ]

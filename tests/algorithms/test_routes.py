@@ -241,7 +241,7 @@ def test_every_algorithm_is_defined_once() -> None:
     assert {"rnea", "crba", "aba", "coriolis_matrix", "jacobian", "placements"} <= set(public)
     factors = [name for name in definitions("factor") if not name.startswith("_")]
     assert len(factors) == len(set(factors))
-    assert {"ltl", "ltdl", "udut"} <= set(factors)
+    assert {"ltl", "ltdl", "udut", "uut"} <= set(factors)
 
 
 @pytest.mark.parametrize("folder", PHYSICS)

@@ -228,7 +228,7 @@ def test_nothing_leaks(model: bough.Model) -> None:
 
 
 @dtypes
-@pytest.mark.parametrize("kind", ["ltl", "ltdl", "udut"])
+@pytest.mark.parametrize("kind", ["ltl", "ltdl", "udut", "uut"])
 def test_factors(handed_over: list[str], kind: str, dtype: Any, compiled: None) -> None:
     model = bough.trees.topologies.humanoid()
     rng = np.random.default_rng(1)

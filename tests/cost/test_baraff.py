@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import bough
-from bough.cost import baraff, experiments, scaling, solvers
+from bough.cost import baraff, experiments, scaling, solvers, timing
+from bough.cost.gradients import Gradients
 from bough.cost.report import Panels, Table
 from bough.tree import named
 
@@ -116,10 +117,12 @@ def test_report(machine_code: None, monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setattr(baraff, "SECONDS_EACH", 0.0)
     monkeypatch.setattr(baraff, "MANY_STATES", 3)
     report = bough.papers.report("baraff")
-    counted, times, ratios, largest, sparse, dense = report.items
+    counted, times, ratios, steps, largest, sparse, dense = report.items
     assert isinstance(counted, Table)
     assert isinstance(times, Table)
     assert isinstance(ratios, Table)
+    assert isinstance(steps, Table)
+    assert [row[0] for row in steps.rows] == ["tree", "loops"]
     assert isinstance(largest, Table)
     assert isinstance(sparse, Panels)
     assert isinstance(dense, Panels)
@@ -132,6 +135,25 @@ def test_report(machine_code: None, monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert "baraff" not in bough.papers.names()
     assert "SuperLU" in str(report)
     assert [file.name for file in report.draw(tmp_path)] == ["baraff_1.png", "baraff_2.png"]
+
+
+@pytest.mark.parametrize("name", ["tree", "loops"])
+def test_conjugate_gradients_find_the_solution(name: str) -> None:
+    made = small(name)
+    want, solver = np.concatenate(baraff.solution(made)), Gradients(made)
+    found, steps = solver.solve(1e-12)
+    np.testing.assert_allclose(found, want, rtol=0, atol=1e-9 * np.abs(want).max())
+    rough, fewer = solver.solve(1e-2)
+    assert 0 < fewer < steps
+    assert np.abs(rough - want).max() < 0.5 * np.abs(want).max()
+
+
+def test_others_work_on_one_thread_while_times_are_taken() -> None:
+    before = [get() for _, get in timing._blas()]
+    with timing.one_thread():
+        assert bough.get_num_threads() == 1
+        assert {get() for _, get in timing._blas()} <= {1}
+    assert [get() for _, get in timing._blas()] == before
 
 
 def test_the_power_that_times_grow_with() -> None:

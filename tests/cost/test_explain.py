@@ -58,3 +58,7 @@ def test_another_floating_base_inside_is_told() -> None:
     assert f" {model.inner.dof_tree.D1}\n" in text
     assert str(bough.count(model, "crba_ltdl")) in text
     assert "body 13" not in str(bough.explain(plain))
+
+
+def test_rounds_of_divide_and_conquer_are_told() -> None:
+    assert 'method="divide_and_conquer" takes 4 rounds' in str(bough.explain(bough.trees.topologies.chain(64)))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
 
 import bough
 from bough.cost.report import Bars, Curves, Table
+from bough.kernel.counting import count_parts
+from bough.model import Mechanism
 from bough.scalar import Count
 
 
@@ -113,11 +116,77 @@ def test_causes_add_up(name: str) -> None:
 
 
 def test_parts_of_ours_add_up() -> None:
+    """Of the recursion as it is written, and of ours: the parts told beneath a count are all of it."""
+    found = 0
     for item in bough.papers.report("humanoid").items:
-        if isinstance(item, Table) and item.columns[0] == "cause":
-            ours = [r[1:] for r in item.rows if str(r[0]).startswith("  of which ")]
-            total = next(r[1:] for r in item.rows if r[0] == "= counted, DH frames")
-            assert tuple(map(sum, zip(*ours, strict=True))) == total  # type: ignore[arg-type]
+        if not isinstance(item, Table) or item.columns[0] != "cause":
+            continue
+        for k, (cause, *total) in enumerate(item.rows):
+            if not str(cause).startswith("= counted"):
+                continue
+            parts = [r[1:] for r in takewhile(lambda r: str(r[0]).startswith("  of which "), item.rows[k + 1 :])]
+            if parts:
+                assert [sum(cells) for cells in zip(*parts, strict=True)] == total  # type: ignore[arg-type]
+                found += 1
+    assert found == 8
+
+
+@pytest.mark.parametrize("title", ["RNEA", "CRBA", "ABA"])
+def test_each_difference_from_the_papers_form_is_counted(title: str) -> None:
+    """What simpler frames and inertias save is the difference of two counts, each of running code."""
+    algorithm = {"RNEA": "bias_forces", "CRBA": "crba", "ABA": "aba"}[title]
+    model = bough.trees.topologies.humanoid(dh=True)
+
+    def counted(slid: bool, regrouped: bool) -> Count:
+        inside = Mechanism(model, slid=slid, regrouped=regrouped)
+        return sum(count_parts(model, algorithm, inside=inside).values(), Count())
+
+    causes = {r[0]: r[1:] for r in table("crba" if title == "CRBA" else "humanoid", f"{title} of the humanoid").rows}
+    given, slid, ours = counted(False, False), counted(True, False), counted(True, True)
+    for name, change in (("frames turned", slid - given), ("inertias regrouped", ours - slid)):
+        told = next(cells for cause, cells in causes.items() if str(cause).startswith(name))
+        assert told == (change.mul_div, change.add, change.trig)
+    assert causes["= counted, DH frames"] == (ours.mul_div, ours.add, ours.trig)
+    assert given.total > slid.total > ours.total
+
+
+def test_ratios_of_the_mass_matrix() -> None:
+    ratios = row(table("humanoid", "Headlines"), "CRBA: chain / humanoid")
+    assert (ratios["published, a = m"], ratios["published, a = 0"]) == ("2.37", "2.61")
+
+
+def test_substitutions_of_shimanovsky_stand_apart() -> None:
+    items = bough.papers.report("shimanovsky").items
+    tables = [item for item in items if isinstance(item, Table) and item.title.startswith("Table 1")]
+    assert len(tables) == 2
+    for item in tables:
+        assert {r[-1] for r in item.rows} == {"equal"}
+        assert [r[0] for r in item.rows] == ["UUᵀ", "UDUᵀ"] * 3
+
+
+def test_what_is_said_of_costs_is_counted() -> None:
+    said = dict(table("recursions", "What the paper says").rows)
+    crossing = str(said["ABA takes fewer operations than CRBA for N > 9"])
+    assert crossing.startswith("N > 9 published")
+    assert "N > 9 ours" in crossing
+    model = bough.trees.topologies.on_tree(bough.trees.Tree((0, 1)), dh=True)
+    inside = Mechanism(model, slid=False, regrouped=False)
+    pair = row(table("recursions", "Link and absolute"), 2)
+    for title, name in (("RNEA, absolute", "rnea_absolute"), ("ABA, link", "aba")):
+        counted = sum(count_parts(model, name, inside=inside).values(), Count())
+        assert pair[title] == counted.mul_div + counted.add
+
+
+def test_rounds_grow_with_the_logarithm() -> None:
+    rows = table("rounds", "Forward dynamics").rows
+    assert [r[1] for r in rows] == [1, 4, 6, 8]
+
+
+def test_every_paper_has_a_page() -> None:
+    pages = bough.papers.pages()
+    assert len(pages) == 5
+    told = [name for names in pages.values() for name in names]
+    assert sorted(told) == sorted((*bough.papers.names(), *bough.papers.measured()))
 
 
 def test_every_report_prints_and_figures_are_drawn(tmp_path: Path) -> None:

@@ -19,7 +19,12 @@ from tree_strategies import trees
 
 Floats = NDArray[np.float64]
 
-FACTORISE: dict[str, Callable[..., Any]] = {"ltl": factor.ltl, "ltdl": factor.ltdl, "udut": factor.udut}
+FACTORISE: dict[str, Callable[..., Any]] = {
+    "ltl": factor.ltl,
+    "ltdl": factor.ltdl,
+    "udut": factor.udut,
+    "uut": factor.uut,
+}
 PRODUCTS: dict[str, Callable[..., Any]] = {
     name: getattr(factor, name) for name in ("mul_L", "mul_Lt", "solve_L", "solve_Lt", "solve", "mul")
 }
@@ -73,7 +78,7 @@ def random_matrix(tree: Tree, seed: int) -> Floats:
 def factors(kind: str, tree: Tree, packed: Any) -> tuple[Floats, Floats]:
     """L and D as dense matrices."""
     L = lower(tree, packed)
-    if kind == "ltl":
+    if kind in ("ltl", "uut"):
         return L, np.eye(tree.n)
     D = np.diag(np.diag(L))
     return L - D + np.eye(tree.n), D
@@ -128,7 +133,7 @@ def test_products_and_substitutions(kind: str, tree: Tree, seed: int) -> None:
     assert expected.keys() == PRODUCTS.keys()
     values = x.tolist()
     for name, y in expected.items():
-        got = PRODUCTS[name](tree, result, values, kind != "ltl")
+        got = PRODUCTS[name](tree, result, values, kind in ("ltdl", "udut"))
         close(list(got), y, rtol=0, atol=1e-12 * max(1.0, np.abs(y).max(initial=0.0)), err_msg=name)
     assert values == x.tolist()
 
@@ -214,7 +219,9 @@ def assert_costs(kind: str, tree: Tree) -> None:
     )
     for name in costs.OPERATIONS[1:]:
         got = counted(
-            lambda packed, x, name=name: PRODUCTS[name](tree, packed, x, kind != "ltl"), packed=size(tree), x=tree.n
+            lambda packed, x, name=name: PRODUCTS[name](tree, packed, x, kind in ("ltdl", "udut")),
+            packed=size(tree),
+            x=tree.n,
         )
         assert got == closed_form(tree, name, kind), name
 
@@ -353,4 +360,4 @@ def test_work_at_every_row(kind: str, tree: Tree) -> None:
     assert list(watch.work) == list(range(tree.n, 0, -1))
     for row, work in watch.work.items():
         d = tree.depth(row)
-        assert work == Count(div=d - 1, mul=d * (d - 1) // 2, add=d * (d - 1) // 2, sqrt=int(kind == "ltl"))
+        assert work == Count(div=d - 1, mul=d * (d - 1) // 2, add=d * (d - 1) // 2, sqrt=int(kind in ("ltl", "uut")))

@@ -14,7 +14,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from bough.errors import FiniteError, PatternError, ShapeError, SingularError, TreeError
 from bough.kernel import treematrix
-from bough.kernel.factors import Factor, ltdl, ltl, udut
+from bough.kernel.factors import Factor, ltdl, ltl, udut, uut
 from bough.kernel.treematrix import TreeMatrix
 from bough.tree import Tree, named
 from tree_strategies import trees
@@ -23,7 +23,7 @@ Shape: TypeAlias = tuple[int, ...]
 Factorize: TypeAlias = Callable[..., Factor]
 
 TREE_1 = Tree((0, 1, 1, 2, 2, 3, 3))
-FACTORISATIONS = [ltl, ltdl, udut]
+FACTORISATIONS = [ltl, ltdl, udut, uut]
 OPERATIONS = ["solve", "mul", "mul_L", "mul_Lt", "solve_L", "solve_Lt"]
 BATCHES = st.sampled_from([(), (1,), (3,), (2, 3), (0,), (2, 0)])
 every = pytest.mark.parametrize("factorize", FACTORISATIONS)
@@ -64,13 +64,13 @@ def test_factor_matrices(factorize: Factorize, tree: Tree, batch: Shape, seed: i
     L = factor.L
     assert (factor.n, factor.batch, factor.tree) == (tree.n, batch, tree)
     assert L.shape == H.shape
-    D = np.ones((*batch, tree.n)) if factor.kind == "ltl" else factor.D
+    D = np.ones((*batch, tree.n)) if factor.kind in ("ltl", "uut") else factor.D
     close(transposed(L) @ (D[..., np.newaxis] * L), H)
     assert np.all(D > 0)
     assert np.array_equal(L != 0, np.broadcast_to(np.tril(tree.pattern()), L.shape))
-    if factor.kind != "ltl":
+    if factor.kind in ("ltdl", "udut"):
         assert np.all(np.diagonal(L, axis1=-2, axis2=-1) == 1)
-    if factor.kind == "udut":
+    if factor.kind in ("udut", "uut"):
         assert np.array_equal(factor.U, transposed(L))
 
 
@@ -283,10 +283,10 @@ def test_overwrite(factorize: Factorize, dtype: type, batch: Shape) -> None:
     assert np.array_equal(H, kept)
     factor = factorize(H, TREE_1, overwrite=True)
     assert np.array_equal(factor.packed, expected)
-    upper = factor.kind == "udut"
+    upper = factor.kind in ("udut", "uut")
     written, rest = (np.triu(H), np.tril(H, -1)) if upper else (np.tril(H), np.triu(H, 1))
     triangle = transposed(factor.L) if upper else factor.L
-    if factor.kind != "ltl":
+    if factor.kind in ("ltdl", "udut"):
         triangle = triangle + np.eye(7, dtype=dtype) * (factor.D[..., np.newaxis] - 1)
         np.testing.assert_array_equal(np.diagonal(H, axis1=-2, axis2=-1), factor.D)
     np.testing.assert_allclose(written, triangle, rtol=1e-6)
@@ -334,9 +334,9 @@ def test_packed_matrices(factorize: Factorize) -> None:
 
 
 def test_which_factor_has_what() -> None:
-    factors = {f.__name__: f(np.eye(2), (0, 1)) for f in (ltl, ltdl, udut)}
+    factors = {f.__name__: f(np.eye(2), (0, 1)) for f in (ltl, ltdl, udut, uut)}
     parts = {name: "".join(part for part in "LDU" if hasattr(f, part)) for name, f in factors.items()}
-    assert parts == {"ltl": "L", "ltdl": "LD", "udut": "LDU"}
+    assert parts == {"ltl": "L", "ltdl": "LD", "udut": "LDU", "uut": "LU"}
     with pytest.raises(AttributeError, match=r"'ltl' has no D.*use ltdl"):
         _ = factors["ltl"].D
     with pytest.raises(AttributeError, match=r"'ltdl' has no U.*use udut"):

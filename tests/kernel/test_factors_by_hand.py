@@ -128,7 +128,8 @@ def test_pivots_of_zero_give_no_numbers_that_are_none(make: Any, rng: np.random.
 def test_kinds_trees_and_systems_are_checked(rng: np.random.Generator) -> None:
     packed = factor(rng).packed
     with pytest.raises(
-        bough.errors.UnknownNameError, match="no kind of factor is called 'lu'; valid names: 'ltdl', 'ltl', 'udut'"
+        bough.errors.UnknownNameError,
+        match="no kind of factor is called 'lu'; valid names: 'ltdl', 'ltl', 'udut', 'uut'",
     ):
         bough.trees.Factor("lu", packed, TREE)  # type: ignore[arg-type]
     with pytest.raises(bough.errors.UnknownNameError, match="no kind of factor is called None"):

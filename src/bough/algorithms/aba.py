@@ -20,7 +20,7 @@ from bough.spatial import (
 )
 from bough.tree.scans import inward, outward
 
-__all__ = ["aba"]
+__all__ = ["aba", "times_inverse"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def aba(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None = None
             return None, kept
         # what the sums (12), (13) add for this child, whose own τ belongs in (13):  Iᵃ = Iᴬ - U D⁻¹ Uᵀ,
         # pᵃ = p′ + U D⁻¹ u. Without armature Iᵃ vanishes on the joint's own directions.
-        W = _times_inverse(D, U)
+        W = times_inverse(D, U)
         free = [] if body.has_armature else unit_directions(S)
         I_a = I_A.minus_outer(U, W, free)
         p_a = p_prime
@@ -108,7 +108,7 @@ def aba(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None = None
     return qdd, pivots
 
 
-def _times_inverse(D: SmallFactor, U: tuple[Force, ...]) -> list[Force]:
+def times_inverse(D: SmallFactor, U: tuple[Force, ...]) -> list[Force]:
     """The columns of U D⁻¹."""
     rows = [D.solve(row) for row in zip(*(column.parts for column in U), strict=True)]
     return [Force.of(column) for column in zip(*rows, strict=True)]

@@ -24,7 +24,10 @@ def register(commands: Any) -> None:
         "performs, counted, or measured where it says so.",
     )
     parser.add_argument(
-        "name", nargs="*", metavar="NAME", help=f"which: {names}, or all of these (the default); measured: {measured}"
+        "name",
+        nargs="*",
+        metavar="NAME",
+        help=f"which: {names} (all of these by default); measured: {measured}; or all: a page for each paper",
     )
     parser.add_argument("--png", metavar="FOLDER", type=Path, help="also write the figures as PNG files to this folder")
     parser.set_defaults(run=run)
@@ -32,13 +35,23 @@ def register(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print the reports asked for."""
-    if set(options.name) & set(bough.papers.measured()):
+    asked = [name for name in options.name if name != "all"]
+    everything = asked != options.name
+    if everything or set(asked) & set(bough.papers.measured()):
         say("measuring: this takes a minute or two", file=sys.stderr)
-    reports = [bough.papers.report(name) for name in options.name if name != "all"]
-    if not options.name or "all" in options.name:
-        reports = [bough.papers.report(name) for name in bough.papers.names()]
-    for report in reports:
-        say(report)
-        if options.png is not None:
-            for file in report.draw(options.png):
-                say(f"written: {printable(str(file))}\n")
+    reports = [bough.papers.report(name) for name in asked]  # a name that is none is told before anything is printed
+    if everything:
+        for paper, names in bough.papers.pages().items():
+            say(f"{paper}\n{'#' * len(paper)}\n")
+            for name in names:
+                _show(bough.papers.report(name), options.png)
+    else:
+        for report in reports or map(bough.papers.report, bough.papers.names()):
+            _show(report, options.png)
+
+
+def _show(report: Any, folder: Path | None) -> None:
+    """Print a report, and draw its figures."""
+    say(report)
+    for file in report.draw(folder) if folder is not None else []:
+        say(f"written: {printable(str(file))}\n")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from statistics import median
 
 import numpy as np
@@ -14,10 +15,11 @@ import numpy as np
 from bough import lagrange
 from bough.complementarity import Conditions
 from bough.cost.experiments import Experiment, experiment, with_contacts, with_loops
+from bough.cost.gradients import gradients
 from bough.cost.report import Report, Table
 from bough.cost.scaling import scaling
-from bough.cost.solvers import SOLVERS, SPARSE, Way
-from bough.cost.timing import interleaved_times
+from bough.cost.solvers import SOLVERS, SPARSE, Way, load_solvers
+from bough.cost.timing import interleaved_times, one_thread
 from bough.errors import BoughError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.contact.complementarity import pivoting
@@ -45,8 +47,11 @@ def baraff() -> Report:
             "zeros and ones of M and J that are known beforehand take no part.",
         ),
     )
-    items = (counted, *_time_tables(made), *scaling(SECONDS_EACH / 2))
-    return Report("baraff", "Baraff 1996, section 9: multipliers in linear time", items)
+    ours: dict[str, Way] = {name: partial(solution, one) for name, one in made.items()}
+    load_solvers()
+    with one_thread():
+        times = (*_time_tables(made), gradients(made, ours, SECONDS_EACH), *scaling(SECONDS_EACH / 2))
+    return Report("baraff", "Baraff 1996, section 9: multipliers in linear time", (counted, *times))
 
 
 EXPERIMENTS: dict[str, Callable[[], Experiment]] = {
@@ -109,6 +114,7 @@ def _time_tables(made: dict[str, Experiment]) -> tuple[Table, Table]:
         ]
         ratios.append((name, *slower, *PAPER.get(name, ("–", "–"))))
     notes = (
+        "All on one thread.",
         "dense: A = J M⁻¹ Jᵀ by BLAS, Cholesky by LAPACK; with contacts A goes to bough.lcp.pivoting.",
         "SuperLU: H, the best of three orders, its own two and that of bough. QDLDL: H in the order of bough, to which",
         "it adds its own. CHOLMOD: the better of LDLᵀ of H in the order of bough, since in its own it may meet pivots",

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
+from bough.algorithms.absolute import rnea_spatial
+from bough.algorithms.rnea import ZEROS
 from bough.cost.report import Bars, Report, Table
 from bough.kernel.counting import count, count_parts
-from bough.model import Model, topologies
-from bough.scalar import Count
+from bough.model import Mechanism, Model, topologies
+from bough.scalar import Count, Counted, Tally
 from bough.tree import Tree, costs, named
 
 __all__ = ["crba", "figure7", "humanoid"]
@@ -33,6 +35,36 @@ def _short(c: Count) -> str:
 def _model(case: str, dh: bool) -> Model:
     build = next(make for name, _, make in CASES if name == case)
     return build(dh=dh)
+
+
+@lru_cache(maxsize=64)
+def _parts(case: str, algorithm: str, slid: bool, regrouped: bool) -> Mapping[str, Count]:
+    """The count on DH frames by parts, with frames slid and inertias regrouped, or as they are given."""
+    model = _model(case, True)
+    return count_parts(model, algorithm, inside=Mechanism(model, slid=slid, regrouped=regrouped))
+
+
+@lru_cache(maxsize=8)
+def _spatial(case: str) -> Mapping[str, Count]:
+    """RNEA with spatial accelerations, of joints that do not accelerate, on DH frames and inertias as given."""
+    model, tally = _model(case, True), Tally()
+    q, v = ([Counted(tally) for _ in range(n)] for n in (model.nq, model.nv))
+    rnea_spatial(Mechanism(model, slid=False, regrouped=False), q, v, ZEROS)
+    return tally.parts
+
+
+def _whole(parts: Mapping[str, Count]) -> Count:
+    return sum(parts.values(), Count())
+
+
+def _simplified(case: str, algorithm: str) -> tuple[tuple[str, Count], ...]:
+    """What is saved by simpler frames and inertias, each counted by running the algorithm on a mechanism with it."""
+    given, slid, both = (_whole(_parts(case, algorithm, *how)) for how in ((False, False), (True, False), (True, True)))
+    return (
+        ("frames turned about and slid along joint axes", slid - given),
+        ("inertias regrouped: no body on a turning joint keeps mass or moments along the axis", both - slid),
+        ("= counted, DH frames", both),
+    )
 
 
 @lru_cache(maxsize=64)
@@ -96,7 +128,7 @@ def _choice(tree: Tree, dh: tuple[int, ...]) -> str:
 def _crba_causes(case: str, tree: Tree) -> Table:
     """The difference between eq. 21 and our count, each cause computed; the rows add up."""
     s = costs.crba_split(tree, FLOATING)
-    parts, published = count_parts(_model(case, True), "crba"), _published(costs.crba_cost(s))
+    parts, published = _parts(case, "crba", False, False), _published(costs.crba_cost(s))
     rx = _published(
         costs.combine(
             (s.D0a, costs.RIGID_BODY_TRANSFORM_DH),
@@ -110,17 +142,26 @@ def _crba_causes(case: str, tree: Tree) -> Table:
         )
     )
     ra = _published(costs.combine((s.D0a + s.D0b, costs.RIGID_BODY_ADD)))
-    named_parts = ("inertia transforms", "force transforms", "inertia additions", "joint transforms")
-    rest = sum((c for name, c in parts.items() if name not in named_parts), Count())
+    named_parts = ("inertia transforms", "force transforms", "inertia additions")
     general = _counted(case, "crba", False) - _counted(case, "crba", True)
     rows = (
         ("eq. 21", published),
-        ("rx: inertias transformed by turns and a shift, not by axial screws", parts["inertia transforms"] - rx),
-        ("vx: forces transformed by turns and a shift, not by axial screws", parts["force transforms"] - vx),
-        ("ra: additions of inertias; masses are constant and cost none", parts["inertia additions"] - ra),
-        ("rotation matrices of general placements formed once per body", parts["joint transforms"]),
-        ("rotation of the torso from its quaternion, selection of entries", rest),
-        ("= counted, DH frames", _counted(case, "crba", True)),
+        (
+            "rx: inertias transformed by turns and a shift, less D0a, D0b, D0c transforms of eq. 21",
+            parts[named_parts[0]] - rx,
+        ),
+        (
+            "vx: forces transformed by turns and a shift, less D1a, D1b, D1c transforms of eq. 21",
+            parts[named_parts[1]] - vx,
+        ),
+        ("ra: additions of inertias, less D0 additions of eq. 21", parts[named_parts[2]] - ra),
+        *(
+            (f"not in eq. 21: {PARTS[name]}", parts[name])
+            for name in PARTS
+            if name in parts and name not in named_parts
+        ),
+        ("= counted, DH frames and inertias as given", _whole(parts)),
+        *_simplified(case, "crba"),
         ("general placements instead of DH frames", general),
         ("= counted, general frames", _counted(case, "crba", False)),
     )
@@ -140,43 +181,56 @@ PARTS = {
     "cross products": "spatial cross products",
     "articulated updates": "rank-one updates of articulated inertias",
     "inertia additions": "additions of inertias",
-    "": "joint quantities, sums of vectors, torso's rotation",
+    "": "joint quantities, sums of vectors, rotation of the torso",
 }
 
 
 def _rnea_causes(case: str) -> Table:
-    """RNEA is published as a total; that we are below it is the work of `model/equivalent.py`."""
-    formed = count_parts(_model(case, True), "bias_forces")["joint transforms"]
-    causes = {"rotation matrices of general placements formed once per body": formed}
-    rest = "regrouped inertias without mass, frames slid along their axes, the torso's joint"
-    return _total_causes(case, "RNEA", "bias_forces", causes, rest)
+    """From the published total to the recursion of Featherstone & Orin as it is written, and from there to ours."""
+    spatial, ours = _whole(_spatial(case)), _whole(_parts(case, "bias_forces", False, False))
+    rows = (
+        ("section 3.1 of Featherstone & Orin, counted, less published", spatial - _paper_cost(case, "RNEA")),
+        ("= counted: spatial accelerations, DH frames and inertias as given", spatial),
+        *_of_which(_spatial(case)),
+        ("accelerations of points, and A = ω̇× + ω×ω×, instead of spatial accelerations", ours - spatial),
+    )
+    return _total_causes(case, "RNEA", "bias_forces", rows)
 
 
 def _aba_causes(case: str) -> Table:
     """ABA is published as a total, with what one axial screw more costs: its transforms are two or three of them."""
     tree = next(tree for name, tree, _ in CASES if name == case)
-    parts = count_parts(_model(case, True), "aba")
-    transforms = sum((c for name, c in parts.items() if name.endswith("transforms")), Count())
+    parts = _parts(case, "aba", False, False)
+    transforms = _whole({name: c for name, c in parts.items() if name.endswith("transforms")})
     screws = 2 * (tree.n - len(FLOATING)) + len(costs.crba_split(tree, FLOATING).non_dh)
     published = _published(costs.combine((screws, costs.ABA_PER_NON_DH)))
-    causes = {f"transforms by turns and a shift, not by {screws} axial screws": transforms - published}
-    rest = "biases, products and updates of spatial quantities; a division by each pivot each time; the torso's joint"
-    return _total_causes(case, "ABA", "aba", causes, rest)
+    rest = _whole(parts) - transforms - (_paper_cost(case, "ABA") - published)
+    rows = (
+        (f"transforms, by turns and a shift, less {screws} published axial screws", transforms - published),
+        ("all else, counted less published", rest),
+        ("= counted, DH frames and inertias as given", _whole(parts)),
+        *_of_which(parts),
+    )
+    return _total_causes(case, "ABA", "aba", rows)
 
 
-def _total_causes(case: str, title: str, algorithm: str, causes: Mapping[str, Count], rest: str) -> Table:
-    """From a published total through causes, and what they leave, to our count and what it consists of."""
-    tree = next(tree for name, tree, _ in CASES if name == case)
-    published = _paper_costs(tree)[title]
-    parts = count_parts(_model(case, True), algorithm)
+def _paper_cost(case: str, step: str) -> Count:
+    return _paper_costs(next(tree for name, tree, _ in CASES if name == case))[step]
+
+
+def _of_which(parts: Mapping[str, Count]) -> tuple[tuple[str, Count], ...]:
+    return tuple((f"  of which {PARTS[name]}", parts[name]) for name in PARTS if name in parts)
+
+
+def _total_causes(case: str, title: str, algorithm: str, first: tuple[tuple[str, Count], ...]) -> Table:
+    """From a published total through what was counted first to our count, and to the program that runs."""
     dh, general = _counted(case, algorithm, True), _counted(case, algorithm, False)
     runs = _counted(case, algorithm, False, True)
     rows = (
-        ("published", published),
-        *causes.items(),
-        (rest, dh - published - sum(causes.values(), Count())),
-        ("= counted, DH frames", dh),
-        *((f"  of which {PARTS[name]}", parts[name]) for name in PARTS if name in parts),
+        ("published", _paper_cost(case, title)),
+        *first,
+        *_simplified(case, algorithm),
+        *_of_which(_parts(case, algorithm, True, True)),
         ("general placements instead of DH frames", general - dh),
         ("= counted, general frames", general),
         ("equal operations shared, one reciprocal per pivot, what nothing uses dropped", runs - general),
@@ -197,24 +251,22 @@ def humanoid() -> Report:
         ("D0, D1 of the tree", *(f"{trees[c].D0}, {trees[c].D1}" for c in trees)),
     ]
     published = {case: _paper_costs(tree) for case, tree in trees.items()}
-    rows = []
-    for step, algorithm in STEPS:
-        rows.append((step, *_both(published, step), *(_short(_counted(c, algorithm, False)) for c in trees)))
     forward = {c: sum((published[c][step] for step, _ in STEPS), Count()) for c in trees}
-    rows.append(
-        (
-            "forward dynamics, CRBA",
-            *(_short(forward[c]) for c in trees),
-            *(_short(_counted(c, "crba_ltdl", False)) for c in trees),
-        )
-    )
-    rows.append(
-        ("forward dynamics, ABA", *_both(published, "ABA"), *(_short(_counted(c, "aba", False)) for c in trees))
-    )
+    by_step = {c: published[c] | {"forward dynamics, CRBA": forward[c]} for c in trees}
+    rows = []
+    for step, algorithm in (*STEPS, ("forward dynamics, CRBA", "crba_ltdl"), ("ABA", "aba")):
+        title = "forward dynamics, ABA" if step == "ABA" else step
+        as_published = (_short(by_step[c][step]) for c in trees)
+        ours = (_short(_counted(c, algorithm, False)) for c in trees)
+        rows.append((title, *as_published, *(_short(_as_written(c, algorithm)) for c in trees), *ours))
     costs_table = Table(
         "Costs, divisions counted as multiplications",
-        ("", "humanoid, published", "chain, published", "humanoid, counted", "chain, counted"),
+        ("", *(f"{c}, {what}" for what in ("published", "as written", "counted") for c in trees)),
         tuple(rows),
+        (
+            "as written: the papers' recursions on DH frames and inertias as given, RNEA with spatial accelerations.",
+            "counted: ours, on general frames; the tables below tell what makes the difference.",
+        ),
     )
     return Report(
         "humanoid",
@@ -229,8 +281,15 @@ def humanoid() -> Report:
     )
 
 
-def _both(published: Mapping[str, Mapping[str, Count]], step: str) -> tuple[str, ...]:
-    return tuple(_short(published[case][step]) for case in published)
+def _as_written(case: str, algorithm: str) -> Count:
+    """The count of the papers' form: RNEA with spatial accelerations, DH frames and inertias as given."""
+    if algorithm in ("ltdl", "ltdl_solve"):
+        return _counted(case, algorithm, True)
+    if algorithm == "bias_forces":
+        return _whole(_spatial(case))
+    if algorithm == "crba_ltdl":
+        return sum((_as_written(case, step) for _, step in STEPS), Count())
+    return _whole(_parts(case, algorithm, False, False))
 
 
 def _ratios(forward: Mapping[str, Count], aba: Mapping[str, Count]) -> Table:
@@ -240,7 +299,13 @@ def _ratios(forward: Mapping[str, Count], aba: Mapping[str, Count]) -> Table:
     def row(text: str, a: tuple[Count, Count], b: tuple[Count, Count]) -> tuple[object, ...]:
         return (text, *(f"{_cost(x, w) / _cost(y, w):.2f}" for x, y in (a, b) for w in (1, 0)))
 
+    crba = {c: _published(costs.crba_cost(costs.crba_split(tree, FLOATING))) for c, tree, _ in CASES}
     rows = (
+        row(
+            "CRBA: chain / humanoid",
+            (crba["chain"], crba["humanoid"]),
+            (_counted("chain", "crba", False), _counted("humanoid", "crba", False)),
+        ),
         row(
             "CRBA + LTDL: chain / humanoid",
             (forward["chain"], forward["humanoid"]),

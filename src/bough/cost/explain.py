@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from bough.cost.outline import plain
 from bough.cost.report import Report, Table
 from bough.kernel.choice import ALGORITHMS, Method, MethodCost, cheaper_method, method_costs
+from bough.kernel.divide_and_conquer import rounds_of
 from bough.kernel.functions import program, require_model
 from bough.kernel.loops.constrained import multipliers_pay
 from bough.kernel.specs import NEED_FRAMES, OPTIONAL, Options, spec
@@ -80,7 +81,18 @@ def _methods(model: Model) -> Table:
         times = (f"{cost.one / 1e3:.3g}", f"{cost.batch / 1e3:.3g}")
         rows.append((TITLES[method], cost.operations, counted, code, *times, mark))
     columns = ("method", "operations", "of which", "program", "µs, one state", "µs, in a batch", "auto")
-    return Table('Methods, and the one that method="auto" takes', columns, tuple(rows), reasons(costs, chosen))
+    notes = (*reasons(costs, chosen), *_in_rounds(model))
+    return Table('Methods, and the one that method="auto" takes', columns, tuple(rows), notes)
+
+
+def _in_rounds(model: Model) -> tuple[str, ...]:
+    """What is to be said of divide and conquer."""
+    if not model.coupling.trivial or not model.nbodies:
+        return ()
+    return (
+        f'method="divide_and_conquer" takes {len(rounds_of(model))} rounds, each on many bodies at once: it pays for '
+        "one state of a mechanism with thousands of bodies.",
+    )
 
 
 def reasons(costs: dict[Method, MethodCost], chosen: Method) -> tuple[str, ...]:

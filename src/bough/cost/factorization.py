@@ -32,19 +32,20 @@ TITLES = {
     "solve_Lt": "L⁻ᵀ x",
 }
 TREE_1 = Tree((0, 1, 1, 2, 2, 3, 3))
+SHIMANOVSKY_1 = Tree((0, 1, 2, 2, 3, 4, 4))
+SHIMANOVSKY_DOFS = (1, 1, 2, 1, 1, 2, 1)
 
 
 def trees() -> Report:
     """The worked examples of trees in the papers."""
-    shimanovsky_tree = Tree((0, 1, 2, 2, 3, 4, 4))
     slides = Tree((0, 1, 1, 2, 2, 3))
     rows = (
         ("Featherstone 2005, Tree 1", TREE_1, "joints 1, 2, 6 with 2, 2, 3 DoF", TREE_1.expand((2, 2, 1, 1, 1, 3, 1))),
         (
             "Shimanovsky, Tree-1",
-            shimanovsky_tree,
+            SHIMANOVSKY_1,
             "joints 3, 6 with 2 DoF",
-            shimanovsky_tree.expand((1, 1, 2, 1, 1, 2, 1)),
+            SHIMANOVSKY_1.expand(SHIMANOVSKY_DOFS),
         ),
         ("slides", slides, "joint 2 with 3 DoF", slides.expand((1, 3, 1, 1, 1, 1))),
     )
@@ -58,7 +59,7 @@ def trees() -> Report:
         ("row", "divided", "modified", "dense: divided", "dense: modified"),
         (
             _row_work("Tree 1, k = 7", TREE_1),
-            _row_work("Shimanovsky, k = 9", shimanovsky_tree.expand((1, 1, 2, 1, 1, 2, 1))),
+            _row_work("Shimanovsky, k = 9", SHIMANOVSKY_1.expand(SHIMANOVSKY_DOFS)),
         ),
     )
     return Report("trees", "Trees of the papers", (expanded, steps))
@@ -164,8 +165,39 @@ def shimanovsky() -> Report:
         rows.append((name, tree.n, sparse, by_formula, by_formula / sparse, tree.density, 1 / tree.density**2))
     columns = ("topology", "n", "UDUᵀ counted", "dense D1 + 2 D2", "ratio", "α", "1/α²")
     note = "On an unbranched tree the count equals D1 + 2 D2 exactly (table 1); for n = 255 and 256 it is computed."
-    return Report(
-        "shimanovsky",
-        "Shimanovsky's ratios: how many times cheaper than a dense factorisation",
-        (Table("UDUᵀ on branched trees against a dense matrix of the same size", columns, tuple(rows), (note,)),),
-    )
+    ratios = Table("UDUᵀ on branched trees against a dense matrix of the same size", columns, tuple(rows), (note,))
+    heading = "Shimanovsky: UUᵀ and UDUᵀ, and how many times cheaper than a dense factorisation"
+    return Report("shimanovsky", heading, (*_substitutions(), ratios))
+
+
+SPLIT = {
+    ("factorize", "uut"): "n √ + N1 div + N2 (m+a)",
+    ("factorize", "udut"): "N1 div + N2 (m+a)",
+    ("forward", "uut"): "n div + N1 (m+a)",
+    ("forward", "udut"): "n div + N1 (m+a)",
+    ("backward", "uut"): "n div + N1 (m+a)",
+    ("backward", "udut"): "N1 (m+a)",
+}
+"""Shimanovsky's table 1, in which the two substitutions stand apart."""
+
+
+def _substitutions() -> tuple[Table, ...]:
+    """Table 1 of Shimanovsky, on his tree and on a binary one."""
+    items = []
+    for name, tree in (
+        ("Tree-1, expanded", SHIMANOVSKY_1.expand(SHIMANOVSKY_DOFS)),
+        ("binary tree", named.balanced_tree(5)),
+    ):
+        rows = []
+        for (operation, kind), formula in SPLIT.items():
+            counted = count(tree, kind if operation == "factorize" else f"{kind}_{operation}")
+            expected = Count(**costs.operation_cost(tree, operation, kind))
+            title = {"factorize": "factorise", "forward": "forward substitution", "backward": "back substitution"}[
+                operation
+            ]
+            rows.append(
+                (f"{kind[:-1].upper()}ᵀ", title, formula, str(expected), str(counted), _agree(expected, counted))
+            )
+        columns = ("factor", "operation", "formula", "by the formula", "counted", "")
+        items.append(Table(f"Table 1, {name}: N1 = {tree.D1}, N2 = {tree.D2}", columns, tuple(rows)))
+    return tuple(items)

@@ -7,32 +7,49 @@ from collections.abc import Callable
 from bough.cost.baraff import baraff
 from bough.cost.dynamics import crba, figure7, humanoid
 from bough.cost.factorization import figure5, shimanovsky, table1, table2, trees
+from bough.cost.recursions import recursions, rounds
 from bough.cost.report import Report
+from bough.cost.slides import slides
 from bough.reading import known_name
 
-__all__ = ["measured", "names", "report"]
+__all__ = ["measured", "names", "pages", "report"]
 
-_REPORTS: dict[str, Callable[[], Report]] = {
-    "trees": trees,
-    "table1": table1,
-    "table2": table2,
-    "figure5": figure5,
-    "crba": crba,
-    "humanoid": humanoid,
-    "figure7": figure7,
-    "shimanovsky": shimanovsky,
+_PAGES: dict[str, dict[str, Callable[[], Report]]] = {
+    "Featherstone 2005: Efficient factorization of the joint-space inertia matrix for branched kinematic trees": {
+        "trees": trees,
+        "table1": table1,
+        "table2": table2,
+        "figure5": figure5,
+        "crba": crba,
+        "humanoid": humanoid,
+        "figure7": figure7,
+    },
+    "Shimanovsky: factorisation of the mass matrix of systems with the structure of a tree": {
+        "shimanovsky": shimanovsky
+    },
+    "Featherstone: Branch-induced sparsity in rigid-body dynamics (slides)": {"slides": slides},
+    "Baraff 1996: Linear-time dynamics using Lagrange multipliers": {"baraff": baraff},
+    "Featherstone & Orin 2000: Robot dynamics, equations and algorithms": {"recursions": recursions, "rounds": rounds},
 }
-_MEASURED: dict[str, Callable[[], Report]] = {"baraff": baraff}
+"""By paper, what it has: each under its name."""
+
+_REPORTS = {name: make for page in _PAGES.values() for name, make in page.items()}
+_MEASURED = ("baraff",)
 
 
 def names() -> tuple[str, ...]:
     """The names of the tables and figures that are counted."""
-    return tuple(_REPORTS)
+    return tuple(name for name in _REPORTS if name not in _MEASURED)
 
 
 def measured() -> tuple[str, ...]:
     """The names of the tables and figures that are measured: they take a while, and differ from run to run."""
-    return tuple(_MEASURED)
+    return _MEASURED
+
+
+def pages() -> dict[str, tuple[str, ...]]:
+    """The papers, each with the names of its tables and figures, counted and measured."""
+    return {paper: tuple(reports) for paper, reports in _PAGES.items()}
 
 
 def report(name: str) -> Report:
@@ -40,5 +57,4 @@ def report(name: str) -> Report:
 
     Print it for the text; its `draw` method writes figures as PNG files.
     """
-    known = _REPORTS | _MEASURED
-    return known[known_name(name, "table or figure", known)]()
+    return _REPORTS[known_name(name, "table or figure", _REPORTS)]()

@@ -19,10 +19,17 @@ from bough.errors import BoughError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.contact.complementarity import pivoting
 
-__all__ = ["SOLVERS", "SPARSE", "Way", "cholmod", "dense", "qdldl", "superlu"]
+__all__ = ["SOLVERS", "SPARSE", "Way", "cholmod", "dense", "load_solvers", "qdldl", "superlu"]
 
 Way = Callable[[], Any]
 """Computes [v̇, λ, forces of auxiliary rows]."""
+
+
+def load_solvers() -> None:
+    """Load what the ways need, and with it the BLAS that is to be held to one thread."""
+    with _needing_scipy():
+        for name in ("scipy.linalg", "scipy.sparse.linalg"):
+            import_module(name)
 
 
 def dense(made: Experiment) -> list[Way]:

@@ -1,11 +1,24 @@
-"""Times of several ways to one result, measured in turns, so that what else runs on the machine slows all of them."""
+"""Times of several ways to one result, measured in turns, so that what else runs on the machine slows all of them.
+
+The clock is that of one thread, so others must not work for it: `one_thread` holds bough and BLAS to one.
+"""
 
 from __future__ import annotations
 
+import ctypes
+import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
-__all__ = ["interleaved_times"]
+from bough.backends.threads import get_num_threads, set_num_threads
+
+__all__ = ["interleaved_times", "one_thread"]
+
+NAMES_IN_BLAS = ("openblas_{}_num_threads", "openblas_{}_num_threads64_")
+"""How OpenBLAS calls what says how many threads it has; the copies in NumPy and SciPy put "scipy_" before it."""
 
 SHORTEST_FIGURE = 1e-3  # seconds that one figure is measured for at least
 MOST_ROUNDS = 51  # turns
@@ -42,3 +55,40 @@ def _spent(way: Callable[[], object], repeats: int) -> float:
     for _ in range(repeats):
         way()
     return (time.thread_time() - start) / repeats
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Have bough, and each OpenBLAS that is loaded, work on one thread for a while.
+
+    Where loaded libraries cannot be listed, elsewhere than on Linux, set OPENBLAS_NUM_THREADS=1 in the environment.
+    """
+    before = get_num_threads()
+    libraries = [(put, get()) for put, get in _blas()]
+    set_num_threads(1)
+    for put, _ in libraries:
+        put(1)
+    try:
+        yield
+    finally:
+        set_num_threads(before)
+        for put, count in libraries:
+            put(count)
+
+
+def _blas() -> Iterator[tuple[Any, Any]]:
+    """What sets and what tells the number of threads, of each OpenBLAS in this process."""
+    try:
+        loaded = Path("/proc/self/maps").read_text("utf-8", "replace")
+    except OSError:
+        return
+    for path in sorted(set(re.findall(r"(/\S*openblas\S*\.so\S*)", loaded))):
+        try:
+            library = ctypes.CDLL(path)
+        except OSError:
+            continue
+        for name in (prefix + name for prefix in ("", "scipy_") for name in NAMES_IN_BLAS):
+            put, get = (getattr(library, name.format(verb), None) for verb in ("set", "get"))
+            if put is not None and get is not None:
+                yield put, get
+                break

@@ -3,13 +3,28 @@
 from bough.factor.inverse import inverse
 from bough.factor.ltdl import ltdl
 from bough.factor.ltl import ltl
-from bough.factor.products import diagonal, margins, mul, mul_H, mul_L, mul_Lt, solve, solve_L, solve_Lt
+from bough.factor.products import (
+    backward,
+    diagonal,
+    forward,
+    margins,
+    mul,
+    mul_H,
+    mul_L,
+    mul_Lt,
+    solve,
+    solve_L,
+    solve_Lt,
+)
 from bough.factor.storage import dense
 from bough.factor.udut import udut
+from bough.factor.uut import uut
 
 __all__ = [
+    "backward",
     "dense",
     "diagonal",
+    "forward",
     "inverse",
     "ltdl",
     "ltl",
@@ -22,4 +37,5 @@ __all__ = [
     "solve_L",
     "solve_Lt",
     "udut",
+    "uut",
 ]

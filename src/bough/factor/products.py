@@ -11,7 +11,9 @@ from bough.scalar import Array, array
 from bough.tree import Tree
 from bough.tree.paths import Node, PathMatrix, Paths
 
-__all__ = ["diagonal", "margins", "mul", "mul_H", "mul_L", "mul_Lt", "solve", "solve_L", "solve_Lt"]
+__all__ = [
+    "backward", "diagonal", "forward", "margins", "mul", "mul_H", "mul_L", "mul_Lt", "solve", "solve_L", "solve_Lt",
+]  # fmt: skip
 
 
 def mul_L(tree: Tree, packed: Array, x: Array, unit: bool) -> Array:
@@ -81,8 +83,18 @@ def solve_Lt(tree: Tree, packed: Array, x: Array, unit: bool) -> Array:
 
 def solve(tree: Tree, packed: Array, x: Array, unit: bool) -> Array:
     """H⁻¹ x = L⁻¹ D⁻¹ L⁻ᵀ x, with D = 1 unless the factor is a unit one."""
+    return backward(tree, packed, forward(tree, packed, x, unit), unit)
+
+
+def forward(tree: Tree, packed: Array, x: Array, unit: bool) -> Array:
+    """D⁻¹ L⁻ᵀ x, the solution w of U D w = x with U = Lᵀ (Shimanovsky, algorithm 2)."""
     x = solve_Lt(tree, packed, x, unit)
-    return solve_L(tree, packed, _over_D(tree, packed, x) if unit else x, unit)
+    return _over_D(tree, packed, x) if unit else x
+
+
+def backward(tree: Tree, packed: Array, w: Array, unit: bool) -> Array:
+    """L⁻¹ w, the solution of Uᵀ x = w (Shimanovsky, algorithm 3)."""
+    return solve_L(tree, packed, w, unit)
 
 
 def mul(tree: Tree, packed: Array, x: Array, unit: bool) -> Array:

@@ -10,9 +10,10 @@ from bough import factor
 from bough.algorithms.contact_problem import ContactPlan
 from bough.errors import ModelError
 from bough.kernel.compile import build
+from bough.kernel.divide_and_conquer import operations
 from bough.kernel.functions import mechanism, model_function, naming_the_massless, options, program
-from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, OPTIONAL, SEARCHING, SPECS, Options, spec
-from bough.model import Contacts, Model
+from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, OPTIONAL, PAPER_FORMS, SEARCHING, SPECS, Options, spec
+from bough.model import Contacts, Mechanism, Model
 from bough.program import count as count_program
 from bough.reading import known_name, truth
 from bough.scalar import Count, Counted, Tally
@@ -20,16 +21,21 @@ from bough.tree import Tree
 
 __all__ = ["count", "count_parts"]
 
+IN_ROUNDS = "divide_and_conquer"
+
 # name → (function of (tree, packed, …), whether it takes a vector)
 _TREE_OPERATIONS: dict[str, tuple[Callable[..., Any], bool]] = {
     "ltl": (factor.ltl, False),
     "ltdl": (factor.ltdl, False),
     "udut": (factor.udut, False),
+    "uut": (factor.uut, False),
     **{
         f"{kind}{name}": (partial(function, unit=unit), True)
-        for kind, unit in (("", True), ("ltdl_", True), ("udut_", True), ("ltl_", False))
+        for kind, unit in (("", True), ("ltdl_", True), ("udut_", True), ("ltl_", False), ("uut_", False))
         for name, function in (
             ("solve", factor.solve),
+            ("forward", factor.forward),
+            ("backward", factor.backward),
             ("mul", factor.mul),
             ("mul_L", factor.mul_L),
             ("mul_Lt", factor.mul_Lt),
@@ -60,12 +66,15 @@ def count(
     what
         A model, or a tree (for factorisations only: a tree has no geometry).
     algorithm
-        "rnea", "crba", "aba", "crba_ltdl" and so on; or "ltl", "ltdl", "udut", "ltdl_solve", "ltl_solve", "mul_L",
+        "rnea", "crba", "aba", "crba_ltdl", "divide_and_conquer" (which reads constants of bodies from memory, so that
+        none of them is folded), "rnea_spatial", "rnea_absolute", "crba_absolute", "aba_absolute" (as Featherstone &
+        Orin write them) and so on; or "ltl", "ltdl", "udut", "uut", "ltdl_solve", "ltl_solve", "mul_L",
         "solve_Lt", …, where a name without a prefix means the LTDL factor. Of contact ("contact_step", …) what states
         the problem of forces is counted, not the search for them, which depends on the state.
     optimized
         Whether to count the program that really runs (equal operations shared, divisions by one pivot traded for a
-        reciprocal, what nothing uses dropped) instead of the algorithm as the papers write it.
+        reciprocal, what nothing uses dropped) instead of the algorithm as it is written, on frames and inertias that
+        were made simpler (``bough paper humanoid`` tells what that saves).
     f_ext
         Whether external forces act on the bodies, and drives on joints that close loops.
     frames, reference
@@ -85,13 +94,15 @@ def count(
     """
     if not isinstance(what, Model | Tree):
         raise ModelError(f"what is counted is a {type(what).__name__}, expected a bough.Model or a bough.trees.Tree")
-    known_name(algorithm, "algorithm", [*SPECS, *_TREE_OPERATIONS])
+    known_name(algorithm, "algorithm", [*SPECS, *PAPER_FORMS, *_TREE_OPERATIONS, IN_ROUNDS])
     optimized, f_ext = truth(optimized, "optimized"), truth(f_ext, "f_ext")
     if algorithm in _TREE_OPERATIONS:
         tree = what if isinstance(what, Tree) else what.dof_tree
         return _count_tree(tree, algorithm, optimized)
     _require_model(what, algorithm)
     assert isinstance(what, Model)
+    if algorithm == IN_ROUNDS:
+        return operations(what, optimized, f_ext)
     if not optimized:
         return sum(count_parts(what, algorithm, f_ext=f_ext, frames=frames, reference=reference).values(), Count())
     options = _options(what, algorithm, frames, reference)
@@ -107,8 +118,12 @@ def count_parts(
     f_ext: bool = False,
     frames: str | Sequence[str] | None = None,
     reference: str = "LOCAL",
+    inside: Mechanism | None = None,
 ) -> dict[str, Count]:
-    """The count of an algorithm as written, by parts: transforms of motions, forces and inertias, and so on."""
+    """The count of an algorithm as written, by parts: transforms of motions, forces and inertias, and so on.
+
+    `inside` is another inside of the model than the usual one, such as one whose inertias are not regrouped.
+    """
     _require_model(model, algorithm)
     tally = Tally()
     chosen = _options(model, algorithm, frames, reference)
@@ -117,7 +132,7 @@ def count_parts(
     inputs = model_function(model, row.name, chosen).inputs
     arrays = {a.name: [Counted(tally) for _ in range(a.size)] for a in inputs if a.name in wanted}
     with naming_the_massless(model):
-        row.run(mechanism(model), chosen, dict(arrays))
+        row.run(mechanism(model) if inside is None else inside, chosen, dict(arrays))
     return tally.parts
 
 
@@ -146,7 +161,7 @@ def _options(model: Model, algorithm: str, frames: str | Sequence[str] | None, r
 
 
 def _require_model(what: object, algorithm: str) -> None:
-    known = sorted([*SPECS, *_TREE_OPERATIONS])
+    known = sorted([*SPECS, *PAPER_FORMS, *_TREE_OPERATIONS, IN_ROUNDS])
     known_name(algorithm, "algorithm", known)
     if not isinstance(what, Model):
         raise ModelError(

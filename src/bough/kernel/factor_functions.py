@@ -20,16 +20,24 @@ from bough.scalar import negation as not_
 from bough.tree import Tree
 
 __all__ = [
-    "Kind", "applier", "dense_factorizer", "diagonal", "factorizer", "inverter", "pivot_limits", "pivots_of",
-    "triangle",
+    "UNIT", "UPPER", "Kind", "applier", "dense_factorizer", "diagonal", "factorizer", "inverter", "pivot_limits",
+    "pivots_of", "triangle",
 ]  # fmt: skip
 
-Kind: TypeAlias = Literal["ltl", "ltdl", "udut"]
+Kind: TypeAlias = Literal["ltl", "ltdl", "udut", "uut"]
+
+UNIT, UPPER = ("ltdl", "udut"), ("udut", "uut")
+"""Factors with a diagonal D of their own, and factors that are found in the upper triangle."""
 
 SUSPECT = 1e-5
 """A pivot below this part of the diagonal entry it is left of is looked at more closely."""
 
-ALGORITHMS: dict[Kind, Callable[..., Any]] = {"ltl": factor.ltl, "ltdl": factor.ltdl, "udut": factor.udut}
+ALGORITHMS: dict[Kind, Callable[..., Any]] = {
+    "ltl": factor.ltl,
+    "ltdl": factor.ltdl,
+    "udut": factor.udut,
+    "uut": factor.uut,
+}
 
 
 def factorizer(tree: Tree, key: tuple[str, Kind]) -> Function:
@@ -38,7 +46,7 @@ def factorizer(tree: Tree, key: tuple[str, Kind]) -> Function:
 
     def rule(packed: Array) -> dict[str, Array]:
         L = ALGORITHMS[kind](tree, packed)
-        return {"factor": L, "margins": factor.margins(tree, packed, L, kind != "ltl", SUSPECT)}
+        return {"factor": L, "margins": factor.margins(tree, packed, L, kind in UNIT, SUSPECT)}
 
     def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
         _require_definite(kind, arrays["packed"], tree, results[0])
@@ -60,7 +68,7 @@ def dense_factorizer(tree: Tree, key: tuple[str, Kind]) -> Function:
     """From a dense matrix to the packed rows of its factor."""
     kind, n = key[1], tree.n
     rows, columns = (p.tolist() for p in places(tree))
-    read = [(j, i) if kind == "udut" else (i, j) for i, j in zip(rows, columns, strict=True)]
+    read = [(j, i) if kind in UPPER else (i, j) for i, j in zip(rows, columns, strict=True)]
     inside = {*read, *((j, i) for i, j in read)}
 
     def rule(H: Array) -> dict[str, Any]:
@@ -71,7 +79,7 @@ def dense_factorizer(tree: Tree, key: tuple[str, Kind]) -> Function:
             x, other = H[i * n + j], H[j * n + i] if (i, j) in inside else 0.0
             if i != j:
                 fits = both(fits, both(x <= other, x >= other))
-        return {"factor": L, "margins": factor.margins(tree, packed, L, kind != "ltl", SUSPECT), "doubt": not_(fits)}
+        return {"factor": L, "margins": factor.margins(tree, packed, L, kind in UNIT, SUSPECT), "doubt": not_(fits)}
 
     def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
         read_dense(arrays["H"], tree)
@@ -127,7 +135,7 @@ def _function(
 def _require_definite(kind: Kind, values: FloatArray, tree: Tree, packed: FloatArray) -> None:
     """Raise for the pivot that went wrong first, in the first matrix that has one."""
     pivots = diagonal(packed, tree)
-    if kind == "ltl":
+    if kind not in UNIT:
         pivots = np.square(pivots)
     limits = pivot_limits(values, tree)
     sound = (pivots > 0) & (pivots > limits) & np.isfinite(pivots)  # a NaN fails them all
@@ -158,7 +166,7 @@ def pivot_limits(values: FloatArray, tree: Tree) -> FloatArray:
 def triangle(kind: Kind, tree: Tree) -> tuple[Any, ...]:
     """Where the entries that are read lie in a dense matrix."""
     rows, columns = places(tree)
-    return (..., columns, rows) if kind == "udut" else (..., rows, columns)
+    return (..., columns, rows) if kind in UPPER else (..., rows, columns)
 
 
 def diagonal(packed: FloatArray, tree: Tree) -> FloatArray:

@@ -14,6 +14,8 @@ from bough.errors import ShapeError, TreeError
 from bough.kernel.arguments import FloatArray, Shape, read_only, write_out
 from bough.kernel.compile import ROLL_ABOVE
 from bough.kernel.factor_functions import (
+    UNIT,
+    UPPER,
     Kind,
     applier,
     dense_factorizer,
@@ -29,7 +31,7 @@ from bough.kernel.table import entry
 from bough.kernel.treematrix import Parents, TreeMatrix, apply, as_tree, places, read_dense
 from bough.tree import Tree
 
-__all__ = ["Factor", "Kind", "factor_packed", "ltdl", "ltl", "udut"]
+__all__ = ["Factor", "Kind", "factor_packed", "ltdl", "ltl", "udut", "uut"]
 
 
 def ltl(
@@ -127,6 +129,31 @@ def udut(
     return _factorized("udut", H, parents, overwrite, out)
 
 
+def uut(
+    H: ArrayLike | TreeMatrix,
+    parents: Parents | None = None,
+    *,
+    overwrite: bool = False,
+    out: FloatArray | None = None,
+) -> Factor:
+    """Factorise H = U Uᵀ, with an upper-triangular U of the same sparsity.
+
+    U is the Lᵀ of `ltl`, found in the upper triangle. `parents`, the result and the errors are those of `ltl`.
+
+    Parameters
+    ----------
+    H
+        Matrices, shape (*batch, n, n), or a `TreeMatrix`, as for `ltl`, but it is the upper triangle that is read.
+    parents
+        A `Tree` or a parent array of length n.
+    overwrite
+        Whether to write U over the upper triangle of H, as for `ltl`.
+    out
+        Where to write the packed rows of the factor, as for `ltl`.
+    """
+    return _factorized("uut", H, parents, overwrite, out)
+
+
 def factor_packed(kind: Kind, values: FloatArray, tree: Tree, out: FloatArray | None = None) -> Factor:
     """Factorise packed path rows, shape (*batch, n + D1)."""
     packed = entry(tree, ("factor", kind), factorizer)(values, out, True)
@@ -148,7 +175,7 @@ def small_pivots(values: FloatArray, tree: Tree, part: float) -> NDArray[np.bool
 class Factor:
     """A factorised symmetric positive-definite matrix H, or a batch of them; immutable.
 
-    Made by `ltl` (H = Lᵀ L), `ltdl` (H = Lᵀ D L) and `udut` (H = U D Uᵀ; there L means Uᵀ).
+    Made by `ltl` (H = Lᵀ L), `ltdl` (H = Lᵀ D L) `udut` (H = U D Uᵀ; there L means Uᵀ) and `uut` (H = U Uᵀ).
 
     Everything that takes an x takes a vector of shape (*batch, n) or k columns of shape (*batch, n, k), where `batch`
     is exactly that of the factor (nothing is broadcast), and returns an array of the same shape. `out` says where to
@@ -158,7 +185,7 @@ class Factor:
     Attributes
     ----------
     kind
-        "ltl", "ltdl" or "udut".
+        "ltl", "ltdl", "udut" or "uut".
     packed
         Path rows of L, shape (*batch, n + D1), read-only; for "ltdl" and "udut" with D in place of the unit diagonal.
     tree
@@ -206,8 +233,8 @@ class Factor:
 
     @property
     def U(self) -> FloatArray:
-        """The upper-triangular factor of "udut" as a dense array, shape (*batch, n, n)."""
-        if self.kind != "udut":
+        """The upper-triangular factor of "udut" and "uut" as a dense array, shape (*batch, n, n)."""
+        if self.kind not in UPPER:
             raise AttributeError(f"a factor of kind {self.kind!r} has no U: its triangle is L; use udut for H = U D Uᵀ")
         return np.ascontiguousarray(np.swapaxes(self.L, -2, -1))
 
@@ -268,13 +295,13 @@ class Factor:
 
     @property
     def _unit(self) -> bool:
-        return self.kind != "ltl"
+        return self.kind in UNIT
 
     def _apply(
         self, operation: Callable[..., Any], x: ArrayLike, out: FloatArray | None, argument: str = "x"
     ) -> FloatArray:
         tree, packed = self.tree, self.packed
-        function = entry(tree, (operation, self.kind != "ltl", argument), applier)
+        function = entry(tree, (operation, self.kind in UNIT, argument), applier)
         if packed.ndim == 1 and type(x) is np.ndarray and x.shape == (len(tree.parents),):
             y: FloatArray = function(packed, x, out, True)
             return y

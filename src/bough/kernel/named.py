@@ -13,14 +13,14 @@ from bough.kernel.functions import model_function, options, require_model
 from bough.kernel.inverse_dynamics import inverse_algorithm
 from bough.kernel.loops.careful import CAREFUL, careful_function
 from bough.kernel.parameters import with_parameters
-from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, SPECS, Options
+from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, PAPER_FORMS, SPECS, Options
 from bough.kernel.table import function_of
 from bough.model import Model, Parameters
 from bough.reading import known_name, truth
 
 __all__ = ["compile", "function"]
 
-NAMES = ("forward_dynamics", *(name for name in SPECS if name not in NEED_CONTACTS))
+NAMES = ("forward_dynamics", *(name for name in (*SPECS, *PAPER_FORMS) if name not in NEED_CONTACTS))
 ONE_FRAME = ("jacobian", "jacobian_packed", "jacobian_rate")
 FRAMED = ("placements", "velocities", "accelerations", *NEED_FRAMES)
 

@@ -11,7 +11,7 @@ from bough.lagrange import System
 
 __all__ = ["read_factor", "read_system_factor"]
 
-KINDS = ("ltl", "ltdl", "udut")
+KINDS = ("ltl", "ltdl", "udut", "uut")
 
 
 def read_factor(kind: Any, packed: Any, tree: Any) -> dict[str, object]:

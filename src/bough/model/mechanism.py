@@ -50,10 +50,15 @@ class Mechanism:
     parameters
         Which of its numbers are inputs of the programs. A mechanism with parameters knows its kinds, sizes and digest;
         algorithms run on what `taking` returns.
+    slid, regrouped
+        Whether frames are turned about and slid along the axes of their joints, and inertias regrouped, so that
+        algorithms cost less. All programs are made with both; what each of them saves is counted without.
     """
 
-    def __init__(self, model: Model, parameters: Parameters = NO_PARAMETERS) -> None:
-        self.model = model
+    def __init__(
+        self, model: Model, parameters: Parameters = NO_PARAMETERS, *, slid: bool = True, regrouped: bool = True
+    ) -> None:
+        self.model, self._slid = model, slid
         self.parameters = parameters
         self.numbers = without_values(model, parameters) if parameters else model
         self.touched = Touched.by(parameters)
@@ -71,7 +76,7 @@ class Mechanism:
                 is_leaf=i in leaves,
                 has_armature=any(entry.armature) or i in turning,
                 parameters=len(self.joints[i - 1].parameters),
-                is_regrouped=canonical.spins and not self.touched.holds_inertia(i),
+                is_regrouped=regrouped and canonical.spins and not self.touched.holds_inertia(i),
                 is_given=i in given,
             )
             for i, (canonical, entry) in enumerate(zip(self._canonical, model.joints, strict=True), start=1)
@@ -191,7 +196,7 @@ class Mechanism:
     @property
     def _axial(self) -> list[bool]:
         placed = self.touched.placed
-        return [joint.is_axial and i not in placed for i, joint in enumerate(self._canonical, start=1)]
+        return [self._slid and joint.is_axial and i not in placed for i, joint in enumerate(self._canonical, start=1)]
 
     @cached_property
     def origins(self) -> NDArray[np.float64]:

@@ -59,8 +59,10 @@ def divisions_as_products(cost: Mapping[str, int]) -> Cost:
 
 # ---- factorisation (table 1) -------------------------------------------------------------------------------------
 
-FACTORISATIONS: Final = ("ltl", "ltdl", "udut")
+FACTORISATIONS: Final = ("ltl", "ltdl", "udut", "uut")
 OPERATIONS: Final = ("factorize", "solve", "mul_L", "mul_Lt", "solve_L", "solve_Lt")
+SUBSTITUTIONS: Final = ("forward", "backward")
+"""The two parts of "solve" in Shimanovsky's table 1: U D w = x, and then Uᵀ y = w."""
 
 
 def operation_cost(tree: Tree, operation: str, kind: str) -> Cost:
@@ -72,27 +74,29 @@ def operation_cost(tree: Tree, operation: str, kind: str) -> Cost:
         Tree of single degrees of freedom.
     operation
         "factorize"; "solve": both substitutions for one right-hand side; "mul_L", "mul_Lt", "solve_L", "solve_Lt":
-        L x, its transpose, and their inverses on one vector.
+        L x, its transpose, and their inverses on one vector; "forward", "backward": the two halves of "solve".
     kind
-        "ltl", "ltdl", or "udut" (with L the transpose of U), which costs what "ltdl" does.
+        "ltl", "ltdl", or, with L the transpose of U, "uut" and "udut", which cost what "ltl" and "ltdl" do.
     """
     if kind not in FACTORISATIONS:
         raise UnknownNameError("factorisation", kind, FACTORISATIONS)
-    if operation not in OPERATIONS:
-        raise UnknownNameError("operation", operation, OPERATIONS)
+    if operation not in (*OPERATIONS, *SUBSTITUTIONS):
+        raise UnknownNameError("operation", operation, (*OPERATIONS, *SUBSTITUTIONS))
     n, d1, d2 = tree.n, tree.D1, tree.D2
-    diagonal = n if kind == "ltl" else 0  # a unit triangular factor needs no work on its diagonal
+    diagonal = n if kind in ("ltl", "uut") else 0  # a unit triangular factor needs no work on its diagonal
     if operation == "factorize":
         return _cost(sqrt=diagonal, div=d1, mul=d2, add=d2)
     if operation == "solve":
         return _cost(div=n + diagonal, mul=2 * d1, add=2 * d1)
+    if operation == "forward":
+        return _cost(div=n, mul=d1, add=d1)
     if operation in ("mul_L", "mul_Lt"):
         return _cost(mul=diagonal + d1, add=d1)
     return _cost(div=diagonal, mul=d1, add=d1)
 
 
 def factorization_cost(tree: Tree, kind: str) -> Cost:
-    """Cost of factorising H on a tree of single degrees of freedom; kind is "ltl", "ltdl" or "udut"."""
+    """Cost of factorising H on a tree of single degrees of freedom; kind is one of `FACTORISATIONS`."""
     return operation_cost(tree, "factorize", kind)
 
 

@@ -5,11 +5,13 @@ from bough.kernel.specs.constraints import CONSTRAINTS
 from bough.kernel.specs.contact import CONTACT, LEVELS
 from bough.kernel.specs.maximal import MAXIMAL
 from bough.kernel.specs.spec import OPTIONAL, Options, Spec
-from bough.kernel.specs.trees import TREES
+from bough.kernel.specs.trees import FORMS, TREES
 
-__all__ = ["NEED_CONTACTS", "NEED_FRAMES", "OPTIONAL", "SEARCHING", "SPECS", "Options", "Spec", "spec"]
+__all__ = ["NEED_CONTACTS", "NEED_FRAMES", "OPTIONAL", "PAPER_FORMS", "SEARCHING", "SPECS", "Options", "Spec", "spec"]
 
 SPECS: dict[str, Spec] = {row.name: row for row in (*TREES, *CONSTRAINTS, *MAXIMAL, *CONTACT)}
+PAPER_FORMS: dict[str, Spec] = {row.name: row for row in FORMS}
+"""Other forms of some of them, as the papers write them."""
 
 NEED_FRAMES = ("jacobian", "jacobian_packed", "jacobian_rate", "operational_space_inertia", "operational_space_inverse")
 NEED_CONTACTS = tuple(row.name for row in CONTACT)
@@ -19,6 +21,7 @@ SEARCHING = tuple(name for name, *_ in LEVELS)
 
 def spec(name: str) -> Spec:
     """The row of an algorithm."""
-    if name not in SPECS:
-        raise UnknownNameError("algorithm", name, SPECS)
-    return SPECS[name]
+    known = SPECS | PAPER_FORMS
+    if name not in known:
+        raise UnknownNameError("algorithm", name, known)
+    return known[name]

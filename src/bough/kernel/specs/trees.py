@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bough.algorithms.aba import aba
+from bough.algorithms.absolute import aba_absolute, crba_absolute, rnea_absolute, rnea_spatial
 from bough.algorithms.configuration import difference, integrate, interpolate
 from bough.algorithms.coriolis import coriolis_matrix
 from bough.algorithms.crba import crba
@@ -29,7 +30,7 @@ from bough.model import Frame, Mechanism, Model
 from bough.scalar import Array, Index, blank, each
 from bough.spatial import ZERO
 
-__all__ = ["TREES"]
+__all__ = ["FORMS", "TREES"]
 
 
 def _rows(model: Model, o: Options) -> int:
@@ -254,3 +255,31 @@ TREES = (
         lambda m, o, x: {"q": interpolate(m, x["q0"], x["q1"], x["t"])},
     ),
 )
+
+FORMS = (
+    Spec(
+        "rnea_spatial",
+        ("q", "v", "a", "f_ext"),
+        _of_dofs("tau"),
+        lambda m, o, x: {"tau": rnea_spatial(m, x["q"], x["v"], x["a"], x.get("f_ext"))},
+    ),
+    Spec(
+        "rnea_absolute",
+        ("q", "v", "a", "f_ext"),
+        _of_dofs("tau"),
+        lambda m, o, x: {"tau": rnea_absolute(m, x["q"], x["v"], x["a"], x.get("f_ext"))},
+    ),
+    Spec(
+        "crba_absolute",
+        ("q",),
+        lambda model, o: {"M": (model.dof_tree.packed_size,)},
+        lambda m, o, x: {"M": crba_absolute(m, x["q"])},
+    ),
+    Spec(
+        "aba_absolute",
+        ("q", "v", "tau", "f_ext"),
+        _of_dofs("qdd"),
+        lambda m, o, x: _pair("qdd", aba_absolute(m, x["q"], x["v"], x["tau"], x.get("f_ext"))),
+    ),
+)
+"""Other forms of the same algorithms, as the papers write them: to be counted and compared."""

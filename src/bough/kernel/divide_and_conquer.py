@@ -1,0 +1,350 @@
+"""Forward dynamics of one mechanism in O(log N) rounds, each a few batches over runs or pairs of bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bough.algorithms.handles import HANDLES, MOVED
+from bough.algorithms.runs import FIXED, Run, row_size
+from bough.errors import FiniteError, ModelError
+from bough.kernel.arguments import (
+    FloatArray,
+    plain_arguments,
+    require_finite,
+    require_unit_quaternions,
+    write_out,
+)
+from bough.kernel.function import Function
+from bough.kernel.functions import inputs_of, mechanism, model_function, owners_of, require_model
+from bough.kernel.handle_programs import Call, InDoubtError
+from bough.kernel.specs import Options
+from bough.model import Mechanism, Model
+from bough.model.record import BORDER, INERTIA, REST_OF_ROW, Kind
+from bough.reading import truth
+from bough.scalar import Count
+from bough.tree.contraction import Pairs, Round, Runs, contraction
+
+__all__ = ["DivideAndConquer", "operations", "rounds_of"]
+
+LONG, SHORT = (64, 8, 1), (16, 4, 1)
+"""Lengths of runs in large mechanisms and in others: longer ones leave less to join, and less to do at once."""
+
+LARGE = 4096
+"""Bodies of a large mechanism."""
+
+FEW_TIPS = 8
+"""Tips on one body that are added one after the other."""
+
+LIGHT = 1e-9
+"""A body resists a motion if it does so with more than this part of its inertia."""
+
+
+class _Batch:
+    """Runs that are taken together at the same time, with what is the same for all states."""
+
+    def __init__(self, m: Mechanism, kind: Kind, runs: Runs, dtype: np.dtype[Any]) -> None:
+        run = Run(kind, runs.length, runs.open)
+        self.open, self.branches = runs.open, runs.branches
+        index = runs.bodies - 1
+        self.constants = _constants(m, kind, index.ravel(), dtype).reshape(len(index), -1)
+        self.q = _entries(m.q_starts.data[index], kind.joint.nq)
+        self.v = _entries(m.v_starts.data[index], kind.joint.nv)
+        self.nv = kind.joint.nv * runs.length
+        self.made, self.bodies = _places(runs.made), _places(runs.bodies.ravel())
+        self.base, self.last = _places(np.asarray(m.tree.parents)[index[:, 0]]), _places(runs.bodies[:, -1])
+        alike, count = replace(run, open=True), len(index)
+        self.moved = Call("moved", alike, count, dtype) if self.open else None
+        self.velocities = Call("velocities", alike, count, dtype) if self.branches else None
+        self.articulated = Call("articulated with branches" if self.branches else "articulated", run, count, dtype)
+        self.accelerated = Call("accelerations" if self.branches else "accelerated", run, count, dtype)
+
+    @property
+    def calls(self) -> list[Call]:
+        """All that is done to them."""
+        return [x for x in (self.moved, self.velocities, self.articulated, self.accelerated) if x is not None]
+
+    def of(self, array: FloatArray, places: Any) -> FloatArray:
+        """What belongs to each run."""
+        found: FloatArray = array[places].reshape(len(self.constants), -1)
+        return found
+
+
+class _Neighbours:
+    """Pairs that are joined at the same time."""
+
+    def __init__(self, pairs: Pairs, dtype: np.dtype[Any]) -> None:
+        self.open = pairs.open
+        self.upper, self.lower, self.made = map(_places, (pairs.upper, pairs.lower, pairs.made))
+        self.base, self.between, self.last = map(_places, (pairs.base, pairs.between, pairs.last))
+        count = len(pairs.upper)
+        self.together = Call("moved together", None, count, dtype) if self.open else None
+        self.on = Call("moved on", None, count, dtype)
+        self.joined, self.split = (Call(name, self.open, count, dtype) for name in ("joined", "split"))
+
+    @property
+    def calls(self) -> list[Call]:
+        """All that is done to them."""
+        return [x for x in (self.together, self.on, self.joined, self.split) if x is not None]
+
+
+def _places(numbers: NDArray[np.int64]) -> Any:
+    """Places as a slice, where they are equally spaced."""
+    steps = np.diff(numbers)
+    if steps.size and steps[0] > 0 and (steps == steps[0]).all():
+        return slice(int(numbers[0]), int(numbers[-1]) + 1, int(steps[0]))
+    return numbers
+
+
+def _entries(starts: NDArray[Any], count: int) -> Any:
+    """The places of so many entries from each start on."""
+    return _places((starts[..., np.newaxis] + np.arange(count)).ravel())
+
+
+def _constants(m: Mechanism, kind: Kind, index: NDArray[np.int64], dtype: np.dtype[Any]) -> FloatArray:
+    """The constants that runs need, of bodies of one kind."""
+    further = REST_OF_ROW + np.arange(row_size(kind) - FIXED)
+    return _of_rows(m, index, np.concatenate([np.arange(FIXED), further])).astype(dtype)
+
+
+def _of_rows(m: Mechanism, index: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Some of the constants of bodies (bodies, places)."""
+    found: NDArray[np.float64] = m.constants.data[m.constant_starts.data[index][:, np.newaxis] + places]
+    return found
+
+
+def _alike(kind: Kind) -> Kind:
+    """A kind without what does not matter inside a run."""
+    return replace(kind, is_root=False, is_leaf=False, is_regrouped=False, is_given=False)
+
+
+def _may_end(m: Mechanism) -> NDArray[np.bool_]:
+    """At which bodies a run may end that something hangs on, so that pivots vanish only if those of ABA do.
+
+    A body with regular inertia resists whatever moves it. If there are others, it is enough that each of them resists
+    its own joint.
+    """
+    rows = _of_rows(m, np.arange(m.tree.n), np.arange(INERTIA, INERTIA + 10))
+    mass, h, J = rows[:, 0], rows[:, 1:4], rows[:, [4, 5, 7, 5, 6, 8, 7, 8, 9]].reshape(-1, 3, 3)
+    with np.errstate(all="ignore"):
+        c = np.where(mass[:, np.newaxis] > 0.0, h / mass[:, np.newaxis], 0.0)
+    spread = np.sum(h * c, axis=1)[:, np.newaxis, np.newaxis] * np.eye(3) - h[:, :, np.newaxis] * c[:, np.newaxis, :]
+    moments = np.linalg.eigvalsh(J - spread)
+    regular = (mass > 0.0) & (moments[:, 0] > LIGHT * np.trace(J, axis1=1, axis2=2))
+    light = [i for i in np.flatnonzero(~regular).tolist() if not _resists(m, i + 1)]
+    return regular if light else np.ones(m.tree.n, np.bool_)
+
+
+def _resists(m: Mechanism, body: int) -> bool:
+    """Whether a body alone resists all motions of its joint, in the neutral configuration."""
+    record, joint = m.at(body), m.joints[body - 1]
+    S = record.joint.subspace(list(joint.parameters), [float(x) for x in joint.neutral()])
+    D = np.array([[s.dot(record.inertia.times(t)) for s in S] for t in S], float).reshape(len(S), len(S))
+    return bool((np.linalg.eigvalsh(D + np.diag(np.array(record.armature, float))) > LIGHT * np.trace(D)).all())
+
+
+@lru_cache(maxsize=32)
+def rounds_of(model: Model) -> tuple[Round, ...]:
+    """The rounds in which the forward dynamics of a model is computed by divide and conquer."""
+    m = mechanism(model)
+    number = {kind: k for k, kind in enumerate(dict.fromkeys(map(_alike, m.kind_list)))}
+    kinds = [number[_alike(m.kind_list[kind])] for kind in m.kinds]
+    return contraction(m.tree, kinds, _may_end(m).tolist(), LONG if m.tree.n >= LARGE else SHORT)
+
+
+class _Rounds:
+    """A mechanism in rounds, for one data type."""
+
+    def __init__(self, model: Model, dtype: np.dtype[Any]) -> None:
+        m, rounds = mechanism(model), rounds_of(model)
+        self.n, self.nv, self.dtype = m.tree.n, model.nv, dtype
+        self.gravity = np.array([0.0, 0.0, 0.0, *(-x for x in model.gravity)], dtype)
+        kinds = list(dict.fromkeys(map(_alike, m.kind_list)))
+        self.batches = [[_Batch(m, kinds[runs.kind], runs, dtype) for runs in turn.runs] for turn in rounds]
+        self.pairs = [[_Neighbours(pairs, dtype) for pairs in turn.pairs] for turn in rounds]
+        self.tips = [_by_carrier(turn) for turn in rounds]
+        self.border = _of_rows(m, np.arange(self.n), np.arange(BORDER, BORDER + 12)).astype(dtype)
+        self.pushes = Call("external forces", None, self.n, dtype)
+        counts = {True: 0, False: 0}
+        for turn in rounds:
+            for runs in turn.runs:
+                counts[runs.open] += len(runs.made)
+            for pairs in turn.pairs:
+                counts[pairs.open] += len(pairs.made)
+        self._made = {open: np.empty((count, HANDLES[open]), dtype) for open, count in counts.items()}
+        self._moved, self._bodies = np.empty((counts[True], MOVED), dtype), np.zeros((3, self.n + 1, 6), dtype)
+        branched = any(b.branches for batches in self.batches for b in batches)
+        self._branches = np.zeros((self.n + 1 if branched else 0, HANDLES[False]), dtype)
+        self._lock = Lock()  # what is computed in between lies in arrays of its own
+
+    def __call__(self, q: FloatArray, v: FloatArray, tau: FloatArray, f_ext: FloatArray | None) -> FloatArray:
+        """The accelerations (nv,) of one state."""
+        with self._lock:
+            kept = self._articulated(q, v, tau, f_ext, self._velocities(q, v))
+            return self._accelerations(q, kept)
+
+    @property
+    def calls(self) -> Iterator[Call]:
+        """All batches, but for external forces."""
+        for batches, pairs in zip(self.batches, self.pairs, strict=True):
+            for b in batches:
+                yield from b.calls
+            for p in pairs:
+                yield from p.calls
+
+    def _velocities(self, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Velocities of all bodies that carry runs (N + 1, 6); that of the base is zero."""
+        moved = self._moved
+        velocities: FloatArray = self._bodies[0]
+        for batches, pairs in zip(self.batches, self.pairs, strict=True):
+            for b in batches:
+                if b.moved is not None:
+                    moved[b.made] = b.moved(b.constants, b.of(q, b.q), b.of(v, b.v))
+            for p in pairs:
+                if p.together is not None:
+                    moved[p.made] = p.together(moved[p.upper], moved[p.lower])
+        for batches, pairs in zip(reversed(self.batches), reversed(self.pairs), strict=True):
+            for p in pairs:
+                velocities[p.between] = p.on(moved[p.upper], velocities[p.base])
+            for b in batches:
+                if b.velocities is not None:
+                    found = b.velocities(b.constants, b.of(q, b.q), b.of(v, b.v), velocities[b.base])
+                    velocities[b.bodies] = found.reshape(-1, 6)
+        return velocities
+
+    def _articulated(
+        self, q: FloatArray, v: FloatArray, tau: FloatArray, f_ext: FloatArray | None, velocities: FloatArray
+    ) -> list[FloatArray]:
+        """Articulated bodies, from runs to the whole; what is kept of each batch, in order."""
+        pushes = None if f_ext is None else self.pushes(self.border, f_ext)
+        made, branches, kept = self._made, self._branches, []
+        branches[:] = 0.0
+        for batches, pairs, groups in zip(self.batches, self.pairs, self.tips, strict=True):
+            for b in batches:
+                beside = (b.of(branches, b.bodies),) if b.branches else ()
+                own = None if pushes is None else b.of(pushes, _shifted(b.bodies))
+                state = (b.constants, b.of(q, b.q), b.of(v, b.v), b.of(tau, b.v), velocities[b.base])
+                kept.append(_parted(b, b.articulated(*state, own, *beside), made))
+            for p in pairs:
+                kept.append(_parted(p, p.joined(made[True][p.upper], made[p.open][p.lower]), made))
+            for tips, count, carriers in groups:
+                added = made[False][tips].reshape(-1, count, HANDLES[False])
+                if count > FEW_TIPS:
+                    branches[carriers] += added.sum(axis=1)
+                else:
+                    for k in range(count):
+                        branches[carriers] += added[:, k]
+        return kept
+
+    def _accelerations(self, q: FloatArray, kept: list[FloatArray]) -> FloatArray:
+        """From the whole back to the joints."""
+        qdd = np.empty(self.nv, self.dtype)
+        accelerations, forces = self._bodies[1], self._bodies[2]
+        accelerations[0] = self.gravity
+        for batches, pairs in zip(reversed(self.batches), reversed(self.pairs), strict=True):
+            for p in reversed(pairs):
+                between = p.split(kept.pop(), accelerations[p.base], *((forces[p.last],) if p.open else ()))
+                accelerations[p.between], forces[p.between] = between[:, :6], between[:, 6:]
+            for b in reversed(batches):
+                given = (b.constants, b.of(q, b.q), kept.pop(), accelerations[b.base])
+                found = b.accelerated(*given, *((forces[b.last],) if b.open else ()))
+                qdd[b.v] = found[:, : b.nv].ravel()
+                if b.branches:
+                    accelerations[b.bodies] = found[:, b.nv :].reshape(-1, 6)
+        return qdd
+
+
+def _by_carrier(turn: Round) -> list[tuple[Any, int, Any]]:
+    """The tips of a round, how many there are on each body that carries some, and these bodies; by that number."""
+    order = np.argsort(turn.carriers, kind="stable")
+    carriers, starts, counts = np.unique(turn.carriers[order], return_index=True, return_counts=True)
+    groups = []
+    for count in np.unique(counts).tolist():
+        some = np.flatnonzero(counts == count)
+        places = order[(starts[some][:, np.newaxis] + np.arange(count)).ravel()]
+        groups.append((_places(turn.tips[places]), count, _places(carriers[some])))
+    return groups
+
+
+def _parted(x: _Batch | _Neighbours, found: FloatArray, made: Mapping[bool, FloatArray]) -> FloatArray:
+    """Put articulated bodies where they belong; the rest is kept."""
+    size = HANDLES[x.open]
+    made[x.open][x.made] = found[:, :size]
+    return found[:, size:]
+
+
+def _shifted(bodies: Any) -> Any:
+    """Indices of bodies, counted from zero, from their numbers."""
+    return slice(bodies.start - 1, bodies.stop - 1, bodies.step) if isinstance(bodies, slice) else bodies - 1
+
+
+class DivideAndConquer:
+    """Forward dynamics of a model by divide and conquer, one state after the other."""
+
+    def __init__(self, model: Model) -> None:
+        _require_free_joints(model)
+        self._model, self._inputs = model, inputs_of(model, "aba", Options())
+        self._rounds: dict[str, _Rounds] = {}
+
+    def entry(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: Any, out: Any, check: Any) -> FloatArray:
+        """As that of a function."""
+        given = {"q": q, "v": v, "tau": tau} | ({} if f_ext is None else {"f_ext": f_ext})
+        arguments = [a for a in self._inputs if a.name in given]
+        plain = plain_arguments(arguments, list(given.values()))
+        if truth(check, "check"):
+            for argument, a in zip(arguments, plain.arrays, strict=True):
+                require_finite(argument.name, a)
+                require_unit_quaternions(argument, a, owners_of(self._model))
+        whole = [np.broadcast_to(a, (*plain.batch, *x.shape)) for a, x in zip(plain.arrays, arguments, strict=True)]
+        states = [a.reshape(-1, *x.shape) for a, x in zip(whole, arguments, strict=True)]
+        found = np.empty((plain.states, self._model.nv), plain.dtype)
+        for k in range(plain.states):
+            found[k] = self._one(plain.dtype, *(a[k] for a in states))
+        if check:
+            _require_finite_result(found)
+        result = found.reshape(*plain.batch, self._model.nv)
+        return result if out is None else write_out(out, result)
+
+    def _one(
+        self, dtype: np.dtype[Any], q: FloatArray, v: FloatArray, tau: FloatArray, f_ext: FloatArray | None = None
+    ) -> FloatArray:
+        if dtype.name not in self._rounds:
+            self._rounds[dtype.name] = _Rounds(self._model, dtype)
+        try:
+            return self._rounds[dtype.name](q, v, tau, f_ext)
+        except InDoubtError:  # ABA knows whether a pivot really vanishes, and which
+            qdd: FloatArray = model_function(self._model, "aba").entry(q, v, tau, f_ext, None, False)
+            return qdd
+
+
+def operations(model: Model, optimized: bool, f_ext: bool) -> Count:
+    """What divide and conquer performs on one state, over all rounds."""
+    _require_free_joints(model)
+    rounds = _Rounds(model, np.dtype(np.float64))
+    known: dict[Function, Count] = {}
+    total = rounds.pushes.operations(optimized, f_ext) * model.nbodies if f_ext else Count()
+    for call in rounds.calls:
+        if call.function not in known:
+            known[call.function] = call.operations(optimized, f_ext)
+        total = total + known[call.function] * call.count
+    return total
+
+
+def _require_free_joints(model: Model) -> None:
+    require_model(model)
+    if not model.coupling.trivial:
+        raise ModelError(
+            f"method 'divide_and_conquer' is of joints that move by themselves, and {model.name!r} has mimic joints: "
+            "expected 'auto' or 'crba'"
+        )
+
+
+def _require_finite_result(qdd: FloatArray) -> None:
+    if not np.isfinite(qdd).all():
+        raise FiniteError(f"forward_dynamics: the result is not finite; the arguments are too large for {qdd.dtype}")
