@@ -7,13 +7,14 @@ from typing import Any, Literal, TypeAlias, get_args, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bough.algorithms.closed_loops import LoopMethod
 from bough.errors import ModelError, ShapeError, UnknownNameError
 from bough.kernel.arguments import FloatArray, write_out
 from bough.kernel.contact.motion import contact_dynamics
 from bough.kernel.dynamics import tree_algorithm
 from bough.kernel.functions import model_function, read, require_model
 from bough.kernel.loops.careful import InDouble
-from bough.kernel.loops.constrained import TIME_CONSTANT, decay_rate, multipliers_pay
+from bough.kernel.loops.constrained import TIME_CONSTANT, decay_rate, program_pays
 from bough.kernel.motion import Motion, free_motion
 from bough.kernel.table import entry
 from bough.model import Model, Touch
@@ -23,7 +24,6 @@ from bough.scalar.tolerances import RESIDUAL
 __all__ = ["forward_algorithm", "forward_dynamics"]
 
 TreeMethod: TypeAlias = Literal["aba", "crba"]
-LoopMethod: TypeAlias = Literal["multipliers", "null_space", "kkt"]
 ForwardMethod: TypeAlias = Literal["auto"] | TreeMethod | LoopMethod
 
 OF_TREES, OF_LOOPS = get_args(TreeMethod), get_args(LoopMethod)
@@ -88,9 +88,10 @@ def forward_dynamics(
     method
         "auto" for the one estimated faster from operation counts; `bough.explain` says which and why. Of a tree: "aba"
         for the articulated-body algorithm, "crba" for the mass matrix and its branch-sparse factor. With loops
-        (methods 2, 3 and 1 of Featherstone & Orin 2000): "multipliers" for one compiled program, in which rows that
-        depend on others are left out, and states in doubt are solved again by the next; "null_space" by a rank test;
-        "kkt" for all equations at once.
+        (methods 1, 2 and 3 of Featherstone & Orin 2000): "kkt" for accelerations and multipliers at once, "multipliers"
+        for these first, "null_space" for the free motions of the loops alone, without multipliers. Each is one program,
+        in which rows that depend on others are left out; states whose rank is in doubt are solved again with a rank
+        test, by the same method.
     loops
         Whether to heed loops and couplings. False gives the motion of the opened tree, as `aba` does.
     touch
@@ -222,8 +223,9 @@ def _general(model: Model, key: tuple[str, Any, object, object]) -> Any:
 
 def _looped(model: Model, name: str, method: str) -> InDouble:
     """An algorithm of loops by a method."""
-    program = method == "multipliers" or (method == "auto" and multipliers_pay(model))
-    return InDouble(model, name, is_long=not program, method="kkt" if method == "kkt" else "null_space")
+    if method != "auto":
+        return InDouble(model, f"{name}_by_{method}")
+    return InDouble(model, name, is_long=not program_pays(model))
 
 
 class _Usual:
