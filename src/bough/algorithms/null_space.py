@@ -131,7 +131,7 @@ def _reduced(cluster: Cluster, L: Array, whole: Array, aims: Array) -> Reduced:
     )
     rest = _picked(aims, cluster.row_table)
     mobility = filled(n, lambda j: 1.0 / _some(whole[gather_index(cluster.column_table, j)]))
-    sizes = array(max(cluster.groups.data) + 1)
+    sizes = array(int(cluster.groups.data.max()) + 1)
 
     def square(i: Index) -> Scalar:
         fill(Part(V, i * n), n, lambda j: U[i * n + j] * mobility[j])
