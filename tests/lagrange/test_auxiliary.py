@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -259,3 +261,30 @@ def test_bad_arrays_are_named(rng: np.random.Generator) -> None:
         bough.maximal.anticipate(factor, free, other, J, c)
     with pytest.raises(bough.errors.ModelError, match=r"got ndarray, expected a bough\.SystemFactor"):
         bough.maximal.anticipate(free, free, auxiliary, J, c)  # type: ignore[arg-type]
+
+
+def test_many_rows_on_a_chain_take_less_than_as_many_solutions() -> None:
+    """As in the paper, in which each row takes one; and the matrix is that of products of half solutions."""
+    n, k = 40, 40
+    system = bough.maximal.System([3] * n, [(i, i + 1, 2) for i in range(n)])
+    rng = np.random.default_rng(0)
+    rows = bough.maximal.Auxiliary(system, [((int(body),), 1) for body in rng.integers(1, n + 1, k)])
+    sizes = (system.factor_size, system.nv + system.nc, rows.jacobian_size, rows.nc)
+
+    def counted(rule: Any, *sizes: int) -> int:
+        tally = Tally()
+        rule(*([Counted(tally) for _ in range(size)] for size in sizes))
+        return tally.count.total
+
+    assert rows.takes_solutions
+    solution = counted(partial(lagrange.solve, system), *sizes[:2])
+    assert counted(partial(lagrange.anticipation, rows), *sizes) < k * solution
+
+    blocks, jacobian = rng.normal(size=(n, 3, 3)), rng.normal(size=system.jacobian_size)
+    mass = (blocks @ np.swapaxes(blocks, 1, 2) + np.eye(3)).ravel()
+    own, other, b = rng.normal(size=rows.jacobian_size), rng.normal(size=rows.jacobian_size), rng.normal(size=sizes[1])
+    factor = bough.maximal.ldlt(system, mass, jacobian)
+    for directions in (None, other):
+        found = bough.maximal.anticipate(factor, factor.solve(b), rows, own, np.zeros(k), directions)
+        answers = factor.solve(in_full(rows, own if directions is None else other).T)
+        assert_close(found.A, in_full(rows, own) @ answers, 1e-11, axes=2)

@@ -77,9 +77,12 @@ class SmallFactor:
 
     def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
         """The solution of A x = b."""
-        x, A = self.half(b), self._rows
+        return self.back([y / pivot for y, pivot in zip(self.half(b), self.pivots, strict=True)])
+
+    def back(self, scaled: Sequence[Scalar]) -> list[Scalar]:
+        """The other half of a solution, L x = D⁻¹ y."""
+        x, A = list(scaled), self._rows
         for i in range(len(A)):
-            x[i] = x[i] / A[i][i]
             for j in range(i):
                 x[i] = x[i] - A[i][j] * x[j]
         return x

@@ -102,7 +102,8 @@ def rows_in_state(
     fill(J, contacts * n, lambda k: touch.matrix[k])
     fill(Part(J, contacts * n), loops * n, lambda k: closed.matrix[k])
     near = limit_rows(m, q, v, Part(J, (contacts + loops) * n)) if limits else LimitTerms([], [], [])
-    rates, bias = [*touch.rates, *closed.rates, *near.rates], [*touch.bias, *closed.bias, *near.bias]
+    rates: list[Scalar] = [*(x.rates[r] for x in (touch, closed) for r in range(x.count)), *near.rates]
+    bias: list[Scalar] = [*(x.bias[r] for x in (touch, closed) for r in range(x.count)), *near.bias]
     tree, M = m.coupling.dof_tree, crba(m, q)
     with keeping_loops() if count > MANY else nullcontext():
         if count > MANY:
@@ -112,4 +113,4 @@ def rows_in_state(
         if force is not None:
             half = answer.half(force)
             w, drive = answer.free(half), answer.drive(half)
-    return Rows(answer, rates, bias, closed.errors, near.slopes, w, drive)
+    return Rows(answer, rates, bias, [closed.errors[r] for r in range(closed.count)], near.slopes, w, drive)

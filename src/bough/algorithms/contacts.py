@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from bough.algorithms.loops import Terms
 from bough.model import BodyRecord, Mechanism, combine
-from bough.scalar import Array, Bool, absolute, array, both, select, sqrt
+from bough.scalar import Array, Bool, Scalar, absolute, array, both, select, sqrt
 from bough.spatial import REST, STAY, Motion, Transform, Vector
 from bough.tree.scans import Kept, ancestors, outward
 
@@ -83,13 +83,15 @@ def contact_terms(
 ) -> Terms:
     """The first `axes` rows of each contact: matrix, J v, and J̇ v. Errors are zero, and so are rates without v."""
     q, v = m.coupling.own_q(q), None if v is None else m.coupling.own_v(v)
-    terms = Terms([0.0] * (axes * len(pairs)), array(axes * len(pairs) * m.own_nv), [], [])
+    own = array(axes * len(pairs) * m.own_nv)
+    rates: list[Scalar] = []
+    bias: list[Scalar] = []
     bodies = _moving(m, q, v)
     for c, (first, second) in enumerate(pairs):
         p, n = _vector(place.points, c), _vector(place.normals, c)
         directions = contact_axes(n)[:axes]
         for body, other, sign in ((first, second, 1.0), (second, first, -1.0)):
-            _columns(m, bodies, (body, other), p, directions, axes * c, sign, terms.matrix)
+            _columns(m, bodies, (body, other), p, directions, axes * c, sign, own)
         one, two = _state(m, bodies, first), _state(m, bodies, second)
         V, A = one.v - two.v, one.a - two.a
         given, turning = place.point_velocities, place.normal_velocities
@@ -97,10 +99,10 @@ def contact_terms(
         n_dot = two.v.angular.cross(n) if turning is None else _vector(turning, c)
         u, u_dot = V.linear + V.angular.cross(p), A.linear + A.angular.cross(p) + V.angular.cross(p_dot)
         for axis, rate in zip(directions, _axes_rates(n, n_dot), strict=False):
-            terms.rates.append(axis.dot(u))
-            terms.bias.append(axis.dot(u_dot) + rate.dot(u))
-    matrix = m.coupling.reduced_rows(terms.matrix, axes * len(pairs))
-    return Terms(terms.errors, matrix, terms.rates, terms.bias)
+            rates.append(axis.dot(u))
+            bias.append(axis.dot(u_dot) + rate.dot(u))
+    matrix = m.coupling.reduced_rows(own, axes * len(pairs))
+    return Terms(len(rates), [0.0] * len(rates), matrix, rates, bias)
 
 
 def _moving(m: Mechanism, q: Array, v: Array | None) -> Kept[Columns]:

@@ -50,7 +50,7 @@ def inverse_dynamics(m: Mechanism, q: Array, v: Array, a: Array, f_ext: Array | 
     n, terms = m.model.nv, constraint_terms(m, q, v)
     if len(drives.tree) == n and not drives.loops:
         return _all_driven(m, terms, rnea(m, q, v, a, f_ext), a)
-    held, count = len(terms.errors), len(terms.errors) + len(drives.tree) + len(drives.loops)
+    held, count = terms.count, terms.count + len(drives.tree) + len(drives.loops)
     J = _rows(m, q, terms, drives, count)
     response, needed = tree_response(m, q, J, count), rnea(m, q, v, a, f_ext)
     half, groups = response.half(needed), row_groups(m)
@@ -81,7 +81,7 @@ def inverse_dynamics(m: Mechanism, q: Array, v: Array, a: Array, f_ext: Array | 
 
 def _all_driven(m: Mechanism, terms: Terms, needed: Array, a: Array) -> Driving:
     """The smallest τ = r - Lᵀ λ, L Lᵀ λ = L r: whatever λ is, it gives the motion."""
-    n, count, L = m.model.nv, len(terms.errors), terms.matrix
+    n, count, L = m.model.nv, terms.count, terms.matrix
     A, right = array(count * count), filled(count, lambda i: inner(Part(L, i * n), needed, n))
 
     def row(i: Index) -> None:
@@ -100,7 +100,7 @@ def _all_driven(m: Mechanism, terms: Terms, needed: Array, a: Array) -> Driving:
 
 def _rows(m: Mechanism, q: Array, terms: Terms, drives: DrivenRows, count: int) -> Array:
     """The rows of constraints, of driven joints of the tree, and of driven loop joints (count, nv)."""
-    n, held, J = m.model.nv, len(terms.errors), array(count * m.model.nv)
+    n, held, J = m.model.nv, terms.count, array(count * m.model.nv)
     fill(J, held * n, terms.matrix.__getitem__)
     for row, k in enumerate(drives.tree, start=held):
         J[row * n + k] = 1.0
@@ -119,7 +119,8 @@ def _square(response: Response, half: Array) -> Scalar:
 def _breaks(terms: Terms, a: Array, n: int) -> Bool:
     """Whether the constraints do not allow accelerations; those that bring errors back, as usual, are allowed."""
     off, size = NONE, RESIDUAL**2  # type: Scalar, Scalar
-    for row, bias in enumerate(terms.bias):
+    for row in range(terms.count):
+        bias: Scalar = terms.bias[row]
         slack = (wanted(terms, row, 1.0 / TIME_CONSTANT) + bias) * 2.0
         size = size + slack * slack
         have = inner(Part(terms.matrix, row * n), a, n)

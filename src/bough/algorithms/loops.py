@@ -13,22 +13,27 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
-from bough.model import Attachment, BodyRecord, Equality, Frame, Loop, Mechanism, Placement, combine
+import numpy as np
+
+from bough.model import Attachment, BodyRecord, Equality, Frame, Joint, Loop, Mechanism, Placement, combine
 from bough.model.joints.closing import displacement, least_squares
-from bough.scalar import Array, Index, Scalar, array, loop, select
+from bough.scalar import Array, Index, Scalar, Table, array, each, gather, gather_index, loop, select
 from bough.scalar.tolerances import ROUNDING
-from bough.spatial import REST, ZERO, Force, Motion, Transform
-from bough.tree.scans import ancestors
+from bough.spatial import REST, ZERO, Force, Matrix, Motion, Transform, Vector
+from bough.tree.scans import upward
 
 __all__ = [
     "Closing",
+    "Entries",
     "Terms",
     "closings",
     "constraint_terms",
+    "dense_entries",
     "loop_drives",
     "loop_motions",
     "loop_rates",
     "row_groups",
+    "row_supports",
 ]
 
 Rule: TypeAlias = Callable[[Motion], Sequence[Scalar]]
@@ -38,10 +43,37 @@ Rule: TypeAlias = Callable[[Motion], Sequence[Scalar]]
 class Terms:
     """All constraints of a model, row by row: error e, matrix L (rows x nv), L v, and the rest of L v̇ + bias."""
 
-    errors: list[Scalar]
+    count: int  # of rows
+    errors: Array
     matrix: Array
-    rates: list[Scalar]
-    bias: list[Scalar]
+    rates: Array
+    bias: Array
+
+
+@dataclass(frozen=True)
+class Entries:
+    """A matrix with a row for each constraint and columns for the velocities of a model: an array, and what lies where.
+
+    Entries that are not written stay as they are.
+    """
+
+    values: Array
+    place: Callable[[Index, Index], Index]  # of a row and a column
+
+    def put(self, m: Mechanism, row: Index, own: Index, value: Scalar) -> None:
+        """Write the entry in the column of an own velocity; joints that follow others add to those of these."""
+        if m.coupling.trivial:
+            self.values[self.place(row, own)] = value
+            return
+        source, ratio = Table("own_v", m.coupling.v_source), Table("v_ratio", m.coupling.v_ratio)
+        place = self.place(row, gather_index(source, own))
+        self.values[place] = self.values[place] + value * gather(ratio, own)
+
+
+def dense_entries(m: Mechanism, rows: int) -> Entries:
+    """A matrix of zeros (rows, nv), row by row."""
+    n = m.model.nv
+    return Entries(array(rows * n), lambda row, column: row * n + column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,32 +89,52 @@ class Seen:
 class Side:
     """One side of a loop: where it is placed, and how many bodies are below the common ancestor."""
 
-    body: int
+    body: Index
     X: Transform
-    count: int
+    count: Index
+    rests: bool  # whether there are none
 
 
-def constraint_terms(m: Mechanism, q: Array, v: Array | None) -> Terms:
-    """The rows of all constraints in order; without v, rates and bias are zero."""
+def constraint_terms(m: Mechanism, q: Array, v: Array | None, into: Entries | None = None) -> Terms:
+    """The rows of all constraints in order; without v, rates and bias are zero. L is dense unless told otherwise."""
     own_q, own_v = m.coupling.own_q(q), None if v is None else m.coupling.own_v(v)
     constraints = m.model.constraints
     total = sum(constraint.rows for constraint in constraints)
-    own = array(total * m.own_nv)
-    terms = Terms([], own, [], [])
+    entries = into or dense_entries(m, total)
+    terms = Terms(total, array(total), entries.values, array(total), array(total))
+    starts, alike, row = {}, {}, 0  # type: dict[str, int], dict[object, list[Loop]], int
     for constraint in constraints:
+        starts[constraint.name] = row
+        row += constraint.rows
         if isinstance(constraint, Loop):
-            _loop_terms(m, own_q, own_v, constraint, terms)
-        else:  # of model coordinates: filled in below
-            terms.errors.append(0.0)
-            terms.rates.append(0.0)
-            terms.bias.append(0.0)
-    result = Terms(terms.errors, m.coupling.reduced_rows(own, total), terms.rates, terms.bias)
-    row = 0
+            sides = tuple(side.rests for side in _sides(m, constraint))
+            alike.setdefault((constraint.joint.canonical, sides), []).append(constraint)
+    for loops in alike.values():
+        _loops_terms(m, own_q, own_v, _LoopsAlike(m, loops, [starts[x.name] for x in loops]), terms, entries)
     for constraint in constraints:
         if isinstance(constraint, Equality):
-            _law_terms(m, q, v, constraint, row, result)
-        row += constraint.rows
-    return result
+            _law_terms(m, q, v, constraint, starts[constraint.name], terms, entries)
+    return terms
+
+
+def row_supports(m: Mechanism) -> list[tuple[list[int], int]]:
+    """For each constraint the columns of L, from 0, in which its rows may have entries, and the number of rows."""
+    model, supports = m.model, []
+    for constraint in model.constraints:
+        if isinstance(constraint, Equality):
+            names = (constraint.joint, constraint.other) if constraint.other else (constraint.joint,)
+            columns = {model.v_slice(name).start for name in names}
+        else:
+            starts, source = m.v_starts.data, m.coupling.v_source
+            columns = set()
+            paths = [
+                m.tree.path(end.body) if end.body else () for end in (constraint.predecessor, constraint.successor)
+            ]
+            for body in set(paths[0]) ^ set(paths[1]):  # not those above the common ancestor
+                first = int(starts[body - 1])
+                columns.update(int(k) for k in source[first : first + m.joints[body - 1].nv])
+        supports.append((sorted(columns), constraint.rows))
+    return supports
 
 
 @dataclass(frozen=True)
@@ -119,17 +171,16 @@ def closings(m: Mechanism, q: Array) -> list[Closing]:
 
 def loop_motions(m: Mechanism, q: Array) -> tuple[list[Scalar], Array]:
     """The loop joints' own configurations x, one behind the other, and B with ẋ = B v where loops are closed."""
-    own_q, n = m.coupling.own_q(q), m.own_nv
-    total = sum(constraint.joint.nv for constraint in m.model.loops)
-    matrix, row = array(total * n), 0
+    own_q, row = m.coupling.own_q(q), 0
+    entries = dense_entries(m, sum(constraint.joint.nv for constraint in m.model.loops))
     configurations: list[Scalar] = []
     for c in closings(m, q):
         along = partial(least_squares, c.subspace)
-        _columns(m, own_q, c.after, c.after.X, along, row, 1.0, matrix)
-        _columns(m, own_q, c.before, c.X_before, along, row, -1.0, matrix)
+        _columns(m, own_q, c.after, c.after.X, along, row, 1.0, entries)
+        _columns(m, own_q, c.before, c.X_before, along, row, -1.0, entries)
         configurations += c.x
         row += c.loop.joint.nv
-    return configurations, m.coupling.reduced_rows(matrix, total)
+    return configurations, entries.values
 
 
 def loop_rates(m: Mechanism, q: Array, v: Array) -> tuple[list[Scalar], list[Scalar]]:
@@ -138,7 +189,7 @@ def loop_rates(m: Mechanism, q: Array, v: Array) -> tuple[list[Scalar], list[Sca
     rates: list[Scalar] = []
     bias: list[Scalar] = []
     for constraint in m.model.loops:
-        moving = _moving(m, q, v, constraint)
+        moving = _moving(m, q, v, constraint.joint.canonical, constraint.joint.parameters, _sides(m, constraint))
         S = constraint.joint.canonical.subspace(constraint.joint.parameters, moving.x)
         rates += least_squares(S, moving.V)
         bias += least_squares(S, moving.V_dot)
@@ -173,9 +224,11 @@ def row_groups(m: Mechanism) -> list[int]:
     return groups
 
 
-def _law_terms(m: Mechanism, q: Array, v: Array | None, law: Equality, row: int, terms: Terms) -> None:
+def _law_terms(
+    m: Mechanism, q: Array, v: Array | None, law: Equality, row: int, terms: Terms, entries: Entries
+) -> None:
     """The row of y - p(x) = 0 for two coordinates y and x: [1, -p′], and -p″ ẋ² beside it."""
-    model, n = m.model, m.model.nv
+    model = m.model
     value, slope, curve = 0.0, 0.0, 0.0  # type: Scalar, Scalar, Scalar
     rate: Scalar = 0.0 if v is None else v[model.v_slice(law.joint).start]
     if law.other is None:
@@ -187,28 +240,78 @@ def _law_terms(m: Mechanism, q: Array, v: Array | None, law: Equality, row: int,
             slope = slope * x + value
             value = value * x + c
         column = model.v_slice(law.other).start
-        terms.matrix[row * n + column] = -slope
+        entries.values[entries.place(row, column)] = -slope
         if v is not None:
             rate = rate - slope * v[column]
             terms.bias[row] = -(curve * (v[column] * v[column]))
-    place = row * n + model.v_slice(law.joint).start
-    terms.matrix[place] = terms.matrix[place] + 1.0
+    place = entries.place(row, model.v_slice(law.joint).start)
+    entries.values[place] = entries.values[place] + 1.0
     terms.errors[row] = q[model.q_slice(law.joint).start] - law.zero - value
     terms.rates[row] = rate
 
 
-def _loop_terms(m: Mechanism, q: Array, v: Array | None, constraint: Loop, terms: Terms) -> None:
-    """The rows of one loop."""
-    joint, parameters = constraint.joint.canonical, constraint.joint.parameters
-    (before, after), moving = _sides(m, constraint), _moving(m, q, v, constraint)
-    T = joint.reactions(parameters, moving.x)
-    e = displacement(joint.transform(parameters, moving.x).inverse.then(moving.X))
-    row = len(terms.errors)
-    _columns(m, q, after, after.X, lambda motion: _components(motion, T), row, 1.0, terms.matrix)
-    _columns(m, q, before, before.X.then(moving.X), lambda motion: _components(motion, T), row, -1.0, terms.matrix)
-    terms.errors.extend(e.dot(t) for t in T)
-    terms.rates.extend(moving.V.dot(t) for t in T)
-    terms.bias.extend(moving.V_dot.dot(t) for t in T)
+class _LoopsAlike:
+    """Loops with the same kind of joint, both sides of which move or rest alike: they run the same code."""
+
+    def __init__(self, m: Mechanism, loops: Sequence[Loop], rows: Sequence[int]) -> None:
+        sides = [_sides(m, constraint) for constraint in loops]
+        self.joint, self.count = loops[0].joint.canonical, len(loops)
+        self._rests = [side.rests for side in sides[0]]
+        self._parameters = len(loops[0].joint.parameters)
+        numbers = [
+            (row, *(x for side in pair for x in (side.body, side.count))) for row, pair in zip(rows, sides, strict=True)
+        ]
+        constants = [
+            (*given.joint.parameters, *(x for side in pair for x in (*_columns_of(side.X), *side.X.translation.parts)))
+            for given, pair in zip(loops, sides, strict=True)
+        ]
+        self._numbers = Table("loops", np.array(numbers, np.int64).ravel())
+        self._constants = Table("loop_constants", np.array(constants, float).ravel())
+
+    def row(self, k: Index) -> Index:
+        """The first row of a loop."""
+        return gather_index(self._numbers, k * 5)
+
+    def parameters(self, k: Index) -> tuple[Scalar, ...]:
+        """Those of its joint."""
+        return tuple(self._read(k, 0, self._parameters))
+
+    def sides(self, k: Index) -> tuple[Side, Side]:
+        """Its two sides."""
+        return self._side(k, 0), self._side(k, 1)
+
+    def _side(self, k: Index, which: int) -> Side:
+        x = self._read(k, self._parameters + 12 * which, 12)
+        R = Matrix(Vector.of(x[:3]), Vector.of(x[3:6]), Vector.of(x[6:9]))
+        body, count = (gather_index(self._numbers, k * 5 + (1 + 2 * which + i)) for i in range(2))
+        return Side(body, Transform(R, Vector.of(x[9:])), count, self._rests[which])
+
+    def _read(self, k: Index, first: int, count: int) -> list[Scalar]:
+        size = self._parameters + 24
+        return [gather(self._constants, k * size + (first + i)) for i in range(count)]
+
+
+def _columns_of(X: Transform) -> list[Scalar]:
+    return [x for column in X.rotation.columns for x in column.parts]
+
+
+def _loops_terms(m: Mechanism, q: Array, v: Array | None, alike: _LoopsAlike, terms: Terms, entries: Entries) -> None:
+    """The rows of loops of one kind."""
+    joint = alike.joint
+
+    def rows(k: Index) -> None:
+        parameters, (before, after), row = alike.parameters(k), alike.sides(k), alike.row(k)
+        moving = _moving(m, q, v, joint, parameters, (before, after))
+        T = joint.reactions(parameters, moving.x)
+        e = displacement(joint.transform(parameters, moving.x).inverse.then(moving.X))
+        for r, t in enumerate(T):
+            terms.errors[row + r] = e.dot(t)
+            terms.rates[row + r] = moving.V.dot(t)
+            terms.bias[row + r] = moving.V_dot.dot(t)
+        _columns(m, q, after, after.X, lambda motion: _components(motion, T), row, 1.0, entries)
+        _columns(m, q, before, before.X.then(moving.X), lambda motion: _components(motion, T), row, -1.0, entries)
+
+    each(alike.count, rows)
 
 
 @dataclass(frozen=True)
@@ -221,9 +324,10 @@ class _Moving:
     V_dot: Motion
 
 
-def _moving(m: Mechanism, q: Array, v: Array | None, constraint: Loop) -> _Moving:
-    joint, parameters = constraint.joint.canonical, constraint.joint.parameters
-    p, s = (_climb(m, q, v, side) for side in _sides(m, constraint))
+def _moving(
+    m: Mechanism, q: Array, v: Array | None, joint: Joint, parameters: Sequence[Scalar], sides: tuple[Side, Side]
+) -> _Moving:
+    p, s = (_climb(m, q, v, side) for side in sides)
     X = p.X.inverse.then(s.X)
     x = joint.nearest(parameters, X)
     carried = X.to_child(p.v)
@@ -243,7 +347,7 @@ def _sides(m: Mechanism, constraint: Loop) -> tuple[Side, Side]:
     turn = Placement.of(constraint.joint.alignment, (0.0, 0.0, 0.0), constraint.name)
 
     def side(end: Attachment, count: int) -> Side:
-        return Side(end.body, m.frame(Frame("", end.body, end.placement.then(turn))), count)
+        return Side(end.body, m.frame(Frame("", end.body, end.placement.then(turn))), count, not count)
 
     first, second = (side(end, len(path) - common) for end, path in zip(ends, paths, strict=True))
     return first, second
@@ -261,27 +365,22 @@ def _climb(m: Mechanism, q: Array, v: Array | None, side: Side) -> Seen:
         return Seen(X, seen.v + moved, seen.a + rate - seen.v.cross(moved))
 
     seen = Seen(side.X, REST, REST)
-    if not side.count:
-        return seen
-    body = m.at(side.body)
-    return ancestors(m, body, rule, rule(body, seen), side.count - 1)
+    return seen if side.rests else upward(m, side.body, side.count, rule, seen)
 
 
 def _columns(
-    m: Mechanism, q: Array, side: Side, X: Transform, entries: Rule, row: int, sign: float, matrix: Array
+    m: Mechanism, q: Array, side: Side, X: Transform, rule: Rule, row: Index, sign: float, entries: Entries
 ) -> None:
     """Write the entries of each motion of a side's bodies, in which the successor is placed by X, as a column."""
-    n = m.own_nv
 
     def put(body: BodyRecord, X: Transform) -> Transform:
         for c, s in enumerate(body.subspace(q)):
-            for r, value in enumerate(entries(X.to_child(s))):
-                matrix[body.v_start + ((row + r) * n + c)] = value * sign
+            for r, value in enumerate(rule(X.to_child(s))):
+                entries.put(m, row + r, body.v_start + c, value * sign)
         return body.transform(q).then(X)
 
-    if side.count:
-        body = m.at(side.body)
-        ancestors(m, body, put, put(body, X), side.count - 1)
+    if not side.rests:
+        upward(m, side.body, side.count, put, X)
 
 
 def _components(motion: Motion, T: Sequence[Force]) -> list[Scalar]:

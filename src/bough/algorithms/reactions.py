@@ -84,8 +84,8 @@ def _loop_forces(m: Mechanism, q: Array, forces: Array, loop_tau: Array | None) 
         first += joint.nv
         for k, value in enumerate(_flat(_successor(c.loop).force_to_parent(force))):
             through[number * 6 + k] = value
-        _add(onto, c.after.body, c.after.X.force_to_parent(force))
-        _add(onto, c.before.body, c.X_before.force_to_parent(force) * -1.0)
+        _add(onto, c.loop.successor.body, c.after.X.force_to_parent(force))
+        _add(onto, c.loop.predecessor.body, c.X_before.force_to_parent(force) * -1.0)
     return onto, through
 
 

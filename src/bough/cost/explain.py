@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bough.algorithms.closed_loops import LoopMethod
+from bough.algorithms.clusters import clusters
+from bough.algorithms.loop_choice import MOST, cheapest_method, method_operations
 from bough.cost.outline import plain
 from bough.cost.report import Report, Table
 from bough.kernel.choice import ALGORITHMS, Method, MethodCost, cheaper_method, method_costs
 from bough.kernel.divide_and_conquer import rounds_of
-from bough.kernel.functions import program, require_model
-from bough.kernel.loops.constrained import multipliers_pay
+from bough.kernel.functions import mechanism, program, require_model
 from bough.kernel.specs import NEED_FRAMES, OPTIONAL, Options, spec
 from bough.model import Model
 from bough.program import Program
@@ -18,6 +20,12 @@ from bough.program.ir import Loop, walk
 __all__ = ["explain", "reasons"]
 
 TITLES: dict[Method, str] = {"aba": "aba: articulated bodies", "crba": "crba: mass matrix and its LTDL factor"}
+
+LOOP_TITLES: dict[LoopMethod, str] = {
+    "kkt": "kkt: accelerations and multipliers at once (method 1)",
+    "multipliers": "multipliers: these first (method 2)",
+    "null_space": "null_space: free motions alone (method 3)",
+}
 
 MAIN = ("rnea", "crba", "aba", "crba_ltdl", "jacobian")
 """The algorithms whose programs are shown."""
@@ -56,19 +64,50 @@ def explain(model: Model) -> Report:
         ),
         _beside(model),
     )
-    return Report("explain", f"Forward dynamics of {model.name!r}", (shape, _methods(model), _programs(model)))
+    return Report(
+        "explain",
+        f"Forward dynamics of {model.name!r}",
+        (shape, *_loop_methods(model), _methods(model), _programs(model)),
+    )
 
 
 def _beside(model: Model) -> tuple[str, ...]:
     """What is to be said of loops and couplings."""
     if not model.constraints:
         return ()
-    method = "multipliers" if multipliers_pay(model) else "null_space"
     rows = f"{len(model.constraints)} loops and couplings with {len(model.constraint_names)} rows"
     return (
-        f'{rows} stand beside the tree: forward_dynamics heeds them and takes method="{method}".',
-        "What follows is of the tree alone, as forward_dynamics(loops=False) gives it.",
+        f"{rows} stand beside the tree, and forward_dynamics heeds them.",
+        "What is said of aba and crba is of the tree alone, as forward_dynamics(loops=False) gives it.",
     )
+
+
+def _loop_methods(model: Model) -> tuple[Table, ...]:
+    """The methods for loops and couplings, if there are any."""
+    if not model.constraints:
+        return ()
+    inside = mechanism(model)
+    costs, taken = method_operations(inside), cheapest_method(inside)
+    rows = [
+        (title, costs.get(method, "more"), "taken" if method == taken else "") for method, title in LOOP_TITLES.items()
+    ]
+    notes = [f"{taken} is taken: it has the fewest operations."]
+    if "null_space" in costs:
+        parts = clusters(inside)
+        held = sum(cluster.rank for cluster in parts.all)
+        notes.append(
+            f"Of {model.nv} velocities loops and couplings hold {held} and leave {parts.freedom} free: null_space "
+            "solves for these alone, which pays where they are few."
+        )
+    elif max(model.nv, len(model.constraint_names)) > MOST:
+        notes.append(
+            f"Beyond {MOST} velocities or rows operations are those of the elimination, by its tree, and null_space, "
+            "whose program does not see zeros then, is not considered."
+        )
+    else:
+        notes.append("null_space is not considered: its rows alone would take more.")
+    columns = ("method", "operations", "auto")
+    return (Table('Methods with loops, and the one that method="auto" takes', columns, tuple(rows), tuple(notes)),)
 
 
 def _methods(model: Model) -> Table:

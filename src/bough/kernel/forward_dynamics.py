@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias, get_args, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bough.algorithms.closed_loops import LoopMethod
 from bough.errors import ModelError, ShapeError, UnknownNameError
 from bough.kernel.arguments import FloatArray, write_out
 from bough.kernel.contact.motion import contact_dynamics
@@ -14,7 +15,7 @@ from bough.kernel.divide_and_conquer import DivideAndConquer
 from bough.kernel.dynamics import tree_algorithm
 from bough.kernel.functions import model_function, read, require_model
 from bough.kernel.loops.careful import InDouble
-from bough.kernel.loops.constrained import TIME_CONSTANT, decay_rate, multipliers_pay
+from bough.kernel.loops.constrained import TIME_CONSTANT, decay_rate, program_pays
 from bough.kernel.motion import Motion, free_motion
 from bough.kernel.table import entry
 from bough.model import Model, Touch
@@ -24,7 +25,6 @@ from bough.scalar.tolerances import RESIDUAL
 __all__ = ["forward_algorithm", "forward_dynamics"]
 
 TreeMethod: TypeAlias = Literal["aba", "crba", "divide_and_conquer"]
-LoopMethod: TypeAlias = Literal["multipliers", "null_space", "kkt"]
 ForwardMethod: TypeAlias = Literal["auto"] | TreeMethod | LoopMethod
 
 OF_TREES, OF_LOOPS = get_args(TreeMethod), get_args(LoopMethod)
@@ -91,9 +91,10 @@ def forward_dynamics(
         for the articulated-body algorithm, "crba" for the mass matrix and its branch-sparse factor,
         "divide_and_conquer" for articulated bodies joined in pairs, O(log N) rounds of which each works on many bodies
         at once: faster for one state of a mechanism with thousands of bodies, on vectors and on threads. With loops
-        (methods 2, 3 and 1 of Featherstone & Orin 2000): "multipliers" for one compiled program, in which rows that
-        depend on others are left out, and states in doubt are solved again by the next; "null_space" by a rank test;
-        "kkt" for all equations at once.
+        (methods 1, 2 and 3 of Featherstone & Orin 2000): "kkt" for accelerations and multipliers at once, "multipliers"
+        for these first, "null_space" for the free motions of the loops alone, without multipliers. Each is one program,
+        in which rows that depend on others are left out; states whose rank is in doubt are solved again with a rank
+        test, by the same method.
     loops
         Whether to heed loops and couplings. False gives the motion of the opened tree, as `aba` does.
     touch
@@ -232,8 +233,9 @@ def _general(model: Model, key: tuple[str, Any, object, object]) -> Any:
 
 def _looped(model: Model, name: str, method: str) -> InDouble:
     """An algorithm of loops by a method."""
-    program = method == "multipliers" or (method == "auto" and multipliers_pay(model))
-    return InDouble(model, name, is_long=not program, method="kkt" if method == "kkt" else "null_space")
+    if method != "auto":
+        return InDouble(model, f"{name}_by_{method}")
+    return InDouble(model, name, is_long=not program_pays(model))
 
 
 class _Usual:

@@ -3,7 +3,8 @@
 The response of the system to forces K f is Ĥ K f, where Ĥ is the upper left block of H⁻¹, so a = Jᵃ Ĥ K f + b. With the
 factor H = L D Lᵀ the matrix of that is Zᵀ D⁻¹ Y, where L Z = [Jᵃᵀ, 0] and L Y = [K, 0]: half a solution for each row
 (for workless ones, Y = Z, half of the half). A row differs from zero only at the nodes between its bodies and the root,
-so nothing else is visited, and two rows meet only where their paths do.
+so nothing else is visited, and two rows meet only where their paths do. Where many rows meet on long paths, whole
+solutions, as in the paper, take fewer operations than their products: then the way back is gone for each row too.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bough.lagrange.auxiliary import Auxiliary
-from bough.lagrange.factor import Node, solve
+from bough.lagrange.factor import Node, go_back, solve
 from bough.lagrange.pair import Pair
 from bough.scalar import (
     Array,
@@ -42,7 +43,7 @@ def anticipation(
     Directions are the blocks of Kᵀ, laid out as those of Jᵃ; without them the constraints are workless.
     """
     system, k = auxiliary.system, auxiliary.nc
-    A = array(k * k + k)
+    A, whole = array(k * k + k), auxiliary.takes_solutions
     own, other = _Visitors(auxiliary, jacobian), None if directions is None else _Visitors(auxiliary, directions)
     first, count, row = (auxiliary.tables[name] for name in ("first", "count", "row"))
 
@@ -65,10 +66,13 @@ def anticipation(
             each(number if other is not None else i + 1, with_other)
 
         each(number, arrive)
-        each(number, meet)
+        if not whole:
+            each(number, meet)
         return (), None
 
     inward(system, visit, ())
+    if whole:
+        _by_solutions(auxiliary, F, jacobian, other or own, A, directions is None)
     if directions is None:
         _mirror(A, k)
     _clear(A, k, own, other or own)
@@ -89,6 +93,34 @@ def moved(auxiliary: Auxiliary, F: Array, free: Array, directions: Array, f: Arr
     each(auxiliary.jacobian_size, add)
     response = solve(auxiliary.system, F, forces)
     return filled(n, lambda i: free[i] + response[i])
+
+
+def _by_solutions(auxiliary: Auxiliary, F: Array, jacobian: Array, forces: _Visitors, A: Array, workless: bool) -> None:
+    """The columns of A as the answers of the rows to the motion under each force, from what was met on the way in.
+
+    If they are workless, rows before the one that acts are left to symmetry.
+    """
+    system, k, tables = auxiliary.system, auxiliary.nc, auxiliary.solution_tables
+    (rows, columns), size = auxiliary.entries, auxiliary.system.nv + auxiliary.system.nc
+
+    def column(i: Index) -> None:
+        first, inside = gather_index(tables["first"], i), array(size)
+
+        def put(e: Index) -> None:
+            inside[gather_index(tables["place"], first + e)] = forces.parts[gather_index(tables["kept"], first + e)]
+
+        each(gather_index(tables["count"], i), put)
+        x = go_back(system, lambda n: n.get(F, n.read(inside, "v", n.d), n.read(inside, "multiplier", n.p)))
+
+        start = gather_index(tables["begin"], i) if workless else 0
+
+        def answer(e: Index) -> None:
+            place = gather_index(rows, start + e) * k + i
+            A[place] = A[place] + jacobian[start + e] * x[gather_index(columns, start + e)]
+
+        each(start * -1 + auxiliary.jacobian_size, answer)
+
+    each(k, column)
 
 
 def _without(auxiliary: Auxiliary, free: Array, jacobian: Array, c: Array, b: Array) -> None:
@@ -128,11 +160,12 @@ class _Visitors:
     """The forces of rows on their way to the root, and their halves at the node at hand."""
 
     def __init__(self, auxiliary: Auxiliary, blocks: Array) -> None:
-        self._tables = auxiliary.tables
+        self._tables, self._takes_solutions = auxiliary.tables, auxiliary.takes_solutions
         self._forces = array(auxiliary.force_size)
         width = max((kind.d + kind.p for kind in auxiliary.system.kind_list), default=0)
         self._halves, self._scaled, self._width = array(auxiliary.most * width), array(auxiliary.most * width), width
         self._margins = array(auxiliary.nc)
+        self.parts = array(auxiliary.parts_size if auxiliary.takes_solutions else 0)
         into = self._tables["into"]
 
         def put(e: Index) -> None:
@@ -144,12 +177,17 @@ class _Visitors:
         """Eliminate a body and its constraint for one row: keep the halves, hand the rest on towards the root."""
         start, halves, margin = gather_index(self._tables["force"], visit), place * self._width, 1.0 - DEPENDENT
         f, row = [self._forces[start + r] for r in range(pair.d)], gather_index(self._tables["row"], visit)
+        part = gather_index(self._tables["part"], visit)
         for n in nodes:
             half = n.Dinv.half(f)
             scaled = [x / pivot for x, pivot in zip(half, n.Dinv.pivots, strict=True)]
             for r, (x, y) in enumerate(zip(half, scaled, strict=True)):
                 self._halves[halves + r], self._scaled[halves + r] = x, y
             self._margins[row] = self._margins[row] + dot(half, scaled) * margin
+            if self._takes_solutions:  # the way back begins with D⁻¹ of what arrives
+                for x in n.Dinv.back(scaled):
+                    self.parts[part] = x
+                    part = part + 1
             f, halves, margin = [-dot(column, f) for column in n.J], halves + len(half), 1.0
         if not pair.is_root:
             beyond = gather_index(self._tables["beyond"], visit)

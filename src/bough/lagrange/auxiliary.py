@@ -144,9 +144,57 @@ class Auxiliary:
         return int(np.bincount(self._visits[0]).max(initial=0)) if self._visits[0].size else 0
 
     @cached_property
+    def _widths(self) -> Ints:
+        """Dimensions of each node: of its body and its constraint."""
+        kinds = [self.system.kind_list[kind] for kind in self.system.kinds]
+        return np.array([(kind.d, kind.p) for kind in kinds], np.int64).reshape(len(kinds), 2)
+
+    @cached_property
+    def _part_starts(self) -> Ints:
+        """Where the part of each visit in the solutions of all rows begins, and the size of these at the end."""
+        return starts_of(self._widths.sum(axis=1)[self._visits[0]].tolist())
+
+    @property
+    def parts_size(self) -> int:
+        """Number of entries of all such parts."""
+        return int(self._part_starts[-1])
+
+    @cached_property
+    def takes_solutions(self) -> bool:
+        """Whether whole solutions take fewer operations than products of half ones: many rows share long paths."""
+        widths, visits = self._widths.sum(axis=1), np.bincount(self._visits[0], minlength=len(self._widths))
+        products = (visits * (visits + 1) // 2 * widths).sum()
+        back = (self._widths[:, 0] * self._widths[:, 1] + self._widths[:, 1] ** 2).sum() + self.jacobian_size
+        return bool(self.nc * back + (visits * widths**2 // 2).sum() < products)
+
+    @property
+    def _begins(self) -> Ints:
+        """For each row where the blocks of its constraint begin."""
+        sizes = [rows * sum(self.system.bodies[body - 1] for body in bodies) for bodies, rows in self.constraints]
+        return np.repeat(starts_of(sizes)[:-1], [rows for _, rows in self.constraints])
+
+    @cached_property
+    def solution_tables(self) -> dict[str, Table]:
+        """By row: the `first` of its entries in the parts of all visits, their `count`, and where the entries of its
+        constraint and those after it `begin` in `jacobian`; by entry: where it is `kept`, and `place` in a solution.
+        """
+        nodes, rows = self._visits
+        order = np.argsort(rows, kind="stable")
+        kept, places, sizes = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], np.zeros(self.nc, np.int64)
+        motion, multiplier = (self.system.tables[name].data for name in ("v", "multiplier"))
+        for visit in order.tolist():
+            d, p = self._widths[nodes[visit]]
+            kept.append(self._part_starts[visit] + np.arange(d + p))
+            places += [motion[nodes[visit]] + np.arange(d), multiplier[nodes[visit]] + np.arange(p)]
+            sizes[rows[visit]] += d + p
+        tables = {"first": starts_of(sizes.tolist())[:-1], "count": sizes, "begin": self._begins}
+        tables |= {"kept": np.concatenate(kept), "place": np.concatenate(places)}
+        return {name: Table(f"solution_{name}", values.astype(np.int64)) for name, values in tables.items()}
+
+    @cached_property
     def tables(self) -> dict[str, Table]:
-        """By node: the `first` of its visits and their `count`; by visit: its `row`, `force` and that `beyond` it; by
-        entry of `jacobian`: the place in a force, `into`.
+        """By node: the `first` of its visits and their `count`; by visit: its `row`, `force`, `part` and the force
+        `beyond` it; by entry of `jacobian`: the place in a force, `into`.
         """
         nodes, rows = self._visits
         keys = nodes * max(self.nc, 1) + rows
@@ -161,6 +209,7 @@ class Auxiliary:
             "count": np.searchsorted(nodes, steps, side="right") - np.searchsorted(nodes, steps),
             "row": rows,
             "force": self._force_starts[:-1],
+            "part": self._part_starts[:-1],
             "beyond": np.where(up >= 0, self._force_starts[:-1][np.minimum(above, max(len(nodes) - 1, 0))], 0),
             "into": self._force_starts[own] + of_column - self.system.v_starts[bodies],
         }

@@ -17,7 +17,7 @@ from bough.scalar.lazy import cached_property
 from bough.tree.slots import Slots, slots
 from bough.tree.tree import Tree
 
-__all__ = ["Kept", "Record", "Structure", "along", "ancestors", "inward", "outward"]
+__all__ = ["Kept", "Record", "Structure", "along", "ancestors", "inward", "outward", "upward"]
 
 S = TypeVar("S")  # what is passed from body to body
 K = TypeVar("K")  # what is kept for later scans
@@ -129,6 +129,18 @@ def ancestors(
 
     start = (carry, scan.parent_of(body.index))
     return loop(gather_index(depths, body.index) if count is None else count, step, start)[0]
+
+
+def upward(structure: Structure[R], number: Index, count: Index, rule: Callable[[R, S], S], carry: S) -> S:
+    """Through so many bodies, at least one, from that with a number towards the base: ``carry = rule(body, carry)``."""
+    scan = _Scan(structure)
+
+    def step(_: Index, state: tuple[S, Index]) -> tuple[S, Index]:
+        index = state[1] + -1
+        result: S = scan.at(index, lambda body: rule(body, state[0]))
+        return result, scan.parent_of(index)
+
+    return loop(count + -1, step, step(0, (carry, number)))[0]
 
 
 def along(structure: Structure[R], bodies: Sequence[int], rule: Callable[[R, S], S], carry: S) -> S:

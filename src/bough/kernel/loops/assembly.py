@@ -17,7 +17,7 @@ from bough.kernel.configuration import integrate, interpolate, random
 from bough.kernel.functions import read, require_model
 from bough.kernel.loops.bounds import Bounds
 from bough.kernel.loops.careful import InDouble
-from bough.kernel.loops.constrained import constraint_errors, constraint_jacobian, multipliers_pay
+from bough.kernel.loops.constrained import constraint_errors, constraint_jacobian, program_pays
 from bough.kernel.table import entry
 from bough.model import Model
 from bough.reading import listed, number, whole_number
@@ -295,4 +295,4 @@ def onto_constraints(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = 
 def _projector(model: Model, key: tuple[str, str]) -> Any:
     """The program, unless it has too much to do."""
     require_model(model)
-    return InDouble(model, key[0], is_long=not multipliers_pay(model))
+    return InDouble(model, key[0], is_long=not program_pays(model))

@@ -1,7 +1,7 @@
 """The careful route of mechanisms with constraints: states whose rank is in doubt, in LAPACK with a rank test.
 
 Programs say which states are in doubt (`verdict`). These alone are solved again here, from matrices that programs of
-the same source give, and put in their place. Methods 1 and 3 of Featherstone & Orin 2000 are this route for all states.
+the same source give, and put in their place, by the method that was asked for.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from bough.kernel.functions import (
     require_model,
 )
 from bough.kernel.loops.regular import StateError, made_regular
-from bough.kernel.loops.saddle import Nearest, driven, free_motion, nearest, whole_system
+from bough.kernel.loops.saddle import Nearest, driven, free_motion, in_null_space, nearest, whole_system
 from bough.kernel.overflow import refusing_overflow, require_finite_results
 from bough.kernel.specs import Options, spec
-from bough.kernel.specs.constraints import driven_rows
+from bough.kernel.specs.constraints import METHODS, driven_rows
 from bough.kernel.table import function_of
 from bough.model import Model
 from bough.reading import truth
@@ -51,7 +51,7 @@ def on_model(model: Model, check: bool, name: str, arrays: Arrays) -> Any:
 
 
 def by_rank(model: Model, run: Run, arrays: Arrays, method: str) -> Nearest:
-    """Accelerations, multipliers and rank by method 3 ("null_space") or 1 ("kkt"); what overflows is refused."""
+    """Accelerations, multipliers and rank by a method; what overflows is refused."""
     with refusing_overflow("motion with constraints"):
         (L, aims), groups = run("constraint_terms", arrays), row_groups(mechanism(model))
         force = arrays["tau"] - run("bias_forces", arrays)
@@ -60,8 +60,11 @@ def by_rank(model: Model, run: Run, arrays: Arrays, method: str) -> Nearest:
         M, weighted = made_regular(model, run("crba_packed", arrays), L, groups)
         force = force + np.einsum("...nr,...r->...n", weighted, aims)
         free = free_motion(M, force)
-        all_at_once = method == "kkt"
-        found = whole_system(M, L, free, force, aims, groups) if all_at_once else nearest(M, L, free, aims, groups)
+        if method == "multipliers":
+            found = nearest(M, L, free, aims, groups)
+        else:
+            solve = whole_system if method == "kkt" else in_null_space
+            found = solve(M, L, free, force, aims, groups)
     require_finite_results("motion with constraints", found.x, found.multipliers)
     return found
 
@@ -69,11 +72,11 @@ def by_rank(model: Model, run: Run, arrays: Arrays, method: str) -> Nearest:
 # ---- algorithm by algorithm ------------------------------------------------------------------------------------------
 
 
-def _dynamics(model: Model, options: Options, run: Run, arrays: Arrays, method: str = "null_space") -> Results:
+def _dynamics(method: str, model: Model, options: Options, run: Run, arrays: Arrays) -> Results:
     return (by_rank(model, run, arrays, method).x,)
 
 
-def _motion(model: Model, options: Options, run: Run, arrays: Arrays, method: str = "null_space") -> Results:
+def _motion(method: str, model: Model, options: Options, run: Run, arrays: Arrays) -> Results:
     found = by_rank(model, run, arrays, method)
     worst = np.abs(found.residual).max(axis=-1, initial=0.0)
     return found.x, found.multipliers, worst, found.broken.astype(float)
@@ -141,8 +144,8 @@ def _inverse(model: Model, options: Options, run: Run, arrays: Arrays) -> Result
 
 
 CAREFUL: dict[str, Callable[..., Results]] = {
-    "constrained_dynamics": _dynamics,
-    "constrained_motion": _motion,
+    **{f"constrained_dynamics{by}": partial(_dynamics, method or "multipliers") for by, method in METHODS},
+    **{f"constrained_motion{by}": partial(_motion, method or "multipliers") for by, method in METHODS},
     "consistent_velocity": _consistent,
     "onto_constraints": _onto,
     "inverse_dynamics": _inverse,
@@ -206,10 +209,10 @@ class InDouble:
     there `is_long`: where the program has so much to do that a rank test has less.
     """
 
-    def __init__(self, model: Model, name: str, options: Options = PLAIN, is_long: bool = False, **choice: str) -> None:
+    def __init__(self, model: Model, name: str, options: Options = PLAIN, is_long: bool = False) -> None:
         require_model(model)
         self._model, self._name, self._options = model, name, options
-        self._careful = partial(CAREFUL[name], model, options, **choice)
+        self._careful = partial(CAREFUL[name], model, options)
         self._run: Callable[..., Any] = self._by_careful_route
         if not is_long:
             self._run = careful_function(model, name, options).entry

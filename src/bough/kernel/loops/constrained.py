@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough.algorithms.closed_loops import TIME_CONSTANT
 from bough.algorithms.loops import row_groups
+from bough.algorithms.saddle_tree import saddle_tree
 from bough.errors import ModelError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.functions import call, mechanism, read, require_model
@@ -20,10 +21,11 @@ from bough.reading import number
 
 __all__ = [
     "TIME_CONSTANT", "constraint_bias", "constraint_errors", "constraint_jacobian", "constraint_rank", "decay_rate",
-    "loop_configurations", "loop_jacobian", "multipliers_pay", "stabilisation",
+    "loop_configurations", "loop_jacobian", "program_pays", "stabilisation",
 ]  # fmt: skip
 
-MULTIPLIERS_NS, RANK_NS, RANK_CALL_NS = 1.6, 1.0, 1e6
+
+PROGRAM_NS, RANK_NS, RANK_CALL_NS = 0.8, 1.0, 1e6
 """Nanoseconds for an operation of a program with loops, for one in LAPACK, and for the calls around it; measured once,
 on lifts of crossing bars with 60 to 200 rows."""
 
@@ -206,14 +208,14 @@ def constraint_rank(model: Model, q: ArrayLike, *, check: bool = True) -> NDArra
     return nearest(M, L, np.zeros(model.nv), np.zeros(L.shape[:-1]), groups).rank.reshape(given.shape[:-1])
 
 
-def multipliers_pay(model: Model) -> bool:
-    """Whether multipliers take less time than a rank test, by the number of their operations.
+def program_pays(model: Model) -> bool:
+    """Whether a program takes less time than a rank test by singular values, which takes some 4 k n² + n³ operations.
 
-    With k rows and n velocities, L M⁻¹ Lᵀ takes k D₁ + k² n / 2 and its factor k³ / 6; a rank test some 4 k n² + n³.
+    It does but where very many rows hold few bodies.
     """
-    k, n, D1 = len(model.constraint_names), model.nv, model.coupling.dof_tree.D1
-    operations = k * D1 + k * k * n / 2 + k**3 / 6
-    return operations * MULTIPLIERS_NS <= (4 * k * n * n + n**3) * RANK_NS + RANK_CALL_NS
+    k, n = len(model.constraint_names), model.nv
+    operations = saddle_tree(mechanism(model), "soon").operations
+    return operations * PROGRAM_NS <= (4 * k * n * n + n**3) * RANK_NS + RANK_CALL_NS
 
 
 def decay_rate(time_constant: float) -> FloatArray:

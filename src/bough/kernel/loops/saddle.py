@@ -1,8 +1,8 @@
 """Motions nearest to a free one that meet constraints: small dense systems with a rank test, many at a time in LAPACK.
 
-Nearest means in the metric of the mass matrix, which is Gauss's principle. With M = R Rᵀ and rows scaled in that
-metric, each group to unit length, G = s L R⁻ᵀ = U Σ Vᵀ: motions split into those the constraints determine (V) and
-those they leave free, q̈ = K y + q̈₀ with Kᵀ M K = 1 (Featherstone & Orin 2000, section 3.4, method 3).
+Nearest means in the metric of the mass matrix, which is Gauss's principle; rows are scaled in that metric, each group
+to unit length. Methods 1, 2 and 3 of Featherstone & Orin 2000, section 3.4, are `whole_system`, `nearest` and
+`in_null_space`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from bough.errors import SingularError
 from bough.kernel.arguments import FloatArray
-from bough.scalar.tolerances import CONDITIONING, CONFLICT, DEPENDENT, RANK, RESIDUAL
+from bough.scalar.tolerances import CONFLICT, DEPENDENT, RANK, RESIDUAL
 
-__all__ = ["Driven", "Nearest", "driven", "free_motion", "nearest", "whole_system"]
+__all__ = ["Driven", "Nearest", "driven", "free_motion", "in_null_space", "nearest", "whole_system"]
 
 TELLING = 1e-3
 """Joints that lack a force are named if they lack this part of the one that lacks most, in the metric of the masses."""
@@ -37,53 +37,99 @@ class Nearest:
     broken: NDArray[np.bool_]
 
 
+class _Split:
+    """Motions split into those that constraints determine and those they leave free; many states at a time.
+
+    With M = R Rᵀ and G = s L R⁻ᵀ = U Σ Vᵀ, the former are R⁻ᵀ V where Σ is not zero, and the latter are the rest.
+    States with something that is not finite are replaced by others, and `told` gives NaN for them.
+    """
+
+    def __init__(
+        self, M: FloatArray, L: FloatArray, free: FloatArray, force: FloatArray, aims: FloatArray, groups: Sequence[int]
+    ) -> None:
+        batch = np.broadcast_shapes(M.shape[:-2], L.shape[:-2], free.shape[:-1], force.shape[:-1])
+        matrices, vectors = (
+            (_spread(batch, M, 2), _spread(batch, L, 2)),
+            [_spread(batch, x, 1) for x in (free, force, aims)],
+        )
+        self._lost = ~_finite(len(batch), *matrices, *vectors)  # LAPACK gets something else for these
+        self.M, self.L = (
+            _replaced(self._lost, matrices[0], np.eye(M.shape[-1])),
+            _replaced(self._lost, matrices[1], 0.0),
+        )
+        self.free, self.force, self.aims = (_replaced(self._lost, x, 0.0) for x in vectors)
+        R = _cholesky(self.M)
+        G = np.swapaxes(np.linalg.solve(R, np.swapaxes(self.L, -1, -2)), -1, -2)
+        self.scales = _scales(G, groups)
+        U, sigma, Vt = np.linalg.svd(G * self.scales[..., np.newaxis], full_matrices=True)
+        fewer = sigma.shape[-1]
+        self.kept = sigma > RANK * sigma.max(axis=-1, keepdims=True, initial=0.0)
+        self.inverse = np.divide(1.0, sigma, out=np.zeros_like(sigma), where=self.kept)
+        self.U, self.outward = U[..., :fewer], np.linalg.inv(np.swapaxes(R, -1, -2))  # R⁻ᵀ
+        held = np.zeros((*self.kept.shape[:-1], M.shape[-1]), np.bool_)
+        held[..., :fewer] = self.kept
+        self.V = np.swapaxes(Vt[..., :fewer, :], -1, -2)
+        self.K = self.outward @ (np.swapaxes(Vt, -1, -2) * ~held[..., np.newaxis, :])  # zero where V is not free
+        self.held = held
+
+    def along(self, values: FloatArray) -> FloatArray:
+        """Σ⁻¹ Uᵀ s of numbers of rows."""
+        return np.asarray(self.inverse * _times(np.swapaxes(self.U, -1, -2), self.scales * values))
+
+    def across(self, values: FloatArray) -> FloatArray:
+        """s U Σ⁻¹ of numbers of directions: multipliers, of many the smallest in these scales."""
+        return np.asarray(self.scales * _times(self.U, self.inverse * values))
+
+    def told(self, x: FloatArray, multipliers: FloatArray) -> Nearest:
+        """The result, judged."""
+        x, multipliers = _replaced(self._lost, x, np.nan), _replaced(self._lost, multipliers, np.nan)
+        return _judged(self.L, self.free, self.aims, x, multipliers, np.count_nonzero(self.kept, axis=-1))
+
+
 def nearest(M: FloatArray, L: FloatArray, free: FloatArray, aims: FloatArray, groups: Sequence[int]) -> Nearest:
-    """The x nearest to `free` with L x = aims, in the sense of least squares where no x has that.
+    """The x nearest to `free` with L x = aims, in the sense of least squares where no x has that: multipliers first.
 
     `groups` says which rows are measured alike (see `row_groups`).
     """
-    batch = np.broadcast_shapes(M.shape[:-2], L.shape[:-2], free.shape[:-1])
-    M, L, free, aims = _spread(batch, M, 2), _spread(batch, L, 2), _spread(batch, free, 1), _spread(batch, aims, 1)
-    lost = ~_finite(len(batch), M, L, free, aims)  # not asked to be checked: LAPACK gets something else for these
-    M, L = _replaced(lost, M, np.eye(M.shape[-1])), _replaced(lost, L, 0.0)
-    free, aims = _replaced(lost, free, 0.0), _replaced(lost, aims, 0.0)
-    R = _cholesky(M)
-    G = np.swapaxes(np.linalg.solve(R, np.swapaxes(L, -1, -2)), -1, -2)
-    s = _scales(G, groups)
-    U, sigma, Vt = np.linalg.svd(G * s[..., np.newaxis], full_matrices=False)
-    kept = sigma > RANK * sigma.max(axis=-1, keepdims=True, initial=0.0)
-    inverse = np.divide(1.0, sigma, out=np.zeros_like(sigma), where=kept)
-    missing = aims - _times(L, free)
-    # λ = s U Σ⁻² Uᵀ s (aims - L free), and R⁻ᵀ V Σ⁻¹ Uᵀ of the same is what it adds to the motion
-    part = inverse * _times(np.swapaxes(U, -1, -2), s * missing)
-    multipliers: FloatArray = s * _times(U, inverse * part)
-    x: FloatArray = free + _times(np.linalg.inv(np.swapaxes(R, -1, -2)), _times(np.swapaxes(Vt, -1, -2), part))
-    x, multipliers = _replaced(lost, x, np.nan), _replaced(lost, multipliers, np.nan)
-    return _judged(L, free, aims, x, multipliers, np.count_nonzero(kept, axis=-1))
+    split = _Split(M, L, free, free, aims, groups)
+    part = split.along(split.aims - _times(split.L, split.free))
+    return split.told(split.free + _times(split.outward, _times(split.V, part)), split.across(part))
 
 
 def whole_system(
     M: FloatArray, L: FloatArray, free: FloatArray, force: FloatArray, aims: FloatArray, groups: Sequence[int]
 ) -> Nearest:
-    """The same from [[M, Lᵀ], [L, 0]] [x, -λ] = [force, aims] (20), where that has one solution: method 1."""
-    batch = np.broadcast_shapes(M.shape[:-2], L.shape[:-2], free.shape[:-1], force.shape[:-1])
-    M, L, free, aims = _spread(batch, M, 2), _spread(batch, L, 2), _spread(batch, free, 1), _spread(batch, aims, 1)
-    rows, n = L.shape[-2:]
-    # units are left behind: M with a unit diagonal, groups of rows of L of unit length
-    t = 1.0 / np.sqrt(np.diagonal(M, axis1=-2, axis2=-1))
-    scale = np.concatenate([t, _scales(L * t[..., np.newaxis, :], groups)], axis=-1)
-    A = np.zeros((*batch, n + rows, n + rows))
-    A[..., :n, :n], A[..., :n, n:], A[..., n:, :n] = M, np.swapaxes(L, -1, -2), L
-    A = A * scale[..., np.newaxis, :] * scale[..., np.newaxis]
-    clear = _finite(len(batch), A)
-    clear[clear] = np.linalg.cond(A[clear]) * CONDITIONING < 1.0
-    found = nearest(M, L, free, aims, groups)
-    b = scale * np.concatenate([np.broadcast_to(force, (*batch, n)), aims], axis=-1)
-    y = (scale[clear] * np.linalg.solve(A[clear], b[clear][..., np.newaxis])[..., 0]) if clear.any() else None
-    x, multipliers = found.x.copy(), found.multipliers.copy()
-    if y is not None:
-        x[clear], multipliers[clear] = y[..., :n], -y[..., n:]
-    return _judged(L, free, aims, x, multipliers, found.rank)
+    """The same from [[M, Lᵀ], [L, 0]] [x, -λ] = [force, aims] (20), solved at once: method 1.
+
+    Rows are combined to orthogonal ones of unit length. Those that depend on others become rows of zeros by this, and
+    get no multiplier.
+    """
+    split = _Split(M, L, free, force, aims, groups)
+    rows = split.inverse[..., np.newaxis] * (np.swapaxes(split.U, -1, -2) @ (split.scales[..., np.newaxis] * split.L))
+    n, count = split.M.shape[-1], rows.shape[-2]
+    t = 1.0 / np.sqrt(np.diagonal(split.M, axis1=-2, axis2=-1))  # units are left behind: M with a unit diagonal
+    A = np.zeros((*rows.shape[:-2], n + count, n + count))
+    A[..., :n, :n] = split.M * t[..., np.newaxis] * t[..., np.newaxis, :]
+    A[..., n:, :n] = rows * t[..., np.newaxis, :]
+    A[..., :n, n:] = np.swapaxes(A[..., n:, :n], -1, -2)
+    A[..., range(n, n + count), range(n, n + count)] = ~split.kept
+    b = np.concatenate([t * split.force, split.along(split.aims)], axis=-1)
+    y = np.linalg.solve(A, b[..., np.newaxis])[..., 0]
+    return split.told(t * y[..., :n], -split.across(y[..., n:]))
+
+
+def in_null_space(
+    M: FloatArray, L: FloatArray, free: FloatArray, force: FloatArray, aims: FloatArray, groups: Sequence[int]
+) -> Nearest:
+    """The same as x = K y + x₀ with L K = 0 and L x₀ = aims, where Kᵀ M K y = Kᵀ (force - M x₀) (22): method 3."""
+    split = _Split(M, L, free, force, aims, groups)
+    start, Kt = _times(split.outward, _times(split.V, split.along(split.aims))), np.swapaxes(split.K, -1, -2)
+    A = Kt @ split.M @ split.K
+    A[..., range(A.shape[-1]), range(A.shape[-1])] += split.held
+    y = np.linalg.solve(A, _times(Kt, split.force - _times(split.M, start))[..., np.newaxis])[..., 0]
+    x = _times(split.K, y) + start
+    excess = _times(np.swapaxes(split.outward, -1, -2), _times(split.M, x) - split.force)  # R⁻¹ Lᵀ λ
+    return split.told(x, split.across(_times(np.swapaxes(split.V, -1, -2), excess)))
 
 
 def free_motion(M: FloatArray, force: FloatArray) -> FloatArray:

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import get_args
+
 from bough.algorithms.closed_loops import (
     TIME_CONSTANT,
     Constrained,
+    LoopMethod,
     consistent_velocity,
     constrained_dynamics,
-    constrained_motion,
     onto_constraints,
     wanted,
 )
 from bough.algorithms.contact_problem import ContactPlan, row_counts
 from bough.algorithms.inverse_dynamics import DrivenRows, Driving, inverse_dynamics
 from bough.algorithms.limits import limit_rows
+from bough.algorithms.loop_choice import cheapest_method
 from bough.algorithms.loops import constraint_terms, loop_motions
 from bough.algorithms.reactions import constrained_reactions
 from bough.kernel.arguments import Shape
 from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.model import Mechanism, Model
-from bough.scalar import Array, Scalar, array
+from bough.scalar import Array, Scalar, array, filled
 
-__all__ = ["CONSTRAINTS", "driven_rows"]
+__all__ = ["CONSTRAINTS", "METHODS", "driven_rows"]
 
 FORCED = ("q", "v", "tau", "f_ext", "loop_tau", "decay_rate")
+
+
+METHODS: tuple[tuple[str, LoopMethod | None], ...] = (
+    ("", None), *((f"_by_{method}", method) for method in get_args(LoopMethod))
+)  # fmt: skip
+"""What the names of algorithms end with, and the method they take; without one it is the cheapest."""
 
 
 def _constraint_count(model: Model) -> int:
@@ -42,8 +52,7 @@ def _limits(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
 
 def _terms(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     terms = constraint_terms(m, x["q"], x["v"])
-    aims = [wanted(terms, row, _decay_rate(x)) for row in range(len(terms.errors))]
-    return {"L": terms.matrix, "aims": aims}
+    return {"L": terms.matrix, "aims": filled(terms.count, lambda row: wanted(terms, row, _decay_rate(x)))}
 
 
 def _terms_shapes(model: Model, o: Options) -> dict[str, Shape]:
@@ -57,21 +66,20 @@ def _decay_rate(x: dict[str, Array]) -> Scalar:
     return rate
 
 
-def _constrained(m: Mechanism, x: dict[str, Array]) -> Constrained:
+def _constrained(m: Mechanism, x: dict[str, Array], method: LoopMethod) -> Constrained:
     forces = (x["tau"], x.get("f_ext"), _decay_rate(x), x.get("loop_tau"))
-    return constrained_dynamics(m, x["q"], x["v"], *forces)
+    return constrained_dynamics(m, x["q"], x["v"], *forces, method)
 
 
-def _dynamics(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    found = _constrained(m, x)
-    return {"qdd": found.qdd, "pivots": found.response.pivots, "doubt": found.doubtful}
+def _dynamics(method: LoopMethod | None, m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+    found = _constrained(m, x, method or cheapest_method(m))
+    return {"qdd": found.motion, "pivots": found.pivots, "doubt": found.doubtful}
 
 
-def _motion(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    found = _constrained(m, x)
-    forces, residual = constrained_motion(found)
-    results = {"qdd": found.qdd, "forces": forces, "residual": [residual], "unmet": array(_constraint_count(m.model))}
-    return {**results, "pivots": found.response.pivots, "doubt": found.doubtful}
+def _motion(method: LoopMethod | None, m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+    found = _constrained(m, x, method or cheapest_method(m))
+    results = {"qdd": found.motion, "forces": found.multipliers, "residual": [found.residual]}
+    return {**results, "unmet": array(_constraint_count(m.model)), "pivots": found.pivots, "doubt": found.doubtful}
 
 
 def _motion_shapes(model: Model, o: Options) -> dict[str, Shape]:
@@ -159,8 +167,11 @@ CONSTRAINTS = (
     ),
     Spec("limit_jacobian", ("q",), lambda model, o: {"G": (_limit_count(model), model.nv)}, _limits),
     Spec("constraint_terms", ("q", "v", "decay_rate"), _terms_shapes, _terms),
-    Spec("constrained_dynamics", FORCED, lambda model, o: {"qdd": (model.nv,)}, _dynamics),
-    Spec("constrained_motion", FORCED, _motion_shapes, _motion),
+    *(
+        Spec(f"constrained_dynamics{by}", FORCED, lambda model, o: {"qdd": (model.nv,)}, partial(_dynamics, method))
+        for by, method in METHODS
+    ),
+    *(Spec(f"constrained_motion{by}", FORCED, _motion_shapes, partial(_motion, method)) for by, method in METHODS),
     Spec("inverse_dynamics", ("q", "v", "a", "f_ext"), lambda model, o: {"tau": (model.nv,)}, _inverse),
     Spec("drive_forces", ("q", "v", "a", "f_ext"), _drive_shapes, _drive_forces),
     Spec(
