@@ -196,6 +196,30 @@ def test_only_equalities_that_contradict_are_named() -> None:
     np.testing.assert_allclose(solution.a, [0, -0.5, 0.5, 1], atol=1e-14)
 
 
+@pytest.mark.parametrize("seed", [20, 36, 111, 142, 160])
+def test_equalities_that_others_nearly_hold_are_met_as_well_as_by_least_squares(seed: int) -> None:
+    """What is left of a row that was held is small, and as uncertain as the numbers it is a difference of."""
+    rng = np.random.default_rng(seed)
+    turned = np.linalg.qr(rng.normal(size=(12, 12)))[0]
+    held, free = turned[:, :6], turned[:, 6:]
+    little = 10.0 ** rng.uniform(-4, -2.5)
+    J = rng.normal(size=(7, 6)) @ free.T
+    J[4] = 0.3 * J[0] - J[1]
+    J[5] = held @ rng.normal(size=6) + little * (free @ rng.normal(size=6))
+    J[6] = held @ rng.normal(size=6) + J[5] + 0.5 * little * J[2]
+    rest = np.eye(12) - held @ held.T
+    A, b = J @ rest @ J.T, J @ (rest @ rng.normal(size=12) * 10)
+    solution = pivoting(A, b, Conditions.equalities(7))
+    assert in_conflict(solution) == []
+    best = np.linalg.lstsq(A, -b, rcond=1e-13)[0]
+    assert np.abs(solution.a).max() < 10 * np.abs(A @ best + b).max() + 1e-10 * np.abs(b).max()
+
+
+def test_rows_that_nothing_can_move_do_not_contradict_by_rounding() -> None:
+    assert in_conflict(pivoting(np.zeros((2, 2)), [1e-15, -2e-15], Conditions.equalities(2))) == []
+    assert in_conflict(pivoting(np.zeros((2, 2)), [1e-3, 0.0], Conditions.equalities(2))) == [0]
+
+
 def test_walls_that_close_in_share_the_violation() -> None:
     A = np.array([[1.0, -1, 0], [-1, 1, 0], [0, 0, 1]])
     solution = pivoting(A, [-3.0, -1.0, -1.0], Conditions.inequalities(3))

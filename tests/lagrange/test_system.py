@@ -323,3 +323,15 @@ def test_a_hundred_thousand_bodies() -> None:
 def test_a_negative_compliance_is_named() -> None:
     with pytest.raises(bough.errors.ShapeError, match=r"compliance has the entry -1\.0, expected"):
         bough.maximal.ldlt(bough.maximal.System([1], [(0, 1, 1)]), [1.0], [1.0], compliance=[-1.0])
+
+
+@pytest.mark.parametrize("constraints", [[(0, 1, 1), (1, 2, 2)], [(0, 2, 1), (2, 1, 2)]], ids=["inner", "outer"])
+def test_a_negative_mass_is_refused_whatever_hangs_on_it(constraints: list[tuple[int, int, int]]) -> None:
+    system = bough.maximal.System([2, 2], constraints)
+    mass = np.concatenate([np.diag([-0.5, -0.5]).ravel(), np.diag([2.0, 2.0]).ravel()])
+    jacobian = np.concatenate([[1.0, 0.3], np.eye(2).ravel(), -np.eye(2).ravel()])  # the second one fixes both
+    told = r"body 1: the mass block has the eigenvalue -0\.5, expected a positive-definite block"
+    with pytest.raises(bough.errors.SingularError, match=told):
+        bough.maximal.ldlt(system, mass, jacobian)
+    with pytest.raises(bough.errors.SingularError, match=told):
+        bough.maximal.multipliers(system, mass, jacobian, np.ones(4), np.zeros(3))

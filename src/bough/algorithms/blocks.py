@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bough.model import BodyRecord, Mechanism
-from bough.scalar import Array, Scalar, Table, array, gather_index
+from bough.scalar import Array, Bool, Scalar, Table, array, both, gather_index, select
+from bough.scalar.tolerances import NEGATIVE
 
-__all__ = ["Block", "BlockRows", "SmallFactor", "symmetric", "transposed"]
+__all__ = ["Block", "BlockRows", "SmallFactor", "is_semidefinite", "symmetric", "transposed"]
 
 Block = Sequence[Sequence[Scalar]]
 
@@ -97,3 +98,18 @@ def symmetric(lower: Block) -> list[list[Scalar]]:
     """All of a matrix given by its lower triangle."""
     n = range(len(lower))
     return [[lower[max(i, j)][min(i, j)] for j in n] for i in n]
+
+
+def is_semidefinite(lower: Block) -> Bool:
+    """Whether a small symmetric matrix, given by its lower triangle, has no negative pivot but for rounding."""
+    A, sound = [list(row) for row in lower], True  # type: list[list[Scalar]], Bool
+    for k in reversed(range(len(A))):
+        pivot, least = A[k][k], lower[k][k] * NEGATIVE
+        sound = both(sound, both(-least <= pivot, least >= 0.0))
+        there = least < pivot
+        inverse = select(there, 1.0 / select(there, pivot, 1.0), 0.0)
+        for i in range(k):
+            share = A[k][i] * inverse
+            for j in range(i + 1):
+                A[i][j] = A[i][j] - A[k][j] * share
+    return sound

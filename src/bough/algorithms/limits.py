@@ -6,13 +6,16 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.algorithms.loops import loop_motions, loop_rates
+from bough.errors import ModelError
 from bough.model import JointEntry, Loop, Mechanism, Model
+from bough.model.coupling import own_joint
+from bough.model.joints import Mimic
 from bough.scalar import Array, Index, Part, Scalar, derivative, dot, fill
 
 __all__ = [
@@ -26,38 +29,83 @@ Floats = NDArray[np.floating[Any]]
 class Limited:
     """A coordinate with a limit: whose it is, which of the joint's, and where the joint's q and v begin.
 
-    Those of joints that close loops begin among the coordinates and velocities of all such joints.
+    Those of joints that close loops begin among the coordinates and velocities of all such joints. What limits it may
+    be the limit of a mimic joint that follows it; the names say which.
     """
 
     entry: JointEntry | Loop
     number: int
     q_start: int
     v_start: int
+    lower: float
+    upper: float
+    names: tuple[str, str]  # of both limits
 
 
 @lru_cache(maxsize=128)
 def limited_joints(model: Model) -> tuple[Limited, ...]:
     """The coordinates of joints of the tree that have a limit."""
-    return _limited(model.joints)
+    return _limited(model.joints, _followers(model))
 
 
 @lru_cache(maxsize=128)
 def limited_loops(model: Model) -> tuple[Limited, ...]:
     """Those of joints that close loops."""
-    return _limited(model.loops)
+    return _limited(model.loops, {})
 
 
-def _limited(entries: Iterable[JointEntry | Loop]) -> tuple[Limited, ...]:
+Followers: TypeAlias = dict[int, list[tuple[JointEntry, float, float]]]
+"""By place in q the mimic joints that follow it, with ratio and offset."""
+
+
+def _followers(model: Model) -> Followers:
+    found: Followers = {}
+    coupling, place = model.coupling, 0
+    for entry in model.joints:
+        if isinstance(entry.joint, Mimic):
+            law = (entry, float(coupling.q_ratio[place]), float(coupling.q_offset[place]))
+            found.setdefault(int(coupling.q_source[place]), []).append(law)
+        place += own_joint(entry.joint).nq
+    return found
+
+
+def _limited(entries: Iterable[JointEntry | Loop], followers: Followers) -> tuple[Limited, ...]:
     """Each number of q may have limits, but for those of quaternions, of which no one means anything by itself."""
     found, q, v = [], 0, 0
     for entry in entries:
         joint = entry.joint
         turned = {k + j for k in joint.quaternions for j in range(4)}
         for k in range(joint.nq):
-            if k not in turned and (math.isfinite(entry.lower[k]) or math.isfinite(entry.upper[k])):
-                found.append(Limited(entry, k, q, v))
+            lower, upper = _narrowed(entry, k, followers.get(q + k, ()))
+            if k not in turned and (math.isfinite(lower[0]) or math.isfinite(upper[0])):
+                found.append(Limited(entry, k, q, v, lower[0], upper[0], (lower[1], upper[1])))
         q, v = q + joint.nq, v + joint.nv
     return tuple(found)
+
+
+Limit: TypeAlias = tuple[float, str]
+
+
+def _narrowed(
+    entry: JointEntry | Loop, k: int, followers: Iterable[tuple[JointEntry, float, float]]
+) -> tuple[Limit, Limit]:
+    """The limits of a coordinate, with names: its own or, where tighter, those that its followers' ranges leave it."""
+    name = entry.name if entry.joint.nq == 1 else f"{entry.name}[{k}]"
+    lower: Limit = (entry.lower[k], f"lower limit of {name}")
+    upper: Limit = (entry.upper[k], f"upper limit of {name}")
+    for other, ratio, offset in followers:
+        if ratio == 0.0:
+            continue
+        ends = [((other.lower[0] - offset) / ratio, f"lower limit of {other.name}")]
+        ends.append(((other.upper[0] - offset) / ratio, f"upper limit of {other.name}"))
+        low, high = sorted(ends, key=lambda end: end[0])
+        lower, upper = max(lower, low, key=lambda end: end[0]), min(upper, high, key=lambda end: end[0])
+    if lower[0] > upper[0]:
+        raise ModelError(
+            f"joint {name!r} cannot obey the {lower[1]}, {lower[0]:g} for it, and the {upper[1]}, {upper[0]:g} for it: "
+            "expected limits of mimic joints that leave the joint they follow a range"
+        )
+    return lower, upper
 
 
 @dataclass(frozen=True)
@@ -167,13 +215,11 @@ def limit_sides(model: Model) -> LimitSides:
     slopes: list[tuple[int, int]] = []
     tree = limited_joints(model)
     for row, c in enumerate([*tree, *limited_loops(model)]):
-        entry, k = c.entry, c.number
         q_start, v_start = (0, 0) if row < len(tree) else (model.nq, model.nv)
-        name = entry.name if entry.joint.nq == 1 else f"{entry.name}[{k}]"
-        for sign, bounds, which in ((1.0, entry.lower, "lower"), (-1.0, entry.upper, "upper")):
-            if np.isfinite(bounds[k]):
-                sides.append((row, sign, q_start + c.q_start + k, bounds[k], f"{which} limit of {name}"))
-        slopes += [(row, v_start + c.v_start + j) for j in range(entry.joint.nv)]
+        for sign, bound, name in zip((1.0, -1.0), (c.lower, c.upper), c.names, strict=True):
+            if np.isfinite(bound):
+                sides.append((row, sign, q_start + c.q_start + c.number, bound, name))
+        slopes += [(row, v_start + c.v_start + j) for j in range(c.entry.joint.nv)]
     rows, signs, coordinates, bounds, names = zip(*sides, strict=True) if sides else ((), (), (), (), ())
     slope_rows, velocities = np.array(slopes, np.intp).reshape(-1, 2).T
     return LimitSides(

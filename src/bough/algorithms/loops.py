@@ -17,7 +17,7 @@ import numpy as np
 
 from bough.model import Attachment, BodyRecord, Equality, Frame, Joint, Loop, Mechanism, Placement, combine
 from bough.model.joints.closing import displacement, least_squares
-from bough.scalar import Array, Index, Scalar, Table, array, each, gather, gather_index, loop, select
+from bough.scalar import Array, Index, Scalar, Table, array, each, gather, gather_index, loop, maximum, select, sqrt
 from bough.scalar.tolerances import ROUNDING
 from bough.spatial import REST, ZERO, Force, Matrix, Motion, Transform, Vector
 from bough.tree.scans import upward
@@ -32,22 +32,45 @@ __all__ = [
     "loop_drives",
     "loop_motions",
     "loop_rates",
+    "returning",
     "row_groups",
     "row_supports",
 ]
+
+HASTE = 4.0
+"""How many times, at least, errors of a loop decay to 1/e while a joint of it turns by one radian: from one passage
+through a loss of rank to the next, half a turn later, by four decimal digits. More would cost integrators digits."""
 
 Rule: TypeAlias = Callable[[Motion], Sequence[Scalar]]
 
 
 @dataclass(frozen=True)
 class Terms:
-    """All constraints of a model, row by row: error e, matrix L (rows x nv), L v, and the rest of L v̇ + bias."""
+    """All constraints of a model, row by row: error e, matrix L (rows x nv), L v, and the rest of L v̇ + bias.
+
+    `turning` is the square of the fastest angular velocity of a joint on the way around the row's loop.
+    """
 
     count: int  # of rows
     errors: Array
     matrix: Array
     rates: Array
     bias: Array
+    turning: Array
+
+    def returning(self, row: Index, rate: Scalar) -> Scalar:
+        """What brings the error of a row back to zero; see `returning`."""
+        return returning(self.errors[row], self.rates[row], self.turning[row], rate)
+
+
+def returning(error: Scalar, speed: Scalar, turning: Scalar, rate: Scalar) -> Scalar:
+    """What is added to L v̇ + bias so that an error decays: 2 ρ ė + ρ² e, critically damped.
+
+    ρ is the rate (1/s), and more where joints turn fast: where a loop passes through a loss of rank, displacements grow
+    with the speed of the passage, so errors have to be gone before the next. A rate of zero stays zero.
+    """
+    faster = select(rate > 0.0, sqrt(maximum(rate * rate, turning * HASTE**2)), 0.0)
+    return speed * (2.0 * faster) + error * (faster * faster)
 
 
 @dataclass(frozen=True)
@@ -83,6 +106,7 @@ class Seen:
     X: Transform
     v: Motion
     a: Motion
+    turning: Scalar = 0.0  # square of the fastest angular velocity of a joint on the way
 
 
 @dataclass(frozen=True)
@@ -101,7 +125,7 @@ def constraint_terms(m: Mechanism, q: Array, v: Array | None, into: Entries | No
     constraints = m.model.constraints
     total = sum(constraint.rows for constraint in constraints)
     entries = into or dense_entries(m, total)
-    terms = Terms(total, array(total), entries.values, array(total), array(total))
+    terms = Terms(total, array(total), entries.values, array(total), array(total), array(total))
     starts, alike, row = {}, {}, 0  # type: dict[str, int], dict[object, list[Loop]], int
     for constraint in constraints:
         starts[constraint.name] = row
@@ -308,6 +332,7 @@ def _loops_terms(m: Mechanism, q: Array, v: Array | None, alike: _LoopsAlike, te
             terms.errors[row + r] = e.dot(t)
             terms.rates[row + r] = moving.V.dot(t)
             terms.bias[row + r] = moving.V_dot.dot(t)
+            terms.turning[row + r] = moving.turning
         _columns(m, q, after, after.X, lambda motion: _components(motion, T), row, 1.0, entries)
         _columns(m, q, before, before.X.then(moving.X), lambda motion: _components(motion, T), row, -1.0, entries)
 
@@ -322,6 +347,7 @@ class _Moving:
     x: list[Scalar]
     V: Motion
     V_dot: Motion
+    turning: Scalar
 
 
 def _moving(
@@ -336,7 +362,7 @@ def _moving(
     if not joint.is_constant:  # where S turns, T turns with it: Ṫᵀ V = -Tᵀ Ṡ ẋ
         x_dot = least_squares(joint.subspace(parameters, x), V)
         V_dot = V_dot - combine(joint.subspace_rate(parameters, x, x_dot), x_dot)
-    return _Moving(X, x, V, V_dot)
+    return _Moving(X, x, V, V_dot, maximum(p.turning, s.turning))
 
 
 def _sides(m: Mechanism, constraint: Loop) -> tuple[Side, Side]:
@@ -360,9 +386,10 @@ def _climb(m: Mechanism, q: Array, v: Array | None, side: Side) -> Seen:
         X = body.transform(q).then(seen.X)
         if v is None:
             return Seen(X, REST, REST)
-        moved = seen.X.to_child(combine(body.subspace(q), body.of_v(v)))
+        own = combine(body.subspace(q), body.of_v(v))
+        moved, turning = seen.X.to_child(own), maximum(seen.turning, own.angular.dot(own.angular))
         rate = seen.X.to_child(combine(body.subspace_rate(q, v), body.of_v(v)))
-        return Seen(X, seen.v + moved, seen.a + rate - seen.v.cross(moved))
+        return Seen(X, seen.v + moved, seen.a + rate - seen.v.cross(moved), turning)
 
     seen = Seen(side.X, REST, REST)
     return seen if side.rests else upward(m, side.body, side.count, rule, seen)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.complementarity.conditions import NONE, Conditions
-from bough.scalar.tolerances import FAILING, VANISHING
+from bough.scalar.tolerances import EXACT, FAILING, HELD, RESIDUAL, VANISHING
 
 __all__ = ["Problem", "Reduction", "reduced", "scale", "smallest"]
 
@@ -75,7 +75,7 @@ def reduced(whole: Problem, slip: Numbers) -> Reduction:
     lost: Numbers = np.zeros(0)
     response = S[:, c]
     if e.size:
-        inverse, lost = _pseudo_inverse(B[e[:, None], e], q[e])
+        inverse, lost = _pseudo_inverse(B[e[:, None], e], q[e], diagonal[e])
         gain = inverse @ B[e[:, None], c]
         still[e], response[e] = -inverse @ q[e], -gain
         matrix -= B[c[:, None], e] @ gain
@@ -84,7 +84,7 @@ def reduced(whole: Problem, slip: Numbers) -> Reduction:
     return Reduction(
         Problem(matrix, offset, left, mu[c], (whole.limits / (d * size))[c]),
         rows=c,
-        conflicts=e[np.abs(lost) > FAILING],
+        conflicts=e[(np.abs(lost) > FAILING) & (np.abs(lost) * size > RESIDUAL * d[e])],
         still=d * still * size,
         response=d[:, None] * response * size,
     )
@@ -118,12 +118,32 @@ def _parts(conditions: Conditions, sliding: tuple[int, ...]) -> tuple[Rows, Rows
     return conditions.of("equality"), np.array(rows, np.intp), left
 
 
-def _pseudo_inverse(B: Numbers, q: Numbers) -> tuple[Numbers, Numbers]:
-    """The pseudo-inverse of B, and the part of q that B cannot reach."""
-    U, values, Vt = _singular(B)
+def _pseudo_inverse(B: Numbers, q: Numbers, diagonal: Numbers) -> tuple[Numbers, Numbers]:
+    """The pseudo-inverse of B, and the part of q that B cannot reach.
+
+    B was scaled by a `diagonal`. A row with a small entry there may be nearly held by others: what is left of it is a
+    difference of numbers as large as theirs, and as uncertain. Scaled up, its rounding would look like rank, which
+    shows in q not being met; then such rows are scaled back.
+    """
+    t = np.sqrt(np.maximum(diagonal, 0.0) / np.maximum(diagonal, HELD * diagonal.max()))
+
+    def failing(inverse: Numbers) -> float:
+        off, size = t * (q - B @ (inverse @ q)), np.abs(t * q).max()
+        return float(np.abs(off).max() / size) if size else 0.0
+
+    found = _of_rank(B, q, np.ones_like(q))
+    if failing(found[0]) > EXACT:
+        found = min(found, _of_rank(B, q, t), key=lambda one: failing(one[0]))
+    return found
+
+
+def _of_rank(B: Numbers, q: Numbers, t: Numbers) -> tuple[Numbers, Numbers]:
+    """The pseudo-inverse with rows and columns scaled by t, and the part of q it cannot reach."""
+    U, values, Vt = _singular(t[:, None] * B * t)
     rank = int(np.sum(values > VANISHING * values.max(initial=0)))
     unreached = U[:, rank:]
-    return (Vt[:rank].T / values[:rank]) @ U[:, :rank].T, unreached @ (unreached.T @ q)
+    lost = np.divide(unreached @ (unreached.T @ (t * q)), t, out=q.copy(), where=t > 0.0)
+    return t[:, None] * ((Vt[:rank].T / values[:rank]) @ U[:, :rank].T) * t, lost
 
 
 def _singular(B: Numbers) -> tuple[Numbers, Numbers, Numbers]:

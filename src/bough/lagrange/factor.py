@@ -33,10 +33,12 @@ def ordermatrix(root: int, around: Sequence[Sequence[tuple[int, int]]]) -> list[
 
 
 class Node:
-    """A body or a constraint. D is a lower triangle, J has columns; soln is its part of b, then of x."""
+    """A body or a constraint. D is a lower triangle, at first that `given`; J has columns; soln is its part of b, then
+    of x.
+    """
 
     def __init__(self, D: Block, J: Block, soln: Sequence[Scalar] = (), Dinv: Any = None) -> None:
-        self.D, self.J, self.soln, self.Dinv = D, J, soln, Dinv
+        self.D, self.given, self.J, self.soln, self.Dinv = D, D, J, soln, Dinv
 
     def factor(self, children: Block) -> Block:
         """Let D -= Σ c.Jᵀ c.D c.J, Dinv = D⁻¹, J = Dinv J; its parent gets Jᵀ D J."""

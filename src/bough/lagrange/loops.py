@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from bough.algorithms.loops import constraint_terms, returning
 from bough.lagrange.auxiliary import Auxiliary
 from bough.lagrange.joints import constraint_system, sides
 from bough.model import Attachment, BodyRecord, Equality, Frame, Loop, Mechanism, Model, Placement, combine
@@ -40,12 +41,13 @@ def _bodies(model: Model, constraint: Loop | Equality) -> tuple[int, ...]:
 
 
 def auxiliary_loops(m: Mechanism, auxiliary: Auxiliary, q: Array, v: Array, rate: float) -> Array:
-    """The blocks of Jᵃ, and behind them c with what brings errors back to zero: ë + 2 rate ė + rate² e = 0."""
+    """The blocks of Jᵃ, and behind them c with what brings errors back to zero, as `returning` says."""
+    turning = constraint_terms(m, q, v).turning
     result, row, block = array(auxiliary.jacobian_size + auxiliary.nc), auxiliary.jacobian_size, 0
     for constraint, (bodies, count) in zip(m.model.constraints, auxiliary.constraints, strict=True):
         found = _loop(m, q, v, constraint) if isinstance(constraint, Loop) else _coupling(m, q, v, constraint)
         for r, (error, speed, bias) in enumerate(zip(found.errors, found.rates, found.bias, strict=True)):
-            result[row + r] = bias + speed * (2.0 * rate) + error * (rate * rate)
+            result[row + r] = bias + returning(error, speed, turning[row + r - auxiliary.jacobian_size], rate)
         for body in bodies:
             start = int(auxiliary.jacobian_starts[block])
             for r, forces in enumerate(found.forces):

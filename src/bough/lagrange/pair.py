@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bough.algorithms.blocks import Block, SmallFactor, transposed
+from bough.algorithms.blocks import Block, SmallFactor, is_semidefinite, transposed
 from bough.lagrange.factor import Node
 from bough.lagrange.reading import Known
 from bough.lagrange.unit_rows import UnitBody, UnitConstraint, leading_columns, rates_and_rest
@@ -92,7 +92,8 @@ class Pair:
         judged = [(body.D, body.Dinv, 1.0), (constraint.D, constraint.Dinv, -1.0)]
         if isinstance(body, UnitBody):  # where M is regular, all is
             judged = [(body.D, SmallFactor(body.D), 1.0)]
-        sound: Bool = True
+        # what hangs on a body must not make up for a block that is negative
+        sound: Bool = True if self.is_leaf or isinstance(body, UnitBody) else is_semidefinite(body.given)
         for D, inverse, sign in judged:
             for pivot, row in zip(inverse.pivots, D, strict=True):
                 sound = both(sound, row[-1] * sign * part < pivot * sign)

@@ -17,10 +17,12 @@ __all__ = [
     "EXACT",
     "FAILING",
     "GIVING_WAY",
+    "HELD",
     "INDEPENDENT",
     "LINEAR",
     "MERGED",
     "NEAR",
+    "NEGATIVE",
     "PARALLEL_AXES",
     "PARALLEL_EDGES",
     "PLACED",
@@ -58,6 +60,10 @@ INDEPENDENT = 1e-6
 VANISHING = 1e-11
 """A pivot or singular value below this part of the largest is zero: what rounding leaves of rows that depend."""
 
+HELD = 1e-3
+"""An equality whose diagonal entry is below this part of the largest may be nearly held by others, and is not scaled up
+any further: rounding of the largest then stays below VANISHING."""
+
 DISTINCT = 1e-8
 """What is left of a row outside the span of others, beside its length, if it surely does not depend on them."""
 
@@ -66,6 +72,9 @@ SUSPECT_PIVOT = 1e-5
 
 VANISHING_PIVOT = 8
 """A pivot not larger than so many units of rounding of that entry is zero: nothing but rounding can be left of it."""
+
+NEGATIVE = 1e-9
+"""A pivot or eigenvalue below minus this part of the largest entry is negative, and not what rounding left of zero."""
 
 CONDITIONING = 1e-10
 """Equations are solved as they are if the inverse of their condition number is larger: that leaves six digits."""

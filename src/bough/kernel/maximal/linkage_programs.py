@@ -105,9 +105,17 @@ def _with_one_sided(layout: Layout, level: Level, rate: float, state: State) -> 
 
 
 def _carefully(layout: Layout, level: Level, rate: float, state: State) -> Found:
-    """By ranks: all states together, or one by one if primary constraints are not independent in some."""
+    """By ranks: all states together, or one by one if primary constraints are not independent in some.
+
+    Where others contradict primary constraints, all of them are met alike, in the sense of least squares.
+    """
     try:
-        return _factored(layout, level, rate, state)
+        found = _factored(layout, level, rate, state)
+        at_odds = (found.broken & ~layout.one_sided).any(axis=-1)
+        if at_odds.any() and layout.system.nc:
+            loose = _factored(layout.loosened, level, rate, _some(state, at_odds))
+            _put(found, at_odds, _natural(layout, loose))
+        return found
     except SingularError:
         if layout.nc > LARGEST and not _batch(state):
             raise

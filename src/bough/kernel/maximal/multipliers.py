@@ -19,7 +19,7 @@ from bough.kernel.treematrix import apply
 from bough.kernel.verdict import PIVOTS
 from bough.lagrange import System
 from bough.scalar import Array
-from bough.scalar.tolerances import SUSPECT_PIVOT, VANISHING_PIVOT
+from bough.scalar.tolerances import NEGATIVE, SUSPECT_PIVOT, VANISHING_PIVOT
 
 __all__ = ["SystemFactor", "ldlt", "multipliers"]
 
@@ -271,11 +271,30 @@ def _require_regular(system: System, arrays: dict[str, FloatArray], suspect: NDA
         np.broadcast_to(arrays[k], (*suspect.shape, arrays[k].shape[-1]))[suspect] if k in arrays else None
         for k in names
     ]
+    _require_masses(system, given[0], suspect)
     pivots, diagonal = system.pivots(entry(system, "factor, whatever it is", _unjudged)(*given, None, False))
     sound = (pivots > VANISHING_PIVOT * np.finfo(pivots.dtype).eps * diagonal) & (pivots > 0) & np.isfinite(pivots)
     if not sound.all():
         first = int(np.argmin(sound.all(axis=-1)))
         _refuse(system, ~sound[first], pivots[first], [int(k) for k in np.argwhere(suspect)[first]])
+
+
+def _require_masses(system: System, mass: Any, suspect: NDArray[np.bool_]) -> None:
+    """Raise, naming the body, if some mass block is negative, whatever hangs on the body."""
+    for body, d in enumerate(system.bodies, start=1):
+        known = system.mass_known[body - 1]
+        block = np.tile(np.array([x or 0.0 for x in known]), (len(mass), 1))
+        block[:, [x is None for x in known]] = mass[:, slice(*system.mass_starts[body - 1 : body + 1])]
+        lower = np.tril(np.where(np.isfinite(block), block, 0.0).reshape(-1, d, d))
+        least = np.linalg.eigvalsh(lower).min(axis=-1, initial=0.0)
+        bad = least < -NEGATIVE * np.abs(lower).max(axis=(-2, -1), initial=0.0)
+        if bad.any():
+            first = int(np.argmax(bad))
+            where = f"system {[int(k) for k in np.argwhere(suspect)[first]]}: " if suspect.ndim else ""
+            raise SingularError(
+                f"{where}body {body}: the mass block has the eigenvalue {least[first]:.6g}, expected a "
+                "positive-definite block"
+            )
 
 
 def _unjudged(system: System, name: str) -> Function:
