@@ -240,3 +240,25 @@ def test_many_loops_are_left_to_the_rank_test() -> None:
     assert len(model.constraint_names) > 48
     want = bough.forward_dynamics(stewart_platform(), q, v, np.zeros(model.nv))
     assert_close(bough.forward_dynamics(model, q, v, np.zeros(model.nv)), want, 1e-9)
+
+
+@pytest.mark.parametrize("speed", [3.0, 6.0, 10.0, 20.0])
+@pytest.mark.usefixtures("compiled")
+def test_a_parallelogram_survives_a_hundred_passages_through_flat(speed: float) -> None:
+    """Where it is flat its rank falls, and another motion branches off; errors displace it more the nearer it is."""
+    model, crank = four_bar(0.5, 1.0, 0.5, 1.0), -0.7
+    q, v = np.array([crank, -crank, crank]), np.array([speed, -speed, speed])
+    qs, vs = [], []
+    for _ in range(30):  # pieces, until there are enough of them
+        q_part, v_part = roll(model, q, v, 30.0 / speed, step=2e-3)
+        qs.append(q_part[1:])
+        vs.append(v_part[1:])
+        q, v = q_part[-1], v_part[-1]
+        cranks = np.concatenate(qs)[:, 0]
+        if np.count_nonzero(np.diff(np.sign(np.sin(cranks)))) >= 100:
+            break
+    else:
+        pytest.fail("it does not come through flat a hundred times")
+    energies = energy(model, np.concatenate(qs), np.concatenate(vs))
+    assert np.ptp(energies) < 1e-4 * bough.kinetic_energy(model, np.concatenate(qs), np.concatenate(vs)).max()
+    assert np.abs(bough.loops.errors(model, np.concatenate(qs))).max() < 1e-6

@@ -31,7 +31,7 @@ LoopMethod: TypeAlias = Literal["kkt", "multipliers", "null_space"]
 """Methods 1, 2 and 3."""
 
 TIME_CONSTANT = 0.05
-"""Seconds in which errors of constraints decay: e and ė follow ë + 2 ė/T + e/T² = 0, critically damped."""
+"""Seconds in which errors of constraints decay, at most: ë + 2 ė/T + e/T² = 0, critically damped."""
 
 
 class Constrained(Protocol):
@@ -67,7 +67,7 @@ def constrained_dynamics(
 ) -> Constrained:  # fmt: skip
     """The motion under joint forces tau, forces of loop joints loop_tau, and external ones.
 
-    `rate` is that of the stabilisation: errors obey ë + 2 rate ė + rate² e = 0.
+    `rate` is that of the stabilisation: errors obey ë + 2 rate ė + rate² e = 0, or decay faster (`Terms.returning`).
     """
     C, drives = rnea(m, q, v, ZEROS, f_ext), ZEROS  # type: Array, Array
     if loop_tau is not None:
@@ -130,5 +130,5 @@ def _shortest(m: Mechanism, q: Array, v: Array | None) -> Saddle:
 
 def wanted(terms: Terms, row: Index, rate: Scalar) -> Scalar:
     """The right-hand side c of L q̈ = c, with the terms that bring errors back to zero."""
-    c: Scalar = -(terms.bias[row] + terms.rates[row] * (2.0 * rate) + terms.errors[row] * (rate * rate))
+    c: Scalar = -(terms.bias[row] + terms.returning(row, rate))
     return c

@@ -14,7 +14,7 @@ from typing import Literal
 from bough.algorithms.contacts import AXES, Place, contact_terms
 from bough.algorithms.crba import crba
 from bough.algorithms.limits import LimitTerms, limit_rows, limited_joints, limited_loops
-from bough.algorithms.loops import constraint_terms, loop_drives, loop_motions
+from bough.algorithms.loops import Terms, constraint_terms, loop_drives, loop_motions
 from bough.algorithms.response import Response, response
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.model import Mechanism, Model
@@ -50,7 +50,7 @@ class Rows:
     response: Response
     rates: list[Scalar]  # J v
     bias: list[Scalar]  # J̇ v
-    errors: list[Scalar]  # of loops
+    loops: Terms
     slopes: list[Scalar]  # of coordinates with limits: ∂ċ/∂v for the velocities of the joint alone
     free: Array  # w, (nv); zero without a force
     drive: Array  # J w
@@ -113,4 +113,4 @@ def rows_in_state(
         if force is not None:
             half = answer.half(force)
             w, drive = answer.free(half), answer.drive(half)
-    return Rows(answer, rates, bias, [closed.errors[r] for r in range(closed.count)], near.slopes, w, drive)
+    return Rows(answer, rates, bias, closed, near.slopes, w, drive)

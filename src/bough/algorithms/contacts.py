@@ -102,7 +102,8 @@ def contact_terms(
             rates.append(axis.dot(u))
             bias.append(axis.dot(u_dot) + rate.dot(u))
     matrix = m.coupling.reduced_rows(own, axes * len(pairs))
-    return Terms(len(rates), [0.0] * len(rates), matrix, rates, bias)
+    none: list[Scalar] = [0.0] * len(rates)
+    return Terms(len(rates), none, matrix, rates, bias, none)
 
 
 def _moving(m: Mechanism, q: Array, v: Array | None) -> Kept[Columns]:

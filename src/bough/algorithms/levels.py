@@ -39,13 +39,15 @@ def acceleration_level(
     m: Mechanism, plan: ContactPlan, q: Array, v: Array, force: Array, place: Place, gaps: Array, rate: Scalar,
     still: Scalar,
 ) -> Level:  # fmt: skip
-    """Errors decay at a rate: ë + 2 rate ė + rate² e ≥ 0, or = 0 for loops."""
+    """Errors decay at a rate: ë + 2 rate ė + rate² e ≥ 0; those of loops as `Terms.returning` says."""
     rows, gap = rows_in_state(m, plan, q, v, force, place), _gaps(m, plan, q, gaps)
-    base = [w + b + 2.0 * rate * r for w, b, r in zip(_list(rows.drive, rows), rows.bias, rows.rates, strict=True)]
+    contacts, loops, _ = row_counts(m.model, plan)
+    back = [2.0 * rate * r for r in rows.rates]
+    back[contacts : contacts + loops] = [rows.loops.returning(k, rate) for k in range(loops)]
+    base = [w + b + r for w, b, r in zip(_list(rows.drive, rows), rows.bias, back, strict=True)]
     speeds = _one_sided(m, plan, rows.rates)
     active = [both(g <= TOUCHING, u <= still) for g, u in zip(gap, speeds, strict=True)]
     offset = [select(on, rate * rate * g, FAR) for on, g in zip(active, gap, strict=True)]
-    base = _with_loops(m, plan, base, [rate * rate * e for e in rows.errors])
     return Level(rows, base, offset, active, rows.free, _sliding(plan, rows.rates, still))
 
 
@@ -56,7 +58,7 @@ def velocity_level(
     rows, gap = rows_in_state(m, plan, q, None, force, place), _gaps(m, plan, q, gaps)
     active = [g <= TOUCHING for g in gap]
     offset = [select(on, rate * minimum(g, 0.0), FAR) for on, g in zip(active, gap, strict=True)]
-    base = _with_loops(m, plan, _list(rows.drive, rows), [rate * e for e in rows.errors])
+    base = _with_loops(m, plan, _list(rows.drive, rows), [rate * rows.loops.errors[k] for k in range(rows.loops.count)])
     return Level(rows, base, offset, active, rows.free, [])
 
 
@@ -75,7 +77,7 @@ def step_level(
     """Velocities after a step of time: gap + dt J v⁺ ≥ 0, and what is below zero decays at a rate."""
     rows, gap = rows_in_state(m, plan, q, v, force, place), _gaps(m, plan, q, gaps)
     base = [r + dt * w for r, w in zip(rows.rates, _list(rows.drive, rows), strict=True)]
-    base = _with_loops(m, plan, base, [rate * e for e in rows.errors])
+    base = _with_loops(m, plan, base, [rate * rows.loops.errors[k] for k in range(rows.loops.count)])
     offset = [select(g > 0.0, g / dt, rate * g) for g in gap]
     values = zip(gap, _one_sided(m, plan, base), offset, strict=True)
     active = [either(g <= TOUCHING, y + more <= 0.0) for g, y, more in values]
