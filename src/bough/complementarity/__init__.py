@@ -9,6 +9,7 @@ from bough.complementarity.contact_forces import (
     by_sweeps,
     contact_forces,
 )
+from bough.complementarity.dantzig import dantzig
 from bough.complementarity.demands import Demands
 from bough.complementarity.gauss_seidel import gauss_seidel
 from bough.complementarity.pivoting import Answer, pivoting
@@ -19,6 +20,6 @@ from bough.scalar.tolerances import FAILING
 
 __all__ = [
     "BROKEN", "FAILING", "LARGE", "NONE", "SOLVED", "UNMET", "UNSOLVED", "Answer", "Conditions", "ContactRows",
-    "Demands", "by_pivoting", "by_sweeps", "contact_forces", "gauss_seidel", "pivoting", "principal", "residual",
-    "scale", "smallest",
+    "Demands", "by_pivoting", "by_sweeps", "contact_forces", "dantzig", "gauss_seidel", "pivoting", "principal",
+    "residual", "scale", "smallest",
 ]  # fmt: skip

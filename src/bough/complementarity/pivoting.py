@@ -24,7 +24,7 @@ from bough.complementarity.reduction import Problem, reduced
 from bough.complementarity.smoothing import corrected, failures, smooth_path, worst
 from bough.scalar.tolerances import EXACT, FAILING, GIVING_WAY, NEAR
 
-__all__ = ["Answer", "pivoting"]
+__all__ = ["CONTRADICTION", "Answer", "from_zero", "pivoting"]
 
 Numbers = NDArray[np.floating[Any]]
 
@@ -70,7 +70,7 @@ def pivoting(
 
     `mu` is read at the rows of friction, `bounds` (n, 2) at the rows of boxes.
     """
-    whole, base, sign = _from_zero(A, b, conditions, mu, bounds)
+    whole, base, sign = from_zero(A, b, conditions, mu, bounds)
     reduction = reduced(whole, np.zeros(conditions.n) if slip is None else slip)
     problem = reduction.problem
     reason = CONTRADICTION if reduction.conflicts.size else ""
@@ -90,7 +90,7 @@ def pivoting(
     return Answer(f, conflicts, reason, pivots)
 
 
-def _from_zero(
+def from_zero(
     A: Numbers, b: Numbers, conditions: Conditions, mu: Numbers, bounds: Numbers | None
 ) -> tuple[Problem, Numbers, Numbers]:
     """The problem for (f - base) sign, in which boxes begin at zero; those that end nowhere are not boxes any more."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.complementarity.conditions import NONE, Conditions
-from bough.scalar.tolerances import EXACT, FAILING, HELD, RESIDUAL, VANISHING
+from bough.scalar.tolerances import EXACT, FAILING, NEARLY_HELD, RESIDUAL, VANISHING
 
 __all__ = ["Problem", "Reduction", "reduced", "scale", "smallest"]
 
@@ -125,7 +125,7 @@ def _pseudo_inverse(B: Numbers, q: Numbers, diagonal: Numbers) -> tuple[Numbers,
     difference of numbers as large as theirs, and as uncertain. Scaled up, its rounding would look like rank, which
     shows in q not being met; then such rows are scaled back.
     """
-    t = np.sqrt(np.maximum(diagonal, 0.0) / np.maximum(diagonal, HELD * diagonal.max()))
+    t = np.sqrt(np.maximum(diagonal, 0.0) / np.maximum(diagonal, NEARLY_HELD * diagonal.max()))
 
     def failing(inverse: Numbers) -> float:
         off, size = t * (q - B @ (inverse @ q)), np.abs(t * q).max()

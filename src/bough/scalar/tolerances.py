@@ -17,11 +17,11 @@ __all__ = [
     "EXACT",
     "FAILING",
     "GIVING_WAY",
-    "HELD",
     "INDEPENDENT",
     "LINEAR",
     "MERGED",
     "NEAR",
+    "NEARLY_HELD",
     "NEGATIVE",
     "PARALLEL_AXES",
     "PARALLEL_EDGES",
@@ -60,7 +60,7 @@ INDEPENDENT = 1e-6
 VANISHING = 1e-11
 """A pivot or singular value below this part of the largest is zero: what rounding leaves of rows that depend."""
 
-HELD = 1e-3
+NEARLY_HELD = 1e-3
 """An equality whose diagonal entry is below this part of the largest may be nearly held by others, and is not scaled up
 any further: rounding of the largest then stays below VANISHING."""
 

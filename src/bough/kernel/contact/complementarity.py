@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,7 @@ from bough.kernel.contact.problem_arguments import (
 from bough.kernel.function import Function, Results, Verdicts
 from bough.kernel.overflow import BEYOND, finite_status, require_finite_results
 from bough.kernel.table import entry
+from bough.reading import known_name
 from bough.scalar import Array, Scalar, array, both, either, loop, minimum, negation
 from bough.scalar.tolerances import ENLARGED, TINY
 
@@ -76,6 +77,7 @@ def pivoting(
     *,
     slip: ArrayLike | None = None,
     bounds: ArrayLike | None = None,
+    method: Literal["lemke", "dantzig"] = "lemke",
 ) -> Solution:
     """Find forces f so that a = A f + b meets all conditions, exactly.
 
@@ -107,6 +109,10 @@ def pivoting(
     bounds
         The lower and the upper force of boxes, read at their rows: one pair, or shape (*batch, n, 2). Infinite ones
         bound nothing.
+    method
+        "lemke" as below; "dantzig" for Baraff's extension of Dantzig's algorithm (1994), row after row, on NumPy. Both
+        agree where the solution is unique. The second knows no cones, may go in circles where there is friction, which
+        a reason tells, and names the rows that fail where there is no solution, without relaxing any.
 
     Returns
     -------
@@ -120,8 +126,8 @@ def pivoting(
     are those whose pivot is below 1e-10 of their diagonal entry. States that are not solved so (few) follow Lemke's
     path, on NumPy, one after the other. Cones are rounded off there, less and less, and Newton steps follow. On Lemke's
     path pivots below 1e-11 of the largest entry of their column count as zero, and so do, for redundant equalities,
-    singular values below 1e-11 of the largest; where equalities are not met so, those with a diagonal entry below 1e-3 of
-    the largest are scaled as if it were that. Rows that fail by more than 1e-9 are not met. What is float32 is
+    singular values below 1e-11 of the largest. Where equalities are not met so, those with a diagonal entry below 1e-3
+    of the largest are scaled as if it were that. Rows that fail by more than 1e-9 are not met. What is float32 is
     computed in float64. A problem of 100 contacts takes some 0.5 s at most, and some 1 s if it has no
     solution.
     """
@@ -129,9 +135,12 @@ def pivoting(
     require_given(A=A, b=b, mu=mu)
     if slip is not None and conditions.cones.size:
         raise ModelError(f"slip is given and row {conditions.cones[0]} is of kind 'cone', expected 'pyramid'")
+    by_rows = known_name(method, "method of pivoting", ("lemke", "dantzig")) == "dantzig"
+    if by_rows and conditions.cones.size:
+        raise ModelError(f"method is 'dantzig' and row {conditions.cones[0]} is of kind 'cone', expected 'pyramid'")
     given = for_all_rows(conditions, mu, bounds, np.float64)
     A, b, slip = (as_type(np.float64, x) for x in (A, b, slip))
-    guess = entry(conditions, "pivoting", _solver) if n and worthwhile(conditions) else None
+    guess = entry(conditions, "pivoting", _solver) if n and not by_rows and worthwhile(conditions) else None
     if guess is not None:
         whole, status = guess(A, b, *given, slip, None, True)
         if status.ndim == 0 and status == SOLVED:
@@ -148,7 +157,8 @@ def pivoting(
     conflicts, reasons = np.zeros((*status.shape, n), np.bool_), {}
     if (status != SOLVED).any() and np.isfinite(whole[status == SOLVED]).all():
         with np.errstate(over="ignore", invalid="ignore"):
-            reasons = one_by_one(conditions, arrays, status, whole, conflicts)
+            solve = complementarity.dantzig if by_rows else complementarity.pivoting
+            reasons = one_by_one(conditions, arrays, status, whole, conflicts, solve)
     if factor is not None:
         whole[..., n : 3 * n] /= factor
     require_finite_results("pivoting", whole)

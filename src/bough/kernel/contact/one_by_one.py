@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ def one_by_one(
     verdict: FloatArray,
     whole: FloatArray,
     conflicts: NDArray[np.bool_],
+    solve: Callable[..., complementarity.Answer] = complementarity.pivoting,
 ) -> dict[tuple[int, ...], str]:
     """See to the states that are not solved, or have larger forces than need be; returns what went wrong in which."""
     n, reasons = conditions.n, {}
@@ -40,7 +41,7 @@ def one_by_one(
             f = complementarity.smallest(A, whole[place][:n], conditions)
             failing = complementarity.residual(A, b, f, *further)
         if verdict[place] != LARGE or (failing > FAILING * complementarity.scale(A, b)).any():
-            f, conflicts[place], reason, pivots = complementarity.pivoting(A, b, *further)
+            f, conflicts[place], reason, pivots = solve(A, b, *further)
             failing = complementarity.residual(A, b, f, *further)
             if reason:
                 reasons[place] = reason

@@ -1,0 +1,146 @@
+"""Exact forces row after row, as Baraff (1994) extends Dantzig's algorithm: friction, boxes and one-sided conditions.
+
+Each row is driven to its condition while those before it keep theirs. Rows are free (a = 0) or at a bound; as the force
+of one row grows, free rows respond, and a row that reaches a bound, or leaves one, is pivoted. Friction at its bound
+follows the force of its normal. Without friction it always ends in a solution if there is one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.complementarity.conditions import Conditions
+from bough.complementarity.pivoting import CONTRADICTION, Answer, from_zero
+from bough.complementarity.reduction import Problem, reduced
+from bough.complementarity.smoothing import failures
+from bough.scalar.tolerances import EXACT, FAILING
+
+__all__ = ["dantzig"]
+
+Numbers = NDArray[np.floating[Any]]
+
+AT_LOWER, BETWEEN, AT_UPPER = -1, 0, 1
+"""Where the force of a row is."""
+
+CIRCLING = 40
+"""So many pivots for each row may a row take before the way is given up: friction may lead in circles."""
+
+STUCK = "row {} could not be driven to its condition in {} pivots, and there may be a solution"
+
+
+def dantzig(
+    A: Numbers,
+    b: Numbers,
+    conditions: Conditions,
+    mu: Numbers,
+    slip: Numbers | None = None,
+    bounds: Numbers | None = None,
+) -> Answer:
+    """Forces f with a = A f + b that meet all conditions, or what conflicts; arguments are those of `pivoting`."""
+    whole, base, sign = from_zero(A, b, conditions, mu, bounds)
+    reduction = reduced(whole, np.zeros(conditions.n) if slip is None else slip)
+    driven = _Driven(reduction.problem)
+    stuck = driven.drive()
+    rows = failures(reduction.problem, driven.f) > FAILING
+    reason = CONTRADICTION if reduction.conflicts.size else ""
+    if stuck is not None and rows.any():
+        reason = STUCK.format(int(reduction.rows[stuck]), driven.pivots)
+    conflicts = np.zeros(conditions.n, np.bool_)
+    conflicts[reduction.conflicts], conflicts[reduction.rows[rows]] = True, True
+    f = base + sign * reduction.forces(driven.f)
+    if bounds is not None:  # but for rounding they are within
+        f[conditions.box] = np.clip(f[conditions.box], *bounds[conditions.box].T)
+    return Answer(f, conflicts, reason, driven.pivots)
+
+
+@dataclass
+class _Step:
+    """The longest step along a direction so far, the row that ends it, and where that row goes."""
+
+    length: float = np.inf
+    row: int = -1
+    to: int = BETWEEN
+
+    def reaches(self, distance: float, speed: float, row: int, to: int) -> None:
+        """A row is this far from where it changes, and comes nearer with this speed."""
+        if speed > EXACT and max(distance, 0.0) / speed < self.length:
+            self.length, self.row, self.to = max(distance, 0.0) / speed, row, to
+
+
+class _Driven:
+    """A problem without equalities, of magnitude 1, whose rows are driven to their conditions one after the other."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, n = problem, len(problem.b)
+        self.f, self.at, self.known, self.pivots = np.zeros(n), np.full(n, AT_LOWER), np.zeros(n, np.bool_), 0
+        self.kinds, self.normals = problem.conditions.kinds, problem.conditions.normals
+
+    def drive(self) -> int | None:
+        """Drive all rows, normals before their friction; returns the row that could not be, if there is one."""
+        n, after = len(self.f), [max(k, j) for k, j in enumerate(self.normals)]
+        for row in sorted(range(n), key=lambda k: (after[k], self.normals[k] >= 0, k)):
+            if not self._drive(row):
+                return row
+        return None
+
+    def _drive(self, row: int) -> bool:
+        problem = self.problem
+        for _ in range(CIRCLING * (1 + len(self.f))):
+            a = problem.A @ self.f + problem.b
+            toward = 1.0 if a[row] < 0.0 else -1.0
+            below, above = self._room(row, self.f, problem.limits)
+            if abs(a[row]) <= EXACT or (above if toward > 0.0 else below) <= EXACT:
+                at_bound = abs(a[row]) > EXACT or (below <= EXACT and self.kinds[row] != "pyramid")
+                self.at[row] = (AT_UPPER if toward > 0.0 else AT_LOWER) if at_bound else BETWEEN
+                self.known[row] = True
+                return True
+            change = self._response(row, toward)
+            step = self._longest(row, toward, a, change)
+            if step.row < 0:
+                return False
+            self.f = self.f + step.length * change
+            self.pivots += 1
+            if step.row != row:
+                self.at[step.row] = step.to
+        return False
+
+    def _room(self, k: int, f: Numbers, limits: Numbers) -> tuple[float, float]:
+        """How far the force of a row is from its lower and its upper bound; for changes, how these change."""
+        if self.kinds[k] == "pyramid":
+            most = float(self.problem.mu[k] * f[self.normals[k]])
+            return float(f[k]) + most, most - float(f[k])
+        return float(f[k]), float(limits[k] - f[k]) if self.kinds[k] == "box" else np.inf
+
+    def _response(self, row: int, toward: float) -> Numbers:
+        """How all forces change with that of one row, so that free rows stay at a = 0."""
+        n, A = len(self.f), self.problem.A
+        free = np.flatnonzero(self.known & (self.at == BETWEEN))
+        S = np.eye(n)  # friction at its bound follows its normal
+        for k in np.flatnonzero(self.known & (self.at != BETWEEN)):
+            S[k, k] = 0.0
+            if self.kinds[k] == "pyramid":
+                S[k, self.normals[k]] = self.at[k] * self.problem.mu[k]
+        B = A @ S
+        change = np.zeros(n)
+        change[row] = toward
+        if free.size:
+            inner, right = B[free[:, None], free], -B[free, row] * toward
+            change[free] = np.linalg.lstsq(inner, right, rcond=EXACT)[0]
+        return np.asarray(S @ change)
+
+    def _longest(self, row: int, toward: float, a: Numbers, change: Numbers) -> _Step:
+        """How far the force of a row may go until it is where it should be, or another row changes."""
+        rate, nothing, step = self.problem.A @ change, np.zeros_like(a), _Step()
+        step.reaches(abs(a[row]), toward * float(rate[row]), row, BETWEEN)
+        for k in (*np.flatnonzero(self.known).tolist(), row):
+            if k == row or self.at[k] == BETWEEN:
+                room, closing = self._room(k, self.f, self.problem.limits), self._room(k, change, nothing)
+                for distance, speed, to in zip(room, closing, (AT_LOWER, AT_UPPER), strict=True):
+                    step.reaches(distance, -speed if np.isfinite(speed) else 0.0, k, to)
+            else:
+                step.reaches(-self.at[k] * float(a[k]), self.at[k] * float(rate[k]), k, BETWEEN)
+        return step
