@@ -125,7 +125,8 @@ def _pseudo_inverse(B: Numbers, q: Numbers, diagonal: Numbers) -> tuple[Numbers,
     difference of numbers as large as theirs, and as uncertain. Scaled up, its rounding would look like rank, which
     shows in q not being met; then such rows are scaled back.
     """
-    t = np.sqrt(np.maximum(diagonal, 0.0) / np.maximum(diagonal, NEARLY_HELD * diagonal.max()))
+    least = NEARLY_HELD * diagonal.max()
+    t = np.sqrt(np.maximum(diagonal, 0.0) / np.maximum(diagonal, least)) if least > 0.0 else np.ones_like(q)
 
     def failing(inverse: Numbers) -> float:
         off, size = t * (q - B @ (inverse @ q)), np.abs(t * q).max()
