@@ -12,13 +12,15 @@ __all__ = ["elastic_energy", "kinetic_energy", "potential_energy"]
 
 
 def kinetic_energy(m: Mechanism, q: Array, v: Array) -> Array:
-    """½ Σ vᵢ · Iᵢ vᵢ over the bodies, plus ½ armature q̇² over the joints (1)."""
+    """½ Σ vᵢ · Iᵢ vᵢ over the bodies, plus ½ armature q̇² over the joints (1); modes move points too."""
     q, v = m.coupling.own_q(q), m.coupling.own_v(v)
     total = array(1)
 
     def visit(body: BodyRecord, v_parent: Motion) -> tuple[Motion, None]:
         v_i = body.transform(q).to_child(v_parent) + combine(body.subspace(q), body.of_v(v))
-        twice: Scalar = v_i.dot(body.inertia.times(v_i))
+        twice: Scalar = v_i.dot(body.inertia_at(q).times(v_i))
+        if deformed := body.deformed(q):
+            twice = twice + deformed.energy(v_i, body.of_v(v))
         for rotor, speed in zip(body.armature, body.of_v(v), strict=True):
             twice = twice + rotor * (speed * speed)
         total[0] = total[0] + twice * 0.5
@@ -34,7 +36,7 @@ def potential_energy(m: Mechanism, q: Array) -> Array:
     total = array(1)
 
     def visit(body: BodyRecord, parent: Transform) -> tuple[Transform, None]:
-        X, I = parent.then(body.transform(q)), body.inertia
+        X, I = parent.then(body.transform(q)), body.inertia_at(q)
         moment = X.rotation.times(I.moment) + X.translation * I.mass
         total[0] = total[0] - moment.dot(m.gravity)
         return X, None

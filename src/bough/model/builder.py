@@ -19,11 +19,13 @@ from bough.model.arguments import (
     require_name,
     spread,
 )
+from bough.model.attaching import add_flexible, require_rigid
 from bough.model.checking import read_gravity
 from bough.model.constraints import Attachment, Constraint, Equality
 from bough.model.coupling import own_joint
 from bough.model.geometry import Geometry, read_geometry
 from bough.model.joints import Fixed, Joint
+from bough.model.joints.elastic import Station
 from bough.model.joints.reading import read_floats
 from bough.model.model import BASE, Model
 from bough.model.parts import HERE, Body, Frame, Inertia, JointEntry, Placement
@@ -169,7 +171,7 @@ class Builder:
             Number of the body; for a fixed joint, that of the body it was merged into. What is fixed to the base
             stays a frame, and its inertia has no effect.
         """
-        body, place, what = self._new(name, parent, f"body {name!r}")
+        body, place, what = self._new(name, parent, f"body {name!r}", joint)
         require_joint(joint, what)
         placement = place.then(read_placement(at, rpy, rotation, what))
         own_frame = read_placement(frame_at, None, frame_rotation, f"{what}: frame")
@@ -195,6 +197,8 @@ class Builder:
         self._titles[title] = joint
         self._places[name] = (len(self._bodies), HERE)
         return len(self._bodies)
+
+    add_flexible = add_flexible
 
     def frame(
         self,
@@ -252,6 +256,7 @@ class Builder:
             raise UnknownNameError("body or frame to put a geometry on", body, self._places)
         number, place = self._places[body]
         what = f"geometry {name!r} of {body!r}"
+        require_rigid(self._bodies, self._joints, number, what)
         placement = place.then(read_placement(at, rpy, rotation, what))
         self._geometries.append(
             read_geometry(name, body, number, placement, shape, size, purpose, file, rgba, surface, what)
@@ -307,10 +312,13 @@ class Builder:
             (predecessor, at, rpy, rotation),
             (successor, successor_at, successor_rpy, successor_rotation),
         )
-        self._constraints[name] = read_loop(
+        loop = read_loop(
             name, joint, sides, self._places, lower=lower, upper=upper, velocity=velocity, effort=effort,
             damping=damping, friction=friction, stiffness=stiffness, rest=rest, softness=softness,
         )  # fmt: skip
+        for end in (loop.predecessor, loop.successor):
+            require_rigid(self._bodies, self._joints, end.body, f"constraint {name!r}")
+        self._constraints[name] = loop
 
     def equality(
         self,
@@ -380,13 +388,15 @@ class Builder:
         model.coupling  # noqa: B018 (mimic joints that follow nothing are found here)
         return model
 
-    def _new(self, name: str, parent: str, what: str) -> tuple[int, Placement, str]:
+    def _new(self, name: str, parent: str, what: str, joint: Joint | None = None) -> tuple[int, Placement, str]:
         require_name(name, what)
         if name in self._places:
             raise ModelError(f"{what}: there is a body or frame of this name already")
         if not isinstance(parent, str) or parent not in self._places:
             raise UnknownNameError(f"body or frame to attach {name!r} to", parent, self._places)
         body, place = self._places[parent]
+        if not isinstance(joint, Station):
+            require_rigid(self._bodies, self._joints, body, what)
         return body, place, what
 
     def _merge(self, name: str, body: int, placement: Placement, inertia: Inertia) -> None:

@@ -23,10 +23,12 @@ from bough.model.arguments import (
     require_name,
     spread,
 )
+from bough.model.attaching import require_rigid
 from bough.model.checking import read_gravity
 from bough.model.coupling import own_joint
 from bough.model.inertia import require_inertia
 from bough.model.joints import Fixed, Joint
+from bough.model.joints.elastic import Station
 from bough.model.parts import Frame, Inertia, Placement
 from bough.model.removal import remaining
 from bough.model.simulation import check_simulation
@@ -127,6 +129,8 @@ def with_loop(
         name, joint, sides, places, lower=lower, upper=upper, velocity=velocity, effort=effort,
         damping=damping, friction=friction, stiffness=stiffness, rest=rest,
     )  # fmt: skip
+    for end in (loop.predecessor, loop.successor):
+        require_rigid(model.bodies, model.joints, end.body, f"constraint {name!r}")
     return model.with_checked(constraints=(*model.constraints, loop))
 
 
@@ -185,6 +189,7 @@ def with_inertia(
     2.0
     """
     i, what = body_number(model, body), f"body {body!r}"
+    require_rigid(model.bodies, model.joints, i, "another inertia")
     old = model.bodies[i - 1].inertia
     if isinstance(inertia, Inertia):
         if mass is not None or com is not None:
@@ -255,6 +260,8 @@ def with_placement(
     if k is not None and name not in model.joint_names:
         return _with_frame_at(model, k, place)
     i = moved_by(model, name, (frame.name for frame in model.frames))
+    if isinstance(model.joints[i - 1].joint, Station):
+        raise ModelError(f"{name!r} is a station, expected another joint: it is where its flexible body says it is")
     new = replace(model.joints[i - 1], placement=place)
     return model.with_checked(joints=(*model.joints[: i - 1], new, *model.joints[i:]))
 

@@ -7,6 +7,7 @@ from bough.lagrange.bodies import Body, Rigid
 from bough.lagrange.constraints import Coupled, Jointed
 from bough.lagrange.layout import Layout
 from bough.model import BASE, Loop, Mimic, Model
+from bough.model.attaching import require_all_rigid
 from bough.model.coupling import own_joint
 
 __all__ = ["parts_of", "require_rigid"]
@@ -19,6 +20,7 @@ def parts_of(model: Model) -> tuple[dict[str, Body], Constraints]:
     """Bodies and constraints by name."""
     if not isinstance(model, Model):
         raise ModelError(f"the model is a {type(model).__name__}, expected a bough.Model")
+    require_all_rigid(model, "a linkage")
     names = (BASE, *model.body_names)
     bodies: dict[str, Body] = {}
     constraints: Constraints = {}
