@@ -51,6 +51,13 @@ class Elastic(Joint):
     reach: tuple[float, ...] = field(default=(), repr=False)
     moments: tuple[float, ...] = field(default=(), repr=False)
 
+    def __post_init__(self) -> None:
+        n = self.count
+        if len(self.reach) not in (0, n) or len(self.moments) not in (0, n * (12 + 13 * n)):
+            raise ModelError(
+                f"{self!r} has {len(self.reach)} and {len(self.moments)} numbers, expected {n} and {n * (12 + 13 * n)}"
+            )
+
     @property
     def nq(self) -> int:
         return self.count
@@ -107,6 +114,10 @@ class Station(Joint):
 
     count: int
     shapes: tuple[float, ...] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if len(self.shapes) != self.count * (6 + 3 * self.count):
+            raise ModelError(f"{self!r} has {len(self.shapes)} numbers, expected {self.count * (6 + 3 * self.count)}")
 
     nq = 0
     nv = 0
