@@ -22,8 +22,8 @@ from bough.model import joints as joint_types
 from bough.model.joints import Joint
 from bough.model.joints.elastic import Elastic, Station
 from bough.model.joints.reversed import Reversed
+from bough.model.model import on_parents
 from bough.reading import shown
-from bough.tree import Tree
 
 __all__ = ["is_own", "read_own", "write_own"]
 
@@ -111,7 +111,7 @@ def _model(said: Any) -> Model:
     parents = [_value(int, x, "parents") for x in _listed(said["parents"], "parents")]
     name, root = _value(str, said["name"], "name"), _value(int, said["inner_root"], "inner_root")
     gravity = _value(tuple[float, ...], said["gravity"], "gravity")
-    return Model(name=name, tree=Tree(parents), gravity=gravity, inner_root=root, **parts)  # type: ignore[arg-type]
+    return on_parents(parents, name=name, gravity=gravity, inner_root=root, **parts)
 
 
 def _typed(kinds: dict[str, type[Any]], said: Any, where: str) -> Any:

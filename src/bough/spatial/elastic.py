@@ -1,13 +1,13 @@
 """Flexible bodies by assumed modes (Book 1984): how elastic coordinates change the moments of mass, and what they feel.
 
-A point that is at r in the body at rest is at r + Σ φₐ xₐ + ½ Σ ψₐᵦ xₐ xᵦ in its frame. The kinetic energy is taken to
-second order in x and ẋ, whatever the motion of the frame is: without ψ that is exact, and with ψ (by which a bent beam
-is shorter) it has all that stiffens a beam that spins or hangs. With Σ = ∫ r rᵀ dm and h = ∫ r dm, which depend on x,
+A point that is at r in the body at rest is at r + Σ φₐ xₐ + ½ Σ ψₐᵦ xₐ xᵦ in its frame. The ψ, by which a bent beam is
+shorter, are what stiffens one that spins or hangs. They are combinations ψₐᵦ = Σ Cₐᵦₖ eₖ of a few fields, so that
+points move along *all* shapes f = (φ, e) as their amplitudes ξ = (x, ½ Σ Cₐᵦₖ xₐ xᵦ) say, and the moments are
 
-    ∂h/∂xₐ = hₐ + Σ gₐᵦ xᵦ,     ∂Σ/∂xₐ = Pₐ + Pₐᵀ,     Pₐ = Sₐ + Σ Qₐᵦ xᵦ,
+    h = ∫ r dm + Σ hₖ ξₖ,   Σ = ∫ r rᵀ dm + …,   ∂Σ/∂ξₖ = Pₖ + Pₖᵀ,   Pₖ = Sₖ + Σ Qₖₗ ξₗ,
 
-where hₐ = ∫ φₐ dm, gₐᵦ = ∫ ψₐᵦ dm, Sₐ = ∫ r φₐᵀ dm, Qₐᵦ = ∫ φᵦ φₐᵀ + r ψₐᵦᵀ dm. From these and the modal masses follow
-all couplings; (∫ r sᵀ dm)ˇ stands for ∫ r × s dm.
+with hₖ = ∫ fₖ dm, Sₖ = ∫ r fₖᵀ dm and Qₖₗ = ∫ fₗ fₖᵀ dm. So energies are those of the points, to all orders, and the
+mass matrix is positive however much the body bends.
 """
 
 from __future__ import annotations
@@ -24,45 +24,46 @@ from bough.spatial.vector import ZERO, Vector
 __all__ = ["Deformed", "ModeMoments"]
 
 Scalars = Sequence[Scalar]
+Rows = tuple[tuple[Scalar, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ModeMoments:
-    """What the modes of a flexible body add to its moments of mass."""
+    """What the shapes of a flexible body add to its moments of mass; its modes are the first of them."""
 
-    first: tuple[Vector, ...]  # hₐ
-    shortening: tuple[tuple[Vector, ...], ...]  # gₐᵦ
-    mixed: tuple[Matrix, ...]  # Sₐ
-    second: tuple[tuple[Matrix, ...], ...]  # Qₐᵦ
-    mass: tuple[tuple[Scalar, ...], ...]  # ∫ φₐ · φᵦ dm
+    first: tuple[Vector, ...]  # hₖ
+    mixed: tuple[Matrix, ...]  # Sₖ
+    second: tuple[tuple[Matrix, ...], ...]  # Qₖₗ
+    curves: tuple[Rows, ...]  # Cₐᵦₖ, for each k
 
     @part("elastic coordinates")
     def at(self, x: Scalars) -> Deformed:
         """The body with these elastic coordinates."""
-        first = tuple(_sum(g, x, h) for h, g in zip(self.first, self.shortening, strict=True))
-        mixed = tuple(_matrix_sum(Q, x, S) for S, Q in zip(self.mixed, self.second, strict=True))
-        half = [value * 0.5 for value in x]
-        moment = _sum([a + b for a, b in zip(self.first, first, strict=True)], half, ZERO)
-        Z = _matrix_sum([a + b for a, b in zip(self.mixed, mixed, strict=True)], half, NOTHING)
+        slopes = tuple(tuple(_dot(row, x) for row in C) for C in self.curves)
+        amplitudes = (*x, *(_dot(row, x) * 0.5 for row in slopes))
+        P = tuple(_matrix_sum(Q, amplitudes, S) for S, Q in zip(self.mixed, self.second, strict=True))
+        half = [value * 0.5 for value in amplitudes]
+        Z = _matrix_sum([a + b for a, b in zip(self.mixed, P, strict=True)], half, NOTHING)
         (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = (column.parts for column in Z.columns)
         second = Symmetric(xx + xx, yx + xy, yy + yy, zx + xz, zy + yz, zz + zz)
-        return Deformed(first, mixed, moment, second, self.mass)
+        columns = [Force(_axial(p), h) for p, h in zip(P, self.first, strict=True)]
+        masses = tuple(tuple(Q.a.x + Q.b.y + Q.c.z for Q in row) for row in self.second)
+        moment = _sum(self.first, amplitudes, ZERO)
+        return Deformed(moment, second, _columns(columns, slopes), _reduced(masses, slopes), P, slopes)
 
 
 @dataclass(frozen=True, slots=True)
 class Deformed:
     """A flexible body with certain elastic coordinates: what its moments have become."""
 
-    first: tuple[Vector, ...]  # ∂h/∂xₐ
-    mixed: tuple[Matrix, ...]  # Pₐ
     moment: Vector  # h less that of the body at rest
     second: Symmetric  # Σ less that of the body at rest
-    mass: tuple[tuple[Scalar, ...], ...]
-
-    @property
-    def columns(self) -> tuple[Force, ...]:
-        """Momentum of the body for each unit elastic velocity: the couplings of modes with the motion of the frame."""
-        return tuple(Force(_axial(P), h) for P, h in zip(self.mixed, self.first, strict=True))
+    columns: tuple[Force, ...]
+    """Momentum of the body for each unit elastic velocity: the couplings of modes with the motion of the frame."""
+    mass: Rows
+    """The modal mass matrix."""
+    mixed: tuple[Matrix, ...]  # Pₖ
+    slopes: Rows  # ∂ξ/∂xₐ of the shapes beyond the modes
 
     @part("elastic coordinates")
     def inertia(self, rest: RigidInertia) -> RigidInertia:
@@ -72,7 +73,7 @@ class Deformed:
         return RigidInertia(rest.mass, rest.moment + self.moment, J)
 
     @part("elastic coordinates")
-    def momentum(self, v: Sequence[Scalar]) -> Force:
+    def momentum(self, v: Scalars) -> Force:
         """What elastic velocities v add to the momentum of the body."""
         total = Force(ZERO, ZERO)
         for column, speed in zip(self.columns, v, strict=True):
@@ -83,10 +84,7 @@ class Deformed:
     def energy(self, motion: Motion, v: Scalars) -> Scalar:
         """Twice what elastic velocities v add to the kinetic energy of the body, whose frame moves with `motion`."""
         moved = motion.dot(self.momentum(v))
-        twice = moved + moved
-        for row, speed in zip(self.mass, v, strict=True):
-            twice = twice + _scaled(row, v) * speed
-        return twice
+        return moved + moved + _dot([_dot(row, v) for row in self.mass], v)
 
     @part("elastic coordinates")
     def force(
@@ -103,26 +101,28 @@ class Deformed:
         v, a
             Elastic velocities and accelerations.
         """
-        S = rest.second + self.second
-        rigid = MassMoments(rest.mass, rest.moment + self.moment, S).force(A, point)
+        rates = (*v, *(_dot(row, v) for row in self.slopes))
+        pulls = zip(self.slopes, modes.curves, strict=True)
+        accelerations = (*a, *(_dot(row, a) + _dot([_dot(c, v) for c in C], v) for row, C in pulls))
+        moments = MassMoments(rest.mass, rest.moment + self.moment, rest.second + self.second)
+        rigid = moments.force(A, point)
         # points move and accelerate in the frame: 2 ω × ḣ + ḧ, and 2 ∫ r × (ω × ṙ) dm + ∫ r × r̈ dm
-        h_dot, P_dot = _sum(self.first, v, ZERO), _matrix_sum(self.mixed, v, NOTHING)
+        h_dot, P_dot = _sum(modes.first, rates, ZERO), _matrix_sum(self.mixed, rates, NOTHING)
         trace = P_dot.a.x + P_dot.b.y + P_dot.c.z
-        linear = _sum(self.first, a, w.cross(h_dot) * 2.0)
-        angular = _sum([_axial(P) for P in self.mixed], a, (w * trace - P_dot.transposed_times(w)) * 2.0)
-        for i, row in enumerate(modes.second):
-            for j in range(i + 1):
-                pair = v[i] * v[j]
-                twice = 1.0 if i == j else 2.0
-                linear = linear + modes.shortening[i][j] * twice * pair
-                angular = angular + (_axial(row[j]) + _axial(modes.second[j][i])) * (0.5 * twice) * pair
-        # on mode a: ∂h/∂xₐ · a′ + tr(A Pₐ) + 2 ω · ∫ ṙ × φₐ dm + Σ mₐᵦ ẍᵦ
-        rows, felt = A.T.columns, []
-        for i, (h, P) in enumerate(zip(self.first, self.mixed, strict=True)):
-            turning = _sum([_axial(modes.second[i][j]) - _axial(modes.second[j][i]) for j in range(len(v))], v, ZERO)
-            own = h.dot(point) + w.dot(turning) + _scaled(self.mass[i], a)
-            felt.append(own + sum((r.dot(c) for r, c in zip(rows, P.columns, strict=True)), start=0.0))
-        return Force(rigid.angular + angular, rigid.linear + linear), tuple(felt)
+        linear = _sum(modes.first, accelerations, w.cross(h_dot) * 2.0)
+        turned = (w * trace - P_dot.transposed_times(w)) * 2.0
+        angular = _sum([_axial(P) for P in self.mixed], accelerations, turned)
+        # on shape k: hₖ · a′ + tr(A Pₖ) + 2 ω · ∫ ṙ × fₖ dm + Σ mₖₗ ξ̈ₗ; modes feel what is on the shapes they move
+        felt = []
+        for h, P, row in zip(modes.first, self.mixed, modes.second, strict=True):
+            turning = _sum([_axial(Q) * 2.0 for Q in row], rates, ZERO)
+            carried = _dot([Q.a.x + Q.b.y + Q.c.z for Q in row], accelerations)
+            pulled = sum((r.dot(c) for r, c in zip(A.T.columns, P.columns, strict=True)), start=0.0)
+            felt.append(h.dot(point) + pulled + w.dot(turning) + carried)
+        forces = tuple(
+            own + _dot([row[k] for row in self.slopes], felt[len(v) :]) for k, own in enumerate(felt[: len(v)])
+        )
+        return Force(rigid.angular + angular, rigid.linear + linear), forces
 
 
 NOTHING = Matrix(ZERO, ZERO, ZERO)
@@ -133,11 +133,33 @@ def _axial(P: Matrix) -> Vector:
     return Vector(P.c.y - P.b.z, P.a.z - P.c.x, P.b.x - P.a.y)
 
 
-def _scaled(row: Scalars, x: Scalars) -> Scalar:
+def _dot(a: Scalars, b: Scalars) -> Scalar:
     total: Scalar = 0.0
-    for value, factor in zip(row, x, strict=True):
-        total = total + value * factor
+    for x, y in zip(a, b, strict=True):
+        total = total + x * y
     return total
+
+
+def _columns(columns: Sequence[Force], slopes: Rows) -> tuple[Force, ...]:
+    """Columns of modes, from those of all shapes."""
+    count = len(columns) - len(slopes)
+    result = []
+    for k, column in enumerate(columns[:count]):
+        for row, further in zip(slopes, columns[count:], strict=True):
+            column = column + further * row[k]
+        result.append(column)
+    return tuple(result)
+
+
+def _reduced(mass: Rows, slopes: Rows) -> Rows:
+    """The mass matrix of modes, from that of all shapes."""
+    m = len(mass) - len(slopes)
+    beyond = [[_dot([row[k] for row in slopes], masses[m:]) for k in range(m)] for masses in mass]
+    whole = [[mass[i][k] + beyond[i][k] for k in range(m)] for i in range(len(mass))]
+    return tuple(
+        tuple(whole[i][k] + _dot([row[i] for row in slopes], [row[k] for row in whole[m:]]) for k in range(m))
+        for i in range(m)
+    )
 
 
 def _sum(vectors: Sequence[Vector], factors: Scalars, start: Vector) -> Vector:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,8 @@ __all__ = ["FlexibleBody", "StationShapes"]
 Floats = NDArray[np.float64]
 
 SMALL = 1e-13  # of the largest integral of its sort: those that vanish but for rounding
-DEFLECTION = 0.05  # of the size of a body: displacements that random configurations have
+RANK = 1e-10  # of its length: what is left of a field that others combine to
+DEFLECTION, TURN = 0.05, 0.1  # of its size, and rad: how far random configurations move points and turn stations
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +117,8 @@ class FlexibleBody:
         _require_symmetric("shortening", psi)
         k = _read("stiffness", stiffness, (m,), positive=True)
         d = _read("damping", np.broadcast_to(_read("damping", damping, ...), (m,)), (m,), positive=True)
-        far = (
-            DEFLECTION
-            * float(np.abs(r).max(initial=0.0))
-            / np.maximum(np.abs(phi).max(axis=(0, 2)), np.finfo(float).tiny)
-        )
-        joint = Elastic(m, tuple(far.tolist()), _moments(r, dm, phi, psi))
         read = tuple(_station(name, shapes, m) for name, shapes in _named(stations))
+        joint = _elastic(r, dm, phi, psi, _far(r, phi, [station for _, _, station in read]))
         parts: dict[str, Any] = {"inertia": _inertia(r, dm), "joint": joint, "stations": read}
         parts |= {"stiffness": tuple(k.tolist()), "damping": tuple(d.tolist())}
         for name, part in parts.items():
@@ -143,17 +139,52 @@ def _inertia(r: Floats, dm: Floats) -> Inertia:
     return Inertia.of(mass, c, np.trace(second) * np.eye(3) - second, "a flexible body")
 
 
-def _moments(r: Floats, dm: Floats, phi: Floats, psi: Floats) -> tuple[float, ...]:
-    """The integrals of the modes over the mass, in the order of `Elastic.moments`."""
-    first = _clean(np.einsum("p,pai->ai", dm, phi))
-    mixed = _clean(np.einsum("p,pi,paj->aji", dm, r, phi))
-    shortening = _clean(np.einsum("p,pabi->abi", dm, psi))
-    second = _clean(np.einsum("p,pbi,paj->abji", dm, phi, phi) + np.einsum("p,pi,pabj->abji", dm, r, psi))
-    mass = _clean(np.einsum("p,pai,pbi->ab", dm, phi, phi))
-    m = len(mass)
-    of_modes = np.concatenate([first, mixed.reshape(m, 9)], axis=1)
-    of_pairs = np.concatenate([shortening, second.reshape(m, m, 9), mass[:, :, np.newaxis]], axis=2)
-    return tuple((*of_modes.ravel().tolist(), *of_pairs.ravel().tolist()))
+def _elastic(r: Floats, dm: Floats, phi: Floats, psi: Floats, far: Floats) -> Elastic:
+    """The joint with the integrals of the modes over the mass; `far` are amplitudes for random configurations."""
+    further, curves = _fields(dm, psi)
+    shapes = np.concatenate([phi, further], axis=1)
+    first = _clean(np.einsum("p,pai->ai", dm, shapes))
+    mixed = _clean(np.einsum("p,pi,paj->aji", dm, r, shapes))
+    second = _clean(np.einsum("p,pbi,paj->abji", dm, shapes, shapes))
+    second = np.where(np.abs(second - 1.0) <= SMALL, 1.0, second)  # further shapes are made so: products are free
+    of_shapes = np.concatenate([first, mixed.reshape(len(first), 9)], axis=1)
+    numbers = [x for part in (of_shapes, second, _clean(curves)) for x in part.ravel().tolist()]
+    return Elastic(phi.shape[1], len(curves), tuple(far.tolist()), tuple(numbers))
+
+
+def _fields(dm: Floats, psi: Floats) -> tuple[Floats, Floats]:
+    """Fields e (P, K, 3) and amplitudes C (K, m, m) with ψ_ab = Σ C_kab e_k and ∫ e_k · e_l dm = δ_kl."""
+    points, m = psi.shape[:2]
+    root = np.sqrt(dm)[:, np.newaxis]
+    fields: list[Floats] = []
+    curves: list[Floats] = []
+    for a, b in zip(*np.triu_indices(m), strict=True):
+        rest = root * psi[:, a, b]
+        size, shares = float(np.linalg.norm(rest)), np.zeros(len(fields))
+        for _ in range(2):  # the second time for what rounding left
+            found = np.array([np.sum(e * rest) for e in fields])
+            rest, shares = rest - sum(x * e for x, e in zip(found, fields, strict=True)), shares + found
+        left = float(np.linalg.norm(rest))
+        if left > RANK * size:
+            fields.append(rest / left)
+            curves.append(np.zeros((m, m)))
+            shares = np.append(shares, left)
+        for C, x in zip(curves, shares, strict=True):
+            C[a, b] = C[b, a] = x
+    safe = np.where(root > 0.0, root, 1.0)
+    made = np.reshape([e / safe for e in fields], (len(fields), points, 3))
+    return np.swapaxes(made, 0, 1), np.reshape(curves, (len(curves), m, m))
+
+
+def _far(r: Floats, phi: Floats, stations: Sequence[Station]) -> Floats:
+    """Amplitudes at which modes move points by a small part of the size of the body, and turn stations a little."""
+    size, tiny = DEFLECTION * float(np.abs(r).max(initial=0.0)), np.finfo(float).tiny
+    far = size / np.maximum(np.abs(phi).max(axis=(0, 2)), tiny)
+    m = phi.shape[1]
+    for station in stations:
+        turns = np.array(station.shapes[: 6 * m]).reshape(m, 6)[:, 3:]
+        far = np.minimum(far, TURN / np.maximum(np.abs(turns).max(axis=1), tiny))
+    return np.asarray(far)
 
 
 def _station(name: str, shapes: StationShapes, m: int) -> tuple[str, Vec3, Station]:

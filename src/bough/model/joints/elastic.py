@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from bough.errors import ModelError
 from bough.model.joints.joint import Joint, Scalars
@@ -40,23 +41,27 @@ class Elastic(Joint):
     ----------
     count
         Number of elastic coordinates.
+    further
+        Number of shapes beyond the modes, along which points move to second order.
     reach
         Amplitudes to which random configurations go.
     moments
-        For each mode ∫ φ dm and ∫ r φᵀ dm, for each pair (a, b) of them ∫ ψ dm, ∫ φ_b φ_aᵀ + r ψᵀ dm and
-        ∫ φ_a · φ_b dm: matrices column by column.
+        For each shape f ∫ f dm and ∫ r fᵀ dm, for each pair (k, l) of shapes ∫ f_l f_kᵀ dm, matrices column by column;
+        then for each further shape its amplitude to second order, a symmetric matrix of the modes.
     """
 
     count: int
+    further: int = 0
     reach: tuple[float, ...] = field(default=(), repr=False)
     moments: tuple[float, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        n = self.count
-        if len(self.reach) not in (0, n) or len(self.moments) not in (0, n * (12 + 13 * n)):
-            raise ModelError(
-                f"{self!r} has {len(self.reach)} and {len(self.moments)} numbers, expected {n} and {n * (12 + 13 * n)}"
-            )
+        n = self.count + self.further
+        size = n * (12 + 9 * n) + self.further * self.count**2
+        if min(self.count, self.further + 1) < 1 or len(self.reach) not in (0, self.count):
+            raise ModelError(f"{self!r} has {len(self.reach)} amplitudes, expected one for each of its modes")
+        if len(self.moments) not in (0, size):
+            raise ModelError(f"{self!r} has {len(self.moments)} moments, expected {size}")
 
     @property
     def nq(self) -> int:
@@ -72,7 +77,7 @@ class Elastic(Joint):
 
     @property
     def canonical(self) -> Joint:
-        return Elastic(self.count)
+        return Elastic(self.count, self.further)
 
     @property
     def parameters(self) -> tuple[float, ...]:
@@ -86,16 +91,15 @@ class Elastic(Joint):
 
     def mode_moments(self, parameters: Scalars) -> ModeMoments:
         """What the modes add to the moments of mass."""
-        n = range(self.count)
-        of_mode = [parameters[12 * a : 12 * (a + 1)] for a in n]
-        start = 12 * self.count
-        pairs = [[parameters[start + 13 * (self.count * a + b) :][:13] for b in n] for a in n]
+        n, m = self.count + self.further, self.count
+        of_shape = _cut(parameters[: 12 * n], 12)
+        pairs = _cut(_cut(parameters[12 * n : 12 * n + 9 * n * n], 9), n)
+        curves = _cut(_cut(parameters[12 * n + 9 * n * n :], m), m)
         return ModeMoments(
-            tuple(Vector.of(x[:3]) for x in of_mode),
-            tuple(tuple(Vector.of(x[:3]) for x in row) for row in pairs),
-            tuple(_matrix(x[3:]) for x in of_mode),
-            tuple(tuple(_matrix(x[3:12]) for x in row) for row in pairs),
-            tuple(tuple(x[12] for x in row) for row in pairs),
+            tuple(Vector.of(x[:3]) for x in of_shape),
+            tuple(_matrix(x[3:]) for x in of_shape),
+            tuple(tuple(_matrix(x) for x in row) for row in pairs),
+            tuple(tuple(tuple(row) for row in C) for C in curves),
         )
 
 
@@ -219,6 +223,10 @@ def _sum(vectors: Sequence[Vector], factors: Scalars) -> Vector:
     for vector, factor in zip(vectors, factors, strict=True):
         total = total + vector * factor
     return total
+
+
+def _cut(x: Sequence[Any], size: int) -> list[Sequence[Any]]:
+    return [x[k : k + size] for k in range(0, len(x), size)]
 
 
 def _matrix(x: Scalars) -> Matrix:
