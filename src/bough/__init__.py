@@ -55,8 +55,20 @@ from bough.scalar import Count
 
 if TYPE_CHECKING:
     from bough import (
-        cache, contact, convert, errors, flexible, joints, lcp, loops, maximal, papers, robots, simulation, trees,
-    )  # fmt: skip
+        cache,
+        contact,
+        convert,
+        errors,
+        flexible,
+        joints,
+        lcp,
+        loops,
+        maximal,
+        papers,
+        robots,
+        simulation,
+        trees,
+    )
     from bough.cost.explain import explain
     from bough.cost.info import info
     from bough.formats.load import load, problems

@@ -61,7 +61,7 @@ def test_what_a_file_cannot_say_is_refused_by_place(tmp_path: Path, rng: np.rand
     )
     refused(r"bodies\[0\]\.inertia says nothing of 'com'", "bodies", 0, "inertia", value={"mass": 1})
     refused(r"joints\[1\]\.joint: .* has 1 moments, expected", "joints", 1, "joint", "moments", value=[1.0])
-    refused(r"joints\[2\]\.joint\.shapes is 'a', expected a number", "joints", 2, "joint", "shapes", value=["a"])
+    refused(r"joints\[2\]\.joint\.shapes\[0\] is 'a', expected a number", "joints", 2, "joint", "shapes", value=["a"])
     refused(r"bodies\[1\] tells 'colour', expected nothing but", "bodies", 1, "colour", value="red")
     refused(r"body 2 has parent 9", "parents", value=[0, 9, 9, 9, 9, 9, 9])
     refused("the body is number 99", "frames", 0, "body", value=99)

@@ -22,7 +22,7 @@ from bough.algorithms.constrained_bodies import ConstrainedBodies, Floats
 from bough.algorithms.innovations import Innovations
 from bough.errors import FiniteError, ModelError, ShapeError, SingularError, UnknownNameError
 from bough.model import Mechanism, Mimic, Model
-from bough.model.attaching import require_all_rigid
+from bough.model.stations import require_all_rigid
 from bough.reading import known_name
 from bough.scalar.lazy import cached_property
 from bough.spatial import UNIT_MOTIONS, Force, Motion, Vector

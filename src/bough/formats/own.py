@@ -11,13 +11,13 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
-from typing import Any, NoReturn, get_args, get_type_hints
+from typing import Any, NoReturn, get_args, get_origin, get_type_hints
 
 from bough.errors import BoughError, LoadError
 from bough.formats.losses import Losses
 from bough.formats.markup import MOST_BYTES
 from bough.formats.report import Report
-from bough.model import Attachment, Body, Equality, Frame, Geometry, Inertia, JointEntry, Loop, Model, Placement
+from bough.model import Equality, Inertia, JointEntry, Loop, Model
 from bough.model import joints as joint_types
 from bough.model.joints import Joint
 from bough.model.joints.elastic import Elastic, Station
@@ -31,13 +31,14 @@ VERSION = 1
 MARK = "bough"
 """The key whose value is the version of the format."""
 
-JOINTS: dict[str, type[Joint]] = {
+JOINTS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (*(getattr(joint_types, name) for name in joint_types.__all__), Elastic, Reversed, Station)
     if kind is not Joint
 }
 CONSTRAINTS: dict[str, type[Any]] = {"Loop": Loop, "Equality": Equality}
-LISTS: dict[str, type[Any]] = {"bodies": Body, "joints": JointEntry, "frames": Frame, "geometries": Geometry}
+HINTS = {name: hint for name, hint in get_type_hints(Model).items() if name not in ("tree", "nq", "nv")}
+"""The parts of a model, but for its tree, which is told by the parents."""
 
 
 def is_own(content: bytes | str) -> bool:
@@ -57,13 +58,16 @@ def write_own(model: Model, losses: Losses) -> str:
             if type(joint) is not JOINTS.get(type(joint).__name__):
                 losses.add(f"joint {part.name!r}, whose type {type(joint).__name__} is not one of bough's")
             joint = getattr(joint, "joint", None)
-    told = {"name": model.name, "gravity": model.gravity, "parents": model.tree.parents, "inner_root": model.inner_root}
-    parts = {name: getattr(model, name) for name in (*LISTS, "constraints")}
-    lines = [f"{json.dumps(key)}: {json.dumps(_plain(value))}" for key, value in ({MARK: VERSION} | told).items()]
-    for key, values in parts.items():
-        rows = ",\n  ".join(json.dumps(_plain(value), allow_nan=False) for value in values)
-        lines.append(f"{json.dumps(key)}: [\n  {rows}\n ]" if values else f"{json.dumps(key)}: []")
-    return "{\n " + ",\n ".join(lines) + "\n}\n"
+    said = {MARK: VERSION, "parents": model.tree.parents, **{f.name: getattr(model, f.name) for f in fields(model)}}
+    del said["tree"]
+    return "{\n " + ",\n ".join(f"{json.dumps(key)}: {_lines(value)}" for key, value in said.items()) + "\n}\n"
+
+
+def _lines(value: Any) -> str:
+    """A part of a model in one line, several of them in a line each."""
+    if isinstance(value, tuple) and value and is_dataclass(value[0]):
+        return "[\n  " + ",\n  ".join(json.dumps(_plain(part), allow_nan=False) for part in value) + "\n ]"
+    return json.dumps(_plain(value), allow_nan=False)
 
 
 def _plain(value: Any) -> Any:
@@ -101,17 +105,12 @@ def read_own(content: bytes | str, report: Report) -> Model | None:
 
 
 def _model(said: Any) -> Model:
-    expected = {MARK, "name", "gravity", "parents", "inner_root", *LISTS, "constraints"}
-    _require_keys(said, expected, "the file")
+    names = {f.name for f in fields(Model)} - {"tree"}
+    _require_keys(said, {MARK, "parents", *names}, "the file")
     if said[MARK] != VERSION:
         _wrong(f"the file is of version {shown(said[MARK])}, expected {VERSION}")
-    lists = {key: _listed(said[key], key) for key in (*LISTS, "constraints")}
-    parts = {key: [_part(kind, x, f"{key}[{k}]") for k, x in enumerate(lists[key])] for key, kind in LISTS.items()}
-    parts["constraints"] = [_typed(CONSTRAINTS, x, f"constraints[{k}]") for k, x in enumerate(lists["constraints"])]
-    parents = [_value(int, x, "parents") for x in _listed(said["parents"], "parents")]
-    name, root = _value(str, said["name"], "name"), _value(int, said["inner_root"], "inner_root")
-    gravity = _value(tuple[float, ...], said["gravity"], "gravity")
-    return on_parents(parents, name=name, gravity=gravity, inner_root=root, **parts)
+    parents = _value(tuple[int, ...], said["parents"], "parents")
+    return on_parents(parents, **{name: _value(HINTS[name], said[name], name) for name in sorted(names)})
 
 
 def _typed(kinds: dict[str, type[Any]], said: Any, where: str) -> Any:
@@ -145,19 +144,26 @@ def _symmetric(*lower: float) -> list[list[float]]:
 
 def _value(hint: Any, said: Any, where: str) -> Any:
     """A value of a field, of the type that its part says."""
-    kinds = get_args(hint) if type(None) in get_args(hint) else (hint,)
-    if said is None and type(None) in kinds:
-        return None
-    kind = kinds[0]
-    if kind is Joint:
+    kinds = get_args(hint)
+    if set(kinds) == set(CONSTRAINTS.values()):
+        return _typed(CONSTRAINTS, said, where)
+    if type(None) in kinds:
+        return None if said is None else _value(kinds[0], said, where)
+    if hint is Joint:
         return _typed(JOINTS, said, where)
-    if kind in (Placement, Inertia, Attachment):
-        return _part(kind, said, where)
-    if getattr(kind, "__origin__", None) is tuple:
-        return tuple(_value(get_args(kind)[0], part, where) for part in _listed(said, where))
-    read: Callable[[Any], Any] | None = PLAIN.get(kind)
-    if read is None or (made := read(said)) is None:
-        _wrong(f"{where} is {shown(said)}, expected {NAMES.get(kind, kind)}")
+    if is_dataclass(hint):
+        return _part(hint, said, where)  # type: ignore[arg-type]
+    if get_origin(hint) is tuple:
+        parts = _listed(said, where)
+        each = kinds[:1] * len(parts) if kinds[-1] is ... else kinds
+        if len(each) != len(parts):
+            _wrong(f"{where} is {shown(said)}, expected {len(each)} entries")
+        return tuple(
+            _value(kind, part, f"{where}[{k}]") for k, (kind, part) in enumerate(zip(each, parts, strict=True))
+        )
+    made = PLAIN[hint](said)
+    if made is None:
+        _wrong(f"{where} is {shown(said)}, expected {NAMES[hint]}")
     return made
 
 

@@ -23,7 +23,7 @@ from bough.kernel.table import entry, function_of
 from bough.kernel.verdict import PIVOTS
 from bough.lagrange.joints import constraint_system
 from bough.model import NO_PARAMETERS, Mechanism, Model, Parameters
-from bough.model.attaching import require_all_rigid
+from bough.model.stations import require_all_rigid
 from bough.program import Program
 
 if TYPE_CHECKING:

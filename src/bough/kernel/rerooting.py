@@ -8,9 +8,9 @@ from bough.errors import ModelError, SingularError
 from bough.kernel.choice import BETWEEN, ROLLED, Method, MethodCost, cheaper_method, method_costs
 from bough.kernel.functions import require_model
 from bough.model import Model
-from bough.model.attaching import require_all_rigid
 from bough.model.coupling import own_joint
 from bough.model.hanging import root_that_floats
+from bough.model.stations import require_all_rigid
 from bough.tree.roots import costs_by_root
 
 __all__ = ["Rerootings", "RootCost", "cheapest_root", "rerooting"]

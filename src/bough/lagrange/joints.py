@@ -24,7 +24,7 @@ from bough.lagrange.bodies.rigid import Rigid
 from bough.lagrange.multipliers import multipliers
 from bough.lagrange.system import System
 from bough.model import BodyRecord, Mechanism, Model, combine
-from bough.model.attaching import require_all_rigid
+from bough.model.stations import require_all_rigid
 from bough.scalar import (
     Array,
     Index,

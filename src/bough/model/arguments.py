@@ -17,7 +17,9 @@ from bough.model.joints import Fixed, Joint, Mimic
 from bough.model.joints.contract import check_contract, check_rate, is_from_outside
 from bough.model.joints.elastic import Elastic, Station
 from bough.model.joints.reading import read_floats
+from bough.model.parts import Body, JointEntry
 from bough.model.placement import Placement, require_placement, rotation_from_rpy
+from bough.model.stations import require_rigid
 from bough.model.surface import SOFT, Softness, require_softness
 
 __all__ = [
@@ -155,10 +157,11 @@ def read_loop(
     joint: Joint,
     sides: Sequence[Side],
     places: Mapping[str, tuple[int, Placement]],
+    parts: tuple[Sequence[Body], Sequence[JointEntry]],
     softness: Softness = SOFT,
     **limits: Any,
 ) -> Loop:
-    """A joint that closes a loop between two sides, given what bodies and frames there are and where."""
+    """A joint that closes a loop between two sides, given what bodies and frames there are and where, and joints."""
     what = f"constraint {name!r}"
     require_joint(joint, what)
     if isinstance(joint, Mimic | Elastic | Station):
@@ -168,6 +171,7 @@ def read_loop(
         if not isinstance(side, str) or side not in places:
             raise UnknownNameError(f"body or frame that {what} could join", side, places)
         body, place = places[side]
+        require_rigid(*parts, body, what)
         ends.append(Attachment(body, place.then(read_placement(origin, rpy, turn, f"{what}: {which}"))))
     if ends[0].body == ends[1].body:
         whole = next(title for title, (number, _) in places.items() if number == ends[0].body)

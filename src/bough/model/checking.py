@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from bough.errors import ModelError, UnknownNameError
 from bough.model.arguments import FINITE, LIMITS, SOFTNESSES, read_limits, require_joint, require_name, spread
-from bough.model.attaching import require_rigid, require_stations
 from bough.model.constraints import Equality, Loop
 from bough.model.coupling import own_joint
 from bough.model.geometry import Geometry, require_surface
@@ -21,6 +20,7 @@ from bough.model.joints.reading import read_floats
 from bough.model.parts import Body, Frame, JointEntry, Vec3
 from bough.model.placement import require_placement
 from bough.model.simulation import check_simulation
+from bough.model.stations import require_rigid, require_stations
 from bough.model.surface import require_softness
 from bough.tree import Tree
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
-from bough.model.attaching import require_rigid
 from bough.model.model import BASE, Model
+from bough.model.stations import require_rigid
 from bough.reading import instance, known_name, listed, shown
 
 __all__ = ["Contacts", "Friction", "Touch"]

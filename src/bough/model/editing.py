@@ -23,7 +23,6 @@ from bough.model.arguments import (
     require_name,
     spread,
 )
-from bough.model.attaching import require_rigid
 from bough.model.checking import read_gravity
 from bough.model.coupling import own_joint
 from bough.model.inertia import require_inertia
@@ -32,6 +31,7 @@ from bough.model.joints.elastic import Station
 from bough.model.parts import Frame, Inertia, Placement
 from bough.model.removal import remaining
 from bough.model.simulation import check_simulation
+from bough.model.stations import require_rigid
 from bough.reading import known_name
 
 if TYPE_CHECKING:
@@ -126,11 +126,9 @@ def with_loop(
     places = {title: (f.body, f.placement) for title in model.frame_names for f in (model.frame(title),)}
     sides = ((predecessor, at, rpy, rotation), (successor, successor_at, successor_rpy, successor_rotation))
     loop = read_loop(
-        name, joint, sides, places, lower=lower, upper=upper, velocity=velocity, effort=effort,
-        damping=damping, friction=friction, stiffness=stiffness, rest=rest,
+        name, joint, sides, places, (model.bodies, model.joints), lower=lower, upper=upper, velocity=velocity,
+        effort=effort, damping=damping, friction=friction, stiffness=stiffness, rest=rest,
     )  # fmt: skip
-    for end in (loop.predecessor, loop.successor):
-        require_rigid(model.bodies, model.joints, end.body, f"constraint {name!r}")
     return model.with_checked(constraints=(*model.constraints, loop))
 
 

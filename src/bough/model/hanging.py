@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bough.errors import ModelError
-from bough.model.attaching import require_all_rigid
 from bough.model.constraints import Constraint, Loop
 from bough.model.joints import Free, Joint
 from bough.model.joints.reversed import reverse
 from bough.model.parts import HERE, JointEntry, Placement
+from bough.model.stations import require_all_rigid
 from bough.tree import Tree
 
 if TYPE_CHECKING:

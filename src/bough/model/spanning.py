@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from bough.errors import ModelError
 from bough.model.arguments import LIMITS, SOFTNESSES
-from bough.model.attaching import require_all_rigid
 from bough.model.constraints import Attachment, Equality, Loop
 from bough.model.hanging import Connection, connections, model_on_joints
 from bough.model.joints import Free, Mimic
 from bough.model.parts import JointEntry
+from bough.model.stations import require_all_rigid
 from bough.reading import known_name
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from bough.lagrange.bodies import Body, Rigid
 from bough.lagrange.constraints import Coupled, Jointed
 from bough.lagrange.layout import Layout
 from bough.model import BASE, Loop, Mimic, Model
-from bough.model.attaching import require_all_rigid
 from bough.model.coupling import own_joint
+from bough.model.stations import require_all_rigid
 
 __all__ = ["parts_of", "require_rigid"]
 
