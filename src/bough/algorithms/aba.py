@@ -95,7 +95,7 @@ def aba(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None = None
             felt: Iterable[Scalar] = (s.dot(p_prime) for s in S)
             rows = [[s.dot(column) for s in S[: k + 1]] for k, column in enumerate(U)]
         else:
-            U, felt, rows = _elastic_terms(deformed, links[body].felt, children)
+            U, felt, rows = _elastic_terms(body, deformed, links[body].felt, children)
         if body.is_station:
             return _of_station(m, X, I_A, p_prime, U, rows, felt), NO_JOINT
         u = tuple(t - x for t, x in zip(body.of_v(tau), felt, strict=True))
@@ -142,12 +142,13 @@ def _bias(body: BodyRecord, q: Array, v: Array, v_i: Motion) -> tuple[Force, tup
 
 
 def _elastic_terms(
-    deformed: Deformed, felt: tuple[Scalar, ...], stations: Articulated
+    body: BodyRecord, deformed: Deformed, felt: tuple[Scalar, ...], stations: Articulated
 ) -> tuple[tuple[Force, ...], Iterable[Scalar], list[list[Scalar]]]:
     """U, bias forces and rows of D: elastic coordinates move the points of a body, and what is on its stations."""
-    U = tuple(x + y for x, y in zip(deformed.columns, stations.U, strict=False))
+    modes = body.mode_moments
+    U = tuple(x + y for x, y in zip(deformed.columns(modes), stations.U, strict=False))
     forces = [x + y for x, y in zip(felt, stations.u, strict=False)]
-    pairs = zip(deformed.mass, stations.D, strict=False)
+    pairs = zip(deformed.mass(modes), stations.D, strict=False)
     return U, forces, [[x + y for x, y in zip(own, theirs, strict=False)] for own, theirs in pairs]
 
 

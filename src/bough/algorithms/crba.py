@@ -64,8 +64,8 @@ def backward_pass(m: Mechanism, links: Kept[Link]) -> Array:
         else:
             # elastic coordinates move the points of a flexible body, and what is on its stations
             I_c = deformed.inertia(body.regrouped_inertia) + of_children.I_c
-            f = tuple(a + b for a, b in zip(deformed.columns, of_children.columns, strict=False))
-            H.put_diagonal(body, deformed.mass, body.armature)
+            f = tuple(a + b for a, b in zip(deformed.columns(body.mode_moments), of_children.columns, strict=False))
+            H.put_diagonal(body, deformed.mass(body.mode_moments), body.armature)
         if body.is_station:
             f = tuple(X.force_to_parent(column) for column in f)
             return Composite(X.inertia_to_parent(I_c), (*f, *none[len(f) :])), None

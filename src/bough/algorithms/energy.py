@@ -18,9 +18,10 @@ def kinetic_energy(m: Mechanism, q: Array, v: Array) -> Array:
 
     def visit(body: BodyRecord, v_parent: Motion) -> tuple[Motion, None]:
         v_i = body.transform(q).to_child(v_parent) + combine(body.subspace(q), body.of_v(v))
-        twice: Scalar = v_i.dot(body.inertia_at(q).times(v_i))
-        if deformed := body.deformed(q):
-            twice = twice + deformed.energy(v_i, body.of_v(v))
+        deformed = body.deformed(q)
+        twice: Scalar = v_i.dot(body.inertia_of(deformed).times(v_i))
+        if deformed is not None:
+            twice = twice + deformed.energy(body.mode_moments, v_i, body.of_v(v))
         for rotor, speed in zip(body.armature, body.of_v(v), strict=True):
             twice = twice + rotor * (speed * speed)
         total[0] = total[0] + twice * 0.5
@@ -36,7 +37,7 @@ def potential_energy(m: Mechanism, q: Array) -> Array:
     total = array(1)
 
     def visit(body: BodyRecord, parent: Transform) -> tuple[Transform, None]:
-        X, I = parent.then(body.transform(q)), body.inertia_at(q)
+        X, I = parent.then(body.transform(q)), body.inertia_of(body.deformed(q))
         moment = X.rotation.times(I.moment) + X.translation * I.mass
         total[0] = total[0] - moment.dot(m.gravity)
         return X, None

@@ -69,11 +69,15 @@ def _totals(m: Mechanism, q: Array, v: Array | None) -> tuple[Vector, Force]:
     def visit(body: BodyRecord, parent: tuple[Transform, Motion]) -> tuple[tuple[Transform, Motion], Total]:
         X, v_i = body.transform(q), REST
         X_0 = parent[0].then(X)
-        I = body.inertia_at(q)
+        deformed = body.deformed(q)
+        I = body.inertia_of(deformed)
         momentum = NO_FORCE
         if v is not None:
             v_i = X.to_child(parent[1]) + combine(body.subspace(q), body.of_v(v))
-            momentum = X_0.force_to_parent(I.times(v_i) + _of_modes(body, q, v))
+            own = I.times(v_i)
+            if deformed is not None:
+                own = own + deformed.momentum(body.mode_moments, body.of_v(v))
+            momentum = X_0.force_to_parent(own)
         moment = X_0.rotation.times(I.moment) + X_0.translation * I.mass
         return (X_0, v_i), Total(moment, momentum)
 
@@ -92,12 +96,6 @@ def _totals(m: Mechanism, q: Array, v: Array | None) -> tuple[Vector, Force]:
     return Vector.of(values[:3]) * (1.0 / m.mass), Force.of(values[3:])
 
 
-def _of_modes(body: BodyRecord, q: Array, v: Array) -> Force:
-    """What the elastic velocities of a body add to its momentum."""
-    deformed = body.deformed(q)
-    return NO_FORCE if deformed is None else deformed.momentum(body.of_v(v))
-
-
 def _by_columns(m: Mechanism, q: Array, column: Callable[[Force], Sequence[Scalar]], rows: int) -> Array:
     """A matrix whose column for a degree of freedom follows from the momentum that its unit velocity gives."""
     q, n = m.coupling.own_q(q), m.own_nv
@@ -109,10 +107,11 @@ def _by_columns(m: Mechanism, q: Array, column: Callable[[Force], Sequence[Scala
 
     def compose(body: BodyRecord, of_children: RigidInertia) -> tuple[RigidInertia, None]:
         own = placed[body]
-        I_c = own.X.inertia_to_parent(body.inertia_at(q)) + of_children
         deformed = body.deformed(q)
+        I_c = own.X.inertia_to_parent(body.inertia_of(deformed)) + of_children
+        elastic = () if deformed is None else deformed.columns(body.mode_moments)
         for c, j in enumerate(own.J):
-            f = I_c.times(j) if deformed is None else own.X.force_to_parent(deformed.columns[c])
+            f = own.X.force_to_parent(elastic[c]) if elastic else I_c.times(j)
             for r, value in enumerate(column(f)):
                 body.put_entry(result, r * n, c, value)
         return I_c, None

@@ -40,9 +40,9 @@ def idle_joints(model: Model) -> tuple[str, ...]:
             moved[leaders[k]] = True
             continue
         entry, own = model.joints[k], own_joint(model.joints[k].joint)
-        if own.modes or isinstance(own, Station):  # a flexible body has mass, and its modes move it
+        if own.elastic_count or isinstance(own, Station):  # a flexible body has mass, and its modes move it
             moved[leaders[k]] = True
-            if own.modes and parent >= 0 and not whole[parent]:
+            if own.elastic_count and parent >= 0 and not whole[parent]:
                 A = np.eye(6) if whole[k] else np.vstack(rows[k])
                 rows[parent].append(A @ _to_child(entry.placement))
             continue

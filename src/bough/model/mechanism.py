@@ -166,7 +166,7 @@ class Mechanism:
     @cached_property
     def most_modes(self) -> int:
         """The largest number of elastic coordinates of a body; 0 if all are rigid."""
-        return max((kind.joint.modes for kind in self.kind_list), default=0)
+        return max((kind.joint.elastic_count for kind in self.kind_list), default=0)
 
     def record(self, kind: int, index: Index) -> BodyRecord:
         """The record of a body."""

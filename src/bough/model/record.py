@@ -59,7 +59,7 @@ class BodyRecord:
         self.has_armature = described.has_armature
         self.joint = described.joint
         self.nv = described.joint.nv
-        self.modes = described.joint.modes
+        self.modes = described.joint.elastic_count
         self.is_station = described.joint.is_station
         self._is_regrouped = described.is_regrouped
         self._is_given = described.is_given
@@ -77,9 +77,8 @@ class BodyRecord:
         mass, *moment = self._constants(INERTIA, 4)
         return RigidInertia(mass, Vector.of(moment), Symmetric(*self._constants(INERTIA + 4, 6)))
 
-    def inertia_at(self, q: Array) -> RigidInertia:
+    def inertia_of(self, deformed: Deformed | None) -> RigidInertia:
         """Inertia of the body in its inside frame, of a flexible one as it is deformed."""
-        deformed = self.deformed(q)
         return self.inertia if deformed is None else deformed.inertia(self.inertia)
 
     @property

@@ -17,7 +17,7 @@ __all__ = ["require_all_rigid", "require_rigid", "require_stations"]
 
 def require_rigid(bodies: Sequence[Body], joints: Sequence[JointEntry], number: int, what: str) -> None:
     """Raise if a body, by its number, is flexible: what it carries is on its stations."""
-    if number and joints[number - 1].joint.modes:
+    if number and joints[number - 1].joint.elastic_count:
         name = bodies[number - 1].name
         stations = [body.name for body in bodies if body.name.startswith(f"{name}.")]
         raise ModelError(f"{what}: body {name!r} is flexible, expected one of its stations: {', '.join(stations)}")
@@ -26,7 +26,7 @@ def require_rigid(bodies: Sequence[Body], joints: Sequence[JointEntry], number: 
 def require_all_rigid(model: Model, what: str) -> None:
     """Raise, naming a body, if a model has flexible bodies; `what` cannot be done with them."""
     for body, entry in zip(model.bodies, model.joints, strict=True):
-        if entry.joint.modes:
+        if entry.joint.elastic_count:
             raise ModelError(f"{what}: body {body.name!r} is flexible, expected a model of rigid bodies")
 
 
@@ -36,7 +36,7 @@ def require_stations(parents: Sequence[int], bodies: Sequence[Body], joints: Seq
         joint, what = entry.joint, f"joint {entry.name!r}"
         if not isinstance(joint, Station):
             require_rigid(bodies, joints, parent, f"body {body.name!r}")
-        elif not parent or joints[parent - 1].joint.modes != joint.count:
+        elif not parent or joints[parent - 1].joint.elastic_count != joint.count:
             raise ModelError(f"{what} is a station of {joint.count} modes, expected it on a flexible body with as many")
-        if (joint.modes or isinstance(joint, Station)) and body.frame != Placement():
+        if (joint.elastic_count or isinstance(joint, Station)) and body.frame != Placement():
             raise ModelError(f"{what}: the frame of the flexible body {body.name!r} is {body.frame}, expected none")

@@ -46,10 +46,12 @@ class ModeMoments:
         Z = _matrix_sum([a + b for a, b in zip(self.mixed, P, strict=True)], half, NOTHING)
         (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = (column.parts for column in Z.columns)
         second = Symmetric(xx + xx, yx + xy, yy + yy, zx + xz, zy + yz, zz + zz)
-        columns = [Force(_axial(p), h) for p, h in zip(P, self.first, strict=True)]
-        masses = tuple(tuple(Q.a.x + Q.b.y + Q.c.z for Q in row) for row in self.second)
-        moment = _sum(self.first, amplitudes, ZERO)
-        return Deformed(moment, second, _columns(columns, slopes), _reduced(masses, slopes), P, slopes)
+        return Deformed(_sum(self.first, amplitudes, ZERO), second, P, slopes)
+
+    @property
+    def masses(self) -> Rows:
+        """The mass matrix of all shapes."""
+        return tuple(tuple(Q.a.x + Q.b.y + Q.c.z for Q in row) for row in self.second)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,29 @@ class Deformed:
 
     moment: Vector  # h less that of the body at rest
     second: Symmetric  # Σ less that of the body at rest
-    columns: tuple[Force, ...]
-    """Momentum of the body for each unit elastic velocity: the couplings of modes with the motion of the frame."""
-    mass: Rows
-    """The modal mass matrix."""
     mixed: tuple[Matrix, ...]  # Pₖ
     slopes: Rows  # ∂ξ/∂xₐ of the shapes beyond the modes
+
+    @part("elastic coordinates")
+    def columns(self, modes: ModeMoments) -> tuple[Force, ...]:
+        """Momentum of the body for each unit elastic velocity: the couplings of modes with the motion of the frame."""
+        every = [Force(_axial(P), h) for P, h in zip(self.mixed, modes.first, strict=True)]
+        result = every[: len(every) - len(self.slopes)]
+        for row, further in zip(self.slopes, every[len(result) :], strict=True):
+            result = [column + further * slope for column, slope in zip(result, row, strict=True)]
+        return tuple(result)
+
+    @part("elastic coordinates")
+    def mass(self, modes: ModeMoments) -> Rows:
+        """The mass matrix of the elastic coordinates."""
+        M, B = modes.masses, self.slopes
+        m = len(M) - len(B)
+        beyond = [[_dot([row[k] for row in B], masses[m:]) for k in range(m)] for masses in M]
+        whole = [[M[i][k] + beyond[i][k] for k in range(m)] for i in range(len(M))]
+        return tuple(
+            tuple(whole[i][k] + _dot([row[i] for row in B], [row[k] for row in whole[m:]]) for k in range(m))
+            for i in range(m)
+        )
 
     @part("elastic coordinates")
     def inertia(self, rest: RigidInertia) -> RigidInertia:
@@ -73,18 +92,18 @@ class Deformed:
         return RigidInertia(rest.mass, rest.moment + self.moment, J)
 
     @part("elastic coordinates")
-    def momentum(self, v: Scalars) -> Force:
+    def momentum(self, modes: ModeMoments, v: Scalars) -> Force:
         """What elastic velocities v add to the momentum of the body."""
         total = Force(ZERO, ZERO)
-        for column, speed in zip(self.columns, v, strict=True):
+        for column, speed in zip(self.columns(modes), v, strict=True):
             total = total + column * speed
         return total
 
     @part("elastic coordinates")
-    def energy(self, motion: Motion, v: Scalars) -> Scalar:
+    def energy(self, modes: ModeMoments, motion: Motion, v: Scalars) -> Scalar:
         """Twice what elastic velocities v add to the kinetic energy of the body, whose frame moves with `motion`."""
-        moved = motion.dot(self.momentum(v))
-        return moved + moved + _dot([_dot(row, v) for row in self.mass], v)
+        moved = motion.dot(self.momentum(modes, v))
+        return moved + moved + _dot([_dot(row, v) for row in self.mass(modes)], v)
 
     @part("elastic coordinates")
     def force(
@@ -114,9 +133,9 @@ class Deformed:
         angular = _sum([_axial(P) for P in self.mixed], accelerations, turned)
         # on shape k: hₖ · a′ + tr(A Pₖ) + 2 ω · ∫ ṙ × fₖ dm + Σ mₖₗ ξ̈ₗ; modes feel what is on the shapes they move
         felt = []
-        for h, P, row in zip(modes.first, self.mixed, modes.second, strict=True):
+        for h, P, row, masses in zip(modes.first, self.mixed, modes.second, modes.masses, strict=True):
             turning = _sum([_axial(Q) * 2.0 for Q in row], rates, ZERO)
-            carried = _dot([Q.a.x + Q.b.y + Q.c.z for Q in row], accelerations)
+            carried = _dot(masses, accelerations)
             pulled = sum((r.dot(c) for r, c in zip(A.T.columns, P.columns, strict=True)), start=0.0)
             felt.append(h.dot(point) + pulled + w.dot(turning) + carried)
         forces = tuple(
@@ -138,28 +157,6 @@ def _dot(a: Scalars, b: Scalars) -> Scalar:
     for x, y in zip(a, b, strict=True):
         total = total + x * y
     return total
-
-
-def _columns(columns: Sequence[Force], slopes: Rows) -> tuple[Force, ...]:
-    """Columns of modes, from those of all shapes."""
-    count = len(columns) - len(slopes)
-    result = []
-    for k, column in enumerate(columns[:count]):
-        for row, further in zip(slopes, columns[count:], strict=True):
-            column = column + further * row[k]
-        result.append(column)
-    return tuple(result)
-
-
-def _reduced(mass: Rows, slopes: Rows) -> Rows:
-    """The mass matrix of modes, from that of all shapes."""
-    m = len(mass) - len(slopes)
-    beyond = [[_dot([row[k] for row in slopes], masses[m:]) for k in range(m)] for masses in mass]
-    whole = [[mass[i][k] + beyond[i][k] for k in range(m)] for i in range(len(mass))]
-    return tuple(
-        tuple(whole[i][k] + _dot([row[i] for row in slopes], [row[k] for row in whole[m:]]) for k in range(m))
-        for i in range(m)
-    )
 
 
 def _sum(vectors: Sequence[Vector], factors: Scalars, start: Vector) -> Vector:

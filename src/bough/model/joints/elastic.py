@@ -72,7 +72,7 @@ class Elastic(Joint):
         return self.count
 
     @property
-    def modes(self) -> int:
+    def elastic_count(self) -> int:
         return self.count
 
     @property

@@ -84,7 +84,7 @@ class Joint(ABC):
     # -- flexible bodies ---------------------------------------------------------------------------------------------
 
     @property
-    def modes(self) -> int:
+    def elastic_count(self) -> int:
         """Number of elastic coordinates by which the body on this joint deforms; 0 for a rigid body.
 
         Where there are some they are the coordinates of the joint, which then does not move the frame of its body.
