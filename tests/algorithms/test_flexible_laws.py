@@ -125,6 +125,7 @@ def test_springs_and_dampers_of_modes_are_passive_forces(rng: np.random.Generato
     k, d = model.limits("stiffness"), model.limits("damping")
     x = bough.difference(model, bough.neutral(model), q)
     assert np.allclose(bough.passive_forces(model, q, v), -k * x - d * v, rtol=1e-14, atol=0)
+    assert np.isclose(bough.function("elastic_energy", model)(q), 0.5 * k @ (x * x), rtol=1e-14)
     assert np.allclose(bough.integrate(model, bough.neutral(model), x)[7:], q[7:], rtol=0, atol=1e-12)
 
 
@@ -179,6 +180,7 @@ def test_what_does_not_know_flexible_bodies_refuses_them_by_name(rng: np.random.
         lambda: bough.maximal.joint_velocities(model, q, np.zeros((model.nbodies, 6))),
         lambda: bough.maximal.Linkage.of(model),
         lambda: bough.trees.rerooting(model),
+        lambda: bough.Scene(model),
         lambda: bough.trees.spanning(model),
         lambda: model.rerooted("arm"),
         lambda: model.with_inertia("one", mass=2.0),

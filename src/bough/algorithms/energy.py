@@ -51,7 +51,8 @@ def elastic_energy(m: Mechanism, q: Array) -> Array:
     own, total = m.coupling.own_q(q), array(1)
 
     def visit(body: BodyRecord, parent: None) -> tuple[None, None]:
-        total[0] = total[0] + body.spring_energy(own)
+        if not body.is_station:  # whose coordinates are those of the flexible body
+            total[0] = total[0] + body.spring_energy(own)
         return None, None
 
     outward(m, visit, None)

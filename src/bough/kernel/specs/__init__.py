@@ -26,7 +26,7 @@ FLEXIBLE = {
     "difference", "interpolate", "rnea", "bias_forces", "gravity_forces", "coriolis_forces", "passive_forces", "crba",
     "crba_packed", "factorize", "mass_matrix_by_rnea", "mass_matrix_inverse", "aba", "crba_ltdl", "center_of_mass",
     "center_of_mass_jacobian", "centroidal_momentum", "centroidal_momentum_matrix", "kinetic_energy",
-    "potential_energy", "operational_space_inertia", "operational_space_inverse", "constraint_errors",
+    "potential_energy", "elastic_energy", "operational_space_inertia", "operational_space_inverse", "constraint_errors",
     "constraint_jacobian", "constraint_bias", "loop_configurations", "loop_jacobian", "limit_jacobian",
     "constraint_terms", "constrained_dynamics", "constrained_motion", "inverse_dynamics", "drive_forces",
     "onto_constraints", "consistent_velocity", "constrained_reactions",
