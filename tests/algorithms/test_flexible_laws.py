@@ -148,6 +148,9 @@ def test_a_loop_between_stations_of_one_body(rng: np.random.Generator) -> None:
     motion = bough.forward_dynamics(looped, q, v, a, full=True)
     felt = bough.crba(looped, q) @ motion.motion + bough.bias_forces(looped, q, v) - a
     assert_close(felt, J.T @ motion.loop_forces, 1e-8)
+    for method in ("multipliers", "null_space", "kkt"):
+        assert_close(bough.forward_dynamics(looped, q, v, a, method=method), motion.motion, 1e-7)
+        assert_close(bough.forward_dynamics(looped, q, v, a, method=method, full=True).motion, motion.motion, 1e-7)
 
 
 def test_a_contact_between_stations_of_one_body(rng: np.random.Generator) -> None:
@@ -181,6 +184,7 @@ def test_what_does_not_know_flexible_bodies_refuses_them_by_name(rng: np.random.
         lambda: bough.maximal.Linkage.of(model),
         lambda: bough.trees.rerooting(model),
         lambda: bough.Scene(model),
+        lambda: bough.forward_dynamics(model, q, v, v, method="divide_and_conquer"),
         lambda: bough.trees.spanning(model),
         lambda: model.rerooted("arm"),
         lambda: model.with_inertia("one", mass=2.0),

@@ -133,7 +133,7 @@ def row_supports(m: Mechanism) -> list[tuple[list[int], int]]:
             ]
             for body in set(paths[0]) ^ set(paths[1]):  # not those above the common ancestor
                 first = int(starts[body - 1])
-                columns.update(int(k) for k in source[first : first + m.joints[body - 1].nv])
+                columns.update(int(k) for k in source[first : first + m.at(body).nv])
         supports.append((sorted(columns), constraint.rows))
     return supports
 

@@ -8,7 +8,8 @@ from bough.kernel.specs.spec import OPTIONAL, Options, Spec
 from bough.kernel.specs.trees import FORMS, TREES
 
 __all__ = [
-    "FLEXIBLE", "NEED_CONTACTS", "NEED_FRAMES", "OPTIONAL", "PAPER_FORMS", "SEARCHING", "SPECS", "Options", "Spec", "spec",
+    "FLEXIBLE", "NEED_CONTACTS", "NEED_FRAMES", "OPTIONAL", "PAPER_FORMS", "SEARCHING", "SPECS", "Options", "Spec",
+    "spec",
 ]  # fmt: skip
 
 SPECS: dict[str, Spec] = {row.name: row for row in (*TREES, *CONSTRAINTS, *MAXIMAL, *CONTACT)}
@@ -29,6 +30,8 @@ FLEXIBLE = {
     "potential_energy", "elastic_energy", "operational_space_inertia", "operational_space_inverse", "constraint_errors",
     "constraint_jacobian", "constraint_bias", "loop_configurations", "loop_jacobian", "limit_jacobian",
     "constraint_terms", "constrained_dynamics", "constrained_motion", "inverse_dynamics", "drive_forces",
+    "constrained_dynamics_by_multipliers", "constrained_dynamics_by_null_space", "constrained_dynamics_by_kkt",
+    "constrained_motion_by_multipliers", "constrained_motion_by_null_space", "constrained_motion_by_kkt",
     "onto_constraints", "consistent_velocity", "constrained_reactions",
     *NEED_CONTACTS,
 }  # fmt: skip
