@@ -4,9 +4,9 @@ Load a model from a file with `load`, build one with `Builder`, or take one of `
 ``bough.rnea(model, q, v, a)``, ``bough.crba(model, q)``, ``bough.aba(model, q, v, tau)``. Arrays may have any leading
 batch axes.
 
-What is typed daily is here; the rest is in rooms: `joints`, `loops`, `contact`, `lcp` (complementarity), `maximal`
-(coordinates, with multipliers and linkages), `trees`, `simulation`, `convert` (states, for other libraries), `papers`,
-`robots`, `errors` and `cache`.
+What is typed daily is here; the rest is in rooms: `joints`, `flexible` (bodies), `loops`, `contact`, `lcp`
+(complementarity), `maximal` (coordinates, with multipliers and linkages), `trees`, `simulation`, `convert` (states, for
+other libraries), `papers`, `robots`, `errors` and `cache`.
 """
 
 from importlib import import_module
@@ -54,7 +54,21 @@ from bough.model import Builder, Geometry, Inertia, Model, Parameters, Placement
 from bough.scalar import Count
 
 if TYPE_CHECKING:
-    from bough import cache, contact, convert, errors, joints, lcp, loops, maximal, papers, robots, simulation, trees
+    from bough import (
+        cache,
+        contact,
+        convert,
+        errors,
+        flexible,
+        joints,
+        lcp,
+        loops,
+        maximal,
+        papers,
+        robots,
+        simulation,
+        trees,
+    )
     from bough.cost.explain import explain
     from bough.cost.info import info
     from bough.formats.load import load, problems
@@ -98,6 +112,7 @@ __all__ = [
     "exp_placements",
     "explain",
     "factorize",
+    "flexible",
     "forward_dynamics",
     "function",
     "get_backend",
@@ -137,7 +152,7 @@ __all__ = [
 ]
 
 _ROOMS = (
-    "cache", "contact", "convert", "errors", "joints", "lcp", "loops", "maximal", "papers", "robots",
+    "cache", "contact", "convert", "errors", "flexible", "joints", "lcp", "loops", "maximal", "papers", "robots",
     "simulation", "trees",
 )  # fmt: skip
 _LAZY = {

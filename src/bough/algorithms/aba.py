@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bough.algorithms.blocks import SmallFactor
+from bough.algorithms.blocks import Block, SmallFactor
 from bough.model import BodyRecord, Mechanism, combine
 from bough.scalar import Array, Scalar, array
 from bough.spatial import (
@@ -13,9 +14,11 @@ from bough.spatial import (
     REST,
     ZERO,
     ArticulatedInertia,
+    Deformed,
     Force,
     Motion,
     Transform,
+    rate_matrix,
     unit_directions,
 )
 from bough.tree.scans import inward, outward
@@ -31,14 +34,22 @@ class Link:
     S: tuple[Motion, ...]
     c: Motion
     p: Force
+    felt: tuple[Scalar, ...]  # bias forces on the elastic coordinates of the body itself
+    deformed: Deformed | None
 
 
 @dataclass(frozen=True, slots=True)
 class Articulated:
-    """Articulated-body inertia and bias force that a body hands to its parent, in coordinates of the parent."""
+    """Articulated-body inertia and bias force that a body hands to its parent, in coordinates of the parent.
+
+    A station also hands on what of it the elastic coordinates move: U, the rows of D, and forces.
+    """
 
     I_a: ArticulatedInertia
     p_a: Force
+    U: tuple[Force, ...]
+    D: tuple[tuple[Scalar, ...], ...]
+    u: tuple[Scalar, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +59,10 @@ class Solved:
     U: tuple[Force, ...]
     D: tuple[tuple[Scalar, ...], ...]
     u: tuple[Scalar, ...]
+
+
+NO_JOINT = Solved((), (), ())
+"""Of a station, whose coordinates are solved for at the flexible body."""
 
 
 def aba(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None = None) -> tuple[Array, Array]:
@@ -64,18 +79,26 @@ def aba(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None = None
         v_J = combine(S, body.of_v(v))
         v_i = X.to_child(v_parent) + v_J  #                                                   (3)
         c = combine(body.subspace_rate(q, v), body.of_v(v)) + v_i.cross(v_J)  # ḣᵢ q̇ᵢ
-        p = v_i.cross_force(body.regrouped_inertia.times(v_i))  # pᵢ = vᵢ × Iᵢ vᵢ - fᵢˣ
+        p, felt, deformed = _bias(body, q, v, v_i)  # pᵢ = vᵢ × Iᵢ vᵢ - fᵢˣ
         if f_ext is not None:
             p = p - body.external_force(f_ext)
-        return v_i, Link(X, S, c, p)
+        return v_i, Link(X, S, c, p, felt, deformed)
 
     def backward(body: BodyRecord, children: Articulated) -> tuple[Articulated | None, Solved]:
         X, S, c, p = links[body].X, links[body].S, links[body].c, links[body].p
-        I_A = body.regrouped_inertia.articulated + children.I_a  #                                     (12)
+        deformed = links[body].deformed if body.modes else None
+        I = body.regrouped_inertia if deformed is None else deformed.inertia(body.regrouped_inertia)
+        I_A = I.articulated + children.I_a  #                                                          (12)
         p_prime = p + children.p_a + I_A.times(c)  # p′ = pᴬ + Iᴬ ḣ q̇,  pᴬ = p + Σ pᵃ
-        U = tuple(I_A.times(s) for s in S)
-        u = tuple(t - s.dot(p_prime) for t, s in zip(body.of_v(tau), S, strict=True))
-        rows = [[s.dot(column) for s in S[: k + 1]] for k, column in enumerate(U)]
+        if deformed is None:
+            U = tuple(I_A.times(s) for s in S)
+            felt: Iterable[Scalar] = (s.dot(p_prime) for s in S)
+            rows = [[s.dot(column) for s in S[: k + 1]] for k, column in enumerate(U)]
+        else:
+            U, felt, rows = _elastic_terms(body, deformed, links[body].felt, children)
+        if body.is_station:
+            return _of_station(m, X, I_A, p_prime, U, rows, felt), NO_JOINT
+        u = tuple(t - x for t, x in zip(body.of_v(tau), felt, strict=True))
         for row, rotor in zip(rows, body.armature, strict=True):
             row[-1] = row[-1] + rotor
         D = SmallFactor(rows)
@@ -85,17 +108,18 @@ def aba(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None = None
             return None, kept
         # what the sums (12), (13) add for this child, whose own τ belongs in (13):  Iᵃ = Iᴬ - U D⁻¹ Uᵀ,
         # pᵃ = p′ + U D⁻¹ u. Without armature Iᵃ vanishes on the joint's own directions.
-        W = times_inverse(D, U)
         free = [] if body.has_armature else unit_directions(S)
-        I_a = I_A.minus_outer(U, W, free)
+        I_a = I_A.minus_outer(U, times_inverse(D, U), free)
         p_a = p_prime
         for column, x in zip(U, D.solve(u), strict=True):
             p_a = p_a + column * x
-        return Articulated(X.articulated_to_parent(I_a), X.force_to_parent(p_a)), kept
+        return _handed(m, X.articulated_to_parent(I_a), X.force_to_parent(p_a)), kept
 
     def outwards(body: BodyRecord, a_parent: Motion) -> tuple[Motion, None]:
         link, joint = links[body], solved[body]
         a = link.X.to_child(a_parent)
+        if body.is_station:
+            return a + link.c + combine(link.S, body.of_v(qdd)), None
         # q̈ᵢ = D⁻¹ (u - Uᵀ aλ),   aᵢ = aλ + ḣᵢ q̇ᵢ + hᵢ q̈ᵢ                                   (14), (4)
         rest = [x - a.dot(column) for x, column in zip(joint.u, joint.U, strict=True)]
         acceleration = SmallFactor.stored(joint.D).solve(rest)
@@ -103,9 +127,50 @@ def aba(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None = None
         return a + link.c + combine(link.S, acceleration), None
 
     links = outward(m, forward, REST)
-    solved = inward(m, backward, Articulated(NO_ARTICULATED, NO_FORCE))
+    solved = inward(m, backward, _handed(m, NO_ARTICULATED, NO_FORCE))
     outward(m, outwards, Motion(ZERO, -m.gravity))
     return qdd, pivots
+
+
+def _bias(body: BodyRecord, q: Array, v: Array, v_i: Motion) -> tuple[Force, tuple[Scalar, ...], Deformed | None]:
+    """What a body needs to move without acceleration, and the elastic coordinates it has; and how these deform it."""
+    deformed, w = body.deformed(q), v_i.angular
+    if deformed is None:
+        return v_i.cross_force(body.regrouped_inertia.times(v_i)), (), None
+    moving = (w, rate_matrix(w, ZERO), w.cross(v_i.linear), body.of_v(v), (0.0,) * body.modes)
+    return *deformed.force(body.mode_moments, body.regrouped_moments, *moving), deformed
+
+
+def _elastic_terms(
+    body: BodyRecord, deformed: Deformed, felt: tuple[Scalar, ...], stations: Articulated
+) -> tuple[tuple[Force, ...], Iterable[Scalar], list[list[Scalar]]]:
+    """U, bias forces and rows of D: elastic coordinates move the points of a body, and what is on its stations."""
+    modes = body.mode_moments
+    U = tuple(x + y for x, y in zip(deformed.columns(modes), stations.U, strict=False))
+    forces = [x + y for x, y in zip(felt, stations.u, strict=False)]
+    pairs = zip(deformed.mass(modes), stations.D, strict=False)
+    return U, forces, [[x + y for x, y in zip(own, theirs, strict=False)] for own, theirs in pairs]
+
+
+def _of_station(
+    m: Mechanism, X: Transform, I_A: ArticulatedInertia, p: Force, U: Sequence[Force], D: Block, u: Iterable[Scalar]
+) -> Articulated:
+    columns = [X.force_to_parent(column) for column in U]
+    return _handed(m, X.articulated_to_parent(I_A), X.force_to_parent(p), columns, D, [*u])
+
+
+def _handed(
+    m: Mechanism,
+    I_a: ArticulatedInertia,
+    p_a: Force,
+    U: Sequence[Force] = (),
+    D: Block = (),
+    u: Sequence[Scalar] = (),
+) -> Articulated:
+    """What a body hands on, with zeros up to the largest number of elastic coordinates of a body."""
+    n = m.most_modes
+    rows = tuple(tuple(D[k]) if k < len(D) else (0.0,) * (k + 1) for k in range(n))
+    return Articulated(I_a, p_a, (*U, *(NO_FORCE,) * (n - len(U))), rows, (*u, *(0.0,) * (n - len(u))))
 
 
 def times_inverse(D: SmallFactor, U: tuple[Force, ...]) -> list[Force]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from bough.model import BodyRecord, Mechanism
-from bough.scalar import Array, Bool, Scalar, Table, array, both, gather_index, select
+from bough.scalar import Array, Bool, Index, Scalar, Table, array, both, gather_index, select
 from bough.scalar.tolerances import NEGATIVE
 
 __all__ = ["Block", "BlockRows", "SmallFactor", "is_semidefinite", "symmetric", "transposed"]
@@ -24,18 +24,26 @@ class BlockRows:
 
     def put(self, body: BodyRecord, ancestor: BodyRecord, block: Block) -> None:
         """Write the block of a body (rows) and one of its ancestors (columns)."""
-        for r, row in enumerate(block):
-            start = gather_index(self._starts, body.v_start + r)
-            for c, value in enumerate(row):
-                self.packed[start + gather_index(self._depths, ancestor.v_start + c) + -1] = value
+        for place, value in self._entries(body, ancestor, block):
+            self.packed[place] = value
 
     def put_diagonal(self, body: BodyRecord, block: Block, armature: Sequence[Scalar]) -> None:
-        """Write the lower triangle of the block of a body with itself, armature added to its diagonal."""
+        """Write the lower triangle of the block of a body with itself, armature added to its diagonal.
+
+        The block of elastic coordinates is the sum of those of the flexible body and of its stations.
+        """
         lower = [
             [value + armature[r] if c == r else value for c, value in enumerate(row[: r + 1])]
             for r, row in enumerate(block)
         ]
-        self.put(body, body, lower)
+        for place, value in self._entries(body, body, lower):
+            self.packed[place] = self.packed[place] + value if body.shares else value
+
+    def _entries(self, body: BodyRecord, ancestor: BodyRecord, block: Block) -> Iterator[tuple[Index, Scalar]]:
+        for r, row in enumerate(block):
+            start = gather_index(self._starts, body.v_start + r)
+            for c, value in enumerate(row):
+                yield start + gather_index(self._depths, ancestor.v_start + c) + -1, value
 
 
 class SmallFactor:

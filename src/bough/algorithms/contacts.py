@@ -145,7 +145,7 @@ def _columns(
         for c, j in enumerate(bodies[body].J):
             velocity = j.linear + j.angular.cross(p)
             for k, axis in enumerate(axes):
-                matrix[body.v_start + ((row + k) * n + c)] = axis.dot(velocity) * sign
+                body.put_entry(matrix, (row + k) * n, c, axis.dot(velocity) * sign)
         return carry
 
     if count:

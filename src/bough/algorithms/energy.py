@@ -12,13 +12,16 @@ __all__ = ["elastic_energy", "kinetic_energy", "potential_energy"]
 
 
 def kinetic_energy(m: Mechanism, q: Array, v: Array) -> Array:
-    """½ Σ vᵢ · Iᵢ vᵢ over the bodies, plus ½ armature q̇² over the joints (1)."""
+    """½ Σ vᵢ · Iᵢ vᵢ over the bodies, plus ½ armature q̇² over the joints (1); modes move points too."""
     q, v = m.coupling.own_q(q), m.coupling.own_v(v)
     total = array(1)
 
     def visit(body: BodyRecord, v_parent: Motion) -> tuple[Motion, None]:
         v_i = body.transform(q).to_child(v_parent) + combine(body.subspace(q), body.of_v(v))
-        twice: Scalar = v_i.dot(body.inertia.times(v_i))
+        deformed = body.deformed(q)
+        twice: Scalar = v_i.dot(body.inertia_of(deformed).times(v_i))
+        if deformed is not None:
+            twice = twice + deformed.energy(body.mode_moments, v_i, body.of_v(v))
         for rotor, speed in zip(body.armature, body.of_v(v), strict=True):
             twice = twice + rotor * (speed * speed)
         total[0] = total[0] + twice * 0.5
@@ -34,7 +37,7 @@ def potential_energy(m: Mechanism, q: Array) -> Array:
     total = array(1)
 
     def visit(body: BodyRecord, parent: Transform) -> tuple[Transform, None]:
-        X, I = parent.then(body.transform(q)), body.inertia
+        X, I = parent.then(body.transform(q)), body.inertia_of(body.deformed(q))
         moment = X.rotation.times(I.moment) + X.translation * I.mass
         total[0] = total[0] - moment.dot(m.gravity)
         return X, None
@@ -48,7 +51,8 @@ def elastic_energy(m: Mechanism, q: Array) -> Array:
     own, total = m.coupling.own_q(q), array(1)
 
     def visit(body: BodyRecord, parent: None) -> tuple[None, None]:
-        total[0] = total[0] + body.spring_energy(own)
+        if not body.is_station:  # whose coordinates are those of the flexible body
+            total[0] = total[0] + body.spring_energy(own)
         return None, None
 
     outward(m, visit, None)

@@ -22,6 +22,7 @@ from bough.algorithms.constrained_bodies import ConstrainedBodies, Floats
 from bough.algorithms.innovations import Innovations
 from bough.errors import FiniteError, ModelError, ShapeError, SingularError, UnknownNameError
 from bough.model import Mechanism, Mimic, Model
+from bough.model.stations import require_all_rigid
 from bough.reading import known_name
 from bough.scalar.lazy import cached_property
 from bough.spatial import UNIT_MOTIONS, Force, Motion, Vector
@@ -54,6 +55,7 @@ def global_form(model: Model, q: ArrayLike, coordinates: Literal["link", "base"]
     if not isinstance(model, Model):
         raise ModelError(f"the model is a {type(model).__name__}, expected a bough.Model")
     known_name(coordinates, "choice of coordinates", ("link", "base"))
+    require_all_rigid(model, "P and H as matrices")
     mimics = [entry.name for entry in model.joints if isinstance(entry.joint, Mimic)]
     if mimics:
         raise ModelError(f"joint {mimics[0]!r} is a mimic joint, expected a model without: P and H leave joints free")

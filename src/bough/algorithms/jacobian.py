@@ -44,7 +44,7 @@ def _local(m: Mechanism, q: Array, frame: Frame) -> Array:
         """Columns of a body in which the frame is placed by X; returns the placement in its parent."""
         for c, s in enumerate(body.subspace(q)):
             for row, value in enumerate(flat(X.to_child(s))):
-                result[body.v_start + (row * n + c)] = value
+                body.put_entry(result, row * n, c, value)
         return X if body.is_root else body.transform(q).then(X)
 
     if frame.body:
@@ -87,7 +87,7 @@ def _both(m: Mechanism, q: Array, v: Array | None, frame: Frame, reference: Refe
             else:
                 column = _rate_in_reference(own.J[c], own.J_dot[c], at, v_0, reference)
             for row, value in enumerate(flat(column)):
-                result[body.v_start + (row * n + c)] = value
+                body.put_entry(result, row * n, c, value)
 
     if frame.body:
         body = m.at(frame.body)

@@ -86,7 +86,8 @@ class Entries:
     def put(self, m: Mechanism, row: Index, own: Index, value: Scalar) -> None:
         """Write the entry in the column of an own velocity; joints that follow others add to those of these."""
         if m.coupling.trivial:
-            self.values[self.place(row, own)] = value
+            place = self.place(row, own)  # where stations of one flexible body share coordinates, entries add up
+            self.values[place] = self.values[place] + value if m.most_modes else value
             return
         source, ratio = Table("own_v", m.coupling.v_source), Table("v_ratio", m.coupling.v_ratio)
         place = self.place(row, gather_index(source, own))
@@ -156,7 +157,7 @@ def row_supports(m: Mechanism) -> list[tuple[list[int], int]]:
             ]
             for body in set(paths[0]) ^ set(paths[1]):  # not those above the common ancestor
                 first = int(starts[body - 1])
-                columns.update(int(k) for k in source[first : first + m.joints[body - 1].nv])
+                columns.update(int(k) for k in source[first : first + m.at(body).nv])
         supports.append((sorted(columns), constraint.rows))
     return supports
 

@@ -44,8 +44,8 @@ def centre_of_mass_jacobian(m: Mechanism, q: Array) -> Array:
     """J with: velocity of the centre of mass = J v. Row by row (3 x nv)."""
     whole = 1.0 / m.mass
 
-    def column(I_c: RigidInertia, j: Motion) -> list[Scalar]:
-        return list((I_c.times(j).linear * whole).parts)
+    def column(f: Force) -> list[Scalar]:
+        return list((f.linear * whole).parts)
 
     return _by_columns(m, q, column, 3)
 
@@ -54,8 +54,7 @@ def centroidal_momentum_matrix(m: Mechanism, q: Array) -> Array:
     """A with: momentum about the centre of mass = A v. Row by row, linear rows first (6 x nv)."""
     com, _ = _totals(m, q, None)
 
-    def column(I_c: RigidInertia, j: Motion) -> list[Scalar]:
-        f = I_c.times(j)
+    def column(f: Force) -> list[Scalar]:
         return [*f.linear.parts, *(f.angular - com.cross(f.linear)).parts]
 
     return _by_columns(m, q, column, 6)
@@ -70,11 +69,15 @@ def _totals(m: Mechanism, q: Array, v: Array | None) -> tuple[Vector, Force]:
     def visit(body: BodyRecord, parent: tuple[Transform, Motion]) -> tuple[tuple[Transform, Motion], Total]:
         X, v_i = body.transform(q), REST
         X_0 = parent[0].then(X)
-        I = body.inertia
+        deformed = body.deformed(q)
+        I = body.inertia_of(deformed)
         momentum = NO_FORCE
         if v is not None:
             v_i = X.to_child(parent[1]) + combine(body.subspace(q), body.of_v(v))
-            momentum = X_0.force_to_parent(I.times(v_i))
+            own = I.times(v_i)
+            if deformed is not None:
+                own = own + deformed.momentum(body.mode_moments, body.of_v(v))
+            momentum = X_0.force_to_parent(own)
         moment = X_0.rotation.times(I.moment) + X_0.translation * I.mass
         return (X_0, v_i), Total(moment, momentum)
 
@@ -93,8 +96,8 @@ def _totals(m: Mechanism, q: Array, v: Array | None) -> tuple[Vector, Force]:
     return Vector.of(values[:3]) * (1.0 / m.mass), Force.of(values[3:])
 
 
-def _by_columns(m: Mechanism, q: Array, column: Callable[[RigidInertia, Motion], Sequence[Scalar]], rows: int) -> Array:
-    """A matrix whose column for a degree of freedom follows from the inertia of what it moves and its motion."""
+def _by_columns(m: Mechanism, q: Array, column: Callable[[Force], Sequence[Scalar]], rows: int) -> Array:
+    """A matrix whose column for a degree of freedom follows from the momentum that its unit velocity gives."""
     q, n = m.coupling.own_q(q), m.own_nv
     result = array(rows * n)
 
@@ -104,10 +107,13 @@ def _by_columns(m: Mechanism, q: Array, column: Callable[[RigidInertia, Motion],
 
     def compose(body: BodyRecord, of_children: RigidInertia) -> tuple[RigidInertia, None]:
         own = placed[body]
-        I_c = own.X.inertia_to_parent(body.inertia) + of_children
+        deformed = body.deformed(q)
+        I_c = own.X.inertia_to_parent(body.inertia_of(deformed)) + of_children
+        elastic = () if deformed is None else deformed.columns(body.mode_moments)
         for c, j in enumerate(own.J):
-            for r, value in enumerate(column(I_c, j)):
-                result[body.v_start + (r * n + c)] = value
+            f = own.X.force_to_parent(elastic[c]) if elastic else I_c.times(j)
+            for r, value in enumerate(column(f)):
+                body.put_entry(result, r * n, c, value)
         return I_c, None
 
     placed = outward(m, place, STAY)

@@ -13,7 +13,7 @@ from bough.algorithms.loops import Closing, closings
 from bough.model import BodyRecord, Loop, Mechanism, Placement, combine
 from bough.model.joints.closing import least_squares
 from bough.scalar import Array, Scalar, array
-from bough.spatial import NO_FORCE, REST, UNIT_MOTIONS, ZERO, Force, Matrix, Motion, Transform, Vector
+from bough.spatial import NO_FORCE, REST, UNIT_MOTIONS, ZERO, Force, Matrix, Motion, Transform, Vector, rate_matrix
 from bough.tree.scans import inward, outward
 
 __all__ = ["constrained_reactions"]
@@ -49,7 +49,13 @@ def constrained_reactions(
         speed = X.to_child(parent.v) + moved
         rate = combine(body.subspace_rate(q, v), body.of_v(v)) + combine(S, body.of_v(a)) + speed.cross(moved)
         accel = X.to_child(parent.a) + rate
-        f = body.inertia.times(accel) + speed.cross_force(body.inertia.times(speed))
+        deformed = body.deformed(q)
+        if deformed is None:
+            f = body.inertia.times(accel) + speed.cross_force(body.inertia.times(speed))
+        else:
+            A, point = rate_matrix(speed.angular, accel.angular), accel.linear + speed.angular.cross(speed.linear)
+            moving = (speed.angular, A, point, body.of_v(v), body.of_v(a))
+            f, _ = deformed.force(body.mode_moments, body.regrouped_moments, *moving)
         f = f - Force.of([from_loops[body.index * 6 + k] for k in range(6)])
         if f_ext is not None:
             f = f - body.external_force(f_ext)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bough.model import BodyRecord, Mechanism, combine
-from bough.scalar import Array, array
+from bough.scalar import Array, Scalar, array
 from bough.spatial import NO_FORCE, ZERO, Force, Matrix, Motion, Transform, Vector, rate_matrix
 from bough.tree.scans import inward, outward
 
@@ -51,6 +51,7 @@ class Link:
     X: Transform
     S: tuple[Motion, ...]
     f: Force
+    felt: tuple[Scalar, ...]  # by the elastic coordinates of the body itself
 
 
 STILL = Matrix(ZERO, ZERO, ZERO)
@@ -80,10 +81,15 @@ def rnea(
         point = R.transposed_times(parent.a + parent.A.times(p)) + (w_up + w).cross(v_J.linear) + a_J.linear
         A = rate_matrix(w, wd)
         # fᵢ = Iᵢ aᵢ + vᵢ × Iᵢ vᵢ - fᵢˣ by a′ and A; with Iᵢ regrouped the joint forces are the same  (5)
-        f = body.regrouped_moments.force(A, point)
+        deformed, rest = body.deformed(q), body.regrouped_moments
+        felt: tuple[Scalar, ...] = ()
+        if deformed is None:
+            f = rest.force(A, point)
+        else:
+            f, felt = deformed.force(body.mode_moments, rest, w, A, point, body.of_v(v), body.of_v(a))
         if f_ext is not None:
             f = f - body.external_force(f_ext)
-        return Moving(w, wd, A, point), Link(X, S, f)
+        return Moving(w, wd, A, point), Link(X, S, f, felt)
 
     def backward(body: BodyRecord, from_children: Force) -> tuple[Force | None, None]:
         link = links[body]
@@ -91,7 +97,8 @@ def rnea(
         f = link.f + from_children
         # τᵢ = hᵢᵀ fᴶᵢ, and the armature turns with the joint                              (8)
         own = zip(link.S, body.armature, body.of_v(a), strict=True)
-        body.put_v(tau, [s.dot(f) + rotor * qdd for s, rotor, qdd in own])
+        forces = [s.dot(f) + rotor * qdd for s, rotor, qdd in own]
+        body.put_force(tau, [x + y for x, y in zip(forces, link.felt, strict=True)] if body.modes else forces)
         return None if body.is_root else link.X.force_to_parent(f), None
 
     # gravity is a fictitious acceleration -g of the base

@@ -24,7 +24,9 @@ def register(commands: Any) -> None:
         "format cannot express is named and refused. The file is written whole or not at all.",
     )
     add_model(parser, "IN")
-    parser.add_argument("out", metavar="OUT", type=Path, help="the file to write: .urdf, or .xml or .mjcf for MJCF")
+    parser.add_argument(
+        "out", metavar="OUT", type=Path, help="the file to write: .urdf, .xml or .mjcf for MJCF, .json for bough's own"
+    )
     parser.add_argument(
         "--lock",
         metavar="JOINT=VALUE",

@@ -20,7 +20,7 @@ __all__ = ["HELP", "add_ignore", "add_model", "chosen_model", "file_of", "read_m
 PAPERS = "tree"
 """What the names of the papers' mechanisms begin with, so that they are never those of robots."""
 
-SUFFIXES = (".urdf", ".xml", ".mjcf", ".sdf", ".xacro")
+SUFFIXES = (".urdf", ".xml", ".mjcf", ".sdf", ".xacro", ".json")
 
 
 def _named() -> dict[str, Callable[..., bough.Model]]:

@@ -144,6 +144,8 @@ def _counted(model: Model, name: str) -> tuple[object, str]:
         c = count(model, name)
     except SingularError:
         return "–", "no result: something that moves has no inertia"
+    except ModelError as error:
+        return "–", f"refused: {error}"
     return c.total, str(c)
 
 

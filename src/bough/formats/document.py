@@ -43,10 +43,10 @@ def read_document(
 
 
 def read_source(source: Source) -> tuple[bytes | str, Path | None]:
-    """The content, and the path if it came from a file. A string that begins with ``<`` is the content itself."""
+    """The content, and the path if it came from a file. Strings that begin with ``<`` or ``{`` are content."""
     if isinstance(source, bytes):
         return source, None
-    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
+    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith(("<", "{")):
         return source.lstrip("\ufeff"), None
     if isinstance(source, str | os.PathLike):
         path = Path(source)

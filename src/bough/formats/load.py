@@ -15,6 +15,7 @@ from bough.formats.assemble import assemble
 from bough.formats.description import Description, Options
 from bough.formats.document import Document, Source, read_document, read_source
 from bough.formats.mjcf.read import read_mjcf
+from bough.formats.own import is_own, read_own
 from bough.formats.report import Enough, Report
 from bough.formats.sdf.read import read_sdf
 from bough.formats.urdf import read_urdf
@@ -55,14 +56,14 @@ def load(
 ) -> Model:
     """The model that a file describes. The format is told from the content, not from the name.
 
-    URDF, MJCF (MuJoCo's, with ``pip install "bough[mjcf]"``), SDF (Gazebo's, single models) and xacro. Meshes are
-    opened only where a MJCF file leaves an inertia to them. Nothing in the file is executed, fetched or expanded,
-    except in xacro files that you ask for.
+    URDF, MJCF (MuJoCo's, with ``pip install "bough[mjcf]"``), SDF (Gazebo's, single models), xacro, and bough's own,
+    which is JSON and taken as it is, so that no options apply to it. Meshes are opened only where a MJCF file leaves an
+    inertia to them. Nothing in the file is executed, fetched or expanded, except in xacro files that you ask for.
 
     Parameters
     ----------
     source
-        A path, a string or bytes with the XML itself, or a stream to read it from.
+        A path, a string or bytes with the XML (or JSON) itself, or a stream to read it from.
     floating_base
         Whether the root link moves freely, on a joint called ``"root_joint"`` that comes first; otherwise it is fixed
         to the base. A link called ``"world"`` that is not the base is ``"world_link"`` in the model. Refused if the
@@ -171,6 +172,8 @@ def _loaded(
     ignored, trusted = names(ignore, "ignore", LoadError), truth(trusted, "trusted", LoadError)
     content, path = read_source(source)
     report = Report(None if path is None else str(path), collect)
+    if is_own(content):
+        return _own(content, options, report), report
     document = read_document(content, path, [Path(folder) for folder in folders], report)
     if document is not None and is_xacro(document.root):
         document = expand(document, xacro_args, report)
@@ -188,6 +191,15 @@ def _loaded(
         return None if description is None else assemble(description, options, report), report
     except Enough:
         return None, report
+
+
+def _own(content: bytes | str, options: Options, report: Report) -> Model | None:
+    """A model in bough's own format, which is taken as it is: it has a root, an order and joints already."""
+    if options != Options():
+        report.refuse(
+            "floating_base, root, lock, mimic, merge_fixed and order are for other formats, expected none here"
+        )
+    return read_own(content, report)
 
 
 def _folders(given: object) -> tuple[str | PathLike[str], ...]:

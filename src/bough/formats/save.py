@@ -11,16 +11,17 @@ from typing import IO
 from bough.errors import SaveError
 from bough.formats.losses import Losses
 from bough.formats.mjcf.write import write_mjcf
+from bough.formats.own import write_own
 from bough.formats.urdf_writer import write_urdf
 from bough.model import Model
 from bough.reading import known_name
 
 __all__ = ["save", "whole_file"]
 
-WRITERS: dict[str, Callable[[Model, Losses], str]] = {"urdf": write_urdf, "mjcf": write_mjcf}
+WRITERS: dict[str, Callable[[Model, Losses], str]] = {"urdf": write_urdf, "mjcf": write_mjcf, "bough": write_own}
 """From a model to the text of a file, by format."""
 
-SUFFIXES = {".urdf": "urdf", ".xml": "mjcf", ".mjcf": "mjcf"}
+SUFFIXES = {".urdf": "urdf", ".xml": "mjcf", ".mjcf": "mjcf", ".json": "bough"}
 
 
 def save(
@@ -37,7 +38,8 @@ def save(
     path
         Where to write it.
     format
-        ``"urdf"`` or ``"mjcf"``; by default told from the suffix of the path, ``.urdf``, ``.xml`` or ``.mjcf``.
+        ``"urdf"``, ``"mjcf"`` or ``"bough"`` (JSON, with words for all that a model has); by default told from the
+        suffix of the path: ``.urdf``, ``.xml`` or ``.mjcf``, ``.json``.
     leave_out
         What may be left out of the file if the format has no words for it: any of "armature", "constraints",
         "geometries", "gravity", "limits", "losses", "order" (of the joints), "simulation" (surfaces, softness,

@@ -27,6 +27,7 @@ from bough.kernel.handle_programs import Call, InDoubtError
 from bough.kernel.specs import Options
 from bough.model import Mechanism, Model
 from bough.model.record import BORDER, INERTIA, REST_OF_ROW, Kind
+from bough.model.stations import require_all_rigid
 from bough.reading import truth
 from bough.scalar import Count
 from bough.tree.contraction import Pairs, Round, Runs, contraction
@@ -338,6 +339,7 @@ def operations(model: Model, optimized: bool, f_ext: bool) -> Count:
 
 def _require_free_joints(model: Model) -> None:
     require_model(model)
+    require_all_rigid(model, "method 'divide_and_conquer'")
     if not model.coupling.trivial:
         raise ModelError(
             f"method 'divide_and_conquer' is of joints that move by themselves, and {model.name!r} has mimic joints: "

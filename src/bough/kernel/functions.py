@@ -14,14 +14,16 @@ from bough import reading
 from bough.backends import Argument, Limbs
 from bough.errors import ModelError, ShapeError, SingularError, UnknownNameError
 from bough.kernel.arguments import FloatArray, Shape, as_floats, require_finite, require_unit_quaternions
+from bough.kernel.called import public_name
 from bough.kernel.factors import vanishing_pivots
 from bough.kernel.function import Explain, Function, Results, Verdicts
 from bough.kernel.limbs import limbs
-from bough.kernel.specs import NEED_FRAMES, OPTIONAL, Options, spec
+from bough.kernel.specs import FLEXIBLE, NEED_FRAMES, OPTIONAL, Options, spec
 from bough.kernel.table import entry, function_of
 from bough.kernel.verdict import PIVOTS
 from bough.lagrange.joints import constraint_system
 from bough.model import NO_PARAMETERS, Mechanism, Model, Parameters
+from bough.model.stations import require_all_rigid
 from bough.program import Program
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "REFERENCES", "AlwaysSingular", "call", "framed", "inputs_of", "layout", "made", "mass_matrices", "mechanism",
     "model_function", "naming_the_massless", "new_function", "options", "outputs_of", "owners_of", "program", "read",
-    "require_model", "require_regular", "run",
+    "require_known_bodies", "require_model", "require_regular", "run",
 ]  # fmt: skip
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
@@ -114,6 +116,7 @@ def _framed(model: Model, key: tuple[str, Any, str, bool]) -> Function:
 def new_function(model: Model, name: str, options: Options = PLAIN, explain: Explain | None = None) -> Function:
     """The row of an algorithm on a model; unless told otherwise, pivots that vanish are refused."""
     require_model(model)
+    require_known_bodies(model, name)
     row = spec(name)
 
     def refuse(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
@@ -185,6 +188,12 @@ def read(model: Model, key: str, value: ArrayLike, check: bool = True, options: 
         require_finite(key, a)
         require_unit_quaternions(argument, a, owners_of(model))
     return a
+
+
+def require_known_bodies(model: Model, name: str) -> None:
+    """Raise, naming a body, if a model has flexible bodies and the algorithm does not know them."""
+    if name not in FLEXIBLE:
+        require_all_rigid(model, public_name(name))
 
 
 # ---- what is wrong ---------------------------------------------------------------------------------------------------

@@ -12,7 +12,15 @@ from bough.backends import Argument
 from bough.errors import ShapeError, UnknownNameError
 from bough.kernel.arguments import FloatArray, as_floats
 from bough.kernel.function import Function, Results, Verdicts
-from bough.kernel.functions import inputs_of, layout, naming_the_massless, outputs_of, owners_of, require_regular
+from bough.kernel.functions import (
+    inputs_of,
+    layout,
+    naming_the_massless,
+    outputs_of,
+    owners_of,
+    require_known_bodies,
+    require_regular,
+)
 from bough.kernel.loops.careful import CAREFUL, Run, mending
 from bough.kernel.specs import Options, spec
 from bough.model import Mechanism, Model, Parameter, Parameters
@@ -89,6 +97,7 @@ class ParametricFunction(Function):
 def with_parameters(model: Model, key: tuple[str, Options, Parameters]) -> ParametricFunction:
     """An algorithm on a model, with parameters."""
     name, options, parameters = key
+    require_known_bodies(model, name)
     row, mechanism = spec(name), Mechanism(model, parameters)
     starts = np.cumsum([0, *(p.size for p in parameters)]).tolist()
     places = dict(zip((p.name for p in parameters), starts, strict=False))

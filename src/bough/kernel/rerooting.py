@@ -10,6 +10,7 @@ from bough.kernel.functions import require_model
 from bough.model import Model
 from bough.model.coupling import own_joint
 from bough.model.hanging import root_that_floats
+from bough.model.stations import require_all_rigid
 from bough.tree.roots import costs_by_root
 
 __all__ = ["Rerootings", "RootCost", "cheapest_root", "rerooting"]
@@ -116,6 +117,7 @@ def rerooting(model: Model) -> Rerootings:
         If nothing floats.
     """
     require_model(model)
+    require_all_rigid(model, "a tree cannot be hung from another of its bodies")
     bodies = _floating(model)
     if not bodies:
         raise ModelError(f"no body of {model.name!r} is on a free joint without armature: there is no root to choose")

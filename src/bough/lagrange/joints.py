@@ -24,6 +24,7 @@ from bough.lagrange.bodies.rigid import Rigid
 from bough.lagrange.multipliers import multipliers
 from bough.lagrange.system import System
 from bough.model import BodyRecord, Mechanism, Model, combine
+from bough.model.stations import require_all_rigid
 from bough.scalar import (
     Array,
     Index,
@@ -53,6 +54,7 @@ def constraint_system(model: Model) -> System:
 
     It has 6 - nᵢ rows and, if the joint has armature, nᵢ more.
     """
+    require_all_rigid(model, "maximal coordinates")
     if not model.coupling.trivial:
         raise ModelError(
             f"model {model.name!r} has mimic joints, which tie together more than two bodies, expected none"

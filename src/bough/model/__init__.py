@@ -4,6 +4,7 @@ from bough.model import topologies
 from bough.model.builder import Builder
 from bough.model.constraints import Attachment, Equality, Loop
 from bough.model.contacts import Contacts, Touch
+from bough.model.flexible import Beam, FlexibleBody, StationShapes
 from bough.model.geometry import Geometry
 from bough.model.joints import (
     Cylindrical,
@@ -29,9 +30,9 @@ from bough.model.simulation import Actuator, ExplicitPair, SimulationData
 from bough.model.surface import Softness, Surface
 
 __all__ = [
-    "BASE", "NO_PARAMETERS", "Actuator", "Attachment", "Body", "BodyRecord", "Builder", "Contacts", "Cylindrical",
-    "Equality", "ExplicitPair", "Fixed", "Frame", "Free", "Geometry", "Helical", "Inertia", "Joint", "JointEntry",
-    "Loop", "Mechanism", "Mimic", "Model", "Parameter", "Parameters", "Placement", "Planar", "Prismatic", "Rerooting",
-    "Revolute", "SimulationData", "Softness", "Spherical", "Surface", "Touch", "Translational", "Universal", "combine",
-    "topologies",
+    "BASE", "NO_PARAMETERS", "Actuator", "Attachment", "Beam", "Body", "BodyRecord", "Builder", "Contacts",
+    "Cylindrical", "Equality", "ExplicitPair", "Fixed", "FlexibleBody", "Frame", "Free", "Geometry", "Helical",
+    "Inertia", "Joint", "JointEntry", "Loop", "Mechanism", "Mimic", "Model", "Parameter", "Parameters", "Placement",
+    "Planar", "Prismatic", "Rerooting", "Revolute", "SimulationData", "Softness", "Spherical", "StationShapes",
+    "Surface", "Touch", "Translational", "Universal", "combine", "topologies",
 ]  # fmt: skip

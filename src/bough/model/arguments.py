@@ -15,8 +15,11 @@ from bough.model.coupling import own_joint
 from bough.model.inertia import Inertia, require_inertia
 from bough.model.joints import Fixed, Joint, Mimic
 from bough.model.joints.contract import check_contract, check_rate, is_from_outside
+from bough.model.joints.elastic import Elastic, Station
 from bough.model.joints.reading import read_floats
+from bough.model.parts import Body, JointEntry
 from bough.model.placement import Placement, require_placement, rotation_from_rpy
+from bough.model.stations import require_rigid
 from bough.model.surface import SOFT, Softness, require_softness
 
 __all__ = [
@@ -86,7 +89,7 @@ def require_joint(joint: object, what: str) -> None:
     if not isinstance(joint, Joint):
         raise ModelError(f"{what}: the joint is {joint!r}, expected a joint such as bough.joints.Revolute('z')")
     own = own_joint(joint)
-    if not isinstance(own, Fixed) and min(own.nq, own.nv) < 1:
+    if not isinstance(own, Fixed | Station) and min(own.nq, own.nv) < 1:
         raise ModelError(
             f"{what}: the joint is {joint!r} with nq = {own.nq} and nv = {own.nv}, expected at least one of each; "
             "what does not move is bough.joints.Fixed()"
@@ -154,19 +157,21 @@ def read_loop(
     joint: Joint,
     sides: Sequence[Side],
     places: Mapping[str, tuple[int, Placement]],
+    parts: tuple[Sequence[Body], Sequence[JointEntry]],
     softness: Softness = SOFT,
     **limits: Any,
 ) -> Loop:
-    """A joint that closes a loop between two sides, given what bodies and frames there are and where."""
+    """A joint that closes a loop between two sides, given what bodies and frames there are and where, and joints."""
     what = f"constraint {name!r}"
     require_joint(joint, what)
-    if isinstance(joint, Mimic):
+    if isinstance(joint, Mimic | Elastic | Station):
         raise ModelError(f"{what}: the joint is {joint!r}, expected one with a motion of its own")
     ends = []
     for (side, origin, rpy, turn), which in zip(sides, ("predecessor", "successor"), strict=True):
         if not isinstance(side, str) or side not in places:
             raise UnknownNameError(f"body or frame that {what} could join", side, places)
         body, place = places[side]
+        require_rigid(*parts, body, what)
         ends.append(Attachment(body, place.then(read_placement(origin, rpy, turn, f"{what}: {which}"))))
     if ends[0].body == ends[1].body:
         whole = next(title for title, (number, _) in places.items() if number == ends[0].body)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.errors import ModelError, UnknownNameError
+from bough.errors import ModelError
 from bough.model.arguments import (
     FINITE,
     read_inertia,
@@ -19,15 +19,18 @@ from bough.model.arguments import (
     require_name,
     spread,
 )
+from bough.model.attaching import add_flexible
 from bough.model.checking import read_gravity
 from bough.model.constraints import Attachment, Constraint, Equality
 from bough.model.coupling import own_joint
 from bough.model.geometry import Geometry, read_geometry
 from bough.model.joints import Fixed, Joint
+from bough.model.joints.elastic import Station
 from bough.model.joints.reading import read_floats
 from bough.model.model import BASE, Model
 from bough.model.parts import HERE, Body, Frame, Inertia, JointEntry, Placement
 from bough.model.simulation import NOTHING_SAID
+from bough.model.stations import require_rigid
 from bough.model.surface import DEFAULT_SURFACE, SOFT, Softness, Surface, require_softness
 from bough.reading import known_name
 from bough.tree import Tree
@@ -169,7 +172,7 @@ class Builder:
             Number of the body; for a fixed joint, that of the body it was merged into. What is fixed to the base
             stays a frame, and its inertia has no effect.
         """
-        body, place, what = self._new(name, parent, f"body {name!r}")
+        body, place, what = self._new(name, parent, f"body {name!r}", joint)
         require_joint(joint, what)
         placement = place.then(read_placement(at, rpy, rotation, what))
         own_frame = read_placement(frame_at, None, frame_rotation, f"{what}: frame")
@@ -195,6 +198,8 @@ class Builder:
         self._titles[title] = joint
         self._places[name] = (len(self._bodies), HERE)
         return len(self._bodies)
+
+    add_flexible = add_flexible
 
     def frame(
         self,
@@ -248,10 +253,9 @@ class Builder:
         surface
             What it is like to touch; see `bough.simulation.Surface`.
         """
-        if not isinstance(body, str) or body not in self._places:
-            raise UnknownNameError("body or frame to put a geometry on", body, self._places)
-        number, place = self._places[body]
+        number, place = self._places[known_name(body, "body or frame to put a geometry on", self._places)]
         what = f"geometry {name!r} of {body!r}"
+        require_rigid(self._bodies, self._joints, number, what)
         placement = place.then(read_placement(at, rpy, rotation, what))
         self._geometries.append(
             read_geometry(name, body, number, placement, shape, size, purpose, file, rgba, surface, what)
@@ -303,13 +307,10 @@ class Builder:
             How softly it holds in a simulation with soft contact.
         """
         self._new_constraint(name)
-        sides = (
-            (predecessor, at, rpy, rotation),
-            (successor, successor_at, successor_rpy, successor_rotation),
-        )
+        sides = ((predecessor, at, rpy, rotation), (successor, successor_at, successor_rpy, successor_rotation))
         self._constraints[name] = read_loop(
-            name, joint, sides, self._places, lower=lower, upper=upper, velocity=velocity, effort=effort,
-            damping=damping, friction=friction, stiffness=stiffness, rest=rest, softness=softness,
+            name, joint, sides, self._places, (self._bodies, self._joints), lower=lower, upper=upper, velocity=velocity,
+            effort=effort, damping=damping, friction=friction, stiffness=stiffness, rest=rest, softness=softness,
         )  # fmt: skip
 
     def equality(
@@ -380,13 +381,13 @@ class Builder:
         model.coupling  # noqa: B018 (mimic joints that follow nothing are found here)
         return model
 
-    def _new(self, name: str, parent: str, what: str) -> tuple[int, Placement, str]:
+    def _new(self, name: str, parent: str, what: str, joint: Joint | None = None) -> tuple[int, Placement, str]:
         require_name(name, what)
         if name in self._places:
             raise ModelError(f"{what}: there is a body or frame of this name already")
-        if not isinstance(parent, str) or parent not in self._places:
-            raise UnknownNameError(f"body or frame to attach {name!r} to", parent, self._places)
-        body, place = self._places[parent]
+        body, place = self._places[known_name(parent, f"body or frame to attach {name!r} to", self._places)]
+        if not isinstance(joint, Station):
+            require_rigid(self._bodies, self._joints, body, what)
         return body, place, what
 
     def _merge(self, name: str, body: int, placement: Placement, inertia: Inertia) -> None:

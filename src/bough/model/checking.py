@@ -20,6 +20,7 @@ from bough.model.joints.reading import read_floats
 from bough.model.parts import Body, Frame, JointEntry, Vec3
 from bough.model.placement import require_placement
 from bough.model.simulation import check_simulation
+from bough.model.stations import require_rigid, require_stations
 from bough.model.surface import require_softness
 from bough.tree import Tree
 
@@ -64,6 +65,7 @@ def check_model(model: Model, base: str) -> None:
         _check_limits(entry, f"joint {entry.name!r}")
         if not _not_negative(entry.armature, own_joint(entry.joint).nv):
             spread(entry.armature, own_joint(entry.joint).nv, f"joint {entry.name!r}: armature", FINITE)
+    require_stations(model.tree.parents, model.bodies, model.joints)
     _check_attached(model)
     model.coupling  # noqa: B018 (mimic joints that follow nothing are found here)
     check_simulation(model)
@@ -77,11 +79,13 @@ def _check_attached(model: Model) -> None:
     n = model.tree.n
     for frame in model.frames:
         _require_body(frame.body, n, f"frame {frame.name!r}")
+        require_rigid(model.bodies, model.joints, frame.body, f"frame {frame.name!r}")
         require_placement(frame.placement, f"frame {frame.name!r}")
         if frame.inertia is not None:
             require_inertia(frame.inertia, f"frame {frame.name!r}")
     for shape in model.geometries:
         _require_body(shape.body, n, f"geometry {shape.name!r} of {shape.frame!r}")
+        require_rigid(model.bodies, model.joints, shape.body, f"geometry {shape.name!r} of {shape.frame!r}")
         require_placement(shape.placement, f"geometry on {shape.frame!r}")
         require_surface(shape.surface, f"geometry {shape.name!r} of {shape.frame!r}")
     for constraint in model.constraints:
@@ -93,6 +97,7 @@ def _check_attached(model: Model) -> None:
         ends = (constraint.predecessor, constraint.successor)
         for end in ends:
             _require_body(end.body, n, what)
+            require_rigid(model.bodies, model.joints, end.body, what)
             require_placement(end.placement, f"constraint {constraint.name!r}")
         if ends[0].body == ends[1].body:
             raise ModelError(f"{what}: both its sides are on body {ends[0].body}, expected two bodies")

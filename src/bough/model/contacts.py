@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
 from bough.model.model import BASE, Model
+from bough.model.stations import require_rigid
 from bough.reading import instance, known_name, listed, shown
 
 __all__ = ["Contacts", "Friction", "Touch"]
@@ -91,9 +92,11 @@ class Contacts:
         instance(model, "model", Model)
         found = tuple((model.frame(first).body, model.frame(second).body) for first, second in self.pairs)
         for name, (first, second) in zip(self.names, found, strict=True):
+            for body in (first, second):
+                require_rigid(model.bodies, model.joints, body, name)
             if first == second:
-                body = model.frame_names[first]
-                raise ModelError(f"{name}: both are on {body!r}, expected two bodies that can move apart")
+                both = model.frame_names[first]
+                raise ModelError(f"{name}: both are on {both!r}, expected two bodies that can move apart")
         return found
 
 

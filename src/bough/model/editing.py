@@ -27,9 +27,11 @@ from bough.model.checking import read_gravity
 from bough.model.coupling import own_joint
 from bough.model.inertia import require_inertia
 from bough.model.joints import Fixed, Joint
+from bough.model.joints.elastic import Station
 from bough.model.parts import Frame, Inertia, Placement
 from bough.model.removal import remaining
 from bough.model.simulation import check_simulation
+from bough.model.stations import require_rigid
 from bough.reading import known_name
 
 if TYPE_CHECKING:
@@ -124,8 +126,8 @@ def with_loop(
     places = {title: (f.body, f.placement) for title in model.frame_names for f in (model.frame(title),)}
     sides = ((predecessor, at, rpy, rotation), (successor, successor_at, successor_rpy, successor_rotation))
     loop = read_loop(
-        name, joint, sides, places, lower=lower, upper=upper, velocity=velocity, effort=effort,
-        damping=damping, friction=friction, stiffness=stiffness, rest=rest,
+        name, joint, sides, places, (model.bodies, model.joints), lower=lower, upper=upper, velocity=velocity,
+        effort=effort, damping=damping, friction=friction, stiffness=stiffness, rest=rest,
     )  # fmt: skip
     return model.with_checked(constraints=(*model.constraints, loop))
 
@@ -185,6 +187,7 @@ def with_inertia(
     2.0
     """
     i, what = body_number(model, body), f"body {body!r}"
+    require_rigid(model.bodies, model.joints, i, "another inertia")
     old = model.bodies[i - 1].inertia
     if isinstance(inertia, Inertia):
         if mass is not None or com is not None:
@@ -255,6 +258,8 @@ def with_placement(
     if k is not None and name not in model.joint_names:
         return _with_frame_at(model, k, place)
     i = moved_by(model, name, (frame.name for frame in model.frames))
+    if isinstance(model.joints[i - 1].joint, Station):
+        raise ModelError(f"{name!r} is a station, expected another joint: it is where its flexible body says it is")
     new = replace(model.joints[i - 1], placement=place)
     return model.with_checked(joints=(*model.joints[: i - 1], new, *model.joints[i:]))
 

@@ -15,6 +15,7 @@ from bough.model.constraints import Constraint, Loop
 from bough.model.joints import Free, Joint
 from bough.model.joints.reversed import reverse
 from bough.model.parts import HERE, JointEntry, Placement
+from bough.model.stations import require_all_rigid
 from bough.tree import Tree
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ def root_that_floats(model: Model, body: int) -> int:
     """The body on the base that carries a given one, if it floats; else `ModelError` says why it does not."""
     if body == 0:
         raise ModelError("the base carries the whole model already: expected a body, or a frame on one")
+    require_all_rigid(model, "a tree cannot be hung from another of its bodies")
     root = model.tree.path(body)[0]
     entry = model.joints[root - 1]
     if not isinstance(entry.joint, Free):

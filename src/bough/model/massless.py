@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bough.model.coupling import own_joint
 from bough.model.joints import Joint
+from bough.model.joints.elastic import Station
 from bough.model.model import Model
 from bough.model.parts import Inertia, Placement
 
@@ -39,6 +40,12 @@ def idle_joints(model: Model) -> tuple[str, ...]:
             moved[leaders[k]] = True
             continue
         entry, own = model.joints[k], own_joint(model.joints[k].joint)
+        if own.elastic_count or isinstance(own, Station):  # a flexible body has mass, and its modes move it
+            moved[leaders[k]] = True
+            if own.elastic_count and parent >= 0 and not whole[parent]:
+                A = np.eye(6) if whole[k] else np.vstack(rows[k])
+                rows[parent].append(A @ _to_child(entry.placement))
+            continue
         if not whole[k] and not any(part.size for part in rows[k]) and not any(entry.armature):
             moved.setdefault(leaders[k], False)
             continue
@@ -60,8 +67,10 @@ def idle_joints(model: Model) -> tuple[str, ...]:
 def _leaders(model: Model) -> list[str]:
     """For each joint, the one whose coordinate moves it: itself, or the one it follows in the end."""
     owners = [entry.name for entry in model.joints for _ in range(entry.joint.nv)]
-    starts = np.cumsum([0, *(own_joint(entry.joint).nv for entry in model.joints)])
-    return [owners[model.coupling.v_source[start]] for start in starts[:-1]]
+    starts = np.cumsum([0, *(own_joint(entry.joint).nv for entry in model.joints)])[:-1]
+    moving = [not isinstance(entry.joint, Station) for entry in model.joints]
+    found = zip(model.joint_names, starts, moving, strict=True)
+    return [owners[model.coupling.v_source[start]] if moves else name for name, start, moves in found]
 
 
 def _is_whole(inertia: Inertia) -> bool:

@@ -84,12 +84,15 @@ class Mechanism:
         self.kind_list = tuple(dict.fromkeys(described))
         number = {kind: k for k, kind in enumerate(self.kind_list)}
         self.kinds = tuple(number[kind] for kind in described)
-        self.q_starts = Table("q_starts", _starts([joint.nq for joint in self.joints]))
-        self.v_starts = Table("v_starts", _starts([joint.nv for joint in self.joints]))
+        self.q_starts = Table("q_starts", self._shared(_starts([joint.nq for joint in self.joints])))
+        self.v_starts = Table("v_starts", self._shared(_starts([joint.nv for joint in self.joints])))
         self.circles = Table("circles", circles(model))
         fixed = self._fixed_constants()
         entries = self.numbers.joints
-        further = [(*entry.armature, *joint.parameters) for entry, joint in zip(entries, self.joints, strict=True)]
+        further = [
+            (*entry.armature, *[0.0] * (canonical.nv - joint.nv), *joint.parameters)
+            for entry, joint, canonical in zip(entries, self.joints, self._canonical, strict=True)
+        ]
         starts = _starts([REST_OF_ROW + len(row) for row in further])
         constants = np.zeros(fixed.size + sum(map(len, further)))
         constants[starts[:, np.newaxis] + np.arange(REST_OF_ROW)] = fixed
@@ -159,6 +162,11 @@ class Mechanism:
         """What tells its programs from those of other mechanisms; None if a joint comes from outside the package."""
         said = model_digest(self.numbers)
         return said if said is None or not self.parameters else f"{said} {self.parameters.digest}"
+
+    @cached_property
+    def most_modes(self) -> int:
+        """The largest number of elastic coordinates of a body; 0 if all are rigid."""
+        return max((kind.joint.elastic_count for kind in self.kind_list), default=0)
 
     def record(self, kind: int, index: Index) -> BodyRecord:
         """The record of a body."""
@@ -234,6 +242,13 @@ class Mechanism:
     def _inertias(self) -> list[Inertia]:
         """Inertias of the bodies in the moving sides of their joints."""
         return [b.inertia if b.frame == HERE else b.inertia.placed(b.frame) for b in self.numbers.bodies]
+
+    def _shared(self, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where coordinates of bodies begin, with those of stations where the flexible body's do."""
+        for i, (canonical, parent) in enumerate(zip(self._canonical, self.tree.parents, strict=True)):
+            if canonical.is_station:
+                starts[i] = starts[parent - 1]
+        return starts
 
     def _given_starts(self) -> NDArray[np.int64]:
         """Where the row of each body with parameters begins among those rows."""

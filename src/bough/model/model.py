@@ -25,7 +25,7 @@ from bough.reading import known_name
 from bough.scalar.lazy import cached_property
 from bough.tree import Tree
 
-__all__ = ["BASE", "Model"]
+__all__ = ["BASE", "Model", "on_parents"]
 
 BASE = "world"
 """Name of the base, body 0."""
@@ -302,6 +302,11 @@ class Model:
         k = self._joint_number(name)
         start = sum(getattr(entry.joint, size) for entry in self.joints[:k])
         return slice(start, start + getattr(self.joints[k].joint, size))
+
+
+def on_parents(parents: Sequence[int], **parts: Any) -> Model:
+    """A model by the parent of each body and all its other parts, which are checked."""
+    return Model(tree=Tree(parents), **parts)
 
 
 def _numbers_of(joints: Iterable[JointEntry | Loop], what: str, sorts: Sequence[str]) -> NDArray[np.float64]:

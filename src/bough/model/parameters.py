@@ -16,6 +16,7 @@ from bough import reading
 from bough.errors import ModelError, UnknownNameError
 from bough.model.coupling import own_joint
 from bough.model.editing import body_number, joint_number, moved_by
+from bough.model.joints.elastic import Elastic, Station
 from bough.model.model import BASE, Model
 from bough.model.parts import HERE, Inertia, JointEntry, Placement
 from bough.spatial import Matrix, Quaternion
@@ -143,7 +144,7 @@ class Parameters:
         if not isinstance(model, Model):
             raise ModelError(f"the model is a {type(model).__name__}, expected a bough.Model")
         wanted = names.names if isinstance(names, Parameters) else reading.names(names, "parameters")
-        entries = tuple(_read(model, name) for name in wanted)
+        entries = tuple(_of_rigid_body(model, _read(model, name)) for name in wanted)
         said: dict[tuple[str, int, str], str] = {}
         for entry in entries:
             for part in entry.covers:
@@ -210,6 +211,15 @@ def _read(model: Model, name: object) -> Parameter:
         frame = "" if whose in model.body_names else whose
         return Parameter(name, what, place.body, frame, (10,), (0.0,) * 10, PAYLOAD)
     return _inertial(model, name, what, whose)
+
+
+def _of_rigid_body(model: Model, p: Parameter) -> Parameter:
+    """A parameter, unless it is of a flexible body or of one of its stations."""
+    joint = model.joints[p.body - 1].joint if p.body and not (p.what in PLACED and p.frame) else None
+    if isinstance(joint, Elastic | Station):
+        name = model.bodies[p.body - 1].name
+        raise ModelError(f"{p.name!r} cannot be a parameter: {name!r} is a flexible body or a place on one")
+    return p
 
 
 def _inertial(model: Model, name: str, what: str, whose: str) -> Parameter:

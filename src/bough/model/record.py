@@ -10,9 +10,11 @@ from bough.model.joints import Joint
 from bough.scalar import Array, Index, Scalar, gather, gather_index
 from bough.spatial import (
     REST,
+    Deformed,
     Force,
     MassMoments,
     Matrix,
+    ModeMoments,
     Motion,
     RigidInertia,
     Symmetric,
@@ -57,6 +59,8 @@ class BodyRecord:
         self.has_armature = described.has_armature
         self.joint = described.joint
         self.nv = described.joint.nv
+        self.modes = described.joint.elastic_count
+        self.is_station = described.joint.is_station
         self._is_regrouped = described.is_regrouped
         self._is_given = described.is_given
         self._count = described.parameters
@@ -72,6 +76,10 @@ class BodyRecord:
         """Inertia of the body in its inside frame."""
         mass, *moment = self._constants(INERTIA, 4)
         return RigidInertia(mass, Vector.of(moment), Symmetric(*self._constants(INERTIA + 4, 6)))
+
+    def inertia_of(self, deformed: Deformed | None) -> RigidInertia:
+        """Inertia of the body in its inside frame, of a flexible one as it is deformed."""
+        return self.inertia if deformed is None else deformed.inertia(self.inertia)
 
     @property
     def regrouped_inertia(self) -> RigidInertia:
@@ -139,6 +147,34 @@ class BodyRecord:
         start = self.v_start
         for k, value in enumerate(values):
             v[start + k] = value
+
+    def put_force(self, tau: Array, values: Sequence[Scalar]) -> None:
+        """Write the body's part of own forces; on coordinates of a flexible body forces add up, with its stations'."""
+        start = self.v_start
+        for k, value in enumerate(values):
+            tau[start + k] = tau[start + k] + value if self.shares else value
+
+    def put_entry(self, matrix: Array, row: int, column: int, value: Scalar) -> None:
+        """Write an entry of a column of the body in a matrix whose rows, of own velocities, begin at `row`.
+
+        Entries of the coordinates of a flexible body add up: those of its stations, and its own.
+        """
+        place = self.v_start + (row + column)
+        matrix[place] = matrix[place] + value if self.shares else value
+
+    @property
+    def shares(self) -> bool:
+        """Whether other bodies have the same coordinates: those of a flexible body are also its stations'."""
+        return self.modes > 0 or self.is_station
+
+    @property
+    def mode_moments(self) -> ModeMoments:
+        """What the modes of a flexible body add to its moments of mass."""
+        return self.joint.mode_moments(self.parameters)
+
+    def deformed(self, q: Array) -> Deformed | None:
+        """A flexible body with its elastic coordinates; None for a rigid body."""
+        return self.mode_moments.at(self.of_q(q)) if self.modes else None
 
     def external_force(self, f_ext: Array) -> Force:
         """The external force on the body: given linear first in the author's body frame, returned in the inside one."""

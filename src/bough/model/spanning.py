@@ -12,6 +12,7 @@ from bough.model.constraints import Attachment, Equality, Loop
 from bough.model.hanging import Connection, connections, model_on_joints
 from bough.model.joints import Free, Mimic
 from bough.model.parts import JointEntry
+from bough.model.stations import require_all_rigid
 from bough.reading import known_name
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Graph:
     @staticmethod
     def of(model: Model) -> Graph:
         """The graph of a model and the loops among its constraints."""
+        require_all_rigid(model, "another spanning tree cannot be taken")
         joints = {c.entry.name: c for c in connections(model)}
         loops = {x.name: _as_joint(x) for x in model.constraints if isinstance(x, Loop)}
         double = next((name for name in loops if name in joints), None)

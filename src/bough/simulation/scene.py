@@ -14,6 +14,7 @@ from bough.model import BASE, Geometry, Model, Placement, Surface
 from bough.model.arguments import read_placement
 from bough.model.geometry import read_geometry
 from bough.model.joints.reading import read_floats
+from bough.model.stations import require_all_rigid
 from bough.reading import instance, known_name, listed, number, shown, truth
 from bough.scalar.lazy import cached_property
 from bough.simulation.pairs import LeftOut, Pair, find_pairs
@@ -58,6 +59,7 @@ class Scene:
 
     def __post_init__(self) -> None:
         instance(self.model, "the model", Model)
+        require_all_rigid(self.model, "a scene")
         shapes = listed(self.shapes, "shapes", "geometries")
         for g in shapes:
             if instance(g, "a shape of the world", Geometry).body != 0:

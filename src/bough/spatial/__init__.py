@@ -1,5 +1,6 @@
 """Spatial algebra over scalars: vectors, rotations, motions, forces, inertias, placements."""
 
+from bough.spatial.elastic import Deformed, ModeMoments
 from bough.spatial.inertia import (
     NO_ARTICULATED,
     NO_INERTIA,
@@ -28,9 +29,11 @@ __all__ = [
     "ZERO",
     "ArticulatedInertia",
     "CoriolisInertia",
+    "Deformed",
     "Force",
     "MassMoments",
     "Matrix",
+    "ModeMoments",
     "Motion",
     "Quaternion",
     "RigidInertia",

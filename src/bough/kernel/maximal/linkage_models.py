@@ -8,6 +8,7 @@ from bough.lagrange.constraints import Coupled, Jointed
 from bough.lagrange.layout import Layout
 from bough.model import BASE, Loop, Mimic, Model
 from bough.model.coupling import own_joint
+from bough.model.stations import require_all_rigid
 
 __all__ = ["parts_of", "require_rigid"]
 
@@ -19,6 +20,7 @@ def parts_of(model: Model) -> tuple[dict[str, Body], Constraints]:
     """Bodies and constraints by name."""
     if not isinstance(model, Model):
         raise ModelError(f"the model is a {type(model).__name__}, expected a bough.Model")
+    require_all_rigid(model, "a linkage")
     names = (BASE, *model.body_names)
     bodies: dict[str, Body] = {}
     constraints: Constraints = {}

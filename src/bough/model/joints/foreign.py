@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.errors import ModelError, UnknownNameError
+from bough.model.joints.elastic import Elastic, Station
 from bough.model.joints.free import Free
 from bough.model.joints.joint import Joint
 from bough.model.joints.planar import Planar
@@ -130,6 +131,8 @@ def foreign_layout(library: str, joint: Joint, name: str) -> Layout:
         raise UnknownNameError("library", library, LIBRARIES)
     if isinstance(joint, Reversed):
         raise ModelError(f"joint {name!r} is {joint!r}: {library} has no joint that is turned round")
+    if isinstance(joint, Elastic | Station):
+        raise ModelError(f"joint {name!r} is {joint!r}: {library} has no flexible bodies by modes")
     if library == "pinocchio" and isinstance(joint, Revolute) and joint.continuous:
         return _CONTINUOUS
     if library == "drake" and isinstance(joint, Spherical):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bough.model.joints.closing import nearest_by_steps, workless
 from bough.scalar import Scalar, derivative
-from bough.spatial import REST, Force, Motion, Transform
+from bough.spatial import REST, Force, ModeMoments, Motion, Transform
 
 __all__ = ["Joint", "Scalars", "uniform"]
 
@@ -80,6 +80,25 @@ class Joint(ABC):
     def spins(self) -> bool:
         """Whether the canonical joint is a turn about z and nothing else."""
         return False
+
+    # -- flexible bodies ---------------------------------------------------------------------------------------------
+
+    @property
+    def elastic_count(self) -> int:
+        """Number of elastic coordinates by which the body on this joint deforms; 0 for a rigid body.
+
+        Where there are some they are the coordinates of the joint, which then does not move the frame of its body.
+        """
+        return 0
+
+    @property
+    def is_station(self) -> bool:
+        """Whether the coordinates are those of the flexible body that carries this one."""
+        return False
+
+    def mode_moments(self, parameters: Scalars) -> ModeMoments:
+        """What the modes of a flexible body add to its moments of mass."""
+        raise TypeError(f"{self!r} is not the joint of a flexible body")
 
     # -- closing a loop ---------------------------------------------------------------------------------------------
 

@@ -35,7 +35,7 @@ class Mimic(Joint):
     offset: float
 
     def __init__(self, joint: Joint, source: str, ratio: float = 1.0, offset: float = 0.0) -> None:
-        if not isinstance(joint, Joint) or (joint.nq, joint.nv) != (1, 1):
+        if not isinstance(joint, Joint) or (joint.nq, joint.nv) != (1, 1) or joint.elastic_count:
             raise ModelError(f"a mimic joint moves like {joint!r}, expected a joint with one degree of freedom")
         object.__setattr__(self, "joint", joint)
         object.__setattr__(self, "source", source)
