@@ -13,8 +13,9 @@ import numpy as np
 
 from bough.algorithms.clusters import clusters
 from bough.algorithms.configuration import integrate
+from bough.algorithms.constraint_rows import Terms
 from bough.algorithms.crba import crba
-from bough.algorithms.loops import Terms, constraint_terms, loop_drives, loop_motions, row_groups
+from bough.algorithms.loops import constraint_terms, loop_drives, loop_motions, row_groups
 from bough.algorithms.null_space import solve_free
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.algorithms.saddle import Saddle, group_sizes, solve_saddle

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.algorithms.configuration import integrate
-from bough.algorithms.loops import Entries, constraint_terms, row_groups, row_supports
+from bough.algorithms.constraint_rows import Entries
+from bough.algorithms.loops import constraint_terms, row_groups, row_supports
 from bough.model import Mechanism
 from bough.scalar import Array, Control, Index, Table, activate, gather_index
 from bough.scalar.lazy import cached_property

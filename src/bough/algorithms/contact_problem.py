@@ -11,10 +11,11 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Literal
 
+from bough.algorithms.constraint_rows import Terms
 from bough.algorithms.contacts import AXES, Place, contact_terms
 from bough.algorithms.crba import crba
 from bough.algorithms.limits import LimitTerms, limit_rows, limited_joints, limited_loops
-from bough.algorithms.loops import Terms, constraint_terms, loop_drives, loop_motions
+from bough.algorithms.loops import constraint_terms, loop_drives, loop_motions
 from bough.algorithms.response import Response, response
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.model import Mechanism, Model

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bough.algorithms.loops import Terms
+from bough.algorithms.constraint_rows import Terms
 from bough.model import BodyRecord, Mechanism, combine
 from bough.scalar import Array, Bool, Scalar, absolute, array, both, select, sqrt
 from bough.spatial import REST, STAY, Motion, Transform, Vector

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bough.algorithms.closed_loops import TIME_CONSTANT, wanted
+from bough.algorithms.constraint_rows import Terms
 from bough.algorithms.elimination import eliminate, group_sums
-from bough.algorithms.loops import Terms, constraint_terms, loop_motions, row_groups
+from bough.algorithms.loops import constraint_terms, loop_motions, row_groups
 from bough.algorithms.response import Response, tree_response
 from bough.algorithms.rnea import rnea
 from bough.model import Mechanism

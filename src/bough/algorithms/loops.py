@@ -15,89 +15,26 @@ from typing import TypeAlias
 
 import numpy as np
 
+from bough.algorithms.constraint_rows import Entries, Terms, dense_entries
 from bough.model import Attachment, BodyRecord, Equality, Frame, Joint, Loop, Mechanism, Placement, combine
 from bough.model.joints.closing import displacement, least_squares
-from bough.scalar import Array, Index, Scalar, Table, array, each, gather, gather_index, loop, maximum, select, sqrt
+from bough.scalar import Array, Index, Scalar, Table, array, each, gather, gather_index, loop, maximum, select
 from bough.scalar.tolerances import ROUNDING
 from bough.spatial import REST, ZERO, Force, Matrix, Motion, Transform, Vector
 from bough.tree.scans import upward
 
 __all__ = [
     "Closing",
-    "Entries",
-    "Terms",
     "closings",
     "constraint_terms",
-    "dense_entries",
     "loop_drives",
     "loop_motions",
     "loop_rates",
-    "returning",
     "row_groups",
     "row_supports",
 ]
 
-HASTE = 4.0
-"""How many times, at least, errors of a loop decay to 1/e while a joint of it turns by one radian: from one passage
-through a loss of rank to the next, half a turn later, by four decimal digits. More would cost integrators digits."""
-
 Rule: TypeAlias = Callable[[Motion], Sequence[Scalar]]
-
-
-@dataclass(frozen=True)
-class Terms:
-    """All constraints of a model, row by row: error e, matrix L (rows x nv), L v, and the rest of L v̇ + bias.
-
-    `turning` is the square of the fastest angular velocity of a joint on the way around the row's loop.
-    """
-
-    count: int  # of rows
-    errors: Array
-    matrix: Array
-    rates: Array
-    bias: Array
-    turning: Array
-
-    def returning(self, row: Index, rate: Scalar) -> Scalar:
-        """What brings the error of a row back to zero; see `returning`."""
-        return returning(self.errors[row], self.rates[row], self.turning[row], rate)
-
-
-def returning(error: Scalar, speed: Scalar, turning: Scalar, rate: Scalar) -> Scalar:
-    """What is added to L v̇ + bias so that an error decays: 2 ρ ė + ρ² e, critically damped.
-
-    ρ is the rate (1/s), and more where joints turn fast: where a loop passes through a loss of rank, displacements grow
-    with the speed of the passage, so errors have to be gone before the next. A rate of zero stays zero.
-    """
-    faster = select(rate > 0.0, sqrt(maximum(rate * rate, turning * HASTE**2)), 0.0)
-    return speed * (2.0 * faster) + error * (faster * faster)
-
-
-@dataclass(frozen=True)
-class Entries:
-    """A matrix with a row for each constraint and columns for the velocities of a model: an array, and what lies where.
-
-    Entries that are not written stay as they are.
-    """
-
-    values: Array
-    place: Callable[[Index, Index], Index]  # of a row and a column
-
-    def put(self, m: Mechanism, row: Index, own: Index, value: Scalar) -> None:
-        """Write the entry in the column of an own velocity; joints that follow others add to those of these."""
-        if m.coupling.trivial:
-            place = self.place(row, own)  # where stations of one flexible body share coordinates, entries add up
-            self.values[place] = self.values[place] + value if m.most_modes else value
-            return
-        source, ratio = Table("own_v", m.coupling.v_source), Table("v_ratio", m.coupling.v_ratio)
-        place = self.place(row, gather_index(source, own))
-        self.values[place] = self.values[place] + value * gather(ratio, own)
-
-
-def dense_entries(m: Mechanism, rows: int) -> Entries:
-    """A matrix of zeros (rows, nv), row by row."""
-    n = m.model.nv
-    return Entries(array(rows * n), lambda row, column: row * n + column)
 
 
 @dataclass(frozen=True, slots=True)

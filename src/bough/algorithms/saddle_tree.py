@@ -15,7 +15,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.algorithms.loops import Entries, row_groups, row_supports
+from bough.algorithms.constraint_rows import Entries
+from bough.algorithms.loops import row_groups, row_supports
 from bough.model import Mechanism
 from bough.scalar import Array, Index, Table, array, each, gather_index
 from bough.scalar.lazy import cached_property

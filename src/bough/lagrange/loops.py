@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from bough.algorithms.loops import constraint_terms, returning
+from bough.algorithms.constraint_rows import returning
+from bough.algorithms.loops import constraint_terms
 from bough.lagrange.auxiliary import Auxiliary
 from bough.lagrange.joints import constraint_system, sides
 from bough.model import Attachment, BodyRecord, Equality, Frame, Loop, Mechanism, Model, Placement, combine

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bough.algorithms.soft.world import world_tree
 from bough.errors import ModelError
 from bough.kernel.arguments import as_floats
-from bough.kernel.functions import mechanism
+from bough.kernel.functions import mechanism, require_model
 from bough.model import Free, Geometry, Model
 from bough.spatial import Transform
 
@@ -31,8 +32,7 @@ def lowest_point(model: Model, q: ArrayLike) -> float:
     >>> bough.simulation.lowest_point(robot, bough.neutral(robot)) < 0
     True
     """
-    from bough.algorithms.soft.world import world_tree
-
+    require_model(model)
     m, x = mechanism(model), as_floats("q", q, (model.nq,))
     world = world_tree(m, x.tolist())
     heights = [
@@ -63,6 +63,7 @@ def on_the_floor(model: Model, q: ArrayLike, gap: float = 0.0) -> NDArray[np.flo
     >>> round(bough.simulation.lowest_point(robot, q), 6)
     0.1
     """
+    require_model(model)
     moved = np.array(as_floats("q", q, (model.nq,)), dtype=np.float64)
     if not model.joints or not isinstance(model.joints[0].joint, Free):
         raise ModelError(
