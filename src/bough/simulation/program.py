@@ -26,7 +26,7 @@ def steps_function(model: Model, scene: SoftScene) -> Function:
         Argument("a_after", (nv,), "acceleration"), Argument("taken", (), "steps"), Argument("status", (), ""),
     )  # fmt: skip
     steps = Argument("steps", (), "number of steps")
-    return _function("steps", model, scene, (steps,), outputs, run_steps)
+    return _function("steps", model, scene, (steps,), outputs, run_steps, stops=True)
 
 
 def measure_function(model: Model, scene: SoftScene) -> Function:
@@ -40,10 +40,22 @@ def measure_function(model: Model, scene: SoftScene) -> Function:
 
 
 def _function(
-    name: str, model: Model, scene: SoftScene, more: tuple[Argument, ...], outputs: tuple[Argument, ...], rule: Rule
+    name: str,
+    model: Model,
+    scene: SoftScene,
+    more: tuple[Argument, ...],
+    outputs: tuple[Argument, ...],
+    rule: Rule,
+    stops: bool = False,
 ) -> Function:
+    """A function of a state and of what acts; where it `stops` by itself, forces that are not finite are its matter."""
     nq, nv, m = model.nq, model.nv, mechanism(model)
     dofs = f"nv = {nv} degrees of freedom of {model.name!r}"
+    drives = f"one for each actuator of {model.name!r}" if scene.drives else f"{model.name!r} has no actuators that act"
+
+    def acts(what: str, shape: tuple[int, ...], meaning: str) -> Argument:
+        return Argument(what, shape, meaning, finite=not stops, optional=True)
+
     inputs = [
         Argument(
             "q", (nq,), f"nq = {nq} configuration variables of {model.name!r}", quaternions=tuple(owners_of(model))
@@ -52,12 +64,12 @@ def _function(
         Argument("a", (nv,), dofs),
         Argument("dt", (), "length of a step (s)"),
         *more,
-        Argument("tau", (nv,), dofs, optional=True),
-        Argument("control", (len(scene.drives),), "one for each actuator", optional=True),
-        Argument("target", (nv,), dofs, optional=True),
-        Argument("kp", (nv,), dofs, optional=True),
-        Argument("kd", (nv,), dofs, optional=True),
-        Argument("f_ext", (model.nbodies, 6), "a force (linear, angular) for each body", optional=True),
+        acts("tau", (nv,), dofs),
+        acts("control", (len(scene.drives),), drives),
+        acts("target", (nv,), dofs),
+        acts("kp", (nv,), dofs),
+        acts("kd", (nv,), dofs),
+        acts("f_ext", (model.nbodies, 6), "a force (linear, angular) for each body"),
     ]
     digest = m.digest
     return Function(

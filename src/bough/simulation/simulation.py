@@ -9,12 +9,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough.algorithms.soft.scene import SoftScene, layout_of
-from bough.errors import ModelError, ShapeError
+from bough.algorithms.soft.step import MOST_STEPS
+from bough.errors import ModelError
 from bough.kernel.arguments import FloatArray, as_floats
 from bough.kernel.function import Function
 from bough.model import Model
 from bough.reading import instance, known_name, number, shown, whole_number
 from bough.scalar.lazy import cached_property
+from bough.simulation.arguments import (
+    MOST_SINGLE_STEPS,
+    are_single,
+    in_single,
+    is_single,
+    read_servo,
+    read_steps,
+    require_moving,
+)  # fmt: skip
 from bough.simulation.pairs import LeftOut
 from bough.simulation.program import measure_function, steps_function
 from bough.simulation.run import Controller, Run, State
@@ -92,7 +102,8 @@ class Simulation:
             scene, model = model, model.model
         self.scene = Scene(instance(model, "the model", Model)) if scene is None else instance(scene, "scene", Scene)
         if self.scene.model is not model and self.scene.model != model:
-            raise ModelError("the scene is one of another model, expected a scene of the model that was given")
+            other = self.scene.model.name
+            raise ModelError(f"the scene is one of another model, {other!r}, expected one of {model.name!r} as given")
         self.model = model
         data = model.simulation
         self.dt = number(data.timestep if dt is None else dt, "dt", "a positive number (s)", above=0.0)
@@ -101,8 +112,8 @@ class Simulation:
         self._tolerance = number(
             data.tolerance if tolerance is None else tolerance, "tolerance", "a number that is not negative", least=0.0
         )
-        self._iterations = whole_number(data.iterations if iterations is None else iterations, "iterations")
-        _require_moving(model)
+        self._iterations = whole_number(data.iterations if iterations is None else iterations, "iterations", least=1)
+        require_moving(model)
 
     def __repr__(self) -> str:
         pairs = len(self._soft.candidates)
@@ -158,8 +169,8 @@ class Simulation:
         tau: ArrayLike | None = None,
         control: ArrayLike | None = None,
         target: ArrayLike | None = None,
-        kp: ArrayLike = 0.0,
-        kd: ArrayLike = 0.0,
+        kp: ArrayLike | None = None,
+        kd: ArrayLike | None = None,
         f_ext: ArrayLike | None = None,
     ) -> State:
         """The state after so many steps, in one call and without Python in between.
@@ -175,11 +186,12 @@ class Simulation:
         tau
             Joint forces (..., nv) in N and N m, held for all steps.
         control
-            Controls (..., nu) of the actuators of the model, held; each feels the state at every step.
+            Controls (..., nu) of the actuators of the model, held; each feels the state at every step. Without them no
+            actuator acts.
         target, kp, kd
             Targets (..., nv) for the coordinates of joints that have as many as velocities, and gains (N m/rad or N/m,
             and per rad/s or m/s), one for all or one for each: at every step kp (target - q) - kd v, at most the effort
-            of the joint.
+            of the joint. "euler" is implicit in kd, as in the damping of joints: no kd is too large for it.
         f_ext
             Forces (..., N, 6) from outside on the bodies, in their own frames, linear first.
 
@@ -192,11 +204,14 @@ class Simulation:
         >>> state.q.shape, float(state.taken)
         ((6,), 10.0)
         """
+        single = is_single(q) and are_single(v, a, tau, control, target, kp, kd, f_ext)
+        if target is not None or kp is not None or kd is not None:
+            target, kp, kd = read_servo(target, kp, kd, self.model.nv)
+        count = read_steps(steps, MOST_SINGLE_STEPS if single else MOST_STEPS)
         rest = self._zeros if a is None else a
-        gains: tuple[Any, Any, Any] = (None, None, None)
-        if target is not None:
-            gains = (target, self._gains(kp, "kp"), self._gains(kd, "kd"))
-        given = (q, v, rest, self._dt, self._count(steps), tau, control, *gains, f_ext)
+        given = (q, v, rest, self._dt, count, tau, control, target, kp, kd, f_ext)
+        if single:
+            given = in_single(given)
         which = (tau is None, control is None, target is None, f_ext is None)
         entry = self._entries.get(which)
         if entry is None:
@@ -208,21 +223,6 @@ class Simulation:
         """The steps for what is given of what may be left out, by whether it is."""
         return {}
 
-    def _count(self, steps: int | ArrayLike) -> Any:
-        """Numbers of steps as an array of float64."""
-        if type(steps) is int and steps in self._counts:
-            return self._counts[steps]
-        count = np.asarray(as_floats("steps", steps, ()), np.float64)
-        if not ((count >= 0) & (count == np.floor(count))).all():
-            raise ShapeError(f"steps is {shown(steps)}, expected whole numbers that are not negative")
-        if type(steps) is int:
-            self._counts[steps] = count
-        return count
-
-    @cached_property
-    def _counts(self) -> dict[int, NDArray[np.float64]]:
-        return {}
-
     @cached_property
     def _zeros(self) -> NDArray[np.float64]:
         return np.zeros(self.model.nv)
@@ -230,10 +230,6 @@ class Simulation:
     @cached_property
     def _dt(self) -> NDArray[np.float64]:
         return np.array(self.dt)
-
-    def _gains(self, value: ArrayLike, name: str) -> Any:
-        array = np.asarray(value, dtype=np.float64) if np.ndim(value) == 0 else value
-        return np.full(self.model.nv, array) if np.ndim(array) == 0 else array
 
     def contacts(self, q: ArrayLike, v: ArrayLike, **acting: Any) -> ContactForces:
         """What touches in a state, and the accelerations under all forces.
@@ -257,13 +253,12 @@ class Simulation:
         known = ("a", "tau", "control", "target", "kp", "kd", "f_ext")
         for name in acting:
             known_name(name, "argument of contacts", known)
-        gains: tuple[Any, Any, Any] = (None, None, None)
-        if acting.get("target") is not None:
-            gains = (acting["target"], *(self._gains(acting.get(name, 0.0), name) for name in ("kp", "kd")))
-        rest = self._zeros if acting.get("a") is None else acting["a"]
-        found = self._measure(
-            q, v, rest, self._dt, acting.get("tau"), acting.get("control"), *gains, acting.get("f_ext")
-        )
+        a, tau, control, target, kp, kd, f_ext = map(acting.get, known)
+        single = is_single(q) and are_single(v, *acting.values())
+        if target is not None or kp is not None or kd is not None:
+            target, kp, kd = read_servo(target, kp, kd, self.model.nv)
+        values = [q, v, self._zeros if a is None else a, self._dt, tau, control, target, kp, kd, f_ext]
+        found = self._measure(*(in_single(values) if single else values))
         acceleration, forces, points, depths = found
         return ContactForces(acceleration, forces, points, depths, self.contact_pairs)
 
@@ -340,8 +335,3 @@ class Simulation:
             taken=run.taken,
             stopped=run.taken * self.dt,
         )
-
-
-def _require_moving(model: Model) -> None:
-    if not model.nv:
-        raise ShapeError(f"model {model.name!r} has no degrees of freedom, expected something that moves")

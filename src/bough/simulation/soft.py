@@ -16,9 +16,11 @@ from bough.algorithms.soft.world import WorldTree, world_tree
 from bough.errors import ModelError
 from bough.factor import dense
 from bough.kernel.functions import mechanism
-from bough.model import Actuator, Geometry, JointEntry, Loop, Mechanism, Model
+from bough.model import Actuator, Geometry, Joint, JointEntry, Loop, Mechanism, Model
 from bough.model import Softness as Given
 from bough.model.coupling import own_joint
+from bough.model.joints.free import Free
+from bough.model.joints.planar import Planar
 from bough.model.simulation import UNBOUNDED
 from bough.simulation.pairs import Pair
 from bough.simulation.scene import Scene
@@ -154,6 +156,11 @@ def _dofs(model: Model) -> list[tuple[JointEntry, int, int]]:
     return [(entry, model.q_slice(entry.name).start, model.v_slice(entry.name).start) for entry in moving]
 
 
+def _turning(joint: Joint) -> int:
+    """How many velocities of a joint, the first ones, are along axes that turn with the body."""
+    return 3 if isinstance(joint, Free) else 2 if isinstance(joint, Planar) else 0
+
+
 def _limits(model: Model, inverse: NDArray[np.float64]) -> list[LimitRow]:
     """Sides of limits of coordinates that are integrals of velocities; those of a follower bound what it follows."""
     rows, c, start, rate = [], model.coupling, 0, 0
@@ -161,6 +168,11 @@ def _limits(model: Model, inverse: NDArray[np.float64]) -> list[LimitRow]:
         own = own_joint(entry.joint)
         first, start = start, start + own.nq
         place, rate = rate, rate + own.nv
+        if np.isfinite([*entry.lower[: _turning(own)], *entry.upper[: _turning(own)]]).any():
+            raise ModelError(
+                f"joint {entry.name!r} has limits to its position and axes that turn with the body, "
+                "which a simulation does not hold yet; give it a translational joint, or no limits"
+            )
         if own.nq != own.nv:
             continue
         soft = _of_joint(entry.limit_softness, f"limits of joint {entry.name!r}")
@@ -220,7 +232,7 @@ def _drive(model: Model, x: Actuator, free: bool) -> Drive:
 def _servos(model: Model) -> list[Servo]:
     """Coordinates that are integrals of velocities, with the effort of their joints."""
     return [
-        Servo(q + k, v + k, float(entry.effort[k]))
+        Servo(q + k, v + k, float(entry.effort[k]), k >= _turning(entry.joint))
         for entry, q, v in _dofs(model)
         if entry.joint.nq == entry.joint.nv
         for k in range(entry.joint.nv)

@@ -297,8 +297,10 @@ class Contacts:
         if group.floor is not None:
             centres[0] = Vector(*group.floor.origin)
         apart, reach = centres[1] - centres[0], gather(group.reach, k)
-        if kinds[0] == "plane":
-            near = (_transform(self._row(group, shapes, 0)).rotation.columns[2]).dot(apart) < reach
+        if "plane" in kinds:
+            side = kinds.index("plane")
+            above = _transform(self._row(group, shapes, side)).rotation.columns[2].dot(apart)
+            near = (above if side == 0 else -above) < reach
         else:
             near = apart.dot(apart) < reach * reach
 

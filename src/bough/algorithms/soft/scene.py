@@ -12,7 +12,7 @@ import numpy as np
 
 from bough.algorithms.narrow_phase import points_of
 from bough.algorithms.soft.law import LEAST_FRICTION, FrictionLaw, Softness, TouchLaw
-from bough.scalar import Array, Scalar, Table, maximum, minimum
+from bough.scalar import Array, Scalar, Table, select
 
 __all__ = [
     "Candidate",
@@ -27,6 +27,7 @@ __all__ = [
     "SoftScene",
     "TouchGroup",
     "layout_of",
+    "within",
 ]
 
 BLOCK = 16
@@ -132,28 +133,33 @@ class Drive:
 
     def force(self, control: Scalar, q: Array, v: Array) -> Scalar:
         """The force before the gear."""
-        total = _within(control, self.control) * self.gain + self.bias[0]
+        total = within(control, self.control) * self.gain + self.bias[0]
         for place, gear in self.coordinates if self.bias[1] else ():
             total = total + q[place] * (gear * self.bias[1])
         for place, gear in self.gears if self.bias[2] else ():
             total = total + v[place] * (gear * self.bias[2])
-        return _within(total, self.range)
+        return within(total, self.range)
 
 
-def _within(x: Scalar, bounds: tuple[float, float]) -> Scalar:
+def within(x: Scalar, bounds: tuple[float, float]) -> Scalar:
+    """The nearest number between bounds; what is not a number stays so, and is found out."""
     low, high = bounds
     if low > -math.inf:
-        x = maximum(x, low)
-    return minimum(x, high) if high < math.inf else x
+        x = select(x < low, low, x)
+    return select(x > high, high, x) if high < math.inf else x
 
 
 @dataclass(frozen=True)
 class Servo:
-    """A coordinate that can be drawn to a target, with a force of at most `effort`."""
+    """A coordinate that can be drawn to a target, with a force of at most `effort`.
+
+    `plain`: its rate is the velocity itself, not turned with the body.
+    """
 
     q: int
     v: int
     effort: float
+    plain: bool
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -14,9 +15,9 @@ from bough.algorithms.passive import passive_forces
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.algorithms.soft.contacts import Contacts
 from bough.algorithms.soft.fixed_axes import along_body, along_fixed, chart_rate, moved, turning
-from bough.algorithms.soft.law import impedance, rate_and_spring
+from bough.algorithms.soft.law import Answer, impedance, rate_and_spring
 from bough.algorithms.soft.newton import HeldRow, JointRow, SoftProblem, Solved, diagonal_place
-from bough.algorithms.soft.scene import SoftScene, layout_of
+from bough.algorithms.soft.scene import Servo, SoftScene, layout_of, within
 from bough.algorithms.soft.world import world_tree
 from bough.factor import ltdl, mul_H, solve
 from bough.model import Mechanism
@@ -26,6 +27,7 @@ from bough.scalar import (
     Index,
     Scalar,
     Table,
+    absolute,
     array,
     both,
     dot,
@@ -33,17 +35,16 @@ from bough.scalar import (
     gather,
     indexable,
     map_leaves,
-    maximum,
-    minimum,
     plus,
     repeat,
     select,
     sqrt,
 )
 
-__all__ = ["accelerations", "measured", "run_steps"]
+__all__ = ["MOST_STEPS", "accelerations", "measured", "run_steps"]
 
 MOST_STEPS = 2**40
+"""Steps of one call at most."""
 
 FASTEST = 1e10
 """Velocities (m/s, rad/s) and places (m, rad) beyond which a state has run away."""
@@ -52,25 +53,37 @@ RUNNING, NOT_FINITE, RAN_AWAY = 0.0, 1.0, 2.0
 
 Scalars: TypeAlias = tuple[Scalar, ...]
 Forward: TypeAlias = Callable[[Scalars, Scalars, Scalars], tuple[SoftProblem, Solved]]
-"""From q, v and accelerations to start from, the last two along fixed axes, to accelerations along those of bodies."""
+"""From q, v and accelerations to start from to accelerations, all along the axes of bodies."""
 
 
 def accelerations(
-    m: Mechanism, scene: SoftScene, x: Mapping[str, Array], q: Array, v: Array, dt: Scalar, start: Sequence[Scalar]
+    m: Mechanism,
+    scene: SoftScene,
+    x: Mapping[str, Array],
+    q: Array,
+    v: Array,
+    dt: Scalar,
+    start: Sequence[Scalar],
+    implicit: bool = False,
 ) -> tuple[SoftProblem, Solved]:
     """Accelerations under drives, passive forces, forces from outside and soft contact, and the problem they solve.
 
     They, and those to start from, have ω × v added where joints move along axes that turn (`turning`): the law leaves
     out what the motion of contacts adds to accelerations without forces, and what that is depends on the coordinates.
+    `implicit`: the damping of targets is that at the end of a step dt.
     """
     n, tree = m.model.nv, m.coupling.dof_tree
     tau, C, passive = _drives(m, scene, x, q, v), rnea(m, q, v, ZEROS, x.get("f_ext")), passive_forces(m, q, v)
     M = crba(m, q)
     added = mul_H(tree, M, indexable(n, turning(m, v)))
     smooth = [tau[k] + passive[k] - C[k] + added[k] for k in range(n)]
+    rows = _rows(scene, q, v, dt)
+    if implicit:
+        M, more = _implicit(m, scene, x, q, v, dt, M)
+        rows += more
     world = world_tree(m, q)
     contacts = Contacts(layout_of(scene), world, [v[k] for k in range(n)], dt)
-    problem = SoftProblem(tree, M, smooth, world, contacts, _rows(scene, q, v, dt), _held(m, scene, q, v, dt))
+    problem = SoftProblem(tree, M, smooth, world, contacts, rows, _held(m, scene, q, v, dt))
     return problem, problem.solve(start, scene.scale, scene.tolerance, scene.iterations)
 
 
@@ -126,11 +139,52 @@ def _drives(m: Mechanism, scene: SoftScene, x: Mapping[str, Array], q: Array, v:
             for place, gear in drive.gears:
                 total[place] = total[place] + force * gear
     if "target" in x:
+        rates, pulled = along_fixed(m, q, v), [0.0] * n  # type: list[Scalar], list[Scalar]
         for servo in scene.servos:
             k = servo.v
-            force = x["kp"][k] * (x["target"][k] - q[servo.q]) - x["kd"][k] * v[k]
-            total[k] = total[k] + minimum(maximum(force, -servo.effort), servo.effort)
+            pulled[k] = within(_pull(servo, x, q, rates), (-servo.effort, servo.effort))
+        total = plus(total, along_body(m, q, pulled))
     return total
+
+
+def _pull(servo: Servo, x: Mapping[str, Array], q: Array, rates: Any) -> Scalar:
+    """The force of spring and damper to the target of a coordinate, without bounds."""
+    force: Scalar = x["kp"][servo.v] * (x["target"][servo.v] - q[servo.q]) - x["kd"][servo.v] * rates[servo.v]
+    return force
+
+
+@dataclass(frozen=True)
+class ServoRow(JointRow):
+    """What a force to a target changes by until the end of a step, pull - D a within bounds less pull within bounds."""
+
+    pull: Scalar = 0.0
+    most: float = math.inf
+
+    def answer(self, a: Scalar) -> Answer:
+        """Force and stiffness at an acceleration."""
+        f, bounds = self.pull - self.D * a, (-self.most, self.most)
+        stiff = select(absolute(f) < self.most, self.D, 0.0)
+        return Answer((within(f, bounds) - within(self.pull, bounds),), ((stiff,),))
+
+
+def _implicit(
+    m: Mechanism, scene: SoftScene, x: Mapping[str, Array], q: Array, v: Array, dt: Scalar, M: Array
+) -> tuple[Array, list[JointRow]]:
+    """M + dt kd, and rows where forces have bounds: with these, the damping of targets is that at the end of a step."""
+    if "target" not in x:
+        return M, []
+    tree = m.coupling.dof_tree
+    rows: list[JointRow] = []
+    H = array(tree.packed_size)
+    for k in range(tree.packed_size):
+        H[k] = M[k]
+    for servo in scene.servos:
+        D, place = x["kd"][servo.v] * dt, diagonal_place(tree, servo.v)
+        if servo.plain and servo.effort < math.inf:
+            rows.append(ServoRow(servo.v, 1.0, D, 0.0, pull=_pull(servo, x, q, v), most=servo.effort))
+        elif servo.plain:
+            H[place] = H[place] + D
+    return H, rows
 
 
 def measured(m: Mechanism, scene: SoftScene, x: Mapping[str, Array]) -> dict[str, Any]:
@@ -148,7 +202,10 @@ def measured(m: Mechanism, scene: SoftScene, x: Mapping[str, Array]) -> dict[str
 
 @dataclass(frozen=True)
 class _State:
-    """A state on its way: q, then v and the last accelerations along fixed axes, steps done, what became of it."""
+    """A state on its way: q, v and the last accelerations as users see them, steps done, what became of it.
+
+    So that many steps in one call are the same, to the last bit, as many calls.
+    """
 
     q: Scalars
     v: Scalars
@@ -162,10 +219,9 @@ def run_steps(m: Mechanism, scene: SoftScene, x: Mapping[str, Array]) -> dict[st
     nq, n, none = m.model.nq, m.model.nv, 0.0  # type: int, int, Scalar
     dt, steps = x["dt"][0], x["steps"][0]
 
-    def forward(q: Scalars, rate: Scalars, warm: Scalars) -> tuple[SoftProblem, Solved]:
-        here = indexable(nq, q)
-        v = indexable(n, along_body(m, q, rate))
-        return accelerations(m, scene, x, here, v, dt, along_body(m, q, warm))
+    def forward(q: Scalars, v: Scalars, warm: Scalars) -> tuple[SoftProblem, Solved]:
+        here, rates = indexable(nq, q), indexable(n, v)
+        return accelerations(m, scene, x, here, rates, dt, warm, scene.integrator == "euler")
 
     def step(_: Index, state: _State) -> _State:
         if scene.integrator == "rk4":
@@ -184,16 +240,16 @@ def run_steps(m: Mechanism, scene: SoftScene, x: Mapping[str, Array]) -> dict[st
         return either(state.taken >= steps, state.status > 0.0)
 
     q = tuple(x["q"][k] for k in range(nq))
-    v, a = (tuple(along_fixed(m, q, [x[name][k] for k in range(n)])) for name in ("v", "a"))
+    v, a = (tuple(x[name][k] for k in range(n)) for name in ("v", "a"))
     end = repeat(MOST_STEPS, step, _State(q, v, a, none, none), until=over)
-    v_after, a_after = (along_body(m, end.q, values) for values in (end.v, end.a))
     return {
-        "q_after": list(end.q), "v_after": v_after, "a_after": a_after, "taken": [end.taken], "status": [end.status],
+        "q_after": list(end.q), "v_after": list(end.v), "a_after": list(end.a), "taken": [end.taken],
+        "status": [end.status],
     }  # fmt: skip
 
 
 def _euler(m: Mechanism, scene: SoftScene, state: _State, dt: Scalar, forward: Forward) -> _State:
-    """Semi-implicit, and implicit in joint damping: (M + dt D) v̇ = all other forces."""
+    """Semi-implicit, and implicit in joint damping and that of targets: (M + dt D) v̇ = all other forces."""
     problem, solved = forward(state.q, state.v, state.a)
     push: Sequence[Scalar] = solved.a
     if scene.damped:
@@ -206,36 +262,43 @@ def _euler(m: Mechanism, scene: SoftScene, state: _State, dt: Scalar, forward: F
             H[place] = H[place] + damping * (ratio * ratio) * dt
         found = solve(tree, ltdl(tree, H), indexable(tree.n, problem.times_M(solved.a)), unit=True)
         push = [found[k] for k in range(tree.n)]
-    v = tuple(rate + a * dt for rate, a in zip(state.v, along_fixed(m, state.q, push), strict=True))
-    a = tuple(along_fixed(m, state.q, solved.a))
-    return _State(tuple(moved(m, state.q, v, dt)), v, a, state.taken + 1.0, state.status)
+    v = along_fixed(m, state.q, [rate + a * dt for rate, a in zip(state.v, push, strict=True)])
+    return _arrived(m, state, moved(m, state.q, v, dt), v, along_fixed(m, state.q, solved.a))
+
+
+def _arrived(m: Mechanism, before: _State, q: list[Scalar], v: list[Scalar], a: list[Scalar]) -> _State:
+    """The state after a step, from velocities and accelerations along fixed axes."""
+    v, a = along_body(m, q, v), along_body(m, q, a)
+    return _State(tuple(q), tuple(v), tuple(a), before.taken + 1.0, before.status)
 
 
 WEIGHTS, REACH = Table("weights", np.array([1, 2, 2, 1]) / 6), Table("reach", np.array([0.5, 0.5, 1.0, 0.0]))
 """Of the four stages of the classical method: their shares in the step, and how far ahead of each the next one lies."""
 
 Stage: TypeAlias = tuple[Scalars, Scalars, Scalars, Scalars, Scalars, Scalars]
-"""q, the way to it, v, the last accelerations, and sums of the rates of q and v so far."""
+"""q, the way to it, v, the last accelerations, and sums of the rates of q and v so far; all along fixed axes."""
 
 
 def _runge_kutta(m: Mechanism, state: _State, dt: Scalar, forward: Forward) -> _State:
     """The classical method of fourth order, for rotations that of Munthe-Kaas."""
+    start, warm = (tuple(along_fixed(m, state.q, values)) for values in (state.v, state.a))
 
     def stage(k: Index, carry: Stage) -> Stage:
         q, way, v, warm, sum_q, sum_v = carry
-        a = tuple(along_fixed(m, q, forward(q, v, warm)[1].a))
+        own = (tuple(along_body(m, q, values)) for values in (v, warm))
+        a = tuple(along_fixed(m, q, forward(q, *own)[1].a))
         weight, ahead = gather(WEIGHTS, k), gather(REACH, k) * dt
         rate = chart_rate(m, way, v)
         return (
             tuple(moved(m, state.q, rate, ahead)),
             tuple(ahead * x for x in rate),
-            tuple(x + ahead * y for x, y in zip(state.v, a, strict=True)),
+            tuple(x + ahead * y for x, y in zip(start, a, strict=True)),
             a,
             tuple(plus(sum_q, [weight * x for x in rate])),
             tuple(plus(sum_v, [weight * x for x in a])),
         )
 
     none: Scalars = (0.0,) * m.model.nv
-    *_, a, sum_q, sum_v = repeat(4, stage, (state.q, none, state.v, state.a, none, none))
-    v = tuple(x + dt * s for x, s in zip(state.v, sum_v, strict=True))
-    return _State(tuple(moved(m, state.q, sum_q, dt)), v, a, state.taken + 1.0, state.status)
+    *_, a, sum_q, sum_v = repeat(4, stage, (state.q, none, start, warm, none, none))
+    v = [x + dt * s for x, s in zip(start, sum_v, strict=True)]
+    return _arrived(m, state, moved(m, state.q, sum_q, dt), v, list(a))
