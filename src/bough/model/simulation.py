@@ -202,7 +202,7 @@ class SimulationData:
     pairs: tuple[ExplicitPair, ...] = ()
     excludes: tuple[tuple[str, str], ...] = ()
     reference: tuple[float, ...] = ()
-    link_centres: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    link_centres: tuple[tuple[str, tuple[float, ...]], ...] = field(default=(), compare=False)
     not_understood: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:

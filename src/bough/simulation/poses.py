@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -10,37 +12,33 @@ from bough.errors import ModelError
 from bough.kernel.arguments import as_floats
 from bough.kernel.functions import mechanism, require_model
 from bough.model import Free, Geometry, Model
+from bough.reading import number
 from bough.spatial import Transform
 
 __all__ = ["lowest_point", "on_the_floor"]
 
 
-def lowest_point(model: Model, q: ArrayLike) -> float:
-    """Height (m) of the lowest point of the moving shapes for collision, but for meshes; infinite if there are none.
+def lowest_point(model: Model, q: ArrayLike) -> Any:
+    """Height (...) in m of the lowest point of the moving shapes for collision, meshes left out; infinite without any.
 
     Parameters
     ----------
     model
         The model.
     q
-        One configuration (nq,).
+        Configuration (..., nq).
 
     Examples
     --------
     >>> import bough
     >>> robot = bough.robots.load("quadruped")
-    >>> bough.simulation.lowest_point(robot, bough.neutral(robot)) < 0
+    >>> bool(bough.simulation.lowest_point(robot, bough.neutral(robot)) < 0)
     True
     """
     require_model(model)
-    m, x = mechanism(model), as_floats("q", q, (model.nq,))
-    world = world_tree(m, x.tolist())
-    heights = [
-        _lowest(g, world.bodies[g.body].placement.then(m.border(g.body)))
-        for g in model.geometries
-        if g.body and g.purpose == "collision" and g.shape != "mesh"
-    ]
-    return min(heights, default=np.inf)
+    states = as_floats("q", q, (model.nq,))
+    heights = [_lowest_of(model, x) for x in states.reshape(-1, model.nq).tolist()]
+    return np.array(heights, dtype=np.float64).reshape(states.shape[:-1])[()]
 
 
 def on_the_floor(model: Model, q: ArrayLike, gap: float = 0.0) -> NDArray[np.float64]:
@@ -51,7 +49,7 @@ def on_the_floor(model: Model, q: ArrayLike, gap: float = 0.0) -> NDArray[np.flo
     model
         A model whose first joint is free.
     q
-        One configuration (nq,).
+        Configuration (..., nq).
     gap
         How far above the floor (m).
 
@@ -60,19 +58,28 @@ def on_the_floor(model: Model, q: ArrayLike, gap: float = 0.0) -> NDArray[np.flo
     >>> import bough
     >>> robot = bough.robots.load("quadruped")
     >>> q = bough.simulation.on_the_floor(robot, bough.neutral(robot), gap=0.1)
-    >>> round(bough.simulation.lowest_point(robot, q), 6)
+    >>> round(float(bough.simulation.lowest_point(robot, q)), 6)
     0.1
     """
     require_model(model)
-    moved = np.array(as_floats("q", q, (model.nq,)), dtype=np.float64)
     if not model.joints or not isinstance(model.joints[0].joint, Free):
-        raise ModelError(
-            f"model {model.name!r} stands on its base, expected a free joint first: load floating_base=True"
-        )
+        raise ModelError(f"model {model.name!r} does not float, expected a free joint first (`floating_base=True`)")
+    above = number(gap, "gap", "a finite number (m)")
+    moved = np.array(as_floats("q", q, (model.nq,)), dtype=np.float64)
     low = lowest_point(model, moved)
-    if np.isfinite(low):
-        moved[2] += gap - low
+    moved[..., 2] += np.where(np.isfinite(low), above - low, 0.0)
     return moved
+
+
+def _lowest_of(model: Model, q: list[float]) -> float:
+    m = mechanism(model)
+    world = world_tree(m, q)
+    heights = [
+        _lowest(g, world.bodies[g.body].placement.then(m.border(g.body)))
+        for g in model.geometries
+        if g.body and g.purpose == "collision" and g.shape != "mesh"
+    ]
+    return min(heights, default=np.inf)
 
 
 def _lowest(g: Geometry, X: Transform) -> float:

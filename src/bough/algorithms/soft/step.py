@@ -41,7 +41,7 @@ from bough.scalar import (
     sqrt,
 )
 
-__all__ = ["MOST_STEPS", "accelerations", "measured", "run_steps"]
+__all__ = ["measured", "run_steps", "soft_accelerations"]
 
 MOST_STEPS = 2**40
 """Steps of one call at most."""
@@ -56,7 +56,7 @@ Forward: TypeAlias = Callable[[Scalars, Scalars, Scalars], tuple[SoftProblem, So
 """From q, v and accelerations to start from to accelerations, all along the axes of bodies."""
 
 
-def accelerations(
+def soft_accelerations(
     m: Mechanism,
     scene: SoftScene,
     x: Mapping[str, Array],
@@ -190,7 +190,7 @@ def _implicit(
 def measured(m: Mechanism, scene: SoftScene, x: Mapping[str, Array]) -> dict[str, Any]:
     """Accelerations in a state, and of each contact the force on the second body, the point, and how deep it is."""
     n, q, v = m.model.nv, x["q"], x["v"]
-    problem, solved = accelerations(m, scene, x, q, v, x["dt"][0], [x["a"][k] for k in range(n)])
+    problem, solved = soft_accelerations(m, scene, x, q, v, x["dt"][0], [x["a"][k] for k in range(n)])
     forces, points, depths = problem.contacts.told()
     more = turning(m, v)
     a = [solved.a[k] - more[k] for k in range(n)]
@@ -221,7 +221,7 @@ def run_steps(m: Mechanism, scene: SoftScene, x: Mapping[str, Array]) -> dict[st
 
     def forward(q: Scalars, v: Scalars, warm: Scalars) -> tuple[SoftProblem, Solved]:
         here, rates = indexable(nq, q), indexable(n, v)
-        return accelerations(m, scene, x, here, rates, dt, warm, scene.integrator == "euler")
+        return soft_accelerations(m, scene, x, here, rates, dt, warm, scene.integrator == "euler")
 
     def step(_: Index, state: _State) -> _State:
         if scene.integrator == "rk4":
