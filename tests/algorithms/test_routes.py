@@ -171,14 +171,17 @@ def test_floats_unrolled_and_rolled_agree(name: str, algorithm: str, rng: np.ran
             assert_close(results[key], [floats[key][k] for k in range(len(results[key]))], SAME, scale=size)
 
 
-@pytest.mark.parametrize("name", ["floating", "branching", "coupled"])
+@pytest.mark.parametrize("name", ["branching", "coupled"])
 def test_operation_counts_are_reported(name: str) -> None:
     """The unrolled program performs no more than the algorithm as written.
 
     Divisions by one number may have become products with its reciprocal.
     """
     print(f"\n{name:28} {'as written':>12} {'unrolled':>10} {'rolled':>10}")
+    coupled = {algorithm for case, algorithm in CASES if case == "coupled"}
     for algorithm in (algorithm for case, algorithm in CASES if case == name and algorithm not in SEARCHING):
+        if name != "coupled" and algorithm in coupled:
+            continue  # once will do
         frames = ["tip"] if algorithm in (*NEED_FRAMES, *NEED_CONTACTS) else None
         written = bough.count(zoo(name), algorithm, f_ext=True, frames=frames, reference="LOCAL_WORLD_ALIGNED")
         given = zoo(name), algorithm, on(name, algorithm), SPECS[algorithm].inputs

@@ -125,7 +125,7 @@ def problem(rng: np.random.Generator, rank: int) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("rows", ROWS, ids=lambda rows: "+".join(dict.fromkeys(rows.kinds)))
-@pytest.mark.parametrize("size", [5e-324, 1e-320, 1e-310, 1e-305, 1e-300, 1e-290, 1e-200, 1e155, 1e200, 1e300])
+@pytest.mark.parametrize("size", [5e-324, 1e-310, 1e-300, 1e-200, 1e155, 1e300])
 def test_problems_of_any_size(rows: Conditions, size: float, rng: np.random.Generator) -> None:
     bounds = {"bounds": (-1.0, 1.0)} if rows.box.size else {}
     for rank in (3, 6):
