@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,6 @@ __all__ = ["register"]
 
 DROP = 0.1
 """Height (m) from which a robot that floats falls."""
-
-SAMPLES = 200
-"""Samples of a run in which penetration is looked at."""
 
 
 def register(commands: Any) -> None:
@@ -53,7 +51,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "metavar": "JOINT=VALUE",
         "action": "append",
         "default": [],
-        "help": "coordinate of a joint to begin with, several separated by commas (may be repeated)",
+        "help": "where a joint begins; coordinates of one that has several: separated by commas (may be repeated)",
     },
     "control": {
         "choices": ("none", "hold"),
@@ -71,6 +69,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 def run(options: argparse.Namespace) -> None:
     """Run and tell."""
+    _require_path(options.record, "--record", (".npz",))
+    _require_path(options.plot, "--plot", (".png", ".svg", ".pdf"))
     model = chosen_model(options)
     if options.cone:
         model = model.with_simulation(cone=options.cone)
@@ -85,6 +85,9 @@ def run(options: argparse.Namespace) -> None:
     say(f"{sim.integrator}, steps of {1e3 * sim.dt:g} ms, {pairs} pair{'s'[: pairs != 1]} of shapes that may touch")
     for line in str(sim.left_out).splitlines():
         say(f"  left out: {line}")
+    outside = _outside(model, np.atleast_2d(states))
+    if outside:
+        say(f"  beyond their limits at the beginning: {', '.join(outside)}")
     if not pairs and floats:
         say("  nothing of it can touch the floor: its shapes for collision are meshes, or there are none")
     began = time.perf_counter()
@@ -100,6 +103,27 @@ def run(options: argparse.Namespace) -> None:
     if options.plot:
         trajectory.plot().savefig(options.plot)
         say(f"drawn to {options.plot}")
+
+
+def _require_path(path: str | None, option: str, suffixes: tuple[str, ...]) -> None:
+    """Raise before anything is computed if a file could not be written."""
+    if path is None:
+        return
+    if Path(path).suffix.lower() not in suffixes:
+        raise ModelError(f"{option} {path}: expected a file that ends in {' or '.join(suffixes)}")
+    if not Path(path).resolve().parent.is_dir():
+        raise ModelError(f"{option} {path}: there is no folder {str(Path(path).parent)!r}")
+
+
+def _outside(model: bough.Model, q: NDArray[np.float64]) -> list[str]:
+    """Joints with a coordinate beyond its limits in some state."""
+    found = []
+    for entry in model.joints:
+        if entry.joint.nq:
+            x = q[:, model.q_slice(entry.name)]
+            if ((x < np.array(entry.lower)) | (x > np.array(entry.upper))).any():
+                found.append(entry.name)
+    return found
 
 
 def _floats(model: bough.Model) -> bool:
@@ -118,7 +142,9 @@ def _scene(model: bough.Model, options: argparse.Namespace) -> bough.Scene:
 
 
 def _start(model: bough.Model, options: argparse.Namespace) -> NDArray[np.float64]:
-    q = np.asarray(bough.neutral(model))
+    """The pose of the file, if it has one, and what was set."""
+    given = np.array(model.simulation.reference)
+    q = given if given.shape == (model.nq,) else np.asarray(bough.neutral(model))
     for text in options.set:
         name, equals, values = text.partition("=")
         if not equals:
@@ -160,9 +186,8 @@ def _tell(sim: bough.Simulation, trajectory: Any, ready: float, spent: float) ->
     steps, states = int(np.sum(trajectory.taken)), int(np.size(trajectory.taken))
     rate, together = steps / max(spent, 1e-9), f", {states} states together" if states > 1 else ""
     say(f"ready in {ready:.2f} s; {steps} steps in {spent:.3g} s: {rate:,.0f} per second{together}")
-    say(f"{rate * sim.dt:,.0f} times as fast as the time that passes in it")
-    every = max(1, len(trajectory.time) // SAMPLES)
-    found = sim.contacts(trajectory.q[::every], trajectory.v[::every])
+    say(f"{rate * sim.dt:,.0f} x real time" + (", all of them together" if states > 1 else ""))
+    found = sim.contacts(trajectory.q, trajectory.v)
     if found.depths.size:
         deepest = float(found.depths.max())
         worst = found.pairs[int(np.unravel_index(found.depths.argmax(), found.depths.shape)[-1])]

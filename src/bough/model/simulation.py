@@ -177,7 +177,8 @@ class SimulationData:
     pairs, excludes
         Shapes that may touch whatever else is said; names of two bodies or frames whose shapes do not touch.
     reference
-        The configuration (nq) in which the masses that contacts and limits feel are taken; neutral if there is none.
+        The configuration (nq) of the file, in which the masses that contacts and limits feel are taken; neutral
+        without one.
     link_centres
         For links that became one body with others, by name: their own centre of mass (m), in their own frame. It is
         there that their shapes feel the mass of the body.
@@ -201,7 +202,7 @@ class SimulationData:
     actuators: tuple[Actuator, ...] = ()
     pairs: tuple[ExplicitPair, ...] = ()
     excludes: tuple[tuple[str, str], ...] = ()
-    reference: tuple[float, ...] = ()
+    reference: tuple[float, ...] = field(default=(), compare=False)
     link_centres: tuple[tuple[str, tuple[float, ...]], ...] = field(default=(), compare=False)
     not_understood: tuple[str, ...] = field(default=(), compare=False)
 

@@ -49,6 +49,7 @@ class Run:
         self._step, self._dt, self._acting, self._controller, self._hold = step, dt, acting, controller, hold
         self._state = State(q, v, np.zeros_like(v), np.zeros(q.shape[:-1]), np.zeros(q.shape[:-1]))
         self.times, self.qs, self.vs = [0.0], [q], [v]
+        self._given: dict[str, list[Any]] = {"tau": [], "control": []}  # at the beginning of each sample
         self.taken = np.zeros(q.shape[:-1], np.int64)
         self.status = np.zeros(q.shape[:-1], np.int64)
 
@@ -61,7 +62,7 @@ class Run:
                     ahead = min(every - done % every, total - done)
                     if self._controller is not None:
                         ahead = min(ahead, self._hold - done % self._hold)
-                    self._advance(done, ahead)
+                    self._advance(done, ahead, done % every == 0)
                     done += ahead
                     if done % every == 0 or done == total:
                         self.times.append(done * self._dt)
@@ -71,12 +72,22 @@ class Run:
             except KeyboardInterrupt:
                 self.status = np.where(self.status == 0, INTERRUPTED, self.status)
 
-    def _advance(self, done: int, ahead: int) -> None:
+    def given(self, name: str) -> FloatArray | None:
+        """The joint forces or controls from each sample on; None if there were none in some."""
+        values = self._given[name][: len(self.times) - 1]
+        if not values or len(values) < len(self.times) - 1 or any(x is None for x in values):
+            return None
+        batch = self._state.q.shape[:-1]
+        return np.array([np.broadcast_to(x, (*batch, np.shape(x)[-1])) for x in (*values, values[-1])], dtype=float)
+
+    def _advance(self, done: int, ahead: int, sampled: bool) -> None:
         acting = self._acting
         if self._controller is not None and done % self._hold == 0:
             given = self._controller(done * self._dt, self._state.q, self._state.v)
             acting = {**acting, **(given if isinstance(given, Mapping) else {"tau": given})}
             self._acting = acting
+        for name, values in self._given.items() if sampled else ():
+            values.append(acting.get(name))
         steps: Any = ahead if not self.status.any() else np.where(self.status == 0, float(ahead), 0.0)
         self._state = self._step(self._state.q, self._state.v, steps=steps, a=self._state.a, **acting)
         self.taken = self.taken + np.asarray(self._state.taken, np.int64)

@@ -288,7 +288,8 @@ class Simulation:
             Samples kept per second, at most one per step; about 100 without it.
         controller
             Called as ``controller(time, q, v)`` every `hold` steps; gives joint forces (..., nv), or a dictionary with
-            any of tau, control, target, kp, kd and f_ext, which hold until it is called again.
+            any of tau, control, target, kp, kd and f_ext, which hold until it is called again. Forces that are held
+            damp explicitly; rather give targets and gains, which every step heeds.
         hold
             Steps between two calls of the controller.
         show_progress
@@ -331,6 +332,8 @@ class Simulation:
             np.array(run.times),
             np.array(run.qs),
             np.array(run.vs),
+            tau=run.given("tau"),
+            control=run.given("control"),
             status=run.status,
             taken=run.taken,
             stopped=run.taken * self.dt,

@@ -14,7 +14,6 @@ from bough.model.surface import SOLREF
 __all__ = ["geoms_of_pairs", "simulation_data", "softness", "surface"]
 
 ON_JOINT, ON_JOINT_IN_PARENT = 0, 1  # transmissions of actuators
-HINGE = 3
 QUATERNIONS = {0: 3, 1: 0}  # where they begin in the coordinates of a free and a ball joint
 MOTIONS = {1: 3, 2: 1, 3: 1}  # of a ball, a slide and a hinge
 TRANSMISSIONS = ("joint", "joint", "slider-crank", "tendon", "site", "body")
@@ -71,16 +70,13 @@ def simulation_data(m: Compiled) -> SimulationData:
 
 
 def _reference(m: Compiled) -> tuple[float, ...]:
-    """The configuration of reference, with quaternions scalar last; nothing where it is neutral."""
+    """The configuration of the file, with quaternions scalar last."""
     q = [float(x) for x in m["qpos0"]]
-    for kind, start in zip(m["jnt_type"], m["jnt_qposadr"], strict=True):
-        if int(kind) in QUATERNIONS:
-            first = int(start) + QUATERNIONS[int(kind)]
+    for kind, start in zip(m["jnt_type"].tolist(), m["jnt_qposadr"].tolist(), strict=True):
+        if kind in QUATERNIONS:
+            first = start + QUATERNIONS[kind]
             q[first : first + 4] = [*q[first + 1 : first + 4], q[first]]
-    turned = any(
-        q[int(start)] for kind, start in zip(m["jnt_type"], m["jnt_qposadr"], strict=True) if int(kind) == HINGE
-    )
-    return tuple(q) if turned else ()
+    return tuple(q)
 
 
 def _link_centres(m: Compiled) -> Iterator[tuple[str, tuple[float, ...]]]:
