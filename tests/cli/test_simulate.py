@@ -1,0 +1,46 @@
+"""`bough simulate`: what it tells, what it writes, and what it refuses before it begins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bough
+from bough.cli import main
+
+
+def test_a_pendulum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, picture = tmp_path / "swing.npz", tmp_path / "swing.png"
+    model = bough.robots.load("pendulum")
+    name = model.joint_names[0]
+    order = ["simulate", "pendulum", "--duration", "0.02", "--set", f"{name}=0.5"]
+    code = main([*order, "--record", str(file), "--plot", str(picture)])
+    told = capsys.readouterr().out
+    assert code == 0
+    assert "10 steps" in told
+    assert "x real time" in told
+    trajectory = bough.Trajectory.load(file, model)
+    assert trajectory.q[0, 0] == 0.5
+    assert np.abs(trajectory.v[-1]).max() > 0
+    assert picture.stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("options", "culprit"),
+    [
+        (["--set", "nose=1"], "nose"),
+        (["--set", "shoulder"], "JOINT=VALUE"),
+        (["--record", "swing.csv"], ".npz"),
+        (["--record", "/nowhere/at/all/swing.npz"], "no folder"),
+        (["--plot", "swing.xyz"], ".png"),
+        (["--batch", "0"], "at least one"),
+        (["--friction", "0.5"], "--floor yes"),
+        (["--duration", "-1"], "duration"),
+        (["--dt", "0"], "dt"),
+    ],
+)
+def test_mistakes_are_named(options: list[str], culprit: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["simulate", "pendulum", *options]) == 2
+    assert culprit in capsys.readouterr().err
