@@ -18,12 +18,13 @@ def check(program: Program) -> None:
     _Checker(program).run()
 
 
-_SIGNATURES = {name: (op.arguments, op.result) for name, op in {**OPS, **INDEX_OPS}.items()}
+_SIGNATURES = {(op.name, len(op.arguments)): (op.arguments, op.result) for op in (*OPS.values(), *INDEX_OPS.values())}
 
 
 class _Checker:
     def __init__(self, program: Program) -> None:
         self.program = program
+        self.kinds = program.kinds
         self.buffers = {b.name: b for b in program.buffers}
         self.defined: set[int] = set()
         self.constants: dict[int, float | bool | int] = {}
@@ -39,12 +40,12 @@ class _Checker:
         raise ProgramError(f"program {self.program.name!r}: {message}")
 
     def kind(self, value: int) -> Kind:
-        if not 0 <= value < len(self.program.kinds):
-            self.fail(f"value %{value} has no kind: the program has {len(self.program.kinds)} values")
-        return self.program.kinds[value]
+        if not 0 <= value < len(self.kinds):
+            self.fail(f"value %{value} has no kind: the program has {len(self.kinds)} values")
+        return self.kinds[value]
 
     def define(self, value: int, visible: set[int], kind: Kind) -> None:
-        if self.kind(value) != kind:
+        if not 0 <= value < len(self.kinds) or self.kinds[value] != kind:
             self.fail(f"value %{value} is of kind {self.kind(value)}, expected {kind}")
         if value in self.defined:
             self.fail(f"value %{value} is defined twice")
@@ -71,14 +72,14 @@ class _Checker:
 
     def block(self, block: Block, visible: set[int]) -> None:
         for x in block:
-            if isinstance(x, Const):
+            if isinstance(x, Apply):
+                self.apply(x, visible)
+            elif isinstance(x, Const):
                 if type(x.value) not in _KINDS:
                     self.fail(f"value %{x.result} is a {type(x.value).__name__}, expected a float, bool or int")
                 self.constants[x.result] = x.value
                 self.define(x.result, visible, _KINDS[type(x.value)])
-            elif isinstance(x, Apply):
-                self.apply(x, visible)
-            elif isinstance(x, Load | Store):
+            elif isinstance(x, (Load, Store)):
                 self.access(x, visible)
             elif isinstance(x, Loop):
                 self.loop(x, visible)
@@ -86,12 +87,12 @@ class _Checker:
                 self.switch(x, visible)
 
     def apply(self, x: Apply, visible: set[int]) -> None:
-        kinds, result = _SIGNATURES.get(x.op, (None, None))
-        if kinds is None or result is None or len(kinds) != len(x.arguments):
+        signature = _SIGNATURES.get((x.op, len(x.arguments)))
+        if signature is None:
             self.fail(f"no operation {x.op!r} with {len(x.arguments)} arguments")
-        known = self.program.kinds
+        kinds, result = signature
         for argument, kind in zip(x.arguments, kinds, strict=True):
-            if argument not in visible or known[argument] != kind:  # most programs are right: say more only if not
+            if argument not in visible or self.kinds[argument] != kind:  # most programs are right: say more only if not
                 self.use(argument, visible, kind)
         self.define(x.result, visible, result)
 

@@ -106,7 +106,7 @@ def _last_uses(block: Block) -> list[tuple[int, ...]]:
     dead: list[tuple[int, ...]] = []
     for x in reversed(block):
         used = set(uses(x))
-        if isinstance(x, Const | Apply | Load):
+        if isinstance(x, (Apply, Const, Load)):
             used.add(x.result)
         dead.append(tuple(used - seen))
         seen |= used

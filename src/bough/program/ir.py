@@ -144,10 +144,10 @@ def walk(block: Block) -> Iterator[Instruction]:
 
 def boundary(x: Instruction) -> tuple[int, ...]:
     """The values an instruction itself reads, without what happens inside its blocks."""
-    if isinstance(x, Const):
-        return ()
     if isinstance(x, Apply):
         return x.arguments
+    if isinstance(x, Const):
+        return ()
     if isinstance(x, Load):
         return (x.index,)
     if isinstance(x, Store):
@@ -159,5 +159,7 @@ def boundary(x: Instruction) -> tuple[int, ...]:
 
 def uses(x: Instruction) -> tuple[int, ...]:
     """The values an instruction reads, those of its blocks included."""
-    inner = (x.body,) if isinstance(x, Loop) else x.branches if isinstance(x, Switch) else ()
+    if not isinstance(x, (Loop, Switch)):
+        return boundary(x)
+    inner = (x.body,) if isinstance(x, Loop) else x.branches
     return (*boundary(x), *(v for block in inner for y in block for v in uses(y)))

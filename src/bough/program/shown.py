@@ -25,7 +25,7 @@ HANDED_ON: Mapping[str, tuple[int, ...]] = {
 
 def shown_inputs(body: Iterable[Instruction], outputs: Iterable[int]) -> set[tuple[str, int]]:
     """Buffer and place of every entry of an input that shows in one of the values `outputs`."""
-    made = {x.result: x for x in body if isinstance(x, Const | Apply | Load)}
+    made = {x.result: x for x in body if isinstance(x, (Apply, Const, Load))}
     waiting, seen, shown = list(outputs), set[int](), set[tuple[str, int]]()
     while waiting:
         value = waiting.pop()

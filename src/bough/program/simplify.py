@@ -20,14 +20,19 @@ __all__ = ["drop_unused", "share_reciprocals", "simplify", "store_early"]
 def simplify(program: Program) -> Program:
     """All passes in order."""
     for one in (share_reciprocals, drop_unused, store_early):
-        program = one(program)
-        check(program)
+        after = one(program)
+        if after is not program:
+            check(after)
+        program = after
     return program
 
 
 def share_reciprocals(program: Program) -> Program:
     """Replace two or more divisions by the same value within a block by one reciprocal and multiplications."""
     kinds = list(program.kinds)
+    divisors = Counter(x.arguments[1] for x in walk(program.body) if isinstance(x, Apply) and x.op == "div")
+    if max(divisors.values(), default=0) < 2:
+        return program
     ones = {x.result for x in walk(program.body) if isinstance(x, Const) and x.value == 1.0}
 
     def new() -> int:
@@ -58,10 +63,10 @@ def share_reciprocals(program: Program) -> Program:
 
 def drop_unused(program: Program) -> Program:
     """Drop instructions whose results nothing uses, stores that nothing loads, and buffers that nothing touches."""
-    body = program.body
-    while (smaller := _without_unused(body, program)) != body:
-        body = smaller
-    touched = {x.buffer for x in walk(body) if isinstance(x, Load | Store)}
+    body, before = program.body, None
+    while (read := {x.buffer for x in walk(body) if isinstance(x, Load)}) != before:  # dropped loads free stores
+        body, before = _without_unused(body, read.union(b.name for b in program.of_role("output"))), read
+    touched = {x.buffer for x in walk(body) if isinstance(x, (Load, Store))}
     buffers = tuple(b for b in program.buffers if b.role in ("input", "output") or b.name in touched)
     return Program(program.name, buffers, body, program.kinds)
 
@@ -82,9 +87,10 @@ def store_early(program: Program) -> Program:
         if isinstance(x, Const) or id(x) in gone:
             continue
         result.append(x)
-        defined = x.results if isinstance(x, Loop | Switch) else () if isinstance(x, Store) else (x.result,)
+        defined = x.results if isinstance(x, (Loop, Switch)) else () if isinstance(x, Store) else (x.result,)
         for value in defined:
-            result += moved.get(value, [])
+            if value in moved:
+                result += moved[value]
     return Program(program.name, program.buffers, tuple(result), program.kinds)
 
 
@@ -92,7 +98,7 @@ def _movable_stores(program: Program, constants: dict[int, Const]) -> list[Store
     """Stores of the outermost block to places of an output that nothing else reads or writes."""
     outer = [x for x in program.body if isinstance(x, Store)]
     touched = {x.buffer for x in walk(program.body) if isinstance(x, Load)}
-    inner = (y for y in program.body if isinstance(y, Loop | Switch))
+    inner = (y for y in program.body if isinstance(y, (Loop, Switch)))
     touched |= {x.buffer for y in inner for x in walk((y,)) if isinstance(x, Store)}
     touched |= {x.buffer for x in outer if x.index not in constants}
     outputs = {b.name for b in program.of_role("output")} - touched
@@ -104,16 +110,15 @@ def _movable_stores(program: Program, constants: dict[int, Const]) -> list[Store
     ]
 
 
-def _without_unused(body: Block, program: Program) -> Block:
-    """One sweep from the end, which sees all uses of a value before its definition."""
-    observed = {x.buffer for x in walk(body) if isinstance(x, Load)} | {b.name for b in program.of_role("output")}
+def _without_unused(body: Block, observed: set[str]) -> Block:
+    """One sweep from the end, which sees all uses of a value before its definition; stores elsewhere are dropped."""
     used: set[int] = set()
 
     def needed(x: Instruction) -> bool:
+        if isinstance(x, (Apply, Const, Load)):
+            return x.result in used
         if isinstance(x, Store):
             return x.buffer in observed
-        if isinstance(x, Const | Apply | Load):
-            return x.result in used
         return not used.isdisjoint(x.results) or any(isinstance(y, Store) and needed(y) for y in walk((x,)))
 
     def keep(block: Block) -> Block:

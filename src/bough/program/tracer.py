@@ -49,6 +49,8 @@ __all__ = ["TooLong", "Tracer", "trace"]
 
 C = TypeVar("C")
 
+NEG = OPS["neg"]
+
 Turn: TypeAlias = Callable[[Any, Any], Any]
 Until: TypeAlias = Callable[[Any], Bool] | None
 Judge: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any], Callable[..., Any]], Mapping[str, Any]]
@@ -134,9 +136,8 @@ class Tracer(Control):
     def shared_value(self, key: Hashable, kind: Kind, make: Callable[[int], Instruction]) -> int:
         """The value known under `key` in the current or an enclosing block, made on first use."""
         for known in reversed(self._known):
-            value = known.get(key)
-            if value is not None:
-                return value
+            if key in known:
+                return known[key]
         value = self.new_value(kind)
         self.emit(make(value))
         self._known[-1][key] = value
@@ -147,7 +148,7 @@ class Tracer(Control):
 
     def value_of(self, x: Scalar | Bool | Index, kind: Kind = "float") -> int:
         """The value number of a scalar, truth value or index, constants included."""
-        if isinstance(x, Traced | TracedIndex):
+        if isinstance(x, (Traced, TracedIndex)):
             if x.tracer is not self:
                 raise ProgramError("a value of one trace was used in another")
             return x.value
@@ -159,14 +160,15 @@ class Tracer(Control):
 
     def apply(self, op: Op, arguments: tuple[Scalar | Bool, ...]) -> Traced:
         """Record an operation on numbers or truth values."""
-        values = tuple(self.value_of(a, kind) for a, kind in zip(arguments, op.arguments, strict=True))
+        values = tuple([self.value_of(a, kind) for a, kind in zip(arguments, op.arguments, strict=True)])
         if op.commutes:
-            values = tuple(sorted(values))
+            first, second = values
+            values = values if first <= second else (second, first)
         elif op.name == "sub" and values[0] != values[1] and self._is_known(("sub", values[::-1])):
-            return self.apply(OPS["neg"], (self.apply(op, arguments[::-1]),))
+            return self.apply(NEG, (self.apply(op, arguments[::-1]),))
         value = self.shared_value((op.name, values), op.result, lambda v: Apply(v, op.name, values))
-        negative_of = arguments[0] if op.name == "neg" else None
-        return Traced(self, value, negative_of if isinstance(negative_of, Traced) else None)
+        argument = arguments[0]
+        return Traced(self, value, argument if op is NEG and isinstance(argument, Traced) else None)
 
     def apply_index(self, name: str, a: int, b: int, constant: bool = False) -> int:
         """Record an operation on two index values; with `constant`, the second is a number."""
@@ -387,11 +389,11 @@ class Tracer(Control):
 
 
 def _constant(x: object, kind: Kind) -> float | bool | int:
-    if isinstance(x, bool | np.bool_):
+    if isinstance(x, (bool, np.bool_)):
         if kind == "bool":
             return bool(x)
-    elif isinstance(x, int | np.integer) and kind == "int":
+    elif isinstance(x, (int, np.integer)) and kind == "int":
         return int(x)
-    elif isinstance(x, int | float | np.integer | np.floating) and kind == "float":
+    elif isinstance(x, (float, int, np.integer, np.floating)) and kind == "float":
         return float(x)
     raise ProgramError(f"{x!r} is a {type(x).__name__}, expected a constant of kind {kind}")

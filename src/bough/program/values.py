@@ -18,16 +18,12 @@ __all__ = ["Cells", "Given", "Traced", "TracedArray", "TracedIndex"]
 class Traced(Symbolic):
     """A number or truth value of a program."""
 
-    __slots__ = ("_negative_of", "tracer", "value")
+    __slots__ = ("negative_of", "tracer", "value")
 
     def __init__(self, tracer: Tracer, value: int, negative_of: Traced | None = None) -> None:
         self.tracer = tracer
         self.value = value
-        self._negative_of = negative_of
-
-    @property
-    def negative_of(self) -> Traced | None:
-        return self._negative_of
+        self.negative_of = negative_of
 
     def record(self, op: Op, arguments: tuple[Scalar | Bool, ...]) -> Traced:
         return self.tracer.apply(op, arguments)

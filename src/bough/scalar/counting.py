@@ -85,15 +85,11 @@ class Tally:
 class Counted(Symbolic):
     """A scalar of unknown value that counts what is done to it."""
 
-    __slots__ = ("_negative_of", "tally")
+    __slots__ = ("negative_of", "tally")
 
     def __init__(self, tally: Tally, negative_of: Symbolic | None = None) -> None:
         self.tally = tally
-        self._negative_of = negative_of
-
-    @property
-    def negative_of(self) -> Symbolic | None:
-        return self._negative_of
+        self.negative_of = negative_of
 
     def record(self, op: Op, arguments: tuple[Scalar | Bool, ...]) -> Symbolic:
         if op.name == "neg":

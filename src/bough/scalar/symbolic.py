@@ -8,7 +8,6 @@ their signs were: a + (-b) is recorded as a - b, (-a) b as the negation of a b. 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from numbers import Real
 from typing import NoReturn, TypeAlias, Union
 
@@ -27,14 +26,12 @@ class Symbolic:
     level: int = 0
     """Of the operands of an operation, one of the highest level records it: it knows those within it."""
 
+    negative_of: Symbolic | None = None
+    """The scalar of which this one is the negative, if it is one."""
+
     def record(self, op: Op, arguments: tuple[Scalar | Bool, ...]) -> Symbolic:
         """Note that `op` is applied to `arguments` (at least one symbolic) and return the result."""
         raise TypeError(f"a {type(self).__name__} does not say how it records {op.name}")
-
-    @property
-    def negative_of(self) -> Symbolic | None:
-        """The scalar of which this one is the negative, if it is one."""
-        return None
 
     def __add__(self, other: Scalar) -> Scalar:
         return _fold_add(self, other)
@@ -96,20 +93,20 @@ class Symbolic:
         raise ProgramError("a symbolic scalar is not a number: use the functions of bough.scalar, not math or numpy")
 
 
-class SymbolicIndex(ABC):
+class SymbolicIndex:
     """An index that is only known when the program runs: a loop counter, a table entry, or a sum of such."""
 
     __slots__ = ()
     __array_ufunc__ = None
 
-    @abstractmethod
-    def __add__(self, other: Index) -> SymbolicIndex: ...
+    def __add__(self, other: Index) -> SymbolicIndex:
+        raise NotImplementedError
 
-    @abstractmethod
-    def __radd__(self, other: int) -> SymbolicIndex: ...
+    def __radd__(self, other: int) -> SymbolicIndex:
+        raise NotImplementedError
 
-    @abstractmethod
-    def __mul__(self, other: Index) -> SymbolicIndex: ...
+    def __mul__(self, other: Index) -> SymbolicIndex:
+        raise NotImplementedError
 
     def __eq__(self, other: object) -> NoReturn:
         raise ProgramError("whether symbolic indices are equal is not known: decide by kind, before tracing")
@@ -153,13 +150,12 @@ def _fold_sub(a: Scalar, b: Scalar) -> Scalar:
 
 def _fold_mul(a: Scalar, b: Scalar) -> Scalar:
     (a_negative, a), (b_negative, b) = _split(a), _split(b)
-    for factor, other in ((a, b), (b, a)):
-        if not isinstance(factor, Symbolic):
-            if factor == 0.0:
-                return 0.0
-            if factor == 1.0:
-                return _signed(a_negative != b_negative, other)
-    return _signed(a_negative != b_negative, _apply(MUL, a, b))
+    if isinstance(a, Symbolic) and isinstance(b, Symbolic):
+        return _signed(a_negative != b_negative, _apply(MUL, a, b))
+    factor, other = (b, a) if isinstance(a, Symbolic) else (a, b)
+    if factor == 0.0:
+        return 0.0
+    return _signed(a_negative != b_negative, other if factor == 1.0 else _apply(MUL, a, b))
 
 
 def _fold_div(a: Scalar, b: Scalar) -> Scalar:
@@ -194,7 +190,8 @@ def _power(a: Symbolic, exponent: object) -> Scalar:
 def _split(a: Scalar) -> tuple[bool, Scalar]:
     """Whether there is a minus sign in front, and what it stands in front of."""
     if isinstance(a, Symbolic):
-        return (False, a) if a.negative_of is None else (True, a.negative_of)
+        positive = a.negative_of
+        return (False, a) if positive is None else (True, positive)
     return (True, -a) if a < 0.0 else (False, a)
 
 
