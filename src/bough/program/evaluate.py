@@ -45,11 +45,14 @@ class Evaluator:
     def run(self, memory: dict[str, Any]) -> None:
         """Run on `memory`: for each input, output and scratch buffer, a list of what the rules compute with."""
         values: dict[int, Any] = {}
-        places = {**memory, **self._tables}
-        dead = self._dead
-        for k, instruction in enumerate(self._program.body):
-            self._step(instruction, values, places)
-            for v in dead[k]:
+        places, rules = {**memory, **self._tables}, self._rules
+        for x, dead in zip(self._program.body, self._dead, strict=True):
+            if isinstance(x, Apply) and len(x.arguments) == 2:  # most of them
+                a, b = x.arguments
+                values[x.result] = rules[x.op](values[a], values[b])
+            else:
+                self._step(x, values, places)
+            for v in dead:
                 values.pop(v, None)
 
     def _block(self, block: Block, values: dict[int, Any], memory: dict[str, Any]) -> None:
@@ -58,11 +61,7 @@ class Evaluator:
 
     def _step(self, x: Instruction, values: dict[int, Any], memory: dict[str, Any]) -> None:
         if isinstance(x, Apply):
-            arguments = x.arguments
-            if len(arguments) == 2:
-                values[x.result] = self._rules[x.op](values[arguments[0]], values[arguments[1]])
-            else:
-                values[x.result] = self._rules[x.op](*[values[a] for a in arguments])
+            values[x.result] = self._rules[x.op](*[values[a] for a in x.arguments])
         elif isinstance(x, Load):
             values[x.result] = memory[x.buffer][self._place(x, values, memory)]
         elif isinstance(x, Store):

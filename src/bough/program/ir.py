@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal, TypeAlias
 
 from numpy.typing import NDArray
@@ -133,13 +134,15 @@ class Program:
 
 def walk(block: Block) -> Iterator[Instruction]:
     """All instructions of a block and of the blocks inside it, outermost first."""
-    for instruction in block:
-        yield instruction
-        if isinstance(instruction, Loop):
-            yield from walk(instruction.body)
-        elif isinstance(instruction, Switch):
-            for branch in instruction.branches:
-                yield from walk(branch)
+    waiting: list[Iterator[Instruction]] = [iter(block)]
+    while waiting:
+        for x in waiting[-1]:
+            yield x
+            if isinstance(x, (Loop, Switch)):
+                waiting.append(iter(x.body) if isinstance(x, Loop) else chain.from_iterable(x.branches))
+                break
+        else:
+            waiting.pop()
 
 
 def boundary(x: Instruction) -> tuple[int, ...]:
