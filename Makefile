@@ -30,8 +30,9 @@ demo: $(VENV)/.demo
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --python-version 3.11
-	$(BIN)/mypy --python-version 3.14
+	@# side by side: each has a cache of its own
+	$(BIN)/mypy --python-version 3.11 & first=$$!; \
+	    $(BIN)/mypy --python-version 3.14; second=$$?; wait $$first && exit $$second
 
 # One thread per worker in linear-algebra libraries: the workers already fill the cores.
 test: lint
