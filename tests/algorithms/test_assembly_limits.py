@@ -66,6 +66,7 @@ def two_ways(request: pytest.FixtureRequest) -> tuple[bough.Model, list[Any]]:
     return model, ways
 
 
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("joint", ["coupler", "rocker"])
 @pytest.mark.parametrize("part", [0.02, 0.5, 0.98])
 def test_the_other_assembly_is_found_where_a_limit_excludes_the_nearer(
@@ -137,6 +138,7 @@ def test_limits_that_are_not_reached_change_nothing() -> None:
     )
 
 
+@pytest.mark.usefixtures("compiled")
 def test_where_there_is_no_assembly_within_the_limits_the_joint_is_named() -> None:
     model, q, _ = closed("four-bar")
     low = limited(model, rocker=(q[2] + 0.2, q[2] + 0.4))

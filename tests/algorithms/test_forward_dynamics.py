@@ -53,7 +53,7 @@ def test_the_whole_motion_comes_from_the_same_program(name: str, rng: np.random.
     "kinds", [["revolute"], ["spherical", "fixed"], ["revolute", "revolute"], ["planar", "helical"]]
 )
 def test_smallest_multipliers_of_random_mechanisms(kinds: list[str]) -> None:
-    for seed in range(4):
+    for seed in (0, 3):
         rng = np.random.default_rng([seed, *"".join(kinds).encode()])
         model, q = random_loops(rng, kinds, 5, mimic=seed == 3)
         v = bough.loops.consistent_velocity(model, q, rng.normal(size=model.nv))

@@ -20,7 +20,7 @@ COORDINATES = ("link", "base")
 trees = models(max_bodies=8, mimic=False)
 single_trees = models(max_bodies=10, mimic=False, joints=SINGLE)
 seeds = st.integers(0, 2**32 - 1)
-few = settings(max_examples=20)
+few = settings(max_examples=12)
 
 
 def solid(model: bough.Model) -> bool:

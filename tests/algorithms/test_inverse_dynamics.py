@@ -166,8 +166,8 @@ def test_where_the_rank_changes_the_careful_route_is_taken() -> None:
 
 @pytest.mark.usefixtures("compiled")
 def test_batches_and_data_types(rng: np.random.Generator) -> None:
-    model, q, v, a = moving("Stewart platform", rng, 9)
-    drives = tuple(DRIVES["Stewart platform"])
+    model, q, v, a = moving("five-bar", rng, 9)
+    drives = tuple(DRIVES["five-bar"])
     together = bough.inverse_dynamics(model, q, v, a, drives=drives)
     alone = np.array([bough.inverse_dynamics(model, q, v, x, drives=drives) for x in a])
     assert np.array_equal(together, alone)

@@ -31,7 +31,7 @@ def vee(S: np.ndarray) -> np.ndarray:
     return np.stack([S[..., 2, 1], S[..., 0, 2], S[..., 1, 0]], axis=-1)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(models(max_bodies=5), seeds, st.data())
 def test_velocities_are_the_rates_of_placements(model: bough.Model, seed: int, data: st.DataObject) -> None:
     q, v, *_ = random_state(model, np.random.default_rng(seed), STATES)
@@ -52,7 +52,7 @@ def test_velocities_are_the_rates_of_placements(model: bough.Model, seed: int, d
         assert_close(got, np.concatenate(parts, axis=-1), LAW, scale=scale)
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(models(max_bodies=5), seeds, st.data())
 @pytest.mark.parametrize("reference", REFERENCES)
 def test_jacobian(reference: str, model: bough.Model, seed: int, data: st.DataObject) -> None:
@@ -75,7 +75,7 @@ def test_jacobian(reference: str, model: bough.Model, seed: int, data: st.DataOb
     assert_close(found, rate, EXACT, scale=size * sizes(v) + sizes(J, axes=2) * sizes(a))
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(models(max_bodies=4), seeds)
 @pytest.mark.parametrize("reference", REFERENCES)
 def test_accelerations(reference: str, model: bough.Model, seed: int) -> None:
@@ -95,7 +95,7 @@ def test_accelerations(reference: str, model: bough.Model, seed: int) -> None:
     assert_close(spatial[:, [0, -1]], np.stack(one_by_one, axis=1), EXACT, scale=size)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(models(max_bodies=6), seeds)
 def test_centre_of_mass_and_momentum(model: bough.Model, seed: int) -> None:
     q, v, *_ = random_state(model, np.random.default_rng(seed), STATES)

@@ -20,7 +20,7 @@ STATES = (3,)
 seeds = st.integers(0, 2**32 - 1)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(models(max_bodies=6), seeds)
 def test_forward_and_inverse_dynamics_are_inverse(model: bough.Model, seed: int) -> None:
     q, v, a, tau, f = random_state(model, np.random.default_rng(seed), STATES)
@@ -33,7 +33,7 @@ def test_forward_and_inverse_dynamics_are_inverse(model: bough.Model, seed: int)
     assert_close(bough.aba(model, q, v, tau), bough.aba(model, q, v, tau, 0 * f), EXACT)
 
 
-@settings(max_examples=35)
+@settings(max_examples=18)
 @given(models(max_bodies=6), seeds)
 def test_mass_matrix(model: bough.Model, seed: int) -> None:
     """CRBA = columns of RNEA = Jacobian of RNEA: symmetric, positive, with zeros where the tree says so."""
@@ -50,7 +50,7 @@ def test_mass_matrix(model: bough.Model, seed: int) -> None:
     assert not bough.papers.mass_matrix_by_rnea(model, q)[:, ~model.dof_tree.pattern()].any()
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(models(max_bodies=6), seeds)
 def test_inverse_and_factor_of_the_mass_matrix(model: bough.Model, seed: int) -> None:
     q, v, *_ = random_state(model, np.random.default_rng(seed), STATES)
@@ -69,7 +69,7 @@ def test_inverse_and_factor_of_the_mass_matrix(model: bough.Model, seed: int) ->
     assert_close(factor.logdet()[:, None], np.linalg.slogdet(M)[1][:, None], LAW, scale=1.0)
 
 
-@settings(max_examples=35)
+@settings(max_examples=18)
 @given(models(max_bodies=5), seeds)
 def test_coriolis_matrix(model: bough.Model, seed: int) -> None:
     """Ṁ - 2C is skew-symmetric, C v are the Coriolis forces, and with those of gravity they make the bias."""
@@ -85,7 +85,7 @@ def test_coriolis_matrix(model: bough.Model, seed: int) -> None:
     assert_close(forces + bough.gravity_forces(model, q), bias, EXACT, scale=size * sizes(v))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(models(max_bodies=6), seeds)
 def test_gravity_is_the_gradient_of_the_potential_energy(model: bough.Model, seed: int) -> None:
     q, *_ = random_state(model, np.random.default_rng(seed), STATES)
@@ -94,7 +94,7 @@ def test_gravity_is_the_gradient_of_the_potential_energy(model: bough.Model, see
     assert_close(bough.gravity_forces(model, q), slope, LAW, scale=size + np.abs(bough.potential_energy(model, q)))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(models(max_bodies=5), seeds)
 def test_power_balance(model: bough.Model, seed: int) -> None:
     """The kinetic energy, ½ vᵀ M v, grows by the power of joint forces, external forces and gravity."""
@@ -109,7 +109,7 @@ def test_power_balance(model: bough.Model, seed: int) -> None:
     assert_close(growth, work + pushed, LAW, axes=0, scale=size)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(models(max_bodies=5), seeds)
 def test_external_forces_act_through_the_jacobians(model: bough.Model, seed: int) -> None:
     q, v, a, _, f = random_state(model, np.random.default_rng(seed), STATES)
@@ -143,7 +143,7 @@ def momentum(model: bough.Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     return np.concatenate([h[..., :3], moment], axis=-1)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(models(max_bodies=4), seeds)
 def test_momentum_changes_by_the_forces_from_outside_alone(model: bough.Model, seed: int) -> None:
     """Whatever the joints do to each other, a floating mechanism's momentum grows by its weight."""

@@ -107,7 +107,7 @@ def compare(rng: np.random.Generator, kinds: list[str], count: int) -> None:
         assert_close(got, want, 1e-9, scale=np.abs(bough.aba(model, q, v, tau, f_ext)).max())
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(
     kinds=st.lists(st.sampled_from(sorted(JOINTS)), min_size=1, max_size=2),
     bodies=st.integers(2, 5),

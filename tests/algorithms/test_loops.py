@@ -100,7 +100,7 @@ def dense(model: bough.Model, q: Any, v: Any, tau: Any, f_ext: Any, aims: Any) -
 
 @pytest.mark.parametrize("kinds", [*([kind] for kind in KINDS), *SETS], ids="+".join)
 def test_a_dense_solution_agrees(kinds: list[str]) -> None:
-    for seed in range(2):
+    for seed in range(2) if len(kinds) > 1 else (KINDS.index(kinds[0]) % 2,):
         model, q, v, rng = looped(kinds, seed, bodies=6, mimic=seed == 1)
         _, _, _, tau, f = random_state(model, rng)
         want, forces = dense(model, q, v, tau, f, -bough.loops.bias(model, q, v))

@@ -35,7 +35,7 @@ def floating_model(seed: int, bodies: int, mimic: bool) -> bough.Model:
 floating = st.builds(floating_model, st.integers(0, 2**32 - 1), st.integers(1, 5), st.booleans())
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(floating, st.integers(0, 2**32 - 1))
 def test_accelerations_are_the_same_from_every_body(model: bough.Model, seed: int) -> None:
     q, v, _, tau, f_ext = random_state(model, np.random.default_rng(seed))

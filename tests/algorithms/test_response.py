@@ -15,7 +15,7 @@ from model_strategies import models, random_state
 LAW = 1e-9
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(models(max_bodies=5), st.integers(0, 2**32 - 1), st.integers(0, 4))
 def test_response_is_that_of_the_dense_inverse(model: bough.Model, seed: int, count: int) -> None:
     rng = np.random.default_rng(seed)

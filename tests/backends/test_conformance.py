@@ -102,7 +102,7 @@ def test_same_as_the_evaluator(backend: str, name: str, rolled: bool) -> None:
     program = made(name, rolled)
     x = sample(np.random.default_rng(0), 37)
     got = run(KERNELS[backend](program), program, x)
-    for k in range(len(x)):
+    for k in range(0, len(x), 6 if name.startswith("long") else 1):  # the last one too, which fills no vector
         for output, expected in evaluate(program, {"x": x[k]}).items():
             np.testing.assert_allclose(got[output][k], expected, rtol=1e-12, atol=1e-13)
 

@@ -40,6 +40,8 @@ def test_wrong_arguments_of_every_public_name() -> None:
     known, unknown = calls()
     reached = {call.name.removesuffix(" with options") for call in known}
     assert len(unknown) < 0.15 * len(reached), f"no good call was found of {unknown}"
+    deep = ("load", "trees.Tree", "trees.topologies.chain", "Model.with_body")
+    assert {f"bough.{name}" for name in (*deep, "rnea")} <= {call.name for call in known}
     tally = Tally()
     for call in known:
         attack(call, np.random.default_rng(zlib.crc32(call.name.encode())), tally, SHARE)
@@ -82,15 +84,3 @@ def test_first_calls(kind: str) -> None:
     tally = Tally(late=60.0)
     first_calls(kind, 0.5, 1, tally)
     held(tally)
-
-
-def test_the_facade_is_walked() -> None:
-    names = {call.name for call in calls()[0]}
-    assert {
-        "bough.rnea",
-        "bough.load",
-        "bough.trees.Tree",
-        "bough.trees.topologies.chain",
-        "bough.Model.with_body",
-    } <= names
-    assert bough.__version__

@@ -60,10 +60,10 @@ def traced(model: bough.Model, name: str) -> Any:
 
 NO_MECHANISM = (BoughError, ArithmeticError, LookupError, ValueError)
 
-SOME = 8  # algorithms looked at for one pair of models
+SOME = 2  # algorithms looked at for one pair of models
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.integers(1, 3), st.booleans(), st.integers(0, 2**32 - 1))
 def test_models_with_one_key_have_one_program(bodies: int, mimic: bool, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -83,8 +83,7 @@ def test_programs_do_not_depend_on_names(name: str) -> None:
     model = random_content(rng, 3, mimic=False)
     other = renamed(model)
     assert functions.mechanism(model).digest == functions.mechanism(other).digest is not None
-    assert traced(model, name)[0] == traced(other, name)[0]
-    assert traced(model, name)[1] == traced(other, name)[1]
+    assert traced(model, name) == traced(other, name)
 
 
 def test_exchanged_names_are_another_law(tmp_path: Path, compiled: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -124,6 +124,7 @@ def problem(rng: np.random.Generator, rank: int) -> tuple[Any, Any]:
     return J @ J.T, J @ rng.normal(size=rank)
 
 
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("rows", ROWS, ids=lambda rows: "+".join(dict.fromkeys(rows.kinds)))
 @pytest.mark.parametrize("size", [5e-324, 1e-310, 1e-300, 1e-200, 1e155, 1e300])
 def test_problems_of_any_size(rows: Conditions, size: float, rng: np.random.Generator) -> None:
@@ -149,6 +150,7 @@ def test_the_size_of_a_problem_does_not_matter(rows: Conditions, exponent: int, 
     assert np.allclose(other.a * 2.0**-exponent, good.a, rtol=0, atol=1e-6)
 
 
+@pytest.mark.usefixtures("compiled")
 def test_rows_of_very_different_sizes(rng: np.random.Generator) -> None:
     """Each row in units of its own, up to the ends: nothing hangs, nothing that is no number comes out."""
     for _ in range(60):

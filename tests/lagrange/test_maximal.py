@@ -74,7 +74,7 @@ def check_agreement(model: bough.Model, rng: np.random.Generator) -> None:
 # --- the same answers ---
 
 
-@settings(max_examples=12)  # each model is traced anew
+@settings(max_examples=8)  # each model is traced anew
 @given(st.integers(1, 4), seeds)
 def test_random_trees_agree_with_reduced_coordinates(bodies: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -134,7 +134,7 @@ def test_batches(rng: np.random.Generator) -> None:
 # --- to and fro ---
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(st.integers(1, 3), seeds)
 def test_states_come_back(bodies: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -260,7 +260,7 @@ def test_arguments_are_checked(rng: np.random.Generator) -> None:
 # --- large systems ---
 
 
-@pytest.mark.parametrize("dimensions", [(6,), (6, 3, 2)])
+@pytest.mark.parametrize("dimensions", [(6,), (6, 2)])
 def test_one_state_and_batches_give_the_same_bits(dimensions: tuple[int, ...], rng: np.random.Generator) -> None:
     """Machine code with loops: batches of any length, and those that do not fill the lanes of a vector."""
     bodies = [dimensions[i % len(dimensions)] for i in range(30)]
@@ -291,9 +291,9 @@ def test_one_state_and_batches_give_the_same_bits(dimensions: tuple[int, ...], r
     assert_close(together, solved, 1e-9)
 
 
-def test_a_hundred_thousand_bodies() -> None:
+def test_twenty_thousand_bodies() -> None:
     """Machine code, in time and memory proportional to the number of bodies."""
-    n, rng = 100_000, np.random.default_rng(1)
+    n, rng = 20_000, np.random.default_rng(1)
     system = bough.maximal.System([3] * n, [(i // 2, i, 2) for i in range(1, n + 1)])
     assert system.factor_size <= n * (6 + 6 + 3 + 6)
     mass = np.eye(3) * rng.uniform(0.5, 2.0, size=(n, 1, 1))

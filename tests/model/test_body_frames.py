@@ -51,7 +51,7 @@ def twins(seed: int, bodies: int) -> tuple[bough.Model, bough.Model]:
     return own.build(), plain.build()
 
 
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(seed=st.integers(0, 2**32 - 1), bodies=st.integers(1, 4))
 def test_same_physics_as_with_explicit_frames(seed: int, bodies: int) -> None:
     own, plain = twins(seed, bodies)

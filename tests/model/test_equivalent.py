@@ -50,7 +50,7 @@ def test_sliding_leaves_an_offset_arm_fewer_components(monkeypatch: pytest.Monke
 
 
 @given(models(), st.integers(0, 2**32 - 1))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_nothing_a_user_sees_depends_on_it(model: bough.Model, seed: int) -> None:
     """The same model without sliding and regrouping gives the same placements, forces and motions."""
     rng = np.random.default_rng(seed)

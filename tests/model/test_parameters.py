@@ -198,7 +198,7 @@ TREES = [
 @pytest.mark.parametrize("name", TREES)
 @pytest.mark.parametrize("rolled", [False, True], ids=["unrolled", "rolled"])
 def test_results_are_those_of_the_model_built_so(name: str, rolled: bool, rng: np.random.Generator) -> None:
-    for _ in range(3):
+    for _ in range(2):
         mimic = name != "aba" and bool(rng.random() < 0.3)
         model = random_model(rng, 6, mimic=mimic).with_frame("tool", "b5", at=(0.1, 0.2, 0.3))
         parameters = Parameters.of(model, random_names(model, rng, 5))
