@@ -12,7 +12,7 @@ import numpy as np
 import bough
 from model_strategies import random_model, random_placement
 
-__all__ = ["another_leaf", "edited", "random_content", "renamed"]
+__all__ = ["another_leaf", "edited", "one_leaf_of_each_sort", "random_content", "renamed"]
 
 Rng = np.random.Generator
 Path = tuple[Any, ...]
@@ -102,6 +102,18 @@ def another_leaf(whole: T, rng: Rng, numbers: int, names: tuple[str, ...] = ()) 
     path, value = among[rng.integers(len(among))]
     result: T = _changed(whole, path, _another(value, rng, numbers, (*names, "a new name")))
     return result
+
+
+def one_leaf_of_each_sort(model: bough.Model, rng: Rng) -> Iterator[tuple[str, bough.Model]]:
+    """For each field in a model, such as "joints.joint.offset", the model with another value in one of them."""
+    places: dict[str, list[tuple[Path, Any]]] = {}
+    for path, value in _leaves(model):
+        if path[0] not in ("name", "tree"):
+            places.setdefault(".".join(x for x in path if isinstance(x, str)), []).append((path, value))
+    for place, found in places.items():
+        path, value = found[rng.integers(len(found))]
+        names = (*model.joint_names, "a new name")
+        yield place, _changed(model, path, _another(value, rng, model.nbodies + 1, names))
 
 
 def _another_leaf(model: bough.Model, rng: Rng) -> bough.Model:
