@@ -34,7 +34,7 @@ FACADE = "the facade"
 ANYONE_MAY = {"errors", "reading", "__about__"}
 PHYSICS = {"scalar", "complementarity", "spatial", "tree", "factor", "model", "algorithms", "lagrange"}
 COMPILER = {"scalar", "program", "export", "backends"}
-ROOMS = {"cache", "contact", "convert", "flexible", "joints", "lcp", "loops", "maximal", "papers", "trees"}
+ROOMS = {"cache", "contact", "convert", "cuda", "flexible", "joints", "lcp", "loops", "maximal", "papers", "trees"}
 """Files that hold nothing but public names: besides `errors`, `robots` and `simulation`, what is below ``bough.``."""
 
 MAY_IMPORT: dict[str, set[str]] = {
@@ -51,7 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "lagrange": {"algorithms", "model", "factor", "spatial", "tree", "scalar"},
     "program": {"scalar"},
     "export": {"program", "scalar"},
-    "backends": {"program", "scalar"},
+    "backends": {"program", "export", "scalar"},
     "kernel": PHYSICS | COMPILER,
     "formats": {"model", "kernel"},
     "robots": {"formats", "model"},

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         cache,
         contact,
         convert,
+        cuda,
         errors,
         flexible,
         joints,
@@ -107,6 +108,7 @@ __all__ = [
     "coriolis_matrix",
     "count",
     "crba",
+    "cuda",
     "difference",
     "errors",
     "exp_placements",
@@ -152,8 +154,8 @@ __all__ = [
 ]
 
 _ROOMS = (
-    "cache", "contact", "convert", "errors", "flexible", "joints", "lcp", "loops", "maximal", "papers", "robots",
-    "simulation", "trees",
+    "cache", "contact", "convert", "cuda", "errors", "flexible", "joints", "lcp", "loops", "maximal", "papers",
+    "robots", "simulation", "trees",
 )  # fmt: skip
 _LAZY = {
     "Scene": "bough.simulation.scene",

@@ -9,7 +9,7 @@ import pytest
 
 import bough
 from bough.kernel import cache
-from bough.kernel.choice import ALGORITHMS, ROLLED, Method, cheaper_method, method_costs
+from bough.kernel.choice import ALGORITHMS, ROLLED, UNROLLED, Method, cheaper_method, method_costs
 from bough.kernel.compile import ROLL_ABOVE
 
 LARGE = [bough.trees.topologies.chain(70), bough.trees.topologies.grid(9), bough.trees.topologies.balanced_tree(7)]
@@ -58,7 +58,7 @@ def test_long_chains_take_aba() -> None:
     """The factor of a chain is dense, so CRBA is cubic there."""
     for n in (30, 60, 100, 1000):
         costs = method_costs(bough.trees.topologies.chain(n))
-        assert cheaper_method(bough.trees.topologies.chain(n)) == "aba"
+        assert cheaper_method(bough.trees.topologies.chain(n)).startswith("aba")
         assert costs["crba"].operations > 1.5 * costs["aba"].operations
 
 
@@ -108,5 +108,6 @@ def test_what_somebody_else_wrote_is_counted_anew(empty_cache: Path, content: by
 
 
 def test_every_method_has_its_weights() -> None:
-    assert set(ROLLED) == set(ALGORITHMS)
+    assert set(UNROLLED) == set(ALGORITHMS)
+    assert set(ROLLED) < set(ALGORITHMS)  # the others are for small mechanisms
     assert all(set(row) == {"operations", "one", "batch"} for row in ROLLED.values())

@@ -19,7 +19,11 @@ from bough.program.ir import Loop, walk
 
 __all__ = ["explain", "reasons"]
 
-TITLES: dict[Method, str] = {"aba": "aba: articulated bodies", "crba": "crba: mass matrix and its LTDL factor"}
+TITLES: dict[Method, str] = {
+    "aba": "aba: articulated bodies",
+    "aba_at_rest": "aba_at_rest: bias forces, then articulated bodies at rest",
+    "crba": "crba: mass matrix and its LTDL factor",
+}
 
 LOOP_TITLES: dict[LoopMethod, str] = {
     "kkt": "kkt: accelerations and multipliers at once (method 1)",
@@ -27,7 +31,7 @@ LOOP_TITLES: dict[LoopMethod, str] = {
     "null_space": "null_space: free motions alone (method 3)",
 }
 
-MAIN = ("rnea", "crba", "aba", "crba_ltdl", "jacobian")
+MAIN = ("rnea", "crba", "aba", "aba_at_rest", "crba_ltdl", "jacobian")
 """The algorithms whose programs are shown."""
 
 
@@ -136,7 +140,7 @@ def _in_rounds(model: Model) -> tuple[str, ...]:
 
 def reasons(costs: dict[Method, MethodCost], chosen: Method) -> tuple[str, ...]:
     """Why a method is taken, the most important first."""
-    others = [method for method in costs if method != chosen]
+    others = sorted((method for method in costs if method != chosen), key=lambda m: costs[m].one * costs[m].batch)
     if not others:
         return ("crba is taken: coupled joints on different branches have no articulated-body recursion.",)
     mine, its = costs[chosen], costs[others[0]]
@@ -155,7 +159,7 @@ def reasons(costs: dict[Method, MethodCost], chosen: Method) -> tuple[str, ...]:
 def _programs(model: Model) -> Table:
     rows = []
     for name in MAIN:
-        if name == ALGORITHMS["aba"] and not model.coupling.trivial:
+        if name in ALGORITHMS and name not in method_costs(model):
             continue
         options = Options(frames=(model.frame(model.frame_names[-1]),)) if name in NEED_FRAMES else Options()
         traced = program(model, name, options, [key for key in spec(name).inputs if key not in OPTIONAL])

@@ -29,6 +29,7 @@ WIDTH = 100  # characters of a line of text
 ALGORITHM_ROWS = {
     "rnea": "inverse dynamics",
     "aba": "forward dynamics, articulated bodies",
+    "aba_at_rest": "forward dynamics, bias forces first",
     "crba_ltdl": "forward dynamics, mass matrix and factor",
     "crba": "mass matrix",
     "mass_matrix_inverse": "inverse of the mass matrix",
@@ -120,7 +121,7 @@ def _operations(model: Model) -> Table:
     counted = _is_counted(model)
     rows: list[tuple[object, ...]] = []
     for name, title in ALGORITHM_ROWS.items():
-        if name == ALGORITHMS["aba"] and not model.coupling.trivial:
+        if name in ("aba", "aba_at_rest") and not model.coupling.trivial:
             continue  # solved through the factor
         if counted:
             rows.append((title, name, *_counted(model, name)))

@@ -141,9 +141,7 @@ class Writer:
         here.update(further)
         for x in block:
             if isinstance(x, Apply):
-                form = self._language.rules[x.op]
-                operand = self.text if form.startswith("(") else self.bare  # commas need no parentheses
-                self._defined(x.result, form.format(*map(operand, x.arguments)), here[x.result] == 1)
+                self._defined(x.result, self.applied(x), here[x.result] == 1)
             elif isinstance(x, Load):
                 entry = self._language.entry(x.buffer, self.bare(x.index))
                 self._defined(x.result, entry, x.buffer in self._fixed and here[x.result] == 1)
@@ -154,6 +152,12 @@ class Writer:
                 self._loop(x)
             elif isinstance(x, Switch):
                 self._switch(x)
+
+    def applied(self, x: Apply) -> str:
+        """The expression of an operation."""
+        form = self._language.rules[x.op]
+        operand = self.text if form.startswith("(") else self.bare  # commas need no parentheses
+        return form.format(*map(operand, x.arguments))
 
     def _defined(self, value: int, text: str, movable: bool) -> None:
         """Give a value a name, unless it is used once, in this block, and is short."""

@@ -13,7 +13,8 @@ from bough.backends import Argument
 from bough.errors import FiniteError, ShapeError
 
 __all__ = [
-    "FloatArray", "Plain", "Shape", "as_floats", "batch_shape", "finite_states", "nearly_plain", "of_one_type",
+    "FloatArray", "Plain", "Shape", "as_floats", "batch_shape", "finite_states", "is_on_device", "nearly_plain",
+    "of_one_type",
     "out_fits", "plain_arguments", "read_only", "require_finite", "require_unit_quaternions", "write_out",
 ]  # fmt: skip
 
@@ -39,11 +40,18 @@ def as_floats(name: str, value: ArrayLike, trailing: Shape, meaning: str = "") -
     return a
 
 
+def is_on_device(value: Any) -> bool:
+    """Whether an argument lies on a GPU."""
+    return type(value) is not np.ndarray and hasattr(value, "__cuda_array_interface__")
+
+
 def nearly_plain(value: Any) -> Any:
     """A contiguous array of floats where that is quickly had, else what was given."""
     if value is None:
         return None
     if type(value) is not np.ndarray:
+        if is_on_device(value):
+            return value
         try:
             value = np.asarray(value)
         except (ValueError, TypeError):

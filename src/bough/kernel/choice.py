@@ -31,9 +31,9 @@ __all__ = [
     "weighted",
 ]
 
-Method: TypeAlias = Literal["aba", "crba"]
+Method: TypeAlias = Literal["aba", "aba_at_rest", "crba"]
 
-ALGORITHMS: dict[Method, str] = {"aba": "aba", "crba": "crba_ltdl"}
+ALGORITHMS: dict[Method, str] = {"aba": "aba", "aba_at_rest": "aba_at_rest", "crba": "crba_ltdl"}
 """The algorithm behind each method."""
 
 
@@ -62,6 +62,7 @@ class PerNode:
 # of a batch in float64, without the call itself.
 UNROLLED: dict[Method, dict[str, float]] = {
     "aba": {"one": 0.161, "batch": 0.038},
+    "aba_at_rest": {"one": 0.153, "batch": 0.0345},  # sines are counted twice and computed once
     "crba": {"one": 0.159, "batch": 0.041},
 }
 ROLLED: dict[Method, dict[str, PerNode]] = {
@@ -102,9 +103,12 @@ def method_costs(model: Model) -> dict[Method, MethodCost]:
     if model.inner_root:  # the mass matrix is another inside, all else is that of the plain model
         plain = method_costs(model.with_checked(inner_root=0))
         return {**plain, "crba": _cost("crba", model, _counts(model, ("crba",)))}
-    methods: tuple[Method, ...] = ("aba", "crba") if model.coupling.trivial else ("crba",)
+    methods: tuple[Method, ...] = ("aba", "aba_at_rest", "crba") if model.coupling.trivial else ("crba",)
+    if model.coupling.trivial and mechanism(model).most_modes:  # of flexible bodies
+        methods = ("aba", "crba")
     counts = _counts(model, methods)
-    return {method: _cost(method, model, counts) for method in methods}
+    known = [m for m in methods if m in ROLLED or (m in counts and counts[m].total <= LONGEST)]
+    return {method: _cost(method, model, counts) for method in known}
 
 
 def _cost(method: Method, model: Model, counts: dict[Method, Count]) -> MethodCost:

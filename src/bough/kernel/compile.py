@@ -6,7 +6,7 @@ import hashlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LONGEST", "ROLL_ABOVE", "Backend", "Runner", "Source", "build", "get_backend", "how_calls_enter",
-    "new_runner", "set_backend", "when_backend_changes",
+    "new_runner", "set_backend", "stored", "when_backend_changes",
 ]  # fmt: skip
 
 ROLL_ABOVE = 64
@@ -161,7 +161,7 @@ class _Llvm:
             from bough.backends.llvm import LlvmKernel, has_entry, launcher_code, load_launcher
 
             if has_entry():
-                load_launcher(lambda: _stored("launcher", launcher_code))
+                load_launcher(lambda: _stored("launcher", _place(), launcher_code))
             self._kernel = LlvmKernel(source.signature, careful, otherwise)
         self.entry, self.strict = self._kernel.entry, self._kernel.strict
 
@@ -192,25 +192,36 @@ class _Llvm:
             limbs = {} if checker else self._source.limbs()
             return compile_program(self._programs[checker], real, limbs).to_bytes()
 
-        s = self._source
-        digest, arrays = s.digest(), (*s.signature.present, *s.signature.outputs)
-        asked = repr([(a.name, a.shape, a.finite, a.quaternions) for a in arrays])
-        with _telling(s.name):
-            if digest is None:
-                return Artifact.from_bytes(made())
-            said = f"{s.name}\0{checker}\0{digest}\0{asked}\0{s.rolled()}\0{real!r}"
-            code = _stored(said, made)
-            with suppress(ProgramError):  # written by hand, perhaps: made anew
-                return Artifact.from_bytes(code)
-            return Artifact.from_bytes(made())
+        code = stored(self._source, f"{checker}\0{real!r}", _place(), made)
+        with suppress(ProgramError):  # written by hand, perhaps: made anew
+            return Artifact.from_bytes(code)
+        return Artifact.from_bytes(made())
 
 
-def _stored(said: str, make: Callable[[], bytes]) -> bytes:
-    """What the cache has for a text that determines it, else what is made, and stored from then on."""
+def stored(source: Source, said: str, place: Sequence[str], make: Callable[[], bytes]) -> bytes:
+    """The code of a function: what the cache has, else what is made, and stored if it can be told from other code.
+
+    `said` tells what else determines it, and `place` where it runs.
+    """
+    arrays = (*source.signature.present, *source.signature.outputs)
+    asked = repr([(a.name, a.shape, a.finite, a.quaternions) for a in arrays])
+    with _telling(source.name):
+        digest = source.digest()
+        if digest is None:
+            return make()
+        return _stored(f"{source.name}\0{said}\0{digest}\0{asked}\0{source.rolled()}", place, make)
+
+
+def _place() -> tuple[str, ...]:
+    """The processor, and what of the interpreter code depends on."""
     from bough.backends.llvm import abi_key, host
 
     machine = host()
-    place = (machine.triple, machine.cpu, machine.features, machine.version, abi_key())
+    return (machine.triple, machine.cpu, machine.features, machine.version, abi_key())
+
+
+def _stored(said: str, place: Sequence[str], make: Callable[[], bytes]) -> bytes:
+    """What the cache has for a text that determines it, else what is made, and stored from then on."""
     key = hashlib.sha256("\0".join((said, cache.sources_digest(), *place)).encode()).hexdigest()
     found = cache.load(key)
     if found is None:

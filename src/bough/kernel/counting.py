@@ -66,9 +66,9 @@ def count(
     what
         A model, or a tree (for factorisations only: a tree has no geometry).
     algorithm
-        "rnea", "crba", "aba", "crba_ltdl", "divide_and_conquer" (which reads constants of bodies from memory, so that
-        none of them is folded), "rnea_spatial", "rnea_absolute", "crba_absolute", "aba_absolute" (as Featherstone &
-        Orin write them) and so on; or "ltl", "ltdl", "udut", "uut", "ltdl_solve", "ltl_solve", "mul_L",
+        "rnea", "crba", "aba", "aba_at_rest", "crba_ltdl", "divide_and_conquer" (which reads constants of bodies from
+        memory, so that none of them is folded), "rnea_spatial", "rnea_absolute", "crba_absolute", "aba_absolute" (as
+        Featherstone & Orin write them) and so on; or "ltl", "ltdl", "udut", "uut", "ltdl_solve", "ltl_solve", "mul_L",
         "solve_Lt", …, where a name without a prefix means the LTDL factor. Of contact ("contact_step", …) what states
         the problem of forces is counted, not the search for them, which depends on the state.
     optimized

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from bough.kernel.arguments import FloatArray
-from bough.kernel.choice import cheaper_method
+from bough.kernel.choice import ALGORITHMS, cheaper_method
 from bough.kernel.compile import LONGEST, ROLL_ABOVE
 from bough.kernel.factors import Factor
 from bough.kernel.function import Function
@@ -240,4 +240,4 @@ def _aba(model: Model, key: str) -> Function:
 def tree_algorithm(model: Model, method: str = "auto") -> str:
     """The algorithm behind a method of forward dynamics on the tree."""
     chosen = cheaper_method(model) if method == "auto" else method
-    return "aba" if chosen == "aba" and model.coupling.trivial else "crba_ltdl"
+    return ALGORITHMS[chosen] if chosen in ALGORITHMS and model.coupling.trivial else "crba_ltdl"

@@ -24,7 +24,7 @@ from bough.scalar.tolerances import RESIDUAL
 
 __all__ = ["forward_algorithm", "forward_dynamics"]
 
-TreeMethod: TypeAlias = Literal["aba", "crba", "divide_and_conquer"]
+TreeMethod: TypeAlias = Literal["aba", "aba_at_rest", "crba", "divide_and_conquer"]
 ForwardMethod: TypeAlias = Literal["auto"] | TreeMethod | LoopMethod
 
 OF_TREES, OF_LOOPS = get_args(TreeMethod), get_args(LoopMethod)
@@ -88,7 +88,8 @@ def forward_dynamics(
         External forces (..., N, 6), as in `rnea`.
     method
         "auto" for the one estimated faster from operation counts; `bough.explain` says which and why. Of a tree: "aba"
-        for the articulated-body algorithm, "crba" for the mass matrix and its branch-sparse factor,
+        for the articulated-body algorithm, "aba_at_rest" for the same after the bias forces are taken off tau (fewer
+        operations), "crba" for the mass matrix and its branch-sparse factor,
         "divide_and_conquer" for articulated bodies joined in pairs, O(log N) rounds of which each works on many bodies
         at once: faster for one state of a mechanism with thousands of bodies, on vectors and on threads. With loops
         (methods 1, 2 and 3 of Featherstone & Orin 2000): "kkt" for accelerations and multipliers at once, "multipliers"

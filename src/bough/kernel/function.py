@@ -22,6 +22,7 @@ from bough.kernel import compile as compiler
 from bough.kernel.arguments import (
     FloatArray,
     Plain,
+    is_on_device,
     nearly_plain,
     of_one_type,
     out_fits,
@@ -40,6 +41,7 @@ from bough.scalar import Count
 from bough.scalar.lazy import cached_property
 
 if TYPE_CHECKING:
+    from bough.kernel.device import DeviceRunner
     from bough.kernel.export import Layout
 
 __all__ = ["Explain", "Function", "Results", "Verdicts"]
@@ -183,11 +185,24 @@ class Function(Exportable):
         """The operations of the program that runs, without those of the verdict."""
         return count_program(self.program(*given))
 
-    def compile(self, *given: str, batch: bool = True, dtype: Literal["float64", "float32"] = "float64") -> None:
-        """Compile ahead of time, for many states or for one."""
+    def compile(
+        self,
+        *given: str,
+        batch: bool = True,
+        dtype: Literal["float64", "float32"] = "float64",
+        target: Literal["cpu", "cuda"] = "cpu",
+    ) -> None:
+        """Compile ahead of time, for many states or for one, for the CPU or for the present GPU.
+
+        `given` names the inputs that may be left out and are not. On a GPU one kernel is for one state and many.
+        """
         known_name(dtype, "data type", ("float64", "float32"))
-        states = 2 if truth(batch, "batch") else 1
-        self._form(self._given(given)).runner.prepare(np.dtype(dtype), states, False)
+        known_name(target, "target", ("cpu", "cuda"))
+        form = self._form(self._given(given))
+        if target == "cuda":
+            form.device.prepare(np.dtype(dtype), ["rows"] * (len(form.signature.present) + len(self.outputs)))
+        else:
+            form.runner.prepare(np.dtype(dtype), 2 if truth(batch, "batch") else 1, False)
 
     def _given(self, names: Sequence[str]) -> frozenset[str]:
         optional = [a.name for a in self.inputs if a.optional]
@@ -225,18 +240,22 @@ class _Form:
         self.function = function
         self.signature = Signature(function.inputs, function.outputs, given)
         names = [a.name for a in self.signature.present]
-        self.runner = compiler.new_runner(
-            compiler.Source(
-                function.name, self.signature, function.digest,
-                lambda: self.program(judged=True), self.checker, lambda: function.limbs(names), lambda: function.rolled,
-            ),
-            self.careful,
-            _unsound,
+        self.source = compiler.Source(
+            function.name, self.signature, function.digest,
+            lambda: self.program(judged=True), self.checker, lambda: function.limbs(names), lambda: function.rolled,
         )  # fmt: skip
+        self.runner = compiler.new_runner(self.source, self.careful, _unsound)
         self.entry = self.runner.entry
         self._absent = tuple(k for k, a in enumerate(function.inputs) if a.name not in given)
 
     # ---- programs and code ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def device(self) -> DeviceRunner:
+        """What runs it on a GPU."""
+        from bough.kernel.device import DeviceRunner
+
+        return DeviceRunner(self)
 
     def program(self, rolled: bool | None = None, judged: bool = False) -> Program:
         """The program, with a verdict or without."""
@@ -271,6 +290,9 @@ class _Form:
         return result if type(result) is not _Unsound else self._carefully(values, plain, given[-4], given[-3])
 
     def _carefully(self, values: Sequence[Any], plain: list[Any], out: Any, check: Any) -> Any:
+        if any(is_on_device(x) for x in values):
+            form = self.function.form(values)
+            return form.device([x for x in values if x is not None], out, _truth(check))
         alike = of_one_type(plain)
         if alike is not plain:
             result = self.runner.strict(*alike, out, check)

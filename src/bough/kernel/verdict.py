@@ -82,19 +82,17 @@ def _terms(values: Any, places: Sequence[int] | None) -> Terms:
 def _total(terms: Iterable[Terms]) -> Scalar:
     """A sum that is finite if and, but for overflow, only if all terms are."""
     sums: list[Scalar] = [0.0] * SUMS
-    known: set[Any] = set()
+    known: dict[Any, Scalar] = {}  # a matrix is symmetric: each number once
     k = 0
     for part in terms:
         if isinstance(part, tuple):
             sums[k % SUMS] = sums[k % SUMS] + _sum_of_array(*part)
             k += 1
-            continue
-        for x in part:
-            value = getattr(x, "value", x)  # a matrix is symmetric: each number once
-            if value not in known:
-                known.add(value)
-                sums[k % SUMS] = sums[k % SUMS] + x
-                k += 1
+        else:
+            known |= {getattr(x, "value", x): x for x in part}
+    for _, x in sorted(known.items()):  # in the order in which they become known, so that none waits for another
+        sums[k % SUMS] = sums[k % SUMS] + x
+        k += 1
     while len(sums) > 1:
         sums = [a + b for a, b in zip(sums[::2], sums[1::2], strict=True)]
     return sums[0]

@@ -18,6 +18,7 @@ from bough.program.ir import (
     Switch,
     walk,
 )
+from bough.program.order import few_alive, most_alive
 from bough.program.printer import show
 from bough.program.simplify import simplify
 from bough.program.tracer import TooLong, trace
@@ -25,5 +26,5 @@ from bough.program.tracer import TooLong, trace
 __all__ = [
     "VERDICT", "Apply", "Block", "Buffer", "Const", "Evaluator", "Instruction", "Load", "Loop", "Program", "Store",
     "Switch", "TooLong",
-    "check", "count", "evaluate", "fuse", "show", "simplify", "trace", "walk",
+    "check", "count", "evaluate", "few_alive", "fuse", "most_alive", "show", "simplify", "trace", "walk",
 ]  # fmt: skip

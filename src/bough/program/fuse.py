@@ -32,7 +32,8 @@ def fuse(program: Program) -> Program:
                 result.append(x)
         return tuple(x for x in result if not isinstance(x, Apply) or x.result not in gone)
 
-    fused = Program(program.name, program.buffers, rewrite(program.body), tuple(kinds))
+    body = rewrite(program.body)
+    fused = replace(program, body=body, kinds=tuple(kinds))
     check(fused)
     return fused
 

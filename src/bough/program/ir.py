@@ -111,12 +111,18 @@ Block: TypeAlias = "tuple[Instruction, ...]"
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A computation on buffers. `kinds[v]` says what value v is."""
+    """A computation on buffers. `kinds[v]` says what value v is.
+
+    `turns` are the values with which turns of loops began that were unrolled, of the `traced` first values: a hint for
+    who orders instructions anew.
+    """
 
     name: str
     buffers: tuple[Buffer, ...]
     body: Block
     kinds: tuple[Kind, ...]
+    turns: tuple[int, ...] = ()
+    traced: int = 0
 
     def buffer(self, name: str) -> Buffer:
         """The buffer with a name."""

@@ -58,7 +58,7 @@ def share_reciprocals(program: Program) -> Program:
         return tuple(result)
 
     body = rewrite(program.body)
-    return Program(program.name, program.buffers, body, tuple(kinds))
+    return replace(program, body=body, kinds=tuple(kinds))
 
 
 def drop_unused(program: Program) -> Program:
@@ -68,7 +68,7 @@ def drop_unused(program: Program) -> Program:
         body, before = _without_unused(body, read.union(b.name for b in program.of_role("output"))), read
     touched = {x.buffer for x in walk(body) if isinstance(x, (Load, Store))}
     buffers = tuple(b for b in program.buffers if b.role in ("input", "output") or b.name in touched)
-    return Program(program.name, buffers, body, program.kinds)
+    return replace(program, buffers=buffers, body=body)
 
 
 def store_early(program: Program) -> Program:
@@ -91,7 +91,7 @@ def store_early(program: Program) -> Program:
         for value in defined:
             if value in moved:
                 result += moved[value]
-    return Program(program.name, program.buffers, tuple(result), program.kinds)
+    return replace(program, body=tuple(result))
 
 
 def _movable_stores(program: Program, constants: dict[int, Const]) -> list[Store]:

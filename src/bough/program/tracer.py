@@ -23,7 +23,7 @@ from bough.program.naming import unique as unique_name
 from bough.program.naming import with_names
 from bough.program.rows import TracedRows, UnrolledRows
 from bough.program.shown import shown_inputs
-from bough.program.values import Cells, Given, Traced, TracedArray, TracedIndex
+from bough.program.values import Cells, Given, Traced, TracedArray, TracedIndex, constant
 from bough.scalar import (
     Array,
     Bool,
@@ -114,6 +114,8 @@ class Tracer(Control):
         self._outputs: dict[str, str] = {}  # from such a name to the name of an output
         self._tables: dict[Hashable, Buffer] = {}
         self._pending: list[TracedRows] = []
+        self._turns: list[int] = []  # where those of unrolled loops begin and end
+        self._turning = False
         self._done: list[Bool] = []  # which states the loops being traced leave alone
 
     # -- values ----------------------------------------------------------------------------------------------------
@@ -143,9 +145,6 @@ class Tracer(Control):
         self._known[-1][key] = value
         return value
 
-    def _is_known(self, key: Hashable) -> bool:
-        return any(key in known for known in self._known)
-
     def value_of(self, x: Scalar | Bool | Index, kind: Kind = "float") -> int:
         """The value number of a scalar, truth value or index, constants included."""
         if isinstance(x, (Traced, TracedIndex)):
@@ -154,9 +153,9 @@ class Tracer(Control):
             return x.value
         if isinstance(x, Symbolic):
             raise ProgramError(f"cannot trace a {type(x).__name__}")
-        constant = _constant(x, kind)
-        key = ("const", kind, repr(constant))  # repr tells 0.0 from -0.0
-        return self.shared_value(key, kind, lambda value: Const(value, constant))
+        number = constant(x, kind)
+        key = ("const", kind, repr(number))  # repr tells 0.0 from -0.0
+        return self.shared_value(key, kind, lambda value: Const(value, number))
 
     def apply(self, op: Op, arguments: tuple[Scalar | Bool, ...]) -> Traced:
         """Record an operation on numbers or truth values."""
@@ -164,7 +163,7 @@ class Tracer(Control):
         if op.commutes:
             first, second = values
             values = values if first <= second else (second, first)
-        elif op.name == "sub" and values[0] != values[1] and self._is_known(("sub", values[::-1])):
+        elif op.name == "sub" and values[0] != values[1] and any(("sub", values[::-1]) in x for x in self._known):
             return self.apply(NEG, (self.apply(op, arguments[::-1]),))
         value = self.shared_value((op.name, values), op.result, lambda v: Apply(v, op.name, values))
         argument = arguments[0]
@@ -248,7 +247,8 @@ class Tracer(Control):
         inputs = [key for key, b in self._buffers.items() if b.role == "input"]
         order = dict.fromkeys((*inputs, *self._outputs, *self._buffers))  # outputs as the caller returned them
         buffers = tuple(replace(self._buffers[key], name=names[key]) for key in order)
-        return Program(name, buffers, with_names(tuple(self._blocks[0]), names), tuple(self._kinds))
+        body, kinds = with_names(tuple(self._blocks[0]), names), tuple(self._kinds)
+        return Program(name, buffers, body, kinds, tuple(dict.fromkeys(self._turns)), len(kinds))
 
     def inputs_shown(self, outputs: Mapping[str, Any]) -> Collection[tuple[str, int]]:
         """Entries of inputs (buffer, place) that make outputs not finite if they are not; none are known with loops."""
@@ -261,7 +261,19 @@ class Tracer(Control):
     # -- control ---------------------------------------------------------------------------------------------------
 
     def loop(self, count: Index, body: Turn, carry: Any, reverse: bool = False, until: Until = None) -> Any:
-        return (self._recorded_loop if self.rolled else super().loop)(count, body, carry, reverse, until)
+        turn = body if self.rolled or self._turning else self._noted(body)
+        return (self._recorded_loop if self.rolled else super().loop)(count, turn, carry, reverse, until)
+
+    def _noted(self, body: Turn) -> Turn:
+        def turn(k: Any, carry: Any) -> Any:
+            self._turns.append(len(self._kinds))
+            self._turning = True
+            following = body(k, carry)
+            self._turning = False
+            self._turns.append(len(self._kinds))
+            return following
+
+        return turn
 
     def repeat(self, count: Index, body: Turn, carry: Any, until: Until = None) -> Any:
         return self._recorded_loop(count, body, carry, False, until)
@@ -386,14 +398,3 @@ class Tracer(Control):
 
     def _wrap(self, value: int) -> Traced | TracedIndex:
         return TracedIndex(self, value) if self._kinds[value] == "int" else Traced(self, value)
-
-
-def _constant(x: object, kind: Kind) -> float | bool | int:
-    if isinstance(x, (bool, np.bool_)):
-        if kind == "bool":
-            return bool(x)
-    elif isinstance(x, (int, np.integer)) and kind == "int":
-        return int(x)
-    elif isinstance(x, (float, int, np.integer, np.floating)) and kind == "float":
-        return float(x)
-    raise ProgramError(f"{x!r} is a {type(x).__name__}, expected a constant of kind {kind}")

@@ -5,14 +5,16 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
+
 from bough.errors import ProgramError
 from bough.program.ir import Buffer
-from bough.scalar import Bool, Index, Op, Scalar, Symbolic, SymbolicIndex
+from bough.scalar import Bool, Index, Kind, Op, Scalar, Symbolic, SymbolicIndex
 
 if TYPE_CHECKING:
     from bough.program.tracer import Tracer
 
-__all__ = ["Cells", "Given", "Traced", "TracedArray", "TracedIndex"]
+__all__ = ["Cells", "Given", "Traced", "TracedArray", "TracedIndex", "constant"]
 
 
 class Traced(Symbolic):
@@ -114,3 +116,15 @@ class TracedArray:
     def _check(self, index: Index) -> None:
         if isinstance(index, int) and not 0 <= index < self.buffer.size:
             raise IndexError(f"{self.buffer.name}[{index}] is outside 0 … {self.buffer.size - 1}")
+
+
+def constant(x: object, kind: Kind) -> float | bool | int:
+    """A number or truth value that is known while a program is traced."""
+    if isinstance(x, (bool, np.bool_)):
+        if kind == "bool":
+            return bool(x)
+    elif isinstance(x, (int, np.integer)) and kind == "int":
+        return int(x)
+    elif isinstance(x, (float, int, np.integer, np.floating)) and kind == "float":
+        return float(x)
+    raise ProgramError(f"{x!r} is a {type(x).__name__}, expected a constant of kind {kind}")

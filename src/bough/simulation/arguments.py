@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bough.errors import ModelError, ShapeError
-from bough.kernel.arguments import FloatArray, as_floats
+from bough.kernel.arguments import FloatArray, as_floats, is_on_device
 from bough.model import Model
 from bough.model.massless import idle_joints
 from bough.reading import number
@@ -51,8 +51,8 @@ def _gains(value: Any, name: str, nv: int) -> Any:
 
 
 def is_single(x: Any) -> bool:
-    """Whether something is an array of float32."""
-    return type(x) is np.ndarray and x.dtype is SINGLE
+    """Whether something is an array of float32, here or on a GPU."""
+    return (type(x) is np.ndarray and x.dtype is SINGLE) or (is_on_device(x) and str(x.dtype).endswith("float32"))
 
 
 def are_single(*given: Any) -> bool:
@@ -62,7 +62,7 @@ def are_single(*given: Any) -> bool:
 
 def in_single(values: Sequence[Any]) -> tuple[Any, ...]:
     """Arguments, those that are not None, as float32."""
-    return tuple(x if x is None else np.asarray(x, np.float32) for x in values)
+    return tuple(x if x is None or is_on_device(x) else np.asarray(x, np.float32) for x in values)
 
 
 def require_moving(model: Model) -> None:

@@ -1,56 +1,15 @@
 """Sine and cosine as LLVM code, for one number or a vector of lanes, the same bits in both.
 
-The argument is reduced by multiples of π/2 in three steps. π/2 = A + B + C, where A has so few bits that n A is
-subtracted exactly (by a fused multiply-add), and the remainders are carried as a sum of two numbers. What is left lies
-within ±π/4, where a polynomial with the least largest error does the rest. Right to 2 units in the last place for
-|x| ≤ 1e9 (float64) and 1e5 (float32); lanes beyond that are handed to the C library one by one.
+How the argument is reduced, and by which numbers, is told in `sines`; lanes with angles beyond that are handed to the C
+library one by one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from bough.backends.llvm.types import Real
+from bough.backends.sines import CONSTANTS, TWO_OVER_PI
 
 __all__ = ["sincos_name", "sincos_source"]
-
-
-@dataclass(frozen=True)
-class _Constants:
-    A: float
-    B: float
-    C: float
-    sine: tuple[float, ...]  # sin r = r + r³ (s₀ + s₁ r² + …)
-    cosine: tuple[float, ...]  # cos r = 1 - r²/2 + r⁴ (c₀ + c₁ r² + …)
-    far: float  # beyond which the C library is asked
-
-
-_CONSTANTS = {
-    "double": _Constants(
-        float.fromhex("0x1.921fb54442d00p+0"),
-        float.fromhex("0x1.8469898cc5000p-48"),
-        float.fromhex("0x1.701b839a25205p-92"),
-        (
-            -0.16666666666666632, 0.008333333333322413, -0.00019841269829807819, 2.755731369192182e-06,
-            -2.505075811583096e-08, 1.589679568403766e-10,
-        ),
-        (
-            0.0416666666666666, -0.0013888888888874125, 2.4801587289482184e-05, -2.755731435233285e-07,
-            2.0875723273259016e-09, -1.1359647805788475e-11,
-        ),
-        1e9,
-    ),
-    "float": _Constants(
-        1.570796251296997,
-        7.549789415861596e-08,
-        5.390302953474238e-15,
-        (-0.16666654936695643, 0.00833217768649494, -0.00019517234694762741),
-        (0.04166664685460454, -0.0013887366910037004, 2.4438379476887754e-05),
-        1e5,
-    ),
-}  # fmt: skip
-
-TWO_OVER_PI = 0.6366197723675814
 
 
 class _Lines:
@@ -113,7 +72,7 @@ def sincos_source(real: Real) -> str:
         f"  %q0 = insertvalue {pair} undef, {t} {sine}, 0",
         f"  %quick = insertvalue {pair} %q0, {t} {cosine}, 1",
         f"  %size = call {t} @llvm.fabs.{real.suffix}({t} %x)",
-        f"  %far = fcmp ogt {t} %size, {real.constant(_CONSTANTS[e].far)}",
+        f"  %far = fcmp ogt {t} %size, {real.constant(CONSTANTS[e].far)}",
         f"  %any = {_any_lane(real, '%far')}",
         "  br i1 %any, label %slow, label %done",
         "done:",
@@ -150,7 +109,7 @@ def _any_lane(real: Real, mask: str) -> str:
 
 def _reduced(f: _Lines) -> tuple[str, str]:
     """Sine and cosine of %x by reduction and polynomials."""
-    k, c = _CONSTANTS[f.real.element], f.real.constant
+    k, c = CONSTANTS[f.real.element], f.real.constant
     # x = n π/2 + hi + lo
     n = f.unary("rint", f.op("fmul", "%x", c(TWO_OVER_PI)))
     r1 = f.fma(f.neg(n), c(k.A), "%x")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bough.algorithms.aba import aba
+from bough.algorithms.aba import aba, aba_at_rest
 from bough.algorithms.absolute import aba_absolute, crba_absolute, rnea_absolute, rnea_spatial
 from bough.algorithms.configuration import difference, integrate, interpolate
 from bough.algorithms.coriolis import coriolis_matrix
@@ -172,6 +172,12 @@ TREES = (
         ("q", "v", "tau", "f_ext"),
         _of_dofs("qdd"),
         lambda m, o, x: _pair("qdd", aba(m, x["q"], x["v"], x["tau"], x.get("f_ext"))),
+    ),
+    Spec(
+        "aba_at_rest",
+        ("q", "v", "tau", "f_ext"),
+        _of_dofs("qdd"),
+        lambda m, o, x: _pair("qdd", aba_at_rest(m, x["q"], x["v"], x["tau"], x.get("f_ext"))),
     ),
     Spec(
         "crba_ltdl",

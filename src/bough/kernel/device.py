@@ -1,0 +1,331 @@
+"""Arrays on a GPU: from a call to a kernel and back, without leaving the GPU.
+
+Arrays of CuPy, PyTorch, JAX and whatever else has ``__cuda_array_interface__`` or DLPack are taken where they lie, on
+the stream of the moment, and results are of the same kind. States whose verdict is not zero are handed to the CPU, and
+to them alone happens what happens to them there: an error that names the culprit, or a careful route that mends them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bough.backends import Argument
+from bough.backends.cuda import BLOCK, ENTRY, CudaKernel, Layout, architecture, compile_cuda, cuda_source, cupy, turn
+from bough.errors import BoughError, ShapeError
+from bough.kernel import compile as compiler
+from bough.kernel.arguments import is_on_device
+from bough.program import few_alive, fuse
+
+if TYPE_CHECKING:
+    from bough.kernel.function import _Form
+
+__all__ = ["DeviceRunner", "deferred", "is_available"]
+
+MOST_IN_ROWS = 64
+"""Numbers of a result that a kernel writes row by row; larger results are turned after they are computed."""
+
+WHOLE = 1_000_000
+"""States that are all computed on the CPU to tell an error as the CPU tells it, with the number of the state."""
+
+
+class _Pending(NamedTuple):
+    """A call whose verdict nobody has looked at."""
+
+    runner: DeviceRunner
+    given: _Given
+    outputs: list[Any]
+    wrong: Any
+
+
+_deferred: ContextVar[list[_Pending] | None] = ContextVar("bough_deferred", default=None)
+
+
+def is_available() -> bool:
+    """Whether CuPy is installed and there is a GPU for it.
+
+    Examples
+    --------
+    >>> import bough
+    >>> bough.cuda.is_available() in (True, False)
+    True
+    """
+    try:
+        return bool(cupy().cuda.runtime.getDeviceCount())
+    except Exception:  # not installed, no driver, no GPU: CuPy has an error for each
+        return False
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Within this context, calls on a GPU are judged at its end, all at once, so that nothing waits for the GPU.
+
+    States that have to be mended on the CPU are mended then, in the arrays that were returned.
+
+    Raises
+    ------
+    BoughError
+        At the end of the context: what the first call that went wrong would have raised.
+
+    Examples
+    --------
+    >>> import bough
+    >>> with bough.cuda.deferred():
+    ...     pass  # accelerations = bough.forward_dynamics(model, q, v, tau), on the GPU
+    """
+    token = _deferred.set([])
+    try:
+        yield
+        pending = _deferred.get() or []
+    finally:
+        _deferred.reset(token)
+    for call in pending:
+        call.runner.judge(call)
+
+
+class _Given(NamedTuple):
+    """Arguments of a call as CuPy arrays of one type, with how each lies in memory."""
+
+    arrays: list[Any]
+    layouts: list[Layout]
+    batch: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def states(self) -> int:
+        return math.prod(self.batch)
+
+
+class DeviceRunner:
+    """A function, with some of its optional inputs given, as a GPU runs it."""
+
+    def __init__(self, form: _Form) -> None:
+        self._form = form
+        self._present = form.signature.present
+        self._outputs = form.function.outputs
+        self._kernels: dict[Any, CudaKernel] = {}
+
+    def __call__(self, values: Sequence[Any], out: Any, check: bool) -> Any:
+        """Run it on the inputs that are given, in order."""
+        cp = cupy()
+        leader = next(x for x in values if is_on_device(x))
+        with _where(cp, leader):
+            given = self._plain(cp, values)
+            outputs, layouts = self._made(cp, given, out)
+            if given.states:
+                wrong = cp.zeros(1, np.int32) if check else None
+                self._launch(given, outputs, layouts, wrong)
+                call = _Pending(self, given, outputs, wrong)
+                if check and (later := _deferred.get()) is not None:
+                    later.append(call)
+                elif check:
+                    self.judge(call)
+            if out is not None:
+                target = _as_cupy(cp, out)
+                if target.data.ptr != outputs[0].data.ptr:
+                    target[...] = outputs[0]
+                return out
+            results = tuple(_as_kind(leader, x) for x in outputs)
+        return results[0] if len(results) == 1 else results
+
+    # ---- arguments -----------------------------------------------------------------------------------------------
+
+    def _plain(self, cp: Any, values: Sequence[Any]) -> _Given:
+        arrays = [_floats(cp, a, x) for a, x in zip(self._present, values, strict=True)]
+        dtype = np.dtype(np.float32 if all(x.dtype == np.float32 for x in arrays) else np.float64)
+        leading = [x.shape[: x.ndim - len(a.shape)] for a, x in zip(self._present, arrays, strict=True)]
+        try:
+            batch = np.broadcast_shapes(*leading)
+        except ValueError:
+            shapes = ", ".join(f"{a.name} {shape}" for a, shape in zip(self._present, leading, strict=True) if shape)
+            raise ShapeError(f"the batch axes do not broadcast: {shapes}") from None
+        layouts: list[Layout] = []
+        for k, (x, a) in enumerate(zip(arrays, self._present, strict=True)):
+            x = x.astype(dtype, copy=False)
+            if leading[k] and leading[k] != batch:
+                x = cp.broadcast_to(x, (*batch, *a.shape))
+            layout: Layout = "shared" if batch and not leading[k] else _layout(x, len(batch))
+            arrays[k] = x if layout == "components" else cp.ascontiguousarray(x)
+            layouts.append(layout)
+        return _Given(arrays, layouts, batch, dtype)
+
+    def _made(self, cp: Any, given: _Given, out: Any) -> tuple[list[Any], list[Layout]]:
+        """The arrays for the results, and how they lie: as the arguments do, or where `out` is."""
+        of_states = [layout for layout in given.layouts if layout != "shared"]
+        layout: Layout = "components" if of_states and set(of_states) == {"components"} else "rows"
+        made, layouts = [], [layout] * len(self._outputs)
+        axes = len(given.batch)
+        for a in self._outputs:
+            if layout == "rows":
+                made.append(cp.empty((*given.batch, *a.shape), given.dtype))
+            else:
+                turned = cp.empty((*a.shape, *given.batch), given.dtype)
+                made.append(turned.transpose(*range(len(a.shape), turned.ndim), *range(len(a.shape))))
+        if out is None:
+            return made, layouts
+        if len(made) > 1:
+            raise ShapeError(f"{self._form.function.name} gives {len(made)} arrays, so there is no out")
+        if not is_on_device(out):
+            raise ShapeError(f"out is {type(out).__name__}, expected an array on the GPU, as the arguments are")
+        target = _as_cupy(cp, out)
+        if target.shape != made[0].shape or target.dtype != given.dtype:
+            raise ShapeError(
+                f"out is {target.dtype} {target.shape}, expected an array of {given.dtype} {made[0].shape}"
+            )
+        own = _layout(target, axes)
+        straight = own == "components" or target.flags.c_contiguous
+        if straight and not any(cp.may_share_memory(target, x) for x in given.arrays):
+            return [target], [own]
+        return made, layouts
+
+    # ---- kernels -------------------------------------------------------------------------------------------------
+
+    def prepare(self, dtype: np.dtype[Any], layouts: Sequence[Layout]) -> CudaKernel:
+        """The kernel for a type and the layouts of inputs and outputs on the present GPU, compiled on first use."""
+        device = cupy().cuda.Device().id
+        key = (device, dtype, tuple(layouts))
+        if key not in self._kernels:
+            machine = architecture(device)
+            real = "double" if dtype == np.float64 else "float"
+
+            def made() -> bytes:
+                program = few_alive(fuse(self._form.program(judged=True)))
+                return compile_cuda(cuda_source(program, real, layouts), machine)
+
+            said = f"cuda\0{real}\0{layouts}"
+            code = compiler.stored(self._form.source, said, (machine,), made)
+            self._kernels[key] = CudaKernel(code, ENTRY, BLOCK)
+        return self._kernels[key]
+
+    def _launch(
+        self, given: _Given, outputs: Sequence[Any], layouts: Sequence[Layout], wrong: Any, verdicts: Any = None
+    ) -> None:
+        """Fill the outputs; of large results the rows are made from components, which are written faster."""
+        cp, nowhere = cupy(), np.uintp(0)
+        sizes = [a.size for a in self._outputs]
+        large = [n > MOST_IN_ROWS and way == "rows" for n, way in zip(sizes, layouts, strict=True)]
+        written = [
+            cp.empty((n, given.states), given.dtype) if turned else x
+            for x, n, turned in zip(outputs, sizes, large, strict=True)
+        ]
+        ways: list[Layout] = ["components" if turned else x for x, turned in zip(layouts, large, strict=True)]
+        kernel = self.prepare(given.dtype, (*given.layouts, *ways))
+        flags = (nowhere if wrong is None else wrong), (nowhere if verdicts is None else verdicts)
+        kernel(given.states, (flags[0], *given.arrays, *written, flags[1]))
+        for x, made, turned in zip(outputs, written, large, strict=True):
+            if turned:
+                turn(made, x)
+
+    # ---- verdicts ------------------------------------------------------------------------------------------------
+
+    def judge(self, call: _Pending) -> None:
+        """Wait for a call, and hand the states with which something is wrong to the CPU."""
+        if not int(call.wrong[0]):
+            return
+        cp, given = cupy(), call.given
+        verdicts = cp.zeros(given.states, np.int32)
+        unused = [cp.empty_like(x) for x in call.outputs]
+        layouts = [_layout(x, len(given.batch)) for x in unused]
+        self._launch(given, unused, layouts, None, verdicts)
+        doubtful = cp.flatnonzero(verdicts)
+        try:
+            results = self._on_cpu(given, doubtful)
+        except BoughError:
+            if given.states > WHOLE:
+                raise
+            self._on_cpu(given, None)  # which raises too, and knows the number of the state
+            raise
+        for a, x, mended in zip(self._outputs, call.outputs, results, strict=True):
+            if not given.batch:
+                x[...] = cp.asarray(mended[0])
+            else:
+                places = cp.unravel_index(doubtful, given.batch)
+                x[places] = cp.asarray(mended.reshape(-1, *a.shape))
+
+    def _on_cpu(self, given: _Given, states: Any) -> tuple[Any, ...]:
+        """Results of some states, or of all, in one batch axis."""
+        arrays = {}
+        for a, x, layout in zip(self._present, given.arrays, given.layouts, strict=True):
+            if layout != "shared":
+                x = x.reshape(given.states, *a.shape)
+                x = x if states is None else x[states]
+            arrays[a.name] = x.get()
+            if states is None and layout != "shared" and given.batch:
+                arrays[a.name] = arrays[a.name].reshape(*given.batch, *a.shape)
+        f = self._form.function
+        results = f.entry(*(arrays.get(a.name) for a in f.inputs), None, True)
+        return results if isinstance(results, tuple) else (results,)
+
+
+def _where(cp: Any, leader: Any) -> AbstractContextManager[Any]:
+    """The stream on which the library of an array works at the moment."""
+    if _library(leader) == "torch":
+        import torch
+
+        stream = torch.cuda.current_stream(leader.device)
+        known = getattr(cp.cuda.Stream, "from_external", None)  # since CuPy 14
+        found: AbstractContextManager[Any] = known(stream) if known else cp.cuda.ExternalStream(stream.cuda_stream)
+        return found
+    return nullcontext()
+
+
+def _library(x: Any) -> str:
+    return type(x).__module__.partition(".")[0]
+
+
+def _as_cupy(cp: Any, x: Any) -> Any:
+    """The same memory as a CuPy array."""
+    library = _library(x)
+    if library == "torch":
+        x = x.detach()
+    return cp.from_dlpack(x) if library in ("jax", "jaxlib") else cp.asarray(x)
+
+
+def _as_kind(leader: Any, x: Any) -> Any:
+    """A CuPy array as one of the library that an argument is of, in the same memory."""
+    library = _library(leader)
+    if library == "torch":
+        import torch
+
+        return torch.utils.dlpack.from_dlpack(x)
+    if library in ("jax", "jaxlib"):
+        import jax
+
+        return jax.dlpack.from_dlpack(x)
+    return x
+
+
+def _floats(cp: Any, a: Argument, x: Any) -> Any:
+    """A CuPy array of float64 or float32 whose last axes are those of an argument."""
+    if is_on_device(x):
+        array = _as_cupy(cp, x)
+    else:
+        array = np.asarray(x)
+        if array.ndim > len(a.shape):
+            raise ShapeError(
+                f"{a.name} is {type(x).__name__} in the memory of the CPU, and other arguments are on the GPU"
+            )
+        if array.dtype.kind in "fiu":
+            array = cp.asarray(array)
+    if array.dtype not in (np.float32, np.float64):
+        if array.dtype.kind not in "iu":
+            raise ShapeError(f"{a.name} has data type {array.dtype}, expected real numbers (float64 or float32)")
+        array = array.astype(np.float64)
+    if array.ndim < len(a.shape) or array.shape[array.ndim - len(a.shape) :] != a.shape:
+        expected = "(" + ", ".join(["...", *map(str, a.shape)]) + ")"
+        text = f"{a.name} has shape {array.shape}, expected {expected}"
+        raise ShapeError(text + (f": {a.meaning}" if a.meaning else ""))
+    return array
+
+
+def _layout(x: Any, axes: int) -> Layout:
+    """How an array with so many batch axes lies in memory."""
+    if x.flags.c_contiguous or axes == 0:
+        return "rows"
+    turned = x.transpose(*range(axes, x.ndim), *range(axes))
+    return "components" if turned.flags.c_contiguous else "rows"

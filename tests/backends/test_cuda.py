@@ -1,0 +1,112 @@
+"""Kernels for GPUs, looked at without one: their text runs on the CPU, and reordered programs mean the same."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bough
+from bough.backends.cuda import cuda_source
+from bough.program import VERDICT, Apply, Program, evaluate, few_alive, fuse, most_alive, simplify, trace, walk
+from bough.scalar import OPS, cos, sin
+from conformance import CASES, sample
+from on_host import OnHost, needs_compiler
+
+
+def made(name: str, rolled: bool) -> Program:
+    return few_alive(fuse(simplify(trace("test", CASES[name][0], {"x": 6}, rolled=rolled))))
+
+
+@needs_compiler
+@pytest.mark.parametrize("rolled", [False, True])
+@pytest.mark.parametrize("name", CASES)
+def test_same_as_the_evaluator(name: str, rolled: bool, tmp_path: Path) -> None:
+    program = made(name, rolled)
+    x = sample(np.random.default_rng(0), 67)  # more than a block
+    got, _, _ = OnHost(program, tmp_path, np.float64)({"x": x})
+    for k in (0, 1, 31, 63, 64, 66):
+        for output, expected in evaluate(program, {"x": x[k]}).items():
+            np.testing.assert_allclose(got[output][k], expected, rtol=1e-12, atol=1e-13)
+
+
+@needs_compiler
+def test_every_operation_is_written() -> None:
+    program = made("every_operation", False)
+    assert {x.op for x in walk(program.body) if isinstance(x, Apply)} == set(OPS)
+
+
+@needs_compiler
+@pytest.mark.parametrize("layout", ["rows", "components"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_bits_of_the_cpu(layout: Any, dtype: Any, tmp_path: Path, compiled: None) -> None:
+    """Sines, multiply-adds, everything: what the kernel computes is what machine code of the CPU computes."""
+    model = bough.robots.load("quadruped")
+    function = bough.function("rnea", model)
+    program = few_alive(fuse(function.program(judged=True)))
+    kernel = OnHost(program, tmp_path, dtype, [layout] * 4)
+    rng = np.random.default_rng(1)
+    q = bough.integrate(model, bough.neutral(model), rng.normal(size=(130, model.nv))).astype(dtype)
+    q[:, 7:] += 1000.0  # so that the reduction of angles is not trivial
+    v, a = (rng.normal(size=(130, model.nv)).astype(dtype) for _ in range(2))
+    got, verdicts, wrong = kernel({"q": q, "v": v, "a": a})
+    np.testing.assert_array_equal(got["tau"], bough.rnea(model, q, v, a))
+    assert wrong == 0
+    assert not verdicts.any()
+
+
+@needs_compiler
+def test_verdicts_and_angles_that_are_far(tmp_path: Path) -> None:
+    model = bough.robots.load("arm")
+    function = bough.function("rnea", model)
+    kernel = OnHost(fuse(function.program(judged=True)), tmp_path, np.float64, ["rows", "shared", "rows", "rows"])
+    q, a = np.zeros((70, 6)), np.zeros((70, 6))
+    q[65, 2], q[3, 1] = 1e12, np.nan
+    _, verdicts, wrong = kernel({"q": q, "v": np.zeros((1, 6)), "a": a})
+    assert wrong == 8 | 1
+    assert verdicts[65] == 8
+    assert verdicts[3] & 1
+    assert not np.delete(verdicts, [3, 65]).any()
+
+
+def test_names_of_models_do_not_reach_the_text() -> None:
+    hostile = 'x"); system("rm'
+    text = (
+        f'<robot name="r"><link name="a"/><link name="{hostile.replace(chr(34), "&quot;")}"><inertial><mass value="1"/>'
+    )
+    text += (
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="j" type="continuous">'
+    )
+    text += f'<parent link="a"/><child link="{hostile.replace(chr(34), "&quot;")}"/></joint></robot>'
+    program = bough.function("rnea", bough.load(text)).program(judged=True)
+    source = cuda_source(program, "double", ["rows"] * 4)
+    assert "system" not in source
+    assert set(re.findall(r"compute\(([^)]*)\) {", source)) == {"const In i0, const In i1, const In i2, const Out o3"}
+
+
+def test_orders_with_fewer_values_alive_mean_the_same() -> None:
+    model = bough.robots.load("humanoid")
+    for name in ("rnea", "crba"):
+        program = fuse(bough.function(name, model).program(judged=True))
+        ordered = few_alive(program)
+        assert most_alive(ordered) < 0.6 * most_alive(program)
+        assert sorted(map(repr, ordered.body)) == sorted(map(repr, program.body))
+        rng = np.random.default_rng(0)
+        state = {b.name: rng.normal(size=b.size) for b in program.of_role("input")}
+        before, after = evaluate(program, state), evaluate(ordered, state)
+        for key in before:
+            np.testing.assert_array_equal(before[key], after[key])
+
+
+def test_small_programs_keep_their_meaning_in_any_order() -> None:
+    def rule(x: Any) -> dict[str, Any]:
+        return {"y": [sin(x[0]) * x[1], cos(x[0]), 2.0], "z": [x[2] + sin(x[0])]}
+
+    program = few_alive(simplify(trace("test", rule, {"x": 3})))
+    assert VERDICT not in [b.name for b in program.buffers]
+    got = evaluate(program, {"x": [0.5, 2.0, 1.0]})
+    np.testing.assert_allclose(got["y"], [2.0 * np.sin(0.5), np.cos(0.5), 2.0])
+    np.testing.assert_allclose(got["z"], [1.0 + np.sin(0.5)])
