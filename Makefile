@@ -28,7 +28,7 @@ demo: $(VENV)/.demo
 
 # Pages open from the disk; the search box wants a server.
 docs: $(VENV)/.docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@echo "build/site/index.html, or with search: $(BIN)/python -m http.server -d build/site"
 
 # The suite is run on the interpreter of the environment (3.11 in CI). What 3.12 to 3.14 would reject

@@ -85,7 +85,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         markdown = re.sub(r"\]\((?!\w+:|#)([^)#\s]+)", lambda link: f"]({_led(link[1], source, here)}", markdown)
     room = next((room for room, target in MODULES.items() if target == here), "")
     markdown = re.sub(r"<!-- names:?(.*?)-->", lambda some: _names(room, some[1].split()), markdown, flags=re.S)
-    markdown = markdown.replace("<!-- examples -->", _examples())
+    if here == "examples/index.md":
+        markdown = markdown.replace("<!-- examples -->", _examples())
     return _linked(markdown, here)
 
 
@@ -140,5 +141,5 @@ def _names(room: str, some: list[str]) -> str:
 def _first_sentence(thing: object) -> str:
     if inspect.ismodule(thing) or inspect.isclass(thing) or inspect.isroutine(thing):
         text = (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
-        return re.split(r"(?<=[.:])\s", text)[0].rstrip(".:").replace("|", "\\|")
+        return re.split(r"(?<=\.)\s", text)[0].rstrip(".:").replace("|", "\\|")
     return ""

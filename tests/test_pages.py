@@ -30,6 +30,9 @@ PAGES = {path.relative_to(DOCS).as_posix(): path for path in sorted(DOCS.rglob("
 BLOCK = r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<printed>.*?)^```\n)?"
 ROW = r"^\|[^\n]*\|\s`(?P<theirs>[^`\n]+)`\s\|\s`(?P<ours>[^`\n]+)`\s\|$"
 RUNNABLE = re.compile(f"{BLOCK}|{ROW}", re.M | re.S)
+LONG = re.compile(r"Simulation\(|\bsim\.|in range\(")
+"""Blocks that make many steps: they are run as machine code."""
+
 OTHERS = {"coming-from/pinocchio.md": "pinocchio", "coming-from/mujoco.md": "mujoco", "coming-from/drake.md": "pydrake"}
 """The library that a page compares with; it is not installed everywhere."""
 
@@ -50,6 +53,7 @@ def run(page: str, part: re.Match[str], names: dict[str, Any]) -> None:
         else:
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9, err_msg=f"{page}, line {line}")
         return
+    bough.set_backend("llvm" if LONG.search(part["code"]) else None)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile("\n" * line + part["code"], PAGES[page], "exec"), names)
@@ -63,7 +67,7 @@ def _lines(text: str) -> list[str]:
 
 @pytest.fixture
 def names(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
-    """A module for a page to run in, a folder of its own with a robot, and machine code where many steps are made."""
+    """A module for a page to run in, and a folder of its own with a robot."""
     if page in OTHERS and find_spec(OTHERS[page]) is None:
         pytest.skip(f"{OTHERS[page]} is not installed")
     monkeypatch.chdir(tmp_path)
@@ -72,8 +76,6 @@ def names(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
     monkeypatch.setenv("BOUGH_CACHE_DIR", os.environ["BOUGH_CACHE_DIR"])  # for pages that set it
     module = types.ModuleType("page")
     monkeypatch.setitem(sys.modules, "page", module)
-    long = re.search(r"Simulation\(|in range\(", PAGES[page].read_text(encoding="utf-8"))
-    bough.set_backend("llvm" if long else None)
     try:
         yield vars(module)
     finally:

@@ -38,7 +38,8 @@ class Page(HTMLParser):
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Page]:
     """The site, made anew, warnings being errors."""
     site = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(site)]
+    # not --quiet: it would hush warnings before they are counted
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)]
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
