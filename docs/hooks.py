@@ -12,6 +12,7 @@ import inspect
 import posixpath
 import re
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -121,7 +122,7 @@ def _linked(markdown: str, here: str) -> str:
         name = code[1].split("(")[0]
         if name in MODULES:
             return f"[{code[0]}]({posixpath.relpath(MODULES[name], posixpath.dirname(here) or '.')})"
-        return f"[{code[0]}][{name}]" if name in PUBLIC else code[0]
+        return f"[{code[0]}][{name}]" if name in PUBLIC or _is_method(name) else code[0]
 
     lines, fenced = [], False
     for line in markdown.split("\n"):
@@ -129,6 +130,12 @@ def _linked(markdown: str, here: str) -> str:
         plain = fenced or line.startswith("#")
         lines.append(line if plain else re.sub(r"(?<![\[`])`(bough(?:\.\w+)*(?:\([^`]*\))?)`(?![\]`])", link, line))
     return "\n".join(lines)
+
+
+def _is_method(name: str) -> bool:
+    """Whether a name is one of a public class, said something of under it."""
+    owner, _, short = name.rpartition(".")
+    return short in vars(PUBLIC.get(owner, NoneType)) and bool(inspect.getdoc(vars(PUBLIC[owner])[short]))
 
 
 def _names(room: str, some: list[str]) -> str:

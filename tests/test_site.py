@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
+import types
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -73,3 +75,17 @@ def test_nothing_is_loaded_from_elsewhere(pages: dict[Path, Page]) -> None:
 def test_every_public_name_is_in_the_reference(pages: dict[Path, Page]) -> None:
     told = {anchor for path, page in pages.items() if path.parent.name == "reference" for anchor in page.anchors}
     assert not [name for name in PUBLIC if name != "__version__" and f"bough.{name}" not in told]
+    methods = [f"{name}.{method}" for name, thing in PUBLIC.items() if inspect.isclass(thing) for method in own(thing)]
+    assert not [name for name in methods if f"bough.{name}" not in told]
+    assert len(methods) > 100
+
+
+def own(thing: type) -> list[str]:
+    """Methods and properties that a class has itself, with a word about them."""
+    kinds = (types.FunctionType, classmethod, staticmethod, property)
+    found = {name: value for name, value in vars(thing).items() if isinstance(value, kinds)}
+    return [name for name, value in found.items() if not name.startswith("_") and value.__doc__ and name not in INSIDE]
+
+
+INSIDE = ("of_fresh", "of_checked", "with_checked")
+"""Makers without checks, which users do not call."""
