@@ -89,3 +89,29 @@ def own(thing: type) -> list[str]:
 
 INSIDE = ("of_fresh", "of_checked", "with_checked")
 """Makers without checks, which users do not call."""
+
+
+SOURCE = '''
+def place(model, *, at=(0.0, 0.0), rpy=None):
+    """Place it.
+
+    Parameters
+    ----------
+    at, rpy
+        Where it is.
+    """
+
+class Model:
+    place = place
+'''
+
+
+def test_signatures_are_those_of_the_source(tmp_path: Path) -> None:
+    """A method taken from a module is told as a method, and parameters told together keep their own defaults."""
+    griffe = pytest.importorskip("griffe")
+    (tmp_path / "bough.py").write_text(SOURCE, encoding="utf-8")
+    mended = griffe.load_extensions(str(ROOT / "docs" / "signatures.py"))
+    module = griffe.load("bough", search_paths=[tmp_path], extensions=mended, docstring_parser="numpy")
+    method = module["Model.place"]
+    assert [p.name for p in method.parameters] == ["at", "rpy"]
+    assert [str(p.value) for p in method.docstring.parsed[1].value] == ["(0.0, 0.0)", "None"]
