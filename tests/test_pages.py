@@ -11,6 +11,7 @@ import inspect
 import io
 import os
 import re
+import shlex
 import sys
 import types
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ import numpy as np
 import pytest
 
 import bough
+import bough.cli
 from public_names import FUNCTIONS
 from test_docstrings import EXAMPLES
 
@@ -100,6 +102,21 @@ def test_code_of_a_page_runs(page: str, names: dict[str, Any]) -> None:
 @pytest.mark.parametrize("page", OTHERS)
 def test_tables_compare_much_of_another_library(page: str) -> None:
     assert sum(part["code"] is None for part in runnable(page)) > 15
+
+
+def commands(page: str) -> list[str]:
+    return re.findall(r"`bough ([a-z][^`\n]*)`", PAGES[page].read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if not page.startswith("decisions/") and commands(page)])
+def test_commands_that_are_told_exist(page: str) -> None:
+    parser = bough.cli.terminal.Parser(prog="bough")
+    known = parser.add_subparsers(required=True)
+    for part in vars(bough.cli).values():
+        if inspect.ismodule(part) and hasattr(part, "register"):
+            part.register(known)
+    for command in commands(page):
+        assert parser.parse_args(shlex.split(command)).run
 
 
 # --- the reference ---
