@@ -44,7 +44,9 @@ MODULES = {f"bough.{room}": f"reference/{room}.md" for room in ROOMS} | {"bough"
 
 def on_config(config: MkDocsConfig) -> None:
     """The lists of the navigation that have a page for each file."""
+    rooms = sorted(page for room, page in MODULES.items() if room != "bough")
     filled = {
+        "rooms": ["reference/index.md", MODULES["bough"], *rooms, "conventions.md"],
         "examples": ["examples/index.md", *(INCLUDED[f"examples/{path.name}"] for path in EXAMPLES)],
         "decisions": [f"decisions/{path.name}" for path in sorted((ROOT / "docs/decisions").glob("*.md"))],
     }
@@ -65,6 +67,10 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         text = (ROOT / source).read_text(encoding="utf-8")
         content = _example(ROOT / source, text) if source.endswith(".py") else text
         files.append(File.generated(config, page, content=content))
+    for room, page in MODULES.items():
+        if files.get_file_from_path(page) is None:  # a room without a page of its own: its docstring and its names
+            told = inspect.getdoc(ROOMS[room.removeprefix("bough.")])
+            files.append(File.generated(config, page, content=f"# {room}\n\n{told}\n\n<!-- names -->\n"))
     for picture in sorted((ROOT / "benchmarks/results").glob("*.png")):
         files.append(File.generated(config, f"benchmarks/{picture.name}", abs_src_path=str(picture)))
 
@@ -85,7 +91,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if source is not None:
         markdown = re.sub(r"\]\((?!\w+:|#)([^)#\s]+)", lambda link: f"]({_led(link[1], source, here)}", markdown)
     room = next((room for room, target in MODULES.items() if target == here), "")
-    markdown = re.sub(r"<!-- names:?(.*?)-->", lambda some: _names(room, some[1].split()), markdown, flags=re.S)
+    markdown = _with_names(markdown, room)
     if here == "examples/index.md":
         markdown = markdown.replace("<!-- examples -->", _examples())
     return _linked(markdown, here)
@@ -138,9 +144,19 @@ def _is_method(name: str) -> bool:
     return short in vars(PUBLIC.get(owner, NoneType)) and bool(inspect.getdoc(vars(PUBLIC[owner])[short]))
 
 
-def _names(room: str, some: list[str]) -> str:
-    """Public names of a room, all or some: a table with the first sentence of each, then all that is said of them."""
-    names = [f"{room}.{n}" for n in some] or sorted(name for name in PUBLIC if name.rpartition(".")[0] == room)
+def _with_names(markdown: str, room: str) -> str:
+    """A page with the names it asks for: all of a room, or some in each place and those left over at the end."""
+    marker = re.compile(r"<!-- names:?(.*?)-->", re.S)
+    names = sorted(name for name in PUBLIC if name.rpartition(".")[0] == room and name != "bough.__version__")
+    asked = [f"{room}.{name}" for some in marker.findall(markdown) for name in some.split()]
+    left = [name for name in names if name not in asked]
+    if asked and left:
+        markdown += "\n## More\n\n<!-- names -->\n"
+    return marker.sub(lambda some: _names([f"{room}.{name}" for name in some[1].split()] or left), markdown)
+
+
+def _names(names: list[str]) -> str:
+    """A table of names with the first sentence of each, then all that is said of them."""
     rows = [f"| [`{name}`][{name}] | {_first_sentence(PUBLIC[name])} |" for name in names]
     return "\n".join(["| name | what it is |", "|---|---|", *rows, "", *(f"::: {name}\n" for name in names)])
 
