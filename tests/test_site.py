@@ -109,7 +109,7 @@ class Model:
 def test_signatures_are_those_of_the_source(tmp_path: Path) -> None:
     """A method taken from a module is told as a method, and parameters told together keep their own defaults."""
     griffe = pytest.importorskip("griffe")
-    (tmp_path / "bough.py").write_text(SOURCE, encoding="utf-8")
+    (tmp_path / "bough").with_suffix(".py").write_text(SOURCE, encoding="utf-8")
     mended = griffe.load_extensions(str(ROOT / "docs" / "signatures.py"))
     module = griffe.load("bough", search_paths=[tmp_path], extensions=mended, docstring_parser="numpy")
     method = module["Model.place"]
