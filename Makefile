@@ -7,11 +7,12 @@ BIN    := $(VENV)/bin
 # -qq: errors only
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
 
-.PHONY: help demo test hostile lint clean
+.PHONY: help demo docs test hostile lint clean
 .NOTPARALLEL:
 
 help:
 	@echo "make demo    a cost figure of a paper, recomputed, and the example of the README"
+	@echo "make docs    the site, in build/site, all warnings being errors"
 	@echo "make test    lint, then every test and every example, in parallel"
 	@echo "make hostile wrong arguments, signals, threads, forks, damaged files, for HOSTILE_SECONDS=600"
 	@echo "make lint    ruff (rules and format) and mypy (strict, for Python 3.11 and 3.14)"
@@ -24,6 +25,11 @@ demo: $(VENV)/.demo
 	@echo
 	@echo '$$ python examples/01_first_steps.py'
 	@$(BIN)/python examples/01_first_steps.py
+
+# Pages open from the disk; the search box wants a server.
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	@echo "build/site/index.html, or with search: $(BIN)/python -m http.server -d build/site"
 
 # The suite is run on the interpreter of the environment (3.11 in CI). What 3.12 to 3.14 would reject
 # in the source is left to the second run of mypy, which checks it as 3.14.
@@ -58,6 +64,10 @@ $(VENV)/.demo: $(VENV)/.created pyproject.toml src/bough/__about__.py
 	$(PIP) install -e '.[all]'
 	@touch $@
 
+$(VENV)/.docs: $(VENV)/.created pyproject.toml src/bough/__about__.py
+	$(PIP) install -e '.[docs]'
+	@touch $@
+
 $(VENV)/.test: $(VENV)/.created pyproject.toml src/bough/__about__.py
 	$(PIP) install -e '.[test]'
-	@touch $@ $(VENV)/.demo
+	@touch $@ $(VENV)/.demo $(VENV)/.docs

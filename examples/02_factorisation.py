@@ -1,4 +1,4 @@
-"""Factorise any symmetric positive-definite matrix that has the sparsity of a tree."""
+"""Factorisation: any symmetric positive-definite matrix that has the sparsity of a tree, without fill-in."""
 
 import numpy as np
 

@@ -22,7 +22,8 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "bough"
 FILES = sorted(PACKAGE.rglob("*.py"))
 ROOT = PACKAGE.parents[1]
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
-TOLD = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONVENTIONS.md", "benchmarks/README.md")] + DECISIONS
+TOLD = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONVENTIONS.md", "CONTRIBUTING.md", "SECURITY.md")]
+TOLD += [ROOT / "benchmarks/README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TOLD += [path for folder in ("benchmarks", "docs", "examples") for path in sorted((ROOT / folder).glob("*.py"))] + FILES
 TOLD += [path for path in sorted((ROOT / "tests").rglob("*.py")) if path != Path(__file__).resolve()]
 """Files that tell names of bough, in text or in code."""

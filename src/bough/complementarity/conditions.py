@@ -44,6 +44,13 @@ class Conditions:
     normals
         For each row of friction the number of its normal row, counted from 0; -1 for every other row. A cone has two
         rows, one right after the other, with the same normal.
+
+    Examples
+    --------
+    >>> import bough
+    >>> both = bough.lcp.Conditions.contacts(1) + bough.lcp.Conditions.equalities(1)
+    >>> both.kinds
+    ('inequality', 'pyramid', 'pyramid', 'equality')
     """
 
     kinds: tuple[Kind, ...]

@@ -50,6 +50,13 @@ def explain(model: Model) -> Report:
     -------
     Report
         Print it for the text.
+
+    Examples
+    --------
+    >>> import bough
+    >>> report = str(bough.explain(bough.robots.load("arm")))
+    >>> "Forward dynamics of 'arm'" in report and "is taken" in report
+    True
     """
     require_model(model)
     tree = model.inner.dof_tree

@@ -38,17 +38,38 @@ _MEASURED = ("baraff",)
 
 
 def names() -> tuple[str, ...]:
-    """The names of the tables and figures that are counted."""
+    """The names of the tables and figures that are counted.
+
+    Examples
+    --------
+    >>> import bough
+    >>> "table1" in bough.papers.names()
+    True
+    """
     return tuple(name for name in _REPORTS if name not in _MEASURED)
 
 
 def measured() -> tuple[str, ...]:
-    """The names of the tables and figures that are measured: they take a while, and differ from run to run."""
+    """The names of the tables and figures that are measured: they take a while, and differ from run to run.
+
+    Examples
+    --------
+    >>> import bough
+    >>> bough.papers.measured()
+    ('baraff',)
+    """
     return _MEASURED
 
 
 def pages() -> dict[str, tuple[str, ...]]:
-    """The papers, each with the names of its tables and figures, counted and measured."""
+    """The papers, each with the names of its tables and figures, counted and measured.
+
+    Examples
+    --------
+    >>> import bough
+    >>> [paper.split(":")[0] for paper, names in bough.papers.pages().items() if "baraff" in names]
+    ['Baraff 1996']
+    """
     return {paper: tuple(reports) for paper, reports in _PAGES.items()}
 
 
@@ -56,5 +77,11 @@ def report(name: str) -> Report:
     """A table or figure of the papers, each number beside what the running code performs, counted or measured.
 
     Print it for the text; its `draw` method writes figures as PNG files.
+
+    Examples
+    --------
+    >>> import bough
+    >>> print(str(bough.papers.report("table1")).splitlines()[0])
+    Table 1: cost of factorisation, substitution and products (Featherstone 2005)
     """
     return _REPORTS[known_name(name, "table or figure", _REPORTS)]()

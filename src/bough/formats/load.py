@@ -154,6 +154,13 @@ def problems(
         What `load` would raise first or warn of, and what it would find next; each with its line. Also what does no
         harm to the model, as an axis that is not of unit length, and which joints move nothing that has inertia, so
         that forward dynamics will refuse the model. None of all this: an empty tuple. Of more than 200, the first ones.
+
+    Examples
+    --------
+    >>> import bough
+    >>> found = bough.problems('<robot name="two"><link name="a"/><link name="b"/></robot>')
+    >>> [problem.line for problem in found]
+    [1]
     """
     _, report = _loaded(source, Options(), package_dirs, xacro_args, trusted, ignore, collect=True)
     return report.all_found()

@@ -59,6 +59,14 @@ def save(
     In a MJCF file frames are sites, and a joint with several coordinates becomes hinges and slides called ``…/1``,
     ``…/2`` and so on; those of a planar joint move along the axes of the parent. Bodies without inertia that carry one
     other body become further joints of that body, as MJCF has it. MuJoCo opens the files of meshes, `load` does not.
+
+    Examples
+    --------
+    >>> import tempfile, bough
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     bough.save(bough.robots.load("arm"), f"{folder}/arm.urdf")
+    ...     print(bough.load(f"{folder}/arm.urdf"))
+    <Model 'arm': 6 bodies, nq = 6, nv = 6>
     """
     if not isinstance(model, Model):
         raise SaveError(f"cannot save a {type(model).__name__}, expected a bough.Model")

@@ -65,7 +65,14 @@ def names() -> tuple[str, ...]:
 
 
 def available() -> dict[str, Robot]:
-    """The robots at hand by name, sorted: what `names` lists, and where it is."""
+    """The robots at hand by name, sorted: what `names` lists, and where it is.
+
+    Examples
+    --------
+    >>> import bough
+    >>> bough.robots.available()["arm"].path.name
+    'arm.urdf'
+    """
     return dict(sorted(_by_name(_robots()).items()))
 
 
@@ -88,6 +95,12 @@ def find(name: str) -> Robot:
         If the name means several robots; the message lists them.
     UnknownNameError
         If there is no such robot; the message has the nearest names.
+
+    Examples
+    --------
+    >>> import bough
+    >>> bough.robots.find("humanoid").source
+    'bough'
     """
     robots = _robots()
     if not isinstance(name, str):

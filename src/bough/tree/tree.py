@@ -41,6 +41,13 @@ class Tree:
     ------
     TreeError
         If an entry is not an integer, out of range, or the array is not a regularly numbered tree.
+
+    Examples
+    --------
+    >>> import bough
+    >>> tree = bough.trees.Tree((0, 1, 1, 2, 2, 3, 3))
+    >>> tree.n, tree.D1, tree.D2
+    (7, 10, 14)
     """
 
     parents: tuple[int, ...]
