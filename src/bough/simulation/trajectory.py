@@ -317,15 +317,25 @@ class Trajectory:
         """
         return trajectory_files.dataset_of(self)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the trajectory to a file, NumPy's NPZ without pickled objects: whole, or not at all.
+    def save(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write the trajectory to a file, whole or not at all: NumPy's NPZ without pickled objects, or pictures.
+
+        Pictures are films, ``.gif`` and ``.mp4`` (the extra ``pictures``), and ``.png`` with poses beside each other.
+
+        Parameters
+        ----------
+        path
+            The file, which ends in ``.npz`` or as pictures do.
+        options
+            For pictures those of `bough.pictures.save` but for q; ``speed`` of films, 1 for the true one; and ``at``,
+            the times of poses in s: ``trajectory.save("run.gif", size=(640, 480), rate=30, speed=0.5)``.
 
         Raises
         ------
         SaveError
             If the file cannot be written.
         """
-        trajectory_files.save(self, path)
+        trajectory_files.save(self, path, **options)
 
     @staticmethod
     def load(path: str | os.PathLike[str], model: Model, *, strict: bool = True) -> Trajectory:
