@@ -11,19 +11,14 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
 .NOTPARALLEL:
 
 help:
-	@echo "make demo    a cost figure of a paper, recomputed, and the example of the README"
+	@echo "make demo    a humanoid falls: what its dynamics cost by every method, and pictures of it"
 	@echo "make test    lint, then every test and every example, in parallel"
 	@echo "make hostile wrong arguments, signals, threads, forks, damaged files, for HOSTILE_SECONDS=600"
 	@echo "make lint    ruff (rules and format) and mypy (strict, for Python 3.11 and 3.14)"
 	@echo "make clean   remove the environment, caches and build products"
 
 demo: $(VENV)/.demo
-	@echo
-	@echo '$$ bough paper figure7'
-	@$(BIN)/bough paper figure7
-	@echo
-	@echo '$$ python examples/01_first_steps.py'
-	@$(BIN)/python examples/01_first_steps.py
+	@$(BIN)/bough demo --folder build/demo
 
 # The suite is run on the interpreter of the environment (3.11 in CI). What 3.12 to 3.14 would reject
 # in the source is left to the second run of mypy, which checks it as 3.14.

@@ -68,7 +68,7 @@ BOB = bough.maximal.Linkage(
 STONE = bough.maximal.Linkage({"stone": bough.maximal.bodies.Rigid(2.0)})
 X, XV = np.array([1.0, 0.0, 0.0]), np.zeros(3)
 FOLDER = Path(tempfile.mkdtemp())
-VIEW = {"size": (8, 6), "azimuth": 0.5, "elevation": 0.2, "floor": 0.0, "fineness": 1}
+VIEW = {"size": (8, 6), "azimuth": 0.5, "elevation": 0.2, "floor": 0.0, "fineness": 1, "world": ()}
 PICTURE: dict[str, Any] = {"model": bough.trees.topologies.chain(2), "q": np.zeros(2)} | VIEW
 URDF = '<robot name="one"><link name="base"/></robot>'
 PATH = {"time": [0, 1, 2], "q": np.tile(Q, (3, 2, 1)), "v": np.tile(V, (3, 2, 1)), "tau": np.tile(V, (3, 2, 1))}

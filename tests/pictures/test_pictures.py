@@ -127,6 +127,14 @@ def test_a_model_without_shapes_shows_its_inertia() -> None:
     assert bough.pictures.image(bough.trees.topologies.chain(4), size=SMALL).std() > 5
 
 
+def test_shapes_of_the_world_are_seen_and_its_floor_is_the_floor(swing: bough.Trajectory, tmp_path: Path) -> None:
+    scene = bough.Scene(swing.model).floor(-0.5).box((0.2, 0.2, 0.2), at=(0.5, 0.5, 0.1))
+    swing.save(tmp_path / "in.png", scene, size=SMALL, at=0.0)
+    expected = bough.pictures.image(swing.model, swing.q[0], size=SMALL, world=scene.shapes[1:], floor=-0.5)
+    assert np.array_equal(pixels(tmp_path / "in.png"), expected)
+    assert (expected != bough.pictures.image(swing.model, swing.q[0], size=SMALL, floor=-0.5)).any()
+
+
 def test_states_that_are_not_finite_are_left_out(swing: bough.Trajectory, tmp_path: Path) -> None:
     q = np.stack([swing.q, swing.q], axis=1)
     q[5:, 1] = np.nan

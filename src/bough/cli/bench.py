@@ -20,7 +20,7 @@ from bough.cli.models import add_model, chosen_model
 from bough.cli.terminal import say
 from bough.errors import BoughError
 
-__all__ = ["register"]
+__all__ = ["States", "beside_rivals", "register"]
 
 BATCH = 4096
 SHORTEST = 2e-3  # seconds that one measurement lasts at least
@@ -151,26 +151,35 @@ def _fresh_cache() -> Iterator[None]:
 
 
 def _compare(model: bough.Model, rounds: int) -> None:
-    """One call from Python by each library, interleaved."""
+    """One call from Python by each library."""
     one = States(model, 1, np.float64).first()
     calls: dict[str, Call] = {
         "bough rnea": lambda: bough.rnea(model, one.q, one.v, one.a),
         "bough forward_dynamics": lambda: bough.forward_dynamics(model, one.q, one.v, one.a, loops=False),
     }
+    times, left_out = beside_rivals(model, calls, rounds)
+    for line in left_out:
+        say(f"\n{line}")
+    say("\none call from Python, µs")
+    for name, spent in times.items():
+        say(f"  {name:24}{spent:10.4g}")
+
+
+def beside_rivals(model: bough.Model, calls: dict[str, Call], rounds: int) -> tuple[dict[str, float], list[str]]:
+    """Microseconds of calls and of the rivals that are installed, interleaved, and a line for each that is left out."""
+    left_out = []
     for name, add in (("Pinocchio", _pinocchio_calls), ("MuJoCo", _mujoco_calls)):
         try:
-            calls |= add(model)
+            calls = calls | add(model)
         except ImportError:
-            say(f"\n{name} is not installed")
+            left_out.append(f"{name} is not installed")
         except BoughError as error:
-            say(f"\n{name} is left out: {error}")
+            left_out.append(f"{name} is left out: {error}")
     samples: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(rounds + 1):
         for name, call in calls.items():
             samples[name].append(_seconds(call, max(1, int(SHORTEST / _seconds(call, 1)))))
-    say("\none call from Python, µs")
-    for name, times in samples.items():
-        say(f"  {name:24}{median(times) * 1e6:10.4g}")
+    return {name: median(times) * 1e6 for name, times in samples.items()}, left_out
 
 
 def _pinocchio_calls(model: bough.Model) -> dict[str, Call]:

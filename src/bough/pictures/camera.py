@@ -12,6 +12,9 @@ from bough.pictures.triangles import Floats
 
 __all__ = ["Camera", "camera_around"]
 
+FIELD = 0.6
+"""Angle (rad) that the longer side of an image takes: narrow, so that nothing looks stretched at the edges."""
+
 MARGIN = 0.08
 """Part of the image that stays free on each side of what is framed."""
 
@@ -61,9 +64,7 @@ class Camera:
         return Camera((eye[0], eye[1], eye[2]), (target[0], target[1], target[2]), self.field, self.width, self.height)
 
 
-def camera_around(
-    points: Floats, width: int, height: int, azimuth: float = 0.7, elevation: float = 0.25, field: float = 0.5
-) -> Camera:
+def camera_around(points: Floats, width: int, height: int, azimuth: float = 0.7, elevation: float = 0.25) -> Camera:
     """A camera that has all of some points (..., 3) in its image, as large as they fit.
 
     Parameters
@@ -74,9 +75,8 @@ def camera_around(
         Size of the image in pixels.
     azimuth, elevation
         Where the camera is, seen from the points: the angle about z, from x to y, and that above the horizon, in rad.
-    field
-        Angle (rad) from the lower edge of the image to the upper one.
     """
+    field = 2.0 * math.atan(math.tan(0.5 * FIELD) * min(1.0, height / width))
     flat = points.reshape(-1, 3)
     low, high = flat.min(axis=0), flat.max(axis=0)
     middle, size = 0.5 * (low + high), max(float(np.linalg.norm(high - low)), 1e-6)

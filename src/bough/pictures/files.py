@@ -18,7 +18,7 @@ from bough.errors import BoughError, SaveError
 from bough.formats.save import whole_file
 from bough.kernel.arguments import as_floats
 from bough.kernel.functions import require_model
-from bough.model import Model
+from bough.model import Geometry, Model
 from bough.pictures.pictures import Floor, Image, image, images, read_view
 from bough.pictures.png import png_bytes
 from bough.reading import number, shown
@@ -30,6 +30,7 @@ STILL, MOVING = (".png",), (".gif", ".mp4")
 
 HIGHEST_RATE = 240.0  # pictures in a second
 COLOURS_FROM = 12  # pictures of a film whose colours all of a GIF have
+EVENNESS = 0.8  # power of the pixels of a colour by which it counts: less gives more to the rare ones
 
 
 def save(
@@ -43,6 +44,7 @@ def save(
     elevation: float = 0.25,
     floor: Floor = "auto",
     fineness: int | None = None,
+    world: Iterable[Geometry] = (),
 ) -> None:
     """Write a picture of a model to a PNG file, or a motion to a GIF or MP4 file; no screen is needed.
 
@@ -57,7 +59,7 @@ def save(
         For GIF and MP4 the configurations (T, ..., nq) of a motion, one after the other.
     rate
         Pictures in a second.
-    size, azimuth, elevation, floor, fineness
+    size, azimuth, elevation, floor, fineness, world
         As for `image`; pixels have 3 × 3 samples in PNG files and 2 × 2 in others, unless told.
 
     Raises
@@ -80,7 +82,9 @@ def save(
     target = target_of(path, STILL + MOVING)
     if target.suffix.lower() in STILL:
         fine = 3 if fineness is None else fineness
-        still = image(model, q, size=size, azimuth=azimuth, elevation=elevation, floor=floor, fineness=fine)
+        still = image(
+            model, q, size=size, azimuth=azimuth, elevation=elevation, floor=floor, fineness=fine, world=world
+        )
         write_images(target, [still], 1.0)
         return
     states = np.zeros(0) if q is None else as_floats("q", q, (model.nq,))
@@ -90,7 +94,7 @@ def save(
         )
     view = read_view(size, azimuth, elevation, floor, 2 if fineness is None else fineness)
     many = np.asarray(states, dtype=np.float64).reshape(len(states), math.prod(states.shape[1:-1]), model.nq)
-    write_images(target, images(model, many, view), rate)
+    write_images(target, images(model, many, view, world), rate)
 
 
 def target_of(path: str | os.PathLike[str], suffixes: tuple[str, ...]) -> Path:
@@ -129,8 +133,7 @@ def write_images(target: Path, pictures: Iterable[Image], rate: float) -> None:
 def _write_gif(stream: Any, pictures: list[Image], rate: float) -> None:
     """All with the colours that some of them have; nothing is dithered, which would flicker and take room."""
     pillow = _pillow()
-    some = pictures[:: max(1, len(pictures) // COLOURS_FROM)]
-    palette = pillow.fromarray(np.vstack(some)).quantize(256, method=pillow.Quantize.MEDIANCUT)
+    palette = pillow.fromarray(_colours(pictures[:: max(1, len(pictures) // COLOURS_FROM)])).quantize(256, kmeans=3)
     made = [pillow.fromarray(x).quantize(palette=palette, dither=pillow.Dither.NONE) for x in pictures]
     # Times in a GIF are whole hundredths of a second: each ends when it should, as near as can be.
     ends = np.round(np.arange(1, len(made) + 1) * 100.0 / rate)
@@ -145,6 +148,14 @@ def _write_gif(stream: Any, pictures: list[Image], rate: float) -> None:
         optimize=False,
         disposal=1,
     )
+
+
+def _colours(pictures: list[Image]) -> Image:
+    """The colours of some pictures, in one row; what covers much counts for less, or nothing else would have any."""
+    codes = np.concatenate([x.reshape(-1, 3).astype(np.int64) @ np.array([1 << 16, 1 << 8, 1]) for x in pictures])
+    found, counts = np.unique(codes, return_counts=True)
+    repeated = np.repeat(found, np.ceil(counts**EVENNESS).astype(np.int64))
+    return np.stack([repeated >> 16, repeated >> 8 & 255, repeated & 255], axis=-1).astype(np.uint8)[np.newaxis]
 
 
 def _write_mp4(stream: Any, pictures: Iterable[Image], rate: float) -> None:

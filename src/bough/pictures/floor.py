@@ -25,13 +25,13 @@ SHADE = linear("#3d4b63")
 
 
 def square_side(size: float) -> float:
-    """A round length (m) for the squares of a floor below something of some size (m): 1, 2 or 5 times a power of 10."""
+    """A round length (m) for the squares of a floor below something of a size (m): 1, 2 or 5 times a power of 10."""
     wanted = 0.25 * size
     power = 10.0 ** math.floor(math.log10(wanted))
     return max(power * k for k in (1, 2, 5) if power * k <= wanted * 1.0001)
 
 
-def background(camera: Camera, shadow: Shadow | None, height: float | None, size: float) -> Floats:
+def background(camera: Camera, shadow: Shadow | None, height: float | None, size: float, side: float) -> Floats:
     """Light (3, height, width) of sky and floor.
 
     Parameters
@@ -44,6 +44,8 @@ def background(camera: Camera, shadow: Shadow | None, height: float | None, size
         Of the floor (m); None for no floor.
     size
         Of what stands on it (m): further away the floor fades.
+    side
+        Of the squares (m).
     """
     rows = (np.arange(camera.height) + 0.5) / camera.height
     sky = np.array([high + (low - high) * rows**0.8 for low, high in zip(SKY_LOW, SKY_HIGH, strict=True)])
@@ -64,7 +66,6 @@ def background(camera: Camera, shadow: Shadow | None, height: float | None, size
     x, y = (_plane(eye[k] + far * rays[:, k], far * right[k], u) for k in (0, 1))
     change = [far * down[k] - far * down[2] / rays[:, 2] * rays[:, k] for k in (0, 1)]
     steps = [np.maximum(np.abs(far * right[k]), np.abs(change[k])) / camera.focus for k in (0, 1)]
-    side = square_side(size)
     mixed = 0.5 - 0.5 * _striped(x / side, steps[0] / side) * _striped(y / side, steps[1] / side)
     reach = 2.6 * size
     there = np.exp(-(((x - camera.target[0]) / reach) ** 2) - ((y - camera.target[1]) / reach) ** 2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -16,12 +16,13 @@ from bough.errors import ModelError, ShapeError
 from bough.kernel.arguments import as_floats
 from bough.kernel.configuration import neutral
 from bough.kernel.functions import require_model
-from bough.model import Model
+from bough.model import Geometry, Model
 from bough.pictures.camera import Camera, camera_around
+from bough.pictures.floor import square_side
 from bough.pictures.render import render
 from bough.pictures.surfaces import Surfaces, surfaces
 from bough.pictures.triangles import Floats, Triangles
-from bough.reading import listed, number, shown, whole_number
+from bough.reading import instance, listed, number, shown, whole_number
 
 __all__ = ["Image", "View", "image", "images", "read_view"]
 
@@ -81,6 +82,7 @@ def image(
     elevation: float = 0.25,
     floor: Floor = "auto",
     fineness: int = 3,
+    world: Iterable[Geometry] = (),
 ) -> Image:
     """A picture of a model, drawn without a screen: (height, width, 3), red, green and blue from 0 to 255.
 
@@ -102,6 +104,8 @@ def image(
         Height (m) of the floor; None for none. "auto" is that of a plane of the model, or 0, or lower if the robot is.
     fineness
         Samples in a row and a column of each pixel: the more, the smoother are edges, and the longer it takes.
+    world
+        Further shapes that do not move, such as those of a scene (``scene.shapes``).
 
     Returns
     -------
@@ -122,16 +126,19 @@ def image(
     require_model(model)
     pose = neutral(model) if q is None else as_floats("q", q, (model.nq,))
     states = np.asarray(pose, dtype=np.float64).reshape(1, math.prod(pose.shape[:-1]), model.nq)
-    (drawn,) = images(model, states, read_view(size, azimuth, elevation, floor, fineness))
+    (drawn,) = images(model, states, read_view(size, azimuth, elevation, floor, fineness), world)
     return drawn
 
 
-def images(model: Model, q: Floats, view: View) -> Iterator[Image]:
+def images(model: Model, q: Floats, view: View, world: Iterable[Geometry] = ()) -> Iterator[Image]:
     """The pictures of a motion (T, states, nq), by one camera that stands still or, if it must, goes with it.
 
     States are drawn beside each other; those that are not finite are left out of a picture.
     """
-    found = surfaces(model)
+    shapes = listed(world, "world", "shapes, such as those of a scene")
+    for g in shapes:
+        instance(g, "a shape of the world", Geometry)
+    found = surfaces(model, shapes)
     if not len(found.body):
         told = f": {'; '.join(found.missing[:3])}" if found.missing else ", no shape and no inertia"
         raise ModelError(f"there is nothing to see of model {model.name!r}{told}")
@@ -158,12 +165,13 @@ class _Stage:
     path: Floats
     floor: float | None
     size: float
+    side: float
     fineness: int
 
     def picture(self, k: int) -> Image:
         camera = self.camera.moved(self.path[k])
         seen = _posed(self.found, self.q[k], self.beside)
-        return render(seen, camera, floor=self.floor, size=self.size, fineness=self.fineness)
+        return render(seen, camera, floor=self.floor, size=self.size, side=self.side, fineness=self.fineness)
 
 
 def _stage(found: Surfaces, q: Floats, view: View) -> _Stage:
@@ -172,7 +180,7 @@ def _stage(found: Surfaces, q: Floats, view: View) -> _Stage:
     if not np.isfinite(points).any():
         raise ShapeError("there is no pose to draw: q is not finite anywhere")
     low, high = points.min(axis=2), points.max(axis=2)
-    largest = np.nanmax(high - low)
+    largest = float(np.nanmax(high - low))
     extent = np.fmax.reduce(high) - np.fmin.reduce(low)  # of each state in all of the time
     path = np.zeros((len(q), 3))
     if q.shape[1] == 1 and np.max(extent) > WANDERING * largest:
@@ -186,7 +194,8 @@ def _stage(found: Surfaces, q: Floats, view: View) -> _Stage:
     camera = camera_around(points, view.width, view.height, view.azimuth, view.elevation)
     floor = _floor_height(found, lowest) if view.floor == "auto" else view.floor
     room = float(np.linalg.norm(np.ptp(points, axis=0)))
-    return _Stage(found, q, beside, camera, path, floor, max(room, 1e-6), view.fineness)
+    side = square_side(1.4 * max(largest, 1e-6))
+    return _Stage(found, q, beside, camera, path, floor, max(room, 1e-6), side, view.fineness)
 
 
 def _points(found: Surfaces, q: Floats) -> Floats:
@@ -228,9 +237,7 @@ def _smooth(x: Floats) -> Floats:
 
 def _floor_height(found: Surfaces, lowest: float) -> float:
     """Of a level plane of the model, if it has one; else 0, or lower for what hangs or stands below."""
-    planes = (g for g in found.model.geometries if g.shape == "plane" and g.body == 0)
-    level = [g.placement.vector[2] for g in planes if g.placement.matrix[2, 2] > 1.0 - 1e-6]
-    if level:
-        return float(max(level))
+    if found.level:
+        return max(found.level)
     height = float(np.ptp(found.triangles.corners[..., 2]))
     return 0.0 if lowest > -0.05 * height else lowest

@@ -28,7 +28,13 @@ TONES = np.round(255.0 * np.linspace(0.0, 1.0, 4097) ** (1 / 2.2)).astype(np.uin
 
 
 def render(
-    triangles: Triangles, camera: Camera, *, floor: float | None = 0.0, size: float = 1.0, fineness: int = 2
+    triangles: Triangles,
+    camera: Camera,
+    *,
+    floor: float | None = 0.0,
+    size: float = 1.0,
+    side: float = 0.5,
+    fineness: int = 2,
 ) -> NDArray[np.uint8]:
     """The image (height, width, 3) that a camera sees, red, green and blue from 0 to 255.
 
@@ -41,14 +47,16 @@ def render(
     floor
         Height (m) of the floor; None for none.
     size
-        Of the whole (m): it decides how large the squares of the floor are and where it ends.
+        Of the whole (m): it decides where the floor ends.
+    side
+        Of the squares of the floor (m).
     fineness
         Samples for each pixel, in a row and in a column.
     """
     shadow = None
     if floor is not None and len(triangles.corners):
         shadow = shadow_of(triangles, _sun(camera), floor, 256 if camera.height * fineness <= 1200 else 512)
-    light = background(camera, shadow, floor, size).reshape(3, -1)
+    light = background(camera, shadow, floor, size, side).reshape(3, -1)
     pixel, weight, surface = _surfaces(triangles, camera, shadow, floor, fineness)
     covered = np.bincount(pixel, weight, minlength=light.shape[1])
     for k in range(3):

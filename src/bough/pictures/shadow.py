@@ -12,7 +12,7 @@ from bough.pictures.triangles import Floats, Triangles, shares
 
 __all__ = ["Shadow", "shadow_of"]
 
-SPREAD = 0.11
+SPREAD = 0.08
 """Width of the half-shadow in parts of the height of what throws it."""
 
 LEVELS = 4  # widths of half-shadows, each this many times the one before:

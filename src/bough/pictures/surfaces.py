@@ -30,12 +30,16 @@ OUTLINE = 3000
 
 @dataclass(frozen=True)
 class Surfaces:
-    """Triangles in the frames of the bodies that carry them, numbered by `body` (n,), 0 for the base."""
+    """Triangles in the frames of the bodies that carry them, numbered by `body` (n,), 0 for the base.
+
+    `missing` tells what could not be drawn, `level` the heights (m) of planes that are level, which are not among them.
+    """
 
     model: Model
     triangles: Triangles
     body: NDArray[np.int64]
-    missing: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+    level: tuple[float, ...] = ()
 
     @cached_property
     def outline(self) -> Surfaces:
@@ -43,7 +47,7 @@ class Surfaces:
         some = slice(None, None, max(1, len(self.body) // OUTLINE))
         given = self.triangles
         few = Triangles(given.corners[some], given.normals[some], given.colours[some], given.solid[some])
-        return Surfaces(self.model, few, self.body[some], ())
+        return Surfaces(self.model, few, self.body[some])
 
     def posed(self, q: Floats) -> Triangles:
         """The triangles where a configuration (nq,) puts them."""
@@ -77,7 +81,9 @@ def surfaces(model: Model, world: Iterable[Geometry] = ()) -> Surfaces:
     triangles = Triangles(
         np.concatenate(corners), np.concatenate(normals), np.repeat(colours, counts, axis=0), np.repeat(solid, counts)
     )
-    return Surfaces(model, triangles, np.repeat(body, counts), found.missing)
+    planes = [shape.placement for shape in found.shapes if shape.sort == "plane" and shape.body == 0]
+    level = tuple(float(place.vector[2]) for place in planes if place.matrix[2, 2] > 1.0 - 1e-6)
+    return Surfaces(model, triangles, np.repeat(body, counts), found.missing, level)
 
 
 def _colour(shape: Drawable, stretch: NDArray[np.int64]) -> tuple[float, ...]:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from xarray import Dataset
 
+    from bough.simulation.scene import Scene
+
 __all__ = ["Trajectory"]
 
 MOST_SAMPLES = 10**9
@@ -317,7 +319,7 @@ class Trajectory:
         """
         return trajectory_files.dataset_of(self)
 
-    def save(self, path: str | os.PathLike[str], **options: Any) -> None:
+    def save(self, path: str | os.PathLike[str], scene: Scene | None = None, **options: Any) -> None:
         """Write the trajectory to a file, whole or not at all: NumPy's NPZ without pickled objects, or pictures.
 
         Pictures are films, ``.gif`` and ``.mp4`` (the extra ``pictures``), and ``.png`` with poses beside each other.
@@ -326,6 +328,8 @@ class Trajectory:
         ----------
         path
             The file, which ends in ``.npz`` or as pictures do.
+        scene
+            The world in which it moved, for pictures.
         options
             For pictures those of `bough.pictures.save` but for q; ``speed`` of films, 1 for the true one; and ``at``,
             the times of poses in s: ``trajectory.save("run.gif", size=(640, 480), rate=30, speed=0.5)``.
@@ -335,7 +339,7 @@ class Trajectory:
         SaveError
             If the file cannot be written.
         """
-        trajectory_files.save(self, path, **options)
+        trajectory_files.save(self, path, scene, **options)
 
     @staticmethod
     def load(path: str | os.PathLike[str], model: Model, *, strict: bool = True) -> Trajectory:

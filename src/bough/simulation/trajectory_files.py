@@ -27,6 +27,7 @@ from bough.simulation.trajectory_pictures import save_pictures
 if TYPE_CHECKING:
     from xarray import Dataset
 
+    from bough.simulation.scene import Scene
     from bough.simulation.trajectory import Trajectory
 
 __all__ = ["dataset_of", "load", "save"]
@@ -40,10 +41,10 @@ LONGEST_TEXT = 4096  # bytes: of names of joints, four for each letter
 MOST_HEADER = 10_000  # letters that say what an array is like
 
 
-def save(trajectory: Trajectory, path: str | os.PathLike[str], **options: Any) -> None:
+def save(trajectory: Trajectory, path: str | os.PathLike[str], scene: Scene | None = None, **options: Any) -> None:
     """Write a file, whole or not at all: pictures or arrays, as its name ends."""
     if isinstance(path, str | os.PathLike) and Path(os.fsdecode(path)).suffix.lower() in STILL + MOVING:
-        save_pictures(trajectory, path, **options)
+        save_pictures(trajectory, path, **({} if scene is None else {"world": scene.shapes}) | options)
         return
     target_of(path, (".npz", "", *STILL, *MOVING))
     for name in options:
