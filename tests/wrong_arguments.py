@@ -391,6 +391,7 @@ GOOD: dict[str, tuple[Any, dict[str, Any]]] = {
         bough.save,
         {"model": bough.trees.topologies.chain(2), "path": FOLDER / "x.urdf", "format": "urdf", "leave_out": ()},
     ),
+    "pictures.page": (bough.pictures.page, {"model": bough.trees.topologies.chain(2), "speeds": {"bough aba": 1.0}}),
     "pictures.image": (bough.pictures.image, PICTURE),
     "pictures.save": (bough.pictures.save, PICTURE | {"path": FOLDER / "x.gif", "q": np.zeros((1, 2)), "rate": 10.0}),
     "set_backend": (bough.set_backend, {"name": None}),

@@ -9,8 +9,9 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from bough.cli.models import add_model, chosen_model
 from bough.cli.terminal import say
 from bough.errors import BoughError
 
-__all__ = ["States", "beside_rivals", "register"]
+__all__ = ["METHODS", "forward_dynamics_speeds", "register"]
 
 BATCH = 4096
 SHORTEST = 2e-3  # seconds that one measurement lasts at least
@@ -61,6 +62,14 @@ MATRICES: dict[str, Callable[[bough.Model], int]] = {  # numbers of one state, w
     "crba_packed": lambda m: m.dof_tree.packed_size,
     "factorize, solve": lambda m: 2 * m.dof_tree.packed_size,
 }
+
+
+METHODS: dict[Literal["aba", "crba", "divide_and_conquer"], tuple[str, str | None]] = {
+    "aba": ("bough, articulated bodies", "aba"),
+    "crba": ("bough, mass matrix and LᵀDL", "crba_ltdl"),
+    "divide_and_conquer": ("bough, divide and conquer", None),
+}
+"""For each method of forward dynamics: what it is called here, and the algorithm that is counted."""
 
 
 def register(commands: Any) -> None:
@@ -163,6 +172,18 @@ def _compare(model: bough.Model, rounds: int) -> None:
     say("\none call from Python, µs")
     for name, spent in times.items():
         say(f"  {name:24}{spent:10.4g}")
+
+
+def forward_dynamics_speeds(model: bough.Model, rounds: int) -> tuple[dict[str, float], list[str]]:
+    """As `beside_rivals`, for forward dynamics by every method that knows the model."""
+    one = States(model, 1, np.float64).first()
+    known = METHODS if model.coupling.trivial else {"crba": METHODS["crba"]}
+    calls: dict[str, Call] = {
+        name: partial(bough.forward_dynamics, model, one.q, one.v, one.a, method=method, loops=False)
+        for method, (name, _) in known.items()
+    }
+    times, left_out = beside_rivals(model, calls, rounds)
+    return {name: spent for name, spent in times.items() if not name.endswith(("rnea", "inverse"))}, left_out
 
 
 def beside_rivals(model: bough.Model, calls: dict[str, Call], rounds: int) -> tuple[dict[str, float], list[str]]:

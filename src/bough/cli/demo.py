@@ -6,15 +6,13 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 import bough
-from bough.cli.bench import States, beside_rivals
+from bough.cli.bench import METHODS, forward_dynamics_speeds
 from bough.cli.models import read_model
 from bough.cli.terminal import say
 from bough.errors import BoughError
@@ -32,13 +30,6 @@ TILT, SPIN = (0.12, 0.22, 0.0), (0.2, 0.5, 0.3)
 
 HEIGHT, DURATION = 0.35, 3.0
 """From how far above the floor (m), and for how long (s)."""
-
-METHODS: dict[Literal["aba", "crba", "divide_and_conquer"], tuple[str, str | None]] = {
-    "aba": ("bough, articulated bodies", "aba"),
-    "crba": ("bough, mass matrix and LᵀDL", "crba_ltdl"),
-    "divide_and_conquer": ("bough, divide and conquer", None),
-}
-"""For each method of forward dynamics: what it is called here, and the algorithm that is counted."""
 
 FILES: dict[str, dict[str, Any]] = {
     "fall.png": {"size": (1600, 480)},
@@ -106,14 +97,8 @@ def fall(model: bough.Model) -> tuple[bough.Trajectory, bough.Scene, float]:
 
 def _tell_costs(model: bough.Model) -> None:
     """Forward dynamics by every method: counted, and measured here."""
-    one = States(model, 1, np.float64).first()
-    calls: dict[str, Callable[[], object]] = {
-        name: partial(bough.forward_dynamics, model, one.q, one.v, one.a, method=method)
-        for method, (name, _) in METHODS.items()
-    }
-    times, left_out = beside_rivals(model, calls, rounds=5)
+    forward, left_out = forward_dynamics_speeds(model, rounds=5)
     counts = {name: f"{bough.count(model, algorithm).total:,}" for name, algorithm in METHODS.values() if algorithm}
-    forward = {name: spent for name, spent in times.items() if not name.endswith(("rnea", "inverse"))}
     scale = 4.0 / min(forward.values())
     say(f"{'Forward dynamics':30}{'operations':>12}{'µs per call':>14}")
     for name, spent in forward.items():
