@@ -18,7 +18,7 @@ WIDTH, HEIGHT = 60, 40
 
 
 def seen(x: object, y: object, near: object) -> np.ndarray:
-    x, y, near = (np.array(part, dtype=float).reshape(-1, 3) for part in (x, y, near))
+    x, y, near = (np.array(part, dtype=float).reshape(-1, 3).T for part in (x, y, near))
     return nearest_triangles(x, y, near, WIDTH, HEIGHT).reshape(HEIGHT, WIDTH)
 
 

@@ -31,23 +31,24 @@ def nearest_triangles(x: Floats, y: Floats, near: Floats, width: int, height: in
     Parameters
     ----------
     x, y
-        Corners (triangles, 3) in samples: x to the right, y down. The first sample has its middle at (0.5, 0.5).
+        Corners (3, triangles) in samples: x to the right, y down. The first sample has its middle at (0.5, 0.5).
         Triangles in either sense of rotation are drawn.
     near
-        How near the corners are (triangles, 3), positive; what is larger hides what is smaller. It must be linear in x
+        How near the corners are (3, triangles), positive; what is larger hides what is smaller. It must be linear in x
         and y over a triangle, as 1 / distance along the view is in perspective.
     width, height
         Samples in a row, and rows.
     """
     keys = np.zeros(width * height, dtype=np.uint64)
-    if len(x):
-        low, high = y.min(axis=1), y.max(axis=1)
+    if x.size:
+        low, high = y.min(axis=0), y.max(axis=0)
         first = np.ceil(np.clip(low, 0, height) - 0.5).astype(np.int64)
         rows = np.ceil(np.clip(high, 0, height) - 0.5).astype(np.int64) - first
-        seen = (rows > 0) & (x.max(axis=1) > 0) & (x.min(axis=1) < width)
-        across = np.minimum(np.ptp(x, axis=1), width) + 1.0
+        leftmost, rightmost = x.min(axis=0), x.max(axis=0)
+        seen = (rows > 0) & (rightmost > 0) & (leftmost < width)
+        across = np.minimum(rightmost - leftmost, width) + 1.0
         for some in _turns(np.flatnonzero(seen), rows * across):
-            _draw(keys, width, x[some], y[some], near[some], some, first[some], rows[some])
+            _draw(keys, width, x[:, some], y[:, some], near[:, some], some, first[some], rows[some])
     return np.where(keys == 0, NO_TRIANGLE, (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)).astype(np.int32)
 
 
@@ -62,24 +63,23 @@ def _draw(
 ) -> None:
     """Put triangles into a buffer of keys: how near, in the upper half, and the number of the triangle."""
     # A side from corner k to the next is a x + b y + c = 0, positive inside once the area is.
-    a, b = y - np.roll(y, -1, axis=1), np.roll(x, -1, axis=1) - x
-    c = x * np.roll(y, -1, axis=1) - np.roll(x, -1, axis=1) * y
-    area = c.sum(axis=1)
-    turned = np.where(area < 0, -1.0, 1.0)[:, np.newaxis]
+    next_x, next_y = np.roll(x, -1, axis=0), np.roll(y, -1, axis=0)
+    a, b, c = y - next_y, next_x - x, x * next_y - next_x * y
+    area = c.sum(axis=0)
+    turned = np.where(area < 0, -1.0, 1.0)
     a, b, c, area = a * turned, b * turned, c * turned, np.abs(area)
     safe = np.where(area > 0, area, 1.0)
-    others = np.roll(near, -2, axis=1)  # the corner across a side weighs as much as the side's function
-    slope, base = (a * others).sum(axis=1) / safe, (c * others).sum(axis=1) / safe
-    steep = (b * others).sum(axis=1) / safe
+    others = np.roll(near, -2, axis=0)  # the corner across a side weighs as much as the side's function
+    slope, steep, base = ((part * others).sum(axis=0) / safe for part in (a, b, c))
     # Rows: the span between the sides that bound it on the left and on the right.
-    k = np.repeat(np.arange(len(x)), rows)
+    k = np.repeat(np.arange(len(rows)), rows)
     row = first[k] + _counted(rows)
     middle = row + 0.5
     left, right = np.full(len(k), -np.inf), np.full(len(k), np.inf)
     with np.errstate(divide="ignore", invalid="ignore"):
         for side in range(3):
-            slant = a[k, side]
-            cut = -(b[k, side] * middle + c[k, side]) / slant
+            slant = a[side, k]
+            cut = -(b[side, k] * middle + c[side, k]) / slant
             left = np.where(slant > 0, np.maximum(left, cut), left)
             right = np.where(slant < 0, np.minimum(right, cut), right)
     start = np.ceil(np.clip(left, 0, width) - 0.5).astype(np.int64)

@@ -9,7 +9,7 @@ from bough.pictures.camera import Camera
 from bough.pictures.floor import background, linear
 from bough.pictures.raster import NO_TRIANGLE, nearest_triangles
 from bough.pictures.shadow import Shadow, shadow_of
-from bough.pictures.triangles import Floats, Triangles, shares
+from bough.pictures.triangles import Floats, Triangles, double_area, shares
 
 __all__ = ["render"]
 
@@ -78,16 +78,16 @@ def _surfaces(
 ) -> tuple[Ints, Floats, Floats]:
     """Pixels in which triangles are seen, the part of a pixel that each has, and the light (3, n) of it."""
     focus, width, height = fineness * camera.focus, fineness * camera.width, fineness * camera.height
-    right, down, forward = np.moveaxis(camera.seen(triangles.corners), -1, 0)
-    (ahead,) = np.nonzero(forward.min(axis=1) > 1e-6)
-    near = 1.0 / forward[ahead]
-    x, y = focus * right[ahead] * near + 0.5 * width, focus * down[ahead] * near + 0.5 * height
-    area = (x[:, 1] - x[:, 0]) * (y[:, 2] - y[:, 0]) - (x[:, 2] - x[:, 0]) * (y[:, 1] - y[:, 0])
+    right, down, forward = np.ascontiguousarray(camera.seen(triangles.corners).T)  # each (corners, triangles)
+    (ahead,) = np.nonzero(forward.min(axis=0) > 1e-6)
+    near = 1.0 / forward[:, ahead]
+    x, y = focus * right[:, ahead] * near + 0.5 * width, focus * down[:, ahead] * near + 0.5 * height
+    area = double_area(x, y)
     (facing,) = np.nonzero((area < 0) | ~triangles.solid[ahead] & (area > 0))
-    ahead, near, x, y = ahead[facing], near[facing], x[facing], y[facing]
+    ahead, near, x, y = ahead[facing], near[:, facing], x[:, facing], y[:, facing]
     pixel, place, k, weight = _pieces(nearest_triangles(x, y, near, width, height), width, fineness)
     at_x, at_y = place % width + 0.5, place // width + 0.5
-    part = shares(x[k].T, y[k].T, at_x, at_y) * near[k].T
+    part = shares(x[:, k], y[:, k], at_x, at_y) * near[:, k]
     distance = 1.0 / part.sum(axis=0)
     part *= distance
     u, v = (at_x - 0.5 * width) / focus, (at_y - 0.5 * height) / focus

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.pictures.raster import NO_TRIANGLE, nearest_triangles
-from bough.pictures.triangles import Floats, Triangles, shares
+from bough.pictures.triangles import Floats, Triangles, double_area, shares
 
 __all__ = ["Shadow", "shadow_of"]
 
@@ -86,15 +86,15 @@ class Shadow:
 
 def shadow_of(triangles: Triangles, sun: Floats, floor: float, size: int) -> Shadow:
     """The shadow of triangles on a floor, in maps of size × size."""
-    height = triangles.corners[..., 2] - floor
-    on_floor = triangles.corners[..., :2] - sun[:2] / sun[2] * height[..., np.newaxis]
-    low, high = on_floor.min(axis=(0, 1)), on_floor.max(axis=(0, 1))
+    x, y, height = np.ascontiguousarray(triangles.corners.T)  # each (corners, triangles)
+    height = height - floor
+    x, y = x - sun[0] / sun[2] * height, y - sun[1] / sun[2] * height  # where the floor is behind them
+    low, high = np.array([x.min(), y.min()]), np.array([x.max(), y.max()])
     extent = max(float(np.max(high - low)), 1e-6) * (1.0 + 2.0 * AROUND)
     low = 0.5 * (low + high) - 0.5 * extent
     texel = extent / size
-    x, y = (on_floor[..., 0] - low[0]) / texel, (on_floor[..., 1] - low[1]) / texel
-    area = (x[:, 1] - x[:, 0]) * (y[:, 2] - y[:, 0]) - (x[:, 2] - x[:, 0]) * (y[:, 1] - y[:, 0])
-    above = height.max(axis=1) > 0
+    x, y = (x - low[0]) / texel, (y - low[1]) / texel
+    area, above = double_area(x, y), height.max(axis=0) > 0
     lower = _heights(x, y, height, above & ~(triangles.solid & (area > 0)), -1.0, size)
     upper = _heights(x, y, height, above & ~(triangles.solid & (area < 0)), 1.0, size)
     thrown = np.isfinite(lower)
@@ -104,13 +104,13 @@ def shadow_of(triangles: Triangles, sun: Floats, floor: float, size: int) -> Sha
 
 def _heights(x: Floats, y: Floats, height: Floats, some: NDArray[np.bool_], sign: float, size: int) -> Floats:
     """Heights (size, size) of the uppermost triangles (sign 1) or the lowest (-1); infinite where there is none."""
-    x, y, height = x[some], y[some], height[some]
+    x, y, height = x[:, some], y[:, some], height[:, some]
     found = np.full(size * size, np.inf)
-    if len(x):
+    if x.size:
         first = nearest_triangles(x, y, sign * height - np.min(sign * height) + 1.0, size, size)
         (places,) = np.nonzero(first != NO_TRIANGLE)
         k = first[places]
-        found[places] = (shares(x[k].T, y[k].T, places % size + 0.5, places // size + 0.5) * height[k].T).sum(axis=0)
+        found[places] = (shares(x[:, k], y[:, k], places % size + 0.5, places // size + 0.5) * height[:, k]).sum(axis=0)
     return found.reshape(size, size)
 
 

@@ -55,10 +55,13 @@ class Surfaces:
         if self.model.nbodies:
             names = [body.name for body in self.model.bodies]
             frames = np.concatenate([frames, placements(self.model, q, names).reshape(-1, 4, 4)])
-        turn, origin = frames[self.body, np.newaxis, :3, :3], frames[self.body, np.newaxis, :3, 3]
         given = self.triangles
-        corners = (turn @ given.corners[..., np.newaxis])[..., 0] + origin
-        normals = (turn @ given.normals[..., np.newaxis])[..., 0]
+        corners, normals = np.empty_like(given.corners), np.empty_like(given.normals)
+        ends = np.flatnonzero(np.diff(self.body, append=-1)) + 1  # of stretches of triangles on one body
+        for start, end in zip([0, *ends[:-1]], ends, strict=True):
+            frame = frames[self.body[start]]
+            corners[start:end] = given.corners[start:end] @ frame[:3, :3].T + frame[:3, 3]
+            normals[start:end] = given.normals[start:end] @ frame[:3, :3].T
         return Triangles(corners, normals, given.colours, given.solid)
 
 

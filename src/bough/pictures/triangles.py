@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Triangles", "shares"]
+__all__ = ["Floats", "Triangles", "double_area", "shares"]
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 
@@ -33,6 +33,11 @@ class Triangles:
     normals: Floats
     colours: Floats
     solid: NDArray[np.bool_]
+
+
+def double_area(x: Floats, y: Floats) -> Floats:
+    """Twice the areas (n,) of flat triangles with corners (3, n), positive where they turn from x to y."""
+    return np.asarray((x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0]))
 
 
 def shares(x: Floats, y: Floats, at_x: Floats, at_y: Floats) -> Floats:
