@@ -18,6 +18,7 @@ from bough.errors import BoughError, ModelError, SaveError, ShapeError
 from bough.pictures.files import write_images
 from bough.pictures.pictures import images, read_view
 from bough.pictures.png import png_bytes
+from bough.pictures.surfaces import surfaces
 
 SMALL = (48, 36)
 
@@ -91,6 +92,14 @@ def test_sizes_of_files_stay_small(tmp_path: Path) -> None:
     assert len(data) < 200_000
 
 
+def test_the_readme_opens_with_a_film_that_loads_quickly() -> None:
+    root = Path(__file__).resolve().parents[2]
+    (name,) = re.findall(r"^!\[.+\]\((.+)\)$", (root / "README.md").read_text(encoding="utf-8"), re.M)
+    assert (root / name).stat().st_size < 1_500_000
+    with Image.open(root / name) as film:
+        assert film.n_frames > 20
+
+
 # --- what is seen ---
 
 
@@ -121,6 +130,20 @@ def test_the_camera_follows_what_goes_away() -> None:
     red = [int(np.count_nonzero(x[..., 0].astype(int) > x[..., 2] + 80)) for x in film]
     assert min(red) > 0.2 * 60 * 60 * 0.1
     assert max(red) < 1.3 * min(red)
+
+
+def test_sticks_between_joints_are_for_models_without_shapes() -> None:
+    def mast(shaped: bool) -> bough.Model:
+        b = bough.Builder("mast")
+        b.add("rail", bough.joints.Prismatic("x"))
+        b.add("top", bough.joints.Revolute("z"), "rail", at=(0, 0, 5), mass=1.0, inertia=0.1)
+        if shaped:
+            b.geometry("top", "sphere", 0.1, purpose="collision")
+        return b.build()
+
+    heights = [np.ptp(surfaces(mast(shaped)).posed(np.zeros(2)).corners[..., 2]) for shaped in (True, False)]
+    assert heights[0] == pytest.approx(0.2)
+    assert heights[1] > 5
 
 
 def test_a_model_without_shapes_shows_its_inertia() -> None:

@@ -141,6 +141,8 @@ def test_all_that_is_framed_is_in_the_image() -> None:
         assert np.abs(x).max() <= 100
         assert np.abs(y).max() <= 60
         assert np.abs(x).max() > 80 or np.abs(y).max() > 45
+        assert abs(x.max() + x.min()) < 10  # in the middle
+        assert abs(y.max() + y.min()) < 10
 
 
 def test_a_shadow_darkens_the_floor_below_and_nothing_far_away() -> None:

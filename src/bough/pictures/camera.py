@@ -90,9 +90,16 @@ def camera_around(points: Floats, width: int, height: int, azimuth: float = 0.7,
     # eye is put where the outermost points lie on them.
     ends_x = [float(np.max(sign * right / half_x - forward + 1.0)) for sign in (1, -1)]
     ends_y = [float(np.max(sign * down / half_y - forward + 1.0)) for sign in (1, -1)]
-    distance = max(0.5 * sum(ends_x), 0.5 * sum(ends_y), 0.05 * size)
+    nearest = float(np.max(1.0 - forward))
+    distance = max(0.5 * sum(ends_x), 0.5 * sum(ends_y), nearest + 0.2 * size)
     target = middle + 0.5 * half_x * (ends_x[0] - ends_x[1]) * camera.axes[0]
     target = target + 0.5 * half_y * (ends_y[0] - ends_y[1]) * camera.axes[1]
+    for _ in range(3):  # where there is room to spare, what is seen is moved to the middle of it
+        camera = Camera(_three(target + distance * away), _three(target), field, width, height)
+        right, down, forward = camera.seen(flat).T
+        x, y = right / forward, down / forward
+        spare = [x.max() + x.min(), y.max() + y.min()] @ camera.axes[:2]
+        target = target + 0.5 * distance * spare
     return Camera(_three(target + distance * away), _three(target), field, width, height)
 
 

@@ -68,7 +68,9 @@ class Surfaces:
 def surfaces(model: Model, world: Iterable[Geometry] = ()) -> Surfaces:
     """What there is to see of a model, and of further shapes on its base; planes are left to the floor."""
     found = drawables(model, world)
-    shapes = [shape for shape in found.shapes if shape.sort != "plane" and len(shape.triangles.faces)]
+    shaped = any(shape.body and shape.sort in ("visual", "collision") for shape in found.shapes)
+    left_out = ("plane", "bone") if shaped else ("plane",)  # sticks between joints are for models without shapes
+    shapes = [shape for shape in found.shapes if shape.sort not in left_out and len(shape.triangles.faces)]
     stretch = segments(model.tree)
     corners: list[Floats] = [np.zeros((0, 3, 3))]
     normals: list[Floats] = [np.zeros((0, 3, 3))]
