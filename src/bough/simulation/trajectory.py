@@ -320,19 +320,13 @@ class Trajectory:
         return trajectory_files.dataset_of(self)
 
     def save(self, path: str | os.PathLike[str], scene: Scene | None = None, **options: Any) -> None:
-        """Write the trajectory to a file, whole or not at all: NumPy's NPZ without pickled objects, or pictures.
+        """Write the trajectory to a file, whole or not at all, in the form that its name ends in.
 
-        Pictures are films, ``.gif`` and ``.mp4`` (the extra ``pictures``), and ``.png`` with poses beside each other.
-
-        Parameters
-        ----------
-        path
-            The file, which ends in ``.npz`` or as pictures do.
-        scene
-            The world in which it moved, for pictures.
-        options
-            For pictures those of `bough.pictures.save` but for q; ``speed`` of films, 1 for the true one; and ``at``,
-            the times of poses in s: ``trajectory.save("run.gif", size=(640, 480), rate=30, speed=0.5)``.
+        ``.npz``: NumPy's NPZ without pickled objects, which `load` reads. ``.gif``, ``.mp4``: films (the extra
+        ``pictures``). ``.png``: poses beside each other. `scene` is the world in which it moved, for all but the
+        first.
+        Options are those of `bough.pictures.save` but for q; ``speed`` of films, 1 for the true one; and ``at``, the
+        times of poses in s: ``trajectory.save("run.gif", size=(640, 480), rate=30, speed=0.5)``.
 
         Raises
         ------
