@@ -11,7 +11,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
 .NOTPARALLEL:
 
 help:
-	@echo "make demo    a cost figure of a paper, recomputed, and the example of the README"
+	@echo "make demo    a humanoid falls: what its dynamics cost by every method, and pictures of it"
 	@echo "make docs    the site, in build/site, all warnings being errors"
 	@echo "make test    lint, then every test and every example, in parallel"
 	@echo "make hostile wrong arguments, signals, threads, forks, damaged files, for HOSTILE_SECONDS=600"
@@ -19,12 +19,7 @@ help:
 	@echo "make clean   remove the environment, caches and build products"
 
 demo: $(VENV)/.demo
-	@echo
-	@echo '$$ bough paper figure7'
-	@$(BIN)/bough paper figure7
-	@echo
-	@echo '$$ python examples/01_first_steps.py'
-	@$(BIN)/python examples/01_first_steps.py
+	@$(BIN)/bough demo --folder build/demo
 
 # Pages open from the disk; the search box wants a server.
 docs: $(VENV)/.docs

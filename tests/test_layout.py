@@ -36,7 +36,7 @@ ANYONE_MAY = {"errors", "reading", "__about__"}
 PHYSICS = {"scalar", "complementarity", "spatial", "tree", "factor", "model", "algorithms", "lagrange"}
 COMPILER = {"scalar", "program", "export", "backends"}
 ROOMS = {"cache", "contact", "convert", "cuda", "flexible", "joints", "lcp", "loops", "maximal", "papers", "trees"}
-"""Files that hold nothing but public names: besides `errors`, `robots` and `simulation`, what is below ``bough.``."""
+"""Files with nothing but public names: besides `errors`, `pictures`, `robots`, `simulation`, what is in ``bough.``."""
 
 MAY_IMPORT: dict[str, set[str]] = {
     "__about__": set(),
@@ -57,12 +57,16 @@ MAY_IMPORT: dict[str, set[str]] = {
     "formats": {"model", "kernel"},
     "robots": {"formats", "model"},
     "cost": PHYSICS | COMPILER | {"kernel"},
-    "simulation": PHYSICS | COMPILER | {"kernel", "formats"},
-    "view": {"model", "simulation", "cost"},
+    "viewer": PHYSICS | {"kernel", "cost"},
+    "pictures": PHYSICS | {"kernel", "formats", "cost", "viewer", "backends"},
+    "simulation": PHYSICS | COMPILER | {"kernel", "formats", "viewer", "pictures"},
     **dict.fromkeys(sorted(ROOMS), PHYSICS | COMPILER | {"kernel", "cost"}),
     "cli": {FACADE} | ROOMS,
     "__main__": {"cli", FACADE},
-    "__init__": PHYSICS | COMPILER | {"kernel", "formats", "robots", "cost", "simulation", "view"} | ROOMS,
+    "__init__": PHYSICS
+    | COMPILER
+    | {"kernel", "formats", "robots", "cost", "viewer", "pictures", "simulation"}
+    | ROOMS,
 }
 
 MAX_FLAT_NAMES = 58  # besides the rooms
@@ -72,6 +76,7 @@ MAX_FUNCTION_LINES = 60
 # Heavy or optional packages: loaded when first used, never by `import bough`.
 LAZY = (
     "llvmlite", "cupy", "matplotlib", "argparse", "scipy", "mujoco", "pinocchio", "sympy", "casadi", "xarray", "pandas",
+    "viser", "trimesh", "PIL", "imageio_ffmpeg",
 )  # fmt: skip
 
 
@@ -370,7 +375,7 @@ def test_public_names_are_documented() -> None:
 
 def test_only_public_names_show(bough: ModuleType) -> None:
     assert dir(bough) == sorted(bough.__all__)
-    assert set(names.ROOMS) == ROOMS | {"errors", "robots", "simulation"}
+    assert set(names.ROOMS) == ROOMS | {"errors", "pictures", "robots", "simulation"}
     assert len(set(bough.__all__) - set(names.ROOMS)) <= MAX_FLAT_NAMES
 
 

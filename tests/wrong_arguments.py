@@ -68,6 +68,8 @@ BOB = bough.maximal.Linkage(
 STONE = bough.maximal.Linkage({"stone": bough.maximal.bodies.Rigid(2.0)})
 X, XV = np.array([1.0, 0.0, 0.0]), np.zeros(3)
 FOLDER = Path(tempfile.mkdtemp())
+VIEW = {"size": (8, 6), "azimuth": 0.5, "elevation": 0.2, "floor": 0.0, "fineness": 1, "world": ()}
+PICTURE: dict[str, Any] = {"model": bough.trees.topologies.chain(2), "q": np.zeros(2)} | VIEW
 URDF = '<robot name="one"><link name="base"/></robot>'
 PATH = {"time": [0, 1, 2], "q": np.tile(Q, (3, 2, 1)), "v": np.tile(V, (3, 2, 1)), "tau": np.tile(V, (3, 2, 1))}
 PATH |= {"control": np.zeros((3, 2, 1)), "contact_forces": np.zeros((3, 2, 1, 3))}
@@ -389,6 +391,9 @@ GOOD: dict[str, tuple[Any, dict[str, Any]]] = {
         bough.save,
         {"model": bough.trees.topologies.chain(2), "path": FOLDER / "x.urdf", "format": "urdf", "leave_out": ()},
     ),
+    "pictures.page": (bough.pictures.page, {"model": bough.trees.topologies.chain(2), "speeds": {"bough aba": 1.0}}),
+    "pictures.image": (bough.pictures.image, PICTURE),
+    "pictures.save": (bough.pictures.save, PICTURE | {"path": FOLDER / "x.gif", "q": np.zeros((1, 2)), "rate": 10.0}),
     "set_backend": (bough.set_backend, {"name": None}),
     "set_num_threads": (bough.set_num_threads, {"count": None}),
     "papers.report": (bough.papers.report, {"name": "trees"}),

@@ -5,8 +5,8 @@ Load a model from a file with `load`, build one with `Builder`, or take one of `
 batch axes.
 
 What is typed daily is here; the rest is in rooms: `joints`, `flexible` (bodies), `loops`, `contact`, `lcp`
-(complementarity), `maximal` (coordinates, with multipliers and linkages), `trees`, `simulation`, `convert` (states, for
-other libraries), `papers`, `robots`, `errors` and `cache`.
+(complementarity), `maximal` (coordinates, with multipliers and linkages), `trees`, `simulation`, `pictures`, `convert`
+(states, for other libraries), `papers`, `robots`, `errors` and `cache`.
 """
 
 from importlib import import_module
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         loops,
         maximal,
         papers,
+        pictures,
         robots,
         simulation,
         trees,
@@ -139,6 +140,7 @@ __all__ = [
     "operational_space_inertia",
     "papers",
     "passive_forces",
+    "pictures",
     "placements",
     "potential_energy",
     "problems",
@@ -155,6 +157,7 @@ __all__ = [
 
 _ROOMS = (
     "cache", "contact", "convert", "cuda", "errors", "flexible", "joints", "lcp", "loops", "maximal", "papers",
+    "pictures",
     "robots", "simulation", "trees",
 )  # fmt: skip
 _LAZY = {

@@ -9,8 +9,9 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from bough.cli.models import add_model, chosen_model
 from bough.cli.terminal import say
 from bough.errors import BoughError
 
-__all__ = ["register"]
+__all__ = ["METHODS", "forward_dynamics_speeds", "register"]
 
 BATCH = 4096
 SHORTEST = 2e-3  # seconds that one measurement lasts at least
@@ -61,6 +62,14 @@ MATRICES: dict[str, Callable[[bough.Model], int]] = {  # numbers of one state, w
     "crba_packed": lambda m: m.dof_tree.packed_size,
     "factorize, solve": lambda m: 2 * m.dof_tree.packed_size,
 }
+
+
+METHODS: dict[Literal["aba", "crba", "divide_and_conquer"], tuple[str, str | None]] = {
+    "aba": ("bough, articulated bodies", "aba"),
+    "crba": ("bough, mass matrix and LᵀDL", "crba_ltdl"),
+    "divide_and_conquer": ("bough, divide and conquer", None),
+}
+"""For each method of forward dynamics: what it is called here, and the algorithm that is counted."""
 
 
 def register(commands: Any) -> None:
@@ -151,26 +160,47 @@ def _fresh_cache() -> Iterator[None]:
 
 
 def _compare(model: bough.Model, rounds: int) -> None:
-    """One call from Python by each library, interleaved."""
+    """One call from Python by each library."""
     one = States(model, 1, np.float64).first()
     calls: dict[str, Call] = {
         "bough rnea": lambda: bough.rnea(model, one.q, one.v, one.a),
         "bough forward_dynamics": lambda: bough.forward_dynamics(model, one.q, one.v, one.a, loops=False),
     }
+    times, left_out = beside_rivals(model, calls, rounds)
+    for line in left_out:
+        say(f"\n{line}")
+    say("\none call from Python, µs")
+    for name, spent in times.items():
+        say(f"  {name:24}{spent:10.4g}")
+
+
+def forward_dynamics_speeds(model: bough.Model, rounds: int) -> tuple[dict[str, float], list[str]]:
+    """As `beside_rivals`, for forward dynamics by every method that knows the model."""
+    one = States(model, 1, np.float64).first()
+    known = METHODS if model.coupling.trivial else {"crba": METHODS["crba"]}
+    calls: dict[str, Call] = {
+        name: partial(bough.forward_dynamics, model, one.q, one.v, one.a, method=method, loops=False)
+        for method, (name, _) in known.items()
+    }
+    times, left_out = beside_rivals(model, calls, rounds)
+    return {name: spent for name, spent in times.items() if not name.endswith(("rnea", "inverse"))}, left_out
+
+
+def beside_rivals(model: bough.Model, calls: dict[str, Call], rounds: int) -> tuple[dict[str, float], list[str]]:
+    """Microseconds of calls and of the rivals that are installed, interleaved, and a line for each that is left out."""
+    left_out = []
     for name, add in (("Pinocchio", _pinocchio_calls), ("MuJoCo", _mujoco_calls)):
         try:
-            calls |= add(model)
+            calls = calls | add(model)
         except ImportError:
-            say(f"\n{name} is not installed")
+            left_out.append(f"{name} is not installed")
         except BoughError as error:
-            say(f"\n{name} is left out: {error}")
+            left_out.append(f"{name} is left out: {error}")
     samples: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(rounds + 1):
         for name, call in calls.items():
             samples[name].append(_seconds(call, max(1, int(SHORTEST / _seconds(call, 1)))))
-    say("\none call from Python, µs")
-    for name, times in samples.items():
-        say(f"  {name:24}{median(times) * 1e6:10.4g}")
+    return {name: median(times) * 1e6 for name, times in samples.items()}, left_out
 
 
 def _pinocchio_calls(model: bough.Model) -> dict[str, Call]:

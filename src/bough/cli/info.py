@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import bough
+from bough.cli.bench import forward_dynamics_speeds
 from bough.cli.models import add_model, chosen_model
 from bough.cli.terminal import say
-from bough.errors import printable
+from bough.errors import ModelError, printable
 
 __all__ = ["register"]
 
@@ -24,14 +25,28 @@ def register(commands: Any) -> None:
     )
     add_model(parser)
     parser.add_argument("--png", metavar="FILE", type=Path, help="also write the sparsity pattern to this PNG file")
+    parser.add_argument("--html", metavar="FILE", type=Path, help="also write a page with pictures of all this")
+    told = "measure forward dynamics here, beside the rivals that are installed, for that page"
+    parser.add_argument("--measure", action="store_true", help=told)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
     """Print the report."""
-    report = bough.info(chosen_model(options))
+    if options.measure and options.html is None:
+        raise ModelError("--measure is for the page: add --html FILE")
+    if options.html is not None and not options.html.absolute().parent.is_dir():
+        raise ModelError(f"--html {options.html}: there is no folder {str(options.html.parent)!r}")
+    model = chosen_model(options)
+    report, left_out = bough.info(model), list[str]()
     if options.png is not None:
         report.pattern.draw(options.png)
+    if options.html is not None:
+        speeds, left_out = forward_dynamics_speeds(model, rounds=5) if options.measure else (None, [])
+        options.html.write_text(bough.pictures.page(model, speeds), encoding="utf-8")
     say(report)
-    if options.png is not None:
-        say(f"written: {printable(str(options.png))}")
+    for line in left_out:
+        say(line)
+    for file in (options.png, options.html):
+        if file is not None:
+            say(f"written: {printable(str(file))}")

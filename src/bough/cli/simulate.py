@@ -15,10 +15,19 @@ from bough.cli.models import add_model, chosen_model
 from bough.cli.terminal import say
 from bough.errors import ModelError, UnknownNameError
 
-__all__ = ["register"]
+__all__ = ["SET", "chosen_pose", "register"]
 
 DROP = 0.1
 """Height (m) from which a robot that floats falls."""
+
+
+SET: dict[str, Any] = {
+    "metavar": "JOINT=VALUE",
+    "action": "append",
+    "default": [],
+    "help": "where a joint is; coordinates of one that has several: separated by commas (may be repeated)",
+}
+"""The option that sets joints."""
 
 
 def register(commands: Any) -> None:
@@ -47,12 +56,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "friction": {"type": float, "help": "coefficient of friction of that floor"},
     "drop": {"type": float, "default": DROP, "metavar": "M", "help": f"height to fall from ({DROP} m by default)"},
-    "set": {
-        "metavar": "JOINT=VALUE",
-        "action": "append",
-        "default": [],
-        "help": "where a joint begins; coordinates of one that has several: separated by commas (may be repeated)",
-    },
+    "set": SET,
     "control": {
         "choices": ("none", "hold"),
         "default": "none",
@@ -62,21 +66,21 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "kd": {"type": float, "default": 5.0, "help": "damping of hold (5 by default)"},
     "batch": {"type": int, "default": 1, "metavar": "N", "help": "how many at once, from poses a little different"},
     "seed": {"type": int, "default": 0, "help": "of what makes them different (0 by default)"},
-    "record": {"metavar": "FILE.npz", "help": "write the trajectory to a file"},
+    "record": {"metavar": "FILE", "help": "write the trajectory to a file: .npz, a film .gif or .mp4, or poses .png"},
     "plot": {"metavar": "FILE.png", "help": "draw the trajectory"},
 }
 
 
 def run(options: argparse.Namespace) -> None:
     """Run and tell."""
-    _require_path(options.record, "--record", (".npz",))
+    _require_path(options.record, "--record", (".npz", ".gif", ".mp4", ".png"))
     _require_path(options.plot, "--plot", (".png", ".svg", ".pdf"))
     model = chosen_model(options)
     if options.cone:
         model = model.with_simulation(cone=options.cone)
     scene, floats = _scene(model, options), _floats(model)
     sim = bough.Simulation(scene, dt=options.dt, integrator=options.integrator)
-    q = _start(model, options)
+    q = chosen_pose(model, options)
     if floats:
         q = bough.simulation.on_the_floor(model, q, options.drop)
     states = _spread(model, q, options.batch, options.seed)
@@ -98,7 +102,7 @@ def run(options: argparse.Namespace) -> None:
     spent = time.perf_counter() - began
     _tell(sim, trajectory, ready, spent)
     if options.record:
-        trajectory.save(options.record)
+        trajectory.save(options.record, scene)
         say(f"written to {options.record}")
     if options.plot:
         trajectory.plot().savefig(options.plot)
@@ -141,8 +145,8 @@ def _scene(model: bough.Model, options: argparse.Namespace) -> bough.Scene:
     return scene
 
 
-def _start(model: bough.Model, options: argparse.Namespace) -> NDArray[np.float64]:
-    """The pose of the file, if it has one, and what was set."""
+def chosen_pose(model: bough.Model, options: argparse.Namespace) -> NDArray[np.float64]:
+    """The pose of the file, if it has one, and what the option `SET` changes in it."""
     given = np.array(model.simulation.reference)
     q = given if given.shape == (model.nq,) else np.asarray(bough.neutral(model))
     for text in options.set:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from xarray import Dataset
 
+    from bough.simulation.scene import Scene
+
 __all__ = ["Trajectory"]
 
 MOST_SAMPLES = 10**9
@@ -317,15 +319,21 @@ class Trajectory:
         """
         return trajectory_files.dataset_of(self)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the trajectory to a file, NumPy's NPZ without pickled objects: whole, or not at all.
+    def save(self, path: str | os.PathLike[str], scene: Scene | None = None, **options: Any) -> None:
+        """Write the trajectory to a file, whole or not at all, in the form that its name ends in.
+
+        ``.npz``: NumPy's NPZ without pickled objects, which `load` reads. ``.gif``, ``.mp4``: films (the extra
+        ``pictures``). ``.png``: poses beside each other. `scene` is the world in which it moved, for all but the
+        first.
+        Options are those of `bough.pictures.save` but for q; ``speed`` of films, 1 for the true one; and ``at``, the
+        times of poses in s: ``trajectory.save("run.gif", size=(640, 480), rate=30, speed=0.5)``.
 
         Raises
         ------
         SaveError
             If the file cannot be written.
         """
-        trajectory_files.save(self, path)
+        trajectory_files.save(self, path, scene, **options)
 
     @staticmethod
     def load(path: str | os.PathLike[str], model: Model, *, strict: bool = True) -> Trajectory:

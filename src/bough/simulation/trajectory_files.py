@@ -20,11 +20,14 @@ from bough.formats.save import whole_file
 from bough.kernel.functions import require_model
 from bough.model import Model
 from bough.model.digest import model_digest
+from bough.pictures.files import MOVING, STILL, target_of
 from bough.reading import shown, truth
+from bough.simulation.trajectory_pictures import save_pictures
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
+    from bough.simulation.scene import Scene
     from bough.simulation.trajectory import Trajectory
 
 __all__ = ["dataset_of", "load", "save"]
@@ -38,10 +41,16 @@ LONGEST_TEXT = 4096  # bytes: of names of joints, four for each letter
 MOST_HEADER = 10_000  # letters that say what an array is like
 
 
-def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> None:
-    """Write a file, whole or not at all."""
-    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
-        raise SaveError(f"path is {shown(path)}, expected the path of a file")
+def save(trajectory: Trajectory, path: str | os.PathLike[str], scene: Scene | None = None, **options: Any) -> None:
+    """Write a file, whole or not at all: pictures or arrays, as its name ends."""
+    if isinstance(path, str | os.PathLike) and Path(os.fsdecode(path)).suffix.lower() in STILL + MOVING:
+        save_pictures(trajectory, path, **({} if scene is None else {"world": scene.shapes}) | options)
+        return
+    target_of(path, (".npz", "", *STILL, *MOVING))
+    for name in options:
+        raise SaveError(
+            f"{name} is an option of pictures, and {os.fspath(path)!r} is none: {', '.join(STILL + MOVING)}"
+        )
     arrays: dict[str, Any] = {name: x for name in ARRAYS if (x := getattr(trajectory, name)) is not None}
     with whole_file(Path(path)) as stream:
         np.savez(stream, **arrays | _identity(trajectory.model))
