@@ -56,12 +56,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "formats": {"model", "kernel"},
     "robots": {"formats", "model"},
     "cost": PHYSICS | COMPILER | {"kernel"},
-    "simulation": PHYSICS | COMPILER | {"kernel", "formats"},
-    "view": {"model", "simulation", "cost"},
+    "viewer": PHYSICS | {"kernel", "cost"},
+    "simulation": PHYSICS | COMPILER | {"kernel", "formats", "viewer"},
     **dict.fromkeys(sorted(ROOMS), PHYSICS | COMPILER | {"kernel", "cost"}),
     "cli": {FACADE} | ROOMS,
     "__main__": {"cli", FACADE},
-    "__init__": PHYSICS | COMPILER | {"kernel", "formats", "robots", "cost", "simulation", "view"} | ROOMS,
+    "__init__": PHYSICS | COMPILER | {"kernel", "formats", "robots", "cost", "viewer", "simulation"} | ROOMS,
 }
 
 MAX_FLAT_NAMES = 58  # besides the rooms
@@ -71,6 +71,7 @@ MAX_FUNCTION_LINES = 60
 # Heavy or optional packages: loaded when first used, never by `import bough`.
 LAZY = (
     "llvmlite", "cupy", "matplotlib", "argparse", "scipy", "mujoco", "pinocchio", "sympy", "casadi", "xarray", "pandas",
+    "viser", "trimesh",
 )  # fmt: skip
 
 
