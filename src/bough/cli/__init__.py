@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 import bough
-from bough.cli import bench, cache, check, convert, explain, export, info, paper, robots, simulate, terminal
+from bough.cli import bench, cache, check, convert, explain, export, info, paper, robots, simulate, terminal, view
 from bough.errors import BoughError
 
 __all__ = ["main"]
@@ -18,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = terminal.Parser(prog="bough", description="Dynamics of mechanisms: trees of rigid bodies with joints.")
     parser.add_argument("--version", action="version", version=f"bough {bough.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (info, check, convert, export, robots, simulate, explain, bench, paper, cache):
+    for command in (info, check, convert, export, robots, view, simulate, explain, bench, paper, cache):
         command.register(commands)
     options = parser.parse_args(arguments)
     terminal.prepare()

@@ -15,11 +15,11 @@ from bough.errors import ShapeError
 from bough.kernel.arguments import FloatArray, read_only
 from bough.kernel.kinematics import placements
 from bough.model import Model
+from bough.model.coordinates import Labels, coordinate_names, coordinate_units
 from bough.reading import number, shown
 from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import SAME_TIME
 from bough.simulation import trajectory_files
-from bough.simulation.coordinates import Labels, coordinate_names, coordinate_units
 from bough.simulation.trajectory_plot import plot_trajectory
 from bough.simulation.trajectory_reading import STATUS_NAMES, IntArray, read_trajectory
 from bough.simulation.trajectory_samples import Energy, Sample, energy_of, joint_part, sample_at, states_of
@@ -28,6 +28,9 @@ from bough.simulation.trajectory_summary import summary_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from xarray import Dataset
+
+    from bough.simulation.scene import Scene
+    from bough.viewer.viewer import Viewer
 
 __all__ = ["Trajectory"]
 
@@ -317,15 +320,27 @@ class Trajectory:
         """
         return trajectory_files.dataset_of(self)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the trajectory to a file, NumPy's NPZ without pickled objects: whole, or not at all.
+    def show(self, scene: Scene | None = None, **options: Any) -> Viewer:
+        """Play the motion in the browser (the extra ``view``), a batch side by side or as ghosts.
+
+        `scene` is the world in which it moved, with floor, shapes and contact; options are those of `bough.view`.
+        """
+        from bough.simulation.viewing import show
+
+        return show(self, scene, **options)
+
+    def save(self, path: str | os.PathLike[str], scene: Scene | None = None) -> None:
+        """Write the trajectory to a file: whole, or not at all.
+
+        A name that ends in ``.html`` means a page on which the motion plays, in any browser and without a network, in
+        the world of `scene` if it is given; all others mean NumPy's NPZ without pickled objects, which `load` reads.
 
         Raises
         ------
         SaveError
             If the file cannot be written.
         """
-        trajectory_files.save(self, path)
+        trajectory_files.save(self, path, scene)
 
     @staticmethod
     def load(path: str | os.PathLike[str], model: Model, *, strict: bool = True) -> Trajectory:

@@ -21,10 +21,12 @@ from bough.kernel.functions import require_model
 from bough.model import Model
 from bough.model.digest import model_digest
 from bough.reading import shown, truth
+from bough.viewer.html import motion_html
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
+    from bough.simulation.scene import Scene
     from bough.simulation.trajectory import Trajectory
 
 __all__ = ["dataset_of", "load", "save"]
@@ -38,10 +40,16 @@ LONGEST_TEXT = 4096  # bytes: of names of joints, four for each letter
 MOST_HEADER = 10_000  # letters that say what an array is like
 
 
-def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> None:
+def save(trajectory: Trajectory, path: str | os.PathLike[str], scene: Scene | None = None) -> None:
     """Write a file, whole or not at all."""
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
         raise SaveError(f"path is {shown(path)}, expected the path of a file")
+    if Path(path).suffix.lower() in (".html", ".htm"):
+        world = () if scene is None else scene.shapes
+        page = motion_html(trajectory.model, trajectory.time, trajectory.q, world)
+        with whole_file(Path(path)) as stream:
+            stream.write(page.encode("utf-8"))
+        return
     arrays: dict[str, Any] = {name: x for name in ARRAYS if (x := getattr(trajectory, name)) is not None}
     with whole_file(Path(path)) as stream:
         np.savez(stream, **arrays | _identity(trajectory.model))
