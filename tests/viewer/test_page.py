@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -166,13 +167,16 @@ def test_loops_stay_closed_and_a_closed_tab_harms_nothing(browser: Any) -> None:
 def test_a_motion_in_one_file_plays_without_a_network(browser: Any, tmp_path: Any) -> None:
     trajectory = swinging_arm()
     model, file = trajectory.model, tmp_path / "run.html"
-    trajectory.save(file, bough.Scene(model).floor().box((0.3, 0.3, 0.3), at=(1, 0, 0.15)))
+    named = dataclasses.replace(model, name="</script><script>window.harm = 1</script>")  # a name is only a name
+    trajectory = bough.Trajectory(named, trajectory.time, trajectory.q, trajectory.v)
+    trajectory.save(file, bough.Scene(named).floor().box((0.3, 0.3, 0.3), at=(1, 0, 0.15)))
     context = browser.new_context(viewport=SIZE, offline=True)
     page = context.new_page()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(file.as_uri())
     page.wait_for_function("window.player")
+    assert (page.title(), page.evaluate("window.harm")) == (named.name, None)
     assert not [url for url in asked if not url.startswith(("file:", "blob:", "data:"))]
     page.wait_for_function("window.player.state.time > 0.2")  # it plays
     page.evaluate("player.pause()")

@@ -112,10 +112,10 @@ class Live:
             self._state, self.time = after, self.time + steps * self.sim.dt
         if np.any(after.status):
             self.pause()
-            self.viewer.tell("*It stopped: what it computed was not finite, or ran away. Reset begins anew.*")
+            self.viewer.tell("It stopped: what it computed was not finite, or ran away. Reset begins anew.")
 
     def _loop(self) -> None:
-        self.viewer.tell("*The program of the simulation is being made …*")
+        self.viewer.tell("The program of the simulation is being made …")
         while not self.viewer.is_closed:
             if not self._running.wait(timeout=0.2):
                 continue
@@ -129,7 +129,7 @@ class Live:
                 self._draw()
             except Exception as error:  # a thread has nobody to raise it to
                 self.pause()
-                self.viewer.tell(f"*{type(error).__name__}: {error}*")
+                self.viewer.tell(f"{type(error).__name__}: {error}")
                 continue
             made = self.time - made
             clock.sleep(max(0.0, made / ahead / PICTURES_PER_SECOND - (clock.perf_counter() - began)))

@@ -9,13 +9,16 @@ from typing import Any
 
 from bough.model import Model
 from bough.viewer.overlays import OVERLAYS
-from bough.viewer.panel import costs_html, sparsity_html, tree_html
+from bough.viewer.panel import costs_html, note_html, sparsity_html, tree_html
 from bough.viewer.server import Page
 
 __all__ = ["LAYOUTS", "Asked", "Gui"]
 
 LAYOUTS = ("side by side", "ghosts", "one")
 """How the states of a batch are seen."""
+
+SHOWN_MISSING = 4
+"""Lines that are told of what is missing; the others are counted."""
 
 MOST_OPTIONS = 400
 """Bodies that can be chosen from a list; in larger models they are clicked on."""
@@ -37,11 +40,10 @@ class Gui:
     def __init__(self, page: Page, model: Model, states: int, missing: tuple[str, ...], asked: Asked) -> None:
         self._page, self._model, self._asked = page, model, asked
         gui = page.server.gui
-        self.status = gui.add_markdown("", visible=False)
-        for line in missing[:5]:
-            gui.add_markdown(f"*{line}*")
-        if len(missing) > 5:
-            gui.add_markdown(f"*… and {len(missing) - 5} more*")
+        self._status = gui.add_html("", visible=False)
+        if missing:
+            more = [f"… and {len(missing) - SHOWN_MISSING} more"] if len(missing) > SHOWN_MISSING else []
+            gui.add_html("".join(note_html(line) for line in (*missing[:SHOWN_MISSING], *more)))
         self._bodies = model.body_names[:MOST_OPTIONS]
         self._body: Any = None
         if self._bodies:
@@ -63,11 +65,12 @@ class Gui:
 
     def tell(self, text: str) -> None:
         """A line at the top of the panel; none with an empty text."""
-        if self.status.content != text or self.status.visible != bool(text):
-            self._page.write(lambda: self._write_status(text))
+        note = note_html(text)
+        if self._status.content != note or self._status.visible != bool(text):
+            self._page.write(lambda: self._write_status(note, bool(text)))
 
-    def _write_status(self, text: str) -> None:
-        self.status.content, self.status.visible = text, bool(text)
+    def _write_status(self, note: str, is_seen: bool) -> None:
+        self._status.content, self._status.visible = note, is_seen
 
     def choose(self, body: int) -> None:
         """Light the path of a body."""

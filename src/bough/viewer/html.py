@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import zlib
 from collections.abc import Sequence
 from html import escape
@@ -21,7 +22,7 @@ from bough.viewer.simplify import simplified
 
 __all__ = ["motion_html"]
 
-MOST_POSES = 1_500_000
+MOST_POSES = 600_000
 """Poses of bodies in a file, 20 bytes each before they are compressed; samples are left out to keep to it."""
 
 MOST_FACES = 120_000
@@ -57,16 +58,13 @@ def motion_html(model: Model, time: Floats, q: Floats, world: Sequence[Geometry]
     every = max(1, -(-len(time) * states.shape[1] * len(moving) // MOST_POSES))
     kept = np.unique([*range(0, len(time), every), len(time) - 1])
     places = world_placements(model, states[kept])[:, :, moving]
-    sound = np.isfinite(places).all(axis=(1, 2, 3, 4))
-    if not sound.any():
-        raise ShapeError("there is no sample in which all states are finite: nothing can be drawn")
-    places, kept = places[sound], kept[sound]
+    places = _held(places)
     low, high = _extent(model, shapes, states[kept[0], 0], places, moving)
     spacing = 1.1 * float(max(high[0] - low[0], high[1] - low[1], 0.2))
     offsets = _square(states.shape[1], spacing)
     surfaces = arranged(_with_ground(shapes))
     packed = _Packed()
-    packed.add(np.asarray(time, np.float64)[kept] - 0.0, "f4")
+    packed.add(np.asarray(time, np.float64)[kept], "f4")
     packed.add(places[..., :3, 3] + offsets[:, None], "f4")
     packed.add(np.round(32767 * quaternions(places[..., :3, :3])), "i2")
     total = sum(len(s.triangles.faces) for s in surfaces)
@@ -82,12 +80,21 @@ def motion_html(model: Model, time: Floats, q: Floats, world: Sequence[Geometry]
     }
     parts = {
         "TITLE": escape(model.name or "bough"),
-        "HEAD": json.dumps(head).replace("</", "<\\/"),
+        "HEAD": json.dumps(head).replace("<", "\\u003c"),  # names end no script
         "DATA": base64.b64encode(zlib.compress(packed.bytes, 9)).decode("ascii"),
     }
     page = resources.files("bough.viewer").joinpath("page.html").read_text(encoding="utf-8")
-    pieces = page.split("@")
-    return "".join(parts.get(piece, piece) if k % 2 else piece for k, piece in enumerate(pieces))
+    return re.sub("@(TITLE|HEAD|DATA)@", lambda place: parts[place[1]], page)
+
+
+def _held(places: Floats) -> Floats:
+    """Placements (T, s, …) in which states that are not finite any more stay where they were."""
+    sound = np.asarray(np.isfinite(places).all(axis=(2, 3, 4)))
+    if not sound[0].all():
+        k = int(np.argmin(sound[0]))
+        raise ShapeError(f"the first sample of state {k} is not finite: there is nothing to draw")
+    last = np.maximum.accumulate(np.where(sound, np.arange(len(sound))[:, None], 0))
+    return np.asarray(places[last, np.arange(sound.shape[1])])
 
 
 class _Packed:

@@ -19,7 +19,7 @@ from bough.kernel.kinematics import center_of_mass, kinetic_energy, placements, 
 from bough.model import BASE, Model
 from bough.viewer.drawables import Floats
 
-__all__ = ["costs_html", "readings", "readings_html", "sparsity_html", "tree_html"]
+__all__ = ["costs_html", "note_html", "readings", "readings_html", "sparsity_html", "tree_html"]
 
 MARKS = 56
 """Marks in a row of a picture of a matrix."""
@@ -31,7 +31,11 @@ LIT, DIM = "#e8590c", "#868e96"
 
 
 def tree_html(model: Model, body: int) -> str:
-    """The kinematic tree, a line for each body, with the path from the base to a body lit."""
+    """The kinematic tree, a line for each body, with the path from the base to a body lit.
+
+    A body that is the only one on its parent stands right below it: only branches take room to the side.
+    """
+    branches = {i for i in range(model.nbodies + 1) if len(model.tree.children(i)) > 1}
     path = set(model.tree.path(body)) if body else set()
     if model.nbodies <= WHOLE_TREE:
         shown = _depth_first(model)
@@ -39,7 +43,7 @@ def tree_html(model: Model, body: int) -> str:
         shown = [*sorted(path), *model.tree.children(body)[: WHOLE_TREE - 1]]
     lines = [f'<div style="color:{LIT};font-weight:600">{BASE}</div>']
     for i in shown:
-        depth = len(model.tree.path(i))
+        depth = len(branches & {0, *model.tree.path(i)} - {i})
         entry, lit = model.joints[i - 1], i in path
         style = f"color:{LIT};font-weight:600" if lit else ""
         kind = type(entry.joint).__name__.lower()
@@ -164,6 +168,11 @@ def readings_html(told: dict[str, tuple[tuple[float, ...], str]], name: str) -> 
         for key, (values, unit) in told.items()
     )
     return _block("bough-readings", f"<b>{escape(plain(name))}</b><table>{rows}</table>")
+
+
+def note_html(text: str) -> str:
+    """A note for the reader."""
+    return f'<div class="bough-note" style="font-size:0.8em;padding:0.3em 0.8em;color:{LIT}">{escape(text)}</div>'
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

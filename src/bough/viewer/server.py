@@ -63,7 +63,7 @@ class Page:
         low, high = low + offsets.min(axis=0), high + offsets.max(axis=0)
         middle, size = 0.5 * (low + high), float(np.linalg.norm(high - low))
         self.server.initial_camera.look_at = middle
-        self.server.initial_camera.position = middle + size * np.array([0.95, -0.75, 0.45])
+        self.server.initial_camera.position = middle + 0.75 * size * np.array([0.95, -0.75, 0.45])
 
     def add_ground(self) -> None:
         """A grid at z = 0, for the eye alone."""

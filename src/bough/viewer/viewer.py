@@ -246,7 +246,7 @@ class Viewer:
         return self._gui.motion
 
     def tell(self, text: str) -> None:
-        """A line of Markdown at the top of the panel; none with an empty text."""
+        """A line at the top of the panel; none with an empty text."""
         assert self._gui is not None
         self._gui.tell(text)
 
@@ -299,7 +299,7 @@ class Viewer:
                 q = moved_to(self.model, q, hold)
                 told = ""
             except AssemblyError as error:
-                q, told = self._q[self._state], f"*{error}*"
+                q, told = self._q[self._state], str(error)
             self._q[self._state], self._v[self._state], self._time = q, 0.0, None
             if self._gui is not None:
                 self._gui.tell(told)
