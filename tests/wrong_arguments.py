@@ -105,7 +105,7 @@ def _of_states() -> dict[str, tuple[Any, dict[str, Any]]]:
     known = {"model": MODEL, "q": Q, "q0": Q, "q1": Q, "v": V, "a": V, "tau": V, "t": 0.5, "f_ext": FEXT}
     known |= {"frame": "tip", "frames": "tip", "loop_tau": LOOP_TAU}
     allowed = {"v": 0.0 * V, "a": 0.0 * V}  # by the loops
-    special = {"convert.states_to_drake", "convert.states_from_drake"}
+    special = {"convert.states_to_drake", "convert.states_from_drake", "view"}
     special |= {f"maximal.{name}" for name in ("joint_positions", "joint_reactions", "reaction_multipliers")}
     found = {}
     for name, function in FUNCTIONS.items():
@@ -388,6 +388,10 @@ GOOD: dict[str, tuple[Any, dict[str, Any]]] = {
     "save": (
         bough.save,
         {"model": bough.trees.topologies.chain(2), "path": FOLDER / "x.urdf", "format": "urdf", "leave_out": ()},
+    ),
+    "view": (
+        lambda **x: bough.view(browser=False, **x).close(),
+        {"model": MODEL, "q": Q, "scene": bough.Scene(MODEL), "host": "localhost", "port": 0},
     ),
     "set_backend": (bough.set_backend, {"name": None}),
     "set_num_threads": (bough.set_num_threads, {"count": None}),

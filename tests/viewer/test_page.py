@@ -191,3 +191,31 @@ def test_a_motion_in_one_file_plays_without_a_network(browser: Any, tmp_path: An
             assert seen == pytest.approx(placed[k], abs=2e-3 if time == 1.025 else 1e-4)
     assert page.screenshot() != first
     context.close()
+
+
+def test_a_body_is_pulled_with_the_mouse(browser: Any) -> None:
+    b = bough.Builder("ball", gravity=(0, 0, 0))
+    b.add("ball", bough.joints.Free(), inertia=bough.Inertia.sphere(0.3, mass=2.0))
+    b.geometry("ball", "sphere", 0.3)
+    live = bough.Simulation(b.build(), dt=0.01).view([0, 0, 0, 0, 0, 0, 1], browser=False)
+    with live.viewer as viewer:
+        plain(viewer)
+        page = browser.new_page(viewport={"width": 900, "height": 300})
+        page.goto(viewer.url)
+        page.wait_for_selector("#bough-readings")
+        assert not live.state.v.any()
+
+        def pulled() -> bool:
+            """The ball is in the middle of the picture; it may not have come yet."""
+            page.mouse.move(450, 150)
+            page.mouse.down()
+            page.mouse.move(400, 150, steps=4)
+            moved = float(np.abs(live.state.q[:3]).max()) > 0.02
+            if not moved:
+                page.mouse.up()
+            return moved
+
+        until(pulled, "the ball moves")
+        page.mouse.up()
+        until(lambda: live._grip is None, "it is let go")
+        page.close()

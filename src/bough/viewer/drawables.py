@@ -224,9 +224,18 @@ def _file_triangles(file: str, _changed: int) -> tuple[tuple[Triangles, Colour |
     if not found:
         raise Unreadable("there are no triangles in it")
     return tuple(
-        (Triangles(np.array(part.vertices, np.float64), np.array(part.faces, np.int32)), _own_colour(part))
+        (
+            Triangles(_metres(part) * np.array(part.vertices, np.float64), np.array(part.faces, np.int32)),
+            _own_colour(part),
+        )
         for part in found
     )
+
+
+def _metres(part: Any) -> float:
+    """The length in m of what a file takes as its unit; only COLLADA files say so."""
+    told, times, _ = str(part.metadata.get("units", "")).partition(" * meters")
+    return float(told) if times else 1.0
 
 
 def _own_colour(part: Any) -> Colour | None:

@@ -172,7 +172,8 @@ def readings_html(told: dict[str, tuple[tuple[float, ...], str]], name: str) -> 
 
 def note_html(text: str) -> str:
     """A note for the reader."""
-    return f'<div class="bough-note" style="font-size:0.8em;padding:0.3em 0.8em;color:{LIT}">{escape(text)}</div>'
+    style = f"font-size:0.8em;padding:0.3em 0.8em;overflow-wrap:anywhere;color:{LIT}"
+    return f'<div class="bough-note" style="{style}">{escape(text)}</div>'
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

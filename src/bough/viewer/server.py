@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from bough.errors import BoughError
-from bough.reading import whole_number
+from bough.errors import BoughError, ShapeError
+from bough.reading import shown, whole_number
 from bough.viewer.drawables import Floats
 
 __all__ = ["Page"]
@@ -40,8 +40,9 @@ class Page:
             import viser
         except ImportError:
             raise BoughError("the viewer needs viser and trimesh: pip install 'bough[view]'") from None
-        if port is not None:
-            _require_free(host, whole_number(port, "port", most=65535))
+        if not isinstance(host, str):
+            raise ShapeError(f"host is {shown(host)}, expected the name or the address of this computer")
+        _require_free(host, 0 if port is None else whole_number(port, "port", most=65535))
         try:
             with _silence():
                 self.server: Any = viser.ViserServer(host, PORT if port is None else port, label=title, verbose=False)
@@ -63,7 +64,7 @@ class Page:
         low, high = low + offsets.min(axis=0), high + offsets.max(axis=0)
         middle, size = 0.5 * (low + high), float(np.linalg.norm(high - low))
         self.server.initial_camera.look_at = middle
-        self.server.initial_camera.position = middle + 0.75 * size * np.array([0.95, -0.75, 0.45])
+        self.server.initial_camera.position = middle + 0.85 * size * np.array([0.95, -0.75, 0.45])
 
     def add_ground(self) -> None:
         """A grid at z = 0, for the eye alone."""
@@ -102,12 +103,11 @@ def _silence() -> Iterator[None]:
 
 def _require_free(host: str, port: int) -> None:
     """Raise unless one can serve there."""
-    if port == 0:
-        return
+    where = f"port {port} of {host!r}" if port else repr(host)
     try:
         family = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM)[0][0]
         with socket.socket(family, socket.SOCK_STREAM) as trial:
             trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             trial.bind((host, port))
-    except OSError as error:
-        raise BoughError(f"cannot serve on port {port} of {host!r}: {error.strerror or error}") from None
+    except (OSError, UnicodeError, ValueError) as error:
+        raise BoughError(f"cannot serve on {where}: {getattr(error, 'strerror', None) or error}") from None
