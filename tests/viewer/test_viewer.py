@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 import bough
-from bough.errors import ModelError, ShapeError, UnknownNameError
+from bough.errors import AssemblyError, ModelError, ShapeError, UnknownNameError
 from bough.simulation.live import Grip, felt_mass, pull
+from bough.viewer.controls import Closing
 from bough.viewer.instances import arranged, quaternions, world_placements
 from bough.viewer.simplify import simplified
 from mechanisms import four_bar
@@ -206,6 +207,17 @@ def test_the_command_serves_until_ctrl_c(tmp_path: Path) -> None:
     assert "Traceback" not in errors
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
+def test_a_simulation_is_watched_until_ctrl_c() -> None:
+    process = command("simulate", "pendulum", "--view", "--control", "hold")
+    assert isinstance(process.stdout, io.TextIOBase)
+    address = next(line.split()[0] for line in process.stdout if line.startswith("http"))
+    assert urllib.request.urlopen(address, timeout=20).status == 200
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (0, "")
+
+
 def test_meshes_beside_a_file_are_found(tmp_path: Path) -> None:
     (tmp_path / "urdf").mkdir()
     (tmp_path / "meshes").mkdir()
@@ -218,6 +230,18 @@ def test_meshes_beside_a_file_are_found(tmp_path: Path) -> None:
     assert bough.load(file).geometries[0].file == str((tmp_path / "meshes" / "part.stl").resolve())
     file.write_text(text.format("../meshes/other.stl"))
     assert bough.load(file).geometries[0].file == "../meshes/other.stl"
+
+
+def test_loops_are_closed_within_limits_while_a_joint_is_moved() -> None:
+    model = four_bar().with_joint("rocker", lower=-2.5, upper=-1.0)
+    closing = Closing(model)
+    start = bough.loops.assemble(model, [0.6, -1.0, -1.5])
+    moved = closing.moved(start, start + np.array([0.05, 0, 0]), "crank")
+    assert moved[0] == start[0] + 0.05
+    assert np.abs(bough.loops.errors(model, moved)).max() < 1e-9
+    tight = four_bar().with_joint("rocker", lower=start[2] - 1e-3, upper=start[2] + 1e-3)
+    with pytest.raises(AssemblyError):
+        Closing(tight).moved(start, start + np.array([0.5, 0, 0]), "crank")
 
 
 def test_a_four_bar_begins_closed() -> None:

@@ -1,4 +1,4 @@
-"""References to files of ROS packages, ``package://name/path``."""
+"""References to files of ROS packages, ``package://name/path``, and of Gazebo's models, ``model://name/path``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 __all__ = ["find_file"]
 
-SCHEME = "package://"
+SCHEMES = ("package://", "model://")
 
 
 def find_file(reference: str, package_dirs: Sequence[Path], document: Path | None = None) -> str:
@@ -16,9 +16,10 @@ def find_file(reference: str, package_dirs: Sequence[Path], document: Path | Non
     A folder may hold the package or be it. Files are looked for, never opened, and never outside those folders; those
     without a package are looked for where the file lies that speaks of them, the `document`.
     """
-    if not reference.startswith(SCHEME):
+    scheme = next((scheme for scheme in SCHEMES if reference.startswith(scheme)), None)
+    if scheme is None:
         return reference if document is None else _beside(document, reference)
-    package, _, path = reference.removeprefix(SCHEME).partition("/")
+    package, _, path = reference.removeprefix(scheme).partition("/")
     for folder in package_dirs:
         for root in (folder / package, folder) if folder.name == package else (folder / package,):
             found = _inside(root, path)

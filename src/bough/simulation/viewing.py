@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 from bough.errors import AssemblyError, ModelError
 from bough.kernel.arguments import FloatArray, as_floats
 from bough.kernel.configuration import integrate, neutral
-from bough.kernel.loops.assembly import assemble
 from bough.model import Model
 from bough.reading import instance, truth
 from bough.simulation.scene import Scene
 from bough.simulation.simulation import Simulation
+from bough.viewer.controls import Closing
 from bough.viewer.viewer import Viewer
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["show", "view"]
 
-STARTS = 24
+NEAR_STARTS = 8
 """How many poses near the first one are tried to close loops from."""
 
 
@@ -121,10 +121,10 @@ def _pose(model: Model) -> FloatArray:
     given = np.array(model.simulation.reference)
     q = given if given.shape == (model.nq,) else np.asarray(neutral(model))
     if model.constraints:
-        rng = np.random.default_rng(0)
-        for spread in (0.0, *(0.5,) * STARTS):  # flat, as many a mechanism is at zero, it may have nowhere to go
+        rng, closing = np.random.default_rng(0), Closing(model)
+        for spread in (0.0, *(0.5,) * NEAR_STARTS):  # flat, as many a mechanism is at zero, it may have nowhere to go
             with suppress(AssemblyError):
-                return assemble(model, integrate(model, q, spread * rng.normal(size=model.nv)))
+                return closing.closed(integrate(model, q, spread * rng.normal(size=model.nv)))
     return q
 
 

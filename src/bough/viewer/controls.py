@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bough.kernel.loops.assembly import assemble
-from bough.model import Free, Model, Placement, Spherical
+from bough.model import Free, Loop, Model, Placement, Spherical
 from bough.model.coordinates import coordinate_names, coordinate_units
 from bough.spatial import Matrix, Transform, Vector
 from bough.viewer.drawables import Floats
 from bough.viewer.instances import quaternions
 
-__all__ = ["PoseControls", "moved_to"]
+__all__ = ["Closing", "PoseControls"]
 
 MOST_SLIDERS = 80
 """Sliders in a page; of larger models those of the joints on the path to the chosen body are shown."""
@@ -159,12 +160,45 @@ class PoseControls:
         return [float(c) for c in entry.joint.nearest(entry.joint.parameters, transform)]
 
 
-def moved_to(model: Model, q: Floats, hold: str) -> Floats:
-    """The configuration nearest to q (nq,) in which loops are closed, with the joint `hold` where it is.
+class Closing:
+    """What keeps the loops of a model closed while somebody moves one of its joints.
 
-    Raises
-    ------
-    AssemblyError
-        If there is none.
+    Assembly without limits finds the nearest pose, and at once; only where that leads past a limit are limits heeded,
+    which may take longer. A pose that is past its limits to begin with, as that of many a file, may be moved.
     """
-    return assemble(model, q, hold=(hold,)) if model.constraints else q
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._lower, self._upper = model.limits("lower"), model.limits("upper")
+        self._unlimited = _without_limits(model)
+
+    def closed(self, q: Floats, hold: Sequence[str] = ()) -> Floats:
+        """The configuration nearest to q (nq,) in which loops are closed, limits or not, with some joints held."""
+        return assemble(self._unlimited, q, hold=hold) if self._model.constraints else q
+
+    def moved(self, before: Floats, q: Floats, hold: str) -> Floats:
+        """The configuration nearest to q (nq,) in which loops are closed, with the joint `hold` where it is.
+
+        Raises
+        ------
+        AssemblyError
+            If there is none that is within limits, or no further past them than the one `before`.
+        """
+        near = self.closed(q, (hold,))
+        if (self._past(near) <= self._past(before) + 1e-9).all() or not self._model.constraints:
+            return near
+        return assemble(self._model, q, hold=(hold,))
+
+    def _past(self, q: Floats) -> Floats:
+        return np.maximum(np.maximum(self._lower - q, q - self._upper), 0.0)
+
+
+def _without_limits(model: Model) -> Model:
+    """The same mechanism, whose joints and loops have no limits."""
+
+    def unlimited(part: Any) -> Any:
+        none = (math.inf,) * len(part.lower)
+        return replace(part, lower=tuple(-x for x in none), upper=none)
+
+    constraints = tuple(unlimited(c) if isinstance(c, Loop) else c for c in model.constraints)
+    return model.with_checked(joints=tuple(map(unlimited, model.joints)), constraints=constraints)

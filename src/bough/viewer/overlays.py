@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bough.errors import BoughError
 from bough.kernel.kinematics import center_of_mass, velocities
 from bough.model import Model
 from bough.model.coupling import own_joint
@@ -58,9 +59,12 @@ class Overlays:
         }
         for name, draw in made.items():
             if name in self.shown and np.isfinite(world).all():
-                draw()
-            else:
-                self._hide(name)
+                try:
+                    draw()
+                    continue
+                except BoughError:  # there is none: no mass, or a contact that cannot be computed
+                    pass
+            self._hide(name)
 
     def _hide(self, name: str) -> None:
         if name == "inertia ellipsoids" and self._ellipsoids is not None and self._ellipsoids.visible:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from bough.errors import AssemblyError, BoughError, ShapeError
 from bough.model import Geometry, Model
 from bough.reading import known_name
-from bough.viewer.controls import PoseControls, moved_to
+from bough.viewer.controls import Closing, PoseControls
 from bough.viewer.drawables import Floats, drawables
 from bough.viewer.gui import LAYOUTS, Asked, Gui
 from bough.viewer.instances import extent, world_placements
@@ -84,6 +84,7 @@ class Viewer:
         self._world_shapes = tuple(world)
         self._overlays = Overlays(self._server, model, self._size, contacts)
         self._controls = PoseControls(self._server, model, self._size, steered or self._asked)
+        self._closing = Closing(model)
         self._playback: Playback | None = None
         self._gui: Gui | None = None
         self._page.look_at(low, high, self._offsets())
@@ -296,7 +297,7 @@ class Viewer:
         """Somebody moves a joint of the chosen state: loops are kept closed, with what they move held."""
         with self._lock:
             try:
-                q = moved_to(self.model, q, hold)
+                q = self._closing.moved(self._q[self._state], q, hold)
                 told = ""
             except AssemblyError as error:
                 q, told = self._q[self._state], str(error)
