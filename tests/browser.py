@@ -31,7 +31,23 @@ def opened() -> Iterator[Any]:
         browser.close()
 
 
-def until(holds: Callable[[], bool], what: str, patience: float = 20.0) -> None:
+def tab(browser: Any, viewer: Any, width: int = 700, height: int = 360) -> Any:
+    """A tab with the page of a viewer, as soon as it tells something.
+
+    Without shadows, ground and a sky that is mirrored, which take a processor without a graphics card all its time.
+    """
+    scene = viewer.page.server.scene
+    scene.configure_environment_map(None)
+    scene.configure_default_lights(cast_shadow=False)
+    scene.remove_by_name("/ground")
+    page = browser.new_page(viewport={"width": width, "height": height})
+    page.set_default_timeout(90_000)
+    page.goto(viewer.url)
+    page.wait_for_selector("#bough-readings")
+    return page
+
+
+def until(holds: Callable[[], bool], what: str, patience: float = 60.0) -> None:
     """Wait until something holds; patience (s) is for machines that are slow."""
     end = time.monotonic() + patience
     while not holds():

@@ -12,12 +12,10 @@ import pytest
 import bough
 from bough.viewer.panel import readings
 from bough.viewer.viewer import Viewer
-from browser import needs_chromium, opened, until
+from browser import needs_chromium, opened, tab, until
 from mechanisms import four_bar
 
 pytestmark = needs_chromium
-
-SIZE = {"width": 700, "height": 360}
 
 
 @pytest.fixture(scope="module")
@@ -35,27 +33,17 @@ def swinging_arm() -> bough.Trajectory:
     return bough.Trajectory(arm, time, q, v)
 
 
-def plain(viewer: Viewer) -> Viewer:
-    """Without shadows, ground and a sky that is mirrored, which take a processor without a graphics card its time."""
-    viewer.page.server.scene.configure_environment_map(None)
-    viewer.page.server.scene.configure_default_lights(cast_shadow=False)
-    viewer.page.server.scene.remove_by_name("/ground")
-    return viewer
-
-
 @pytest.fixture(scope="module")
 def viewer(browser: Any) -> Iterator[Viewer]:
     with swinging_arm().show(browser=False) as found:
         found.pause()
         found.seek(0.0)
-        yield plain(found)
+        yield found
 
 
 @pytest.fixture(scope="module")
 def page(viewer: Viewer, browser: Any) -> Iterator[Any]:
-    found = browser.new_page(viewport=SIZE)
-    found.goto(viewer.url)
-    found.wait_for_selector("#bough-readings")
+    found = tab(browser, viewer)
     yield found
     found.close()
 
@@ -78,7 +66,7 @@ def says_what_is_computed(page: Any, viewer: Viewer, v: Any, time: float | None)
 
 def picture(page: Any) -> bytes:
     """What is to be seen left of the panel."""
-    return page.screenshot(clip={"x": 60, "y": 0, "width": 320, "height": 360}, timeout=60_000)
+    return page.screenshot(clip={"x": 60, "y": 0, "width": 320, "height": 360})
 
 
 def enter(page: Any, label: str, value: float) -> None:
@@ -91,11 +79,13 @@ def enter(page: Any, label: str, value: float) -> None:
 
 def test_the_page_says_what_bough_computes(page: Any, viewer: Viewer) -> None:
     assert viewer.url.startswith("http://localhost:")
+    viewer.seek(0.0)
     viewer.choose("wrist_roll_link")
     until(lambda: says_what_is_computed(page, viewer, viewer._v[0], 0.0), "readings of the chosen body")
 
 
 def test_a_slider_moves_the_robot(page: Any, viewer: Viewer) -> None:
+    page.get_by_role("tab", name="Pose").click()
     before = picture(page)
     enter(page, "elbow (rad)", 1.25)
     until(lambda: viewer.q[2] == 1.25, "the value of the slider")
@@ -113,14 +103,15 @@ def test_scrubbing_shows_another_pose(page: Any, viewer: Viewer) -> None:
     page.get_by_role("button", name="Play").click()
     until(lambda: viewer._time is not None and viewer._time != 1.5, "it plays")
     page.get_by_role("button", name="Pause").click()
-    viewer.seek(1.5)
 
 
 def test_overlays_appear(page: Any, viewer: Viewer) -> None:
+    viewer.seek(1.5)
+    viewer.choose("wrist_roll_link")
     page.get_by_role("tab", name="Show").click()
     before = picture(page)
     for name in ("frames", "joint axes", "centre of mass", "inertia ellipsoids", "velocity", "collision shapes"):
-        page.get_by_label(name, exact=True).check(timeout=20_000)
+        page.get_by_label(name, exact=True).check()
         until(lambda name=name: viewer.overlays[name], name)
     until(lambda: picture(page) != before, "overlays in the picture")
     scene = viewer.page.server.scene
@@ -152,10 +143,7 @@ def test_tree_matrices_and_costs_are_told(page: Any, viewer: Viewer) -> None:
 def test_loops_stay_closed_and_a_closed_tab_harms_nothing(browser: Any) -> None:
     model = four_bar()
     with bough.view(model, browser=False) as viewer:
-        plain(viewer)
-        page = browser.new_page(viewport=SIZE)
-        page.goto(viewer.url)
-        page.wait_for_selector("#bough-readings")
+        page = tab(browser, viewer)
         enter(page, "crank (rad)", 0.9)
         until(lambda: viewer.q[model.q_slice("crank")][0] == 0.9, "the crank")
         assert np.abs(bough.loops.errors(model, viewer.q)).max() < 1e-9
@@ -170,8 +158,9 @@ def test_a_motion_in_one_file_plays_without_a_network(browser: Any, tmp_path: An
     named = dataclasses.replace(model, name="</script><script>window.harm = 1</script>")  # a name is only a name
     trajectory = bough.Trajectory(named, trajectory.time, trajectory.q, trajectory.v)
     trajectory.save(file, bough.Scene(named).floor().box((0.3, 0.3, 0.3), at=(1, 0, 0.15)))
-    context = browser.new_context(viewport=SIZE, offline=True)
+    context = browser.new_context(viewport={"width": 700, "height": 360}, offline=True)
     page = context.new_page()
+    page.set_default_timeout(90_000)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(file.as_uri())
@@ -199,10 +188,7 @@ def test_a_body_is_pulled_with_the_mouse(browser: Any) -> None:
     b.geometry("ball", "sphere", 0.3)
     live = bough.Simulation(b.build(), dt=0.01).view([0, 0, 0, 0, 0, 0, 1], browser=False)
     with live.viewer as viewer:
-        plain(viewer)
-        page = browser.new_page(viewport={"width": 900, "height": 300})
-        page.goto(viewer.url)
-        page.wait_for_selector("#bough-readings")
+        page = tab(browser, viewer, 900, 300)
         assert not live.state.v.any()
 
         def pulled() -> bool:

@@ -89,14 +89,32 @@ def test_a_batch_stands_side_by_side_and_not_finite_states_are_not_seen() -> Non
 
 
 def test_many_bodies_are_few_surfaces() -> None:
-    """A thousand bodies are sent in a few messages: that keeps pages smooth."""
-    model = bough.trees.topologies.chain(1000)
+    """However many there are, they are sent in a few messages: that keeps pages smooth."""
+    model = bough.trees.topologies.chain(120)
     with bough.view(model, browser=False) as viewer:
         assert len(viewer._stage._handles) <= 2
         assert len(viewer._controls._sliders) <= 80
         viewer.choose(model.body_names[-1])
         names = {slider.label for slider in viewer._controls._sliders.values()}
         assert f"{model.joint_names[-1]} (rad)" in names
+
+
+def test_a_handle_tells_the_coordinates_of_its_joint(rng: np.random.Generator) -> None:
+    """A body is dragged to where it is in another pose: its joint gets the coordinates of that pose."""
+    b = bough.Builder("balls")
+    b.add("first", bough.joints.Free(), frame_at=(0.1, 0.2, 0.3), mass=1.0, inertia=0.1)
+    b.add("second", bough.joints.Spherical(), "first", at=(0.5, 0, 0), rpy=(1, 2, 3), mass=1.0, inertia=0.1)
+    model = b.build()
+    q, other = bough.random(model, rng), bough.random(model, rng)
+    for joint in model.joint_names:
+        wanted = np.array(q)
+        wanted[model.q_slice(joint)] = other[model.q_slice(joint)]
+        X = bough.placements(model, wanted, joint)
+        with bough.view(model, q, browser=False) as viewer:
+            handle = viewer._controls._handles[joint]
+            handle.position, handle.wxyz = X[:3, 3], quaternions(X[:3, :3])
+            wanted[model.q_slice(joint)] = viewer._controls._of_handle(joint, handle)
+            assert bough.placements(model, wanted, joint) == pytest.approx(X, abs=1e-9)
 
 
 def test_quaternions_are_those_of_rotations() -> None:
@@ -232,6 +250,7 @@ def test_meshes_beside_a_file_are_found(tmp_path: Path) -> None:
     assert bough.load(file).geometries[0].file == "../meshes/other.stl"
 
 
+@pytest.mark.usefixtures("compiled")
 def test_loops_are_closed_within_limits_while_a_joint_is_moved() -> None:
     model = four_bar().with_joint("rocker", lower=-2.5, upper=-1.0)
     closing = Closing(model)
