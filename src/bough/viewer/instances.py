@@ -12,7 +12,7 @@ from bough.kernel.kinematics import placements
 from bough.model import Model
 from bough.viewer.drawables import Drawable, Floats, Triangles
 
-__all__ = ["Instances", "arranged", "extent", "quaternions", "world_placements"]
+__all__ = ["Instances", "arranged", "extent", "poses", "quaternions", "world_placements"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,13 +42,20 @@ class Instances:
     colours: Floats
     names: tuple[str, ...]
 
-    def poses(self, world: Floats, offsets: Floats) -> tuple[Floats, Floats]:
-        """Positions (s k, 3) and quaternions w x y z (s k, 4) in s states, whose bodies are at `world` (s, N+1, 4, 4).
 
-        `offsets` (s, 3) are added to the positions of each state, so that states can be seen side by side.
-        """
-        X = world[:, self.bodies] @ self.local
-        return (X[..., :3, 3] + offsets[:, None]).reshape(-1, 3), quaternions(X[..., :3, :3]).reshape(-1, 4)
+def poses(groups: Sequence[Instances], world: Floats, offsets: Floats) -> list[tuple[Floats, Floats]]:
+    """For each group positions (s k, 3) and quaternions w x y z (s k, 4) of its k instances in s states.
+
+    The bodies of the states are at `world` (s, N+1, 4, 4); `offsets` (s, 3) are added to the positions of each state,
+    so that states can be seen side by side.
+    """
+    if not groups:
+        return []
+    X = world[:, np.concatenate([g.bodies for g in groups])] @ np.concatenate([g.local for g in groups])
+    positions, turns = X[..., :3, 3] + offsets[:, None], quaternions(X[..., :3, :3])
+    ends = np.cumsum([len(g.bodies) for g in groups])
+    parts = [slice(end - len(g.bodies), end) for g, end in zip(groups, ends.tolist(), strict=True)]
+    return [(positions[:, part].reshape(-1, 3), turns[:, part].reshape(-1, 4)) for part in parts]
 
 
 def arranged(shapes: Iterable[Drawable]) -> tuple[Instances, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bough.viewer.drawables import Drawable, Floats
-from bough.viewer.instances import Instances, arranged, quaternions
+from bough.viewer.instances import Instances, arranged, poses, quaternions
 
 __all__ = ["Stage"]
 
@@ -27,6 +27,7 @@ class Stage:
         self._moving = arranged(d for d in shapes if d.sort != "plane")
         self._handles: list[Any] = []
         self._visible = True
+        self._opacity: Floats = np.ones(1)
         for k, d in enumerate(shapes):
             if d.sort == "plane":
                 self._add_plane(f"{name}/plane{k}", d)
@@ -55,27 +56,30 @@ class Stage:
         if not sound.all():
             world = np.where(sound[:, None, None, None], world, np.eye(4))
             opacity = np.where(sound, opacity, 0.0)
+        placed = poses(self._moving, world, offsets)
         if not self._handles:
-            self._handles = [self._added(k, g, world, offsets, opacity) for k, g in enumerate(self._moving)]
+            self._handles = [self._added(k, g, *placed[k], len(world), opacity) for k, g in enumerate(self._moving)]
+            self._opacity = opacity
             return
-        for group, handle in zip(self._moving, self._handles, strict=True):
-            positions, turns = group.poses(world, offsets)
+        other = not np.array_equal(opacity, self._opacity)
+        for group, handle, (positions, turns) in zip(self._moving, self._handles, placed, strict=True):
             if len(positions) != len(handle.batched_positions):
                 handle.batched_scales = np.tile(group.scales, (len(world), 1))
                 handle.batched_colors = _colours(group, len(world))
             handle.batched_positions, handle.batched_wxyzs = positions, turns
-            handle.batched_opacities = _opacities(group, opacity)
+            if other:
+                handle.batched_opacities = _opacities(group, opacity)
+        self._opacity = opacity
 
-    def _added(self, k: int, group: Instances, world: Floats, offsets: Floats, opacity: Floats) -> Any:
-        positions, turns = group.poses(world, offsets)
+    def _added(self, k: int, group: Instances, positions: Floats, turns: Floats, states: int, opacity: Floats) -> Any:
         return self._server.scene.add_batched_meshes_simple(
             f"{self._name}/{k}",
             group.triangles.corners.astype(np.float32),
             group.triangles.faces.astype(np.uint32),
             turns,
             positions,
-            batched_scales=np.tile(group.scales, (len(world), 1)),
-            batched_colors=_colours(group, len(world)),
+            batched_scales=np.tile(group.scales, (states, 1)),
+            batched_colors=_colours(group, states),
             batched_opacities=_opacities(group, opacity),
             flat_shading=not group.triangles.smooth,
             side="double",
