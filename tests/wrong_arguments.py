@@ -107,7 +107,7 @@ def _of_states() -> dict[str, tuple[Any, dict[str, Any]]]:
     known = {"model": MODEL, "q": Q, "q0": Q, "q1": Q, "v": V, "a": V, "tau": V, "t": 0.5, "f_ext": FEXT}
     known |= {"frame": "tip", "frames": "tip", "loop_tau": LOOP_TAU}
     allowed = {"v": 0.0 * V, "a": 0.0 * V}  # by the loops
-    special = {"convert.states_to_drake", "convert.states_from_drake"}
+    special = {"convert.states_to_drake", "convert.states_from_drake", "view"}
     special |= {f"maximal.{name}" for name in ("joint_positions", "joint_reactions", "reaction_multipliers")}
     found = {}
     for name, function in FUNCTIONS.items():
@@ -394,6 +394,10 @@ GOOD: dict[str, tuple[Any, dict[str, Any]]] = {
     "pictures.page": (bough.pictures.page, {"model": bough.trees.topologies.chain(2), "speeds": {"bough aba": 1.0}}),
     "pictures.image": (bough.pictures.image, PICTURE),
     "pictures.save": (bough.pictures.save, PICTURE | {"path": FOLDER / "x.gif", "q": np.zeros((1, 2)), "rate": 10.0}),
+    "view": (
+        lambda **x: bough.view(browser=False, **x).close(),
+        {"model": MODEL, "q": Q, "scene": bough.Scene(MODEL), "host": "localhost", "port": 0},
+    ),
     "set_backend": (bough.set_backend, {"name": None}),
     "set_num_threads": (bough.set_num_threads, {"count": None}),
     "papers.report": (bough.papers.report, {"name": "trees"}),

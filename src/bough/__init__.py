@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from bough.simulation.scene import Scene
     from bough.simulation.simulation import Simulation
     from bough.simulation.trajectory import Trajectory
+    from bough.simulation.viewing import view
 
 __all__ = [
     "BoughError",
@@ -153,6 +154,7 @@ __all__ = [
     "simulation",
     "trees",
     "velocities",
+    "view",
 ]
 
 _ROOMS = (
@@ -169,6 +171,7 @@ _LAZY = {
     "load": "bough.formats.load",
     "problems": "bough.formats.load",
     "save": "bough.formats.save",
+    "view": "bough.simulation.viewing",
 }
 
 

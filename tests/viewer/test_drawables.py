@@ -80,6 +80,17 @@ def test_meshes_are_read_where_they_are(tmp_path: Path) -> None:
     assert (volume(drawn), drawn.rgba, found.missing) == (pytest.approx(8 / 6), (1, 0, 0, 1), ())
 
 
+def test_the_unit_of_a_file_is_heeded(tmp_path: Path) -> None:
+    import trimesh
+
+    file = tmp_path / "part.dae"
+    text = trimesh.Trimesh(CORNERS, FACES).export(file_type="dae").decode()
+    assert "<up_axis>" in text
+    file.write_text(text.replace("<up_axis>", '<unit name="cm" meter="0.01"/><up_axis>'))
+    (drawn,) = drawables(with_shape("mesh", (1.0, 1.0, 1.0), file=str(file), purpose="visual")).shapes
+    assert volume(drawn) == pytest.approx(1e-6 / 6)
+
+
 @pytest.mark.parametrize(("text", "told"), [(None, "is not there"), ("no mesh at all", "cannot be read")])
 def test_a_mesh_that_is_missing_is_told_and_replaced(tmp_path: Path, text: str | None, told: str) -> None:
     file = tmp_path / "part.stl"

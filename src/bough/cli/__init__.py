@@ -21,6 +21,7 @@ from bough.cli import (
     robots,
     simulate,
     terminal,
+    view,
 )
 from bough.errors import BoughError
 
@@ -32,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = terminal.Parser(prog="bough", description="Dynamics of mechanisms: trees of rigid bodies with joints.")
     parser.add_argument("--version", action="version", version=f"bough {bough.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (demo, info, check, convert, export, robots, picture, simulate, explain, bench, paper, cache):
+    for command in (demo, info, check, convert, export, robots, view, picture, simulate, explain, bench, paper, cache):
         command.register(commands)
     options = parser.parse_args(arguments)
     terminal.prepare()

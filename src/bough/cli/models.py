@@ -15,10 +15,13 @@ import bough
 from bough.cli.terminal import say
 from bough.errors import LoadWarning, ModelError, UnknownNameError
 
-__all__ = ["HELP", "add_ignore", "add_model", "chosen_model", "file_of", "read_model"]
+__all__ = ["HELP", "add_ignore", "add_model", "chosen_model", "file_of", "mesh_folders", "read_model"]
 
 PAPERS = "tree"
 """What the names of the papers' mechanisms begin with, so that they are never those of robots."""
+
+FOLDERS_AROUND = 5
+"""How many folders around a file may be the one that holds packages."""
 
 SUFFIXES = (".urdf", ".xml", ".mjcf", ".sdf", ".xacro", ".json")
 
@@ -113,6 +116,12 @@ def file_of(text: str) -> Path:
         if near and (head in _named() or ":" in text or "did you mean" not in told):  # else a robot is meant
             told = f"did you mean {_form(near[0], _named()[near[0]])}, a mechanism of the papers?"
         raise ModelError(f"MODEL is {text!r}, expected a model file, a robot or one of {ACCEPTED}; {told}") from None
+
+
+def mesh_folders(text: str) -> list[Path] | None:
+    """Where ``package://`` is looked for if MODEL is a file of one's own: its folder and those around it."""
+    path = Path(text)
+    return list(path.resolve().parents)[:FOLDERS_AROUND] if path.is_file() and not _is_of_papers(text) else None
 
 
 def _loaded(text: str, options: dict[str, Any]) -> bough.Model:

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bough
-from bough.cli.models import add_model, chosen_model
+from bough.cli.models import add_model, chosen_model, mesh_folders
 from bough.cli.terminal import say
+from bough.cli.view import add_page, page_options, told
 from bough.errors import ModelError, UnknownNameError
 
 __all__ = ["SET", "chosen_pose", "register"]
@@ -41,6 +42,7 @@ def register(commands: Any) -> None:
     add_model(parser)
     for name, given in OPTIONS.items():
         parser.add_argument(f"--{name}", **given)
+    add_page(parser)
     parser.set_defaults(run=run)
 
 
@@ -66,16 +68,19 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "kd": {"type": float, "default": 5.0, "help": "damping of hold (5 by default)"},
     "batch": {"type": int, "default": 1, "metavar": "N", "help": "how many at once, from poses a little different"},
     "seed": {"type": int, "default": 0, "help": "of what makes them different (0 by default)"},
-    "record": {"metavar": "FILE", "help": "write the trajectory to a file: .npz, a film .gif or .mp4, or poses .png"},
+    "record": {"metavar": "FILE", "help": "write it to a file: .npz, a page .html, a film .gif or .mp4, or poses .png"},
     "plot": {"metavar": "FILE.png", "help": "draw the trajectory"},
+    "view": {"action": "store_true", "help": "watch it in the browser, pull bodies with the mouse; until Ctrl-C"},
 }
 
 
 def run(options: argparse.Namespace) -> None:
     """Run and tell."""
-    _require_path(options.record, "--record", (".npz", ".gif", ".mp4", ".png"))
+    _require_path(options.record, "--record", (".npz", ".html", ".gif", ".mp4", ".png"))
     _require_path(options.plot, "--plot", (".png", ".svg", ".pdf"))
-    model = chosen_model(options)
+    if options.view and (options.record or options.plot):
+        raise ModelError("--view runs until somebody ends it and keeps nothing: leave out --record and --plot")
+    model = chosen_model(options, package_dirs=mesh_folders(options.model))
     if options.cone:
         model = model.with_simulation(cone=options.cone)
     scene, floats = _scene(model, options), _floats(model)
@@ -94,6 +99,11 @@ def run(options: argparse.Namespace) -> None:
         say(f"  beyond their limits at the beginning: {', '.join(outside)}")
     if not pairs and floats:
         say("  nothing of it can touch the floor: its shapes for collision are meshes, or there are none")
+    if options.view:
+        live = sim.view(states, **page_options(options), **_acting(model, q, options))
+        told(live.viewer)
+        live.viewer.wait()
+        return
     began = time.perf_counter()
     sim.step(states, np.zeros(model.nv), **_acting(model, q, options))
     ready = time.perf_counter() - began

@@ -1,4 +1,4 @@
-"""References to files of ROS packages, ``package://name/path``."""
+"""References to files of ROS packages, ``package://name/path``, and of Gazebo's models, ``model://name/path``."""
 
 from __future__ import annotations
 
@@ -7,23 +7,34 @@ from pathlib import Path
 
 __all__ = ["find_file"]
 
-SCHEME = "package://"
+SCHEMES = ("package://", "model://")
 
 
-def find_file(reference: str, package_dirs: Sequence[Path]) -> str:
+def find_file(reference: str, package_dirs: Sequence[Path], document: Path | None = None) -> str:
     """The path of an existing file in one of the folders that hold packages; else the reference as it is.
 
-    A folder may hold the package or be it. Files are looked for, never opened, and never outside those folders.
+    A folder may hold the package or be it. Files are looked for, never opened, and never outside those folders; those
+    without a package are looked for where the file lies that speaks of them, the `document`.
     """
-    if not reference.startswith(SCHEME):
-        return reference
-    package, _, path = reference.removeprefix(SCHEME).partition("/")
+    scheme = next((scheme for scheme in SCHEMES if reference.startswith(scheme)), None)
+    if scheme is None:
+        return reference if document is None else _beside(document, reference)
+    package, _, path = reference.removeprefix(scheme).partition("/")
     for folder in package_dirs:
         for root in (folder / package, folder) if folder.name == package else (folder / package,):
             found = _inside(root, path)
             if found is not None:
                 return str(found)
     return reference
+
+
+def _beside(document: Path, reference: str) -> str:
+    path = reference.removeprefix("file://")
+    try:
+        found = (document.parent / path).resolve()
+        return str(found) if path and found.is_file() else reference
+    except (OSError, ValueError):
+        return reference
 
 
 def _inside(root: Path, path: str) -> Path | None:

@@ -170,7 +170,7 @@ class _Reader:
             name=element.attributes.get("name", ""),
             placement=placement_of(element.first("origin"), what, self._report),
             purpose=element.tag,
-            file=find_file(file, self._document.package_dirs),
+            file=find_file(file, self._document.package_dirs, self._document.path),
             rgba=None if material is None else self._colour(material),
             line=solid.line,
         )

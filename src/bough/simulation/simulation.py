@@ -32,6 +32,7 @@ from bough.simulation.scene import Scene
 from bough.simulation.soft import soft_scene, unknown_pairs
 
 if TYPE_CHECKING:
+    from bough.simulation.live import Live
     from bough.simulation.trajectory import Trajectory
 
 __all__ = ["ContactForces", "Controller", "Simulation", "State"]
@@ -338,3 +339,32 @@ class Simulation:
             taken=run.taken,
             stopped=run.taken * self.dt,
         )
+
+    def view(self, q: ArrayLike, v: ArrayLike | None = None, *, browser: bool = True, **options: Any) -> Live:
+        """Watch it run in the browser: bodies are pulled with the mouse, sliders are targets (the extra ``view``).
+
+        Parameters
+        ----------
+        q, v
+            Configuration (nq,) or a batch (n, nq) to begin with, and velocities; at rest without v.
+        browser
+            Whether to open the page in the browser.
+        options
+            host and port as in `bough.view`; tau, control, target, kp and kd as in `step`, for all of it.
+
+        Returns
+        -------
+        Live
+            It runs until ``.viewer.close()``; `pause`, `start` and `reset` do what the buttons of the page do.
+        """
+        from bough.simulation.live import Live
+
+        where = {name: options.pop(name) for name in ("host", "port") if name in options}
+        start = np.array(as_floats("q", q, (self.model.nq,)), np.float64)
+        speeds = np.zeros((*start.shape[:-1], self.model.nv))
+        speeds = speeds if v is None else speeds + as_floats("v", v, (self.model.nv,))
+        live = Live(self, start, speeds, options, **where)
+        if browser:
+            live.viewer.open()
+        live.start()
+        return live

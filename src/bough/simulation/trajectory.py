@@ -15,11 +15,11 @@ from bough.errors import ShapeError
 from bough.kernel.arguments import FloatArray, read_only
 from bough.kernel.kinematics import placements
 from bough.model import Model
+from bough.model.coordinates import Labels, coordinate_names, coordinate_units
 from bough.reading import number, shown
 from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import SAME_TIME
 from bough.simulation import trajectory_files
-from bough.simulation.coordinates import Labels, coordinate_names, coordinate_units
 from bough.simulation.trajectory_plot import plot_trajectory
 from bough.simulation.trajectory_reading import STATUS_NAMES, IntArray, read_trajectory
 from bough.simulation.trajectory_samples import Energy, Sample, energy_of, joint_part, sample_at, states_of
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
     from bough.simulation.scene import Scene
+    from bough.viewer.viewer import Viewer
 
 __all__ = ["Trajectory"]
 
@@ -319,12 +320,21 @@ class Trajectory:
         """
         return trajectory_files.dataset_of(self)
 
+    def show(self, scene: Scene | None = None, **options: Any) -> Viewer:
+        """Play the motion in the browser (the extra ``view``), a batch side by side or as ghosts.
+
+        `scene` is the world in which it moved, with floor, shapes and contact; options are those of `bough.view`.
+        """
+        from bough.simulation.viewing import show
+
+        return show(self, scene, **options)
+
     def save(self, path: str | os.PathLike[str], scene: Scene | None = None, **options: Any) -> None:
         """Write the trajectory to a file, whole or not at all, in the form that its name ends in.
 
-        ``.npz``: NumPy's NPZ without pickled objects, which `load` reads. ``.gif``, ``.mp4``: films (the extra
-        ``pictures``). ``.png``: poses beside each other. `scene` is the world in which it moved, for all but the
-        first.
+        ``.npz``: NumPy's NPZ without pickled objects, which `load` reads. ``.html``: a page that plays the motion.
+        ``.gif``, ``.mp4``: films (the extra ``pictures``). ``.png``: poses beside each other. `scene` is the world in
+        which it moved, for all but the first.
         Options are those of `bough.pictures.save` but for q; ``speed`` of films, 1 for the true one; and ``at``, the
         times of poses in s: ``trajectory.save("run.gif", size=(640, 480), rate=30, speed=0.5)``.
 

@@ -23,6 +23,7 @@ from bough.model.digest import model_digest
 from bough.pictures.files import MOVING, STILL, target_of
 from bough.reading import shown, truth
 from bough.simulation.trajectory_pictures import save_pictures
+from bough.viewer.html import motion_html
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -46,11 +47,17 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str], scene: Scene | No
     if isinstance(path, str | os.PathLike) and Path(os.fsdecode(path)).suffix.lower() in STILL + MOVING:
         save_pictures(trajectory, path, **({} if scene is None else {"world": scene.shapes}) | options)
         return
-    target_of(path, (".npz", "", *STILL, *MOVING))
+    target = target_of(path, (".npz", ".html", ".htm", "", *STILL, *MOVING))
     for name in options:
         raise SaveError(
             f"{name} is an option of pictures, and {os.fspath(path)!r} is none: {', '.join(STILL + MOVING)}"
         )
+    if target.suffix.lower() in (".html", ".htm"):
+        world = () if scene is None else scene.shapes
+        page = motion_html(trajectory.model, trajectory.time, trajectory.q, world)
+        with whole_file(target) as stream:
+            stream.write(page.encode("utf-8"))
+        return
     arrays: dict[str, Any] = {name: x for name in ARRAYS if (x := getattr(trajectory, name)) is not None}
     with whole_file(Path(path)) as stream:
         np.savez(stream, **arrays | _identity(trajectory.model))

@@ -17,7 +17,7 @@ from bough.model import Body, Geometry, Model, Placement
 
 __all__ = ["Drawable", "Drawables", "Triangles", "drawables", "inertia_ellipsoid", "shapes_of"]
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 Colour = tuple[float, float, float, float]
 
 GREY: Colour = (0.72, 0.74, 0.78, 1.0)
@@ -182,7 +182,7 @@ def shapes_of(g: Geometry, missing: dict[str, None]) -> list[Drawable]:
         case "capsule":
             triangles, scale = _capsule(round(s[1] / s[0], 6) if s[0] > 0 else 0.0), s[:1] * 3
         case _:
-            triangles, scale = _square(), (*(min(x, PLANE_SIDE) or PLANE_SIDE for x in s), 1.0)
+            triangles, scale = square_triangles(), (*(min(x, PLANE_SIDE) or PLANE_SIDE for x in s), 1.0)
     sort = "plane" if g.shape == "plane" else g.purpose
     colour = g.rgba or (STONE if g.body == 0 else GREY)
     return [Drawable(g.body, g.placement, _three(scale), triangles, colour, sort, g.name or g.frame)]
@@ -196,7 +196,8 @@ def _of_file(g: Geometry, missing: dict[str, None]) -> list[Drawable]:
         missing[f"mesh {g.file!r} cannot be read: {error}"] = None
         return []
     except (OSError, ValueError):
-        missing[f"mesh {g.file!r} of {g.frame!r} is not there"] = None
+        hint = ": give `package_dirs` to bough.load" if "://" in g.file else ""
+        missing[f"mesh {g.file!r} of {g.frame!r} is not there{hint}"] = None
         return []
     return [
         Drawable(g.body, g.placement, _three(g.size), part, own or g.rgba or GREY, g.purpose, g.name or g.frame)
@@ -223,9 +224,18 @@ def _file_triangles(file: str, _changed: int) -> tuple[tuple[Triangles, Colour |
     if not found:
         raise Unreadable("there are no triangles in it")
     return tuple(
-        (Triangles(np.array(part.vertices, np.float64), np.array(part.faces, np.int32)), _own_colour(part))
+        (
+            Triangles(_metres(part) * np.array(part.vertices, np.float64), np.array(part.faces, np.int32)),
+            _own_colour(part),
+        )
         for part in found
     )
+
+
+def _metres(part: Any) -> float:
+    """The length in m of what a file takes as its unit; only COLLADA files say so."""
+    told, times, _ = str(part.metadata.get("units", "")).partition(" * meters")
+    return float(told) if times else 1.0
 
 
 def _own_colour(part: Any) -> Colour | None:
@@ -330,7 +340,7 @@ def _cube() -> Triangles:
 
 
 @lru_cache(maxsize=1)
-def _square() -> Triangles:
+def square_triangles() -> Triangles:
     """A square of lengths 1 in the plane z = 0, seen from above."""
     corners = np.array([[-0.5, -0.5, 0.0], [0.5, -0.5, 0.0], [0.5, 0.5, 0.0], [-0.5, 0.5, 0.0]])
     return Triangles(corners, np.array([[0, 1, 2], [0, 2, 3]], np.int32))

@@ -43,7 +43,7 @@ def shapes(link: Element, document: Document, report: Report) -> Iterator[LinkGe
             name=element.attributes.get("name", ""),
             placement=pose(element.first("pose"), what, report),
             purpose=element.tag,
-            file=find_file(word(solid, "uri"), document.package_dirs) if solid.tag == "mesh" else "",
+            file=find_file(word(solid, "uri"), document.package_dirs, document.path) if solid.tag == "mesh" else "",
             rgba=rgba,
             surface=_surface(element, what, report),
             line=element.line,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from bough.model import Model
 from bough.model.joints import Joint
+from bough.model.model import Model
 from bough.scalar import leaves
 
 __all__ = ["Labels", "coordinate_names", "coordinate_units"]

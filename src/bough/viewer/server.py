@@ -1,0 +1,113 @@
+"""The server of a page: viser, its address, its camera and its light."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from bough.errors import BoughError, ShapeError
+from bough.reading import shown, whole_number
+from bough.viewer.drawables import Floats
+
+__all__ = ["Page"]
+
+PORT = 8080
+"""The port that is tried first; the next free one is taken if it is in use."""
+
+EVERYWHERE = ("0.0.0.0", "::", "")
+
+
+class Page:
+    """A page of viser.
+
+    Parameters
+    ----------
+    title
+        Told in the panel.
+    host
+        The address to serve on: only this computer can reach "localhost".
+    port
+        The port; if it is in use, that is an error. Without one, the first free one from 8080 on.
+    """
+
+    def __init__(self, title: str, host: str, port: int | None) -> None:
+        try:
+            import viser
+        except ImportError:
+            raise BoughError("the viewer needs viser and trimesh: pip install 'bough[view]'") from None
+        if not isinstance(host, str):
+            raise ShapeError(f"host is {shown(host)}, expected the name or the address of this computer")
+        _require_free(host, 0 if port is None else whole_number(port, "port", most=65535))
+        try:
+            with _silence():
+                self.server: Any = viser.ViserServer(host, PORT if port is None else port, label=title, verbose=False)
+        except OSError as error:
+            raise BoughError(f"cannot serve on host {host!r}: {error}") from None
+        self.lock, self.is_closed = threading.RLock(), False
+        self.port = int(self.server.get_port())
+        self.url = f"http://{'localhost' if host in EVERYWHERE else host}:{self.port}"
+        self.server.gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False)
+        self.server.scene.set_up_direction("+z")
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the port that is tried first was in use."""
+        return self.port != PORT
+
+    def look_at(self, low: Floats, high: Floats, offsets: Floats) -> None:
+        """Turn the camera to a mechanism between two corners, and to the copies of it at `offsets` (s, 3)."""
+        low, high = low + offsets.min(axis=0), high + offsets.max(axis=0)
+        middle, size = 0.5 * (low + high), float(np.linalg.norm(high - low))
+        self.server.initial_camera.look_at = middle
+        self.server.initial_camera.position = middle + 0.85 * size * np.array([0.95, -0.75, 0.45])
+
+    def add_ground(self) -> None:
+        """A grid at z = 0, for the eye alone."""
+        self.server.scene.add_grid("/ground", infinite_grid=True, cell_size=0.25, section_size=1.0, fade_distance=20.0)
+
+    def write(self, action: Callable[[], object]) -> None:
+        """Do something to the page, unless it is closed: threads may come too late."""
+        with self.lock:
+            if not self.is_closed:
+                action()
+
+    def end(self) -> None:
+        """Let nothing be written any more."""
+        with self.lock:
+            self.is_closed = True
+
+    def close(self) -> None:
+        """End the server."""
+        self.end()
+        with _silence():
+            self.server.stop()
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Without what viser prints when it starts and when it ends."""
+    import rich
+
+    console = rich.get_console()
+    before, console.quiet = console.quiet, True
+    try:
+        yield
+    finally:
+        console.quiet = before
+
+
+def _require_free(host: str, port: int) -> None:
+    """Raise unless one can serve there."""
+    where = f"port {port} of {host!r}" if port else repr(host)
+    try:
+        family = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM)[0][0]
+        with socket.socket(family, socket.SOCK_STREAM) as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            trial.bind((host, port))
+    except (OSError, UnicodeError, ValueError) as error:
+        raise BoughError(f"cannot serve on {where}: {getattr(error, 'strerror', None) or error}") from None
