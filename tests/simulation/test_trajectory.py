@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import sys
 from typing import Any
@@ -253,6 +254,13 @@ def test_the_summary_tells_limits_that_were_passed() -> None:
     assert sliding((0,)).summary() == "'slider': 11 samples from 0 to 1 s, batch (0,)"
 
 
+def test_the_summary_tells_no_rounding() -> None:
+    q = np.array([[0.0], [8e-18], [-1e-15]])
+    text = bough.Trajectory(slider(stiffness=1e3), [0, 1, 2], q, np.array([[1.0], [1.0], [1.0 + 2e-16]])).summary()
+    assert "block  0 … 0 m" in text
+    assert "largest change 0 J" in text
+
+
 def test_limits_that_are_merely_reached_change_no_order() -> None:
     b = bough.Builder("two", gravity=(0, 0, 0))
     b.add("first", Prismatic("x"), mass=1.0, lower=-1.0, upper=1.0)
@@ -366,3 +374,16 @@ def test_plots() -> None:
     with pytest.raises(ShapeError, match="has no control"):
         many.plot("control")
     sliding((0,)).plot().canvas.draw()
+
+
+def test_names_in_a_plot_do_not_overlap() -> None:
+    """Legends of many joints end above the panel below."""
+    pytest.importorskip("matplotlib")
+    b = bough.Builder("chain")
+    for k in range(30):
+        b.add(f"link {k}", bough.joints.Revolute("z"), f"link {k - 1}" if k else "world", mass=1.0, inertia=0.1)
+    q = np.zeros((2, 30))
+    figure = bough.Trajectory(b.build(), [0, 1], q, q).plot("q", "v", "q")
+    figure.canvas.draw()
+    boxes = [axes.get_legend().get_window_extent() for axes in figure.axes]
+    assert all(above.y0 > below.y1 for above, below in itertools.pairwise(boxes))

@@ -6,15 +6,16 @@ options, `Actuator` and `ExplicitPair`. A run gives a `bough.Trajectory`, which 
 """
 
 from bough.model import Actuator, ExplicitPair, SimulationData, Softness, Surface
+from bough.simulation.contact_forces import ContactForces
+from bough.simulation.events import Event, Occurrence
 from bough.simulation.pairs import LeftOut, Pair
 from bough.simulation.poses import lowest_point, on_the_floor
-from bough.simulation.run import State
-from bough.simulation.simulation import ContactForces
+from bough.simulation.state import State
 from bough.simulation.trajectory_samples import Energy, Sample
 
 __all__ = [
-    "Actuator", "ContactForces", "Energy", "ExplicitPair", "LeftOut", "Pair", "Sample", "SimulationData", "Softness",
-    "State", "Surface", "lowest_point", "on_the_floor",
+    "Actuator", "ContactForces", "Energy", "Event", "ExplicitPair", "LeftOut", "Occurrence", "Pair", "Sample",
+    "SimulationData", "Softness", "State", "Surface", "lowest_point", "on_the_floor",
 ]  # fmt: skip
 
 

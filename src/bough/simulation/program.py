@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from bough.algorithms.soft.dormand_prince import trial_step
 from bough.algorithms.soft.scene import SoftScene, layout_of
 from bough.algorithms.soft.step import measured, run_steps
 from bough.backends import Argument
@@ -13,7 +14,7 @@ from bough.kernel.functions import mechanism, owners_of
 from bough.model import Mechanism, Model
 from bough.scalar import Array
 
-__all__ = ["measure_function", "steps_function"]
+__all__ = ["measure_function", "steps_function", "trial_function"]
 
 Rule = Callable[[Mechanism, SoftScene, Mapping[str, Array]], Mapping[str, Any]]
 
@@ -27,6 +28,18 @@ def steps_function(model: Model, scene: SoftScene) -> Function:
     )  # fmt: skip
     steps = Argument("steps", (), "number of steps")
     return _function("steps", model, scene, (steps,), outputs, run_steps, stops=True)
+
+
+def trial_function(model: Model, scene: SoftScene) -> Function:
+    """From a state and the length of a step to the state after it, that at a part of it, and its error."""
+    nq, nv = model.nq, model.nv
+    outputs = (
+        Argument("q_after", (nq,), "configuration"), Argument("v_after", (nv,), "velocity"),
+        Argument("q_within", (nq,), "configuration"), Argument("v_within", (nv,), "velocity"),
+        Argument("a_after", (nv,), "acceleration"), Argument("error", (), "of the step"),
+    )  # fmt: skip
+    more = Argument("length", (), "length of the step (s)"), Argument("part", (), "part of the step")
+    return _function("trial", model, scene, more, outputs, trial_step, stops=True)
 
 
 def measure_function(model: Model, scene: SoftScene) -> Function:

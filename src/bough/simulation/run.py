@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bough.errors import ShapeError
 from bough.kernel.arguments import FloatArray
+from bough.reading import shown
+from bough.simulation.arguments import read_acting
 from bough.simulation.progress import progress
+from bough.simulation.state import State
 
-__all__ = ["Controller", "Run", "State"]
+__all__ = ["Controller", "Run"]
 
 INTERRUPTED = 3
 
 Controller = Callable[[float, FloatArray, FloatArray], "ArrayLike | Mapping[str, ArrayLike]"]
 """From time (s), q and v to joint forces, or to any of tau, control, target, kp, kd, f_ext by name."""
-
-
-class State(NamedTuple):
-    """Where a simulation is: configuration (..., nq), velocity (..., nv), last accelerations (..., nv).
-
-    `taken` (...) are the steps made, and `status` (...) says what became of each state: 0 nothing, 1 something was not
-    finite, 2 it ran away; a state that stops is the last one that was sound.
-    """
-
-    q: FloatArray
-    v: FloatArray
-    a: FloatArray
-    taken: FloatArray
-    status: FloatArray
 
 
 class Run:
@@ -84,11 +74,23 @@ class Run:
         acting = self._acting
         if self._controller is not None and done % self._hold == 0:
             given = self._controller(done * self._dt, self._state.q, self._state.v)
-            acting = {**acting, **(given if isinstance(given, Mapping) else {"tau": given})}
-            self._acting = acting
+            acting = self._acting = {**acting, **_read_orders(given, done * self._dt)}
         for name, values in self._given.items() if sampled else ():
             values.append(acting.get(name))
         steps: Any = ahead if not self.status.any() else np.where(self.status == 0, float(ahead), 0.0)
         self._state = self._step(self._state.q, self._state.v, steps=steps, a=self._state.a, **acting)
         self.taken = self.taken + np.asarray(self._state.taken, np.int64)
         self.status = np.where(self.status == 0, np.asarray(self._state.status, np.int64), self.status)
+
+
+def _read_orders(given: Any, time: float) -> Mapping[str, Any]:
+    """What a controller returned, by name."""
+    if isinstance(given, Mapping):
+        read_acting(given, "thing that a controller could return")
+        return given
+    if given is None:
+        raise ShapeError(
+            f"the controller returned {shown(given)} at {time:.6g} s, expected joint forces (..., nv), or a dictionary "
+            "with any of tau, control, target, kp, kd and f_ext ({} to leave all as it is)"
+        )
+    return {"tau": given}

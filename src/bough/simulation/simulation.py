@@ -2,57 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bough.algorithms.soft.scene import SoftScene, layout_of
+from bough.algorithms.soft.scene import SoftScene, StepIntegrator, layout_of
 from bough.algorithms.soft.step import MOST_STEPS
-from bough.errors import ModelError
-from bough.kernel.arguments import FloatArray, as_floats
+from bough.errors import ModelError, ShapeError
 from bough.kernel.function import Function
 from bough.model import Model
 from bough.reading import instance, known_name, number, shown, whole_number
 from bough.scalar.lazy import cached_property
+from bough.simulation.adaptive import AdaptiveRun
 from bough.simulation.arguments import (
+    ACTING,
     MOST_SINGLE_STEPS,
     are_single,
     in_single,
     is_single,
+    per_state,
+    read_acting,
     read_servo,
+    read_start,
     read_steps,
+    read_times,
     require_moving,
+    written,
 )  # fmt: skip
+from bough.simulation.contact_forces import ContactForces
+from bough.simulation.events import Event, read_events
+from bough.simulation.interrupts import interrupted_once
 from bough.simulation.pairs import LeftOut
-from bough.simulation.program import measure_function, steps_function
-from bough.simulation.run import Controller, Run, State
+from bough.simulation.program import measure_function, steps_function, trial_function
+from bough.simulation.run import Controller, Run
 from bough.simulation.scene import Scene
 from bough.simulation.soft import soft_scene, unknown_pairs
+from bough.simulation.state import State
 
 if TYPE_CHECKING:
     from bough.simulation.trajectory import Trajectory
 
-__all__ = ["ContactForces", "Controller", "Simulation", "State"]
+__all__ = ["Simulation"]
 
-INTEGRATORS = ("euler", "rk4")
-
-
-class ContactForces(NamedTuple):
-    """What touches in some state.
-
-    `forces` (..., k, 3) in N act on the second shape of each pair, at `points` (..., k, 3) in m, both along the axes of
-    the world; zero where nothing touches. `depths` (..., k) in m tell how far shapes have sunk into each other, less
-    than zero within the margin. `pairs` names the shapes of each of the k contact points, `acceleration` (..., nv) is
-    what all forces together do.
-    """
-
-    acceleration: FloatArray
-    forces: FloatArray
-    points: FloatArray
-    depths: FloatArray
-    pairs: tuple[tuple[str, str], ...]
+ADAPTIVE = "adaptive"
+INTEGRATORS: tuple[StepIntegrator, ...] = ("euler", "rk4", "variational")
 
 
 class Simulation:
@@ -72,6 +68,8 @@ class Simulation:
         Length of a step (s); that of the model's file, 2 ms if it has none.
     integrator
         "euler": semi-implicit, and implicit in joint damping; "rk4": fourth order. That of the file, else "euler".
+        "variational": for long motions without contact, joint limits, dry friction and loops; second order, energy and
+        momentum without drift.
     tolerance, iterations
         When Newton's method ends.
 
@@ -107,8 +105,8 @@ class Simulation:
         self.model = model
         data = model.simulation
         self.dt = number(data.timestep if dt is None else dt, "dt", "a positive number (s)", above=0.0)
-        chosen = ("rk4" if data.integrator == "rk4" else "euler") if integrator is None else integrator
-        self.integrator = known_name(chosen, "integrator", INTEGRATORS)
+        wanted = ("rk4" if data.integrator == "rk4" else "euler") if integrator is None else integrator
+        self.integrator = INTEGRATORS[INTEGRATORS.index(known_name(wanted, "integrator", INTEGRATORS))]
         self._tolerance = number(
             data.tolerance if tolerance is None else tolerance, "tolerance", "a number that is not negative", least=0.0
         )
@@ -172,6 +170,7 @@ class Simulation:
         kp: ArrayLike | None = None,
         kd: ArrayLike | None = None,
         f_ext: ArrayLike | None = None,
+        out: State | None = None,
     ) -> State:
         """The state after so many steps, in one call and without Python in between.
 
@@ -194,6 +193,9 @@ class Simulation:
             of the joint. "euler" is implicit in kd, as in the damping of joints: no kd is too large for it.
         f_ext
             Forces (..., N, 6) from outside on the bodies, in their own frames, linear first.
+        out
+            A state whose arrays are written to and returned, such as the one before the last; nothing is written
+            if an argument is wrong.
 
         Examples
         --------
@@ -216,7 +218,8 @@ class Simulation:
         entry = self._entries.get(which)
         if entry is None:
             entry = self._entries[which] = self._steps.form(given).entry
-        return State._make(entry(*given, None, True))
+        state = State._make(entry(*given, None, True))
+        return state if out is None else written(out, state)
 
     @cached_property
     def _entries(self) -> dict[tuple[bool, ...], Callable[..., Any]]:
@@ -250,10 +253,7 @@ class Simulation:
         >>> sim.contacts(q, [0.0] * robot.nv).forces.shape[-1]
         3
         """
-        known = ("a", "tau", "control", "target", "kp", "kd", "f_ext")
-        for name in acting:
-            known_name(name, "argument of contacts", known)
-        a, tau, control, target, kp, kd, f_ext = map(acting.get, known)
+        a, tau, control, target, kp, kd, f_ext = read_acting(acting, "argument of contacts", ("a", *ACTING))
         single = is_single(q) and are_single(v, *acting.values())
         if target is not None or kp is not None or kd is not None:
             target, kp, kd = read_servo(target, kp, kd, self.model.nv)
@@ -273,6 +273,9 @@ class Simulation:
         rate: float | None = None,
         controller: Controller | None = None,
         hold: int = 1,
+        integrator: str | None = None,
+        accuracy: float = 1e-8,
+        events: Mapping[str, Event | Callable[..., float]] | None = None,
         show_progress: bool | None = None,
         **acting: Any,
     ) -> Trajectory:
@@ -292,6 +295,15 @@ class Simulation:
             damp explicitly; rather give targets and gains, which every step heeds.
         hold
             Steps between two calls of the controller.
+        integrator
+            Another one for this run; beside those of the simulation "adaptive": steps as long as `accuracy` allows, by
+            the method of Dormand and Prince, of fifth order, each state with steps of its own. Contacts are as soft as
+            for steps dt.
+        accuracy
+            Largest error of an adaptive step in positions (m, rad) and velocities, these divided by 1 + their size.
+        events
+            For adaptive steps: functions of time, q and v by name, or `bough.simulation.Event`; where they pass zero is
+            found, and told in `events` of the trajectory.
         show_progress
             Whether a bar tells how far it is; None: on a terminal, if it takes long.
         acting
@@ -314,27 +326,69 @@ class Simulation:
         """
         from bough.simulation.trajectory import Trajectory
 
-        length = number(duration, "duration", "a number of seconds that is not negative", least=0.0)
-        total = round(length / self.dt)
-        wanted = min(100.0, 1.0 / self.dt) if rate is None else number(rate, "rate", "samples per second", above=0.0)
-        every = max(1, round(1.0 / (wanted * self.dt)))
-        start = np.array(as_floats("q", q, (self.model.nq,)))
-        velocity = np.zeros((*start.shape[:-1], self.model.nv), start.dtype)
-        if v is not None:
-            velocity = velocity + as_floats("v", v, (self.model.nv,))
-            start = np.broadcast_to(start, (*velocity.shape[:-1], self.model.nq)).copy()
+        known_name(self.integrator if integrator is None else integrator, "integrator", (*INTEGRATORS, ADAPTIVE))
+        if integrator == ADAPTIVE:
+            if controller is not None:
+                raise ShapeError("a controller was given for adaptive steps, expected one of the other integrators")
+            with interrupted_once():
+                found = self._adaptive(q, v, duration, rate, accuracy, read_events(events), acting)
+                found.go(show_progress)
+                return Trajectory(self.model, **found.arrays(), events=tuple(found.occurrences))
+        if events is not None:
+            raise ShapeError('events were given, expected integrator="adaptive" with them')
+        if integrator is not None and integrator != self.integrator:
+            more = {"controller": controller, "hold": hold, "show_progress": show_progress, **acting}
+            return self._with_integrator(integrator).run(q, v, duration=duration, rate=rate, **more)
+        total, every = read_times(duration, rate, self.dt)
+        start, velocity = read_start(self.model, q, v)
         if controller is not None and not callable(controller):
             raise TypeError(f"controller is {shown(controller)}, expected a function of time, q and v")
+        read_acting(acting, "argument of run")
         run = Run(self.step, self.dt, start, velocity, acting, controller, whole_number(hold, "hold", least=1))
-        run.go(total, every, show_progress)
-        return Trajectory(
-            self.model,
-            np.array(run.times),
-            np.array(run.qs),
-            np.array(run.vs),
-            tau=run.given("tau"),
-            control=run.given("control"),
-            status=run.status,
-            taken=run.taken,
-            stopped=run.taken * self.dt,
+        with interrupted_once():
+            run.go(total, every, show_progress)
+            return Trajectory(
+                self.model,
+                np.array(run.times),
+                np.array(run.qs),
+                np.array(run.vs),
+                tau=run.given("tau"),
+                control=run.given("control"),
+                status=run.status,
+                taken=run.taken,
+                stopped=run.taken * self.dt,
+            )
+
+    @lru_cache(maxsize=4)  # noqa: B019 (a simulation and its siblings go together)
+    def _with_integrator(self, integrator: str) -> Simulation:
+        return Simulation(
+            self.scene, dt=self.dt, integrator=integrator, tolerance=self._tolerance, iterations=self._iterations
         )
+
+    def _adaptive(
+        self,
+        q: ArrayLike,
+        v: ArrayLike | None,
+        duration: float,
+        rate: float | None,
+        accuracy: float,
+        events: Mapping[str, Event],
+        acting: dict[str, Any],
+    ) -> AdaptiveRun:
+        """A run with steps as long as their errors allow, to begin with."""
+        start, velocity = (x.astype(np.float64) for x in read_start(self.model, q, v))
+        total, every = read_times(duration, rate, self.dt)
+        times = self.dt * np.unique([*range(0, total, every), total])
+        near = number(accuracy, "accuracy", "a positive number", above=0.0)
+        tau, control, target, kp, kd, f_ext = read_acting(acting, "argument of run")
+        if target is not None or kp is not None or kd is not None:
+            target, kp, kd = read_servo(target, kp, kd, self.model.nv)
+        given = {"tau": tau, "control": control, "target": target, "kp": kp, "kd": kd, "f_ext": f_ext}
+        batch = start.shape[:-1]
+        flat = {n: per_state(n, x, 2 if n == "f_ext" else 1, batch) for n, x in given.items() if x is not None}
+        trial = trial_function(self.model, self._soft)
+
+        def tried(k: Any, q: Any, v: Any, a: Any, length: Any, part: Any) -> Any:
+            return trial(q=q, v=v, a=a, dt=self._dt, length=length, part=part, **{n: x[k] for n, x in flat.items()})
+
+        return AdaptiveRun(tried, start, velocity, times, near, self.dt, events)

@@ -20,6 +20,7 @@ from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import SAME_TIME
 from bough.simulation import trajectory_files
 from bough.simulation.coordinates import Labels, coordinate_names, coordinate_units
+from bough.simulation.events import Occurrence
 from bough.simulation.trajectory_plot import plot_trajectory
 from bough.simulation.trajectory_reading import STATUS_NAMES, IntArray, read_trajectory
 from bough.simulation.trajectory_samples import Energy, Sample, energy_of, joint_part, sample_at, states_of
@@ -54,8 +55,8 @@ class Trajectory:
     control
         Inputs of actuators, (T, ..., nu), in their units; they hold until the next sample.
     status
-        How each state ended, (...), whole numbers: 0 "finished", 1 "not finite", 2 "ran away", 3 "interrupted" (see
-        `status_names`). All finished, unless given.
+        How each state ended, (...), whole numbers: 0 "finished", 1 "not finite", 2 "ran away", 3 "interrupted", 4 "not
+        solved", 5 "ended by an event" (see `status_names`). All finished, unless given.
     taken
         Steps of time that each state made, (...); one for each sample but the first, unless given.
     contact_forces
@@ -63,6 +64,8 @@ class Trajectory:
     stopped
         When each state made its last step, in s, (...). If not given, the last time for states that finished; for
         others that of the sample after `taken` steps, or NaN (unknown) if there are more steps than samples.
+    events
+        What happened on the way (`bough.simulation.Occurrence`), in order; no part of files.
 
     Raises
     ------
@@ -104,6 +107,7 @@ class Trajectory:
     taken: IntArray = None  # type: ignore[assignment]
     contact_forces: FloatArray | None = None
     stopped: FloatArray = None  # type: ignore[assignment]
+    events: tuple[Occurrence, ...] = ()
 
     status_names: ClassVar[tuple[str, ...]] = STATUS_NAMES
     """What each number of `status` means."""

@@ -66,7 +66,8 @@ def load(path: str | os.PathLike[str], model: Model, strict: bool, make: type[Tr
         with zipfile.ZipFile(path) as archive:
             members = {member: _read(archive, member) for member in _members(archive)}
         _compare(members, model, strict)
-        return make(model, **{key: members[key] for key in ARRAYS if key in members})
+        arrays: dict[str, Any] = {key: members[key] for key in ARRAYS if key in members}
+        return make(model, **arrays)
     except BoughError as error:
         raise LoadError(str(error), name) from None
     except Exception as error:  # whatever the readers of foreign formats come upon

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STATUS_NAMES", "read_trajectory"]
 
-STATUS_NAMES = ("finished", "not finite", "ran away", "interrupted")
+STATUS_NAMES = ("finished", "not finite", "ran away", "interrupted", "not solved", "ended by an event")
 """How a state can end, by number."""
 
 IntArray = NDArray[np.int64]
