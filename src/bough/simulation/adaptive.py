@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.algorithms.soft.dormand_prince import FAILED_STEP
+from bough.algorithms.soft.scene import SoftScene
 from bough.kernel.arguments import FloatArray
-from bough.simulation.events import Event, Occurrence, located
+from bough.model import Model, Parameter
+from bough.reading import number
+from bough.simulation.arguments import ACTING, per_state, read_acting, read_servo, read_start, read_values
+from bough.simulation.events import Event, Occurrence, located, read_events
+from bough.simulation.program import trial_function
 from bough.simulation.progress import progress
+from bough.simulation.run import Sense
 
-__all__ = ["AdaptiveRun"]
+if TYPE_CHECKING:
+    from bough.simulation.trajectory import Trajectory
+
+__all__ = ["AdaptiveRun", "adaptive_run"]
+
+SERVO = ("target", "kp", "kd")
 
 SAFE, LEAST_FACTOR, MOST_FACTOR = 0.9, 0.2, 5.0
 """Of the length that would have met the accuracy, how much the next step has, and bounds of the change."""
@@ -63,15 +74,21 @@ class AdaptiveRun:
                 self.status[running] = INTERRUPTED
         self._close()
 
-    def arrays(self) -> dict[str, Any]:
-        """What a trajectory takes, with the axes of the batch."""
-        shaped: dict[str, Any] = {
-            "time": self.times,
-            "q": self.qs.reshape(len(self.times), *self._batch, -1),
-            "v": self.vs.reshape(len(self.times), *self._batch, -1),
-        }
-        states = {"status": self.status, "taken": self.taken, "stopped": self._t}
-        return shaped | {name: x.reshape(self._batch) for name, x in states.items()}
+    def trajectory(self, model: Model, sense: Sense | None, acting: Mapping[str, Any]) -> Trajectory:
+        """What was kept, with the axes of the batch."""
+        from bough.simulation.trajectory import Trajectory
+
+        q, v = (x.reshape(len(self.times), *self._batch, x.shape[-1]) for x in (self.qs, self.vs))
+        states: dict[str, Any] = {"status": self.status, "taken": self.taken, "stopped": self._t}
+        return Trajectory(
+            model,
+            self.times,
+            q,
+            v,
+            sensors=None if sense is None else sense(q, v, acting),
+            events=tuple(self.occurrences),
+            **{name: x.reshape(self._batch) for name, x in states.items()},
+        )
 
     def _advance(self, k: NDArray[np.int64], end: float) -> None:
         """A step of some states, and of each what it was good for."""
@@ -154,3 +171,35 @@ class AdaptiveRun:
             self.qs = np.concatenate([self.qs[:kept], self._q[np.newaxis]])
             self.vs = np.concatenate([self.vs[:kept], self._v[np.newaxis]])
         self.occurrences.sort(key=lambda x: (x.time, x.state))
+
+
+def adaptive_run(
+    model: Model,
+    scene: SoftScene,
+    parameters: Sequence[Parameter],
+    dt: float,
+    q: Any,
+    v: Any,
+    samples: tuple[int, int],
+    accuracy: Any,
+    events: Any,
+    acting: Mapping[str, Any],
+) -> AdaptiveRun:
+    """A run of a simulation, to begin with; samples are so many of its steps, and every so many of them."""
+    start, velocity = (x.astype(np.float64) for x in read_start(model, q, v))
+    total, every = samples
+    times = dt * np.unique([*range(0, total, every), total])
+    near = number(accuracy, "accuracy", "a positive number", above=0.0)
+    given = dict(zip(ACTING, read_acting(acting, "argument of run"), strict=True))
+    if any(given[name] is not None for name in SERVO):
+        target, kp, kd = (given[name] for name in SERVO)
+        given |= dict(zip(SERVO, read_servo(target, kp, kd, model.nv), strict=True))
+    given["parameters"] = read_values(parameters, given["parameters"])
+    batch = start.shape[:-1]
+    flat = {n: per_state(n, x, 2 if n == "f_ext" else 1, batch) for n, x in given.items() if x is not None}
+    trial = trial_function(model, scene, parameters)
+
+    def tried(k: Any, q: Any, v: Any, a: Any, length: Any, part: Any) -> Any:
+        return trial(q=q, v=v, a=a, dt=dt, length=length, part=part, **{n: x[k] for n, x in flat.items()})
+
+    return AdaptiveRun(tried, start, velocity, times, near, dt, read_events(events))

@@ -9,18 +9,34 @@ import numpy as np
 
 from bough.errors import ModelError, ShapeError
 from bough.kernel.arguments import FloatArray, as_floats, out_fits
-from bough.model import Model
+from bough.kernel.parameters import packed_values
+from bough.model import Model, Parameter, Parameters
 from bough.model.massless import idle_joints
-from bough.reading import known_name, number, shown
+from bough.model.parameters import PLACED
+from bough.reading import known_name, names, number, shown
+from bough.simulation.program import FRICTION
 from bough.simulation.state import State
 
 __all__ = [
-    "ACTING", "MOST_SINGLE_STEPS", "are_single", "in_single", "is_single", "per_state", "read_acting", "read_servo",
-    "read_start", "read_steps", "read_times", "require_moving", "written",
+    "ACTING",
+    "MOST_SINGLE_STEPS",
+    "are_single",
+    "in_single",
+    "is_single",
+    "per_state",
+    "read_acting",
+    "read_parameters",
+    "read_servo",
+    "read_start",
+    "read_steps",
+    "read_times",
+    "read_values",
+    "require_moving",
+    "written",
 ]  # fmt: skip
 
-ACTING = ("tau", "control", "target", "kp", "kd", "f_ext")
-"""What may act on a mechanism, by name."""
+ACTING = ("tau", "control", "target", "kp", "kd", "f_ext", "parameters")
+"""What may act on a mechanism, by name, and the parameters that a simulation was made with."""
 
 MOST_SINGLE_STEPS = 2**24
 """One more than this is the same number in float32."""
@@ -127,3 +143,26 @@ def per_state(name: str, value: Any, axes: int, batch: tuple[int, ...]) -> Float
     except ValueError:
         raise ShapeError(f"{name} has shape {array.shape}, expected ({', '.join(map(str, batch))}, ...)") from None
     return whole.reshape(-1, *whole.shape[len(batch) :])
+
+
+def read_parameters(model: Model, names_: Any) -> tuple[Parameter, ...]:
+    """The numbers that a simulation takes with every state."""
+    wanted = names(names_, "parameters")
+    own = Parameters.of(model, [name for name in wanted if not isinstance(name, str) or name != FRICTION.name])
+    for p in own:
+        if p.what in PLACED or p.what == "rest":
+            raise ModelError(f"{p.name!r} cannot be a parameter of a simulation, expected masses, gravity, losses, …")
+    found = {p.name: p for p in (*own, FRICTION)}
+    return tuple(found[name] for name in dict.fromkeys(wanted))
+
+
+def read_values(given: Sequence[Parameter], values: Any) -> FloatArray | None:
+    """Values of parameters in one array; None if there are no parameters."""
+    if not given:
+        if values is not None:
+            raise ShapeError(
+                "parameters are given, expected a simulation that takes some: bough.Simulation(..., parameters=[...])"
+            )
+        return None
+    known = {p.name: p for p in given}
+    return packed_values(known, {} if values is None else values, "parameter of this simulation")

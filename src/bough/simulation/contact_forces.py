@@ -16,14 +16,15 @@ class ContactForces(NamedTuple):
 
     `forces` (..., k, 3) in N act on the second shape of each pair, at `points` (..., k, 3) in m, both along the axes of
     the world; zero where nothing touches. `depths` (..., k) in m tell how far shapes have sunk into each other, less
-    than zero within the margin. `pairs` names the shapes of each of the k contact points, `acceleration` (..., nv) is
-    what all forces together do.
+    than zero within the margin; `normals` (..., k, 3) lead from the first to the second. `pairs` names the shapes of
+    each of the k contact points, `acceleration` (..., nv) is what all forces together do.
     """
 
     acceleration: FloatArray
     forces: FloatArray
     points: FloatArray
     depths: FloatArray
+    normals: FloatArray
     pairs: tuple[tuple[str, str], ...]
 
     def __repr__(self) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bough.errors import ShapeError
 from bough.kernel.arguments import FloatArray
-from bough.reading import number, shown, truth
+from bough.reading import number, shown, truth, whole_number
 
 __all__ = ["Event", "Occurrence", "located", "read_events"]
 
@@ -53,9 +53,8 @@ class Event:
 
     def __post_init__(self) -> None:
         if not callable(self.function):
-            raise TypeError(f"function of an event is {shown(self.function)}, expected one of time, q and v")
-        if isinstance(self.direction, bool) or self.direction not in (-1, 0, 1):
-            raise ShapeError(f"direction of an event is {shown(self.direction)}, expected -1, 0 or 1")
+            raise ShapeError(f"function of an event is {shown(self.function)}, expected one of time, q and v")
+        whole_number(self.direction, "direction of an event", least=-1, most=1)
         truth(self.stop, "stop of an event")
 
     def value(self, name: str, time: float, q: FloatArray, v: FloatArray) -> float:

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough.algorithms.soft.world import world_tree
 from bough.errors import ModelError
-from bough.kernel.arguments import as_floats
-from bough.kernel.functions import mechanism, require_model
+from bough.kernel.functions import mechanism, read, require_model
 from bough.model import Free, Geometry, Model
 from bough.reading import number
 from bough.simulation.scene import Scene
@@ -42,7 +41,7 @@ def lowest_point(model: Model, q: ArrayLike) -> Any:
     True
     """
     require_model(model)
-    states = as_floats("q", q, (model.nq,))
+    states = read(model, "q", q)
     heights = [_nearest(model, x, UP) for x in states.reshape(-1, model.nq).tolist()]
     return np.array(heights, dtype=np.float64).reshape(states.shape[:-1])[()]
 
@@ -76,7 +75,7 @@ def on_the_floor(model: Model | Scene, q: ArrayLike, gap: float = 0.0) -> NDArra
     if not model.joints or not isinstance(model.joints[0].joint, Free):
         raise ModelError(f"model {model.name!r} does not float, expected a free joint first (`floating_base=True`)")
     above = number(gap, "gap", "a finite number (m)")
-    moved = np.array(as_floats("q", q, (model.nq,)), dtype=np.float64)
+    moved = np.array(read(model, "q", q), dtype=np.float64)
     planes = list(_floors(model, () if scene is None else scene.shapes))
     for state in moved.reshape(-1, model.nq):
         lifts = [(above - _nearest(model, state.tolist(), n) + offset) / n[2] for n, offset in planes]

@@ -26,13 +26,14 @@ from bough.algorithms.soft.world import WorldTree, world_tree
 from bough.errors import ModelError
 from bough.factor import dense
 from bough.kernel.functions import mechanism
-from bough.model import Actuator, Geometry, Joint, JointEntry, Loop, Mechanism, Model
+from bough.model import Actuator, Geometry, Joint, JointEntry, Loop, Mechanism, Model, Parameter
 from bough.model import Softness as Given
 from bough.model.coupling import own_joint
 from bough.model.joints.free import Free
 from bough.model.joints.planar import Planar
 from bough.model.simulation import UNBOUNDED
 from bough.simulation.pairs import Pair
+from bough.simulation.program import parametric
 from bough.simulation.scene import Scene
 from bough.spatial import IDENTITY, ZERO, Transform, Vector
 
@@ -41,8 +42,10 @@ __all__ = ["soft_scene", "unknown_pairs"]
 LEAST_WEIGHT = 1e-15
 
 
-def soft_scene(scene: Scene, integrator: StepIntegrator, tolerance: float, iterations: int) -> SoftScene:
-    """The numbers of a scene."""
+def soft_scene(
+    scene: Scene, integrator: StepIntegrator, tolerance: float, iterations: int, given: Sequence[Parameter] = ()
+) -> SoftScene:
+    """The numbers of a scene, some of which may be given with each state."""
     model, data = scene.model, scene.model.simulation
     m = mechanism(model)
     q, off = reference(model), data.disabled
@@ -52,7 +55,7 @@ def soft_scene(scene: Scene, integrator: StepIntegrator, tolerance: float, itera
     weights = _Weights(model, world_tree(m, list(q)), inverse)
     pairs = [] if "contact" in off else [p for p in scene.pairs if is_known(p.first.shape, p.second.shape)]
     made = SoftScene(
-        candidates=tuple(_candidate(m, pair, weights) for pair in pairs),
+        candidates=tuple(_candidate(parametric(model, given), pair, weights) for pair in pairs),
         limits=() if "limit" in off else tuple(_limits(model, inverse)),
         frictions=() if "frictionloss" in off else tuple(_frictions(model, inverse)),
         equalities=() if "equality" in off else tuple(_equalities(model, weights, inverse)),
@@ -63,7 +66,8 @@ def soft_scene(scene: Scene, integrator: StepIntegrator, tolerance: float, itera
         tolerance=tolerance,
         iterations=iterations,
         integrator=integrator,
-        damped="eulerdamp" not in off and any(x for entry in model.joints for x in entry.damping),
+        damped="eulerdamp" not in off
+        and (any(x for entry in model.joints for x in entry.damping) or any(p.what == "damping" for p in given)),
     )
     if integrator == "variational":
         _require_smooth(model, made)

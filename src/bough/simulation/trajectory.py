@@ -15,12 +15,13 @@ from bough.errors import ShapeError
 from bough.kernel.arguments import FloatArray, read_only
 from bough.kernel.kinematics import placements
 from bough.model import Model
-from bough.reading import number, shown
+from bough.reading import known_name, number, shown
 from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import SAME_TIME
 from bough.simulation import trajectory_files
 from bough.simulation.coordinates import Labels, coordinate_names, coordinate_units
 from bough.simulation.events import Occurrence
+from bough.simulation.sensors import sensor_parts
 from bough.simulation.trajectory_plot import plot_trajectory
 from bough.simulation.trajectory_reading import STATUS_NAMES, IntArray, read_trajectory
 from bough.simulation.trajectory_samples import Energy, Sample, energy_of, joint_part, sample_at, states_of
@@ -64,6 +65,10 @@ class Trajectory:
     stopped
         When each state made its last step, in s, (...). If not given, the last time for states that finished; for
         others that of the sample after `taken` steps, or NaN (unknown) if there are more steps than samples.
+    sensors
+        Numbers of the sensors of the model (T, ..., n), one after the other; rather read by name, with `sensor`.
+    a_last
+        Accelerations (..., nv) of the last step, with which a run can be resumed (`Simulation.run`).
     events
         What happened on the way (`bough.simulation.Occurrence`), in order; no part of files.
 
@@ -107,6 +112,8 @@ class Trajectory:
     taken: IntArray = None  # type: ignore[assignment]
     contact_forces: FloatArray | None = None
     stopped: FloatArray = None  # type: ignore[assignment]
+    sensors: FloatArray | None = None
+    a_last: FloatArray | None = None
     events: tuple[Occurrence, ...] = ()
 
     status_names: ClassVar[tuple[str, ...]] = STATUS_NAMES
@@ -130,7 +137,7 @@ class Trajectory:
 
     @cached_property
     def names(self) -> Labels:
-        """A name for each entry of "q", "v", "tau" and "control": ``trajectory.names["q"]``.
+        """A name for each entry of "q", "v", "tau", "control", "sensors": ``trajectory.names["q"]``.
 
         The joint's, with a number where it has several. Controls are called as the actuators of the model.
         """
@@ -138,7 +145,7 @@ class Trajectory:
 
     @cached_property
     def units(self) -> Labels:
-        """The unit of each entry of "q", "v", "tau" and "control": rad, m, rad/s, N m, …, "" for quaternions."""
+        """The unit of each entry of "q", "v", "tau", "control", "sensors": rad, m/s, N m, …, "" for quaternions."""
         return coordinate_units(self.model, 0 if self.control is None else self.control.shape[-1])
 
     def __len__(self) -> int:
@@ -176,6 +183,13 @@ class Trajectory:
             raise ShapeError(f"no sample {shown(key)}: there are {len(self)} of them") from None
         parts: dict[str, Any] = {name: None if x is None else x[k] for name, x in self._in_time.items()}
         return Sample(**parts)
+
+    def sensor(self, name: str) -> FloatArray:
+        """What a sensor of the model read, (T, ..., n), by its name."""
+        parts = sensor_parts(self.model.simulation.sensors)
+        if self.sensors is None:
+            raise ShapeError("the trajectory has no sensors: it was made without")
+        return self.sensors[..., parts[known_name(name, "sensor", parts)]]
 
     # ---- parts in time -----------------------------------------------------------------------------------------------
 
@@ -238,7 +252,7 @@ class Trajectory:
         if not count < MOST_SAMPLES:
             raise ShapeError(f"{self.duration} s in steps of {step} s are more than {MOST_SAMPLES} samples")
         times = np.minimum(self.time[0] + step * np.arange(math.floor(count) + 1), self.time[-1])
-        return self._with(**vars(self.at(np.unique(times))))
+        return self._with(**vars(self.at(np.unique(times))), a_last=None)
 
     def state(self, *index: Any) -> Trajectory:
         """The trajectory of one state of the batch, or of some.
@@ -373,12 +387,13 @@ class Trajectory:
             numbers = range(0)
         if not numbers or numbers.step < 0:
             raise ShapeError(f"no samples {shown(some)}: it is a slice of {len(self)}, expected one or more, in order")
-        return self._with(**{name: None if x is None else x[some] for name, x in self._in_time.items()})
+        parts = {name: None if x is None else x[some] for name, x in self._in_time.items()}
+        return self._with(**parts, a_last=self.a_last if numbers[-1] == len(self) - 1 else None)
 
     def _with(self, **arrays: Any) -> Trajectory:
         """The trajectory with some arrays replaced, which are known to fit."""
         made: Trajectory = object.__new__(Trajectory)
         for field in fields(self):
-            part = arrays.get(field.name, getattr(self, field.name))
+            part = arrays[field.name] if field.name in arrays else getattr(self, field.name)
             object.__setattr__(made, field.name, read_only(part) if isinstance(part, np.ndarray) else part)
         return made

@@ -22,9 +22,9 @@ from bough.scalar.tolerances import SAME_TIME
 if TYPE_CHECKING:
     from bough.simulation.trajectory import Trajectory
 
-__all__ = ["Energy", "Sample", "energy_of", "joint_part", "sample_at", "states_of"]
+__all__ = ["Energy", "Sample", "energy_of", "joined", "joint_part", "sample_at", "states_of"]
 
-HELD = ("tau", "control", "contact_forces")
+HELD = ("tau", "control", "contact_forces", "sensors")
 """What stays the same until the next sample."""
 
 
@@ -38,7 +38,7 @@ class Sample:
         Times in s, (...).
     q, v
         Configurations (..., nq) and velocities (..., nv).
-    tau, control, contact_forces
+    tau, control, contact_forces, sensors
         As those of the `bough.Trajectory`; None where it has none.
     """
 
@@ -48,6 +48,7 @@ class Sample:
     tau: FloatArray | None = None
     control: FloatArray | None = None
     contact_forces: FloatArray | None = None
+    sensors: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +137,8 @@ def states_of(trajectory: Trajectory, index: tuple[Any, ...]) -> dict[str, Any]:
         return np.asarray(np.take(states, numbers, axis))
 
     in_time = {name: taken(x, 1) for name in ("q", "v", *HELD) if (x := getattr(trajectory, name)) is not None}
-    return in_time | {name: taken(getattr(trajectory, name), 0) for name in ("status", "taken", "stopped")}
+    of_states = ("status", "taken", "stopped", *(("a_last",) if trajectory.a_last is not None else ()))
+    return in_time | {name: taken(getattr(trajectory, name), 0) for name in of_states}
 
 
 def joint_part(trajectory: Trajectory, joint: str, what: str) -> FloatArray:
@@ -159,3 +161,14 @@ def joint_part(trajectory: Trajectory, joint: str, what: str) -> FloatArray:
         source, ratio, offset = map_of.v_source[own], map_of.v_ratio[own], 0.0
     followed: FloatArray = array[..., source : source + 1] * ratio + offset
     return followed
+
+
+def joined(first: Trajectory, second: Trajectory) -> Trajectory:
+    """Two trajectories, the second of which begins where the first ends, as one."""
+    parts: dict[str, Any] = {}
+    for name in ("time", "q", "v", *HELD):
+        one, other = getattr(first, name), getattr(second, name)
+        if one is not None and other is not None:
+            parts[name] = np.concatenate([one[:-1], other])
+    rest = {name: getattr(second, name) for name in ("status", "taken", "stopped", "a_last")}
+    return type(second)(second.model, **parts, **rest, events=first.events + second.events)

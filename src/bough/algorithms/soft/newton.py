@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from bough.algorithms.soft.contacts import Contacts, Grip
+from bough.algorithms.soft.contacts import Contacts
+from bough.algorithms.soft.grip import Grip
 from bough.algorithms.soft.law import Answer, one_sided, rubbing
 from bough.algorithms.soft.world import WorldTree
 from bough.factor import ltdl, mul_H, solve

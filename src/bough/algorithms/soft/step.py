@@ -82,7 +82,8 @@ def soft_accelerations(
         M, more = _implicit(m, scene, x, q, v, dt, M)
         rows += more
     world = world_tree(m, q)
-    contacts = Contacts(layout_of(scene), world, [v[k] for k in range(n)], dt)
+    friction = x["friction"][0] if "friction" in x else None
+    contacts = Contacts(layout_of(scene), world, [v[k] for k in range(n)], dt, friction)
     wide = _bounds(m, scene, q, v, dt) + _held(m, scene, q, v, dt)
     problem = SoftProblem(tree, M, smooth, world, contacts, rows, wide)
     return problem, problem.solve(start, scene.scale, scene.tolerance, scene.iterations)
@@ -205,13 +206,12 @@ def _implicit(
 
 
 def measured(m: Mechanism, scene: SoftScene, x: Mapping[str, Array]) -> dict[str, Any]:
-    """Accelerations in a state, and of each contact the force on the second body, the point, and how deep it is."""
+    """Accelerations in a state, what drives the joints, and what is to be told of each contact."""
     n, q, v = m.model.nv, x["q"], x["v"]
     problem, solved = soft_accelerations(m, scene, x, q, v, x["dt"][0], [x["a"][k] for k in range(n)])
-    forces, points, depths = problem.contacts.told()
     more = turning(m, v)
     a = [solved.a[k] - more[k] for k in range(n)]
-    return {"acceleration": a, "forces": forces, "points": points, "depths": depths}
+    return {"acceleration": a, **problem.contacts.told(), "drives": _drives(m, scene, x, q, v)}
 
 
 # ---- steps -----------------------------------------------------------------------------------------------------------
