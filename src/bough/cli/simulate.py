@@ -20,6 +20,9 @@ __all__ = ["register"]
 DROP = 0.1
 """Height (m) from which a robot that floats falls."""
 
+WARM = 0.5
+"""Seconds of an adaptive run, after which all its programs are there."""
+
 KP, KD = 100.0, 5.0
 """Stiffness and damping of what holds a pose."""
 
@@ -91,7 +94,8 @@ def run(options: argparse.Namespace) -> None:
     say(f"{model}")
     pairs = len(scene.pairs)
     which, touching = options.integrator or sim.integrator, f"{pairs} pair{'s'[: pairs != 1]} of shapes that may touch"
-    say(f"{which}, steps of {1e3 * sim.dt:g} ms, {touching}")
+    steps = "steps as long as their errors allow" if adaptive else f"steps of {1e3 * sim.dt:g} ms"
+    say(f"{which}, {steps}, {touching}")
     for line in str(sim.left_out).splitlines():
         say(f"  left out: {line}")
     outside = _outside(model, np.atleast_2d(states))
@@ -101,7 +105,7 @@ def run(options: argparse.Namespace) -> None:
         say("  nothing of it can touch the floor: its shapes for collision are meshes, or there are none")
     began = time.perf_counter()
     acting = adaptive | _acting(model, q, options)
-    sim.run(states, duration=sim.dt, **acting)
+    sim.run(states, duration=min(options.duration, WARM) if adaptive else sim.dt, **acting)
     sim.contacts(np.tile(q, (2, 1)), np.zeros(model.nv))
     ready = time.perf_counter() - began
     began = time.perf_counter()

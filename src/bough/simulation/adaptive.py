@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.algorithms.soft.dormand_prince import FAILED_STEP
-from bough.algorithms.soft.scene import SoftScene
 from bough.kernel.arguments import FloatArray
+from bough.kernel.function import Function
 from bough.model import Model, Parameter
 from bough.reading import number
 from bough.simulation.arguments import ACTING, per_state, read_acting, read_servo, read_start, read_values
 from bough.simulation.events import Event, Occurrence, located, read_events
-from bough.simulation.program import trial_function
 from bough.simulation.progress import progress
 from bough.simulation.run import Sense
 
@@ -175,7 +174,7 @@ class AdaptiveRun:
 
 def adaptive_run(
     model: Model,
-    scene: SoftScene,
+    trial: Function,
     parameters: Sequence[Parameter],
     dt: float,
     q: Any,
@@ -185,7 +184,7 @@ def adaptive_run(
     events: Any,
     acting: Mapping[str, Any],
 ) -> AdaptiveRun:
-    """A run of a simulation, to begin with; samples are so many of its steps, and every so many of them."""
+    """A run of a simulation by trials, to begin with; samples are so many of its steps, and every so many of them."""
     start, velocity = (x.astype(np.float64) for x in read_start(model, q, v))
     total, every = samples
     times = dt * np.unique([*range(0, total, every), total])
@@ -197,7 +196,6 @@ def adaptive_run(
     given["parameters"] = read_values(parameters, given["parameters"])
     batch = start.shape[:-1]
     flat = {n: per_state(n, x, 2 if n == "f_ext" else 1, batch) for n, x in given.items() if x is not None}
-    trial = trial_function(model, scene, parameters)
 
     def tried(k: Any, q: Any, v: Any, a: Any, length: Any, part: Any) -> Any:
         return trial(q=q, v=v, a=a, dt=dt, length=length, part=part, **{n: x[k] for n, x in flat.items()})

@@ -28,7 +28,7 @@ from bough.simulation.arguments import (
     require_moving,
 )  # fmt: skip
 from bough.simulation.pairs import LeftOut
-from bough.simulation.program import measure_function, steps_function
+from bough.simulation.program import measure_function, steps_function, trial_function
 from bough.simulation.run import Sense
 from bough.simulation.scene import Scene
 from bough.simulation.sensors import Measured, readings
@@ -88,6 +88,10 @@ class Prepared:
     @cached_property
     def _steps(self) -> Function:
         return steps_function(self.model, self._soft, self.parameters)
+
+    @cached_property
+    def _trial(self) -> Function:
+        return trial_function(self.model, self._soft, self.parameters)
 
     @cached_property
     def _measure(self) -> Function:

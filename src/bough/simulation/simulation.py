@@ -270,7 +270,7 @@ class Simulation(Prepared):
                 raise ShapeError(f"{what} was given for adaptive steps, expected one of the other integrators")
             with interrupted_once():
                 given = read_times(duration, rate, self.dt), accuracy, events, acting
-                found = adaptive_run(self.model, self._soft, self.parameters, self.dt, q, v, *given)
+                found = adaptive_run(self.model, self._trial, self.parameters, self.dt, q, v, *given)
                 found.go(show_progress)
                 return found.trajectory(self.model, self._sense, acting)
         if events is not None:
