@@ -249,6 +249,7 @@ GOOD: dict[str, tuple[Any, dict[str, Any]]] = {
         bough.simulation.Actuator,
         dataclasses.asdict(bough.simulation.Actuator("a", "j")),
     ),
+    "simulation.Sensor": (bough.simulation.Sensor, dataclasses.asdict(bough.simulation.Sensor("a", "gyro", "b"))),
     "simulation.ExplicitPair": (
         bough.simulation.ExplicitPair,
         dataclasses.asdict(bough.simulation.ExplicitPair("a", "b")),

@@ -39,8 +39,17 @@ def test_a_pendulum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["--friction", "0.5"], "--floor yes"),
         (["--duration", "-1"], "duration"),
         (["--dt", "0"], "dt"),
+        (["--kp", "3"], "--kp is 3.0, which has a meaning only with --control hold"),
+        (["--drop", "1"], "--drop is 1.0, which has a meaning only for what floats, and 'pendulum' does not"),
+        (["--seed", "1"], "--seed is 1, which has a meaning only with --batch"),
     ],
 )
 def test_mistakes_are_named(options: list[str], culprit: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["simulate", "pendulum", *options]) == 2
     assert culprit in capsys.readouterr().err
+
+
+def test_options_that_do_not_exist_are_refused_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["simulate", "pendulum", "--duraton", "3"])
+    assert "unrecognized arguments: --duraton 3; did you mean --duration?" in capsys.readouterr().err

@@ -53,6 +53,8 @@ def test_missing_files_are_named_with_their_neighbours(tmp_path: Path) -> None:
         bough.load(tmp_path / "xyzw.urdf")
     with pytest.raises(bough.errors.LoadError, match=r"there is no folder '.*nowhere'"):
         bough.load(tmp_path / "nowhere" / "x.urdf")
+    with pytest.raises(bough.errors.LoadError, match=r"no file 'ant'.*; for a robot by its name: bough\.robots\.load"):
+        bough.load("ant")
 
 
 def test_errors_carry_file_and_line(tmp_path: Path) -> None:

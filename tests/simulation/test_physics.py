@@ -233,6 +233,28 @@ def rod(joint: str = "", actuator: str = "", gravity: float = 0.0) -> tuple[boug
     return bough.Simulation(model), float(bough.crba(model, [0.0])[0, 0])
 
 
+def test_limits_of_positions_that_turn_are_those_of_slides() -> None:
+    """A planar joint with limits moves as two slides and a hinge do."""
+    box = {"lower": [-1.0, -0.5, -np.inf], "upper": [0.5, 1.0, np.inf]}
+    one, three = (bough.Builder(name, gravity=(3.0, -2.0, 0.0)) for name in ("puck", "slides"))
+    body = {"mass": 1.2, "inertia": 0.3}
+    one.add("puck", bough.joints.Planar(), **body, **box)
+    for k, name in enumerate("xy"):
+        three.add(name, bough.joints.Prismatic(name), "x" * k or "world", lower=box["lower"][k], upper=box["upper"][k])
+    three.add("puck", bough.joints.Revolute("z"), "y", **body)
+    first, second = (
+        bough.Simulation(b.build()).run([0, 0, 0.3], duration=2.0, tau=[0, 0, 0.2]).q for b in (one, three)
+    )
+    np.testing.assert_allclose(first, second, atol=1e-7)
+    assert 0.5 < first[:, 0].max() < 0.52
+    b = bough.Builder("ball")
+    b.add("ball", bough.joints.Free(), mass=1.0, inertia=0.1, lower=[-np.inf, -np.inf, -1.0, *[-np.inf] * 4])
+    fell = bough.Simulation(b.build()).run(bough.neutral(b.build()), [0, 0, 0, 1, 2, 3], duration=3.0)
+    assert -1.06 < fell.q[:, 2].min() < -1.0
+    assert fell.q[-1, 2] == pytest.approx(-1.0, abs=1e-3)
+    np.testing.assert_allclose(fell.v[-1, 3:], [1, 2, 3], rtol=1e-9)
+
+
 def test_limits_hold() -> None:
     sim, _ = rod('range="-30 40" limited="true"', gravity=-G)
     state = sim.step([[0.0], [0.0]], [[0.0], [-20.0]], steps=5000)

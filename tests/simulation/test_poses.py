@@ -47,6 +47,17 @@ def test_the_lowest_point_of_many(shape: str, rng: np.random.Generator) -> None:
     assert np.allclose(bough.simulation.lowest_point(model, stood), 0.2)
 
 
+def test_floors_that_are_high_or_steep(rng: np.random.Generator) -> None:
+    model = model_of("box", (0.3, 0.2, 0.1))
+    q = bough.random(model, rng, (3,))
+    high = bough.simulation.on_the_floor(bough.Scene(model).floor(1.5), q, gap=0.2)
+    np.testing.assert_allclose(bough.simulation.lowest_point(model, high), 1.7, rtol=1e-12)
+    scene = bough.Scene(model).floor(0.3, normal=(0.5, 0.2, 1.0)).floor(-9.0, name="cellar").plane(rpy=(1.7, 0, 0))
+    steep = bough.simulation.on_the_floor(scene, q)
+    depths = bough.Simulation(scene).contacts(steep, np.zeros(6)).depths
+    np.testing.assert_allclose(depths[:, :4].max(axis=1), 0.0, atol=1e-12)
+
+
 def test_what_cannot_stand() -> None:
     arm = bough.robots.load("arm")
     with pytest.raises(bough.errors.ModelError, match="does not float"):

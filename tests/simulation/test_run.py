@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 import bough
+from bough.errors import ShapeError, UnknownNameError
+from bough.simulation.interrupts import interrupted_once
 
 
 @pytest.fixture
@@ -47,3 +51,38 @@ def test_what_was_computed_is_returned_after_an_interrupt(sim: bough.Simulation)
     run = sim.run([0.4], duration=1.0, rate=100, controller=stop)
     assert len(run.time) == 5
     assert run.status == 3
+
+
+@pytest.fixture
+def _interrupts() -> Iterator[None]:
+    """Those of Python, which a process that began in the background has not."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interrupts")
+def test_a_second_interrupt_takes_nothing_away(sim: bough.Simulation) -> None:
+    def stop(time: float, q: Any, v: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return [0.0]
+
+    assert sim.run([0.4], duration=1.0, controller=stop).status == 3
+    with interrupted_once():
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):  # afterwards all is as it was
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize(
+    ("order", "error", "text"),
+    [
+        (None, ShapeError, "the controller returned None at 0 s, expected joint forces"),
+        ({"torque": [1.0]}, UnknownNameError, "no thing that a controller could return is called 'torque'"),
+    ],
+)
+def test_what_a_controller_returns_is_looked_at(sim: bough.Simulation, order: Any, error: Any, text: str) -> None:
+    with pytest.raises(error, match=text):
+        sim.run([0.4], duration=0.1, controller=lambda time, q, v: order)

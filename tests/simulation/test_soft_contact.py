@@ -188,3 +188,11 @@ def test_followers_move_as_forward_dynamics_says(compiled: None, rng: np.random.
     after = sim.step(q, v, tau=tau)
     assert np.allclose((after.v - v) / sim.dt, wanted, atol=1e-2 * np.abs(wanted).max())
     assert np.allclose(bough.difference(model, q, after.q) / sim.dt, v, atol=1e-2)
+
+
+def test_what_touches_is_told_in_a_line() -> None:
+    model = bough.load("""<mujoco><worldbody><geom name="floor" type="plane" size="0 0 1"/>
+      <body pos="0 0 0.05"><freejoint/><geom name="ball" size="0.1"/></body></worldbody></mujoco>""")
+    found = bough.Simulation(model).contacts([[0, 0, z, 0, 0, 0, 1] for z in (0.099, 0.2)], np.zeros(6))
+    told = "1 of 2 contact points push, the deepest 0.001 m, 'floor' and 'ball', batch (2,)"
+    assert repr(found) == f"<ContactForces: {told}>"

@@ -177,7 +177,9 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"control": [0.1, 0.2]}, ShapeError, r"control has shape \(2,\), expected \(..., 1\): one for each actuator"),
     ({"target": [0.0] * 8, "kp": 1.0}, ShapeError, r"target has shape \(8,\), expected \(..., 7\)"),
     ({"target": [0.0] * 7, "kp": "much"}, ShapeError, "kp is 'much', expected a number, or one for each velocity"),
-    ({"target": [0.0] * 7, "kd": [1, 2]}, ShapeError, r"kd has shape \(2,\), expected \(..., 7\)"),
+    ({"target": [0.0] * 7, "kp": 1.0, "kd": [1, 2]}, ShapeError, r"kd has shape \(2,\), expected \(..., 7\)"),
+    ({"target": [0.0] * 7, "kd": 1.0}, ShapeError, "target is given and kp is None, expected a stiffness"),
+    ({"out": np.zeros(8)}, ShapeError, "out is array.* expected a bough.simulation.State"),
     ({"kd": 1.0}, ShapeError, r"kd is given and target is None, expected a target \(..., 7\) too"),
     ({"f_ext": np.zeros(6)}, ShapeError, r"f_ext has shape \(6,\), expected \(..., 2, 6\)"),
     ({"a": [np.nan] * 7}, FiniteError, r"a\[0\] is nan"),
@@ -219,9 +221,10 @@ BUILT: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: bough.Simulation("puck.urdf"), ModelError, "the model is 'puck.urdf', expected a bough.Model"),  # type: ignore[arg-type]
     (lambda: bough.Simulation(still()), ShapeError, "'still' has no degrees of freedom, expected something that moves"),
     (lambda: bough.Simulation(idle()), ModelError, "joint 'free wheel' of 'idle' moves no inertia, expected bodies"),
-    (lambda: bough.Simulation(puck(upper=[1, 1, 1])).step([0] * 3, [0] * 3), ModelError, "joint 'puck' has limits"),
     (lambda: bough.Simulation(puck()).step([0] * 3, [0] * 3, control=[1.0]), ShapeError, "'puck' has no actuators"),
     (lambda: bough.Simulation(puck()).contacts([0] * 3, [0] * 3, steps=1), UnknownNameError, "called 'steps'"),
+    (lambda: bough.Simulation(puck()).run([0] * 3, duration=0, ta=1), UnknownNameError,
+     "no argument of run is called 'ta'; did you mean 'tau'"),
 ]  # fmt: skip
 
 
@@ -231,6 +234,17 @@ def test_what_cannot_be_simulated_is_refused_by_name(
 ) -> None:
     with pytest.raises(error, match=text):
         call()
+
+
+def test_a_step_writes_to_a_state_that_is_given(rng: np.random.Generator) -> None:
+    sim, (q, v) = hopper(), states(3, rng)
+    wanted = sim.step(q, v, steps=7)
+    out = sim.step(q, v, steps=0)
+    assert sim.step(out.q, out.v, steps=7, out=out) is out
+    require_same_bits(wanted, out)
+    with pytest.raises(ShapeError, match=r"out is float64 \(3, 8\), expected an array of float64 \(8,\)"):
+        sim.step(q[0], v[0], out=out)
+    require_same_bits(wanted, out)
 
 
 def test_unusual_calls_that_mean_something_work(rng: np.random.Generator) -> None:

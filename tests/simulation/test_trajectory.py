@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import sys
 from typing import Any
@@ -253,6 +254,13 @@ def test_the_summary_tells_limits_that_were_passed() -> None:
     assert sliding((0,)).summary() == "'slider': 11 samples from 0 to 1 s, batch (0,)"
 
 
+def test_the_summary_tells_no_rounding() -> None:
+    q = np.array([[0.0], [8e-18], [-1e-15]])
+    text = bough.Trajectory(slider(stiffness=1e3), [0, 1, 2], q, np.array([[1.0], [1.0], [1.0 + 2e-16]])).summary()
+    assert "block  0 … 0 m" in text
+    assert "largest change 0 J" in text
+
+
 def test_limits_that_are_merely_reached_change_no_order() -> None:
     b = bough.Builder("two", gravity=(0, 0, 0))
     b.add("first", Prismatic("x"), mass=1.0, lower=-1.0, upper=1.0)
@@ -295,7 +303,7 @@ def test_energy_of_a_spring_and_a_mass() -> None:
         ({"control": np.zeros(3)}, r"control has shape \(3,\), expected \(3, 2, nu\)"),
         ({"contact_forces": np.zeros((3, 2, 1))}, r"contact_forces has shape .* expected \(3, 2, k, c\)"),
         ({"contact_forces": np.zeros((3, 2, 1, 0))}, "contact_forces has no components"),
-        ({"status": [0, 4]}, "status has entries from 0 to 4, expected whole numbers from 0 to 3"),
+        ({"status": [0, 6]}, "status has entries from 0 to 6, expected whole numbers from 0 to 5"),
         ({"status": [0.0, 1.0]}, "status has data type float64"),
         ({"taken": [1, -1]}, "taken has entries from -1 to 1"),
         ({"taken": [1, 2, 3]}, r"taken has data type int64 and shape \(3,\), expected whole numbers \(2,\)"),
@@ -328,7 +336,8 @@ def test_xarray() -> None:
     assert float(found.q.sel(coordinate="block", time=0.5, method=None).isel(state_0=1, state_1=2)) == 3.0
     assert (str(found.q_unit[0].item()), str(found.tau_unit[0].item())) == ("m", "N")
     assert found.control.sizes["actuator"] == 2
-    assert found.status.attrs["flag_meanings"] == "finished not_finite ran_away interrupted"
+    meanings = "finished not_finite ran_away interrupted not_solved ended_by_an_event"
+    assert found.status.attrs["flag_meanings"] == meanings
     single = sliding(contact_forces=np.ones((11, 4, 3))).to_xarray()
     assert single.q.dims == ("time", "coordinate")
     assert single.contact_forces.dims == ("time", "contact", "component")
@@ -366,3 +375,16 @@ def test_plots() -> None:
     with pytest.raises(ShapeError, match="has no control"):
         many.plot("control")
     sliding((0,)).plot().canvas.draw()
+
+
+def test_names_in_a_plot_do_not_overlap() -> None:
+    """Legends of many joints end above the panel below."""
+    pytest.importorskip("matplotlib")
+    b = bough.Builder("chain")
+    for k in range(30):
+        b.add(f"link {k}", bough.joints.Revolute("z"), f"link {k - 1}" if k else "world", mass=1.0, inertia=0.1)
+    q = np.zeros((2, 30))
+    figure = bough.Trajectory(b.build(), [0, 1], q, q).plot("q", "v", "q")
+    figure.canvas.draw()
+    boxes = [axes.get_legend().get_window_extent() for axes in figure.axes]
+    assert all(above.y0 > below.y1 for above, below in itertools.pairwise(boxes))

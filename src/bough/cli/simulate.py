@@ -21,6 +21,12 @@ __all__ = ["SET", "chosen_pose", "register"]
 DROP = 0.1
 """Height (m) from which a robot that floats falls."""
 
+WARM = 0.5
+"""Seconds of an adaptive run, after which all its programs are there."""
+
+KP, KD = 100.0, 5.0
+"""Stiffness and damping of what holds a pose."""
+
 
 SET: dict[str, Any] = {
     "metavar": "JOINT=VALUE",
@@ -49,7 +55,10 @@ def register(commands: Any) -> None:
 OPTIONS: dict[str, dict[str, Any]] = {
     "duration": {"type": float, "default": 5.0, "metavar": "S", "help": "seconds to run (5 by default)"},
     "dt": {"type": float, "metavar": "S", "help": "length of a step; that of the file, else 0.002"},
-    "integrator": {"choices": ("euler", "rk4"), "help": "that of the file, else euler"},
+    "integrator": {
+        "choices": ("euler", "rk4", "variational", "adaptive"),
+        "help": "that of the file, else euler; variational: for long motions without contact",
+    },
     "cone": {"choices": ("pyramidal", "elliptic"), "help": "cones of friction; those of the file, else pyramidal"},
     "floor": {
         "choices": ("auto", "yes", "no"),
@@ -57,17 +66,17 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "a floor at z = 0; auto: if the model floats and its file has none",
     },
     "friction": {"type": float, "help": "coefficient of friction of that floor"},
-    "drop": {"type": float, "default": DROP, "metavar": "M", "help": f"height to fall from ({DROP} m by default)"},
+    "drop": {"type": float, "metavar": "M", "help": f"height to fall from, for what floats ({DROP} m by default)"},
     "set": SET,
     "control": {
         "choices": ("none", "hold"),
         "default": "none",
         "help": "none: no joint forces; hold: springs and dampers towards the pose to begin with",
     },
-    "kp": {"type": float, "default": 100.0, "help": "stiffness of hold (100 by default)"},
-    "kd": {"type": float, "default": 5.0, "help": "damping of hold (5 by default)"},
+    "kp": {"type": float, "help": f"stiffness of hold ({KP:g} by default)"},
+    "kd": {"type": float, "help": f"damping of hold ({KD:g} by default)"},
     "batch": {"type": int, "default": 1, "metavar": "N", "help": "how many at once, from poses a little different"},
-    "seed": {"type": int, "default": 0, "help": "of what makes them different (0 by default)"},
+    "seed": {"type": int, "help": "of what makes them different (0 by default)"},
     "record": {"metavar": "FILE", "help": "write it to a file: .npz, a page .html, a film .gif or .mp4, or poses .png"},
     "plot": {"metavar": "FILE.png", "help": "draw the trajectory"},
     "view": {"action": "store_true", "help": "watch it in the browser, pull bodies with the mouse; until Ctrl-C"},
@@ -81,17 +90,21 @@ def run(options: argparse.Namespace) -> None:
     if options.view and (options.record or options.plot):
         raise ModelError("--view runs until somebody ends it and keeps nothing: leave out --record and --plot")
     model = chosen_model(options, package_dirs=mesh_folders(options.model))
+    _require_use(model, options)
     if options.cone:
         model = model.with_simulation(cone=options.cone)
     scene, floats = _scene(model, options), _floats(model)
-    sim = bough.Simulation(scene, dt=options.dt, integrator=options.integrator)
+    adaptive = {"integrator": "adaptive"} if options.integrator == "adaptive" else {}
+    sim = bough.Simulation(scene, dt=options.dt, integrator=None if adaptive else options.integrator)
     q = chosen_pose(model, options)
     if floats:
-        q = bough.simulation.on_the_floor(model, q, options.drop)
-    states = _spread(model, q, options.batch, options.seed)
+        q = bough.simulation.on_the_floor(scene, q, DROP if options.drop is None else options.drop)
+    states = _spread(model, q, options.batch, options.seed or 0)
     say(f"{model}")
     pairs = len(scene.pairs)
-    say(f"{sim.integrator}, steps of {1e3 * sim.dt:g} ms, {pairs} pair{'s'[: pairs != 1]} of shapes that may touch")
+    which, touching = options.integrator or sim.integrator, f"{pairs} pair{'s'[: pairs != 1]} of shapes that may touch"
+    steps = "steps as long as their errors allow" if adaptive else f"steps of {1e3 * sim.dt:g} ms"
+    say(f"{which}, {steps}, {touching}")
     for line in str(sim.left_out).splitlines():
         say(f"  left out: {line}")
     outside = _outside(model, np.atleast_2d(states))
@@ -105,10 +118,12 @@ def run(options: argparse.Namespace) -> None:
         live.viewer.wait()
         return
     began = time.perf_counter()
-    sim.step(states, np.zeros(model.nv), **_acting(model, q, options))
+    acting = adaptive | _acting(model, q, options)
+    sim.run(states, duration=min(options.duration, WARM) if adaptive else sim.dt, **acting)
+    sim.contacts(np.tile(q, (2, 1)), np.zeros(model.nv))
     ready = time.perf_counter() - began
     began = time.perf_counter()
-    trajectory = sim.run(states, duration=options.duration, **_acting(model, q, options))
+    trajectory = sim.run(states, duration=options.duration, **acting)
     spent = time.perf_counter() - began
     _tell(sim, trajectory, ready, spent)
     if options.record:
@@ -127,6 +142,23 @@ def _require_path(path: str | None, option: str, suffixes: tuple[str, ...]) -> N
         raise ModelError(f"{option} {path}: expected a file that ends in {' or '.join(suffixes)}")
     if not Path(path).resolve().parent.is_dir():
         raise ModelError(f"{option} {path}: there is no folder {str(Path(path).parent)!r}")
+
+
+def _require_use(model: bough.Model, options: argparse.Namespace) -> None:
+    """Raise if something was asked for that would change nothing."""
+    held = options.control == "hold"
+    for name, used, where in (
+        ("kp", held, "with --control hold"),
+        ("kd", held, "with --control hold"),
+        (
+            "drop",
+            _floats(model),
+            f"for what floats, and {model.name!r} does not (--floating lets a file float)",
+        ),
+        ("seed", options.batch > 1, "with --batch"),
+    ):
+        if getattr(options, name) is not None and not used:
+            raise ModelError(f"--{name} is {getattr(options, name)}, which has a meaning only {where}")
 
 
 def _outside(model: bough.Model, q: NDArray[np.float64]) -> list[str]:
@@ -193,14 +225,18 @@ def _acting(model: bough.Model, q: NDArray[np.float64], options: argparse.Namesp
     for entry in model.joints:
         if entry.joint.nv and entry.joint.nq == entry.joint.nv:
             target[model.v_slice(entry.name)] = q[model.q_slice(entry.name)]
-    return {"target": target, "kp": options.kp, "kd": options.kd}
+    kp, kd = (usual if x is None else x for x, usual in ((options.kp, KP), (options.kd, KD)))
+    return {"target": target, "kp": kp, "kd": kd}
 
 
 def _tell(sim: bough.Simulation, trajectory: Any, ready: float, spent: float) -> None:
     steps, states = int(np.sum(trajectory.taken)), int(np.size(trajectory.taken))
     rate, together = steps / max(spent, 1e-9), f", {states} states together" if states > 1 else ""
     say(f"ready in {ready:.2f} s; {steps} steps in {spent:.3g} s: {rate:,.0f} per second{together}")
-    say(f"{rate * sim.dt:,.0f} x real time" + (", all of them together" if states > 1 else ""))
+    say(
+        f"{np.sum(trajectory.stopped) / max(spent, 1e-9):,.0f} x real time"
+        + (", all of them together" if states > 1 else "")
+    )
     found = sim.contacts(trajectory.q, trajectory.v)
     if found.depths.size:
         deepest = float(found.depths.max())

@@ -6,9 +6,9 @@ import argparse
 import codecs
 import io
 import sys
-from typing import NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
-from bough.errors import printable
+from bough.errors import nearest, printable
 
 __all__ = ["Parser", "prepare", "say"]
 
@@ -26,6 +26,16 @@ INSTEAD = str.maketrans(
 
 class Parser(argparse.ArgumentParser):
     """A parser of arguments that repeats none of them as it is."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """The arguments; options that are not known are refused, with those that are nearest."""
+        found, rest = super().parse_known_args(args, namespace)
+        if rest:
+            options = sorted(name for name in self._option_string_actions if name.startswith("--"))
+            near = [hint for text in rest if text.startswith("--") for hint in nearest(text.split("=")[0], options)[:1]]
+            hint = f"; did you mean {' or '.join(dict.fromkeys(near))}?" if near else ""
+            self.error(f"unrecognized arguments: {' '.join(rest)}{hint}")
+        return found, rest
 
     def error(self, message: str) -> NoReturn:
         """Tell what is wrong and end."""

@@ -127,12 +127,15 @@ def _methods(model: Model) -> Table:
     for method, cost in costs.items():
         counted = "estimated" if cost.count is None else str(cost.count)
         code = "rolled" if cost.rolled else "unrolled"
-        mark = "taken" if method == chosen else ""
+        mark = ("with loops=False" if model.constraints else "taken") if method == chosen else ""
         times = (f"{cost.one / 1e3:.3g}", f"{cost.batch / 1e3:.3g}")
         rows.append((TITLES[method], cost.operations, counted, code, *times, mark))
     columns = ("method", "operations", "of which", "program", "µs, one state", "µs, in a batch", "auto")
-    notes = (*reasons(costs, chosen), *_in_rounds(model))
-    return Table('Methods, and the one that method="auto" takes', columns, tuple(rows), notes)
+    told = reasons(costs, chosen)
+    if model.constraints:
+        told = (f"Without its loops and couplings, {told[0]}", *told[1:])
+    title = "Methods of the tree alone" if model.constraints else 'Methods, and the one that method="auto" takes'
+    return Table(title, columns, tuple(rows), (*told, *_in_rounds(model)))
 
 
 def _in_rounds(model: Model) -> tuple[str, ...]:

@@ -66,7 +66,9 @@ def _read_file(path: Path) -> bytes:
         with path.open("rb") as stream:
             return stream.read(MOST_BYTES + 1)
     except FileNotFoundError:
-        raise LoadError(f"there is no file {str(path)!r}{_nearest(path)}") from None
+        plain = len(path.parts) == 1 and not path.suffix
+        hint = f"; for a robot by its name: bough.robots.load({str(path)!r})" if plain else ""
+        raise LoadError(f"there is no file {str(path)!r}{_nearest(path)}{hint}") from None
     except (OSError, ValueError) as error:  # ValueError: a path with a zero byte
         raise LoadError(f"the file {str(path)[:200]!r} cannot be read: {error}") from None
 

@@ -27,7 +27,7 @@ from bough.model import Mechanism, Model, Parameter, Parameters
 from bough.scalar import Array, Part
 from bough.scalar.lazy import cached_property
 
-__all__ = ["ParametricFunction", "with_parameters"]
+__all__ = ["ParametricFunction", "packed_values", "with_parameters"]
 
 
 class ParametricFunction(Function):
@@ -73,25 +73,27 @@ class ParametricFunction(Function):
 
     def packed(self, values: Mapping[str, ArrayLike] | ArrayLike | None = None) -> FloatArray:
         """Values of parameters in one array (..., size), those of the model where none are given."""
-        known = self._known
-        if values is not None and not isinstance(values, Mapping):
-            size = sum(p.size for p in known.values())
-            return as_floats("parameters", values, (size,), f"{', '.join(known)}, one after the other")
-        if not values:
-            return self._defaults
-        parts: dict[str, FloatArray] = {name: np.ravel(p.values) for name, p in known.items()}
-        for name, value in values.items():
-            if name not in known:
-                raise UnknownNameError("parameter of this function", name, known)
-            p = known[name]
-            a = as_floats(name, value, p.shape, p.meaning)
-            parts[name] = a.reshape(*a.shape[: a.ndim - len(p.shape)], p.size)
-        try:
-            batch = np.broadcast_shapes(*(a.shape[:-1] for a in parts.values()))
-        except ValueError:
-            shapes = ", ".join(f"{name} {a.shape[:-1]}" for name, a in parts.items() if a.ndim > 1)
-            raise ShapeError(f"the batch axes of parameters do not broadcast: {shapes}") from None
-        return np.concatenate([np.broadcast_to(a, (*batch, a.shape[-1])) for a in parts.values()], axis=-1)
+        return self._defaults if values is None else packed_values(self._known, values, "parameter of this function")
+
+
+def packed_values(known: Mapping[str, Parameter], values: Mapping[str, ArrayLike] | ArrayLike, kind: str) -> FloatArray:
+    """Values of parameters in one array (..., size), those of the model where none are given; `kind` is for errors."""
+    if not isinstance(values, Mapping):
+        size = sum(p.size for p in known.values())
+        return as_floats("parameters", values, (size,), f"{', '.join(known)}, one after the other")
+    parts: dict[str, FloatArray] = {name: np.ravel(p.values) for name, p in known.items()}
+    for name, value in values.items():
+        if name not in known:
+            raise UnknownNameError(kind, name, known)
+        p = known[name]
+        a = as_floats(name, value, p.shape, p.meaning)
+        parts[name] = a.reshape(*a.shape[: a.ndim - len(p.shape)], p.size)
+    try:
+        batch = np.broadcast_shapes(*(a.shape[:-1] for a in parts.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {a.shape[:-1]}" for name, a in parts.items() if a.ndim > 1)
+        raise ShapeError(f"the batch axes of parameters do not broadcast: {shapes}") from None
+    return np.concatenate([np.broadcast_to(a, (*batch, a.shape[-1])) for a in parts.values()], axis=-1)
 
 
 def with_parameters(model: Model, key: tuple[str, Options, Parameters]) -> ParametricFunction:

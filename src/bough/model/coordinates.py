@@ -6,12 +6,13 @@ from types import MappingProxyType
 
 from bough.model.joints import Joint
 from bough.model.model import Model
+from bough.model.sensor import SENSORS, Sensor
 from bough.scalar import leaves
 
 __all__ = ["Labels", "coordinate_names", "coordinate_units"]
 
 Labels = MappingProxyType[str, tuple[str, ...]]
-"""A text for each entry of "q", "v", "tau" and "control"."""
+"""A text for each entry of "q", "v", "tau", "control" and "sensors"."""
 
 PER_SECOND = {"rad": "rad/s", "m": "m/s"}
 FORCES = {"rad": "N m", "m": "N"}
@@ -25,7 +26,10 @@ def coordinate_names(model: Model, controls: int) -> Labels:
         q += [entry.name] if n == 1 else [f"{entry.name}[{k}]" for k in range(n)]
     actuators = tuple(actuator.name for actuator in model.simulation.actuators)
     control = actuators if len(actuators) == controls else tuple(f"control[{k}]" for k in range(controls))
-    return MappingProxyType({"q": tuple(q), "v": model.dof_names, "tau": model.dof_names, "control": control})
+    readings = [(x.name, SENSORS[x.kind].size) for x in model.simulation.sensors]
+    sensors = tuple(name if n == 1 else f"{name}[{k}]" for name, n in readings for k in range(n))
+    dofs = model.dof_names
+    return MappingProxyType({"q": tuple(q), "v": dofs, "tau": dofs, "control": control, "sensors": sensors})
 
 
 def coordinate_units(model: Model, controls: int) -> Labels:
@@ -33,7 +37,17 @@ def coordinate_units(model: Model, controls: int) -> Labels:
     q = [unit for entry in model.joints for unit in _units_of_q(entry.joint)]
     v = [unit for entry in model.joints for unit in _units_of_v(entry.joint)]
     per_second, forces = (tuple(units[x] for x in v) for units in (PER_SECOND, FORCES))
-    return MappingProxyType({"q": tuple(q), "v": per_second, "tau": forces, "control": ("",) * controls})
+    sensors = tuple(unit for x in model.simulation.sensors for unit in _units_of_sensor(model, x))
+    nothing = ("",) * controls
+    return MappingProxyType({"q": tuple(q), "v": per_second, "tau": forces, "control": nothing, "sensors": sensors})
+
+
+def _units_of_sensor(model: Model, sensor: Sensor) -> list[str]:
+    kind = SENSORS[sensor.kind]
+    if kind.size > 1 or kind.unit or kind.on != "joint":
+        return [kind.unit] * kind.size
+    (unit,) = _units_of_v(model.joint(sensor.of).joint)
+    return [{"jointpos": unit, "jointvel": PER_SECOND[unit]}.get(sensor.kind, FORCES[unit])]
 
 
 def _units_of_q(joint: Joint) -> list[str]:

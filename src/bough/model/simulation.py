@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bough.errors import ModelError, UnknownNameError
 from bough.model.coupling import own_joint
+from bough.model.sensor import SENSORS, Sensor
 from bough.model.surface import SOLIMP, SOLREF, read_condim, read_numbers, read_softness
 from bough.reading import known_name, listed, number, shown, whole_number
 
@@ -174,6 +175,8 @@ class SimulationData:
         What is switched off: names of `SWITCHES`.
     actuators
         What turns controls into joint forces, in the order of the controls.
+    sensors
+        What is read while the mechanism moves.
     pairs, excludes
         Shapes that may touch whatever else is said; names of two bodies or frames whose shapes do not touch.
     reference
@@ -200,6 +203,7 @@ class SimulationData:
     iterations: int = 100
     disabled: tuple[str, ...] = ()
     actuators: tuple[Actuator, ...] = ()
+    sensors: tuple[Sensor, ...] = ()
     pairs: tuple[ExplicitPair, ...] = ()
     excludes: tuple[tuple[str, str], ...] = ()
     reference: tuple[float, ...] = field(default=(), compare=False)
@@ -217,7 +221,7 @@ class SimulationData:
         known_name(self.integrator, "integrator", INTEGRATORS)
         known_name(self.cone, "kind of friction cone", CONES)
         for name, expected in (
-            ("disabled", "names"), ("actuators", "actuators"), ("pairs", "pairs"),
+            ("disabled", "names"), ("actuators", "actuators"), ("sensors", "sensors"), ("pairs", "pairs"),
             ("not_understood", "texts"),
         ):  # fmt: skip
             _put(self, name, listed(getattr(self, name), f"{what}: {name}", expected))
@@ -232,9 +236,13 @@ class SimulationData:
 
     def without(self, joints: set[str], frames: set[str], shapes: set[str]) -> SimulationData:
         """What is left where only these joints, bodies or frames, and shapes are."""
+        actuators = tuple(x for x in self.actuators if x.joint in joints)
+        names = {"frame": frames | {""}, "joint": joints, "actuator": {x.name for x in actuators}}
+        sensors = (x for x in self.sensors if x.of in names[SENSORS[x.kind].on] and x.reference in names["frame"])
         return replace(
             self,
-            actuators=tuple(x for x in self.actuators if x.joint in joints),
+            actuators=actuators,
+            sensors=tuple(sensors),
             pairs=tuple(x for x in self.pairs if {x.first, x.second} <= shapes),
             excludes=tuple(x for x in self.excludes if set(x) <= frames),
         )
@@ -261,6 +269,7 @@ def check_simulation(model: Model) -> None:
         nv = joints[known_name(actuator.joint, f"joint that {what} could act on", joints)].nv
         if len(actuator.gear) != nv:
             raise ModelError(f"{what}: gear is {actuator.gear}, expected {nv} numbers, one for each motion")
+    _check_sensors(model, data)
     shapes = [g.name for g in model.geometries]
     for pair in data.pairs:
         if not isinstance(pair, ExplicitPair):
@@ -272,3 +281,28 @@ def check_simulation(model: Model) -> None:
                 raise ModelError(f"pair of {pair.first!r} and {pair.second!r}: several geometries are called {name!r}")
     for name in (name for two in data.excludes for name in two):
         known_name(name, "body or frame to exclude from contact", model.frame_names)
+
+
+def _check_sensors(model: Model, data: SimulationData) -> None:
+    names: set[str] = set()
+    valid = {
+        "frame": model.frame_names,
+        "joint": [entry.name for entry in model.joints if entry.joint.nv],
+        "actuator": [actuator.name for actuator in data.actuators],
+    }
+    for sensor in data.sensors:
+        if not isinstance(sensor, Sensor):
+            raise ModelError(f"simulation: a sensor is {shown(sensor)}, expected a bough.simulation.Sensor")
+        what, kind = f"sensor {sensor.name!r}", SENSORS[sensor.kind]
+        if sensor.name in names:
+            raise ModelError(f"{what}: there is another of this name")
+        names.add(sensor.name)
+        known_name(sensor.of, f"{kind.on} that {what} could read", valid[kind.on])
+        if sensor.reference:
+            known_name(sensor.reference, f"frame that {what} could read from", model.frame_names)
+        if sensor.kind in ("force", "torque") and not model.frame(sensor.of).body:
+            raise ModelError(f"{what}: {sensor.of!r} does not move, expected a frame of a body, which a joint carries")
+        if kind.on == "joint":
+            joint = model.joint(sensor.of).joint
+            if sensor.kind.startswith("ball") != bool(joint.quaternions) or joint.nv != (3 if joint.quaternions else 1):
+                raise ModelError(f"{what}: joint {sensor.of!r} is of a type that a {sensor.kind} cannot be read of")

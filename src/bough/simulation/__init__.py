@@ -5,16 +5,18 @@ each shape, a `Softness` for limits, dry friction and constraints, and `model.si
 options, `Actuator` and `ExplicitPair`. A run gives a `bough.Trajectory`, which has `Sample` and `Energy` over time.
 """
 
-from bough.model import Actuator, ExplicitPair, SimulationData, Softness, Surface
+from bough.model import Actuator, ExplicitPair, Sensor, SimulationData, Softness, Surface
+from bough.simulation.contact_forces import ContactForces
+from bough.simulation.events import Event, Occurrence
 from bough.simulation.pairs import LeftOut, Pair
 from bough.simulation.poses import lowest_point, on_the_floor
-from bough.simulation.run import State
-from bough.simulation.simulation import ContactForces
+from bough.simulation.state import State
+from bough.simulation.sweep import Sweep
 from bough.simulation.trajectory_samples import Energy, Sample
 
 __all__ = [
-    "Actuator", "ContactForces", "Energy", "ExplicitPair", "LeftOut", "Pair", "Sample", "SimulationData", "Softness",
-    "State", "Surface", "lowest_point", "on_the_floor",
+    "Actuator", "ContactForces", "Energy", "Event", "ExplicitPair", "LeftOut", "Occurrence", "Pair", "Sample",
+    "Sensor", "SimulationData", "Softness", "State", "Surface", "Sweep", "lowest_point", "on_the_floor",
 ]  # fmt: skip
 
 

@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from bough.errors import ModelError, ShapeError
-from bough.kernel.arguments import FloatArray, as_floats, is_on_device
-from bough.model import Model
+from bough.kernel.arguments import FloatArray, as_floats, is_on_device, out_fits
+from bough.kernel.parameters import packed_values
+from bough.model import Model, Parameter, Parameters
 from bough.model.massless import idle_joints
-from bough.reading import number
+from bough.model.parameters import PLACED
+from bough.reading import known_name, names, number, shown
+from bough.simulation.program import FRICTION
+from bough.simulation.state import State
 
-__all__ = ["MOST_SINGLE_STEPS", "are_single", "in_single", "is_single", "read_servo", "read_steps", "require_moving"]
+__all__ = [
+    "ACTING",
+    "MOST_SINGLE_STEPS",
+    "are_single",
+    "in_single",
+    "is_single",
+    "per_state",
+    "read_acting",
+    "read_parameters",
+    "read_servo",
+    "read_start",
+    "read_steps",
+    "read_times",
+    "read_values",
+    "require_moving",
+    "written",
+]  # fmt: skip
+
+ACTING = ("tau", "control", "target", "kp", "kd", "f_ext", "parameters")
+"""What may act on a mechanism, by name, and the parameters that a simulation was made with."""
 
 MOST_SINGLE_STEPS = 2**24
 """One more than this is the same number in float32."""
@@ -39,6 +62,8 @@ def read_servo(target: Any, kp: Any, kd: Any, nv: int) -> tuple[Any, Any, Any]:
     if target is None:
         given = "kp" if kp is not None else "kd"
         raise ShapeError(f"{given} is given and target is None, expected a target (..., {nv}) too")
+    if kp is None:
+        raise ShapeError("target is given and kp is None, expected a stiffness, without which nothing is drawn to it")
     return target, _gains(kp, "kp", nv), _gains(kd, "kd", nv)
 
 
@@ -48,6 +73,24 @@ def _gains(value: Any, name: str, nv: int) -> Any:
         return value
     one = 0.0 if value is None else number(value, name, "a number, or one for each velocity", infinite=True)
     return np.full(nv, one)
+
+
+def read_acting(given: Mapping[str, Any], kind: str, known: Sequence[str] = ACTING) -> list[Any]:
+    """What acts, in the order of the names; None where nothing was given. `kind` is for errors."""
+    for name in given:
+        known_name(name, kind, known)
+    return [given.get(name) for name in known]
+
+
+def written(out: object, state: State) -> State:
+    """A state that was given, with the arrays of another copied to it."""
+    if not isinstance(out, State):
+        raise ShapeError(f"out is {shown(out)}, expected a bough.simulation.State, as a step returns it")
+    for mine, new in zip(out, state, strict=True):
+        out_fits(mine, np.shape(new), np.asarray(new).dtype)
+    for mine, new in zip(out, state, strict=True):
+        mine[...] = new
+    return out
 
 
 def is_single(x: Any) -> bool:
@@ -73,3 +116,53 @@ def require_moving(model: Model) -> None:
         raise ModelError(
             f"joint {joint!r} of {model.name!r} moves no inertia, expected bodies with mass or an armature"
         )
+
+
+def read_times(duration: Any, rate: Any, dt: float) -> tuple[int, int]:
+    """How many steps dt (s) a run has, and how many there are between samples."""
+    length = number(duration, "duration", "a number of seconds that is not negative", least=0.0)
+    wanted = min(100.0, 1.0 / dt) if rate is None else number(rate, "rate", "samples per second", above=0.0)
+    return round(length / dt), max(1, round(1.0 / (wanted * dt)))
+
+
+def read_start(model: Model, q: Any, v: Any) -> tuple[FloatArray, FloatArray]:
+    """Configurations and velocities to begin with, of one batch; at rest without v."""
+    start = np.array(as_floats("q", q, (model.nq,)))
+    velocity = np.zeros((*start.shape[:-1], model.nv), start.dtype)
+    if v is not None:
+        velocity = velocity + as_floats("v", v, (model.nv,))
+        start = np.broadcast_to(start, (*velocity.shape[:-1], model.nq)).copy()
+    return start, velocity
+
+
+def per_state(name: str, value: Any, axes: int, batch: tuple[int, ...]) -> FloatArray:
+    """What acts, of the last so many axes, one for each state of a batch, which is made flat."""
+    array = as_floats(name, value, ())
+    try:
+        whole = np.broadcast_to(array, (*batch, *array.shape[array.ndim - axes :]))
+    except ValueError:
+        raise ShapeError(f"{name} has shape {array.shape}, expected ({', '.join(map(str, batch))}, ...)") from None
+    return whole.reshape(-1, *whole.shape[len(batch) :])
+
+
+def read_parameters(model: Model, names_: Any) -> tuple[Parameter, ...]:
+    """The numbers that a simulation takes with every state."""
+    wanted = names(names_, "parameters")
+    own = Parameters.of(model, [name for name in wanted if not isinstance(name, str) or name != FRICTION.name])
+    for p in own:
+        if p.what in PLACED or p.what == "rest":
+            raise ModelError(f"{p.name!r} cannot be a parameter of a simulation, expected masses, gravity, losses, …")
+    found = {p.name: p for p in (*own, FRICTION)}
+    return tuple(found[name] for name in dict.fromkeys(wanted))
+
+
+def read_values(given: Sequence[Parameter], values: Any) -> FloatArray | None:
+    """Values of parameters in one array; None if there are no parameters."""
+    if not given:
+        if values is not None:
+            raise ShapeError(
+                "parameters are given, expected a simulation that takes some: bough.Simulation(..., parameters=[...])"
+            )
+        return None
+    known = {p.name: p for p in given}
+    return packed_values(known, {} if values is None else values, "parameter of this simulation")

@@ -12,7 +12,7 @@ from bough.kernel.arguments import FloatArray
 from bough.kernel.dynamics import crba
 from bough.kernel.kinematics import jacobian
 from bough.model import Model
-from bough.simulation.run import State
+from bough.simulation.state import State
 from bough.viewer.instances import world_placements
 from bough.viewer.viewer import Viewer
 

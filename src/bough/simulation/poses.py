@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough.algorithms.soft.world import world_tree
 from bough.errors import ModelError
-from bough.kernel.arguments import as_floats
-from bough.kernel.functions import mechanism, require_model
+from bough.kernel.functions import mechanism, read, require_model
 from bough.model import Free, Geometry, Model
 from bough.reading import number
+from bough.simulation.scene import Scene
 from bough.spatial import Transform
 
 __all__ = ["lowest_point", "on_the_floor"]
+
+UP = np.array([0.0, 0.0, 1.0])
+STEEPEST = 1e-3
+"""Height of the normal (1) below which a plane is a wall, on which nothing can be put."""
 
 
 def lowest_point(model: Model, q: ArrayLike) -> Any:
@@ -36,18 +41,21 @@ def lowest_point(model: Model, q: ArrayLike) -> Any:
     True
     """
     require_model(model)
-    states = as_floats("q", q, (model.nq,))
-    heights = [_lowest_of(model, x) for x in states.reshape(-1, model.nq).tolist()]
+    states = read(model, "q", q)
+    heights = [_nearest(model, x, UP) for x in states.reshape(-1, model.nq).tolist()]
     return np.array(heights, dtype=np.float64).reshape(states.shape[:-1])[()]
 
 
-def on_the_floor(model: Model, q: ArrayLike, gap: float = 0.0) -> NDArray[np.float64]:
-    """The configuration with its floating base lifted or lowered until the lowest shape is `gap` (m) above z = 0.
+def on_the_floor(model: Model | Scene, q: ArrayLike, gap: float = 0.0) -> NDArray[np.float64]:
+    """The configuration with its floating base lifted or lowered until the nearest shape is `gap` (m) above the floor.
+
+    The floor are all planes of the world whose normals point up, those of the model and of the scene; the plane z = 0
+    where there are none.
 
     Parameters
     ----------
     model
-        A model whose first joint is free.
+        A model whose first joint is free, or a scene with its model.
     q
         Configuration (..., nq).
     gap
@@ -61,31 +69,44 @@ def on_the_floor(model: Model, q: ArrayLike, gap: float = 0.0) -> NDArray[np.flo
     >>> round(float(bough.simulation.lowest_point(robot, q)), 6)
     0.1
     """
+    scene = model if isinstance(model, Scene) else None
+    model = model.model if isinstance(model, Scene) else model
     require_model(model)
     if not model.joints or not isinstance(model.joints[0].joint, Free):
         raise ModelError(f"model {model.name!r} does not float, expected a free joint first (`floating_base=True`)")
     above = number(gap, "gap", "a finite number (m)")
-    moved = np.array(as_floats("q", q, (model.nq,)), dtype=np.float64)
-    low = lowest_point(model, moved)
-    moved[..., 2] += np.where(np.isfinite(low), above - low, 0.0)
+    moved = np.array(read(model, "q", q), dtype=np.float64)
+    planes = list(_floors(model, () if scene is None else scene.shapes))
+    for state in moved.reshape(-1, model.nq):
+        lifts = [(above - _nearest(model, state.tolist(), n) + offset) / n[2] for n, offset in planes]
+        state[2] += max((x for x in lifts if np.isfinite(x)), default=0.0)
     return moved
 
 
-def _lowest_of(model: Model, q: list[float]) -> float:
+def _floors(model: Model, shapes: Iterable[Geometry]) -> Iterator[tuple[NDArray[np.float64], float]]:
+    """Normals of the planes that carry what falls, and how far along them they lie; z = 0 where there are none."""
+    found = [g.placement for g in (*model.geometries, *shapes) if g.shape == "plane" and not g.body]
+    planes = [(X.matrix[:, 2], float(X.matrix[:, 2] @ X.vector)) for X in found if X.matrix[2, 2] > STEEPEST]
+    yield from planes or [(UP, 0.0)]
+
+
+def _nearest(model: Model, q: list[float], normal: NDArray[np.float64]) -> float:
+    """How far along a normal the shapes of a model begin."""
     m = mechanism(model)
     world = world_tree(m, q)
     heights = [
-        _lowest(g, world.bodies[g.body].placement.then(m.border(g.body)))
+        _begin(g, world.bodies[g.body].placement.then(m.border(g.body)), normal)
         for g in model.geometries
         if g.body and g.purpose == "collision" and g.shape != "mesh"
     ]
     return min(heights, default=np.inf)
 
 
-def _lowest(g: Geometry, X: Transform) -> float:
+def _begin(g: Geometry, X: Transform, normal: NDArray[np.float64]) -> float:
     turn = np.array([[float(c.parts[i]) for c in X.rotation.columns] for i in range(3)])
-    height = float(X.translation.z) + float(turn[2] @ g.placement.vector)
-    up, size = turn[2] @ g.placement.matrix, g.size
+    along = normal @ turn
+    height = float(normal @ [float(x) for x in X.translation.parts]) + float(along @ g.placement.vector)
+    up, size = along @ g.placement.matrix, g.size
     if g.shape == "sphere":
         reach = size[0]
     elif g.shape == "capsule":

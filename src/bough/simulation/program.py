@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from bough.algorithms.soft.dormand_prince import trial_step
 from bough.algorithms.soft.scene import SoftScene, layout_of
 from bough.algorithms.soft.step import measured, run_steps
 from bough.backends import Argument
 from bough.kernel.function import Function
 from bough.kernel.functions import mechanism, owners_of
-from bough.model import Mechanism, Model
-from bough.scalar import Array
+from bough.model import Mechanism, Model, Parameter, Parameters
+from bough.scalar import Array, Part
 
-__all__ = ["measure_function", "steps_function"]
+__all__ = ["FRICTION", "measure_function", "parametric", "steps_function", "trial_function"]
+
+FRICTION = Parameter(
+    "friction", "friction", 0, "", (), (1.0,), "factor of the coefficients of friction of all contacts"
+)
+"""What every simulation may have as a parameter beside the numbers of its model."""
 
 Rule = Callable[[Mechanism, SoftScene, Mapping[str, Array]], Mapping[str, Any]]
 
 
-def steps_function(model: Model, scene: SoftScene) -> Function:
+def steps_function(model: Model, scene: SoftScene, given: Sequence[Parameter] = ()) -> Function:
     """From a state, the accelerations before it, the length and the number of steps to the state after them."""
     nq, nv = model.nq, model.nv
     outputs = (
@@ -26,17 +32,31 @@ def steps_function(model: Model, scene: SoftScene) -> Function:
         Argument("a_after", (nv,), "acceleration"), Argument("taken", (), "steps"), Argument("status", (), ""),
     )  # fmt: skip
     steps = Argument("steps", (), "number of steps")
-    return _function("steps", model, scene, (steps,), outputs, run_steps, stops=True)
+    return _function("steps", model, scene, (steps,), outputs, run_steps, given, stops=True)
 
 
-def measure_function(model: Model, scene: SoftScene) -> Function:
-    """From a state to its accelerations, and the forces, points and depths of all contacts."""
+def trial_function(model: Model, scene: SoftScene, given: Sequence[Parameter] = ()) -> Function:
+    """From a state and the length of a step to the state after it, that at a part of it, and its error."""
+    nq, nv = model.nq, model.nv
+    outputs = (
+        Argument("q_after", (nq,), "configuration"), Argument("v_after", (nv,), "velocity"),
+        Argument("q_within", (nq,), "configuration"), Argument("v_within", (nv,), "velocity"),
+        Argument("a_after", (nv,), "acceleration"), Argument("error", (), "of the step"),
+    )  # fmt: skip
+    more = Argument("length", (), "length of the step (s)"), Argument("part", (), "part of the step")
+    return _function("trial", model, scene, more, outputs, trial_step, given, stops=True)
+
+
+def measure_function(model: Model, scene: SoftScene, given: Sequence[Parameter] = ()) -> Function:
+    """From a state to its accelerations, what drives the joints, and what is to be told of all contacts."""
     count = len(layout_of(scene).order)
     outputs = (
         Argument("acceleration", (model.nv,), "acceleration"), Argument("forces", (count, 3), "a force per contact"),
         Argument("points", (count, 3), "a point per contact"), Argument("depths", (count,), "one per contact"),
+        Argument("normals", (count, 3), "one per contact"), Argument("moments", (count, 3), "one per contact"),
+        Argument("drives", (model.nv,), "joint forces"),
     )  # fmt: skip
-    return _function("contacts", model, scene, (), outputs, measured)
+    return _function("contacts", model, scene, (), outputs, measured, given)
 
 
 def _function(
@@ -46,10 +66,11 @@ def _function(
     more: tuple[Argument, ...],
     outputs: tuple[Argument, ...],
     rule: Rule,
+    given: Sequence[Parameter],
     stops: bool = False,
 ) -> Function:
     """A function of a state and of what acts; where it `stops` by itself, forces that are not finite are its matter."""
-    nq, nv, m = model.nq, model.nv, mechanism(model)
+    nq, nv, m = model.nq, model.nv, parametric(model, given)
     dofs = f"nv = {nv} degrees of freedom of {model.name!r}"
     drives = f"one for each actuator of {model.name!r}" if scene.drives else f"{model.name!r} has no actuators that act"
 
@@ -71,14 +92,36 @@ def _function(
         acts("kd", (nv,), dofs),
         acts("f_ext", (model.nbodies, 6), "a force (linear, angular) for each body"),
     ]
+    if given:
+        names = ", ".join(p.name for p in given)
+        inputs.append(Argument("parameters", (sum(p.size for p in given),), f"{names}, one after the other"))
     digest = m.digest
     return Function(
         name,
         inputs,
         outputs,
-        lambda **x: rule(m, scene, x),
+        lambda **x: rule(*_taking(m, given, x.pop("parameters"), scene, x)) if given else rule(m, scene, x),
         size=nv,
-        digest=lambda: None if digest is None else f"{digest}\0{name}\0{scene!r}",
+        digest=lambda: None if digest is None else f"{digest}\0{name}\0{scene!r}\0{[p.name for p in given]}",
         owners=owners_of(model),
         of=model.name,
     )
+
+
+def parametric(model: Model, given: Sequence[Parameter]) -> Mechanism:
+    """The mechanism whose programs take these numbers."""
+    own = Parameters(tuple(p for p in given if p is not FRICTION))
+    return Mechanism(model, own) if own else mechanism(model)
+
+
+def _taking(
+    m: Mechanism, given: Sequence[Parameter], values: Array, scene: SoftScene, x: Mapping[str, Array]
+) -> tuple[Mechanism, SoftScene, Mapping[str, Array]]:
+    """The mechanism with values of its parameters, the scene, and what else is given."""
+    places, start = {}, 0
+    for p in given:
+        places[p.name] = Part(values, start)
+        start += p.size
+    factor = places.pop(FRICTION.name, None)
+    made = m.taking(places) if places else m
+    return made, scene, x if factor is None else {**x, "friction": factor}

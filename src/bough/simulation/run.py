@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bough.errors import ShapeError
 from bough.kernel.arguments import FloatArray
+from bough.model import Model
+from bough.reading import shown
+from bough.simulation.arguments import read_acting
 from bough.simulation.progress import progress
+from bough.simulation.state import State
+from bough.simulation.trajectory_samples import joined
 
-__all__ = ["Controller", "Run", "State"]
+if TYPE_CHECKING:
+    from bough.simulation.trajectory import Trajectory
+
+__all__ = ["Controller", "Run", "Sense"]
 
 INTERRUPTED = 3
+WHOLE = 1e-6
+"""By how much a number of steps may differ from a whole one."""
 
 Controller = Callable[[float, FloatArray, FloatArray], "ArrayLike | Mapping[str, ArrayLike]"]
 """From time (s), q and v to joint forces, or to any of tau, control, target, kp, kd, f_ext by name."""
 
 
-class State(NamedTuple):
-    """Where a simulation is: configuration (..., nq), velocity (..., nv), last accelerations (..., nv).
-
-    `taken` (...) are the steps made, and `status` (...) says what became of each state: 0 nothing, 1 something was not
-    finite, 2 it ran away; a state that stops is the last one that was sound.
-    """
-
-    q: FloatArray
-    v: FloatArray
-    a: FloatArray
-    taken: FloatArray
-    status: FloatArray
+Sense = Callable[[FloatArray, FloatArray, "Mapping[str, Any]"], FloatArray]
+"""From q, v and what acts to the numbers of all sensors."""
 
 
 class Run:
@@ -45,17 +46,21 @@ class Run:
         acting: dict[str, Any],
         controller: Controller | None,
         hold: int,
+        before: Trajectory | None = None,
     ) -> None:
         self._step, self._dt, self._acting, self._controller, self._hold = step, dt, acting, controller, hold
         self._state = State(q, v, np.zeros_like(v), np.zeros(q.shape[:-1]), np.zeros(q.shape[:-1]))
+        self._before, self._first, self._done = before, 0, 0
         self.times, self.qs, self.vs = [0.0], [q], [v]
-        self._given: dict[str, list[Any]] = {"tau": [], "control": []}  # at the beginning of each sample
+        self._given: list[Mapping[str, Any]] = []  # what acts from each sample on
         self.taken = np.zeros(q.shape[:-1], np.int64)
         self.status = np.zeros(q.shape[:-1], np.int64)
+        if before is not None:
+            self._go_on(before)
 
     def go(self, total: int, every: int, show_progress: bool | None) -> None:
         """Make all steps, and keep a sample every so many."""
-        done = 0
+        done, total = self._first, self._first + total
         with progress(total, show_progress) as tell:
             try:
                 while done < total and not self.status.all():
@@ -65,16 +70,63 @@ class Run:
                     self._advance(done, ahead, done % every == 0)
                     done += ahead
                     if done % every == 0 or done == total:
-                        self.times.append(done * self._dt)
-                        self.qs.append(self._state.q)
-                        self.vs.append(self._state.v)
+                        self._keep(done)
                     tell(done)
             except KeyboardInterrupt:
                 self.status = np.where(self.status == 0, INTERRUPTED, self.status)
+                if self._done * self._dt > self.times[-1]:
+                    self._keep(self._done)
 
-    def given(self, name: str) -> FloatArray | None:
+    def _keep(self, done: int) -> None:
+        """Keep a sample after so many steps."""
+        self.times.append(done * self._dt)
+        self.qs.append(self._state.q)
+        self.vs.append(self._state.v)
+
+    def _go_on(self, before: Trajectory) -> None:
+        """Begin where another run ended, with its bits."""
+        last = float(before.time[-1]) / self._dt
+        if before.a_last is None or abs(last - round(last)) > WHOLE or (before.taken > round(last)).any():
+            raise ShapeError(
+                "the trajectory to resume does not end with a step of this simulation, expected that of a run with "
+                "equal steps of the same length, as it was returned or loaded"
+            )
+        self._first = self._done = round(last)
+        self.times = [float(before.time[-1])]
+        self._state = self._state._replace(a=before.a_last)
+        self.taken, self.status = before.taken.copy(), np.where(before.status == INTERRUPTED, 0, before.status)
+
+    def trajectory(self, model: Model, sense: Sense | None) -> Trajectory:
+        """What was kept."""
+        from bough.simulation.trajectory import Trajectory
+
+        q, v = np.array(self.qs), np.array(self.vs)
+        made = Trajectory(
+            model,
+            np.array(self.times),
+            q,
+            v,
+            tau=self._held("tau"),
+            control=self._held("control"),
+            status=self.status,
+            taken=self.taken,
+            sensors=None if sense is None else self._sensed(q, v, sense),
+            stopped=self.taken * self._dt,
+            a_last=self._state.a,
+        )
+        return made if self._before is None else joined(self._before, made)
+
+    def _sensed(self, q: FloatArray, v: FloatArray, sense: Sense) -> FloatArray:
+        """What sensors read in all samples, under what acts from each of them on."""
+        if self._controller is None:
+            return sense(q, v, self._acting)
+        given = self._given[: len(q)]
+        given += [self._acting] * (len(q) - len(given))
+        return np.array([sense(*sample) for sample in zip(q, v, given, strict=True)])
+
+    def _held(self, name: str) -> FloatArray | None:
         """The joint forces or controls from each sample on; None if there were none in some."""
-        values = self._given[name][: len(self.times) - 1]
+        values: list[Any] = [given.get(name) for given in self._given[: len(self.times) - 1]]
         if not values or len(values) < len(self.times) - 1 or any(x is None for x in values):
             return None
         batch = self._state.q.shape[:-1]
@@ -84,11 +136,24 @@ class Run:
         acting = self._acting
         if self._controller is not None and done % self._hold == 0:
             given = self._controller(done * self._dt, self._state.q, self._state.v)
-            acting = {**acting, **(given if isinstance(given, Mapping) else {"tau": given})}
-            self._acting = acting
-        for name, values in self._given.items() if sampled else ():
-            values.append(acting.get(name))
+            acting = self._acting = {**acting, **_read_orders(given, done * self._dt)}
+        if sampled:
+            self._given.append(acting)
         steps: Any = ahead if not self.status.any() else np.where(self.status == 0, float(ahead), 0.0)
         self._state = self._step(self._state.q, self._state.v, steps=steps, a=self._state.a, **acting)
+        self._done = done + ahead
         self.taken = self.taken + np.asarray(self._state.taken, np.int64)
         self.status = np.where(self.status == 0, np.asarray(self._state.status, np.int64), self.status)
+
+
+def _read_orders(given: Any, time: float) -> Mapping[str, Any]:
+    """What a controller returned, by name."""
+    if isinstance(given, Mapping):
+        read_acting(given, "thing that a controller could return")
+        return given
+    if given is None:
+        raise ShapeError(
+            f"the controller returned {shown(given)} at {time:.6g} s, expected joint forces (..., nv), or a dictionary "
+            "with any of tau, control, target, kp, kd and f_ext ({} to leave all as it is)"
+        )
+    return {"tau": given}

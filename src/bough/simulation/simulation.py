@@ -2,61 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from bough.algorithms.soft.scene import SoftScene, layout_of
 from bough.algorithms.soft.step import MOST_STEPS
-from bough.errors import ModelError
-from bough.kernel.arguments import FloatArray, as_floats
-from bough.kernel.function import Function
-from bough.model import Model
-from bough.reading import instance, known_name, number, shown, whole_number
-from bough.scalar.lazy import cached_property
+from bough.errors import ShapeError
+from bough.kernel.arguments import FloatArray
+from bough.reading import instance, known_name, shown, whole_number
+from bough.simulation.adaptive import adaptive_run
 from bough.simulation.arguments import (
+    ACTING,
     MOST_SINGLE_STEPS,
     are_single,
     in_single,
     is_single,
+    read_acting,
     read_servo,
+    read_start,
     read_steps,
-    require_moving,
+    read_times,
+    read_values,
+    written,
 )  # fmt: skip
-from bough.simulation.pairs import LeftOut
-from bough.simulation.program import measure_function, steps_function
-from bough.simulation.run import Controller, Run, State
-from bough.simulation.scene import Scene
-from bough.simulation.soft import soft_scene, unknown_pairs
+from bough.simulation.contact_forces import ContactForces
+from bough.simulation.events import Event
+from bough.simulation.interrupts import interrupted_once
+from bough.simulation.prepared import ADAPTIVE, INTEGRATORS, Prepared
+from bough.simulation.run import Controller, Run
+from bough.simulation.sensors import sensor_parts
+from bough.simulation.state import State
+from bough.simulation.sweep import Sweep, sweep_of
 
 if TYPE_CHECKING:
     from bough.simulation.live import Live
     from bough.simulation.trajectory import Trajectory
 
-__all__ = ["ContactForces", "Controller", "Simulation", "State"]
-
-INTEGRATORS = ("euler", "rk4")
+__all__ = ["Simulation"]
 
 
-class ContactForces(NamedTuple):
-    """What touches in some state.
-
-    `forces` (..., k, 3) in N act on the second shape of each pair, at `points` (..., k, 3) in m, both along the axes of
-    the world; zero where nothing touches. `depths` (..., k) in m tell how far shapes have sunk into each other, less
-    than zero within the margin. `pairs` names the shapes of each of the k contact points, `acceleration` (..., nv) is
-    what all forces together do.
-    """
-
-    acceleration: FloatArray
-    forces: FloatArray
-    points: FloatArray
-    depths: FloatArray
-    pairs: tuple[tuple[str, str], ...]
-
-
-class Simulation:
+class Simulation(Prepared):
     """A scene that runs, under MuJoCo's law of soft contact.
 
     A step (positions, what touches, forces, accelerations, the next state) is one compiled program, for one state, for
@@ -73,8 +60,14 @@ class Simulation:
         Length of a step (s); that of the model's file, 2 ms if it has none.
     integrator
         "euler": semi-implicit, and implicit in joint damping; "rk4": fourth order. That of the file, else "euler".
+        "variational": for long motions without contact, joint limits, dry friction and loops; second order, energy and
+        momentum without drift.
     tolerance, iterations
         When Newton's method ends.
+    parameters
+        Numbers of the model that are given with every state, called as those of `bough.function`: "mass of hand",
+        "damping of knee", "gravity", …; and "friction", a factor of the friction of all contacts. How soft contacts
+        are stays as it is.
 
     Examples
     --------
@@ -86,77 +79,6 @@ class Simulation:
     >>> trajectory.q.shape
     (2, 19)
     """
-
-    def __init__(
-        self,
-        model: Model | Scene,
-        scene: Scene | None = None,
-        *,
-        dt: float | None = None,
-        integrator: str | None = None,
-        tolerance: float | None = None,
-        iterations: int | None = None,
-    ) -> None:
-        if isinstance(model, Scene):
-            if scene is not None:
-                raise ModelError("two scenes were given, expected a model and a scene, or a scene alone")
-            scene, model = model, model.model
-        self.scene = Scene(instance(model, "the model", Model)) if scene is None else instance(scene, "scene", Scene)
-        if self.scene.model is not model and self.scene.model != model:
-            other = self.scene.model.name
-            raise ModelError(f"the scene is one of another model, {other!r}, expected one of {model.name!r} as given")
-        self.model = model
-        data = model.simulation
-        self.dt = number(data.timestep if dt is None else dt, "dt", "a positive number (s)", above=0.0)
-        chosen = ("rk4" if data.integrator == "rk4" else "euler") if integrator is None else integrator
-        self.integrator = known_name(chosen, "integrator", INTEGRATORS)
-        self._tolerance = number(
-            data.tolerance if tolerance is None else tolerance, "tolerance", "a number that is not negative", least=0.0
-        )
-        self._iterations = whole_number(data.iterations if iterations is None else iterations, "iterations", least=1)
-        require_moving(model)
-
-    def __repr__(self) -> str:
-        pairs = len(self._soft.candidates)
-        return f"Simulation({self.model.name!r}, dt={self.dt}, integrator={self.integrator!r}, {pairs} pairs)"
-
-    @cached_property
-    def _soft(self) -> SoftScene:
-        return soft_scene(self.scene, self.integrator, self._tolerance, self._iterations)
-
-    @cached_property
-    def _steps(self) -> Function:
-        return steps_function(self.model, self._soft)
-
-    @cached_property
-    def _measure(self) -> Function:
-        return measure_function(self.model, self._soft)
-
-    @property
-    def left_out(self) -> LeftOut:
-        """Which shapes do not touch, and why."""
-        found = self.scene.left_out
-        reasons = {f"there is no rule for a {kinds} yet": n for kinds, n in unknown_pairs(self.scene).items()}
-        return LeftOut({**found.reasons, **reasons}, found.shapes, found.not_understood)
-
-    @cached_property
-    def contact_pairs(self) -> tuple[tuple[str, str], ...]:
-        """Names of the two shapes of each contact point that `contacts` tells of; of the body where one has none."""
-        known = [p for p in self.scene.pairs if (p.first.shape, p.second.shape) in self._kinds]
-        names = []
-        for pair, candidate in zip(known, self._soft.candidates, strict=True):
-            two = (pair.first, pair.second)
-            if candidate.sides[0].body == 0 != pair.first.body:
-                two = two[::-1]
-            names.append((two[0].name or two[0].frame, two[1].name or two[1].frame))
-        return tuple(names[k] for k in layout_of(self._soft).order)
-
-    @cached_property
-    def _kinds(self) -> set[tuple[str, str]]:
-        from bough.algorithms.narrow_phase import is_known
-
-        pairs = {(p.first.shape, p.second.shape) for p in self.scene.pairs}
-        return {two for two in pairs if is_known(*two)}
 
     # ---- one step --------------------------------------------------------------------------------------------------
 
@@ -173,6 +95,8 @@ class Simulation:
         kp: ArrayLike | None = None,
         kd: ArrayLike | None = None,
         f_ext: ArrayLike | None = None,
+        parameters: Mapping[str, ArrayLike] | None = None,
+        out: State | None = None,
     ) -> State:
         """The state after so many steps, in one call and without Python in between.
 
@@ -195,6 +119,12 @@ class Simulation:
             of the joint. "euler" is implicit in kd, as in the damping of joints: no kd is too large for it.
         f_ext
             Forces (..., N, 6) from outside on the bodies, in their own frames, linear first.
+        parameters
+            Values of the parameters that the simulation was made with, by name, each with any batch axes; what is left
+            out is as in the model.
+        out
+            A state whose arrays are written to and returned, such as the one before the last; nothing is written
+            if an argument is wrong.
 
         Examples
         --------
@@ -206,31 +136,20 @@ class Simulation:
         ((6,), 10.0)
         """
         single = is_single(q) and are_single(v, a, tau, control, target, kp, kd, f_ext)
+        values = (read_values(self.parameters, parameters),) if self.parameters or parameters is not None else ()
         if target is not None or kp is not None or kd is not None:
             target, kp, kd = read_servo(target, kp, kd, self.model.nv)
         count = read_steps(steps, MOST_SINGLE_STEPS if single else MOST_STEPS)
         rest = self._zeros if a is None else a
-        given = (q, v, rest, self._dt, count, tau, control, target, kp, kd, f_ext)
+        given = (q, v, rest, self._dt, count, tau, control, target, kp, kd, f_ext, *values)
         if single:
             given = in_single(given)
         which = (tau is None, control is None, target is None, f_ext is None)
         entry = self._entries.get(which)
         if entry is None:
             entry = self._entries[which] = self._steps.form(given).entry
-        return State._make(entry(*given, None, True))
-
-    @cached_property
-    def _entries(self) -> dict[tuple[bool, ...], Callable[..., Any]]:
-        """The steps for what is given of what may be left out, by whether it is."""
-        return {}
-
-    @cached_property
-    def _zeros(self) -> NDArray[np.float64]:
-        return np.zeros(self.model.nv)
-
-    @cached_property
-    def _dt(self) -> NDArray[np.float64]:
-        return np.array(self.dt)
+        state = State._make(entry(*given, None, True))
+        return state if out is None else written(out, state)
 
     def contacts(self, q: ArrayLike, v: ArrayLike, **acting: Any) -> ContactForces:
         """What touches in a state, and the accelerations under all forces.
@@ -251,29 +170,47 @@ class Simulation:
         >>> sim.contacts(q, [0.0] * robot.nv).forces.shape[-1]
         3
         """
-        known = ("a", "tau", "control", "target", "kp", "kd", "f_ext")
-        for name in acting:
-            known_name(name, "argument of contacts", known)
-        a, tau, control, target, kp, kd, f_ext = map(acting.get, known)
-        single = is_single(q) and are_single(v, *acting.values())
-        if target is not None or kp is not None or kd is not None:
-            target, kp, kd = read_servo(target, kp, kd, self.model.nv)
-        values = [q, v, self._zeros if a is None else a, self._dt, tau, control, target, kp, kd, f_ext]
-        found = self._measure(*(in_single(values) if single else values))
-        acceleration, forces, points, depths = found
-        return ContactForces(acceleration, forces, points, depths, self.contact_pairs)
+        found = self._measured(q, v, acting, "argument of contacts")
+        return ContactForces(*found[:5], self.contact_pairs)
+
+    def sensors(self, q: ArrayLike, v: ArrayLike, **acting: Any) -> dict[str, FloatArray]:
+        """What the sensors of the model (`model.simulation.sensors`) read in a state, by name, each (..., n).
+
+        Parameters
+        ----------
+        q, v
+            Configuration (..., nq) and velocity (..., nv).
+        acting
+            tau, control, target, kp, kd, f_ext as in `step`.
+
+        Examples
+        --------
+        >>> import bough
+        >>> arm = bough.robots.load("arm")
+        >>> imu = bough.simulation.Sensor("imu", "accelerometer", arm.bodies[0].name)
+        >>> arm = arm.with_simulation(sensors=[imu])
+        >>> found = bough.Simulation(arm).sensors([0.0] * 6, [0.0] * 6)
+        >>> found["imu"].round(2).tolist()
+        [0.0, 0.0, 9.81]
+        """
+        values = self._readings(q, v, acting, "argument of sensors")
+        return {name: values[..., part] for name, part in sensor_parts(self.model.simulation.sensors).items()}
 
     # ---- many steps ------------------------------------------------------------------------------------------------
 
     def run(
         self,
-        q: ArrayLike,
+        q: ArrayLike | None = None,
         v: ArrayLike | None = None,
         *,
         duration: float,
         rate: float | None = None,
         controller: Controller | None = None,
         hold: int = 1,
+        integrator: str | None = None,
+        accuracy: float = 1e-8,
+        events: Mapping[str, Event | Callable[..., float]] | None = None,
+        resume: Trajectory | None = None,
         show_progress: bool | None = None,
         **acting: Any,
     ) -> Trajectory:
@@ -293,10 +230,22 @@ class Simulation:
             damp explicitly; rather give targets and gains, which every step heeds.
         hold
             Steps between two calls of the controller.
+        integrator
+            Another one for this run; beside those of the simulation "adaptive": steps as long as `accuracy` allows, by
+            the method of Dormand and Prince, of fifth order, each state with steps of its own. Contacts are as soft as
+            for steps dt.
+        accuracy
+            Largest error of an adaptive step in positions (m, rad) and velocities, these divided by 1 + their size.
+        events
+            For adaptive steps: functions of time, q and v by name, or `bough.simulation.Event`; where they pass zero is
+            found, and told in `events` of the trajectory.
+        resume
+            A trajectory to go on with, in place of q and v: the whole of it is returned, bit for bit as if it had
+            never been interrupted, if all else is as it was. One that `Trajectory.load` read will do.
         show_progress
             Whether a bar tells how far it is; None: on a terminal, if it takes long.
         acting
-            tau, control, target, kp, kd, f_ext as in `step`, for the whole run.
+            tau, control, target, kp, kd, f_ext, parameters as in `step`, for the whole run.
 
         Returns
         -------
@@ -315,30 +264,35 @@ class Simulation:
         """
         from bough.simulation.trajectory import Trajectory
 
-        length = number(duration, "duration", "a number of seconds that is not negative", least=0.0)
-        total = round(length / self.dt)
-        wanted = min(100.0, 1.0 / self.dt) if rate is None else number(rate, "rate", "samples per second", above=0.0)
-        every = max(1, round(1.0 / (wanted * self.dt)))
-        start = np.array(as_floats("q", q, (self.model.nq,)))
-        velocity = np.zeros((*start.shape[:-1], self.model.nv), start.dtype)
-        if v is not None:
-            velocity = velocity + as_floats("v", v, (self.model.nv,))
-            start = np.broadcast_to(start, (*velocity.shape[:-1], self.model.nq)).copy()
+        known_name(self.integrator if integrator is None else integrator, "integrator", (*INTEGRATORS, ADAPTIVE))
+        if integrator == ADAPTIVE:
+            if controller is not None or resume is not None:
+                what = "a trajectory to resume" if controller is None else "a controller"
+                raise ShapeError(f"{what} was given for adaptive steps, expected one of the other integrators")
+            with interrupted_once():
+                given = read_times(duration, rate, self.dt), accuracy, events, acting
+                found = adaptive_run(self.model, self._trial, self.parameters, self.dt, q, v, *given)
+                found.go(show_progress)
+                return found.trajectory(self.model, self._sense, acting)
+        if events is not None:
+            raise ShapeError('events were given, expected integrator="adaptive" with them')
+        if integrator is not None and integrator != self.integrator:
+            more = {"controller": controller, "hold": hold, "show_progress": show_progress, "resume": resume, **acting}
+            return self.with_integrator(integrator).run(q, v, duration=duration, rate=rate, **more)
+        total, every = read_times(duration, rate, self.dt)
+        if resume is not None:
+            if q is not None or v is not None:
+                raise ShapeError("q or v is given with a trajectory to resume, expected one of them")
+            q, v = instance(resume, "resume", Trajectory, ShapeError).q[-1], resume.v[-1]
+        start, velocity = read_start(self.model, q, v)
         if controller is not None and not callable(controller):
             raise TypeError(f"controller is {shown(controller)}, expected a function of time, q and v")
-        run = Run(self.step, self.dt, start, velocity, acting, controller, whole_number(hold, "hold", least=1))
-        run.go(total, every, show_progress)
-        return Trajectory(
-            self.model,
-            np.array(run.times),
-            np.array(run.qs),
-            np.array(run.vs),
-            tau=run.given("tau"),
-            control=run.given("control"),
-            status=run.status,
-            taken=run.taken,
-            stopped=run.taken * self.dt,
-        )
+        read_acting(acting, "argument of run")
+        often = whole_number(hold, "hold", least=1)
+        run = Run(self.step, self.dt, start, velocity, acting, controller, often, resume)
+        with interrupted_once():
+            run.go(total, every, show_progress)
+            return run.trajectory(self.model, self._sense)
 
     def view(self, q: ArrayLike, v: ArrayLike | None = None, *, browser: bool = True, **options: Any) -> Live:
         """Watch it run in the browser: bodies are pulled with the mouse, sliders are targets (the extra ``view``).
@@ -360,11 +314,69 @@ class Simulation:
         from bough.simulation.live import Live
 
         where = {name: options.pop(name) for name in ("host", "port") if name in options}
-        start = np.array(as_floats("q", q, (self.model.nq,)), np.float64)
-        speeds = np.zeros((*start.shape[:-1], self.model.nv))
-        speeds = speeds if v is None else speeds + as_floats("v", v, (self.model.nv,))
+        start, speeds = (x.astype("float64") for x in read_start(self.model, q, v))
         live = Live(self, start, speeds, options, **where)
         if browser:
             live.viewer.open()
         live.start()
         return live
+
+    def sweep(
+        self,
+        q: ArrayLike,
+        v: ArrayLike | None = None,
+        *,
+        duration: float,
+        grid: Mapping[str, ArrayLike] | None = None,
+        table: Mapping[str, ArrayLike] | None = None,
+        rate: float | None = None,
+        path: str | PathLike[str] | None = None,
+        at_once: int = 4096,
+        show_progress: bool | None = None,
+        **acting: Any,
+    ) -> Sweep:
+        """Many runs that differ in numbers, as batches on all threads.
+
+        Parameters
+        ----------
+        q, v
+            The state (nq,) and (nv,) to begin with, but for what differs; at rest without v.
+        duration, rate
+            As those of `run`.
+        grid
+            Values (n,) by name, each with each: parameters that the simulation was made with and that are one number
+            ("mass of hand", "friction"), coordinates and velocities to begin with ("q of knee", "v of root_joint[2]"),
+            and the gains "kp" and "kd".
+        table
+            Values by name, all of one length: the first of each together, the second of each, and so on; each row with
+            all of the grid.
+        path
+            A folder for what is finished. A sweep that is run again with it reads these parts, bit for bit, and goes
+            on.
+        at_once
+            Runs of one part.
+        show_progress
+            As that of `run`, for each part.
+        acting
+            tau, control, target, kp, kd, f_ext as in `step`, for all runs.
+
+        Returns
+        -------
+        Sweep
+            The trajectory, with a batch axis for the table and one for each entry of the grid, and labels; Ctrl-C
+            ends it, and what was finished is returned.
+
+        Examples
+        --------
+        >>> import bough
+        >>> arm = bough.robots.load("arm")
+        >>> sim = bough.Simulation(arm, parameters=["damping of elbow"])
+        >>> grid = {"damping of elbow": [0.1, 1.0, 5.0], "q of elbow": [0.0, 0.5]}
+        >>> sim.sweep([0.0] * 6, duration=0.02, grid=grid)
+        <Sweep of 'arm': 3 damping of elbow × 2 q of elbow, 0 did not finish>
+        """
+        for name in acting:
+            known_name(name, "argument of sweep", [name for name in ACTING if name != "parameters"])
+        some = whole_number(at_once, "at_once", least=1)
+        with interrupted_once():
+            return sweep_of(self, q, v, grid, table, (duration, rate), path, some, show_progress, acting)

@@ -11,18 +11,29 @@ from numpy.typing import NDArray
 from bough.algorithms.crba import crba
 from bough.algorithms.narrow_phase import is_known
 from bough.algorithms.soft.law import FrictionLaw, Softness
-from bough.algorithms.soft.scene import Candidate, Drive, EqualityRows, FrictionRow, LimitRow, Servo, Side, SoftScene
+from bough.algorithms.soft.scene import (
+    Candidate,
+    Drive,
+    EqualityRows,
+    FrictionRow,
+    LimitRow,
+    Servo,
+    Side,
+    SoftScene,
+    StepIntegrator,
+)
 from bough.algorithms.soft.world import WorldTree, world_tree
 from bough.errors import ModelError
 from bough.factor import dense
 from bough.kernel.functions import mechanism
-from bough.model import Actuator, Geometry, Joint, JointEntry, Loop, Mechanism, Model
+from bough.model import Actuator, Geometry, Joint, JointEntry, Loop, Mechanism, Model, Parameter
 from bough.model import Softness as Given
 from bough.model.coupling import own_joint
 from bough.model.joints.free import Free
 from bough.model.joints.planar import Planar
 from bough.model.simulation import UNBOUNDED
 from bough.simulation.pairs import Pair
+from bough.simulation.program import parametric
 from bough.simulation.scene import Scene
 from bough.spatial import IDENTITY, ZERO, Transform, Vector
 
@@ -31,8 +42,10 @@ __all__ = ["soft_scene", "unknown_pairs"]
 LEAST_WEIGHT = 1e-15
 
 
-def soft_scene(scene: Scene, integrator: str, tolerance: float, iterations: int) -> SoftScene:
-    """The numbers of a scene."""
+def soft_scene(
+    scene: Scene, integrator: StepIntegrator, tolerance: float, iterations: int, given: Sequence[Parameter] = ()
+) -> SoftScene:
+    """The numbers of a scene, some of which may be given with each state."""
     model, data = scene.model, scene.model.simulation
     m = mechanism(model)
     q, off = reference(model), data.disabled
@@ -41,8 +54,8 @@ def soft_scene(scene: Scene, integrator: str, tolerance: float, iterations: int)
     inverse = np.linalg.inv(M)
     weights = _Weights(model, world_tree(m, list(q)), inverse)
     pairs = [] if "contact" in off else [p for p in scene.pairs if is_known(p.first.shape, p.second.shape)]
-    return SoftScene(
-        candidates=tuple(_candidate(m, pair, weights) for pair in pairs),
+    made = SoftScene(
+        candidates=tuple(_candidate(parametric(model, given), pair, weights) for pair in pairs),
         limits=() if "limit" in off else tuple(_limits(model, inverse)),
         frictions=() if "frictionloss" in off else tuple(_frictions(model, inverse)),
         equalities=() if "equality" in off else tuple(_equalities(model, weights, inverse)),
@@ -52,9 +65,28 @@ def soft_scene(scene: Scene, integrator: str, tolerance: float, iterations: int)
         scale=1.0 / max(float(np.trace(M)), LEAST_WEIGHT),
         tolerance=tolerance,
         iterations=iterations,
-        integrator="rk4" if integrator == "rk4" else "euler",
-        damped="eulerdamp" not in off and any(x for entry in model.joints for x in entry.damping),
+        integrator=integrator,
+        damped="eulerdamp" not in off
+        and (any(x for entry in model.joints for x in entry.damping) or any(p.what == "damping" for p in given)),
     )
+    if integrator == "variational":
+        _require_smooth(model, made)
+    return made
+
+
+def _require_smooth(model: Model, scene: SoftScene) -> None:
+    """Raise where motions are not smooth: what is meant for those that are would not see it."""
+    for switch, what, rows in (
+        ("contact", "pairs of shapes that may touch", scene.candidates),
+        ("limit", "sides of joint limits", scene.limits),
+        ("frictionloss", "joints with dry friction", scene.frictions),
+        ("equality", "loops or couplings", scene.equalities),
+    ):
+        if rows:
+            raise ModelError(
+                f"{model.name!r} has {len(rows)} {what}, of which the integrator 'variational' takes no notice; leave "
+                f"them out with model.with_simulation(disabled=[{switch!r}, ...])"
+            )
 
 
 def unknown_pairs(scene: Scene) -> dict[str, int]:
@@ -162,29 +194,24 @@ def _turning(joint: Joint) -> int:
 
 
 def _limits(model: Model, inverse: NDArray[np.float64]) -> list[LimitRow]:
-    """Sides of limits of coordinates that are integrals of velocities; those of a follower bound what it follows."""
+    """Sides of limits of coordinates, but for quaternions; those of a follower bound what it follows."""
     rows, c, start, rate = [], model.coupling, 0, 0
     for entry in model.joints:
         own = own_joint(entry.joint)
         first, start = start, start + own.nq
         place, rate = rate, rate + own.nv
-        if np.isfinite([*entry.lower[: _turning(own)], *entry.upper[: _turning(own)]]).any():
-            raise ModelError(
-                f"joint {entry.name!r} has limits to its position and axes that turn with the body, "
-                "which a simulation does not hold yet; give it a translational joint, or no limits"
-            )
-        if own.nq != own.nv:
-            continue
+        turned = _turning(own)
         soft = _of_joint(entry.limit_softness, f"limits of joint {entry.name!r}")
-        for k in range(own.nv):
+        for k in range(own.nv if own.nq == own.nv else turned):
             q, ratio, offset = int(c.q_source[first + k]), float(c.q_ratio[first + k]), float(c.q_offset[first + k])
             v = int(c.v_source[place + k])
-            weight = max(float(inverse[v, v]), LEAST_WEIGHT)
+            alike = range(place, place + turned) if k < turned else (v,)
+            weight = max(float(np.mean([inverse[j, j] for j in alike])), LEAST_WEIGHT)
             for sign, bound in ((1.0, entry.lower[k]), (-1.0, entry.upper[k])):
                 if np.isfinite(bound) and ratio:
                     side, at = sign * np.sign(ratio), (float(bound) - offset) / ratio
                     margin = entry.limit_softness.margin / abs(ratio)
-                    rows.append(LimitRow(q, v, float(side), at, margin, soft, weight))
+                    rows.append(LimitRow(q, v, float(side), at, margin, soft, weight, k < turned))
     return rows
 
 

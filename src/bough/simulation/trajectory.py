@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -20,9 +19,20 @@ from bough.reading import number, shown
 from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import SAME_TIME
 from bough.simulation import trajectory_files
+from bough.simulation.events import Occurrence
 from bough.simulation.trajectory_plot import plot_trajectory
 from bough.simulation.trajectory_reading import STATUS_NAMES, IntArray, read_trajectory
-from bough.simulation.trajectory_samples import Energy, Sample, energy_of, joint_part, sample_at, states_of
+from bough.simulation.trajectory_samples import (
+    Energy,
+    Sample,
+    energy_of,
+    equal_times,
+    joint_part,
+    sample_at,
+    sample_number,
+    sensor_part,
+    states_of,
+)  # fmt: skip
 from bough.simulation.trajectory_summary import summary_of
 
 if TYPE_CHECKING:
@@ -33,9 +43,6 @@ if TYPE_CHECKING:
     from bough.viewer.viewer import Viewer
 
 __all__ = ["Trajectory"]
-
-MOST_SAMPLES = 10**9
-"""Samples of a resampled trajectory: more of them is a mistake of units."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,8 +64,8 @@ class Trajectory:
     control
         Inputs of actuators, (T, ..., nu), in their units; they hold until the next sample.
     status
-        How each state ended, (...), whole numbers: 0 "finished", 1 "not finite", 2 "ran away", 3 "interrupted" (see
-        `status_names`). All finished, unless given.
+        How each state ended, (...), whole numbers: 0 "finished", 1 "not finite", 2 "ran away", 3 "interrupted", 4 "not
+        solved", 5 "ended by an event" (see `status_names`). All finished, unless given.
     taken
         Steps of time that each state made, (...); one for each sample but the first, unless given.
     contact_forces
@@ -66,6 +73,12 @@ class Trajectory:
     stopped
         When each state made its last step, in s, (...). If not given, the last time for states that finished; for
         others that of the sample after `taken` steps, or NaN (unknown) if there are more steps than samples.
+    sensors
+        Numbers of the sensors of the model (T, ..., n), one after the other; rather read by name, with `sensor`.
+    a_last
+        Accelerations (..., nv) of the last step, with which a run can be resumed (`Simulation.run`).
+    events
+        What happened on the way (`bough.simulation.Occurrence`), in order; no part of files.
 
     Raises
     ------
@@ -107,6 +120,9 @@ class Trajectory:
     taken: IntArray = None  # type: ignore[assignment]
     contact_forces: FloatArray | None = None
     stopped: FloatArray = None  # type: ignore[assignment]
+    sensors: FloatArray | None = None
+    a_last: FloatArray | None = None
+    events: tuple[Occurrence, ...] = ()
 
     status_names: ClassVar[tuple[str, ...]] = STATUS_NAMES
     """What each number of `status` means."""
@@ -129,7 +145,7 @@ class Trajectory:
 
     @cached_property
     def names(self) -> Labels:
-        """A name for each entry of "q", "v", "tau" and "control": ``trajectory.names["q"]``.
+        """A name for each entry of "q", "v", "tau", "control", "sensors": ``trajectory.names["q"]``.
 
         The joint's, with a number where it has several. Controls are called as the actuators of the model.
         """
@@ -137,7 +153,7 @@ class Trajectory:
 
     @cached_property
     def units(self) -> Labels:
-        """The unit of each entry of "q", "v", "tau" and "control": rad, m, rad/s, N m, …, "" for quaternions."""
+        """The unit of each entry of "q", "v", "tau", "control", "sensors": rad, m/s, N m, …, "" for quaternions."""
         return coordinate_units(self.model, 0 if self.control is None else self.control.shape[-1])
 
     def __len__(self) -> int:
@@ -167,14 +183,13 @@ class Trajectory:
             return joint_part(self, *key)
         if isinstance(key, slice):
             return self._samples(key)
-        if isinstance(key, bool | np.bool_) or not hasattr(key, "__index__"):
-            raise ShapeError(f"no sample {shown(key)}, expected the name of a joint, a whole number or a slice")
-        try:
-            k = range(len(self))[key.__index__()]
-        except (IndexError, TypeError):
-            raise ShapeError(f"no sample {shown(key)}: there are {len(self)} of them") from None
+        k = sample_number(self, key)
         parts: dict[str, Any] = {name: None if x is None else x[k] for name, x in self._in_time.items()}
         return Sample(**parts)
+
+    def sensor(self, name: str) -> FloatArray:
+        """What a sensor of the model read, (T, ..., n), by its name."""
+        return sensor_part(self, name)
 
     # ---- parts in time -----------------------------------------------------------------------------------------------
 
@@ -197,13 +212,7 @@ class Trajectory:
         return sample_at(self, time)
 
     def between(self, start: float, end: float) -> Trajectory:
-        """The samples from one time to another, both in s and included.
-
-        Raises
-        ------
-        ShapeError
-            If there are none.
-        """
+        """The samples from one time to another, both in s and included; a `ShapeError` if there are none."""
         limits = [number(x, name, "a time in s", infinite=True) for x, name in ((start, "start"), (end, "end"))]
         slack = SAME_TIME * self.duration
         first, last = np.searchsorted(self.time, [limits[0] - slack, limits[1] + slack])
@@ -229,15 +238,7 @@ class Trajectory:
         >>> trajectory.resampled(0.5)["block"][:, 0].tolist()
         [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0]
         """
-        if (dt is None) == (rate is None):
-            raise ShapeError(f"dt is {shown(dt)} and rate is {shown(rate)}, expected one of them")
-        step = number(dt, "dt", "a positive time in s", above=0.0) if rate is None else None
-        step = step or 1.0 / number(rate, "rate", "a positive number of samples per second", above=0.0)
-        count = self.duration / step * (1 + SAME_TIME)
-        if not count < MOST_SAMPLES:
-            raise ShapeError(f"{self.duration} s in steps of {step} s are more than {MOST_SAMPLES} samples")
-        times = np.minimum(self.time[0] + step * np.arange(math.floor(count) + 1), self.time[-1])
-        return self._with(**vars(self.at(np.unique(times))))
+        return self._with(**vars(self.at(equal_times(self, dt, rate))), a_last=None)
 
     def state(self, *index: Any) -> Trajectory:
         """The trajectory of one state of the batch, or of some.
@@ -387,12 +388,13 @@ class Trajectory:
             numbers = range(0)
         if not numbers or numbers.step < 0:
             raise ShapeError(f"no samples {shown(some)}: it is a slice of {len(self)}, expected one or more, in order")
-        return self._with(**{name: None if x is None else x[some] for name, x in self._in_time.items()})
+        parts = {name: None if x is None else x[some] for name, x in self._in_time.items()}
+        return self._with(**parts, a_last=self.a_last if numbers[-1] == len(self) - 1 else None)
 
     def _with(self, **arrays: Any) -> Trajectory:
         """The trajectory with some arrays replaced, which are known to fit."""
         made: Trajectory = object.__new__(Trajectory)
         for field in fields(self):
-            part = arrays.get(field.name, getattr(self, field.name))
+            part = arrays[field.name] if field.name in arrays else getattr(self, field.name)
             object.__setattr__(made, field.name, read_only(part) if isinstance(part, np.ndarray) else part)
         return made

@@ -36,7 +36,10 @@ __all__ = ["dataset_of", "load", "save"]
 KIND = "bough trajectory 1"
 """What the member "format" of a file says."""
 
-ARRAYS = ("time", "q", "v", "tau", "control", "status", "taken", "contact_forces", "stopped")
+ARRAYS = (
+    "time", "q", "v", "tau", "control", "status", "taken", "contact_forces", "stopped", "sensors",
+    "a_last",
+)  # fmt: skip
 MUST_BE = ("format", "digest", "joints", "time", "q", "v", "status", "taken", "stopped")
 LONGEST_TEXT = 4096  # bytes: of names of joints, four for each letter
 MOST_HEADER = 10_000  # letters that say what an array is like
@@ -82,7 +85,8 @@ def load(path: str | os.PathLike[str], model: Model, strict: bool, make: type[Tr
         with zipfile.ZipFile(path) as archive:
             members = {member: _read(archive, member) for member in _members(archive)}
         _compare(members, model, strict)
-        return make(model, **{key: members[key] for key in ARRAYS if key in members})
+        arrays: dict[str, Any] = {key: members[key] for key in ARRAYS if key in members}
+        return make(model, **arrays)
     except BoughError as error:
         raise LoadError(str(error), name) from None
     except Exception as error:  # whatever the readers of foreign formats come upon
@@ -156,7 +160,7 @@ def dataset_of(trajectory: Trajectory) -> Dataset:
     axes = len(trajectory.batch)
     states = ("state",) if axes == 1 else tuple(f"state_{k}" for k in range(axes))
     last: dict[str, tuple[str, ...]] = {"q": ("coordinate",), "v": ("dof",), "tau": ("dof",), "control": ("actuator",)}
-    last["contact_forces"] = ("contact", "component")
+    last |= {"contact_forces": ("contact", "component"), "sensors": ("reading",)}
     data: dict[str, Any] = {
         name: (("time", *states, *dims), x)
         for name, dims in last.items()

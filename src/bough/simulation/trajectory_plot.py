@@ -22,7 +22,7 @@ DASHES = ("-", "--", ":", "-.")
 """A colour and a dash for each line; the next dash when all colours are taken."""
 
 FEW_STATES = 8  # drawn one by one
-COLUMN = 14  # names in a column of the legend
+COLUMN, NAME = 24, 0.18  # names in a column of the legend, and the height of each in inches
 
 TITLES = {
     ("q", "rad"): "angle", ("q", "m"): "position", ("q", ""): "quaternion",
@@ -52,8 +52,10 @@ def plot_trajectory(trajectory: Trajectory, what: Sequence[str], joints: str | S
         from matplotlib.figure import Figure
     except ImportError:
         raise BoughError("plotting needs Matplotlib: pip install 'bough[plot]'") from None
-    figure = Figure(figsize=(10, 0.8 + 2.3 * len(panels)), layout="constrained")
-    rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    heights = [max(2.3, 0.3 + NAME * min(len(panel.names), COLUMN)) for panel in panels]
+    columns = max(-(-len(panel.names) // COLUMN) for panel in panels)
+    figure = Figure(figsize=(10 + 1.6 * (columns - 1), 0.8 + sum(heights)), layout="constrained")
+    rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
     for axes, panel in zip(rows, panels, strict=True):
         _draw(axes, trajectory, panel)
     rows[-1].set_xlabel("time (s)")

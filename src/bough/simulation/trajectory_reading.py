@@ -12,6 +12,7 @@ from bough.kernel.arguments import FloatArray, Shape, as_floats, read_only, requ
 from bough.kernel.configuration import neutral
 from bough.kernel.functions import read
 from bough.model import Model
+from bough.model.sensor import SENSORS
 from bough.reading import instance, shown
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STATUS_NAMES", "read_trajectory"]
 
-STATUS_NAMES = ("finished", "not finite", "ran away", "interrupted")
+STATUS_NAMES = ("finished", "not finite", "ran away", "interrupted", "not solved", "ended by an event")
 """How a state can end, by number."""
 
 IntArray = NDArray[np.int64]
@@ -34,11 +35,17 @@ def read_trajectory(given: Trajectory) -> dict[str, Any]:
     if lead[:1] != time.shape:
         raise ShapeError(f"q has shape {q.shape}, expected ({time.size}, ..., {model.nq}): a sample for each time")
     arrays: dict[str, Any] = {"time": time, "q": q, "v": _led("v", given.v, lead, (model.nv,))}
-    for name, last in (("tau", (model.nv,)), ("control", ("nu",)), ("contact_forces", ("k", "c"))):
+    count = sum(SENSORS[sensor.kind].size for sensor in model.simulation.sensors)
+    more: tuple[tuple[str, tuple[int | str, ...]], ...] = (
+        ("tau", (model.nv,)), ("control", ("nu",)), ("contact_forces", ("k", "c")), ("sensors", (count,)),
+    )  # fmt: skip
+    for name, last in more:
         value = getattr(given, name)
         arrays[name] = None if value is None else _led(name, value, lead, last)
     if arrays["contact_forces"] is not None and not arrays["contact_forces"].shape[-1]:
         raise ShapeError("contact_forces has no components, expected the normal force of each contact and more")
+    last_one = given.a_last
+    arrays["a_last"] = None if last_one is None else _led("a_last", last_one, lead[1:], (model.nv,))
     _require_quaternions(model, q)
     arrays["status"] = _whole("status", given.status, lead[1:], 0, len(STATUS_NAMES) - 1)
     arrays["taken"] = _whole("taken", given.taken, lead[1:], time.size - 1, 2**62)

@@ -16,15 +16,22 @@ from bough.kernel.functions import call
 from bough.kernel.kinematics import kinetic_energy, potential_energy
 from bough.model import Model
 from bough.model.coupling import own_joint
-from bough.reading import known_name, shown
+from bough.reading import known_name, number, shown
 from bough.scalar.tolerances import SAME_TIME
+from bough.simulation.sensors import sensor_parts
 
 if TYPE_CHECKING:
     from bough.simulation.trajectory import Trajectory
 
-__all__ = ["Energy", "Sample", "energy_of", "joint_part", "sample_at", "states_of"]
+__all__ = [
+    "Energy", "Sample", "energy_of", "equal_times", "joined", "joint_part", "sample_at", "sample_number", "sensor_part",
+    "states_of",
+]  # fmt: skip
 
-HELD = ("tau", "control", "contact_forces")
+MOST_SAMPLES = 10**9
+"""Samples of a resampled trajectory: more of them is a mistake of units."""
+
+HELD = ("tau", "control", "contact_forces", "sensors")
 """What stays the same until the next sample."""
 
 
@@ -38,7 +45,7 @@ class Sample:
         Times in s, (...).
     q, v
         Configurations (..., nq) and velocities (..., nv).
-    tau, control, contact_forces
+    tau, control, contact_forces, sensors
         As those of the `bough.Trajectory`; None where it has none.
     """
 
@@ -48,6 +55,7 @@ class Sample:
     tau: FloatArray | None = None
     control: FloatArray | None = None
     contact_forces: FloatArray | None = None
+    sensors: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +144,8 @@ def states_of(trajectory: Trajectory, index: tuple[Any, ...]) -> dict[str, Any]:
         return np.asarray(np.take(states, numbers, axis))
 
     in_time = {name: taken(x, 1) for name in ("q", "v", *HELD) if (x := getattr(trajectory, name)) is not None}
-    return in_time | {name: taken(getattr(trajectory, name), 0) for name in ("status", "taken", "stopped")}
+    of_states = ("status", "taken", "stopped", *(("a_last",) if trajectory.a_last is not None else ()))
+    return in_time | {name: taken(getattr(trajectory, name), 0) for name in of_states}
 
 
 def joint_part(trajectory: Trajectory, joint: str, what: str) -> FloatArray:
@@ -159,3 +168,45 @@ def joint_part(trajectory: Trajectory, joint: str, what: str) -> FloatArray:
         source, ratio, offset = map_of.v_source[own], map_of.v_ratio[own], 0.0
     followed: FloatArray = array[..., source : source + 1] * ratio + offset
     return followed
+
+
+def joined(first: Trajectory, second: Trajectory) -> Trajectory:
+    """Two trajectories, the second of which begins where the first ends, as one."""
+    parts: dict[str, Any] = {}
+    for name in ("time", "q", "v", *HELD):
+        one, other = getattr(first, name), getattr(second, name)
+        if one is not None and other is not None:
+            parts[name] = np.concatenate([one[:-1], other])
+    rest = {name: getattr(second, name) for name in ("status", "taken", "stopped", "a_last")}
+    return type(second)(second.model, **parts, **rest, events=first.events + second.events)
+
+
+def sample_number(trajectory: Trajectory, key: Any) -> int:
+    """The number of a sample, from the end if it is negative."""
+    if isinstance(key, bool | np.bool_) or not hasattr(key, "__index__"):
+        raise ShapeError(f"no sample {shown(key)}, expected the name of a joint, a whole number or a slice")
+    try:
+        return range(len(trajectory))[int(key.__index__())]
+    except (IndexError, TypeError):
+        raise ShapeError(f"no sample {shown(key)}: there are {len(trajectory)} of them") from None
+
+
+def sensor_part(trajectory: Trajectory, name: str) -> FloatArray:
+    """What a sensor read."""
+    parts = sensor_parts(trajectory.model.simulation.sensors)
+    if trajectory.sensors is None:
+        raise ShapeError("the trajectory has no sensors: it was made without")
+    return trajectory.sensors[..., parts[known_name(name, "sensor", parts)]]
+
+
+def equal_times(trajectory: Trajectory, dt: float | None, rate: float | None) -> NDArray[np.float64]:
+    """Times at equal steps, from the first sample on."""
+    if (dt is None) == (rate is None):
+        raise ShapeError(f"dt is {shown(dt)} and rate is {shown(rate)}, expected one of them")
+    step = number(dt, "dt", "a positive time in s", above=0.0) if rate is None else None
+    step = step or 1.0 / number(rate, "rate", "a positive number of samples per second", above=0.0)
+    count = trajectory.duration / step * (1 + SAME_TIME)
+    if not count < MOST_SAMPLES:
+        raise ShapeError(f"{trajectory.duration} s in steps of {step} s are more than {MOST_SAMPLES} samples")
+    times = np.minimum(trajectory.time[0] + step * np.arange(math.floor(count) + 1), trajectory.time[-1])
+    return np.unique(times)

@@ -19,6 +19,7 @@ __all__ = ["summary_of"]
 
 MOST_STATES = 4  # that stopped early, named for each reason
 MOST_ROWS = 12  # of coordinates
+NOISE = 1e-12  # less than this (rad, m), or this part of an energy, is rounding
 
 
 def summary_of(trajectory: Trajectory) -> str:
@@ -71,8 +72,11 @@ def _energy(trajectory: Trajectory, moving: NDArray[np.bool_]) -> Iterator[str]:
     row = total[of_state][known[of_state]]
     where = f" (state {state})" if state else ""
     kinetic, most = np.max(energy.kinetic[known]), change[(k, *state)]
+    parts = (energy.kinetic, energy.potential, energy.elastic)
+    scale = max(float(np.max(np.abs(x[known]))) for x in parts)  # what is small beside its parts is rounding
+    start, end, most = (float(x) if abs(x) >= NOISE * scale else 0.0 for x in (row[0], row[-1], most))
     part = f", {most / kinetic:.2g} of the largest kinetic energy" if kinetic > 0 else ""
-    yield f"from {row[0]:.6g} J to {row[-1]:.6g} J, largest change {most:.3g} J{part}{where}"
+    yield f"from {start:.6g} J to {end:.6g} J, largest change {most:.3g} J{part}{where}"
 
 
 def _ranges(trajectory: Trajectory, moving: NDArray[np.bool_]) -> Iterator[str]:
@@ -95,7 +99,7 @@ def _range(
     trajectory: Trajectory, name: str, unit: str, values: FloatArray, limits: tuple[float, float]
 ) -> tuple[float, str, str]:
     """By how much a coordinate was beyond its limits at worst, its name, and the row about it."""
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    low, high = (x if abs(x) >= NOISE else 0.0 for x in (float(np.nanmin(values)), float(np.nanmax(values))))
     text = f"{low:.4g} … {high:.4g} {unit}"
     if np.isinf(limits).all():
         return 0.0, name, text

@@ -16,7 +16,7 @@ from bough.model.joints.planar import Planar
 from bough.scalar import Array, Scalar, cos, indexable, sin
 from bough.spatial import Quaternion, Vector
 
-__all__ = ["along_body", "along_fixed", "chart_rate", "moved", "turning"]
+__all__ = ["along_body", "along_fixed", "chart_rate", "each_turn", "moved", "turning"]
 
 
 Values: TypeAlias = Any
@@ -70,15 +70,27 @@ def chart_rate(m: Mechanism, way: Values, v: Values) -> list[Scalar]:
     For turns it is not ω but ω + ½ u × ω + ¹⁄₁₂ u × (u × ω) + … (Munthe-Kaas 1999): with this, and not without, a
     method of fourth order stays one for rotations.
     """
+
+    def rate(u: Vector, w: Vector) -> Vector:
+        turned = u.cross(w)
+        return w + turned * 0.5 + u.cross(turned) * (1.0 / 12.0)
+
+    return each_turn(m, way, v, rate)
+
+
+def each_turn(
+    m: Mechanism, way: Values, v: Values, rule: Callable[[Vector, Vector], Vector], others: float = 1.0
+) -> list[Scalar]:
+    """Where rotations are quaternions, a rule of the ways and of what stands beside them; elsewhere `others` × v."""
     way, v = m.coupling.own_v(way), m.coupling.own_v(v)
     result: list[Scalar] = []
     for i in range(1, m.tree.n + 1):
         body = m.at(i)
-        x, own = body.of_v(way), body.of_v(v)
+        x, given = body.of_v(way), body.of_v(v)
+        own = [value * others for value in given]
         for first in [k - body.joint.nq + body.nv + 1 for k in body.joint.quaternions]:
-            u, w = Vector.of(x[first : first + 3]), Vector.of(own[first : first + 3])
-            turned = u.cross(w)
-            own[first : first + 3] = (w + turned * 0.5 + u.cross(turned) * (1.0 / 12.0)).parts
+            turned = rule(Vector.of(x[first : first + 3]), Vector.of(given[first : first + 3]))
+            own[first : first + 3] = turned.parts
         result += own
     return _listed(m.coupling.model_v(indexable(len(result), result)), m.model.nv)
 

@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from bough.algorithms.soft.contacts import Contacts, Grip
+from bough.algorithms.soft.contacts import Contacts
+from bough.algorithms.soft.grip import Grip
 from bough.algorithms.soft.law import Answer, one_sided, rubbing
 from bough.algorithms.soft.world import WorldTree
 from bough.factor import ltdl, mul_H, solve
@@ -35,7 +36,7 @@ from bough.scalar import (
 from bough.scalar.lazy import cached_property
 from bough.tree import Tree
 
-__all__ = ["HeldRow", "JointRow", "SoftProblem", "Solved", "diagonal_place"]
+__all__ = ["JointRow", "SoftProblem", "Solved", "WideRow", "diagonal_place"]
 
 SEARCHES = 30
 """Turns of a line search at most."""
@@ -69,16 +70,22 @@ class JointRow:
 
 
 @dataclass(frozen=True)
-class HeldRow:
-    """A row that always holds, of a loop or a law between coordinates: J (n), stiffness, reference acceleration."""
+class WideRow:
+    """A row on several velocities: J (n), stiffness, reference acceleration.
+
+    Of a loop or a law between coordinates it always holds, of a limit it pushes and does not pull (`one_sided`).
+    """
 
     J: Scalars
     D: Scalar
     reference: Scalar
+    one_sided: bool = False
 
-    def force(self, a: Sequence[Scalar]) -> Scalar:
-        """Its force at accelerations a."""
-        return self.D * (self.reference - dot(self.J, a))
+    def answer(self, along: Scalar) -> tuple[Scalar, Scalar]:
+        """Its force and its stiffness at an acceleration J a."""
+        x = along - self.reference
+        D = select(x < 0.0, self.D, 0.0) if self.one_sided else self.D
+        return -(D * x), D
 
 
 @dataclass(frozen=True)
@@ -111,7 +118,7 @@ class SoftProblem:
     world: WorldTree
     contacts: Contacts
     rows: Sequence[JointRow]
-    held: Sequence[HeldRow] = ()
+    wide: Sequence[WideRow] = ()
 
     def solve(self, start: Sequence[Scalar], scale: float, tolerance: float, iterations: int) -> Solved:
         """The accelerations, from a start on; `scale` makes gradients and gains comparable with the tolerance."""
@@ -119,7 +126,7 @@ class SoftProblem:
         factor = ltdl(self.tree, self.M)
         free = self._entries(solve(self.tree, factor, indexable(self.tree.n, self.tau), unit=True))
         held = self._held()
-        if not (self.contacts.layout.touches or self.rows or self.held):
+        if not (self.contacts.layout.touches or self.rows or self.wide):
             return Solved(free, none, True)
         square = (tolerance / scale) ** 2
 
@@ -144,7 +151,7 @@ class SoftProblem:
     def _held(self) -> Scalar:
         """The sum of the stiffness of all rows: zero where nothing touches and no limit is near."""
         total = self.touching
-        for D in [*(row.D for row in self.rows), *(row.D for row in self.held)]:
+        for D in [*(row.D for row in self.rows), *(row.D for row in self.wide)]:
             total = total + D
         return total
 
@@ -177,9 +184,9 @@ class SoftProblem:
         pushed = list(self._where_touching(lambda: self.world.joint_forces(self.contacts.forces(push))))
         for row in self.rows:
             pushed[row.place] = pushed[row.place] + row.answer(a[row.place]).f[0] * row.sign
-        for held in self.held:
-            force = held.force(a)
-            pushed = [p + j * force for p, j in zip(pushed, held.J, strict=True)]
+        for wide in self.wide:
+            force, _ = wide.answer(dot(wide.J, a))
+            pushed = [p + j * force for p, j in zip(pushed, wide.J, strict=True)]
         return tuple(m - t - p for m, t, p in zip(Ma, self.tau, pushed, strict=True))
 
     def _do_where_touching(self, rule: Callable[[], None]) -> None:
@@ -233,10 +240,10 @@ class SoftProblem:
             return self._entries(solve(tree, factor, indexable(tree.n, b), unit=True))
 
         d = precondition([-value for value in point.g])
-        if not (contacts.layout.between or self.held):
+        if not (contacts.layout.between or self.wide):
             return d
-        stiff = contacts.stiffness(between=True) + (1.0 if self.held else 0.0)
-        return repeat(1, lambda _, d: self._between(d, precondition), d, until=lambda _: stiff <= 0.0)
+        stiff = contacts.stiffness(between=True) + (1.0 if self.wide else 0.0)
+        return repeat(1, lambda _, d: self._between(point.a, d, precondition), d, until=lambda _: stiff <= 0.0)
 
     def _with_contacts(self, H: Scalars) -> Scalars:
         """H with what contacts with the world add, where there are some in some state."""
@@ -251,9 +258,9 @@ class SoftProblem:
         stiff = self.contacts.stiffness(between=False)
         return repeat(1, add, H, until=lambda _: stiff <= 0.0)
 
-    def _between(self, d: Scalars, precondition: Callable[[Sequence[Scalar]], Scalars]) -> Scalars:
-        """The direction with what would fill in too, from that without, by conjugate gradients."""
-        contacts = self.contacts
+    def _between(self, a: Scalars, d: Scalars, precondition: Callable[[Sequence[Scalar]], Scalars]) -> Scalars:
+        """The direction at a with what would fill in too, from that without, by conjugate gradients."""
+        contacts, stiff = self.contacts, [wide.answer(dot(wide.J, a))[1] for wide in self.wide]
 
         def times(p: Sequence[Scalar]) -> list[Scalar]:
             motions = contacts.in_memory(self.world.motions(p))
@@ -264,9 +271,9 @@ class SoftProblem:
                 grip.add_forces([dot([W[max(i, k)][min(i, k)] for k in rows], u) for i in rows], forces)
 
             total = self.world.joint_forces(contacts.forces(push, between=True))
-            for held in self.held:
-                along = held.D * dot(held.J, p)
-                total = [x + j * along for x, j in zip(total, held.J, strict=True)]
+            for wide, D in zip(self.wide, stiff, strict=True):
+                along = D * dot(wide.J, p)
+                total = [x + j * along for x, j in zip(total, wide.J, strict=True)]
             return total
 
         r = tuple(-value for value in times(d))
@@ -314,10 +321,11 @@ class SoftProblem:
                 found = row.answer(point.a[row.place] + alpha * rate)
                 first = first - found.f[0] * (row.sign * rate)
                 second = second + found.W[0][0] * (rate * rate)
-            for held in self.held:
-                rate = dot(held.J, d)
-                first = first - held.force(point.a) * rate + held.D * (alpha * (rate * rate))
-                second = second + held.D * (rate * rate)
+            for wide in self.wide:
+                rate = dot(wide.J, d)
+                force, stiff = wide.answer(dot(wide.J, point.a) + alpha * rate)
+                first = first - force * rate
+                second = second + stiff * (rate * rate)
             ends = absolute(first) <= flat
             low = select(first < 0.0, alpha, low)
             high = select(first < 0.0, high, alpha)

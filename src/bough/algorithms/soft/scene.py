@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -25,10 +25,14 @@ __all__ = [
     "ShapeGroup",
     "Side",
     "SoftScene",
+    "StepIntegrator",
     "TouchGroup",
     "layout_of",
     "within",
 ]
+
+StepIntegrator: TypeAlias = Literal["euler", "rk4", "variational"]
+"""How a step of time is made."""
 
 BLOCK = 16
 """Contacts that are skipped together where none of them touches."""
@@ -83,7 +87,10 @@ class Candidate:
 
 @dataclass(frozen=True)
 class LimitRow:
-    """A side of the limits of a coordinate: sign × (q - bound) must not be negative."""
+    """A side of the limits of a coordinate: sign × (q - bound) must not be negative.
+
+    `turned`: its rate is no velocity itself, but one along an axis that does not turn with the body.
+    """
 
     q: int
     v: int
@@ -92,6 +99,7 @@ class LimitRow:
     margin: float
     softness: Softness
     weight: float
+    turned: bool = False
 
 
 @dataclass(frozen=True)
@@ -176,7 +184,7 @@ class SoftScene:
     scale: float = 1.0
     tolerance: float = 1e-8
     iterations: int = 100
-    integrator: Literal["euler", "rk4"] = "euler"
+    integrator: StepIntegrator = "euler"
     damped: bool = False
     """Whether some joint has damping."""
 

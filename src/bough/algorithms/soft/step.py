@@ -16,8 +16,9 @@ from bough.algorithms.rnea import ZEROS, rnea
 from bough.algorithms.soft.contacts import Contacts
 from bough.algorithms.soft.fixed_axes import along_body, along_fixed, chart_rate, moved, turning
 from bough.algorithms.soft.law import Answer, impedance, rate_and_spring
-from bough.algorithms.soft.newton import HeldRow, JointRow, SoftProblem, Solved, diagonal_place
-from bough.algorithms.soft.scene import Servo, SoftScene, layout_of, within
+from bough.algorithms.soft.newton import JointRow, SoftProblem, Solved, WideRow, diagonal_place
+from bough.algorithms.soft.scene import LimitRow, Servo, SoftScene, layout_of, within
+from bough.algorithms.soft.variational import variational_step
 from bough.algorithms.soft.world import world_tree
 from bough.factor import ltdl, mul_H, solve
 from bough.model import Mechanism
@@ -29,7 +30,6 @@ from bough.scalar import (
     Table,
     absolute,
     array,
-    both,
     dot,
     either,
     gather,
@@ -49,7 +49,7 @@ MOST_STEPS = 2**40
 FASTEST = 1e10
 """Velocities (m/s, rad/s) and places (m, rad) beyond which a state has run away."""
 
-RUNNING, NOT_FINITE, RAN_AWAY = 0.0, 1.0, 2.0
+RUNNING, NOT_FINITE, RAN_AWAY, NOT_SOLVED = 0.0, 1.0, 2.0, 4.0
 
 Scalars: TypeAlias = tuple[Scalar, ...]
 Forward: TypeAlias = Callable[[Scalars, Scalars, Scalars], tuple[SoftProblem, Solved]]
@@ -82,8 +82,10 @@ def soft_accelerations(
         M, more = _implicit(m, scene, x, q, v, dt, M)
         rows += more
     world = world_tree(m, q)
-    contacts = Contacts(layout_of(scene), world, [v[k] for k in range(n)], dt)
-    problem = SoftProblem(tree, M, smooth, world, contacts, rows, _held(m, scene, q, v, dt))
+    friction = x["friction"][0] if "friction" in x else None
+    contacts = Contacts(layout_of(scene), world, [v[k] for k in range(n)], dt, friction)
+    wide = _bounds(m, scene, q, v, dt) + _held(m, scene, q, v, dt)
+    problem = SoftProblem(tree, M, smooth, world, contacts, rows, wide)
     return problem, problem.solve(start, scene.scale, scene.tolerance, scene.iterations)
 
 
@@ -91,11 +93,8 @@ def _rows(scene: SoftScene, q: Array, v: Array, dt: Scalar) -> list[JointRow]:
     """Limits and dry friction of joints."""
     rows = []
     for limit in scene.limits:
-        B, K = rate_and_spring(limit.softness, dt)
-        depth = (q[limit.q] - limit.bound) * limit.sign - limit.margin
-        d = impedance(limit.softness, depth)
-        D = select(depth < 0.0, d / ((1.0 - d) * limit.weight), 0.0)
-        rows.append(JointRow(limit.v, limit.sign, D, -(B * (v[limit.v] * limit.sign)) - K * d * depth))
+        if not limit.turned:
+            rows.append(JointRow(limit.v, limit.sign, *_stop(limit, q[limit.q], v[limit.v], dt)))
     for rub in scene.frictions:
         B, _ = rate_and_spring(rub.softness, dt)
         d = impedance(rub.softness, 0.0)
@@ -103,7 +102,26 @@ def _rows(scene: SoftScene, q: Array, v: Array, dt: Scalar) -> list[JointRow]:
     return rows
 
 
-def _held(m: Mechanism, scene: SoftScene, q: Array, v: Array, dt: Scalar) -> list[HeldRow]:
+def _stop(limit: LimitRow, x: Scalar, rate: Scalar, dt: Scalar) -> tuple[Scalar, Scalar]:
+    """Stiffness and reference acceleration of a side of limits, where a coordinate is x."""
+    B, K = rate_and_spring(limit.softness, dt)
+    depth = (x - limit.bound) * limit.sign - limit.margin
+    d = impedance(limit.softness, depth)
+    return select(depth < 0.0, d / ((1.0 - d) * limit.weight), 0.0), -(B * (rate * limit.sign)) - K * d * depth
+
+
+def _bounds(m: Mechanism, scene: SoftScene, q: Array, v: Array, dt: Scalar) -> list[WideRow]:
+    """Limits of positions whose rates are along axes that do not turn with the body."""
+    turned, n = [limit for limit in scene.limits if limit.turned], m.model.nv
+    rates = along_fixed(m, q, v) if turned else []
+    rows = []
+    for limit in turned:
+        J = along_body(m, q, [limit.sign if k == limit.v else 0.0 for k in range(n)])
+        rows.append(WideRow(tuple(J), *_stop(limit, q[limit.q], rates[limit.v], dt), one_sided=True))
+    return rows
+
+
+def _held(m: Mechanism, scene: SoftScene, q: Array, v: Array, dt: Scalar) -> list[WideRow]:
     """Loops and laws between coordinates; the impedance of a loop is that of all its rows together.
 
     Unlike that of contacts, the motion of loops is heeded in full: L a + bias is to be the reference acceleration.
@@ -124,7 +142,7 @@ def _held(m: Mechanism, scene: SoftScene, q: Array, v: Array, dt: Scalar) -> lis
             reference = -(B * terms.rates[r]) - K * d * terms.errors[r]
             if equality.is_loop:
                 reference = reference - terms.bias[r] + dot(J, more)
-            held.append(HeldRow(J, d * (scale * scale) / ((1.0 - d) * weight), reference))
+            held.append(WideRow(J, d * (scale * scale) / ((1.0 - d) * weight), reference))
         row = places.stop
     return held
 
@@ -188,13 +206,12 @@ def _implicit(
 
 
 def measured(m: Mechanism, scene: SoftScene, x: Mapping[str, Array]) -> dict[str, Any]:
-    """Accelerations in a state, and of each contact the force on the second body, the point, and how deep it is."""
+    """Accelerations in a state, what drives the joints, and what is to be told of each contact."""
     n, q, v = m.model.nv, x["q"], x["v"]
     problem, solved = soft_accelerations(m, scene, x, q, v, x["dt"][0], [x["a"][k] for k in range(n)])
-    forces, points, depths = problem.contacts.told()
     more = turning(m, v)
     a = [solved.a[k] - more[k] for k in range(n)]
-    return {"acceleration": a, "forces": forces, "points": points, "depths": depths}
+    return {"acceleration": a, **problem.contacts.told(), "drives": _drives(m, scene, x, q, v)}
 
 
 # ---- steps -----------------------------------------------------------------------------------------------------------
@@ -226,14 +243,19 @@ def run_steps(m: Mechanism, scene: SoftScene, x: Mapping[str, Array]) -> dict[st
     def step(_: Index, state: _State) -> _State:
         if scene.integrator == "rk4":
             new = _runge_kutta(m, state, dt, forward)
+        elif scene.integrator == "variational":
+            new = _variational(m, scene, x, state, dt)
         else:
             new = _euler(m, scene, state, dt, forward)
         total: Scalar = 0.0
         for value in (*new.v, *new.q):
             total = total + value * value
         sound, slow = total - total >= 0.0, total < FASTEST * FASTEST  # what is not finite compares as false
-        status = select(sound, select(slow, RUNNING, RAN_AWAY), NOT_FINITE)
-        keep = both(sound, slow)
+        grade = select(slow, RUNNING, RAN_AWAY)
+        if not isinstance(new.status, float):
+            grade = select(new.status > RUNNING, new.status, grade)
+        status = select(sound, grade, NOT_FINITE)
+        keep = status <= RUNNING
         return replace(map_leaves(lambda one, other: select(keep, one, other), new, state), status=status)
 
     def over(state: _State) -> Bool:
@@ -269,7 +291,20 @@ def _euler(m: Mechanism, scene: SoftScene, state: _State, dt: Scalar, forward: F
 def _arrived(m: Mechanism, before: _State, q: list[Scalar], v: list[Scalar], a: list[Scalar]) -> _State:
     """The state after a step, from velocities and accelerations along fixed axes."""
     v, a = along_body(m, q, v), along_body(m, q, a)
-    return _State(tuple(q), tuple(v), tuple(a), before.taken + 1.0, before.status)
+    return _State(tuple(q), tuple(v), tuple(a), before.taken + 1.0, RUNNING)
+
+
+def _variational(m: Mechanism, scene: SoftScene, x: Mapping[str, Array], state: _State, dt: Scalar) -> _State:
+    """By a variational principle, with drives and passive forces of the middle of the step."""
+
+    def force(q: Array, v: Array) -> Scalars:
+        passive = passive_forces(m, q, v)
+        return tuple(f + passive[k] for k, f in enumerate(_drives(m, scene, x, q, v)))
+
+    new = variational_step(m, state.q, state.v, state.a, dt, force, x.get("f_ext"))
+    a = along_body(m, new.q, new.a)
+    status = select(new.solved, RUNNING, NOT_SOLVED)
+    return _State(tuple(new.q), tuple(new.v), tuple(a), state.taken + 1.0, status)
 
 
 WEIGHTS, REACH = Table("weights", np.array([1, 2, 2, 1]) / 6), Table("reach", np.array([0.5, 0.5, 1.0, 0.0]))

@@ -29,8 +29,9 @@ WHOLE = {
     "nplugin",
     "body_pos",
     "simulation",
+    "sensor_kinds",
 }
-WHOLE |= {f"{kind}_names" for kind in ("body", "jnt", "geom", "site", "eq", "actuator")}
+WHOLE |= {f"{kind}_names" for kind in ("body", "jnt", "geom", "site", "eq", "actuator", "sensor")}
 """What the answer to a file that compiles has in any case."""
 
 
@@ -50,6 +51,7 @@ class Compiled:
         self.sites = self._names("site", answer["site_names"], self.taken)
         self.equalities = self._names("equality", answer["eq_names"], set())
         self.actuators = self._names("actuator", answer["actuator_names"], set())
+        self.sensors = self._names("sensor", answer["sensor_names"], set())
 
     @staticmethod
     def is_whole(answer: dict[str, Any]) -> bool:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from bough.formats.mjcf.compiled import Compiled
+from bough.formats.mjcf.sensors import sensors
 from bough.model import Actuator, ExplicitPair, SimulationData, Softness, Surface
 from bough.model.simulation import INTEGRATORS, SWITCHES, UNBOUNDED
 from bough.model.surface import SOLREF
@@ -61,6 +62,7 @@ def simulation_data(m: Compiled) -> SimulationData:
         iterations=said["iterations"],
         disabled=tuple(name for name in SWITCHES if m.answer["off"].get(name)),
         actuators=tuple(_actuators(m, strange)),
+        sensors=tuple(sensors(m, strange)),
         pairs=tuple(_pair(m, k) for k in range(len(m["pair_geom1"]))),
         excludes=tuple((m.bodies[x >> BODY_BITS & LOW_BITS], m.bodies[x & LOW_BITS]) for x in signatures),
         reference=_reference(m),

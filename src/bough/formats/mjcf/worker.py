@@ -31,7 +31,8 @@ ARRAYS = (
     "geom_conaffinity", "geom_condim", "geom_priority", "geom_friction", "geom_solmix", "geom_solref", "geom_solimp",
     "geom_margin", "geom_gap", "geom_adhesion", "geom_surfacevel", "geom_dataid", "mat_rgba", "mesh_pos", "mesh_quat",
     "mesh_scale",
-    "site_bodyid", "site_pos", "site_quat",
+    "site_bodyid", "site_pos", "site_quat", "site_type", "site_size",
+    "sensor_type", "sensor_objtype", "sensor_objid", "sensor_reftype", "sensor_refid", "sensor_cutoff", "sensor_delay",
     "eq_type", "eq_objtype", "eq_obj1id", "eq_obj2id", "eq_active0", "eq_data", "eq_solref", "eq_solimp",
     "exclude_signature", "pair_geom1", "pair_geom2", "pair_dim", "pair_friction", "pair_solref", "pair_solreffriction",
     "pair_solimp", "pair_margin", "pair_gap", "pair_adhesion",
@@ -50,6 +51,7 @@ NAMED = {
     "site": "nsite",
     "eq": "neq",
     "actuator": "nactuator",
+    "sensor": "nsensor",
 }
 SWITCHES = (
     "gravity", "spring", "damper", "equality", "constraint", "frictionloss", "limit", "contact", "clampctrl",
@@ -89,6 +91,7 @@ def answer_to(request: dict[str, Any]) -> dict[str, Any]:
     for name in ARRAYS:
         if hasattr(model, name):
             answer[name] = getattr(model, name).tolist()
+    answer["sensor_kinds"] = [mujoco.mjtSensor(x).name.removeprefix("mjSENS_").lower() for x in model.sensor_type]
     for kind, count in NAMED.items():
         starts = getattr(model, f"name_{kind}adr")
         if getattr(model, count) > MOST_ALIKE:

@@ -11,6 +11,7 @@ import math
 from bough.formats.losses import Losses
 from bough.formats.mjcf.elements import geom, inertial, pose
 from bough.formats.mjcf.joints import Step, joints
+from bough.formats.mjcf.sensors import sensors_text
 from bough.formats.mjcf.write_simulation import actuators, contact, options, soft_attributes
 from bough.formats.text import numbers_text, quoted
 from bough.model import Equality, Fixed, Free, Geometry, Loop, Model, Placement, Spherical
@@ -63,6 +64,7 @@ class _Writer:
             *_section("contact", list(contact(model, self._body_names, self._losses))),
             *_section("equality", equalities),
             *_section("actuator", list(actuators(model, self._losses))),
+            *_section("sensor", list(sensors_text(model, self._losses))),
             "</mujoco>",
         ]
         return '<?xml version="1.0" encoding="utf-8"?>\n' + "\n".join(lines) + "\n"

@@ -1,0 +1,108 @@
+"""Events: moments at which a function of time, configuration and velocity passes zero."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from bough.errors import ShapeError
+from bough.kernel.arguments import FloatArray
+from bough.reading import number, shown, truth, whole_number
+
+__all__ = ["Event", "Occurrence", "located", "read_events"]
+
+Watched: TypeAlias = Callable[[float, FloatArray, FloatArray], float]
+StateWithin: TypeAlias = Callable[[float], tuple[FloatArray, FloatArray]]
+"""From a part of a step to q and v there."""
+
+MOST, FINE = 100, 1e-13
+"""Looks at a function until its zero is found, at most, and the part of a step to which it is found."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """A function to watch during a run, and what happens where it passes zero.
+
+    Parameters
+    ----------
+    function
+        Called as ``function(time, q, v)`` for one state, with q (nq,) and v (nv,); gives a number, zero at the event.
+    direction
+        1: where it rises, -1: where it falls, 0: both.
+    stop
+        Whether the state ends there.
+
+    Examples
+    --------
+    >>> import bough
+    >>> pendulum = bough.robots.load("pendulum")
+    >>> bottom = bough.simulation.Event(lambda time, q, v: q[0], stop=True)
+    >>> run = bough.Simulation(pendulum).run(
+    ...     [0.1], duration=5.0, integrator="adaptive", events={"bottom": bottom}
+    ... )
+    >>> run.events[0].name, round(abs(float(run.q[-1, 0])), 9)
+    ('bottom', 0.0)
+    """
+
+    function: Watched
+    direction: int = 0
+    stop: bool = False
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise ShapeError(f"function of an event is {shown(self.function)}, expected one of time, q and v")
+        whole_number(self.direction, "direction of an event", least=-1, most=1)
+        truth(self.stop, "stop of an event")
+
+    def value(self, name: str, time: float, q: FloatArray, v: FloatArray) -> float:
+        """What the function says, or an error that names the event."""
+        what = f"event {name!r} at {time:.6g} s"
+        return number(self.function(time, q, v), what, "a number that is finite")
+
+    def happens(self, before: float, after: float) -> bool:
+        """Whether it passes zero between two values, the way it is meant to; one that begins at zero has passed it."""
+        rises, falls = before < 0.0 <= after, before > 0.0 >= after
+        return (rises and self.direction >= 0) or (falls and self.direction <= 0)
+
+
+class Occurrence(NamedTuple):
+    """An event that happened: its name, the time (s), the state of the batch (an index, () of one), q and v."""
+
+    name: str
+    time: float
+    state: tuple[int, ...]
+    q: FloatArray
+    v: FloatArray
+
+
+def read_events(given: Any) -> dict[str, Event]:
+    """Events by name, from a mapping of functions or events."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ShapeError(f"events is {shown(given)}, expected a dictionary of functions of time, q and v, by name")
+    events = {str(name): Event(x) if callable(x) else x for name, x in given.items()}
+    for name, event in events.items():
+        if not isinstance(event, Event):
+            raise ShapeError(f"event {name!r} is {shown(event)}, expected a function or a bough.simulation.Event")
+    return events
+
+
+def located(value: Callable[[float], float], before: float, after: float) -> float:
+    """Where between 0 and 1 a function passes zero, just behind it: regula falsi, as Illinois has it."""
+    low, high, f_low, f_high, last = 0.0, 1.0, before, after, 0
+    for _ in range(MOST):
+        if high - low <= FINE or f_high == 0.0:
+            break
+        part = high - f_high * (high - low) / (f_high - f_low)
+        if not low < part < high or last > 2 or last < -2:
+            part, last = 0.5 * (low + high), 0
+        f = value(part)
+        if np.sign(f) == np.sign(f_high) or f == 0.0:
+            high, f_high, f_low, last = part, f, f_low * (0.5 if last > 0 else 1.0), max(last, 0) + 1
+        else:
+            low, f_low, f_high, last = part, f, f_high * (0.5 if last < 0 else 1.0), min(last, 0) - 1
+    return high

@@ -1,0 +1,173 @@
+"""A scene prepared to run: its numbers, its programs, and what they measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bough.algorithms.soft.scene import SoftScene, StepIntegrator, layout_of
+from bough.errors import ModelError
+from bough.kernel.arguments import FloatArray
+from bough.kernel.function import Function
+from bough.model import Model
+from bough.reading import instance, known_name, number, whole_number
+from bough.scalar.lazy import cached_property
+from bough.simulation.arguments import (
+    ACTING,
+    are_single,
+    in_single,
+    is_single,
+    read_acting,
+    read_parameters,
+    read_servo,
+    read_values,
+    require_moving,
+)  # fmt: skip
+from bough.simulation.pairs import LeftOut
+from bough.simulation.program import measure_function, steps_function, trial_function
+from bough.simulation.run import Sense
+from bough.simulation.scene import Scene
+from bough.simulation.sensors import Measured, readings
+from bough.simulation.soft import soft_scene, unknown_pairs
+
+if TYPE_CHECKING:
+    pass
+
+__all__ = ["ADAPTIVE", "INTEGRATORS", "Prepared"]
+
+ADAPTIVE = "adaptive"
+INTEGRATORS: tuple[StepIntegrator, ...] = ("euler", "rk4", "variational")
+
+
+class Prepared:
+    """What a simulation is made of, and needs to make steps."""
+
+    def __init__(
+        self,
+        model: Model | Scene,
+        scene: Scene | None = None,
+        *,
+        dt: float | None = None,
+        integrator: str | None = None,
+        tolerance: float | None = None,
+        iterations: int | None = None,
+        parameters: str | Sequence[str] = (),
+    ) -> None:
+        if isinstance(model, Scene):
+            if scene is not None:
+                raise ModelError("two scenes were given, expected a model and a scene, or a scene alone")
+            scene, model = model, model.model
+        self.scene = Scene(instance(model, "the model", Model)) if scene is None else instance(scene, "scene", Scene)
+        if self.scene.model is not model and self.scene.model != model:
+            other = self.scene.model.name
+            raise ModelError(f"the scene is one of another model, {other!r}, expected one of {model.name!r} as given")
+        self.model = model
+        data = model.simulation
+        self.dt = number(data.timestep if dt is None else dt, "dt", "a positive number (s)", above=0.0)
+        wanted = ("rk4" if data.integrator == "rk4" else "euler") if integrator is None else integrator
+        self.integrator = INTEGRATORS[INTEGRATORS.index(known_name(wanted, "integrator", INTEGRATORS))]
+        self._tolerance = number(
+            data.tolerance if tolerance is None else tolerance, "tolerance", "a number that is not negative", least=0.0
+        )
+        self._iterations = whole_number(data.iterations if iterations is None else iterations, "iterations", least=1)
+        self.parameters = read_parameters(model, parameters)
+        require_moving(model)
+
+    def __repr__(self) -> str:
+        pairs = len(self._soft.candidates)
+        return f"Simulation({self.model.name!r}, dt={self.dt}, integrator={self.integrator!r}, {pairs} pairs)"
+
+    @cached_property
+    def _soft(self) -> SoftScene:
+        return soft_scene(self.scene, self.integrator, self._tolerance, self._iterations, self.parameters)
+
+    @cached_property
+    def _steps(self) -> Function:
+        return steps_function(self.model, self._soft, self.parameters)
+
+    @cached_property
+    def _trial(self) -> Function:
+        return trial_function(self.model, self._soft, self.parameters)
+
+    @cached_property
+    def _measure(self) -> Function:
+        return measure_function(self.model, self._soft, self.parameters)
+
+    @property
+    def left_out(self) -> LeftOut:
+        """Which shapes do not touch, and why."""
+        found = self.scene.left_out
+        reasons = {f"there is no rule for a {kinds} yet": n for kinds, n in unknown_pairs(self.scene).items()}
+        return LeftOut({**found.reasons, **reasons}, found.shapes, found.not_understood)
+
+    @cached_property
+    def contact_pairs(self) -> tuple[tuple[str, str], ...]:
+        """Names of the two shapes of each contact point that `contacts` tells of; of the body where one has none."""
+        known = [p for p in self.scene.pairs if (p.first.shape, p.second.shape) in self._kinds]
+        names = []
+        for pair, candidate in zip(known, self._soft.candidates, strict=True):
+            two = (pair.first, pair.second)
+            if candidate.sides[0].body == 0 != pair.first.body:
+                two = two[::-1]
+            names.append((two[0].name or two[0].frame, two[1].name or two[1].frame))
+        return tuple(names[k] for k in layout_of(self._soft).order)
+
+    @cached_property
+    def _kinds(self) -> set[tuple[str, str]]:
+        from bough.algorithms.narrow_phase import is_known
+
+        pairs = {(p.first.shape, p.second.shape) for p in self.scene.pairs}
+        return {two for two in pairs if is_known(*two)}
+
+    @cached_property
+    def _entries(self) -> dict[tuple[bool, ...], Callable[..., Any]]:
+        """The steps for what is given of what may be left out, by whether it is."""
+        return {}
+
+    @cached_property
+    def _zeros(self) -> NDArray[np.float64]:
+        return np.zeros(self.model.nv)
+
+    @cached_property
+    def _dt(self) -> NDArray[np.float64]:
+        return np.array(self.dt)
+
+    @property
+    def _sense(self) -> Sense | None:
+        """What gives the numbers of all sensors in states, if there are any."""
+        return self._readings if self.model.simulation.sensors and not self.parameters else None
+
+    def _readings(
+        self, q: ArrayLike, v: ArrayLike, acting: Mapping[str, Any], kind: str = "argument of run"
+    ) -> FloatArray:
+        if self.parameters:
+            raise ModelError("sensors are not read in a simulation with parameters, expected one without")
+        found = self._measured(q, v, acting, kind)
+        sides = [tuple(side.body for side in c.sides) for c in self._soft.candidates]
+        bodies = [(sides[k][0], sides[k][1]) for k in layout_of(self._soft).order]
+        return readings(self.model, np.asarray(q), np.asarray(v), found, bodies, acting)
+
+    def _measured(self, q: ArrayLike, v: ArrayLike, acting: Mapping[str, Any], kind: str) -> Measured:
+        a, tau, control, target, kp, kd, f_ext, numbers = read_acting(acting, kind, ("a", *ACTING))
+        more = (read_values(self.parameters, numbers),) if self.parameters or numbers is not None else ()
+        single = is_single(q) and are_single(v, a, tau, control, target, kp, kd, f_ext)
+        if target is not None or kp is not None or kd is not None:
+            target, kp, kd = read_servo(target, kp, kd, self.model.nv)
+        values = [q, v, self._zeros if a is None else a, self._dt, tau, control, target, kp, kd, f_ext, *more]
+        return Measured._make(self._measure(*(in_single(values) if single else values)))
+
+    @lru_cache(maxsize=4)  # noqa: B019 (a simulation and its siblings go together)
+    def with_integrator(self, integrator: str) -> Self:
+        """The same with another integrator."""
+        return type(self)(
+            self.scene,
+            dt=self.dt,
+            integrator=integrator,
+            tolerance=self._tolerance,
+            iterations=self._iterations,
+            parameters=[p.name for p in self.parameters],
+        )

@@ -1,0 +1,23 @@
+"""Where a simulation is."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from bough.kernel.arguments import FloatArray
+
+__all__ = ["State"]
+
+
+class State(NamedTuple):
+    """Where a simulation is: configuration (..., nq), velocity (..., nv), last accelerations (..., nv).
+
+    `taken` (...) are the steps made, and `status` (...) says what became of each state: 0 nothing, 1 something was not
+    finite, 2 it ran away; a state that stops is the last one that was sound.
+    """
+
+    q: FloatArray
+    v: FloatArray
+    a: FloatArray
+    taken: FloatArray
+    status: FloatArray

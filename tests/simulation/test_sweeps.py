@@ -1,0 +1,200 @@
+"""Parameters with every state, runs that are resumed, and sweeps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bough
+from bough.errors import ModelError, SaveError, ShapeError, UnknownNameError
+
+pytestmark = pytest.mark.usefixtures("compiled")
+
+HOPPER = """<mujoco><option cone="{cone}"/><worldbody><geom type="plane" size="0 0 1"/>
+  <body name="trunk" pos="0 0 0.1"><joint name="x" type="slide" axis="1 0 0"/><joint name="z" type="slide"/>
+    <geom size="0.1"/><body name="leg" pos="0.3 0 0"><joint name="j" axis="0 1 0" damping="0.1"/>
+      <geom size="0.03" pos="0.1 0 0"/></body></body></worldbody></mujoco>"""
+NV = 3
+
+
+@lru_cache
+def hopper(cone: str = "pyramidal") -> bough.Model:
+    return bough.load(HOPPER.format(cone=cone))
+
+
+def states(count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    q = np.tile(bough.neutral(hopper()), (count, 1))
+    q[:, 1] = rng.uniform(-0.002, 0.01, count)
+    return q, rng.normal(size=(count, NV))
+
+
+@lru_cache
+def parametric(cone: str = "pyramidal") -> bough.Simulation:
+    names = ["friction", "damping of j", "mass of leg"]
+    return bough.Simulation(hopper(cone), parameters=names, tolerance=1e-13)
+
+
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+def test_friction_and_damping_of_each_state_are_those_of_a_model_with_them(cone: str, rng: np.random.Generator) -> None:
+    q, v = states(3, rng)
+    factors, damping = np.array([1.0, 0.3, 0.0]), np.array([[0.1], [2.0], [0.0]])
+    found = parametric(cone).step(q, v, steps=60, parameters={"friction": factors, "damping of j": damping})
+    plain = bough.Simulation(hopper(cone), tolerance=1e-13).step(q, v, steps=60)
+    np.testing.assert_allclose(found.q[0], plain.q[0], atol=1e-10)
+    assert np.abs(found.q[1:] - plain.q[1:]).max() > 1e-3
+    surfaces = (g.surface for g in hopper(cone).geometries)
+    slippery = (replace(s, friction=tuple(0.3 * x for x in s.friction)) for s in surfaces)
+    geometries = (replace(g, surface=s) for g, s in zip(hopper(cone).geometries, slippery, strict=True))
+    other = hopper(cone).with_checked(geometries=tuple(geometries)).with_joint("j", damping=2.0)
+    one = bough.Simulation(other, tolerance=1e-13).step(q[1], v[1], steps=60)
+    np.testing.assert_allclose(one.q, found.q[1], atol=1e-10)
+
+
+def pendulum(mass: float = 1.0, gravity: tuple[float, ...] = (0.0, 0.0, -9.81)) -> bough.Model:
+    b = bough.Builder("two", gravity=gravity)
+    b.add("upper", bough.joints.Revolute("y"), mass=1.0, com=(0, 0, -0.5), inertia=0.1)
+    b.add("lower", bough.joints.Revolute("x"), "upper", at=(0, 0, -1), mass=mass, com=(0, 0, -0.5), inertia=0.1)
+    return b.build()
+
+
+@pytest.mark.parametrize("integrator", ["euler", "rk4", "variational", "adaptive"])
+def test_masses_and_gravity_of_each_state(integrator: str) -> None:
+    sim = bough.Simulation(pendulum(), parameters=["mass of lower", "gravity"])
+    values: dict[str, Any] = {"mass of lower": [0.5, 40.0], "gravity": [(0, 0, -9.81), (0, 1.0, -1.62)]}
+    given: dict[str, Any] = {"duration": 0.1, "integrator": integrator}
+    found = sim.run([[0.3, 0.4]] * 2, [1.0, -1.0], parameters=values, **given)
+    for k, two in enumerate(zip(*values.values(), strict=True)):
+        one = bough.Simulation(pendulum(*two)).run([0.3, 0.4], [1.0, -1.0], **given)
+        np.testing.assert_allclose(one.q, found.q[:, k], atol=1e-10)
+
+
+def test_what_is_no_parameter_is_refused(rng: np.random.Generator) -> None:
+    (q,), (v,) = states(1, rng)
+    with pytest.raises(UnknownNameError, match="no parameter of this simulation is called 'mass'"):
+        parametric().step(q, v, parameters={"mass": 1.0})
+    with pytest.raises(ShapeError, match="parameters are given, expected a simulation that takes some"):
+        bough.Simulation(hopper()).step(q, v, parameters={"friction": 1.0})
+    with pytest.raises(ModelError, match="'position of leg' cannot be a parameter of a simulation"):
+        bough.Simulation(hopper(), parameters="position of leg")
+    with pytest.raises(ShapeError, match=r"friction has shape \(2, 3\)|do not broadcast"):
+        parametric().step(q, v, parameters={"friction": np.ones((2, 3)), "mass of leg": np.ones(2)})
+
+
+# ---- runs that are resumed -------------------------------------------------------------------------------------------
+
+
+def test_a_run_is_resumed_bit_for_bit(tmp_path: Path, rng: np.random.Generator) -> None:
+    sim, (q, v) = bough.Simulation(hopper()), states(3, rng)
+    given: dict[str, Any] = {"controller": lambda t, q, v: -0.1 * v * np.cos(t), "hold": 7, "rate": 50}
+    whole = sim.run(q, v, duration=0.28, **given)
+    first = sim.run(q, v, duration=0.14, **given)
+    first.save(tmp_path / "half.npz")
+    loaded = bough.Trajectory.load(tmp_path / "half.npz", hopper())
+    again = sim.run(resume=loaded, duration=0.14, **given)
+    for name in ("time", "q", "v", "tau", "status", "taken", "stopped", "a_last"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(whole, name), err_msg=name)
+    with pytest.raises(ShapeError, match="does not end with a step of this simulation"):
+        sim.run(resume=whole[:-1], duration=0.1)
+    with pytest.raises(ShapeError, match="q or v is given with a trajectory to resume"):
+        sim.run(q, resume=whole, duration=0.1)
+    with pytest.raises(ShapeError, match="a trajectory to resume was given for adaptive steps"):
+        sim.run(resume=whole, duration=0.1, integrator="adaptive")
+
+
+def test_a_run_that_was_interrupted_is_resumed(rng: np.random.Generator) -> None:
+    sim, (q, v) = bough.Simulation(hopper()), states(2, rng)
+
+    def stop(time: float, q: Any, v: Any) -> Any:
+        if time > 0.05:
+            raise KeyboardInterrupt
+        return {}
+
+    first = sim.run(q, v, duration=0.2, rate=50, controller=stop)
+    np.testing.assert_array_equal(first.status, 3)
+    whole = sim.run(q, v, duration=0.2, rate=50)
+    again = sim.run(resume=first, duration=0.2 - float(first.time[-1]), rate=50)
+    np.testing.assert_array_equal(again.q[-1], whole.q[-1])
+    np.testing.assert_array_equal(again.status, 0)
+
+
+# ---- sweeps ----------------------------------------------------------------------------------------------------------
+
+GRID: dict[str, Any] = {"friction": [0.2, 1.0], "q of z": [0.0, 0.01, 0.05]}
+TABLE: dict[str, Any] = {"v of j": [0.0, 1.0], "mass of leg": [0.5, 2.0]}
+
+
+def test_a_sweep_is_runs_one_by_one(rng: np.random.Generator) -> None:
+    q, v = bough.neutral(hopper()), rng.normal(size=NV)
+    found = parametric().sweep(q, v, duration=0.1, grid=GRID, table=TABLE, at_once=5)
+    assert found.trajectory.q.shape == (11, 2, 2, 3, 3)
+    assert repr(found) == "<Sweep of 'MuJoCo Model': 2 case × 2 friction × 3 q of z, 0 did not finish>"
+    labels = found.labels
+    for place in ((0, 0, 0), (1, 0, 2), (1, 1, 1)):
+        start, speed = q.copy(), v.copy()
+        start[1], speed[2] = labels["q of z"][place], labels["v of j"][place]
+        values = {name: labels[name][place] for name in ("friction", "mass of leg")}
+        one = parametric().run(start, speed, duration=0.1, parameters=values)
+        np.testing.assert_array_equal(one.q, found.trajectory.q[(slice(None), *place)])
+    xarray = pytest.importorskip("xarray")
+    data = found.to_xarray()
+    assert isinstance(data, xarray.Dataset)
+    assert data.q.sel({"friction": 0.2, "q of z": 0.01}).isel(case=1).shape == (11, 3)
+    assert data["mass of leg"].dims == ("case",)
+
+
+def test_a_sweep_goes_on_where_it_was_interrupted(tmp_path: Path, rng: np.random.Generator) -> None:
+    """Parts that are there are read, those that are not are run; another sweep does not take them."""
+    q = bough.neutral(hopper())
+    given: dict[str, Any] = {"duration": 0.1, "grid": GRID, "at_once": 2}
+    whole = parametric().sweep(q, **given)
+    parametric().sweep(q, path=tmp_path / "sweep", **given)
+    parts = sorted((tmp_path / "sweep").glob("part-*.npz"))
+    assert len(parts) == 3
+    parts[1].unlink()
+    parts[2].write_bytes(b"damaged")
+    before = parts[0].stat().st_mtime_ns
+    again = parametric().sweep(q, path=tmp_path / "sweep", **given)
+    np.testing.assert_array_equal(again.trajectory.q, whole.trajectory.q)
+    assert parts[0].stat().st_mtime_ns == before
+    assert parts[1].exists()
+    with pytest.raises(SaveError, match="has parts of another sweep, with other values"):
+        parametric().sweep(1.0 * q + np.eye(3)[0], path=tmp_path / "sweep", **given)
+
+
+def test_runs_of_a_sweep_that_fail_are_named() -> None:
+    q = bough.neutral(hopper())
+    q[1] = 0.2
+    found = parametric().sweep(q, duration=0.1, table={"v of j": [0.0, 1e11]})
+    np.testing.assert_array_equal(found.trajectory.status, [0, 2])
+    assert found.failed == [({"v of j": 1e11}, "ran away")]
+
+
+WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({}, ShapeError, "grid and table are empty"),
+    ({"grid": [1, 2]}, ShapeError, r"grid is \[1, 2\], expected a dictionary"),
+    (
+        {"grid": {"fiction": [1.0]}},
+        UnknownNameError,
+        "no thing that a grid could have is called 'fiction'; did you mean",
+    ),
+    ({"grid": {"friction": 1.0}}, ShapeError, r"'friction' of the grid has shape \(\), expected \(n,\)"),
+    ({"table": {"friction": [1, 2], "v of j": [1]}}, ShapeError, "columns of the table have lengths"),
+    ({"table": {"kp": [1]}, "grid": {"kp": [1]}}, ShapeError, "'kp' is in the grid and in the table"),
+    ({"grid": {"friction": [np.nan]}}, bough.errors.FiniteError, "friction"),
+    (
+        {"grid": {"friction": [1]}, "tua": 1},
+        UnknownNameError,
+        "no argument of sweep is called 'tua'; did you mean 'tau'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "error", "text"), WRONG)
+def test_wrong_arguments_of_a_sweep_are_named(given: dict[str, Any], error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        parametric().sweep(bough.neutral(hopper()), duration=0.1, **given)
