@@ -3,6 +3,7 @@
 from bough.program.check import check
 from bough.program.count import count
 from bough.program.evaluate import Evaluator, evaluate
+from bough.program.forward import pushed_forward
 from bough.program.fuse import fuse
 from bough.program.ir import (
     VERDICT,
@@ -19,11 +20,12 @@ from bough.program.ir import (
     walk,
 )
 from bough.program.printer import show
+from bough.program.reverse import pulled_back
 from bough.program.simplify import simplify
 from bough.program.tracer import TooLong, trace
 
 __all__ = [
     "VERDICT", "Apply", "Block", "Buffer", "Const", "Evaluator", "Instruction", "Load", "Loop", "Program", "Store",
     "Switch", "TooLong",
-    "check", "count", "evaluate", "fuse", "show", "simplify", "trace", "walk",
+    "check", "count", "evaluate", "fuse", "pulled_back", "pushed_forward", "show", "simplify", "trace", "walk",
 ]  # fmt: skip

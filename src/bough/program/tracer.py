@@ -23,7 +23,7 @@ from bough.program.naming import unique as unique_name
 from bough.program.naming import with_names
 from bough.program.rows import TracedRows, UnrolledRows
 from bough.program.shown import shown_inputs
-from bough.program.values import Cells, Given, Traced, TracedArray, TracedIndex
+from bough.program.values import Cells, Given, Traced, TracedArray, TracedIndex, constant_of
 from bough.scalar import (
     Array,
     Bool,
@@ -154,7 +154,7 @@ class Tracer(Control):
             return x.value
         if isinstance(x, Symbolic):
             raise ProgramError(f"cannot trace a {type(x).__name__}")
-        constant = _constant(x, kind)
+        constant = constant_of(x, kind)
         key = ("const", kind, repr(constant))  # repr tells 0.0 from -0.0
         return self.shared_value(key, kind, lambda value: Const(value, constant))
 
@@ -366,6 +366,15 @@ class Tracer(Control):
         self.replace(made)
         return TracedArray(self, made)
 
+    def unguarded(self, size: int, zeros: bool) -> Array:
+        made = self.array(size) if zeros else self.blank(size)
+        made.level = sys.maxsize  # type: ignore[attr-defined]
+        return made
+
+    @property
+    def keeps_loops(self) -> bool:
+        return self.rolled
+
     def rows(self, count: int, kinds: Sequence[int] | None = None, order: Sequence[int] | None = None) -> Rows:
         if not self.rolled:
             return UnrolledRows(self, count)
@@ -386,14 +395,3 @@ class Tracer(Control):
 
     def _wrap(self, value: int) -> Traced | TracedIndex:
         return TracedIndex(self, value) if self._kinds[value] == "int" else Traced(self, value)
-
-
-def _constant(x: object, kind: Kind) -> float | bool | int:
-    if isinstance(x, (bool, np.bool_)):
-        if kind == "bool":
-            return bool(x)
-    elif isinstance(x, (int, np.integer)) and kind == "int":
-        return int(x)
-    elif isinstance(x, (float, int, np.integer, np.floating)) and kind == "float":
-        return float(x)
-    raise ProgramError(f"{x!r} is a {type(x).__name__}, expected a constant of kind {kind}")

@@ -5,14 +5,16 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
+
 from bough.errors import ProgramError
 from bough.program.ir import Buffer
-from bough.scalar import Bool, Index, Op, Scalar, Symbolic, SymbolicIndex
+from bough.scalar import Bool, Index, Kind, Op, Scalar, Symbolic, SymbolicIndex
 
 if TYPE_CHECKING:
     from bough.program.tracer import Tracer
 
-__all__ = ["Cells", "Given", "Traced", "TracedArray", "TracedIndex"]
+__all__ = ["Cells", "Given", "Traced", "TracedArray", "TracedIndex", "constant_of"]
 
 
 class Traced(Symbolic):
@@ -84,10 +86,10 @@ class Cells(list[Any]):
     def __init__(self, tracer: Tracer, size: int) -> None:
         super().__init__([0.0] * size)
         self._tracer = tracer
-        self._level = tracer.level
+        self.level = tracer.level
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        super().__setitem__(index, self._tracer.value_to_store(self._level, lambda: self[index], value))
+        super().__setitem__(index, self._tracer.value_to_store(self.level, lambda: self[index], value))
 
 
 class TracedArray:
@@ -96,7 +98,7 @@ class TracedArray:
     def __init__(self, tracer: Tracer, buffer: Buffer) -> None:
         self.tracer = tracer
         self.buffer = buffer
-        self._level = tracer.level
+        self.level = tracer.level
 
     def __len__(self) -> int:
         return self.buffer.size
@@ -109,8 +111,20 @@ class TracedArray:
         self._check(index)
         if self.buffer.role != "scratch":
             raise ProgramError(f"the input {self.buffer.name!r} cannot be written: copy it to an array first")
-        self.tracer.store(self.buffer, index, self.tracer.value_to_store(self._level, lambda: self[index], value))
+        self.tracer.store(self.buffer, index, self.tracer.value_to_store(self.level, lambda: self[index], value))
 
     def _check(self, index: Index) -> None:
         if isinstance(index, int) and not 0 <= index < self.buffer.size:
             raise IndexError(f"{self.buffer.name}[{index}] is outside 0 … {self.buffer.size - 1}")
+
+
+def constant_of(x: object, kind: Kind) -> float | bool | int:
+    """A number as the constant of a program."""
+    if isinstance(x, (bool, np.bool_)):
+        if kind == "bool":
+            return bool(x)
+    elif isinstance(x, (int, np.integer)) and kind == "int":
+        return int(x)
+    elif isinstance(x, (float, int, np.integer, np.floating)) and kind == "float":
+        return float(x)
+    raise ProgramError(f"{x!r} is a {type(x).__name__}, expected a constant of kind {kind}")
