@@ -9,7 +9,7 @@ where the verdict is not zero it is explained here, by an error that names the c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias
 
@@ -31,6 +31,7 @@ from bough.kernel.arguments import (
     write_out,
 )
 from bough.kernel.called import public_name
+from bough.kernel.differentiable import Differentiable
 from bough.kernel.exportable import Exportable
 from bough.kernel.verdict import DOUBT, FINITE, PIVOTS, UNIT, judge, judge_inputs
 from bough.program import VERDICT, Program
@@ -41,15 +42,17 @@ from bough.scalar.lazy import cached_property
 
 if TYPE_CHECKING:
     from bough.kernel.export import Layout
+    from bough.kernel.manifold import Manifold
 
 __all__ = ["Explain", "Function", "Results", "Verdicts"]
 
 Results: TypeAlias = tuple[FloatArray, ...]
 Verdicts: TypeAlias = NDArray[np.float64]
+EVERYTHING_ADDS: Mapping[str, Any] = {}
 Explain: TypeAlias = Callable[[dict[str, FloatArray], Results, Verdicts], Results]
 
 
-class Function(Exportable):
+class Function(Exportable, Differentiable):
     """An algorithm on a structure, as a function of arrays with any leading batch axes.
 
     Call it with its inputs in order or by name; those in brackets in ``print(function)`` may be left out. `out` and
@@ -85,6 +88,10 @@ class Function(Exportable):
         What structure it is a function of, for people.
     layout
         Gives what entries of arrays are called, for who reads an export.
+    manifolds
+        For inputs and outputs that are configurations, by name, how they change along motions.
+    mends
+        Whether `explain` returns results that it has found by other means.
 
     Examples
     --------
@@ -113,15 +120,19 @@ class Function(Exportable):
         rolled: bool | None = None,
         of: str = "",
         layout: Callable[[Mapping[str, str]], Layout] | None = None,
+        manifolds: Mapping[str, Manifold] = EVERYTHING_ADDS,
+        mends: bool = False,
     ) -> None:
         self.name, self.of, self.inputs, self.outputs = name, of, tuple(inputs), tuple(outputs)
         self.rule, self.size, self.digest, self.explain = rule, size, digest, explain
         self.limbs, self.tracing, self.owners, self.rolled = limbs, tracing, owners or {}, rolled
-        self.layout = layout
+        self.layout, self.manifolds, self.mends = layout, manifolds, mends
         self.look_closer: Callable[[dict[str, Any]], None] = lambda arrays: None
         """Called where something is not finite or not of unit length, and arguments alone do not show what."""
         self.recipe: tuple[Callable[..., Function], tuple[Any, ...]] | None = None
         """What `bough.function` was asked for, by which it can be made again elsewhere."""
+        self.derivatives: dict[Hashable, Function] = {}
+        """What `jvp`, `vjp` and `jacobian` were asked for."""
         self._forms: dict[frozenset[str], _Form] = {}
         self._by_absent: dict[tuple[bool, ...], _Form] = {}
 

@@ -15,6 +15,7 @@ from bough.kernel.function import Function, Results, Verdicts
 from bough.kernel.functions import (
     inputs_of,
     layout,
+    manifolds_of,
     naming_the_massless,
     outputs_of,
     owners_of,
@@ -140,6 +141,8 @@ def with_parameters(model: Model, key: tuple[str, Options, Parameters]) -> Param
         owners=owners,
         of=model.name,
         layout=layout(model, parameters),
+        manifolds=manifolds_of(model),
+        mends=name in CAREFUL,
     )
     made.parameters = parameters
     return made
