@@ -71,6 +71,7 @@ MAX_FUNCTION_LINES = 60
 # Heavy or optional packages: loaded when first used, never by `import bough`.
 LAZY = (
     "llvmlite", "cupy", "matplotlib", "argparse", "scipy", "mujoco", "pinocchio", "sympy", "casadi", "xarray", "pandas",
+    "torch", "jax",
 )  # fmt: skip
 
 

@@ -155,6 +155,10 @@ def test_second_derivatives(rng: np.random.Generator) -> None:
     assert np.abs(hessian).max() > 0.1
     forces = bough.function("gravity_forces", model).jacobian()(q)
     np.testing.assert_allclose(hessian, forces, atol=1e-12)
+    twice = bough.function("potential_energy", model).jvp().jvp()
+    assert [a.name for a in twice.inputs] == ["q", "dq", "dq_2", "ddq"]
+    first, second = rng.normal(size=(2, model.nv))
+    np.testing.assert_allclose(twice(q, first, second, np.zeros(model.nv)), first @ hessian @ second, atol=1e-12)
     for other in every_joint(rng):
         q, v = bough.random(other, rng), rng.normal(size=other.nv)
         inertia = bough.function("kinetic_energy", other).jacobian("v").jacobian("v")(q, v)

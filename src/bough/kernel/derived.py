@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from bough.kernel.compile import LONGEST
 from bough.kernel.manifold import Ambient, Manifold, Space
 from bough.kernel.verdict import JUDGED
 from bough.program import Program, pulled_back, pushed_forward, trace
+from bough.program.naming import unique
 from bough.program.simplify import drop_unused
 from bough.reading import known_name, names, whole_number
 from bough.scalar import Array, Index, Part, array, each, fill, filled, keeps_loops, select
@@ -23,7 +24,7 @@ from bough.scalar import Array, Index, Part, array, each, fill, filled, keeps_lo
 if TYPE_CHECKING:
     from bough.kernel.function import Function, Results, Verdicts
 
-__all__ = ["Kind", "derived"]
+__all__ = ["Kind", "Origin", "derived", "origin_of"]
 
 Kind: TypeAlias = Literal["jvp", "vjp", "jacobian"]
 
@@ -64,6 +65,24 @@ def rederived(f: Function, kind: Kind, wrt: tuple[str, ...], directions: int | N
     return derived(f, kind, wrt, directions, ambient)
 
 
+def _names(arrays: Sequence[Argument] | Sequence[str]) -> list[str]:
+    return [x if isinstance(x, str) else x.name for x in arrays]
+
+
+class Origin(NamedTuple):
+    """Where a derivative comes from: a function, which of its derivatives, and what rates or weights are called."""
+
+    function: Function
+    kind: Kind
+    taken: Mapping[str, str]  # by the name of what they belong to
+
+
+def origin_of(f: Function) -> Origin:
+    """Where a function comes from that is a derivative."""
+    assert f.derived_from is not None
+    return f.derived_from
+
+
 class _Derivation:
     """How one function becomes another."""
 
@@ -71,6 +90,17 @@ class _Derivation:
         self.f, self.kind, self.wrt, self.directions, self.ambient = f, kind, wrt, directions, ambient
         self.inputs = {a.name: a for a in f.inputs}
         self.outputs = {a.name: a for a in f.outputs}
+        used = list(self.inputs)
+
+        def called(name: str) -> str:
+            used.append(unique(name, used))
+            return used[-1]
+
+        # of rates and weights that are given and found, by what they are of; a derivative of a derivative has others
+        mark = {"jvp": "d{}", "vjp": "{}_bar", "jacobian": "{}"}[kind]
+        sources, targets = (f.outputs, wrt) if kind == "vjp" else (wrt, f.outputs)
+        self.taken = {} if kind == "jacobian" else {x: called(mark.format(x)) for x in _names(sources)}
+        self.given = {} if kind == "jacobian" else {y: called(mark.format(y)) for y in _names(targets)}
 
     def space(self, argument: Argument) -> Space:
         """In which directions an array can change."""
@@ -110,6 +140,7 @@ class _Derivation:
             manifolds=f.manifolds,
         )
         made.look_closer = lambda arrays: f.look_closer({k: x for k, x in arrays.items() if k in self.inputs})
+        made.derived_from = Origin(f, kind, self.taken)
         if hasattr(f, "parameters"):
             made.parameters = f.parameters  # type: ignore[attr-defined]
         if f.recipe is not None:
@@ -132,14 +163,13 @@ class _Derivation:
         return Argument(name, (*more, *self.shape(argument)), meaning)
 
     def _jvp_arrays(self) -> tuple[list[Argument], list[Argument]]:
-        taken = [self._direction(f"d{x}", self.inputs[x], f"how {x} changes") for x in self.wrt]
-        return taken, [self._direction(f"d{y}", a, f"how {y} changes") for y, a in self.outputs.items()]
+        taken = [self._direction(self.taken[x], self.inputs[x], f"how {x} changes") for x in self.wrt]
+        return taken, [self._direction(self.given[y], a, f"how {y} changes") for y, a in self.outputs.items()]
 
     def _vjp_arrays(self) -> tuple[list[Argument], list[Argument]]:
-        taken = [
-            Argument(f"{y}_bar", self.shape(a), f"a weight for each entry of {y}") for y, a in self.outputs.items()
-        ]
-        return taken, [Argument(f"{x}_bar", self.shape(self.inputs[x]), f"derivatives by {x}") for x in self.wrt]
+        outputs = self.outputs.items()
+        taken = [Argument(self.taken[y], self.shape(a), f"a weight for each entry of {y}") for y, a in outputs]
+        return taken, [Argument(self.given[x], self.shape(self.inputs[x]), f"derivatives by {x}") for x in self.wrt]
 
     def _jacobian_arrays(self) -> tuple[list[Argument], list[Argument]]:
         return [], [
@@ -182,13 +212,13 @@ class _Derivation:
         rates = {}
         for name in self.wrt:
             size = self.space(self.inputs[name]).motions
-            rates[name] = self._rates(inputs, name, [_part(x[f"d{name}"], k * size, size) for k in range(count)])
+            rates[name] = self._rates(inputs, name, [_part(x[self.taken[name]], k * size, size) for k in range(count)])
         outputs, found = pushed_forward(program, inputs, rates, list(self.outputs))
         results = self._judged(outputs)
         for y, a in self.outputs.items():
             space = self.space(a)
             moved = [space.motion(outputs[y], rate) for rate in found[y]]
-            results[f"d{y}"] = moved[0] if count == 1 else _joined(moved, space.motions)
+            results[self.given[y]] = moved[0] if count == 1 else _joined(moved, space.motions)
         return results
 
     def _pulled(
@@ -203,8 +233,8 @@ class _Derivation:
 
     def _vjp(self, **x: Array) -> dict[str, Any]:
         program, inputs = self._program(x)
-        outputs, found = self._pulled(program, inputs, {y: x[f"{y}_bar"] for y in self.outputs})
-        return {**{f"{name}_bar": values for name, values in found.items()}, **self._judged(outputs)}
+        outputs, found = self._pulled(program, inputs, {y: x[self.taken[y]] for y in self.outputs})
+        return {**{self.given[name]: values for name, values in found.items()}, **self._judged(outputs)}
 
     def _jacobian(self, **x: Array) -> dict[str, Any]:
         """All columns by forward mode, or all rows by reverse mode where they are fewer."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
+
+from bough.reading import known_name
 
 if TYPE_CHECKING:
     from bough.kernel.function import Function
@@ -105,6 +107,30 @@ class Differentiable:
         True
         """
         return _derived(self, "jacobian", wrt)
+
+    def torch_operator(self, *given: str) -> Callable[..., Any]:
+        """The function as an operator of PyTorch: `torch.compile` takes it as a whole, also with ``fullgraph=True``.
+
+        Outside `torch.compile` it is not needed: the function takes tensors as it takes arrays.
+
+        Parameters
+        ----------
+        given
+            Names of inputs that may be left out and are not, such as "f_ext".
+
+        Returns
+        -------
+        callable
+            Takes tensors of float64 or float32 on the CPU, in the order of the inputs, by place, and gives tensors with
+            gradients. That by q is by its nq numbers, without a part along quaternions.
+        """
+        from bough.kernel.torch_operator import operator
+
+        function: Any = self  # a Function, which is built on this
+        optional = [a.name for a in function.inputs if a.optional]
+        for name in given:
+            known_name(name, f"input of {function.name} that may be left out", optional)
+        return operator(function, tuple(a.name for a in function.inputs if not a.optional or a.name in given))
 
 
 def _derived(function: Any, kind: Any, wrt: str | Sequence[str] | None, directions: int | None = None) -> Function:

@@ -33,6 +33,7 @@ from bough.kernel.arguments import (
 from bough.kernel.called import public_name
 from bough.kernel.differentiable import Differentiable
 from bough.kernel.exportable import Exportable
+from bough.kernel.tensors import foreign
 from bough.kernel.verdict import DOUBT, FINITE, PIVOTS, UNIT, judge, judge_inputs
 from bough.program import VERDICT, Program
 from bough.program import count as count_program
@@ -41,6 +42,7 @@ from bough.scalar import Count
 from bough.scalar.lazy import cached_property
 
 if TYPE_CHECKING:
+    from bough.kernel.derived import Origin
     from bough.kernel.export import Layout
     from bough.kernel.manifold import Manifold
 
@@ -133,6 +135,10 @@ class Function(Exportable, Differentiable):
         """What `bough.function` was asked for, by which it can be made again elsewhere."""
         self.derivatives: dict[Hashable, Function] = {}
         """What `jvp`, `vjp` and `jacobian` were asked for."""
+        self.derived_from: Origin | None = None
+        """Of a derivative, the function and which derivative of it this is."""
+        self.operators: dict[Hashable, Any] = {}
+        """What it is to other libraries."""
         self._forms: dict[frozenset[str], _Form] = {}
         self._by_absent: dict[tuple[bool, ...], _Form] = {}
 
@@ -276,6 +282,9 @@ class _Form:
         for k in self._absent:
             if values[k] is not None:
                 return self.function.form(values).entry(*given[:-2])
+        elsewhere = foreign(values)
+        if elsewhere is not None:
+            return elsewhere(self.function, values, given[-4], given[-3])
         # most often a list, a view, or numbers of another type: then this is all
         plain = [nearly_plain(x) for x in values]
         result = self.runner.strict(*plain, given[-4], given[-3])

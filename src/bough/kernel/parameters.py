@@ -24,6 +24,7 @@ from bough.kernel.functions import (
 )
 from bough.kernel.loops.careful import CAREFUL, Run, mending
 from bough.kernel.specs import Options, spec
+from bough.kernel.tensors import foreign_packed
 from bough.model import Mechanism, Model, Parameter, Parameters
 from bough.scalar import Array, Part
 from bough.scalar.lazy import cached_property
@@ -75,6 +76,9 @@ class ParametricFunction(Function):
     def packed(self, values: Mapping[str, ArrayLike] | ArrayLike | None = None) -> FloatArray:
         """Values of parameters in one array (..., size), those of the model where none are given."""
         known = self._known
+        elsewhere = foreign_packed(known, self._defaults, values)
+        if elsewhere is not None:
+            return elsewhere  # type: ignore[no-any-return]
         if values is not None and not isinstance(values, Mapping):
             size = sum(p.size for p in known.values())
             return as_floats("parameters", values, (size,), f"{', '.join(known)}, one after the other")
