@@ -142,6 +142,22 @@ def test_a_loop_within_straight_line_code_runs_back() -> None:
     np.testing.assert_allclose(found["gx"], [n * y / x[0], n * y / x[1], y / x[2], y / x[3]], rtol=1e-13)
 
 
+def test_what_a_loop_hands_on_to_nobody_has_no_rate() -> None:
+    """Its other results have."""
+
+    def rule(x: Any) -> Any:
+        first, second = repeat(3, lambda _, c: (c[0] * c[1], c[1] + x[1]), (x[0], x[1]))
+        return {"y": [first], "z": [second]}
+
+    program = trace("unequal", rule, {"x": 2})
+
+    def rate(x: Any, dx: Any) -> Any:
+        return {"dy": pushed_forward(program, {"x": x}, {"x": [dx]}, ["y"])[1]["y"][0]}
+
+    found = evaluate(trace("rate", rate, {"x": 2, "dx": 2}), {"x": [2.0, 0.5], "dx": [1.0, 1.0]})
+    np.testing.assert_allclose(found["dy"], [6 * 0.5**3 + 2.0 * 18 * 0.5**2], rtol=1e-14)  # y = x₀ · 6 x₁³
+
+
 def test_what_does_not_vary_costs_nothing() -> None:
     """Constants fold, and what no input in question enters has no rates."""
 

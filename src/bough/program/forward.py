@@ -107,7 +107,7 @@ class _Forward(Replay):
             return super().handed(value, like)
         return (super().handed(value, like), self.rate(value))
 
-    def take(self, value: int, handed: Any) -> None:
-        if value in self.active.values:
+    def take(self, value: int, like: int, handed: Any) -> None:
+        if like in self.active.values:
             handed, self.rates[value] = handed
-        super().take(value, handed)
+        super().take(value, like, handed)

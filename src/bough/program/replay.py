@@ -99,8 +99,8 @@ class Replay:
         """A value as loops and branches hand it on: in the shape of the value `like` that it becomes."""
         return self.values[value]
 
-    def take(self, value: int, handed: Any) -> None:
-        """Make a value of what was handed on."""
+    def take(self, value: int, like: int, handed: Any) -> None:
+        """Make a value of what was handed on in the shape of `like`."""
         self.values[value] = handed
 
     def begin_turn(self, x: Loop, counter: Any, before: Block) -> None:
@@ -120,7 +120,7 @@ class Replay:
 
         def taken(carry: tuple[Any, ...]) -> None:
             for value, handed in zip(x.carried, carry, strict=True):
-                self.take(value, handed)
+                self.take(value, value, handed)
 
         def done(carry: tuple[Any, ...]) -> Any:
             taken(carry)
@@ -139,8 +139,8 @@ class Replay:
         initial = tuple(self.handed(v, like) for v, like in zip(x.initial, x.carried, strict=True))
         until = None if x.done is None else done
         results = loop(self.values[x.count], turn, initial, reverse=x.reverse, until=until)
-        for value, handed in zip(x.results, results, strict=True):
-            self.take(value, handed)
+        for value, like, handed in zip(x.results, x.carried, results, strict=True):
+            self.take(value, like, handed)
 
     def switch(self, x: Switch) -> None:
         """Run a branch."""
@@ -154,7 +154,7 @@ class Replay:
 
         branches = [partial(branch, k) for k in range(len(x.branches))]
         for value, handed in zip(x.results, switch(self.values[x.selector], branches), strict=True):
-            self.take(value, handed)
+            self.take(value, value, handed)
 
 
 def until_done(x: Loop) -> tuple[Block, Block]:

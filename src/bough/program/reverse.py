@@ -28,8 +28,8 @@ __all__ = ["pulled_back"]
 COSTLY = ("div", "sqrt", "sin", "cos", "atan2")
 """Operations whose results are kept, and not computed again."""
 
-LONGEST = 2**26
-"""Numbers that may be kept for one value of a program."""
+MOST_TURNS = 2**20
+"""Turns of a loop, in all, for which numbers may be kept."""
 
 
 def pulled_back(
@@ -68,6 +68,12 @@ class _Reverse(Replay):
         self._bounds = Bounds(program)
         self._rows: list[tuple[Index, int]] = []  # where in what is kept the blocks being run belong, of how many
         self._kept: dict[int, Array] = {}
+        turns = max((rows for _, rows in self._bounds.rows()), default=0)
+        if turns > MOST_TURNS:
+            raise ProgramError(
+                f"program {program.name!r} cannot be run back: a loop takes up to {turns} turns, each of which would be "
+                f"kept; expected at most {MOST_TURNS}. Forward mode (jvp) keeps nothing"
+            )
         self._ran = {x.counter: array(rows) for x, rows in self._bounds.rows() if x.done is not None}
         for b in program.buffers:
             if b.name in self.active.buffers:
@@ -123,8 +129,6 @@ class _Reverse(Replay):
             return  # known without being kept
         row, rows = self._rows[-1]
         if value not in self._kept:
-            if rows > LONGEST:
-                raise ProgramError(f"program {self.program.name!r} cannot be run back: {rows} turns would be kept")
             self._kept[value] = blank(rows)
         self._kept[value][row] = select(x, 1.0, 0.0) if kind == "bool" else x
 
