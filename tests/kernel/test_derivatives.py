@@ -237,6 +237,22 @@ def test_states_without_derivatives_are_refused(rng: np.random.Generator) -> Non
         f.jacobian("tau")([[0.3, -0.3, 0.3], flat], still, still)
 
 
+def test_soft_contact(compiled: None) -> None:
+    """Rates go through searches that end early and through steps of time; to run back, these would be kept."""
+    b = bough.Builder()
+    b.add("ball", bough.joints.Free(), mass=1.0, inertia=0.01)
+    b.geometry("ball", "sphere", 0.1)
+    model = b.build()
+    steps = bough.Simulation(model, bough.Scene(model).floor(friction=0.8))._steps
+    q, v, a = np.array([0, 0, 0.0985, 0, 0, 0, 1.0]), np.array([0.3, 0.0, -0.1, 0.2, 0.3, 0.1]), np.zeros(6)
+    motion, h = np.array([0.1, 0.2, 0.5, 0.3, -0.2, 0.4]), 1e-6
+    along = steps.jvp("v")(q, v, a, 0.002, 3.0, motion)
+    ends = [steps(q, v + s * h * motion, a, 0.002, 3.0)[1] for s in (1, -1)]
+    np.testing.assert_allclose(along[1], (ends[0] - ends[1]) / (2 * h), atol=1e-6)
+    with pytest.raises(bough.errors.ProgramError, match="'steps' cannot be run back"):
+        steps.vjp("v").program()
+
+
 def test_motion_with_loops(rng: np.random.Generator) -> None:
     """Rows that depend on others are left out by selection, and the derivatives know it."""
     model = parallelogram()

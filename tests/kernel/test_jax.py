@@ -68,6 +68,21 @@ def test_derivatives_of_any_mode_and_order(rng: np.random.Generator) -> None:
     np.testing.assert_allclose(hessian, hessian.T, atol=1e-12)
 
 
+def test_machine_code_is_called_by_machine_code(rng: np.random.Generator) -> None:
+    """Within jit a call does not come back to Python, unless a verdict is not zero: then it says what is wrong."""
+    model = random_model(rng, 2, ["revolute"])
+    q, v, a = state(model, rng, 5)
+    rnea = jax.jit(lambda q: bough.rnea(model, q, v, a[0]))
+    assert "pure_callback" not in (text := rnea.lower(q).as_text())
+    assert "bough_" in text
+    np.testing.assert_allclose(rnea(q), bough.rnea(model, *map(np.asarray, (q, v, a[0]))), rtol=1e-12, atol=1e-12)
+    with pytest.raises((ValueError, jax.errors.JaxRuntimeError), match=r"FiniteError: q\[2, 1\] is nan"):
+        rnea(q.at[2, 1].set(jnp.nan)).block_until_ready()
+    bough.set_backend("reference")  # which has no machine code
+    again = jax.jit(lambda q: bough.rnea(model, q, v, a[0]))
+    np.testing.assert_allclose(again(q), rnea(q), rtol=1e-12, atol=1e-12)
+
+
 def test_axes_of_vmap_come_before_batch_axes(rng: np.random.Generator) -> None:
     model = random_model(rng, 2, ["revolute"])
     q, _, _ = state(model, rng, 3)

@@ -9,7 +9,7 @@ where the verdict is not zero it is explained here, by an error that names the c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias
 
@@ -42,6 +42,7 @@ from bough.scalar import Count
 from bough.scalar.lazy import cached_property
 
 if TYPE_CHECKING:
+    from bough.backends.llvm import Loaded
     from bough.kernel.derived import Origin
     from bough.kernel.export import Layout
     from bough.kernel.manifold import Manifold
@@ -205,6 +206,10 @@ class Function(Exportable, Differentiable):
         known_name(dtype, "data type", ("float64", "float32"))
         states = 2 if truth(batch, "batch") else 1
         self._form(self._given(given)).runner.prepare(np.dtype(dtype), states, False)
+
+    def loaded(self, given: Collection[str], dtype: np.dtype[Any], states: int) -> Loaded | None:
+        """The machine code for so many states, for who calls it by itself; None if threads or other ways are better."""
+        return self._form(frozenset(given)).runner.loaded(dtype, states)
 
     def _given(self, names: Sequence[str]) -> frozenset[str]:
         optional = [a.name for a in self.inputs if a.optional]

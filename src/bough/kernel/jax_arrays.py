@@ -19,6 +19,7 @@ from jax.interpreters import ad, batching, mlir
 from bough.errors import ShapeError
 from bough.kernel.arguments import batch_of
 from bough.kernel.derived import derived, origin_of
+from bough.kernel.jax_targets import target
 
 if TYPE_CHECKING:
     from bough.kernel.function import Function
@@ -67,6 +68,22 @@ def _called_back(*arrays: Any, **call: Any) -> Any:
     """A call within a program of XLA, which comes back to Python for it."""
     shapes = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in _shapes(*arrays, **call)]
     return jax.pure_callback(lambda *x: _computed(*x, **call), tuple(shapes), *arrays, vmap_method="sequential")
+
+
+def _called_straight(*arrays: Any, **call: Any) -> Any:
+    """A call within a program of XLA on the CPU: machine code calls machine code, where that can be."""
+    function, present = call["function"], call["present"]
+    ranks = {a.name: len(a.shape) for a in function.inputs}
+    results = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in _shapes(*arrays, **call)]
+    batch = results[0].shape[: len(results[0].shape) - len(function.outputs[0].shape)]
+    whole = []
+    for name, x in zip(present, arrays, strict=True):
+        own = x.ndim - ranks[name]
+        x = x if x.shape[:own] in ((), batch) else jnp.broadcast_to(x, (*batch, *x.shape[own:]))
+        whole.append(x.astype(results[0].dtype))
+    shapes = tuple(tuple(x.shape) for x in whole)
+    found = target(function, present, shapes, batch, (str(results[0].dtype), call["check"]))
+    return _called_back(*arrays, **call) if found is None else jax.ffi.ffi_call(found, results)(*whole)
 
 
 def _moved(primals: Sequence[Any], tangents: Sequence[Any], **call: Any) -> tuple[list[Any], list[Any]]:
@@ -119,6 +136,7 @@ def _mapped(arrays: Sequence[Any], axes: Sequence[Any], **call: Any) -> tuple[li
 CALL.def_abstract_eval(_shapes)
 CALL.def_impl(lambda *arrays, **call: [jnp.asarray(x) for x in _computed(*arrays, **call)])
 mlir.register_lowering(CALL, mlir.lower_fun(_called_back, multiple_results=True))
+mlir.register_lowering(CALL, mlir.lower_fun(_called_straight, multiple_results=True), platform="cpu")
 ad.primitive_jvps[CALL] = _moved
 ad.primitive_transposes[CALL] = _transposed
 batching.primitive_batchers[CALL] = _mapped

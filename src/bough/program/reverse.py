@@ -71,8 +71,8 @@ class _Reverse(Replay):
         turns = max((rows for _, rows in self._bounds.rows()), default=0)
         if turns > MOST_TURNS:
             raise ProgramError(
-                f"program {program.name!r} cannot be run back: a loop takes up to {turns} turns, each of which would be "
-                f"kept; expected at most {MOST_TURNS}. Forward mode (jvp) keeps nothing"
+                f"program {program.name!r} cannot be run back: a loop takes up to {turns} turns, all to be kept; "
+                f"expected at most {MOST_TURNS}. Forward mode (jvp) keeps nothing"
             )
         self._ran = {x.counter: array(rows) for x, rows in self._bounds.rows() if x.done is not None}
         for b in program.buffers:
