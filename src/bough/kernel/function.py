@@ -138,8 +138,7 @@ class Function(Exportable, Differentiable):
         """What `jvp`, `vjp` and `jacobian` were asked for."""
         self.derived_from: Origin | None = None
         """Of a derivative, the function and which derivative of it this is."""
-        self.operators: dict[Hashable, Any] = {}
-        """What it is to other libraries."""
+        self.operators: dict[Hashable, Any] = {}  # what it is to other libraries
         self._forms: dict[frozenset[str], _Form] = {}
         self._by_absent: dict[tuple[bool, ...], _Form] = {}
 

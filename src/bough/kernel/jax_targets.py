@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["target"]
 
 # bytes from the start of a call frame, of one of its buffers, and of XLA's table of functions (xla/ffi/api/c_api.h)
-EXTENSION, API, ARGUMENTS, RESULTS, DATA, MAKE_ERROR = 8, 16, 72, 112, 24, 48
+FRAME_EXTENSION, FRAME_API, FRAME_ARGUMENTS, FRAME_RESULTS, BUFFER_DATA, TABLE_ERROR = 8, 16, 72, 112, 24, 48
 INVALID_ARGUMENT = 3
 
 _CAREFUL = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
@@ -120,15 +120,8 @@ def _capsule(address: int) -> Any:
     return make(address, b"xla._CUSTOM_CALL_TARGET", None)
 
 
-def _source(
-    loaded: Loaded,
-    inputs: list[tuple[str, int]],
-    outputs: list[tuple[str, int]],
-    states: int,
-    calls: dict[str, int],
-    version: tuple[int, int],
-) -> str:
-    """The handler in LLVM's language; `inputs` and `outputs` are names and bytes from state to state, in order."""
+def _setup(loaded: Loaded, inputs: list[tuple[str, int]], outputs: list[tuple[str, int]]) -> str:
+    """What writes down where tables, arguments and results lie, then the bytes from state to state of each."""
     slots = {slot.name: k for k, slot in enumerate(loaded.artifact.slots) if slot.role in ("input", "output")}
     count = len(loaded.artifact.slots)
     lines = [f"  %words = alloca [{2 * count} x i64], align 16"]
@@ -139,7 +132,7 @@ def _source(
 
     for k, table in enumerate(loaded.pointers.tolist()):
         put(k, str(table))
-    for start, arrays in ((ARGUMENTS, inputs), (RESULTS, outputs)):
+    for start, arrays in ((FRAME_ARGUMENTS, inputs), (FRAME_RESULTS, outputs)):
         lines += [
             f"  %list{start}p = getelementptr i8, ptr %frame, i64 {start}",
             f"  %list{start} = load ptr, ptr %list{start}p",
@@ -149,16 +142,29 @@ def _source(
             lines += [
                 f"  %b{x}p = getelementptr ptr, ptr %list{start}, i64 {j}",
                 f"  %b{x} = load ptr, ptr %b{x}p",
-                f"  %d{x}p = getelementptr i8, ptr %b{x}, i64 {DATA}",
+                f"  %d{x}p = getelementptr i8, ptr %b{x}, i64 {BUFFER_DATA}",
                 f"  %d{x} = load i64, ptr %d{x}p",
             ]
             if name in slots:  # what the program does not read it has no place for
                 put(slots[name], f"%d{x}")
                 put(count + slots[name], str(step))
-    setup, size = "\n".join(lines), loaded.artifact.space + 64
+    return "\n".join(lines)
+
+
+def _source(
+    loaded: Loaded,
+    inputs: list[tuple[str, int]],
+    outputs: list[tuple[str, int]],
+    states: int,
+    calls: dict[str, int],
+    version: tuple[int, int],
+) -> str:
+    """The handler in LLVM's language; `inputs` and `outputs` are names and bytes from state to state, in order."""
+    setup, count = _setup(loaded, inputs, outputs), len(loaded.artifact.slots)
+    size = loaded.artifact.space + 64
     at = {name: f"inttoptr (i64 {address} to ptr)" for name, address in calls.items()}
     return f"""define ptr @handler(ptr %frame) {{
-  %extensionp = getelementptr i8, ptr %frame, i64 {EXTENSION}
+  %extensionp = getelementptr i8, ptr %frame, i64 {FRAME_EXTENSION}
   %extension = load ptr, ptr %extensionp
   %plain = icmp eq ptr %extension, null
   br i1 %plain, label %run, label %asked
@@ -213,12 +219,12 @@ class _Again:
 
     def __call__(self, frame: int) -> int | None:
         try:
-            arrays = [self._array(frame + ARGUMENTS, j, shape) for j, shape in enumerate(self._shapes)]
+            arrays = [self._array(frame + FRAME_ARGUMENTS, j, shape) for j, shape in enumerate(self._shapes)]
             given = dict(zip(self._present, arrays, strict=True))
             f = self._function
             results = f.entry(*(given.get(a.name) for a in f.inputs), None, self._check)
             for j, result in enumerate(results if isinstance(results, tuple) else (results,)):
-                self._array(frame + RESULTS, j, (*self._batch, *f.outputs[j].shape))[...] = result
+                self._array(frame + FRAME_RESULTS, j, (*self._batch, *f.outputs[j].shape))[...] = result
         except Exception as error:
             return self._error(frame, f"{type(error).__name__}: {error}")
         return None
@@ -226,15 +232,15 @@ class _Again:
     def _array(self, at: int, number: int, shape: Shape) -> Any:
         buffers = ctypes.c_void_p.from_address(at).value or 0
         buffer = ctypes.c_void_p.from_address(buffers + 8 * number).value or 0
-        data = ctypes.c_void_p.from_address(buffer + DATA).value or 0
+        data = ctypes.c_void_p.from_address(buffer + BUFFER_DATA).value or 0
         size = int(np.prod(shape, dtype=np.int64))
         kind = ctypes.c_double if self._dtype == np.float64 else ctypes.c_float
         return np.ctypeslib.as_array((kind * size).from_address(data)).reshape(shape)
 
     def _error(self, frame: int, message: str) -> int | None:
-        table = ctypes.c_void_p.from_address(frame + API).value or 0
+        table = ctypes.c_void_p.from_address(frame + FRAME_API).value or 0
         make = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(_Error))(
-            ctypes.c_void_p.from_address(table + MAKE_ERROR).value or 0
+            ctypes.c_void_p.from_address(table + TABLE_ERROR).value or 0
         )
         self._told = message.encode()
         said = _Error(ctypes.sizeof(_Error), None, self._told, INVALID_ARGUMENT)
