@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 import bough
 import complex_steps
+from bough.kernel.functions import manifolds_of
 from mechanisms import parallelogram
 from model_strategies import JOINTS, random_model
 from pinocchio_twin import Twin
@@ -77,6 +79,19 @@ def test_configurations_that_result_change_along_motions_too(rng: np.random.Gene
         moved = complex_steps.run(program, {"q": q, "v": v + 1e-40j * dv})["result"]
         energy = complex_steps.run(bough.function("potential_energy", model).program(), {"q": moved})["energy"]
         np.testing.assert_allclose(slope, energy.imag[0] / 1e-40, rtol=1e-10, atol=1e-10)
+
+
+def test_motions_from_rates_by_squares_and_by_differences(rng: np.random.Generator) -> None:
+    """Lengths are known for our own joints; for those from outside, differences of configurations are derived."""
+    model = random_model(rng, 3, ["free", "planar", "spherical"])
+    known = manifolds_of(model)["q"]
+    outside = replace(known, squares=None)
+    q, motion, weights = bough.random(model, rng).tolist(), *rng.normal(size=(2, model.nv)).tolist()
+    rates = list(known.rates(q, motion))
+    for one in (known, outside):
+        np.testing.assert_allclose(list(one.motion(q, rates)), motion, atol=1e-12)
+    across = [np.array(list(one.along_numbers(q, weights))) @ rates for one in (known, outside)]
+    np.testing.assert_allclose(across, np.dot(weights, motion), atol=1e-12)
 
 
 @pytest.mark.parametrize("rolled", [False, True])

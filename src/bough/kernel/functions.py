@@ -145,7 +145,7 @@ def new_function(model: Model, name: str, options: Options = PLAIN, explain: Exp
     )
 
 
-CONFIGURATIONS = ("q", "q0", "q1", "result")
+CONFIGURATIONS = ("q", "q0", "q1", "result", "q_near")
 """Names of inputs and outputs that are configurations."""
 
 

@@ -6,12 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from bough.algorithms.configuration import configuration_rate, difference
 from bough.model import Mechanism
-from bough.model.joints import Joint
+from bough.model.joints import Joint, Mimic
+from bough.model.joints.contract import is_from_outside
 from bough.model.joints.reversed import Reversed
 from bough.program import Program, pulled_back, pushed_forward, trace
-from bough.scalar import Array, Scalar, array, keeps_loops
+from bough.scalar import Array, Scalar, Table, array, filled, gather, keeps_loops
 
 __all__ = ["Ambient", "Manifold", "Space", "manifold_of"]
 
@@ -28,12 +31,16 @@ class Manifold:
         Over scalars, how fast q changes along a motion: takes q and δ.
     difference
         Over scalars, the motion from one configuration to another.
+    squares
+        If rates along different degrees of freedom are perpendicular to each other, one over the square of their
+        length, for each number of q they change; None if that is not known.
     """
 
     size: int
     motions: int
     rate: Callable[[Array, Array], Array]
     difference: Callable[[Array, Array], Array]
+    squares: Table | None = None
 
     def rates(self, q: Array, motion: Array) -> Array:
         """The rates of q along a motion."""
@@ -47,13 +54,20 @@ class Manifold:
 
     def motion(self, q: Array, rates: Array) -> Array:
         """The motion along which q changes at some rates."""
+        if self.squares is not None:
+            return self.along_motions(q, self._scaled(rates, self.squares))
         program = self._traced(lambda q, x: {"y": self.difference(q, x)}, self.size)
         return pushed_forward(program, {"q": q, "x": q}, {"x": [rates]}, ["y"])[1]["y"][0]
 
     def along_numbers(self, q: Array, weights: Array) -> Array:
         """Derivatives by the numbers of q, from derivatives by motions."""
+        if self.squares is not None:
+            return self._scaled(self.rate(q, weights), self.squares)
         program = self._traced(lambda q, x: {"y": self.difference(q, x)}, self.size)
         return pulled_back(program, {"q": q, "x": q}, {"y": weights}, ["x"])[1]["x"]
+
+    def _scaled(self, values: Array, factors: Table) -> Array:
+        return filled(self.size, lambda k: values[k] * gather(factors, k))
 
     def _traced(self, rule: Callable[..., Any], size: int) -> Program:
         return trace("motions", rule, {"q": self.size, "x": size}, rolled=keeps_loops())
@@ -121,7 +135,18 @@ def manifold_of(m: Mechanism) -> Manifold | None:
     """That of a mechanism's configurations; None if q ⊕ δ is q + δ."""
     if all(_adds(item.joint) for item in m.model.joints):
         return None
-    return Manifold(m.model.nq, m.model.nv, lambda q, v: configuration_rate(m, q, v), lambda a, b: difference(m, a, b))
+    moving = [item.joint for item in m.model.joints if not isinstance(item.joint, Mimic)]
+    squares = np.ones(m.model.nq)
+    for start, joint in zip(np.cumsum([0, *(joint.nq for joint in moving)]), moving, strict=False):
+        for k in joint.quaternions:
+            squares[start + k : start + k + 4] = 4.0  # a quaternion turns half as fast as what it turns
+    return Manifold(
+        m.model.nq,
+        m.model.nv,
+        lambda q, v: configuration_rate(m, q, v),
+        lambda a, b: difference(m, a, b),
+        None if any(map(is_from_outside, moving)) else Table("squares", squares),
+    )
 
 
 def _adds(joint: Joint) -> bool:
