@@ -76,7 +76,7 @@ MAX_FUNCTION_LINES = 60
 # Heavy or optional packages: loaded when first used, never by `import bough`.
 LAZY = (
     "llvmlite", "cupy", "matplotlib", "argparse", "scipy", "mujoco", "pinocchio", "sympy", "casadi", "xarray", "pandas",
-    "viser", "trimesh", "PIL", "imageio_ffmpeg",
+    "viser", "trimesh", "PIL", "imageio_ffmpeg", "torch", "jax",
 )  # fmt: skip
 
 

@@ -34,6 +34,11 @@ def test_a_function_is_called_by_place_and_by_name(arm: bough.Model) -> None:
         rnea(q, zero)
 
 
+def test_what_is_called_says_where_it_comes_from(arm: bough.Model) -> None:
+    """By a text, which tools such as compilers of graphs read."""
+    assert bough.function("rnea", arm).entry.__module__ == "bough"
+
+
 def test_functions_travel_as_name_and_model(arm: bough.Model) -> None:
     q, zero = bough.random(arm, 0), np.zeros(6)
     frame = arm.frame_names[-1]

@@ -7,7 +7,7 @@ from bough.scalar import Array, Index, array, each, gather_index, loop
 from bough.spatial import short_way
 from bough.tree.scans import outward
 
-__all__ = ["difference", "integrate", "interpolate"]
+__all__ = ["configuration_rate", "difference", "integrate", "interpolate"]
 
 
 def integrate(m: Mechanism, q: Array, v: Array) -> Array:
@@ -17,6 +17,19 @@ def integrate(m: Mechanism, q: Array, v: Array) -> Array:
 
     def visit(body: BodyRecord, parent: None) -> tuple[None, None]:
         body.put_q(result, body.joint.integrate(body.parameters, body.of_q(q), body.of_v(v)))
+        return None, None
+
+    outward(m, visit, None)
+    return m.coupling.model_q(result)
+
+
+def configuration_rate(m: Mechanism, q: Array, v: Array) -> Array:
+    """How fast the configuration variables change at the velocity v (nq)."""
+    q, v = m.coupling.own_q(q), m.coupling.own_v(v)
+    result = array(m.own_nq)
+
+    def visit(body: BodyRecord, parent: None) -> tuple[None, None]:
+        body.put_q(result, body.joint.rate(body.parameters, body.of_q(q), body.of_v(v)))
         return None, None
 
     outward(m, visit, None)

@@ -13,9 +13,9 @@ from bough.backends import Argument
 from bough.errors import FiniteError, ShapeError
 
 __all__ = [
-    "FloatArray", "Plain", "Shape", "as_floats", "batch_shape", "finite_states", "is_on_device", "nearly_plain",
-    "of_one_type",
-    "out_fits", "plain_arguments", "read_only", "require_finite", "require_unit_quaternions", "write_out",
+    "FloatArray", "Plain", "Shape", "as_floats", "batch_of", "batch_shape", "finite_states", "is_on_device",
+    "nearly_plain", "of_one_type", "out_fits", "plain_arguments", "read_only", "require_finite",
+    "require_unit_quaternions", "write_out",
 ]  # fmt: skip
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
@@ -42,7 +42,10 @@ def as_floats(name: str, value: ArrayLike, trailing: Shape, meaning: str = "") -
 
 def is_on_device(value: Any) -> bool:
     """Whether an argument lies on a GPU."""
-    return type(value) is not np.ndarray and hasattr(value, "__cuda_array_interface__")
+    if type(value) is np.ndarray:
+        return False
+    on_gpu = getattr(value, "is_cuda", None)  # tensors of PyTorch that need gradients have no interface
+    return on_gpu if isinstance(on_gpu, bool) else hasattr(value, "__cuda_array_interface__")
 
 
 def nearly_plain(value: Any) -> Any:
@@ -109,6 +112,24 @@ def batch_shape(inputs: Mapping[str, tuple[FloatArray, int]]) -> Shape:
     except ValueError:
         shapes = ", ".join(f"{name} {shape}" for name, shape in leading.items() if shape)
         raise ShapeError(f"the batch axes do not broadcast: {shapes}") from None
+
+
+def batch_of(shapes: Sequence[tuple[Argument, Shape]]) -> Shape:
+    """The batch axes of arrays of some shapes, broadcast; an array that does not fit its argument is refused."""
+    leading = []
+    for a, shape in shapes:
+        axes = len(shape) - len(a.shape)
+        if axes < 0 or shape[axes:] != a.shape:
+            expected = "(" + ", ".join(["...", *map(str, a.shape)]) + ")"
+            raise ShapeError(
+                f"{a.name} has shape {shape}, expected {expected}" + (f": {a.meaning}" if a.meaning else "")
+            )
+        leading.append(shape[:axes])
+    try:
+        return np.broadcast_shapes(*leading)
+    except ValueError:
+        told = ", ".join(f"{a.name} {shape}" for (a, _), shape in zip(shapes, leading, strict=True) if shape)
+        raise ShapeError(f"the batch axes do not broadcast: {told}") from None
 
 
 def require_finite(name: str, a: FloatArray) -> None:

@@ -20,7 +20,7 @@ from bough.kernel.arguments import FloatArray
 from bough.program import Program, TooLong, simplify, trace
 
 if TYPE_CHECKING:
-    from bough.backends.llvm import Artifact, Real
+    from bough.backends.llvm import Artifact, Loaded, Real
 
 __all__ = [
     "LONGEST", "ROLL_ABOVE", "Backend", "Runner", "Source", "build", "get_backend", "how_calls_enter",
@@ -124,6 +124,9 @@ class Runner(Protocol):
     def prepare(self, dtype: np.dtype[Any], states: int, check_first: bool) -> None:
         """Have the code for so many states; with `check_first`, also that which judges inputs by themselves."""
 
+    def loaded(self, dtype: np.dtype[Any], states: int) -> Loaded | None:
+        """The machine code for so many states, unless there is none or threads are worth it."""
+
     def launch(self, inputs: Mapping[str, FloatArray], outputs: Mapping[str, FloatArray]) -> None:
         """Fill outputs (states, size), the verdict among them, from inputs (states, size)."""
 
@@ -145,6 +148,9 @@ class _Reference:
     def prepare(self, dtype: np.dtype[Any], states: int, check_first: bool) -> None:
         if self._kernel is None:
             self._kernel = ReferenceKernel(self._source.program())
+
+    def loaded(self, dtype: np.dtype[Any], states: int) -> Loaded | None:
+        return None
 
     def launch(self, inputs: Mapping[str, FloatArray], outputs: Mapping[str, FloatArray]) -> None:
         assert self._kernel is not None
@@ -177,6 +183,11 @@ class _Llvm:
                 if check_first and many and (element, many) not in self._kernel.checkers:
                     self._kernel.add_checker(self._artifact(real, True))
         self._kernel.have_workers(element, states)
+
+    def loaded(self, dtype: np.dtype[Any], states: int) -> Loaded | None:
+        self.prepare(dtype, states, False)
+        found = self._kernel.code["double" if dtype == np.float64 else "float", states > 1]
+        return None if self._kernel.wants_workers(found, states) else found
 
     def launch(self, inputs: Mapping[str, FloatArray], outputs: Mapping[str, FloatArray]) -> None:
         first = next(iter(outputs.values()))

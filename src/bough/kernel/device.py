@@ -23,7 +23,7 @@ from bough.kernel.arguments import is_on_device
 from bough.program import few_alive, fuse
 
 if TYPE_CHECKING:
-    from bough.kernel.function import _Form
+    from bough.kernel.form import Form
 
 __all__ = ["DeviceRunner", "deferred", "is_available"]
 
@@ -104,7 +104,7 @@ class _Given(NamedTuple):
 class DeviceRunner:
     """A function, with some of its optional inputs given, as a GPU runs it."""
 
-    def __init__(self, form: _Form) -> None:
+    def __init__(self, form: Form) -> None:
         self._form = form
         self._present = form.signature.present
         self._outputs = form.function.outputs

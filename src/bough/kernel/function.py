@@ -9,49 +9,42 @@ where the verdict is not zero it is explained here, by an error that names the c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bough.backends import Argument, Limbs, Signature
-from bough.errors import FiniteError, ShapeError, UnknownNameError
-from bough.kernel import compile as compiler
+from bough.backends import Argument, Limbs
+from bough.errors import ShapeError, UnknownNameError
 from bough.kernel.arguments import (
     FloatArray,
-    Plain,
-    is_on_device,
-    nearly_plain,
-    of_one_type,
-    out_fits,
-    plain_arguments,
-    require_finite,
-    require_unit_quaternions,
-    write_out,
 )
-from bough.kernel.called import public_name
+from bough.kernel.differentiable import Differentiable
 from bough.kernel.exportable import Exportable
-from bough.kernel.verdict import DOUBT, FINITE, PIVOTS, UNIT, judge, judge_inputs
-from bough.program import VERDICT, Program
+from bough.kernel.form import Form
+from bough.program import Program
 from bough.program import count as count_program
 from bough.reading import known_name, truth
 from bough.scalar import Count
 from bough.scalar.lazy import cached_property
 
 if TYPE_CHECKING:
-    from bough.kernel.device import DeviceRunner
+    from bough.backends.llvm import Loaded
+    from bough.kernel.derived import Origin
     from bough.kernel.export import Layout
+    from bough.kernel.manifold import Manifold
 
 __all__ = ["Explain", "Function", "Results", "Verdicts"]
 
 Results: TypeAlias = tuple[FloatArray, ...]
 Verdicts: TypeAlias = NDArray[np.float64]
+EVERYTHING_ADDS: Mapping[str, Any] = {}
 Explain: TypeAlias = Callable[[dict[str, FloatArray], Results, Verdicts], Results]
 
 
-class Function(Exportable):
+class Function(Exportable, Differentiable):
     """An algorithm on a structure, as a function of arrays with any leading batch axes.
 
     Call it with its inputs in order or by name; those in brackets in ``print(function)`` may be left out. `out` and
@@ -87,6 +80,10 @@ class Function(Exportable):
         What structure it is a function of, for people.
     layout
         Gives what entries of arrays are called, for who reads an export.
+    manifolds
+        For inputs and outputs that are configurations, by name, how they change along motions.
+    mends
+        Whether `explain` returns results that it has found by other means.
 
     Examples
     --------
@@ -115,17 +112,24 @@ class Function(Exportable):
         rolled: bool | None = None,
         of: str = "",
         layout: Callable[[Mapping[str, str]], Layout] | None = None,
+        manifolds: Mapping[str, Manifold] = EVERYTHING_ADDS,
+        mends: bool = False,
     ) -> None:
         self.name, self.of, self.inputs, self.outputs = name, of, tuple(inputs), tuple(outputs)
         self.rule, self.size, self.digest, self.explain = rule, size, digest, explain
         self.limbs, self.tracing, self.owners, self.rolled = limbs, tracing, owners or {}, rolled
-        self.layout = layout
+        self.layout, self.manifolds, self.mends = layout, manifolds, mends
         self.look_closer: Callable[[dict[str, Any]], None] = lambda arrays: None
         """Called where something is not finite or not of unit length, and arguments alone do not show what."""
         self.recipe: tuple[Callable[..., Function], tuple[Any, ...]] | None = None
         """What `bough.function` was asked for, by which it can be made again elsewhere."""
-        self._forms: dict[frozenset[str], _Form] = {}
-        self._by_absent: dict[tuple[bool, ...], _Form] = {}
+        self.derivatives: dict[Hashable, Function] = {}
+        """What `jvp`, `vjp` and `jacobian` were asked for."""
+        self.derived_from: Origin | None = None
+        """Of a derivative, the function and which derivative of it this is."""
+        self.operators: dict[Hashable, Any] = {}  # what it is to other libraries
+        self._forms: dict[frozenset[str], Form] = {}
+        self._by_absent: dict[tuple[bool, ...], Form] = {}
 
     # ---- calling it ----------------------------------------------------------------------------------------------
 
@@ -156,23 +160,23 @@ class Function(Exportable):
             given[name] = value
         return tuple(given.get(name) for name in names)
 
-    def form(self, values: Sequence[object]) -> _Form:
+    def form(self, values: Sequence[object]) -> Form:
         """The one for the inputs that are not None."""
         absent = tuple([x is None for x in values])
         if absent not in self._by_absent:
             self._by_absent[absent] = self._new_form(values)
         return self._by_absent[absent]
 
-    def _new_form(self, values: Sequence[object]) -> _Form:
+    def _new_form(self, values: Sequence[object]) -> Form:
         for argument, value in zip(self.inputs, values, strict=True):
             if value is None and not argument.optional:
                 shape = ", ".join(map(str, ("...", *argument.shape)))
                 raise ShapeError(f"{argument.name} is None, expected an array ({shape})")
         return self._form(frozenset(a.name for a, x in zip(self.inputs, values, strict=True) if x is not None))
 
-    def _form(self, given: frozenset[str]) -> _Form:
+    def _form(self, given: frozenset[str]) -> Form:
         if given not in self._forms:
-            self._forms[given] = _Form(self, given)
+            self._forms[given] = Form(self, given)
         return self._forms[given]
 
     # ---- looking at it -------------------------------------------------------------------------------------------
@@ -204,6 +208,10 @@ class Function(Exportable):
         else:
             form.runner.prepare(np.dtype(dtype), 2 if truth(batch, "batch") else 1, False)
 
+    def loaded(self, given: Collection[str], dtype: np.dtype[Any], states: int) -> Loaded | None:
+        """The machine code for so many states, for who calls it by itself; None if threads or other ways are better."""
+        return self._form(frozenset(given)).runner.loaded(dtype, states)
+
     def _given(self, names: Sequence[str]) -> frozenset[str]:
         optional = [a.name for a in self.inputs if a.optional]
         for name in names:
@@ -220,179 +228,3 @@ class Function(Exportable):
         taken = (f"[{a.name}: {a.shape}]" if a.optional else f"{a.name}: {a.shape}" for a in self.inputs)
         given = (f"{a.name}: {a.shape}" for a in self.outputs)
         return f"{self.name}({', '.join(taken)}) -> {', '.join(given)}"
-
-
-class _Unsound(NamedTuple):
-    """What the strict entry returns where it does not return results."""
-
-    results: Any
-    verdicts: Any
-
-
-def _unsound(*given: Any) -> _Unsound:
-    return _Unsound(*given[-2:])
-
-
-class _Form:
-    """A function with some of its optional inputs given."""
-
-    def __init__(self, function: Function, given: frozenset[str]) -> None:
-        self.function = function
-        self.signature = Signature(function.inputs, function.outputs, given)
-        names = [a.name for a in self.signature.present]
-        self.source = compiler.Source(
-            function.name, self.signature, function.digest,
-            lambda: self.program(judged=True), self.checker, lambda: function.limbs(names), lambda: function.rolled,
-        )  # fmt: skip
-        self.runner = compiler.new_runner(self.source, self.careful, _unsound)
-        self.entry = self.runner.entry
-        self._absent = tuple(k for k, a in enumerate(function.inputs) if a.name not in given)
-
-    # ---- programs and code ---------------------------------------------------------------------------------------
-
-    @cached_property
-    def device(self) -> DeviceRunner:
-        """What runs it on a GPU."""
-        from bough.kernel.device import DeviceRunner
-
-        return DeviceRunner(self)
-
-    def program(self, rolled: bool | None = None, judged: bool = False) -> Program:
-        """The program, with a verdict or without."""
-        f, present = self.function, self.signature.present
-        sizes = {a.name: a.size for a in present}
-        wanted = f.rolled if rolled is None else rolled
-        shapes = judge(present, f.outputs) if judged else _without_judged(f.outputs)
-        with f.tracing():
-            return compiler.build(f"{f.name} of {f.of}" if f.of else f.name, f.rule, sizes, f.size, wanted, shapes)
-
-    def checker(self) -> Program:
-        """The program that judges the inputs alone."""
-        present = self.signature.present
-        sizes = {a.name: a.size for a in present}
-        f = self.function
-        return compiler.build(f"inputs of {f.name}", judge_inputs(present), sizes, f.size, f.rolled)
-
-    # ---- the longer way ------------------------------------------------------------------------------------------
-
-    def careful(self, *given: Any) -> Any:
-        """Where the entry hands over: arguments that are not plain, code that is not there, verdicts that are not 0."""
-        values, results = given[:-4], given[-2]
-        if results is not None:
-            arrays = {a.name: x for a, x in zip(self.function.inputs, values, strict=True) if x is not None}
-            return self._explained(arrays, *given[-4:])
-        for k in self._absent:
-            if values[k] is not None:
-                return self.function.form(values).entry(*given[:-2])
-        # most often a list, a view, or numbers of another type: then this is all
-        plain = [nearly_plain(x) for x in values]
-        result = self.runner.strict(*plain, given[-4], given[-3])
-        return result if type(result) is not _Unsound else self._carefully(values, plain, given[-4], given[-3])
-
-    def _carefully(self, values: Sequence[Any], plain: list[Any], out: Any, check: Any) -> Any:
-        if any(is_on_device(x) for x in values):
-            form = self.function.form(values)
-            return form.device([x for x in values if x is not None], out, _truth(check))
-        alike = of_one_type(plain)
-        if alike is not plain:
-            result = self.runner.strict(*alike, out, check)
-            if type(result) is not _Unsound:
-                return result
-        form = self.function.form(values)
-        if type(out) is np.ndarray and not out.flags.c_contiguous and len(self.function.outputs) == 1:
-            return write_out(out, form.entry(*values, None, check))
-        return self.run(values, out, check) if form is self else form.entry(*values, out, check)
-
-    def run(self, values: Sequence[Any], out: Any, check: Any) -> Any:
-        """Make the arguments plain and run them."""
-        check, f = _truth(check), self.function
-        plain = plain_arguments(self.signature.present, [x for x in values if x is not None])
-        shapes = [plain.batch + a.shape for a in f.outputs]
-        straight = out is not None and out_fits(out, shapes[0], plain.dtype)
-        straight = straight and not any(np.may_share_memory(out, a) for a in plain.arrays)
-        arrays = dict(zip((a.name for a in self.signature.present), plain.arrays, strict=True))
-        if not plain.states:
-            return self._returned(out, tuple(np.empty(shape, plain.dtype) for shape in shapes))
-        self.runner.prepare(plain.dtype, plain.states, straight and check)
-        places = [arrays.get(a.name) for a in f.inputs]
-        result = self.runner.strict(*places, out if straight else None, check)
-        if isinstance(result, _Unsound):
-            if result.results is None:
-                result = self._slowly(plain, shapes)
-            return self._explained(arrays, out, check, *result)
-        return self._returned(out, result if isinstance(result, tuple) else (result,))
-
-    def _slowly(self, plain: Plain, shapes: Sequence[tuple[int, ...]]) -> _Unsound:
-        """Without the entry: the same code, launched by Python."""
-        states, present = plain.states, self.signature.present
-        inputs = {
-            a.name: np.broadcast_to(x, (*plain.batch, *a.shape)).reshape(states, a.size)
-            for a, x in zip(present, plain.arrays, strict=True)
-        }
-        sizes = {a.name: a.size for a in self.function.outputs} | {VERDICT: 1}
-        outputs = {name: np.empty((states, size), plain.dtype) for name, size in sizes.items()}
-        self.runner.launch(inputs, outputs)
-        verdicts = outputs.pop(VERDICT).reshape(plain.batch).astype(np.float64)
-        return _Unsound(tuple(a.reshape(s) for a, s in zip(outputs.values(), shapes, strict=True)), verdicts)
-
-    # ---- verdicts ------------------------------------------------------------------------------------------------
-
-    def _explained(self, arrays: dict[str, Any], out: Any, check: Any, results: Any, verdicts: Verdicts) -> Any:
-        results = results if isinstance(results, tuple) else (results,)
-        wrong = int(np.bitwise_or.reduce(verdicts.astype(np.int64), axis=None))
-        if check and wrong & (FINITE | UNIT):
-            for argument in self.signature.present:
-                self._require_sound(argument, arrays[argument.name])
-            self.function.look_closer(arrays)
-            if results[0] is out and verdicts.size > 1:  # which was not written yet: the alarm was false
-                return self._returned(out, self._anew(arrays))
-        if wrong & (PIVOTS | DOUBT) and self.function.explain is not None:
-            results = self.function.explain(arrays, results, verdicts)
-        if check and wrong & FINITE:
-            for argument, result in zip(self.function.outputs, results, strict=True):
-                if argument.finite and not np.isfinite(result).all():
-                    self._refuse(result)
-        return self._returned(out, results)
-
-    def _require_sound(self, argument: Argument, a: FloatArray) -> None:
-        if argument.finite:
-            require_finite(argument.name, np.asarray(a))
-        require_unit_quaternions(argument, np.asarray(a), self.function.owners)
-
-    def _refuse(self, result: FloatArray) -> NoReturn:
-        called = public_name(self.function.name)
-        raise FiniteError(f"{called}: the result is not finite; the arguments are too large for {result.dtype}")
-
-    def _anew(self, arrays: dict[str, Any]) -> Results:
-        """The results without looking at the arguments, which are sound."""
-        results = self.runner.strict(*(arrays.get(a.name) for a in self.function.inputs), None, False)
-        results = results.results if isinstance(results, _Unsound) else results
-        results = results if isinstance(results, tuple) else (results,)
-        if not np.isfinite(results[0]).all():
-            self._refuse(results[0])
-        return results
-
-    def _returned(self, out: Any, results: Results) -> Any:
-        if out is None:
-            for argument, result in zip(self.function.outputs, results, strict=True):
-                if argument.frozen:
-                    result.setflags(write=False)
-            return results[0] if len(results) == 1 else results
-        if len(results) > 1:
-            raise ShapeError(f"{self.function.name} gives {len(results)} arrays, so there is no out")
-        if results[0] is not out:
-            out_fits(out, results[0].shape, results[0].dtype)
-            out[...] = results[0]
-        return out
-
-
-def _truth(check: object) -> bool:
-    if not isinstance(check, bool | np.bool_):
-        raise ShapeError(f"check is {check!r}, expected True or False")
-    return bool(check)
-
-
-def _without_judged(outputs: Sequence[Argument]) -> Callable[..., Mapping[str, Any]]:
-    """What keeps only the outputs of a rule."""
-    names = [a.name for a in outputs]
-    return lambda inputs, results, shown: {name: results[name] for name in names}

@@ -18,6 +18,7 @@ from bough.kernel.called import public_name
 from bough.kernel.factors import vanishing_pivots
 from bough.kernel.function import Explain, Function, Results, Verdicts
 from bough.kernel.limbs import limbs
+from bough.kernel.manifold import Manifold, manifold_of
 from bough.kernel.specs import FLEXIBLE, NEED_FRAMES, OPTIONAL, Options, spec
 from bough.kernel.table import entry, function_of
 from bough.kernel.verdict import PIVOTS
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
     from bough.kernel.export import Layout
 
 __all__ = [
-    "REFERENCES", "AlwaysSingular", "call", "framed", "inputs_of", "layout", "made", "mass_matrices", "mechanism",
-    "model_function", "naming_the_massless", "new_function", "options", "outputs_of", "owners_of", "program", "read",
-    "require_known_bodies", "require_model", "require_regular", "run",
+    "REFERENCES", "AlwaysSingular", "call", "framed", "inputs_of", "layout", "made", "manifolds_of",
+    "mass_matrices", "mechanism", "model_function", "naming_the_massless", "new_function", "options", "outputs_of",
+    "owners_of", "program", "read", "require_known_bodies", "require_model", "require_regular", "run",
 ]  # fmt: skip
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
@@ -139,7 +140,20 @@ def new_function(model: Model, name: str, options: Options = PLAIN, explain: Exp
         owners=owners_of(model),
         of=model.name,
         layout=layout(model, NO_PARAMETERS),
+        manifolds=manifolds_of(model),
+        mends=explain is not None,
     )
+
+
+CONFIGURATIONS = ("q", "q0", "q1", "result", "q_near")
+"""Names of inputs and outputs that are configurations."""
+
+
+@lru_cache(maxsize=128)
+def manifolds_of(model: Model) -> Mapping[str, Manifold]:
+    """How arrays that are configurations of a model change along motions."""
+    found = manifold_of(mechanism(model))
+    return {} if found is None else dict.fromkeys(CONFIGURATIONS, found)
 
 
 def layout(model: Model, parameters: Parameters) -> Callable[[Mapping[str, str]], Layout]:

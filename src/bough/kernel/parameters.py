@@ -15,6 +15,7 @@ from bough.kernel.function import Function, Results, Verdicts
 from bough.kernel.functions import (
     inputs_of,
     layout,
+    manifolds_of,
     naming_the_massless,
     outputs_of,
     owners_of,
@@ -23,6 +24,7 @@ from bough.kernel.functions import (
 )
 from bough.kernel.loops.careful import CAREFUL, Run, mending
 from bough.kernel.specs import Options, spec
+from bough.kernel.tensors import foreign_packed
 from bough.model import Mechanism, Model, Parameter, Parameters
 from bough.scalar import Array, Part
 from bough.scalar.lazy import cached_property
@@ -73,6 +75,9 @@ class ParametricFunction(Function):
 
     def packed(self, values: Mapping[str, ArrayLike] | ArrayLike | None = None) -> FloatArray:
         """Values of parameters in one array (..., size), those of the model where none are given."""
+        elsewhere = foreign_packed(self._known, self._defaults, values)
+        if elsewhere is not None:
+            return elsewhere  # type: ignore[no-any-return]
         return self._defaults if values is None else packed_values(self._known, values, "parameter of this function")
 
 
@@ -142,6 +147,8 @@ def with_parameters(model: Model, key: tuple[str, Options, Parameters]) -> Param
         owners=owners,
         of=model.name,
         layout=layout(model, parameters),
+        manifolds=manifolds_of(model),
+        mends=name in CAREFUL,
     )
     made.parameters = parameters
     return made

@@ -3,6 +3,7 @@
 from bough.program.check import check
 from bough.program.count import count
 from bough.program.evaluate import Evaluator, evaluate
+from bough.program.forward import pushed_forward
 from bough.program.fuse import fuse
 from bough.program.ir import (
     VERDICT,
@@ -20,11 +21,14 @@ from bough.program.ir import (
 )
 from bough.program.order import few_alive, most_alive
 from bough.program.printer import show
+from bough.program.reverse import pulled_back
 from bough.program.simplify import simplify
-from bough.program.tracer import TooLong, trace
+from bough.program.trace import trace
+from bough.program.tracer import TooLong
 
 __all__ = [
     "VERDICT", "Apply", "Block", "Buffer", "Const", "Evaluator", "Instruction", "Load", "Loop", "Program", "Store",
     "Switch", "TooLong",
-    "check", "count", "evaluate", "few_alive", "fuse", "most_alive", "show", "simplify", "trace", "walk",
+    "check", "count", "evaluate", "few_alive", "fuse", "most_alive", "pulled_back", "pushed_forward", "show",
+    "simplify", "trace", "walk",
 ]  # fmt: skip

@@ -17,13 +17,12 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from bough.errors import ProgramError
-from bough.program.check import check
 from bough.program.ir import Apply, Block, Buffer, Const, Instruction, Load, Loop, Program, Store, Switch
 from bough.program.naming import unique as unique_name
 from bough.program.naming import with_names
 from bough.program.rows import TracedRows, UnrolledRows
 from bough.program.shown import shown_inputs
-from bough.program.values import Cells, Given, Traced, TracedArray, TracedIndex, constant
+from bough.program.values import Cells, Given, Traced, TracedArray, TracedIndex, constant_of
 from bough.scalar import (
     Array,
     Bool,
@@ -36,7 +35,6 @@ from bough.scalar import (
     Symbolic,
     SymbolicIndex,
     Table,
-    activate,
     either,
     leaves,
     rebuild,
@@ -45,7 +43,7 @@ from bough.scalar import (
 from bough.scalar.control import freeze
 from bough.scalar.ops import INDEX_OPS, OPS
 
-__all__ = ["TooLong", "Tracer", "trace"]
+__all__ = ["TooLong", "Tracer"]
 
 C = TypeVar("C")
 
@@ -53,48 +51,6 @@ NEG = OPS["neg"]
 
 Turn: TypeAlias = Callable[[Any, Any], Any]
 Until: TypeAlias = Callable[[Any], Bool] | None
-Judge: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any], Callable[..., Any]], Mapping[str, Any]]
-
-
-def trace(
-    name: str,
-    function: Callable[..., Mapping[str, Any]],
-    inputs: Mapping[str, int],
-    *,
-    rolled: bool = False,
-    longest: int | None = None,
-    judge: Judge | None = None,
-) -> Program:
-    """Trace `function`, called with one array per input, and return the checked program.
-
-    Parameters
-    ----------
-    name
-        Name of the program, for people.
-    function
-        Takes the inputs as keyword arguments (arrays of scalars) and returns a mapping from output names to arrays.
-    inputs
-        Name and length of each input.
-    rolled
-        Whether loops stay loops.
-    longest
-        Give up with `TooLong` beyond this number of values.
-    judge
-        Takes inputs, outputs, and a function that tells which entries of inputs show in some outputs if they are not
-        finite; returns the outputs of the program, a verdict among them.
-    """
-    tracer = Tracer(rolled, longest)
-    arrays = {key: tracer.input(key, size) for key, size in inputs.items()}
-    with activate(tracer):
-        outputs = function(**arrays)
-        tracer.allow_any_length()
-        if judge is not None:
-            outputs = judge(arrays, outputs, tracer.inputs_shown)
-    for key, values in outputs.items():
-        tracer.output(key, values)
-    program = tracer.finish(name)
-    check(program)
-    return program
 
 
 class TooLong(ProgramError):
@@ -153,9 +109,9 @@ class Tracer(Control):
             return x.value
         if isinstance(x, Symbolic):
             raise ProgramError(f"cannot trace a {type(x).__name__}")
-        number = constant(x, kind)
-        key = ("const", kind, repr(number))  # repr tells 0.0 from -0.0
-        return self.shared_value(key, kind, lambda value: Const(value, number))
+        constant = constant_of(x, kind)
+        key = ("const", kind, repr(constant))  # repr tells 0.0 from -0.0
+        return self.shared_value(key, kind, lambda value: Const(value, constant))
 
     def apply(self, op: Op, arguments: tuple[Scalar | Bool, ...]) -> Traced:
         """Record an operation on numbers or truth values."""
@@ -377,6 +333,15 @@ class Tracer(Control):
         made = replace(self.declare("array", "scratch", "float", size), cleared=False)
         self.replace(made)
         return TracedArray(self, made)
+
+    def unguarded(self, size: int, zeros: bool) -> Array:
+        made = self.array(size) if zeros else self.blank(size)
+        made.level = sys.maxsize  # type: ignore[attr-defined]
+        return made
+
+    @property
+    def keeps_loops(self) -> bool:
+        return self.rolled
 
     def rows(self, count: int, kinds: Sequence[int] | None = None, order: Sequence[int] | None = None) -> Rows:
         if not self.rolled:

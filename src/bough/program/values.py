@@ -14,7 +14,7 @@ from bough.scalar import Bool, Index, Kind, Op, Scalar, Symbolic, SymbolicIndex
 if TYPE_CHECKING:
     from bough.program.tracer import Tracer
 
-__all__ = ["Cells", "Given", "Traced", "TracedArray", "TracedIndex", "constant"]
+__all__ = ["Cells", "Given", "Traced", "TracedArray", "TracedIndex", "constant_of"]
 
 
 class Traced(Symbolic):
@@ -86,10 +86,10 @@ class Cells(list[Any]):
     def __init__(self, tracer: Tracer, size: int) -> None:
         super().__init__([0.0] * size)
         self._tracer = tracer
-        self._level = tracer.level
+        self.level = tracer.level
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        super().__setitem__(index, self._tracer.value_to_store(self._level, lambda: self[index], value))
+        super().__setitem__(index, self._tracer.value_to_store(self.level, lambda: self[index], value))
 
 
 class TracedArray:
@@ -98,7 +98,7 @@ class TracedArray:
     def __init__(self, tracer: Tracer, buffer: Buffer) -> None:
         self.tracer = tracer
         self.buffer = buffer
-        self._level = tracer.level
+        self.level = tracer.level
 
     def __len__(self) -> int:
         return self.buffer.size
@@ -111,15 +111,15 @@ class TracedArray:
         self._check(index)
         if self.buffer.role != "scratch":
             raise ProgramError(f"the input {self.buffer.name!r} cannot be written: copy it to an array first")
-        self.tracer.store(self.buffer, index, self.tracer.value_to_store(self._level, lambda: self[index], value))
+        self.tracer.store(self.buffer, index, self.tracer.value_to_store(self.level, lambda: self[index], value))
 
     def _check(self, index: Index) -> None:
         if isinstance(index, int) and not 0 <= index < self.buffer.size:
             raise IndexError(f"{self.buffer.name}[{index}] is outside 0 … {self.buffer.size - 1}")
 
 
-def constant(x: object, kind: Kind) -> float | bool | int:
-    """A number or truth value that is known while a program is traced."""
+def constant_of(x: object, kind: Kind) -> float | bool | int:
+    """A number as the constant of a program."""
     if isinstance(x, (bool, np.bool_)):
         if kind == "bool":
             return bool(x)

@@ -13,10 +13,12 @@ from bough.scalar.control import (
     gather_index,
     indexable,
     keeping_loops,
+    keeps_loops,
     loop,
     repeat,
     rows,
     switch,
+    unguarded,
     when,
 )
 from bough.scalar.counting import Count, Counted, Tally, part
@@ -77,6 +79,7 @@ __all__ = [
     "indexable",
     "inner",
     "keeping_loops",
+    "keeps_loops",
     "leaves",
     "loop",
     "map_leaves",
@@ -95,5 +98,6 @@ __all__ = [
     "sin",
     "sqrt",
     "switch",
+    "unguarded",
     "when",
 ]

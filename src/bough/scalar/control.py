@@ -24,8 +24,8 @@ from bough.scalar.symbolic import Bool, Index, Scalar, Symbolic
 
 __all__ = [
     "Array", "Control", "Rows", "Table",
-    "activate", "array", "blank", "gather", "gather_index", "indexable", "keeping_loops", "loop", "repeat", "rows",
-    "switch", "when",
+    "activate", "array", "blank", "gather", "gather_index", "indexable", "keeping_loops", "keeps_loops", "loop",
+    "repeat", "rows", "switch", "unguarded", "when",
 ]  # fmt: skip
 
 C = TypeVar("C")
@@ -143,9 +143,18 @@ class Control:
         """See `bough.scalar.blank`."""
         return self.array(size)
 
+    def unguarded(self, size: int, zeros: bool) -> Array:
+        """See `bough.scalar.unguarded`."""
+        return self.array(size)
+
     def rows(self, count: int, kinds: Sequence[int] | None = None, order: Sequence[int] | None = None) -> Rows:
         """See `bough.scalar.rows`."""
         return PlainRows(count)
+
+    @property
+    def keeps_loops(self) -> bool:
+        """See `bough.scalar.keeps_loops`."""
+        return False
 
     def indexable(self, size: int, values: Any) -> Array:
         """See `bough.scalar.indexable`."""
@@ -228,6 +237,16 @@ def array(size: int) -> Array:
 def blank(size: int) -> Array:
     """A new array of scalars whose entries are written before they are read, and all of them if it is a result."""
     return _ACTIVE.get().blank(size)
+
+
+def unguarded(size: int, zeros: bool) -> Array:
+    """A new array that states which are done with a loop may write too: for who has seen to them already."""
+    return _ACTIVE.get().unguarded(size, zeros)
+
+
+def keeps_loops() -> bool:
+    """Whether loops stay loops in what is being traced."""
+    return _ACTIVE.get().keeps_loops
 
 
 def rows(count: int, kinds: Sequence[int] | None = None, order: Sequence[int] | None = None) -> Rows:

@@ -18,13 +18,13 @@ from bough.scalar.ops import Op
 from bough.scalar.structure import leaves, map_leaves, rebuild
 from bough.scalar.symbolic import Bool, Scalar, Symbolic
 
-__all__ = ["Dual", "derivative"]
+__all__ = ["APPLIED", "Dual", "derivative"]
 
 S = TypeVar("S")
 R = TypeVar("R")
 
-# how each operation is applied to what is inside, whatever scalar that is
-_APPLIED: dict[str, Callable[..., Any]] = {
+# How each operation is applied to what is inside, whatever scalar that is.
+APPLIED: dict[str, Callable[..., Any]] = {
     "neg": operator.neg,
     "add": operator.add,
     "sub": operator.sub,
@@ -60,7 +60,7 @@ class Dual(Symbolic):
         """Apply an operation to the values, and its partial derivatives to the rates. Truth values have no rate."""
         values = tuple(self._split(a)[0] for a in arguments)
         rates = [self._split(a)[1] for a in arguments]
-        result = _APPLIED[op.name](*values)
+        result = APPLIED[op.name](*values)
         if op.result == "bool":
             return result
         if op.name == "select":  # the rate of what is not chosen need not even be finite

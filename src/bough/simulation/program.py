@@ -10,7 +10,7 @@ from bough.algorithms.soft.scene import SoftScene, layout_of
 from bough.algorithms.soft.step import measured, run_steps
 from bough.backends import Argument
 from bough.kernel.function import Function
-from bough.kernel.functions import mechanism, owners_of
+from bough.kernel.functions import manifolds_of, mechanism, owners_of
 from bough.model import Mechanism, Model, Parameter, Parameters
 from bough.scalar import Array, Part
 
@@ -105,6 +105,7 @@ def _function(
         digest=lambda: None if digest is None else f"{digest}\0{name}\0{scene!r}\0{[p.name for p in given]}",
         owners=owners_of(model),
         of=model.name,
+        manifolds={**manifolds_of(model), **({"q_after": manifolds_of(model)["q"]} if manifolds_of(model) else {})},
     )
 
 

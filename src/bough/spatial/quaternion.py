@@ -80,6 +80,12 @@ class Quaternion:
         ratio = select(small, (2.0 - t2 * (2.0 / 3.0 - t2 * 0.4)) / safe, 2.0 * atan2(length, w) / length)
         return v * ratio
 
+    def rate(self, angular: Vector) -> Quaternion:
+        """How fast the entries change at an angular velocity in body coordinates, half the product of both."""
+        v, half = self.vector, angular * 0.5
+        turned = half * self.w + v.cross(half)
+        return Quaternion(turned.x, turned.y, turned.z, -v.dot(half))
+
     @property
     def vector(self) -> Vector:
         """The imaginary part."""

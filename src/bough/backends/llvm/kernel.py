@@ -70,8 +70,12 @@ class LlvmKernel:
 
     def have_workers(self, element: str, states: int) -> None:
         """Have threads for so many states, if they are worth it."""
-        if states > 1 and the_pool().wants_workers(self.code[element, True].artifact.cost * states):
+        if states > 1 and self.wants_workers(self.code[element, True], states):
             the_pool().grow()
+
+    def wants_workers(self, loaded: Loaded, states: int) -> bool:
+        """Whether threads are worth it for so many states."""
+        return the_pool().wants_workers(loaded.artifact.cost * states)
 
     def _write(self, record: Words, loaded: Loaded) -> None:
         slots = loaded.artifact.slots

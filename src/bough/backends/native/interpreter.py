@@ -40,8 +40,19 @@ def as_method(address: int, context: NDArray[np.int64], kept: tuple[object, ...]
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype = ctypes.py_object
     make.argtypes = (ctypes.POINTER(_MethodDef), ctypes.py_object, ctypes.py_object)
-    made: Callable[..., Any] = make(ctypes.byref(definition), words, (definition, context, *kept))
+    made: Callable[..., Any] = make(ctypes.byref(definition), words, _Module((definition, context, *kept)))
     return made
+
+
+class _Module(str):
+    """What a function says its module is, by which it keeps alive what it refers to."""
+
+    kept: tuple[object, ...]
+
+    def __new__(cls, kept: tuple[object, ...]) -> _Module:
+        made = super().__new__(cls, "bough")
+        made.kept = kept
+        return made
 
 
 @lru_cache(maxsize=1)

@@ -41,6 +41,10 @@ class Free(Joint):
         moved = Vector.of(q[:3]) + rotation.rotation.times(left_jacobian(angular, Vector.of(v[:3])))
         return [*moved.parts, *(rotation @ Quaternion.exp(angular)).normalized.parts]
 
+    def rate(self, parameters: Scalars, q: Scalars, v: Scalars) -> list[Scalar]:
+        rotation = Quaternion.of(q[3:])
+        return [*rotation.rotation.times(Vector.of(v[:3])).parts, *rotation.rate(Vector.of(v[3:])).parts]
+
     def difference(self, parameters: Scalars, q0: Scalars, q1: Scalars) -> list[Scalar]:
         rotation = Quaternion.of(q0[3:])
         angular = (rotation.conjugate @ Quaternion.of(q1[3:])).log

@@ -37,6 +37,9 @@ class Spherical(Joint):
     def integrate(self, parameters: Scalars, q: Scalars, v: Scalars) -> list[Scalar]:
         return (Quaternion.of(q) @ Quaternion.exp(Vector.of(v))).normalized.parts
 
+    def rate(self, parameters: Scalars, q: Scalars, v: Scalars) -> list[Scalar]:
+        return Quaternion.of(q).rate(Vector.of(v)).parts
+
     def difference(self, parameters: Scalars, q0: Scalars, q1: Scalars) -> list[Scalar]:
         return list((Quaternion.of(q0).conjugate @ Quaternion.of(q1)).log.parts)
 

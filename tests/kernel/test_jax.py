@@ -1,0 +1,111 @@
+"""Arrays of JAX: values, gradients of any order and mode, and all of it within jit and vmap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bough
+from model_strategies import random_model
+
+jax = pytest.importorskip("jax")
+jnp: Any = pytest.importorskip("jax.numpy")
+
+pytestmark = pytest.mark.usefixtures("compiled", "double")
+
+
+@pytest.fixture
+def double() -> Iterator[None]:
+    """JAX computes in float64."""
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", True)
+    try:
+        yield
+    finally:
+        jax.config.update("jax_enable_x64", before)
+
+
+def state(model: bough.Model, rng: np.random.Generator, *batch: int) -> list[Any]:
+    arrays = bough.random(model, rng, size=batch), *rng.normal(size=(2, *batch, model.nv))
+    return [jnp.asarray(x) for x in arrays]
+
+
+def test_values_are_those_of_arrays(rng: np.random.Generator) -> None:
+    model = random_model(rng, 2, ["spherical", "revolute"])
+    q, v, a = state(model, rng, 3)
+    expected = bough.rnea(model, *map(np.asarray, (q, v, a)))
+    for run in (bough.rnea, jax.jit(bough.rnea, static_argnums=0)):
+        found = run(model, q, v, a)
+        assert isinstance(found, jax.Array)
+        np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13)
+    single = bough.rnea(model, *(x.astype(jnp.float32) for x in (q, v, a)))
+    assert single.dtype == np.float32
+    with pytest.raises(bough.errors.ShapeError, match=r"v has shape \(3, 1\)"):
+        jax.jit(lambda q: bough.rnea(model, q, v[:, :1], a))(q)
+    with pytest.raises(bough.errors.ShapeError, match="out="):
+        bough.rnea(model, q, v, a, out=np.empty((3, model.nv)))
+
+
+def test_derivatives_of_any_mode_and_order(rng: np.random.Generator) -> None:
+    from jax.test_util import check_grads
+
+    model = random_model(rng, 2, ["revolute", "prismatic"])
+    q, v, a = state(model, rng, 2)
+
+    def rnea(q: Any, v: Any) -> Any:
+        return bough.rnea(model, q, v, a)
+
+    check_grads(rnea, (q, v[0]), order=2, modes=("fwd", "rev"))  # v broadcasts over the batch
+    expected = bough.function("rnea", model).jacobian("q")(*map(np.asarray, (q, v, a)))
+    for jacobian in (jax.jacfwd, jax.jacrev):
+        mapped = jax.vmap(jacobian(lambda q, v, a: bough.rnea(model, q, v, a)))
+        for run in (mapped, jax.jit(mapped)):
+            np.testing.assert_allclose(run(q, v, a), expected, rtol=1e-11, atol=1e-11)
+    hessian = jax.hessian(lambda q: bough.potential_energy(model, q))(q[0])
+    np.testing.assert_allclose(hessian, hessian.T, atol=1e-12)
+
+
+def test_machine_code_is_called_by_machine_code(rng: np.random.Generator) -> None:
+    """Within jit a call does not come back to Python, unless a verdict is not zero: then it says what is wrong."""
+    model = random_model(rng, 2, ["revolute"])
+    q, v, a = state(model, rng, 5)
+    rnea = jax.jit(lambda q: bough.rnea(model, q, v, a[0]))
+    assert "pure_callback" not in (text := rnea.lower(q).as_text())
+    assert "bough_" in text
+    np.testing.assert_allclose(rnea(q), bough.rnea(model, *map(np.asarray, (q, v, a[0]))), rtol=1e-12, atol=1e-12)
+    with pytest.raises((ValueError, jax.errors.JaxRuntimeError), match=r"FiniteError: q\[2, 1\] is nan"):
+        rnea(q.at[2, 1].set(jnp.nan)).block_until_ready()
+    bough.set_backend("reference")  # which has no machine code
+    again = jax.jit(lambda q: bough.rnea(model, q, v, a[0]))
+    np.testing.assert_allclose(again(q), rnea(q), rtol=1e-12, atol=1e-12)
+
+
+def test_axes_of_vmap_come_before_batch_axes(rng: np.random.Generator) -> None:
+    model = random_model(rng, 2, ["revolute"])
+    q, _, _ = state(model, rng, 3)
+    speeds, pushes = jnp.asarray(rng.normal(size=(3, 4, 2))), jnp.asarray(rng.normal(size=(4, 2)))
+    crossed = jax.vmap(lambda q, v, a: bough.rnea(model, q, v, a), (None, 1, 0))(q, speeds, pushes)
+    for k in range(4):
+        expected = bough.rnea(model, *map(np.asarray, (q, speeds[:, k], pushes[k])))
+        np.testing.assert_allclose(crossed[k], expected, rtol=1e-12, atol=1e-12)
+
+
+def test_gradients_through_quaternions_and_parameters(rng: np.random.Generator) -> None:
+    b = bough.Builder()
+    b.add("ball", bough.joints.Spherical(), mass=1.0, com=(0.1, 0.2, -0.3), inertia=(0.1, 0.2, 0.25))
+    model = b.build()
+    q, v, a = state(model, rng)
+
+    def energy(raw: Any) -> Any:
+        return bough.kinetic_energy(model, raw / jnp.linalg.norm(raw), v)
+
+    found = jax.grad(energy)(1.3 * q)
+    step = 1e-6 * rng.normal(size=4)
+    np.testing.assert_allclose(found @ step, (energy(1.3 * q + step) - energy(1.3 * q - step)) / 2, rtol=1e-6)
+    f = bough.function("rnea", model, parameters=["mass of ball"])
+    by_mass = jax.jacfwd(lambda m: f(q, v, a, parameters={"mass of ball": m}))(2.0)
+    slopes = f.jacobian("parameters")(*map(np.asarray, (q, v, a)), parameters={"mass of ball": 2.0})
+    np.testing.assert_allclose(by_mass, slopes[:, 0], rtol=1e-12)

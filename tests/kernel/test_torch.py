@@ -1,0 +1,158 @@
+"""Tensors of PyTorch: values, memory, gradients of any order, transformations of functions, and compilation."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bough
+from model_strategies import random_model
+
+torch = pytest.importorskip("torch")
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:torch"),
+    pytest.mark.filterwarnings("ignore::FutureWarning:torch"),
+    pytest.mark.usefixtures("compiled"),
+]
+
+
+@pytest.fixture
+def ball() -> bough.Model:
+    """A small mechanism with a quaternion."""
+    b = bough.Builder()
+    b.add("ball", bough.joints.Spherical(), mass=1.0, com=(0.1, 0.2, -0.3), inertia=(0.1, 0.2, 0.25))
+    b.add("rod", bough.joints.Revolute("x"), "ball", at=(0, 0, 0.4), mass=0.5, com=(0, 0.2, 0.1), inertia=0.02)
+    return b.build()
+
+
+def state(model: bough.Model, rng: np.random.Generator, *batch: int) -> list[Any]:
+    q, v, a = bough.random(model, rng, size=batch), *rng.normal(size=(2, *batch, model.nv))
+    return [torch.tensor(x, requires_grad=True) for x in (q, v, a)]
+
+
+def test_torch_is_not_imported_without_tensors() -> None:
+    code = "import bough, sys; model = bough.robots.load('pendulum'); f = bough.function('rnea', model).vjp(); "
+    code += "f([0.0], [0.0], [0.0], [1.0]); print('torch' in sys.modules, 'jax' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["False", "False"]
+
+
+def test_values_are_those_of_arrays_and_memory_is_shared(ball: bough.Model, rng: np.random.Generator) -> None:
+    q, v, a = (x.detach() for x in state(ball, rng, 3))
+    arrays = [x.numpy() for x in (q, v, a)]
+    tau = bough.rnea(ball, q, v, a)
+    assert isinstance(tau, torch.Tensor)
+    assert not tau.requires_grad
+    np.testing.assert_array_equal(tau.numpy(), bough.rnea(ball, *arrays))
+    before = bough.rnea(ball, q, v, a[0])  # batch axes broadcast
+    arrays[1][...] = 0.0  # v sees it
+    assert not torch.equal(bough.rnea(ball, q, v, a[0]), before)
+    single = bough.rnea(ball, *(x.float() for x in (q, v, a)))
+    assert single.dtype == torch.float32
+    mixed = bough.rnea(ball, q, arrays[1], arrays[2].tolist())
+    np.testing.assert_array_equal(mixed.numpy(), bough.rnea(ball, *arrays))
+
+
+def test_what_is_wrong_is_named(ball: bough.Model, rng: np.random.Generator) -> None:
+    q, v, a = (x.detach() for x in state(ball, rng))
+    with pytest.raises(bough.errors.ShapeError, match=r"v has shape \(1,\)"):
+        bough.rnea(ball, q, v[:1], a)
+    with pytest.raises(bough.errors.FiniteError, match=r"a\[0\] is nan"):
+        bough.rnea(ball, q, v, torch.full_like(a, torch.nan))
+    with pytest.raises(bough.errors.ShapeError, match=r"q is a tensor on meta, expected one on the CPU"):
+        bough.rnea(ball, q.to("meta"), v, a)
+    with pytest.raises(bough.errors.ShapeError, match=r"v has data type torch.int64"):
+        bough.rnea(ball, q, v.long(), a)
+    with pytest.raises(bough.errors.ShapeError, match="out="):
+        bough.rnea(ball, q, v, a, out=np.empty(ball.nv))
+
+
+def test_gradients(rng: np.random.Generator) -> None:
+    """Of both modes and of the second order, by torch's own check; with a batch and with axes that broadcast."""
+    model = random_model(rng, 2, ["revolute", "prismatic"])
+    q, v, a = state(model, rng, 2)
+
+    def rnea(q: Any, v: Any, a: Any) -> Any:
+        return bough.rnea(model, q, v, a)
+
+    assert torch.autograd.gradcheck(rnea, (q, v[0].detach().clone().requires_grad_(), a), check_forward_ad=True)
+    assert torch.autograd.gradgradcheck(rnea, (q, v, a[0].detach().clone().requires_grad_()))
+
+
+def test_gradients_through_quaternions(ball: bough.Model, rng: np.random.Generator) -> None:
+    """With quaternions that are normalised, autograd finds the gradient of what was normalised."""
+    q, v, _ = (x.detach() for x in state(ball, rng))
+
+    def energy(raw: Any) -> Any:
+        q = torch.cat([torch.nn.functional.normalize(raw[:4], dim=0), raw[4:]])
+        return bough.kinetic_energy(ball, q, v) + bough.potential_energy(ball, q)
+
+    assert torch.autograd.gradcheck(energy, (1.3 * q).requires_grad_())
+    # along a motion it is the derivative along that motion, and it has no part along the quaternion
+    q.requires_grad_()
+    (gradient,) = torch.autograd.grad(bough.potential_energy(ball, q), q)
+    here, motion = q.detach().numpy(), rng.normal(size=ball.nv)
+    step = bough.integrate(ball, here, 1e-6 * motion) - bough.integrate(ball, here, -1e-6 * motion)
+    along = bough.function("potential_energy", ball).vjp()(here, 1.0) @ motion
+    np.testing.assert_allclose(gradient.numpy() @ step / 2e-6, along, rtol=1e-7, atol=1e-8)
+    assert abs(gradient.numpy()[:4] @ here[:4]) < 1e-12
+
+
+def test_transformations_of_functions(rng: np.random.Generator) -> None:
+    model = random_model(rng, 2, ["revolute", "prismatic"])
+    q, v, a = (x.detach() for x in state(model, rng, 3))
+    expected = bough.function("rnea", model).jacobian("q")(q.numpy(), v.numpy(), a.numpy())
+
+    def rnea(q: Any, v: Any, a: Any) -> Any:
+        return bough.rnea(model, q, v, a)
+
+    for jacobian in (torch.func.jacrev, torch.func.jacfwd):
+        found = torch.func.vmap(jacobian(rnea))(q, v, a)
+        np.testing.assert_allclose(found.numpy(), expected, atol=1e-12)
+    speeds, pushes = torch.tensor(rng.normal(size=(3, 4, 2))), torch.tensor(rng.normal(size=(4, 2)))
+    crossed = torch.func.vmap(rnea, in_dims=(None, 1, 0))(q, speeds, pushes)  # over 4, each with a batch of 3
+    for k in range(4):
+        np.testing.assert_allclose(crossed[k], rnea(q, speeds[:, k], pushes[k]), rtol=1e-12, atol=1e-12)
+    hessian = torch.func.hessian(lambda q: bough.potential_energy(model, q))(q[0])
+    np.testing.assert_allclose(hessian, hessian.T, atol=1e-12)
+    several = torch.func.vmap(lambda q: bough.placements(model, q))(q)
+    np.testing.assert_array_equal(several.numpy(), bough.placements(model, q.numpy()))
+
+
+def test_parameters_have_gradients(rng: np.random.Generator) -> None:
+    model = random_model(rng, 2, ["revolute"])
+    mass = f"mass of {model.body_names[-1]}"
+    f = bough.function("rnea", model, parameters=[mass, "gravity"])
+    q, v, a = (x.detach() for x in state(model, rng))
+    m = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
+    f(q, v, a, parameters={mass: m}).sum().backward()
+    slopes = f.jacobian("parameters")(*(x.numpy() for x in (q, v, a)), parameters={mass: 2.0})
+    np.testing.assert_allclose(m.grad, slopes[:, 0].sum(), rtol=1e-12)
+    every = torch.tensor(f.packed(), requires_grad=True)
+    f(q, v, a, parameters=every).sum().backward()
+    assert every.grad.shape == (4,)
+
+
+def test_compiled_programs_take_the_operator_as_a_whole(rng: np.random.Generator) -> None:
+    """With the graph whole, forwards and back; the compiler of graphs alone is asked, not that of kernels."""
+    model = random_model(rng, 2, ["revolute"])
+    rnea = bough.function("rnea", model).torch_operator()
+    q, v, a = state(model, rng, 2)
+    torch.library.opcheck(rnea, (q, v, a))
+
+    def loss(q: Any, v: Any, a: Any) -> Any:
+        return (rnea(q, v, a).sin() ** 2).sum()
+
+    whole = torch.compile(loss, fullgraph=True, backend="aot_eager")
+    whole(q, v, a).backward()
+    found = [x.grad.clone() for x in (q, v, a)]
+    expected = torch.autograd.grad((bough.rnea(model, q, v, a).sin() ** 2).sum(), (q, v, a))
+    for x, y in zip(found, expected, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-12)
+    with pytest.raises(bough.errors.UnknownNameError, match="that may be left out"):
+        bough.function("rnea", model).torch_operator("force")
