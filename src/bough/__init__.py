@@ -4,7 +4,7 @@ Load a model from a file with `load`, build one with `Builder`, or take one of `
 ``bough.rnea(model, q, v, a)``, ``bough.crba(model, q)``, ``bough.aba(model, q, v, tau)``. Arrays may have any leading
 batch axes.
 
-What is typed daily is here; the rest is in rooms: `joints`, `flexible` (bodies), `loops`, `contact`, `lcp`
+What is typed daily is here; the rest is in rooms: `joints`, `flexible` (bodies), `loops`, `contact`, `derivatives`, `lcp`
 (complementarity), `maximal` (coordinates, with multipliers and linkages), `trees`, `simulation`, `pictures`, `convert`
 (states, for other libraries), `papers`, `robots`, `errors` and `cache`.
 """
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         contact,
         convert,
         cuda,
+        derivatives,
         errors,
         flexible,
         joints,
@@ -111,6 +112,7 @@ __all__ = [
     "count",
     "crba",
     "cuda",
+    "derivatives",
     "difference",
     "errors",
     "exp_placements",
@@ -158,9 +160,8 @@ __all__ = [
 ]
 
 _ROOMS = (
-    "cache", "contact", "convert", "cuda", "errors", "flexible", "joints", "lcp", "loops", "maximal", "papers",
-    "pictures",
-    "robots", "simulation", "trees",
+    "cache", "contact", "convert", "cuda", "derivatives", "errors", "flexible", "joints", "lcp", "loops", "maximal",
+    "papers", "pictures", "robots", "simulation", "trees",
 )  # fmt: skip
 _LAZY = {
     "Scene": "bough.simulation.scene",

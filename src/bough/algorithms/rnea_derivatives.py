@@ -1,0 +1,211 @@
+"""Derivatives of inverse dynamics, O(n d): what each joint position, velocity and acceleration does to joint forces.
+
+The recursions are those of Carpentier & Mansard (2018) and of Singh, Russell & Wensing (2022), in link coordinates.
+With u and w of a joint (`directions`), the forces on all bodies that it carries change by
+
+    δf = Iᶜ w + 2 Bᶜ u,    with  B = ½ (v ×* I - I v × + (I v) ×̄*)  of each body, summed as Iᶜ is,
+
+so one pass from the tips to the base with Iᶜ, 2 Bᶜ and fᶜ has all it takes. Forces feel no constant velocity that all
+bodies have in common. Each joint therefore takes the point of its parent at its origin to be at rest: of the
+velocity of the parent only ω is left, linear velocities are needed across a joint alone, and u and w of a turn about z
+have two and five entries. What goes from a body to its parent is told that the parent sees it move faster by V.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bough.algorithms.directions import Direction, JointMotion
+from bough.model import BodyRecord, Mechanism
+from bough.scalar import Array, Scalar, array
+from bough.spatial import (
+    NO_FORCE,
+    NO_INERTIA,
+    ZERO,
+    CoriolisInertia,
+    Force,
+    MassMoments,
+    Matrix,
+    Motion,
+    RigidInertia,
+    Transform,
+    Vector,
+    cross_matrix,
+    rate_matrix,
+)
+from bough.tree.scans import ancestors, inward, outward
+
+__all__ = ["Derivatives", "rnea_derivatives"]
+
+
+@dataclass(frozen=True)
+class Derivatives:
+    """∂τ/∂q (in the tangent space), ∂τ/∂q̇ and ∂τ/∂q̈ = M: dense, row by row (nv x nv)."""
+
+    q: Array
+    v: Array
+    a: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """How a body moves, passed to its children: ω, ω̇, A and a′ as in `rnea`, and its velocity along its own joint."""
+
+    w: Vector
+    wd: Vector
+    A: Matrix
+    a: Vector
+    v_J: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What the backward pass needs of a body."""
+
+    X: Transform
+    directions: tuple[Direction, ...]
+    f: Force
+    B2: CoriolisInertia  # 2 B
+    V2: Vector  # 2 V, in the parent
+
+
+@dataclass(frozen=True, slots=True)
+class Composite:
+    """Inertia, 2 B and force of a subtree, in the coordinates of its root."""
+
+    I_c: RigidInertia
+    B2: CoriolisInertia
+    f: Force
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What one degree of freedom of a body does to the bodies that carry it, moved towards the root together.
+
+    Iᶜ S with the couple 2 Bᶜᵀ S: what moves them is felt here. Changes of the force by its position, and velocity.
+    """
+
+    a: Force
+    couple: Vector
+    q: Force
+    v: Force
+
+    def change(self, w: Motion, u: Motion) -> Scalar:
+        """How the force on this degree of freedom changes with the motion of what carries it."""
+        return w.dot(self.a) + u.angular.dot(self.couple)
+
+
+STILL = Matrix(ZERO, ZERO, ZERO)
+
+
+def rnea_derivatives(m: Mechanism, q: Array, v: Array, a: Array, f_ext: Array | None = None) -> Derivatives:
+    """Derivatives of the joint forces that give accelerations a; external forces stay with their bodies."""
+    q, v, a = m.coupling.own_q(q), m.coupling.own_v(v), m.coupling.own_v(a)
+    n = m.own_nv
+    by_q, by_v, by_a = Square(n), Square(n), Square(n)
+
+    def forward(body: BodyRecord, parent: Moving) -> tuple[Moving, Link]:
+        joint = JointMotion(body, q, v, a)
+        X, R, p = joint.X, joint.X.rotation, joint.X.translation
+        # the motion of the parent in the frame of the body, and at its origin
+        w_up, wd_up = R.transposed_times(parent.w), R.transposed_times(parent.wd)
+        up = Moving(w_up, wd_up, rate_matrix(w_up, wd_up), R.transposed_times(parent.a + parent.A.times(p)), ZERO)
+        moving = _moved(joint, up)
+        rest = body.regrouped_moments
+        f = rest.force(moving.A, moving.a)
+        if f_ext is not None:
+            f = f - body.external_force(f_ext)
+        V2 = parent.v_J * 2.0 + parent.w.cross(p * 2.0)
+        return moving, Link(X, _directions(joint, up, moving), f, _twice_B(rest, moving), V2)
+
+    def backward(body: BodyRecord, children: Composite) -> tuple[Composite | None, None]:
+        link = links[body]
+        I_c, B2, f = body.regrouped_inertia + children.I_c, link.B2 + children.B2, link.f + children.f
+        columns = []
+        for c, d in enumerate(link.directions):
+            felt, slowed = I_c.times(d.S), B2.transposed_times(d.S).angular
+            δf, δf_v = I_c.times(d.w) + B2.times(d.u), I_c.times(d.w_v) + B2.times(d.S)
+            for r, (row, rotor) in enumerate(zip(link.directions, body.armature, strict=True)):
+                turned: Scalar = d.S_q[r].dot(f) if d.S_q else 0.0
+                by_q.put(body, r, body, c, row.S.dot(δf) + turned)
+                by_v.put(body, r, body, c, row.S.dot(δf_v))
+                by_a.put(body, r, body, c, row.S.dot(felt) + rotor if r == c else row.S.dot(felt))
+            # seen from other bodies, the force also turns with the body
+            columns.append(Column(felt, slowed, δf + d.S.cross_force(f), δf_v))
+
+        def above(j: BodyRecord, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+            up = links[j]
+            for c, x in enumerate(columns):
+                for r, d in enumerate(up.directions):
+                    by_q.put(body, c, j, r, x.change(d.w, d.u))
+                    by_v.put(body, c, j, r, x.change(d.w_v, d.S))
+                    by_q.put(j, r, body, c, d.S.dot(x.q))
+                    by_v.put(j, r, body, c, d.S.dot(x.v))
+                    inertia = d.S.dot(x.a)
+                    by_a.put(body, c, j, r, inertia)
+                    by_a.put(j, r, body, c, inertia)
+            return columns if j.is_root else _to_parent(up, columns)
+
+        if body.is_root:
+            return None, None
+        ancestors(m, body, above, _to_parent(link, columns))
+        return _composite_to_parent(link, Composite(I_c, B2, f)), None
+
+    # gravity is a fictitious acceleration -g of the base
+    links = outward(m, forward, Moving(ZERO, ZERO, STILL, -m.gravity, ZERO))
+    inward(m, backward, Composite(NO_INERTIA, CoriolisInertia(STILL, ZERO), NO_FORCE))
+    reduced = m.coupling.reduced_square
+    return Derivatives(reduced(by_q.entries), reduced(by_v.entries), reduced(by_a.entries))
+
+
+class Square:
+    """A matrix of own degrees of freedom, dense, row by row; only entries that can differ from zero are written."""
+
+    def __init__(self, n: int) -> None:
+        self.n, self.entries = n, array(n * n)
+
+    def put(self, row: BodyRecord, r: int, column: BodyRecord, c: int, value: Scalar) -> None:
+        """Write the entry of two degrees of freedom of bodies."""
+        self.entries[(row.v_start + r) * self.n + (column.v_start + c)] = value
+
+
+def _moved(joint: JointMotion, up: Moving) -> Moving:
+    """The motion of a body from that of its parent, in one frame and at one place: equations (3) and (4) of RNEA."""
+    v_J, a_J = joint.v_J, joint.a_J
+    w = up.w + v_J.angular
+    wd = up.wd + up.w.cross(v_J.angular) + a_J.angular
+    return Moving(w, wd, rate_matrix(w, wd), up.a + (up.w + w).cross(v_J.linear) + a_J.linear, v_J.linear)
+
+
+def _directions(joint: JointMotion, up: Moving, own: Moving) -> tuple[Direction, ...]:
+    """The degrees of freedom of a joint, where the parent's point at its origin is at rest."""
+
+    def turned(s: Motion) -> Motion:
+        return Motion(up.A.times(s.angular), up.a.cross(s.angular) + up.A.times(s.linear))
+
+    return joint.directions(Motion(up.w, ZERO), Motion(up.w + own.w, own.v_J), turned)
+
+
+def _twice_B(rest: MassMoments, moving: Moving) -> CoriolisInertia:
+    """2 B = -2 (ω× Σ + h× v×) of a body, with Σ = ∫ r rᵀ dm."""
+    h2, Σ2 = rest.moment * 2.0, Matrix(*(column * 2.0 for column in rest.second.matrix.columns))
+    momentum = moving.w.cross(h2) + moving.v_J * (rest.mass * 2.0)
+    return CoriolisInertia(STILL - cross_matrix(moving.w) @ Σ2 - cross_matrix(h2) @ cross_matrix(moving.v_J), momentum)
+
+
+def _composite_to_parent(link: Link, own: Composite) -> Composite:
+    X, B2 = link.X, own.B2.to_parent(link.X.rotation, link.X.translation)
+    I_c = X.inertia_to_parent(own.I_c)
+    # the parent sees all this move faster by V
+    angular = B2.angular - cross_matrix(I_c.moment) @ cross_matrix(link.V2)
+    return Composite(I_c, CoriolisInertia(angular, B2.momentum + link.V2 * I_c.mass), X.force_to_parent(own.f))
+
+
+def _to_parent(link: Link, columns: Sequence[Column]) -> tuple[Column, ...]:
+    up, R = link.X.force_to_parent, link.X.rotation
+    moved = []
+    for x in columns:
+        felt = up(x.a)
+        moved.append(Column(felt, R.times(x.couple) + link.V2.cross(felt.linear), up(x.q), up(x.v)))
+    return tuple(moved)
