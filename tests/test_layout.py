@@ -42,6 +42,7 @@ ROOMS = {
     "cuda",
     "derivatives",
     "flexible",
+    "identification",
     "joints",
     "lcp",
     "loops",

@@ -36,7 +36,7 @@ from bough.spatial import (
 )
 from bough.tree.scans import ancestors, inward, outward
 
-__all__ = ["Derivatives", "rnea_derivatives"]
+__all__ = ["Derivatives", "Moving", "advanced", "rnea_derivatives"]
 
 
 @dataclass(frozen=True)
@@ -107,17 +107,13 @@ def rnea_derivatives(m: Mechanism, q: Array, v: Array, a: Array, f_ext: Array | 
 
     def forward(body: BodyRecord, parent: Moving) -> tuple[Moving, Link]:
         joint = JointMotion(body, q, v, a)
-        X, R, p = joint.X, joint.X.rotation, joint.X.translation
-        # the motion of the parent in the frame of the body, and at its origin
-        w_up, wd_up = R.transposed_times(parent.w), R.transposed_times(parent.wd)
-        up = Moving(w_up, wd_up, rate_matrix(w_up, wd_up), R.transposed_times(parent.a + parent.A.times(p)), ZERO)
-        moving = _moved(joint, up)
+        up, moving = advanced(joint, parent)
         rest = body.regrouped_moments
         f = rest.force(moving.A, moving.a)
         if f_ext is not None:
             f = f - body.external_force(f_ext)
-        V2 = parent.v_J * 2.0 + parent.w.cross(p * 2.0)
-        return moving, Link(X, _directions(joint, up, moving), f, _twice_B(rest, moving), V2)
+        V2 = parent.v_J * 2.0 + parent.w.cross(joint.X.translation * 2.0)
+        return moving, Link(joint.X, _directions(joint, up, moving), f, _twice_B(rest, moving), V2)
 
     def backward(body: BodyRecord, children: Composite) -> tuple[Composite | None, None]:
         link = links[body]
@@ -170,12 +166,15 @@ class Square:
         self.entries[(row.v_start + r) * self.n + (column.v_start + c)] = value
 
 
-def _moved(joint: JointMotion, up: Moving) -> Moving:
-    """The motion of a body from that of its parent, in one frame and at one place: equations (3) and (4) of RNEA."""
-    v_J, a_J = joint.v_J, joint.a_J
-    w = up.w + v_J.angular
-    wd = up.wd + up.w.cross(v_J.angular) + a_J.angular
-    return Moving(w, wd, rate_matrix(w, wd), up.a + (up.w + w).cross(v_J.linear) + a_J.linear, v_J.linear)
+def advanced(joint: JointMotion, parent: Moving) -> tuple[Moving, Moving]:
+    """The motion of the parent in the frame of a body and at its origin, and that of the body: (3) and (4) of RNEA."""
+    R, p, v_J, a_J = joint.X.rotation, joint.X.translation, joint.v_J, joint.a_J
+    w_up, wd_up = R.transposed_times(parent.w), R.transposed_times(parent.wd)
+    up = Moving(w_up, wd_up, rate_matrix(w_up, wd_up), R.transposed_times(parent.a + parent.A.times(p)), ZERO)
+    w = w_up + v_J.angular
+    wd = wd_up + w_up.cross(v_J.angular) + a_J.angular
+    point = up.a + (w_up + w).cross(v_J.linear) + a_J.linear
+    return up, Moving(w, wd, rate_matrix(w, wd), point, v_J.linear)
 
 
 def _directions(joint: JointMotion, up: Moving, own: Moving) -> tuple[Direction, ...]:

@@ -5,6 +5,7 @@ from bough.kernel.specs.constraints import CONSTRAINTS
 from bough.kernel.specs.contact import CONTACT, LEVELS
 from bough.kernel.specs.derivatives import DERIVATIVES
 from bough.kernel.specs.maximal import MAXIMAL
+from bough.kernel.specs.regressors import REGRESSORS
 from bough.kernel.specs.spec import OPTIONAL, Options, Spec
 from bough.kernel.specs.trees import FORMS, TREES
 
@@ -13,7 +14,9 @@ __all__ = [
     "spec",
 ]  # fmt: skip
 
-SPECS: dict[str, Spec] = {row.name: row for row in (*TREES, *DERIVATIVES, *CONSTRAINTS, *MAXIMAL, *CONTACT)}
+SPECS: dict[str, Spec] = {
+    row.name: row for row in (*TREES, *DERIVATIVES, *REGRESSORS, *CONSTRAINTS, *MAXIMAL, *CONTACT)
+}
 PAPER_FORMS: dict[str, Spec] = {row.name: row for row in FORMS}
 """Other forms of some of them, as the papers write them."""
 
