@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from numpy.typing import ArrayLike
 
 from bough.kernel.arguments import FloatArray
-from bough.kernel.function import Function
-from bough.kernel.functions import call, framed, model_function, require_model
+from bough.kernel.functions import call, framed, model_function, require_known_bodies, require_model
+from bough.kernel.loop_derivatives import LoopedDerivatives
 from bough.kernel.table import entry
 from bough.model import Model
 
@@ -140,12 +142,14 @@ def forward_dynamics_derivatives(
 ) -> Three:
     """Derivatives of `bough.forward_dynamics` with respect to q, in the tangent space, v and tau.
 
-    Arguments are as in `rnea`, with joint forces tau (..., nv); `out` is (..., 3, nv, nv).
+    Arguments are as in `rnea`, with joint forces tau (..., nv); `out` is (..., 3, nv, nv). Loops and couplings of the
+    model are heeded, redundant ones too, with what brings back their errors; where their rank changes there is no
+    derivative, and what is returned means nothing.
 
     Returns
     -------
     tuple of ndarray
-        ∂q̈/∂q, ∂q̈/∂v and ∂q̈/∂τ = M⁻¹, each (..., nv, nv).
+        ∂q̈/∂q, ∂q̈/∂v and ∂q̈/∂τ, which is M⁻¹ without loops, each (..., nv, nv).
 
     Raises
     ------
@@ -166,9 +170,10 @@ def forward_dynamics_derivatives(
     return found[..., 0, :, :], found[..., 1, :, :], found[..., 2, :, :]
 
 
-def _forward(model: Model, key: str) -> Function:
+def _forward(model: Model, key: str) -> Any:
     require_model(model)
-    return model_function(model, "forward_dynamics_derivatives")
+    require_known_bodies(model, "forward_dynamics_derivatives")
+    return LoopedDerivatives(model) if model.constraints else model_function(model, "forward_dynamics_derivatives")
 
 
 def velocity_derivatives(
