@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from bough.algorithms.crba import crba
 from bough.algorithms.rnea import ZEROS, rnea
-from bough.algorithms.rnea_derivatives import rnea_derivatives
+from bough.algorithms.rnea_derivatives import of_free_roots, rnea_derivatives
 from bough.factor import diagonal, inverse_and_products, ltdl, solve
 from bough.model import Mechanism
 from bough.scalar import Array, filled
@@ -34,5 +34,6 @@ def forward_dynamics_derivatives(
     n, factor, bias = tree.n, ltdl(tree, crba(m, q)), rnea(m, q, v, ZEROS, f_ext)
     qdd = solve(tree, factor, filled(n, lambda k: tau[k] - bias[k]), unit=True)
     of_forces = rnea_derivatives(m, q, v, qdd, f_ext)
-    stacked = inverse_and_products(tree, factor, (of_forces.q, of_forces.v), -1.0)
+    known = of_free_roots(m, q, v, qdd)
+    stacked = inverse_and_products(tree, factor, (of_forces.q, of_forces.v), -1.0, known)
     return ForwardDerivatives(stacked, diagonal(tree, factor))

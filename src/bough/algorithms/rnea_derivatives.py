@@ -33,10 +33,11 @@ from bough.spatial import (
     Vector,
     cross_matrix,
     rate_matrix,
+    unit_directions,
 )
 from bough.tree.scans import ancestors, inward, outward
 
-__all__ = ["Derivatives", "Moving", "advanced", "rnea_derivatives"]
+__all__ = ["Derivatives", "Moving", "advanced", "of_free_roots", "rnea_derivatives"]
 
 
 @dataclass(frozen=True)
@@ -148,11 +149,35 @@ def rnea_derivatives(m: Mechanism, q: Array, v: Array, a: Array, f_ext: Array | 
         ancestors(m, body, above, _to_parent(link, columns))
         return _composite_to_parent(link, Composite(I_c, B2, f)), None
 
-    # gravity is a fictitious acceleration -g of the base
-    links = outward(m, forward, Moving(ZERO, ZERO, STILL, -m.gravity, ZERO))
+    links = outward(m, forward, _base(m))
     inward(m, backward, Composite(NO_INERTIA, CoriolisInertia(STILL, ZERO), NO_FORCE))
     reduced = m.coupling.reduced_square
     return Derivatives(reduced(by_q.entries), reduced(by_v.entries), reduced(by_a.entries))
+
+
+def _base(m: Mechanism) -> Moving:
+    """The base at rest: gravity is a fictitious acceleration -g."""
+    return Moving(ZERO, ZERO, STILL, -m.gravity, ZERO)
+
+
+def of_free_roots(m: Mechanism, q: Array, v: Array, a: Array) -> dict[tuple[int, int], dict[int, Scalar]]:
+    """Columns of the derivatives that are M times a few accelerations of a body that floats, known beforehand.
+
+    Turning it with all it carries turns gravity alone, and its linear velocity matters only because it is told in axes
+    that turn. For ∂τ/∂q (0) and ∂τ/∂q̇ (1) and each such column, the accelerations by degree of freedom.
+    """
+    found: dict[tuple[int, int], dict[int, Scalar]] = {}
+    for number in m.tree.roots if m.coupling.trivial else ():
+        body = m.at(number)
+        joint = JointMotion(body, q, v, a)
+        if body.has_armature or len(unit_directions(joint.S)) < 6:
+            continue
+        start = int(m.v_starts.data[number - 1])
+        for c, d in enumerate(_directions(joint, *advanced(joint, _base(m)))):
+            changes = {0: d.w, 1: d.w_v} if d.S.angular == ZERO else {0: d.w}
+            for k, w in changes.items():
+                found[k, start + c] = {start + r: w.dot(Force(s.angular, s.linear)) for r, s in enumerate(joint.S)}
+    return found
 
 
 class Square:

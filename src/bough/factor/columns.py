@@ -35,7 +35,14 @@ LONGEST = 8_000
 """Products in straight-line code, all branches together; beyond that everything is a loop."""
 
 
-def inverse_and_products(tree: Tree, factor: Array, matrices: Sequence[Array], sign: float) -> Array:
+def inverse_and_products(
+    tree: Tree,
+    factor: Array,
+    matrices: Sequence[Array],
+    sign: float,
+    known: Mapping[tuple[int, int], Mapping[int, Scalar]],
+    longest: int = LONGEST,
+) -> Array:
     """H⁻¹ A times a sign for each matrix A, and H⁻¹ at last, all (n x n), one behind the other.
 
     Parameters
@@ -46,23 +53,31 @@ def inverse_and_products(tree: Tree, factor: Array, matrices: Sequence[Array], s
         Each (n x n), row by row. Entries between nodes that do not support each other are not read: they are zero.
     sign
         1 or -1.
+    known
+        By matrix and column: those of H⁻¹ A that are known beforehand, by row where they differ from zero.
+    longest
+        Products of straight-line code, beyond which everything is a loop.
     """
     n, G = tree.n, inverse_factor(tree, factor, unit=True)
     with keeping_loops():
         result = array((len(matrices) + 1) * n * n)
     last = Part(result, len(matrices) * n * n)
     branches = _branches(tree)
-    if sum(_products(tree, branch) for branch in branches) > LONGEST:
+    if sum(_products(tree, branch) for branch in branches) > longest:
         for k, A in enumerate(matrices):
             _products_by_loops(tree, G, A, sign, Part(result, k * n * n))
         fill(last, n * n, inverse_product(tree, G).__getitem__)
         return result
     scalars = _Scalars(tree, G)
     for branch in branches:
-        columns = [(A, k, c) for k, A in enumerate(matrices) for c in branch.nodes if _there(n, A, c, branch)]
+        wanted = ((A, k, c) for k, A in enumerate(matrices) for c in branch.nodes if (k, c) not in known)
+        columns = [(A, k, c) for A, k, c in wanted if _there(n, A, c, branch)]
         if columns:
             _products_of_branch(n, scalars, branch, columns, sign, result)
         _inverse_of_branch(n, scalars, branch, last)
+    for (k, c), entries in known.items():
+        for row, x in entries.items():
+            result[k * n * n + row * n + c] = x * sign
     return result
 
 
