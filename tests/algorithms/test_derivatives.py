@@ -21,9 +21,18 @@ from flexible_models import random_flexible_model
 from mechanisms import four_bar, slider_crank
 from model_strategies import JOINTS, random_model, random_state
 from pinocchio_twin import Twin
+from robot_data import ROBOTS
 
 EXACT = 1e-9
 TOLERANCE = 1e-10
+
+PINOCCHIO_ROBOTS = {
+    "panda_description/urdf/panda.urdf": False,
+    "anymal_b_simple_description/robots/anymal.urdf": True,
+    "g1_description/urdf/g1_29dof_rev_1_0.urdf": True,
+    "talos_data/robots/talos_full_v2.urdf": True,
+}
+"""By file, whether they float."""
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 MOVING = sorted(set(JOINTS) - {"fixed"})
@@ -189,6 +198,30 @@ def test_pinocchio(name: str, rng: np.random.Generator) -> None:
     assert_all_close(
         bough.derivatives.forward_dynamics(model, q, v, tau), [twin.back_square(x) for x in theirs], TOLERANCE
     )
+
+
+@pytest.mark.filterwarnings("ignore::bough.errors.LoadWarning")
+@pytest.mark.parametrize("file", sorted(PINOCCHIO_ROBOTS))
+def test_robots(file: str, rng: np.random.Generator) -> None:
+    """The algorithms as they are written, on floats, against Pinocchio's on its own robots."""
+    floats = PINOCCHIO_ROBOTS[file]
+    path = str(ROBOTS / file)
+    model = bough.load(path, floating_base=floats, mimic=False)
+    theirs = pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer()) if floats else pin.buildModelFromUrdf(path)
+    q, (v, a) = bough.random(model, rng), rng.normal(size=(2, model.nv))
+    p, data = bough.convert.states_to_pinocchio(model, q), theirs.createData()
+    shape = (3, model.nv, model.nv)
+    for name, function, last in (
+        ("rnea_derivatives", pin.computeRNEADerivatives, "a"),
+        ("forward_dynamics_derivatives", pin.computeABADerivatives, "tau"),
+    ):
+        x = {"q": q.tolist(), "v": v.tolist(), last: a.tolist()}
+        values = SPECS[name].run(mechanism(model), Options(), x)["derivatives"]
+        found = np.array([values[k] for k in range(int(np.prod(shape)))], dtype=float).reshape(shape)
+        expected = [np.array(y) for y in function(theirs, data, p, v, a)]
+        expected[2] = np.triu(expected[2]) + np.triu(expected[2], 1).T
+        for got, want in zip(found, expected, strict=True):
+            assert_close(got, want, TOLERANCE, axes=2)
 
 
 @pytest.mark.parametrize("make", [four_bar, slider_crank, belt])
