@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from bough.algorithms.directions import Direction, JointMotion
 from bough.model import BodyRecord, Mechanism
-from bough.scalar import Array, Scalar, array
+from bough.scalar import Array, Index, Part, Scalar, array
 from bough.spatial import (
     NO_FORCE,
     NO_INERTIA,
@@ -42,8 +42,12 @@ __all__ = ["Derivatives", "Moving", "advanced", "of_free_roots", "rnea_derivativ
 
 @dataclass(frozen=True)
 class Derivatives:
-    """∂τ/∂q (in the tangent space), ∂τ/∂q̇ and ∂τ/∂q̈ = M: dense, row by row (nv x nv)."""
+    """∂τ/∂q (in the tangent space), ∂τ/∂q̇ and ∂τ/∂q̈ = M: dense, row by row (nv x nv).
 
+    `stacked` has all three, one behind the other, where there are no followers.
+    """
+
+    stacked: Array
     q: Array
     v: Array
     a: Array
@@ -104,7 +108,8 @@ def rnea_derivatives(m: Mechanism, q: Array, v: Array, a: Array, f_ext: Array | 
     """Derivatives of the joint forces that give accelerations a; external forces stay with their bodies."""
     q, v, a = m.coupling.own_q(q), m.coupling.own_v(v), m.coupling.own_v(a)
     n = m.own_nv
-    by_q, by_v, by_a = Square(n), Square(n), Square(n)
+    stacked = array(3 * n * n)
+    by_q, by_v, by_a = (Square(n, Part(stacked, k * n * n)) for k in range(3))
 
     def forward(body: BodyRecord, parent: Moving) -> tuple[Moving, Link]:
         joint = JointMotion(body, q, v, a)
@@ -125,34 +130,34 @@ def rnea_derivatives(m: Mechanism, q: Array, v: Array, a: Array, f_ext: Array | 
             δf, δf_v = I_c.times(d.w) + B2.times(d.u), I_c.times(d.w_v) + B2.times(d.S)
             for r, (row, rotor) in enumerate(zip(link.directions, body.armature, strict=True)):
                 turned: Scalar = d.S_q[r].dot(f) if d.S_q else 0.0
-                by_q.put(body, r, body, c, row.S.dot(δf) + turned)
-                by_v.put(body, r, body, c, row.S.dot(δf_v))
-                by_a.put(body, r, body, c, row.S.dot(felt) + rotor if r == c else row.S.dot(felt))
+                place = body.v_start + r, body.v_start + c
+                by_q[place] = row.S.dot(δf) + turned
+                by_v[place] = row.S.dot(δf_v)
+                by_a[place] = row.S.dot(felt) + rotor if r == c else row.S.dot(felt)
             # seen from other bodies, the force also turns with the body
             columns.append(Column(felt, slowed, δf + d.S.cross_force(f), δf_v))
 
         def above(j: BodyRecord, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-            up = links[j]
             for c, x in enumerate(columns):
-                for r, d in enumerate(up.directions):
-                    by_q.put(body, c, j, r, x.change(d.w, d.u))
-                    by_v.put(body, c, j, r, x.change(d.w_v, d.S))
-                    by_q.put(j, r, body, c, d.S.dot(x.q))
-                    by_v.put(j, r, body, c, d.S.dot(x.v))
-                    inertia = d.S.dot(x.a)
-                    by_a.put(body, c, j, r, inertia)
-                    by_a.put(j, r, body, c, inertia)
-            return columns if j.is_root else _to_parent(up, columns)
+                put(j, body.v_start + c, x)
+            return columns if j.is_root else _to_parent(links[j], columns)
 
         if body.is_root:
             return None, None
         ancestors(m, body, above, _to_parent(link, columns))
         return _composite_to_parent(link, Composite(I_c, B2, f)), None
 
+    def put(j: BodyRecord, c: Index, x: Column) -> None:
+        """The entries of a body and of a degree of freedom that it carries, whose column is moved there."""
+        for r, d in enumerate(links[j].directions):
+            row = j.v_start + r
+            by_q[c, row], by_q[row, c] = x.change(d.w, d.u), d.S.dot(x.q)
+            by_v[c, row], by_v[row, c] = x.change(d.w_v, d.S), d.S.dot(x.v)
+            by_a[c, row] = by_a[row, c] = d.S.dot(x.a)
+
     links = outward(m, forward, _base(m))
     inward(m, backward, Composite(NO_INERTIA, CoriolisInertia(STILL, ZERO), NO_FORCE))
-    reduced = m.coupling.reduced_square
-    return Derivatives(reduced(by_q.entries), reduced(by_v.entries), reduced(by_a.entries))
+    return Derivatives(stacked, *(m.coupling.reduced_square(x.entries) for x in (by_q, by_v, by_a)))
 
 
 def _base(m: Mechanism) -> Moving:
@@ -183,12 +188,12 @@ def of_free_roots(m: Mechanism, q: Array, v: Array, a: Array) -> dict[tuple[int,
 class Square:
     """A matrix of own degrees of freedom, dense, row by row; only entries that can differ from zero are written."""
 
-    def __init__(self, n: int) -> None:
-        self.n, self.entries = n, array(n * n)
+    def __init__(self, n: int, entries: Array) -> None:
+        self.n, self.entries = n, entries
 
-    def put(self, row: BodyRecord, r: int, column: BodyRecord, c: int, value: Scalar) -> None:
-        """Write the entry of two degrees of freedom of bodies."""
-        self.entries[(row.v_start + r) * self.n + (column.v_start + c)] = value
+    def __setitem__(self, place: tuple[Index, Index], value: Scalar) -> None:
+        row, column = place
+        self.entries[row * self.n + column] = value
 
 
 def advanced(joint: JointMotion, parent: Moving) -> tuple[Moving, Moving]:

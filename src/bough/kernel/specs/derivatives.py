@@ -31,7 +31,7 @@ def _stacked(size: int, parts: Sequence[Array]) -> Outputs:
 
 def _of_rnea(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     d = rnea_derivatives(m, x["q"], x["v"], x["a"], x.get("f_ext"))
-    return _stacked(m.model.nv**2, (d.q, d.v, d.a))
+    return {"derivatives": d.stacked} if m.coupling.trivial else _stacked(m.model.nv**2, (d.q, d.v, d.a))
 
 
 def _of_bias(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
@@ -40,7 +40,7 @@ def _of_bias(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
 
 
 def _of_gravity(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    return {"derivatives": rnea_derivatives(m, x["q"], ZEROS, ZEROS).q}
+    return _stacked(m.model.nv**2, (rnea_derivatives(m, x["q"], ZEROS, ZEROS).q,))
 
 
 def _of_forward(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
