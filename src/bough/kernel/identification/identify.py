@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough import reading
 from bough.errors import FiniteError, ModelError, ShapeError, UnknownNameError
+from bough.kernel.arguments import as_floats
 from bough.kernel.functions import read, require_model
 from bough.kernel.identification.base import BaseParameters, base_parameters
 from bough.kernel.identification.parameters import (
@@ -28,6 +29,7 @@ from bough.kernel.identification.parameters import (
     is_consistent,
     log_cholesky,
     log_cholesky_jacobian,
+    named_bodies,
     parameter_names,
     parameters,
     with_parameters,
@@ -129,8 +131,8 @@ def identify(
     """
     require_model(model)
     q, v, a, tau = _samples(model, data)
-    sought = model.body_names if bodies is None else reading.names(bodies, "bodies")
-    places = _places(model, sought)
+    sought = named_bodies(model, bodies)
+    places = [model.body_names.index(name) for name in sought]
     deviation = _noise(model, noise)
     expected = "a positive number"
     width = reading.number(spread, "spread", expected, error=ModelError)
@@ -266,23 +268,13 @@ def _samples(model: Model, data: Any) -> list[Floats]:
     return arrays
 
 
-def _places(model: Model, sought: Sequence[str]) -> list[int]:
-    if not sought or len(set(sought)) != len(sought):
-        raise ModelError(f"bodies is {list(sought)!r}, expected names of bodies, each once")
-    for name in sought:
-        if name not in model.body_names:
-            raise UnknownNameError("body", name, model.body_names)
-    return [model.body_names.index(name) for name in sought]
-
-
 def _noise(model: Model, noise: ArrayLike) -> Floats:
-    try:
-        found = np.broadcast_to(np.asarray(noise, dtype=float), (model.nv,))
-    except (TypeError, ValueError):
-        raise ShapeError(f"noise is {noise!r}, expected a number or one for each of {model.nv} joint forces") from None
+    found = as_floats("noise", noise, ())
+    if found.shape not in ((), (model.nv,)):
+        raise ShapeError(f"noise has shape {found.shape}, expected a number or one for each of {model.nv} joint forces")
     if not np.isfinite(found).all() or not (found > 0.0).all():
         raise FiniteError(f"noise is {noise!r}, expected finite positive numbers (N or N m)")
-    return found
+    return np.broadcast_to(found.astype(float), (model.nv,))
 
 
 def _scales(model: Model, places: Sequence[int]) -> Floats:

@@ -13,14 +13,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bough.errors import FiniteError, ModelError, ShapeError
+from bough import reading
+from bough.errors import ModelError, UnknownNameError
+from bough.kernel.arguments import as_floats, require_finite
 from bough.kernel.functions import require_model
 from bough.model import Inertia, Model
 from bough.model.stations import require_all_rigid
 
 __all__ = [
-    "LABELS", "from_log_cholesky", "is_consistent", "log_cholesky", "log_cholesky_jacobian", "parameter_names",
-    "parameters", "pseudo_inertia", "with_parameters",
+    "LABELS", "from_log_cholesky", "is_consistent", "log_cholesky", "log_cholesky_jacobian", "named_bodies",
+    "parameter_names", "parameters", "pseudo_inertia", "with_parameters",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
@@ -70,7 +72,7 @@ def parameter_names(model: Model) -> tuple[str, ...]:
     return tuple(f"{label} of {body.name}" for body in model.bodies for label in LABELS)
 
 
-def with_parameters(model: Model, values: ArrayLike, bodies: Sequence[str] | None = None) -> Model:
+def with_parameters(model: Model, values: ArrayLike, bodies: str | Sequence[str] | None = None) -> Model:
     """The same mechanism with other inertial parameters.
 
     Parameters
@@ -96,8 +98,8 @@ def with_parameters(model: Model, values: ArrayLike, bodies: Sequence[str] | Non
     True
     """
     require_model(model)
-    names = model.body_names if bodies is None else tuple(bodies)
-    rows = _read(values, "values", (10 * len(names),)).reshape(-1, 10)
+    names = named_bodies(model, bodies)
+    rows = _read(values, "values", 10 * len(names)).reshape(-1, 10)
     for name, row in zip(names, rows, strict=True):
         mass, h, J = row[0], row[1:4], _symmetric(row[4:])
         if mass < 0.0 or (mass == 0.0 and h.any()):
@@ -116,7 +118,7 @@ def pseudo_inertia(values: ArrayLike) -> Floats:
     >>> bough.identification.pseudo_inertia([1.0, 0, 0, 0, 2.0, 0, 2.0, 0, 0, 2.0]).diagonal().tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
-    π = _read(values, "values", (10,))
+    π = _read(values, "values", 10)
     J, P = _symmetric(π[..., 4:]), np.empty((*π.shape[:-1], 4, 4))
     half = np.trace(J, axis1=-2, axis2=-1)[..., None, None] / 2.0
     P[..., :3, :3] = half * np.eye(3) - J
@@ -165,7 +167,7 @@ def log_cholesky(values: ArrayLike) -> Floats:
     return θ + 0.0
 
 
-def from_log_cholesky(θ: ArrayLike) -> Floats:
+def from_log_cholesky(numbers: ArrayLike) -> Floats:
     """The inertial parameters (..., 10) of bodies from ten free numbers each: the way back of `log_cholesky`.
 
     Examples
@@ -174,7 +176,7 @@ def from_log_cholesky(θ: ArrayLike) -> Floats:
     >>> bough.identification.from_log_cholesky([0.0] * 10).tolist()
     [1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 2.0, 0.0, 0.0, 2.0]
     """
-    U = _factor(_read(θ, "θ", (10,)))
+    U = _factor(_read(numbers, "numbers", 10))
     return _of_pseudo(U @ np.swapaxes(U, -1, -2))
 
 
@@ -215,14 +217,23 @@ def _symmetric(lower: Floats) -> Floats:
     return lower[..., [[0, 1, 3], [1, 2, 4], [3, 4, 5]]]
 
 
-def _read(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Floats:
-    """An array whose last axes have a shape, and finite numbers."""
-    try:
-        found = np.asarray(values, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ShapeError(f"{name}: {error}; expected an array of numbers") from None
-    if found.shape[-len(shape) :] != shape:
-        raise ShapeError(f"{name} has shape {found.shape}, expected (..., {', '.join(map(str, shape))})")
-    if not np.isfinite(found).all():
-        raise FiniteError(f"{name} is not finite at {np.argwhere(~np.isfinite(found))[0].tolist()}")
+def _read(values: ArrayLike, name: str, size: int) -> Floats:
+    """An array whose last axis has a length, of finite numbers."""
+    found = as_floats(name, values, (size,))
+    require_finite(name, found)
+    return found.astype(float)
+
+
+def named_bodies(model: Model, bodies: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Names of bodies of a model, each once; None for all."""
+    if bodies is None:
+        return model.body_names
+    found = reading.names(bodies, "bodies")
+    for k, name in enumerate(found):
+        if name not in model.body_names:
+            raise UnknownNameError("body", name, model.body_names)
+        if name in found[:k]:
+            raise ModelError(f"bodies has {name!r} twice, expected each name once")
+    if not found:
+        raise ModelError("bodies is empty, expected names of bodies")
     return found
