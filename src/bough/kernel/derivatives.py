@@ -26,6 +26,18 @@ Pair = tuple[FloatArray, FloatArray]
 Three = tuple[FloatArray, FloatArray, FloatArray]
 
 
+def _three(found: FloatArray) -> Three:
+    """The matrices of a result (..., 3, rows, columns); those of one state are had faster without an ellipsis."""
+    if found.ndim == 3:
+        return found[0], found[1], found[2]
+    return found[..., 0, :, :], found[..., 1, :, :], found[..., 2, :, :]
+
+
+def _pair(found: FloatArray) -> Pair:
+    """The same of two matrices."""
+    return (found[0], found[1]) if found.ndim == 3 else (found[..., 0, :, :], found[..., 1, :, :])
+
+
 def rnea_derivatives(
     model: Model,
     q: ArrayLike,
@@ -73,7 +85,7 @@ def rnea_derivatives(
     True
     """
     found: FloatArray = call(model, "rnea_derivatives")(q, v, a, f_ext, out, check)
-    return found[..., 0, :, :], found[..., 1, :, :], found[..., 2, :, :]
+    return _three(found)
 
 
 def bias_forces_derivatives(
@@ -103,7 +115,7 @@ def bias_forces_derivatives(
     0.0
     """
     found: FloatArray = call(model, "bias_forces_derivatives")(q, v, f_ext, out, check)
-    return found[..., 0, :, :], found[..., 1, :, :]
+    return _pair(found)
 
 
 def gravity_forces_derivatives(
@@ -167,7 +179,7 @@ def forward_dynamics_derivatives(
     True
     """
     found: FloatArray = entry(model, "derivatives of forward dynamics", _forward)(q, v, tau, f_ext, out, check)
-    return found[..., 0, :, :], found[..., 1, :, :], found[..., 2, :, :]
+    return _three(found)
 
 
 def _forward(model: Model, key: str) -> Any:
@@ -217,7 +229,7 @@ def velocity_derivatives(
     True
     """
     found: FloatArray = framed(model, "velocity_derivatives", frame, reference)(q, v, out, check)
-    return found[..., 0, :, :], found[..., 1, :, :]
+    return _pair(found)
 
 
 def acceleration_derivatives(
@@ -254,7 +266,7 @@ def acceleration_derivatives(
     (6, 6)
     """
     found: FloatArray = framed(model, "acceleration_derivatives", frame, reference, classical)(q, v, a, out, check)
-    return found[..., 0, :, :], found[..., 1, :, :], found[..., 2, :, :]
+    return _three(found)
 
 
 def centroidal_momentum_derivatives(
@@ -279,4 +291,4 @@ def centroidal_momentum_derivatives(
     True
     """
     found: FloatArray = call(model, "centroidal_momentum_derivatives")(q, v, out, check)
-    return found[..., 0, :, :], found[..., 1, :, :]
+    return _pair(found)
