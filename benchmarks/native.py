@@ -22,7 +22,7 @@ import numpy as np
 from measure import Sampler
 from numpy.typing import NDArray
 
-__all__ = ["Native", "mujoco_program", "pinocchio_loops_program", "pinocchio_program"]
+__all__ = ["Native", "mujoco_program", "pinocchio_derivatives_program", "pinocchio_loops_program", "pinocchio_program"]
 
 HERE = Path(__file__).resolve().parent / "native"
 FLAGS = [
@@ -88,6 +88,12 @@ def pinocchio_program() -> Path | None:
 def pinocchio_loops_program() -> Path | None:
     """The program for Pinocchio's constraint dynamics; None, with a word why, if it cannot be built."""
     return _of_pinocchio("pinocchio_loops")
+
+
+@lru_cache(maxsize=1)
+def pinocchio_derivatives_program() -> Path | None:
+    """The program for Pinocchio's derivatives; None, with a word why, if it cannot be built."""
+    return _of_pinocchio("pinocchio_derivatives")
 
 
 def _of_pinocchio(name: str) -> Path | None:

@@ -1,7 +1,7 @@
 """Measures bough and its rivals side by side, interleaved in one run; prints ratios with their spread, and draws them.
 
-    python benchmarks/run.py [robots] [calls] [threads] [machine] [trees] [long_chains] [loops] [contact] [simulation]
-                             [multipliers] [--robots NAME ...] [--rounds N] [--report FILE.md]
+    python benchmarks/run.py [robots] [calls] [derivatives] [threads] [machine] [trees] [long_chains] [loops]
+                             [contact] [simulation] [multipliers] [--robots NAME ...] [--rounds N] [--report FILE.md]
 
 Without a name of a part all are run. Only ratios within one run mean anything on a shared machine; see README.md here
 for what each figure means.
@@ -22,7 +22,8 @@ from robots import ROBOTS
 import bough
 
 PARTS = (
-    "robots", "calls", "threads", "machine", "trees", "long_chains", "loops", "contact", "simulation", "multipliers",
+    "robots", "calls", "derivatives", "threads", "machine", "trees", "long_chains", "loops", "contact", "simulation",
+    "multipliers",
 )  # fmt: skip
 
 
@@ -53,6 +54,10 @@ def main() -> None:
             from on_calls import measure_calls
 
             measure_calls(page, options.robots, options.rounds)
+        elif part == "derivatives":
+            from on_derivatives import measure_derivatives
+
+            measure_derivatives(page, options.robots, options.rounds)
         elif part == "threads":
             from on_threads import measure_threads
 

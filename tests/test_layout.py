@@ -35,7 +35,21 @@ FACADE = "the facade"
 ANYONE_MAY = {"errors", "reading", "__about__"}
 PHYSICS = {"scalar", "complementarity", "spatial", "tree", "factor", "model", "algorithms", "lagrange"}
 COMPILER = {"scalar", "program", "export", "backends"}
-ROOMS = {"cache", "contact", "convert", "cuda", "flexible", "joints", "lcp", "loops", "maximal", "papers", "trees"}
+ROOMS = {
+    "cache",
+    "contact",
+    "convert",
+    "cuda",
+    "derivatives",
+    "flexible",
+    "identification",
+    "joints",
+    "lcp",
+    "loops",
+    "maximal",
+    "papers",
+    "trees",
+}
 """Files with nothing but public names: besides `errors`, `pictures`, `robots`, `simulation`, what is in ``bough.``."""
 
 MAY_IMPORT: dict[str, set[str]] = {

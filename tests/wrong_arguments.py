@@ -52,6 +52,7 @@ UNTRIED = ("check", "overwrite")
 MODEL = machine()
 Q, V = bough.neutral(MODEL), np.linspace(0.1, 0.4, MODEL.nv)
 N = MODEL.nbodies
+BODIES, BODY = MODEL.body_names, bough.identification.from_log_cholesky(np.zeros(10))
 FEXT, LOOP_TAU = np.zeros((N, 6)), np.zeros(2)
 BOOM = bough.trees.topologies.chain(2)
 TREE = bough.trees.Tree((0, 1, 1))
@@ -195,6 +196,19 @@ GOOD: dict[str, tuple[Any, dict[str, Any]]] = {
             "c": np.zeros(1),
         },
     ),
+    "identify": (
+        bough.identify,
+        {"model": MODEL, "data": [Q[None], V[None], V[None], bough.rnea(MODEL, Q, V, V)[None]], "bodies": BODIES}
+        | {"noise": 1.0, "spread": 1.0, "consistent": False},
+    ),
+    "identification.with_parameters": (
+        bough.identification.with_parameters,
+        {"model": MODEL, "values": bough.identification.parameters(MODEL), "bodies": BODIES},
+    ),
+    "identification.pseudo_inertia": (bough.identification.pseudo_inertia, {"values": BODY}),
+    "identification.is_consistent": (bough.identification.is_consistent, {"values": BODY}),
+    "identification.log_cholesky": (bough.identification.log_cholesky, {"values": BODY}),
+    "identification.from_log_cholesky": (bough.identification.from_log_cholesky, {"numbers": np.zeros(10)}),
     "normalize": (bough.normalize, {"model": MODEL, "q": Q}),
     "exp_placements": (bough.exp_placements, {"motions": np.ones(6)}),
     "log_placements": (bough.log_placements, {"placements": np.eye(4)}),

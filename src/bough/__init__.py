@@ -4,9 +4,9 @@ Load a model from a file with `load`, build one with `Builder`, or take one of `
 ``bough.rnea(model, q, v, a)``, ``bough.crba(model, q)``, ``bough.aba(model, q, v, tau)``. Arrays may have any leading
 batch axes.
 
-What is typed daily is here; the rest is in rooms: `joints`, `flexible` (bodies), `loops`, `contact`, `lcp`
-(complementarity), `maximal` (coordinates, with multipliers and linkages), `trees`, `simulation`, `pictures`, `convert`
-(states, for other libraries), `papers`, `robots`, `errors` and `cache`.
+What is typed daily is here; the rest is in rooms: `joints`, `flexible` (bodies), `loops`, `contact`, `derivatives`,
+`identification`, `lcp` (complementarity), `maximal` (coordinates, with multipliers and linkages), `trees`,
+`simulation`, `pictures`, `convert` (states, for other libraries), `papers`, `robots`, `errors` and `cache`.
 """
 
 from importlib import import_module
@@ -59,8 +59,10 @@ if TYPE_CHECKING:
         contact,
         convert,
         cuda,
+        derivatives,
         errors,
         flexible,
+        identification,
         joints,
         lcp,
         loops,
@@ -75,6 +77,7 @@ if TYPE_CHECKING:
     from bough.cost.info import info
     from bough.formats.load import load, problems
     from bough.formats.save import save
+    from bough.kernel.identification.identify import identify
     from bough.simulation.scene import Scene
     from bough.simulation.simulation import Simulation
     from bough.simulation.trajectory import Trajectory
@@ -111,6 +114,7 @@ __all__ = [
     "count",
     "crba",
     "cuda",
+    "derivatives",
     "difference",
     "errors",
     "exp_placements",
@@ -122,6 +126,8 @@ __all__ = [
     "get_backend",
     "get_num_threads",
     "gravity_forces",
+    "identification",
+    "identify",
     "info",
     "integrate",
     "interpolate",
@@ -158,15 +164,15 @@ __all__ = [
 ]
 
 _ROOMS = (
-    "cache", "contact", "convert", "cuda", "errors", "flexible", "joints", "lcp", "loops", "maximal", "papers",
-    "pictures",
-    "robots", "simulation", "trees",
+    "cache", "contact", "convert", "cuda", "derivatives", "errors", "flexible", "identification", "joints", "lcp",
+    "loops", "maximal", "papers", "pictures", "robots", "simulation", "trees",
 )  # fmt: skip
 _LAZY = {
     "Scene": "bough.simulation.scene",
     "Simulation": "bough.simulation.simulation",
     "Trajectory": "bough.simulation.trajectory",
     "explain": "bough.cost.explain",
+    "identify": "bough.kernel.identification.identify",
     "info": "bough.cost.info",
     "load": "bough.formats.load",
     "problems": "bough.formats.load",

@@ -1,5 +1,6 @@
 """Factorisations of symmetric positive-definite matrices with a tree's sparsity, over scalars, on packed path rows."""
 
+from bough.factor.columns import inverse_and_products
 from bough.factor.inverse import inverse
 from bough.factor.ltdl import ltdl
 from bough.factor.ltl import ltl
@@ -26,6 +27,7 @@ __all__ = [
     "diagonal",
     "forward",
     "inverse",
+    "inverse_and_products",
     "ltdl",
     "ltl",
     "margins",

@@ -5,6 +5,13 @@ from __future__ import annotations
 __all__ = ["PUBLIC_NAMES", "REPLACED_NAMES", "public_name"]
 
 PUBLIC_NAMES = {
+    "acceleration_derivatives": "derivatives.accelerations",
+    "bias_forces_derivatives": "derivatives.bias_forces",
+    "centroidal_momentum_derivatives": "derivatives.centroidal_momentum",
+    "forward_dynamics_derivatives": "derivatives.forward_dynamics",
+    "gravity_forces_derivatives": "derivatives.gravity_forces",
+    "rnea_derivatives": "derivatives.rnea",
+    "velocity_derivatives": "derivatives.velocities",
     "constrained_reactions": "loops.reactions",
     "constraint_bias": "loops.bias",
     "constraint_errors": "loops.errors",

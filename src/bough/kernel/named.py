@@ -21,7 +21,7 @@ from bough.reading import known_name, truth
 __all__ = ["compile", "function"]
 
 NAMES = ("forward_dynamics", *(name for name in (*SPECS, *PAPER_FORMS) if name not in NEED_CONTACTS))
-ONE_FRAME = ("jacobian", "jacobian_packed", "jacobian_rate")
+ONE_FRAME = ("jacobian", "jacobian_packed", "jacobian_rate", "velocity_derivatives", "acceleration_derivatives")
 FRAMED = ("placements", "velocities", "accelerations", *NEED_FRAMES)
 
 

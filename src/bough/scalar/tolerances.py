@@ -27,6 +27,7 @@ __all__ = [
     "PARALLEL_EDGES",
     "PLACED",
     "RANK",
+    "REGRESSOR_RANK",
     "RESIDUAL",
     "ROUNDING",
     "SAME_CORNER",
@@ -147,6 +148,9 @@ SLIDING = 1e-6
 
 SAME_TIME = 1e-9
 """Times nearer to each other than this part of a duration are one: what sums of a million steps of time round."""
+
+REGRESSOR_RANK = 1e-8
+"""A column of a regressor of which this part is left beside those before it depends on them: half of the digits."""
 
 # ---- contact points of shapes: the limits of MuJoCo, so that they agree ----------------------------------------------
 

@@ -57,6 +57,10 @@ class Paths:
         self.starts = Table("starts", tree.packed_starts)
         self.nodes = Table("paths", tree.packed_paths)
 
+    def node(self, index: Index) -> Node:
+        """The node with a number, less one."""
+        return Node(self, None, index)
+
     def outward(self, rule: Callable[[Node], None]) -> None:
         """Nodes i = 1 to n."""
         self._each(self.n, lambda k: rule(Node(self, None, k)), reverse=False)

@@ -3,7 +3,9 @@
 from bough.errors import UnknownNameError
 from bough.kernel.specs.constraints import CONSTRAINTS
 from bough.kernel.specs.contact import CONTACT, LEVELS
+from bough.kernel.specs.derivatives import DERIVATIVES
 from bough.kernel.specs.maximal import MAXIMAL
+from bough.kernel.specs.regressors import REGRESSORS
 from bough.kernel.specs.spec import OPTIONAL, Options, Spec
 from bough.kernel.specs.trees import FORMS, TREES
 
@@ -12,11 +14,16 @@ __all__ = [
     "spec",
 ]  # fmt: skip
 
-SPECS: dict[str, Spec] = {row.name: row for row in (*TREES, *CONSTRAINTS, *MAXIMAL, *CONTACT)}
+SPECS: dict[str, Spec] = {
+    row.name: row for row in (*TREES, *DERIVATIVES, *REGRESSORS, *CONSTRAINTS, *MAXIMAL, *CONTACT)
+}
 PAPER_FORMS: dict[str, Spec] = {row.name: row for row in FORMS}
 """Other forms of some of them, as the papers write them."""
 
-NEED_FRAMES = ("jacobian", "jacobian_packed", "jacobian_rate", "operational_space_inertia", "operational_space_inverse")
+NEED_FRAMES = (
+    "jacobian", "jacobian_packed", "jacobian_rate", "operational_space_inertia", "operational_space_inverse",
+    "velocity_derivatives", "acceleration_derivatives",
+)  # fmt: skip
 NEED_CONTACTS = tuple(row.name for row in CONTACT)
 SEARCHING = tuple(name for name, *_ in LEVELS)
 """Algorithms that search, so that what they do depends on the state; each states a problem first, ``…_problem``."""

@@ -1,0 +1,221 @@
+"""The inverse of a matrix from its sparse factor, dense, and its products with many columns.
+
+What one node does to another goes through their common ancestors alone. Nodes that follow each other without a fork,
+a branch, have them in common with all others, so one loop of straight-line code does all columns of a branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from bough.factor.inverse import inverse_factor, inverse_product
+from bough.scalar import (
+    Array,
+    Index,
+    Part,
+    Scalar,
+    Symbolic,
+    Table,
+    array,
+    each,
+    fill,
+    gather_index,
+    keeping_loops,
+    repeat,
+)
+from bough.tree import Tree
+from bough.tree.paths import Node, PathMatrix, Paths
+
+__all__ = ["inverse_and_products"]
+
+LONGEST = 8_000
+"""Products in straight-line code, all branches together; beyond that everything is a loop."""
+
+
+def inverse_and_products(
+    tree: Tree,
+    factor: Array,
+    matrices: Sequence[Array],
+    sign: float,
+    known: Mapping[tuple[int, int], Mapping[int, Scalar]],
+    longest: int = LONGEST,
+) -> Array:
+    """H⁻¹ A times a sign for each matrix A, and H⁻¹ at last, all (n x n), one behind the other.
+
+    Parameters
+    ----------
+    tree, factor
+        H = Lᵀ D L as `ltdl` leaves it.
+    matrices
+        Each (n x n), row by row. Entries between nodes that do not support each other are not read: they are zero.
+    sign
+        1 or -1.
+    known
+        By matrix and column: those of H⁻¹ A that are known beforehand, by row where they differ from zero.
+    longest
+        Products of straight-line code, beyond which everything is a loop.
+    """
+    n, G = tree.n, inverse_factor(tree, factor, unit=True)
+    with keeping_loops():
+        result = array((len(matrices) + 1) * n * n)
+    last = Part(result, len(matrices) * n * n)
+    branches = _branches(tree)
+    if sum(_products(tree, branch) for branch in branches) > longest:
+        for k, A in enumerate(matrices):
+            _products_by_loops(tree, G, A, sign, Part(result, k * n * n))
+        fill(last, n * n, inverse_product(tree, G).__getitem__)
+        return result
+    scalars = _Scalars(tree, G)
+    for branch in branches:
+        wanted = ((A, k, c) for k, A in enumerate(matrices) for c in branch.nodes if (k, c) not in known)
+        columns = [(A, k, c) for A, k, c in wanted if _there(n, A, c, branch)]
+        if columns:
+            _products_of_branch(n, scalars, branch, columns, sign, result)
+        _inverse_of_branch(n, scalars, branch, last)
+    for (k, c), entries in known.items():
+        for row, x in entries.items():
+            result[k * n * n + row * n + c] = x * sign
+    return result
+
+
+class _Branch(NamedTuple):
+    """Nodes without a fork, from the first to the last, all that support the last, all that support or are supported.
+
+    They are numbered from zero.
+    """
+
+    nodes: list[int]
+    path: list[int]
+    support: list[int]
+
+
+def _branches(tree: Tree) -> list[_Branch]:
+    children: dict[int, list[int]] = {}
+    for i, parent in enumerate(tree.parents, start=1):
+        children.setdefault(parent, []).append(i)
+    found = []
+    for first, parent in enumerate(tree.parents, start=1):
+        if parent and len(children[parent]) == 1:
+            continue
+        nodes = [first]
+        while len(below := children.get(nodes[-1], [])) == 1:
+            nodes.append(below[0])
+        path = tree.path(nodes[-1])
+        lists = (nodes, path, sorted({*path, *tree.subtree(first)}))
+        found.append(_Branch(*([int(k) - 1 for k in numbers] for numbers in lists)))
+    return found
+
+
+def _products(tree: Tree, branch: _Branch) -> int:
+    """Products in the code of a branch."""
+    held = set(branch.support)
+    above = sum(int(tree.depths[i]) for i in branch.support)
+    return above + 2 * sum(sum(int(k) - 1 in held for k in tree.path(i)) for i in range(1, tree.n + 1))
+
+
+class _Scalars:
+    """G as scalars, for straight-line code: entries, and the ancestors of each node, all numbered from zero."""
+
+    def __init__(self, tree: Tree, factor: Array) -> None:
+        starts = tree.packed_starts.tolist()
+        self.above = [[int(k) - 1 for k in tree.path(i)][:-1] for i in range(1, tree.n + 1)]
+        self.entry: dict[tuple[int, int], Scalar] = {
+            (i, k): factor[starts[i] + d] for i, path in enumerate(self.above) for d, k in enumerate([*path, i])
+        }
+
+    def times(self, i: int, w: Mapping[int, Scalar]) -> Scalar:
+        """Row i of L⁻¹ times a column of which some entries differ from zero."""
+        total = w.get(i, 0.0)
+        for k in self.above[i]:
+            if k in w:
+                total = total + self.entry[i, k] * w[k]
+        return total
+
+
+def _there(n: int, A: Array, c: int, branch: _Branch) -> bool:
+    """Whether a column is not known to be zero."""
+    return any(isinstance(x := A[i * n + c], Symbolic) or x != 0.0 for i in branch.support)
+
+
+def _products_of_branch(
+    n: int, G: _Scalars, branch: _Branch, columns: Sequence[tuple[Array, int, int]], sign: float, result: Array
+) -> None:
+    """G D⁻¹ Gᵀ times columns, each of a matrix: with its place among matrices, and its number."""
+    size = len(branch.support)
+    with keeping_loops():
+        packed = array(size * len(columns))
+    for row, (A, _, c) in enumerate(columns):
+        for place, i in enumerate(branch.support):
+            packed[row * size + place] = A[i * n + c]
+    starts = Table("columns", np.array([k * n * n + c for _, k, c in columns], dtype=np.int64))
+
+    def column(row: Index, carry: tuple[()]) -> tuple[()]:
+        at, w = gather_index(starts, row), {}  # type: Index, dict[int, Scalar]
+        for place, i in enumerate(branch.support):
+            x = packed[row * size + place]
+            w[i] = x
+            for k in G.above[i]:
+                w[k] = w[k] + G.entry[i, k] * x
+        w = {i: x * G.entry[i, i] * sign for i, x in w.items()}
+        for i in range(n):
+            result[at + i * n] = G.times(i, w)
+        return carry
+
+    repeat(len(columns), column, ())
+
+
+def _inverse_of_branch(n: int, G: _Scalars, branch: _Branch, result: Part) -> None:
+    """G D⁻¹ Gᵀ between the nodes of a branch and those that come after its first, each pair once."""
+    size, nodes = len(branch.path), branch.nodes
+    with keeping_loops():
+        packed = array(size * len(nodes))
+    for row, c in enumerate(nodes):  # rows of G D⁻¹
+        for place, k in enumerate(G.above[c]):
+            packed[row * size + place] = G.entry[c, k] * G.entry[k, k]
+        packed[row * size + len(G.above[c])] = G.entry[c, c]
+    numbers = Table("branch", np.array(nodes, dtype=np.int64))
+
+    def column(row: Index, carry: tuple[()]) -> tuple[()]:
+        w = {k: packed[row * size + place] for place, k in enumerate(branch.path)}
+        c = gather_index(numbers, row)
+        for i in range(nodes[0], n):
+            total = G.times(i, w)
+            result[c * n + i] = total
+            result[c + i * n] = total
+        return carry
+
+    repeat(len(nodes), column, ())
+
+
+def _products_by_loops(tree: Tree, factor: Array, A: Array, sign: float, result: Part) -> None:
+    n, paths, G = tree.n, Paths(tree), PathMatrix(factor)
+
+    def column(c: Index) -> None:
+        w = array(n)
+
+        def gather(i: Node) -> None:
+            x = A[i.index * n + c] * sign
+            w[i.index] = w[i.index] + x
+
+            def ancestor(k: Node) -> None:
+                w[k.index] = w[k.index] + G[i, k] * x
+
+            paths.ancestors(i, ancestor)
+
+        def spread(i: Node) -> None:
+            w[i.index] = w[i.index] * G[i, i]
+            here = i.index * n + c
+            result[here] = w[i.index]
+
+            def ancestor(k: Node) -> None:
+                result[here] = result[here] + G[i, k] * w[k.index]
+
+            paths.ancestors(i, ancestor)
+
+        paths.outward(gather)
+        paths.outward(spread)
+
+    each(n, column)

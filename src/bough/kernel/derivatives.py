@@ -1,0 +1,294 @@
+"""Derivatives on arrays: of inverse and forward dynamics, of the motion of frames, and of the centroidal momentum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from bough.kernel.arguments import FloatArray
+from bough.kernel.functions import call, framed, model_function, require_known_bodies, require_model
+from bough.kernel.loop_derivatives import LoopedDerivatives
+from bough.kernel.table import entry
+from bough.model import Model
+
+__all__ = [
+    "acceleration_derivatives",
+    "bias_forces_derivatives",
+    "centroidal_momentum_derivatives",
+    "forward_dynamics_derivatives",
+    "gravity_forces_derivatives",
+    "rnea_derivatives",
+    "velocity_derivatives",
+]
+
+Pair = tuple[FloatArray, FloatArray]
+Three = tuple[FloatArray, FloatArray, FloatArray]
+
+
+def _three(found: FloatArray) -> Three:
+    """The matrices of a result (..., 3, rows, columns); those of one state are had faster without an ellipsis."""
+    if found.ndim == 3:
+        return found[0], found[1], found[2]
+    return found[..., 0, :, :], found[..., 1, :, :], found[..., 2, :, :]
+
+
+def _pair(found: FloatArray) -> Pair:
+    """The same of two matrices."""
+    return (found[0], found[1]) if found.ndim == 3 else (found[..., 0, :, :], found[..., 1, :, :])
+
+
+def rnea_derivatives(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    out: FloatArray | None = None,
+    check: bool = True,
+) -> Three:
+    """Derivatives of inverse dynamics, `bough.rnea`, with respect to q, v and a.
+
+    Those with respect to q are in the tangent space: column k is the rate of the joint forces as q moves along the k-th
+    degree of freedom, ``bough.integrate(model, q, t * e_k)``. All are exact, by recursions over the bodies. Entry
+    (i, k) is zero unless one of the two joints carries the other.
+
+    Parameters
+    ----------
+    model
+        The mechanism.
+    q
+        Configuration (..., nq).
+    v, a
+        Velocity and acceleration (..., nv).
+    f_ext
+        External forces (..., N, 6), as in `bough.rnea`; they stay as they are in the frames of their bodies.
+    out
+        Array (..., 3, nv, nv) to write all three to.
+    check
+        Whether to refuse NaN and infinity.
+
+    Returns
+    -------
+    tuple of ndarray
+        ∂τ/∂q, ∂τ/∂v and ∂τ/∂a = M, each (..., nv, nv): forces (N or N m) per unit of each degree of freedom.
+
+    Examples
+    --------
+    >>> import bough
+    >>> import numpy as np
+    >>> arm = bough.robots.load("arm")
+    >>> q, v, a = bough.neutral(arm), np.ones(6), np.zeros(6)
+    >>> by_q, by_v, by_a = bough.derivatives.rnea(arm, q, v, a)
+    >>> np.allclose(by_a, bough.crba(arm, q))
+    True
+    """
+    found: FloatArray = call(model, "rnea_derivatives")(q, v, a, f_ext, out, check)
+    return _three(found)
+
+
+def bias_forces_derivatives(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    out: FloatArray | None = None,
+    check: bool = True,
+) -> Pair:
+    """Derivatives of `bough.bias_forces` with respect to q, in the tangent space, and v.
+
+    Arguments are as in `rnea`; `out` is (..., 2, nv, nv).
+
+    Returns
+    -------
+    tuple of ndarray
+        ∂C/∂q and ∂C/∂v, each (..., nv, nv).
+
+    Examples
+    --------
+    >>> import bough
+    >>> arm = bough.robots.load("arm")
+    >>> by_q, by_v = bough.derivatives.bias_forces(arm, bough.neutral(arm), [0.0] * 6)
+    >>> float(abs(by_v).max())
+    0.0
+    """
+    found: FloatArray = call(model, "bias_forces_derivatives")(q, v, f_ext, out, check)
+    return _pair(found)
+
+
+def gravity_forces_derivatives(
+    model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True
+) -> FloatArray:
+    """Derivatives of `bough.gravity_forces` with respect to q, in the tangent space: the stiffness of gravity.
+
+    Arguments are as in `rnea`; `out` is (..., nv, nv).
+
+    Returns
+    -------
+    ndarray
+        ∂g/∂q (..., nv, nv).
+
+    Examples
+    --------
+    >>> import bough
+    >>> arm = bough.robots.load("arm")
+    >>> K = bough.derivatives.gravity_forces(arm, bough.neutral(arm))
+    >>> bool(abs(K - K.T).max() < 1e-9)
+    True
+    """
+    found: FloatArray = call(model, "gravity_forces_derivatives")(q, out, check)
+    return found
+
+
+def forward_dynamics_derivatives(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    out: FloatArray | None = None,
+    check: bool = True,
+) -> Three:
+    """Derivatives of `bough.forward_dynamics` with respect to q, in the tangent space, v and tau.
+
+    Arguments are as in `rnea`, with joint forces tau (..., nv); `out` is (..., 3, nv, nv). Loops and couplings of the
+    model are heeded, redundant ones too, with what brings back their errors; where their rank changes there is no
+    derivative, and what is returned means nothing.
+
+    Returns
+    -------
+    tuple of ndarray
+        ∂q̈/∂q, ∂q̈/∂v and ∂q̈/∂τ, which is M⁻¹ without loops, each (..., nv, nv).
+
+    Raises
+    ------
+    SingularError
+        If a joint moves nothing that has inertia; the message names it.
+
+    Examples
+    --------
+    >>> import bough
+    >>> import numpy as np
+    >>> arm = bough.robots.load("arm")
+    >>> q, v, tau = bough.neutral(arm), np.ones(6), np.zeros(6)
+    >>> by_q, by_v, by_tau = bough.derivatives.forward_dynamics(arm, q, v, tau)
+    >>> np.allclose(by_tau, bough.mass_matrix_inverse(arm, q))
+    True
+    """
+    found: FloatArray = entry(model, "derivatives of forward dynamics", _forward)(q, v, tau, f_ext, out, check)
+    return _three(found)
+
+
+def _forward(model: Model, key: str) -> Any:
+    require_model(model)
+    require_known_bodies(model, "forward_dynamics_derivatives")
+    return LoopedDerivatives(model) if model.constraints else model_function(model, "forward_dynamics_derivatives")
+
+
+def velocity_derivatives(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    frame: str,
+    reference: str = "LOCAL",
+    *,
+    out: FloatArray | None = None,
+    check: bool = True,
+) -> Pair:
+    """Derivatives of the velocity of a frame, `bough.velocities`, with respect to q, in the tangent space, and v.
+
+    Parameters
+    ----------
+    model
+        The mechanism.
+    q, v
+        Configuration (..., nq) and velocity (..., nv).
+    frame, reference
+        Name of a frame or body, and of the reference frame, as in `bough.velocities`.
+    out
+        Array (..., 2, 6, nv) to write both to.
+    check
+        Whether to refuse NaN and infinity.
+
+    Returns
+    -------
+    tuple of ndarray
+        ∂V/∂q and ∂V/∂v = J, each (..., 6, nv), linear rows first.
+
+    Examples
+    --------
+    >>> import bough
+    >>> import numpy as np
+    >>> arm = bough.robots.load("arm")
+    >>> q, tip = bough.neutral(arm), arm.body_names[-1]
+    >>> by_q, by_v = bough.derivatives.velocities(arm, q, np.ones(6), tip)
+    >>> np.allclose(by_v, bough.jacobian(arm, q, tip))
+    True
+    """
+    found: FloatArray = framed(model, "velocity_derivatives", frame, reference)(q, v, out, check)
+    return _pair(found)
+
+
+def acceleration_derivatives(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    frame: str,
+    reference: str = "LOCAL",
+    *,
+    classical: bool = False,
+    out: FloatArray | None = None,
+    check: bool = True,
+) -> Three:
+    """Derivatives of the acceleration of a frame, `bough.accelerations`, with respect to q, v and a.
+
+    Arguments are as in `velocities` here, with accelerations a (..., nv); `out` is (..., 3, 6, nv). With `classical`
+    the linear part is the acceleration of the frame's origin.
+
+    Returns
+    -------
+    tuple of ndarray
+        ∂A/∂q (in the tangent space), ∂A/∂v and ∂A/∂a = J, each (..., 6, nv), linear rows first.
+
+    Examples
+    --------
+    >>> import bough
+    >>> import numpy as np
+    >>> arm = bough.robots.load("arm")
+    >>> by_q, by_v, by_a = bough.derivatives.accelerations(
+    ...     arm, bough.neutral(arm), np.ones(6), np.zeros(6), arm.body_names[-1]
+    ... )
+    >>> by_q.shape
+    (6, 6)
+    """
+    found: FloatArray = framed(model, "acceleration_derivatives", frame, reference, classical)(q, v, a, out, check)
+    return _three(found)
+
+
+def centroidal_momentum_derivatives(
+    model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
+) -> Pair:
+    """Derivatives of `bough.centroidal_momentum` with respect to q, in the tangent space, and v.
+
+    Arguments are as in `rnea`; `out` is (..., 2, 6, nv).
+
+    Returns
+    -------
+    tuple of ndarray
+        ∂h/∂q and ∂h/∂v, the centroidal momentum matrix, each (..., 6, nv), linear rows first.
+
+    Examples
+    --------
+    >>> import bough
+    >>> import numpy as np
+    >>> arm = bough.robots.load("arm")
+    >>> by_q, by_v = bough.derivatives.centroidal_momentum(arm, bough.neutral(arm), np.ones(6))
+    >>> np.allclose(by_v, bough.centroidal_momentum_matrix(arm, bough.neutral(arm)))
+    True
+    """
+    found: FloatArray = call(model, "centroidal_momentum_derivatives")(q, v, out, check)
+    return _pair(found)

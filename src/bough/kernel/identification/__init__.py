@@ -1,0 +1,1 @@
+"""Inertial parameters of a model: regressors, base parameters, physical consistency, and identification from data."""

@@ -1,0 +1,88 @@
+"""Base parameters: what joint forces can tell of the inertial parameters, whatever the motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.kernel.configuration import random
+from bough.kernel.functions import require_model
+from bough.kernel.identification.parameters import parameter_names
+from bough.kernel.identification.regressors import torque_regressor
+from bough.model import Model
+from bough.scalar.tolerances import REGRESSOR_RANK
+
+__all__ = ["BaseParameters", "base_parameters"]
+
+EQUATIONS = 4
+"""For each unknown, from random states."""
+
+
+@dataclass(frozen=True, eq=False)
+class BaseParameters:
+    """A smallest set of combinations of inertial parameters that determines all joint forces.
+
+    Attributes
+    ----------
+    columns
+        The columns of the regressor that are kept: those that do not depend on columns before them (rank).
+    map
+        The matrix (rank, 10 N) that takes inertial parameters to base parameters; of those kept it is the identity.
+    names
+        The base parameters in words: the parameter that is kept, with "…" where others are added to it.
+    """
+
+    columns: NDArray[np.intp]
+    map: NDArray[np.float64]
+    names: tuple[str, ...]
+
+    @property
+    def rank(self) -> int:
+        """How many there are."""
+        return len(self.columns)
+
+
+def base_parameters(model: Model) -> BaseParameters:
+    """The base parameters of a model, found from regressors in random states.
+
+    With B for the map and Y for any regressor, Y π = Y[:, columns] (B π): two sets of inertial parameters with the same
+    base parameters cannot be told apart by joint forces. Bodies come from the base outwards, so of a body far out those
+    parameters are kept that no body before it can stand in for.
+
+    Parameters
+    ----------
+    model
+        The mechanism.
+
+    Examples
+    --------
+    >>> import bough
+    >>> b = bough.Builder()
+    >>> b.add("rod", bough.joints.Revolute("y"), mass=2.0, com=(0, 0, -0.5), inertia=0.1)
+    1
+    >>> bough.identification.base_parameters(b.build()).names
+    ('h_x of rod', 'h_z of rod', 'J_yy of rod')
+    """
+    require_model(model)
+    names, rng = parameter_names(model), np.random.default_rng(0)
+    states = EQUATIONS * len(names) // max(model.nv, 1) + 8
+    v, a = rng.normal(size=(2, states, model.nv))
+    W = torque_regressor(model, random(model, rng, size=states), v, a).reshape(-1, len(names))
+    size = np.linalg.norm(W, axis=0)
+    W = W / np.where(size > 0.0, size, 1.0)
+    kept: list[int] = []
+    Q = np.empty((W.shape[0], 0))
+    for k in range(len(names)):
+        left = W[:, k] - Q @ (Q.T @ W[:, k])
+        left = left - Q @ (Q.T @ left)
+        if size[k] > REGRESSOR_RANK * size.max(initial=0.0) and np.linalg.norm(left) > REGRESSOR_RANK:
+            kept.append(k)
+            Q = np.concatenate([Q, left[:, None] / np.linalg.norm(left)], axis=1)
+    chosen = np.array(kept, dtype=np.intp)
+    B = np.linalg.lstsq(W[:, chosen], W, rcond=None)[0] * size / size[chosen, None]
+    B[np.abs(B) < REGRESSOR_RANK] = 0.0
+    B[:, chosen] = np.eye(len(kept))
+    words = tuple(f"{names[k]}, …" if np.count_nonzero(row) > 1 else names[k] for k, row in zip(kept, B, strict=True))
+    return BaseParameters(chosen, B, words)

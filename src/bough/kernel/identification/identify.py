@@ -1,0 +1,291 @@
+"""Identification: the inertial parameters that explain measured joint forces, from what a model says beforehand.
+
+Unknown are the parameters π of some bodies. What is minimised is
+
+    Σ |(τ - Y π) / noise|² + Σ |(π - π₀) / (spread · scale)|²,
+
+with π₀ of the model and the size of each parameter, from mass and size of its body, as scale: the most probable
+parameters where both errors are normal. What the data cannot tell thus stays as the model has it. With `consistent`,
+π = π(θ) in the numbers of `log_cholesky`, found by damped Gauss-Newton steps from the model's; without, it is one
+linear problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bough import reading
+from bough.errors import FiniteError, ModelError, ShapeError, UnknownNameError
+from bough.kernel.arguments import as_floats
+from bough.kernel.functions import read, require_model
+from bough.kernel.identification.base import BaseParameters, base_parameters
+from bough.kernel.identification.parameters import (
+    from_log_cholesky,
+    is_consistent,
+    log_cholesky,
+    log_cholesky_jacobian,
+    named_bodies,
+    parameter_names,
+    parameters,
+    with_parameters,
+)
+from bough.kernel.identification.regressors import torque_regressor
+from bough.model import Model
+
+__all__ = ["Identification", "identify"]
+
+Floats = NDArray[np.float64]
+
+KEYS = ("q", "v", "a", "tau")
+STEPS = 100
+ENOUGH = 1e-12
+"""A step that lowers the sum of squares by less than this part of it is the last one."""
+
+TOLD = 0.5
+"""A base parameter is told by the data if its variance falls below this part of what it was beforehand."""
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """What was identified.
+
+    Attributes
+    ----------
+    model
+        The model with the parameters found.
+    parameters
+        The inertial parameters of all bodies (10 N), as `bough.identification.parameters` gives them.
+    names
+        Names of the parameters that were sought: ten for each body (k).
+    covariance
+        The covariance of those (k, k) that follows from `noise` and `spread`, whether or not bodies can be so.
+    residuals
+        τ - Y π - armature · a for each sample (..., nv), in N or N m.
+    base
+        The base parameters of the model.
+    untold
+        Names of base parameters of which the data tell little: they are nearly as uncertain as before.
+    """
+
+    model: Model
+    parameters: Floats
+    names: tuple[str, ...]
+    covariance: Floats = field(repr=False)
+    residuals: Floats = field(repr=False)
+    base: BaseParameters = field(repr=False)
+    untold: tuple[str, ...]
+
+
+def identify(
+    model: Model,
+    data: Mapping[str, ArrayLike] | Sequence[ArrayLike],
+    *,
+    bodies: str | Sequence[str] | None = None,
+    noise: ArrayLike = 1.0,
+    spread: float = 1.0,
+    consistent: bool = True,
+) -> Identification:
+    """Find masses, centres of mass and inertias of bodies from measured motions and joint forces.
+
+    Parameters
+    ----------
+    model
+        The mechanism, with what is known beforehand: its parameters are taken for the most probable ones.
+    data
+        Arrays q (..., nq), v, a and tau (..., nv), in this order or by these names: configurations, velocities,
+        accelerations and joint forces of many samples. Forces of springs, dampers and friction are not to be in tau;
+        those of armatures are.
+    bodies
+        Names of the bodies whose parameters are sought; None for all. All others are known.
+    noise
+        Standard deviation of the errors of tau, a number or one for each degree of freedom (N or N m).
+    spread
+        How far parameters may be from those of the model: a standard deviation, as part of the size of each.
+    consistent
+        Whether each body is to be one that can exist: positive mass, inertias that obey the triangle inequality.
+        Without, a result that no body has is refused.
+
+    Returns
+    -------
+    Identification
+        The model found, with residuals, covariance, and what the data could not tell.
+
+    Examples
+    --------
+    >>> import bough
+    >>> import numpy as np
+    >>> arm = bough.robots.load("arm")
+    >>> tool = arm.body_names[-1]
+    >>> loaded = arm.with_body("load", bough.joints.Fixed(), tool, mass=0.8, com=(0, 0, 0.1), inertia=1e-3)
+    >>> rng = np.random.default_rng(1)
+    >>> q, (v, a) = bough.random(arm, rng, size=200), rng.normal(size=(2, 200, 6))
+    >>> tau = bough.rnea(loaded, q, v, a) + 0.01 * rng.normal(size=(200, 6))
+    >>> found = bough.identify(arm, (q, v, a, tau), bodies=tool, noise=0.01, spread=10.0)
+    >>> bool(abs(found.model.mass - loaded.mass) < 0.01)
+    True
+    """
+    require_model(model)
+    q, v, a, tau = _samples(model, data)
+    sought = named_bodies(model, bodies)
+    places = [model.body_names.index(name) for name in sought]
+    deviation = _noise(model, noise)
+    expected = "a positive number"
+    width = reading.number(spread, "spread", expected, error=ModelError)
+    if not width > 0.0:
+        raise ModelError(f"spread is {spread!r}, expected {expected}")
+    columns = np.concatenate([np.arange(10) + 10 * k for k in places])
+    before = parameters(model)
+    Y = torque_regressor(model, q, v, a).reshape(-1, model.nv, before.size)
+    right = tau.reshape(-1, model.nv) - a.reshape(-1, model.nv) * model.limits("armature")
+    known = before.copy()
+    known[columns] = 0.0
+    weight = 1.0 / deviation[:, None]
+    A = (Y[..., columns] * weight).reshape(-1, columns.size)
+    b = ((right - Y @ known) * weight[:, 0]).reshape(-1)
+    scale = width * _scales(model, places)
+    π0 = before[columns]
+    if reading.truth(consistent, "consistent", error=ModelError):
+        π = _consistent(model, sought, A, b, π0, scale)
+    else:
+        π = _least_squares(A, b, π0, scale)
+    after = before.copy()
+    after[columns] = π
+    covariance = _covariance(A, scale)
+    base, names = base_parameters(model), parameter_names(model)
+    found = with_parameters(model, π, sought)
+    residuals = (right - Y @ after).reshape(tau.shape)
+    words = tuple(names[k] for k in columns)
+    return Identification(found, after, words, covariance, residuals, base, _untold(base, columns, covariance, scale))
+
+
+def _least_squares(A: Floats, b: Floats, π0: Floats, scale: Floats) -> Floats:
+    """The minimum over all π: Bayesian least squares, stacked."""
+    whole = np.concatenate([A * scale, np.eye(scale.size)])
+    right = np.concatenate([b - A @ π0, np.zeros(scale.size)])
+    return np.asarray(π0 + scale * np.linalg.lstsq(whole, right, rcond=None)[0])
+
+
+def _consistent(model: Model, sought: Sequence[str], A: Floats, b: Floats, π0: Floats, scale: Floats) -> Floats:
+    """The minimum over bodies that can exist, by Gauss-Newton steps, damped as Levenberg's."""
+    for name, row in zip(sought, π0.reshape(-1, 10), strict=True):
+        if not is_consistent(row):
+            raise ModelError(
+                f"body {name!r} of {model.name!r} has an inertia that no body with a volume has, and there is nothing "
+                "to start from; expected a positive mass and moments none of which reaches the sum of the others: "
+                "give it others (model.with_inertia), or consistent=False"
+            )
+    start = _within(π0, _least_squares(A, b, π0, scale))
+    if start is None:
+        return _least_squares(A, b, π0, scale)
+    θ = log_cholesky(start)
+    # orthogonal transformations first: the rest does not depend on the number of samples
+    R = np.asarray(np.linalg.qr(np.concatenate([A, b[:, None]], axis=1), mode="r"))
+    A, b = R[:, :-1], R[:, -1]
+
+    def errors(θ: Floats) -> Floats:
+        π = from_log_cholesky(θ).ravel()
+        return np.concatenate([A @ π - b, (π - π0) / scale])
+
+    def slopes(θ: Floats) -> Floats:
+        D, blocks = log_cholesky_jacobian(θ), np.zeros((π0.size, π0.size))
+        for k, block in enumerate(D):
+            blocks[10 * k : 10 * k + 10, 10 * k : 10 * k + 10] = block
+        return blocks
+
+    damping, e = 1e-3, errors(θ)
+    for _ in range(STEPS):
+        D = slopes(θ)
+        J = np.concatenate([A @ D, D / scale[:, None]])
+        size = np.maximum(np.linalg.norm(J, axis=0), 1e-300)
+        while damping < 1e12:
+            whole = np.concatenate([J, np.diag(np.sqrt(damping) * size)])
+            step = np.linalg.lstsq(whole, np.concatenate([-e, np.zeros(size.size)]), rcond=None)[0]
+            tried = θ + np.clip(step, -1.0, 1.0).reshape(θ.shape)
+            new = errors(tried)
+            if np.isfinite(new).all() and new @ new < e @ e:
+                break
+            damping *= 10.0
+        else:
+            break
+        gained = e @ e - new @ new
+        θ, e, damping = tried, new, damping / 10.0
+        if gained <= ENOUGH * (e @ e):
+            break
+    return from_log_cholesky(θ).ravel()
+
+
+def _within(π0: Floats, π: Floats) -> Floats | None:
+    """Nine tenths of the way from bodies that exist to others, as far as they exist; None if the others do."""
+    if is_consistent(π.reshape(-1, 10)).all():
+        return None
+    start, way = π0.reshape(-1, 10), (π - π0).reshape(-1, 10)
+    far, step = np.zeros(len(start)), 1.0
+    for _ in range(20):
+        tried = np.minimum(far + step, 1.0)
+        far = np.where(is_consistent(start + tried[:, None] * way), tried, far)
+        step /= 2.0
+    return np.asarray(start + 0.9 * far[:, None] * way)
+
+
+def _covariance(A: Floats, scale: Floats) -> Floats:
+    """The covariance of π: (Aᵀ A + scale⁻²)⁻¹."""
+    _, size, Vt = np.linalg.svd(np.concatenate([A * scale, np.eye(scale.size)]), full_matrices=False)
+    half = scale[:, None] * Vt.T / size
+    return np.asarray(half @ half.T)
+
+
+def _untold(base: BaseParameters, columns: NDArray[np.intp], covariance: Floats, scale: Floats) -> tuple[str, ...]:
+    B = base.map[:, columns]
+    before, after = np.sum((B * scale) ** 2, axis=1), np.einsum("ij,jk,ik->i", B, covariance, B)
+    return tuple(name for name, x, y in zip(base.names, before, after, strict=True) if x > 0.0 and y > TOLD * x)
+
+
+# ---- what is given ---------------------------------------------------------------------------------------------------
+
+
+def _samples(model: Model, data: Any) -> list[Floats]:
+    """q, v, a and tau with the same batch axes."""
+    if isinstance(data, Mapping):
+        for key in KEYS:
+            if key not in data:
+                raise UnknownNameError("array of the data", key, list(data))
+        given = [data[key] for key in KEYS]
+    elif isinstance(data, Sequence) and len(data) == len(KEYS):
+        given = list(data)
+    else:
+        raise ShapeError(f"data is a {type(data).__name__}, expected four arrays: q, v, a and tau")
+    arrays = [read(model, key, x).astype(float) for key, x in zip(KEYS, given, strict=True)]
+    batches = {key: x.shape[:-1] for key, x in zip(KEYS, arrays, strict=True)}
+    if len(set(batches.values())) != 1:
+        raise ShapeError(f"the arrays of the data have the samples {batches}, expected equally many in each")
+    if not arrays[1].size:
+        raise ShapeError(f"the data have the samples {batches['q']}, expected at least one, and a joint that moves")
+    return arrays
+
+
+def _noise(model: Model, noise: ArrayLike) -> Floats:
+    found = as_floats("noise", noise, ())
+    if found.shape not in ((), (model.nv,)):
+        raise ShapeError(f"noise has shape {found.shape}, expected a number or one for each of {model.nv} joint forces")
+    if not np.isfinite(found).all() or not (found > 0.0).all():
+        raise FiniteError(f"noise is {noise!r}, expected finite positive numbers (N or N m)")
+    return np.broadcast_to(found.astype(float), (model.nv,))
+
+
+def _scales(model: Model, places: Sequence[int]) -> Floats:
+    """The size of each parameter: of masses that of the body, of moments with its size, at least a part of the mean."""
+    mass = np.array([body.inertia.mass for body in model.bodies])
+    turning = np.array([np.trace(body.inertia.about_origin()) / 2.0 for body in model.bodies])
+    mean = max(mass.mean(), 1e-6)
+    radius = np.sqrt(max(turning.sum(), 1e-12 * mean) / max(mass.sum(), mean))
+    found = []
+    for k in places:
+        m = max(mass[k], 0.01 * mean)
+        r = max(np.sqrt(turning[k] / m), 0.1 * radius)
+        found += [m, *[m * r] * 3, *[m * r * r] * 6]
+    return np.array(found)

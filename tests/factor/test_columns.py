@@ -1,0 +1,29 @@
+"""The inverse of a sparse matrix and its products with many columns, by branches and by loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bough.factor import inverse_and_products, ltdl
+from bough.tree import Tree
+from closeness import assert_close
+
+
+@pytest.mark.parametrize("longest", [0, 10_000])
+@pytest.mark.parametrize("parents", [[0], [0, 1, 1, 3, 0, 5, 5], [0, 1, 2, 2, 4, 2, 6, 1, 8]])
+def test_inverse_and_products(parents: list[int], longest: int, rng: np.random.Generator) -> None:
+    """By loops, or by branches, in which columns that are known are not computed."""
+    tree = Tree(parents)
+    n, pattern = tree.n, tree.pattern() | tree.pattern().T
+    H = np.where(pattern, rng.normal(size=(n, n)), 0.0)
+    H = H + H.T + 4.0 * n * np.eye(n)
+    packed = [H[i - 1, j - 1] for i in range(1, n + 1) for j in tree.path(i)]
+    A, B = (np.where(pattern, rng.normal(size=(n, n)), 0.0) for _ in range(2))
+    A[:, 0] = 2.0 * H[:, 0]
+    factor = ltdl(tree, [float(x) for x in packed])
+    matrices = [A.ravel().tolist(), B.ravel().tolist()]
+    found = inverse_and_products(tree, factor, matrices, -1.0, {(0, 0): {0: 2.0}}, longest)
+    P = np.linalg.inv(H)
+    expected = np.stack([-P @ A, -P @ B, P])
+    assert_close(np.array([found[k] for k in range(3 * n * n)]).reshape(3, n, n), expected, 1e-12, axes=2)

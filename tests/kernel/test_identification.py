@@ -1,0 +1,171 @@
+"""Inertial parameters: regressors, base parameters, physical consistency, and identification from joint forces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import bough
+from bough import identification as ident
+from closeness import assert_close
+from model_strategies import random_model, random_state
+from pinocchio_twin import Twin
+
+EXACT = 1e-11
+
+
+def arm(rng: np.random.Generator) -> bough.Model:
+    """Three bodies on joints of several types."""
+    return random_model(rng, 3, ["revolute", "prismatic"], armature=True)
+
+
+def bodies_that_exist(rng: np.random.Generator, count: int) -> Any:
+    """Inertial parameters (count, 10) of bodies made of a few points of mass."""
+    r, m = rng.normal(size=(count, 6, 3)), rng.uniform(0.1, 1.0, size=(count, 6))
+    P = np.einsum("bk,bki,bkj->bij", m, *(np.concatenate([r, np.ones((count, 6, 1))], axis=-1),) * 2)
+    second = P[:, :3, :3]
+    J = np.trace(second, axis1=1, axis2=2)[:, None, None] * np.eye(3) - second
+    return np.concatenate([P[:, 3:, 3], P[:, :3, 3], J[:, [0, 1, 1, 2, 2, 2], [0, 0, 1, 0, 1, 2]]], axis=1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_regressors(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, 5, mimic=seed == 2)
+    q, v, a, *_ = random_state(model, rng, (2,))
+    π, rotors = ident.parameters(model), model.limits("armature")
+    if model.coupling.trivial:
+        tau = ident.torque_regressor(model, q, v, a) @ π + rotors * a
+        assert_close(tau, bough.rnea(model, q, v, a), EXACT)
+        kinetic = ident.kinetic_energy_regressor(model, q, v) @ π + (v * v) @ rotors / 2
+        assert_close(kinetic, bough.kinetic_energy(model, q, v), EXACT)
+    assert_close(ident.potential_energy_regressor(model, q) @ π, bough.potential_energy(model, q), EXACT)
+    h = ident.momentum_regressor(model, q, v) @ π
+    moment = np.cross(bough.center_of_mass(model, q), h[..., :3])
+    about_centre = np.concatenate([h[..., :3], h[..., 3:] - moment], axis=-1)
+    assert_close(about_centre, bough.centroidal_momentum(model, q, v), EXACT, scale=np.abs(h).max())
+
+
+def test_the_columns_are_those_of_pinocchio(rng: np.random.Generator) -> None:
+    model = random_model(rng, 4, ["revolute", "prismatic", "spherical"])
+    twin = Twin(model)
+    q, v, a, *_ = random_state(model, rng)
+    theirs = pin.computeJointTorqueRegressor(twin.model, twin.data, twin.q(q), twin.v(v), twin.v(a))
+    blocks = np.empty((model.nv, model.nbodies, 10))
+    blocks[:, np.array(twin.order) - 1] = theirs.reshape(model.nv, -1, 10)
+    ours = ident.torque_regressor(model, q, v, a).reshape(blocks.shape)
+    assert_close(ours, twin.back(np.moveaxis(blocks, 0, -1)).transpose(2, 0, 1), 1e-10, axes=3)
+
+
+def test_parameters_come_back(rng: np.random.Generator) -> None:
+    model = arm(rng)
+    again = ident.with_parameters(model, ident.parameters(model))
+    assert_close(ident.parameters(again), ident.parameters(model), EXACT)
+    one = ident.with_parameters(model, ident.parameters(model)[10:20] * 2.0, [model.body_names[1]])
+    assert_close(ident.parameters(one)[10:20], 2.0 * ident.parameters(model)[10:20], EXACT)
+    assert ident.parameter_names(model)[10] == f"mass of {model.body_names[1]}"
+
+
+def test_base_parameters_are_all_that_forces_tell(rng: np.random.Generator) -> None:
+    """Whatever leaves them alone leaves joint forces alone, and there are as many as the regressor has rank."""
+    model = arm(rng)
+    base = ident.base_parameters(model)
+    q, v, a, *_ = random_state(model, rng, (60,))
+    Y = ident.torque_regressor(model, q, v, a)
+    assert np.linalg.matrix_rank(Y.reshape(-1, Y.shape[-1]), tol=1e-8 * np.abs(Y).max()) == base.rank == len(base.names)
+    π = rng.normal(size=Y.shape[-1])
+    assert_close(Y[..., base.columns] @ (base.map @ π), Y @ π, 1e-8)
+
+
+def test_a_planar_arm_has_the_base_parameters_of_the_books() -> None:
+    """Two parallel axes, no gravity: J_zz of each link and h_x, h_y of the second; m of the second adds to J_zz."""
+    b = bough.Builder("planar", gravity=(0.0, 0.0, 0.0))
+    b.add("a", bough.joints.Revolute("z"), mass=1.0, com=(0.2, 0, 0), inertia=0.1)
+    b.add("b", bough.joints.Revolute("z"), "a", at=(0.5, 0, 0), mass=1.0, com=(0.1, 0, 0), inertia=0.1)
+    base = ident.base_parameters(b.build())
+    assert base.names == ("J_zz of a, …", "h_x of b", "h_y of b", "J_zz of b")
+    names = ident.parameter_names(b.build())
+    assert_close(base.map[0, names.index("mass of b")], 0.25, 1e-9, axes=0)
+
+
+def test_log_cholesky_goes_both_ways(rng: np.random.Generator) -> None:
+    π = bodies_that_exist(rng, 5)
+    θ = ident.log_cholesky(π)
+    assert_close(ident.from_log_cholesky(θ), π, 1e-12)
+    some = rng.normal(size=(4, 10))
+    assert ident.is_consistent(ident.from_log_cholesky(some)).all()
+    assert_close(ident.log_cholesky(ident.from_log_cholesky(some)), some, 1e-9)
+    from bough.kernel.identification.parameters import log_cholesky_jacobian
+
+    t = 1e-6
+    ends = [ident.from_log_cholesky(some[:, None] + s * t * np.eye(10)) for s in (1.0, -1.0)]
+    assert_close(log_cholesky_jacobian(some), np.swapaxes(ends[0] - ends[1], -1, -2) / (2 * t), 1e-8, axes=2)
+
+
+def test_consistency_is_that_of_mass_at_points(rng: np.random.Generator) -> None:
+    π = bodies_that_exist(rng, 3)
+    assert ident.is_consistent(π).all()
+    flat = π.copy()
+    flat[:, 4] = π[:, 6] + π[:, 9] + 1.0  # a moment beyond the sum of the others
+    assert not ident.is_consistent(flat).any()
+    with pytest.raises(bough.errors.ModelError, match="of no body"):
+        ident.log_cholesky(flat[0])
+
+
+def loaded(rng: np.random.Generator) -> tuple[bough.Model, bough.Model, Any]:
+    """An arm, the same with a payload, and noisy data of the latter."""
+    model = bough.robots.load("arm")
+    tool = model.body_names[-1]
+    other = model.with_body("load", bough.joints.Fixed(), tool, mass=0.8, com=(0.02, 0, 0.1), inertia=2e-3)
+    q, (v, a) = bough.random(model, rng, size=150), rng.normal(size=(2, 150, model.nv))
+    return model, other, (q, v, a, bough.rnea(other, q, v, a) + 0.01 * rng.normal(size=v.shape))
+
+
+@pytest.mark.parametrize("consistent", [True, False])
+def test_a_payload_is_found(consistent: bool, rng: np.random.Generator) -> None:
+    model, other, data = loaded(rng)
+    tool = model.body_names[-1]
+    found = bough.identify(model, data, bodies=tool, noise=0.01, spread=20.0, consistent=consistent)
+    q, v, a, tau = data
+    assert abs(found.model.mass - other.mass) < 0.01
+    assert 0.008 < found.residuals.std() < 0.012
+    assert_close(found.residuals, tau - bough.rnea(found.model, q, v, a), 1e-6)
+    # errors of all parameters are as large as the covariance says: chi-squared with ten degrees of freedom
+    off = ident.parameters(other)[-10:] - found.parameters[-10:]
+    assert off @ np.linalg.solve(found.covariance, off) < 40.0
+    assert found.names[0] == f"mass of {tool}"
+
+
+def test_what_the_data_cannot_tell_stays(rng: np.random.Generator) -> None:
+    """A mechanism at rest tells nothing of inertias: those remain, and are named."""
+    model, _, (q, v, _, _) = loaded(rng)
+    still = np.zeros_like(v)
+    found = bough.identify(
+        model, {"q": q, "v": still, "a": still, "tau": bough.rnea(model, q, still, still)}, noise=0.1
+    )
+    assert_close(found.parameters, ident.parameters(model), 1e-6)
+    assert any(name.startswith("J_") for name in found.untold)
+    assert len(found.untold) < found.base.rank
+
+
+def test_wrong_data_are_refused_by_name(rng: np.random.Generator) -> None:
+    model, _, (q, v, a, tau) = loaded(rng)
+    errors = bough.errors
+    with pytest.raises(errors.ShapeError, match="equally many"):
+        bough.identify(model, (q, v, a, tau[:-1]))
+    with pytest.raises(errors.FiniteError, match="tau"):
+        bough.identify(model, (q, v, a, np.where(tau > 0, np.nan, tau)))
+    with pytest.raises(errors.UnknownNameError, match="tau"):
+        bough.identify(model, {"q": q, "v": v, "a": a})
+    with pytest.raises(errors.ShapeError, match="at least one"):
+        bough.identify(model, (q[:0], v[:0], a[:0], tau[:0]))
+    with pytest.raises(errors.UnknownNameError, match="hamd"):
+        bough.identify(model, (q, v, a, tau), bodies="hamd")
+    with pytest.raises(errors.FiniteError, match="noise"):
+        bough.identify(model, (q, v, a, tau), noise=0.0)
+    point = model.with_inertia(model.body_names[0], inertia=0.0)
+    with pytest.raises(errors.ModelError, match=model.body_names[0]):
+        bough.identify(point, (q, v, a, tau))
