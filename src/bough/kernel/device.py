@@ -30,7 +30,7 @@ __all__ = ["DeviceRunner", "deferred", "is_available"]
 MOST_IN_ROWS = 64
 """Numbers of a result that a kernel writes row by row; larger results are turned after they are computed."""
 
-WHOLE = 1_000_000
+MOST_RETOLD = 1_000_000
 """States that are all computed on the CPU to tell an error as the CPU tells it, with the number of the state."""
 
 
@@ -236,7 +236,7 @@ class DeviceRunner:
         try:
             results = self._on_cpu(given, doubtful)
         except BoughError:
-            if given.states > WHOLE:
+            if given.states > MOST_RETOLD:
                 raise
             self._on_cpu(given, None)  # which raises too, and knows the number of the state
             raise
