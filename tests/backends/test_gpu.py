@@ -127,6 +127,31 @@ def test_other_libraries_on_their_streams() -> None:
         np.testing.assert_array_equal((got + 0.0).cpu().numpy(), expected)
 
 
+def test_gradients_on_the_gpu_are_those_of_the_cpu() -> None:
+    torch = pytest.importorskip("torch")
+    model = bough.robots.load("quadruped")
+    found = []
+    for device in ("cpu", "cuda"):
+        q, v, a = (torch.tensor(x, device=device, requires_grad=True) for x in states(model, 9))
+        (bough.rnea(model, q, v, a) ** 2).sum().backward()
+        found.append([x.grad.cpu().numpy() for x in (q, v, a)])
+    for here, there in zip(*found, strict=True):
+        np.testing.assert_allclose(there, here, rtol=1e-10, atol=1e-10 * np.abs(here).max())
+
+
+def test_steps_of_a_simulation() -> None:
+    import cupy
+
+    model = bough.robots.load("quadruped")
+    sim = bough.Simulation(model, bough.Scene(model).floor())
+    q = bough.simulation.on_the_floor(model, bough.neutral(model), 0.01)
+    many = bough.integrate(model, np.tile(q, (70, 1)), 0.01 * np.random.default_rng(0).normal(size=(70, model.nv)))
+    here = sim.step(many, np.zeros((70, model.nv)), steps=20)
+    there = sim.step(cupy.asarray(many), cupy.zeros((70, model.nv)), steps=20)
+    np.testing.assert_allclose(there.q.get(), here.q, rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(there.v.get(), here.v, rtol=0.0, atol=1e-7)
+
+
 def test_jax() -> None:
     jax = pytest.importorskip("jax")
     if jax.default_backend() != "gpu":
