@@ -59,6 +59,19 @@ def test_the_bits_of_the_cpu(layout: Any, dtype: Any, tmp_path: Path, compiled: 
 
 
 @needs_compiler
+def test_large_trees_keep_their_loops(tmp_path: Path, compiled: None) -> None:
+    """Tables, sines, inputs and indices in one text, each under a name of its own."""
+    model = bough.trees.topologies.balanced_tree(7)
+    program = few_alive(fuse(bough.function("rnea", model).program(judged=True)))
+    assert program.of_role("table")
+    rng = np.random.default_rng(0)
+    q, v, a = rng.normal(size=(3, 2, model.nv))
+    got, _, wrong = OnHost(program, tmp_path, np.float64)({"q": q, "v": v, "a": a})
+    np.testing.assert_array_equal(got["tau"], bough.rnea(model, q, v, a))
+    assert wrong == 0
+
+
+@needs_compiler
 def test_verdicts_and_angles_that_are_far(tmp_path: Path) -> None:
     model = bough.robots.load("arm")
     function = bough.function("rnea", model)
@@ -84,7 +97,9 @@ def test_names_of_models_do_not_reach_the_text() -> None:
     program = bough.function("rnea", bough.load(text)).program(judged=True)
     source = cuda_source(program, "double", ["rows"] * 4)
     assert "system" not in source
-    assert set(re.findall(r"compute\(([^)]*)\) {", source)) == {"const In i0, const In i1, const In i2, const Out o3"}
+    assert set(re.findall(r"compute\(([^)]*)\) {", source)) == {
+        "const In in0, const In in1, const In in2, const Out out3"
+    }
 
 
 def test_orders_with_fewer_values_alive_mean_the_same() -> None:

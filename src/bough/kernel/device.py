@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 __all__ = ["DeviceRunner", "deferred", "is_available"]
 
 MOST_IN_ROWS = 64
-"""Numbers of a result that a kernel writes row by row; larger results are turned after they are computed."""
+"""Numbers of all results that a kernel writes row by row; more are turned after they are computed."""
+
+FEW = 8
+"""Numbers of one of the results that is not turned in any case."""
 
 MOST_RETOLD = 1_000_000
 """States that are all computed on the CPU to tell an error as the CPU tells it, with the number of the state."""
@@ -208,7 +211,8 @@ class DeviceRunner:
         """Fill the outputs; of large results the rows are made from components, which are written faster."""
         cp, nowhere = cupy(), np.uintp(0)
         sizes = [a.size for a in self._outputs]
-        large = [n > MOST_IN_ROWS and way == "rows" for n, way in zip(sizes, layouts, strict=True)]
+        many = sum(sizes) > MOST_IN_ROWS
+        large = [many and n > FEW and way == "rows" for n, way in zip(sizes, layouts, strict=True)]
         written = [
             cp.empty((n, given.states), given.dtype) if turned else x
             for x, n, turned in zip(outputs, sizes, large, strict=True)

@@ -39,6 +39,9 @@ TILE_BYTES = 48 * 1024
 LONG_PROGRAM = 16_000
 """Operations, times bytes of a number, beyond which shared memory is better left to values that fit in no register."""
 
+ROLES = {"input": "in", "output": "out", "scratch": "scratch", "table": "table"}
+"""How arrays are called, with a number; values of the program are called x, b and i."""
+
 Layout: TypeAlias = Literal["rows", "components", "shared"]
 """How an array lies in memory: state after state, entry after entry, or one row for all states."""
 
@@ -82,7 +85,7 @@ class _Cuda(C):
     def __init__(self, program: Program, real: str) -> None:
         super().__init__(program, real)
         self.rules = {**self.rules, "div": "divided({0}, {1})"}
-        self.names = {b.name: f"{b.role[0]}{k}" for k, b in enumerate(program.buffers)}
+        self.names = {b.name: f"{ROLES[b.role]}{k}" for k, b in enumerate(program.buffers)}
         if VERDICT in self.names:
             self.names[VERDICT] = "verdict"
 
@@ -111,7 +114,7 @@ class _Writer(Writer):
         angle = self.text(x.arguments[0])
         known = self._turns.get(angle)
         if known is None:
-            known = self._turns[angle] = f"t{len(self._turns)}"
+            known = self._turns[angle] = f"turn{len(self._turns)}"
             self.line(f"const Turn {known} = turn({angle}, far);")
         return f"{known}.{x.op[0]}"
 
