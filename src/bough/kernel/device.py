@@ -30,7 +30,7 @@ __all__ = ["DeviceRunner", "deferred", "is_available"]
 MOST_IN_ROWS = 64
 """Numbers of all results that a kernel writes row by row; more are turned after they are computed."""
 
-FEW = 8
+FEW_IN_ROWS = 8
 """Numbers of one of the results that is not turned in any case."""
 
 MOST_RETOLD = 1_000_000
@@ -212,7 +212,7 @@ class DeviceRunner:
         cp, nowhere = cupy(), np.uintp(0)
         sizes = [a.size for a in self._outputs]
         many = sum(sizes) > MOST_IN_ROWS
-        large = [many and n > FEW and way == "rows" for n, way in zip(sizes, layouts, strict=True)]
+        large = [many and n > FEW_IN_ROWS and way == "rows" for n, way in zip(sizes, layouts, strict=True)]
         written = [
             cp.empty((n, given.states), given.dtype) if turned else x
             for x, n, turned in zip(outputs, sizes, large, strict=True)
