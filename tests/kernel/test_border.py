@@ -95,8 +95,8 @@ def call(name: str, given: dict[str, Any], **options: Any) -> Any:
 
 
 def test_every_function_of_arrays_is_here() -> None:
-    # of contacts, systems and models without followers, other libraries: tests of their own in kernel, lagrange, model
-    rooms = ("contact.", "maximal.", "convert.")
+    # of contacts, systems and models without followers, other libraries, derivatives, pictures: tests of their own
+    rooms = ("contact.", "maximal.", "convert.", "derivatives.", "identification.", "pictures.")
     # which checks always: tests/model/test_normalize.py; with several results, or none of arrays: tests/algorithms
     others = {"normalize", "factorize", "trees.crba_packed", "papers.global_form"}
     others |= {"loops.assemble", "loops.project", "loops.rank", "loops.reactions"}
@@ -104,6 +104,8 @@ def test_every_function_of_arrays_is_here() -> None:
     others |= {"inverse_dynamics"}
     # of the heights of shapes: tests/simulation/test_poses.py
     others |= {"simulation.lowest_point", "simulation.on_the_floor"}
+    # which shows a model: tests/viewer
+    others |= {"view"}
     of_states = {name for name, function in FUNCTIONS.items() if "q" in _parameters(function)}
     assert set(CALLS) >= {name for name in of_states - others if not name.startswith(rooms)}
 

@@ -70,7 +70,7 @@ def test_all_numbers_of_the_report_are_there(humanoid: bough.Model, read: Reader
         assert str(bough.count(humanoid, algorithm)) in text
     for body in humanoid.bodies:
         assert body.name in text
-    for told in ("48% of its entries are always zero", "aba is taken", "2 µs", "8 µs", "68.8 kg"):
+    for told in ("48% of its entries are always zero", "aba_at_rest is taken", "2 µs", "8 µs", "68.8 kg"):
         assert told in text
 
 

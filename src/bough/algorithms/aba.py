@@ -73,6 +73,7 @@ def aba_at_rest(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | Non
     H q̈ = τ - C, so velocities, gravity and external forces are done with once C is known: no bias acceleration is
     carried through Iᴬ or kept for the last pass. That saves a tenth of the operations and a third of what is kept.
     """
+    assert m.coupling.trivial
     C, right = rnea(m, q, v, ZEROS, f_ext), array(m.own_nv)
 
     def subtract(k: Index, carry: tuple[()]) -> tuple[()]:
