@@ -23,6 +23,7 @@ from bough.pictures.render import render
 from bough.pictures.surfaces import Surfaces, surfaces
 from bough.pictures.triangles import Floats, Triangles
 from bough.reading import instance, listed, number, shown, whole_number
+from bough.viewer.drawables import tell_missing
 
 __all__ = ["Image", "View", "image", "images", "read_view"]
 
@@ -142,6 +143,7 @@ def images(model: Model, q: Floats, view: View, world: Iterable[Geometry] = ()) 
     if not len(found.body):
         told = f": {'; '.join(found.missing[:3])}" if found.missing else ", no shape and no inertia"
         raise ModelError(f"there is nothing to see of model {model.name!r}{told}")
+    tell_missing(found.missing)
     if not 0 < q.shape[1] <= MOST_BESIDE:
         raise ShapeError(f"there are {q.shape[1]} states to draw beside each other, expected 1 to {MOST_BESIDE}")
     stage = _stage(found, q, view)

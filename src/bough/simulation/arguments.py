@@ -38,6 +38,9 @@ __all__ = [
 ACTING = ("tau", "control", "target", "kp", "kd", "f_ext", "parameters")
 """What may act on a mechanism, by name, and the parameters that a simulation was made with."""
 
+NOT_NEGATIVE = ("mass", "armature", "damping", "stiffness", "friction")
+"""Sorts of parameters with which nothing real is negative."""
+
 MOST_SINGLE_STEPS = 2**24
 """One more than this is the same number in float32."""
 
@@ -165,4 +168,11 @@ def read_values(given: Sequence[Parameter], values: Any) -> FloatArray | None:
             )
         return None
     known = {p.name: p for p in given}
-    return packed_values(known, {} if values is None else values, "parameter of this simulation")
+    packed = packed_values(known, {} if values is None else values, "parameter of this simulation")
+    start = 0
+    for p in given:
+        part = packed[..., start : start + p.size]
+        start += p.size
+        if p.what in NOT_NEGATIVE and (part < 0.0).any():
+            raise ShapeError(f"{p.name} is {part.min():g}, expected a number that is not negative")
+    return packed

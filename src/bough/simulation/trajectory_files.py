@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from bough.errors import BoughError, LoadError, SaveError, printable
 from bough.formats.save import whole_file
 from bough.kernel.functions import require_model
-from bough.model import Model
+from bough.model import Geometry, Model
 from bough.model.digest import model_digest
 from bough.pictures.files import MOVING, STILL, target_of
-from bough.reading import shown, truth
+from bough.reading import instance, shown, truth
 from bough.simulation.trajectory_pictures import save_pictures
 from bough.viewer.html import motion_html
 
@@ -47,8 +47,9 @@ MOST_HEADER = 10_000  # letters that say what an array is like
 
 def save(trajectory: Trajectory, path: str | os.PathLike[str], scene: Scene | None = None, **options: Any) -> None:
     """Write a file, whole or not at all: pictures or arrays, as its name ends."""
+    world = _world(trajectory, scene)
     if isinstance(path, str | os.PathLike) and Path(os.fsdecode(path)).suffix.lower() in STILL + MOVING:
-        save_pictures(trajectory, path, **({} if scene is None else {"world": scene.shapes}) | options)
+        save_pictures(trajectory, path, **({} if scene is None else {"world": world}) | options)
         return
     target = target_of(path, (".npz", ".html", ".htm", "", *STILL, *MOVING))
     for name in options:
@@ -56,7 +57,6 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str], scene: Scene | No
             f"{name} is an option of pictures, and {os.fspath(path)!r} is none: {', '.join(STILL + MOVING)}"
         )
     if target.suffix.lower() in (".html", ".htm"):
-        world = () if scene is None else scene.shapes
         page = motion_html(trajectory.model, trajectory.time, trajectory.q, world)
         with whole_file(target) as stream:
             stream.write(page.encode("utf-8"))
@@ -64,6 +64,18 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str], scene: Scene | No
     arrays: dict[str, Any] = {name: x for name in ARRAYS if (x := getattr(trajectory, name)) is not None}
     with whole_file(Path(path)) as stream:
         np.savez(stream, **arrays | _identity(trajectory.model))
+
+
+def _world(trajectory: Trajectory, scene: Scene | None) -> tuple[Geometry, ...]:
+    """The shapes of a scene, which must be one of the model that moved."""
+    from bough.simulation.scene import Scene
+
+    if scene is None:
+        return ()
+    if instance(scene, "scene", Scene, SaveError).model != trajectory.model:
+        told = f"{scene.model.name!r}, expected one of the model that moved, {trajectory.model.name!r}"
+        raise SaveError(f"the scene is one of another model, {told}")
+    return tuple(scene.shapes)
 
 
 def _identity(model: Model) -> dict[str, NDArray[Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.errors import BoughError
+from bough.errors import BoughError, LoadWarning
 from bough.model import Body, Geometry, Model, Placement
 
-__all__ = ["Drawable", "Drawables", "Triangles", "drawables", "inertia_ellipsoid", "shapes_of"]
+__all__ = ["Drawable", "Drawables", "Triangles", "drawables", "inertia_ellipsoid", "shapes_of", "tell_missing"]
 
 Floats = NDArray[np.floating[Any]]
 Colour = tuple[float, float, float, float]
@@ -133,6 +134,13 @@ def drawables(model: Model, world: Iterable[Geometry] = (), *, sort: str = "visu
     for g in world:
         shapes += shapes_of(g, missing)
     return Drawables(tuple(shapes), tuple(missing))
+
+
+def tell_missing(found: tuple[str, ...]) -> None:
+    """Warn of meshes that are not drawn, the first of them by name."""
+    if found:
+        more = f" (and {len(found) - 1} more like it)" if len(found) > 1 else ""
+        warnings.warn(f"not all is drawn as the file says: {found[0]}{more}", LoadWarning, stacklevel=3)
 
 
 def _on_body(here: list[Geometry], order: tuple[str, str], missing: dict[str, None]) -> list[Drawable]:

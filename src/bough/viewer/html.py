@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bough.errors import ShapeError
 from bough.model import BASE, Geometry, Model, Placement
-from bough.viewer.drawables import Drawable, Floats, drawables, square_triangles
+from bough.viewer.drawables import Drawable, Floats, drawables, square_triangles, tell_missing
 from bough.viewer.instances import Instances, arranged, extent, quaternions, world_placements
 from bough.viewer.simplify import simplified
 
@@ -52,8 +52,12 @@ def motion_html(model: Model, time: Floats, q: Floats, world: Sequence[Geometry]
         The page. Motions of many bodies keep fewer samples, between which the page interpolates; meshes of very many
         triangles are made coarser.
     """
+    if not np.size(q):
+        raise ShapeError(f"there are no states to show: q has shape {np.shape(q)}")
     states = np.asarray(q, np.float64).reshape(len(time), -1, model.nq)[:, :MOST_COPIES]
-    shapes = drawables(model, world).shapes
+    drawn = drawables(model, world)
+    shapes = drawn.shapes
+    tell_missing(drawn.missing)
     moving = sorted({d.body for d in shapes} | {0})
     every = max(1, -(-len(time) * states.shape[1] * len(moving) // MOST_POSES))
     kept = np.unique([*range(0, len(time), every), len(time) - 1])

@@ -112,6 +112,7 @@ def world_placements(model: Model, q: ArrayLike) -> Floats:
     return result
 
 
+@np.errstate(all="ignore")  # a mechanism that is nowhere
 def extent(shapes: Iterable[Drawable], world: Floats) -> tuple[Floats, Floats]:
     """The lowest and the highest coordinates (3,) of what is drawn on a mechanism at `world` (N+1, 4, 4).
 
@@ -130,6 +131,7 @@ def extent(shapes: Iterable[Drawable], world: Floats) -> tuple[Floats, Floats]:
     return (points.min(axis=0), points.max(axis=0)) if len(points) else (corners[0][0], corners[0][1])
 
 
+@np.errstate(all="ignore")
 def quaternions(R: Floats) -> Floats:
     """Unit quaternions (..., 4), scalar first, of rotations (..., 3, 3); the scalar is not negative."""
     xx, yy, zz = R[..., 0, 0], R[..., 1, 1], R[..., 2, 2]

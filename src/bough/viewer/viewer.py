@@ -66,6 +66,8 @@ class Viewer:
         self.model = model
         self._steered = steered
         self._q = np.atleast_2d(np.array(q, np.float64))
+        if not len(self._q):
+            raise ShapeError(f"there are no states to show: q has shape {np.shape(q)}")
         self._v = np.zeros((len(self._q), model.nv))
         self._state, self._body, self._layout = 0, min(1, model.nbodies), LAYOUTS[0]
         self._time: float | None = None

@@ -1,0 +1,56 @@
+"""What is given beside a motion, and cannot be: scenes of another model, nothing to show, numbers that nothing has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bough
+from bough.errors import LoadWarning, SaveError, ShapeError
+
+
+@pytest.fixture(scope="module")
+def pendulum() -> bough.Model:
+    return bough.robots.load("pendulum")
+
+
+def test_a_scene_is_one_of_the_model_that_moved(pendulum: bough.Model, tmp_path: Path) -> None:
+    motion = bough.Trajectory(pendulum, [0.0, 1.0], np.zeros((2, pendulum.nq)), np.zeros((2, pendulum.nv)))
+    for name in ("run.html", "run.png"):
+        with pytest.raises(SaveError, match=r"scene is 'floor', expected a bough\.Scene"):
+            motion.save(tmp_path / name, "floor")  # type: ignore[arg-type]
+        with pytest.raises(SaveError, match="another model, 'arm', expected one of the model that moved, 'pendulum'"):
+            motion.save(tmp_path / name, bough.Scene(bough.robots.load("arm")))
+    assert not list(tmp_path.iterdir())
+
+
+def test_there_is_something_to_show(pendulum: bough.Model, tmp_path: Path) -> None:
+    motion = bough.Trajectory(pendulum, [0.0, 1.0], np.zeros((2, 0, pendulum.nq)), np.zeros((2, 0, pendulum.nv)))
+    with pytest.raises(ShapeError, match="no states to show"):
+        motion.save(tmp_path / "run.html")
+    with pytest.raises(ShapeError, match="no states to show"):
+        bough.view(pendulum, np.zeros((0, pendulum.nq)), browser=False)
+
+
+def test_masses_and_friction_are_not_negative(pendulum: bough.Model) -> None:
+    name = f"mass of {pendulum.body_names[-1]}"
+    sim = bough.Simulation(pendulum, parameters=[name, "friction"])
+    q = bough.neutral(pendulum)
+    for grid in ({name: [-5.0, 0.5]}, {"friction": [-1.0]}):
+        with pytest.raises(ShapeError, match="expected a number that is not negative"):
+            sim.sweep(q, duration=0.01, grid=grid)
+
+
+def test_meshes_that_are_missing_are_told(tmp_path: Path) -> None:
+    b = bough.Builder("shell")
+    b.add("ball", bough.joints.Free(), mass=1.0, inertia=0.1)
+    b.geometry("ball", "mesh", (1, 1, 1), file="package://nowhere/shell.stl", purpose="visual")
+    model = b.build()
+    motion = bough.Trajectory(model, [0.0], bough.neutral(model)[None], np.zeros((1, 6)))
+    for name in ("run.html", "run.png"):
+        with pytest.warns(
+            LoadWarning, match="mesh 'package://nowhere/shell.stl' of 'ball' is not there: give `package"
+        ):
+            motion.save(tmp_path / name)
