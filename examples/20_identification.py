@@ -23,12 +23,13 @@ q = size * np.sin(speed * t + phase)
 v, a = size * speed * np.cos(speed * t + phase), -size * speed**2 * np.sin(speed * t + phase)
 tau = bough.rnea(loaded, q, v, a) + 0.05 * rng.normal(size=q.shape)
 
-# Found is what the hand carries, as a body that can exist. All other bodies are taken to be known.
-found = bough.identify(arm, (q, v, a, tau), bodies=tool, noise=0.05, spread=5.0)
+# Found is what the hand carries, as a body that can exist. All other bodies are taken to be known, and how good the
+# forces are follows from what is left of them.
+found = bough.identify(arm, (q, v, a, tau), bodies=tool)
 carried = found.model.mass - arm.mass
 error = np.sqrt(found.covariance[0, 0])
 print(f"payload {carried:.3f} ± {error:.3f} kg, in truth {load.mass} kg")
-print(f"errors of forces {found.residuals.std():.3f} N m, as they were made")
+print(f"errors of forces {found.noise.mean():.3f} N m, as they were made")
 print("of the hand the data tell little of:", ", ".join(found.untold) or "nothing")
 assert abs(carried - load.mass) < 4.0 * error < 0.1
 assert identification.is_consistent(found.parameters[-10:])

@@ -95,7 +95,10 @@ class PatternError(BoughError, ValueError):
 
 
 class SingularError(BoughError, ValueError):
-    """A matrix is not positive definite, or a joint moves nothing that has inertia; the message names row or joint."""
+    """A matrix is not positive definite, or a joint moves nothing that has inertia; the message names row or joint.
+
+    Also where `bough.identify` does not converge: pseudo-inertias come so near to singular ones that rounding decides.
+    """
 
 
 class AssemblyError(BoughError, ValueError):

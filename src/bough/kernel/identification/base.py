@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from bough.kernel.configuration import random
 from bough.kernel.functions import require_model
-from bough.kernel.identification.parameters import parameter_names
+from bough.kernel.identification.parameters import named_bodies, parameter_names
 from bough.kernel.identification.regressors import torque_regressor
 from bough.model import Model
 from bough.scalar.tolerances import REGRESSOR_RANK
@@ -27,7 +28,8 @@ class BaseParameters:
     Attributes
     ----------
     columns
-        The columns of the regressor that are kept: those that do not depend on columns before them (rank).
+        The columns of the regressor of the N unknown bodies that are kept: those that do not depend on columns before
+        them (rank).
     map
         The matrix (rank, 10 N) that takes inertial parameters to base parameters; of those kept it is the identity.
     names
@@ -44,7 +46,7 @@ class BaseParameters:
         return len(self.columns)
 
 
-def base_parameters(model: Model) -> BaseParameters:
+def base_parameters(model: Model, bodies: str | Sequence[str] | None = None) -> BaseParameters:
     """The base parameters of a model, found from regressors in random states.
 
     With B for the map and Y for any regressor, Y π = Y[:, columns] (B π): two sets of inertial parameters with the same
@@ -55,6 +57,8 @@ def base_parameters(model: Model) -> BaseParameters:
     ----------
     model
         The mechanism.
+    bodies
+        Names of the bodies whose parameters are unknown; None for all. Those of all others are known.
 
     Examples
     --------
@@ -66,10 +70,12 @@ def base_parameters(model: Model) -> BaseParameters:
     ('h_x of rod', 'h_z of rod', 'J_yy of rod')
     """
     require_model(model)
-    names, rng = parameter_names(model), np.random.default_rng(0)
+    asked = [model.body_names.index(name) for name in named_bodies(model, bodies)]
+    sought = np.add.outer(10 * np.array(asked, dtype=np.intp), np.arange(10)).ravel()
+    names, rng = [parameter_names(model)[k] for k in sought], np.random.default_rng(0)
     states = EQUATIONS * len(names) // max(model.nv, 1) + 8
     v, a = rng.normal(size=(2, states, model.nv))
-    W = torque_regressor(model, random(model, rng, size=states), v, a).reshape(-1, len(names))
+    W = torque_regressor(model, random(model, rng, size=states), v, a).reshape(-1, 10 * model.nbodies)[:, sought]
     size = np.linalg.norm(W, axis=0)
     W = W / np.where(size > 0.0, size, 1.0)
     kept: list[int] = []

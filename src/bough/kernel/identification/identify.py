@@ -5,9 +5,8 @@ Unknown are the parameters π of some bodies. What is minimised is
     Σ |(τ - Y π) / noise|² + Σ |(π - π₀) / (spread · scale)|²,
 
 with π₀ of the model and the size of each parameter, from mass and size of its body, as scale: the most probable
-parameters where both errors are normal. What the data cannot tell thus stays as the model has it. With `consistent`,
-π = π(θ) in the numbers of `log_cholesky`, found by damped Gauss-Newton steps from the model's; without, it is one
-linear problem.
+parameters where both errors are normal. What the data cannot tell thus stays as the model has it. Over all π it is one
+linear problem; with `consistent`, over bodies that can exist, a convex one.
 """
 
 from __future__ import annotations
@@ -24,11 +23,14 @@ from bough.errors import FiniteError, ModelError, ShapeError, UnknownNameError
 from bough.kernel.arguments import as_floats
 from bough.kernel.functions import read, require_model
 from bough.kernel.identification.base import BaseParameters, base_parameters
+from bough.kernel.identification.fitting import (
+    consistent_least_squares,
+    estimated_noise,
+    least_squares,
+    posterior_covariance,
+)
 from bough.kernel.identification.parameters import (
-    from_log_cholesky,
     is_consistent,
-    log_cholesky,
-    log_cholesky_jacobian,
     named_bodies,
     parameter_names,
     parameters,
@@ -42,10 +44,6 @@ __all__ = ["Identification", "identify"]
 Floats = NDArray[np.float64]
 
 KEYS = ("q", "v", "a", "tau")
-STEPS = 100
-ENOUGH = 1e-12
-"""A step that lowers the sum of squares by less than this part of it is the last one."""
-
 TOLD = 0.5
 """A base parameter is told by the data if its variance falls below this part of what it was beforehand."""
 
@@ -64,10 +62,12 @@ class Identification:
         Names of the parameters that were sought: ten for each body (k).
     covariance
         The covariance of those (k, k) that follows from `noise` and `spread`, whether or not bodies can be so.
+    noise
+        Standard deviation of the errors of tau (nv), as given or as estimated, in N or N m.
     residuals
         τ - Y π - armature · a for each sample (..., nv), in N or N m.
     base
-        The base parameters of the model.
+        The base parameters of the bodies sought.
     untold
         Names of base parameters of which the data tell little: they are nearly as uncertain as before.
     """
@@ -76,6 +76,7 @@ class Identification:
     parameters: Floats
     names: tuple[str, ...]
     covariance: Floats = field(repr=False)
+    noise: Floats
     residuals: Floats = field(repr=False)
     base: BaseParameters = field(repr=False)
     untold: tuple[str, ...]
@@ -86,8 +87,8 @@ def identify(
     data: Mapping[str, ArrayLike] | Sequence[ArrayLike],
     *,
     bodies: str | Sequence[str] | None = None,
-    noise: ArrayLike = 1.0,
-    spread: float = 1.0,
+    noise: ArrayLike | None = None,
+    spread: float = 10.0,
     consistent: bool = True,
 ) -> Identification:
     """Find masses, centres of mass and inertias of bodies from measured motions and joint forces.
@@ -103,11 +104,14 @@ def identify(
     bodies
         Names of the bodies whose parameters are sought; None for all. All others are known.
     noise
-        Standard deviation of the errors of tau, a number or one for each degree of freedom (N or N m).
+        Standard deviation of the errors of tau, a number or one for each degree of freedom (N or N m). None estimates
+        one for each from what is left of tau; for that there must be more samples than parameters sought.
     spread
-        How far parameters may be from those of the model: a standard deviation, as part of the size of each.
+        How far parameters may be from those of the model: a standard deviation, as a multiple of the size of each. A
+        small one, such as 0.1, says that the model is nearly right, and draws results to it; few data need it.
     consistent
         Whether each body is to be one that can exist: positive mass, inertias that obey the triangle inequality.
+        The fit is then the best of all such bodies, or there is a `SingularError` where it does not converge.
         Without, a result that no body has is refused.
 
     Returns
@@ -125,53 +129,55 @@ def identify(
     >>> rng = np.random.default_rng(1)
     >>> q, (v, a) = bough.random(arm, rng, size=200), rng.normal(size=(2, 200, 6))
     >>> tau = bough.rnea(loaded, q, v, a) + 0.01 * rng.normal(size=(200, 6))
-    >>> found = bough.identify(arm, (q, v, a, tau), bodies=tool, noise=0.01, spread=10.0)
+    >>> found = bough.identify(arm, (q, v, a, tau), bodies=tool)
     >>> bool(abs(found.model.mass - loaded.mass) < 0.01)
+    True
+    >>> bool(np.all(abs(found.noise - 0.01) < 0.002))
     True
     """
     require_model(model)
     q, v, a, tau = _samples(model, data)
     sought = named_bodies(model, bodies)
     places = [model.body_names.index(name) for name in sought]
-    deviation = _noise(model, noise)
     expected = "a positive number"
     width = reading.number(spread, "spread", expected, error=ModelError)
     if not width > 0.0:
         raise ModelError(f"spread is {spread!r}, expected {expected}")
     columns = np.concatenate([np.arange(10) + 10 * k for k in places])
     before = parameters(model)
-    Y = torque_regressor(model, q, v, a).reshape(-1, model.nv, before.size)
+    π0, scale = before[columns], width * _scales(model, places)
+    Y = np.asarray(torque_regressor(model, q, v, a), float).reshape(-1, model.nv, before.size)
     right = tau.reshape(-1, model.nv) - a.reshape(-1, model.nv) * model.limits("armature")
     known = before.copy()
     known[columns] = 0.0
-    weight = 1.0 / deviation[:, None]
-    A = (Y[..., columns] * weight).reshape(-1, columns.size)
-    b = ((right - Y @ known) * weight[:, 0]).reshape(-1)
-    scale = width * _scales(model, places)
-    π0 = before[columns]
-    if reading.truth(consistent, "consistent", error=ModelError):
-        π = _consistent(model, sought, A, b, π0, scale)
+    unexplained = right - Y @ known
+    if noise is not None:
+        deviation = _noise(model, noise)
+    elif len(right) > columns.size:
+        deviation = estimated_noise(Y[..., columns], unexplained, π0, scale)
     else:
-        π = _least_squares(A, b, π0, scale)
+        raise ShapeError(
+            f"the data have {len(right)} samples, too few to estimate the noise of tau beside {columns.size} "
+            f"parameters: expected more than {columns.size}, or noise given (N or N m)"
+        )
+    A, b = (Y[..., columns] / deviation[:, None]).reshape(-1, columns.size), (unexplained / deviation).reshape(-1)
+    if reading.truth(consistent, "consistent", error=ModelError):
+        _require_consistent(model, sought, π0)
+        π = consistent_least_squares(A, b, π0, scale)
+        found = with_parameters(model, π, sought)
+    else:
+        π = least_squares(A, b, π0, scale)
+        found = _require_real(model, π, sought, len(right))
     after = before.copy()
     after[columns] = π
-    covariance = _covariance(A, scale)
-    base, names = base_parameters(model), parameter_names(model)
-    found = with_parameters(model, π, sought)
+    covariance, base = posterior_covariance(A, scale), base_parameters(model, sought)
     residuals = (right - Y @ after).reshape(tau.shape)
+    names, untold = parameter_names(model), _untold(base, covariance, scale)
     words = tuple(names[k] for k in columns)
-    return Identification(found, after, words, covariance, residuals, base, _untold(base, columns, covariance, scale))
+    return Identification(found, after, words, covariance, deviation, residuals, base, untold)
 
 
-def _least_squares(A: Floats, b: Floats, π0: Floats, scale: Floats) -> Floats:
-    """The minimum over all π: Bayesian least squares, stacked."""
-    whole = np.concatenate([A * scale, np.eye(scale.size)])
-    right = np.concatenate([b - A @ π0, np.zeros(scale.size)])
-    return np.asarray(π0 + scale * np.linalg.lstsq(whole, right, rcond=None)[0])
-
-
-def _consistent(model: Model, sought: Sequence[str], A: Floats, b: Floats, π0: Floats, scale: Floats) -> Floats:
-    """The minimum over bodies that can exist, by Gauss-Newton steps, damped as Levenberg's."""
+def _require_consistent(model: Model, sought: Sequence[str], π0: Floats) -> None:
     for name, row in zip(sought, π0.reshape(-1, 10), strict=True):
         if not is_consistent(row):
             raise ModelError(
@@ -179,68 +185,20 @@ def _consistent(model: Model, sought: Sequence[str], A: Floats, b: Floats, π0: 
                 "to start from; expected a positive mass and moments none of which reaches the sum of the others: "
                 "give it others (model.with_inertia), or consistent=False"
             )
-    start = _within(π0, _least_squares(A, b, π0, scale))
-    if start is None:
-        return _least_squares(A, b, π0, scale)
-    θ = log_cholesky(start)
-    # orthogonal transformations first: the rest does not depend on the number of samples
-    R = np.asarray(np.linalg.qr(np.concatenate([A, b[:, None]], axis=1), mode="r"))
-    A, b = R[:, :-1], R[:, -1]
-
-    def errors(θ: Floats) -> Floats:
-        π = from_log_cholesky(θ).ravel()
-        return np.concatenate([A @ π - b, (π - π0) / scale])
-
-    def slopes(θ: Floats) -> Floats:
-        D, blocks = log_cholesky_jacobian(θ), np.zeros((π0.size, π0.size))
-        for k, block in enumerate(D):
-            blocks[10 * k : 10 * k + 10, 10 * k : 10 * k + 10] = block
-        return blocks
-
-    damping, e = 1e-3, errors(θ)
-    for _ in range(STEPS):
-        D = slopes(θ)
-        J = np.concatenate([A @ D, D / scale[:, None]])
-        size = np.maximum(np.linalg.norm(J, axis=0), 1e-300)
-        while damping < 1e12:
-            whole = np.concatenate([J, np.diag(np.sqrt(damping) * size)])
-            step = np.linalg.lstsq(whole, np.concatenate([-e, np.zeros(size.size)]), rcond=None)[0]
-            tried = θ + np.clip(step, -1.0, 1.0).reshape(θ.shape)
-            new = errors(tried)
-            if np.isfinite(new).all() and new @ new < e @ e:
-                break
-            damping *= 10.0
-        else:
-            break
-        gained = e @ e - new @ new
-        θ, e, damping = tried, new, damping / 10.0
-        if gained <= ENOUGH * (e @ e):
-            break
-    return from_log_cholesky(θ).ravel()
 
 
-def _within(π0: Floats, π: Floats) -> Floats | None:
-    """Nine tenths of the way from bodies that exist to others, as far as they exist; None if the others do."""
-    if is_consistent(π.reshape(-1, 10)).all():
-        return None
-    start, way = π0.reshape(-1, 10), (π - π0).reshape(-1, 10)
-    far, step = np.zeros(len(start)), 1.0
-    for _ in range(20):
-        tried = np.minimum(far + step, 1.0)
-        far = np.where(is_consistent(start + tried[:, None] * way), tried, far)
-        step /= 2.0
-    return np.asarray(start + 0.9 * far[:, None] * way)
+def _require_real(model: Model, π: Floats, sought: Sequence[str], samples: int) -> Model:
+    try:
+        return with_parameters(model, π, sought)
+    except ModelError as error:
+        raise ModelError(
+            f"the best fit to {samples} sample{'s' * (samples > 1)} is no body that can exist ({error}): expected "
+            "consistent=True, which finds the best of those that can, more data, or a smaller spread"
+        ) from error
 
 
-def _covariance(A: Floats, scale: Floats) -> Floats:
-    """The covariance of π: (Aᵀ A + scale⁻²)⁻¹."""
-    _, size, Vt = np.linalg.svd(np.concatenate([A * scale, np.eye(scale.size)]), full_matrices=False)
-    half = scale[:, None] * Vt.T / size
-    return np.asarray(half @ half.T)
-
-
-def _untold(base: BaseParameters, columns: NDArray[np.intp], covariance: Floats, scale: Floats) -> tuple[str, ...]:
-    B = base.map[:, columns]
+def _untold(base: BaseParameters, covariance: Floats, scale: Floats) -> tuple[str, ...]:
+    B = base.map
     before, after = np.sum((B * scale) ** 2, axis=1), np.einsum("ij,jk,ik->i", B, covariance, B)
     return tuple(name for name, x, y in zip(base.names, before, after, strict=True) if x > 0.0 and y > TOLD * x)
 

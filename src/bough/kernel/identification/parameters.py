@@ -21,8 +21,8 @@ from bough.model import Inertia, Model
 from bough.model.stations import require_all_rigid
 
 __all__ = [
-    "LABELS", "from_log_cholesky", "is_consistent", "log_cholesky", "log_cholesky_jacobian", "named_bodies",
-    "parameter_names", "parameters", "pseudo_inertia", "with_parameters",
+    "LABELS", "from_log_cholesky", "is_consistent", "log_cholesky", "named_bodies", "parameter_names",
+    "parameters", "pseudo_inertia", "with_parameters",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
@@ -178,23 +178,6 @@ def from_log_cholesky(numbers: ArrayLike) -> Floats:
     """
     U = _factor(_read(numbers, "numbers", 10))
     return _of_pseudo(U @ np.swapaxes(U, -1, -2))
-
-
-def log_cholesky_jacobian(θ: Floats) -> Floats:
-    """∂π/∂θ (..., 10, 10)."""
-    U, columns = _factor(θ), []
-    scale = np.exp(θ[..., 0])
-    for k in range(10):
-        dU = np.zeros_like(U)
-        if k == 0:
-            dU = U
-        elif k < 4:
-            dU[..., k - 1, k - 1] = U[..., k - 1, k - 1]
-        else:
-            dU[..., *((0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3))[k - 4]] = scale
-        half = dU @ np.swapaxes(U, -1, -2)
-        columns.append(_of_pseudo(half + np.swapaxes(half, -1, -2)))
-    return np.stack(columns, axis=-1)
 
 
 def _factor(θ: Floats) -> Floats:
