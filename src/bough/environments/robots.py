@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bough.environments.links import inertias_at, velocities_at
 from bough.environments.tasks import Task
 from bough.errors import FiniteError, ShapeError
 from bough.kernel.arguments import FloatArray
@@ -29,7 +30,7 @@ AT_RESET = ("x_position", "y_position", "distance_from_origin", "z_distance_from
 @lru_cache(maxsize=16)
 def simulation_of(robot: str) -> Simulation:
     """The simulation of a robot by name, with the options of its file: one for all environments."""
-    return Simulation(load(robot))
+    return Simulation(load(robot, merge_fixed=False))
 
 
 def _zeros(count: int, *sizes: int) -> list[FloatArray]:
@@ -50,6 +51,7 @@ class Robots:
         nq, nv = self.model.nq, self.model.nv
         self.qpos, self.qvel, self.q, self.v, self.a, self.place = _zeros(count, nq, nv, nq, nv, nv, 2)
         self.contact: FloatArray = np.zeros((count, len(self._links), 6) if self._felt else (count, 0))
+        self.more = self._seen(np.tile(np.array(self.model.simulation.reference), (count, 1)), self.v, self._idle)
         self.reset(range(count), [np.random.default_rng(0)] * count)
 
     @property
@@ -79,7 +81,8 @@ class Robots:
             unit[:, 3:7] /= np.linalg.norm(unit[:, 3:7], axis=1, keepdims=True)
         self.q[which], self.v[which] = states_from_mujoco(self.model, unit, qvel)
         self.a[which], self.contact[which] = 0.0, 0.0
-        self.place[which] = qpos[:, :2]
+        self.place[which] = self._places(self.q[which])
+        self.more[which] = self._seen(self.q[which], self.v[which], self._idle[which])
 
     # ---- steps -----------------------------------------------------------------------------------------------------
 
@@ -98,12 +101,9 @@ class Robots:
             end = self.sim.step(state.q, state.v, a=state.a, control=control)
         else:
             end = self.sim.step(self.q, self.v, a=self.a, control=control, steps=task.frame_skip)
+            self._look_at(end.q, end.v, control)
         self.q, self.v, self.a = end.q, end.v, end.a
         self.qpos, self.qvel = states_to_mujoco(self.model, end.q, end.v)
-        if not task.at_last_stage:
-            self.place = self.qpos[:, :2].copy()
-            if self._felt:
-                self.contact = self._contact_forces(end.q, end.v, control)
         stopped, healthy = end.status > 0, self._healthy()
         speed = (self.place - before) / self.dt
         told = self.told() | {
@@ -112,7 +112,7 @@ class Robots:
             "reward_forward": task.forward_reward_weight * speed[:, 0],
             "reward_survive": task.healthy_reward * healthy,
             "reward_ctrl": -task.ctrl_cost_weight * np.square(control).sum(axis=1),
-            "reward_contact": -task.contact_cost_weight * np.square(self._forces()).sum(axis=1),
+            "reward_contact": -self._contact_costs(),
         }
         reward = sum((told[name] for name in told if name.startswith("reward")), np.zeros(self.count))
         return reward, stopped | (~healthy & task.terminate_when_unhealthy), self._wanted(told)
@@ -121,7 +121,7 @@ class Robots:
         """What each robot observes, (n, size)."""
         task = self.task
         start = task.skipped if task.exclude_current_positions_from_observation else 0
-        parts = [self.qpos[:, start:], self.qvel.clip(-task.velocity_limit, task.velocity_limit)]
+        parts = [self.qpos[:, start:], self.qvel.clip(-task.velocity_limit, task.velocity_limit), self.more]
         if task.include_cfrc_ext_in_observation:
             parts.append(self._forces())
         return np.concatenate(parts, axis=1)
@@ -148,6 +148,43 @@ class Robots:
             & within(state[:, k + 1 :], task.healthy_state_range)
         )
 
+    # ---- what else is looked at ------------------------------------------------------------------------------------
+
+    @property
+    def _idle(self) -> FloatArray:
+        return np.zeros((self.count, len(self.model.simulation.actuators)))
+
+    def _look_at(self, q: FloatArray, v: FloatArray, control: FloatArray) -> None:
+        self.place, self.more = self._places(q), self._seen(q, v, control)
+        if self._felt:
+            self.contact = self._contact_forces(q, v, control)
+
+    def _places(self, q: FloatArray) -> FloatArray:
+        """Where robots are on the floor, (n, 2)."""
+        return (center_of_mass(self.model, q) if self.task.by_center_of_mass else q)[:, :2].copy()
+
+    def _seen(self, q: FloatArray, v: FloatArray, control: FloatArray) -> FloatArray:
+        """What is observed of states beside qpos, qvel and contact forces, (n, size)."""
+        task, links = self.task, tuple(self._links)
+        parts: list[FloatArray] = [np.zeros((len(q), 0))]
+        if task.include_cinert_in_observation:
+            parts.append(inertias_at(self.model, links, q, center_of_mass(self.model, q)).reshape(len(q), -1))
+        if task.include_cvel_in_observation:
+            parts.append(velocities_at(self.model, links, q, v, center_of_mass(self.model, q)).reshape(len(q), -1))
+        if task.include_qfrc_actuator_in_observation:
+            parts.append(self._drives(control)[:, 6:])
+        return np.concatenate(parts, axis=1)
+
+    def _drives(self, control: FloatArray) -> FloatArray:
+        """Joint forces (n, nv) of motors."""
+        result = np.zeros((len(control), self.model.nv))
+        for k, motor in enumerate(self.model.simulation.actuators):
+            if motor.joint:
+                (low, high), (least, most) = motor.ctrlrange, motor.forcerange
+                push = np.clip(motor.gain * np.clip(control[:, k, None], low, high), least, most)
+                result[:, self.model.v_slice(motor.joint)] += push * np.array(motor.gear)
+        return result
+
     # ---- contact ---------------------------------------------------------------------------------------------------
 
     @property
@@ -157,12 +194,16 @@ class Robots:
     @property
     def _links(self) -> dict[str, int]:
         """Links with shapes, in the order of the file: their places among the contact forces."""
-        frames = dict.fromkeys(side.frame for pair in self.sim.scene.pairs for side in (pair.first, pair.second))
+        frames = dict.fromkeys(geometry.frame for geometry in self.model.geometries)
         return {name: k for k, name in enumerate(name for name in frames if name != "world")}
 
     def _forces(self) -> FloatArray:
         """Moments and forces (n, 6 links) within the range of the task."""
         return self.contact.reshape(self.count, -1).clip(*self.task.contact_force_range)
+
+    def _contact_costs(self) -> FloatArray:
+        costs = self.task.contact_cost_weight * np.square(self._forces()).sum(axis=1)
+        return np.asarray(costs.clip(*self.task.contact_cost_range))
 
     def _look_at_last_stage(self, q: FloatArray, v: FloatArray, control: FloatArray) -> None:
         """Places and contact forces at the last stage of a Runge-Kutta step from a state: what MuJoCo leaves."""
@@ -178,9 +219,7 @@ class Robots:
             here[:, :3] += way[:, :3]
             rate = start + ahead * push
             speed = states_from_mujoco(model, states_to_mujoco(model, here), rate)[1]
-        self.place = here[:, :2].copy()
-        if self._felt:
-            self.contact = self._contact_forces(here, speed, control)
+        self._look_at(here, speed, control)
 
     def _contact_forces(self, q: FloatArray, v: FloatArray, control: FloatArray) -> FloatArray:
         """Moment about the robot's centre of mass and force on each link, (n, links, 6), along the world's axes."""

@@ -57,6 +57,8 @@ class Task:
     at_last_stage
         Whether speed and contact forces are those at the last stage of the last Runge-Kutta step, as MuJoCo leaves
         them, and not those of the state that is observed.
+    by_center_of_mass
+        Whether the speed is that of the centre of mass, rather than of the trunk.
     forward_reward_weight, ctrl_cost_weight, contact_cost_weight, healthy_reward
         What counts how much.
     terminate_when_unhealthy
@@ -65,10 +67,16 @@ class Task:
         Between which heights (m), angles (rad), and values of qpos and qvel after the height a robot is healthy.
     contact_force_range
         Limits within which contact forces (N, N m) are observed and count.
+    contact_cost_range
+        Limits of what contact forces cost.
     reset_noise_scale
         How far from the pose of the file robots begin.
-    exclude_current_positions_from_observation, include_cfrc_ext_in_observation
-        What is observed: positions on the floor, and the contact moments and forces on each body.
+    exclude_current_positions_from_observation
+        Whether positions on the floor are not observed.
+    include_cinert_in_observation, include_cvel_in_observation
+        Whether inertias and velocities of all links are observed, at the centre of mass.
+    include_qfrc_actuator_in_observation, include_cfrc_ext_in_observation
+        Whether joint forces of actuators, and contact moments and forces on all links are observed.
 
     Examples
     --------
@@ -85,6 +93,7 @@ class Task:
     velocity_limit: float = inf
     normal_velocities: bool = False
     at_last_stage: bool = False
+    by_center_of_mass: bool = False
     forward_reward_weight: float = 1.0
     ctrl_cost_weight: float = 1e-3
     contact_cost_weight: float = 0.0
@@ -94,8 +103,12 @@ class Task:
     healthy_angle_range: Range = (-inf, inf)
     healthy_state_range: Range = (-inf, inf)
     contact_force_range: Range = (-1.0, 1.0)
+    contact_cost_range: Range = (-inf, inf)
     reset_noise_scale: float = 5e-3
     exclude_current_positions_from_observation: bool = True
+    include_cinert_in_observation: bool = False
+    include_cvel_in_observation: bool = False
+    include_qfrc_actuator_in_observation: bool = False
     include_cfrc_ext_in_observation: bool = False
 
     def __post_init__(self) -> None:
@@ -131,11 +144,20 @@ TASKS = {
         contact_cost_weight=5e-4, healthy_reward=1.0, healthy_z_range=(0.2, 1.0), reset_noise_scale=0.1,
         include_cfrc_ext_in_observation=True,
     ),
+    "Humanoid-v5": Task(
+        "gymnasium/humanoid", 5, CRAWLING, skipped=2, at_last_stage=True, by_center_of_mass=True,
+        forward_reward_weight=1.25, ctrl_cost_weight=0.1, contact_cost_weight=5e-7, healthy_reward=5.0,
+        healthy_z_range=(1.0, 2.0), contact_force_range=(-inf, inf), contact_cost_range=(-inf, 10.0),
+        reset_noise_scale=1e-2, include_cinert_in_observation=True, include_cvel_in_observation=True,
+        include_qfrc_actuator_in_observation=True, include_cfrc_ext_in_observation=True,
+    ),
 }  # fmt: skip
 """Tasks by name; with ``bough/`` before it, the name that gymnasium knows."""
 
 OPTIONS = tuple(
-    field.name for field in fields(Task) if field.name not in ("robot", "infos", "skipped", "at_last_stage")
+    field.name
+    for field in fields(Task)
+    if field.name not in ("robot", "infos", "skipped", "at_last_stage", "by_center_of_mass")
 )
 """What of a task can be told when an environment is made."""
 
