@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["make", "make_vec", "register"]
 
-LONGEST = 1000
+EPISODE_STEPS = 1000
 REWARD_THRESHOLDS = {"HalfCheetah-v5": 4800.0, "Hopper-v5": 3800.0, "Ant-v5": 6000.0}
 
 
@@ -93,7 +93,7 @@ def register() -> None:
                 f"bough/{name}",
                 entry_point="bough.environments.vector:RobotEnv",
                 vector_entry_point="bough.environments.vector:RobotVectorEnv",
-                max_episode_steps=LONGEST,
+                max_episode_steps=EPISODE_STEPS,
                 reward_threshold=REWARD_THRESHOLDS.get(name),
                 kwargs={"task": name},
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -226,11 +226,16 @@ class Robots:
         found = self.sim.contacts(q, v, control=control)
         arms = found.points - center_of_mass(self.model, q)[:, None]
         wrenches = np.concatenate([np.cross(arms, found.forces), found.forces], axis=2)
+        return np.asarray(self._signs @ wrenches)
+
+    @cached_property
+    def _signs(self) -> FloatArray:
+        """How contact forces act on links, (links, contacts): 1 on the second of a pair, -1 on the first."""
         sides = (side for pair in self.sim.scene.pairs for side in (pair.first, pair.second))
         links, frames = self._links, {side.name or side.frame: side.frame for side in sides}
-        result = np.zeros((self.count, len(links), 6))
-        for k, pair in enumerate(found.pairs):
+        signs = np.zeros((len(links), len(self.sim.contact_pairs)))
+        for k, pair in enumerate(self.sim.contact_pairs):
             for shape, sign in zip(pair, (-1.0, 1.0), strict=True):
                 if frames[shape] in links:
-                    result[:, links[frames[shape]]] += sign * wrenches[:, k]
-        return result
+                    signs[links[frames[shape]], k] += sign
+        return signs
