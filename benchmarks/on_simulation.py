@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,9 @@ ROBOTS = ("half_cheetah", "ant", "humanoid")
 BATCH, STEPS, MANY = 1024, 20, 100
 DIFFERENT = 128
 """States of a batch, steps of one call for a batch and for one state, and states that differ."""
+
+ENVIRONMENTS, FEW = 4096, 16
+"""Environments of ours, and of gymnasium's."""
 
 HEIGHTS = {"half_cheetah": 1}
 """Which coordinate is a robot's height, if it is not the third."""
@@ -79,6 +83,34 @@ def measure_simulation(page: Page, rounds: int) -> None:
     rows = [_measured(case_of(name, lift), rounds) for name in ROBOTS for lift in (0.0, 50.0)]
     columns = ("robot", "contacts", "batch µs", "rollout µs", "times faster", "one call µs", f"{MANY} per call µs")
     page.table((*columns, "mj_step µs", "one call, times faster", f"{MANY} per call, times faster"), rows)
+    measure_environments(page, rounds)
+
+
+def measure_environments(page: Page, rounds: int) -> None:
+    """Environments of gymnasium: many of `bough.gym` as one beside a few of MuJoCo's, one after the other."""
+    page.text("## Environments of gymnasium")
+    page.text(
+        f"µs per step of an environment, one thread, one core, random actions: {ENVIRONMENTS} of `bough.gym` beside "
+        f"gymnasium's `SyncVectorEnv` of {FEW} of its own, whose cost is per environment and does not fall with more."
+    )
+    rows = []
+    for name in bough.gym.TASKS:
+        ours = bough.gym.make_vec(name, ENVIRONMENTS)
+        known = gymnasium.make_vec(name, FEW, vectorization_mode="sync")
+        actions = np.random.default_rng(0).uniform(*ours.robots.bounds, ours.action_space.shape)
+        for envs, count in ((ours, ENVIRONMENTS), (known, FEW)):
+            envs.reset(seed=0)
+            for _ in range(10):
+                envs.step(actions[:count])
+        candidates = {
+            "ours": python(functools.partial(ours.step, actions), ENVIRONMENTS),
+            "theirs": python(functools.partial(known.step, actions[:FEW]), FEW),
+        }
+        with on_one_core():
+            samples = interleaved(candidates, rounds)
+        cost = {which: float(np.median(values)) for which, values in samples.items()}
+        rows.append((name, cost["ours"], cost["theirs"], str(ratio(samples["theirs"], samples["ours"]))))
+    page.table(("environment", "bough µs", "gymnasium µs", "times faster"), rows)
 
 
 def _measured(case: Case, rounds: int) -> tuple[object, ...]:

@@ -42,6 +42,7 @@ ROOMS = {
     "cuda",
     "derivatives",
     "flexible",
+    "gym",
     "identification",
     "joints",
     "lcp",
@@ -74,7 +75,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "viewer": PHYSICS | {"kernel", "cost"},
     "pictures": PHYSICS | {"kernel", "formats", "cost", "viewer", "backends"},
     "simulation": PHYSICS | COMPILER | {"kernel", "formats", "viewer", "pictures"},
+    "environments": {"model", "kernel", "robots", "pictures", "simulation"},
     **dict.fromkeys(sorted(ROOMS), PHYSICS | COMPILER | {"kernel", "cost"}),
+    "gym": {"environments"},
     "cli": {FACADE} | ROOMS,
     "__main__": {"cli", FACADE},
     "__init__": PHYSICS
@@ -90,7 +93,7 @@ MAX_FUNCTION_LINES = 60
 # Heavy or optional packages: loaded when first used, never by `import bough`.
 LAZY = (
     "llvmlite", "cupy", "matplotlib", "argparse", "scipy", "mujoco", "pinocchio", "sympy", "casadi", "xarray", "pandas",
-    "viser", "trimesh", "PIL", "imageio_ffmpeg", "torch", "jax",
+    "viser", "trimesh", "PIL", "imageio_ffmpeg", "torch", "jax", "gymnasium",
 )  # fmt: skip
 
 

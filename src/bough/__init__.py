@@ -6,7 +6,7 @@ batch axes.
 
 What is typed daily is here; the rest is in rooms: `joints`, `flexible` (bodies), `loops`, `contact`, `derivatives`,
 `identification`, `lcp` (complementarity), `maximal` (coordinates, with multipliers and linkages), `trees`,
-`simulation`, `pictures`, `convert` (states, for other libraries), `papers`, `robots`, `errors` and `cache`.
+`simulation`, `gym`, `pictures`, `convert` (states, for other libraries), `papers`, `robots`, `errors` and `cache`.
 """
 
 from importlib import import_module
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         derivatives,
         errors,
         flexible,
+        gym,
         identification,
         joints,
         lcp,
@@ -126,6 +127,7 @@ __all__ = [
     "get_backend",
     "get_num_threads",
     "gravity_forces",
+    "gym",
     "identification",
     "identify",
     "info",
@@ -164,8 +166,8 @@ __all__ = [
 ]
 
 _ROOMS = (
-    "cache", "contact", "convert", "cuda", "derivatives", "errors", "flexible", "identification", "joints", "lcp",
-    "loops", "maximal", "papers", "pictures", "robots", "simulation", "trees",
+    "cache", "contact", "convert", "cuda", "derivatives", "errors", "flexible", "gym", "identification", "joints",
+    "lcp", "loops", "maximal", "papers", "pictures", "robots", "simulation", "trees",
 )  # fmt: skip
 _LAZY = {
     "Scene": "bough.simulation.scene",

@@ -1,0 +1,1 @@
+"""Robots that learn: gymnasium's tasks on bough's simulation."""
