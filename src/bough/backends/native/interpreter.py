@@ -37,11 +37,16 @@ def as_method(address: int, context: NDArray[np.int64], kept: tuple[object, ...]
     """Native code as a function of Python with a context, which alone keeps alive all that it refers to."""
     words = np.array([context.ctypes.data], np.int64).tobytes()
     definition = _MethodDef(b"bough", address, METH_FASTCALL, None)
+    _definitions.append(definition)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype = ctypes.py_object
     make.argtypes = (ctypes.POINTER(_MethodDef), ctypes.py_object, ctypes.py_object)
-    made: Callable[..., Any] = make(ctypes.byref(definition), words, _Module((definition, context, *kept)))
+    made: Callable[..., Any] = make(ctypes.byref(definition), words, _Module((context, *kept)))
     return made
+
+
+_definitions: list[_MethodDef] = []
+"""Kept for good, some bytes each: a function in a cycle of garbage looks at its definition when all else is cleared."""
 
 
 class _Module(str):
