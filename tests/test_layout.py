@@ -424,7 +424,12 @@ def resolved(place: ModuleType, chain: list[str]) -> object:
     thing: object = place
     for name in chain:
         if inspect.ismodule(thing) and not hasattr(thing, name):
-            thing = importlib.import_module(f"{thing.__name__}.{name}")
+            try:
+                thing = importlib.import_module(f"{thing.__name__}.{name}")
+            except ModuleNotFoundError as error:
+                if error.name not in LAZY:  # a file for a package that is not installed is there all the same
+                    raise
+                break
         elif inspect.ismodule(thing) or (inspect.isclass(thing) and name not in getattr(thing, "__annotations__", ())):
             thing = getattr(thing, name)
         else:

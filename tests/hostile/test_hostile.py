@@ -35,11 +35,21 @@ def held(tally: Tally) -> None:
     assert not tally.faults, "\n".join(tally.faults)
 
 
+RESULTS = {
+    "Motion", "cache.CacheInfo", "identification.BaseParameters", "identification.Identification", "lcp.Solution",
+    "lcp.Swept", "loops.ConstrainedReactions", "loops.DriveForces", "maximal.Anticipated", "maximal.LinkedMotion",
+    "robots.Robot", "simulation.ContactForces", "simulation.Energy", "simulation.LeftOut", "simulation.Occurrence",
+    "simulation.Pair", "simulation.State",
+}  # fmt: skip
+"""Classes of what functions return: nobody makes them by hand."""
+
+
 @pytest.mark.usefixtures("_elsewhere")
 def test_wrong_arguments_of_every_public_name() -> None:
     known, unknown = calls()
     reached = {call.name.removesuffix(" with options") for call in known}
-    assert len(unknown) < 0.15 * len(reached), f"no good call was found of {unknown}"
+    unknown = [name for name in unknown if name.removeprefix("bough.") not in RESULTS]
+    assert len(unknown) < 0.12 * len(reached), f"no good call was found of {unknown}"
     deep = ("load", "trees.Tree", "trees.topologies.chain", "Model.with_body")
     assert {f"bough.{name}" for name in (*deep, "rnea")} <= {call.name for call in known}
     tally = Tally()

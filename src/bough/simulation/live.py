@@ -78,8 +78,10 @@ class Live:
         self.viewer.page.write(lambda: setattr(self._button, "label", "Pause"))
 
     def pause(self) -> None:
-        """Let it stand."""
+        """Let it stand: what runs at the moment is waited for."""
         self._running.clear()
+        with self._lock:
+            pass
         self.viewer.page.write(lambda: setattr(self._button, "label", "Run"))
 
     def reset(self) -> None:
@@ -123,7 +125,10 @@ class Live:
             ahead = float(self._speed.value.split()[0]) / PICTURES_PER_SECOND
             made = self.time
             try:
-                self.advance(ahead)
+                with self._lock:
+                    if not self._running.is_set():
+                        continue
+                    self.advance(ahead)
                 if not made:
                     self.viewer.tell("")
                 self._draw()
