@@ -69,7 +69,11 @@ def test_the_demo_tells_costs_and_writes_pictures(
     assert main(["demo", str(tmp_path / "ball.urdf"), "--files", "--folder", str(tmp_path / "made")]) == 0
     told = capsys.readouterr().out
     model = bough.load(tmp_path / "ball.urdf")
-    for algorithm, name in (("aba", "articulated bodies"), ("crba_ltdl", "mass matrix and LᵀDL")):
+    for algorithm, name in (
+        ("aba", "articulated bodies"),
+        ("aba_at_rest", "bias forces first"),
+        ("crba_ltdl", "mass matrix and LᵀDL"),
+    ):
         (line,) = [line for line in told.splitlines() if name in line]
         assert str(bough.count(model, algorithm).total) in line.split()
     assert "x real time" in told

@@ -64,8 +64,9 @@ MATRICES: dict[str, Callable[[bough.Model], int]] = {  # numbers of one state, w
 }
 
 
-METHODS: dict[Literal["aba", "crba", "divide_and_conquer"], tuple[str, str | None]] = {
+METHODS: dict[Literal["aba", "aba_at_rest", "crba", "divide_and_conquer"], tuple[str, str | None]] = {
     "aba": ("bough, articulated bodies", "aba"),
+    "aba_at_rest": ("bough, bias forces first", "aba_at_rest"),
     "crba": ("bough, mass matrix and LᵀDL", "crba_ltdl"),
     "divide_and_conquer": ("bough, divide and conquer", None),
 }
