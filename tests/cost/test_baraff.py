@@ -159,3 +159,9 @@ def test_others_work_on_one_thread_while_times_are_taken() -> None:
 def test_the_power_that_times_grow_with() -> None:
     points = [(10.0, 1e9), (1e3, 2.0), (1e4, 20.0), (1e5, 200.0)]
     assert scaling._power(points) == pytest.approx(1.0)
+
+
+def test_differences_of_times_below_zero_say_nothing_of_the_power() -> None:
+    assert scaling._power([(10.0, -1.0), (1e3, 2.0), (1e4, 20.0)]) == pytest.approx(1.0)
+    assert np.isnan(scaling._power([(10.0, 1.0), (1e3, -2.0)]))
+    assert np.isnan(scaling._power([]))

@@ -112,9 +112,16 @@ def _row(
 
 
 def _power(points: list[tuple[float, float]]) -> float:
-    """The power of n that times grow with, by least squares of logarithms."""
-    x, y = np.log([p for p in points if p[0] >= 0.9 * FITTED_FROM] or points).T
-    return float(np.polyfit(x, y, 1)[0]) if len(x) > 1 else math.nan
+    """The power of n that times grow with, by least squares of logarithms; NaN of fewer than two times.
+
+    A difference of two times may come out negative on a busy machine: such a point says nothing.
+    """
+    measured = [p for p in points if p[1] > 0.0]
+    fitted = [p for p in measured if p[0] >= 0.9 * FITTED_FROM] or measured
+    if len(fitted) < 2:
+        return math.nan
+    x, y = np.log(fitted).T
+    return float(np.polyfit(x, y, 1)[0])
 
 
 def _dense_curves(seconds: float) -> Panels:
