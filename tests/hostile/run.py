@@ -20,7 +20,7 @@ TESTS = Path(__file__).parents[1]
 ROUND = 60.0
 """Seconds that one process has before the next takes over, with other numbers."""
 
-PARTS = ("calls", "bits", "models", "urdf", "mjcf", "signals", "threads", "forks", "cache")
+PARTS = ("calls", "bits", "models", "urdf", "mjcf", "signals", "threads", "forks", "cache", "soak")
 
 
 def main() -> int:
@@ -117,6 +117,13 @@ def _part(part: str, seconds: float, seed: int, watch: Path | None) -> int:
             number = seed * 1_000_000
             while time.monotonic() < end:
                 over_models(number, tally)
+                number += 1
+        elif part == "soak":
+            from hostile.soak import soak
+
+            number = seed * 1_000_000
+            while time.monotonic() < end:
+                ends[soak(number, 500, tally)] += 1
                 number += 1
         elif part == "cache":
             command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]

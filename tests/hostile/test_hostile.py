@@ -15,6 +15,7 @@ from hostile.calls import attack, calls
 from hostile.files import files
 from hostile.first import ATTACKS, first_calls
 from hostile.models import over_models
+from hostile.soak import soak
 from hostile.tally import Tally
 
 SHARE = 0.05
@@ -93,4 +94,10 @@ def test_changed_files(kind: str, count: int) -> None:
 def test_first_calls(kind: str) -> None:
     tally = Tally(late=60.0)
     first_calls(kind, 0.5, 1, tally)
+    held(tally)
+
+
+def test_robots_on_a_floor(compiled: None) -> None:
+    tally = Tally(late=60.0)
+    assert {soak(seed, 100, tally) for seed in (1, 2, 3)} == {"solved"}
     held(tally)

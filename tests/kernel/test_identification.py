@@ -225,3 +225,7 @@ def test_wrong_data_are_refused_by_name(rng: np.random.Generator) -> None:
     point = model.with_inertia(model.body_names[0], inertia=0.0)
     with pytest.raises(errors.ModelError, match=model.body_names[0]):
         bough.identify(point, (q, v, a, tau))
+
+
+def test_a_model_without_joints_has_no_base_parameters() -> None:
+    assert bough.identification.base_parameters(bough.Builder("nothing").build()).names == ()

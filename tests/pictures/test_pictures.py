@@ -246,3 +246,10 @@ def test_wrong_motions_are_refused(swing: bough.Trajectory, tmp_path: Path) -> N
     with pytest.raises(SaveError, match="rate is 1000"):
         write_images(tmp_path / "run.png", [], 1000.0)
     assert not list(tmp_path.iterdir())
+
+
+def test_shapes_too_large_to_be_seen_are_refused_by_name() -> None:
+    b = bough.Builder("huge")
+    b.add("planet", bough.joints.Revolute("y"), mass=1.0, com=(0, 0, 1e200), inertia=1.0)
+    with pytest.raises(ModelError, match="shape on 'planet' is more than 1e\\+09 m"):
+        bough.pictures.image(b.build(), [0.0])

@@ -65,3 +65,9 @@ def test_what_cannot_stand() -> None:
     quadruped = bough.robots.load("quadruped")
     with pytest.raises(bough.BoughError, match="gap"):
         bough.simulation.on_the_floor(quadruped, bough.neutral(quadruped), gap=float("nan"))
+
+
+def test_a_model_without_joints_has_no_lowest_point() -> None:
+    nothing = bough.Builder("nothing").build()
+    assert bough.simulation.lowest_point(nothing, np.zeros(0)) == np.inf
+    assert bough.simulation.lowest_point(nothing, np.zeros((2, 0))).shape == (2,)

@@ -113,6 +113,8 @@ class Conditions:
 
     def of(self, *kinds: Kind) -> NDArray[np.intp]:
         """The numbers of the rows of some kinds."""
+        for kind in kinds:
+            known_name(kind, "kind of condition", KINDS)
         return np.array([i for i, kind in enumerate(self.kinds) if kind in kinds], np.intp)
 
     @cached_property

@@ -98,7 +98,12 @@ def read_jacobian(
     sizes = (0, *bodies)
     if given is None:
         return tuple((_open(p * sizes[a]), _open(p * sizes[b])) for a, b, p in constraints)
-    one = isinstance(given, np.ndarray | Sequence) and len(given) == 2 and all(_ndim(block) == 2 for block in given)
+    one = (
+        isinstance(given, np.ndarray | Sequence)
+        and _ndim(given)
+        and len(given) == 2
+        and all(_ndim(block) == 2 for block in given)
+    )
     pairs = [given] * len(constraints) if one else given
     pairs = _listed(pairs, len(constraints), "pairs of known blocks of J", "constraints")
     found: dict[tuple[int, int, int], Known] = {}
@@ -141,7 +146,7 @@ def _ndim(given: object) -> int:
 
 
 def _listed(given: Any, count: int, what: str, of: str) -> list[Any]:
-    found = list(given) if isinstance(given, np.ndarray | Sequence) else []
+    found = list(given) if isinstance(given, np.ndarray | Sequence) and _ndim(given) else []
     if len(found) != count:
         raise ModelError(f"there are {len(found)} {what}, expected {count}, one for each of the {of}")
     return found

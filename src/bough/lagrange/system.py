@@ -229,6 +229,7 @@ class System:
         """Number of entries of all blocks of the factor."""
         return int(self.factor_starts[-1])
 
+    @np.errstate(over="ignore", invalid="ignore")  # a factor that failed may hold anything
     def pivots(self, factor: NDArray[np.floating[Any]]) -> tuple[Any, Any]:
         """The pivots of H, (..., nv + nc), those of constraints negated, and the diagonal entries they are left of.
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.cost.pattern import segments
+from bough.errors import ModelError
 from bough.kernel.kinematics import placements
 from bough.model import Geometry, Model
 from bough.pictures.triangles import Floats, Triangles
@@ -23,6 +24,8 @@ LIMBS = ("#4a86c5", "#ee9447", "#5ab582", "#c2679a", "#b3a04c", "#62b4c6", "#907
 CREASE = 0.75
 """Cosine of the angle between two triangles above which the edge between them is round."""
 
+FARTHEST = 1e9
+"""Metres from the origin of its body beyond which a shape is not drawn."""
 
 OUTLINE = 3000
 """Triangles that tell where a model is."""
@@ -76,7 +79,10 @@ def surfaces(model: Model, world: Iterable[Geometry] = ()) -> Surfaces:
     normals: list[Floats] = [np.zeros((0, 3, 3))]
     for shape in shapes:
         corners.append(shape.corners[shape.triangles.faces])
-        if np.prod(shape.scale) < 0:  # mirrored: what was anticlockwise is not any more
+        if not (np.abs(corners[-1]) < FARTHEST).all():
+            on = model.bodies[shape.body - 1].name if shape.body else "world"
+            raise ModelError(f"a shape on {on!r} is more than {FARTHEST:g} m large or away, too far to be seen")
+        if np.prod(np.sign(shape.scale)) < 0:  # mirrored: what was anticlockwise is not any more
             corners[-1] = corners[-1][:, ::-1]
         normals.append(_normals(corners[-1]))
     counts = [len(shape.triangles.faces) for shape in shapes]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -42,7 +43,7 @@ def lowest_point(model: Model, q: ArrayLike) -> Any:
     """
     require_model(model)
     states = read(model, "q", q)
-    heights = [_nearest(model, x, UP) for x in states.reshape(-1, model.nq).tolist()]
+    heights = [_nearest(model, x, UP) for x in states.reshape(math.prod(states.shape[:-1]), model.nq).tolist()]
     return np.array(heights, dtype=np.float64).reshape(states.shape[:-1])[()]
 
 

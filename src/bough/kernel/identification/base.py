@@ -75,7 +75,8 @@ def base_parameters(model: Model, bodies: str | Sequence[str] | None = None) -> 
     names, rng = [parameter_names(model)[k] for k in sought], np.random.default_rng(0)
     states = EQUATIONS * len(names) // max(model.nv, 1) + 8
     v, a = rng.normal(size=(2, states, model.nv))
-    W = torque_regressor(model, random(model, rng, size=states), v, a).reshape(-1, 10 * model.nbodies)[:, sought]
+    Y = torque_regressor(model, random(model, rng, size=states), v, a)
+    W = Y.reshape(states * model.nv, 10 * model.nbodies)[:, sought]
     size = np.linalg.norm(W, axis=0)
     W = W / np.where(size > 0.0, size, 1.0)
     kept: list[int] = []

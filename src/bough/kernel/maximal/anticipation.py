@@ -136,7 +136,9 @@ def _made(
     """From A, row by row, with b behind it; what is needed later is copied."""
     k = auxiliary.nc
     A = problem[..., : k * k].reshape(*problem.shape[:-1], k, k)
-    return Anticipated(A, problem[..., k * k :], factor, np.array(free), auxiliary, np.array(directions))
+    return Anticipated(
+        A, problem[..., k * k :], factor, np.array(free, A.dtype), auxiliary, np.array(directions, A.dtype)
+    )
 
 
 def _anticipator(auxiliary: Auxiliary, name: str) -> Function:

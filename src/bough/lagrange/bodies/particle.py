@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bough.errors import ModelError
 from bough.lagrange.bodies.contract import Body, Scalars
-from bough.lagrange.bodies.reading import read_mass
+from bough.lagrange.bodies.reading import read_mass, read_space
 from bough.scalar import Scalar
 from bough.spatial import Vector
 
@@ -33,10 +32,8 @@ class Particle(Body):
     space: int
 
     def __init__(self, mass: float = 1.0, space: Literal[2, 3] = 3) -> None:
-        if space not in (2, 3):
-            raise ModelError(f"the space of a particle has {space!r} dimensions, expected 2 or 3")
         object.__setattr__(self, "kilograms", read_mass(mass, "a particle"))
-        object.__setattr__(self, "space", space)
+        object.__setattr__(self, "space", read_space(space, "a particle"))
 
     numbers = ("kilograms",)
 

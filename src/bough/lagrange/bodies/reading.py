@@ -1,4 +1,4 @@
-"""Masses and inertias of bodies in maximal coordinates, where every body must have both."""
+"""Masses and inertias of bodies in maximal coordinates, where every body must have both, and their space."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.errors import ModelError
+from bough.errors import ModelError, ShapeError
 from bough.model import Inertia
 from bough.model.joints.reading import read_floats
+from bough.reading import shown, whole_number
 from bough.scalar.tolerances import DEGENERATE_INERTIA
 
-__all__ = ["is_solid", "moments_at_origin", "read_inertia", "read_mass"]
+__all__ = ["is_solid", "moments_at_origin", "read_inertia", "read_mass", "read_space"]
 
 
 def read_mass(mass: float, what: str) -> float:
@@ -48,3 +49,11 @@ def moments_at_origin(inertia: Inertia) -> tuple[float, ...]:
     J = inertia.matrix + inertia.mass * (c @ c * np.eye(3) - np.outer(c, c))
     lower = [J[r, k] for r in range(3) for k in range(r + 1)]
     return tuple(float(x) + 0.0 for x in (inertia.mass, *(inertia.mass * c), *lower))
+
+
+def read_space(space: int, what: str) -> int:
+    """Two or three dimensions."""
+    try:
+        return whole_number(space, "space", least=2, most=3)
+    except ShapeError:
+        raise ModelError(f"the space of {what} has {shown(space)} dimensions, expected 2 or 3") from None

@@ -11,7 +11,7 @@ from bough.errors import ModelError
 from bough.model.joints.axis import read_axis
 from bough.model.joints.reading import read_floats
 
-__all__ = ["Vec3", "read_direction", "read_number", "read_place", "read_space"]
+__all__ = ["Vec3", "read_direction", "read_number", "read_place"]
 
 Vec3 = tuple[float, float, float]
 
@@ -40,10 +40,3 @@ def read_number(value: float, what: str, positive: bool = False) -> float:
     if a.shape != () or not math.isfinite(a) or (positive and not a > 0.0):
         raise ModelError(f"{what} is {value!r}, expected {expected}")
     return float(a)
-
-
-def read_space(space: int, what: str) -> int:
-    """Two or three dimensions."""
-    if space not in (2, 3):
-        raise ModelError(f"the space of {what} has {space!r} dimensions, expected 2 or 3")
-    return space
