@@ -8,6 +8,7 @@ import pytest
 
 import bough
 from bough import errors
+from bough.kernel.called import REPLACED_NAMES
 
 NAMES = [name for name in errors.__all__ if name not in ("LoadWarning", "UnknownNameError")]
 
@@ -39,6 +40,7 @@ def test_unknown_names_list_what_there_is() -> None:
     [
         ("contact_step", "; it is bough.contact.step"),
         ("constrained_motion", "; it is bough.forward_dynamics, with full=True"),
+        ("mass_matrix", "; it is bough.crba"),
         ("Revolute", "; it is bough.joints.Revolute"),
         ("nonsense", ""),
         ("__nonsense__", ""),
@@ -48,3 +50,8 @@ def test_names_that_live_elsewhere_are_told(name: str, place: str) -> None:
     with pytest.raises(AttributeError) as told:
         getattr(bough, name)
     assert str(told.value) == f"module 'bough' has no attribute {name!r}{place}"
+
+
+def test_names_told_for_others_are_there() -> None:
+    for name in REPLACED_NAMES.values():
+        assert hasattr(bough, name.partition(",")[0])

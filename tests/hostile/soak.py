@@ -32,12 +32,13 @@ def soak(seed: int, steps: int, tally: Tally) -> str:
     normals, mu = np.tile([0.0, 0.0, 1.0], (len(frames), 1)), float(rng.choice([0.0, 0.4, 1.0]))
     q = bough.integrate(model, bough.neutral(model), rng.normal(size=model.nv) * 0.5)
     q[2] -= bough.placements(model, q, frames)[:, 2, 3].min() - 0.05
+    driven = np.where(np.arange(model.nv) < 6, 0.0, 1.0 / np.diag(bough.mass_matrix_inverse(model, q)))
     v, before, push = rng.normal(size=model.nv), None, np.zeros(model.nv)
     for k in range(steps):
         points = bough.placements(model, q, frames)[:, :3, 3]
         if k % 100 == 0:
-            push = rng.normal(size=model.nv) * float(rng.choice([0.0, 5.0, 50.0])) * (np.arange(model.nv) >= 6)
-        tau = push - 0.5 * v * (np.arange(model.nv) >= 6)
+            push = rng.normal(size=model.nv) * float(rng.choice([0.0, 10.0, 100.0]))  # rad/s² and m/s²
+        tau = driven * (push - 5.0 * v)
         what = f"{name}, {friction}, mu {mu}, seed {seed}, step {k}"
         with tally.trying(what):
             touch = contacts.at(points, normals, mu=mu, gaps=points[:, 2])

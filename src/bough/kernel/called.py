@@ -40,8 +40,19 @@ REPLACED_NAMES = {
     "ContactMotion": "Motion",
     "constrained_dynamics": "forward_dynamics",
     "constrained_motion": "forward_dynamics, with full=True",
+    "com": "center_of_mass",
+    "forward_kinematics": "placements",
+    "frame_jacobian": "jacobian",
+    "frame_placements": "placements",
+    "generalized_gravity": "gravity_forces",
+    "inertia_matrix": "crba",
+    "load_mjcf": "load",
+    "load_urdf": "load",
+    "mass_matrix": "crba",
+    "nonlinear_effects": "bias_forces",
+    "simulate": "Simulation",
 }
-"""What takes the place of names that are no more."""
+"""What takes the place of names that are no more, and of those that other libraries have for it."""
 
 
 def public_name(name: str) -> str:

@@ -89,7 +89,7 @@ CONFLICT = 1e-6
 """Constraints that miss what is asked of them by more than this part of it contradict each other."""
 
 RESIDUAL = 1e-9
-"""They do not where they miss by less than this (m/s², rad/s²): where nothing is asked for, all may be rounding."""
+"""They do not where they miss by less than this (m/s², rad/s², or per s): where little is asked, that is rounding."""
 
 LINEAR = 1e-9
 """What users say is linear may be off by this part: a few thousand roundings."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bough import complementarity
 from bough.complementarity import BROKEN, NONE, Conditions, ContactRows
 from bough.complementarity.conditions import Kind
+from bough.scalar.tolerances import RESIDUAL
 
 __all__ = ["ForceProblem", "Forces", "forces_of_state", "impact_of_state", "unmet_by_sweeps"]
 
@@ -65,7 +66,8 @@ def forces_of_state(problem: ForceProblem) -> Forces:
         forces = part.spread(f)
         broken = ~active & (_one_sided(problem, problem.base + problem.A @ forces) + problem.offset < -BROKEN)
         if not broken.any():
-            return Forces(forces, float(failing.max(initial=0.0)), part.named(conflicts))
+            worst = float(failing.max(initial=0.0))
+            return Forces(forces, worst, part.named(conflicts & (worst > RESIDUAL)))  # small b: nothing contradicts
         active |= broken
 
 
