@@ -208,6 +208,7 @@ def test_limits_that_contradict_loops_are_named() -> None:
     b.equality("held", "arm", None, (-0.1,))
     found = bough.contact.velocities(b.build(), [0.0, 0.3], [0.0, 1.0])
     assert "lower limit of arm" in found.conflicts
+    assert not found.undecided
     assert np.allclose(found.motion[1], 1.0)
 
 
@@ -547,6 +548,8 @@ def test_gauss_seidel_starts_where_it_was() -> None:
     assert warm.residual < 1e-3 * cold.residual
     assert warm.conflicts == ()
     assert cold.conflicts != ()
+    assert cold.undecided
+    assert not warm.undecided
 
 
 def test_machine_code_gives_the_same() -> None:

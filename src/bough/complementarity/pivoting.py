@@ -46,7 +46,7 @@ SOFTENED = 4
 
 CONTRADICTION = "these equalities contradict each other"
 NO_FORCES = "no forces meet these rows together"
-UNDECIDED = "no solution was found in {} pivots and {} Newton steps, and there may be one"
+NOT_FOUND = "no solution was found in {} pivots and {} Newton steps, and there may be one"
 
 
 class Answer(NamedTuple):
@@ -56,6 +56,11 @@ class Answer(NamedTuple):
     conflicts: NDArray[np.bool_]
     reason: str
     pivots: int
+
+    @property
+    def undecided(self) -> bool:
+        """Whether there may be a solution that was not found."""
+        return self.reason not in ("", CONTRADICTION, NO_FORCES)
 
 
 def pivoting(
@@ -81,7 +86,7 @@ def pivoting(
         pivots += more
         reason = NO_FORCES if rows.any() else reason
     elif rows.any():
-        reason = UNDECIDED.format(pivots, steps)
+        reason = NOT_FOUND.format(pivots, steps)
     conflicts = np.zeros(conditions.n, np.bool_)
     conflicts[reduction.conflicts], conflicts[reduction.rows[rows]] = True, True
     f = base + sign * reduction.forces(f)

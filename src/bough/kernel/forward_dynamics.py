@@ -285,4 +285,4 @@ class _Whole:
             broken = np.flatnonzero(unmet.any(axis=tuple(range(unmet.ndim - 1))))
             conflicts = tuple(self._names[k] for k in broken)
         touch = none.reshape(*none.shape, 3)
-        return Motion(qdd, touch, none, none, forces, residual, conflicts)
+        return Motion(qdd, touch, none, none, forces, residual, conflicts, np.zeros(qdd.shape[:-1], np.bool_))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bough.kernel.arguments import FloatArray
 
@@ -35,6 +36,9 @@ class Motion(NamedTuple):
         velocities. It is rounding unless conditions contradict each other.
     conflicts
         Names of contacts, limits and rows of constraints (`Model.constraint_names`) that are not met in some state.
+    undecided
+        Truth for each state (...): the search for forces ended without an answer, and what is not met there may have a
+        solution after all. Where it is False, what conflicts cannot be met together.
 
     Examples
     --------
@@ -55,6 +59,7 @@ class Motion(NamedTuple):
     loop_forces: FloatArray
     residual: FloatArray
     conflicts: tuple[str, ...]
+    undecided: NDArray[np.bool_]
 
     def __eq__(self, other: object) -> bool:
         return self is other  # arrays have no one answer
@@ -69,4 +74,5 @@ class Motion(NamedTuple):
 def free_motion(motion: FloatArray) -> Motion:
     """A motion that nothing constrains."""
     batch, none = motion.shape[:-1], np.zeros((*motion.shape[:-1], 0), motion.dtype)
-    return Motion(motion, none.reshape(*batch, 0, 3), none, none, none, np.zeros(batch, motion.dtype), ())
+    touch, residual, undecided = none.reshape(*batch, 0, 3), np.zeros(batch, motion.dtype), np.zeros(batch, np.bool_)
+    return Motion(motion, touch, none, none, none, residual, (), undecided)

@@ -48,12 +48,14 @@ class ForceProblem:
 class Forces:
     """Forces of all rows, by how much the worst condition fails, and which conditions are not met.
 
-    `unmet` has an entry for each contact, each side of a limit, and each row of loops.
+    `unmet` has an entry for each contact, each side of a limit, and each row of loops; if the search for forces ended
+    without an answer, it is `undecided` whether they could be met.
     """
 
     forces: Floats
     residual: float
     unmet: Bools
+    undecided: bool
 
 
 def forces_of_state(problem: ForceProblem) -> Forces:
@@ -61,13 +63,15 @@ def forces_of_state(problem: ForceProblem) -> Forces:
     active = problem.active.copy()
     while True:
         part = _Part.of(problem, active)
-        f, conflicts, _, _ = complementarity.pivoting(part.A, part.b, part.conditions, part.mu)
+        answer = complementarity.pivoting(part.A, part.b, part.conditions, part.mu)
+        f = answer.f
         failing = complementarity.residual(part.A, part.b, f, part.conditions, part.mu)
         forces = part.spread(f)
         broken = ~active & (_one_sided(problem, problem.base + problem.A @ forces) + problem.offset < -BROKEN)
         if not broken.any():
             worst = float(failing.max(initial=0.0))
-            return Forces(forces, worst, part.named(conflicts & (worst > RESIDUAL)))  # small b: nothing contradicts
+            conflicts = answer.conflicts & (worst > RESIDUAL)  # where b is small, nothing contradicts
+            return Forces(forces, worst, part.named(conflicts), answer.undecided and bool(conflicts.any()))
         active |= broken
 
 
@@ -85,7 +89,8 @@ def impact_of_state(problem: ForceProblem, restitution: Floats) -> Forces:
     if not restitution.any():
         return first
     more = forces_of_state(problem.after(first.forces))
-    return Forces(first.forces + more.forces, max(first.residual, more.residual), first.unmet | more.unmet)
+    worst, undecided = max(first.residual, more.residual), first.undecided or more.undecided
+    return Forces(first.forces + more.forces, worst, first.unmet | more.unmet, undecided)
 
 
 def unmet_by_sweeps(problem: ForceProblem, forces: Floats, limit: float) -> Bools:

@@ -44,6 +44,9 @@ __all__ = ["NO_TOUCH", "Scene", "read_place", "require_touch", "require_unit", "
 
 NO_TOUCH = Contacts((), None).at(np.zeros((0, 3)), np.zeros((0, 3)))
 
+UNDECIDED = 2.0
+"""Status of a state for which the search for forces ended without an answer; 1 without a solution, 0 with one."""
+
 NUMBERS: Mapping[str, tuple[str, float, float]] = {
     "mu": ("coefficients of friction that are not negative", 0.0, sys.float_info.max),
     "gaps": ("distances (m), or infinity", -sys.float_info.max, math.inf),
@@ -80,7 +83,7 @@ class Scene:
         if status.any() if status.ndim else status:
             found = np.flatnonzero(unmet.reshape(-1, unmet.shape[-1]).any(axis=0))
             conflicts = tuple(self.names[k] for k in found)
-        return Motion(motion, touch, at_limits, closing, loops, residual, conflicts)
+        return Motion(motion, touch, at_limits, closing, loops, residual, conflicts, status == UNDECIDED)
 
     def problem(self, arrays: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
         """The problem of forces itself, by name, from arguments by name."""
@@ -137,7 +140,7 @@ def _explained(scene: Scene, arrays: dict[str, FloatArray], results: Results, ve
             one = _problem_of_state(scene, parts, some["mu"][k])
             if scene.options.plan.sweeps:
                 found = unmet_by_sweeps(one, _row_forces(scene, results, parts, place), limit)
-                results[-2][place], results[-1][place] = float(found.any()), found
+                results[-2][place], results[-1][place] = UNDECIDED * found.any(), found
                 continue
             e = some.get("restitution")
             put = forces_of_state(one) if e is None else impact_of_state(one, e[k])
@@ -177,7 +180,8 @@ def _put(scene: Scene, results: Results, place: Any, found: Forces, parts: Mappi
         stops = np.zeros(model.nv + closing.shape[-1])
         np.add.at(stops, velocity, parts["slopes"] * found.forces[rows.fixed + row])
         at_limits[place], closing[place] = stops[: model.nv], stops[model.nv :]
-    residual[place], status[place], unmet[place] = found.residual, float(found.unmet.any()), found.unmet
+    residual[place], unmet[place] = found.residual, found.unmet
+    status[place] = UNDECIDED if found.undecided else float(found.unmet.any())
 
 
 def _row_forces(scene: Scene, results: Results, parts: Mapping[str, FloatArray], place: Any) -> FloatArray:
