@@ -24,7 +24,7 @@ METHODS: tuple[Any, ...] = ("multipliers", "null_space", "kkt")
 # --- long runs ---
 
 
-RUNS = {"four-bar": 20, "five-bar": 20, "delta robot": 10, "slider-crank": 10, "scissor lift": 10, "leg": 10}
+RUNS = {"four-bar": 20, "five-bar": 10, "delta robot": 10, "slider-crank": 10, "scissor lift": 10, "leg": 10}
 """Seconds."""
 
 

@@ -56,7 +56,7 @@ def test_contacts_on_one_body_with_much_friction() -> None:
 def test_crowded_problems_are_solved_or_undecided_after_little_work(friction: Any, contacts: int) -> None:
     """A problem of velocities has a solution, so none is said to have none."""
     rng, undecided = np.random.default_rng(contacts), 0
-    for _ in range(500 // contacts):
+    for _ in range(200 // contacts):
         problem = crowded_problem(rng, contacts, friction)
         f, conflicts, reason, pivots = complementarity.pivoting(
             problem.A, problem.b, problem.conditions, at_friction(problem.mu, problem.conditions)
@@ -68,7 +68,7 @@ def test_crowded_problems_are_solved_or_undecided_after_little_work(friction: An
             undecided += 1
         else:
             assert (problem.residuals(f) / complementarity.scale(problem.A, problem.b)).max() < 1e-9
-    assert undecided <= 2
+    assert undecided <= 1
 
 
 def test_smooth_paths_alone_lead_to_cones_too(rng: np.random.Generator) -> None:

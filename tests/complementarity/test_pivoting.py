@@ -57,7 +57,7 @@ def in_conflict(solution: Any) -> list[int]:
 # ---- what can be solved is solved --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(2))
 def test_thousands_of_problems_of_velocities(part: int) -> None:
     rng = np.random.default_rng(part)
     for conditions, A, b, mu in by_conditions(random_problem(rng) for _ in range(1000)):
