@@ -33,7 +33,7 @@ from bough.kernel.functions import (
 from bough.kernel.motion import Motion
 from bough.kernel.overflow import require_finite_results
 from bough.kernel.specs import spec
-from bough.kernel.specs.contact import contact_rows
+from bough.kernel.specs.contact import START, contact_rows
 from bough.kernel.specs.spec import Options
 from bough.kernel.table import entry
 from bough.kernel.verdict import DOUBT
@@ -132,6 +132,12 @@ def _explained(scene: Scene, arrays: dict[str, FloatArray], results: Results, ve
         return results
     results = tuple(np.array(a) if not a.flags.writeable else a for a in results)
     some = _states(scene, arrays, doubtful)
+    if not scene.options.plan.sweeps and _is_warm(some):  # if a start leads astray, the program may find a way without
+        names = (a.name for a in inputs_of(model, scene.level, scene.options))
+        cold = entry(scene, "motion", _motion)(*map(some.get, names), None, True)
+        for all_states, found in zip(results, cold, strict=True):
+            all_states[doubtful] = found
+        return results
     problem = scene.problem(some)
     limit = UNMET * float(some["stop"][0, 0]) if scene.options.plan.sweeps else 0.0
     with np.errstate(over="ignore", invalid="ignore"):
@@ -155,6 +161,15 @@ def _look_closer(scene: Scene, arrays: Mapping[str, FloatArray]) -> None:
         if name in arrays:
             _require_numbers(name, np.asarray(arrays[name]))
     require_unit(np.asarray(arrays["normals"]), scene.contacts)
+
+
+def _is_warm(arrays: Mapping[str, FloatArray]) -> bool:
+    """Whether the search begins at forces of before; they are set to zero."""
+    starts = [arrays[name] for name in START if name in arrays and name != "stop"]
+    warm = any(start.any() for start in starts)
+    for start in starts:
+        start[...] = 0.0
+    return warm
 
 
 def _states(scene: Scene, arrays: Mapping[str, FloatArray], some: Any) -> dict[str, FloatArray]:

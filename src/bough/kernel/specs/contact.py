@@ -17,7 +17,7 @@ from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.model import Mechanism, Model
 from bough.scalar import Array, Bool, Scalar, both, either, filled, indexable, negation, select
 
-__all__ = ["CONTACT", "LEVELS", "contact_rows"]
+__all__ = ["CONTACT", "LEVELS", "START", "contact_rows"]
 
 PLACE = ("points", "normals")
 MOVING_PLACE = (*PLACE, "point_velocities", "normal_velocities")
@@ -28,7 +28,7 @@ SETTINGS = (*NUMBERS, "settings")
 of time."""
 
 START = ("start_contacts", "start_limits", "start_loop_limits", "start_loops", "stop")
-"""For Gauss-Seidel: forces to start from, and the tolerance and number of sweeps to stop at."""
+"""Forces to start from, and for Gauss-Seidel the tolerance and number of sweeps to stop at."""
 
 
 @lru_cache(maxsize=256)
