@@ -93,7 +93,7 @@ MAX_FUNCTION_LINES = 60
 # Heavy or optional packages: loaded when first used, never by `import bough`.
 LAZY = (
     "llvmlite", "cupy", "matplotlib", "argparse", "scipy", "mujoco", "pinocchio", "sympy", "casadi", "xarray", "pandas",
-    "viser", "trimesh", "PIL", "imageio_ffmpeg", "torch", "jax", "gymnasium",
+    "viser", "trimesh", "PIL", "imageio_ffmpeg", "torch", "jax", "gymnasium", "distributed", "dask", "zarr",
 )  # fmt: skip
 
 

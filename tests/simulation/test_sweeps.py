@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.errors import ModelError, SaveError, ShapeError, UnknownNameError
+from bough.errors import LoadError, ModelError, SaveError, ShapeError, UnknownNameError
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
@@ -154,7 +154,7 @@ def test_a_sweep_goes_on_where_it_was_interrupted(tmp_path: Path, rng: np.random
     whole = parametric().sweep(q, **given)
     parametric().sweep(q, path=tmp_path / "sweep", **given)
     parts = sorted((tmp_path / "sweep").glob("part-*.npz"))
-    assert len(parts) == 3
+    assert len(parts) == 4
     parts[1].unlink()
     parts[2].write_bytes(b"damaged")
     before = parts[0].stat().st_mtime_ns
@@ -174,6 +174,112 @@ def test_runs_of_a_sweep_that_fail_are_named() -> None:
     assert found.failed == [({"v of j": 1e11}, "ran away")]
 
 
+# ---- controllers and whole states ------------------------------------------------------------------------------------
+
+
+def hold(time: float, q: Any, v: Any, stiffness: Any = 5.0) -> Any:
+    return -stiffness * q - v
+
+
+def give_up(time: float, q: Any, v: Any, stiffness: Any) -> Any:
+    if (stiffness > 2.0).any():
+        raise ArithmeticError("too stiff for me")
+    return {}
+
+
+def test_a_sweep_over_controllers_and_their_numbers() -> None:
+    """A part in which a controller raises is told, and the others are kept; where all do, the error comes out."""
+    q = bough.neutral(hopper())
+    grid: dict[str, Any] = {"controller": {"hold": hold, "give up": give_up}, "stiffness": [1.0, 8.0]}
+    found = parametric().sweep(q, duration=0.02, grid=grid, table={"v of j": [0.0, 1.0, 2.0]}, at_once=1, hold=3)
+    assert found.trajectory.q.shape == (3, 3, 2, 2, 3)
+    for place in ((0, 0, 0), (2, 0, 1)):
+        stiffness, speed = (found.labels[name][place] for name in ("stiffness", "v of j"))
+        own = partial(hold, stiffness=stiffness)
+        one = parametric().run(q, [0.0, 0.0, speed], duration=0.02, controller=own, hold=3)
+        np.testing.assert_array_equal(one.q, found.trajectory.q[(slice(None), *place)])
+        np.testing.assert_array_equal(one.tau, found.trajectory.tau[(slice(None), *place)])
+    np.testing.assert_array_equal(found.status[:, 1, 1], 6)
+    assert np.isnan(found.trajectory.q[:, :, 1, 1]).all()
+    assert len(found.failed) == 3
+    labels, how = found.failed[0]
+    assert labels == {"v of j": 0.0, "controller": "give up", "stiffness": 8.0}
+    assert how == "raised ArithmeticError: too stiff for me"
+    with pytest.raises(ArithmeticError, match="too stiff for me"):
+        parametric().sweep(q, duration=0.02, controller=give_up, grid={"stiffness": [3.0]})
+
+
+def test_a_sweep_over_whole_states_and_forces(rng: np.random.Generator) -> None:
+    q, v = states(4, rng)
+    tau = rng.normal(size=(2, NV))
+    found = parametric().sweep(q[0], duration=0.02, table={"q": q, "v": v}, grid={"tau": tau})
+    assert found.labels["q"].tolist() == [[0, 0], [1, 1], [2, 2], [3, 3]]
+    one = parametric().run(q[2], v[2], duration=0.02, tau=tau[1])
+    np.testing.assert_array_equal(one.q, found.trajectory.q[:, 2, 1])
+
+
+def test_labels_go_with_the_states() -> None:
+    pytest.importorskip("xarray")
+    found = parametric().sweep(bough.neutral(hopper()), duration=0.004, grid=GRID).trajectory
+    data = found.to_xarray()
+    assert data["q of z"].dims == ("state_0", "state_1")
+    some = found.state(1, slice(1, None))
+    np.testing.assert_array_equal(some.labels["q of z"], [0.01, 0.05])
+    np.testing.assert_array_equal(some.to_xarray()["friction"], [1.0, 1.0])
+
+
+@pytest.mark.parametrize("name", ["sweep", "sweep.zarr"])
+def test_a_sweep_on_disk_is_the_same(name: str, tmp_path: Path) -> None:
+    """Interrupted, resumed in the parts it has, read again, written elsewhere: the same bits, and errors are told."""
+    if name.endswith("zarr"):
+        pytest.importorskip("zarr")
+    q, calls = bough.neutral(hopper()), []
+
+    def stop(time: float, q: Any, v: Any, stiffness: Any) -> Any:
+        calls.append(time)
+        if len(calls) == 15:
+            raise KeyboardInterrupt
+        return give_up(time, q, v, stiffness)
+
+    given: dict[str, Any] = {"duration": 0.02, "grid": {"stiffness": [0.0, 1.0, 8.0], "q of z": [0.0, 0.01]}}
+    whole = parametric().sweep(q, controller=give_up, at_once=2, **given)
+    path = tmp_path / name
+    first = parametric().sweep(q, controller=stop, path=path, at_once=2, **given)
+    np.testing.assert_array_equal(first.status, [[0, 0], [3, 3], [3, 3]])
+    again = parametric().sweep(q, controller=give_up, path=path, **given)
+    again.save(tmp_path / f"copy-{name}")
+    for found in (again, bough.simulation.Sweep.load(path, hopper()),
+                  bough.simulation.Sweep.load(tmp_path / f"copy-{name}", hopper())):  # fmt: skip
+        for array in ("q", "v", "status", "taken", "stopped"):
+            np.testing.assert_array_equal(getattr(found.trajectory, array), getattr(whole.trajectory, array), array)
+        assert found.failed == whole.failed
+        assert found.failed[0][1] == "raised ArithmeticError: too stiff for me"
+    with pytest.raises(SaveError, match="has parts of another sweep, with other chunks"):
+        parametric().sweep(q, controller=give_up, path=path, at_once=1, **given)
+    with pytest.raises(LoadError, match="it is of another model than 'two'"):
+        bough.simulation.Sweep.load(path, pendulum())
+    with pytest.raises(LoadError, match="there is no sweep"):
+        bough.simulation.Sweep.load(tmp_path, hopper())
+    if name.endswith("zarr"):
+        xarray = pytest.importorskip("xarray")
+        with xarray.open_zarr(path, chunks=None) as data:
+            np.testing.assert_array_equal(data.q.sel({"q of z": 0.01, "stiffness": 0.0}), whole.trajectory.q[:, 0, 1])
+            assert data["coordinate"].values.tolist() == ["x", "z", "j"]
+
+
+def test_a_sweep_is_drawn() -> None:
+    pytest.importorskip("matplotlib")
+    found = parametric().sweep(bough.neutral(hopper()), duration=0.02, grid=GRID)
+    axes = found.plot("q of z", "energy", by="q of z").axes
+    assert [panel.get_ylabel() for panel in axes] == ["q of z (m)", "energy (J)"]
+    assert len(axes[0].lines) == 6 + 3
+    assert [text.get_text() for text in axes[0].get_legend().texts] == ["0", "0.01", "0.05"]
+    np.testing.assert_array_equal(axes[0].lines[5].get_ydata(), found.trajectory.q[:, 1, 2, 1])
+    assert len(found.plot().axes) == 3
+    with pytest.raises(UnknownNameError, match="no thing to plot is called 'q of zz'; did you mean 'q of z'"):
+        found.plot("q of zz")
+
+
 WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({}, ShapeError, "grid and table are empty"),
     ({"grid": [1, 2]}, ShapeError, r"grid is \[1, 2\], expected a dictionary"),
@@ -184,6 +290,11 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ),
     ({"grid": {"friction": 1.0}}, ShapeError, r"'friction' of the grid has shape \(\), expected \(n,\)"),
     ({"table": {"friction": [1, 2], "v of j": [1]}}, ShapeError, "columns of the table have lengths"),
+    ({"grid": {"q": [[1.0, 2.0]]}}, ShapeError, r"'q' of the grid has shape \(1, 2\), expected \(n, 3\)"),
+    ({"grid": {"mass of trunk": [1.0]}}, UnknownNameError, r"bough.Simulation\(..., parameters=\['mass of trunk'\]\)"),
+    ({"grid": {"controller": hold}}, ShapeError, "'controller' of the grid is .*, expected a dictionary of functions"),
+    ({"grid": {"controller": {"a": 1}}}, TypeError, "controller 'a' is 1, expected a function of time, q and v"),
+    ({"controller": hold, "grid": {"controller": {"a": hold}}}, ShapeError, "beside those of the grid"),
     ({"table": {"kp": [1]}, "grid": {"kp": [1]}}, ShapeError, "'kp' is in the grid and in the table"),
     ({"grid": {"friction": [np.nan]}}, bough.errors.FiniteError, "friction"),
     (

@@ -303,7 +303,7 @@ def test_energy_of_a_spring_and_a_mass() -> None:
         ({"control": np.zeros(3)}, r"control has shape \(3,\), expected \(3, 2, nu\)"),
         ({"contact_forces": np.zeros((3, 2, 1))}, r"contact_forces has shape .* expected \(3, 2, k, c\)"),
         ({"contact_forces": np.zeros((3, 2, 1, 0))}, "contact_forces has no components"),
-        ({"status": [0, 6]}, "status has entries from 0 to 6, expected whole numbers from 0 to 5"),
+        ({"status": [0, 7]}, "status has entries from 0 to 7, expected whole numbers from 0 to 6"),
         ({"status": [0.0, 1.0]}, "status has data type float64"),
         ({"taken": [1, -1]}, "taken has entries from -1 to 1"),
         ({"taken": [1, 2, 3]}, r"taken has data type int64 and shape \(3,\), expected whole numbers \(2,\)"),
@@ -336,7 +336,7 @@ def test_xarray() -> None:
     assert float(found.q.sel(coordinate="block", time=0.5, method=None).isel(state_0=1, state_1=2)) == 3.0
     assert (str(found.q_unit[0].item()), str(found.tau_unit[0].item())) == ("m", "N")
     assert found.control.sizes["actuator"] == 2
-    meanings = "finished not_finite ran_away interrupted not_solved ended_by_an_event"
+    meanings = "finished not_finite ran_away interrupted not_solved ended_by_an_event raised_an_error"
     assert found.status.attrs["flag_meanings"] == meanings
     single = sliding(contact_forces=np.ones((11, 4, 3))).to_xarray()
     assert single.q.dims == ("time", "coordinate")

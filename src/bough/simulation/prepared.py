@@ -81,6 +81,13 @@ class Prepared:
         pairs = len(self._soft.candidates)
         return f"Simulation({self.model.name!r}, dt={self.dt}, integrator={self.integrator!r}, {pairs} pairs)"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What it was made of, without the programs, which are made anew where it goes."""
+        ready = {
+            name for kind in type(self).__mro__ for name, x in vars(kind).items() if isinstance(x, cached_property)
+        }
+        return {name: x for name, x in vars(self).items() if name not in ready}
+
     @cached_property
     def _soft(self) -> SoftScene:
         return soft_scene(self.scene, self.integrator, self._tolerance, self._iterations, self.parameters)

@@ -35,6 +35,7 @@ from bough.simulation.run import Controller, Run
 from bough.simulation.sensors import sensor_parts
 from bough.simulation.state import State
 from bough.simulation.sweep import Sweep, sweep_of
+from bough.simulation.sweep_axes import Runs
 
 if TYPE_CHECKING:
     from bough.simulation.live import Live
@@ -330,33 +331,40 @@ class Simulation(Prepared):
         grid: Mapping[str, ArrayLike] | None = None,
         table: Mapping[str, ArrayLike] | None = None,
         rate: float | None = None,
+        controller: Controller | None = None,
+        hold: int = 1,
         path: str | PathLike[str] | None = None,
-        at_once: int = 4096,
+        workers: int | str | object | None = None,
+        at_once: int | None = None,
         show_progress: bool | None = None,
         **acting: Any,
     ) -> Sweep:
-        """Many runs that differ in numbers, as batches on all threads.
+        """Many runs that differ in something, as batches on all threads, or on many machines.
 
         Parameters
         ----------
         q, v
             The state (nq,) and (nv,) to begin with, but for what differs; at rest without v.
-        duration, rate
-            As those of `run`.
+        duration, rate, controller, hold
+            As those of `run`. What a controller takes beside time, q and v may differ: values (n, 1), one for each run.
         grid
-            Values (n,) by name, each with each: parameters that the simulation was made with and that are one number
-            ("mass of hand", "friction"), coordinates and velocities to begin with ("q of knee", "v of root_joint[2]"),
-            and the gains "kp" and "kd".
+            Values (n,) by name, each with each: parameters that the simulation was made with ("mass of hand",
+            "friction"), coordinates and velocities to begin with ("q of knee", "v of root_joint[2]"), the gains "kp"
+            and "kd", numbers that the controller takes; rows (n, ...) of "q", "v", "tau", "target", "control", "kp",
+            "kd", "f_ext" and parameters of many numbers; and "controller", a dictionary of functions by name.
         table
             Values by name, all of one length: the first of each together, the second of each, and so on; each row with
             all of the grid.
         path
-            A folder for what is finished. A sweep that is run again with it reads these parts, bit for bit, and goes
-            on.
+            A folder for what is finished; one called ``*.zarr`` keeps it on disk alone (the extra ``zarr``). A sweep
+            that is run again with it reads these parts, bit for bit, and goes on; controllers are known by name.
+        workers
+            None: this process. A number of processes of this machine, or the address or client of a cluster of
+            dask.distributed, whose workers have bough (the extra ``cluster``).
         at_once
-            Runs of one part.
+            Runs of one part: 4096, or what gives each worker some.
         show_progress
-            As that of `run`, for each part.
+            As that of `run`; with workers the address of their dashboard, too.
         acting
             tau, control, target, kp, kd, f_ext as in `step`, for all runs.
 
@@ -364,7 +372,7 @@ class Simulation(Prepared):
         -------
         Sweep
             The trajectory, with a batch axis for the table and one for each entry of the grid, and labels; Ctrl-C
-            ends it, and what was finished is returned.
+            ends it, and what was finished is returned. A part that raises an error is lost, and told in `failed`.
 
         Examples
         --------
@@ -377,6 +385,6 @@ class Simulation(Prepared):
         """
         for name in acting:
             known_name(name, "argument of sweep", [name for name in ACTING if name != "parameters"])
-        some = whole_number(at_once, "at_once", least=1)
+        runs, often = Runs(self, q, v, grid, table, controller, acting), whole_number(hold, "hold", least=1)
         with interrupted_once():
-            return sweep_of(self, q, v, grid, table, (duration, rate), path, some, show_progress, acting)
+            return sweep_of(self, runs, (duration, rate), often, path, at_once, workers, show_progress)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bough.errors import ShapeError
 from bough.kernel.arguments import FloatArray, read_only
@@ -65,7 +65,7 @@ class Trajectory:
         Inputs of actuators, (T, ..., nu), in their units; they hold until the next sample.
     status
         How each state ended, (...), whole numbers: 0 "finished", 1 "not finite", 2 "ran away", 3 "interrupted", 4 "not
-        solved", 5 "ended by an event" (see `status_names`). All finished, unless given.
+        solved", 5 "ended by an event", 6 "raised an error" (see `status_names`). All finished, unless given.
     taken
         Steps of time that each state made, (...); one for each sample but the first, unless given.
     contact_forces
@@ -79,6 +79,8 @@ class Trajectory:
         Accelerations (..., nv) of the last step, with which a run can be resumed (`Simulation.run`).
     events
         What happened on the way (`bough.simulation.Occurrence`), in order; no part of files.
+    labels
+        What tells states apart, (...) each, by name, as those of a sweep; no part of files.
 
     Raises
     ------
@@ -106,8 +108,6 @@ class Trajectory:
     (2, 2, 1)
     >>> trajectory.between(0.5, 1.0)[::10].state(1)
     <Trajectory of 'pendulum': 6 samples from 0.5 to 1 s>
-    >>> bool(np.ptp(trajectory.energy().total) > 0)
-    True
     """
 
     model: Model
@@ -123,6 +123,7 @@ class Trajectory:
     sensors: FloatArray | None = None
     a_last: FloatArray | None = None
     events: tuple[Occurrence, ...] = ()
+    labels: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     status_names: ClassVar[tuple[str, ...]] = STATUS_NAMES
     """What each number of `status` means."""
@@ -335,9 +336,8 @@ class Trajectory:
 
         ``.npz``: NumPy's NPZ without pickled objects, which `load` reads. ``.html``: a page that plays the motion.
         ``.gif``, ``.mp4``: films (the extra ``pictures``). ``.png``: poses beside each other. `scene` is the world in
-        which it moved, for all but the first.
-        Options are those of `bough.pictures.save` but for q; ``speed`` of films, 1 for the true one; and ``at``, the
-        times of poses in s: ``trajectory.save("run.gif", size=(640, 480), rate=30, speed=0.5)``.
+        which it moved, for all but the first. Options are those of `bough.pictures.save` but for q; ``speed`` of films,
+        1 for the true one; and ``at``, times of poses (s): ``trajectory.save("run.gif", size=(640, 480), rate=30)``.
 
         Raises
         ------
@@ -374,12 +374,12 @@ class Trajectory:
         return f"<Trajectory of {self.model.name!r}: {len(self)} samples {times}{batch}{told}>"
 
     def __reduce__(self) -> tuple[type[Trajectory], tuple[Any, ...]]:
-        return Trajectory, tuple(getattr(self, field.name) for field in fields(self))
+        return Trajectory, tuple(getattr(self, entry.name) for entry in fields(self))
 
     @property
     def _in_time(self) -> dict[str, FloatArray | None]:
         """What has an axis of time, by the names that a `Sample` has for it."""
-        return {field.name: getattr(self, field.name) for field in fields(Sample)}
+        return {entry.name: getattr(self, entry.name) for entry in fields(Sample)}
 
     def _samples(self, some: slice) -> Trajectory:
         try:
@@ -394,7 +394,7 @@ class Trajectory:
     def _with(self, **arrays: Any) -> Trajectory:
         """The trajectory with some arrays replaced, which are known to fit."""
         made: Trajectory = object.__new__(Trajectory)
-        for field in fields(self):
-            part = arrays[field.name] if field.name in arrays else getattr(self, field.name)
-            object.__setattr__(made, field.name, read_only(part) if isinstance(part, np.ndarray) else part)
+        for name in (entry.name for entry in fields(self)):
+            part = arrays[name] if name in arrays else getattr(self, name)
+            object.__setattr__(made, name, read_only(part) if isinstance(part, np.ndarray) else part)
         return made

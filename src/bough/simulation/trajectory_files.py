@@ -189,4 +189,5 @@ def dataset_of(trajectory: Trajectory) -> Dataset:
             labels[f"{name}_unit"] = (dim, list(trajectory.units[name]))
     if "contact_forces" in data:
         data["contact_forces"] = (*data["contact_forces"], {"units": "N"})
+    labels |= {name: (states, x) for name, x in trajectory.labels.items() if name not in labels}
     return xarray.Dataset(data, labels, {"model": trajectory.model.name})

@@ -15,7 +15,7 @@ from bough.reading import known_name, names
 if TYPE_CHECKING:
     from bough.simulation.trajectory import Trajectory
 
-__all__ = ["plot_trajectory"]
+__all__ = ["plain_name", "plot_trajectory"]
 
 COLOURS = ("#3b6ea5", "#d98032", "#4d9a6a", "#a5527f", "#8a7a3d", "#5fa3b3", "#7a62a8", "#b5544a")
 DASHES = ("-", "--", ":", "-.")
@@ -59,7 +59,7 @@ def plot_trajectory(trajectory: Trajectory, what: Sequence[str], joints: str | S
     for axes, panel in zip(rows, panels, strict=True):
         _draw(axes, trajectory, panel)
     rows[-1].set_xlabel("time (s)")
-    figure.suptitle(_plain(trajectory.model.name))
+    figure.suptitle(plain_name(trajectory.model.name))
     return figure
 
 
@@ -97,12 +97,12 @@ def _draw(axes: Any, trajectory: Trajectory, panel: Panel) -> None:
         curves = states[..., k]
         if 0 < curves.shape[1] <= FEW_STATES:
             first, *_ = axes.plot(t, curves, **look)
-            first.set_label(_plain(name))
+            first.set_label(plain_name(name))
         elif curves.size:
             known = ~np.isnan(curves).all(axis=1)
             low, middle, high = np.nanquantile(curves[known], (0.0, 0.5, 1.0), axis=1)
             axes.fill_between(t[known], low, high, color=look["color"], alpha=0.15, lw=0)
-            axes.plot(t[known], middle, label=_plain(name), **look)
+            axes.plot(t[known], middle, label=plain_name(name), **look)
     axes.set_ylabel(panel.title)
     axes.grid(True, alpha=0.25)
     axes.margins(x=0)
@@ -111,7 +111,7 @@ def _draw(axes: Any, trajectory: Trajectory, panel: Panel) -> None:
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small", ncols=columns, frameon=False)
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """A name as it is: no character is a sign for mathematics, and a leading underscore hides nothing."""
     text = printable(name).replace("$", r"\$")
     return f" {text}" if text.startswith("_") else text

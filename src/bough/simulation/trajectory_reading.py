@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["STATUS_NAMES", "read_trajectory"]
 
-STATUS_NAMES = ("finished", "not finite", "ran away", "interrupted", "not solved", "ended by an event")
+STATUS_NAMES = (
+    "finished", "not finite", "ran away", "interrupted", "not solved", "ended by an event", "raised an error",
+)  # fmt: skip
 """How a state can end, by number."""
 
 IntArray = NDArray[np.int64]
@@ -50,9 +52,20 @@ def read_trajectory(given: Trajectory) -> dict[str, Any]:
     arrays["status"] = _whole("status", given.status, lead[1:], 0, len(STATUS_NAMES) - 1)
     arrays["taken"] = _whole("taken", given.taken, lead[1:], time.size - 1, 2**62)
     arrays["stopped"] = _stop_times(given.stopped, time, arrays["status"], arrays["taken"])
+    found = {name: read_only(_label(name, x, lead[1:])) for name, x in given.labels.items()}
     # in the byte order of this machine, and not to be written to
     plain = {name: None if a is None else np.asarray(a, a.dtype.newbyteorder("=")) for name, a in arrays.items()}
-    return {name: None if a is None else read_only(a) for name, a in plain.items()}
+    arrays = {name: None if a is None else read_only(a) for name, a in plain.items()}
+    return arrays | {"labels": found}
+
+
+def _label(name: str, value: ArrayLike, batch: Shape) -> NDArray[Any]:
+    """Numbers or words, one for each state."""
+    a = np.asarray(value)
+    if a.shape != batch or a.dtype.kind not in "biufU":
+        what = f"has data type {a.dtype} and shape {a.shape}"
+        raise ShapeError(f"label {name!r} {what}, expected numbers or words {batch}, one for each state")
+    return a
 
 
 def _read_times(value: ArrayLike) -> FloatArray:

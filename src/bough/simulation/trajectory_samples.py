@@ -145,7 +145,8 @@ def states_of(trajectory: Trajectory, index: tuple[Any, ...]) -> dict[str, Any]:
 
     in_time = {name: taken(x, 1) for name in ("q", "v", *HELD) if (x := getattr(trajectory, name)) is not None}
     of_states = ("status", "taken", "stopped", *(("a_last",) if trajectory.a_last is not None else ()))
-    return in_time | {name: taken(getattr(trajectory, name), 0) for name in of_states}
+    labels = {name: taken(x, 0) for name, x in trajectory.labels.items()}
+    return in_time | {name: taken(getattr(trajectory, name), 0) for name in of_states} | {"labels": labels}
 
 
 def joint_part(trajectory: Trajectory, joint: str, what: str) -> FloatArray:
@@ -177,7 +178,7 @@ def joined(first: Trajectory, second: Trajectory) -> Trajectory:
         one, other = getattr(first, name), getattr(second, name)
         if one is not None and other is not None:
             parts[name] = np.concatenate([one[:-1], other])
-    rest = {name: getattr(second, name) for name in ("status", "taken", "stopped", "a_last")}
+    rest = {name: getattr(second, name) for name in ("status", "taken", "stopped", "a_last")} | {"labels": first.labels}
     return type(second)(second.model, **parts, **rest, events=first.events + second.events)
 
 

@@ -1,0 +1,223 @@
+"""What differs between the runs of a sweep: values by name along axes, and rectangular parts of all runs."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.errors import BoughError, ShapeError, UnknownNameError
+from bough.kernel.arguments import FloatArray, as_floats, require_finite
+from bough.model.coordinates import coordinate_names
+from bough.reading import shown
+from bough.simulation.arguments import read_parameters, read_start
+
+if TYPE_CHECKING:
+    from bough.simulation.run import Controller
+    from bough.simulation.simulation import Simulation
+
+__all__ = ["Axes", "Part", "Runs", "parts_of"]
+
+CASE, CONTROLLER = "case", "controller"
+"""What the axis of a table is called, and what stands for functions in place of numbers."""
+
+Shapes = dict[str, list[tuple[int, ...]]]
+"""Shapes that a value may have, by name."""
+
+Part = tuple[slice, ...]
+"""Some of the runs: a range of each axis."""
+
+Axes = tuple[tuple[str, dict[str, NDArray[Any]]], ...]
+"""What the axes are called, and labels (n,) along each of them by name."""
+
+
+class Runs:
+    """All runs of a sweep: the state to begin with, what differs along axes, and what acts on all of them."""
+
+    def __init__(
+        self, sim: Simulation, q: Any, v: Any, grid: Any, table: Any, controller: Any, acting: Mapping[str, Any]
+    ) -> None:
+        self._sim, self._acting = sim, acting
+        start, velocity = (x.astype(np.float64) for x in read_start(sim.model, q, v))
+        if start.ndim > 1:
+            nq = sim.model.nq
+            raise ShapeError(f"q has shape {start.shape}, expected ({nq},): one state, from which runs differ")
+        self._q, self._v = start, velocity
+        self._controllers = _read_controllers(grid, controller)
+        self._columns = tuple(_axes(_Names(sim, self._controllers), grid, table, self._controllers))
+        self.shape = tuple(len(next(iter(columns.values()))) for _, columns in self._columns)
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return math.prod(self.shape)
+
+    @property
+    def axes(self) -> Axes:
+        """What differs along each axis: numbers as they are, functions by name, what is no number by its place."""
+        return tuple(
+            (axis, {name: x if x.ndim == 1 else np.arange(len(x)) for name, x in columns.items()})
+            for axis, columns in self._columns
+        )
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """All that they are made of, by name."""
+        found: dict[str, Any] = {"q": self._q, "v": self._v, **self._acting}
+        return found | {f"{axis}: {name}": x for axis, columns in self._columns for name, x in columns.items()}
+
+    def chunks(self, at_once: int) -> tuple[int, ...]:
+        """Lengths along the axes of parts of at most so many runs; each has one controller."""
+        sizes: list[int] = []
+        for (axis, _), n in zip(reversed(self._columns), reversed(self.shape), strict=True):
+            most = 1 if axis == CONTROLLER else max(1, min(n, at_once // math.prod(sizes)))
+            sizes.append(-(-n // -(-n // most)))
+        return tuple(reversed(sizes))
+
+    def given(self, part: Part) -> dict[str, Any]:
+        """What `Simulation.run` is to be given for some of the runs."""
+        names, scalars = coordinate_names(self._sim.model, 0), {p.name: p for p in self._sim.parameters}
+        flat = self._flat(part)
+        count = len(next(iter(flat.values())))
+        start = {
+            "q": np.array(flat.pop("q", np.tile(self._q, (count, 1)))),
+            "v": np.array(flat.pop("v", np.tile(self._v, (count, 1)))),
+        }
+        given: dict[str, Any] = dict(self._acting)
+        parameters, own = {}, {}
+        controller = self._controllers[flat.pop(CONTROLLER)[0]] if CONTROLLER in flat else self._controllers.get("")
+        for name, values in flat.items():
+            letter, _, of = name.partition(" of ")
+            if name in scalars:
+                parameters[name] = values.reshape(-1, *scalars[name].shape)
+            elif name in ("kp", "kd") and values.ndim == 1:
+                given[name] = np.repeat(values[:, np.newaxis], self._sim.model.nv, axis=1)
+            elif name in ROWS:
+                given[name] = values
+            elif letter in start and of in names[letter]:
+                start[letter][:, names[letter].index(of)] = values
+            else:
+                own[name] = values[:, np.newaxis]
+        if controller is not None:
+            given[CONTROLLER] = functools.partial(controller, **own) if own else controller
+        return {**start, **given, **({"parameters": parameters} if parameters else {})}
+
+    def _flat(self, part: Part) -> dict[str, NDArray[Any]]:
+        """The values of some runs, one after the other, by name."""
+        block = tuple(len(range(*some.indices(n))) for some, n in zip(part, self.shape, strict=True))
+        found = {}
+        for k, (_, columns) in enumerate(self._columns):
+            for name, x in columns.items():
+                tail = x.shape[1:]
+                along = [1] * k + [-1] + [1] * (len(block) - k - 1)
+                found[name] = np.broadcast_to(x[part[k]].reshape(*along, *tail), (*block, *tail)).reshape(-1, *tail)
+        return found
+
+
+def parts_of(shape: tuple[int, ...], chunks: tuple[int, ...]) -> list[Part]:
+    """Rectangles of runs that cover all of them."""
+    along = [[slice(k, k + size) for k in range(0, n, size)] for n, size in zip(shape, chunks, strict=True)]
+    return list(itertools.product(*along))
+
+
+ROWS = ("tau", "control", "target", "kp", "kd", "f_ext")
+"""What acts, given whole for each run."""
+
+
+class _Names(NamedTuple):
+    """Who knows what may differ."""
+
+    sim: Simulation
+    controllers: Mapping[str, Controller]
+
+    def shapes(self) -> Shapes:
+        """The shapes that a value may have, by name."""
+        model = self.sim.model
+        names, nv = coordinate_names(model, 0), (model.nv,)
+        shapes: Shapes = {p.name: [(), p.shape] if p.size == 1 else [p.shape] for p in self.sim.parameters}
+        shapes |= {f"{letter} of {name}": [()] for letter in "qv" for name in names[letter]}
+        shapes |= {"q": [(model.nq,)], "v": [nv], "tau": [nv], "target": [nv], "kp": [(), nv], "kd": [(), nv]}
+        shapes |= {"control": [(len(model.actuators),)], "f_ext": [(model.nbodies, 6)]}
+        for controller in self.controllers.values():
+            shapes |= {name: [()] for name in _own_names(controller) if name not in shapes}
+        return shapes
+
+    def hint(self, name: object) -> str:
+        """What to do about a number of the model that the simulation does not take."""
+        try:
+            read_parameters(self.sim.model, [name])
+        except (BoughError, TypeError):
+            return ""
+        return f"the model has it: bough.Simulation(..., parameters=[{name!r}]) takes it with every state"
+
+
+def _own_names(controller: Any) -> list[str]:
+    """What a controller takes beside time, q and v."""
+    try:
+        taken = list(inspect.signature(controller).parameters.values())[3:]
+    except (TypeError, ValueError):
+        return []
+    return [p.name for p in taken if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+
+
+def _read_controllers(grid: Any, controller: Any) -> dict[str, Any]:
+    """Controllers by the names that the grid has for them; "" is the one of all runs."""
+    given = grid.get(CONTROLLER) if isinstance(grid, Mapping) else None
+    if given is None:
+        found: dict[Any, Any] = {} if controller is None else {"": controller}
+    elif controller is not None:
+        raise ShapeError("a controller is given beside those of the grid, expected one of them")
+    elif isinstance(given, Mapping) and given:
+        found = {str(name): function for name, function in given.items()}
+    else:
+        raise ShapeError(f"'controller' of the grid is {shown(given)}, expected a dictionary of functions by name")
+    for name, function in found.items():
+        if not callable(function):
+            what = f"controller {name!r}" if name else "controller"
+            raise TypeError(f"{what} is {shown(function)}, expected a function of time, q and v")
+    return found
+
+
+def _axes(
+    names: _Names, grid: Any, table: Any, controllers: Mapping[str, Any]
+) -> Iterator[tuple[str, dict[str, NDArray[Any]]]]:
+    columns = _columns(names, table, "table")
+    lengths = {name: len(x) for name, x in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise ShapeError(f"the columns of the table have lengths {lengths}, expected one length")
+    if columns:
+        yield CASE, columns
+    rest = {name: x for name, x in grid.items() if name != CONTROLLER} if isinstance(grid, Mapping) else grid
+    along = _columns(names, rest, "grid")
+    for name in () if grid is None else grid:
+        if name in columns:
+            raise ShapeError(f"{name!r} is in the grid and in the table, expected one of them")
+        yield str(name), {str(name): np.array(list(controllers)) if name == CONTROLLER else along[str(name)]}
+    if not columns and not grid:
+        raise ShapeError("grid and table are empty, expected values of something by its name")
+
+
+def _columns(names: _Names, given: Any, what: str) -> dict[str, FloatArray]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ShapeError(f"{what} is {shown(given)}, expected a dictionary of values by name")
+    known = names.shapes()
+    found: dict[str, FloatArray] = {}
+    for name, values in given.items():
+        if name not in known:
+            raise UnknownNameError(f"thing that a {what} could have", name, known, names.hint(name))
+        x = as_floats(str(name), values, ())
+        if not x.ndim or not x.size or x.shape[1:] not in known[name]:
+            tails = [", ".join(map(str, tail)) for tail in known[name]]
+            expected = " or ".join(dict.fromkeys(f"(n, {tail})" if tail else "(n,)" for tail in tails))
+            raise ShapeError(f"{name!r} of the {what} has shape {x.shape}, expected {expected}, a value for each run")
+        require_finite(str(name), x)
+        found[str(name)] = x.astype(np.float64)
+    return found
