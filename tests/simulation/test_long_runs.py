@@ -141,6 +141,73 @@ def test_zeros_are_found_and_end_what_they_are_told_to(rng: np.random.Generator)
     np.testing.assert_allclose(run.q[-1], 0.0, atol=1e-9)
 
 
+def slider() -> bough.Model:
+    b = bough.Builder("slider", gravity=(0, 0, 0))
+    b.add("block", bough.joints.Prismatic("x"), mass=1.0)
+    return b.build().with_simulation(sensors=[bough.simulation.Sensor("drive", "jointactuatorfrc", "block")])
+
+
+def test_a_controller_is_asked_at_its_times_whatever_the_steps_are() -> None:
+    """Feedback that is held for 0.05 s: each interval is a parabola, so its ends follow by formulas."""
+    asked: list[float] = []
+
+    def feedback(time: float, q: Any, v: Any) -> Any:
+        asked.append(time)
+        return -4.0 * q - 1.0 * v
+
+    sim, q = bough.Simulation(slider()), np.array([[1.0], [0.5]])
+    given: dict[str, Any] = {"integrator": "adaptive", "controller": feedback, "hold": 25, "rate": 20}
+    run = sim.run(q, duration=0.98, **given)
+    np.testing.assert_allclose(asked, 0.05 * np.arange(20), atol=1e-12)
+    x, v, h = q.copy(), np.zeros((2, 1)), 0.05
+    for k in range(20):
+        np.testing.assert_allclose(run.q[k], x, atol=1e-9)
+        u = -4.0 * x - v
+        np.testing.assert_allclose(run.tau[k], u, atol=1e-8)
+        h = 0.05 if k < 19 else 0.03
+        x, v = x + h * v + 0.5 * h * h * u, v + h * u
+    np.testing.assert_allclose(run.q[-1], x, atol=1e-9)
+    np.testing.assert_allclose(run.sensor("drive"), run.tau, atol=1e-12)
+    first = sim.run(q, duration=0.5, **given)
+    again = sim.run(resume=first, duration=0.48, **given)
+    for name in ("time", "q", "v", "tau", "sensors"):
+        np.testing.assert_allclose(getattr(again, name), getattr(run, name), atol=1e-8, err_msg=name)
+
+
+def test_adaptive_runs_are_resumed(rng: np.random.Generator) -> None:
+    """After their end, or after an interrupt that found every state at another time."""
+    model, asked = chain(), []
+    q, v = bough.random(model, rng, (3,)), np.array([[0.1], [3.0], [1.0]]) * rng.normal(size=(3, model.nv))
+    sim = bough.Simulation(model, dt=0.005)
+
+    def late(time: float, q: Any, v: Any) -> float:
+        asked.append(time)
+        if len(asked) == 60:
+            raise KeyboardInterrupt
+        return time - 0.3
+
+    given: dict[str, Any] = {"integrator": "adaptive", "rate": 50, "accuracy": 1e-9}
+    first = sim.run(q, v, duration=0.5, events={"late": late}, **given)
+    assert set(first.status) == {3}
+    assert len(set(first.stopped)) > 1
+    exact = sim.run(q, v, duration=0.5, **given)
+    again = sim.run(resume=first, duration=0.5 - float(first.time[-1]), events={"late": late}, **given)
+    np.testing.assert_array_equal(again.status, 0)
+    np.testing.assert_array_equal(again.stopped, 0.5)
+    assert sorted((x.name, x.state) for x in again.events) == [("late", (k,)) for k in range(3)]
+    at = np.isin(again.time.round(9), exact.time.round(9))
+    assert at.sum() == len(exact)
+    assert np.abs(bough.difference(model, exact.q, again.q[at])).max() < 1e-6
+    half = sim.run(resume=sim.run(q, v, duration=0.24, **given), duration=0.26, **given)
+    np.testing.assert_allclose(half.time, exact.time, atol=1e-12)
+    assert np.abs(bough.difference(model, exact.q, half.q)).max() < 1e-6
+
+
+def test_adaptive_steps_are_asked_for_with_a_run() -> None:
+    with pytest.raises(UnknownNameError, match=r'sim\.run\(\.\.\., integrator="adaptive"\)'):
+        bough.Simulation(slider(), integrator="adaptive")
+
+
 WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"integrator": "adaptiv"}, UnknownNameError, "did you mean 'adaptive'"),
     ({"events": {"a": len}}, ShapeError, 'expected integrator="adaptive"'),
@@ -152,7 +219,8 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
         "event 'a' is 3, expected a function or a bough.simulation.Event",
     ),
     ({"integrator": "adaptive", "accuracy": 0}, ShapeError, "accuracy is 0, expected a positive number"),
-    ({"integrator": "adaptive", "controller": len}, ShapeError, "a controller was given for adaptive steps"),
+    ({"integrator": "adaptive", "controller": 3}, TypeError, "controller is 3, expected a function"),
+    ({"integrator": "adaptive", "controller": lambda t, q, v: None}, ShapeError, "controller returned None at 0 s"),
     ({"integrator": "adaptive", "tau": [1, 2, 3]}, ShapeError, r"tau has shape \(1, 3\), expected \(..., 1\)"),
 ]
 

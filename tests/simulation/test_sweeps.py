@@ -102,8 +102,6 @@ def test_a_run_is_resumed_bit_for_bit(tmp_path: Path, rng: np.random.Generator) 
         sim.run(resume=whole[:-1], duration=0.1)
     with pytest.raises(ShapeError, match="q or v is given with a trajectory to resume"):
         sim.run(q, resume=whole, duration=0.1)
-    with pytest.raises(ShapeError, match="a trajectory to resume was given for adaptive steps"):
-        sim.run(resume=whole, duration=0.1, integrator="adaptive")
 
 
 def test_a_run_that_was_interrupted_is_resumed(rng: np.random.Generator) -> None:

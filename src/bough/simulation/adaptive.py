@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,15 +14,16 @@ from bough.kernel.arguments import FloatArray
 from bough.kernel.function import Function
 from bough.model import Model, Parameter
 from bough.reading import number
-from bough.simulation.arguments import ACTING, per_state, read_acting, read_servo, read_start, read_values
+from bough.scalar.tolerances import SAME_TIME
+from bough.simulation.arguments import ACTING, per_state, read_acting, read_servo, read_values
 from bough.simulation.events import Event, Occurrence, located, read_events
 from bough.simulation.progress import progress
-from bough.simulation.run import Sense
+from bough.simulation.run import Controller, Sense, read_orders
 
 if TYPE_CHECKING:
     from bough.simulation.trajectory import Trajectory
 
-__all__ = ["AdaptiveRun", "adaptive_run"]
+__all__ = ["AdaptiveRun", "Orders", "adaptive_run"]
 
 SERVO = ("target", "kp", "kd")
 
@@ -35,29 +37,41 @@ NOT_FINITE, INTERRUPTED, NOT_SOLVED, ENDED = 1, 3, 4, 5
 
 
 class AdaptiveRun:
-    """A run on its way; `trial` makes steps from q, v, a, length and part."""
+    """A run on its way; `trial` makes steps from q, v, a, length and part, under what acts on each state."""
 
     def __init__(
         self,
         trial: Callable[..., Any],
-        q: FloatArray,
-        v: FloatArray,
+        begin: tuple[FloatArray, FloatArray],
         times: NDArray[np.float64],
         accuracy: float,
         first: float,
         events: Mapping[str, Event],
+        orders: Orders,
+        before: Trajectory | None,
     ) -> None:
-        self._trial, self._accuracy, self._watched = trial, accuracy, events
+        self._trial, self._accuracy, self._watched, self._orders = trial, accuracy, events, orders
+        q, v = begin
         self._batch = q.shape[:-1]
         self._q, self._v = q.reshape(-1, q.shape[-1]).copy(), v.reshape(-1, v.shape[-1]).copy()
         count = len(self._q)
         self._a, self._h, self._t = np.zeros_like(self._v), np.full(count, first), np.zeros(count)
-        self._next = np.ones(count, np.int64)  # the sample that comes next
         self.times = times
         self.qs, self.vs = (np.repeat(x[np.newaxis], len(times), axis=0) for x in (self._q, self._v))
         self.status, self.taken = np.zeros(count, np.int64), np.zeros(count, np.int64)
         self.occurrences: list[Occurrence] = []
-        self._values = [self._watch(k, 0.0, self._q[k], self._v[k]) for k in range(count)]
+        if before is not None:
+            self._go_on(before)
+        self._next = np.searchsorted(times, self._t, side="right")  # the sample that comes next
+        self._values = [self._watch(k, self._t[k], self._q[k], self._v[k]) for k in range(count)]
+
+    def _go_on(self, before: Trajectory) -> None:
+        """Begin where another run ended, each state at its own time."""
+        self.qs[: len(before)] = before.q.reshape(len(before), *self._q.shape)
+        self.vs[: len(before)] = before.v.reshape(len(before), *self._v.shape)
+        self.status = np.where(before.status == INTERRUPTED, 0, before.status).reshape(-1)
+        self.taken, self.occurrences = before.taken.reshape(-1).copy(), list(before.events)
+        self._t = before.stopped.reshape(-1).astype(np.float64)
 
     def go(self, show_progress: bool | None) -> None:
         """Make all steps, keep samples and events."""
@@ -66,14 +80,19 @@ class AdaptiveRun:
         with progress(1000, show_progress) as tell:
             try:
                 while running.any():
-                    self._advance(np.flatnonzero(running), end)
+                    q, v = (x.reshape(*self._batch, x.shape[-1]) for x in (self._q, self._v))
+                    until = self._orders.until(float(self._t[running].min()), end, q, v)
+                    here = running & (self._t < until)
+                    while here.any():
+                        self._advance(np.flatnonzero(here), until, end)
+                        here = running & (self._t < until) & (self.status == 0)
+                        tell(int(1000 * self._t.min() / end))
                     running = (self._t < end) & (self.status == 0)
-                    tell(int(1000 * self._t.min() / end))
             except KeyboardInterrupt:
-                self.status[running] = INTERRUPTED
+                self.status[running & (self.status == 0) & (self._t < end)] = INTERRUPTED
         self._close()
 
-    def trajectory(self, model: Model, sense: Sense | None, acting: Mapping[str, Any]) -> Trajectory:
+    def trajectory(self, model: Model, sense: Sense | None, before: Trajectory | None) -> Trajectory:
         """What was kept, with the axes of the batch."""
         from bough.simulation.trajectory import Trajectory
 
@@ -84,14 +103,14 @@ class AdaptiveRun:
             self.times,
             q,
             v,
-            sensors=None if sense is None else sense(q, v, acting),
             events=tuple(self.occurrences),
             **{name: x.reshape(self._batch) for name, x in states.items()},
+            **self._orders.kept(self.times, q, v, sense, before),
         )
 
-    def _advance(self, k: NDArray[np.int64], end: float) -> None:
-        """A step of some states, and of each what it was good for."""
-        left = end - self._t[k]
+    def _advance(self, k: NDArray[np.int64], until: float, end: float) -> None:
+        """A step of some states, not beyond a time, and of each what it was good for."""
+        left = until - self._t[k]
         last = self._h[k] >= left * (1.0 - LEAST_STEP)
         h = np.where(last, left, self._h[k])
         q, v, a, error = self._tried(k, h, np.ones(len(k)))[2:]
@@ -111,13 +130,14 @@ class AdaptiveRun:
             q[row], v[row] = (x[0] for x in self._tried(one, h[row : row + 1], at)[:2])
             self.status[k[row]] = ENDED
         done = k[good]
-        arrived = np.where(last & ~stops, end, self._t[k] + part * h)
+        arrived = np.where(last & ~stops, until, self._t[k] + part * h)
         self._q[done], self._v[done], self._a[done], self._t[done] = q[good], v[good], a[good], arrived[good]
         self.taken[done] += 1
 
     def _tried(self, k: NDArray[np.int64], h: FloatArray, part: FloatArray) -> tuple[FloatArray, ...]:
         """Q and v at a part of steps; q, v, a at their ends, and their errors."""
-        q1, v1, q, v, a, error = self._trial(k, self._q[k], self._v[k], self._a[k], h, part)
+        given = {name: x[k] for name, x in self._orders.flat.items()}
+        q1, v1, q, v, a, error = self._trial(self._q[k], self._v[k], self._a[k], h, part, given)
         return q, v, q1, v1, a, error
 
     def _sample(self, k: NDArray[np.int64], h: FloatArray, part: FloatArray) -> None:
@@ -172,32 +192,84 @@ class AdaptiveRun:
         self.occurrences.sort(key=lambda x: (x.time, x.state))
 
 
+class Orders:
+    """What acts on the states of an adaptive run: the same all the time, or what a controller says now and then."""
+
+    def __init__(
+        self,
+        model: Model,
+        parameters: Sequence[Parameter],
+        batch: tuple[int, ...],
+        acting: Mapping[str, Any],
+        controller: Controller | None,
+        interval: float,
+    ) -> None:
+        self._model, self._parameters, self._batch = model, parameters, batch
+        self._controller, self._interval = controller, interval
+        self._given: list[tuple[float, Mapping[str, Any]]] = [(0.0, acting)]
+        self.flat = self._read(acting)
+
+    def until(self, time: float, end: float, q: FloatArray, v: FloatArray) -> float:
+        """Ask the controller what acts from a time on; until when it does."""
+        if self._controller is None:
+            return end
+        given = read_orders(self._controller(time, q, v), time)
+        self._given.append((time, {**self._given[-1][1], **given}))
+        self.flat = self._read(self._given[-1][1])
+        after = (math.floor(time / self._interval * (1.0 + SAME_TIME)) + 1) * self._interval
+        return end if after > end * (1.0 - SAME_TIME) else after
+
+    def kept(
+        self, times: FloatArray, q: FloatArray, v: FloatArray, sense: Sense | None, before: Trajectory | None
+    ) -> dict[str, Any]:
+        """What sensors read in samples, and the joint forces and controls from each on, if there are some in all."""
+        if self._controller is None:
+            return {"sensors": None if sense is None else sense(q, v, self._given[0][1])}
+        places = np.searchsorted([time for time, _ in self._given], times * (1.0 + SAME_TIME), side="right") - 1
+        first = 0 if before is None else len(before) - 1  # samples before it are as they were
+        given = [self._given[k][1] for k in places[first:]]
+        new: dict[str, Any] = {name: [x.get(name) for x in given] for name in ("tau", "control")}
+        new = {name: values for name, values in new.items() if all(x is not None for x in values)}
+        for name, values in new.items():
+            new[name] = [np.broadcast_to(x, (*self._batch, np.shape(x)[-1])) for x in values]
+        if sense is not None:
+            new["sensors"] = [sense(*sample) for sample in zip(q[first:], v[first:], given, strict=True)]
+        old = {name: () if before is None else getattr(before, name) for name in new}
+        return {n: np.array([*old[n][:first], *x], float) for n, x in new.items() if old[n] is not None}
+
+    def _read(self, acting: Mapping[str, Any]) -> dict[str, FloatArray]:
+        """All that acts, for each state."""
+        given = dict(zip(ACTING, read_acting(acting, "argument of run"), strict=True))
+        if any(given[name] is not None for name in SERVO):
+            target, kp, kd = (given[name] for name in SERVO)
+            given |= dict(zip(SERVO, read_servo(target, kp, kd, self._model.nv), strict=True))
+        given["parameters"] = read_values(self._parameters, given["parameters"])
+        known = {name: x for name, x in given.items() if x is not None}
+        return {name: per_state(name, x, 2 if name == "f_ext" else 1, self._batch) for name, x in known.items()}
+
+
 def adaptive_run(
-    model: Model,
     trial: Function,
-    parameters: Sequence[Parameter],
     dt: float,
-    q: Any,
-    v: Any,
+    begin: tuple[FloatArray, FloatArray],
     samples: tuple[int, int],
     accuracy: Any,
     events: Any,
-    acting: Mapping[str, Any],
+    orders: Orders,
+    before: Trajectory | None,
 ) -> AdaptiveRun:
     """A run of a simulation by trials, to begin with; samples are so many of its steps, and every so many of them."""
-    start, velocity = (x.astype(np.float64) for x in read_start(model, q, v))
+    q, v = (x.astype(np.float64) for x in begin)
     total, every = samples
     times = dt * np.unique([*range(0, total, every), total])
+    if before is not None:
+        last = float(before.time[-1])
+        steps = np.arange(math.floor(last / dt), round(last / dt + total) + 1)
+        new = dt * steps[(steps % every == 0) | (steps == steps[-1])]
+        times = np.concatenate([before.time, new[new > last * (1.0 + SAME_TIME)]])
     near = number(accuracy, "accuracy", "a positive number", above=0.0)
-    given = dict(zip(ACTING, read_acting(acting, "argument of run"), strict=True))
-    if any(given[name] is not None for name in SERVO):
-        target, kp, kd = (given[name] for name in SERVO)
-        given |= dict(zip(SERVO, read_servo(target, kp, kd, model.nv), strict=True))
-    given["parameters"] = read_values(parameters, given["parameters"])
-    batch = start.shape[:-1]
-    flat = {n: per_state(n, x, 2 if n == "f_ext" else 1, batch) for n, x in given.items() if x is not None}
 
-    def tried(k: Any, q: Any, v: Any, a: Any, length: Any, part: Any) -> Any:
-        return trial(q=q, v=v, a=a, dt=dt, length=length, part=part, **{n: x[k] for n, x in flat.items()})
+    def tried(q: Any, v: Any, a: Any, length: Any, part: Any, given: dict[str, Any]) -> Any:
+        return trial(q=q, v=v, a=a, dt=dt, length=length, part=part, **given)
 
-    return AdaptiveRun(tried, start, velocity, times, near, dt, read_events(events))
+    return AdaptiveRun(tried, (q, v), times, near, dt, read_events(events), orders, before)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough.algorithms.soft.scene import SoftScene, StepIntegrator, layout_of
-from bough.errors import ModelError
+from bough.errors import ModelError, UnknownNameError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.function import Function
 from bough.model import Model
@@ -69,6 +69,9 @@ class Prepared:
         data = model.simulation
         self.dt = number(data.timestep if dt is None else dt, "dt", "a positive number (s)", above=0.0)
         wanted = ("rk4" if data.integrator == "rk4" else "euler") if integrator is None else integrator
+        if wanted == ADAPTIVE:
+            hint = 'adaptive steps are for a run: sim.run(..., integrator="adaptive")'
+            raise UnknownNameError("integrator of a simulation", wanted, INTEGRATORS, hint)
         self.integrator = INTEGRATORS[INTEGRATORS.index(known_name(wanted, "integrator", INTEGRATORS))]
         self._tolerance = number(
             data.tolerance if tolerance is None else tolerance, "tolerance", "a number that is not negative", least=0.0

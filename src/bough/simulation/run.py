@@ -20,7 +20,7 @@ from bough.simulation.trajectory_samples import joined
 if TYPE_CHECKING:
     from bough.simulation.trajectory import Trajectory
 
-__all__ = ["Controller", "Run", "Sense"]
+__all__ = ["Controller", "Run", "Sense", "read_orders"]
 
 INTERRUPTED = 3
 WHOLE = 1e-6
@@ -136,7 +136,7 @@ class Run:
         acting = self._acting
         if self._controller is not None and done % self._hold == 0:
             given = self._controller(done * self._dt, self._state.q, self._state.v)
-            acting = self._acting = {**acting, **_read_orders(given, done * self._dt)}
+            acting = self._acting = {**acting, **read_orders(given, done * self._dt)}
         if sampled:
             self._given.append(acting)
         steps: Any = ahead if not self.status.any() else np.where(self.status == 0, float(ahead), 0.0)
@@ -146,7 +146,7 @@ class Run:
         self.status = np.where(self.status == 0, np.asarray(self._state.status, np.int64), self.status)
 
 
-def _read_orders(given: Any, time: float) -> Mapping[str, Any]:
+def read_orders(given: Any, time: float) -> Mapping[str, Any]:
     """What a controller returned, by name."""
     if isinstance(given, Mapping):
         read_acting(given, "thing that a controller could return")

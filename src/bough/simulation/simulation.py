@@ -12,7 +12,7 @@ from bough.algorithms.soft.step import MOST_STEPS
 from bough.errors import ShapeError
 from bough.kernel.arguments import FloatArray
 from bough.reading import instance, known_name, shown, whole_number
-from bough.simulation.adaptive import adaptive_run
+from bough.simulation.adaptive import Orders, adaptive_run
 from bough.simulation.arguments import (
     ACTING,
     MOST_SINGLE_STEPS,
@@ -242,7 +242,8 @@ class Simulation(Prepared):
             found, and told in `events` of the trajectory.
         resume
             A trajectory to go on with, in place of q and v: the whole of it is returned, bit for bit as if it had
-            never been interrupted, if all else is as it was. One that `Trajectory.load` read will do.
+            never been interrupted, if all else is as it was; adaptive steps go on to their accuracy. One that
+            `Trajectory.load` read will do.
         show_progress
             Whether a bar tells how far it is; None: on a terminal, if it takes long.
         acting
@@ -266,30 +267,28 @@ class Simulation(Prepared):
         from bough.simulation.trajectory import Trajectory
 
         known_name(self.integrator if integrator is None else integrator, "integrator", (*INTEGRATORS, ADAPTIVE))
-        if integrator == ADAPTIVE:
-            if controller is not None or resume is not None:
-                what = "a trajectory to resume" if controller is None else "a controller"
-                raise ShapeError(f"{what} was given for adaptive steps, expected one of the other integrators")
-            with interrupted_once():
-                given = read_times(duration, rate, self.dt), accuracy, events, acting
-                found = adaptive_run(self.model, self._trial, self.parameters, self.dt, q, v, *given)
-                found.go(show_progress)
-                return found.trajectory(self.model, self._sense, acting)
-        if events is not None:
-            raise ShapeError('events were given, expected integrator="adaptive" with them')
-        if integrator is not None and integrator != self.integrator:
-            more = {"controller": controller, "hold": hold, "show_progress": show_progress, "resume": resume, **acting}
-            return self.with_integrator(integrator).run(q, v, duration=duration, rate=rate, **more)
-        total, every = read_times(duration, rate, self.dt)
         if resume is not None:
             if q is not None or v is not None:
                 raise ShapeError("q or v is given with a trajectory to resume, expected one of them")
             q, v = instance(resume, "resume", Trajectory, ShapeError).q[-1], resume.v[-1]
-        start, velocity = read_start(self.model, q, v)
+        start, velocity = begin = read_start(self.model, q, v)
         if controller is not None and not callable(controller):
             raise TypeError(f"controller is {shown(controller)}, expected a function of time, q and v")
         read_acting(acting, "argument of run")
         often = whole_number(hold, "hold", least=1)
+        total, every = samples = read_times(duration, rate, self.dt)
+        if integrator == ADAPTIVE:
+            orders = Orders(self.model, self.parameters, start.shape[:-1], acting, controller, often * self.dt)
+            with interrupted_once():
+                found = adaptive_run(self._trial, self.dt, begin, samples, accuracy, events, orders, resume)
+                found.go(show_progress)
+                return found.trajectory(self.model, self._sense, resume)
+        if events is not None:
+            raise ShapeError('events were given, expected integrator="adaptive" with them')
+        if integrator is not None and integrator != self.integrator:
+            more = {"controller": controller, "hold": hold, "show_progress": show_progress, "resume": resume, **acting}
+            first = begin if resume is None else ()
+            return self.with_integrator(integrator).run(*first, duration=duration, rate=rate, **more)
         run = Run(self.step, self.dt, start, velocity, acting, controller, often, resume)
         with interrupted_once():
             run.go(total, every, show_progress)
