@@ -106,6 +106,58 @@ def test_runs_keep_what_sensors_read(tmp_path: Path) -> None:
         run.sensor("im")
 
 
+def two_links() -> bough.Model:
+    b = bough.Builder("two")
+    b.add("upper", bough.joints.Revolute("y"), mass=1.0, com=(0, 0, -0.5), inertia=0.1)
+    b.add("lower", bough.joints.Revolute("x"), "upper", at=(0, 0, -1), mass=2.0, com=(0, 0.1, -0.5), inertia=0.2)
+    b.frame("tool", "lower", at=TOOL)
+    sensors = [Sensor("f", "force", "lower"), Sensor("t", "torque", "upper"), Sensor("a", "accelerometer", "tool")]
+    return b.build().with_simulation(sensors=sensors)
+
+
+TURN = [[0.8, -0.6, 0.0], [0.6, 0.8, 0.0], [0.0, 0.0, 1.0]]
+TOOL = bough.Placement(TURN, (0.1, 0.2, -1.0))
+OTHER = bough.Inertia(3.0, (0.1, 0.0, -0.4), ((0.3, 0.01, 0.02), (0.01, 0.4, -0.03), (0.02, -0.03, 0.35)))
+TEN = [OTHER.mass, *OTHER.com, *OTHER.rotational]
+ORIGIN = OTHER.about_origin()[np.tril_indices(3)]
+
+
+@pytest.mark.parametrize(
+    ("given", "model"),
+    [
+        ({"mass of lower": 3.0, "com of upper": [0.1, 0.2, 0.3]},
+         lambda: two_links().with_inertia("lower", mass=3.0).with_inertia("upper", com=(0.1, 0.2, 0.3))),
+        ({"lower": TEN}, lambda: two_links().with_inertia("lower", inertia=OTHER)),
+        ({"moments of lower": [3.0, *(3.0 * x for x in OTHER.com), *ORIGIN], "inertia of upper": 0.4 * np.eye(3)},
+         lambda: two_links().with_inertia("lower", inertia=OTHER).with_inertia("upper", inertia=0.4)),
+        ({"payload of tool": TEN},
+         lambda: two_links().with_inertia("lower", inertia=two_links().bodies[1].inertia + OTHER.placed(TOOL))),
+        ({"gravity": [1.0, 2.0, -3.0]}, lambda: two_links().with_gravity((1.0, 2.0, -3.0))),
+    ],
+)  # fmt: skip
+def test_sensors_heed_parameters(given: dict[str, Any], model: Any, rng: np.random.Generator) -> None:
+    """They read what those of a model with these numbers do, beside a state with the usual ones; in runs, too."""
+    sim, q, v = bough.Simulation(two_links(), parameters=list(given)), rng.normal(size=2), rng.normal(size=2)
+    usual = {p.name: p.values for p in sim.parameters}
+    both = {name: np.stack([usual[name], x]) for name, x in given.items()}
+    found = sim.sensors(q, v, tau=[0.1, 0.2], parameters=both)
+    for k, plain in enumerate((two_links(), model())):
+        for name, x in bough.Simulation(plain).sensors(q, v, tau=[0.1, 0.2]).items():
+            np.testing.assert_allclose(found[name][k], x, rtol=1e-9, atol=1e-9, err_msg=name)
+    run = sim.run([q, q], [v, v], duration=0.004, rate=1000, parameters=both)
+    again = sim.sensors(run.q[1], run.v[1], parameters=both)
+    np.testing.assert_allclose(run.sensor("f")[1], again["f"], rtol=1e-12)
+
+
+def test_readings_have_the_type_of_the_state() -> None:
+    sim = bough.Simulation(two_links())
+    q, v = np.ones(2, np.float32), np.ones(2, np.float32)
+    found = sim.sensors(q, v)
+    assert {x.dtype for x in found.values()} == {np.dtype(np.float32)}
+    np.testing.assert_allclose(found["a"], sim.sensors(q.astype(float), v.astype(float))["a"], rtol=1e-4, atol=1e-4)
+    assert sim.run(q, v, duration=0.004).sensor("a").dtype == np.float32
+
+
 def test_sensors_go_to_files_and_back(tmp_path: Path) -> None:
     model = bough.load(ROBOT)
     bough.save(model, tmp_path / "robot.json")

@@ -31,6 +31,7 @@ from bough.simulation.pairs import LeftOut
 from bough.simulation.program import measure_function, steps_function, trial_function
 from bough.simulation.run import Sense
 from bough.simulation.scene import Scene
+from bough.simulation.sensor_inertias import Inertias
 from bough.simulation.sensors import Measured, readings
 from bough.simulation.soft import soft_scene, unknown_pairs
 
@@ -149,17 +150,17 @@ class Prepared:
     @property
     def _sense(self) -> Sense | None:
         """What gives the numbers of all sensors in states, if there are any."""
-        return self._readings if self.model.simulation.sensors and not self.parameters else None
+        return self._readings if self.model.simulation.sensors else None
 
     def _readings(
         self, q: ArrayLike, v: ArrayLike, acting: Mapping[str, Any], kind: str = "argument of run"
     ) -> FloatArray:
-        if self.parameters:
-            raise ModelError("sensors are not read in a simulation with parameters, expected one without")
         found = self._measured(q, v, acting, kind)
         sides = [tuple(side.body for side in c.sides) for c in self._soft.candidates]
         bodies = [(sides[k][0], sides[k][1]) for k in layout_of(self._soft).order]
-        return readings(self.model, np.asarray(q), np.asarray(v), found, bodies, acting)
+        values = read_values(self.parameters, acting.get("parameters"))
+        inertias = Inertias(self.model, self.parameters, values)
+        return readings(self.model, np.asarray(q), np.asarray(v), found, bodies, acting, inertias)
 
     def _measured(self, q: ArrayLike, v: ArrayLike, acting: Mapping[str, Any], kind: str) -> Measured:
         a, tau, control, target, kp, kd, f_ext, numbers = read_acting(acting, kind, ("a", *ACTING))

@@ -13,6 +13,7 @@ from bough.kernel.arguments import FloatArray
 from bough.kernel.kinematics import accelerations, placements, velocities
 from bough.model import Model, Sensor
 from bough.model.sensor import SENSORS
+from bough.simulation.sensor_inertias import Inertias
 
 __all__ = ["Measured", "readings", "sensor_parts"]
 
@@ -53,11 +54,12 @@ def readings(
     found: Measured,
     bodies: Sequence[tuple[int, int]],
     acting: Mapping[str, Any],
+    inertias: Inertias,
 ) -> FloatArray:
     """The numbers of all sensors of a model (..., n); `bodies` are the two of each contact."""
-    here = _Reading(model, q, v, found, bodies, acting)
+    here = _Reading(model, q, v, found, bodies, acting, inertias)
     parts = [_clamped(sensor, here.read(sensor)) for sensor in model.simulation.sensors]
-    return np.concatenate(parts, axis=-1) if parts else np.zeros((*here.batch, 0))
+    return np.concatenate([np.zeros((*here.batch, 0)), *parts], axis=-1).astype(found.acceleration.dtype, copy=False)
 
 
 def _clamped(sensor: Sensor, values: Floats) -> Floats:
@@ -75,9 +77,11 @@ class _Reading:
         found: Measured,
         bodies: Sequence[tuple[int, int]],
         acting: Mapping[str, Any],
+        inertias: Inertias,
     ) -> None:
         self.batch = found.acceleration.shape[:-1]
         self._model, self._found, self._bodies, self._acting = model, found, bodies, acting
+        self._inertias = inertias
         self._q = np.broadcast_to(q, (*self.batch, model.nq)).astype(np.float64)
         self._v = np.broadcast_to(v, (*self.batch, model.nv)).astype(np.float64)
         self._a = np.asarray(found.acceleration, np.float64)
@@ -90,7 +94,8 @@ class _Reading:
             self._X: Floats = placements(model, self._q, names)
             self._V: Floats = velocities(model, self._q, self._v, names, ALIGNED)
             a = accelerations(model, self._q, self._v, self._a, names, ALIGNED, classical=True)
-            self._A: Floats = a - np.array([*model.gravity, 0.0, 0.0, 0.0])
+            down = np.concatenate([inertias.gravity, np.zeros_like(inertias.gravity)], axis=-1)
+            self._A: Floats = a - down[..., np.newaxis, :]
 
     def read(self, sensor: Sensor) -> Floats:
         """The numbers of one sensor (..., n)."""
@@ -178,12 +183,12 @@ class _Reading:
 
     def _moved(self, i: int, x: Floats) -> tuple[Floats, Floats]:
         """The force and the moment about a point that a body needs, less those that act on it from outside."""
-        body = self._model.bodies[i - 1]
-        R, origin, V, A = self._at(body.name)
-        w, arm = V[..., 3:], (R @ np.array(body.inertia.com)[:, np.newaxis])[..., 0]
-        I = R @ body.inertia.matrix @ np.swapaxes(R, -1, -2)
+        mass, com, about = self._inertias.of(i)
+        R, origin, V, A = self._at(self._model.bodies[i - 1].name)
+        w, arm = V[..., 3:], (R @ com[..., np.newaxis])[..., 0]
+        I = R @ about @ np.swapaxes(R, -1, -2)
         a = A[..., :3] + np.cross(A[..., 3:], arm) + np.cross(w, np.cross(w, arm))
-        force = body.inertia.mass * a
+        force = mass[..., np.newaxis] * a
         moment = (I @ A[..., 3:, np.newaxis])[..., 0] + np.cross(w, (I @ w[..., np.newaxis])[..., 0])
         torque = moment + np.cross(origin + arm - x, force)
         if self._acting.get("f_ext") is not None:

@@ -175,14 +175,14 @@ class Simulation(Prepared):
         return ContactForces(*found[:5], self.contact_pairs)
 
     def sensors(self, q: ArrayLike, v: ArrayLike, **acting: Any) -> dict[str, FloatArray]:
-        """What the sensors of the model (`model.simulation.sensors`) read in a state, by name, each (..., n).
+        """What the sensors of the model (`model.simulation.sensors`) read in a state, by name, (..., n), typed as q.
 
         Parameters
         ----------
         q, v
             Configuration (..., nq) and velocity (..., nv).
         acting
-            tau, control, target, kp, kd, f_ext as in `step`.
+            tau, control, target, kp, kd, f_ext, parameters as in `step`.
 
         Examples
         --------
