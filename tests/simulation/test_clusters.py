@@ -45,7 +45,7 @@ def test_a_sweep_on_a_cluster_survives_its_workers(tmp_path: Path, capsys: pytes
             raise ArithmeticError("no")
         return swing(time, q, v, push)
 
-    given: dict[str, Any] = {"duration": 0.02, "at_once": 2}
+    given: dict[str, Any] = {"duration": 0.02, "at_once": 4}
     grid: dict[str, Any] = {"push": [1.0, 2.0], "damping of pivot": [0.0, 1.0]}
     with client_of(2) as client:
         address = client.scheduler.address

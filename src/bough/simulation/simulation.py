@@ -371,7 +371,7 @@ class Simulation(Prepared):
         -------
         Sweep
             The trajectory, with a batch axis for the table and one for each entry of the grid, and labels; Ctrl-C
-            ends it, and what was finished is returned. A part that raises an error is lost, and told in `failed`.
+            ends it, and what was finished is returned. Runs that raise an error are told in `failed`.
 
         Examples
         --------

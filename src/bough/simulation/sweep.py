@@ -16,8 +16,9 @@ from bough.simulation.arguments import read_times
 from bough.simulation.progress import progress
 from bough.simulation.run import INTERRUPTED
 from bough.simulation.sweep_axes import Axes, Runs
+from bough.simulation.sweep_job import RAISED, Finished
 from bough.simulation.sweep_plot import plot_sweep
-from bough.simulation.sweep_store import RAISED, Store, opened, record_of, stored
+from bough.simulation.sweep_store import Store, opened, record_of, stored
 from bough.simulation.sweep_workers import Done, client_of, run_here, run_there
 from bough.simulation.trajectory_reading import STATUS_NAMES
 
@@ -135,10 +136,9 @@ class Sweep:
         """
         mine = self._store
         other = opened(mine.model, {**mine.record, "errors": dict(mine.record["errors"])}, path, False)
-        left = mine.missing()
         for k, part in enumerate(mine.parts):
-            if k not in left:
-                other.put(k, self.trajectory.state(*part))
+            if not np.isin(self.status[part], (INTERRUPTED, RAISED)).all():
+                other.put(k, Finished(self.trajectory.state(*part), mine.record["errors"].get(str(k), [])))
         other.close()
 
     @staticmethod
@@ -187,7 +187,7 @@ def sweep_of(
         store = opened(sim.model, record, path, most is None)
         left = store.missing()
         inner = show_progress if client is None and len(left) == 1 else False
-        jobs = ((k, {**runs.given(store.parts[k]), **shared, "show_progress": inner}) for k in left)
+        jobs = ((k, runs.job(store.parts[k], shared | {"show_progress": inner})) for k in left)
         done = run_here(sim, jobs) if client is None else run_there(sim, jobs, client)
         _collect(store, done, len(left), False if inner is not False else show_progress)
         return store
@@ -215,7 +215,7 @@ def _collect(store: Store, done: Done, count: int, show_progress: bool | None) -
                 if isinstance(found, Exception):
                     first = first or found
                     store.fail(k, found)
-                elif (found.status == INTERRUPTED).any():
+                elif (found.run.status == INTERRUPTED).any():
                     break
                 else:
                     store.put(k, found)

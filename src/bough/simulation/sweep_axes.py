@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import itertools
 import math
@@ -17,6 +16,7 @@ from bough.kernel.arguments import FloatArray, as_floats, require_finite
 from bough.model.coordinates import coordinate_names
 from bough.reading import shown
 from bough.simulation.arguments import read_parameters, read_start
+from bough.simulation.sweep_job import Job
 
 if TYPE_CHECKING:
     from bough.simulation.run import Controller
@@ -80,33 +80,28 @@ class Runs:
             sizes.append(-(-n // -(-n // most)))
         return tuple(reversed(sizes))
 
-    def given(self, part: Part) -> dict[str, Any]:
-        """What `Simulation.run` is to be given for some of the runs."""
+    def job(self, part: Part, shared: Mapping[str, Any]) -> Job:
+        """Some of the runs, with what `Simulation.run` is given for all of them."""
         names, scalars = coordinate_names(self._sim.model, 0), {p.name: p for p in self._sim.parameters}
         flat = self._flat(part)
         count = len(next(iter(flat.values())))
-        start = {
-            "q": np.array(flat.pop("q", np.tile(self._q, (count, 1)))),
-            "v": np.array(flat.pop("v", np.tile(self._v, (count, 1)))),
-        }
-        given: dict[str, Any] = dict(self._acting)
-        parameters, own = {}, {}
         controller = self._controllers[flat.pop(CONTROLLER)[0]] if CONTROLLER in flat else self._controllers.get("")
+        each = {letter: np.tile(x, (count, 1)) for letter, x in (("q", self._q), ("v", self._v))}
+        each |= {letter: np.array(flat.pop(letter)) for letter in ("q", "v") if letter in flat}
+        parameters, numbers = {}, {}
         for name, values in flat.items():
             letter, _, of = name.partition(" of ")
             if name in scalars:
                 parameters[name] = values.reshape(-1, *scalars[name].shape)
             elif name in ("kp", "kd") and values.ndim == 1:
-                given[name] = np.repeat(values[:, np.newaxis], self._sim.model.nv, axis=1)
+                each[name] = np.repeat(values[:, np.newaxis], self._sim.model.nv, axis=1)
             elif name in ROWS:
-                given[name] = values
-            elif letter in start and of in names[letter]:
-                start[letter][:, names[letter].index(of)] = values
+                each[name] = values
+            elif letter in ("q", "v") and of in names[letter]:
+                each[letter][:, names[letter].index(of)] = values
             else:
-                own[name] = values[:, np.newaxis]
-        if controller is not None:
-            given[CONTROLLER] = functools.partial(controller, **own) if own else controller
-        return {**start, **given, **({"parameters": parameters} if parameters else {})}
+                numbers[name] = values[:, np.newaxis]
+        return Job(each, parameters, controller, numbers, {**self._acting, **shared})
 
     def _flat(self, part: Part) -> dict[str, NDArray[Any]]:
         """The values of some runs, one after the other, by name."""

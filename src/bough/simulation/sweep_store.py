@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,23 +20,20 @@ from bough.model.coordinates import coordinate_names
 from bough.model.digest import model_digest
 from bough.simulation.run import INTERRUPTED
 from bough.simulation.sweep_axes import Axes, Runs, parts_of
+from bough.simulation.sweep_job import RAISED, SAMPLES, Finished
 
 if TYPE_CHECKING:
     from bough.simulation.simulation import Simulation
     from bough.simulation.trajectory import Trajectory
 
-__all__ = ["RAISED", "Record", "Store", "opened", "record_of", "stored"]
+__all__ = ["Record", "Store", "opened", "record_of", "stored"]
 
 RECORD = "sweep.json"
 """The file of a folder of parts that says of what they are."""
 
 KIND = "sweep 2"
-RAISED = 6
-"""The status of runs in which an error was raised."""
-
-SAMPLES = {"q": "coordinate", "v": "dof", "tau": "dof", "control": "actuator", "sensors": "reading"}
 ENDS: dict[str, float] = {"status": INTERRUPTED, "taken": 0, "stopped": 0.0}
-"""What has samples, by what its last axis is called, and what there is of each run, with the value before it is run."""
+"""What there is of each run, with the value before it is run."""
 
 Record = dict[str, Any]
 """What a store says of its sweep: whether another one may go on with it, its axes and parts, and errors by part."""
@@ -69,13 +67,13 @@ class Store:
         self.arrays: dict[str, Any] = {}
         for name, value in ENDS.items():
             self.arrays[name] = self._new(name, (), np.float64 if name == "stopped" else np.int64, value)
-        for k in record["errors"]:
-            self.arrays["status"][self.parts[int(k)]] = RAISED
+        for k, errors in record["errors"].items():
+            self._mark(int(k), errors)
 
-    def put(self, k: int, run: Trajectory) -> None:
-        """Keep a part that was run."""
-        part = self.parts[k]
-        block = tuple(len(range(*some.indices(n))) for some, n in zip(part, self.shape, strict=True))
+    def put(self, k: int, done: Finished) -> None:
+        """Keep a part that was run, and what was raised in some of its runs."""
+        part, run = self.parts[k], done.run
+        block = self._block(k)
         for name in SAMPLES:
             x = getattr(run, name)
             if x is not None:
@@ -85,13 +83,27 @@ class Store:
                 whole = np.concatenate([x, np.repeat(x[-1:], len(self.times) - len(x), axis=0)])
                 self.arrays[name][(slice(None), *part)] = whole.reshape(len(whole), *block, x.shape[-1])
         self.record["errors"].pop(str(k), None)
+        if done.errors:
+            self.record["errors"][str(k)] = done.errors
         for name in reversed(ENDS):  # the status last: with it the part is there
             self.arrays[name][part] = getattr(run, name).reshape(block)
 
     def fail(self, k: int, error: BaseException) -> None:
-        """Keep what was raised in a part."""
-        self.record["errors"][str(k)] = f"{type(error).__name__}: {error}"
-        self.arrays["status"][self.parts[k]] = RAISED
+        """Keep what was raised in all of a part."""
+        errors = [(0, math.prod(self._block(k)), f"{type(error).__name__}: {error}")]
+        self.record["errors"][str(k)] = errors
+        self._mark(k, errors)
+
+    def _mark(self, k: int, errors: Sequence[tuple[int, int, str]]) -> None:
+        """Let runs of a part be known as those in which something was raised."""
+        status = np.array(self.arrays["status"][self.parts[k]])
+        for start, stop, _ in errors:
+            status.reshape(-1)[start:stop] = RAISED
+        self.arrays["status"][self.parts[k]] = status
+
+    def _block(self, k: int) -> tuple[int, ...]:
+        """The shape of a part."""
+        return tuple(len(range(*some.indices(n))) for some, n in zip(self.parts[k], self.shape, strict=True))
 
     def missing(self) -> list[int]:
         """The parts that were not run yet."""
@@ -100,12 +112,13 @@ class Store:
         ]
 
     def error(self, place: tuple[int, ...]) -> str:
-        """What was raised in the part of a run."""
-        for k, text in self.record["errors"].items():
-            if all(
-                i in range(*some.indices(n)) for i, some, n in zip(place, self.parts[int(k)], self.shape, strict=True)
-            ):
-                return f"raised {text}"
+        """What was raised in a run."""
+        for k, errors in self.record["errors"].items():
+            at = tuple(i - some.start for i, some in zip(place, self.parts[int(k)], strict=True))
+            block = self._block(int(k))
+            if all(0 <= i < n for i, n in zip(at, block, strict=True)):
+                number = int(np.ravel_multi_index(at, block))
+                return next((f"raised {text}" for start, stop, text in errors if start <= number < stop), "")
         return "raised an error"
 
     def close(self) -> None:
@@ -136,13 +149,14 @@ class Folder(Store):
         for k in range(len(self.parts)):
             try:
                 if self._file(k).is_file():
-                    super().put(k, Trajectory.load(self._file(k), model))
+                    errors = self.record["errors"].get(str(k), [])
+                    super().put(k, Finished(Trajectory.load(self._file(k), model), errors))
             except (LoadError, ValueError):  # one that is damaged is made anew
                 continue
 
-    def put(self, k: int, run: Trajectory) -> None:
-        run.save(self._file(k))
-        super().put(k, run)
+    def put(self, k: int, done: Finished) -> None:
+        done.run.save(self._file(k))
+        super().put(k, done)
 
     def close(self) -> None:
         _write(self._path, self.record)

@@ -14,14 +14,14 @@ from bough.backends.threads import get_num_threads
 from bough.errors import BoughError, ShapeError
 from bough.kernel.compile import get_backend, set_backend
 from bough.reading import shown, whole_number
+from bough.simulation.sweep_job import Finished, Job, run_job
 
 if TYPE_CHECKING:
     from bough.simulation.simulation import Simulation
-    from bough.simulation.trajectory import Trajectory
 
 __all__ = ["Done", "client_of", "run_here", "run_there"]
 
-Done = Generator[tuple[int, "Trajectory | Exception"], None, None]
+Done = Generator[tuple[int, Finished | Exception], None, None]
 """Parts as they are finished, with their numbers; those that raised an error with it."""
 
 UNTIL_CONNECTED, UNTIL_STARTED = 10.0, 120.0
@@ -31,23 +31,23 @@ SILENT = logging.CRITICAL
 """How loud processes of our own are: errors are told by the sweep."""
 
 
-def run_here(sim: Simulation, jobs: Iterable[tuple[int, dict[str, Any]]]) -> Done:
+def run_here(sim: Simulation, jobs: Iterable[tuple[int, Job]]) -> Done:
     """Run parts one after the other."""
-    for k, given in jobs:
+    for k, job in jobs:
         try:
-            yield k, sim.run(**given)
+            yield k, run_job(sim, job)
         except Exception as error:
             yield k, error
 
 
-def run_there(sim: Simulation, jobs: Iterable[tuple[int, dict[str, Any]]], client: Any) -> Done:
+def run_there(sim: Simulation, jobs: Iterable[tuple[int, Job]], client: Any) -> Done:
     """Run parts on the workers of a cluster; one whose worker dies goes to another."""
     from distributed import as_completed
 
     code, backend = _packed(sim, "the simulation"), get_backend()
     futures: dict[Any, int] = {}
-    for k, given in jobs:
-        packed = _packed(given, "what acts on the runs")
+    for k, job in jobs:
+        packed = _packed(job, "what acts on the runs")
         futures[client.submit(_run_packed, code, packed, backend, pure=False, key=f"bough-{id(futures):x}-{k}")] = k
     try:
         for future in as_completed(futures, loop=client.loop):
@@ -70,11 +70,11 @@ def _packed(thing: Any, what: str) -> bytes:
     return packed
 
 
-def _run_packed(code: bytes, packed: bytes, backend: Any) -> Trajectory:
+def _run_packed(code: bytes, packed: bytes, backend: Any) -> Finished:
     """Run a part, on a worker."""
     if get_backend() != backend:
         set_backend(backend)
-    return _unpacked(code).run(**pickle.loads(packed))
+    return run_job(_unpacked(code), pickle.loads(packed))
 
 
 @lru_cache(maxsize=4)
