@@ -162,6 +162,8 @@ def test_a_sweep_goes_on_where_it_was_interrupted(tmp_path: Path, rng: np.random
     assert parts[1].exists()
     with pytest.raises(SaveError, match="has parts of another sweep, with other values"):
         parametric().sweep(1.0 * q + np.eye(3)[0], path=tmp_path / "sweep", **given)
+    with pytest.raises(SaveError, match="has parts of another sweep, with other tolerance"):
+        bough.Simulation(hopper(), parameters=["friction"]).sweep(q, path=tmp_path / "sweep", **given)
 
 
 def test_runs_of_a_sweep_that_fail_are_named() -> None:
@@ -292,6 +294,8 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"grid": {"mass of trunk": [1.0]}}, UnknownNameError, r"bough.Simulation\(..., parameters=\['mass of trunk'\]\)"),
     ({"grid": {"controller": hold}}, ShapeError, "'controller' of the grid is .*, expected a dictionary of functions"),
     ({"grid": {"controller": {"a": 1}}}, TypeError, "controller 'a' is 1, expected a function of time, q and v"),
+    ({"grid": {"friction": [1]}, "path": 3}, SaveError, "path is 3, expected that of a folder"),
+    ({"grid": {"friction": [1]}, "at_once": 0}, ShapeError, "at_once is 0"),
     ({"controller": hold, "grid": {"controller": {"a": hold}}}, ShapeError, "beside those of the grid"),
     ({"table": {"kp": [1]}, "grid": {"kp": [1]}}, ShapeError, "'kp' is in the grid and in the table"),
     ({"grid": {"friction": [np.nan]}}, bough.errors.FiniteError, "friction"),

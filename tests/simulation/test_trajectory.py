@@ -303,6 +303,8 @@ def test_energy_of_a_spring_and_a_mass() -> None:
         ({"control": np.zeros(3)}, r"control has shape \(3,\), expected \(3, 2, nu\)"),
         ({"contact_forces": np.zeros((3, 2, 1))}, r"contact_forces has shape .* expected \(3, 2, k, c\)"),
         ({"contact_forces": np.zeros((3, 2, 1, 0))}, "contact_forces has no components"),
+        ({"labels": 3}, "labels is 3, expected a dictionary of arrays"),
+        ({"labels": {"speed": [1.0, 2.0, 3.0]}}, r"label 'speed' has data type float64 and shape \(3,\), expected"),
         ({"status": [0, 7]}, "status has entries from 0 to 7, expected whole numbers from 0 to 6"),
         ({"status": [0.0, 1.0]}, "status has data type float64"),
         ({"taken": [1, -1]}, "taken has entries from -1 to 1"),

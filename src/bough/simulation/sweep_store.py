@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 
 from bough.errors import BoughError, LoadError, SaveError
 from bough.formats.save import whole_file
+from bough.kernel.functions import require_model
 from bough.model import Model
 from bough.model.coordinates import coordinate_names
 from bough.model.digest import model_digest
+from bough.reading import shown
 from bough.simulation.run import INTERRUPTED
 from bough.simulation.sweep_axes import Axes, Runs, parts_of
 from bough.simulation.sweep_job import RAISED, SAMPLES, Finished
@@ -40,16 +42,17 @@ Record = dict[str, Any]
 
 
 def record_of(sim: Simulation, runs: Runs, hold: int, counts: tuple[int, int], chunks: tuple[int, ...]) -> Record:
-    """What is said of a sweep; controllers are told apart by their names alone."""
+    """What is said of a sweep: dt, integrator and whatever else its simulation is; controllers are known by name."""
     said = hashlib.sha256()
     for name, value in runs.values.items():
         for key, x in (value if isinstance(value, Mapping) else {"": value}).items():
             a: NDArray[Any] = np.asarray(x)
             said.update(f"{name} {key} {a.shape} {hold}".encode() + (a if a.dtype.kind == "U" else a * 1.0).tobytes())
     total, every = counts
-    return {
+    plain = {name.lstrip("_"): x for name, x in sim.__getstate__().items() if isinstance(x, str | int | float)}
+    return plain | {
         "bough": KIND, "model": model_digest(sim.model), "scene": repr((sim.scene.shapes, sim.scene.exclude)),
-        "dt": sim.dt, "integrator": sim.integrator, "counts": list(counts), "values": said.hexdigest(),
+        "counts": list(counts), "values": said.hexdigest(),
         "chunks": list(chunks), "times": (sim.dt * np.unique([*range(0, total, every), total])).tolist(),
         "axes": [[name, {key: x.tolist() for key, x in labels.items()}] for name, labels in runs.axes], "errors": {},
     }  # fmt: skip
@@ -215,6 +218,8 @@ def opened(model: Model, record: Record, path: str | os.PathLike[str] | None, an
     """The store at a path, new or of the same sweep; with `any_parts` cut in whatever parts it is there."""
     if path is None:
         return Store(model, record)
+    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
+        raise SaveError(f"path is {shown(path)}, expected that of a folder")
     folder = Path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -238,6 +243,9 @@ def opened(model: Model, record: Record, path: str | os.PathLike[str] | None, an
 
 def stored(path: str | os.PathLike[str], model: Model) -> Store:
     """The store of a sweep that is there."""
+    require_model(model)
+    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
+        raise LoadError(f"path is {shown(path)}, expected that of a folder")
     folder = Path(path)
     try:
         record = _told(folder)

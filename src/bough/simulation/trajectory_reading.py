@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,6 +53,8 @@ def read_trajectory(given: Trajectory) -> dict[str, Any]:
     arrays["status"] = _whole("status", given.status, lead[1:], 0, len(STATUS_NAMES) - 1)
     arrays["taken"] = _whole("taken", given.taken, lead[1:], time.size - 1, 2**62)
     arrays["stopped"] = _stop_times(given.stopped, time, arrays["status"], arrays["taken"])
+    if not isinstance(given.labels, Mapping):
+        raise ShapeError(f"labels is {shown(given.labels)}, expected a dictionary of arrays {lead[1:]} by name")
     found = {name: read_only(_label(name, x, lead[1:])) for name, x in given.labels.items()}
     # in the byte order of this machine, and not to be written to
     plain = {name: None if a is None else np.asarray(a, a.dtype.newbyteorder("=")) for name, a in arrays.items()}
