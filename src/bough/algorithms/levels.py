@@ -58,8 +58,9 @@ def velocity_level(
     rows, gap = rows_in_state(m, plan, q, None, force, place), _gaps(m, plan, q, gaps)
     active = [g <= TOUCHING for g in gap]
     offset = [select(on, rate * minimum(g, 0.0), FAR) for on, g in zip(active, gap, strict=True)]
-    base = _with_loops(m, plan, _list(rows.drive, rows), [rate * rows.loops.errors[k] for k in range(rows.loops.count)])
-    return Level(rows, base, offset, active, rows.free, [])
+    loops = rows.loops
+    back = [loops.rates[k] + rate * loops.errors[k] for k in range(loops.count)]  # rates of constraints with speeds
+    return Level(rows, _with_loops(m, plan, _list(rows.drive, rows), back), offset, active, rows.free, [])
 
 
 def impulse_level(m: Mechanism, plan: ContactPlan, q: Array, v: Array, place: Place, gaps: Array) -> Level:

@@ -9,10 +9,10 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
-from bough.lagrange.bodies.contract import WORLD, Body, Scalars
 from bough.lagrange.bodies.reading import read_space
-from bough.lagrange.constraints.contract import Constraint, Sides, dot
 from bough.lagrange.constraints.reading import Vec3, read_direction, read_number, read_place
+from bough.model.ties.body import WORLD, Body, Scalars
+from bough.model.ties.constraint import Constraint, Sides, dot
 from bough.scalar import Scalar, atan2, cos, sin, sqrt
 
 __all__ = ["Angle", "Coincident", "Distance", "OnPlane", "OnSurface", "Path"]
