@@ -20,6 +20,7 @@ from bough.model.ties.body import Body as Side
 from bough.model.ties.sides import FRAME, JointOfModel
 from bough.model.ties.trial import require_constraint, require_no_time, unknown_side
 from bough.reading import known_name, listed
+from bough.scalar import Control, activate
 
 if TYPE_CHECKING:
     from bough.model.model import Model
@@ -82,6 +83,7 @@ def position_rows(model: Model) -> NDArray[np.bool_]:
         held = constraint.rows
         if isinstance(constraint, Tie):
             own, sides = constraint.constraint.parameters, _kinds(constraint, joints)
-            held = len(constraint.constraint.errors(own, tuple(unknown_side(kind) for kind in (*sides, WORLD))))
+            with activate(Control()):  # whatever is being traced
+                held = len(constraint.constraint.errors(own, tuple(unknown_side(kind) for kind in (*sides, WORLD))))
         found += [True] * held + [False] * (constraint.rows - held)
     return np.array(found, np.bool_)
