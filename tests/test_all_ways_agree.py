@@ -20,6 +20,7 @@ import pytest
 import bough
 from bough.kernel.maximal.linkage_models import parts_of
 from bough.maximal import Linkage, constraints
+from bough.model.tying import position_rows
 from closeness import assert_close
 from mechanisms import Floats, closed, random_loops
 from model_strategies import random_inertia, random_joint, random_placement
@@ -168,6 +169,33 @@ def rolling(rng: Rng) -> Scene:
     return Scene(model, q, touch, rolling=radius, own={"rolls": (rolls, "ball")})
 
 
+@dataclass(frozen=True)
+class Winch(constraints.Constraint):
+    """A point of a body is as far from one of another as a joint has wound up; a body turns as fast as the joint."""
+
+    rows = 2
+    most = 3
+
+    def errors(self, parameters: Any, sides: Any) -> Any:
+        apart = [b - a for a, b in zip(sides[0].point((0.1, 0.2, 0.3)), sides[1].point((0.0, 0.0, 0.0)), strict=True)]
+        return [(apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2]) * 0.5 - sides[2].x[0]]
+
+    def rates(self, parameters: Any, sides: Any) -> Any:
+        return [*super().rates(parameters, sides), sides[0].spin.dot(sides[0].axis((0.0, 0.6, 0.8))) - sides[2].v[0]]
+
+
+def own(rng: Rng) -> Scene:
+    """Constraints of a user's own, on bodies, a frame and a joint, on positions and on velocities, beside a loop."""
+    b = bough.Builder("own", gravity=5 * rng.normal(size=3))
+    for name, joint, parent in (("a", "free", "world"), ("drum", "revolute", "a"), ("b", "free", "world")):
+        b.add(name, random_joint(joint, rng), parent, **random_inertia(rng), **random_placement(rng))
+    b.frame("hook", "b", at=rng.normal(size=3), rpy=rng.normal(size=3))
+    b.loop("ball", bough.joints.Spherical(), "world", "a", successor_at=rng.normal(size=3))
+    model = b.build().with_constraint("winch", Winch(), "hook", "a", joints=["drum"])
+    model = model.with_constraint("skate", constraints.Skate("x", at=(0.1, 0.0, 0.2)), "hook")
+    return Scene(model, bough.loops.assemble(model, bough.random(model, rng)))
+
+
 def everything(rng: Rng) -> Scene:
     """A loop, a limit and a contact with friction."""
     while True:
@@ -198,6 +226,7 @@ MAKERS: dict[str, Callable[[Rng], Scene]] = {
     "contacts with a pyramid": lambda rng: with_contacts(rng, drawn(rng, [], 2, joints=["free"]), 1, "pyramid"),
     "contacts with a cone": lambda rng: with_contacts(rng, drawn(rng, [], 2, joints=["free"]), 2, "cone"),
     "rolling": rolling,
+    "users' own": own,
     "all of them": everything,
 }
 
@@ -297,7 +326,8 @@ def state_of(maker: str, moving: bool) -> State:
         scene = replace(scene, q=q)
         M, rows, errors = bough.crba(model, q), scene.jacobian(), bough.loops.errors(model, q)
     scene = scene.touched(v)
-    aims = -(scene.bias(v) + 2 / TIME_CONSTANT * (rows @ v) + errors / TIME_CONSTANT**2)
+    damping = np.append(np.where(position_rows(model), 2.0, 1.0), np.full(len(rows) - loops, 2.0)) / TIME_CONSTANT
+    aims = -(scene.bias(v) + damping * (rows @ v) + errors / TIME_CONSTANT**2)
     h = bough.bias_forces(model, q, v, f_ext)
     held = np.arange(len(rows)) < len(rows) - scene.leaving
     a = nearest(M, rows[held], np.linalg.solve(M, tau - h), aims[held])

@@ -1,6 +1,7 @@
 """Models with loops and with laws between coordinates: closed configurations, and motion that keeps them closed.
 
-A loop comes from a file, `bough.Builder.loop` or `bough.Model.with_loop`. `assemble` finds a configuration in which all
+A loop comes from a file, `bough.Builder.loop` or `bough.Model.with_loop`, any other constraint from
+`bough.Model.with_constraint`. `assemble` finds a configuration in which all
 are closed; `bough.forward_dynamics` and `bough.inverse_dynamics` heed them, and with ``full=True`` tell their forces.
 """
 
@@ -15,13 +16,14 @@ from bough.kernel.loops.constrained import loop_configurations as coordinates
 from bough.kernel.loops.constrained import loop_jacobian as coordinate_jacobian
 from bough.kernel.loops.reactions import ConstrainedReactions
 from bough.kernel.loops.reactions import constrained_reactions as reactions
-from bough.model.constraints import Equality, Loop
+from bough.model.constraints import Equality, Loop, Tie
 
 __all__ = [
     "ConstrainedReactions",
     "DriveForces",
     "Equality",
     "Loop",
+    "Tie",
     "assemble",
     "bias",
     "consistent_velocity",

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import bough
-from bough.lagrange.constraints.contract import Side, rate_along
 from bough.maximal import bodies
+from bough.model.ties.constraint import Side, rate_along
 from bough.spatial import Vector
 from closeness import assert_close
 from differences import derivative

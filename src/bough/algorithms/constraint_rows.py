@@ -19,7 +19,8 @@ through a loss of rank to the next, half a turn later, by four decimal digits. M
 class Terms:
     """All constraints of a model, row by row: error e, matrix L (rows x nv), L v, and the rest of L v̇ + bias.
 
-    `turning` is the square of the fastest angular velocity of a joint on the way around the row's loop.
+    `turning` is the square of the fastest angular velocity of a joint on the way around the row's loop, `damping` for
+    each row 2, or 1 for one on velocities alone; None if there are no such rows.
     """
 
     count: int  # of rows
@@ -28,20 +29,22 @@ class Terms:
     rates: Array
     bias: Array
     turning: Array
+    damping: Table | None = None
 
     def returning(self, row: Index, rate: Scalar) -> Scalar:
         """What brings the error of a row back to zero; see `returning`."""
-        return returning(self.errors[row], self.rates[row], self.turning[row], rate)
+        damping = 2.0 if self.damping is None else gather(self.damping, row)
+        return returning(self.errors[row], self.rates[row], self.turning[row], rate, damping)
 
 
-def returning(error: Scalar, speed: Scalar, turning: Scalar, rate: Scalar) -> Scalar:
-    """What is added to L v̇ + bias so that an error decays: 2 ρ ė + ρ² e, critically damped.
+def returning(error: Scalar, speed: Scalar, turning: Scalar, rate: Scalar, damping: Scalar = 2.0) -> Scalar:
+    """What is added to L v̇ + bias so that an error decays: 2 ρ ė + ρ² e, critically damped; ρ r for a rate r alone.
 
     ρ is the rate (1/s), and more where joints turn fast: where a loop passes through a loss of rank, displacements grow
     with the speed of the passage, so errors have to be gone before the next. A rate of zero stays zero.
     """
     faster = select(rate > 0.0, sqrt(maximum(rate * rate, turning * HASTE**2)), 0.0)
-    return speed * (2.0 * faster) + error * (faster * faster)
+    return speed * (damping * faster) + error * (faster * faster)
 
 
 @dataclass(frozen=True)
@@ -53,12 +56,13 @@ class Entries:
 
     values: Array
     place: Callable[[Index, Index], Index]  # of a row and a column
+    adds: bool = False  # whether more than one part of a row is written to one place
 
     def put(self, m: Mechanism, row: Index, own: Index, value: Scalar) -> None:
         """Write the entry in the column of an own velocity; joints that follow others add to those of these."""
         if m.coupling.trivial:
             place = self.place(row, own)  # where stations of one flexible body share coordinates, entries add up
-            self.values[place] = self.values[place] + value if m.most_modes else value
+            self.values[place] = self.values[place] + value if m.most_modes or self.adds else value
             return
         source, ratio = Table("own_v", m.coupling.v_source), Table("v_ratio", m.coupling.v_ratio)
         place = self.place(row, gather_index(source, own))

@@ -14,14 +14,15 @@ from typing import Literal
 from bough.algorithms.constraint_rows import Terms
 from bough.algorithms.contacts import AXES, Place, contact_terms
 from bough.algorithms.crba import crba
-from bough.algorithms.limits import LimitTerms, limit_rows, limited_joints, limited_loops
+from bough.algorithms.joint_bounds import Bounds, bounded_force
+from bough.algorithms.limits import LimitSides, LimitTerms, limit_rows, limit_sides, limited_joints, limited_loops
 from bough.algorithms.loops import constraint_terms, loop_drives, loop_motions
 from bough.algorithms.response import Response, response
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.model import Mechanism, Model
 from bough.scalar import Array, Part, Scalar, array, fill, filled, indexable, keeping_loops
 
-__all__ = ["ContactPlan", "Rows", "applied_force", "driven_force", "row_counts", "rows_in_state"]
+__all__ = ["ContactPlan", "Rows", "applied_force", "driven_force", "row_counts", "rows_in_state", "sides_of"]
 
 
 MANY = 24
@@ -30,13 +31,22 @@ MANY = 24
 
 @dataclass(frozen=True)
 class ContactPlan:
-    """Which rows there are: contacts between pairs of bodies, with or without friction; limits or none; all loops."""
+    """Which rows there are: contacts between pairs of bodies, with or without friction; limits or none; all loops.
+
+    `limits` are those of positions.
+    """
 
     pairs: tuple[tuple[int, int], ...] = ()
     friction: Literal["pyramid", "cone"] | None = "pyramid"
     limits: bool = False
     sweeps: bool = False
     """Whether forces are found by Gauss-Seidel."""
+    speeds: Bounds = ()
+    """Limits of velocities."""
+    efforts: tuple[float, ...] = ()
+    """Those of forces of drives, on all joints and then on all that close loops; or none."""
+    dry: Bounds = ()
+    """The most that dry friction holds."""
 
     @property
     def axes(self) -> int:
@@ -70,39 +80,54 @@ class Rows:
             return self.response.columns()
 
 
-def row_counts(model: Model, plan: ContactPlan) -> tuple[int, int, int]:
-    """How many rows there are of contacts, of loops, and of limits."""
+def row_counts(model: Model, plan: ContactPlan) -> tuple[int, int, int, int]:
+    """How many rows there are of contacts, of loops, of limits, and of dry friction."""
     limits = len(limited_joints(model)) + len(limited_loops(model)) if plan.limits else 0
-    return len(plan.pairs) * plan.axes, len(model.constraint_names), limits
+    return len(plan.pairs) * plan.axes, len(model.constraint_names), limits + len(plan.speeds), len(plan.dry)
 
 
-def applied_force(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None, loop_tau: Array | None) -> Array:
+def sides_of(model: Model, plan: ContactPlan) -> LimitSides:
+    """The sides of all limits there are."""
+    return limit_sides(model, plan.limits, plan.speeds)
+
+
+def applied_force(
+    m: Mechanism, plan: ContactPlan, q: Array, v: Array, tau: Array, f_ext: Array | None, loop_tau: Array | None
+) -> Array:
     """τ + Bᵀ f - C: what accelerates the mechanism where nothing touches, with forces f on the loop joints."""
     n, C = m.coupling.dof_tree.n, rnea(m, q, v, ZEROS, f_ext)
-    force = driven_force(m, q, tau, loop_tau)
+    force = driven_force(m, plan, q, tau, loop_tau)
     return filled(n, lambda k: force[k] - C[k])
 
 
-def driven_force(m: Mechanism, q: Array, tau: Array, loop_tau: Array | None) -> Array:
-    """τ + Bᵀ f."""
+def driven_force(m: Mechanism, plan: ContactPlan, q: Array, tau: Array, loop_tau: Array | None) -> Array:
+    """τ + Bᵀ f, each no larger than the effort of its joint if these are limits."""
+    n = m.model.nv
+    tau = bounded_force(tau, plan.efforts[:n])
     if loop_tau is None:
         return tau
-    count = sum(loop.joint.nv for loop in m.model.loops)
-    drives = loop_drives(m, loop_motions(m, q)[1], [loop_tau[k] for k in range(count)])
-    return filled(m.model.nv, lambda k: tau[k] + drives[k])
+    count, given = sum(loop.joint.nv for loop in m.model.loops), bounded_force(loop_tau, plan.efforts[n:])
+    drives = loop_drives(m, loop_motions(m, q)[1], [given[k] for k in range(count)])
+    return filled(n, lambda k: tau[k] + drives[k])
 
 
 def rows_in_state(
     m: Mechanism, plan: ContactPlan, q: Array, v: Array | None, force: Array | None, place: Place
 ) -> Rows:
     """All that the levels need; without v rates are zero, without a force w is."""
-    n, (contacts, loops, limits) = m.model.nv, row_counts(m.model, plan)
-    count = contacts + loops + limits
+    n, (contacts, loops, limits, dry) = m.model.nv, row_counts(m.model, plan)
+    count = contacts + loops + limits + dry
     touch, closed = contact_terms(m, plan.pairs, q, v, place, plan.axes), constraint_terms(m, q, v)
     J = array(count * n)
     fill(J, contacts * n, lambda k: touch.matrix[k])
     fill(Part(J, contacts * n), loops * n, lambda k: closed.matrix[k])
-    near = limit_rows(m, q, v, Part(J, (contacts + loops) * n)) if limits else LimitTerms([], [], [])
+    near = limit_rows(m, q, v, Part(J, (contacts + loops) * n)) if plan.limits else LimitTerms([], [], [])
+    single = [*plan.speeds, *plan.dry]
+    for row, (k, _) in enumerate(single, start=count - len(single)):
+        J[row * n + k] = 1.0
+        near.rates.append(0.0 if v is None else v[k])
+        near.bias.append(0.0)
+    near.slopes.extend([1.0] * len(plan.speeds))
     rates: list[Scalar] = [*(x.rates[r] for x in (touch, closed) for r in range(x.count)), *near.rates]
     bias: list[Scalar] = [*(x.bias[r] for x in (touch, closed) for r in range(x.count)), *near.bias]
     tree, M = m.coupling.dof_tree, crba(m, q)

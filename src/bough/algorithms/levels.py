@@ -8,11 +8,12 @@ being broken. What slides already, slides in a direction that is known.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from bough.algorithms.contact_problem import ContactPlan, Rows, row_counts, rows_in_state
+from bough.algorithms.contact_problem import ContactPlan, Rows, row_counts, rows_in_state, sides_of
 from bough.algorithms.contacts import Place
-from bough.algorithms.limits import limit_gaps, limit_sides
+from bough.algorithms.joint_bounds import slipping, with_slipping
+from bough.algorithms.limits import limit_gaps
 from bough.model import Mechanism
 from bough.scalar import Array, Bool, Scalar, absolute, both, either, filled, minimum, select, sqrt
 from bough.scalar.tolerances import TOUCHING
@@ -33,6 +34,16 @@ class Level:
     active: list[Bool]  # which of them may have a force to begin with
     free: Array  # the motion without forces
     sliding: list[Scalar]  # directions along the two tangents of each contact, zero where one does not slide; or none
+    dry: list[Dry] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Dry:
+    """Dry friction of a joint: up to `most` where it `sticks`; elsewhere a `known` force, which acts already."""
+
+    most: Scalar
+    sticks: Bool
+    known: Scalar
 
 
 def acceleration_level(
@@ -40,15 +51,23 @@ def acceleration_level(
     still: Scalar,
 ) -> Level:  # fmt: skip
     """Errors decay at a rate: ë + 2 rate ė + rate² e ≥ 0; those of loops as `Terms.returning` says."""
+    known = slipping(plan.dry, v, still)
+    force = with_slipping(m.model.nv, force, plan.dry, known) if known else force
     rows, gap = rows_in_state(m, plan, q, v, force, place), _gaps(m, plan, q, gaps)
-    contacts, loops, _ = row_counts(m.model, plan)
+    contacts, loops, limits, _ = row_counts(m.model, plan)
     back = [2.0 * rate * r for r in rows.rates]
     back[contacts : contacts + loops] = [rows.loops.returning(k, rate) for k in range(loops)]
+    speeds = _speeds(m, plan)
+    on_velocities = contacts + loops + limits - len(plan.speeds)  # rows of velocity limits and dry friction
+    back[on_velocities:] = [rate * r for r in rows.rates[on_velocities:]]
     base = [w + b + r for w, b, r in zip(_list(rows.drive, rows), rows.bias, back, strict=True)]
-    speeds = _one_sided(m, plan, rows.rates)
-    active = [both(g <= TOUCHING, u <= still) for g, u in zip(gap, speeds, strict=True)]
+    approach = _one_sided(m, plan, rows.rates)
+    active = [both(g <= TOUCHING, u <= still) for g, u in zip(gap, approach, strict=False)]
     offset = [select(on, rate * rate * g, FAR) for on, g in zip(active, gap, strict=True)]
-    return Level(rows, base, offset, active, rows.free, _sliding(plan, rows.rates, still))
+    fast = [sign * v[k] + most <= still for sign, k, most in speeds]
+    offset += [select(on, rate * most, FAR) for on, (_, _, most) in zip(fast, speeds, strict=True)]
+    frictions = [Dry(most, absolute(v[k]) <= still, f) for (k, most), f in zip(plan.dry, known, strict=True)]
+    return Level(rows, base, offset, [*active, *fast], rows.free, _sliding(plan, rows.rates, still), frictions)
 
 
 def velocity_level(
@@ -58,8 +77,10 @@ def velocity_level(
     rows, gap = rows_in_state(m, plan, q, None, force, place), _gaps(m, plan, q, gaps)
     active = [g <= TOUCHING for g in gap]
     offset = [select(on, rate * minimum(g, 0.0), FAR) for on, g in zip(active, gap, strict=True)]
-    base = _with_loops(m, plan, _list(rows.drive, rows), [rate * rows.loops.errors[k] for k in range(rows.loops.count)])
-    return Level(rows, base, offset, active, rows.free, [])
+    loops = rows.loops
+    back = [loops.rates[k] + rate * loops.errors[k] for k in range(loops.count)]  # rates of constraints with speeds
+    base = _with_loops(m, plan, _list(rows.drive, rows), back)
+    return Level(rows, base, *_with_speeds(m, plan, offset, active), rows.free, [], _sticking(plan, 1.0))
 
 
 def impulse_level(m: Mechanism, plan: ContactPlan, q: Array, v: Array, place: Place, gaps: Array) -> Level:
@@ -67,7 +88,7 @@ def impulse_level(m: Mechanism, plan: ContactPlan, q: Array, v: Array, place: Pl
     rows, gap = rows_in_state(m, plan, q, v, None, place), _gaps(m, plan, q, gaps)
     active = [g <= TOUCHING for g in gap]
     offset: list[Scalar] = [select(on, 0.0, FAR) for on in active]
-    return Level(rows, rows.rates, offset, active, v, [])
+    return Level(rows, rows.rates, *_with_speeds(m, plan, offset, active), v, [])
 
 
 def step_level(
@@ -79,10 +100,27 @@ def step_level(
     base = [r + dt * w for r, w in zip(rows.rates, _list(rows.drive, rows), strict=True)]
     base = _with_loops(m, plan, base, [rate * rows.loops.errors[k] for k in range(rows.loops.count)])
     offset = [select(g > 0.0, g / dt, rate * g) for g in gap]
-    values = zip(gap, _one_sided(m, plan, base), offset, strict=True)
+    values = zip(gap, _one_sided(m, plan, base), offset, strict=False)
     active = [either(g <= TOUCHING, y + more <= 0.0) for g, y, more in values]
     free = filled(m.model.nv, lambda k: v[k] + dt * rows.free[k])
-    return Level(rows, base, offset, active, free, [])
+    return Level(rows, base, *_with_speeds(m, plan, offset, active), free, [], _sticking(plan, dt))
+
+
+def _speeds(m: Mechanism, plan: ContactPlan) -> list[tuple[float, int, float]]:
+    return sides_of(m.model, plan).speeds() if plan.speeds else []
+
+
+def _with_speeds(
+    m: Mechanism, plan: ContactPlan, offset: list[Scalar], active: list[Bool]
+) -> tuple[list[Scalar], list[Bool]]:
+    """Offsets, and what is active, with those of velocity limits where rows are velocities; what breaks one is seen."""
+    speeds = _speeds(m, plan)
+    return [*offset, *(most for _, _, most in speeds)], [*active, *[False] * len(speeds)]
+
+
+def _sticking(plan: ContactPlan, time: Scalar) -> list[Dry]:
+    """Dry friction where rows are velocities: it sticks unless that takes more than it has, in a time (s)."""
+    return [Dry(most * time, True, 0.0) for _, most in plan.dry]
 
 
 def _gaps(m: Mechanism, plan: ContactPlan, q: Array, gaps: Array) -> list[Scalar]:
@@ -93,17 +131,17 @@ def _gaps(m: Mechanism, plan: ContactPlan, q: Array, gaps: Array) -> list[Scalar
 
 def _one_sided(m: Mechanism, plan: ContactPlan, values: Sequence[Scalar]) -> list[Scalar]:
     """The values of one-sided conditions, from those of all rows."""
-    contacts, loops, _ = row_counts(m.model, plan)
+    contacts, loops, *_ = row_counts(m.model, plan)
     result = list(values[: contacts : plan.axes])
-    if plan.limits:
-        sides, first = limit_sides(m.model), contacts + loops
+    if plan.limits or plan.speeds:
+        sides, first = sides_of(m.model, plan), contacts + loops
         result += [s * values[first + r] for r, s in zip(sides.rows.tolist(), sides.signs.tolist(), strict=True)]
     return result
 
 
 def _with_loops(m: Mechanism, plan: ContactPlan, values: list[Scalar], errors: list[Scalar]) -> list[Scalar]:
     """Values of all rows, with something added to those of loops."""
-    contacts, loops, _ = row_counts(m.model, plan)
+    contacts, loops, *_ = row_counts(m.model, plan)
     closed = [y + e for y, e in zip(values[contacts : contacts + loops], errors, strict=True)]
     return [*values[:contacts], *closed, *values[contacts + loops :]]
 

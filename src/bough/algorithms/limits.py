@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.algorithms.joint_bounds import Bounds
 from bough.algorithms.loops import loop_motions, loop_rates
 from bough.errors import ModelError
 from bough.model import JointEntry, Loop, Mechanism, Model
@@ -178,7 +179,7 @@ class LimitSides:
     """The finite limits of a model: one-sided conditions, gap ≥ 0 with gap = sign × (q - bound).
 
     Those of joints that close loops follow those of the tree; their coordinates come behind q. Rows are those of
-    `limit_rows`.
+    `limit_rows`. Sides of velocity limits come last: sign × v + bound ≥ 0.
     """
 
     rows: NDArray[np.intp]  # the row of each among the coordinates with limits
@@ -187,10 +188,18 @@ class LimitSides:
     bounds: Floats
     slopes: tuple[NDArray[np.intp], NDArray[np.intp]]  # row and velocity of each slope; loop joints' come behind v
     names: tuple[str, ...]
+    positions: int  # how many sides are of positions
 
     def gaps(self, coordinates: Floats) -> Floats:
         """How far each limit is away (rad or m); negative where it is passed."""
-        return np.asarray(self.signs * (coordinates[..., self.coordinates] - self.bounds))
+        of = slice(self.positions)
+        return np.asarray(self.signs[of] * (coordinates[..., self.coordinates[of]] - self.bounds[of]))
+
+    def speeds(self) -> list[tuple[float, int, float]]:
+        """Sign, place in v and bound of each side of a velocity limit."""
+        of = slice(self.positions, None)
+        parts = (self.signs[of].tolist(), self.coordinates[of].tolist(), self.bounds[of].tolist())
+        return list(zip(*parts, strict=True))
 
     def joint_forces(self, forces: Floats, slopes: Floats, size: int) -> Floats:
         """The forces on joints (states, size) of forces along coordinates (states, rows)."""
@@ -209,17 +218,22 @@ class LimitSides:
 
 
 @lru_cache(maxsize=128)
-def limit_sides(model: Model) -> LimitSides:
-    """The finite limits of all joints."""
+def limit_sides(model: Model, positions: bool = True, speeds: Bounds = ()) -> LimitSides:
+    """The finite limits of all joints, those of positions if asked for, and then bounds of velocities."""
     sides: list[tuple[int, float, int, float, str]] = []
     slopes: list[tuple[int, int]] = []
-    tree = limited_joints(model)
-    for row, c in enumerate([*tree, *limited_loops(model)]):
+    tree, closing = (limited_joints(model), limited_loops(model)) if positions else ((), ())
+    for row, c in enumerate([*tree, *closing]):
         q_start, v_start = (0, 0) if row < len(tree) else (model.nq, model.nv)
         for sign, bound, name in zip((1.0, -1.0), (c.lower, c.upper), c.names, strict=True):
             if np.isfinite(bound):
                 sides.append((row, sign, q_start + c.q_start + c.number, bound, name))
         slopes += [(row, v_start + c.v_start + j) for j in range(c.entry.joint.nv)]
+    count = len(sides)
+    for row, (k, most) in enumerate(speeds, start=len(tree) + len(closing)):
+        for sign, which in ((1.0, "lower"), (-1.0, "upper")):
+            sides.append((row, sign, k, most, f"{which} velocity limit of {model.dof_names[k]}"))
+        slopes.append((row, k))
     rows, signs, coordinates, bounds, names = zip(*sides, strict=True) if sides else ((), (), (), (), ())
     slope_rows, velocities = np.array(slopes, np.intp).reshape(-1, 2).T
     return LimitSides(
@@ -229,6 +243,7 @@ def limit_sides(model: Model) -> LimitSides:
         np.array(bounds, np.float64),
         (slope_rows, velocities),
         names,
+        count,
     )
 
 
@@ -236,5 +251,5 @@ def limit_gaps(m: Mechanism, q: Array) -> list[Scalar]:
     """How far each side of a limit is away; see `LimitSides`."""
     nq, sides = m.model.nq, limit_sides(m.model)
     own = loop_motions(m, q)[0] if limited_loops(m.model) else []
-    places = zip(sides.signs.tolist(), sides.coordinates.tolist(), sides.bounds.tolist(), strict=True)
+    places = list(zip(sides.signs.tolist(), sides.coordinates.tolist(), sides.bounds.tolist(), strict=True))
     return [sign * ((q[c] if c < nq else own[c - nq]) - bound) for sign, c, bound in places]

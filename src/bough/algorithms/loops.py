@@ -8,20 +8,20 @@ both sides alike cancels, so L has columns on the two paths up to the last commo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
 
 import numpy as np
 
+from bough.algorithms.climbing import Side, climb, components, write_columns
 from bough.algorithms.constraint_rows import Entries, Terms, dense_entries
-from bough.model import Attachment, BodyRecord, Equality, Frame, Joint, Loop, Mechanism, Placement, combine
+from bough.algorithms.ties import tie_columns, tie_terms
+from bough.model import Attachment, Equality, Frame, Joint, Loop, Mechanism, Placement, Tie, combine
 from bough.model.joints.closing import displacement, least_squares
-from bough.scalar import Array, Index, Scalar, Table, array, each, gather, gather_index, loop, maximum, select
-from bough.scalar.tolerances import ROUNDING
-from bough.spatial import REST, ZERO, Force, Matrix, Motion, Transform, Vector
-from bough.tree.scans import upward
+from bough.model.tying import position_rows
+from bough.scalar import Array, Index, Scalar, Table, array, each, gather, gather_index, loop, maximum
+from bough.spatial import ZERO, Force, Matrix, Motion, Transform, Vector
 
 __all__ = [
     "Closing",
@@ -34,36 +34,17 @@ __all__ = [
     "row_supports",
 ]
 
-Rule: TypeAlias = Callable[[Motion], Sequence[Scalar]]
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A frame as seen from a body: placement, velocity, and its rate at v̇ = 0; both in coordinates of the frame."""
-
-    X: Transform
-    v: Motion
-    a: Motion
-    turning: Scalar = 0.0  # square of the fastest angular velocity of a joint on the way
-
-
-@dataclass(frozen=True)
-class Side:
-    """One side of a loop: where it is placed, and how many bodies are below the common ancestor."""
-
-    body: Index
-    X: Transform
-    count: Index
-    rests: bool  # whether there are none
-
 
 def constraint_terms(m: Mechanism, q: Array, v: Array | None, into: Entries | None = None) -> Terms:
-    """The rows of all constraints in order; without v, rates and bias are zero. L is dense unless told otherwise."""
+    """The rows of all constraints in order; L is dense unless told otherwise.
+
+    Without v, bias is zero, and rates are those of constraints that ask for a speed.
+    """
     own_q, own_v = m.coupling.own_q(q), None if v is None else m.coupling.own_v(v)
     constraints = m.model.constraints
     total = sum(constraint.rows for constraint in constraints)
     entries = into or dense_entries(m, total)
-    terms = Terms(total, array(total), entries.values, array(total), array(total), array(total))
+    terms = Terms(total, array(total), entries.values, array(total), array(total), array(total), _damping(m))
     starts, alike, row = {}, {}, 0  # type: dict[str, int], dict[object, list[Loop]], int
     for constraint in constraints:
         starts[constraint.name] = row
@@ -76,7 +57,14 @@ def constraint_terms(m: Mechanism, q: Array, v: Array | None, into: Entries | No
     for constraint in constraints:
         if isinstance(constraint, Equality):
             _law_terms(m, q, v, constraint, starts[constraint.name], terms, entries)
+        elif isinstance(constraint, Tie):
+            tie_terms(m, own_q, own_v, constraint, starts[constraint.name], terms, entries)
     return terms
+
+
+def _damping(m: Mechanism) -> Table | None:
+    on_positions = position_rows(m.model)
+    return None if on_positions.all() else Table("row_damping", np.where(on_positions, 2.0, 1.0))
 
 
 def row_supports(m: Mechanism) -> list[tuple[list[int], int]]:
@@ -86,6 +74,8 @@ def row_supports(m: Mechanism) -> list[tuple[list[int], int]]:
         if isinstance(constraint, Equality):
             names = (constraint.joint, constraint.other) if constraint.other else (constraint.joint,)
             columns = {model.v_slice(name).start for name in names}
+        elif isinstance(constraint, Tie):
+            columns = tie_columns(m, constraint)
         else:
             starts, source = m.v_starts.data, m.coupling.v_source
             columns = set()
@@ -125,7 +115,7 @@ def closings(m: Mechanism, q: Array) -> list[Closing]:
     own_q, found = m.coupling.own_q(q), []
     for constraint in m.model.loops:
         before, after = _sides(m, constraint)
-        X = _climb(m, own_q, None, before).X.inverse.then(_climb(m, own_q, None, after).X)
+        X = climb(m, own_q, None, before).X.inverse.then(climb(m, own_q, None, after).X)
         x = constraint.joint.canonical.nearest(constraint.joint.parameters, X)
         found.append(Closing(constraint, before, after, before.X.then(X), x))
     return found
@@ -138,8 +128,8 @@ def loop_motions(m: Mechanism, q: Array) -> tuple[list[Scalar], Array]:
     configurations: list[Scalar] = []
     for c in closings(m, q):
         along = partial(least_squares, c.subspace)
-        _columns(m, own_q, c.after, c.after.X, along, row, 1.0, entries)
-        _columns(m, own_q, c.before, c.X_before, along, row, -1.0, entries)
+        write_columns(m, own_q, c.after, c.after.X, along, row, 1.0, entries)
+        write_columns(m, own_q, c.before, c.X_before, along, row, -1.0, entries)
         configurations += c.x
         row += c.loop.joint.nv
     return configurations, entries.values
@@ -173,12 +163,15 @@ def loop_drives(m: Mechanism, B: Array, forces: Sequence[Scalar]) -> Array:
 
 
 def row_groups(m: Mechanism) -> list[int]:
-    """A number for each row. Rows of one loop and one unit (m or rad) have the same: rank tests measure them alike."""
+    """A number for each row. Rows of one loop and one unit (m or rad) have the same: rank tests measure them alike.
+
+    So have all rows of one tie, whose units are not known.
+    """
     groups: list[int] = []
     for constraint in m.model.constraints:
         new = max(groups, default=-1) + 1
-        if isinstance(constraint, Equality):
-            groups.append(new)
+        if not isinstance(constraint, Loop):
+            groups += [new] * constraint.rows
         else:
             joint = constraint.joint.canonical
             forces = joint.reactions(constraint.joint.parameters, joint.neutral())
@@ -271,8 +264,8 @@ def _loops_terms(m: Mechanism, q: Array, v: Array | None, alike: _LoopsAlike, te
             terms.rates[row + r] = moving.V.dot(t)
             terms.bias[row + r] = moving.V_dot.dot(t)
             terms.turning[row + r] = moving.turning
-        _columns(m, q, after, after.X, lambda motion: _components(motion, T), row, 1.0, entries)
-        _columns(m, q, before, before.X.then(moving.X), lambda motion: _components(motion, T), row, -1.0, entries)
+        write_columns(m, q, after, after.X, lambda motion: components(motion, T), row, 1.0, entries)
+        write_columns(m, q, before, before.X.then(moving.X), lambda motion: components(motion, T), row, -1.0, entries)
 
     each(alike.count, rows)
 
@@ -291,7 +284,7 @@ class _Moving:
 def _moving(
     m: Mechanism, q: Array, v: Array | None, joint: Joint, parameters: Sequence[Scalar], sides: tuple[Side, Side]
 ) -> _Moving:
-    p, s = (_climb(m, q, v, side) for side in sides)
+    p, s = (climb(m, q, v, side) for side in sides)
     X = p.X.inverse.then(s.X)
     x = joint.nearest(parameters, X)
     carried = X.to_child(p.v)
@@ -315,45 +308,3 @@ def _sides(m: Mechanism, constraint: Loop) -> tuple[Side, Side]:
 
     first, second = (side(end, len(path) - common) for end, path in zip(ends, paths, strict=True))
     return first, second
-
-
-def _climb(m: Mechanism, q: Array, v: Array | None, side: Side) -> Seen:
-    """The frame of a side as seen from the common ancestor."""
-
-    def rule(body: BodyRecord, seen: Seen) -> Seen:
-        X = body.transform(q).then(seen.X)
-        if v is None:
-            return Seen(X, REST, REST)
-        own = combine(body.subspace(q), body.of_v(v))
-        moved, turning = seen.X.to_child(own), maximum(seen.turning, own.angular.dot(own.angular))
-        rate = seen.X.to_child(combine(body.subspace_rate(q, v), body.of_v(v)))
-        return Seen(X, seen.v + moved, seen.a + rate - seen.v.cross(moved), turning)
-
-    seen = Seen(side.X, REST, REST)
-    return seen if side.rests else upward(m, side.body, side.count, rule, seen)
-
-
-def _columns(
-    m: Mechanism, q: Array, side: Side, X: Transform, rule: Rule, row: Index, sign: float, entries: Entries
-) -> None:
-    """Write the entries of each motion of a side's bodies, in which the successor is placed by X, as a column."""
-
-    def put(body: BodyRecord, X: Transform) -> Transform:
-        for c, s in enumerate(body.subspace(q)):
-            for r, value in enumerate(rule(X.to_child(s))):
-                entries.put(m, row + r, body.v_start + c, value * sign)
-        return body.transform(q).then(X)
-
-    if not side.rests:
-        upward(m, side.body, side.count, put, X)
-
-
-def _components(motion: Motion, T: Sequence[Force]) -> list[Scalar]:
-    """The power of each force on a motion, zero where that is rounding."""
-    result = []
-    for t in T:
-        value = motion.dot(t)
-        angular = motion.angular.dot(motion.angular) * t.angular.dot(t.angular)
-        linear = motion.linear.dot(motion.linear) * t.linear.dot(t.linear)
-        result.append(select(value * value <= (angular + linear) * ROUNDING**2, 0.0, value))
-    return result

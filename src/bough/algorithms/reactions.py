@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bough.algorithms.loops import Closing, closings
-from bough.model import BodyRecord, Loop, Mechanism, Placement, combine
+from bough.algorithms.ties import tie_rows
+from bough.model import BodyRecord, Loop, Mechanism, Placement, Tie, combine
 from bough.model.joints.closing import least_squares
 from bough.scalar import Array, Scalar, array
 from bough.spatial import NO_FORCE, REST, UNIT_MOTIONS, ZERO, Force, Matrix, Motion, Transform, Vector, rate_matrix
@@ -92,6 +93,10 @@ def _loop_forces(m: Mechanism, q: Array, forces: Array, loop_tau: Array | None) 
             through[number * 6 + k] = value
         _add(onto, c.loop.successor.body, c.after.X.force_to_parent(force))
         _add(onto, c.loop.predecessor.body, c.X_before.force_to_parent(force) * -1.0)
+    for tie in (c for c in m.model.constraints if isinstance(c, Tie)):  # on joints they are as drives, no more
+        for end, (side, _, rows_of) in zip(tie.bodies, tie_rows(m, m.coupling.own_q(q), None, tie).frames, strict=True):
+            for k, f in enumerate(rows_of):
+                _add(onto, end.body, side.X.force_to_parent(f * forces[rows[tie.name] + k]))
     return onto, through
 
 

@@ -70,6 +70,8 @@ class ContactRows:
     """The coordinate and the sign of each side of a limit: 1 for a lower, -1 for an upper one."""
     slides: bool
     """Whether contacts may slide already, in directions that are known."""
+    boxes: int = 0
+    """Rows behind all others whose forces have bounds: dry friction."""
 
     @property
     def axes(self) -> int:
@@ -89,6 +91,11 @@ class ContactRows:
     @property
     def count(self) -> int:
         """All rows."""
+        return self.bounded + self.boxes
+
+    @property
+    def bounded(self) -> int:
+        """Rows before those whose forces have bounds."""
         return self.fixed + self.limits
 
     @cached_property
@@ -96,7 +103,8 @@ class ContactRows:
         """Of all rows, where each limit has one side."""
         friction, k = self.friction, self.contacts
         touch = Conditions.contacts(k, friction) if friction else Conditions.inequalities(k)
-        return touch + Conditions.equalities(self.loops) + Conditions.inequalities(self.limits)
+        held = touch + Conditions.equalities(self.loops) + Conditions.inequalities(self.limits)
+        return held + Conditions.boxes(self.boxes) if self.boxes else held
 
 
 class Found(NamedTuple):
@@ -107,16 +115,16 @@ class Found(NamedTuple):
     doubtful: Bool
 
 
-Solve: TypeAlias = Callable[[Conditions, Array, Array, Array, Array, Array], tuple[Array, Scalar, Bool]]
-"""From conditions, A, b, coefficients of friction, where to start and which rows are on: forces, worst failure, whether
-they are no solution."""
+Solve: TypeAlias = Callable[[Conditions, Array, Array, Array, Array, Array, Array | None], tuple[Array, Scalar, Bool]]
+"""From conditions, A, b, coefficients of friction, where to start, which rows are on and bounds of boxes: forces, worst
+failure, whether they are no solution."""
 
 
 def by_pivoting(
-    conditions: Conditions, A: Array, b: Array, mu: Array, start: Array | None, on: Array
+    conditions: Conditions, A: Array, b: Array, mu: Array, start: Array | None, on: Array, bounds: Array | None = None
 ) -> tuple[Array, Scalar, Bool]:
     """Exact forces, those of equalities as small as they can be. Good forces to start from save most of the guesses."""
-    found = principal(conditions, A, b, mu, on=on, start=start, roughly=ROUGHLY)
+    found = principal(conditions, A, b, mu, bounds=bounds, on=on, start=start, roughly=ROUGHLY)
     n, equalities = conditions.n, conditions.of("equality")
     f, unsolved = found["whole"], found["status"][0] <= UNSOLVED
     if equalities.size:  # these are in one piece
@@ -138,13 +146,13 @@ def by_sweeps(stop: Array) -> Solve:
     """
 
     def solve(
-        conditions: Conditions, A: Array, b: Array, mu: Array, start: Array, on: Array
+        conditions: Conditions, A: Array, b: Array, mu: Array, start: Array, on: Array, bounds: Array | None
     ) -> tuple[Array, Scalar, Bool]:
         n = conditions.n
-        found = gauss_seidel(conditions, A, b, mu, start, stop)["whole"]
+        found = gauss_seidel(conditions, A, b, mu, start, stop, bounds)["whole"]
         none = array(2)
         none[0] = stop[0]
-        idle = gauss_seidel(conditions, A, b, mu, array(n), none)["whole"]
+        idle = gauss_seidel(conditions, A, b, mu, array(n), none, bounds)["whole"]
         worst, least = (_largest(Part(whole, 2 * n), n) for whole in (found, idle))
         unmet = worst > UNMET * stop[0]
         worse = both(unmet, least < worst)
@@ -164,17 +172,21 @@ def contact_forces(
     mu: Array,
     solve: Solve = by_pivoting,
     start: Array | None = None,
+    boxes: Sequence[tuple[Scalar, Bool]] = (),
 ) -> Found:
-    """Find forces that meet all conditions; `offset` and `active` are those of contacts and then of sides of limits."""
+    """Find forces that meet all conditions; `offset` and `active` are those of contacts and then of sides of limits.
+
+    `boxes` are the most that each force with bounds may be, and whether there is one.
+    """
     with keeping_loops():
-        problem = _Problem(rows, A, base, offset, active, sliding, mu)
+        problem = _Problem(rows, A, base, offset, active, sliding, mu, boxes)
         if start is not None:
             fill(problem.forces, rows.count, indexable(rows.count, start).__getitem__)
 
         def from_nothing(
-            conditions: Conditions, A: Array, b: Array, mu: Array, _: Array, on: Array
+            conditions: Conditions, A: Array, b: Array, mu: Array, _: Array, on: Array, bounds: Array | None
         ) -> tuple[Array, Scalar, Bool]:
-            return by_pivoting(conditions, A, b, mu, None, on)
+            return by_pivoting(conditions, A, b, mu, None, on, bounds)
 
         how = from_nothing if solve is by_pivoting and start is None else solve
 
@@ -201,6 +213,7 @@ class _Problem:
         active: Sequence[Bool],
         sliding: Sequence[Scalar],
         mu: Array,
+        boxes: Sequence[tuple[Scalar, Bool]],
     ) -> None:
         n, k, self.rows = rows.count, rows.contacts, rows
         self.A, self.base = indexable(n * n, A), indexable(n, base)
@@ -214,6 +227,11 @@ class _Problem:
         # of limits: the offsets of the lower and the upper side, and the side that is active, or 0
         self.low, self.up, self.side = array(rows.limits), array(rows.limits), array(rows.limits)
         self._read_limits(base, offset[k:], active[k:])
+        self.bounds = array(2 * n) if rows.boxes else None
+        self.sticks = indexable(rows.boxes, [select(on, 1.0, 0.0) for _, on in boxes])
+        for place, (most, _) in enumerate(boxes, start=rows.bounded):
+            if self.bounds is not None:
+                self.bounds[2 * place], self.bounds[2 * place + 1] = -most, most
 
     def _read_sliding(self, sliding: Sequence[Scalar]) -> None:
         for c in range(self.rows.contacts):
@@ -261,7 +279,7 @@ class _Problem:
                 on[c * rows.axes + t] = self.touching[c]
 
         each(rows.contacts, touch)
-        f, worst, unsolved = solve(rows.conditions, matrix, b, friction, start, on)
+        f, worst, unsolved = solve(rows.conditions, matrix, b, friction, start, on, self.bounds)
         fill(self.forces, n, lambda i: scale[i] * f[i])
 
         def slide(c: Index) -> None:
@@ -308,6 +326,7 @@ class _Problem:
         each(rows.contacts, touch)
         fill(Part(scale, rows.touch), rows.loops, lambda i: 1.0)
         fill(Part(scale, rows.fixed), rows.limits, lambda i: self.side[i])
+        fill(Part(scale, rows.bounded), rows.boxes, lambda i: self.sticks[i])
         return scale
 
     def _matrix(self, scale: Array) -> Array:

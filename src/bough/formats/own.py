@@ -17,7 +17,7 @@ from bough.errors import BoughError, LoadError
 from bough.formats.losses import Losses
 from bough.formats.markup import MOST_BYTES
 from bough.formats.report import Report
-from bough.model import Equality, Inertia, JointEntry, Loop, Model
+from bough.model import Equality, Inertia, JointEntry, Loop, Model, Tie
 from bough.model import joints as joint_types
 from bough.model.joints import Joint
 from bough.model.joints.elastic import Elastic, Station
@@ -60,6 +60,9 @@ def write_own(model: Model, losses: Losses) -> str:
             joint = getattr(joint, "joint", None)
     said = {MARK: VERSION, "parents": model.tree.parents, **{f.name: getattr(model, f.name) for f in fields(model)}}
     del said["tree"]
+    for tie in (c for c in model.constraints if isinstance(c, Tie)):
+        losses.add(f"the constraint {tie.name!r}, a {type(tie.constraint).__name__}, which is code", "constraints")
+    said["constraints"] = tuple(c for c in model.constraints if not isinstance(c, Tie))
     return "{\n " + ",\n ".join(f"{json.dumps(key)}: {_lines(value)}" for key, value in said.items()) + "\n}\n"
 
 
@@ -145,7 +148,7 @@ def _symmetric(*lower: float) -> list[list[float]]:
 def _value(hint: Any, said: Any, where: str) -> Any:
     """A value of a field, of the type that its part says."""
     kinds = get_args(hint)
-    if set(kinds) == set(CONSTRAINTS.values()):
+    if set(kinds) >= set(CONSTRAINTS.values()):
         return _typed(CONSTRAINTS, said, where)
     if type(None) in kinds:
         return None if said is None else _value(kinds[0], said, where)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from bough.algorithms.closed_loops import LoopMethod
 from bough.errors import ModelError, ShapeError, UnknownNameError
 from bough.kernel.arguments import FloatArray, write_out
-from bough.kernel.contact.motion import contact_dynamics
+from bough.kernel.contact.motion import Limits, contact_dynamics
 from bough.kernel.divide_and_conquer import DivideAndConquer
 from bough.kernel.dynamics import tree_algorithm
 from bough.kernel.functions import model_function, read, require_model
@@ -38,18 +38,18 @@ METHODS = {key: name for name, key in KEYS.items()}
 @overload
 def forward_dynamics(
     model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None = None,
-    method: ForwardMethod = "auto", *, loops: bool = True, touch: Touch | None = None, limits: bool = False,
-    loop_tau: ArrayLike | None = None, time_constant: float = TIME_CONSTANT, full: Literal[False] = False,
-    out: FloatArray | None = None, check: bool = True,
+    method: ForwardMethod = "auto", *, loops: bool = True, touch: Touch | None = None, limits: Limits = False,
+    dry_friction: bool = False, loop_tau: ArrayLike | None = None, time_constant: float = TIME_CONSTANT,
+    full: Literal[False] = False, out: FloatArray | None = None, check: bool = True,
 ) -> FloatArray: ...  # fmt: skip
 
 
 @overload
 def forward_dynamics(
     model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None = None,
-    method: ForwardMethod = "auto", *, loops: bool = True, touch: Touch | None = None, limits: bool = False,
-    loop_tau: ArrayLike | None = None, time_constant: float = TIME_CONSTANT, full: Literal[True],
-    out: None = None, check: bool = True,
+    method: ForwardMethod = "auto", *, loops: bool = True, touch: Touch | None = None, limits: Limits = False,
+    dry_friction: bool = False, loop_tau: ArrayLike | None = None, time_constant: float = TIME_CONSTANT,
+    full: Literal[True], out: None = None, check: bool = True,
 ) -> Motion: ...  # fmt: skip
 
 
@@ -63,7 +63,8 @@ def forward_dynamics(
     *,
     loops: bool = True,
     touch: Touch | None = None,
-    limits: bool = False,
+    limits: Limits = False,
+    dry_friction: bool = False,
     loop_tau: ArrayLike | None = None,
     time_constant: float = TIME_CONSTANT,
     full: bool = False,
@@ -74,7 +75,8 @@ def forward_dynamics(
 
     Loops may be redundant, as those of a planar mechanism in space are, and their rank may change along the motion: the
     accelerations are unique all the same. Where constraints contradict each other they are met in the sense of least
-    squares, and `conflicts` of the whole motion tells which. Contacts and limits of joints are heeded on request.
+    squares, and `conflicts` of the whole motion tells which. Contacts, limits and dry friction of joints are heeded on
+    request.
 
     Parameters
     ----------
@@ -101,7 +103,10 @@ def forward_dynamics(
     touch
         Where and how contacts touch, from `contact.Contacts.at`; then this is `contact.dynamics`.
     limits
-        Whether joints stop at their limits; then it is too.
+        Whether joints stop at their limits of position, or which limits are heeded: some of "position", "velocity" and
+        "effort", as in `contact.dynamics`; then it is that too.
+    dry_friction
+        Whether dry friction of joints holds them, as there.
     loop_tau
         Forces of drives on the joints that close loops, one behind the other in the order of ``model.loops``
         (..., sum of nv); N or N m. They act as joint forces Bᵀ loop_tau, see `loops.coordinate_jacobian`.
@@ -143,9 +148,10 @@ def forward_dynamics(
     >>> bough.forward_dynamics(wheels, [0.0, 0.0], [0.0, 0.0], [2.0, 0.0], loops=False).tolist()
     [2.0, 0.0]
     """
-    if touch is not None or limits is not False:
+    if touch is not None or limits is not False or dry_friction is not False:
         with_loops = method == "auto" and truth(loops, "loops")
-        return _touching(model, (q, v, tau), touch, limits, f_ext, loop_tau, time_constant, with_loops, full, out)
+        asked = {"touch": touch, "limits": limits, "dry_friction": dry_friction, "f_ext": f_ext, "loop_tau": loop_tau}
+        return _touching(model, (q, v, tau), {**asked, "time_constant": time_constant}, with_loops, full, out)
     if full is False and loop_tau is None and time_constant is TIME_CONSTANT:
         try:
             found = model._entries[KEYS[method] if loops is True else (method, loops)]  # type: ignore[attr-defined]
@@ -160,17 +166,14 @@ def forward_dynamics(
 
 
 def _touching(
-    model: Model, state: Any, touch: Any, limits: Any, f_ext: Any, loop_tau: Any, time_constant: Any, with_loops: bool,
-    full: object, out: Any,
-) -> FloatArray | Motion:  # fmt: skip
-    """With contacts, or limits of joints."""
+    model: Model, state: Any, asked: dict[str, Any], with_loops: bool, full: object, out: Any
+) -> FloatArray | Motion:
+    """With contacts, limits of joints, or their dry friction."""
     if not with_loops:
-        raise ModelError("touch or limits are given; expected method='auto' and loops=True with them")
+        raise ModelError("touch, limits or dry_friction is given; expected method='auto' and loops=True with them")
     if truth(full, "full") and out is not None:
         raise ShapeError("out is given, and the whole motion is several arrays; expected None")
-    q, v, tau = state
-    forces = {"f_ext": f_ext, "loop_tau": loop_tau}
-    found = contact_dynamics(model, q, v, tau, touch, limits=limits, time_constant=time_constant, **forces)
+    found = contact_dynamics(model, *state, **asked)
     if full:
         return found
     return found.motion if out is None else write_out(out, found.motion)
@@ -285,4 +288,5 @@ class _Whole:
             broken = np.flatnonzero(unmet.any(axis=tuple(range(unmet.ndim - 1))))
             conflicts = tuple(self._names[k] for k in broken)
         touch = none.reshape(*none.shape, 3)
-        return Motion(qdd, touch, none, none, forces, residual, conflicts, np.zeros(qdd.shape[:-1], np.bool_))
+        undecided = np.zeros(qdd.shape[:-1], np.bool_)
+        return Motion(qdd, touch, none, none, forces, residual, conflicts, undecided, none)

@@ -23,8 +23,8 @@ class Motion(NamedTuple):
         Forces of contacts on their first bodies (..., k, 3), along the normal and the two tangents: N, or N s where
         velocities jump. Where contacts are redundant, as four on a rigid block are, only their sum is determined.
     limit_forces
-        Joint forces of limits (..., nv): positive from a lower limit, negative from an upper one; (..., 0) where limits
-        were not asked for.
+        Joint forces of limits, on positions and velocities (..., nv): positive from a lower limit, negative from an
+        upper one; (..., 0) where limits were not asked for.
     loop_limit_forces
         The same of joints that close loops, one behind the other (..., sum of nv), or (..., 0).
     loop_forces
@@ -35,10 +35,13 @@ class Motion(NamedTuple):
         By how much the worst condition of each state fails (...): m/s² or rad/s² of accelerations, m/s or rad/s of
         velocities. It is rounding unless conditions contradict each other.
     conflicts
-        Names of contacts, limits and rows of constraints (`Model.constraint_names`) that are not met in some state.
+        Names of contacts, limits, dry friction and rows of constraints (`Model.constraint_names`) that are not met in
+        some state.
     undecided
         Truth for each state (...): the search for forces ended without an answer, and what is not met there may have a
         solution after all. Where it is False, what conflicts cannot be met together.
+    friction_forces
+        Joint forces of dry friction (..., nv), or (..., 0) where that was not asked for.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class Motion(NamedTuple):
     residual: FloatArray
     conflicts: tuple[str, ...]
     undecided: NDArray[np.bool_]
+    friction_forces: FloatArray
 
     def __eq__(self, other: object) -> bool:
         return self is other  # arrays have no one answer
@@ -75,4 +79,4 @@ def free_motion(motion: FloatArray) -> Motion:
     """A motion that nothing constrains."""
     batch, none = motion.shape[:-1], np.zeros((*motion.shape[:-1], 0), motion.dtype)
     touch, residual, undecided = none.reshape(*batch, 0, 3), np.zeros(batch, motion.dtype), np.zeros(batch, np.bool_)
-    return Motion(motion, touch, none, none, none, residual, (), undecided)
+    return Motion(motion, touch, none, none, none, residual, (), undecided, none)

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError, UnknownNameError
-from bough.lagrange.bodies.contract import WORLD, Body, kind_of
-from bough.lagrange.constraints.contract import Constraint
 from bough.lagrange.layout import Layout, Tie
-from bough.lagrange.trial import require_body, require_constraint
 from bough.model import BASE
 from bough.model.arguments import require_name
 from bough.model.joints.reading import read_floats
+from bough.model.ties.body import WORLD, Body, kind_of
+from bough.model.ties.constraint import Constraint
+from bough.model.ties.trial import require_body, require_constraint
 
 __all__ = ["read_layout"]
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.lagrange.auxiliary import Auxiliary
-from bough.lagrange.bodies.contract import WORLD, Body, kind_of
-from bough.lagrange.constraints.contract import Constraint, Side, Sides
 from bough.lagrange.forest import Edge, choose_primary
 from bough.lagrange.system import Ints, System, starts_of
+from bough.model.ties.body import WORLD, Body, kind_of
+from bough.model.ties.constraint import Constraint, Side, Sides
 from bough.scalar import Array, Index, Scalar, Table, gather, gather_index
 from bough.scalar.digest import digest
 from bough.scalar.lazy import cached_property

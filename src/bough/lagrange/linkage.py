@@ -6,17 +6,16 @@ All levels have one form: M y = Jᵀ λ + f and J y + c = 0. `LEVELS` says what 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import zip_longest
 from typing import Literal, NamedTuple, TypeAlias
 
-from bough.lagrange.bodies.contract import WORLD, Scalars
 from bough.lagrange.bodies.rigid import Rigid
-from bough.lagrange.constraints.contract import Constraint, Side, Sides, dot
 from bough.lagrange.joints import Constants
 from bough.lagrange.layout import BodyGroup, Layout, TieGroup
 from bough.lagrange.loop_closure import answers_alone, solve_with_auxiliary
 from bough.lagrange.multipliers import multipliers
+from bough.model.ties.body import WORLD, Scalars
+from bough.model.ties.constraint import Constraint, Side, Sides, dot, resting, unit_rates
 from bough.scalar import Array, Index, Scalar, array, each
 from bough.spatial import UNITS, Matrix, Quaternion, Vector
 
@@ -25,6 +24,8 @@ __all__ = ["Level", "errors", "integrated", "placements", "positions", "solved",
 Level: TypeAlias = Literal["acceleration", "first order", "impulse", "position"]
 
 Terms: TypeAlias = dict[str, Array]
+
+RIGID = Rigid()
 
 
 class Aims(NamedTuple):
@@ -51,7 +52,7 @@ def _bias(constraint: Constraint, own: Scalars, sides: Sides) -> Scalars:
 
 def _explicit(constraint: Constraint, own: Scalars, sides: Sides) -> Scalars:
     """What is left of the rates where no body moves: that of constraints that move by themselves."""
-    return constraint.rates(own, tuple(side if side.body is WORLD else _resting(side) for side in sides))
+    return constraint.rates(own, tuple(side if side.body is WORLD else resting(side) for side in sides))
 
 
 def _against(constraint: Constraint, own: Scalars, sides: Sides) -> Scalars:
@@ -127,7 +128,7 @@ def placements(layout: Layout, x: Array) -> Terms:
     P = array(16 * len(layout.bodies))
 
     def visit(k: Index) -> None:
-        X = Rigid.placement([x[k * 7 + j] for j in range(7)])
+        X = RIGID.placement([x[k * 7 + j] for j in range(7)])
         columns = [X.rotation.times(unit).parts for unit in UNITS]
         for r in range(3):
             _write(P, k * 16 + 4 * r, [*(column[r] for column in columns), X.translation.parts[r]])
@@ -195,22 +196,12 @@ def _tie_terms(
         sides, parameters = ties.sides(k, x, v, time), ties.parameters(k)
         for place, kind in enumerate(ties.kinds):
             if kind is not WORLD:
-                columns = _columns(constraint, parameters, sides, place)
+                columns = unit_rates(constraint, parameters, sides, place)
                 entries = [column[row] for row in range(constraint.rows) for column in columns]
                 _write(jacobian, ties.block(place, k), entries)
         _write(c, ties.row(k), _aims(constraint, parameters, sides, level, rate))
 
     each(ties.count, visit)
-
-
-def _columns(constraint: Constraint, parameters: tuple[Scalar, ...], sides: Sides, place: int) -> list[list[Scalar]]:
-    """Columns of the block of J for one body: the rates when it alone moves, with unit velocities."""
-    still = [_resting(side) for side in sides]
-    columns = []
-    for j in range(len(sides[place].v)):
-        unit = replace(still[place], v=tuple(1.0 if i == j else 0.0 for i in range(len(sides[place].v))))
-        columns.append(list(constraint.rates(parameters, (*still[:place], unit, *still[place + 1 :]))))
-    return columns
 
 
 def _aims(
@@ -231,10 +222,6 @@ def _aims(
         result[row] = result[row] + error * aims.stiffness(rate)
     own = of_all_rows(aims.inertial(constraint, parameters, sides)) if constraint.inertial else []
     return [*result[:held], *own[held:]]
-
-
-def _resting(side: Side) -> Side:
-    return replace(side, v=(0.0,) * len(side.v))
 
 
 def _write(values: Array, start: Index, numbers: Scalars) -> None:

@@ -12,10 +12,13 @@ from functools import lru_cache
 
 from bough.algorithms.constraint_rows import returning
 from bough.algorithms.loops import constraint_terms
+from bough.algorithms.ties import tie_rows
 from bough.lagrange.auxiliary import Auxiliary
 from bough.lagrange.joints import constraint_system, sides
-from bough.model import Attachment, BodyRecord, Equality, Frame, Loop, Mechanism, Model, Placement, combine
+from bough.model import Attachment, BodyRecord, Equality, Frame, Loop, Mechanism, Model, Placement, Tie, combine
+from bough.model.constraints import Constraint
 from bough.model.joints.closing import displacement, least_squares
+from bough.model.tying import position_rows
 from bough.scalar import Array, Scalar, array
 from bough.spatial import REST, STAY, Force, Motion, Transform
 from bough.tree.scans import ancestors
@@ -29,11 +32,14 @@ def loop_system(model: Model) -> Auxiliary:
     return Auxiliary(constraint_system(model), [(_bodies(model, x), x.rows) for x in model.constraints])
 
 
-def _bodies(model: Model, constraint: Loop | Equality) -> tuple[int, ...]:
+def _bodies(model: Model, constraint: Constraint) -> tuple[int, ...]:
     """The bodies that a constraint is on, without the base."""
     if isinstance(constraint, Loop):
         numbers = [constraint.predecessor.body, constraint.successor.body]
         numbers = [] if numbers[0] == numbers[1] else numbers  # they cannot move against each other
+    elif isinstance(constraint, Tie):
+        own = [model.joint_names.index(name) + 1 for name in constraint.joints]
+        numbers = [end.body for end in constraint.bodies] + [b for i in own for b in (model.tree.parents[i - 1], i)]
     else:
         names = [constraint.joint, *([] if constraint.other is None else [constraint.other])]
         own = [model.joint_names.index(name) + 1 for name in names]
@@ -43,12 +49,14 @@ def _bodies(model: Model, constraint: Loop | Equality) -> tuple[int, ...]:
 
 def auxiliary_loops(m: Mechanism, auxiliary: Auxiliary, q: Array, v: Array, rate: float) -> Array:
     """The blocks of Jᵃ, and behind them c with what brings errors back to zero, as `returning` says."""
-    turning = constraint_terms(m, q, v).turning
+    turning, on_positions = constraint_terms(m, q, v).turning, position_rows(m.model)
     result, row, block = array(auxiliary.jacobian_size + auxiliary.nc), auxiliary.jacobian_size, 0
     for constraint, (bodies, count) in zip(m.model.constraints, auxiliary.constraints, strict=True):
-        found = _loop(m, q, v, constraint) if isinstance(constraint, Loop) else _coupling(m, q, v, constraint)
+        found = _rows(m, q, v, constraint)
         for r, (error, speed, bias) in enumerate(zip(found.errors, found.rates, found.bias, strict=True)):
-            result[row + r] = bias + returning(error, speed, turning[row + r - auxiliary.jacobian_size], rate)
+            place = row + r - auxiliary.jacobian_size
+            damping = 2.0 if on_positions[place] else 1.0
+            result[row + r] = bias + returning(error, speed, turning[place], rate, damping)
         for body in bodies:
             start = int(auxiliary.jacobian_starts[block])
             for r, forces in enumerate(found.forces):
@@ -92,6 +100,39 @@ def _seen(m: Mechanism, q: Array, v: Array, body: int, X: Transform) -> _Seen:
     return ancestors(m, record, rule, rule(record, start))
 
 
+def _rows(m: Mechanism, q: Array, v: Array, constraint: Constraint) -> _Rows:
+    if isinstance(constraint, Tie):
+        return _tie(m, q, v, constraint)
+    return _loop(m, q, v, constraint) if isinstance(constraint, Loop) else _coupling(m, q, v, constraint)
+
+
+def _tie(m: Mechanism, q: Array, v: Array, tie: Tie) -> _Rows:
+    """The rows of a tie: forces at its frames, and at the joints that it is on."""
+    found = tie_rows(m, q, v, tie)
+    ons, bias = [_On(m) for _ in range(tie.rows)], list(found.bias)
+    for end, (side, seen, forces) in zip(tie.bodies, found.frames, strict=True):
+        for r, f in enumerate(forces):
+            ons[r].add(end.body, side.X.force_to_parent(f))
+            bias[r] = bias[r] - seen.a.dot(f)  # what bodies accelerate by themselves at v̇ = 0 is theirs here
+    for name, block in zip(tie.joints, found.joints, strict=True):
+        body = m.model.joint_names.index(name) + 1
+        W, more = sides(m.at(body).subspace(q))[0], _joint_bias(m, q, v, body)
+        for w, column in zip(W, block, strict=True):
+            for r, factor in enumerate(column):
+                ons[r].add(body, w * factor)
+                ons[r].add(m.model.tree.parents[body - 1], m.at(body).transform(q).force_to_parent(w) * -factor)
+                bias[r] = bias[r] - more.dot(w) * factor
+    errors = [*found.errors, *([0.0] * (tie.rows - len(found.errors)))]
+    return _Rows(errors, found.rates, bias, [on.forces for on in ons])
+
+
+def _joint_bias(m: Mechanism, q: Array, v: Array, body: int) -> Motion:
+    """What of the acceleration of a body relative to its parent is not that of the joint's coordinates."""
+    record = m.at(body)
+    v_J, v_i = combine(record.subspace(q), record.of_v(v)), _seen(m, q, v, body, STAY).v
+    return combine(record.subspace_rate(q, v), record.of_v(v)) + v_i.cross(v_J)
+
+
 def _loop(m: Mechanism, q: Array, v: Array, constraint: Loop) -> _Rows:
     joint, parameters = constraint.joint.canonical, constraint.joint.parameters
     turn = Placement.of(constraint.joint.alignment, (0.0, 0.0, 0.0), constraint.name)
@@ -129,9 +170,7 @@ def _coupling(m: Mechanism, q: Array, v: Array, law: Equality) -> _Rows:
         record = m.at(body)
         S = record.subspace(q)
         (w,) = sides(S)[0]
-        v_J = combine(S, record.of_v(v))
-        v_i = _seen(m, q, v, body, STAY).v
-        bias = combine(record.subspace_rate(q, v), record.of_v(v)) + v_i.cross(v_J)
+        bias = _joint_bias(m, q, v, body)
         on.add(body, w * factor)
         on.add(model.tree.parents[body - 1], record.transform(q).force_to_parent(w) * -factor)
         return record.of_v(v)[0], -bias.dot(w)

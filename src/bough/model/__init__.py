@@ -2,7 +2,7 @@
 
 from bough.model import topologies
 from bough.model.builder import Builder
-from bough.model.constraints import Attachment, Equality, Loop
+from bough.model.constraints import Attachment, Equality, Loop, Tie
 from bough.model.contacts import Contacts, Touch
 from bough.model.flexible import Beam, FlexibleBody, StationShapes
 from bough.model.geometry import Geometry
@@ -69,6 +69,7 @@ __all__ = [
     "Spherical",
     "StationShapes",
     "Surface",
+    "Tie",
     "Touch",
     "Translational",
     "Universal",

@@ -160,7 +160,7 @@ class Builder:
             Limits of q; a number holds for all entries. Entries of quaternions have none (infinity).
         velocity, effort, damping, friction, armature, stiffness
             Per degree of freedom; a number holds for all. Limits, damping, friction and springs are kept for simulation
-            and control and do not act in the dynamics functions; armature does.
+            and control and act in the dynamics functions where asked for; armature always does.
         rest
             Configuration in which the spring is at rest; the neutral one if not given.
         limit_softness, friction_softness

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bough.errors import ModelError, UnknownNameError
 from bough.model.arguments import FINITE, LIMITS, SOFTNESSES, read_limits, require_joint, require_name, spread
-from bough.model.constraints import Equality, Loop
+from bough.model.constraints import Equality, Loop, Tie
 from bough.model.coupling import own_joint
 from bough.model.geometry import Geometry, require_surface
 from bough.model.hanging import root_that_floats
@@ -22,6 +22,7 @@ from bough.model.placement import require_placement
 from bough.model.simulation import check_simulation
 from bough.model.stations import require_rigid, require_stations
 from bough.model.surface import require_softness
+from bough.model.tying import check_tie
 from bough.tree import Tree
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def check_model(model: Model, base: str) -> None:
         _require_kind(model, what, parts, kind)
     _require_kind(model, "frames", model.frames, Frame)
     _require_kind(model, "geometries", model.geometries, Geometry)
-    _require_kind(model, "constraints", model.constraints, (Loop, Equality))
+    _require_kind(model, "constraints", model.constraints, (Loop, Equality, Tie))
     _require_new("body or frame", [base, *model.body_names, *(frame.name for frame in model.frames)])
     _require_new("joint", list(model.joint_names))
     _require_new("constraint", [constraint.name for constraint in model.constraints])
@@ -94,11 +95,14 @@ def _check_attached(model: Model) -> None:
         if isinstance(constraint, Equality):
             _check_law(model, constraint, what)
             continue
-        ends = (constraint.predecessor, constraint.successor)
+        ends = constraint.bodies if isinstance(constraint, Tie) else (constraint.predecessor, constraint.successor)
         for end in ends:
             _require_body(end.body, n, what)
             require_rigid(model.bodies, model.joints, end.body, what)
             require_placement(end.placement, f"constraint {constraint.name!r}")
+        if isinstance(constraint, Tie):
+            check_tie(constraint, (model.bodies, model.joints), what)
+            continue
         if ends[0].body == ends[1].body:
             raise ModelError(f"{what}: both its sides are on body {ends[0].body}, expected two bodies")
         require_joint(constraint.joint, what)

@@ -1,4 +1,4 @@
-"""Constraints beside the tree: loops of joints, and couplings of coordinates.
+"""Constraints beside the tree: loops of joints, couplings of coordinates, and whatever else must vanish.
 
 `forward_dynamics`, `inverse_dynamics` and the functions of loops and contact heed them; `aba`, `rnea`, `crba` and the
 rest compute the motion of the tree alone.
@@ -12,11 +12,12 @@ from typing import TypeAlias
 import numpy as np
 
 from bough.model.joints import Joint
-from bough.model.parts import Placement
+from bough.model.parts import HERE, Placement
 from bough.model.surface import SOFT, Softness
+from bough.model.ties.constraint import Constraint as Vanishing
 from bough.spatial import Matrix, Transform, Vector
 
-__all__ = ["Attachment", "Constraint", "Equality", "Loop", "misfit"]
+__all__ = ["Attachment", "Constraint", "Equality", "Loop", "Tie", "misfit"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,11 @@ class Attachment:
 
     body: int
     placement: Placement
+
+    @property
+    def is_world(self) -> bool:
+        """Whether it is the base frame itself."""
+        return self.body == 0 and self.placement == HERE
 
 
 @dataclass(frozen=True)
@@ -108,7 +114,37 @@ class Equality:
         return 1
 
 
-Constraint: TypeAlias = Loop | Equality
+@dataclass(frozen=True)
+class Tie:
+    """A constraint that says what must vanish, on bodies, frames and joints of a model: one of your own, or a kind.
+
+    Attributes
+    ----------
+    name
+        Its name; constraints have names of their own.
+    constraint
+        What must vanish: a `bough.maximal.constraints.Constraint`, such as `Skate`, or one of your own.
+    bodies
+        The bodies and frames that it is on, in the order in which it is given their sides.
+    joints
+        Names of the joints whose coordinates it looks at; their sides come behind those of bodies.
+    softness
+        As of other constraints. Simulations with soft contact refuse ties.
+    """
+
+    name: str
+    constraint: Vanishing
+    bodies: tuple[Attachment, ...]
+    joints: tuple[str, ...] = ()
+    softness: Softness = SOFT
+
+    @property
+    def rows(self) -> int:
+        """How many scalar constraints it stands for."""
+        return self.constraint.rows
+
+
+Constraint: TypeAlias = Loop | Equality | Tie
 
 
 def misfit(joint: Joint, X: Placement) -> float:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.model.constraints import Constraint, Loop
+from bough.model.constraints import Constraint, Loop, Tie
 from bough.model.joints import Joint, Mimic
 from bough.model.joints.reversed import Reversed
 from bough.model.parts import JointEntry, Placement
@@ -33,7 +33,9 @@ OF_COORDINATES = ("lower", "upper", "damping", "armature", "stiffness", "rest")
 
 
 def model_digest(model: Model) -> str | None:
-    """A text that two models share only if all their programs are equal; None with a joint from outside the package."""
+    """A text that two models share only if all their programs are equal; None with a joint or a
+    constraint from outside the package.
+    """
     number = {name: k for k, name in enumerate(model.joint_names)}
     inertias = [body.inertia for body in model.bodies]
     return digest(
@@ -63,6 +65,9 @@ def _constraint(constraint: Constraint, number: Mapping[str, int]) -> object:
     if isinstance(constraint, Loop):
         bare = replace(constraint, name="", velocity=(), effort=(), friction=())
         return replace(bare, softness=SOFT, limit_softness=SOFT, friction_softness=SOFT)
+    if isinstance(constraint, Tie):
+        ends = [(end.body, *_placements([end.placement])) for end in constraint.bodies]
+        return ("tie", constraint.constraint, ends, [number[name] for name in constraint.joints])
     other = None if constraint.other is None else number[constraint.other]
     law = replace(constraint, name="", joint="", other=None, softness=SOFT)
     return ("equality", number[constraint.joint], other, law)

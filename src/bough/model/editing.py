@@ -6,7 +6,7 @@ These are methods of `Model`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -32,14 +32,16 @@ from bough.model.parts import Frame, Inertia, Placement
 from bough.model.removal import remaining
 from bough.model.simulation import check_simulation
 from bough.model.stations import require_rigid
+from bough.model.ties.constraint import Constraint as Vanishing
+from bough.model.tying import read_tie
 from bough.reading import known_name
 
 if TYPE_CHECKING:
     from bough.model.model import Model
 
 __all__ = [
-    "body_number", "joint_number", "moved_by", "with_armature", "with_body", "with_frame", "with_gravity",
-    "with_inertia", "with_joint", "with_loop", "with_placement", "with_simulation", "without",
+    "body_number", "joint_number", "moved_by", "with_armature", "with_body", "with_constraint", "with_frame",
+    "with_gravity", "with_inertia", "with_joint", "with_loop", "with_placement", "with_simulation", "without",
 ]  # fmt: skip
 
 
@@ -117,8 +119,8 @@ def with_loop(
 
     `forward_dynamics`, `inverse_dynamics` and the functions of `bough.loops` and `bough.contact` heed loops; `aba`,
     `rnea` and all others compute the motion of the tree alone. Limits act in the functions of contact and in
-    `loops.assemble`. Springs and dampers act where their `passive_forces` are added to tau; dry friction, effort and
-    velocity limits are for the user to heed.
+    `loops.assemble`. Springs and dampers act where their `passive_forces` are added to tau; of a joint
+    that closes a loop, dry friction and velocity limits are for the user to heed.
     """
     require_name(name, f"constraint {name!r}")
     if any(constraint.name == name for constraint in model.constraints):
@@ -130,6 +132,44 @@ def with_loop(
         effort=effort, damping=damping, friction=friction, stiffness=stiffness, rest=rest,
     )  # fmt: skip
     return model.with_checked(constraints=(*model.constraints, loop))
+
+
+def with_constraint(model: Model, name: str, constraint: Vanishing, *bodies: str, joints: Sequence[str] = ()) -> Model:
+    """The same mechanism with one more constraint, which says what must vanish: one of your own, or of many kinds.
+
+    `forward_dynamics`, `inverse_dynamics` and the functions of `bough.loops` and `bough.contact` heed it as loops.
+
+    Parameters
+    ----------
+    model
+        The mechanism.
+    name
+        Name of the constraint.
+    constraint
+        What must vanish, on positions or on velocities: a kind of `bough.maximal.constraints`, such as
+        ``Skate("y")``, or one of your own, a subclass of `bough.maximal.constraints.Constraint`.
+    bodies
+        Names of the bodies or frames that it is on, in the order in which it is given their sides.
+    joints
+        Names of joints whose coordinates it looks at: x and v of their sides, which come behind those of bodies.
+
+    Examples
+    --------
+    A sledge on a plane that does not move across its runner:
+
+    >>> import bough
+    >>> b = bough.Builder("sledge", gravity=(0.0, 0.0, 0.0))
+    >>> _ = b.add("sledge", bough.joints.Planar("z"), mass=1.0, inertia=1.0)
+    >>> sledge = b.build().with_constraint("runner", bough.maximal.constraints.Skate("y"), "sledge")
+    >>> bough.forward_dynamics(sledge, [0.0, 0.0, 0.0], [2.0, 0.0, 3.0], [0.0, 5.0, 0.0]).tolist()
+    [0.0, 0.0, 0.0]
+    """
+    require_name(name, f"constraint {name!r}")
+    if any(known.name == name for known in model.constraints):
+        raise ModelError(f"constraint {name!r}: there is a constraint of this name already")
+    places = {title: (f.body, f.placement) for title in model.frame_names for f in (model.frame(title),)}
+    tie = read_tie(name, constraint, bodies, joints, places, (model.bodies, model.joints))
+    return model.with_checked(constraints=(*model.constraints, tie))
 
 
 def with_gravity(model: Model, gravity: ArrayLike) -> Model:

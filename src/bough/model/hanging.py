@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bough.errors import ModelError
-from bough.model.constraints import Constraint, Loop
+from bough.model.constraints import Constraint, Loop, Tie
 from bough.model.joints import Free, Joint
 from bough.model.joints.reversed import reverse
 from bough.model.parts import HERE, JointEntry, Placement
@@ -61,6 +61,8 @@ def model_on_joints(model: Model, joints: Sequence[Connection], constraints: Seq
     number = {0: 0} | {c.child: k for k, c in enumerate(order, start=1)}
 
     def renumber(x: Constraint) -> Constraint:
+        if isinstance(x, Tie):
+            return replace(x, bodies=tuple(replace(side, body=number[side.body]) for side in x.bodies))
         if not isinstance(x, Loop):
             return x
         first, second = (replace(side, body=number[side.body]) for side in (x.predecessor, x.successor))

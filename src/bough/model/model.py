@@ -211,6 +211,7 @@ class Model:
     with_body = editing.with_body
     with_frame = editing.with_frame
     with_loop = editing.with_loop
+    with_constraint = editing.with_constraint
     with_gravity = editing.with_gravity
     with_inertia = editing.with_inertia
     with_joint = editing.with_joint

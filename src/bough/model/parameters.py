@@ -195,7 +195,7 @@ def _read(model: Model, name: object) -> Parameter:
     if not of:
         raise UnknownNameError("parameter", name, _names(model))
     if what == "friction":
-        raise ModelError(f"{name!r} cannot be a parameter: the dry friction of joints acts in no function")
+        raise ModelError(f"{name!r} cannot be a parameter: the dry friction of joints is a number of the model")
     if what not in SORTS:
         raise UnknownNameError("sort of parameter", what, SORTS)
     if what in PLACED:

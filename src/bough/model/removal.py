@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bough.errors import ModelError
-from bough.model.constraints import Attachment, Constraint, Equality, Loop
+from bough.model.constraints import Attachment, Constraint, Equality, Loop, Tie
 from bough.model.joints import Mimic
 from bough.model.parts import Body
 from bough.tree import Tree
@@ -64,6 +64,9 @@ def _renumbered(x: Constraint, number: dict[int, int], joints: set[str]) -> Cons
     """A constraint between what is left; None if one of its sides is gone."""
     if isinstance(x, Equality):
         return x if x.joint in joints and (x.other is None or x.other in joints) else None
+    if isinstance(x, Tie):
+        stays = all(end.body in number for end in x.bodies) and joints.issuperset(x.joints)
+        return replace(x, bodies=tuple(replace(end, body=number[end.body]) for end in x.bodies)) if stays else None
     if x.predecessor.body not in number or x.successor.body not in number:
         return None
 

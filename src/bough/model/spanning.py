@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bough.errors import ModelError
 from bough.model.arguments import LIMITS, SOFTNESSES
-from bough.model.constraints import Attachment, Equality, Loop
+from bough.model.constraints import Attachment, Equality, Loop, Tie
 from bough.model.hanging import Connection, connections, model_on_joints
 from bough.model.joints import Free, Mimic
 from bough.model.parts import JointEntry
@@ -121,6 +121,7 @@ def _not_to_be_cut(model: Model) -> dict[str, str]:
     """The joints of the tree that a loop could not stand for, and why."""
     followed = {entry.joint.source: entry.name for entry in model.joints if isinstance(entry.joint, Mimic)}
     coupled = {name: x.name for x in model.constraints if isinstance(x, Equality) for name in (x.joint, x.other)}
+    coupled |= {name: x.name for x in model.constraints if isinstance(x, Tie) for name in x.joints}
     reasons = {}
     for entry in model.joints:
         name = entry.name

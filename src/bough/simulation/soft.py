@@ -26,7 +26,7 @@ from bough.algorithms.soft.world import WorldTree, world_tree
 from bough.errors import ModelError
 from bough.factor import dense
 from bough.kernel.functions import mechanism
-from bough.model import Actuator, Geometry, Joint, JointEntry, Loop, Mechanism, Model, Parameter
+from bough.model import Actuator, Geometry, Joint, JointEntry, Loop, Mechanism, Model, Parameter, Tie
 from bough.model import Softness as Given
 from bough.model.coupling import own_joint
 from bough.model.joints.free import Free
@@ -219,6 +219,8 @@ def _equalities(model: Model, weights: _Weights, inverse: NDArray[np.float64]) -
     """Loops, whose rows of translations come first, and laws between coordinates."""
     rows = []
     for c in model.constraints:
+        if isinstance(c, Tie):
+            raise ModelError(f"constraint {c.name!r} is a {c.constraint!r}: simulations have loops and equalities only")
         soft = _of_joint(c.softness, f"constraint {c.name!r}")
         if isinstance(c, Loop):
             linear, angular = (

@@ -14,7 +14,7 @@ from bough.formats.mjcf.joints import Step, joints
 from bough.formats.mjcf.sensors import sensors_text
 from bough.formats.mjcf.write_simulation import actuators, contact, options, soft_attributes
 from bough.formats.text import numbers_text, quoted
-from bough.model import Equality, Fixed, Free, Geometry, Loop, Model, Placement, Spherical
+from bough.model import Equality, Fixed, Free, Geometry, Loop, Model, Placement, Spherical, Tie
 from bough.model.constraints import Attachment, Constraint
 from bough.model.parts import HERE
 
@@ -149,6 +149,9 @@ class _Writer:
     def _equality(self, constraint: Constraint) -> list[str]:
         if isinstance(constraint, Equality):
             return self._law(constraint)
+        if isinstance(constraint, Tie):
+            self._losses.add(f"the constraint {constraint.name!r}, a {constraint.constraint!r}", "constraints")
+            return []
         kind = {Spherical: "connect", Fixed: "weld"}.get(type(constraint.joint))
         if kind is None:
             self._losses.add(f"the loop {constraint.name!r}, closed by {constraint.joint!r}", "constraints")

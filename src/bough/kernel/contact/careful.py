@@ -6,7 +6,7 @@ without a force are left out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -34,10 +34,12 @@ class ForceProblem:
     active: Bools
     sliding: Floats
     mu: Floats
+    most: Floats  # what forces of dry friction may be
+    sticks: Bools
 
     def with_base(self, base: Floats) -> ForceProblem:
         """The same with other values of the rows without forces."""
-        return ForceProblem(self.rows, self.A, base, self.offset, self.active, self.sliding, self.mu)
+        return replace(self, base=base)
 
     def after(self, forces: Floats) -> ForceProblem:
         """What is left once forces act."""
@@ -48,8 +50,8 @@ class ForceProblem:
 class Forces:
     """Forces of all rows, by how much the worst condition fails, and which conditions are not met.
 
-    `unmet` has an entry for each contact, each side of a limit, and each row of loops; if the search for forces ended
-    without an answer, it is `undecided` whether they could be met.
+    `unmet` has an entry for each contact, each side of a limit, each row of loops, and each of dry friction; if the
+    search for forces ended without an answer, it is `undecided` whether they could be met.
     """
 
     forces: Floats
@@ -63,9 +65,9 @@ def forces_of_state(problem: ForceProblem) -> Forces:
     active = problem.active.copy()
     while True:
         part = _Part.of(problem, active)
-        answer = complementarity.pivoting(part.A, part.b, part.conditions, part.mu)
+        answer = complementarity.pivoting(part.A, part.b, part.conditions, part.mu, bounds=part.bounds)
         f = answer.f
-        failing = complementarity.residual(part.A, part.b, f, part.conditions, part.mu)
+        failing = complementarity.residual(part.A, part.b, f, part.conditions, part.mu, bounds=part.bounds)
         forces = part.spread(f)
         broken = ~active & (_one_sided(problem, problem.base + problem.A @ forces) + problem.offset < -BROKEN)
         if not broken.any():
@@ -97,7 +99,8 @@ def unmet_by_sweeps(problem: ForceProblem, forces: Floats, limit: float) -> Bool
     """Which conditions given forces leave unmet by more than a limit."""
     acting = _one_sided(problem, forces) > 0.0
     part = _Part.of(problem, problem.active | acting)
-    failing = complementarity.residual(part.A, part.b, part.gathered(forces), part.conditions, part.mu)
+    given = part.gathered(forces)
+    failing = complementarity.residual(part.A, part.b, given, part.conditions, part.mu, bounds=part.bounds)
     return part.named(failing > limit)
 
 
@@ -113,6 +116,7 @@ class _Part:
     b: Floats
     conditions: Conditions
     mu: Floats
+    bounds: Floats | None
 
     @staticmethod
     def of(problem: ForceProblem, active: Bools) -> _Part:
@@ -137,6 +141,9 @@ class _Part:
         for s in np.flatnonzero(active[k:]).tolist():
             coordinate, sign = rows.sides[s]
             chosen.append((rows.fixed + coordinate, sign, float(problem.offset[k + s]), k + s, "inequality", NONE))
+        named = k + len(rows.sides) + rows.loops
+        for i in np.flatnonzero(problem.sticks).tolist():
+            chosen.append((rows.bounded + i, 1.0, 0.0, named + i, "box", NONE))
         which, signs, offset, names, kinds, normals = zip(*chosen, strict=True) if chosen else ((),) * 6
         places, sign_of = np.array(which, np.intp), np.array(signs, np.float64)
         into = np.zeros((n, len(places)))
@@ -148,7 +155,9 @@ class _Part:
         )
         b = sign_of * problem.base[places] + np.array(offset, np.float64)
         conditions = Conditions(kinds, normals)
-        return _Part(problem, np.array(names, np.intp), into, places, sign_of, b, conditions, friction)
+        most = np.array([problem.most[name - named] if name >= named else 0.0 for name in names])
+        bounds = np.stack([-most, most], axis=-1) if rows.boxes else None
+        return _Part(problem, np.array(names, np.intp), into, places, sign_of, b, conditions, friction, bounds)
 
     @property
     def A(self) -> Floats:
@@ -165,7 +174,7 @@ class _Part:
     def named(self, some: Bools) -> Bools:
         """The conditions that some rows belong to."""
         rows = self.problem.rows
-        result = np.zeros(rows.contacts + len(rows.sides) + rows.loops, np.bool_)
+        result = np.zeros(rows.contacts + len(rows.sides) + rows.loops + rows.boxes, np.bool_)
         result[self.names[some]] = True
         return result
 

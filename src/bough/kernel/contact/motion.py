@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 from bough.errors import ModelError, ShapeError
 from bough.kernel.arguments import FloatArray, as_floats
 from bough.kernel.contact.problem_arguments import when_to_stop
-from bough.kernel.contact.scene import NO_TOUCH, Scene, require_touch, scene_of
+from bough.kernel.contact.scene import NO_TOUCH, LimitKind, Scene, read_limits, require_touch, scene_of
 from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
 from bough.kernel.motion import Motion
 from bough.model import Model, Touch
@@ -19,6 +20,7 @@ from bough.reading import known_name, number, truth
 
 __all__ = [
     "STILL",
+    "Limits",
     "contact_dynamics",
     "contact_impulses",
     "contact_step",
@@ -27,6 +29,9 @@ __all__ = [
 
 SolverName: TypeAlias = Literal["pivoting", "gauss_seidel"]
 SOLVERS: tuple[SolverName, ...] = get_args(SolverName)
+
+Limits: TypeAlias = bool | LimitKind | Sequence[LimitKind]
+POSITIONS = read_limits(True)
 
 STILL = 1e-3
 """Relative velocities up to this (m/s or rad/s) count as none where accelerations are asked for."""
@@ -41,7 +46,8 @@ def contact_dynamics(
     *,
     f_ext: ArrayLike | None = None,
     loop_tau: ArrayLike | None = None,
-    limits: bool = True,
+    limits: Limits = True,
+    dry_friction: bool = False,
     time_constant: float = TIME_CONSTANT,
     still: float = STILL,
     solver: SolverName = "pivoting",
@@ -66,7 +72,13 @@ def contact_dynamics(
     loop_tau
         Forces of drives on the joints that close loops, as in `forward_dynamics`; N or N m.
     limits
-        Whether joints stop at their limits: each number of q may have some, but for those of quaternions.
+        Whether joints stop at their limits of position: each number of q may have some, but for those of quaternions.
+        Or which limits are heeded, some of "position", "velocity" (a joint of the tree that has reached its largest
+        velocity gets no faster) and "effort" (what is larger in tau and loop_tau acts as the effort does).
+    dry_friction
+        Whether dry friction of joints of the tree holds them: a joint that moves is held back by it, one that is still
+        stays so unless it takes more. (In `contact.velocities` and `contact.step` that is told for the velocities
+        found.)
     time_constant
         Errors of position and velocity decay in this time (s), critically damped: ë + 2 ė/T + e/T² ≥ 0, or = 0 for
         loops; infinity leaves them alone.
@@ -98,7 +110,7 @@ def contact_dynamics(
     (array([4.019, 0.   , 0.   ]), array([[ 9.81 , -0.981,  0.   ]]))
     """
     settings = _settings(stabilisation(time_constant), _positive("still", still))
-    touch, scene = _scene(model, touch, "contact_dynamics", limits, solver)
+    touch, scene = _scene(model, touch, "contact_dynamics", limits, solver, dry_friction)
     place = (*_place(touch), touch.point_velocities, touch.normal_velocities)
     further = (*_numbers(scene, touch), settings, *_start(scene, start, tolerance, iterations))
     return scene.motion(q, v, tau, f_ext, loop_tau, *place, *further)
@@ -111,7 +123,8 @@ def contact_velocities(
     touch: Touch | None = None,
     *,
     loop_tau: ArrayLike | None = None,
-    limits: bool = True,
+    limits: Limits = True,
+    dry_friction: bool = False,
     time_constant: float = TIME_CONSTANT,
     solver: SolverName = "pivoting",
     tolerance: float = 1e-8,
@@ -131,7 +144,7 @@ def contact_velocities(
         What drags: joint forces (..., nv) and those of joints that close loops, in N s or N m s.
     touch
         Where and how contacts touch, from `Contacts.at`; None for limits and loops alone.
-    limits, time_constant, solver, tolerance, iterations, start
+    limits, dry_friction, time_constant, solver, tolerance, iterations, start
         As in `contact.dynamics`, with tolerances in m/s.
 
     Returns
@@ -151,7 +164,7 @@ def contact_velocities(
     array([1.5, 0. , 0. ])
     """
     settings = _settings(stabilisation(time_constant), 0.0)
-    touch, scene = _scene(model, touch, "contact_velocities", limits, solver)
+    touch, scene = _scene(model, touch, "contact_velocities", limits, solver, dry_friction)
     further = (*_numbers(scene, touch), settings, *_start(scene, start, tolerance, iterations))
     return scene.motion(q, tau, loop_tau, *_place(touch), *further)
 
@@ -162,7 +175,7 @@ def contact_impulses(
     v: ArrayLike,
     touch: Touch | None = None,
     *,
-    limits: bool = True,
+    limits: Limits = True,
     solver: SolverName = "pivoting",
     tolerance: float = 1e-8,
     iterations: int = 1000,
@@ -185,7 +198,7 @@ def contact_impulses(
         Where and how contacts touch, and with what restitution e, from `Contacts.at`; None for limits and loops alone.
         Contacts with gaps above 1e-6 m take no part.
     limits, solver, tolerance, iterations, start
-        As in `contact.dynamics`, with tolerances in m/s.
+        As in `contact.dynamics`, with tolerances in m/s. Dry friction and effort have no part in an impact.
 
     Returns
     -------
@@ -219,7 +232,8 @@ def contact_step(
     *,
     f_ext: ArrayLike | None = None,
     loop_tau: ArrayLike | None = None,
-    limits: bool = True,
+    limits: Limits = True,
+    dry_friction: bool = False,
     time_constant: float = TIME_CONSTANT,
     solver: SolverName = "pivoting",
     tolerance: float = 1e-8,
@@ -243,7 +257,7 @@ def contact_step(
         Where and how contacts touch, from `Contacts.at`; None for limits and loops alone. All contacts count that could
         close within the step: give the gaps of those that are near. Those below zero, and errors of loops, decay in the
         time constant, or in the step if that is longer.
-    limits, time_constant, solver, tolerance, iterations, start
+    limits, dry_friction, time_constant, solver, tolerance, iterations, start
         As in `contact.dynamics`, with tolerances in m/s.
 
     Returns
@@ -264,15 +278,20 @@ def contact_step(
     """
     usual = type(time_constant) is float and type(dt) is float
     settings = (_settings_of_step if usual else _new_settings_of_step)(time_constant, dt)
-    touch, scene = _scene(model, touch, "contact_step", limits, solver)
+    touch, scene = _scene(model, touch, "contact_step", limits, solver, dry_friction)
     further = (*_numbers(scene, touch), settings, *_start(scene, start, tolerance, iterations))
     return scene.motion(q, v, tau, f_ext, loop_tau, *_place(touch), *further)
 
 
-def _scene(model: Model, touch: Touch | None, level: str, limits: bool, solver: object) -> tuple[Touch, Scene]:
+def _scene(
+    model: Model, touch: Touch | None, level: str, limits: Limits, solver: object, dry: object = False
+) -> tuple[Touch, Scene]:
     sweeps = solver is not SOLVERS[0] and known_name(solver, "solver", SOLVERS) == "gauss_seidel"
     touch = require_touch(model, touch)
-    return touch, scene_of(model, touch.contacts, level, limits is True or truth(limits, "limits"), sweeps)
+    is_dry = dry is not False and truth(dry, "dry_friction")
+    return touch, scene_of(
+        model, touch.contacts, level, POSITIONS if limits is True else read_limits(limits), is_dry, sweeps
+    )
 
 
 def _place(touch: Touch) -> tuple[Any, Any]:

@@ -7,14 +7,15 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.algorithms.contact_problem import ContactPlan
+from bough.algorithms.contact_problem import ContactPlan, sides_of
 from bough.algorithms.contacts import UNIT, of_unit_length
-from bough.algorithms.limits import limit_sides
+from bough.algorithms.joint_bounds import dry_frictions, speed_limits
+from bough.algorithms.limits import LimitSides, limit_sides
 from bough.complementarity import UNMET, ContactRows
 from bough.errors import FiniteError, ModelError, ShapeError
 from bough.kernel.arguments import FloatArray, as_floats
@@ -38,9 +39,10 @@ from bough.kernel.specs.spec import Options
 from bough.kernel.table import entry
 from bough.kernel.verdict import DOUBT
 from bough.model import Contacts, Model, Touch
+from bough.reading import known_name, listed
 from bough.scalar.lazy import cached_property
 
-__all__ = ["NO_TOUCH", "Scene", "read_place", "require_touch", "require_unit", "scene_of"]
+__all__ = ["NO_TOUCH", "LimitKind", "Scene", "read_limits", "read_place", "require_touch", "require_unit", "scene_of"]
 
 NO_TOUCH = Contacts((), None).at(np.zeros((0, 3)), np.zeros((0, 3)))
 
@@ -71,19 +73,26 @@ class Scene:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Of contacts, sides of limits, and rows of loops."""
-        sides = limit_sides(self.model).names if self.rows.limits else ()
-        return (*self.contacts.names, *sides, *self.model.constraint_names)
+        """Of contacts, sides of limits, rows of loops, and dry friction."""
+        plan, sides = self.options.plan, self.sides.names if self.rows.limits else ()
+        dry = (f"dry friction of {self.model.dof_names[k]}" for k, _ in plan.dry)
+        return (*self.contacts.names, *sides, *self.model.constraint_names, *dry)
+
+    @cached_property
+    def sides(self) -> LimitSides:
+        """The sides of its limits."""
+        return sides_of(self.model, self.options.plan)
 
     def motion(self, *arrays: Any) -> Motion:
         """The motion and all forces, from the inputs of the level in order."""
         results = entry(self, "motion", _motion)(*arrays, None, True)
-        motion, touch, at_limits, closing, loops, residual, status, unmet = results
+        motion, touch, at_limits, closing, loops, dry, residual, status, unmet = results
         conflicts: tuple[str, ...] = ()
         if status.any() if status.ndim else status:
             found = np.flatnonzero(unmet.reshape(-1, unmet.shape[-1]).any(axis=0))
             conflicts = tuple(self.names[k] for k in found)
-        return Motion(motion, touch, at_limits, closing, loops, residual, conflicts, status == UNDECIDED)
+        undecided = status == UNDECIDED
+        return Motion(motion, touch, at_limits, closing, loops, residual, conflicts, undecided, dry)
 
     def problem(self, arrays: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
         """The problem of forces itself, by name, from arguments by name."""
@@ -180,45 +189,78 @@ def _states(scene: Scene, arrays: Mapping[str, FloatArray], some: Any) -> dict[s
 
 def _problem_of_state(scene: Scene, parts: Mapping[str, FloatArray], mu: FloatArray) -> ForceProblem:
     active = parts["active"] > 0.0
-    return ForceProblem(scene.rows, parts["A"], parts["base"], parts["offset"], active, parts["sliding"], mu)
+    dry = parts["most"], parts["sticks"] > 0.0
+    return ForceProblem(scene.rows, parts["A"], parts["base"], parts["offset"], active, parts["sliding"], mu, *dry)
 
 
 def _put(scene: Scene, results: Results, place: Any, found: Forces, parts: Mapping[str, FloatArray]) -> None:
     """Write forces of all rows, and the motion that they make, to the results of a state."""
     rows, model = scene.rows, scene.model
-    motion, touch, at_limits, closing, loops, residual, status, unmet = results
+    motion, touch, at_limits, closing, loops, dry, residual, status, unmet = results
     motion[place] = parts["free"] + found.forces @ parts["response"]
     touch[(*place, slice(None), slice(rows.axes))] = found.forces[: rows.touch].reshape(-1, rows.axes)
     loops[place] = found.forces[rows.touch : rows.fixed]
     if rows.limits:
-        row, velocity = limit_sides(model).slopes
+        row, velocity = scene.sides.slopes
         stops = np.zeros(model.nv + closing.shape[-1])
         np.add.at(stops, velocity, parts["slopes"] * found.forces[rows.fixed + row])
         at_limits[place], closing[place] = stops[: model.nv], stops[model.nv :]
+    for i, (k, _) in enumerate(scene.options.plan.dry):
+        dry[(*place, k)] = found.forces[rows.bounded + i] if parts["sticks"][i] > 0.0 else parts["known"][i]
     residual[place], unmet[place] = found.residual, found.unmet
     status[place] = UNDECIDED if found.undecided else float(found.unmet.any())
 
 
 def _row_forces(scene: Scene, results: Results, parts: Mapping[str, FloatArray], place: Any) -> FloatArray:
     """Forces of all rows of a state, from those of its results."""
-    rows, model = scene.rows, scene.model
-    _, touch, at_limits, closing, loops, *_ = results
-    forces = np.concatenate([touch[place][:, : rows.axes].ravel(), loops[place], np.zeros(rows.limits)])
+    rows = scene.rows
+    _, touch, at_limits, closing, loops, dry, *_ = results
+    forces = np.concatenate([touch[place][:, : rows.axes].ravel(), loops[place], np.zeros(rows.limits + rows.boxes)])
+    for i, (k, _) in enumerate(scene.options.plan.dry):
+        forces[rows.bounded + i] = dry[(*place, k)] * parts["sticks"][i]
     if rows.limits:
-        row, velocity = limit_sides(model).slopes
+        row, velocity = scene.sides.slopes
         stops, slopes = np.concatenate([at_limits[place], closing[place]]), parts["slopes"]
         squares = np.zeros(rows.limits)
         np.add.at(forces, rows.fixed + row, slopes * stops[velocity])
         np.add.at(squares, row, slopes * slopes)
-        forces[rows.fixed :] /= np.where(squares > 0.0, squares, 1.0)
+        forces[rows.fixed : rows.bounded] /= np.where(squares > 0.0, squares, 1.0)
     return forces
 
 
+LimitKind: TypeAlias = Literal["position", "velocity", "effort"]
+LIMIT_KINDS: tuple[LimitKind, ...] = get_args(LimitKind)
+
+
+def read_limits(limits: Any) -> tuple[LimitKind, ...]:
+    """Which limits are heeded: those named, those of positions if True, or none."""
+    if limits is True:
+        return LIMIT_KINDS[:1]
+    if isinstance(limits, bool | np.bool_):
+        return LIMIT_KINDS[:1] if limits else ()
+    expected = f"True, False or some of {', '.join(map(repr, LIMIT_KINDS))}"
+    given = (limits,) if isinstance(limits, str) else listed(limits, "limits", expected, ModelError)
+    for name in given:
+        known_name(name, "sort of limits", LIMIT_KINDS)
+    return tuple(kind for kind in LIMIT_KINDS if kind in given)
+
+
 @lru_cache(maxsize=256)
-def scene_of(model: Model, contacts: Contacts, level: str, limits: bool, sweeps: bool) -> Scene:
+def scene_of(
+    model: Model, contacts: Contacts, level: str, limits: tuple[LimitKind, ...], dry: bool, sweeps: bool
+) -> Scene:
     """The scene of a level."""
-    limits = limits and bool(limit_sides(model).rows.size)
-    plan = ContactPlan(contacts.bodies(model), contacts.friction, limits, sweeps)
+    positions = "position" in limits and bool(limit_sides(model).rows.size)
+    efforts = (*model.limits("effort").tolist(), *model.loop_limits("effort").tolist()) if "effort" in limits else ()
+    plan = ContactPlan(
+        contacts.bodies(model),
+        contacts.friction,
+        positions,
+        sweeps,
+        speed_limits(model) if "velocity" in limits else (),
+        efforts,
+        dry_frictions(model) if dry else (),
+    )
     return Scene(model, contacts, level, Options(plan=plan))
 
 

@@ -20,6 +20,7 @@ from bough.kernel.loops.careful import InDouble
 from bough.kernel.loops.constrained import constraint_errors, constraint_jacobian, program_pays
 from bough.kernel.table import entry
 from bough.model import Model
+from bough.model.tying import position_rows
 from bough.reading import listed, number, whole_number
 
 __all__ = ["assemble", "consistent_velocity", "onto_constraints"]
@@ -111,12 +112,12 @@ def _closed(
     Returns by how much they are not (n, ·), and where no step led any nearer (n).
     """
     model, damping, slow = bounds.model, np.full(len(states), 1e-3), np.zeros(len(states), np.intp)
-    off = _misses(bounds, states)
+    off, on_positions = _misses(bounds, states), position_rows(model)[:, np.newaxis]
     for _ in range(iterations):
         at = np.flatnonzero(_open(off, tolerance) & (damping < MOST) & (slow < PATIENCE))
         if not at.size:
             break
-        q, L = states[at], constraint_jacobian(model, states[at]) * bounds.moving
+        q, L = states[at], constraint_jacobian(model, states[at]) * bounds.moving * on_positions
         d = bounds.step(q, L, off[at][:, : L.shape[1]], partial(_step, damping=damping[at] * _size(L)))
         moved = bounds.kept(integrate(model, q, d))
         left = _misses(bounds, moved)

@@ -83,21 +83,26 @@ def _motion(method: str, model: Model, options: Options, run: Run, arrays: Array
 
 
 def _consistent(model: Model, options: Options, run: Run, arrays: Arrays) -> Results:
-    return (_shortest(model, run, arrays, arrays["v"], None),)
+    return (_allowed(model, run, arrays),)
 
 
 def _onto(model: Model, options: Options, run: Run, arrays: Arrays) -> Results:
     step = _shortest(model, run, arrays, np.zeros(model.nv), -run("constraint_errors", arrays))
     q = run("integrate", {**arrays, "v": step})
-    return q, _shortest(model, run, {**arrays, "q": q}, arrays["v"], None)
+    return q, _allowed(model, run, {**arrays, "q": q})
 
 
-def _shortest(model: Model, run: Run, arrays: Arrays, v: FloatArray, aims: FloatArray | None) -> FloatArray:
-    """The motion nearest to v with L v = aims, or zero, in the metric of the mass matrix."""
+def _allowed(model: Model, run: Run, arrays: Arrays) -> FloatArray:
+    """The velocity nearest to v that the constraints allow."""
+    return _shortest(model, run, arrays, arrays["v"], -run("constraint_speeds", arrays))
+
+
+def _shortest(model: Model, run: Run, arrays: Arrays, v: FloatArray, aims: FloatArray) -> FloatArray:
+    """The motion nearest to v with L v = aims, in the metric of the mass matrix."""
     with refusing_overflow("motion onto constraints"):
         L, groups = run("constraint_jacobian", arrays), row_groups(mechanism(model))
         M, _ = made_regular(model, run("crba_packed", arrays), L, groups)
-        x = nearest(M, L, v, np.zeros(L.shape[:-1]) if aims is None else aims, groups).x
+        x = nearest(M, L, v, aims, groups).x
     require_finite_results("motion onto constraints", x)
     return x
 

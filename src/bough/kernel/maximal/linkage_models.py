@@ -5,8 +5,9 @@ from __future__ import annotations
 from bough.errors import ModelError
 from bough.lagrange.bodies import Body, Rigid
 from bough.lagrange.constraints import Coupled, Jointed
+from bough.lagrange.constraints.framed import Framed
 from bough.lagrange.layout import Layout
-from bough.model import BASE, Loop, Mimic, Model
+from bough.model import BASE, Loop, Mimic, Model, Tie
 from bough.model.coupling import own_joint
 from bough.model.stations import require_all_rigid
 
@@ -42,6 +43,8 @@ def parts_of(model: Model) -> tuple[dict[str, Body], Constraints]:
             ends = (made.predecessor, made.successor)
             joint = Jointed(made.joint, at=ends[0].placement, to=ends[1].placement)
             _add(constraints, made.name, (joint, names[ends[0].body], names[ends[1].body]))
+        elif isinstance(made, Tie):
+            _add(constraints, made.name, _framed(joints, made, names))
         else:
             zeros = (made.zero, made.other_zero)
             _add(constraints, made.name, _coupled(joints, made.joint, made.other, made.polynomial, *zeros))
@@ -64,6 +67,19 @@ def _coupled(
     assert isinstance(held, Jointed)
     assert followed is None or isinstance(followed, Jointed)
     return (Coupled(held, followed, polynomial, zero, other_zero, on=(a, b), other_on=(c, d)), *bodies)
+
+
+def _framed(joints: Constraints, tie: Tie, names: tuple[str, ...]) -> tuple[object, ...]:
+    """A constraint on frames and joints, and the bodies that these are on or between, each once."""
+    ends = [joints[name] for name in tie.joints]
+    between = [body for _, *pair in ends for body in pair]
+    bodies = list(dict.fromkeys([*(names[end.body] for end in tie.bodies), *between]))
+    frames = tuple((bodies.index(names[end.body]), end.placement) for end in tie.bodies)
+    held = []
+    for joint, first, second in ends:
+        assert isinstance(joint, Jointed)
+        held.append((joint, (bodies.index(first), bodies.index(second))))
+    return (Framed(tie.constraint, frames, tuple(held), len(bodies)), *bodies)
 
 
 def _add(constraints: Constraints, name: str, entry: tuple[object, ...]) -> None:

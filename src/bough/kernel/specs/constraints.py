@@ -153,6 +153,12 @@ CONSTRAINTS = (
         lambda model, o: {"bias": (_constraint_count(model),)},
         lambda m, o, x: {"bias": constraint_terms(m, x["q"], x["v"]).bias},
     ),
+    Spec(  # L v + this must vanish
+        "constraint_speeds",
+        ("q",),
+        lambda model, o: {"speeds": (_constraint_count(model),)},
+        lambda m, o, x: {"speeds": constraint_terms(m, x["q"], None).rates},
+    ),
     Spec(
         "loop_configurations",
         ("q",),

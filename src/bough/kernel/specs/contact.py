@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from bough.algorithms import levels
-from bough.algorithms.contact_problem import ContactPlan, applied_force, driven_force, row_counts
+from bough.algorithms.contact_problem import ContactPlan, applied_force, driven_force, row_counts, sides_of
 from bough.algorithms.contacts import AXES, Place, contact_terms, of_unit_length
 from bough.algorithms.levels import FAR, Level
-from bough.algorithms.limits import LimitSides, limit_sides
+from bough.algorithms.limits import LimitSides
 from bough.complementarity import ContactRows, by_pivoting, by_sweeps, contact_forces
 from bough.complementarity.contact_forces import Found, Solve
 from bough.kernel.arguments import Shape
@@ -34,10 +34,10 @@ START = ("start_contacts", "start_limits", "start_loop_limits", "start_loops", "
 @lru_cache(maxsize=256)
 def contact_rows(model: Model, level: str, plan: ContactPlan) -> ContactRows:
     """The rows of the problem of forces at a level."""
-    _, loops, limits = row_counts(model, plan)
-    slides, sides = level == "contact_dynamics" and plan.friction is not None, limit_sides(model)
+    _, loops, limits, dry = row_counts(model, plan)
+    slides, sides = level == "contact_dynamics" and plan.friction is not None, sides_of(model, plan)
     both_sides = tuple(zip(sides.rows.tolist(), sides.signs.tolist(), strict=True)) if limits else ()
-    return ContactRows(len(plan.pairs), plan.friction, loops, limits, both_sides, slides)
+    return ContactRows(len(plan.pairs), plan.friction, loops, limits, both_sides, slides, dry)
 
 
 def _jacobian(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
@@ -56,17 +56,17 @@ def _place(x: dict[str, Array]) -> Place:
 
 
 def _accelerations(m: Mechanism, plan: ContactPlan, x: dict[str, Array]) -> Level:
-    force = applied_force(m, x["q"], x["v"], x["tau"], x.get("f_ext"), x.get("loop_tau"))
+    force = applied_force(m, plan, x["q"], x["v"], x["tau"], x.get("f_ext"), x.get("loop_tau"))
     return levels.acceleration_level(m, plan, x["q"], x["v"], force, _place(x), x["gaps"], *_pair(x))
 
 
 def _step(m: Mechanism, plan: ContactPlan, x: dict[str, Array]) -> Level:
-    force = applied_force(m, x["q"], x["v"], x["tau"], x.get("f_ext"), x.get("loop_tau"))
+    force = applied_force(m, plan, x["q"], x["v"], x["tau"], x.get("f_ext"), x.get("loop_tau"))
     return levels.step_level(m, plan, x["q"], x["v"], force, _place(x), x["gaps"], *_pair(x))
 
 
 def _velocities(m: Mechanism, plan: ContactPlan, x: dict[str, Array]) -> Level:
-    force = driven_force(m, x["q"], x["tau"], x.get("loop_tau"))
+    force = driven_force(m, plan, x["q"], x["tau"], x.get("loop_tau"))
     return levels.velocity_level(m, plan, x["q"], force, _place(x), x["gaps"], _pair(x)[0])
 
 
@@ -88,15 +88,16 @@ def _level(
         rows = contact_rows(model, name, o.plan)
         result: dict[str, Shape] = {"motion": (model.nv,), "contact_forces": (rows.contacts, AXES)}
         result |= {"limit_forces": (model.nv,), "loop_limit_forces": (closing,), "loop_forces": (rows.loops,)}
+        result |= {"friction_forces": (model.nv if rows.boxes else 0,)}
         return result | {"residual": (), "status": (), "unmet": (_conditions(rows),)}
 
     def run(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
         rows, at, k = contact_rows(m.model, name, o.plan), level(m, o.plan, x), len(o.plan.pairs)
         solve: Solve = by_sweeps(x["stop"]) if o.plan.sweeps else by_pivoting
-        start = _start(m, rows, at, x) if "start_contacts" in x else None
+        start = _start(m, o.plan, rows, at, x) if "start_contacts" in x else None
         found = _struck(rows, at, x, solve, start) if "restitution" in x else _found(rows, at, at.base, x, solve, start)
         moved = at.rows.motion(found.forces)
-        sides = limit_sides(m.model) if rows.limits else None
+        sides = sides_of(m.model, o.plan) if rows.limits else None
         stops = _joint_forces(m, rows, at, found.forces, sides)
         return {
             "motion": filled(m.model.nv, lambda i: at.free[i] + moved[i]),
@@ -108,6 +109,7 @@ def _level(
             "limit_forces": stops[: m.model.nv],
             "loop_limit_forces": stops[m.model.nv :],
             "loop_forces": [found.forces[rows.touch + i] for i in range(rows.loops)],
+            "friction_forces": _dry_forces(m, o.plan, rows, at, found.forces),
             "residual": [found.worst],
             "status": [0.0],
             "unmet": [0.0] * _conditions(rows),
@@ -128,9 +130,10 @@ def _problem(
     def shapes(model: Model, o: Options) -> dict[str, Shape]:
         rows = contact_rows(model, name, o.plan)
         n, conditions = rows.count, rows.contacts + len(rows.sides)
-        slopes = limit_sides(model).slopes[0].size if rows.limits else 0
+        slopes = sides_of(model, o.plan).slopes[0].size if rows.limits else 0
         result: dict[str, Shape] = {"A": (n, n), "base": (n,), "offset": (conditions,), "active": (conditions,)}
         result |= {"sliding": (2 * rows.contacts if rows.slides else 0,), "slopes": (slopes,)}
+        result |= {"most": (rows.boxes,), "sticks": (rows.boxes,), "known": (rows.boxes,)}
         return result | {"response": (n, model.nv), "free": (model.nv,)}
 
     def run(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
@@ -142,6 +145,9 @@ def _problem(
             "active": [select(on, 1.0, 0.0) for on in at.active],
             "sliding": at.sliding,
             "slopes": at.rows.slopes,
+            "most": [dry.most for dry in at.dry],
+            "sticks": [select(dry.sticks, 1.0, 0.0) for dry in at.dry],
+            "known": [dry.known for dry in at.dry],
             "response": at.rows.columns(),
             "free": at.free,
             "pivots": at.rows.response.pivots,
@@ -154,7 +160,8 @@ def _problem(
 def _found(
     rows: ContactRows, at: Level, base: Sequence[Scalar], x: dict[str, Array], solve: Solve, start: Array | None
 ) -> Found:
-    return contact_forces(rows, at.rows.response.A, base, at.offset, at.active, at.sliding, x["mu"], solve, start)
+    problem = (at.rows.response.A, base, at.offset, at.active, at.sliding, x["mu"])
+    return contact_forces(rows, *problem, solve, start, [(dry.most, dry.sticks) for dry in at.dry])
 
 
 def _struck(rows: ContactRows, at: Level, x: dict[str, Array], solve: Solve, start: Array | None) -> Found:
@@ -188,7 +195,15 @@ def _joint_forces(m: Mechanism, rows: ContactRows, at: Level, forces: Array, sid
     return result
 
 
-def _start(m: Mechanism, rows: ContactRows, at: Level, x: dict[str, Array]) -> Array:
+def _dry_forces(m: Mechanism, plan: ContactPlan, rows: ContactRows, at: Level, forces: Array) -> list[Scalar]:
+    """The joint forces of dry friction, of what sticks and of what slips."""
+    result: list[Scalar] = [0.0] * (m.model.nv if plan.dry else 0)
+    for row, ((k, _), dry) in enumerate(zip(plan.dry, at.dry, strict=True), start=rows.bounded):
+        result[k] = select(dry.sticks, forces[row], dry.known)
+    return result
+
+
+def _start(m: Mechanism, plan: ContactPlan, rows: ContactRows, at: Level, x: dict[str, Array]) -> Array:
     """Forces of all rows that make about the forces given: along coordinates with limits just these, if orthogonal."""
     k, axes = rows.contacts, rows.axes
     start: list[Scalar] = [x["start_contacts"][c * AXES + axis] for c in range(k) for axis in range(axes)]
@@ -196,16 +211,17 @@ def _start(m: Mechanism, rows: ContactRows, at: Level, x: dict[str, Array]) -> A
     along: list[Scalar] = [0.0] * rows.limits
     squares: list[Scalar] = [0.0] * rows.limits
     if rows.limits:
-        nv, sides = m.model.nv, limit_sides(m.model)
+        nv, sides = m.model.nv, sides_of(m.model, plan)
         for slope, row, velocity in zip(at.rows.slopes, *(part.tolist() for part in sides.slopes), strict=True):
             given = x["start_limits"][velocity] if velocity < nv else x["start_loop_limits"][velocity - nv]
             along[row], squares[row] = along[row] + slope * given, squares[row] + slope * slope
-    return [*start, *(f / select(s > 0.0, s, 1.0) for f, s in zip(along, squares, strict=True))]
+    start += [f / select(s > 0.0, s, 1.0) for f, s in zip(along, squares, strict=True)]
+    return [*start, *[0.0] * rows.boxes]
 
 
 def _conditions(rows: ContactRows) -> int:
-    """How many conditions have names: contacts, sides of limits, rows of loops."""
-    return rows.contacts + len(rows.sides) + rows.loops
+    """How many conditions have names: contacts, sides of limits, rows of loops, dry friction."""
+    return rows.contacts + len(rows.sides) + rows.loops + rows.boxes
 
 
 def _sound(x: dict[str, Array], k: int) -> Bool:

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
-from bough.lagrange.bodies.contract import Body, Scalars
 from bough.lagrange.bodies.reading import read_inertia, read_mass
 from bough.model import Free, Planar
 from bough.model.joints.reading import read_floats
+from bough.model.ties.body import Body, Scalars
+from bough.model.ties.sides import RigidKind
 from bough.scalar import Scalar, cos, sin
-from bough.spatial import UNIT_MOTIONS, Force, Motion, Quaternion, RigidInertia, Symmetric, Transform, Vector
+from bough.spatial import UNIT_MOTIONS, Force, Quaternion, RigidInertia, Symmetric, Transform, Vector
 
 __all__ = ["PlanarRigid", "Rigid", "quaternion_rate"]
 
@@ -22,7 +23,7 @@ FREE, PLANAR = Free(), Planar("z")
 
 
 @dataclass(frozen=True, init=False)
-class Rigid(Body):
+class Rigid(RigidKind):
     """A rigid body in space: x = [x y z qx qy qz qw], v = twist in its own frame, linear part first (as a free joint).
 
     Parameters
@@ -39,7 +40,6 @@ class Rigid(Body):
 
     numbers = ("moments",)
     nx = 7
-    nv = 6
     quaternions = (3,)
 
     def neutral(self) -> tuple[float, ...]:
@@ -70,25 +70,8 @@ class Rigid(Body):
     def integrate(self, parameters: Scalars, x: Scalars, v: Scalars) -> Scalars:
         return FREE.integrate((), x, v)
 
-    def point(self, parameters: Scalars, x: Scalars, place: Scalars) -> Scalars:
-        X = self.placement(x)
-        return (X.rotation.times(Vector.of(place)) + X.translation).parts
-
-    def direction(self, parameters: Scalars, x: Scalars, d: Scalars) -> Scalars:
-        return self.placement(x).rotation.times(Vector.of(d)).parts
-
-    def spin(self, parameters: Scalars, x: Scalars, v: Scalars) -> Vector:
-        return self.placement(x).rotation.times(self.twist(v).angular)
-
-    @staticmethod
-    def placement(x: Scalars) -> Transform:
-        """Where the body is in the world."""
+    def placement(self, x: Scalars) -> Transform:
         return FREE.transform((), x)
-
-    @staticmethod
-    def twist(v: Scalars) -> Motion:
-        """The velocity in its own frame."""
-        return Motion(Vector.of(v[3:6]), Vector.of(v[:3]))
 
 
 def _inertia(p: Scalars) -> RigidInertia:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from bough.lagrange.bodies.contract import Body, Scalars
 from bough.lagrange.bodies.reading import read_inertia
 from bough.lagrange.bodies.rigid import FREE, quaternion_rate
+from bough.model.ties.body import Body, Scalars
 from bough.scalar import Scalar
 from bough.spatial import UNITS, Quaternion, Symmetric, Vector
 

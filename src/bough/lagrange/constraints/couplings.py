@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
-from bough.lagrange.bodies.contract import Body, Scalars
-from bough.lagrange.constraints.contract import Constraint, Sides
 from bough.lagrange.constraints.joints import Jointed
 from bough.lagrange.constraints.reading import read_number
 from bough.model import Joint
 from bough.model.joints.reading import read_floats
+from bough.model.ties.body import Body, Scalars
+from bough.model.ties.constraint import Constraint, Sides
 from bough.scalar import Scalar, atan2, cos, sin
 
 __all__ = ["Coupled"]

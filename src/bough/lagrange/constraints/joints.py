@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
-from bough.lagrange.bodies.contract import Body, Scalars, World
-from bough.lagrange.bodies.rigid import Rigid
-from bough.lagrange.constraints.contract import Constraint, Side, Sides
 from bough.lagrange.constraints.points import ORIGIN
 from bough.model import Joint, Mimic, Placement, combine
 from bough.model.arguments import FINITE, read_placement, require_joint, spread
 from bough.model.joints.closing import displacement, least_squares
+from bough.model.ties.body import Body, Scalars, World
+from bough.model.ties.constraint import Constraint, Side, Sides
+from bough.model.ties.sides import RigidKind
 from bough.scalar import Scalar
 from bough.spatial import REST, STAY, Force, Matrix, Motion, Transform, Vector
 
-__all__ = ["Jointed"]
+__all__ = ["Jointed", "placed", "twist_of"]
 
 
 @dataclass(frozen=True, init=False)
@@ -88,7 +88,7 @@ class Jointed(Constraint):
         return (*self.joint.parameters, *numbers, *(math.sqrt(rotor) for rotor in self.armature))
 
     def accepts(self, bodies: Sequence[Body]) -> str | None:
-        unfit = [body for body in bodies if not isinstance(body, Rigid | World)]
+        unfit = [body for body in bodies if not isinstance(body, RigidKind | World)]
         return f"a joint on {unfit[0]!r}, expected rigid bodies in space, or the world" if unfit else None
 
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
@@ -112,6 +112,11 @@ class Jointed(Constraint):
         """The coordinates of the joint."""
         return self._seen(parameters, sides).q
 
+    def moving(self, parameters: Scalars, sides: Sides) -> tuple[Scalars, Scalars]:
+        """The coordinates and velocities of the joint."""
+        seen = self._seen(parameters, sides)
+        return seen.q, least_squares(self.joint.canonical.subspace(seen.own, seen.q), seen.relative)
+
     def _carried(self, seen: _Seen, motion: Motion) -> list[Scalar]:
         """The rows of armature: what of a motion the coordinates say, times the roots."""
         if not self.armature:
@@ -122,9 +127,9 @@ class Jointed(Constraint):
     def _seen(self, parameters: Scalars, sides: Sides) -> _Seen:
         count = len(parameters) - 24 - self.inertial
         first, second = _end(parameters[count : count + 12]), _end(parameters[count + 12 : count + 24])
-        X = _placed(sides[0]).then(first).inverse.then(_placed(sides[1]).then(second))
-        carried = X.to_child(first.to_child(_moving(sides[0])))
-        after = second.to_child(_moving(sides[1]))
+        X = placed(sides[0]).then(first).inverse.then(placed(sides[1]).then(second))
+        carried = X.to_child(first.to_child(twist_of(sides[0])))
+        after = second.to_child(twist_of(sides[1]))
         own = parameters[:count]
         q = self.joint.nearest(own, X)
         return _Seen(own, X, carried, after, tuple(q), self.joint.reactions(own, q), parameters[count + 24 :])
@@ -164,9 +169,11 @@ def _end(numbers: Scalars) -> Transform:
     return Transform(R, Vector.of(numbers[9:12]))
 
 
-def _placed(side: Side) -> Transform:
-    return side.body.placement(side.x) if isinstance(side.body, Rigid) else STAY
+def placed(side: Side) -> Transform:
+    """Where a rigid body, or the world, is in the world."""
+    return side.body.placement(side.x) if isinstance(side.body, RigidKind) else STAY
 
 
-def _moving(side: Side) -> Motion:
-    return side.body.twist(side.v) if isinstance(side.body, Rigid) else REST
+def twist_of(side: Side) -> Motion:
+    """The velocity of a rigid body, or of the world, in its own frame."""
+    return side.body.twist(side.v) if isinstance(side.body, RigidKind) else REST

@@ -9,12 +9,12 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
-from bough.lagrange.bodies.contract import Body, Scalars, kind_of
 from bough.lagrange.bodies.reading import read_space
-from bough.lagrange.constraints.contract import Constraint, Sides, dot
 from bough.lagrange.constraints.points import ORIGIN
 from bough.lagrange.constraints.reading import Vec3, read_direction, read_number, read_place
 from bough.lagrange.constraints.velocities import tangents
+from bough.model.ties.body import Body, Scalars, kind_of
+from bough.model.ties.constraint import Constraint, Sides, dot
 from bough.scalar import Scalar
 
 __all__ = ["AtLeast", "AtMost", "Contact"]

@@ -9,13 +9,13 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
-from bough.lagrange.bodies.contract import WORLD, Body, Scalars
 from bough.lagrange.bodies.reading import read_space
-from bough.lagrange.constraints.contract import Constraint, Sides, dot
 from bough.lagrange.constraints.reading import Vec3, read_direction, read_number, read_place
+from bough.model.ties.body import WORLD, Body, Scalars
+from bough.model.ties.constraint import Constraint, Sides, dot
 from bough.scalar import Scalar, atan2, cos, sin, sqrt
 
-__all__ = ["Angle", "Coincident", "Distance", "OnPlane", "OnSurface", "Path"]
+__all__ = ["ORIGIN", "Angle", "Coincident", "Distance", "OnPlane", "OnSurface", "Path", "read_function"]
 
 ORIGIN = (0.0, 0.0, 0.0)
 
@@ -161,7 +161,7 @@ class OnSurface(Constraint):
     at: Vec3
 
     def __init__(self, function: Callable[[list[Scalar]], Scalar], at: ArrayLike = ORIGIN) -> None:
-        object.__setattr__(self, "function", _callable(function, "a surface"))
+        object.__setattr__(self, "function", read_function(function, "a surface"))
         object.__setattr__(self, "at", read_place(at, "the point of the body"))
 
     numbers = ("at",)
@@ -192,7 +192,7 @@ class Path(Constraint):
     space: int
 
     def __init__(self, function: Callable[[Scalar], Scalars], at: ArrayLike = ORIGIN, space: Literal[2, 3] = 3) -> None:
-        object.__setattr__(self, "function", _callable(function, "a path"))
+        object.__setattr__(self, "function", read_function(function, "a path"))
         object.__setattr__(self, "at", read_place(at, "the point of the body"))
         object.__setattr__(self, "space", read_space(space, "a path"))
 
@@ -214,7 +214,8 @@ def _apart(parameters: Scalars, sides: Sides) -> list[Scalar]:
     return [y - x for x, y in zip(a, b, strict=False)]
 
 
-def _callable(function: Callable[..., object], what: str) -> Callable[..., object]:
+def read_function(function: Callable[..., object], what: str) -> Callable[..., object]:
+    """A function, or a refusal."""
     if not callable(function):
         raise ModelError(f"{what} is {function!r}, expected a function of scalars")
     return function

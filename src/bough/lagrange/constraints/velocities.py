@@ -7,12 +7,12 @@ from typing import Literal
 
 from numpy.typing import ArrayLike
 
-from bough.lagrange.bodies.contract import Scalars
 from bough.lagrange.bodies.reading import read_space
-from bough.lagrange.constraints.contract import Constraint, Sides, dot, rate_along
 from bough.lagrange.constraints.points import ORIGIN
 from bough.lagrange.constraints.reading import Vec3, read_direction, read_number, read_place
 from bough.model.joints.axis import basis_with
+from bough.model.ties.body import Scalars
+from bough.model.ties.constraint import Constraint, Sides, dot, rate_along
 from bough.scalar import Scalar, sqrt
 from bough.spatial import Vector
 

@@ -11,11 +11,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from bough.lagrange.bodies.contract import WORLD, Body, CanonicalKind, Scalars
+from bough.model.ties.body import WORLD, Body, CanonicalKind, Scalars
 from bough.scalar import Scalar, derivative
 from bough.spatial import UNITS, Vector
 
-__all__ = ["Constraint", "Side", "Sides", "dot", "rate_along"]
+__all__ = ["Constraint", "Side", "Sides", "dot", "rate_along", "resting", "unit_rates"]
 
 
 @dataclass(frozen=True)
@@ -128,6 +128,21 @@ def rate_along(function: Callable[[Sides], Scalars], sides: Sides) -> list[Scala
         return tuple(function(tuple(replace(side, x=x) for side, x in zip(sides, xs, strict=True))))
 
     return list(derivative(moved, tuple(side.x for side in sides), tuple(side.rate for side in sides))[1])
+
+
+def unit_rates(constraint: Constraint, parameters: Scalars, sides: Sides, place: int) -> list[list[Scalar]]:
+    """The block of the Jacobian for one side, column by column: the rates where it alone moves, at unit velocities."""
+    still, count = [resting(side) for side in sides], len(sides[place].v)
+    columns = []
+    for j in range(count):
+        unit = replace(still[place], v=tuple(1.0 if i == j else 0.0 for i in range(count)))
+        columns.append(list(constraint.rates(parameters, (*still[:place], unit, *still[place + 1 :]))))
+    return columns
+
+
+def resting(side: Side) -> Side:
+    """The same side at rest; of the world, time itself."""
+    return replace(side, v=(0.0,) * len(side.v))
 
 
 def dot(a: Scalars, b: Scalars) -> Scalar:

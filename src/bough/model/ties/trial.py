@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from bough.errors import BoughError, ModelError
-from bough.lagrange.bodies.contract import WORLD, Body, Scalars
-from bough.lagrange.constraints.contract import Constraint, Side, Sides
-from bough.model import BASE
+from bough.model.ties.body import WORLD, Body, Scalars
+from bough.model.ties.constraint import Constraint, Side, Sides
 from bough.scalar import Counted, Scalar, Tally
 from bough.scalar.tolerances import DEPENDENT, LINEAR
 from bough.spatial import Vector
 
-__all__ = ["require_body", "require_constraint"]
+__all__ = ["require_body", "require_constraint", "require_no_time", "unknown_side"]
 
 TRIALS = 3
 """States in which rates are tried."""
@@ -28,7 +27,7 @@ def require_body(body: object, what: str) -> None:
     _require_hash(body, what)
     if min(body.nx, body.nv) < 1:
         raise ModelError(f"{what}: {body!r} has nx = {body.nx} and nv = {body.nv}, expected at least one of each")
-    side = _side(body)
+    side = unknown_side(body)
     own, x, v = side.parameters, side.x, side.v
     gravity = Vector(0.0, 0.0, 1.0)
     _require(len(body.neutral()), body.nx, what, body, "neutral", "numbers")
@@ -54,11 +53,11 @@ def require_constraint(constraint: object, bodies: Sequence[Body], what: str) ->
     _require_hash(constraint, what)
     if not constraint.fewest <= len(bodies) <= constraint.most:
         wanted = " to ".join(map(str, sorted({constraint.fewest, constraint.most})))
-        raise ModelError(f"{what} is on {len(bodies)} bodies, expected {wanted}, of which {BASE!r} may be one")
+        raise ModelError(f"{what} is on {len(bodies)} bodies, expected {wanted}, of which 'world' may be one")
     wrong = constraint.accepts([*bodies, WORLD])
     if wrong is not None:
         raise ModelError(f"{what} is {wrong}")
-    sides = tuple(_side(body) for body in (*bodies, WORLD))
+    sides = tuple(unknown_side(body) for body in (*bodies, WORLD))
     tally = Tally()
     own: tuple[Scalar, ...] = tuple(Counted(tally) for _ in constraint.parameters)
     errors = _called(lambda: constraint.errors(own, sides), what, constraint, "errors")
@@ -111,6 +110,27 @@ def _require_linear(
             )
 
 
+def require_no_time(constraint: Constraint, bodies: Sequence[Body], what: str) -> None:
+    """Raise if a constraint looks at the time, in a few random states."""
+    rng, kinds, own = np.random.default_rng(0), [*bodies, WORLD], constraint.parameters
+    for _ in range(TRIALS):
+        steps, speeds = ([rng.normal(size=body.nv) for body in kinds] for _ in range(2))
+        places = [_moved(body, step.tolist()) for body, step in zip(kinds, steps, strict=True)]
+        found = []
+        for time in (0.0, 0.7):
+            sides = _sides(kinds, [*places[:-1], (time,)], speeds)
+            try:
+                values = (*constraint.errors(own, sides), *constraint.rates(own, sides))
+            except (ArithmeticError, ValueError):
+                break
+            found.append(np.array(values, float))
+        if len(found) == 2 and (found[0] != found[1]).any():
+            raise ModelError(
+                f"{what} is {constraint!r}, which depends on the time; expected one that does not: a model has no "
+                "time, but a bough.maximal.Linkage has"
+            )
+
+
 def _moved(body: Body, v: Sequence[float]) -> tuple[Scalar, ...]:
     """The position that a body reaches from neutral with a velocity."""
     return tuple(body.integrate(body.parameters, body.neutral(), v))
@@ -121,7 +141,7 @@ def _sides(bodies: Sequence[Body], places: Sequence[tuple[Scalar, ...]], speeds:
     return tuple(Side(body, body.parameters, x, tuple(v.tolist())) for body, x, v in parts)
 
 
-def _side(body: Body) -> Side:
+def unknown_side(body: Body) -> Side:
     """A body whose numbers are not known."""
     tally = Tally()
     own, x, v = ([Counted(tally) for _ in range(n)] for n in (len(body.parameters), body.nx, body.nv))

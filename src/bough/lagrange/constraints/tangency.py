@@ -1,0 +1,284 @@
+"""Two smooth surfaces that stay in contact at a point that moves over both."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.algorithms.blocks import SmallFactor
+from bough.errors import ModelError
+from bough.lagrange.bodies.reading import read_space
+from bough.lagrange.constraints.points import ORIGIN, read_function
+from bough.lagrange.constraints.reading import Vec3, read_direction, read_number, read_place
+from bough.model.joints.reading import read_floats
+from bough.model.ties.body import Scalars
+from bough.model.ties.constraint import Constraint, Side, Sides, dot, rate_along
+from bough.scalar import Scalar, absolute, derivative, maximum, minimum, repeat
+from bough.scalar.dual import Dual
+from bough.scalar.tolerances import ROUNDING
+from bough.spatial import UNITS
+
+__all__ = ["Ellipsoid", "HalfSpace", "Tangent"]
+
+Surface: TypeAlias = Callable[[list[Scalar]], Scalar]
+
+STEPS = 30
+"""Newton steps to the point where two surfaces are nearest to touching; most take six, very flat ones twenty."""
+
+
+@dataclass(frozen=True, init=False)
+class Ellipsoid:
+    """An ellipsoid around the origin of its body, as a surface of `Tangent`; a sphere, or a cylinder without an end.
+
+    Parameters
+    ----------
+    half_axes
+        Half axes along x, y and z (m), each positive; one number for a sphere, infinity along the axis of a cylinder.
+        In the plane the first two count.
+    """
+
+    half_axes: Vec3
+
+    def __init__(self, half_axes: ArrayLike) -> None:
+        given = read_floats(half_axes, "the half axes of an ellipsoid", "a positive number or three (m)")
+        a = np.broadcast_to(given, (3,)) if given.shape in ((), (3,)) else np.zeros(3)
+        if not (a > 0.0).all() or np.isinf(a).all():
+            raise ModelError(
+                f"the half axes of an ellipsoid are {half_axes!r}, expected a positive number or three (m)"
+            )
+        object.__setattr__(self, "half_axes", tuple(a.tolist()))
+
+    def __call__(self, p: list[Scalar]) -> Scalar:
+        """What is zero on the surface and negative inside, with slope 1 where that is steepest."""
+        axes = self.half_axes[: len(p)]
+        total: Scalar = -1.0
+        for x, a in zip(p, axes, strict=True):
+            if math.isfinite(a):
+                total = total + x * x * (1.0 / (a * a))
+        return total * (0.5 * min(axes))
+
+
+@dataclass(frozen=True, init=False)
+class HalfSpace:
+    """A plane, as a surface of `Tangent` together with one that is round: normal · p = offset, and matter below it.
+
+    Parameters
+    ----------
+    normal, offset
+        A direction, and metres, in coordinates of its body.
+    """
+
+    normal: Vec3
+    offset: float
+
+    def __init__(self, normal: str | ArrayLike = "z", offset: float = 0.0) -> None:
+        object.__setattr__(self, "normal", read_direction(normal, "the normal of a plane"))
+        object.__setattr__(self, "offset", read_number(offset, "the offset of a plane (m)"))
+
+    def __call__(self, p: list[Scalar]) -> Scalar:
+        """The distance from the plane (m)."""
+        return dot(self.normal, p) - self.offset
+
+
+@dataclass(frozen=True, init=False)
+class Tangent(Constraint):
+    """Smooth convex surfaces of two bodies, or of a body and the world, touch in a point, which moves over both.
+
+    At the point p where F₁ = F₂ is least, (1 - s) ∇F₁ + s ∇F₂ = 0 for some s between 0 and 1. There the error is the
+    value of both: zero where surfaces touch, positive where they are apart, negative where they overlap. It changes as
+    (1 - s) Ḟ₁ + s Ḟ₂ does at a p that stays, which is all that forces need; accelerations also take how p moves on.
+
+    Parameters
+    ----------
+    surface, to_surface
+        F of each body: takes a list of three scalars (two in the plane), a position in its coordinates, and returns
+        what is zero on the surface, negative inside, and convex; written with operators and the functions of
+        `bough.scalar`. Best it grows by a metre in a metre near the surface: forces are per unit of the error. An
+        `Ellipsoid`, a `HalfSpace`, or a function of your own. One of the two at least must be curved.
+    at, to
+        A place inside each body, from where the point is looked for (m, in its own coordinates).
+    space
+        3, or 2 for curves in the plane.
+    """
+
+    surface: Surface
+    to_surface: Surface
+    at: Vec3
+    to: Vec3
+    space: int
+
+    def __init__(
+        self,
+        surface: Surface,
+        to_surface: Surface,
+        at: ArrayLike = ORIGIN,
+        to: ArrayLike = ORIGIN,
+        space: Literal[2, 3] = 3,
+    ) -> None:
+        object.__setattr__(self, "surface", read_function(surface, "the surface of the first body"))
+        object.__setattr__(self, "to_surface", read_function(to_surface, "the surface of the second body"))
+        object.__setattr__(self, "at", read_place(at, "the place inside the first body"))
+        object.__setattr__(self, "to", read_place(to, "the place inside the second body"))
+        object.__setattr__(self, "space", read_space(space, "surfaces that touch"))
+
+    numbers = ("at", "to")
+    in_one_space = True
+    rows = 1
+
+    def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
+        return [self._mixed(sides, self._nearest(parameters, sides))]
+
+    def rates(self, parameters: Scalars, sides: Sides) -> Scalars:
+        z = self._nearest(parameters, sides)
+        return rate_along(lambda moved: [self._mixed(moved, z)], sides)
+
+    def touching(self, parameters: Scalars, sides: Sides) -> Scalars:
+        """Where in the world the surfaces touch, or are nearest to that (m)."""
+        return self._nearest(parameters, sides)[: self.space]
+
+    def _skins(self, sides: Sides) -> list[_Skin]:
+        return [_Skin.of(sides[0], self.surface, self.space), _Skin.of(sides[1], self.to_surface, self.space)]
+
+    def _mixed(self, sides: Sides, z: Scalars) -> Scalar:
+        """(1 - s) F₁ + s F₂ at a point that stays; where F₁ = F₂ both, and less touched by rounding than either."""
+        *p, s = z
+        first, second = (skin.value(p) for skin in self._skins(sides))
+        return first * (1.0 - s) + second * s
+
+    def _nearest(self, parameters: Scalars, sides: Sides) -> tuple[Scalar, ...]:
+        """The point p and the share s: found for the values alone; then rates follow by as many steps as are needed."""
+        still = tuple(Side(x.body, x.parameters, tuple(map(_value, x.x)), ()) for x in sides)
+        key = (self, *parameters, *(x for side in still for x in side.x))
+        z = _remembered(key, lambda: self._found(parameters, still))
+        for _ in range(max(_depth(x) for side in sides for x in side.x)):
+            bent = _Bent.of(self._skins(sides), z[:-1])
+            ds = bent.share(z[-1])
+            z = (*(a + b for a, b in zip(z, bent.downhill(z[-1], ds), strict=False)), z[-1] + ds)
+        return z
+
+    def _found(self, parameters: Scalars, sides: Sides) -> tuple[Scalar, ...]:
+        ends, skins = (sides[0].point(parameters[:3]), sides[1].point(parameters[3:6])), self._skins(sides)
+        start = [(a + b) * 0.5 for a, b in zip(*ends, strict=False)][: self.space]
+
+        def step(_: object, carry: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+            *p, s, _ = carry
+            bent = _Bent.of(skins, p)
+            s_next = maximum(s * 0.5, minimum(s + bent.share(s), s * 0.5 + 0.5))  # at most half way to an end
+            change, size = bent.downhill(s_next), absolute(s_next - s)
+            for a, b in zip(p, change, strict=True):
+                size = maximum(size, absolute(b) - absolute(a) * ROUNDING)
+            return (*(a + b for a, b in zip(p, change, strict=True)), s_next, size)
+
+        begin: tuple[Scalar, ...] = (*start, 0.5, 1.0)
+        return repeat(STEPS, step, begin, until=lambda carry: carry[-1] <= ROUNDING)[:-1]
+
+
+@dataclass(frozen=True)
+class _Skin:
+    """A surface on a body at one instant: where the body is, and its axes in the world."""
+
+    surface: Surface
+    origin: list[Scalar]
+    axes: list[list[Scalar]]
+
+    @staticmethod
+    def of(side: Side, surface: Surface, space: int) -> _Skin:
+        return _Skin(
+            surface, side.point(ORIGIN)[:space], [side.direction(unit.parts)[:space] for unit in UNITS[:space]]
+        )
+
+    def value(self, p: Scalars) -> Scalar:
+        """F at a position in the world."""
+        return self.surface(list(self._local(p)))
+
+    def bent(self, p: Scalars) -> tuple[Scalar, list[Scalar], list[list[Scalar]]]:
+        """F, ∇F and ∇²F, the latter two in axes of the world, by dual numbers within dual numbers."""
+        at, n = self._local(p), len(p)
+        H: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
+        units = [tuple(1.0 if i == j else 0.0 for i in range(n)) for j in range(n)]
+        gradient: tuple[Scalar, ...] = ()
+        for j, unit in enumerate(units):
+            gradient, rates = derivative(partial(self._slopes, units[: j + 1]), at, unit)
+            for i, rate in enumerate(rates):
+                H[i][j] = H[j][i] = rate
+        columns = list(zip(*self.axes, strict=True))  # what a step along each axis of the world is in the body
+        carried = [[dot(row, column) for column in columns] for row in H]
+        bends = [[dot(column, [row[c] for row in carried]) for c in range(n)] for column in columns]
+        return self.surface(list(at)), [dot(column, gradient) for column in columns], bends
+
+    def _slopes(self, units: list[tuple[float, ...]], at: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+        return tuple(derivative(lambda x: self.surface(list(x)), at, unit)[1] for unit in units)
+
+    def _local(self, p: Scalars) -> tuple[Scalar, ...]:
+        apart = [a - b for a, b in zip(p, self.origin, strict=True)]
+        return tuple(dot(axis, apart) for axis in self.axes)
+
+
+@dataclass(frozen=True)
+class _Bent:
+    """Both surfaces to second order at a point: Newton steps towards (1 - s) ∇F₁ + s ∇F₂ = 0 and F₁ = F₂."""
+
+    values: list[Scalar]
+    gradients: list[list[Scalar]]
+    bends: list[list[list[Scalar]]]
+
+    @staticmethod
+    def of(skins: list[_Skin], p: Scalars) -> _Bent:
+        values, gradients, bends = zip(*(skin.bent(p) for skin in skins), strict=True)
+        return _Bent(list(values), list(gradients), list(bends))
+
+    @property
+    def slope(self) -> list[Scalar]:
+        """∇(F₂ - F₁), by which the sum of gradients changes with s too."""
+        return [b - a for a, b in zip(*self.gradients, strict=True)]
+
+    def share(self, s: Scalar) -> Scalar:
+        """The step of s, if p follows."""
+        factor, slope = self._factor(s), self.slope
+        down = factor.solve(self._mixed_gradient(s))
+        return (self.values[1] - self.values[0] - dot(slope, down)) / dot(slope, factor.solve(slope))
+
+    def downhill(self, s: Scalar, ds: Scalar = 0.0) -> list[Scalar]:
+        """The step of p to where the sum of gradients vanishes, if s changes by ds."""
+        wanted = [g + ds * x for g, x in zip(self._mixed_gradient(s), self.slope, strict=True)]
+        return [-x for x in self._factor(s).solve(wanted)]
+
+    def _mixed_gradient(self, s: Scalar) -> list[Scalar]:
+        return [a * (1.0 - s) + b * s for a, b in zip(*self.gradients, strict=True)]
+
+    def _factor(self, s: Scalar) -> SmallFactor:
+        rows = [[a * (1.0 - s) + b * s for a, b in zip(*pair, strict=True)] for pair in zip(*self.bends, strict=True)]
+        return SmallFactor([row[: k + 1] for k, row in enumerate(rows)])
+
+
+_LAST: list[tuple[tuple[object, ...], tuple[Scalar, ...]]] = [((), ())]
+
+
+def _remembered(key: tuple[object, ...], find: Callable[[], tuple[Scalar, ...]]) -> tuple[Scalar, ...]:
+    """What was found for the very same scalars just before: a block of J asks for one point six times and more."""
+    known, found = _LAST[0]
+    if len(known) != len(key) or any(a is not b for a, b in zip(known, key, strict=True)):
+        found = find()
+        _LAST[0] = (key, found)
+    return found
+
+
+def _value(x: Scalar) -> Scalar:
+    """A scalar as it is now, without rates."""
+    while isinstance(x, Dual):
+        x = x.value
+    return x
+
+
+def _depth(x: Scalar) -> int:
+    """How many times something is being differentiated along."""
+    count = 0
+    while isinstance(x, Dual):
+        x, count = x.value, count + 1
+    return count
