@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from bough.algorithms.contact_problem import ContactPlan, Rows, row_counts, rows_in_state
 from bough.algorithms.contacts import Place
 from bough.algorithms.limits import limit_gaps, limit_sides
+from bough.complementarity import FAR
 from bough.model import Mechanism
 from bough.scalar import Array, Bool, Scalar, absolute, both, either, filled, minimum, select, sqrt
 from bough.scalar.tolerances import TOUCHING
 
 __all__ = ["FAR", "Level", "acceleration_level", "impulse_level", "step_level", "velocity_level"]
-
-FAR = 1e30
-"""The offset of a condition that no force can break, and the largest gap there is."""
 
 
 @dataclass(frozen=True)
