@@ -63,7 +63,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tree": {"scalar"},
     "factor": {"tree", "scalar"},
     "model": {"spatial", "tree", "scalar"},
-    "algorithms": {"model", "factor", "spatial", "tree", "scalar"},
+    "algorithms": {"model", "factor", "spatial", "tree", "complementarity", "scalar"},
     "lagrange": {"algorithms", "model", "factor", "spatial", "tree", "scalar"},
     "program": {"scalar"},
     "export": {"program", "scalar"},

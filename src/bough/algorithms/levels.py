@@ -14,14 +14,12 @@ from bough.algorithms.contact_problem import ContactPlan, Rows, row_counts, rows
 from bough.algorithms.contacts import Place
 from bough.algorithms.joint_bounds import slipping, with_slipping
 from bough.algorithms.limits import limit_gaps
+from bough.complementarity import FAR
 from bough.model import Mechanism
 from bough.scalar import Array, Bool, Scalar, absolute, both, either, filled, minimum, select, sqrt
 from bough.scalar.tolerances import TOUCHING
 
 __all__ = ["FAR", "Level", "acceleration_level", "impulse_level", "step_level", "velocity_level"]
-
-FAR = 1e30
-"""The offset of a condition that no force can break, and the largest gap there is."""
 
 
 @dataclass(frozen=True)

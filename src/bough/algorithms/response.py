@@ -7,13 +7,30 @@ is in these few arrays: which f is right is said elsewhere.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from bough.algorithms.crba import crba
 from bough.algorithms.rnea import ZEROS
 from bough.factor import diagonal, ltdl, solve_L, solve_Lt
 from bough.model import Mechanism
-from bough.scalar import Array, Bool, Index, Part, Scalar, array, each, fill, filled, inner, loop, select
+from bough.scalar import (
+    Array,
+    Bool,
+    Index,
+    Part,
+    Scalar,
+    array,
+    blank,
+    do_when,
+    each,
+    fill,
+    filled,
+    inner,
+    loop,
+    rows_of_zeros,
+    select,
+)
 from bough.tree import Tree
 
 __all__ = ["Response", "response", "tree_response"]
@@ -81,23 +98,28 @@ def tree_response(m: Mechanism, q: Array, J: Array, count: int) -> Response:
     return response(m.coupling.dof_tree, crba(m, q), J, count)
 
 
-def response(tree: Tree, M: Array, J: Array, count: int) -> Response:
-    """The response of a mass matrix M, in packed path rows, to so many rows J (count, n)."""
+def response(tree: Tree, M: Array, J: Array, count: int, on: Array | None = None) -> Response:
+    """The response of a mass matrix M, in packed path rows, to so many rows J (count, n).
+
+    Rows whose number in `on` is zero cost nothing where that is so in every state; of A they have a diagonal entry,
+    zero, and no others, and zeros in the other rows.
+    """
     n, factor = tree.n, ltdl(tree, M)
-    D, Y, Z = diagonal(tree, factor), array(count * n), array(count * n)
+    D, Z = diagonal(tree, factor), array(count * n)
+    Y = array(count * n) if on is None else blank(count * n)
 
     def row(i: Index) -> None:
         y = solve_Lt(tree, factor, Part(J, i * n), unit=True)
         fill(Part(Y, i * n), n, lambda k: y[k])
         fill(Part(Z, i * n), n, lambda k: y[k] / D[k])
 
-    each(count, row)
-    return Response(tree, count, M, factor, D, Z, _products(Z, Y, count, n))
+    each(count, _where(on, row))
+    return Response(tree, count, M, factor, D, Z, _products(Z, Y, count, n, on))
 
 
-def _products(Z: Array, Y: Array, count: int, n: int) -> Array:
+def _products(Z: Array, Y: Array, count: int, n: int, on: Array | None) -> Array:
     """The symmetric matrix Zᵀ Y, row by row."""
-    A = array(count * count)
+    A = array(count * count) if on is None else rows_of_zeros(count, on)
 
     def row(i: Index) -> None:
         def entry(j: Index) -> None:
@@ -105,7 +127,12 @@ def _products(Z: Array, Y: Array, count: int, n: int) -> Array:
             A[i * count + j] = value
             A[j * count + i] = value
 
-        each(i + 1, entry)
+        each(i + 1, _where(on, entry))
 
-    each(count, row)
+    each(count, _where(on, row))
     return A
+
+
+def _where(on: Array | None, rule: Callable[[Index], None]) -> Callable[[Index], None]:
+    """A rule of rows, for those that are on."""
+    return rule if on is None else lambda i: do_when(on[i] > 0.0, lambda: rule(i))

@@ -42,7 +42,7 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "simulate",
         help="let a model run and tell what happened",
-        description="Let a model run under gravity, joint limits, springs, damping and soft contact, from rest. "
+        description="Let a model run under gravity, joint limits, springs, damping and contact, from rest. "
         "A robot that floats falls on a floor, others hang as they are.",
     )
     add_model(parser)
@@ -55,6 +55,12 @@ def register(commands: Any) -> None:
 OPTIONS: dict[str, dict[str, Any]] = {
     "duration": {"type": float, "default": 5.0, "metavar": "S", "help": "seconds to run (5 by default)"},
     "dt": {"type": float, "metavar": "S", "help": "length of a step; that of the file, else 0.002"},
+    "law": {
+        "choices": ("soft", "hard"),
+        "default": "soft",
+        "help": "of contact: soft, MuJoCo's (by default), or hard, with Coulomb's friction and restitution",
+    },
+    "restitution": {"type": float, "metavar": "E", "help": "of hard contact, from 0 to 1: of all that touches"},
     "integrator": {
         "choices": ("euler", "rk4", "variational", "adaptive"),
         "help": "that of the file, else euler; variational: for long motions without contact",
@@ -95,7 +101,13 @@ def run(options: argparse.Namespace) -> None:
         model = model.with_simulation(cone=options.cone)
     scene, floats = _scene(model, options), _floats(model)
     adaptive = {"integrator": "adaptive"} if options.integrator == "adaptive" else {}
-    sim = bough.Simulation(scene, dt=options.dt, integrator=None if adaptive else options.integrator)
+    sim = bough.Simulation(
+        scene,
+        dt=options.dt,
+        law=options.law,
+        integrator=None if adaptive else options.integrator,
+        restitution=options.restitution,
+    )
     q = chosen_pose(model, options)
     if floats:
         q = bough.simulation.on_the_floor(scene, q, DROP if options.drop is None else options.drop)
@@ -104,7 +116,7 @@ def run(options: argparse.Namespace) -> None:
     pairs = len(scene.pairs)
     which, touching = options.integrator or sim.integrator, f"{pairs} pair{'s'[: pairs != 1]} of shapes that may touch"
     steps = "steps as long as their errors allow" if adaptive else f"steps of {1e3 * sim.dt:g} ms"
-    say(f"{which}, {steps}, {touching}")
+    say(f"{which}, {steps}, {options.law} contact, {touching}")
     for line in str(sim.left_out).splitlines():
         say(f"  left out: {line}")
     outside = _outside(model, np.atleast_2d(states))
@@ -156,6 +168,8 @@ def _require_use(model: bough.Model, options: argparse.Namespace) -> None:
             f"for what floats, and {model.name!r} does not (--floating lets a file float)",
         ),
         ("seed", options.batch > 1, "with --batch"),
+        ("restitution", options.law == "hard", "with --law hard"),
+        ("cone", options.law == "soft", "with --law soft: hard contact has round cones"),
     ):
         if getattr(options, name) is not None and not used:
             raise ModelError(f"--{name} is {getattr(options, name)}, which has a meaning only {where}")

@@ -3,8 +3,10 @@
 from bough.complementarity.conditions import NONE, Conditions
 from bough.complementarity.contact_forces import (
     BROKEN,
+    FAR,
     UNMET,
     ContactRows,
+    by_guesses,
     by_pivoting,
     by_sweeps,
     contact_forces,
@@ -19,7 +21,7 @@ from bough.complementarity.residual import residual
 from bough.scalar.tolerances import FAILING
 
 __all__ = [
-    "BROKEN", "FAILING", "LARGE", "NONE", "SOLVED", "UNMET", "UNSOLVED", "Answer", "Conditions", "ContactRows",
-    "Demands", "by_pivoting", "by_sweeps", "contact_forces", "dantzig", "gauss_seidel", "pivoting", "principal",
-    "residual", "scale", "smallest",
+    "BROKEN", "FAILING", "FAR", "LARGE", "NONE", "SOLVED", "UNMET", "UNSOLVED", "Answer", "Conditions", "ContactRows",
+    "Demands", "by_guesses", "by_pivoting", "by_sweeps", "contact_forces", "dantzig", "gauss_seidel", "pivoting",
+    "principal", "residual", "scale", "smallest",
 ]  # fmt: skip

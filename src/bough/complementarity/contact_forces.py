@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 from bough.complementarity.conditions import Conditions
+from bough.complementarity.demands import Demands
 from bough.complementarity.gauss_seidel import gauss_seidel
 from bough.complementarity.least_norm import least_norm
 from bough.complementarity.principal import SOLVED, UNSOLVED, principal
@@ -36,12 +37,16 @@ from bough.scalar import (
     loop,
     maximum,
     negation,
+    rows_of_zeros,
     select,
 )  # fmt: skip
 from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import BROKEN
 
-__all__ = ["BROKEN", "TANGENTS", "UNMET", "ContactRows", "Found", "Solve", "by_pivoting", "by_sweeps", "contact_forces"]
+__all__ = [
+    "BROKEN", "FAR", "TANGENTS", "UNMET", "ContactRows", "Found", "Solve", "by_guesses", "by_pivoting", "by_sweeps",
+    "contact_forces",
+]  # fmt: skip
 
 TANGENTS = 2
 """Directions of friction of a contact."""
@@ -51,6 +56,12 @@ UNMET = 100.0
 
 ROUGHLY = 1000.0
 """So many times `EXACT` will do where bodies lie on so many contacts that no more digits are left."""
+
+FAR = 1e30
+"""The offset of a condition that no force can break, and the largest gap there is."""
+
+ENOUGH = 100
+"""Sweeps that make about right forces of those of the step before."""
 
 ROUNDS = 12
 """How often forces are found anew because conditions without one are broken; few states need a second time."""
@@ -121,10 +132,17 @@ failure, whether they are no solution."""
 
 
 def by_pivoting(
-    conditions: Conditions, A: Array, b: Array, mu: Array, start: Array | None, on: Array, bounds: Array | None = None
+    conditions: Conditions,
+    A: Array,
+    b: Array,
+    mu: Array,
+    start: Array | None,
+    on: Array,
+    bounds: Array | None = None,
+    brief: bool = False,
 ) -> tuple[Array, Scalar, Bool]:
     """Exact forces, those of equalities as small as they can be. Good forces to start from save most of the guesses."""
-    found = principal(conditions, A, b, mu, bounds=bounds, on=on, start=start, roughly=ROUGHLY)
+    found = principal(conditions, A, b, mu, bounds=bounds, on=on, start=start, roughly=ROUGHLY, brief=brief)
     n, equalities = conditions.n, conditions.of("equality")
     f, unsolved = found["whole"], found["status"][0] <= UNSOLVED
     if equalities.size:  # these are in one piece
@@ -137,6 +155,24 @@ def by_pivoting(
         do_when(both(found["status"][0] < SOLVED, negation(unsolved)), shorten)
         unsolved = either(unsolved, doubts[0] > 0.0)
     return f, _largest(Part(f, 2 * n), n), unsolved
+
+
+def by_guesses(
+    conditions: Conditions, A: Array, b: Array, mu: Array, start: Array, on: Array, bounds: Array | None = None
+) -> tuple[Array, Scalar, Bool]:
+    """Exact forces where a few guesses find them; else about right ones, by sweeps from those given.
+
+    For steps of time, which cannot wait: what is not right in one is better in the next, which starts from there.
+    """
+    f, worst, unsolved = by_pivoting(conditions, A, b, mu, start, on, bounds, brief=True)
+    demands, n = Demands(conditions, A, b, mu, bounds=bounds, on=on), conditions.n
+
+    def sweep() -> None:
+        fill(f, n, lambda i: start[i])
+        loop(ENOUGH, lambda _, change: demands.sweep(f), ZERO)
+
+    do_when(unsolved, sweep)
+    return f, worst, False
 
 
 def by_sweeps(stop: Array) -> Solve:
@@ -244,9 +280,8 @@ class _Problem:
                 self.slips[c * TANGENTS + t] = select(slips[t], 1.0, 0.0)
 
     def _read_limits(self, base: Sequence[Scalar], offset: Sequence[Scalar], active: Sequence[Bool]) -> None:
-        far = 1e30
         for c in range(self.rows.limits):
-            low = up = far  # type: Scalar
+            low = up = FAR  # type: Scalar
             below = above = False  # type: Bool
             for k, (coordinate, sign) in enumerate(self.rows.sides):
                 if coordinate == c and sign > 0.0:
@@ -296,14 +331,15 @@ class _Problem:
         rows = self.rows
 
         def contact(c: Index, so_far: Scalar) -> Scalar:
-            broken = both(self.touching[c] <= 0.0, self._value(c * rows.axes) + self.offset[c] < -BROKEN)
+            idle = both(self.touching[c] <= 0.0, self.offset[c] < FAR)  # what is far has no row to be looked at
+            broken = both(idle, self._value(c * rows.axes) + self.offset[c] < -BROKEN)
             self.touching[c] = select(broken, 1.0, self.touching[c])
             return so_far + select(broken, 1.0, 0.0)
 
         def limit(c: Index, so_far: Scalar) -> Scalar:
             y, side = self._value(c + rows.fixed), self.side[c]
-            below = both(side <= 0.0, y + self.low[c] < -BROKEN)
-            above = both(side >= 0.0, self.up[c] - y < -BROKEN)
+            below = both(both(side <= 0.0, self.low[c] < FAR), y + self.low[c] < -BROKEN)
+            above = both(both(side >= 0.0, self.up[c] < FAR), self.up[c] - y < -BROKEN)
             self.side[c] = select(below, 1.0, select(above, -1.0, side))
             return so_far + select(either(below, above), 1.0, 0.0)
 
@@ -332,7 +368,7 @@ class _Problem:
     def _matrix(self, scale: Array) -> Array:
         """A of the rows that get forces, where what slides follows the normals."""
         rows, n = self.rows, self.rows.count
-        matrix = blank(n * n)
+        matrix = rows_of_zeros(n, fill(blank(n), n, lambda i: absolute(scale[i])))
 
         def row(i: Index) -> None:
             place = i * n
@@ -347,7 +383,7 @@ class _Problem:
                 each(rows.contacts, folded)
             fill(Part(matrix, place), n, lambda j: matrix[place + j] * (scale[i] * scale[j]))
 
-        each(n, row)
+        each(n, lambda i: do_when(absolute(scale[i]) > 0.0, lambda: row(i)))
         return matrix
 
     def _right(self, scale: Array) -> Array:

@@ -82,12 +82,14 @@ def principal(
     on: Array | None = None,
     start: Array | None = None,
     roughly: float = 1.0,
+    brief: bool = False,
 ) -> dict[str, Array]:
     """Forces, their a, by how much rows fail and how many times a row changed sides, one after the other; a status.
 
     The status is SOLVED, or a negative number for what is left to others: LARGE for a state that is solved but has
     equalities that depend on other rows, so that smaller forces may do; UNSOLVED. Where rows nearly depend on each
-    other few digits are left: then conditions that fail by `roughly` times `EXACT` will do.
+    other few digits are left: then conditions that fail by `roughly` times `EXACT` will do. `brief`: so exactly in all
+    guesses, of which there are few.
     """
     demands, n = Demands(conditions, A, b, mu, slip, bounds, on), conditions.n
     whole, status, sides, weights = array(3 * n + 1), array(1), array(n), array(n)
@@ -99,7 +101,7 @@ def principal(
     fill(weights, n, lambda i: 1.0 / sqrt(demands.size(i)))
     size: Scalar = loop(n, lambda i, most: maximum(most, weights[i] * absolute(b[i])), ZERO)
     limit = EXACT * select(size > 0.0, size, 1.0)
-    schedule, urgent, wishes = _Schedule(conditions, start is not None, roughly), array(n), array(n)
+    schedule, urgent, wishes = _Schedule(conditions, start is not None, roughly, brief), array(n), array(n)
 
     def begin_anew(_: Index) -> None:
         fill(f, n, lambda i: 0.0)
@@ -127,7 +129,7 @@ def principal(
         demands.values(f, a)
         return unmet(limit * gather(schedule.roughly, k)), dependent, carry[2] + pivots
 
-    begin = (unmet(limit), ZERO, ZERO)
+    begin = (unmet(limit * roughly if brief else limit), ZERO, ZERO)
     failures, dependent, pivots = loop(schedule.turns, turn, begin, until=lambda carry: carry[0] <= 0.0)
     whole[3 * n] = pivots
     status[0] = select(failures > 0.0, UNSOLVED, select(dependent > 0.0, LARGE, SOLVED))
@@ -141,7 +143,7 @@ class _Schedule:
     how exactly conditions must be met.
     """
 
-    def __init__(self, conditions: Conditions, started: bool, roughly: float) -> None:
+    def __init__(self, conditions: Conditions, started: bool, roughly: float, brief: bool) -> None:
         guesses = GUESSES_OF_CONES if conditions.cones.size else GUESSES
         hard = [[(SWEEPS << k, 0, 0.0, 0.0), *[(0, 0, 0.0, 0.0)] * (guesses - 1)] for k in range(ROUNDS)]
         softer = [max(SOFTEST * HARDER**k, HARDEST) for k in range(SOFT_GUESSES)]
@@ -150,11 +152,11 @@ class _Schedule:
         at_once = [(0, int(k == 0), 0.0, soft) for k, soft in enumerate(softer)]
         later = (turn for some in hard[1:] for turn in some)
         known = [(0, 0, 0.0, HARDEST)] * (STARTED if started else 0)
-        turns = [*known, *hard[0], *from_nothing, *from_sweeps, *at_once, *later]
+        turns = [*known, *hard[0], *(() if brief else (*from_nothing, *from_sweeps, *at_once, *later))]
         sweeps, anew, alone, soft = (np.array(column) for column in zip(*turns, strict=True))
         self.turns = len(turns)
-        enough, end = np.ones(self.turns), len(known) + len(hard[0])
-        for _ in range(3):  # series with soft rows
+        enough, end = np.full(self.turns, roughly if brief else 1.0), len(known) + len(hard[0])
+        for _ in range(0 if brief else 3):  # series with soft rows
             end += SOFT_GUESSES
             enough[end - LAST : end] = roughly
         self.roughly = Table("roughly", enough)

@@ -13,11 +13,11 @@ import numpy as np
 
 from bough.errors import ModelError
 from bough.model.joints.reading import read_floats
-from bough.reading import shown, whole_number
+from bough.reading import number, shown, whole_number
 
 __all__ = [
     "CONDIMS", "DEFAULT_SURFACE", "FRICTION", "SOFT", "SOLIMP", "SOLREF", "Softness", "Surface", "read_condim",
-    "read_numbers", "read_softness", "require_softness",
+    "read_numbers", "read_restitution", "read_softness", "require_softness",
 ]  # fmt: skip
 
 CONDIMS = (1, 3, 4, 6)
@@ -46,6 +46,15 @@ def read_condim(value: object, what: str) -> int:
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value not in CONDIMS:
         raise ModelError(f"{what}: condim is {shown(value)}, expected one of {CONDIMS}")
     return int(value)
+
+
+def read_restitution(value: object, what: str) -> float:
+    """A coefficient of restitution."""
+    expected = "a number from 0 to 1"
+    e = number(value, f"{what}: restitution", expected, least=0.0, error=ModelError)
+    if e > 1.0:
+        raise ModelError(f"{what}: restitution is {shown(value)}, expected {expected}")
+    return e
 
 
 def read_numbers(value: Any, what: str, size: int, expected: str, least: float = -math.inf) -> tuple[float, ...]:
@@ -115,6 +124,9 @@ class Surface:
         How softly the contact holds, as in `Softness`.
     margin, gap
         Distance (m) at which the contact begins to act, and how much further away it is told of already.
+    restitution
+        How much of the speed at which it is hit is left after a bounce, from 0 to 1; for hard contact alone. Of two
+        shapes the larger counts.
 
     Examples
     --------
@@ -133,6 +145,7 @@ class Surface:
     solimp: tuple[float, ...] = SOLIMP
     margin: float = 0.0
     gap: float = 0.0
+    restitution: float = 0.0
 
     def __post_init__(self) -> None:
         what = "surface"
@@ -151,7 +164,12 @@ class Surface:
         (solmix,) = read_numbers(self.solmix, f"{what}: solmix", 1, "one number that is not negative", least=0.0)
         (gap,) = read_numbers(self.gap, f"{what}: gap", 1, "a finite number (m)")
         soft = read_softness(self, what)
-        others = {"friction": friction, "condim": read_condim(self.condim, what), "priority": priority}
+        others: dict[str, Any] = {
+            "restitution": read_restitution(self.restitution, what),
+            "friction": friction,
+            "condim": read_condim(self.condim, what),
+            "priority": priority,
+        }
         _put(self, soft | masks | others | {"solmix": solmix, "gap": gap})
 
 

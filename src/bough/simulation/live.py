@@ -57,7 +57,7 @@ class Live:
     def __init__(self, sim: Simulation, q: FloatArray, v: FloatArray, acting: dict[str, Any], **options: Any) -> None:
         self.sim, self._acting = sim, dict(acting)
         zeros = np.zeros(q.shape[:-1])
-        self._start = self._state = State(q, v, np.zeros_like(v), zeros, zeros)
+        self._start = self._state = State(q, v, np.zeros((*v.shape[:-1], sim._zeros.size)), zeros, zeros)
         self.time, self.rate = 0.0, 0.0
         self._grip: Grip | None = None
         self._running, self._lock = threading.Event(), threading.RLock()

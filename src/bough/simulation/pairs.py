@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from bough.model import ExplicitPair, Geometry, Model
@@ -40,6 +40,8 @@ class Pair:
         How much further away (m) it is told of, without acting.
     solreffriction
         solref of the friction rows; (0, 0): that of the normal.
+    restitution
+        That of hard contact: the larger one of both surfaces.
     """
 
     first: Geometry
@@ -51,11 +53,11 @@ class Pair:
     margin: float
     gap: float
     solreffriction: tuple[float, ...] = (0.0, 0.0)
+    restitution: float = 0.0
 
     def between(self, first: Geometry, second: Geometry) -> Pair:
         """The same contact between other shapes."""
-        numbers = self.condim, self.friction, self.solref, self.solimp, self.margin, self.gap, self.solreffriction
-        return Pair(first, second, *numbers)
+        return replace(self, first=first, second=second)
 
 
 @dataclass(frozen=True)
@@ -181,7 +183,8 @@ def _related(first: int, second: int, parents: Sequence[int]) -> bool:
 def _as_told(first: Geometry, second: Geometry, told: ExplicitPair) -> Pair:
     friction = tuple(max(x, LEAST_FRICTION) for x in told.friction)
     soft = told.solref, told.solimp, told.margin, told.gap, told.solreffriction
-    return Pair(first, second, told.condim, friction, *soft)
+    bounce = max(first.surface.restitution, second.surface.restitution)
+    return Pair(first, second, told.condim, friction, *soft, bounce)
 
 
 def combined(first: Geometry, second: Geometry) -> Pair:
@@ -189,7 +192,7 @@ def combined(first: Geometry, second: Geometry) -> Pair:
 
     The one with the higher priority says condim, friction, solref and solimp alone. Of equal ones the larger condim and
     friction count, and the mean of solref and solimp weighted by solmix; where a solref is a stiffness, the smaller
-    numbers. Margins and gaps are added.
+    numbers. Margins and gaps are added. The larger restitution counts, whatever the priorities.
     """
     a, b = first.surface, second.surface
     if a.priority != b.priority:
@@ -204,7 +207,8 @@ def combined(first: Geometry, second: Geometry) -> Pair:
         solimp = _mixed(mix, a.solimp, b.solimp)
     slide, turn, roll = (max(x, LEAST_FRICTION) for x in sliding)
     friction = slide, slide, turn, roll, roll
-    return Pair(first, second, condim, friction, solref, solimp, a.margin + b.margin, a.gap + b.gap)
+    bounce = max(a.restitution, b.restitution)
+    return Pair(first, second, condim, friction, solref, solimp, a.margin + b.margin, a.gap + b.gap, restitution=bounce)
 
 
 def _weight(a: float, b: float) -> float:

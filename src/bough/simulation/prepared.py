@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bough.algorithms.hard.scene import MOST_CONTACTS, HardScene
 from bough.algorithms.soft.scene import SoftScene, StepIntegrator, layout_of
 from bough.errors import ModelError, UnknownNameError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.function import Function
 from bough.model import Model
-from bough.reading import instance, known_name, number, whole_number
+from bough.model.surface import read_restitution
+from bough.reading import instance, known_name, number, shown, whole_number
 from bough.scalar.lazy import cached_property
 from bough.simulation.arguments import (
     ACTING,
@@ -27,8 +29,10 @@ from bough.simulation.arguments import (
     read_values,
     require_moving,
 )  # fmt: skip
+from bough.simulation.hard import hard_scene
 from bough.simulation.pairs import LeftOut
-from bough.simulation.program import measure_function, steps_function, trial_function
+from bough.simulation.program import measure_function, start_size, steps_function, trial_function
+from bough.simulation.roomier import Roomier
 from bough.simulation.run import Sense
 from bough.simulation.scene import Scene
 from bough.simulation.sensor_inertias import Inertias
@@ -38,8 +42,9 @@ from bough.simulation.soft import soft_scene, unknown_pairs
 if TYPE_CHECKING:
     pass
 
-__all__ = ["ADAPTIVE", "INTEGRATORS", "Prepared"]
+__all__ = ["ADAPTIVE", "INTEGRATORS", "LAWS", "Prepared", "require_of_hard_law"]
 
+LAWS = ("soft", "hard")
 ADAPTIVE = "adaptive"
 INTEGRATORS: tuple[StepIntegrator, ...] = ("euler", "rk4", "variational")
 
@@ -53,9 +58,12 @@ class Prepared:
         scene: Scene | None = None,
         *,
         dt: float | None = None,
+        law: str = "soft",
         integrator: str | None = None,
         tolerance: float | None = None,
         iterations: int | None = None,
+        restitution: float | None = None,
+        max_contacts: int | None = None,
         parameters: str | Sequence[str] = (),
     ) -> None:
         if isinstance(model, Scene):
@@ -69,6 +77,18 @@ class Prepared:
         self.model = model
         data = model.simulation
         self.dt = number(data.timestep if dt is None else dt, "dt", "a positive number (s)", above=0.0)
+        self.law = known_name(law, "law of contact", LAWS)
+        if self.law == "hard":
+            require_of_hard_law(integrator, tolerance, iterations)
+            integrator = "euler"
+        elif restitution is not None or max_contacts is not None:
+            name = "restitution" if max_contacts is None else "max_contacts"
+            given = shown(restitution if max_contacts is None else max_contacts)
+            raise ModelError(f"{name} is {given}, expected law='hard' with it: soft contact has none")
+        self._max_contacts = whole_number(
+            MOST_CONTACTS if max_contacts is None else max_contacts, "max_contacts", least=1
+        )
+        self.restitution = None if restitution is None else read_restitution(restitution, "simulation")
         wanted = ("rk4" if data.integrator == "rk4" else "euler") if integrator is None else integrator
         if wanted == ADAPTIVE:
             hint = 'adaptive steps are for a run: sim.run(..., integrator="adaptive")'
@@ -83,7 +103,8 @@ class Prepared:
 
     def __repr__(self) -> str:
         pairs = len(self._soft.candidates)
-        return f"Simulation({self.model.name!r}, dt={self.dt}, integrator={self.integrator!r}, {pairs} pairs)"
+        how = "law='hard'" if self.law == "hard" else f"integrator={self.integrator!r}"
+        return f"Simulation({self.model.name!r}, dt={self.dt}, {how}, {pairs} pairs)"
 
     def __getstate__(self) -> dict[str, Any]:
         """What it was made of, without the programs, which are made anew where it goes."""
@@ -93,12 +114,27 @@ class Prepared:
         return {name: x for name, x in vars(self).items() if name not in ready}
 
     @cached_property
-    def _soft(self) -> SoftScene:
+    def _numbers(self) -> SoftScene | HardScene:
+        """What acts, as numbers."""
+        if self.law == "hard":
+            return hard_scene(self.scene, self.restitution, self._max_contacts, self.parameters)
         return soft_scene(self.scene, self.integrator, self._tolerance, self._iterations, self.parameters)
+
+    @property
+    def _soft(self) -> SoftScene:
+        """Of what acts, what soft contact knows of it."""
+        return self._numbers.common if isinstance(self._numbers, HardScene) else self._numbers
 
     @cached_property
     def _steps(self) -> Function:
-        return steps_function(self.model, self._soft, self.parameters)
+        return steps_function(self.model, self._numbers, self.parameters)
+
+    @cached_property
+    def _roomier(self) -> Roomier | None:
+        """What makes steps of hard contact where more touches than there is room for."""
+        if not isinstance(self._numbers, HardScene):
+            return None
+        return Roomier(self.model, self._numbers, self.parameters)
 
     @cached_property
     def _trial(self) -> Function:
@@ -106,7 +142,7 @@ class Prepared:
 
     @cached_property
     def _measure(self) -> Function:
-        return measure_function(self.model, self._soft, self.parameters)
+        return measure_function(self.model, self._numbers, self.parameters)
 
     @property
     def left_out(self) -> LeftOut:
@@ -141,7 +177,8 @@ class Prepared:
 
     @cached_property
     def _zeros(self) -> NDArray[np.float64]:
-        return np.zeros(self.model.nv)
+        """What a step starts from where nothing is known of the one before."""
+        return np.zeros(start_size(self.model, self._numbers))
 
     @cached_property
     def _dt(self) -> NDArray[np.float64]:
@@ -169,6 +206,8 @@ class Prepared:
         if target is not None or kp is not None or kd is not None:
             target, kp, kd = read_servo(target, kp, kd, self.model.nv)
         values = [q, v, self._zeros if a is None else a, self._dt, tau, control, target, kp, kd, f_ext, *more]
+        if self._roomier is not None:
+            return Measured._make(self._roomier.measured(values, self._measure(*values)))
         return Measured._make(self._measure(*(in_single(values) if single else values)))
 
     @lru_cache(maxsize=4)  # noqa: B019 (a simulation and its siblings go together)
@@ -182,3 +221,12 @@ class Prepared:
             iterations=self._iterations,
             parameters=[p.name for p in self.parameters],
         )
+
+
+def require_of_hard_law(integrator: str | None, tolerance: float | None = None, iterations: int | None = None) -> None:
+    """Raise for options that hard contact does not know."""
+    if integrator not in (None, "euler"):
+        raise ModelError(f"integrator is {shown(integrator)}, expected 'euler' with law='hard', which has no other")
+    for name, value in (("tolerance", tolerance), ("iterations", iterations)):
+        if value is not None:
+            raise ModelError(f"{name} is {shown(value)}, expected none with law='hard': it finds exact impulses")

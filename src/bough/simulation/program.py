@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from bough.algorithms.hard.scene import HardScene
+from bough.algorithms.hard.step import hard_measured, run_hard_steps
 from bough.algorithms.soft.dormand_prince import trial_step
 from bough.algorithms.soft.scene import SoftScene, layout_of
 from bough.algorithms.soft.step import measured, run_steps
@@ -14,25 +16,27 @@ from bough.kernel.functions import manifolds_of, mechanism, owners_of
 from bough.model import Mechanism, Model, Parameter, Parameters
 from bough.scalar import Array, Part
 
-__all__ = ["FRICTION", "measure_function", "parametric", "steps_function", "trial_function"]
+__all__ = ["FRICTION", "measure_function", "parametric", "start_size", "steps_function", "trial_function"]
 
 FRICTION = Parameter(
     "friction", "friction", 0, "", (), (1.0,), "factor of the coefficients of friction of all contacts"
 )
 """What every simulation may have as a parameter beside the numbers of its model."""
 
-Rule = Callable[[Mechanism, SoftScene, Mapping[str, Array]], Mapping[str, Any]]
+Rule = Callable[[Mechanism, Any, Mapping[str, Array]], Mapping[str, Any]]
 
 
-def steps_function(model: Model, scene: SoftScene, given: Sequence[Parameter] = ()) -> Function:
+def steps_function(model: Model, scene: SoftScene | HardScene, given: Sequence[Parameter] = ()) -> Function:
     """From a state, the accelerations before it, the length and the number of steps to the state after them."""
     nq, nv = model.nq, model.nv
     outputs = (
         Argument("q_after", (nq,), "configuration"), Argument("v_after", (nv,), "velocity"),
-        Argument("a_after", (nv,), "acceleration"), Argument("taken", (), "steps"), Argument("status", (), ""),
+        Argument("a_after", (start_size(model, scene),), "to start from"), Argument("taken", (), "steps"),
+        Argument("status", (), ""),
     )  # fmt: skip
     steps = Argument("steps", (), "number of steps")
-    return _function("steps", model, scene, (steps,), outputs, run_steps, given, stops=True)
+    rule: Rule = run_hard_steps if isinstance(scene, HardScene) else run_steps
+    return _function("steps", model, scene, (steps,), outputs, rule, given, stops=True)
 
 
 def trial_function(model: Model, scene: SoftScene, given: Sequence[Parameter] = ()) -> Function:
@@ -47,22 +51,32 @@ def trial_function(model: Model, scene: SoftScene, given: Sequence[Parameter] = 
     return _function("trial", model, scene, more, outputs, trial_step, given, stops=True)
 
 
-def measure_function(model: Model, scene: SoftScene, given: Sequence[Parameter] = ()) -> Function:
-    """From a state to its accelerations, what drives the joints, and what is to be told of all contacts."""
-    count = len(layout_of(scene).order)
+def start_size(model: Model, scene: SoftScene | HardScene) -> int:
+    """How many numbers a step starts from, found in the one before: accelerations, or impulses of hard contact."""
+    return scene.impulses(model) if isinstance(scene, HardScene) else model.nv
+
+
+def measure_function(model: Model, scene: SoftScene | HardScene, given: Sequence[Parameter] = ()) -> Function:
+    """From a state to its accelerations, what drives the joints, and what is to be told of all contacts.
+
+    Under hard contact also a status: whether there is room for all that touches.
+    """
+    hard = isinstance(scene, HardScene)
+    count = len(layout_of(scene.common if isinstance(scene, HardScene) else scene).order)
     outputs = (
         Argument("acceleration", (model.nv,), "acceleration"), Argument("forces", (count, 3), "a force per contact"),
         Argument("points", (count, 3), "a point per contact"), Argument("depths", (count,), "one per contact"),
         Argument("normals", (count, 3), "one per contact"), Argument("moments", (count, 3), "one per contact"),
-        Argument("drives", (model.nv,), "joint forces"),
+        Argument("drives", (model.nv,), "joint forces"), *([Argument("status", (), "")] if hard else []),
     )  # fmt: skip
-    return _function("contacts", model, scene, (), outputs, measured, given)
+    rule: Rule = hard_measured if hard else measured
+    return _function("contacts", model, scene, (), outputs, rule, given)
 
 
 def _function(
     name: str,
     model: Model,
-    scene: SoftScene,
+    scene: SoftScene | HardScene,
     more: tuple[Argument, ...],
     outputs: tuple[Argument, ...],
     rule: Rule,
@@ -82,7 +96,7 @@ def _function(
             "q", (nq,), f"nq = {nq} configuration variables of {model.name!r}", quaternions=tuple(owners_of(model))
         ),
         Argument("v", (nv,), dofs),
-        Argument("a", (nv,), dofs),
+        Argument("a", (start_size(model, scene),), "what the step before found, to start from"),
         Argument("dt", (), "length of a step (s)"),
         *more,
         acts("tau", (nv,), dofs),
@@ -116,8 +130,8 @@ def parametric(model: Model, given: Sequence[Parameter]) -> Mechanism:
 
 
 def _taking(
-    m: Mechanism, given: Sequence[Parameter], values: Array, scene: SoftScene, x: Mapping[str, Array]
-) -> tuple[Mechanism, SoftScene, Mapping[str, Array]]:
+    m: Mechanism, given: Sequence[Parameter], values: Array, scene: Any, x: Mapping[str, Array]
+) -> tuple[Mechanism, Any, Mapping[str, Array]]:
     """The mechanism with values of its parameters, the scene, and what else is given."""
     places, start = {}, 0
     for p in given:

@@ -43,13 +43,15 @@ class Run:
         dt: float,
         q: FloatArray,
         v: FloatArray,
+        a: FloatArray,
         acting: dict[str, Any],
         controller: Controller | None,
         hold: int,
         before: Trajectory | None = None,
     ) -> None:
         self._step, self._dt, self._acting, self._controller, self._hold = step, dt, acting, controller, hold
-        self._state = State(q, v, np.zeros_like(v), np.zeros(q.shape[:-1]), np.zeros(q.shape[:-1]))
+        first = np.broadcast_to(a, (*v.shape[:-1], a.size)).astype(v.dtype)
+        self._state = State(q, v, first, np.zeros(q.shape[:-1]), np.zeros(q.shape[:-1]))
         self._before, self._first, self._done = before, 0, 0
         self.times, self.qs, self.vs = [0.0], [q], [v]
         self._given: list[Mapping[str, Any]] = []  # what acts from each sample on

@@ -89,7 +89,7 @@ class Scene:
         name
             Its name.
         surface
-            Attributes of a `bough.simulation.Surface`: friction, condim, solref, … Where friction is given, the
+            Attributes of a `bough.simulation.Surface`: friction, restitution, condim, … Where friction is given, the
             priority is 1 unless that is given too: this is the friction of its contacts, and not the larger one.
 
         Examples

@@ -30,7 +30,7 @@ from bough.simulation.arguments import (
 from bough.simulation.contact_forces import ContactForces
 from bough.simulation.events import Event
 from bough.simulation.interrupts import interrupted_once
-from bough.simulation.prepared import ADAPTIVE, INTEGRATORS, Prepared
+from bough.simulation.prepared import ADAPTIVE, INTEGRATORS, Prepared, require_of_hard_law
 from bough.simulation.run import Controller, Run
 from bough.simulation.sensors import sensor_parts
 from bough.simulation.state import State
@@ -45,11 +45,12 @@ __all__ = ["Simulation"]
 
 
 class Simulation(Prepared):
-    """A scene that runs, under MuJoCo's law of soft contact.
+    """A scene that runs, under MuJoCo's law of soft contact or under that of hard contact.
 
     A step (positions, what touches, forces, accelerations, the next state) is one compiled program, for one state, for
-    a batch, and for many steps per call. Accelerations are those of MuJoCo's convex model, found by Newton steps on the
-    tree itself; where its files say something of contact, limits, friction and actuators, it is heeded.
+    a batch, and for many steps per call. Accelerations of soft contact are those of MuJoCo's convex model, found by
+    Newton steps on the tree itself; where its files say something of contact, limits, friction and actuators, it is
+    heeded. Under hard contact nothing sinks in, friction is Coulomb's, with a round cone, and what strikes bounces.
 
     Parameters
     ----------
@@ -59,12 +60,23 @@ class Simulation(Prepared):
         The scene, if a model was given; the model alone, in no world but its own, without one.
     dt
         Length of a step (s); that of the model's file, 2 ms if it has none.
+    law
+        "soft": MuJoCo's; "hard": impulses of each step (Stewart and Trinkle 1996) let no gap close further than to
+        zero, limits and loops hold without giving way, and contacts that are struck bounce, one after the other where
+        they touch in a row, as in Newton's cradle. It knows no torsional and rolling friction and no dry friction in
+        joints, and has steps "euler" alone.
     integrator
         "euler": semi-implicit, and implicit in joint damping; "rk4": fourth order. That of the file, else "euler".
         "variational": for long motions without contact, joint limits, dry friction and loops; second order, energy and
         momentum without drift.
     tolerance, iterations
-        When Newton's method ends.
+        When Newton's method ends; of soft contact.
+    restitution
+        Of hard contact: how much of the speed at which bodies strike is left, from 0 to 1, for all contacts; without
+        it, what their surfaces say.
+    max_contacts
+        Of hard contact: so many contacts at a time a step is compiled for; the fewer, the faster. States in which more
+        touch are stepped one step at a time, by another program. 16 without it.
     parameters
         Numbers of the model that are given with every state, called as those of `bough.function`: "mass of hand",
         "damping of knee", "gravity", …; and "friction", a factor of the friction of all contacts. How soft contacts
@@ -108,7 +120,7 @@ class Simulation(Prepared):
         steps
             Their number, the same for all states or one for each (...).
         a
-            Accelerations (..., nv) of the step before, from which Newton's method starts: a `State` has them.
+            What a `State` has to start the next step from: accelerations (..., nv), or impulses of hard contact.
         tau
             Joint forces (..., nv) in N and N m, held for all steps.
         control
@@ -143,13 +155,15 @@ class Simulation(Prepared):
         count = read_steps(steps, MOST_SINGLE_STEPS if single else MOST_STEPS)
         rest = self._zeros if a is None else a
         given = (q, v, rest, self._dt, count, tau, control, target, kp, kd, f_ext, *values)
-        if single:
+        if single and self.law == "soft":
             given = in_single(given)
         which = (tau is None, control is None, target is None, f_ext is None)
         entry = self._entries.get(which)
         if entry is None:
             entry = self._entries[which] = self._steps.form(given).entry
         state = State._make(entry(*given, None, True))
+        if self._roomier is not None:
+            state = self._roomier.steps(given, state, entry)
         return state if out is None else written(out, state)
 
     def contacts(self, q: ArrayLike, v: ArrayLike, **acting: Any) -> ContactForces:
@@ -234,7 +248,7 @@ class Simulation(Prepared):
         integrator
             Another one for this run; beside those of the simulation "adaptive": steps as long as `accuracy` allows, by
             the method of Dormand and Prince, of fifth order, each state with steps of its own. Contacts are as soft as
-            for steps dt.
+            for steps dt. Not for hard contact.
         accuracy
             Largest error of an adaptive step in positions (m, rad) and velocities, these divided by 1 + their size.
         events
@@ -267,6 +281,8 @@ class Simulation(Prepared):
         from bough.simulation.trajectory import Trajectory
 
         known_name(self.integrator if integrator is None else integrator, "integrator", (*INTEGRATORS, ADAPTIVE))
+        if self.law == "hard":
+            require_of_hard_law(integrator)
         if resume is not None:
             if q is not None or v is not None:
                 raise ShapeError("q or v is given with a trajectory to resume, expected one of them")
@@ -289,7 +305,7 @@ class Simulation(Prepared):
             more = {"controller": controller, "hold": hold, "show_progress": show_progress, "resume": resume, **acting}
             first = begin if resume is None else ()
             return self.with_integrator(integrator).run(*first, duration=duration, rate=rate, **more)
-        run = Run(self.step, self.dt, start, velocity, acting, controller, often, resume)
+        run = Run(self.step, self.dt, start, velocity, self._zeros, acting, controller, often, resume)
         with interrupted_once():
             run.go(total, every, show_progress)
             return run.trajectory(self.model, self._sense)

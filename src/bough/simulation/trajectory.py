@@ -76,7 +76,7 @@ class Trajectory:
     sensors
         Numbers of the sensors of the model (T, ..., n), one after the other; rather read by name, with `sensor`.
     a_last
-        Accelerations (..., nv) of the last step, with which a run can be resumed (`Simulation.run`).
+        What the last step found (`bough.simulation.State`), with which a run can be resumed (`Simulation.run`).
     events
         What happened on the way (`bough.simulation.Occurrence`), in order; no part of files.
     labels

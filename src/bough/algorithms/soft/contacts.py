@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
-from bough.algorithms.narrow_phase import contact_points
+from bough.algorithms.narrow_phase import ContactPoint, contact_points
 from bough.algorithms.soft.axes import combined
 from bough.algorithms.soft.grip import ENTRIES, Grip, new_memory, read_row, vector_at, write_at
 from bough.algorithms.soft.law import impedance, rate_and_spring
@@ -105,7 +105,7 @@ class Contacts:
 
             def tell(grip: Grip) -> None:
                 place = grip.k + starts[grip.group.number]
-                f = grip.answer(grip.read("x")).f
+                f = self._forces(grip)
                 write_at(forces, place * 3, combined(grip.axes, f[:3]).parts)
                 write_at(points, place * 3, grip.place.parts)
                 write_at(normals, place * 3, grip.axes[0].parts)
@@ -116,6 +116,10 @@ class Contacts:
             if count:
                 self.each(tell)
         return {"forces": forces, "points": points, "depths": depths, "normals": normals, "moments": moments}
+
+    def _forces(self, grip: Grip) -> Sequence[Scalar]:
+        """The forces of the rows of a contact, for who tells of it."""
+        return grip.answer(grip.read("x")).f
 
     def stiffness(self, between: bool) -> Scalar:
         """The sum of D of all contacts with the world, or between bodies: zero where nothing touches."""
@@ -186,7 +190,8 @@ class Contacts:
         centres = [vector_at(self._shapes, shape + 9) for shape in shapes]
         if group.floor is not None:
             centres[0] = Vector(*group.floor.origin)
-        apart, reach = centres[1] - centres[0], gather(group.reach, k)
+        ahead = self._ahead(group, centres, motions, dt, k)
+        apart, reach = centres[1] - centres[0], gather(group.reach, k) + ahead
         if "plane" in kinds:
             side = kinds.index("plane")
             above = _transform(self._row(group, shapes, side)).rotation.columns[2].dot(apart)
@@ -195,28 +200,38 @@ class Contacts:
             near = apart.dot(apart) < reach * reach
 
         def touch() -> None:
-            B, K = rate_and_spring(group.softness, dt)
             X1, X2 = (_transform(self._row(group, shapes, side)) for side in (0, 1))
             sizes = [read_row(t, t.data.size // group.count, k) for t in group.sizes]
             if group.floor is not None:
                 sizes[0] = list(group.floor.size)
             first, second = (kinds[0], tuple(sizes[0])), (kinds[1], tuple(sizes[1]))
-            origin = self.origin(gather_index(group.bodies[1], k))
             depths = [p.distance - gather(group.margin, k) for p in contact_points(first, X1, second, X2)]
 
             def put(j: int, depth: Scalar) -> None:
                 point = contact_points(first, X1, second, X2)[j]  # what only those that touch need is computed here
-                d = impedance(group.softness, depth)
-                grip = Grip(self, group.touch, gather_index(group.contacts, k) + j)
-                weight = grip.weighted(gather(group.base, k))
-                grip.put(d / ((1.0 - d) * weight), -point.distance, point.point - origin, point.axes)
-                rates = grip.along(motions)
-                grip.write("reference", [-(B * rates[0]) - K * d * depth, *(-(B * rate) for rate in rates[1:])])
+                self._put(group, k, j, point, depth, motions, dt)
 
             for j, depth in enumerate(depths):
-                do_when(depth < 0.0, partial(put, j, depth))
+                do_when(depth < ahead, partial(put, j, depth))
 
         do_when(near, touch)
+
+    def _ahead(self, group: ShapeGroup, centres: Sequence[Vector], motions: Array, dt: Scalar, k: Index) -> Scalar:
+        """How much further apart than their margin (m) the shapes of a candidate are looked at."""
+        return 0.0
+
+    def _put(
+        self, group: ShapeGroup, k: Index, j: int, point: ContactPoint, depth: Scalar, motions: Array, dt: Scalar
+    ) -> None:
+        """Write down the contact j of a candidate."""
+        B, K = rate_and_spring(group.softness, dt)
+        d = impedance(group.softness, depth)
+        grip = Grip(self, group.touch, gather_index(group.contacts, k) + j)
+        weight = grip.weighted(gather(group.base, k))
+        place = point.point - self.origin(gather_index(group.bodies[1], k))
+        grip.put(d / ((1.0 - d) * weight), -point.distance, place, point.axes)
+        rates = grip.along(motions)
+        grip.write("reference", [-(B * rates[0]) - K * d * depth, *(-(B * rate) for rate in rates[1:])])
 
     def _row(self, group: ShapeGroup, shapes: Sequence[Index], side: int) -> list[Scalar]:
         if side == 0 and group.floor is not None:

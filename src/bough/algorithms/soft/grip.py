@@ -48,7 +48,7 @@ class Grip:
         """The point in the world."""
         return vector_at(self._memory.points, self.k * 3) + self._of.origin(gather_index(self.group.bodies[1], self.k))
 
-    def _ends(self) -> list[tuple[Index, Vector, float]]:
+    def ends(self) -> list[tuple[Index, Vector, float]]:
         """Bodies that move, with the point and the sign of its rows."""
         first, second = (gather_index(table, self.k) for table in self.group.bodies)
         point = vector_at(self._memory.points, self.k * 3)
@@ -62,7 +62,7 @@ class Grip:
     def along(self, motions: Array) -> list[Scalar]:
         """The rows of J times motions of bodies in memory: the second body as seen from the first."""
         linear, angular = Vector(0.0, 0.0, 0.0), Vector(0.0, 0.0, 0.0)
-        for body, point, sign in self._ends():
+        for body, point, sign in self.ends():
             turn, move = vector_at(motions, body * 6), vector_at(motions, body * 6 + 3)
             linear = linear + (move + turn.cross(point)) * sign
             angular = angular + turn * sign
@@ -73,14 +73,14 @@ class Grip:
         """Add Jᵀ f to the forces on bodies in memory."""
         axes = self.axes
         linear, moment = combined(axes, f[:3]), combined(axes, f[3:])
-        for body, point, sign in self._ends():
+        for body, point, sign in self.ends():
             turning = point.cross(linear)
             parts = [*(turning + moment if len(f) > 3 else turning).parts, *linear.parts]
             _add(forces, body * 6, [x * sign for x in parts])
 
     def add_impedance(self, W: Sequence[Sequence[Scalar]], K: Array) -> None:
         """Add Jᵀ W J of a contact with the world to the 6 x 6 impedance of its body in memory."""
-        ((body, point, _),) = self._ends()
+        ((body, point, _),) = self.ends()
         axes = self.axes
         linear = congruent(axes, [row[:3] for row in W[:3]])
         shift = cross_matrix(point)

@@ -41,7 +41,7 @@ from bough.scalar import (
     sqrt,
 )
 
-__all__ = ["measured", "run_steps", "soft_accelerations"]
+__all__ = ["joint_drives", "measured", "run_steps", "soft_accelerations"]
 
 MOST_STEPS = 2**40
 """Steps of one call at most."""
@@ -73,7 +73,7 @@ def soft_accelerations(
     `implicit`: the damping of targets is that at the end of a step dt.
     """
     n, tree = m.model.nv, m.coupling.dof_tree
-    tau, C, passive = _drives(m, scene, x, q, v), rnea(m, q, v, ZEROS, x.get("f_ext")), passive_forces(m, q, v)
+    tau, C, passive = joint_drives(m, scene, x, q, v), rnea(m, q, v, ZEROS, x.get("f_ext")), passive_forces(m, q, v)
     M = crba(m, q)
     added = mul_H(tree, M, indexable(n, turning(m, v)))
     smooth = [tau[k] + passive[k] - C[k] + added[k] for k in range(n)]
@@ -147,7 +147,7 @@ def _held(m: Mechanism, scene: SoftScene, q: Array, v: Array, dt: Scalar) -> lis
     return held
 
 
-def _drives(m: Mechanism, scene: SoftScene, x: Mapping[str, Array], q: Array, v: Array) -> list[Scalar]:
+def joint_drives(m: Mechanism, scene: SoftScene, x: Mapping[str, Array], q: Array, v: Array) -> list[Scalar]:
     """Joint forces: those given, those of actuators, and those of springs and dampers to targets, within bounds."""
     n = m.model.nv
     total: list[Scalar] = [x["tau"][k] if "tau" in x else 0.0 for k in range(n)]
@@ -160,12 +160,12 @@ def _drives(m: Mechanism, scene: SoftScene, x: Mapping[str, Array], q: Array, v:
         rates, pulled = along_fixed(m, q, v), [0.0] * n  # type: list[Scalar], list[Scalar]
         for servo in scene.servos:
             k = servo.v
-            pulled[k] = within(_pull(servo, x, q, rates), (-servo.effort, servo.effort))
+            pulled[k] = within(pull(servo, x, q, rates), (-servo.effort, servo.effort))
         total = plus(total, along_body(m, q, pulled))
     return total
 
 
-def _pull(servo: Servo, x: Mapping[str, Array], q: Array, rates: Any) -> Scalar:
+def pull(servo: Servo, x: Mapping[str, Array], q: Array, rates: Any) -> Scalar:
     """The force of spring and damper to the target of a coordinate, without bounds."""
     force: Scalar = x["kp"][servo.v] * (x["target"][servo.v] - q[servo.q]) - x["kd"][servo.v] * rates[servo.v]
     return force
@@ -199,7 +199,7 @@ def _implicit(
     for servo in scene.servos:
         D, place = x["kd"][servo.v] * dt, diagonal_place(tree, servo.v)
         if servo.plain and servo.effort < math.inf:
-            rows.append(ServoRow(servo.v, 1.0, D, 0.0, pull=_pull(servo, x, q, v), most=servo.effort))
+            rows.append(ServoRow(servo.v, 1.0, D, 0.0, pull=pull(servo, x, q, v), most=servo.effort))
         elif servo.plain:
             H[place] = H[place] + D
     return H, rows
@@ -211,7 +211,7 @@ def measured(m: Mechanism, scene: SoftScene, x: Mapping[str, Array]) -> dict[str
     problem, solved = soft_accelerations(m, scene, x, q, v, x["dt"][0], [x["a"][k] for k in range(n)])
     more = turning(m, v)
     a = [solved.a[k] - more[k] for k in range(n)]
-    return {"acceleration": a, **problem.contacts.told(), "drives": _drives(m, scene, x, q, v)}
+    return {"acceleration": a, **problem.contacts.told(), "drives": joint_drives(m, scene, x, q, v)}
 
 
 # ---- steps -----------------------------------------------------------------------------------------------------------
@@ -299,7 +299,7 @@ def _variational(m: Mechanism, scene: SoftScene, x: Mapping[str, Array], state: 
 
     def force(q: Array, v: Array) -> Scalars:
         passive = passive_forces(m, q, v)
-        return tuple(f + passive[k] for k, f in enumerate(_drives(m, scene, x, q, v)))
+        return tuple(f + passive[k] for k, f in enumerate(joint_drives(m, scene, x, q, v)))
 
     new = variational_step(m, state.q, state.v, state.a, dt, force, x.get("f_ext"))
     a = along_body(m, new.q, new.a)

@@ -89,6 +89,8 @@ def geom(
     if g.shape != "plane" and size and min(size) <= 0.0:
         losses.add(f"{what}, which has no size", "geometries")
         return ""
+    if g.surface.restitution:
+        losses.add(f"the restitution of {what}", "simulation")
     text = f"<geom{f' name={quoted(name)}' if name else ''} type={quoted(g.shape)}"
     text += f" mesh={quoted(meshes[g.file, s])}" if g.shape == "mesh" else f' size="{numbers_text(size)}"'
     text += pose(g.placement)

@@ -22,7 +22,7 @@ def surface_attributes(surface: Surface) -> str:
     text = ""
     for field in fields(surface):
         value = getattr(surface, field.name)
-        if value != getattr(DEFAULT_SURFACE, field.name):
+        if value != getattr(DEFAULT_SURFACE, field.name) and field.name != "restitution":
             text += f' {field.name}="{numbers_text(value) if isinstance(value, tuple) else value}"'
     return text
 

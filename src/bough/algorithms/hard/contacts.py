@@ -1,0 +1,203 @@
+"""Contacts that touch, or will within a step of time, and their rows: found by loops over candidates.
+
+A scene may have hundreds of contacts of which few touch. These are put one after the other into slots; in which slot a
+contact is differs from state to state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from bough.algorithms.hard.scene import HardScene, restitutions_of
+from bough.algorithms.narrow_phase import ContactPoint
+from bough.algorithms.soft.contacts import Contacts
+from bough.algorithms.soft.grip import Grip, vector_at
+from bough.algorithms.soft.scene import ShapeGroup, layout_of
+from bough.algorithms.soft.world import WorldTree
+from bough.scalar import (
+    Array,
+    Index,
+    Part,
+    Scalar,
+    Table,
+    array,
+    blank,
+    both,
+    do_when,
+    each,
+    fill,
+    gather,
+    gather_index,
+    keeping_loops,
+    select,
+    sqrt,
+)
+from bough.scalar.tolerances import TOUCHING
+from bough.spatial import Vector
+
+__all__ = ["AHEAD", "AXES", "HardContacts"]
+
+AXES = 3
+"""Rows of a contact: along its normal and two tangents."""
+
+AHEAD = 100.0
+"""Accelerations (m/s²) with which bodies are expected to approach each other at most within a step."""
+
+
+class HardContacts(Contacts):
+    """The contacts of a scene that may push within a step of time dt, in slots.
+
+    `count` says how many there are, of which those beyond the last slot are left out. Of slots: `gaps` (m), `mu`,
+    `restitution`, and `on`, 1 for those that hold a contact.
+    """
+
+    def __init__(
+        self, scene: HardScene, world: WorldTree, v: Sequence[Scalar], dt: Scalar, friction: Scalar | None = None
+    ) -> None:
+        super().__init__(layout_of(scene.common), world, v, dt, friction)
+        self._scene, self._world, self._slots = scene, world, scene.slots
+        self._direct = scene.slots == scene.contacts  # each has a slot of its own
+        self._starts = np.cumsum([0, *(group.count for group in self.layout.touches)]).tolist()
+        self._numbers = Table("slots", np.arange(self._slots, dtype=float))
+        with keeping_loops():
+            self.gaps, self.mu, self.restitution, self.on = (array(self._slots) for _ in range(4))
+        self.count: Scalar = 0.0
+        self.contacts = scene.contacts
+
+    # ---- finding them --------------------------------------------------------------------------------------------
+
+    def _ahead(self, group: ShapeGroup, centres: Sequence[Vector], motions: Array, dt: Scalar, k: Index) -> Scalar:
+        velocity, spin = Vector(0.0, 0.0, 0.0), 0.0  # type: Vector, Scalar
+        for side, sign in ((0, -1.0), (1, 1.0)):
+            if side == 0 and group.floor is not None:
+                continue
+            body = gather_index(group.bodies[side], k)
+            turn, move = vector_at(motions, body * 6), vector_at(motions, body * 6 + 3)
+            velocity = velocity + (move + turn.cross(centres[side] - self.origin(body))) * sign
+            spin = spin + sqrt(turn.dot(turn))
+        return dt * (sqrt(velocity.dot(velocity)) + spin * gather(group.reach, k) + AHEAD * dt) + TOUCHING
+
+    def _put(
+        self, group: ShapeGroup, k: Index, j: int, point: ContactPoint, depth: Scalar, motions: Array, dt: Scalar
+    ) -> None:
+        grip = Grip(self, group.touch, gather_index(group.contacts, k) + j)
+        place = point.point - self.origin(gather_index(group.bodies[1], k))
+        grip.put(0.0, -point.distance, place, point.axes)
+        near = depth + dt * grip.along(motions)[0] <= dt * dt * AHEAD + TOUCHING
+        self.memory[group.touch.number].D[grip.k] = select(near, 1.0, 0.0)
+        grip.write("y", [depth])
+
+    # ---- slots ---------------------------------------------------------------------------------------------------
+
+    def fill_rows(self, J: Array, n: int) -> None:
+        """Put all contacts into slots, and write their rows (slots × 3, n) for velocities of the model."""
+        if not self._slots:
+            return
+        own = self._world.coupling.full_tree.n
+        with keeping_loops():
+            columns = blank(6 * own)
+            for body, start in zip(self._world.bodies[1:], self._world.starts, strict=True):
+                for k, s in enumerate(body.S):
+                    for i, value in enumerate((*s.angular.parts, *s.linear.parts)):
+                        columns[6 * (start + k) + i] = value
+            moves = self._moves
+
+            def rule(grip: Grip, count: Scalar) -> Scalar:
+                row = self._row_of(grip, columns, moves, own)
+                grip.write("reference", [count])
+                self._where(grip, lambda s: self._fill_slot(grip, s, row, J, n))
+                return count + 1.0
+
+            none: Scalar = 0.0
+            self.count = self.sum(rule, none)
+
+    @property
+    def _moves(self) -> Table:
+        """For each body, and each velocity of joints: 1 if it moves the body."""
+        world = self._world
+        moves = np.zeros((len(world.bodies), world.coupling.full_tree.n))
+        for body, (parent, start) in enumerate(zip(world.parents, world.starts, strict=True), start=1):
+            moves[body] = moves[parent]
+            moves[body, start : start + len(world.bodies[body].S)] = 1.0
+        return Table("moves", moves.ravel())
+
+    def _row_of(self, grip: Grip, columns: Array, moves: Table, own: int) -> Array:
+        """The rows of a contact, for velocities of joints."""
+        row, axes, ends = blank(AXES * own), grip.axes, grip.ends()
+
+        def entry(j: Index) -> None:
+            angular, linear = vector_at(columns, j * 6), vector_at(columns, j * 6 + 3)
+            velocity = Vector(0.0, 0.0, 0.0)
+            for body, point, sign in ends:
+                moved = gather(moves, body * own + j) * sign
+                velocity = velocity + (linear + angular.cross(point)) * moved
+            for t in range(AXES):
+                row[j + t * own] = axes[t].dot(velocity) if t < len(axes) else 0.0
+
+        each(own, entry)
+        return row
+
+    def _fill_slot(self, grip: Grip, s: Index, row: Array, J: Array, n: int) -> None:
+        own, coupling = self._world.coupling.full_tree.n, self._world.coupling
+        for t in range(AXES):
+            reduced = coupling.reduced(Part(row, t * own))
+            start = (s * AXES + t) * n
+            fill(Part(J, start), n, reduced.__getitem__)
+        self.gaps[s], self.on[s] = grip.read("y")[0], 1.0
+        self.mu[s] = grip.mu[0] if grip.law.rows > 1 else 0.0
+        self.restitution[s] = gather(restitutions_of(self._scene)[grip.group.number], grip.k)
+
+    def in_slots(self, values: Array) -> Array:
+        """Numbers of slots (slots × 3), from those of all contacts (contacts × 3)."""
+        result = array(self._slots * AXES)
+
+        def rule(grip: Grip) -> None:
+            place = self._place(grip)
+            self._where(grip, lambda s: self._copy(values, place, result, s))
+
+        self.each(rule)
+        return result
+
+    def of_contacts(self, values: Array) -> Array:
+        """Numbers of all contacts (contacts × 3), from those of slots (slots × 3); zero where there is none."""
+        result = array(self._scene.contacts * AXES)
+
+        def rule(grip: Grip) -> None:
+            place = self._place(grip)
+            self._where(grip, lambda s: self._copy(values, s, result, place))
+
+        self.each(rule)
+        return result
+
+    def _place(self, grip: Grip) -> Index:
+        """The number of a contact among all."""
+        place: Index = grip.k + self._starts[grip.group.number]
+        return place
+
+    def _where(self, grip: Grip, rule: Callable[[Index], None]) -> None:
+        """Run a rule for the slot that a contact is in, if there was one left for it."""
+        if self._direct:
+            rule(self._place(grip))
+            return
+        number = grip.read("reference")[0]
+
+        def slot(s: Index) -> None:
+            here = gather(self._numbers, s) - number
+            do_when(both(here > -0.5, here < 0.5), lambda: rule(s))
+
+        each(self._slots, slot)
+
+    def _copy(self, source: Array, at: Index, target: Array, to: Index) -> None:
+        for t in range(AXES):
+            target[to * AXES + t] = source[at * AXES + t]
+
+    # ---- what is told of them ------------------------------------------------------------------------------------
+
+    def take_forces(self, forces: Array) -> None:
+        """Tell these forces (contacts × 3) of contacts."""
+        self._told = forces
+
+    def _forces(self, grip: Grip) -> Sequence[Scalar]:
+        return [self._told[self._place(grip) * AXES + t] for t in range(min(grip.law.rows, AXES))]

@@ -1,0 +1,54 @@
+"""A scene under the law of hard contact: its numbers, and what of it that law does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bough.algorithms.hard.scene import HardScene
+from bough.algorithms.narrow_phase import is_known
+from bough.algorithms.soft.scene import SoftScene
+from bough.errors import ModelError
+from bough.kernel.loops.constrained import TIME_CONSTANT
+from bough.model import Model, Parameter
+from bough.simulation.scene import Scene
+from bough.simulation.soft import soft_scene
+
+__all__ = ["hard_scene"]
+
+
+def hard_scene(
+    scene: Scene, restitution: float | None, max_contacts: int, given: Sequence[Parameter] = ()
+) -> HardScene:
+    """The numbers of a scene; a restitution that is given is that of all contacts."""
+    model = scene.model
+    common = soft_scene(scene, "euler", 0.0, 1, given)
+    _require_hard(model, common)
+    pairs = [p for p in scene.pairs if is_known(p.first.shape, p.second.shape)] if common.candidates else []
+    bounces = tuple(p.restitution if restitution is None else restitution for p in pairs)
+    for pair in pairs:
+        what = f"the contact of {pair.first.name!r} and {pair.second.name!r}"
+        if pair.condim > 3:
+            raise ModelError(
+                f"{what} has condim {pair.condim}, and hard contact knows neither torsional nor rolling friction: "
+                "expected condim 1 or 3, or law='soft'"
+            )
+        if pair.friction[0] != pair.friction[1]:
+            raise ModelError(
+                f"{what} has friction {pair.friction[:2]} along two tangents, and hard contact knows one coefficient: "
+                "expected equal ones, or law='soft'"
+            )
+    made = HardScene(
+        common, bounces, bool(common.limits), bool(common.equalities), rate=1.0 / TIME_CONSTANT, room=max_contacts
+    )
+    return replace(made, room=made.slots)
+
+
+def _require_hard(model: Model, common: SoftScene) -> None:
+    """Raise for what the law does not know."""
+    if common.frictions:
+        names = ", ".join(repr(entry.name) for entry in model.joints if any(entry.friction))
+        raise ModelError(
+            f"{model.name!r} has dry friction in joints ({names}), which hard contact does not know; leave it out with "
+            "model.with_simulation(disabled=['frictionloss', ...]), or expected law='soft'"
+        )
