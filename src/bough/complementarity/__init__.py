@@ -1,18 +1,10 @@
 """Complementarity: forces of equalities, one-sided conditions and friction, exactly by pivoting or by Gauss-Seidel."""
 
 from bough.complementarity.conditions import NONE, Conditions
-from bough.complementarity.contact_forces import (
-    BROKEN,
-    FAR,
-    UNMET,
-    ContactRows,
-    by_guesses,
-    by_pivoting,
-    by_sweeps,
-    contact_forces,
-)
+from bough.complementarity.contact_forces import BROKEN, FAR, ContactRows, contact_forces
 from bough.complementarity.dantzig import dantzig
 from bough.complementarity.demands import Demands
+from bough.complementarity.force_solvers import UNMET, by_guesses, by_pivoting, by_sweeps
 from bough.complementarity.gauss_seidel import gauss_seidel
 from bough.complementarity.pivoting import Answer, pivoting
 from bough.complementarity.principal import LARGE, SOLVED, UNSOLVED, principal

@@ -9,15 +9,12 @@ into the column of the normal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
 from bough.complementarity.conditions import Conditions
-from bough.complementarity.demands import Demands
-from bough.complementarity.gauss_seidel import gauss_seidel
-from bough.complementarity.least_norm import least_norm
-from bough.complementarity.principal import SOLVED, UNSOLVED, principal
+from bough.complementarity.force_solvers import Solve, by_pivoting
 from bough.scalar import (
     Array,
     Bool,
@@ -43,25 +40,13 @@ from bough.scalar import (
 from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import BROKEN
 
-__all__ = [
-    "BROKEN", "FAR", "TANGENTS", "UNMET", "ContactRows", "Found", "Solve", "by_guesses", "by_pivoting", "by_sweeps",
-    "contact_forces",
-]  # fmt: skip
+__all__ = ["BROKEN", "FAR", "TANGENTS", "ContactRows", "Found", "contact_forces"]
 
 TANGENTS = 2
 """Directions of friction of a contact."""
 
-UNMET = 100.0
-"""Rows that Gauss-Seidel leaves off by more than this many times its tolerance are not met."""
-
-ROUGHLY = 1000.0
-"""So many times `EXACT` will do where bodies lie on so many contacts that no more digits are left."""
-
 FAR = 1e30
 """The offset of a condition that no force can break, and the largest gap there is."""
-
-ENOUGH = 100
-"""Sweeps that make about right forces of those of the step before."""
 
 ROUNDS = 12
 """How often forces are found anew because conditions without one are broken; few states need a second time."""
@@ -124,78 +109,6 @@ class Found(NamedTuple):
     forces: Array
     worst: Scalar
     doubtful: Bool
-
-
-Solve: TypeAlias = Callable[[Conditions, Array, Array, Array, Array, Array, Array | None], tuple[Array, Scalar, Bool]]
-"""From conditions, A, b, coefficients of friction, where to start, which rows are on and bounds of boxes: forces, worst
-failure, whether they are no solution."""
-
-
-def by_pivoting(
-    conditions: Conditions,
-    A: Array,
-    b: Array,
-    mu: Array,
-    start: Array | None,
-    on: Array,
-    bounds: Array | None = None,
-    brief: bool = False,
-) -> tuple[Array, Scalar, Bool]:
-    """Exact forces, those of equalities as small as they can be. Good forces to start from save most of the guesses."""
-    found = principal(conditions, A, b, mu, bounds=bounds, on=on, start=start, roughly=ROUGHLY, brief=brief)
-    n, equalities = conditions.n, conditions.of("equality")
-    f, unsolved = found["whole"], found["status"][0] <= UNSOLVED
-    if equalities.size:  # these are in one piece
-        doubts, none = array(1), 0.0  # type: Array, Scalar
-
-        def shorten() -> None:
-            doubtful = least_norm(A, n, int(equalities[0]), equalities.size, f)
-            doubts[0] = select(doubtful, 1.0, none)
-
-        do_when(both(found["status"][0] < SOLVED, negation(unsolved)), shorten)
-        unsolved = either(unsolved, doubts[0] > 0.0)
-    return f, _largest(Part(f, 2 * n), n), unsolved
-
-
-def by_guesses(
-    conditions: Conditions, A: Array, b: Array, mu: Array, start: Array, on: Array, bounds: Array | None = None
-) -> tuple[Array, Scalar, Bool]:
-    """Exact forces where a few guesses find them; else about right ones, by sweeps from those given.
-
-    For steps of time, which cannot wait: what is not right in one is better in the next, which starts from there.
-    """
-    f, worst, unsolved = by_pivoting(conditions, A, b, mu, start, on, bounds, brief=True)
-    demands, n = Demands(conditions, A, b, mu, bounds=bounds, on=on), conditions.n
-
-    def sweep() -> None:
-        fill(f, n, lambda i: start[i])
-        loop(ENOUGH, lambda _, change: demands.sweep(f), ZERO)
-
-    do_when(unsolved, sweep)
-    return f, worst, False
-
-
-def by_sweeps(stop: Array) -> Solve:
-    """Gauss-Seidel until a tolerance or a number of sweeps is reached, both in `stop`.
-
-    Forces that are worse than none lead nowhere, and none are taken for them.
-    """
-
-    def solve(
-        conditions: Conditions, A: Array, b: Array, mu: Array, start: Array, on: Array, bounds: Array | None
-    ) -> tuple[Array, Scalar, Bool]:
-        n = conditions.n
-        found = gauss_seidel(conditions, A, b, mu, start, stop, bounds)["whole"]
-        none = array(2)
-        none[0] = stop[0]
-        idle = gauss_seidel(conditions, A, b, mu, array(n), none, bounds)["whole"]
-        worst, least = (_largest(Part(whole, 2 * n), n) for whole in (found, idle))
-        unmet = worst > UNMET * stop[0]
-        worse = both(unmet, least < worst)
-        fill(found, n, lambda i: select(worse, 0.0, found[i]))
-        return found, select(worse, least, worst), unmet
-
-    return solve
 
 
 def contact_forces(
@@ -402,7 +315,3 @@ class _Problem:
         each(rows.contacts, touch)
         each(rows.limits, limit)
         return b
-
-
-def _largest(values: Array, count: int) -> Scalar:
-    return loop(count, lambda i, most: maximum(most, values[i]), ZERO)

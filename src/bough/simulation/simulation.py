@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from bough.algorithms.soft.step import MOST_STEPS
 from bough.errors import ShapeError
-from bough.kernel.arguments import FloatArray
 from bough.reading import instance, known_name, shown, whole_number
 from bough.simulation.adaptive import Orders, adaptive_run
 from bough.simulation.arguments import (
@@ -27,12 +26,11 @@ from bough.simulation.arguments import (
     read_values,
     written,
 )  # fmt: skip
-from bough.simulation.contact_forces import ContactForces
 from bough.simulation.events import Event
 from bough.simulation.interrupts import interrupted_once
-from bough.simulation.prepared import ADAPTIVE, INTEGRATORS, Prepared, require_of_hard_law
+from bough.simulation.measured import Measured
+from bough.simulation.prepared import ADAPTIVE, INTEGRATORS, require_of_hard_law
 from bough.simulation.run import Controller, Run
-from bough.simulation.sensors import sensor_parts
 from bough.simulation.state import State
 from bough.simulation.sweep import Sweep, sweep_of
 from bough.simulation.sweep_axes import Runs
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["Simulation"]
 
 
-class Simulation(Prepared):
+class Simulation(Measured):
     """A scene that runs, under MuJoCo's law of soft contact or under that of hard contact.
 
     A step (positions, what touches, forces, accelerations, the next state) is one compiled program, for one state, for
@@ -165,51 +163,6 @@ class Simulation(Prepared):
         if self._roomier is not None:
             state = self._roomier.steps(given, state, entry)
         return state if out is None else written(out, state)
-
-    def contacts(self, q: ArrayLike, v: ArrayLike, **acting: Any) -> ContactForces:
-        """What touches in a state, and the accelerations under all forces.
-
-        Parameters
-        ----------
-        q, v
-            Configuration (..., nq) and velocity (..., nv).
-        acting
-            tau, control, target, kp, kd, f_ext as in `step`.
-
-        Examples
-        --------
-        >>> import bough
-        >>> robot = bough.robots.load("quadruped")
-        >>> sim = bough.Simulation(robot, bough.Scene(robot, self_collision=False).floor())
-        >>> q = bough.neutral(robot)
-        >>> sim.contacts(q, [0.0] * robot.nv).forces.shape[-1]
-        3
-        """
-        found = self._measured(q, v, acting, "argument of contacts")
-        return ContactForces(*found[:5], self.contact_pairs)
-
-    def sensors(self, q: ArrayLike, v: ArrayLike, **acting: Any) -> dict[str, FloatArray]:
-        """What the sensors of the model (`model.simulation.sensors`) read in a state, by name, (..., n), typed as q.
-
-        Parameters
-        ----------
-        q, v
-            Configuration (..., nq) and velocity (..., nv).
-        acting
-            tau, control, target, kp, kd, f_ext, parameters as in `step`.
-
-        Examples
-        --------
-        >>> import bough
-        >>> arm = bough.robots.load("arm")
-        >>> imu = bough.simulation.Sensor("imu", "accelerometer", arm.bodies[0].name)
-        >>> arm = arm.with_simulation(sensors=[imu])
-        >>> found = bough.Simulation(arm).sensors([0.0] * 6, [0.0] * 6)
-        >>> found["imu"].round(2).tolist()
-        [0.0, 0.0, 9.81]
-        """
-        values = self._readings(q, v, acting, "argument of sensors")
-        return {name: values[..., part] for name, part in sensor_parts(self.model.simulation.sensors).items()}
 
     # ---- many steps ------------------------------------------------------------------------------------------------
 
