@@ -88,6 +88,39 @@ def test_a_batch_stands_side_by_side_and_not_finite_states_are_not_seen() -> Non
         assert handle.batched_opacities.reshape(64, k)[8].all()
 
 
+def test_what_touches_is_marked_where_and_as_hard_as_it_does() -> None:
+    b = bough.Builder("ball")
+    b.add("ball", bough.joints.Free(), inertia=bough.Inertia.sphere(0.1, mass=2.0))
+    b.geometry("ball", "sphere", 0.1)
+    model = b.build()
+    q = np.array([0.3, 0.2, 0.099, 0, 0, 0, 1])
+    scene = bough.Scene(model).floor()
+    with bough.view(model, q, scene=scene, browser=False) as viewer:
+        viewer.show("contact points", "contact forces")
+        found = bough.Simulation(scene).contacts(q, np.zeros(6))
+        marks, arrows = (
+            viewer.page.server.scene.get_handle_by_name(f"/contact_{x}").points for x in ("points", "forces")
+        )
+        acting = np.linalg.norm(found.forces, axis=-1) > 0
+        assert marks == pytest.approx(found.points[acting], abs=1e-6)
+        pushed = arrows[:, 1] - arrows[:, 0]
+        assert np.cross(pushed, found.forces[acting]) == pytest.approx(0.0, abs=1e-4)
+        viewer.update([0, 0, 1, 0, 0, 0, 1])  # in the air
+        assert not viewer.page.server.scene.get_handle_by_name("/contact_points").visible
+
+
+def test_a_state_that_is_clicked_on_is_told_and_shadows_are_for_few_triangles() -> None:
+    model = bough.robots.load("arm")
+    with bough.view(model, np.zeros((3, 6)), browser=False) as viewer:
+        viewer._clicked(2, 4)
+        assert viewer._gui is not None
+        assert (viewer._gui._state.value, viewer.frame) == (2, model.body_names[3])
+        assert viewer.overlays["shadows"]
+        assert viewer.page.shadows
+        viewer.hide("shadows")
+        assert not viewer.page.shadows
+
+
 def test_many_bodies_are_few_surfaces() -> None:
     """However many there are, they are sent in a few messages: that keeps pages smooth."""
     model = bough.trees.topologies.chain(120)
