@@ -48,9 +48,14 @@ HELP = (
 )
 
 
-def add_model(parser: argparse.ArgumentParser, metavar: str = "MODEL") -> None:
-    """Add the argument, and the options of `bough.load` that make sense for every command."""
-    parser.add_argument("model", metavar=metavar, help=HELP)
+def add_model(parser: argparse.ArgumentParser, metavar: str = "MODEL", default: str | None = None) -> None:
+    """Add the argument, with a `default` if it may be left out, and options of `bough.load` for every command."""
+    if default is None:
+        parser.add_argument("model", metavar=metavar, help=HELP)
+    else:
+        parser.add_argument(
+            "model", metavar=metavar, nargs="?", default=default, help=f"{HELP}; {default} unless given"
+        )
     group = parser.add_argument_group("how a file or robot is read")
     group.add_argument("--floating", action="store_true", help="let the root link move freely")
     told = "hang the tree from this link; auto: compute from the floating base with which forward dynamics costs least"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import math
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 import bough
 from bough.cli.models import add_model, chosen_model, mesh_folders
-from bough.cli.terminal import say
-from bough.cli.view import add_page, page_options, told
+from bough.cli.terminal import require_path, say
+from bough.cli.view import add_page, page_options, require_port, told
 from bough.errors import ModelError, UnknownNameError
 
 __all__ = ["SET", "chosen_pose", "register"]
@@ -85,8 +85,13 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 def run(options: argparse.Namespace) -> None:
     """Run and tell."""
-    _require_path(options.record, "--record", (".npz", ".html", ".gif", ".mp4", ".png"))
-    _require_path(options.plot, "--plot", (".png", ".svg", ".pdf"))
+    require_path(options.record, "--record", (".npz", ".html", ".gif", ".mp4", ".png"))
+    require_path(options.plot, "--plot", (".png", ".svg", ".pdf"))
+    require_port(options)
+    for name in ("duration", "dt"):
+        given = getattr(options, name)
+        if given is not None and not 0.0 < given < math.inf:
+            raise ModelError(f"--{name} is {given}, expected a positive number of seconds")
     if options.view and (options.record or options.plot):
         raise ModelError("--view runs until somebody ends it and keeps nothing: leave out --record and --plot")
     model = chosen_model(options, package_dirs=mesh_folders(options.model))
@@ -132,16 +137,6 @@ def run(options: argparse.Namespace) -> None:
     if options.plot:
         trajectory.plot().savefig(options.plot)
         say(f"drawn to {options.plot}")
-
-
-def _require_path(path: str | None, option: str, suffixes: tuple[str, ...]) -> None:
-    """Raise before anything is computed if a file could not be written."""
-    if path is None:
-        return
-    if Path(path).suffix.lower() not in suffixes:
-        raise ModelError(f"{option} {path}: expected a file that ends in {' or '.join(suffixes)}")
-    if not Path(path).resolve().parent.is_dir():
-        raise ModelError(f"{option} {path}: there is no folder {str(Path(path).parent)!r}")
 
 
 def _require_use(model: bough.Model, options: argparse.Namespace) -> None:
