@@ -48,6 +48,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _missing_meshes(text: str, file: Path, ignore: list[str]) -> list[tuple[Path, int | None, str]]:
     """The files of meshes that are not there, with the lines that name them; none if the model cannot be read."""
+    lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    if not any("mesh" in line for line in lines):
+        return []
     options: dict[str, Any] = {"ignore": ignore} if ignore else {}
     folders = mesh_folders(text)
     try:
@@ -56,7 +59,6 @@ def _missing_meshes(text: str, file: Path, ignore: list[str]) -> list[tuple[Path
             model = bough.load(text, package_dirs=folders, **options) if folders else bough.robots.load(text, **options)
     except BoughError:  # which the other problems tell
         return []
-    lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     missing = {g.file: g.frame for g in model.geometries if g.shape == "mesh" and not Path(g.file).is_file()}
     where = {mesh: next((n for n, line in enumerate(lines, 1) if mesh in line), None) for mesh in missing}
     return [(file, where[mesh], f"{frame!r}: no mesh {mesh!r} is there") for mesh, frame in missing.items()]
