@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bough
-from bough.cli.models import add_model, chosen_model, mesh_folders
+from bough.cli.models import add_model, boxed, chosen_model, mesh_folders
 from bough.cli.terminal import require_path, say
 from bough.cli.view import add_page, page_options, require_port, told
 from bough.errors import ModelError, UnknownNameError
@@ -98,7 +98,9 @@ def run(options: argparse.Namespace) -> None:
     _require_use(model, options)
     if options.cone:
         model = model.with_simulation(cone=options.cone)
-    scene, floats = _scene(model, options), _floats(model)
+    floats = _floats(model)
+    model, is_boxed = boxed(model) if floats else (model, False)
+    scene = _scene(model, options, self_collision=not is_boxed)
     adaptive = {"integrator": "adaptive"} if options.integrator == "adaptive" else {}
     sim = bough.Simulation(scene, dt=options.dt, integrator=None if adaptive else options.integrator)
     q = chosen_pose(model, options)
@@ -110,13 +112,15 @@ def run(options: argparse.Namespace) -> None:
     which, touching = options.integrator or sim.integrator, f"{pairs} pair{'s'[: pairs != 1]} of shapes that may touch"
     steps = "steps as long as their errors allow" if adaptive else f"steps of {1e3 * sim.dt:g} ms"
     say(f"{which}, {steps}, {touching}")
+    if is_boxed:
+        say("  boxes stand for its meshes, which cannot touch; it does not touch itself")
     for line in str(sim.left_out).splitlines():
         say(f"  left out: {line}")
     outside = _outside(model, np.atleast_2d(states))
     if outside:
         say(f"  beyond their limits at the beginning: {', '.join(outside)}")
     if not pairs and floats:
-        say("  nothing of it can touch the floor: its shapes for collision are meshes, or there are none")
+        say("  nothing of it can touch the floor: it has no shapes for collision, and meshes whose files are missing")
     if options.view:
         live = sim.view(states, **page_options(options), **_acting(model, q, options))
         told(live.viewer)
@@ -171,8 +175,8 @@ def _floats(model: bough.Model) -> bool:
     return bool(model.joints) and isinstance(model.joints[0].joint, bough.joints.Free)
 
 
-def _scene(model: bough.Model, options: argparse.Namespace) -> bough.Scene:
-    scene = bough.Scene(model)
+def _scene(model: bough.Model, options: argparse.Namespace, *, self_collision: bool) -> bough.Scene:
+    scene = bough.Scene(model, self_collision=self_collision)
     has_one = any(g.shape == "plane" and g.body == 0 for g in model.geometries)
     if options.floor == "yes" or (options.floor == "auto" and _floats(model) and not has_one):
         surface = {} if options.friction is None else {"friction": options.friction}
