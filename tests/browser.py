@@ -32,8 +32,9 @@ def opened() -> Iterator[Any]:
 
 
 def tab(browser: Any, viewer: Any, width: int = 700, height: int = 240) -> Any:
-    """A small tab with the page of a viewer, as soon as it tells something; without shadows, for processors to draw."""
+    """A small tab with the page of a viewer, as soon as it tells something; without what is slow to draw."""
     viewer.hide("shadows")
+    viewer.page.server.scene.remove_by_name("/ground")
     page = browser.new_page(viewport={"width": width, "height": height})
     page.set_default_timeout(90_000)
     page.goto(viewer.url)

@@ -160,7 +160,7 @@ def test_a_motion_in_one_file_plays_without_a_network(browser: Any, tmp_path: An
     named = dataclasses.replace(model, name="</script><script>window.harm = 1</script>")  # a name is only a name
     trajectory = bough.Trajectory(named, trajectory.time, trajectory.q, trajectory.v)
     trajectory.save(file, bough.Scene(named).floor().box((0.3, 0.3, 0.3), at=(1, 0, 0.15)))
-    context = browser.new_context(viewport={"width": 700, "height": 360}, offline=True)
+    context = browser.new_context(viewport={"width": 400, "height": 240}, offline=True)
     page = context.new_page()
     page.set_default_timeout(90_000)
     asked: list[str] = []
@@ -190,14 +190,14 @@ def test_a_body_is_pulled_with_the_mouse(browser: Any) -> None:
     b.geometry("ball", "sphere", 0.3)
     live = bough.Simulation(b.build(), dt=0.01).view([0, 0, 0, 0, 0, 0, 1], browser=False)
     with live.viewer as viewer:
-        page = tab(browser, viewer, 900, 300)
+        page = tab(browser, viewer)
         assert not live.state.v.any()
 
         def pulled() -> bool:
             """The ball is in the middle of the picture; it may not have come yet."""
-            page.mouse.move(450, 150)
+            page.mouse.move(350, 120)
             page.mouse.down()
-            page.mouse.move(400, 150, steps=4)
+            page.mouse.move(300, 120, steps=4)
             moved = float(np.abs(live.state.q[:3]).max()) > 0.02
             if not moved:
                 page.mouse.up()

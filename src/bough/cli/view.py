@@ -15,6 +15,9 @@ __all__ = ["add_page", "page_options", "register", "require_port", "told"]
 
 LAST_PORT = 65535
 
+SHOWN_MISSING = 2
+"""Lines that are told of what is missing; the others are counted."""
+
 
 def register(commands: Any) -> None:
     """Add the subcommand."""
@@ -52,7 +55,8 @@ def page_options(options: argparse.Namespace) -> dict[str, Any]:
 
 def told(viewer: Any) -> None:
     """Tell where a page is, and what is missing on it."""
-    for line in viewer.missing:
+    more = len(viewer.missing) - SHOWN_MISSING
+    for line in (*viewer.missing[:SHOWN_MISSING], *([f"… and {more} more like it"] if more > 0 else [])):
         say(f"bough: {line}", file=sys.stderr)
     say(f"{viewer.url}   (Ctrl-C ends)")
     sys.stdout.flush()

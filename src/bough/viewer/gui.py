@@ -17,7 +17,7 @@ __all__ = ["LAYOUTS", "Asked", "Gui"]
 LAYOUTS = ("side by side", "ghosts", "one")
 """How the states of a batch are seen."""
 
-SHOWN_MISSING = 4
+SHOWN_MISSING = 2
 """Lines that are told of what is missing; the others are counted."""
 
 MOST_OPTIONS = 400

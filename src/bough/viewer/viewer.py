@@ -89,7 +89,7 @@ class Viewer:
         self._collision: Stage | None = None
         self._world_shapes = tuple(world)
         self._overlays = Overlays(self._server, model, self._size, contacts)
-        if sum(len(d.triangles.faces) for d in drawn.shapes) <= FEW_FACES:
+        if len(self._q) * sum(len(d.triangles.faces) for d in drawn.shapes) <= FEW_FACES:
             self._page.shadows = True
             self._overlays.shown.add("shadows")
         self._controls = PoseControls(self._server, model, self._size, steered or self._asked)
