@@ -216,7 +216,13 @@ def test_a_live_simulation_goes_as_the_simulation_and_heeds_the_mouse() -> None:
         live._dragged("start", 0, 1, tip[:3], tip[:3] + 0.3)
         live.advance(0.1)
         pulled = live.state.q[0]
+        live._draw()
+        arrow = live.viewer.page.server.scene.get_handle_by_name("/pull")
+        assert arrow.points[0, 1] == pytest.approx(tip[:3] + 0.3, abs=1e-6)
+        held = np.linalg.inv(world_placements(model, [0.4])[1]) @ tip
+        assert arrow.points[0, 0] == pytest.approx((world_placements(model, live.state.q)[1] @ held)[:3], abs=1e-6)
         live.reset()
+        assert not arrow.visible
         live.advance(0.1)
         assert abs(pulled - live.state.q[0]) > 1e-3
         live._dragged("end", 0, 1, tip[:3], tip[:3])

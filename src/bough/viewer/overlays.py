@@ -74,6 +74,10 @@ class Overlays:
                     pass
             self._hide(name)
 
+    def pull(self, ends: Floats) -> None:
+        """Draw the arrows from points to points (k, 2, 3) along which somebody pulls at bodies."""
+        self._arrows("pull", ends, RED)
+
     def _hide(self, name: str) -> None:
         if name == "inertia ellipsoids" and self._ellipsoids is not None and self._ellipsoids.visible:
             self._ellipsoids.visible = False

@@ -256,6 +256,11 @@ class Viewer:
 
         self._stage.on_drag(moved)
 
+    def show_pull(self, state: int = 0, points: ArrayLike = ()) -> None:
+        """Draw an arrow between two points (2, 3) in m of the world of a state, such as a pull; none without points."""
+        ends = np.array(points, np.float64).reshape(-1, 2, 3)
+        self._page.write(lambda: self._overlays.pull(ends + self._offsets()[min(state, len(self._q) - 1)]))
+
     @property
     def controls(self) -> Any:
         """A context in which further elements of the panel can be made, on the tab of the motion."""
