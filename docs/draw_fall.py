@@ -14,7 +14,7 @@ from bough.cli.demo import fall
 from bough.cost.pattern import segments
 from bough.pictures.files import write_images
 from bough.pictures.pictures import images, read_view
-from bough.pictures.surfaces import LIMBS
+from bough.viewer.drawables import LIMBS
 
 RATE, SHOWN = 20, 2.2  # pictures in a second, and seconds of the fall
 SIZE = (400, 360)

@@ -32,6 +32,7 @@ INCLUDED = {
     "src/bough/backends/README.md": "backends.md",
     "benchmarks/README.md": "benchmarks/index.md",
     "benchmarks/results/README.md": "benchmarks/results.md",
+    "benchmarks/results/gpu.md": "benchmarks/gpu.md",
     **{f"examples/{path.name}": f"examples/{path.stem}.md" for path in EXAMPLES},
 }
 """The page, in the site, of files of the repository."""

@@ -31,15 +31,10 @@ def opened() -> Iterator[Any]:
         browser.close()
 
 
-def tab(browser: Any, viewer: Any, width: int = 700, height: int = 360) -> Any:
-    """A tab with the page of a viewer, as soon as it tells something.
-
-    Without shadows, ground and a sky that is mirrored, which take a processor without a graphics card all its time.
-    """
-    scene = viewer.page.server.scene
-    scene.configure_environment_map(None)
-    scene.configure_default_lights(cast_shadow=False)
-    scene.remove_by_name("/ground")
+def tab(browser: Any, viewer: Any, width: int = 700, height: int = 240) -> Any:
+    """A small tab with the page of a viewer, as soon as it tells something; without what is slow to draw."""
+    viewer.hide("shadows")
+    viewer.page.server.scene.remove_by_name("/ground")
     page = browser.new_page(viewport={"width": width, "height": height})
     page.set_default_timeout(90_000)
     page.goto(viewer.url)

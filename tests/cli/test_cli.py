@@ -62,6 +62,31 @@ def test_mistakes_exit_with_2_and_usage(arguments: list[str], capsys: pytest.Cap
     assert "usage: bough" in capsys.readouterr().err
 
 
+def test_a_mistyped_command_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["simulat", "arm"])
+    assert "'simulat' is none of bench, cache, check" in (told := capsys.readouterr().err)
+    assert told.endswith("did you mean simulate?\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["simulate", "nowhere.urdf", "--duration", "-1"], "--duration is -1.0, expected a positive number of seconds"),
+        (["simulate", "nowhere.urdf", "--view", "--port", "-4"], "--port is -4, expected a number from 0 to 65535"),
+        (["view", "nowhere.urdf", "--port", "65536"], "--port is 65536, expected a number from 0 to 65535"),
+        (["info", "nowhere.urdf", "--html", "page.txt"], "--html page.txt: expected a file that ends in .html"),
+        (["info", "nowhere.urdf", "--png", "page.txt"], "--png page.txt: expected a file that ends in .png"),
+        (["demo", "arm"], "'arm', which does not float and cannot fall, expected one that does: add --floating"),
+    ],
+)
+def test_what_cannot_work_is_told_before_anything_is_computed(
+    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert told in capsys.readouterr().err
+
+
 def test_help_names_all_reports(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["paper", "--help"])

@@ -65,10 +65,12 @@ def test_the_demo_tells_costs_and_writes_pictures(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(demo, "DURATION", 0.2)  # 100 steps and 6 pictures are enough
-    (tmp_path / "ball.urdf").write_text(BALL)
-    assert main(["demo", str(tmp_path / "ball.urdf"), "--files", "--folder", str(tmp_path / "made")]) == 0
+    (tmp_path / "ball.urdf").write_text(
+        '<robot name="ball"><link name="ball">' + BALL.partition('<link name="ball">')[2]
+    )
+    assert main(["demo", str(tmp_path / "ball.urdf"), "--floating", "--files", "--folder", str(tmp_path / "made")]) == 0
     told = capsys.readouterr().out
-    model = bough.load(tmp_path / "ball.urdf")
+    model = bough.load(tmp_path / "ball.urdf", floating_base=True)
     for algorithm, name in (
         ("aba", "articulated bodies"),
         ("aba_at_rest", "bias forces first"),

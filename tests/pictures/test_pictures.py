@@ -85,6 +85,18 @@ def test_poses_of_a_motion_stand_beside_each_other(swing: bough.Trajectory, tmp_
     assert np.array_equal(pixels(tmp_path / "one.png"), bough.pictures.image(swing.model, swing.at(0.3).q, size=SMALL))
 
 
+def test_poses_beside_each_other_take_the_room_they_need(arm: bough.Model) -> None:
+    """A pose that is narrow leaves its room to the others, so that all are as large as they fit."""
+    upright, lying = np.zeros(6), np.array([0.5 * np.pi, 0.5 * np.pi, 0, 0, 0, 0])
+    view = {"size": (300, 80), "floor": None, "azimuth": 0.0, "elevation": 0.0}
+    drawn = bough.pictures.image(arm, np.array([lying, upright, lying, upright]), **view)
+    seen = (drawn != drawn[:, :1]).any(axis=(0, 2))
+    starts = np.flatnonzero(np.diff(seen.astype(int)) == 1)
+    gaps = starts[1:] - np.flatnonzero(np.diff(seen.astype(int)) == -1)[:-1]
+    assert len(gaps) == 3
+    assert np.ptp(gaps) <= 0.15 * gaps.max()  # nearer ones look larger
+
+
 def test_sizes_of_files_stay_small(tmp_path: Path) -> None:
     bough.pictures.save(bough.robots.load("humanoid"), tmp_path / "h.png")
     data = (tmp_path / "h.png").read_bytes()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.errors import LoadWarning, SaveError, ShapeError
+from bough.errors import LoadWarning, ModelError, SaveError, ShapeError
 
 
 @pytest.fixture(scope="module")
@@ -21,9 +21,21 @@ def test_a_scene_is_one_of_the_model_that_moved(pendulum: bough.Model, tmp_path:
     for name in ("run.html", "run.png"):
         with pytest.raises(SaveError, match=r"scene is 'floor', expected a bough\.Scene"):
             motion.save(tmp_path / name, "floor")  # type: ignore[arg-type]
-        with pytest.raises(SaveError, match="another model, 'arm', expected one of the model that moved, 'pendulum'"):
+        with pytest.raises(SaveError, match="another model, 'arm', expected one of 'pendulum'"):
             motion.save(tmp_path / name, bough.Scene(bough.robots.load("arm")))
     assert not list(tmp_path.iterdir())
+
+
+def test_the_scene_of_a_model_that_was_edited_tells_what_differs(pendulum: bough.Model) -> None:
+    scene = bough.Scene(pendulum)
+    (joint,), (body,) = pendulum.joint_names, pendulum.body_names
+    for other, told in (
+        (pendulum.with_gravity((0, 0, -1.62)), r"its gravity is \(0.0, 0.0, -9.81\), expected \(0.0, 0.0, -1.62\)"),
+        (pendulum.with_joint(joint, damping=0.5), f"its joints differ, the first of them '{joint}'"),
+        (pendulum.with_frame("end", body), "it has [0-9]+ frames, expected [0-9]+"),
+    ):
+        with pytest.raises(ModelError, match=f"one of 'pendulum' as it was before it was edited: {told}"):
+            bough.Simulation(other, scene)
 
 
 def test_there_is_something_to_show(pendulum: bough.Model, tmp_path: Path) -> None:

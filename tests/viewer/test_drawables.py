@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import bough
-from bough.viewer.drawables import Drawable, drawables
+from bough.cost.pattern import segments
+from bough.viewer.drawables import GREY, Drawable, drawables
 
 CORNERS = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))
 FACES = ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))
@@ -70,6 +71,16 @@ def test_a_tree_without_shapes_has_bones_from_joint_to_joint() -> None:
     for bone in bones:
         end = bone.placement.act([0, 0, 0.5 * bone.scale[2]])
         assert end == pytest.approx(model.joints[bone.body].placement.vector)
+
+
+def test_limbs_have_colours_unless_shapes_have_their_own() -> None:
+    model = bough.robots.load("humanoid")
+    drawn = drawables(model).shapes
+    limb = segments(model.tree)
+    assert len({(limb[d.body - 1], d.rgba) for d in drawn if d.body}) == len(set(limb)) == 5
+    assert {d.rgba for d in drawables(model, sort="collision").shapes} == {GREY}
+    red = with_shape("sphere", (0.1,), rgba=(1, 0, 0, 1))
+    assert [d.rgba for d in drawables(red).shapes] == [(1, 0, 0, 1)]
 
 
 def test_meshes_are_read_where_they_are(tmp_path: Path) -> None:

@@ -56,8 +56,7 @@ def told(page: Any) -> dict[str, list[float]]:
 
 def says_what_is_computed(page: Any, viewer: Viewer, v: Any, time: float | None) -> bool:
     """Whether the page tells the readings of the state that the viewer shows, to the digits it has."""
-    body = viewer.model.body_names.index(viewer.body) + 1
-    expected = readings(viewer.model, viewer.q, np.asarray(v, float), body, time)
+    expected = readings(viewer.model, viewer.q, np.asarray(v, float), viewer.frame, time)
     found = told(page)
     return found.keys() == expected.keys() and all(
         np.allclose(found[name], values, rtol=1e-5, atol=1e-6) for name, (values, _) in expected.items()
@@ -66,7 +65,7 @@ def says_what_is_computed(page: Any, viewer: Viewer, v: Any, time: float | None)
 
 def picture(page: Any) -> bytes:
     """What is to be seen left of the panel."""
-    return page.screenshot(clip={"x": 60, "y": 0, "width": 320, "height": 360})
+    return page.screenshot(clip={"x": 60, "y": 0, "width": 300, "height": 240})
 
 
 def enter(page: Any, label: str, value: float) -> None:
@@ -80,8 +79,9 @@ def enter(page: Any, label: str, value: float) -> None:
 def test_the_page_says_what_bough_computes(page: Any, viewer: Viewer) -> None:
     assert viewer.url.startswith("http://localhost:")
     viewer.seek(0.0)
-    viewer.choose("wrist_roll_link")
-    until(lambda: says_what_is_computed(page, viewer, viewer._v[0], 0.0), "readings of the chosen body")
+    for frame in ("wrist_roll_link", "tool"):  # that of a body, and one on it
+        viewer.choose(frame)
+        until(lambda: says_what_is_computed(page, viewer, viewer._v[0], 0.0), f"readings of {frame}")
 
 
 def test_a_slider_moves_the_robot(page: Any, viewer: Viewer) -> None:
@@ -107,7 +107,7 @@ def test_scrubbing_shows_another_pose(page: Any, viewer: Viewer) -> None:
 
 def test_overlays_appear(page: Any, viewer: Viewer) -> None:
     viewer.seek(1.5)
-    viewer.choose("wrist_roll_link")
+    viewer.choose("tool")
     page.get_by_role("tab", name="Show").click()
     before = picture(page)
     for name in ("frames", "joint axes", "centre of mass", "inertia ellipsoids", "velocity", "collision shapes"):
@@ -117,9 +117,11 @@ def test_overlays_appear(page: Any, viewer: Viewer) -> None:
     scene = viewer.page.server.scene
     ball = scene.get_handle_by_name("/centre_of_mass")
     assert ball.position == pytest.approx(bough.center_of_mass(viewer.model, viewer.q), abs=1e-6)
-    speed = bough.velocities(viewer.model, viewer.q, viewer._v[0], viewer.body, "LOCAL_WORLD_ALIGNED")[:3]
+    speed = bough.velocities(viewer.model, viewer.q, viewer._v[0], viewer.frame, "LOCAL_WORLD_ALIGNED")[:3]
     arrow = scene.get_handle_by_name("/velocity").points[0]
     assert arrow[1] - arrow[0] == pytest.approx(0.2 * speed, abs=1e-5)
+    frames = scene.get_handle_by_name("/frames").batched_positions
+    assert frames[-1] == pytest.approx(bough.placements(viewer.model, viewer.q, viewer.frame)[:3, 3], abs=1e-6)
     axes = scene.get_handle_by_name("/joint_axes").points
     assert len(axes) == 6  # the first one is vertical, through the base
     assert axes[0, 1] - axes[0, 0] == pytest.approx([0, 0, np.linalg.norm(axes[0, 1] - axes[0, 0])], abs=1e-6)
@@ -158,7 +160,7 @@ def test_a_motion_in_one_file_plays_without_a_network(browser: Any, tmp_path: An
     named = dataclasses.replace(model, name="</script><script>window.harm = 1</script>")  # a name is only a name
     trajectory = bough.Trajectory(named, trajectory.time, trajectory.q, trajectory.v)
     trajectory.save(file, bough.Scene(named).floor().box((0.3, 0.3, 0.3), at=(1, 0, 0.15)))
-    context = browser.new_context(viewport={"width": 700, "height": 360}, offline=True)
+    context = browser.new_context(viewport={"width": 400, "height": 240}, offline=True)
     page = context.new_page()
     page.set_default_timeout(90_000)
     asked: list[str] = []
@@ -188,14 +190,14 @@ def test_a_body_is_pulled_with_the_mouse(browser: Any) -> None:
     b.geometry("ball", "sphere", 0.3)
     live = bough.Simulation(b.build(), dt=0.01).view([0, 0, 0, 0, 0, 0, 1], browser=False)
     with live.viewer as viewer:
-        page = tab(browser, viewer, 900, 300)
+        page = tab(browser, viewer)
         assert not live.state.v.any()
 
         def pulled() -> bool:
             """The ball is in the middle of the picture; it may not have come yet."""
-            page.mouse.move(450, 150)
+            page.mouse.move(350, 120)
             page.mouse.down()
-            page.mouse.move(400, 150, steps=4)
+            page.mouse.move(300, 120, steps=4)
             moved = float(np.abs(live.state.q[:3]).max()) > 0.02
             if not moved:
                 page.mouse.up()

@@ -20,6 +20,7 @@ from bough.simulation.live import Grip, felt_mass, pull
 from bough.viewer.controls import Closing
 from bough.viewer.instances import arranged, quaternions, world_placements
 from bough.viewer.simplify import simplified
+from bough.viewer.stage import INSTANCED_FACES
 from mechanisms import four_bar
 
 
@@ -88,11 +89,46 @@ def test_a_batch_stands_side_by_side_and_not_finite_states_are_not_seen() -> Non
         assert handle.batched_opacities.reshape(64, k)[8].all()
 
 
+def test_what_touches_is_marked_where_and_as_hard_as_it_does() -> None:
+    b = bough.Builder("ball")
+    b.add("ball", bough.joints.Free(), inertia=bough.Inertia.sphere(0.1, mass=2.0))
+    b.geometry("ball", "sphere", 0.1)
+    model = b.build()
+    q = np.array([0.3, 0.2, 0.099, 0, 0, 0, 1])
+    scene = bough.Scene(model).floor()
+    with bough.view(model, q, scene=scene, browser=False) as viewer:
+        viewer.show("contact points", "contact forces")
+        found = bough.Simulation(scene).contacts(q, np.zeros(6))
+        marks, arrows = (
+            viewer.page.server.scene.get_handle_by_name(f"/contact_{x}").points for x in ("points", "forces")
+        )
+        acting = np.linalg.norm(found.forces, axis=-1) > 0
+        assert marks == pytest.approx(found.points[acting], abs=1e-6)
+        pushed = arrows[:, 1] - arrows[:, 0]
+        assert np.cross(pushed, found.forces[acting]) == pytest.approx(0.0, abs=1e-4)
+        viewer.update([0, 0, 1, 0, 0, 0, 1])  # in the air
+        assert not viewer.page.server.scene.get_handle_by_name("/contact_points").visible
+
+
+def test_a_state_that_is_clicked_on_is_told_and_shadows_are_for_few_triangles() -> None:
+    model = bough.robots.load("arm")
+    with bough.view(model, np.zeros((3, 6)), browser=False) as viewer:
+        viewer._clicked(2, 4)
+        assert viewer._gui is not None
+        assert (viewer._gui._state.value, viewer.frame) == (2, model.body_names[3])
+        assert viewer.overlays["shadows"]
+        assert viewer.page.shadows
+        viewer.hide("shadows")
+        assert not viewer.page.shadows
+
+
 def test_many_bodies_are_few_surfaces() -> None:
     """However many there are, they are sent in a few messages: that keeps pages smooth."""
-    model = bough.trees.topologies.chain(120)
+    model = bough.trees.topologies.chain(300)
     with bough.view(model, browser=False) as viewer:
         assert len(viewer._stage._handles) <= 2
+        for group, handle in zip(viewer._stage._moving, viewer._stage._handles, strict=True):
+            assert len(handle.faces) * len(group.bodies) <= INSTANCED_FACES
         assert len(viewer._controls._sliders) <= 80
         viewer.choose(model.body_names[-1])
         names = {slider.label for slider in viewer._controls._sliders.values()}
@@ -180,7 +216,13 @@ def test_a_live_simulation_goes_as_the_simulation_and_heeds_the_mouse() -> None:
         live._dragged("start", 0, 1, tip[:3], tip[:3] + 0.3)
         live.advance(0.1)
         pulled = live.state.q[0]
+        live._draw()
+        arrow = live.viewer.page.server.scene.get_handle_by_name("/pull")
+        assert arrow.points[0, 1] == pytest.approx(tip[:3] + 0.3, abs=1e-6)
+        held = np.linalg.inv(world_placements(model, [0.4])[1]) @ tip
+        assert arrow.points[0, 0] == pytest.approx((world_placements(model, live.state.q)[1] @ held)[:3], abs=1e-6)
         live.reset()
+        assert not arrow.visible
         live.advance(0.1)
         assert abs(pulled - live.state.q[0]) > 1e-3
         live._dragged("end", 0, 1, tip[:3], tip[:3])
@@ -206,34 +248,26 @@ def command(*arguments: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
-def test_the_command_serves_until_ctrl_c(tmp_path: Path) -> None:
-    """With a mesh that is not there, which is told."""
+def test_commands_serve_until_ctrl_c(tmp_path: Path) -> None:
+    """A model with a mesh that is not there, which is told, and a simulation; both at once, since they start slowly."""
     file = tmp_path / "robot.urdf"
     file.write_text(
         '<robot name="one"><link name="base"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
         'ixz="0" iyz="0"/></inertial><visual><geometry><mesh filename="package://no/such.stl"/></geometry></visual>'
         "</link></robot>"
     )
-    process = command("view", str(file), "--floating")
-    assert isinstance(process.stdout, io.TextIOBase)
-    address = process.stdout.readline().split()[0]
-    assert urllib.request.urlopen(address, timeout=20).status == 200
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
-    assert process.returncode == 0
-    assert "'package://no/such.stl' of 'base' is not there: give `package_dirs` to bough.load" in errors
-    assert "Traceback" not in errors
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
-def test_a_simulation_is_watched_until_ctrl_c() -> None:
-    process = command("simulate", "pendulum", "--view", "--control", "hold")
-    assert isinstance(process.stdout, io.TextIOBase)
-    address = next(line.split()[0] for line in process.stdout if line.startswith("http"))
-    assert urllib.request.urlopen(address, timeout=20).status == 200
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
-    assert (process.returncode, errors) == (0, "")
+    missing = "bough: mesh 'package://no/such.stl' of 'base' is not there: give `package_dirs` to bough.load\n"
+    commands = {
+        command("view", str(file), "--floating"): missing,
+        command("simulate", "pendulum", "--view", "--control", "hold"): "",
+    }
+    for process, told in commands.items():
+        assert isinstance(process.stdout, io.TextIOBase)
+        address = next(line.split()[0] for line in process.stdout if line.startswith("http"))
+        assert urllib.request.urlopen(address, timeout=20).status == 200
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+        assert (process.returncode, errors) == (0, told)
 
 
 def test_meshes_beside_a_file_are_found(tmp_path: Path) -> None:

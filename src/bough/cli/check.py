@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import warnings
+from pathlib import Path
 from typing import Any
 
 import bough
-from bough.cli.models import add_ignore, file_of
+from bough.cli.models import add_ignore, file_of, mesh_folders
 from bough.cli.terminal import say
-from bough.errors import printable
+from bough.errors import BoughError, LoadWarning, printable
 
 __all__ = ["register"]
 
@@ -20,11 +22,13 @@ def register(commands: Any) -> None:
         help="list all that is wrong with a model file",
         description="List all that is wrong with model files, structure and physics, by line: names that are missing "
         "or there twice, links that hang on nothing or in a circle, negative masses, inertias that no body has, joints "
-        "that move no mass, so that forward dynamics refuses the model, axes not of unit length, and so on.",
+        "that move no mass, so that forward dynamics refuses the model, axes not of unit length, files of meshes "
+        "that are not there, and so on.",
         epilog="Exit code: 0 if nothing is wrong, 1 if something is, 2 if a file cannot be read.",
     )
     parser.add_argument("file", metavar="FILE", nargs="+", help="URDF, MJCF or SDF files, or names of robots")
     add_ignore(parser)
+    parser.add_argument("--no-meshes", action="store_true", help="do not look for the files of meshes")
     parser.set_defaults(run=run)
 
 
@@ -33,10 +37,28 @@ def run(options: argparse.Namespace) -> int:
     code = 0
     for text in options.file:
         file = file_of(text)
-        problems = bough.problems(file, ignore=options.ignore)
-        for problem in problems:
-            where = printable(str(problem.file or file))
-            say(":".join(str(part) for part in (where, problem.line, f" {printable(problem.message)}") if part))
-        say(f"{printable(str(file))}: {len(problems) or 'no'} problem{'' if len(problems) == 1 else 's'}")
-        code = max(code, 1 if problems else 0)
+        found = [(p.file or file, p.line, p.message) for p in bough.problems(file, ignore=options.ignore)]
+        found += [] if options.no_meshes else _missing_meshes(text, file, options.ignore)
+        for where, line, message in found:
+            say(":".join(str(part) for part in (printable(str(where)), line, f" {printable(message)}") if part))
+        say(f"{printable(str(file))}: {len(found) or 'no'} problem{'' if len(found) == 1 else 's'}")
+        code = max(code, 1 if found else 0)
     return code
+
+
+def _missing_meshes(text: str, file: Path, ignore: list[str]) -> list[tuple[Path, int | None, str]]:
+    """The files of meshes that are not there, with the lines that name them; none if the model cannot be read."""
+    lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    if not any("mesh" in line for line in lines):
+        return []
+    options: dict[str, Any] = {"ignore": ignore} if ignore else {}
+    folders = mesh_folders(text)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LoadWarning)
+            model = bough.load(text, package_dirs=folders, **options) if folders else bough.robots.load(text, **options)
+    except BoughError:  # which the other problems tell
+        return []
+    missing = {g.file: g.frame for g in model.geometries if g.shape == "mesh" and not Path(g.file).is_file()}
+    where = {mesh: next((n for n, line in enumerate(lines, 1) if mesh in line), None) for mesh in missing}
+    return [(file, where[mesh], f"{frame!r}: no mesh {mesh!r} is there") for mesh, frame in missing.items()]

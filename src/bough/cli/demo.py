@@ -13,9 +13,9 @@ import numpy as np
 
 import bough
 from bough.cli.bench import METHODS, forward_dynamics_speeds
-from bough.cli.models import read_model
+from bough.cli.models import add_model, boxed, chosen_model, mesh_folders
 from bough.cli.terminal import say
-from bough.errors import BoughError
+from bough.errors import BoughError, ModelError
 
 __all__ = ["fall", "register"]
 
@@ -52,8 +52,7 @@ def register(commands: Any) -> None:
         description="Drop the papers' humanoid on the floor, tell what its forward dynamics costs by every method, "
         "counted and measured beside the rivals that are installed, and show it: in the browser, or in files.",
     )
-    told = "a robot that floats, by name or file; the papers' humanoid, unless given"
-    parser.add_argument("model", metavar="MODEL", nargs="?", default="humanoid", help=told)
+    add_model(parser, default="humanoid")
     parser.add_argument("--folder", metavar="FOLDER", type=Path, default=Path("bough-demo"), help="where files go")
     parser.add_argument("--files", action="store_true", help="write files, even where there is a screen")
     parser.set_defaults(run=run)
@@ -61,7 +60,10 @@ def register(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Tell, let fall and show."""
-    model = read_model(options.model)
+    model = chosen_model(options, package_dirs=mesh_folders(options.model))
+    if not model.joints or not isinstance(model.joints[0].joint, bough.joints.Free):
+        hint = "" if options.floating else ": add --floating"
+        raise ModelError(f"MODEL is {model.name!r}, which does not float and cannot fall, expected one that does{hint}")
     free = int((~model.dof_tree.pattern()).sum())
     say(f"{model}: {free} of {model.nv**2} entries of its inertia matrix are always zero.\n")
     _tell_costs(model)
@@ -83,7 +85,8 @@ def run(options: argparse.Namespace) -> None:
 
 def fall(model: bough.Model) -> tuple[bough.Trajectory, bough.Scene, float]:
     """A robot falling on a floor, the world in which it does, and the seconds that it took to compute."""
-    scene = bough.Scene(model).floor(friction=0.8)
+    model, is_boxed = boxed(model)
+    scene = bough.Scene(model, self_collision=not is_boxed).floor(friction=0.8)
     sim = bough.Simulation(scene, dt=0.002)
     q, turn, v = bough.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
     for name in POSE.keys() & set(model.joint_names):

@@ -9,7 +9,7 @@ from typing import Any
 import bough
 from bough.cli.bench import forward_dynamics_speeds
 from bough.cli.models import add_model, chosen_model
-from bough.cli.terminal import say
+from bough.cli.terminal import require_path, say
 from bough.errors import ModelError, printable
 
 __all__ = ["register"]
@@ -35,8 +35,8 @@ def run(options: argparse.Namespace) -> None:
     """Print the report."""
     if options.measure and options.html is None:
         raise ModelError("--measure is for the page: add --html FILE")
-    if options.html is not None and not options.html.absolute().parent.is_dir():
-        raise ModelError(f"--html {options.html}: there is no folder {str(options.html.parent)!r}")
+    require_path(options.png, "--png", (".png",))
+    require_path(options.html, "--html", (".html", ".htm"))
     model = chosen_model(options)
     report, left_out = bough.info(model), list[str]()
     if options.png is not None:

@@ -13,9 +13,9 @@ from typing import Any
 
 import bough
 from bough.cli.terminal import say
-from bough.errors import LoadWarning, ModelError, UnknownNameError
+from bough.errors import BoughError, LoadWarning, ModelError, UnknownNameError
 
-__all__ = ["HELP", "add_ignore", "add_model", "chosen_model", "file_of", "mesh_folders", "read_model"]
+__all__ = ["HELP", "add_ignore", "add_model", "boxed", "chosen_model", "file_of", "mesh_folders", "read_model"]
 
 PAPERS = "tree"
 """What the names of the papers' mechanisms begin with, so that they are never those of robots."""
@@ -48,9 +48,14 @@ HELP = (
 )
 
 
-def add_model(parser: argparse.ArgumentParser, metavar: str = "MODEL") -> None:
-    """Add the argument, and the options of `bough.load` that make sense for every command."""
-    parser.add_argument("model", metavar=metavar, help=HELP)
+def add_model(parser: argparse.ArgumentParser, metavar: str = "MODEL", default: str | None = None) -> None:
+    """Add the argument, with a `default` if it may be left out, and options of `bough.load` for every command."""
+    if default is None:
+        parser.add_argument("model", metavar=metavar, help=HELP)
+    else:
+        parser.add_argument(
+            "model", metavar=metavar, nargs="?", default=default, help=f"{HELP}; {default} unless given"
+        )
     group = parser.add_argument_group("how a file or robot is read")
     group.add_argument("--floating", action="store_true", help="let the root link move freely")
     told = "hang the tree from this link; auto: compute from the floating base with which forward dynamics costs least"
@@ -122,6 +127,16 @@ def mesh_folders(text: str) -> list[Path] | None:
     """Where ``package://`` is looked for if MODEL is a file of one's own: its folder and those around it."""
     path = Path(text)
     return list(path.resolve().parents)[:FOLDERS_AROUND] if path.is_file() and not _is_of_papers(text) else None
+
+
+def boxed(model: bough.Model) -> tuple[bough.Model, bool]:
+    """The model with boxes for its meshes, so that it can touch a floor, and whether there are any."""
+    try:
+        found = bough.simulation.with_boxes(model)
+    except BoughError as error:  # what reads meshes is not installed
+        say(f"bough: {error}", file=sys.stderr)
+        return model, False
+    return found, found is not model
 
 
 def _loaded(text: str, options: dict[str, Any]) -> bough.Model:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import math
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import bough
-from bough.cli.models import add_model, chosen_model, mesh_folders
-from bough.cli.terminal import say
-from bough.cli.view import add_page, page_options, told
+from bough.cli.models import add_model, boxed, chosen_model, mesh_folders
+from bough.cli.terminal import require_path, say
+from bough.cli.view import add_page, page_options, require_port, told
 from bough.errors import ModelError, UnknownNameError
 
 __all__ = ["SET", "chosen_pose", "register"]
@@ -91,15 +91,22 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 def run(options: argparse.Namespace) -> None:
     """Run and tell."""
-    _require_path(options.record, "--record", (".npz", ".html", ".gif", ".mp4", ".png"))
-    _require_path(options.plot, "--plot", (".png", ".svg", ".pdf"))
+    require_path(options.record, "--record", (".npz", ".html", ".gif", ".mp4", ".png"))
+    require_path(options.plot, "--plot", (".png", ".svg", ".pdf"))
+    require_port(options)
+    for name in ("duration", "dt"):
+        given = getattr(options, name)
+        if given is not None and not 0.0 < given < math.inf:
+            raise ModelError(f"--{name} is {given}, expected a positive number of seconds")
     if options.view and (options.record or options.plot):
         raise ModelError("--view runs until somebody ends it and keeps nothing: leave out --record and --plot")
     model = chosen_model(options, package_dirs=mesh_folders(options.model))
     _require_use(model, options)
     if options.cone:
         model = model.with_simulation(cone=options.cone)
-    scene, floats = _scene(model, options), _floats(model)
+    floats = _floats(model)
+    model, is_boxed = boxed(model) if floats else (model, False)
+    scene = _scene(model, options, self_collision=not is_boxed)
     adaptive = {"integrator": "adaptive"} if options.integrator == "adaptive" else {}
     sim = bough.Simulation(
         scene,
@@ -117,13 +124,15 @@ def run(options: argparse.Namespace) -> None:
     which, touching = options.integrator or sim.integrator, f"{pairs} pair{'s'[: pairs != 1]} of shapes that may touch"
     steps = "steps as long as their errors allow" if adaptive else f"steps of {1e3 * sim.dt:g} ms"
     say(f"{which}, {steps}, {options.law} contact, {touching}")
+    if is_boxed:
+        say("  boxes stand for its meshes, which cannot touch; it does not touch itself")
     for line in str(sim.left_out).splitlines():
         say(f"  left out: {line}")
     outside = _outside(model, np.atleast_2d(states))
     if outside:
         say(f"  beyond their limits at the beginning: {', '.join(outside)}")
     if not pairs and floats:
-        say("  nothing of it can touch the floor: its shapes for collision are meshes, or there are none")
+        say("  nothing of it can touch the floor: it has no shapes for collision, and meshes whose files are missing")
     if options.view:
         live = sim.view(states, **page_options(options), **_acting(model, q, options))
         told(live.viewer)
@@ -144,16 +153,6 @@ def run(options: argparse.Namespace) -> None:
     if options.plot:
         trajectory.plot().savefig(options.plot)
         say(f"drawn to {options.plot}")
-
-
-def _require_path(path: str | None, option: str, suffixes: tuple[str, ...]) -> None:
-    """Raise before anything is computed if a file could not be written."""
-    if path is None:
-        return
-    if Path(path).suffix.lower() not in suffixes:
-        raise ModelError(f"{option} {path}: expected a file that ends in {' or '.join(suffixes)}")
-    if not Path(path).resolve().parent.is_dir():
-        raise ModelError(f"{option} {path}: there is no folder {str(Path(path).parent)!r}")
 
 
 def _require_use(model: bough.Model, options: argparse.Namespace) -> None:
@@ -190,8 +189,8 @@ def _floats(model: bough.Model) -> bool:
     return bool(model.joints) and isinstance(model.joints[0].joint, bough.joints.Free)
 
 
-def _scene(model: bough.Model, options: argparse.Namespace) -> bough.Scene:
-    scene = bough.Scene(model)
+def _scene(model: bough.Model, options: argparse.Namespace, *, self_collision: bool) -> bough.Scene:
+    scene = bough.Scene(model, self_collision=self_collision)
     has_one = any(g.shape == "plane" and g.body == 0 for g in model.geometries)
     if options.floor == "yes" or (options.floor == "auto" and _floats(model) and not has_one):
         surface = {} if options.friction is None else {"friction": options.friction}

@@ -6,11 +6,12 @@ import argparse
 import codecs
 import io
 import sys
+from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
-from bough.errors import nearest, printable
+from bough.errors import ModelError, nearest, printable
 
-__all__ = ["Parser", "prepare", "say"]
+__all__ = ["Parser", "prepare", "require_path", "say"]
 
 INSTEAD = str.maketrans(
     {
@@ -37,6 +38,13 @@ class Parser(argparse.ArgumentParser):
             self.error(f"unrecognized arguments: {' '.join(rest)}{hint}")
         return found, rest
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse what is none of the choices, with the nearest one."""
+        if action.choices is not None and value not in action.choices:
+            known = sorted(map(str, action.choices))
+            hint = "".join(f"; did you mean {name}?" for name in nearest(str(value), known)[:1])
+            raise argparse.ArgumentError(action, f"{str(value)!r} is none of {', '.join(known)}{hint}")
+
     def error(self, message: str) -> NoReturn:
         """Tell what is wrong and end."""
         super().error(printable(message))
@@ -45,6 +53,16 @@ class Parser(argparse.ArgumentParser):
 def say(text: object = "", file: TextIO | None = None) -> None:
     """Print lines, each without what a terminal would obey, at once."""
     print("\n".join(map(printable, str(text).split("\n"))), file=file, flush=True)
+
+
+def require_path(path: str | Path | None, option: str, suffixes: tuple[str, ...]) -> None:
+    """Raise before anything is computed if a file that an option names could not be written."""
+    if path is None:
+        return
+    if Path(path).suffix.lower() not in suffixes:
+        raise ModelError(f"{option} {path}: expected a file that ends in {' or '.join(suffixes)}")
+    if not Path(path).resolve().parent.is_dir():
+        raise ModelError(f"{option} {path}: there is no folder {str(Path(path).parent)!r}")
 
 
 def prepare() -> None:

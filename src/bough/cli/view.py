@@ -9,8 +9,14 @@ from typing import Any
 import bough
 from bough.cli.models import add_model, chosen_model, mesh_folders
 from bough.cli.terminal import say
+from bough.errors import ModelError
 
-__all__ = ["add_page", "page_options", "register", "told"]
+__all__ = ["add_page", "page_options", "register", "require_port", "told"]
+
+LAST_PORT = 65535
+
+SHOWN_MISSING = 2
+"""Lines that are told of what is missing; the others are counted."""
 
 
 def register(commands: Any) -> None:
@@ -36,6 +42,12 @@ def add_page(parser: Any) -> None:
     group.add_argument("--no-browser", action="store_true", help="do not open the browser, only tell the address")
 
 
+def require_port(options: argparse.Namespace) -> None:
+    """Raise before anything is read if the port is none."""
+    if options.port is not None and not 0 <= options.port <= LAST_PORT:
+        raise ModelError(f"--port is {options.port}, expected a number from 0 to {LAST_PORT}; 0 is any free one")
+
+
 def page_options(options: argparse.Namespace) -> dict[str, Any]:
     """What the arguments of `add_page` mean to `bough.view`."""
     return {"host": options.host, "port": options.port, "browser": not options.no_browser}
@@ -43,7 +55,8 @@ def page_options(options: argparse.Namespace) -> dict[str, Any]:
 
 def told(viewer: Any) -> None:
     """Tell where a page is, and what is missing on it."""
-    for line in viewer.missing:
+    more = len(viewer.missing) - SHOWN_MISSING
+    for line in (*viewer.missing[:SHOWN_MISSING], *([f"… and {more} more like it"] if more > 0 else [])):
         say(f"bough: {line}", file=sys.stderr)
     say(f"{viewer.url}   (Ctrl-C ends)")
     sys.stdout.flush()
@@ -51,6 +64,7 @@ def told(viewer: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Show the model until somebody ends it."""
+    require_port(options)
     model = chosen_model(options, package_dirs=mesh_folders(options.model))
     scene = bough.Scene(model).floor() if options.floor else None
     if options.motion is None:

@@ -103,4 +103,6 @@ def whole_file(target: Path) -> Iterator[IO[bytes]]:
         finally:
             draft.unlink(missing_ok=True)
     except (OSError, ValueError) as error:
-        raise SaveError(f"the file {str(target)!r} cannot be written: {error}") from None
+        raise SaveError(
+            f"the file {str(target)!r} cannot be written: {getattr(error, 'strerror', None) or error}"
+        ) from None

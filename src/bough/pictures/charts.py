@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bough.cost.outline import plain, printable
 from bough.cost.pattern import coarse_pattern, segments
 from bough.model import Model
-from bough.pictures.surfaces import LIMBS
 from bough.tree import Tree
+from bough.viewer.drawables import LIMBS
 
 __all__ = ["bars_svg", "curves_svg", "pattern_svg", "tree_svg"]
 

@@ -35,6 +35,9 @@ FINEST = 8  # samples in a row of a pixel
 ONE_ROW, MOST_BESIDE = 8, 64
 """States that are drawn in one row, and beside each other at all."""
 
+ELBOW_ROOM = 0.15
+"""Room between two states in a row, in parts of the widest."""
+
 WANDERING = 1.6
 """The camera follows a motion that takes more room than this many times its largest pose."""
 
@@ -189,7 +192,7 @@ def _stage(found: Surfaces, q: Floats, view: View) -> _Stage:
         middles = points[:, 0].mean(axis=1).T
         path = np.stack([np.interp(np.arange(len(q)), some, _smooth(x)) for x in middles], axis=-1)
         path -= path[0]
-    beside = _beside(q.shape[1], 1.15 * float(np.nanmax(extent[:, :2])), view.azimuth)
+    beside = _beside(points, 1.15 * float(np.nanmax(extent[:, :2])), view.azimuth)
     lowest = float(np.nanmin(points[..., 2]))
     points = points + beside[:, np.newaxis] - path[some, np.newaxis, np.newaxis]
     points = points[np.isfinite(points).all(axis=-1)]
@@ -219,12 +222,24 @@ def _posed(found: Surfaces, states: Floats, beside: Floats) -> Triangles:
     return Triangles(*(np.concatenate([getattr(part, name) for part in parts]) for name in vars(given)))
 
 
-def _beside(count: int, apart: float, azimuth: float) -> Floats:
-    """Places (count, 3) from left to right as the camera sees it; of many in rows, each behind the one before."""
-    columns = count if count <= ONE_ROW else int(np.ceil(np.sqrt(count)))
-    back, across = np.divmod(np.arange(count)[:, np.newaxis], columns)
+def _beside(points: Floats, apart: float, azimuth: float) -> Floats:
+    """Where to move states (states, 3) so that they stand from left to right as the camera sees it.
+
+    In one row each gets as much room as its `points` (T, states, n, 3) need; many stand in rows behind each other, all
+    as far `apart`.
+    """
+    count = points.shape[1]
     sine, cosine = np.sin(azimuth), np.cos(azimuth)
     right, away = np.array([-sine, cosine, 0.0]), np.array([-cosine, -sine, 0.0])
+    if count <= ONE_ROW:
+        x = points @ right
+        low, high = np.fmin.reduce(x, axis=(0, 2)), np.fmax.reduce(x, axis=(0, 2))
+        width = np.nan_to_num(high - low) + ELBOW_ROOM * float(np.nanmax(high - low))
+        return np.asarray(
+            (np.cumsum(width) - 0.5 * (width + width.sum()) - np.nan_to_num(low + high) / 2)[:, None] * right
+        )
+    columns = int(np.ceil(np.sqrt(count)))
+    back, across = np.divmod(np.arange(count)[:, np.newaxis], columns)
     return np.asarray(apart * ((across - 0.5 * (columns - 1)) * right + back * away))
 
 

@@ -8,18 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.cost.pattern import segments
 from bough.errors import ModelError
 from bough.kernel.kinematics import placements
 from bough.model import Geometry, Model
 from bough.pictures.triangles import Floats, Triangles
 from bough.scalar.lazy import cached_property
-from bough.viewer.drawables import GREY, INERT, Drawable, drawables
+from bough.viewer.drawables import drawables
 
 __all__ = ["Surfaces", "surfaces"]
-
-LIMBS = ("#4a86c5", "#ee9447", "#5ab582", "#c2679a", "#b3a04c", "#62b4c6", "#9079c4", "#cf665b")
-"""Colours of bodies without one of their own, a colour for each stretch of the tree between branches."""
 
 CREASE = 0.75
 """Cosine of the angle between two triangles above which the edge between them is round."""
@@ -71,10 +67,7 @@ class Surfaces:
 def surfaces(model: Model, world: Iterable[Geometry] = ()) -> Surfaces:
     """What there is to see of a model, and of further shapes on its base; planes are left to the floor."""
     found = drawables(model, world)
-    shaped = any(shape.body and shape.sort in ("visual", "collision") for shape in found.shapes)
-    left_out = ("plane", "bone") if shaped else ("plane",)  # sticks between joints are for models without shapes
-    shapes = [shape for shape in found.shapes if shape.sort not in left_out and len(shape.triangles.faces)]
-    stretch = segments(model.tree)
+    shapes = [shape for shape in found.shapes if shape.sort != "plane" and len(shape.triangles.faces)]
     corners: list[Floats] = [np.zeros((0, 3, 3))]
     normals: list[Floats] = [np.zeros((0, 3, 3))]
     for shape in shapes:
@@ -86,7 +79,7 @@ def surfaces(model: Model, world: Iterable[Geometry] = ()) -> Surfaces:
             corners[-1] = corners[-1][:, ::-1]
         normals.append(_normals(corners[-1]))
     counts = [len(shape.triangles.faces) for shape in shapes]
-    colours = np.array([_colour(shape, stretch) for shape in shapes]).reshape(-1, 3)
+    colours = np.array([shape.rgba[:3] for shape in shapes]).reshape(-1, 3)
     solid = np.array([shape.sort != "visual" or shape.triangles.smooth for shape in shapes], dtype=np.bool_)
     body = np.array([shape.body for shape in shapes], dtype=np.int64)
     triangles = Triangles(
@@ -95,13 +88,6 @@ def surfaces(model: Model, world: Iterable[Geometry] = ()) -> Surfaces:
     planes = [shape.placement for shape in found.shapes if shape.sort == "plane" and shape.body == 0]
     level = tuple(float(place.vector[2]) for place in planes if place.matrix[2, 2] > 1.0 - 1e-6)
     return Surfaces(model, triangles, np.repeat(body, counts), found.missing, level)
-
-
-def _colour(shape: Drawable, stretch: NDArray[np.int64]) -> tuple[float, ...]:
-    if shape.body and shape.rgba in (GREY, INERT):
-        code = LIMBS[int(stretch[shape.body - 1]) % len(LIMBS)]
-        return tuple(int(code[k : k + 2], 16) / 255.0 for k in (1, 3, 5))
-    return shape.rgba[:3]
 
 
 def _normals(corners: Floats) -> Floats:

@@ -142,6 +142,12 @@ class Live:
 
     def _draw(self) -> None:
         self.viewer.update(self._state.q, self._state.v, time=self.time)
+        grip = self._grip
+        if grip is None:
+            self.viewer.show_pull()
+        else:
+            X = world_placements(self.sim.model, np.atleast_2d(self._state.q)[grip.state])[grip.body]
+            self.viewer.show_pull(grip.state, [X[:3, :3] @ grip.point + X[:3, 3], grip.pulled])
 
     def _tell_rate(self, made: float, spent: float) -> None:
         self.rate += 0.1 * (made / max(spent, 1e-9) - self.rate)

@@ -34,7 +34,7 @@ from bough.simulation.pairs import LeftOut
 from bough.simulation.program import measure_function, start_size, steps_function, trial_function
 from bough.simulation.roomier import Roomier
 from bough.simulation.run import Sense
-from bough.simulation.scene import Scene
+from bough.simulation.scene import Scene, require_scene_of
 from bough.simulation.sensor_inertias import Inertias
 from bough.simulation.sensors import Measured, readings
 from bough.simulation.soft import soft_scene, unknown_pairs
@@ -71,9 +71,7 @@ class Prepared:
                 raise ModelError("two scenes were given, expected a model and a scene, or a scene alone")
             scene, model = model, model.model
         self.scene = Scene(instance(model, "the model", Model)) if scene is None else instance(scene, "scene", Scene)
-        if self.scene.model is not model and self.scene.model != model:
-            other = self.scene.model.name
-            raise ModelError(f"the scene is one of another model, {other!r}, expected one of {model.name!r} as given")
+        require_scene_of(model, self.scene)
         self.model = model
         data = model.simulation
         self.dt = number(data.timestep if dt is None else dt, "dt", "a positive number (s)", above=0.0)

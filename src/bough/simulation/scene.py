@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.errors import ModelError
+from bough.errors import BoughError, ModelError
 from bough.model import BASE, Geometry, Model, Placement, Surface
 from bough.model.arguments import read_placement
 from bough.model.geometry import read_geometry
@@ -19,7 +19,7 @@ from bough.reading import instance, known_name, listed, number, shown, truth
 from bough.scalar.lazy import cached_property
 from bough.simulation.pairs import LeftOut, Pair, find_pairs
 
-__all__ = ["Scene"]
+__all__ = ["Scene", "require_scene_of"]
 
 
 @dataclass(frozen=True)
@@ -201,3 +201,27 @@ def _upright(n: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dty
         return _upright(-n) @ np.diag([1.0, -1.0, -1.0])
     c = 1.0 / (1.0 + z)
     return np.array([[1.0 - c * x * x, -c * x * y, x], [-c * x * y, 1.0 - c * y * y, y], [-x, -y, z]])
+
+
+def require_scene_of(model: Model, scene: Scene, error: type[BoughError] = ModelError) -> None:
+    """Raise unless a scene is one of this model, saying what is different."""
+    theirs = scene.model
+    if theirs is model or theirs == model:
+        return
+    if theirs.name != model.name:
+        raise error(f"the scene is one of another model, {theirs.name!r}, expected one of {model.name!r}")
+    raise error(f"the scene is one of {model.name!r} as it was before it was edited: {_difference(theirs, model)}")
+
+
+def _difference(theirs: Model, ours: Model) -> str:
+    """What is not the same in two models of one name."""
+    if theirs.gravity != ours.gravity:
+        return f"its gravity is {theirs.gravity}, expected {ours.gravity}"
+    for part in ("bodies", "joints", "frames", "geometries", "constraints"):
+        there, here = getattr(theirs, part), getattr(ours, part)
+        if len(there) != len(here):
+            return f"it has {len(there)} {part}, expected {len(here)}"
+        for k, (a, b) in enumerate(zip(there, here, strict=True)):
+            if a != b:
+                return f"its {part} differ, the first of them {getattr(a, 'name', '') or k!r}"
+    return "its simulation settings, or its root, differ"

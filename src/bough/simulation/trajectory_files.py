@@ -68,13 +68,11 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str], scene: Scene | No
 
 def _world(trajectory: Trajectory, scene: Scene | None) -> tuple[Geometry, ...]:
     """The shapes of a scene, which must be one of the model that moved."""
-    from bough.simulation.scene import Scene
+    from bough.simulation.scene import Scene, require_scene_of
 
     if scene is None:
         return ()
-    if instance(scene, "scene", Scene, SaveError).model != trajectory.model:
-        told = f"{scene.model.name!r}, expected one of the model that moved, {trajectory.model.name!r}"
-        raise SaveError(f"the scene is one of another model, {told}")
+    require_scene_of(trajectory.model, instance(scene, "scene", Scene, SaveError), SaveError)
     return tuple(scene.shapes)
 
 

@@ -13,7 +13,7 @@ from bough.kernel.arguments import FloatArray, as_floats
 from bough.kernel.configuration import integrate, neutral
 from bough.model import Model
 from bough.reading import instance, truth
-from bough.simulation.scene import Scene
+from bough.simulation.scene import Scene, require_scene_of
 from bough.simulation.simulation import Simulation
 from bough.viewer.controls import Closing
 from bough.viewer.viewer import Viewer
@@ -107,8 +107,8 @@ def _shown(
     port: int | None,
     browser: bool,
 ) -> Viewer:
-    if scene is not None and instance(scene, "scene", Scene).model != model:
-        raise ModelError(f"the scene is one of another model, {scene.model.name!r}, expected one of {model.name!r}")
+    if scene is not None:
+        require_scene_of(model, instance(scene, "scene", Scene))
     world = () if scene is None else scene.shapes
     viewer = Viewer(model, q, world=world, motion=motion, contacts=_contacts(model, scene), host=host, port=port)
     if browser:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.cost.pattern import segments
 from bough.errors import BoughError, LoadWarning
 from bough.model import Body, Geometry, Model, Placement
 
-__all__ = ["Drawable", "Drawables", "Triangles", "drawables", "inertia_ellipsoid", "shapes_of", "tell_missing"]
+__all__ = ["LIMBS", "Drawable", "Drawables", "Triangles", "drawables", "inertia_ellipsoid", "shapes_of", "tell_missing"]
 
 Floats = NDArray[np.floating[Any]]
 Colour = tuple[float, float, float, float]
@@ -24,7 +25,10 @@ Colour = tuple[float, float, float, float]
 GREY: Colour = (0.72, 0.74, 0.78, 1.0)
 STONE: Colour = (0.62, 0.63, 0.62, 1.0)
 INERT: Colour = (0.35, 0.55, 0.80, 1.0)
-"""Of shapes without a colour of their own, of those of the world, and of inertia ellipsoids."""
+"""Of collision shapes without a colour of their own, of shapes of the world, and of inertia ellipsoids."""
+
+LIMBS = ("#4a86c5", "#ee9447", "#5ab582", "#c2679a", "#b3a04c", "#62b4c6", "#9079c4", "#cf665b")
+"""Colours of bodies without one of their own, a colour for each stretch of the tree between branches."""
 
 PLANE_SIDE = 20.0
 """Length (m) of the sides of a plane without end, as it is drawn."""
@@ -97,6 +101,9 @@ class Drawables:
 def drawables(model: Model, world: Iterable[Geometry] = (), *, sort: str = "visual") -> Drawables:
     """What there is to draw of a model: for each body its visual shapes, else those for collision, else its inertia.
 
+    Shapes without a colour of their own get one for each stretch of the tree between branches. Sticks from joint to
+    joint are for models without any shape.
+
     Parameters
     ----------
     model
@@ -104,7 +111,7 @@ def drawables(model: Model, world: Iterable[Geometry] = (), *, sort: str = "visu
     world
         Further shapes on the base, such as those of a scene.
     sort
-        "visual", or "collision": shapes for collision first, those for viewing where a body has none.
+        "visual", or "collision": shapes for collision first, those for viewing where a body has none; in grey.
 
     Returns
     -------
@@ -124,16 +131,27 @@ def drawables(model: Model, world: Iterable[Geometry] = (), *, sort: str = "visu
     on_body: dict[int, list[Geometry]] = {}
     for g in model.geometries:
         on_body.setdefault(g.body, []).append(g)
-    shapes: list[Drawable] = []
     missing: dict[str, None] = {}
-    for body in range(model.nbodies + 1):
-        found = _on_body(on_body.get(body, []), order, missing)
-        if not found and body:
-            found = [*_bones(model, body), *inertia_ellipsoid(model.bodies[body - 1], body)]
-        shapes += found
-    for g in world:
-        shapes += shapes_of(g, missing)
+    found = {body: _on_body(on_body.get(body, []), order, missing) for body in range(model.nbodies + 1)}
+    is_shaped = any(found[body] for body in range(1, model.nbodies + 1))
+    for i in range(1, model.nbodies + 1):
+        bones = [] if is_shaped else list(_bones(model, i))
+        found[i] = found[i] or [*bones, *inertia_ellipsoid(model.bodies[i - 1], i)]
+    shapes = [shape for body in found for shape in found[body]]
+    if sort == "visual":
+        limb = segments(model.tree)
+        shapes = [_coloured(shape, int(limb[shape.body - 1])) if shape.body else shape for shape in shapes]
+    shapes += [shape for g in world for shape in shapes_of(g, missing)]
     return Drawables(tuple(shapes), tuple(missing))
+
+
+def _coloured(shape: Drawable, limb: int) -> Drawable:
+    """In the colour of its limb, unless it has one of its own."""
+    if shape.rgba not in (GREY, INERT):
+        return shape
+    code = LIMBS[limb % len(LIMBS)]
+    r, g, b = (int(code[k : k + 2], 16) / 255.0 for k in (1, 3, 5))
+    return replace(shape, rgba=(r, g, b, 1.0))
 
 
 def tell_missing(found: tuple[str, ...]) -> None:

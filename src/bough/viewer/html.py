@@ -7,6 +7,7 @@ import json
 import re
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from importlib import resources
 from typing import Any
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from bough.errors import ShapeError
 from bough.model import BASE, Geometry, Model, Placement
-from bough.viewer.drawables import Drawable, Floats, drawables, square_triangles, tell_missing
+from bough.viewer.drawables import PLANE_SIDE, Drawable, Floats, drawables, square_triangles, tell_missing
 from bough.viewer.instances import Instances, arranged, extent, quaternions, world_placements
 from bough.viewer.simplify import simplified
 
@@ -27,6 +28,9 @@ MOST_POSES = 600_000
 
 MOST_FACES = 120_000
 """Triangles of all surfaces in a file; finer ones are made coarser."""
+
+GROUND = 16.0
+"""Length of the sides of a ground without end, in sizes of what stands on it."""
 
 MOST_COPIES = 64
 """States of a batch in a file."""
@@ -66,7 +70,8 @@ def motion_html(model: Model, time: Floats, q: Floats, world: Sequence[Geometry]
     low, high = _extent(model, shapes, states[kept[0], 0], places, moving)
     spacing = 1.1 * float(max(high[0] - low[0], high[1] - low[1], 0.2))
     offsets = _square(states.shape[1], spacing)
-    surfaces = arranged(_with_ground(shapes))
+    size = float(np.linalg.norm(high - low) + np.linalg.norm(offsets.max(axis=0)))
+    surfaces = arranged(_with_ground(shapes, size))
     packed = _Packed()
     packed.add(np.asarray(time, np.float64)[kept], "f4")
     packed.add(places[..., :3, 3] + offsets[:, None], "f4")
@@ -78,7 +83,7 @@ def motion_html(model: Model, time: Floats, q: Floats, world: Sequence[Geometry]
         "bodies": len(moving),
         "names": [BASE, *(model.bodies[i - 1].name for i in moving if i)],
         "middle": (0.5 * (low + high) + 0.5 * offsets.max(axis=0)).tolist(),
-        "size": float(np.linalg.norm(high - low) + np.linalg.norm(offsets.max(axis=0))),
+        "size": size,
         "shadow": _shadow_height(surfaces),
         "surfaces": [packed.surface(s, moving, min(1.0, MOST_FACES / max(total, 1))) for s in surfaces],
     }
@@ -158,11 +163,14 @@ def _square(count: int, spacing: float) -> Floats:
     return np.asarray(spacing * np.column_stack([k % side, k // side, np.zeros(count)]), np.float64)
 
 
-def _with_ground(shapes: Sequence[Drawable]) -> list[Drawable]:
-    """The shapes, with a plane at z = 0 if there is none."""
-    if any(d.sort == "plane" for d in shapes):
-        return list(shapes)
-    return [*shapes, Drawable(0, Placement(), (100.0, 100.0, 1.0), square_triangles(), (1, 1, 1, 1), "plane", "ground")]
+def _with_ground(shapes: Sequence[Drawable], size: float) -> list[Drawable]:
+    """The shapes, with a plane at z = 0 if there is none; planes without end reach as far as is seen."""
+    endless = Drawable(
+        0, Placement(), (PLANE_SIDE, PLANE_SIDE, 1.0), square_triangles(), (1, 1, 1, 1), "plane", "ground"
+    )
+    found = [*shapes] if any(d.sort == "plane" for d in shapes) else [*shapes, endless]
+    side = max(PLANE_SIDE, GROUND * size)
+    return [replace(d, scale=(side, side, 1.0)) if d.sort == "plane" and d.scale == endless.scale else d for d in found]
 
 
 def _shadow_height(surfaces: Sequence[Instances]) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,10 @@ OVERLAYS = (
     "joint axes",
     "centre of mass",
     "inertia ellipsoids",
+    "contact points",
     "contact forces",
     "velocity",
+    "shadows",
 )
 """The names of what can be switched on and off."""
 
@@ -47,15 +50,20 @@ class Overlays:
         self._handles: dict[str, Any] = {}
         self._ellipsoids: Stage | None = None
 
-    def draw(self, q: Floats, v: Floats, world: Floats, offset: Floats, body: int) -> None:
-        """Draw what is switched on for the state q (nq,), v (nv,), whose bodies are at `world` (N+1, 4, 4)."""
+    def draw(self, q: Floats, v: Floats, world: Floats, offset: Floats, frame: str) -> None:
+        """Draw what is switched on for the state q (nq,), v (nv,), whose bodies are at `world` (N+1, 4, 4).
+
+        `frame` is the name of the frame whose velocity is drawn.
+        """
+        touching = cache(lambda: self._touching(q, v))
         made: dict[str, Callable[[], None]] = {
-            "frames": lambda: self._frames(world, offset),
+            "frames": lambda: self._frames(world, offset, frame),
             "joint axes": lambda: self._arrows("joint axes", self._joint_axes(world) + offset, ORANGE),
             "centre of mass": lambda: self._ball(center_of_mass(self._model, q) + offset),
             "inertia ellipsoids": lambda: self._inertias(world, offset),
-            "contact forces": lambda: self._arrows("contact forces", self._forces(q, v) + offset, GREEN),
-            "velocity": lambda: self._arrows("velocity", self._velocity(q, v, world, body) + offset, VIOLET),
+            "contact points": lambda: self._points(touching()[:, 0] + offset),
+            "contact forces": lambda: self._arrows("contact forces", touching() + offset, GREEN),
+            "velocity": lambda: self._arrows("velocity", self._velocity(q, v, world, frame) + offset, VIOLET),
         }
         for name, draw in made.items():
             if name in self.shown and np.isfinite(world).all():
@@ -66,6 +74,10 @@ class Overlays:
                     pass
             self._hide(name)
 
+    def pull(self, ends: Floats) -> None:
+        """Draw the arrows from points to points (k, 2, 3) along which somebody pulls at bodies."""
+        self._arrows("pull", ends, RED)
+
     def _hide(self, name: str) -> None:
         if name == "inertia ellipsoids" and self._ellipsoids is not None and self._ellipsoids.visible:
             self._ellipsoids.visible = False
@@ -73,8 +85,15 @@ class Overlays:
         if handle is not None and handle.visible:
             handle.visible = False
 
-    def _frames(self, world: Floats, offset: Floats) -> None:
-        positions, turns = world[:, :3, 3] + offset, quaternions(world[:, :3, :3])
+    def _placed(self, world: Floats, frame: str) -> Floats:
+        """Where a frame is: (4, 4)."""
+        found = self._model.frame(frame)
+        return np.asarray(world[found.body] @ found.placement.homogeneous)
+
+    def _frames(self, world: Floats, offset: Floats, frame: str) -> None:
+        """Those of the base and the bodies, and the chosen one."""
+        X = np.concatenate([world, self._placed(world, frame)[None]])
+        positions, turns = X[:, :3, 3] + offset, quaternions(X[:, :3, :3])
         handle = self._handles.get("frames")
         if handle is None:
             add = self._server.scene.add_batched_axes
@@ -132,8 +151,25 @@ class Overlays:
         if not self._ellipsoids.visible:
             self._ellipsoids.visible = True
 
-    def _forces(self, q: Floats, v: Floats) -> Floats:
-        """Both ends of each force that acts; the weight of the mechanism is as long as half of it."""
+    def _points(self, points: Floats) -> None:
+        handle = self._handles.get("contact points")
+        if not len(points):
+            self._hide("contact points")
+        elif handle is None:
+            self._handles["contact points"] = self._server.scene.add_point_cloud(
+                "/contact_points",
+                points,
+                GREEN,
+                point_size=0.02 * self._size,
+                point_shape="circle",
+                precision="float32",
+            )
+        else:
+            handle.colors = np.tile(np.array(GREEN, np.uint8), (len(points), 1))
+            handle.points, handle.visible = points, True
+
+    def _touching(self, q: Floats, v: Floats) -> Floats:
+        """Both ends (k, 2, 3) of each contact force; the weight of the mechanism is as long as half of it."""
         if self._contacts is None:
             return np.zeros((0, 2, 3))
         points, forces = self._contacts(q, v)
@@ -142,12 +178,10 @@ class Overlays:
         ends = points[acting] + 0.5 * self._size * forces[acting] / max(weight, 1e-9)
         return np.stack([points[acting], ends], axis=1)
 
-    def _velocity(self, q: Floats, v: Floats, world: Floats, body: int) -> Floats:
-        """From the chosen body to where it would be in 0.2 s; nothing if it rests."""
-        if not body:
-            return np.zeros((0, 2, 3))
-        speed = velocities(self._model, q, v, self._model.bodies[body - 1].name, "LOCAL_WORLD_ALIGNED")[:3]
-        at = world[body, :3, 3]
+    def _velocity(self, q: Floats, v: Floats, world: Floats, frame: str) -> Floats:
+        """From the chosen frame to where it would be in 0.2 s; nothing if it rests."""
+        speed = velocities(self._model, q, v, frame, "LOCAL_WORLD_ALIGNED")[:3]
+        at = self._placed(world, frame)[:3, 3]
         return np.array([(at, at + 0.2 * speed)]) if np.linalg.norm(speed) > 1e-9 else np.zeros((0, 2, 3))
 
 

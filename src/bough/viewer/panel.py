@@ -128,9 +128,9 @@ def costs_html(model: Model) -> str:
 
 
 def readings(
-    model: Model, q: Floats, v: Floats, body: int, time: float | None = None
+    model: Model, q: Floats, v: Floats, frame: str, time: float | None = None
 ) -> dict[str, tuple[tuple[float, ...], str]]:
-    """Numbers of one state, with their units: where the chosen body and the centre of mass are, and energies.
+    """Numbers of one state, with their units: where the chosen frame and the centre of mass are, and energies.
 
     Parameters
     ----------
@@ -138,20 +138,18 @@ def readings(
         The mechanism.
     q, v
         Its configuration (nq,) and velocity (nv,).
-    body
-        Number of the chosen body; 0 for none.
+    frame
+        Name of the chosen frame.
     time
         Time in s, if the mechanism moves.
     """
     told: dict[str, tuple[tuple[float, ...], str]] = {}
     if time is not None:
         told["time"] = ((time,), "s")
-    if body:
-        name = model.bodies[body - 1].name
-        told["position"] = (tuple(placements(model, q, name)[:3, 3].tolist()), "m")
-        if v.any():
-            speed = velocities(model, q, v, name, "LOCAL_WORLD_ALIGNED")
-            told["velocity"] = (tuple(speed[:3].tolist()), "m/s")
+    told["position"] = (tuple(placements(model, q, frame)[:3, 3].tolist()), "m")
+    if v.any():
+        speed = velocities(model, q, v, frame, "LOCAL_WORLD_ALIGNED")
+        told["velocity"] = (tuple(speed[:3].tolist()), "m/s")
     if model.mass > 0:
         told["centre of mass"] = (tuple(center_of_mass(model, q).tolist()), "m")
     told["kinetic energy"] = ((float(kinetic_energy(model, q, v)),), "J")

@@ -9,8 +9,12 @@ import numpy as np
 
 from bough.viewer.drawables import Drawable, Floats
 from bough.viewer.instances import Instances, arranged, poses, quaternions
+from bough.viewer.simplify import simplified
 
 __all__ = ["Stage"]
+
+INSTANCED_FACES, FEWEST_FACES = 100_000, 60
+"""Triangles of one surface in all its instances, above which it is made coarser, and as few as it keeps of each."""
 
 MANY_COPIES = 8
 """Instances of one surface from which on those far away are drawn with fewer triangles."""
@@ -72,10 +76,11 @@ class Stage:
         self._opacity = opacity
 
     def _added(self, k: int, group: Instances, positions: Floats, turns: Floats, states: int, opacity: Floats) -> Any:
+        surface = simplified(group.triangles, max(FEWEST_FACES, INSTANCED_FACES // len(positions)))
         return self._server.scene.add_batched_meshes_simple(
             f"{self._name}/{k}",
-            group.triangles.corners.astype(np.float32),
-            group.triangles.faces.astype(np.uint32),
+            surface.corners.astype(np.float32),
+            surface.faces.astype(np.uint32),
             turns,
             positions,
             batched_scales=np.tile(group.scales, (states, 1)),
@@ -83,6 +88,7 @@ class Stage:
             batched_opacities=_opacities(group, opacity),
             flat_shading=not group.triangles.smooth,
             side="double",
+            receive_shadow=False,  # which flickers on what casts it
             lod="auto" if len(positions) > MANY_COPIES else "off",
             visible=self._visible,
         )

@@ -31,6 +31,9 @@ __all__ = ["Viewer"]
 READING_PERIOD = 0.1
 """Time (s) between two readings while a motion plays."""
 
+FEW_FACES = 20_000
+"""Triangles up to which shadows are on to begin with: those of meshes hold up a computer without a graphics card."""
+
 GHOST = 0.25
 """Opacity of the states of a batch that are not the chosen one."""
 
@@ -69,7 +72,8 @@ class Viewer:
         if not len(self._q):
             raise ShapeError(f"there are no states to show: q has shape {np.shape(q)}")
         self._v = np.zeros((len(self._q), model.nv))
-        self._state, self._body, self._layout = 0, min(1, model.nbodies), LAYOUTS[0]
+        self._state, self._layout = 0, LAYOUTS[0]
+        self._frame = model.frame_names[min(1, model.nbodies)]
         self._time: float | None = None
         self._read_at, self._ended = 0.0, threading.Event()
         drawn = drawables(model, world)
@@ -85,6 +89,9 @@ class Viewer:
         self._collision: Stage | None = None
         self._world_shapes = tuple(world)
         self._overlays = Overlays(self._server, model, self._size, contacts)
+        if len(self._q) * sum(len(d.triangles.faces) for d in drawn.shapes) <= FEW_FACES:
+            self._page.shadows = True
+            self._overlays.shown.add("shadows")
         self._controls = PoseControls(self._server, model, self._size, steered or self._asked)
         self._closing = Closing(model)
         self._playback: Playback | None = None
@@ -99,7 +106,7 @@ class Viewer:
 
     def _panel(self, motion: Motion | None) -> Gui:
         asked = Asked(self._chosen, self._state_asked, self._layout_asked, lambda name, on: self._switch([name], on))
-        gui = Gui(self._page, self.model, len(self._q), self.missing, asked)
+        gui = Gui(self._page, self.model, len(self._q), self.missing, self._overlays.shown, asked)
         with gui.pose:
             self._controls.build(self._q[0], self._body, handles=self._steered is None)
         with gui.motion:
@@ -141,14 +148,21 @@ class Viewer:
         return np.array(self._q[self._state])
 
     @property
-    def body(self) -> str:
-        """Name of the chosen body, whose path is lit and whose readings are told."""
-        return self.model.bodies[self._body - 1].name if self._body else ""
+    def frame(self) -> str:
+        """Name of the chosen frame, whose readings and velocity are told; that of a body has its name."""
+        return self._frame
 
-    def choose(self, body: str) -> None:
-        """Choose a body by its name: its path is lit in the tree and in the matrices, its readings are told."""
-        known_name(body, "body", self.model.body_names)
-        self._chosen(self.model.body_names.index(body) + 1)
+    @property
+    def _body(self) -> int:
+        """Number of the body that carries the chosen frame, whose path is lit."""
+        return self.model.frame(self._frame).body
+
+    def choose(self, frame: str) -> None:
+        """Choose a body or another frame by its name.
+
+        Its readings are told, and the path to its body is lit in the tree and in the matrices.
+        """
+        self._chosen(self.model.frame(frame).name)
 
     def show(self, *overlays: str) -> None:
         """Switch overlays on by their names: "frames", "joint axes", "centre of mass" and so on; see `overlays`."""
@@ -242,6 +256,11 @@ class Viewer:
 
         self._stage.on_drag(moved)
 
+    def show_pull(self, state: int = 0, points: ArrayLike = ()) -> None:
+        """Draw an arrow between two points (2, 3) in m of the world of a state, such as a pull; none without points."""
+        ends = np.array(points, np.float64).reshape(-1, 2, 3)
+        self._page.write(lambda: self._overlays.pull(ends + self._offsets()[min(state, len(self._q) - 1)]))
+
     @property
     def controls(self) -> Any:
         """A context in which further elements of the panel can be made, on the tab of the motion."""
@@ -268,7 +287,7 @@ class Viewer:
                 self._stage.place(places, offsets, seen)
                 if self._collision is not None and self._collision.visible:
                     self._collision.place(places[k : k + 1], offsets[k : k + 1], np.array([0.5]))
-                self._overlays.draw(self._q[k], self._v[k], places[k], offsets[k], self._body)
+                self._overlays.draw(self._q[k], self._v[k], places[k], offsets[k], self._frame)
                 self._tell(places[k], offsets[k], held)
 
     def _tell(self, places: Floats, offset: Floats, held: str) -> None:
@@ -279,8 +298,8 @@ class Viewer:
         self._read_at = clock.perf_counter()
         q, v = self._q[self._state], self._v[self._state]
         if np.isfinite(q).all() and np.isfinite(v).all():
-            told = readings(self.model, q, v, self._body, self._time)
-            self._gui.readings.content = readings_html(told, self.body)
+            told = readings(self.model, q, v, self._frame, self._time)
+            self._gui.readings.content = readings_html(told, self._frame)
         if self._steered is None:  # else sliders tell what is asked for, not what is
             self._controls.show(q, places, offset, held)
 
@@ -313,21 +332,23 @@ class Viewer:
         if state != self._state and state < len(self._q):
             self._state_asked(state)
         if body:
-            self._chosen(body)
+            self._chosen(self.model.body_names[body - 1])
 
-    def _chosen(self, body: int) -> None:
+    def _chosen(self, frame: str) -> None:
         with self._lock:
-            self._body = body
+            self._frame = frame
             if self._page.is_closed:
                 return
-            self._controls.choose(body)
+            self._controls.choose(self._body)
             if self._gui is not None:
-                self._gui.choose(body)
+                self._gui.choose(frame)
             self.redraw()
 
     def _state_asked(self, state: int) -> None:
         with self._lock:
             self._state = min(state, len(self._q) - 1)
+            if self._gui is not None:
+                self._gui.choose_state(self._state)
             self.redraw()
 
     def _layout_asked(self, layout: str) -> None:
@@ -344,6 +365,8 @@ class Viewer:
                     self._stage.visible = on
                 elif name == "collision shapes":
                     self._show_collision(on)
+                elif name == "shadows":
+                    self._page.shadows = on
                 if self._gui is not None:
                     self._gui.switch(name, on)
             self.redraw()
