@@ -123,7 +123,7 @@ def run(options: argparse.Namespace) -> None:
     if outside:
         say(f"  beyond their limits at the beginning: {', '.join(outside)}")
     if not pairs and floats:
-        say("  nothing of it can touch the floor: its shapes for collision are meshes, or there are none")
+        say("  nothing of it can touch the floor: it has no shapes for collision, or files of meshes are missing")
     if options.view:
         live = sim.view(states, **page_options(options), **_acting(model, q, options))
         told(live.viewer)
