@@ -7,12 +7,15 @@ Points, distances, normals and tangents are those of MuJoCo, but for which point
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from itertools import combinations_with_replacement
 from typing import TypeAlias
 
 from bough.algorithms.shapes.balls import capsule_capsule, sphere_capsule, sphere_cylinder, sphere_sphere
 from bough.algorithms.shapes.box_box import box_box
 from bough.algorithms.shapes.boxes import sphere_box
 from bough.algorithms.shapes.capsule_box import capsule_box
+from bough.algorithms.shapes.convex import convex_convex, slots_of
 from bough.algorithms.shapes.hulls import Corners, Vertices, plane_hull
 from bough.algorithms.shapes.planes import plane_box, plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
 from bough.algorithms.shapes.point import APART, ContactPoint, Solid
@@ -30,7 +33,7 @@ Shape: TypeAlias = tuple[str, tuple[Scalar, ...] | Vertices]
 
 Rule: TypeAlias = Callable[[Solid, Solid], list[ContactPoint]]
 
-_RULES: dict[tuple[str, str], tuple[int, Rule]] = {
+_CLOSED: dict[tuple[str, str], tuple[int, Rule]] = {
     ("plane", "sphere"): (1, plane_sphere),
     ("plane", "capsule"): (2, plane_capsule),
     ("plane", "ellipsoid"): (1, plane_ellipsoid),
@@ -45,7 +48,14 @@ _RULES: dict[tuple[str, str], tuple[int, Rule]] = {
     ("capsule", "box"): (2, capsule_box),
     ("box", "box"): (8, box_box),
 }
-"""How many contact points a pair of kinds has at most, and the rule that finds them."""
+"""Pairs of kinds whose contact points are a formula: how many there are at most, and the rule that finds them."""
+
+_CONVEX = "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh"
+_RULES = {
+    two: _CLOSED.get(two, (slots_of(*two), partial(convex_convex, *two)))
+    for two in (*_CLOSED, *combinations_with_replacement(_CONVEX, 2))
+}
+"""All pairs; those without a formula by iterations."""
 
 
 def is_known(kind1: str, kind2: str) -> bool:
@@ -60,7 +70,8 @@ def points_of(kind1: str, kind2: str) -> int:
 
 def iterates(kind1: str, kind2: str) -> bool:
     """Whether the rule of two kinds has loops, which are not to be run again for each of its points."""
-    return "mesh" in (kind1, kind2)
+    two = (kind1, kind2) if (kind1, kind2) in _RULES else (kind2, kind1)
+    return two not in _CLOSED or "mesh" in two
 
 
 def contact_points(first: Shape, X1: Transform, second: Shape, X2: Transform) -> list[ContactPoint]:

@@ -58,13 +58,13 @@ class Vertices:
         place = (self.start + k) * 3
         return Vector.of([gather(self.table, place + i) for i in range(3)])
 
-    def furthest(self, n: Vector) -> Vector:
-        """The corner that lies furthest in a direction; of several the first, unless another is further by rounding."""
+    def furthest(self, n: Vector, same: float = 0.0) -> Vector:
+        """The corner that lies furthest in a direction; of those that are so but for `same` (m) the first."""
 
         def visit(k: Index, best: tuple[Scalar, Vector]) -> tuple[Scalar, Vector]:
             corner = self.at(k)
             far = n.dot(corner)
-            better = far > best[0] + SAME_HEIGHT
+            better = far > best[0] + same
             return select(better, far, best[0]), choose(better, corner, best[1])
 
         none: Scalar = -APART
@@ -79,19 +79,20 @@ class Vertices:
             return sqrt(loop(self.count, lambda k, most: maximum(most, self.at(k).dot(self.at(k))), none))
 
 
-def spread_corners(hull: Vertices, n: Vector) -> list[tuple[Bool, Vector]]:
+def spread_corners(hull: Vertices, n: Vector, steep: float = STEEP) -> list[tuple[Bool, Vector]]:
     """Up to four corners of the face that looks along n most, far from each other, and whether there is each.
 
     The one that lies furthest along n; of those that lie about as far along n, the one furthest from it; and on both
-    sides of the line between these two, the one furthest from that.
+    sides of the line between these two, the one furthest from that. About as far is less by at most a `steep`th of the
+    distance across n.
     """
-    deepest = hull.furthest(n)
+    deepest = hull.furthest(n, SAME_HEIGHT)
 
     def away(k: Index, best: tuple[Scalar, Vector]) -> tuple[Scalar, Vector]:
         corner = hull.at(k)
         apart = corner - deepest
         up = n.dot(apart)
-        score = apart.dot(apart) - (1.0 + STEEP * STEEP) * (up * up)
+        score = apart.dot(apart) - (1.0 + steep * steep) * (up * up)
         better = score > best[0] * (1.0 + SAME_CORNER) + SAME_HEIGHT
         return select(better, score, best[0]), choose(better, corner, best[1])
 
@@ -107,7 +108,7 @@ def spread_corners(hull: Vertices, n: Vector) -> list[tuple[Bool, Vector]]:
             left, at_left, right, at_right = best
             corner = hull.at(k)
             apart = corner - deepest
-            side, lost = across.dot(apart), STEEP * n.dot(apart)
+            side, lost = across.dot(apart), steep * n.dot(apart)
             by_left = side + lost > left * (1.0 + SAME_CORNER) + SAME_HEIGHT
             by_right = lost - side > right * (1.0 + SAME_CORNER) + SAME_HEIGHT
             return (
