@@ -1,37 +1,45 @@
 """The narrow phase: where two shapes touch, or would touch first, as rules over scalars.
 
 Each pair of kinds has a fixed number of slots for contact points; in states that need fewer, the others are far apart.
-Points, distances, normals and tangents are those of MuJoCo.
+Points, distances, normals and tangents are those of MuJoCo, but for which points of a hull are told.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from itertools import combinations_with_replacement
 from typing import TypeAlias
 
 from bough.algorithms.shapes.balls import capsule_capsule, sphere_capsule, sphere_cylinder, sphere_sphere
 from bough.algorithms.shapes.box_box import box_box
 from bough.algorithms.shapes.boxes import sphere_box
 from bough.algorithms.shapes.capsule_box import capsule_box
+from bough.algorithms.shapes.convex import convex_convex, slots_of
+from bough.algorithms.shapes.hulls import Corners, Vertices, plane_hull
 from bough.algorithms.shapes.planes import plane_box, plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
 from bough.algorithms.shapes.point import APART, ContactPoint, Solid
 from bough.errors import ModelError
 from bough.scalar import Bool, Scalar, dot, maximum, sqrt
 from bough.spatial import Transform
 
-__all__ = ["APART", "ContactPoint", "Shape", "contact_points", "is_known", "may_touch", "points_of"]
+__all__ = [
+    "APART", "ContactPoint", "Corners", "Shape", "Vertices",
+    "contact_points", "is_known", "iterates", "may_touch", "points_of",
+]  # fmt: skip
 
-Shape: TypeAlias = tuple[str, tuple[Scalar, ...]]
-"""Kind and sizes of a shape, as in `bough.model.geometry.SHAPES`."""
+Shape: TypeAlias = tuple[str, tuple[Scalar, ...] | Vertices]
+"""Kind and sizes of a shape, as in `bough.model.geometry.SHAPES`; of a mesh, the corners of its convex hull."""
 
 Rule: TypeAlias = Callable[[Solid, Solid], list[ContactPoint]]
 
-_RULES: dict[tuple[str, str], tuple[int, Rule]] = {
+_CLOSED: dict[tuple[str, str], tuple[int, Rule]] = {
     ("plane", "sphere"): (1, plane_sphere),
     ("plane", "capsule"): (2, plane_capsule),
     ("plane", "ellipsoid"): (1, plane_ellipsoid),
     ("plane", "cylinder"): (4, plane_cylinder),
     ("plane", "box"): (4, plane_box),
+    ("plane", "mesh"): (4, plane_hull),
     ("sphere", "sphere"): (1, sphere_sphere),
     ("sphere", "capsule"): (1, sphere_capsule),
     ("sphere", "cylinder"): (1, sphere_cylinder),
@@ -40,7 +48,14 @@ _RULES: dict[tuple[str, str], tuple[int, Rule]] = {
     ("capsule", "box"): (2, capsule_box),
     ("box", "box"): (8, box_box),
 }
-"""How many contact points a pair of kinds has at most, and the rule that finds them."""
+"""Pairs of kinds whose contact points are a formula: how many there are at most, and the rule that finds them."""
+
+_CONVEX = "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh"
+_RULES = {
+    two: _CLOSED.get(two, (slots_of(*two), partial(convex_convex, *two)))
+    for two in (*_CLOSED, *combinations_with_replacement(_CONVEX, 2))
+}
+"""All pairs; those without a formula by iterations."""
 
 
 def is_known(kind1: str, kind2: str) -> bool:
@@ -53,14 +68,20 @@ def points_of(kind1: str, kind2: str) -> int:
     return _rule(kind1, kind2)[0]
 
 
+def iterates(kind1: str, kind2: str) -> bool:
+    """Whether the rule of two kinds has loops, which are not to be run again for each of its points."""
+    two = (kind1, kind2) if (kind1, kind2) in _RULES else (kind2, kind1)
+    return two not in _CLOSED or "mesh" in two
+
+
 def contact_points(first: Shape, X1: Transform, second: Shape, X2: Transform) -> list[ContactPoint]:
     """The contact points of two shapes that stand at X1 and X2 in a common frame, one for each slot of the pair.
 
     Distances are told however far the shapes are apart; whoever has a margin compares them with it.
     """
-    (kind1, size1), (kind2, size2) = first, second
+    kind1, kind2 = first[0], second[0]
     _, rule = _rule(kind1, kind2)
-    one, two = Solid(size1, X1), Solid(size2, X2)
+    one, two = _solid(first, X1), _solid(second, X2)
     if (kind1, kind2) in _RULES:
         return rule(one, two)
     return [_turned_round(p) for p in rule(two, one)]
@@ -71,17 +92,24 @@ def may_touch(first: Shape, X1: Transform, second: Shape, X2: Transform, margin:
 
     Where they are not, the shapes are not either, whatever their contact points say. It costs nine operations.
     """
-    (kind1, size1), (kind2, size2) = first, second
-    if kind2 == "plane":
+    if second[0] == "plane":
         return may_touch(second, X2, first, X1, margin)
-    apart, most = X2.translation - X1.translation, _reach(kind1, size1) + _reach(kind2, size2) + margin
-    if kind1 == "plane":
-        return Solid(size1, X1).axis.dot(apart) < most
+    apart, most = X2.translation - X1.translation, _reach(first) + _reach(second) + margin
+    if first[0] == "plane":
+        return _solid(first, X1).axis.dot(apart) < most
     return apart.dot(apart) < most * most
 
 
-def _reach(kind: str, size: tuple[Scalar, ...]) -> Scalar:
+def _solid(shape: Shape, X: Transform) -> Solid:
+    _, size = shape
+    return Solid((), X, size) if isinstance(size, Vertices) else Solid(size, X)
+
+
+def _reach(shape: Shape) -> Scalar:
     """The radius of a ball around a shape; of a plane none."""
+    kind, size = shape
+    if isinstance(size, Vertices):
+        return size.radius
     if kind == "plane":
         return 0.0
     if kind == "ellipsoid":

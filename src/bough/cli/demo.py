@@ -13,7 +13,7 @@ import numpy as np
 
 import bough
 from bough.cli.bench import METHODS, forward_dynamics_speeds
-from bough.cli.models import add_model, boxed, chosen_model, mesh_folders
+from bough.cli.models import add_model, chosen_model, has_hulls, mesh_folders
 from bough.cli.terminal import say
 from bough.errors import BoughError, ModelError
 
@@ -85,8 +85,7 @@ def run(options: argparse.Namespace) -> None:
 
 def fall(model: bough.Model) -> tuple[bough.Trajectory, bough.Scene, float]:
     """A robot falling on a floor, the world in which it does, and the seconds that it took to compute."""
-    model, is_boxed = boxed(model)
-    scene = bough.Scene(model, self_collision=not is_boxed).floor(friction=0.8)
+    scene = bough.Scene(model, self_collision=not has_hulls(model)).floor(friction=0.8)
     sim = bough.Simulation(scene, dt=0.002)
     q, turn, v = bough.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
     for name in POSE.keys() & set(model.joint_names):

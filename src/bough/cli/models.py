@@ -13,9 +13,9 @@ from typing import Any
 
 import bough
 from bough.cli.terminal import say
-from bough.errors import BoughError, LoadWarning, ModelError, UnknownNameError
+from bough.errors import LoadWarning, ModelError, UnknownNameError
 
-__all__ = ["HELP", "add_ignore", "add_model", "boxed", "chosen_model", "file_of", "mesh_folders", "read_model"]
+__all__ = ["HELP", "add_ignore", "add_model", "chosen_model", "file_of", "has_hulls", "mesh_folders", "read_model"]
 
 PAPERS = "tree"
 """What the names of the papers' mechanisms begin with, so that they are never those of robots."""
@@ -129,14 +129,9 @@ def mesh_folders(text: str) -> list[Path] | None:
     return list(path.resolve().parents)[:FOLDERS_AROUND] if path.is_file() and not _is_of_papers(text) else None
 
 
-def boxed(model: bough.Model) -> tuple[bough.Model, bool]:
-    """The model with boxes for its meshes, so that it can touch a floor, and whether there are any."""
-    try:
-        found = bough.simulation.with_boxes(model)
-    except BoughError as error:  # what reads meshes is not installed
-        say(f"bough: {error}", file=sys.stderr)
-        return model, False
-    return found, found is not model
+def has_hulls(model: bough.Model) -> bool:
+    """Whether it touches with meshes: their convex hulls tell little of whether neighbours touch each other."""
+    return any(g.shape == "mesh" and g.purpose == "collision" for g in model.geometries)
 
 
 def _loaded(text: str, options: dict[str, Any]) -> bough.Model:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bough
-from bough.cli.models import add_model, boxed, chosen_model, mesh_folders
+from bough.cli.models import add_model, chosen_model, has_hulls, mesh_folders
 from bough.cli.terminal import require_path, say
 from bough.cli.view import add_page, page_options, require_port, told
 from bough.errors import ModelError, UnknownNameError
@@ -105,8 +105,7 @@ def run(options: argparse.Namespace) -> None:
     if options.cone:
         model = model.with_simulation(cone=options.cone)
     floats = _floats(model)
-    model, is_boxed = boxed(model) if floats else (model, False)
-    scene = _scene(model, options, self_collision=not is_boxed)
+    scene = _scene(model, options, self_collision=not has_hulls(model))
     adaptive = {"integrator": "adaptive"} if options.integrator == "adaptive" else {}
     sim = bough.Simulation(
         scene,
@@ -124,15 +123,15 @@ def run(options: argparse.Namespace) -> None:
     which, touching = options.integrator or sim.integrator, f"{pairs} pair{'s'[: pairs != 1]} of shapes that may touch"
     steps = "steps as long as their errors allow" if adaptive else f"steps of {1e3 * sim.dt:g} ms"
     say(f"{which}, {steps}, {options.law} contact, {touching}")
-    if is_boxed:
-        say("  boxes stand for its meshes, which cannot touch; it does not touch itself")
+    if has_hulls(model):
+        say("  meshes touch with their convex hulls, the world and not each other")
     for line in str(sim.left_out).splitlines():
         say(f"  left out: {line}")
     outside = _outside(model, np.atleast_2d(states))
     if outside:
         say(f"  beyond their limits at the beginning: {', '.join(outside)}")
     if not pairs and floats:
-        say("  nothing of it can touch the floor: it has no shapes for collision, and meshes whose files are missing")
+        say("  nothing of it can touch the floor: it has no shapes for collision, or files of meshes are missing")
     if options.view:
         live = sim.view(states, **page_options(options), **_acting(model, q, options))
         told(live.viewer)

@@ -31,6 +31,7 @@ __all__ = [
     "RESIDUAL",
     "ROUNDING",
     "SAME_CORNER",
+    "SAME_HEIGHT",
     "SAME_TIME",
     "SLIDING",
     "STEADY",
@@ -165,3 +166,6 @@ PARALLEL_EDGES = 1e-16
 
 SAME_CORNER = 1e-7
 """Corners of a face that is cut are one corner if they are nearer to each other than this part of an edge."""
+
+SAME_HEIGHT = 1e-10
+"""Corners of a hull are equally far in a direction if they differ by less than this (m): the first of them counts."""

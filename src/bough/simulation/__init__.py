@@ -8,7 +8,7 @@ options, `Actuator` and `ExplicitPair`. A run gives a `bough.Trajectory`, which 
 from bough.model import Actuator, ExplicitPair, Sensor, SimulationData, Softness, Surface
 from bough.simulation.contact_forces import ContactForces
 from bough.simulation.events import Event, Occurrence
-from bough.simulation.mesh_boxes import with_boxes
+from bough.simulation.hulls import Hull
 from bough.simulation.pairs import LeftOut, Pair
 from bough.simulation.poses import lowest_point, on_the_floor
 from bough.simulation.state import State
@@ -16,8 +16,8 @@ from bough.simulation.sweep import Sweep
 from bough.simulation.trajectory_samples import Energy, Sample
 
 __all__ = [
-    "Actuator", "ContactForces", "Energy", "Event", "ExplicitPair", "LeftOut", "Occurrence", "Pair", "Sample",
-    "Sensor", "SimulationData", "Softness", "State", "Surface", "Sweep", "lowest_point", "on_the_floor", "with_boxes",
+    "Actuator", "ContactForces", "Energy", "Event", "ExplicitPair", "Hull", "LeftOut", "Occurrence", "Pair",
+    "Sample", "Sensor", "SimulationData", "Softness", "State", "Surface", "Sweep", "lowest_point", "on_the_floor",
 ]  # fmt: skip
 
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from bough.model import ExplicitPair, Geometry, Model
+from bough.simulation.hulls import Hulls
 
 __all__ = ["LeftOut", "Pair", "combined", "find_pairs"]
 
 TYPES = ("plane", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh")
 """Shapes in the order in which they stand in a pair."""
 
-UNSUPPORTED = ("mesh",)
 LEAST_FRICTION = 1e-5
 LEAST_WEIGHT = 1e-15
 
@@ -26,7 +26,7 @@ class Pair:
     Attributes
     ----------
     first, second
-        The shapes, ordered as MuJoCo does: plane, sphere, capsule, ellipsoid, cylinder, box; of the same sort those
+        The shapes, ordered as MuJoCo does: plane, sphere, capsule, ellipsoid, cylinder, box, mesh; of one sort those
         that the scene added first, then in the order of the model.
     condim
         Dimension of the contact force: 1, 3, 4 or 6.
@@ -69,7 +69,7 @@ class LeftOut:
     reasons
         How many pairs of shapes were left out, by reason.
     shapes
-        Shapes that bough cannot let touch anything yet, described.
+        Shapes that cannot touch anything, described: meshes whose files cannot be read.
     not_understood
         What the file says of simulation and bough has no place for.
     """
@@ -86,7 +86,7 @@ class LeftOut:
 
 
 def find_pairs(
-    model: Model, shapes: Sequence[Geometry], exclude: Sequence[tuple[str, str]], self_collision: bool
+    model: Model, shapes: Sequence[Geometry], exclude: Sequence[tuple[str, str]], self_collision: bool, hulls: Hulls
 ) -> tuple[tuple[Pair, ...], LeftOut]:
     """The pairs of a model's shapes and of further ones on the base, and what was left out.
 
@@ -100,10 +100,15 @@ def find_pairs(
         Names of two bodies or frames each, whose shapes do not touch.
     self_collision
         Whether moving bodies touch each other.
+    hulls
+        What stands for meshes.
     """
     solid = [*shapes, *(g for g in model.geometries if g.purpose == "collision")]
-    strange = tuple(f"{g.shape} {g.name!r} on {g.frame!r}" for g in solid if g.shape in UNSUPPORTED)
-    able = sorted((g for g in solid if g.shape not in UNSUPPORTED), key=lambda g: TYPES.index(g.shape))
+    without = {key: why for key, why in hulls.items() if isinstance(why, str)}
+    strange = tuple(
+        f"{g.shape} {g.name!r} on {g.frame!r}, {without[g.file, g.size]}" for g in solid if (g.file, g.size) in without
+    )
+    able = sorted((g for g in solid if (g.file, g.size) not in without), key=lambda g: TYPES.index(g.shape))
     explicit: dict[frozenset[str], list[ExplicitPair]] = {}
     for told in model.simulation.pairs:
         explicit.setdefault(frozenset((told.first, told.second)), []).append(told)

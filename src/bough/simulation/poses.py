@@ -14,6 +14,7 @@ from bough.errors import ModelError
 from bough.kernel.functions import mechanism, read, require_model
 from bough.model import Free, Geometry, Model
 from bough.reading import number
+from bough.simulation.hulls import Hull, find_hulls
 from bough.simulation.scene import Scene
 from bough.spatial import Transform
 
@@ -25,7 +26,9 @@ STEEPEST = 1e-3
 
 
 def lowest_point(model: Model, q: ArrayLike) -> Any:
-    """Height (...) in m of the lowest point of the moving shapes for collision, meshes left out; infinite without any.
+    """Height (...) in m of the lowest point of the moving shapes for collision; infinite without any.
+
+    Meshes are their convex hulls (`bough.Scene.hulls`), and left out where their files cannot be read.
 
     Parameters
     ----------
@@ -95,15 +98,17 @@ def _nearest(model: Model, q: list[float], normal: NDArray[np.float64]) -> float
     """How far along a normal the shapes of a model begin."""
     m = mechanism(model)
     world = world_tree(m, q)
+    moving = [g for g in model.geometries if g.body and g.purpose == "collision"]
+    hulls = find_hulls(moving)
     heights = [
-        _begin(g, world.bodies[g.body].placement.then(m.border(g.body)), normal)
-        for g in model.geometries
-        if g.body and g.purpose == "collision" and g.shape != "mesh"
+        _begin(g, hulls.get((g.file, g.size)), world.bodies[g.body].placement.then(m.border(g.body)), normal)
+        for g in moving
+        if not isinstance(hulls.get((g.file, g.size)), str)
     ]
     return min(heights, default=np.inf)
 
 
-def _begin(g: Geometry, X: Transform, normal: NDArray[np.float64]) -> float:
+def _begin(g: Geometry, hull: Hull | str | None, X: Transform, normal: NDArray[np.float64]) -> float:
     turn = np.array([[float(c.parts[i]) for c in X.rotation.columns] for i in range(3)])
     along = normal @ turn
     height = float(normal @ [float(x) for x in X.translation.parts]) + float(along @ g.placement.vector)
@@ -116,6 +121,8 @@ def _begin(g: Geometry, X: Transform, normal: NDArray[np.float64]) -> float:
         reach = size[0] * float(np.hypot(up[0], up[1])) + 0.5 * size[1] * abs(up[2])
     elif g.shape == "ellipsoid":
         reach = float(np.linalg.norm(up * np.array(size)))
+    elif isinstance(hull, Hull):
+        reach = -float((hull.corners @ up).min())
     elif g.shape == "box":
         reach = float(0.5 * np.abs(up) @ np.array(size))
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from bough.model.joints.reading import read_floats
 from bough.model.stations import require_all_rigid
 from bough.reading import instance, known_name, listed, number, shown, truth
 from bough.scalar.lazy import cached_property
+from bough.simulation.hulls import Hull, Hulls, find_hulls
 from bough.simulation.pairs import LeftOut, Pair, find_pairs
 
 __all__ = ["Scene", "require_scene_of"]
@@ -28,7 +30,8 @@ class Scene:
 
     Shapes of the model whose purpose is collision are part of the scene, those of its base among them. Which may touch,
     and how, is found by MuJoCo's rules: not two of one body, nor of a body and its parent, nor those whose masks or
-    `model.simulation.excludes` forbid it; pairs that the model names, always.
+    `model.simulation.excludes` forbid it; pairs that the model names, always. Meshes touch with their convex hulls, as
+    in MuJoCo, where their files can be read; `hulls` tells which stand for them.
 
     Parameters
     ----------
@@ -147,6 +150,10 @@ class Scene:
         """The scene with an ellipsoid, `radii` its half axes (3,) in metres. Options as those of `box`."""
         return self._with("ellipsoid", radii, **options)
 
+    def mesh(self, file: str | Path, scale: ArrayLike = (1.0, 1.0, 1.0), **options: Any) -> Scene:
+        """The scene with the convex hull of a mesh in a file, scaled along x, y and z. Options as those of `box`."""
+        return self._with("mesh", scale, str(file) if isinstance(file, Path) else file, **options)
+
     @property
     def pairs(self) -> tuple[Pair, ...]:
         """The pairs of shapes that may touch, each with what their contact is like."""
@@ -165,14 +172,29 @@ class Scene:
         """
         return self._found[1]
 
+    @property
+    def hulls(self) -> tuple[Hull, ...]:
+        """The convex hulls that stand for meshes: as text, how many corners each has, and how much it leaves out."""
+        return tuple(hull for hull in self._hulls.values() if isinstance(hull, Hull))
+
+    def hull(self, g: Geometry) -> Hull | None:
+        """The convex hull that stands for a mesh; none for other shapes, and where the file cannot be read."""
+        found = self._hulls.get((g.file, g.size))
+        return found if isinstance(found, Hull) else None
+
     @cached_property
     def _found(self) -> tuple[tuple[Pair, ...], LeftOut]:
-        return find_pairs(self.model, self.shapes, self.exclude, self.self_collision)
+        return find_pairs(self.model, self.shapes, self.exclude, self.self_collision, self._hulls)
+
+    @cached_property
+    def _hulls(self) -> Hulls:
+        return find_hulls((*self.shapes, *(g for g in self.model.geometries if g.purpose == "collision")))
 
     def _with(
         self,
         shape: str,
         size: ArrayLike,
+        file: str = "",
         *,
         name: str = "",
         at: ArrayLike | Placement = (0.0, 0.0, 0.0),
@@ -187,7 +209,7 @@ class Scene:
         if "friction" in surface:
             surface.setdefault("priority", 1)
         place = read_placement(at, rpy, rotation, what)
-        new = read_geometry(name, BASE, 0, place, shape, size, "collision", "", rgba, Surface(**surface), what)
+        new = read_geometry(name, BASE, 0, place, shape, size, "collision", file, rgba, Surface(**surface), what)
         return replace(self, shapes=(*self.shapes, new))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.algorithms.crba import crba
-from bough.algorithms.narrow_phase import is_known
+from bough.algorithms.narrow_phase import Corners, is_known
 from bough.algorithms.soft.law import FrictionLaw, Softness
 from bough.algorithms.soft.scene import (
     Candidate,
@@ -55,7 +55,7 @@ def soft_scene(
     weights = _Weights(model, world_tree(m, list(q)), inverse)
     pairs = [] if "contact" in off else [p for p in scene.pairs if is_known(p.first.shape, p.second.shape)]
     made = SoftScene(
-        candidates=tuple(_candidate(parametric(model, given), pair, weights) for pair in pairs),
+        candidates=tuple(_candidate(scene, parametric(model, given), pair, weights) for pair in pairs),
         limits=() if "limit" in off else tuple(_limits(model, inverse)),
         frictions=() if "frictionloss" in off else tuple(_frictions(model, inverse)),
         equalities=() if "equality" in off else tuple(_equalities(model, weights, inverse)),
@@ -150,8 +150,8 @@ class _Weights:
         return np.array(model.bodies[g.body - 1].inertia.com)
 
 
-def _candidate(m: Mechanism, pair: Pair, weights: _Weights) -> Candidate:
-    sides = [_side(m, g) for g in (pair.first, pair.second)]
+def _candidate(scene: Scene, m: Mechanism, pair: Pair, weights: _Weights) -> Candidate:
+    sides = [_side(scene, m, g) for g in (pair.first, pair.second)]
     if sides[1].body == 0:
         sides = sides[::-1]
     what = f"{pair.first.name!r} and {pair.second.name!r}"
@@ -162,12 +162,18 @@ def _candidate(m: Mechanism, pair: Pair, weights: _Weights) -> Candidate:
     return Candidate((sides[0], sides[1]), pair.condim, pair.friction, softness, pair.margin, weight)
 
 
-def _side(m: Mechanism, g: Geometry) -> Side:
+def _side(scene: Scene, m: Mechanism, g: Geometry) -> Side:
     R, p = (x[g.body] for x in m.borders)
     rotation, origin = R @ g.placement.matrix, R @ g.placement.vector + p
+    hull = scene.hull(g)
+    if hull is not None:
+        origin = origin + rotation @ hull.centre
     rotation = np.where(np.abs(rotation) < 1e-16, 0.0, rotation)
     x, y, z = (float(value) for value in origin)
-    return Side(g.body, g.shape, g.size, tuple(float(value) for value in rotation.ravel()), (x, y, z))
+    turn = tuple(float(value) for value in rotation.ravel())
+    if hull is None:
+        return Side(g.body, g.shape, g.size, turn, (x, y, z))
+    return Side(g.body, g.shape, (), turn, (x, y, z), Corners.of(hull.corners - hull.centre))
 
 
 def _softness(solref: Sequence[float], solimp: Sequence[float], what: str) -> Softness:

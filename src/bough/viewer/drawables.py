@@ -17,7 +17,10 @@ from bough.cost.pattern import segments
 from bough.errors import BoughError, LoadWarning
 from bough.model import Body, Geometry, Model, Placement
 
-__all__ = ["LIMBS", "Drawable", "Drawables", "Triangles", "drawables", "inertia_ellipsoid", "shapes_of", "tell_missing"]
+__all__ = [
+    "LIMBS", "Drawable", "Drawables", "Triangles",
+    "drawables", "file_triangles", "inertia_ellipsoid", "shapes_of", "tell_missing",
+]  # fmt: skip
 
 Floats = NDArray[np.floating[Any]]
 Colour = tuple[float, float, float, float]
@@ -217,7 +220,7 @@ def shapes_of(g: Geometry, missing: dict[str, None]) -> list[Drawable]:
 def _of_file(g: Geometry, missing: dict[str, None]) -> list[Drawable]:
     try:
         status = Path(g.file).stat()
-        parts = _file_triangles(g.file, status.st_mtime_ns)
+        parts = file_triangles(g.file, status.st_mtime_ns)
     except Unreadable as error:
         missing[f"mesh {g.file!r} cannot be read: {error}"] = None
         return []
@@ -236,7 +239,7 @@ class Unreadable(BoughError):
 
 
 @lru_cache(maxsize=1024)
-def _file_triangles(file: str, _changed: int) -> tuple[tuple[Triangles, Colour | None], ...]:
+def file_triangles(file: str, _changed: int) -> tuple[tuple[Triangles, Colour | None], ...]:
     """The parts of a file of a mesh, each with its colour if the file says one; in metres, z up as robots have it."""
     try:
         import trimesh

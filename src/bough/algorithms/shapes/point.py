@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from bough.errors import ModelError
 from bough.scalar import Bool, Scalar, Symbolic, maximum, minimum, select, sqrt
 from bough.scalar.tolerances import MERGED
 from bough.spatial import UNITS, Transform, Vector
+
+if TYPE_CHECKING:
+    from bough.algorithms.shapes.hulls import Vertices
 
 __all__ = [
     "APART", "ContactPoint", "Solid",
@@ -39,10 +44,21 @@ class ContactPoint:
 
 @dataclass(frozen=True, slots=True)
 class Solid:
-    """A shape that stands somewhere: sizes (see `bough.model.geometry.SHAPES`) and place in the common frame."""
+    """A shape that stands somewhere: sizes (see `bough.model.geometry.SHAPES`) and place in the common frame.
+
+    A mesh stands for the convex hull of its corners, which it has instead of sizes.
+    """
 
     size: tuple[Scalar, ...]
     X: Transform
+    corners: Vertices | None = None
+
+    @property
+    def vertices(self) -> Vertices:
+        """The corners of a hull."""
+        if self.corners is None:
+            raise ModelError("a mesh has no corners, expected those of its convex hull")
+        return self.corners
 
     @property
     def centre(self) -> Vector:

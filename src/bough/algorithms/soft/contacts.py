@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
-from bough.algorithms.narrow_phase import ContactPoint, contact_points
+from bough.algorithms.narrow_phase import ContactPoint, Shape, contact_points, iterates
 from bough.algorithms.soft.axes import combined
 from bough.algorithms.soft.grip import ENTRIES, Grip, new_memory, read_row, vector_at, write_at
 from bough.algorithms.soft.law import impedance, rate_and_spring
@@ -201,14 +201,13 @@ class Contacts:
 
         def touch() -> None:
             X1, X2 = (_transform(self._row(group, shapes, side)) for side in (0, 1))
-            sizes = [read_row(t, t.data.size // group.count, k) for t in group.sizes]
-            if group.floor is not None:
-                sizes[0] = list(group.floor.size)
-            first, second = (kinds[0], tuple(sizes[0])), (kinds[1], tuple(sizes[1]))
-            depths = [p.distance - gather(group.margin, k) for p in contact_points(first, X1, second, X2)]
+            first, second = (self._shape(group, side, k) for side in (0, 1))
+            points = contact_points(first, X1, second, X2)
+            depths = [p.distance - gather(group.margin, k) for p in points]
 
             def put(j: int, depth: Scalar) -> None:
-                point = contact_points(first, X1, second, X2)[j]  # what only those that touch need is computed here
+                # what only those that touch need is computed here, unless that takes loops
+                point = (points if iterates(*kinds) else contact_points(first, X1, second, X2))[j]
                 self._put(group, k, j, point, depth, motions, dt)
 
             for j, depth in enumerate(depths):
@@ -232,6 +231,16 @@ class Contacts:
         grip.put(d / ((1.0 - d) * weight), -point.distance, place, point.axes)
         rates = grip.along(motions)
         grip.write("reference", [-(B * rates[0]) - K * d * depth, *(-(B * rate) for rate in rates[1:])])
+
+    def _shape(self, group: ShapeGroup, side: int, k: Index) -> Shape:
+        """One of the shapes of a candidate."""
+        kind, hulls, sizes, floor = group.kinds[side], group.hulls[side], group.sizes[side], group.floor
+        if hulls is not None:
+            fixed = floor.corners if floor is not None and side == 0 else None
+            return kind, hulls.of(k) if fixed is None else fixed.vertices
+        if floor is not None and side == 0:
+            return kind, floor.size
+        return kind, tuple(read_row(sizes, sizes.data.size // group.count, k))
 
     def _row(self, group: ShapeGroup, shapes: Sequence[Index], side: int) -> list[Scalar]:
         if side == 0 and group.floor is not None:

@@ -10,9 +10,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from bough.algorithms.narrow_phase import points_of
+from bough.algorithms.narrow_phase import Corners, Vertices, points_of
 from bough.algorithms.soft.law import LEAST_FRICTION, FrictionLaw, Softness, TouchLaw
-from bough.scalar import Array, Scalar, Table, select
+from bough.scalar import Array, Index, Scalar, Table, gather_index, select
 
 __all__ = [
     "Candidate",
@@ -42,7 +42,7 @@ BLOCK = 16
 class Side:
     """One of two shapes that may touch: its kind and sizes, the body that carries it, and where in its inside frame.
 
-    A placement is nine numbers of a rotation, row by row, and an origin (m).
+    A placement is nine numbers of a rotation, row by row, and an origin (m). Hulls have corners instead of sizes.
     """
 
     body: int
@@ -50,11 +50,14 @@ class Side:
     size: tuple[float, ...]
     rotation: tuple[float, ...]
     origin: tuple[float, float, float]
+    corners: Corners | None = None
 
     @property
     def radius(self) -> float:
         """Of a sphere about its origin that holds it (m)."""
         s = self.size
+        if self.corners is not None:
+            return self.corners.radius
         if self.kind == "box":
             return 0.5 * float(np.linalg.norm(s))
         if self.kind == "cylinder":
@@ -207,6 +210,19 @@ class TouchGroup:
 
 
 @dataclass(frozen=True)
+class HullTable:
+    """The hulls of one side of candidates: all corners in one table, each hull once, and where those of each are."""
+
+    corners: Table
+    starts: Table
+    counts: Table
+
+    def of(self, k: Index) -> Vertices:
+        """The corners of candidate k."""
+        return Vertices(self.corners, gather_index(self.starts, k), gather_index(self.counts, k))
+
+
+@dataclass(frozen=True)
 class ShapeGroup:
     """Candidates whose contact points are found by the same code, and their numbers in tables.
 
@@ -222,6 +238,7 @@ class ShapeGroup:
     bodies: tuple[Table, Table]
     shapes: tuple[Table, Table]
     sizes: tuple[Table, Table]
+    hulls: tuple[HullTable | None, HullTable | None]
     reach: Table  # centres further apart than this, or further from the floor, do not touch
     margin: Table
     base: Table
@@ -306,10 +323,25 @@ def _shape_group(
         _two(_integers([side.body for side in column]) for column in sides),
         _two(_integers([shapes.get(side, 0) for side in column]) for column in sides),
         _two(_numbers([x for side in column for x in side.size]) for column in sides),
+        (_hull_table(sides[0]), _hull_table(sides[1])),
         _numbers([c.margin + sum(s.radius for s in c.sides if s.kind != "plane") for c in candidates]),
         _numbers([c.margin for c in candidates]),
         _numbers([touch.law.base(_coefficients(c), c.weight) for c in candidates]),
     )  # fmt: skip
+
+
+def _hull_table(sides: Sequence[Side]) -> HullTable | None:
+    hulls = [side.corners for side in sides if side.corners is not None]
+    if not hulls:
+        return None
+    starts: dict[Corners, int] = {}
+    total = 0
+    for hull in hulls:
+        if hull not in starts:
+            starts[hull], total = total, total + len(hull.points)
+    points = np.concatenate([hull.points.ravel() for hull in starts])
+    counts = _integers([len(hull.points) for hull in hulls])
+    return HullTable(Table("corners", points), _integers([starts[hull] for hull in hulls]), counts)
 
 
 def _two(tables: Iterable[Table]) -> tuple[Table, Table]:
