@@ -124,7 +124,7 @@ def test_a_state_that_is_clicked_on_is_told_and_shadows_are_for_few_triangles() 
 
 def test_many_bodies_are_few_surfaces() -> None:
     """However many there are, they are sent in a few messages: that keeps pages smooth."""
-    model = bough.trees.topologies.chain(300)
+    model = bough.trees.topologies.chain(200)
     with bough.view(model, browser=False) as viewer:
         assert len(viewer._stage._handles) <= 2
         for group, handle in zip(viewer._stage._moving, viewer._stage._handles, strict=True):
