@@ -12,11 +12,10 @@ import pytest
 import bough
 from bough.kernel.functions import mechanism
 from bough.kernel.specs import SPECS, Options
-from bough.model import Mechanism
-from bough.scalar import derivative
 from closeness import assert_close
 from differences import derivative as central
 from differences import gradient
+from dual_numbers import by_dual_numbers
 from flexible_models import random_flexible_model
 from mechanisms import four_bar, slider_crank
 from model_strategies import JOINTS, random_model, random_state
@@ -55,40 +54,6 @@ def belt() -> bough.Model:
         b.add(name, bough.joints.Revolute("y"), mass=1.0, com=(0.1, 0, -0.3), inertia=0.1)
     b.equality("law", "b", "a", (0.1, 0.7, 0.2))
     return b.build()
-
-
-def rates(m: Mechanism, q: Any, k: int) -> list[float]:
-    """How q changes along the k-th degree of freedom."""
-    unit, start, found = np.eye(m.model.nv)[k], 0, []
-    for item, place in zip(m.model.joints, np.cumsum([0, *(e.joint.nq for e in m.model.joints)]), strict=False):
-        x = q[place : place + item.joint.nq].tolist()
-        found += item.joint.rate(item.joint.parameters, x, unit[start : start + item.joint.nv].tolist())
-        start += item.joint.nv
-    return [float(x) for x in found]
-
-
-def by_dual_numbers(model: bough.Model, name: str, values: dict[str, Any], chosen: Options = Options()) -> list[Any]:  # noqa: B008
-    """Derivatives of the first result of an algorithm with respect to each input, that of q in the tangent space."""
-    m, row, n = mechanism(model), SPECS[name], model.nv
-    size = int(np.prod(next(iter(row.shapes(model, chosen).values()))))
-    flat = {key: [float(x) for x in np.ravel(x)] for key, x in values.items()}
-
-    def run(key: str) -> Callable[[Any], Any]:
-        def result(x: Any) -> Any:
-            found = next(iter(row.run(m, chosen, {**flat, key: list(x)}).values()))
-            return tuple(found[k] for k in range(size))
-
-        return result
-
-    columns = {
-        key: [
-            derivative(run(key), tuple(x), tuple(rates(m, values["q"], k) if key == "q" else np.eye(n)[k].tolist()))[1]
-            for k in range(n)
-        ]
-        for key, x in flat.items()
-        if key != "f_ext"
-    }
-    return [np.array(found, dtype=float).T for found in columns.values()]
 
 
 def assert_all_close(got: Any, expected: Any, tolerance: float) -> None:
