@@ -142,6 +142,35 @@ def test_parameters(rng: np.random.Generator) -> None:
         assert_close(found[1], ((ends[0] - ends[1]) / (2 * t)).T, 1e-7, axes=2)
 
 
+def test_forces_on_joints_that_close_loops(rng: np.random.Generator) -> None:
+    """They act along joints that turn with q: derivatives by q know it."""
+    model = slider_crank()
+    q = bough.loops.assemble(model, bough.random(model, rng))
+    v, tau = bough.loops.consistent_velocity(model, q, rng.normal(size=model.nv)), rng.normal(size=model.nv)
+    f = rng.normal(size=sum(loop.joint.nv for loop in model.loops))
+    by_q = gradient(model, lambda x: bough.forward_dynamics(model, x, v, tau, loop_tau=f), q)
+    found = bough.derivatives.forward_dynamics(model, q, v, tau, loop_tau=f)
+    assert np.abs(found[0] - bough.derivatives.forward_dynamics(model, q, v, tau)[0]).max() > 1e-3
+    assert_all_close(found[:1], [by_q], EXACT)
+    with pytest.raises(bough.errors.ShapeError, match="loop_tau has shape"):
+        bough.derivatives.forward_dynamics(model, q, v, tau, loop_tau=np.append(f, 0.0))
+
+
+def test_calls_that_cannot_be_name_what_was_called() -> None:
+    arm = bough.robots.load("arm")
+    with pytest.raises(TypeError, match=r"^forward_dynamics\(\) missing"):
+        bough.derivatives.forward_dynamics(arm, np.zeros(6))  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"^rnea_second_order\(\) missing"):
+        bough.derivatives.rnea_second_order(arm, np.zeros(6))  # type: ignore[call-arg]
+
+
+@pytest.mark.filterwarnings("ignore::bough.errors.LoadWarning")
+def test_humanoids_have_straight_line_programs() -> None:
+    """With loops, forward dynamics of G1 had half as many operations again."""
+    model = bough.load(str(ROBOTS / "g1_description/urdf/g1_29dof_rev_1_0.urdf"), floating_base=True)
+    assert bough.function("forward_dynamics_derivatives", model).count().total < 90_000
+
+
 def test_flexible_bodies_are_refused(rng: np.random.Generator) -> None:
     model = random_flexible_model(rng)
     with pytest.raises(bough.errors.ModelError, match=r"derivatives\.rnea"):

@@ -13,7 +13,7 @@ from bough.kernel.functions import require_model
 from bough.kernel.table import entry
 from bough.model import Model
 
-__all__ = ["forward_dynamics_second_derivatives", "rnea_second_derivatives"]
+__all__ = ["forward_dynamics_second_order", "rnea_second_order"]
 
 Four = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
@@ -23,7 +23,7 @@ def _four(found: FloatArray) -> Four:
     return tuple(found[..., k, :, :, :] for k in range(4))  # type: ignore[return-value]
 
 
-def rnea_second_derivatives(
+def rnea_second_order(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
@@ -61,7 +61,7 @@ def rnea_second_derivatives(
     return _four(found)
 
 
-def forward_dynamics_second_derivatives(
+def forward_dynamics_second_order(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,

@@ -83,8 +83,12 @@ def _of_momentum(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     return _stacked(6 * m.model.nv, momentum_derivatives(m, x["q"], x["v"]))
 
 
+LONGER = 60_000
+"""Values of straight-line programs of first derivatives: with loops they have up to twice the operations on humanoids,
+since a loop does not see the zeros in u and w of a joint."""
+
 DERIVATIVES = (
-    Spec("rnea_derivatives", ("q", "v", "a", "f_ext"), _matrices(3), _of_rnea),
+    Spec("rnea_derivatives", ("q", "v", "a", "f_ext"), _matrices(3), _of_rnea, LONGER),
     Spec("bias_forces_derivatives", ("q", "v", "f_ext"), _matrices(2), _of_bias),
     Spec(
         "gravity_forces_derivatives",
@@ -92,7 +96,7 @@ DERIVATIVES = (
         lambda model, o: {"derivatives": (model.nv, model.nv)},
         _of_gravity,
     ),
-    Spec("forward_dynamics_derivatives", ("q", "v", "tau", "f_ext"), _matrices(3), _of_forward),
+    Spec("forward_dynamics_derivatives", ("q", "v", "tau", "f_ext"), _matrices(3), _of_forward, LONGER),
     Spec("rnea_second_derivatives", ("q", "v", "a", "f_ext"), _cubes, _of_rnea_twice),
     Spec("forward_dynamics_second_derivatives", ("q", "v", "tau", "f_ext"), _cubes, _of_forward_twice),
     Spec("velocity_derivatives", ("q", "v"), _matrices(2, 6), _of_velocity),
