@@ -17,6 +17,7 @@ import pytest
 
 import public_names as names
 from bough.kernel.called import PUBLIC_NAMES
+from bough.kernel.specs import SPECS
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "bough"
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -416,7 +417,10 @@ def test_messages_call_functions_as_users_do() -> None:
     """Programs have names of their own, one for all rooms; errors tell the public one."""
     functions = {thing.__name__: name for name, thing in names.FUNCTIONS.items()}
     renamed = {called: name for called, name in functions.items() if called != name.split(".")[-1]}
-    assert renamed == PUBLIC_NAMES
+    programs = {name: called for name, called in PUBLIC_NAMES.items() if name not in renamed}
+    assert renamed | programs == PUBLIC_NAMES
+    assert set(programs) <= set(SPECS)
+    assert set(programs.values()) <= set(names.FUNCTIONS)
 
 
 def resolved(place: ModuleType, chain: list[str]) -> object:

@@ -12,11 +12,10 @@ import pytest
 import bough
 from bough.kernel.functions import mechanism
 from bough.kernel.specs import SPECS, Options
-from bough.model import Mechanism
-from bough.scalar import derivative
 from closeness import assert_close
 from differences import derivative as central
 from differences import gradient
+from dual_numbers import by_dual_numbers
 from flexible_models import random_flexible_model
 from mechanisms import four_bar, slider_crank
 from model_strategies import JOINTS, random_model, random_state
@@ -55,40 +54,6 @@ def belt() -> bough.Model:
         b.add(name, bough.joints.Revolute("y"), mass=1.0, com=(0.1, 0, -0.3), inertia=0.1)
     b.equality("law", "b", "a", (0.1, 0.7, 0.2))
     return b.build()
-
-
-def rates(m: Mechanism, q: Any, k: int) -> list[float]:
-    """How q changes along the k-th degree of freedom."""
-    unit, start, found = np.eye(m.model.nv)[k], 0, []
-    for item, place in zip(m.model.joints, np.cumsum([0, *(e.joint.nq for e in m.model.joints)]), strict=False):
-        x = q[place : place + item.joint.nq].tolist()
-        found += item.joint.rate(item.joint.parameters, x, unit[start : start + item.joint.nv].tolist())
-        start += item.joint.nv
-    return [float(x) for x in found]
-
-
-def by_dual_numbers(model: bough.Model, name: str, values: dict[str, Any], chosen: Options = Options()) -> list[Any]:  # noqa: B008
-    """Derivatives of the first result of an algorithm with respect to each input, that of q in the tangent space."""
-    m, row, n = mechanism(model), SPECS[name], model.nv
-    size = int(np.prod(next(iter(row.shapes(model, chosen).values()))))
-    flat = {key: [float(x) for x in np.ravel(x)] for key, x in values.items()}
-
-    def run(key: str) -> Callable[[Any], Any]:
-        def result(x: Any) -> Any:
-            found = next(iter(row.run(m, chosen, {**flat, key: list(x)}).values()))
-            return tuple(found[k] for k in range(size))
-
-        return result
-
-    columns = {
-        key: [
-            derivative(run(key), tuple(x), tuple(rates(m, values["q"], k) if key == "q" else np.eye(n)[k].tolist()))[1]
-            for k in range(n)
-        ]
-        for key, x in flat.items()
-        if key != "f_ext"
-    }
-    return [np.array(found, dtype=float).T for found in columns.values()]
 
 
 def assert_all_close(got: Any, expected: Any, tolerance: float) -> None:
@@ -175,6 +140,35 @@ def test_parameters(rng: np.random.Generator) -> None:
     for x, found in ((1.0, light), (3.0, heavy)):
         ends = [rnea(q, v + s * t * np.eye(model.nv), a, parameters={mass: x}) for s in (1.0, -1.0)]
         assert_close(found[1], ((ends[0] - ends[1]) / (2 * t)).T, 1e-7, axes=2)
+
+
+def test_forces_on_joints_that_close_loops(rng: np.random.Generator) -> None:
+    """They act along joints that turn with q: derivatives by q know it."""
+    model = slider_crank()
+    q = bough.loops.assemble(model, bough.random(model, rng))
+    v, tau = bough.loops.consistent_velocity(model, q, rng.normal(size=model.nv)), rng.normal(size=model.nv)
+    f = rng.normal(size=sum(loop.joint.nv for loop in model.loops))
+    by_q = gradient(model, lambda x: bough.forward_dynamics(model, x, v, tau, loop_tau=f), q)
+    found = bough.derivatives.forward_dynamics(model, q, v, tau, loop_tau=f)
+    assert np.abs(found[0] - bough.derivatives.forward_dynamics(model, q, v, tau)[0]).max() > 1e-3
+    assert_all_close(found[:1], [by_q], EXACT)
+    with pytest.raises(bough.errors.ShapeError, match="loop_tau has shape"):
+        bough.derivatives.forward_dynamics(model, q, v, tau, loop_tau=np.append(f, 0.0))
+
+
+def test_calls_that_cannot_be_name_what_was_called() -> None:
+    arm = bough.robots.load("arm")
+    with pytest.raises(TypeError, match=r"^forward_dynamics\(\) missing"):
+        bough.derivatives.forward_dynamics(arm, np.zeros(6))  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"^rnea_second_order\(\) missing"):
+        bough.derivatives.rnea_second_order(arm, np.zeros(6))  # type: ignore[call-arg]
+
+
+@pytest.mark.filterwarnings("ignore::bough.errors.LoadWarning")
+def test_humanoids_have_straight_line_programs() -> None:
+    """With loops, forward dynamics of G1 had half as many operations again."""
+    model = bough.load(str(ROBOTS / "g1_description/urdf/g1_29dof_rev_1_0.urdf"), floating_base=True)
+    assert bough.function("forward_dynamics_derivatives", model).count().total < 90_000
 
 
 def test_flexible_bodies_are_refused(rng: np.random.Generator) -> None:

@@ -58,6 +58,17 @@ def test_values_are_those_of_arrays_and_memory_is_shared(ball: bough.Model, rng:
     np.testing.assert_array_equal(mixed.numpy(), bough.rnea(ball, *arrays))
 
 
+def test_the_widest_type_is_that_of_results(ball: bough.Model, rng: np.random.Generator) -> None:
+    """Of tensors and arrays, as PyTorch has it; lists and numbers take the type of the others."""
+    q, v, a = (x.detach() for x in state(ball, rng))
+    assert bough.rnea(ball, q.float(), v.numpy(), a.float()).dtype == torch.float64
+    assert bough.rnea(ball, q.float(), v.tolist(), a.float().numpy()).dtype == torch.float32
+    single = v.float().requires_grad_()
+    bough.rnea(ball, q, single, a).sum().backward()
+    assert single.grad is not None
+    assert single.grad.dtype == torch.float32
+
+
 def test_what_is_wrong_is_named(ball: bough.Model, rng: np.random.Generator) -> None:
     q, v, a = (x.detach() for x in state(ball, rng))
     with pytest.raises(bough.errors.ShapeError, match=r"v has shape \(1,\)"):

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bough.model import BodyRecord, combine
-from bough.scalar import Array, derivative
+from bough.scalar import Array, Scalar, derivative
 from bough.spatial import Motion
 
 __all__ = ["Direction", "JointMotion"]
@@ -29,12 +29,17 @@ class Direction:
 
 
 class JointMotion:
-    """A joint, its velocity v_J = S q̇, and a_J = Ṡ q̇ + S q̈ as seen from its body."""
+    """A joint, its velocity v_J = S q̇, and a_J = Ṡ q̇ + S q̈ as seen from its body.
 
-    def __init__(self, body: BodyRecord, q: Array, v: Array, a: Array) -> None:
-        self._body, self._q = body, q
-        self.X, self.S, self.rates = body.transform(q), body.subspace(q), body.subspace_rate(q, v)
+    `x` takes the place of the body's part of q.
+    """
+
+    def __init__(self, body: BodyRecord, q: Array, v: Array, a: Array, x: tuple[Scalar, ...] | None = None) -> None:
+        self._joint, self._parameters = body.joint, body.parameters
+        self._x = tuple(body.of_q(q)) if x is None else x
         self._qd, self._qdd = body.of_v(v), body.of_v(a)
+        self.X = body.transform(q)
+        self.S, self.rates = self._subspace(self._x)
         self.v_J = combine(self.S, self._qd)
         self.a_J = combine(self.rates, self._qd) + combine(self.S, self._qdd)
 
@@ -55,7 +60,7 @@ class JointMotion:
             # the body sees its parent turned back
             u, w, w_v = v_up.cross(s), turned(s), both.cross(s) + rate
             S_q: tuple[Motion, ...] = ()
-            if not self._body.joint.is_constant:
+            if not self._joint.is_constant:
                 # and is moved otherwise, where the subspace changes
                 S_q, rates_q = self._changes(k)
                 bent = combine(S_q, self._qd)
@@ -64,9 +69,16 @@ class JointMotion:
             found.append(Direction(s, u, w, w_v, S_q))
         return tuple(found)
 
+    def along(self, k: int) -> tuple[Scalar, ...]:
+        """How fast the configuration of the joint changes along its k-th degree of freedom."""
+        unit = [float(j == k) for j in range(self._joint.nv)]
+        return tuple(self._joint.rate(self._parameters, self._x, unit))
+
     def _changes(self, k: int) -> tuple[tuple[Motion, ...], tuple[Motion, ...]]:
         """How the columns of S and their rates change with the position of the k-th degree of freedom."""
-        joint, p, qd = self._body.joint, self._body.parameters, self._qd
-        x = tuple(self._body.of_q(self._q))
-        along = tuple(joint.rate(p, x, [float(j == k) for j in range(joint.nv)]))
-        return derivative(lambda y: (joint.subspace(p, y), joint.subspace_rate(p, y, qd)), x, along)[1]
+        return derivative(self._subspace, self._x, self.along(k))[1]
+
+    def _subspace(self, x: tuple[Scalar, ...]) -> tuple[tuple[Motion, ...], tuple[Motion, ...]]:
+        """The columns of S in some configuration, and their rates as seen from the body."""
+        joint, p = self._joint, self._parameters
+        return joint.subspace(p, x), joint.subspace_rate(p, x, self._qd)

@@ -18,7 +18,7 @@ def register(commands: Any) -> None:
         "explain",
         help="say which method forward dynamics takes on a model, and why",
         description='Say which method forward_dynamics(method="auto") takes on a model, with what the alternatives '
-        "would cost and how the programs look.",
+        "would cost, how derivatives are made, and how the programs look.",
     )
     add_model(parser)
     parser.set_defaults(run=run)

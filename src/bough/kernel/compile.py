@@ -89,12 +89,13 @@ def build(
     size: int,
     rolled: bool | None = None,
     judge: Callable[..., Mapping[str, Any]] | None = None,
+    longest: int = LONGEST,
 ) -> Program:
     """The program of a rule on a structure with `size` degrees of freedom; `rolled` overrides the choice."""
     if rolled is not None or size > ROLL_ABOVE:
         return simplify(trace(name, rule, inputs, rolled=rolled is not False, judge=judge))
     try:
-        return simplify(trace(name, rule, inputs, longest=LONGEST, judge=judge))
+        return simplify(trace(name, rule, inputs, longest=longest, judge=judge))
     except TooLong:
         return simplify(trace(name, rule, inputs, rolled=True, judge=judge))
 

@@ -7,19 +7,20 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from bough.kernel.arguments import FloatArray
-from bough.kernel.functions import call, framed, model_function, require_known_bodies, require_model
+from bough.kernel.derivative_choice import derivatives_of
+from bough.kernel.functions import call, framed, read, require_known_bodies
 from bough.kernel.loop_derivatives import LoopedDerivatives
 from bough.kernel.table import entry
 from bough.model import Model
 
 __all__ = [
-    "acceleration_derivatives",
-    "bias_forces_derivatives",
-    "centroidal_momentum_derivatives",
-    "forward_dynamics_derivatives",
-    "gravity_forces_derivatives",
-    "rnea_derivatives",
-    "velocity_derivatives",
+    "accelerations",
+    "bias_forces",
+    "centroidal_momentum",
+    "forward_dynamics",
+    "gravity_forces",
+    "rnea",
+    "velocities",
 ]
 
 Pair = tuple[FloatArray, FloatArray]
@@ -38,7 +39,7 @@ def _pair(found: FloatArray) -> Pair:
     return (found[0], found[1]) if found.ndim == 3 else (found[..., 0, :, :], found[..., 1, :, :])
 
 
-def rnea_derivatives(
+def rnea(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
@@ -84,11 +85,11 @@ def rnea_derivatives(
     >>> np.allclose(by_a, bough.crba(arm, q))
     True
     """
-    found: FloatArray = call(model, "rnea_derivatives")(q, v, a, f_ext, out, check)
+    found: FloatArray = entry(model, ("derivatives", "rnea_derivatives"), derivatives_of)(q, v, a, f_ext, out, check)
     return _three(found)
 
 
-def bias_forces_derivatives(
+def bias_forces(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
@@ -118,9 +119,7 @@ def bias_forces_derivatives(
     return _pair(found)
 
 
-def gravity_forces_derivatives(
-    model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True
-) -> FloatArray:
+def gravity_forces(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
     """Derivatives of `bough.gravity_forces` with respect to q, in the tangent space: the stiffness of gravity.
 
     Arguments are as in `rnea`; `out` is (..., nv, nv).
@@ -142,21 +141,23 @@ def gravity_forces_derivatives(
     return found
 
 
-def forward_dynamics_derivatives(
+def forward_dynamics(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike,
     f_ext: ArrayLike | None = None,
     *,
+    loop_tau: ArrayLike | None = None,
     out: FloatArray | None = None,
     check: bool = True,
 ) -> Three:
     """Derivatives of `bough.forward_dynamics` with respect to q, in the tangent space, v and tau.
 
-    Arguments are as in `rnea`, with joint forces tau (..., nv); `out` is (..., 3, nv, nv). Loops and couplings of the
-    model are heeded, redundant ones too, with what brings back their errors; where their rank changes there is no
-    derivative, and what is returned means nothing.
+    Arguments are as in `rnea`, with joint forces tau (..., nv), and forces `loop_tau` on joints that close loops as in
+    `bough.forward_dynamics`, which stay as they are; `out` is (..., 3, nv, nv). Loops and couplings of the model are
+    heeded, redundant ones too, with what brings back their errors; where their rank changes there is no derivative,
+    and what is returned means nothing.
 
     Returns
     -------
@@ -178,17 +179,21 @@ def forward_dynamics_derivatives(
     >>> np.allclose(by_tau, bough.mass_matrix_inverse(arm, q))
     True
     """
-    found: FloatArray = entry(model, "derivatives of forward dynamics", _forward)(q, v, tau, f_ext, out, check)
-    return _three(found)
+    key = ("derivatives", "forward_dynamics_derivatives")
+    if loop_tau is None:
+        found: FloatArray = entry(model, key, _forward)(q, v, tau, f_ext, out, check)
+        return _three(found)
+    read(model, "loop_tau", loop_tau, check)
+    require_known_bodies(model, key[1])
+    return _three(LoopedDerivatives(model).entry(q, v, tau, f_ext, out, check, loop_tau))
 
 
-def _forward(model: Model, key: str) -> Any:
-    require_model(model)
-    require_known_bodies(model, "forward_dynamics_derivatives")
-    return LoopedDerivatives(model) if model.constraints else model_function(model, "forward_dynamics_derivatives")
+def _forward(model: Model, key: tuple[str, str]) -> Any:
+    cheapest = derivatives_of(model, key)
+    return LoopedDerivatives(model) if model.constraints else cheapest
 
 
-def velocity_derivatives(
+def velocities(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
@@ -232,7 +237,7 @@ def velocity_derivatives(
     return _pair(found)
 
 
-def acceleration_derivatives(
+def accelerations(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
@@ -269,7 +274,7 @@ def acceleration_derivatives(
     return _three(found)
 
 
-def centroidal_momentum_derivatives(
+def centroidal_momentum(
     model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> Pair:
     """Derivatives of `bough.centroidal_momentum` with respect to q, in the tangent space, and v.

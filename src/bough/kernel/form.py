@@ -80,7 +80,8 @@ class Form:
         wanted = f.rolled if rolled is None else rolled
         shapes = judge(present, f.outputs) if judged else _without_judged(f.outputs)
         with f.tracing():
-            return compiler.build(f"{f.name} of {f.of}" if f.of else f.name, f.rule, sizes, f.size, wanted, shapes)
+            name = f"{f.name} of {f.of}" if f.of else f.name
+            return compiler.build(name, f.rule, sizes, f.size, wanted, shapes, f.longest)
 
     def checker(self) -> Program:
         """The program that judges the inputs alone."""

@@ -21,6 +21,7 @@ from bough.errors import ShapeError, UnknownNameError
 from bough.kernel.arguments import (
     FloatArray,
 )
+from bough.kernel.compile import LONGEST
 from bough.kernel.differentiable import Differentiable
 from bough.kernel.exportable import Exportable
 from bough.kernel.form import Form
@@ -84,6 +85,8 @@ class Function(Exportable, Differentiable):
         For inputs and outputs that are configurations, by name, how they change along motions.
     mends
         Whether `explain` returns results that it has found by other means.
+    longest
+        Values of a straight-line program beyond which loops are not unrolled.
 
     Examples
     --------
@@ -114,11 +117,12 @@ class Function(Exportable, Differentiable):
         layout: Callable[[Mapping[str, str]], Layout] | None = None,
         manifolds: Mapping[str, Manifold] = EVERYTHING_ADDS,
         mends: bool = False,
+        longest: int = LONGEST,
     ) -> None:
         self.name, self.of, self.inputs, self.outputs = name, of, tuple(inputs), tuple(outputs)
         self.rule, self.size, self.digest, self.explain = rule, size, digest, explain
         self.limbs, self.tracing, self.owners, self.rolled = limbs, tracing, owners or {}, rolled
-        self.layout, self.manifolds, self.mends = layout, manifolds, mends
+        self.layout, self.manifolds, self.mends, self.longest = layout, manifolds, mends, longest
         self.look_closer: Callable[[dict[str, Any]], None] = lambda arrays: None
         """Called where something is not finite or not of unit length, and arguments alone do not show what."""
         self.recipe: tuple[Callable[..., Function], tuple[Any, ...]] | None = None

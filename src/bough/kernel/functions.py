@@ -142,6 +142,7 @@ def new_function(model: Model, name: str, options: Options = PLAIN, explain: Exp
         layout=layout(model, NO_PARAMETERS),
         manifolds=manifolds_of(model),
         mends=explain is not None,
+        longest=row.longest,
     )
 
 

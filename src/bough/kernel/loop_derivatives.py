@@ -1,6 +1,7 @@
 """Derivatives of forward dynamics with loops and couplings, by the conditions that its solution obeys.
 
-M q̈ + C = τ + Lᵀ λ and L q̈ = c hold wherever q, v and τ go, so with ∂τ those of inverse dynamics and of Lᵀ λ at fixed λ,
+M q̈ + C = τ + Lᵀ λ + Bᵀ f and L q̈ = c, with forces f on loop joints, hold wherever q, v and τ go. So with ∂τ those of
+inverse dynamics less those of Lᵀ λ + Bᵀ f at fixed λ and f,
 
     M ∂q̈ - Lᵀ ∂λ = -∂τ,   L ∂q̈ = -∂(L q̈ - c) at fixed q̈.
 
@@ -15,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from bough.algorithms.closed_loops import TIME_CONSTANT, wanted
-from bough.algorithms.loops import constraint_terms
+from bough.algorithms.loops import constraint_terms, loop_drives, loop_motions
+from bough.algorithms.rnea import ZEROS
 from bough.backends import Argument
 from bough.errors import SingularError
 from bough.kernel.arguments import FloatArray, write_out
@@ -36,14 +38,14 @@ class LoopedDerivatives:
     def __init__(self, model: Model) -> None:
         self._model = model
 
-    def entry(self, q: Any, v: Any, tau: Any, f_ext: Any, out: Any, check: Any) -> FloatArray:
+    def entry(self, q: Any, v: Any, tau: Any, f_ext: Any, out: Any, check: Any, loop_tau: Any = None) -> FloatArray:
         """∂q̈/∂q, ∂q̈/∂v and ∂q̈/∂τ, stacked (..., 3, nv, nv)."""
         model = self._model
-        moved = forward_dynamics(model, q, v, tau, f_ext, full=True, check=check)
+        moved = forward_dynamics(model, q, v, tau, f_ext, loop_tau=loop_tau, full=True, check=check)
         a, λ = moved.motion.astype(float), moved.loop_forces.astype(float)
         forces = call(model, "rnea_derivatives")(q, v, a, f_ext, None, check)
         L = call(model, "constraint_jacobian")(q, None, check)
-        of_rows = entry(model, "derivatives of constraints", _of_constraints)(q, v, a, λ, None, check)
+        of_rows = entry(model, "derivatives of constraints", _of_constraints)(q, v, a, λ, loop_tau, None, check)
         n, batch = model.nv, a.shape[:-1]
         by_rows, of_force = of_rows[..., :-n, :], of_rows[..., -n:, :n]
         right = np.zeros((*batch, 3, n, n))
@@ -74,16 +76,16 @@ def _solved(M: FloatArray, L: FloatArray, right: FloatArray, moves: FloatArray) 
 
 
 def _of_constraints(model: Model, key: str) -> Function:
-    """∂(L a - c) by q and v, and below it ∂(Lᵀ λ) by q, beside zeros (rows + nv, 2 nv)."""
+    """∂(L a - c) by q and v, and below it ∂(Lᵀ λ + Bᵀ f) by q, beside zeros (rows + nv, 2 nv)."""
     require_model(model)
     given = {a.name: a for a in inputs_of(model, "constrained_reactions", PLAIN)}
     inside = mechanism(model)
     shape = (len(model.constraint_names) + model.nv, 2 * model.nv)
     return Function(
         key,
-        [given[name] for name in ("q", "v", "a", "forces")],
+        [given[name] for name in ("q", "v", "a", "forces", "loop_tau")],
         [Argument("derivatives", shape)],
-        lambda q, v, a, forces: {"derivatives": _columns(inside, q, v, a, forces)},
+        lambda q, v, a, forces, loop_tau=None: {"derivatives": _columns(inside, q, v, a, forces, loop_tau)},
         size=model.nv,
         digest=lambda: None if inside.digest is None else f"{inside.digest}\0{key}",
         owners=owners_of(model),
@@ -92,9 +94,10 @@ def _of_constraints(model: Model, key: str) -> Function:
     )
 
 
-def _columns(m: Mechanism, q: Array, v: Array, a: Array, λ: Array) -> Array:
+def _columns(m: Mechanism, q: Array, v: Array, a: Array, λ: Array, loop_tau: Array | None) -> Array:
     """Column by column, in a loop of straight-line code over the directions."""
     n, rows = m.model.nv, len(m.model.constraint_names)
+    drives = sum(loop.joint.nv for loop in m.model.loops)
     x, speed = tuple(q[k] for k in range(m.model.nq)), tuple(v[k] for k in range(n))
     with keeping_loops():
         result = array((rows + n) * 2 * n)
@@ -105,7 +108,10 @@ def _columns(m: Mechanism, q: Array, v: Array, a: Array, λ: Array) -> Array:
         L = found.matrix
         aims = [wanted(found, row, 1.0 / TIME_CONSTANT) for row in range(rows)]
         breach = tuple(_sum(L[row * n + k] * a[k] for k in range(n)) - aims[row] for row in range(rows))
-        return breach, tuple(_sum(L[row * n + k] * λ[row] for row in range(rows)) for k in range(n))
+        driven: Array = ZEROS
+        if loop_tau is not None:
+            driven = loop_drives(m, loop_motions(m, list(x))[1], [loop_tau[k] for k in range(drives)])
+        return breach, tuple(driven[k] + _sum(L[row * n + k] * λ[row] for row in range(rows)) for k in range(n))
 
     def column(k: Index, carry: tuple[()]) -> tuple[()]:
         unit = [gather(units, k * n + j) for j in range(n)]

@@ -32,7 +32,8 @@ def run(function: Function, values: Sequence[Any], out: Any, check: bool) -> Any
         raise ShapeError(f"{function.name} was given out= and tensors, expected arrays of NumPy: tensors are results")
     like = next(x for x in values if isinstance(x, torch.Tensor))
     present = tuple(a.name for a, x in zip(function.inputs, values, strict=True) if x is not None)
-    tensors = [_tensor(a.name, x, like) for a, x in zip(function.inputs, values, strict=True) if x is not None]
+    dtype = torch.float64 if any(map(_is_double, values)) else torch.float32
+    tensors = [_tensor(a.name, x, like, dtype) for a, x in zip(function.inputs, values, strict=True) if x is not None]
     return _called(function, present, bool(check), *tensors)
 
 
@@ -56,16 +57,21 @@ def _called(function: Function, present: tuple[str, ...], check: bool, *tensors:
     return results_of(function, present, check, *tensors)
 
 
-def _tensor(name: str, x: Any, like: torch.Tensor) -> torch.Tensor:
+def _is_double(x: Any) -> bool:
+    """Whether results have to be float64 for an argument; lists and numbers of Python take the type of the others."""
+    return getattr(x, "dtype", None) in (torch.float64, np.float64)
+
+
+def _tensor(name: str, x: Any, like: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     if not isinstance(x, torch.Tensor):
-        return torch.as_tensor(np.asarray(x), dtype=like.dtype, device=like.device)
+        return torch.as_tensor(np.asarray(x), dtype=dtype, device=like.device)
     if x.device.type not in ("cpu", "cuda"):
         raise ShapeError(f"{name} is a tensor on {x.device}, expected one on the CPU or on a GPU of CUDA")
     if x.device != like.device:
         raise ShapeError(f"{name} is a tensor on {x.device}, and other arguments are on {like.device}")
     if x.dtype not in FLOATS:
         raise ShapeError(f"{name} has data type {x.dtype}, expected torch.float64 or torch.float32")
-    return x
+    return x if x.dtype == dtype else x.to(dtype)
 
 
 class _Call(torch.autograd.Function):  # type: ignore[misc]

@@ -53,6 +53,22 @@ class RigidInertia:
         )
         return RigidInertia(self.mass, moment, rotational)
 
+    def rate(self, v: Motion) -> RigidInertia:
+        """How fast the inertia of a body that moves with v changes, v ×* I - I v ×, which has no mass."""
+        w, p, h, J = v.angular, v.linear, self.moment, self.rotational
+        x, y, z = (w.cross(column) for column in J.matrix.columns)  # of ω × J, to which its transpose is added
+        dx, dy, dz = p.x * h.x * 2.0, p.y * h.y * 2.0, p.z * h.z * 2.0
+        xx, yy = x.x * 2.0, y.y * 2.0
+        rotational = Symmetric(
+            xx + (dy + dz),
+            x.y + y.x - (p.x * h.y + p.y * h.x),
+            yy + (dx + dz),
+            x.z + z.x - (p.x * h.z + p.z * h.x),
+            y.z + z.y - (p.y * h.z + p.z * h.y),
+            (dx + dy) - (xx + yy),
+        )
+        return RigidInertia(0.0, w.cross(h) + p * self.mass, rotational)
+
     @property
     def articulated(self) -> ArticulatedInertia:
         """The inertia of the rigid body as an articulated-body inertia."""
@@ -214,3 +230,9 @@ class CoriolisInertia:
         """The map in the coordinates of a parent frame, in which the present frame is placed by (R, p)."""
         momentum = R.times(self.momentum)
         return CoriolisInertia(R.of_matrix(self.angular) - cross_matrix(p) @ cross_matrix(momentum), momentum)
+
+    def rate(self, v: Motion) -> CoriolisInertia:
+        """How fast the map changes if all it is of moves with v, v ×* B - B v ×, but for what that does to B itself."""
+        turn = cross_matrix(v.angular)
+        angular = turn @ self.angular - self.angular @ turn - cross_matrix(v.linear) @ cross_matrix(self.momentum)
+        return CoriolisInertia(angular, v.angular.cross(self.momentum))

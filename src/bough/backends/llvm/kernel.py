@@ -101,6 +101,8 @@ class LlvmKernel:
         arguments: Words = np.zeros((launcher.MOST_ARGUMENTS, launcher.ARGUMENT), np.int64)
         for j, a in enumerate((*self._signature.inputs, *self._signature.outputs)):
             taken = j < len(self._signature.inputs)
+            if len(a.shape) > launcher.MOST_AXES:
+                raise ProgramError(f"{a.name!r} has {len(a.shape)} axes, expected at most {launcher.MOST_AXES}")
             arguments[j, launcher.ABSENT] = a.name not in self._signature.given if taken else a.frozen
             arguments[j, launcher.RANK] = len(a.shape)
             arguments[j, launcher.LENGTHS : launcher.LENGTHS + len(a.shape)] = a.shape

@@ -31,7 +31,7 @@ from bough.backends.native.primitives import (
     store32,
 )
 
-__all__ = ["ARGUMENT", "CONTEXT", "RECORD", "invoke"]
+__all__ = ["ARGUMENT", "CONTEXT", "MOST_AXES", "RECORD", "invoke"]
 
 # where the parts of objects lie, in bytes: a Python object, a bytes object, a NumPy array
 HEAD = object.__basicsize__
@@ -45,10 +45,11 @@ NDARRAY, DOUBLE, SINGLE, NONE, TRUE, FALSE, NEW_ARRAY, CAREFUL = 0, 1, 2, 3, 4, 
 POOL, MALLOC, CALLOC, FREE, INPUTS, OUTPUTS, ARGUMENTS, RECORDS = 8, 9, 10, 11, 12, 13, 14, 15
 CONTEXT = 16
 
-# an argument: whether it is left out or, of an output, read-only; number of axes of one state, their lengths (up to 3),
-# numbers in all
-ABSENT, FROZEN, RANK, LENGTHS, SIZE = 0, 0, 1, 2, 5
-ARGUMENT = 6
+# an argument: whether it is left out or, of an output, read-only; number of axes of one state, their lengths, numbers
+# in all
+MOST_AXES = 8
+ABSENT, FROZEN, RANK, LENGTHS, SIZE = 0, 0, 1, 2, 10
+ARGUMENT = 11
 
 # the program for one data type, for one state or many: four records, float64 first, one state first
 KERNEL, SPACE, BUFFERS, TABLES, PLACES, BLOCK, COST, LANES, CHECKER = 0, 1, 2, 3, 4, 5, 6, 7, 8
@@ -333,7 +334,7 @@ def freeze(context: int, results: int) -> int:
 
 def new_array(context: int, this: int, dtype: int, wanted: int) -> int:
     """A new array with the batch axes, and those of one state of an output."""
-    lengths = stack(12)
+    lengths = stack(16)  # batch axes and those of a state
     axes = load(this, C_AXES)
     for k in range(axes):
         store(lengths, k, load(load(this, C_LENGTHS), k))

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from bough.algorithms.forward_dynamics_derivatives import forward_dynamics_derivatives
+from bough.algorithms.forward_dynamics_derivatives import (
+    forward_dynamics_derivatives,
+    forward_dynamics_second_derivatives,
+)
 from bough.algorithms.frame_derivatives import acceleration_derivatives, velocity_derivatives
 from bough.algorithms.momentum_derivatives import momentum_derivatives
 from bough.algorithms.rnea import ZEROS
 from bough.algorithms.rnea_derivatives import rnea_derivatives
+from bough.algorithms.rnea_second_derivatives import rnea_second_derivatives
 from bough.kernel.arguments import Shape
 from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.model import Frame, Mechanism, Model
@@ -48,6 +52,19 @@ def _of_forward(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     return {"derivatives": d.stacked, "pivots": d.pivots}
 
 
+def _of_rnea_twice(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+    return {"derivatives": rnea_second_derivatives(m, x["q"], x["v"], x["a"], x.get("f_ext"))}
+
+
+def _of_forward_twice(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+    d = forward_dynamics_second_derivatives(m, x["q"], x["v"], x["tau"], x.get("f_ext"))
+    return {"derivatives": d.stacked, "pivots": d.pivots}
+
+
+def _cubes(model: Model, o: Options) -> dict[str, Shape]:
+    return {"derivatives": (4, model.nv, model.nv, model.nv)}
+
+
 def _frame(o: Options) -> Frame:
     assert o.frames is not None
     return o.frames[0]
@@ -66,8 +83,12 @@ def _of_momentum(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     return _stacked(6 * m.model.nv, momentum_derivatives(m, x["q"], x["v"]))
 
 
+LONGER = 60_000
+"""Values of straight-line programs of first derivatives: with loops they have up to twice the operations on humanoids,
+since a loop does not see the zeros in u and w of a joint."""
+
 DERIVATIVES = (
-    Spec("rnea_derivatives", ("q", "v", "a", "f_ext"), _matrices(3), _of_rnea),
+    Spec("rnea_derivatives", ("q", "v", "a", "f_ext"), _matrices(3), _of_rnea, LONGER),
     Spec("bias_forces_derivatives", ("q", "v", "f_ext"), _matrices(2), _of_bias),
     Spec(
         "gravity_forces_derivatives",
@@ -75,7 +96,9 @@ DERIVATIVES = (
         lambda model, o: {"derivatives": (model.nv, model.nv)},
         _of_gravity,
     ),
-    Spec("forward_dynamics_derivatives", ("q", "v", "tau", "f_ext"), _matrices(3), _of_forward),
+    Spec("forward_dynamics_derivatives", ("q", "v", "tau", "f_ext"), _matrices(3), _of_forward, LONGER),
+    Spec("rnea_second_derivatives", ("q", "v", "a", "f_ext"), _cubes, _of_rnea_twice),
+    Spec("forward_dynamics_second_derivatives", ("q", "v", "tau", "f_ext"), _cubes, _of_forward_twice),
     Spec("velocity_derivatives", ("q", "v"), _matrices(2, 6), _of_velocity),
     Spec("acceleration_derivatives", ("q", "v", "a"), _matrices(3, 6), _of_acceleration),
     Spec("centroidal_momentum_derivatives", ("q", "v"), _matrices(2, 6), _of_momentum),

@@ -9,6 +9,7 @@ from typing import Any
 from bough.algorithms.contact_problem import ContactPlan
 from bough.algorithms.inverse_dynamics import DrivenRows
 from bough.kernel.arguments import Shape
+from bough.kernel.compile import LONGEST
 from bough.model import Frame, Mechanism, Model
 from bough.scalar import Array
 
@@ -44,3 +45,4 @@ class Spec:
     inputs: tuple[str, ...]
     shapes: Callable[[Model, Options], dict[str, Shape]]
     run: Callable[[Mechanism, Options, dict[str, Array]], Outputs]
+    longest: int = LONGEST  # values of a straight-line program
