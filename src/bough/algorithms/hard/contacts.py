@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from bough.algorithms.hard.scene import HardScene, restitutions_of
+from bough.algorithms.hard.scene import KEPT, HardScene, restitutions_of
 from bough.algorithms.narrow_phase import ContactPoint
 from bough.algorithms.soft.contacts import Contacts
 from bough.algorithms.soft.grip import Grip, vector_at
@@ -149,13 +149,35 @@ class HardContacts(Contacts):
         self.mu[s] = grip.mu[0] if grip.law.rows > 1 else 0.0
         self.restitution[s] = gather(restitutions_of(self._scene)[grip.group.number], grip.k)
 
-    def in_slots(self, values: Array) -> Array:
-        """Numbers of slots (slots × 3), from those of all contacts (contacts × 3)."""
+    def remembered(self, before: Array) -> Array:
+        """Impulses of slots (slots × 3), from those of the step before, by the numbers of contacts."""
         result = array(self._slots * AXES)
 
         def rule(grip: Grip) -> None:
-            place = self._place(grip)
-            self._where(grip, lambda s: self._copy(values, place, result, s))
+            own = self._number(grip)
+
+            def compare(j: Index) -> None:
+                apart = before[j * KEPT] - own
+                known = both(apart > -0.5, apart < 0.5)
+                do_when(known, lambda: self._where(grip, lambda s: _copy(before, j * KEPT + 1, result, s * AXES)))
+
+            each(self._scene.kept, compare)
+
+        self.each(rule)
+        return result
+
+    def to_remember(self, impulses: Array) -> Array:
+        """The contacts in slots by number, with their impulses, for the next step to start from."""
+        result = array(max(self._slots, self._scene.kept) * KEPT)
+
+        def rule(grip: Grip) -> None:
+            own = self._number(grip)
+
+            def put(s: Index) -> None:
+                result[s * KEPT] = own
+                _copy(impulses, s * AXES, result, s * KEPT + 1)
+
+            self._where(grip, put)
 
         self.each(rule)
         return result
@@ -166,10 +188,14 @@ class HardContacts(Contacts):
 
         def rule(grip: Grip) -> None:
             place = self._place(grip)
-            self._where(grip, lambda s: self._copy(values, s, result, place))
+            self._where(grip, lambda s: _copy(values, s * AXES, result, place * AXES))
 
         self.each(rule)
         return result
+
+    def _number(self, grip: Grip) -> Scalar:
+        """The number of a contact among all, counted from 1."""
+        return gather(Table("contacts", np.arange(1.0, self.contacts + 1.0)), self._place(grip))
 
     def _place(self, grip: Grip) -> Index:
         """The number of a contact among all."""
@@ -189,10 +215,6 @@ class HardContacts(Contacts):
 
         each(self._slots, slot)
 
-    def _copy(self, source: Array, at: Index, target: Array, to: Index) -> None:
-        for t in range(AXES):
-            target[to * AXES + t] = source[at * AXES + t]
-
     # ---- what is told of them ------------------------------------------------------------------------------------
 
     def take_forces(self, forces: Array) -> None:
@@ -201,3 +223,9 @@ class HardContacts(Contacts):
 
     def _forces(self, grip: Grip) -> Sequence[Scalar]:
         return [self._told[self._place(grip) * AXES + t] for t in range(min(grip.law.rows, AXES))]
+
+
+def _copy(source: Array, at: Index, target: Array, to: Index) -> None:
+    """The numbers of a contact, one for each row."""
+    for t in range(AXES):
+        target[to + t] = source[at + t]

@@ -17,7 +17,7 @@ import numpy as np
 
 from bough.algorithms.constraint_rows import Terms
 from bough.algorithms.hard.contacts import AXES, HardContacts
-from bough.algorithms.hard.scene import HardScene, contact_rows
+from bough.algorithms.hard.scene import KEPT, HardScene, contact_rows
 from bough.algorithms.limits import limit_gaps, limit_rows, limit_sides
 from bough.algorithms.loops import constraint_terms
 from bough.algorithms.response import Response, response
@@ -95,7 +95,8 @@ class HardProblem:
         friction: Scalar | None,
     ) -> None:  # fmt: skip
         n, tree = m.model.nv, m.coupling.dof_tree
-        self.rows = rows = contact_rows(m.model, scene)
+        self.rows, self._scene = contact_rows(m.model, scene), scene
+        rows = self.rows
         self.dt, self.rate, self.n = dt, minimum(scene.rate, 1.0 / dt), n
         self.contacts = HardContacts(scene, world, [v[k] for k in range(n)], dt, friction)
         with keeping_loops():
@@ -267,22 +268,21 @@ class HardProblem:
         return contact_forces(rows, self.response.A, base, offset, active, [], self.contacts.mu, by_guesses, some)
 
     def started(self, before: Any) -> Array:
-        """Impulses of all rows, from those of all contacts, loops and limits in the step before."""
-        rows, all_rows = self.rows, self.contacts.contacts * AXES + self.rows.loops + self.rows.limits
+        """Impulses of all rows to start from, from what the step before left."""
+        rows, first = self.rows, KEPT * self._scene.kept
         with keeping_loops():
-            start, before = array(rows.count), indexable(all_rows, before)
+            start, before = array(rows.count), indexable(first + rows.loops + rows.limits, before)
             if rows.contacts:
-                fill(start, rows.touch, self.contacts.in_slots(before).__getitem__)
-            rest = self.contacts.contacts * AXES
-            fill(Part(start, rows.touch), rows.loops + rows.limits, Part(before, rest).__getitem__)
+                fill(start, rows.touch, self.contacts.remembered(before).__getitem__)
+            fill(Part(start, rows.touch), rows.loops + rows.limits, Part(before, first).__getitem__)
         return start
 
-    def kept(self, impulses: Impulses) -> list[Scalar]:
-        """Impulses of all contacts, loops and limits, for the next step to start from."""
-        rows, touch = self.rows, self.contacts.contacts * AXES
+    def memory(self, impulses: Impulses) -> list[Scalar]:
+        """What the next step starts from."""
+        rows, first, held = self.rows, KEPT * self._scene.kept, impulses.held
         with keeping_loops():
-            values = self.contacts.of_contacts(impulses.held) if touch else []
-        return [*(values[k] for k in range(touch)), *(impulses.held[i] for i in range(rows.touch, rows.count))]
+            touch = self.contacts.to_remember(held) if rows.contacts else []
+        return [*(touch[k] for k in range(first)), *(held[i] for i in range(rows.touch, rows.count))]
 
     def velocities(self, impulses: Impulses) -> list[Scalar]:
         """Velocities after the step."""

@@ -13,7 +13,10 @@ from bough.complementarity import ContactRows
 from bough.model import Model
 from bough.scalar import Table
 
-__all__ = ["MOST_CONTACTS", "HardScene", "contact_rows", "restitutions_of"]
+__all__ = ["KEPT", "MOST_CONTACTS", "HardScene", "contact_rows", "restitutions_of"]
+
+KEPT = 4
+"""Numbers that are kept of a contact: its own, counted from 1, and its impulses along normal and tangents."""
 
 MOST_CONTACTS = 16
 """Contacts at a time that the program of a step has room for; more are a matter of other means."""
@@ -24,7 +27,7 @@ class HardScene:
     """A scene whose contacts are hard: what it has in common with soft ones, and what these do not know.
 
     `restitutions` has one for each candidate. Errors of loops, and what has sunk in, decay at `rate` (1/s). There is
-    `room` for so many contacts at a time.
+    `room` for so many contacts at a time; of `kept` of them the next step knows the impulses.
     """
 
     common: SoftScene
@@ -33,6 +36,7 @@ class HardScene:
     has_loops: bool = True
     rate: float = 20.0
     room: int = MOST_CONTACTS
+    kept: int = MOST_CONTACTS
 
     @property
     def drives(self) -> tuple[Drive, ...]:
@@ -44,10 +48,10 @@ class HardScene:
         """All that could touch."""
         return sum(group.count for group in layout_of(self.common).touches)
 
-    def impulses(self, model: Model) -> int:
-        """How many impulses a step has, from which the next one starts: of contacts, loops and limits."""
+    def memory(self, model: Model) -> int:
+        """How many numbers a step starts from: contacts with their impulses, and impulses of loops and limits."""
         rows = contact_rows(model, self)
-        return rows.axes * self.contacts + rows.loops + rows.limits
+        return KEPT * self.kept + rows.loops + rows.limits
 
     @property
     def slots(self) -> int:

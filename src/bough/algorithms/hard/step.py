@@ -98,13 +98,13 @@ class _State:
 def run_hard_steps(m: Mechanism, scene: HardScene, x: Mapping[str, Array]) -> dict[str, Any]:
     """As many steps of time as `steps` says, or until something is not finite, has run away or has no room."""
     nq, n, none = m.model.nq, m.model.nv, 0.0  # type: int, int, Scalar
-    dt, steps, count = x["dt"][0], x["steps"][0], scene.impulses(m.model)
+    dt, steps, count = x["dt"][0], x["steps"][0], scene.memory(m.model)
 
     def step(_: Index, state: _State) -> _State:
         q, v = indexable(nq, state.q), indexable(n, state.v)
         problem = problem_of(m, scene, x, q, v, dt)
         found = problem.solve(problem.started(state.a))
-        new = _moved(m, state, problem.velocities(found), problem.kept(found), found.passed, dt)
+        new = _moved(m, state, problem.velocities(found), problem.memory(found), found.passed, dt)
         total: Scalar = 0.0
         for value in (*new.v, *new.q):
             total = total + value * value
