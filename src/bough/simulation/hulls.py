@@ -20,7 +20,7 @@ __all__ = ["Hull", "Hulls", "find_hulls", "hull_of"]
 
 MOST_CORNERS = 64
 DIRECTIONS = 1000
-ENOUGH = 1e-3
+HARDLY_MISSED = 1e-3
 """Corners are added until no direction lacks more than this part of the size of the mesh."""
 
 BLOCK = 1 << 22  # products of corners and directions at a time
@@ -105,7 +105,7 @@ def hull_of(file: str, points: NDArray[np.float64]) -> Hull:
         here = reach[np.arange(DIRECTIONS), best]
         which, most = np.where(here > most, start + best, which), np.maximum(here, most)
     taken: list[int] = []
-    lacking, little = np.full(DIRECTIONS, np.inf), ENOUGH * float(np.ptp(points, axis=0).max())
+    lacking, little = np.full(DIRECTIONS, np.inf), HARDLY_MISSED * float(np.ptp(points, axis=0).max())
     while len(taken) < MOST_CORNERS and lacking.max() > little:
         taken.append(int(which[lacking.argmax()]))
         lacking = np.minimum(lacking, most - directions @ points[taken[-1]])
