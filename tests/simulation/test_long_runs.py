@@ -206,6 +206,8 @@ def test_adaptive_runs_are_resumed(rng: np.random.Generator) -> None:
 def test_adaptive_steps_are_asked_for_with_a_run() -> None:
     with pytest.raises(UnknownNameError, match=r'sim\.run\(\.\.\., integrator="adaptive"\)'):
         bough.Simulation(slider(), integrator="adaptive")
+    with pytest.raises(UnknownNameError, match="no integrator is called"):
+        bough.Simulation(slider(), integrator=np.ones(2))
 
 
 WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [

@@ -88,7 +88,7 @@ class Prepared:
         )
         self.restitution = None if restitution is None else read_restitution(restitution, "simulation")
         wanted = ("rk4" if data.integrator == "rk4" else "euler") if integrator is None else integrator
-        if wanted == ADAPTIVE:
+        if isinstance(wanted, str) and wanted == ADAPTIVE:
             hint = 'adaptive steps are for a run: sim.run(..., integrator="adaptive")'
             raise UnknownNameError("integrator of a simulation", wanted, INTEGRATORS, hint)
         self.integrator = INTEGRATORS[INTEGRATORS.index(known_name(wanted, "integrator", INTEGRATORS))]
