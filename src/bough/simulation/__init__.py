@@ -11,13 +11,14 @@ from bough.simulation.events import Event, Occurrence
 from bough.simulation.mesh_boxes import with_boxes
 from bough.simulation.pairs import LeftOut, Pair
 from bough.simulation.poses import lowest_point, on_the_floor
+from bough.simulation.rollout import Rollout
 from bough.simulation.state import State
 from bough.simulation.sweep import Sweep
 from bough.simulation.trajectory_samples import Energy, Sample
 
 __all__ = [
-    "Actuator", "ContactForces", "Energy", "Event", "ExplicitPair", "LeftOut", "Occurrence", "Pair", "Sample",
-    "Sensor", "SimulationData", "Softness", "State", "Surface", "Sweep", "lowest_point", "on_the_floor", "with_boxes",
+    "Actuator", "ContactForces", "Energy", "Event", "ExplicitPair", "LeftOut", "Occurrence", "Pair", "Rollout",
+    "Sample", "Sensor", "SimulationData", "Softness", "State", "Surface", "Sweep", "lowest_point", "on_the_floor", "with_boxes",
 ]  # fmt: skip
 
 
