@@ -85,7 +85,11 @@ def tie_terms(
         for r, value in enumerate(numbers):
             values[row + r] = value
     for side, _, forces in found.frames:
-        write_columns(m, q, side, side.X, lambda motion, T=forces: felt(motion, T), row, 1.0, entries)
+
+        def rule(motion: Motion, T: Sequence[Force] = forces) -> list[Scalar]:
+            return felt(motion, T)
+
+        write_columns(m, q, side, side.X, rule, row, 1.0, entries)
     for name, block in zip(tie.joints, found.joints, strict=True):
         for c, column in enumerate(block):
             for r, value in enumerate(column):

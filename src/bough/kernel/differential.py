@@ -55,17 +55,17 @@ class Linear(Protocol):
 Differential: TypeAlias = Callable[[Mapping[str, Array]], Linear]
 """From inputs to the function there."""
 
-AT_ONCE = 2
+ABREAST = 2
 """Directions that the code of a loop follows at once."""
 
 
 def each_few(count: int, rule: Callable[[list[Index]], None]) -> None:
     """Run a rule for the numbers 0 … count-1, a few at a time, by a loop that stays one; for the last perhaps twice."""
-    turns, places = -(-count // AT_ONCE), np.arange(-(-count // AT_ONCE) * AT_ONCE)
+    turns, places = -(-count // ABREAST), np.arange(-(-count // ABREAST) * ABREAST)
     table = Table("directions", np.minimum(places, count - 1))
 
     def some(c: Index, carry: tuple[()]) -> tuple[()]:
-        rule([gather_index(table, c * AT_ONCE + k) for k in range(AT_ONCE)])
+        rule([gather_index(table, c * ABREAST + k) for k in range(ABREAST)])
         return carry
 
     if turns > 1:
