@@ -155,6 +155,8 @@ def test_what_has_no_derivatives_is_refused() -> None:
     model = bough.robots.load("pendulum")
     with pytest.raises(bough.errors.ModelError, match="integrator 'variational' have no derivatives, expected 'euler'"):
         bough.Simulation(model, integrator="variational").jacobian([0.0], [0.0])
+    with pytest.raises(bough.errors.ModelError, match="the law 'hard' have no derivatives, expected law='soft'"):
+        bough.Simulation(model, law="hard").rollout([0.0], steps=2)
     sim = bough.Simulation(model)
     with pytest.raises(bough.errors.ModelError, match="derivatives by tau are wanted and tau is None"):
         sim.vjp([0.0], [0.0], [1.0], [0.0], wrt="tau")

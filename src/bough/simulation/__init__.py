@@ -18,7 +18,8 @@ from bough.simulation.trajectory_samples import Energy, Sample
 
 __all__ = [
     "Actuator", "ContactForces", "Energy", "Event", "ExplicitPair", "LeftOut", "Occurrence", "Pair", "Rollout",
-    "Sample", "Sensor", "SimulationData", "Softness", "State", "Surface", "Sweep", "lowest_point", "on_the_floor", "with_boxes",
+    "Sample", "Sensor", "SimulationData", "Softness", "State", "Surface", "Sweep", "lowest_point",
+    "on_the_floor", "with_boxes",
 ]  # fmt: skip
 
 
