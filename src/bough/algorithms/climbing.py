@@ -13,7 +13,7 @@ from bough.scalar.tolerances import ROUNDING
 from bough.spatial import REST, Force, Motion, Transform
 from bough.tree.scans import upward
 
-__all__ = ["Seen", "Side", "climb", "components", "write_columns"]
+__all__ = ["Seen", "Side", "climb", "components", "powers", "write_columns"]
 
 Rule: TypeAlias = Callable[[Motion], Sequence[Scalar]]
 
@@ -67,6 +67,11 @@ def write_columns(
 
     if not side.rests:
         upward(m, side.body, side.count, put, X)
+
+
+def powers(motion: Motion, T: Sequence[Force]) -> list[Scalar]:
+    """The power of each force on a motion."""
+    return [motion.dot(t) for t in T]
 
 
 def components(motion: Motion, T: Sequence[Force]) -> list[Scalar]:

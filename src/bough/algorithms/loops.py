@@ -8,13 +8,13 @@ both sides alike cancels, so L has columns on the two paths up to the last commo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from bough.algorithms.climbing import Side, climb, components, write_columns
+from bough.algorithms.climbing import Side, climb, components, powers, write_columns
 from bough.algorithms.constraint_rows import Entries, Terms, dense_entries
 from bough.algorithms.ties import tie_columns, tie_terms
 from bough.model import Attachment, Equality, Frame, Joint, Loop, Mechanism, Placement, Tie, combine
@@ -35,10 +35,13 @@ __all__ = [
 ]
 
 
-def constraint_terms(m: Mechanism, q: Array, v: Array | None, into: Entries | None = None) -> Terms:
+def constraint_terms(
+    m: Mechanism, q: Array, v: Array | None, into: Entries | None = None, *, rounded: bool = True
+) -> Terms:
     """The rows of all constraints in order; L is dense unless told otherwise.
 
-    Without v, bias is zero, and rates are those of constraints that ask for a speed.
+    Without v, bias is zero, and rates are those of constraints that ask for a speed. Entries of L that are rounding are
+    zero, for who asks for its rank. They are constant then: who differentiates wants them as they are, not `rounded`.
     """
     own_q, own_v = m.coupling.own_q(q), None if v is None else m.coupling.own_v(v)
     constraints = m.model.constraints
@@ -52,13 +55,15 @@ def constraint_terms(m: Mechanism, q: Array, v: Array | None, into: Entries | No
         if isinstance(constraint, Loop):
             sides = tuple(side.rests for side in _sides(m, constraint))
             alike.setdefault((constraint.joint.canonical, sides), []).append(constraint)
+    felt = components if rounded else powers
     for loops in alike.values():
-        _loops_terms(m, own_q, own_v, _LoopsAlike(m, loops, [starts[x.name] for x in loops]), terms, entries)
+        same = _LoopsAlike(m, loops, [starts[x.name] for x in loops])
+        _loops_terms(m, own_q, own_v, same, terms, entries, felt)
     for constraint in constraints:
         if isinstance(constraint, Equality):
             _law_terms(m, q, v, constraint, starts[constraint.name], terms, entries)
         elif isinstance(constraint, Tie):
-            tie_terms(m, own_q, own_v, constraint, starts[constraint.name], terms, entries)
+            tie_terms(m, own_q, own_v, constraint, starts[constraint.name], terms, entries, felt)
     return terms
 
 
@@ -250,7 +255,15 @@ def _columns_of(X: Transform) -> list[Scalar]:
     return [x for column in X.rotation.columns for x in column.parts]
 
 
-def _loops_terms(m: Mechanism, q: Array, v: Array | None, alike: _LoopsAlike, terms: Terms, entries: Entries) -> None:
+def _loops_terms(
+    m: Mechanism,
+    q: Array,
+    v: Array | None,
+    alike: _LoopsAlike,
+    terms: Terms,
+    entries: Entries,
+    felt: Callable[[Motion, Sequence[Force]], list[Scalar]],
+) -> None:
     """The rows of loops of one kind."""
     joint = alike.joint
 
@@ -264,8 +277,8 @@ def _loops_terms(m: Mechanism, q: Array, v: Array | None, alike: _LoopsAlike, te
             terms.rates[row + r] = moving.V.dot(t)
             terms.bias[row + r] = moving.V_dot.dot(t)
             terms.turning[row + r] = moving.turning
-        write_columns(m, q, after, after.X, lambda motion: components(motion, T), row, 1.0, entries)
-        write_columns(m, q, before, before.X.then(moving.X), lambda motion: components(motion, T), row, -1.0, entries)
+        write_columns(m, q, after, after.X, lambda motion: felt(motion, T), row, 1.0, entries)
+        write_columns(m, q, before, before.X.then(moving.X), lambda motion: felt(motion, T), row, -1.0, entries)
 
     each(alike.count, rows)
 

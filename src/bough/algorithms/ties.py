@@ -8,9 +8,8 @@ has at v̇ = 0 is added.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from bough.algorithms.climbing import Seen, Side, climb, components, write_columns
 from bough.algorithms.constraint_rows import Entries, Terms
@@ -21,7 +20,7 @@ from bough.model.ties.constraint import Side as Held
 from bough.model.ties.constraint import Sides, unit_rates
 from bough.model.ties.sides import FRAME, JointOfModel, numbers_of
 from bough.scalar import Array, Scalar
-from bough.spatial import NO_FORCE, Force, Vector
+from bough.spatial import NO_FORCE, Force, Motion, Vector
 
 __all__ = ["TieRows", "tie_columns", "tie_rows", "tie_terms"]
 
@@ -70,14 +69,27 @@ def tie_rows(m: Mechanism, q: Array, v: Array | None, tie: Tie) -> TieRows:
     return TieRows(list(constraint.errors(own, sides)), rates, bias, frames, blocks[count:])
 
 
-def tie_terms(m: Mechanism, q: Array, v: Array | None, tie: Tie, row: int, terms: Terms, entries: Entries) -> None:
-    """Write the rows of a tie."""
+def tie_terms(
+    m: Mechanism,
+    q: Array,
+    v: Array | None,
+    tie: Tie,
+    row: int,
+    terms: Terms,
+    entries: Entries,
+    felt: Callable[[Motion, Sequence[Force]], list[Scalar]] = components,
+) -> None:
+    """Write the rows of a tie; `felt` gives the power of forces on a motion."""
     found, entries = tie_rows(m, q, v, tie), replace(entries, adds=True)
     for values, numbers in ((terms.errors, found.errors), (terms.rates, found.rates), (terms.bias, found.bias)):
         for r, value in enumerate(numbers):
             values[row + r] = value
     for side, _, forces in found.frames:
-        write_columns(m, q, side, side.X, partial(components, T=forces), row, 1.0, entries)
+
+        def rule(motion: Motion, T: Sequence[Force] = forces) -> list[Scalar]:
+            return felt(motion, T)
+
+        write_columns(m, q, side, side.X, rule, row, 1.0, entries)
     for name, block in zip(tie.joints, found.joints, strict=True):
         for c, column in enumerate(block):
             for r, value in enumerate(column):

@@ -10,16 +10,27 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from bough.backends import Argument
-from bough.errors import SingularError
+from bough.errors import ProgramError, SingularError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.compile import LONGEST
 from bough.kernel.manifold import Ambient, Manifold, Space
+from bough.kernel.own_derivatives import own_jacobian, own_jvp, own_vjp, put_column
 from bough.kernel.verdict import JUDGED
 from bough.program import Program, pulled_back, pushed_forward, trace
 from bough.program.naming import unique
 from bough.program.simplify import drop_unused
 from bough.reading import known_name, names, whole_number
-from bough.scalar import Array, Index, Part, array, each, fill, filled, keeps_loops, select
+from bough.scalar import (
+    Array,
+    Index,
+    Part,
+    array,
+    each,
+    fill,
+    filled,
+    keeps_loops,
+    select,
+)
 
 if TYPE_CHECKING:
     from bough.kernel.function import Function, Results, Verdicts
@@ -42,10 +53,12 @@ def derived(
     f: Function, kind: Kind, wrt: str | Sequence[str] | None, directions: int | None = None, ambient: bool = False
 ) -> Function:
     """A derivative of a function, made once; `ambient` ones are by the numbers of q instead of by motions."""
+    if f.derived_from is not None and f.derived_from.function.differential is not None:
+        raise ProgramError(f"{f.name} has no derivatives: there are first ones of {f.derived_from.function.name} alone")
     chosen = _chosen(f, wrt)
     key = (kind, chosen, directions if directions is None else whole_number(directions, "directions", least=1), ambient)
     if key not in f.derivatives:
-        f.derivatives[key] = _Derivation(f, *key).function()
+        f.derivatives[key] = Derivation(f, *key).function()
     return f.derivatives[key]
 
 
@@ -83,7 +96,7 @@ def origin_of(f: Function) -> Origin:
     return f.derived_from
 
 
-class _Derivation:
+class Derivation:
     """How one function becomes another."""
 
     def __init__(self, f: Function, kind: Kind, wrt: tuple[str, ...], directions: int | None, ambient: bool) -> None:
@@ -135,7 +148,7 @@ class _Derivation:
             explain=self._explain,
             tracing=f.tracing,
             owners=f.owners,
-            rolled=f.rolled,
+            rolled=f.rolled if f.differential is None else False,
             of=f.of,
             manifolds=f.manifolds,
         )
@@ -203,16 +216,18 @@ class _Derivation:
         found = {name: outputs[KEPT + name] for name in JUDGED if KEPT + name in outputs}
         return {name: x[0] > 0.5 if name in ("unit", "doubt") else x for name, x in found.items()}
 
-    def _rates(self, inputs: Mapping[str, Array], x: str, motions: Sequence[Array]) -> list[Array]:
+    def rates(self, inputs: Mapping[str, Array], x: str, motions: Sequence[Array]) -> list[Array]:
         return [self.space(self.inputs[x]).rates(inputs[x], motion) for motion in motions]
 
     def _jvp(self, **x: Array) -> dict[str, Any]:
+        if self.f.differential is not None:
+            return own_jvp(self, x)
         program, inputs = self._program(x)
         count = 1 if self.directions is None else self.directions
         rates = {}
         for name in self.wrt:
             size = self.space(self.inputs[name]).motions
-            rates[name] = self._rates(inputs, name, [_part(x[self.taken[name]], k * size, size) for k in range(count)])
+            rates[name] = self.rates(inputs, name, [_part(x[self.taken[name]], k * size, size) for k in range(count)])
         outputs, found = pushed_forward(program, inputs, rates, list(self.outputs))
         results = self._judged(outputs)
         for y, a in self.outputs.items():
@@ -232,12 +247,16 @@ class _Derivation:
         return outputs, {x: self.space(self.inputs[x]).along_motions(inputs[x], found[x]) for x in self.wrt}
 
     def _vjp(self, **x: Array) -> dict[str, Any]:
+        if self.f.differential is not None:
+            return own_vjp(self, x)
         program, inputs = self._program(x)
         outputs, found = self._pulled(program, inputs, {y: x[self.taken[y]] for y in self.outputs})
         return {**{self.given[name]: values for name, values in found.items()}, **self._judged(outputs)}
 
     def _jacobian(self, **x: Array) -> dict[str, Any]:
         """All columns by forward mode, or all rows by reverse mode where they are fewer."""
+        if self.f.differential is not None:
+            return own_jacobian(self, x)
         program, inputs = self._program(x)
         columns = {name: self.space(self.inputs[name]).motions for name in self.wrt}
         rows = {y: self.space(a).motions for y, a in self.outputs.items()}
@@ -250,7 +269,7 @@ class _Derivation:
             for y, size in rows.items():
                 moved = [self.space(self.outputs[y]).motion(outputs[y], rate) for rate in found[y]]
                 for k, values in zip(some, moved, strict=True):
-                    _put(made[y, name], size, values, k, columns[name])
+                    put_column(made[y, name], size, values, k, columns[name])
 
         def put_row(y: str, k: Index) -> None:
             for name, values in self._pulled(program, inputs, {y: _unit(rows[y], k)})[1].items():
@@ -275,15 +294,6 @@ def _unit(size: int, place: Index) -> Array:
     made = array(size)
     made[place] = 1.0
     return made
-
-
-def _put(to: Array, rows: int, values: Array, column: Index, columns: int) -> None:
-    """Write a column of a matrix."""
-
-    def put(row: Index) -> None:
-        to[row * columns + column] = values[row]
-
-    each(rows, put)
 
 
 def _part(values: Array, start: int, size: int) -> Array:

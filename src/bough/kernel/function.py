@@ -34,6 +34,7 @@ from bough.scalar.lazy import cached_property
 if TYPE_CHECKING:
     from bough.backends.llvm import Loaded
     from bough.kernel.derived import Origin
+    from bough.kernel.differential import Differential
     from bough.kernel.export import Layout
     from bough.kernel.manifold import Manifold
 
@@ -129,6 +130,8 @@ class Function(Exportable, Differentiable):
         """What `bough.function` was asked for, by which it can be made again elsewhere."""
         self.derivatives: dict[Hashable, Function] = {}
         """What `jvp`, `vjp` and `jacobian` were asked for."""
+        self.differential: Differential | None = None
+        """How it is differentiated, if not by running its program forwards and back."""
         self.derived_from: Origin | None = None
         """Of a derivative, the function and which derivative of it this is."""
         self.operators: dict[Hashable, Any] = {}  # what it is to other libraries

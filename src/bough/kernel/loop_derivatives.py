@@ -104,7 +104,7 @@ def _columns(m: Mechanism, q: Array, v: Array, a: Array, λ: Array, loop_tau: Ar
     units = Table("units", np.eye(n).ravel())
 
     def terms(x: tuple[Scalar, ...], speed: tuple[Scalar, ...]) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...]]:
-        found = constraint_terms(m, list(x), list(speed))
+        found = constraint_terms(m, list(x), list(speed), rounded=False)
         L = found.matrix
         aims = [wanted(found, row, 1.0 / TIME_CONSTANT) for row in range(rows)]
         breach = tuple(_sum(L[row * n + k] * a[k] for k in range(n)) - aims[row] for row in range(rows))

@@ -11,12 +11,13 @@ from bough.simulation.events import Event, Occurrence
 from bough.simulation.hulls import Hull
 from bough.simulation.pairs import LeftOut, Pair
 from bough.simulation.poses import lowest_point, on_the_floor
+from bough.simulation.rollout import Rollout
 from bough.simulation.state import State
 from bough.simulation.sweep import Sweep
 from bough.simulation.trajectory_samples import Energy, Sample
 
 __all__ = [
-    "Actuator", "ContactForces", "Energy", "Event", "ExplicitPair", "Hull", "LeftOut", "Occurrence", "Pair",
+    "Actuator", "ContactForces", "Energy", "Event", "ExplicitPair", "Hull", "LeftOut", "Occurrence", "Pair", "Rollout",
     "Sample", "Sensor", "SimulationData", "Softness", "State", "Surface", "Sweep", "lowest_point", "on_the_floor",
 ]  # fmt: skip
 

@@ -8,15 +8,25 @@ from typing import Any
 from bough.algorithms.hard.scene import HardScene
 from bough.algorithms.hard.step import hard_measured, run_hard_steps
 from bough.algorithms.soft.dormand_prince import trial_step
+from bough.algorithms.soft.linearised import EulerStep, RungeKuttaStep, linearised
 from bough.algorithms.soft.scene import SoftScene, layout_of
 from bough.algorithms.soft.step import measured, run_steps
 from bough.backends import Argument
 from bough.kernel.function import Function
 from bough.kernel.functions import manifolds_of, mechanism, owners_of
+from bough.kernel.implicit import ImplicitLinear
 from bough.model import Mechanism, Model, Parameter, Parameters
 from bough.scalar import Array, Part
 
-__all__ = ["FRICTION", "measure_function", "parametric", "start_size", "steps_function", "trial_function"]
+__all__ = [
+    "FRICTION",
+    "measure_function",
+    "parametric",
+    "start_size",
+    "step_function",
+    "steps_function",
+    "trial_function",
+]
 
 FRICTION = Parameter(
     "friction", "friction", 0, "", (), (1.0,), "factor of the coefficients of friction of all contacts"
@@ -37,6 +47,33 @@ def steps_function(model: Model, scene: SoftScene | HardScene, given: Sequence[P
     steps = Argument("steps", (), "number of steps")
     rule: Rule = run_hard_steps if isinstance(scene, HardScene) else run_steps
     return _function("steps", model, scene, (steps,), outputs, rule, given, stops=True)
+
+
+def step_function(
+    model: Model, scene: SoftScene, given: Sequence[Parameter] = (), accelerations: bool = False
+) -> Function:
+    """From a state and the accelerations before it to the state after one step, with derivatives.
+
+    The `accelerations` that the next step starts from have none: it finds the same ones from any.
+    """
+    outputs = [Argument("q_after", (model.nq,), "configuration"), Argument("v_after", (model.nv,), "velocity")]
+    if accelerations:
+        outputs.append(Argument("a_after", (model.nv,), "acceleration"))
+
+    def one_step(m: Mechanism, scene: SoftScene, x: Mapping[str, Array]) -> dict[str, Any]:
+        found = run_steps(m, scene, {**x, "steps": [1.0]})
+        return {a.name: found[a.name] for a in outputs}
+
+    name = "step and accelerations" if accelerations else "step"
+    made = _function(name, model, scene, (), tuple(outputs), one_step, given)
+    m, sizes = parametric(model, given), {a.name: a.size for a in made.inputs}
+
+    def bind(x: Mapping[str, Array]) -> EulerStep | RungeKuttaStep:
+        numbers = {key: values for key, values in x.items() if key != "parameters"}
+        return linearised(*(_taking(m, given, x["parameters"], scene, numbers) if given else (m, scene, numbers)))
+
+    made.differential = lambda inputs: ImplicitLinear(bind, inputs, sizes, "a")
+    return made
 
 
 def trial_function(model: Model, scene: SoftScene, given: Sequence[Parameter] = ()) -> Function:

@@ -26,9 +26,9 @@ from bough.simulation.arguments import (
     read_values,
     written,
 )  # fmt: skip
+from bough.simulation.derivatives import Differentiated, wants_gradients
 from bough.simulation.events import Event
 from bough.simulation.interrupts import interrupted_once
-from bough.simulation.measured import Measured
 from bough.simulation.prepared import ADAPTIVE, INTEGRATORS, require_of_hard_law
 from bough.simulation.run import Controller, Run
 from bough.simulation.state import State
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["Simulation"]
 
 
-class Simulation(Measured):
+class Simulation(Differentiated):
     """A scene that runs, under MuJoCo's law of soft contact or under that of hard contact.
 
     A step (positions, what touches, forces, accelerations, the next state) is one compiled program, for one state, for
@@ -152,6 +152,8 @@ class Simulation(Measured):
             target, kp, kd = read_servo(target, kp, kd, self.model.nv)
         count = read_steps(steps, MOST_SINGLE_STEPS if single else MOST_STEPS)
         rest = self._zeros if a is None else a
+        if wants_gradients(q, v, tau, control, target, kp, kd, f_ext, *values):
+            return self._tensor_steps((q, v, rest, self._dt, tau, control, target, kp, kd, f_ext, *values), steps)
         given = (q, v, rest, self._dt, count, tau, control, target, kp, kd, f_ext, *values)
         if single and self.law == "soft":
             given = in_single(given)

@@ -132,7 +132,7 @@ class SoftProblem:
 
         def search(_: Index, __: tuple[Scalars, Scalar, Scalar]) -> tuple[Scalars, Scalar, Scalar]:
             Ma = self.times_M(start)
-            self._begin(start)
+            self.begin(start)
             first = _Point(tuple(start), Ma, self._gradient(start, Ma, None), none, none + 1.0)
             end = repeat(iterations, lambda _, point: self._step(point, scale), first, until=done)
             return end.a, end.steps, select(done(end), 1.0, 0.0)
@@ -155,7 +155,7 @@ class SoftProblem:
             total = total + D
         return total
 
-    def _begin(self, start: Sequence[Scalar]) -> None:
+    def begin(self, start: Sequence[Scalar]) -> None:
         """Write x = J a - a_ref of contacts."""
 
         def begin() -> None:
@@ -173,6 +173,11 @@ class SoftProblem:
 
     def _gradient(self, a: Sequence[Scalar], Ma: Sequence[Scalar], alpha: Scalar | None) -> Scalars:
         """M a - τ - Jᵀ f, where x of contacts has moved on by alpha y."""
+        pushed = self.pushed(a, alpha)
+        return tuple(m - t - p for m, t, p in zip(Ma, self.tau, pushed, strict=True))
+
+    def pushed(self, a: Sequence[Scalar], alpha: Scalar | None = None) -> list[Scalar]:
+        """Jᵀ f of all rows, where x of contacts has moved on by alpha y."""
 
         def push(grip: Grip, forces: Array) -> None:
             x = grip.read("x")
@@ -187,7 +192,7 @@ class SoftProblem:
         for wide in self.wide:
             force, _ = wide.answer(dot(wide.J, a))
             pushed = [p + j * force for p, j in zip(pushed, wide.J, strict=True)]
-        return tuple(m - t - p for m, t, p in zip(Ma, self.tau, pushed, strict=True))
+        return pushed
 
     def _do_where_touching(self, rule: Callable[[], None]) -> None:
         """Do something with contacts, unless nothing touches in any state."""
@@ -197,14 +202,16 @@ class SoftProblem:
             return carry
 
         if self.contacts.layout.touches:
-            repeat(1, run, (), until=lambda _: self.touching <= 0.0)
+            touching = self.touching  # before the loop, where all others see it
+            repeat(1, run, (), until=lambda _: touching <= 0.0)
 
     def _where_touching(self, rule: Callable[[], Sequence[Scalar]]) -> Scalars:
         """Numbers (n) that contacts add; zero, and not computed, where nothing touches in any state."""
         none: Scalars = (0.0,) * self.tree.n
         if not self.contacts.layout.touches:
             return none
-        return repeat(1, lambda _, __: tuple(rule()), none, until=lambda _: self.touching <= 0.0)
+        touching = self.touching
+        return repeat(1, lambda _, __: tuple(rule()), none, until=lambda _: touching <= 0.0)
 
     def _step(self, point: _Point, scale: float) -> _Point:
         """One Newton step: the direction, how far to go, and the gradient there."""
@@ -223,6 +230,10 @@ class SoftProblem:
 
     def _direction(self, point: _Point) -> Scalars:
         """- H⁻¹ g."""
+        return self.stiff(point.a)([-value for value in point.g])
+
+    def stiff(self, a: Scalars) -> Callable[[Sequence[Scalar]], Scalars]:
+        """What solves H x = b, where H = M + Jᵀ W J at the accelerations a, for which x of contacts was written."""
         contacts, tree = self.contacts, self.tree
         size = tree.packed_size
         H = tuple(self.M[k] for k in range(size))
@@ -233,17 +244,22 @@ class SoftProblem:
             matrix[k] = value
         for row in self.rows:
             place = diagonal_place(tree, row.place)
-            matrix[place] = matrix[place] + row.answer(point.a[row.place]).W[0][0]
+            matrix[place] = matrix[place] + row.answer(a[row.place]).W[0][0]
         factor = ltdl(tree, matrix)
 
         def precondition(b: Sequence[Scalar]) -> Scalars:
             return self._entries(solve(tree, factor, indexable(tree.n, b), unit=True))
 
-        d = precondition([-value for value in point.g])
         if not (contacts.layout.between or self.wide):
-            return d
-        stiff = contacts.stiffness(between=True) + (1.0 if self.wide else 0.0)
-        return repeat(1, lambda _, d: self._between(point.a, d, precondition), d, until=lambda _: stiff <= 0.0)
+            return precondition
+        held = contacts.stiffness(between=True) + (1.0 if self.wide else 0.0)
+
+        def solution(b: Sequence[Scalar]) -> Scalars:
+            return repeat(
+                1, lambda _, x: self._between(a, x, precondition), precondition(b), until=lambda _: held <= 0.0
+            )
+
+        return solution
 
     def _with_contacts(self, H: Scalars) -> Scalars:
         """H with what contacts with the world add, where there are some in some state."""
@@ -259,7 +275,7 @@ class SoftProblem:
         return repeat(1, add, H, until=lambda _: stiff <= 0.0)
 
     def _between(self, a: Scalars, d: Scalars, precondition: Callable[[Sequence[Scalar]], Scalars]) -> Scalars:
-        """The direction at a with what would fill in too, from that without, by conjugate gradients."""
+        """The solution at a with what would fill in too, from that without, by conjugate gradients."""
         contacts, stiff = self.contacts, [wide.answer(dot(wide.J, a))[1] for wide in self.wide]
 
         def times(p: Sequence[Scalar]) -> list[Scalar]:

@@ -40,8 +40,21 @@ from bough.scalar import (
     select,
     sqrt,
 )
+from bough.tree import Tree
 
-__all__ = ["joint_drives", "measured", "run_steps", "soft_accelerations"]
+__all__ = [
+    "REACH",
+    "WEIGHTS",
+    "driven",
+    "joint_damping",
+    "joint_drives",
+    "measured",
+    "run_steps",
+    "servo_damping",
+    "soft_accelerations",
+    "soft_problem",
+    "with_diagonal",
+]
 
 MOST_STEPS = 2**40
 """Steps of one call at most."""
@@ -72,21 +85,26 @@ def soft_accelerations(
     out what the motion of contacts adds to accelerations without forces, and what that is depends on the coordinates.
     `implicit`: the damping of targets is that at the end of a step dt.
     """
+    problem = soft_problem(m, scene, x, q, v, dt, implicit)
+    return problem, problem.solve(start, scene.scale, scene.tolerance, scene.iterations)
+
+
+def soft_problem(
+    m: Mechanism, scene: SoftScene, x: Mapping[str, Array], q: Array, v: Array, dt: Scalar, implicit: bool = False
+) -> SoftProblem:
+    """The problem that accelerations solve."""
     n, tree = m.model.nv, m.coupling.dof_tree
-    tau, C, passive = joint_drives(m, scene, x, q, v), rnea(m, q, v, ZEROS, x.get("f_ext")), passive_forces(m, q, v)
-    M = crba(m, q)
+    tau, C, M = driven(m, scene, x, q, v), rnea(m, q, v, ZEROS, x.get("f_ext")), crba(m, q)
     added = mul_H(tree, M, indexable(n, turning(m, v)))
-    smooth = [tau[k] + passive[k] - C[k] + added[k] for k in range(n)]
+    smooth = [tau[k] - C[k] + added[k] for k in range(n)]
     rows = _rows(scene, q, v, dt)
     if implicit:
-        M, more = _implicit(m, scene, x, q, v, dt, M)
-        rows += more
+        M, rows = with_diagonal(tree, M, servo_damping(scene, x, dt)), rows + _servo_rows(scene, x, q, v, dt)
     world = world_tree(m, q)
     friction = x["friction"][0] if "friction" in x else None
     contacts = Contacts(layout_of(scene), world, [v[k] for k in range(n)], dt, friction)
     wide = _bounds(m, scene, q, v, dt) + _held(m, scene, q, v, dt)
-    problem = SoftProblem(tree, M, smooth, world, contacts, rows, wide)
-    return problem, problem.solve(start, scene.scale, scene.tolerance, scene.iterations)
+    return SoftProblem(tree, M, smooth, world, contacts, rows, wide)
 
 
 def _rows(scene: SoftScene, q: Array, v: Array, dt: Scalar) -> list[JointRow]:
@@ -128,7 +146,7 @@ def _held(m: Mechanism, scene: SoftScene, q: Array, v: Array, dt: Scalar) -> lis
     """
     if not scene.equalities:
         return []
-    terms, n, row, held = constraint_terms(m, q, v), m.model.nv, 0, []
+    terms, n, row, held = constraint_terms(m, q, v, rounded=False), m.model.nv, 0, []
     more = turning(m, v)
     for equality in scene.equalities:
         B, K = rate_and_spring(equality.softness, dt)
@@ -145,6 +163,12 @@ def _held(m: Mechanism, scene: SoftScene, q: Array, v: Array, dt: Scalar) -> lis
             held.append(WideRow(J, d * (scale * scale) / ((1.0 - d) * weight), reference))
         row = places.stop
     return held
+
+
+def driven(m: Mechanism, scene: SoftScene, x: Mapping[str, Array], q: Array, v: Array) -> list[Scalar]:
+    """Joint forces and passive forces."""
+    passive = passive_forces(m, q, v)
+    return [tau + passive[k] for k, tau in enumerate(joint_drives(m, scene, x, q, v))]
 
 
 def joint_drives(m: Mechanism, scene: SoftScene, x: Mapping[str, Array], q: Array, v: Array) -> list[Scalar]:
@@ -185,24 +209,42 @@ class ServoRow(JointRow):
         return Answer((within(f, bounds) - within(self.pull, bounds),), ((stiff,),))
 
 
-def _implicit(
-    m: Mechanism, scene: SoftScene, x: Mapping[str, Array], q: Array, v: Array, dt: Scalar, M: Array
-) -> tuple[Array, list[JointRow]]:
-    """M + dt kd, and rows where forces have bounds: with these, the damping of targets is that at the end of a step."""
-    if "target" not in x:
-        return M, []
-    tree = m.coupling.dof_tree
-    rows: list[JointRow] = []
+def with_diagonal(tree: Tree, M: Array, more: Sequence[tuple[int, Scalar]]) -> Array:
+    """A matrix in packed path rows with numbers added to entries of its diagonal."""
+    if not more:
+        return M
     H = array(tree.packed_size)
     for k in range(tree.packed_size):
         H[k] = M[k]
-    for servo in scene.servos:
-        D, place = x["kd"][servo.v] * dt, diagonal_place(tree, servo.v)
-        if servo.plain and servo.effort < math.inf:
-            rows.append(ServoRow(servo.v, 1.0, D, 0.0, pull=pull(servo, x, q, v), most=servo.effort))
-        elif servo.plain:
-            H[place] = H[place] + D
-    return H, rows
+    for k, value in more:
+        place = diagonal_place(tree, k)
+        H[place] = H[place] + value
+    return H
+
+
+def servo_damping(scene: SoftScene, x: Mapping[str, Array], dt: Scalar) -> list[tuple[int, Scalar]]:
+    """dt kd where targets draw without bounds: with it in M, their damping is that at the end of a step."""
+    if "target" not in x:
+        return []
+    return [(s.v, x["kd"][s.v] * dt) for s in scene.servos if s.plain and s.effort == math.inf]
+
+
+def _servo_rows(scene: SoftScene, x: Mapping[str, Array], q: Array, v: Array, dt: Scalar) -> list[JointRow]:
+    """What does the same where their forces have bounds."""
+    if "target" not in x:
+        return []
+    return [
+        ServoRow(s.v, 1.0, x["kd"][s.v] * dt, 0.0, pull=pull(s, x, q, v), most=s.effort)
+        for s in scene.servos
+        if s.plain and s.effort < math.inf
+    ]
+
+
+def joint_damping(m: Mechanism, dt: Scalar) -> list[tuple[int, Scalar]]:
+    """dt times the damping of joints, by velocities of the model."""
+    own = [x for i in range(1, m.tree.n + 1) for x in m.at(i).damping]
+    sources = zip(m.coupling.v_source.tolist(), m.coupling.v_ratio.tolist(), own, strict=True)
+    return [(k, damping * (ratio * ratio) * dt) for k, ratio, damping in sources]
 
 
 def measured(m: Mechanism, scene: SoftScene, x: Mapping[str, Array]) -> dict[str, Any]:
@@ -275,14 +317,9 @@ def _euler(m: Mechanism, scene: SoftScene, state: _State, dt: Scalar, forward: F
     problem, solved = forward(state.q, state.v, state.a)
     push: Sequence[Scalar] = solved.a
     if scene.damped:
-        tree, H = m.coupling.dof_tree, array(m.coupling.dof_tree.packed_size)
-        for k in range(tree.packed_size):
-            H[k] = problem.M[k]
-        own = [x for i in range(1, m.tree.n + 1) for x in m.at(i).damping]
-        for k, ratio, damping in zip(m.coupling.v_source.tolist(), m.coupling.v_ratio.tolist(), own, strict=True):
-            place = diagonal_place(tree, k)
-            H[place] = H[place] + damping * (ratio * ratio) * dt
-        found = solve(tree, ltdl(tree, H), indexable(tree.n, problem.times_M(solved.a)), unit=True)
+        tree = m.coupling.dof_tree
+        factor = ltdl(tree, with_diagonal(tree, problem.M, joint_damping(m, dt)))
+        found = solve(tree, factor, indexable(tree.n, problem.times_M(solved.a)), unit=True)
         push = [found[k] for k in range(tree.n)]
     v = along_fixed(m, state.q, [rate + a * dt for rate, a in zip(state.v, push, strict=True)])
     return _arrived(m, state, moved(m, state.q, v, dt), v, along_fixed(m, state.q, solved.a))
@@ -298,8 +335,7 @@ def _variational(m: Mechanism, scene: SoftScene, x: Mapping[str, Array], state: 
     """By a variational principle, with drives and passive forces of the middle of the step."""
 
     def force(q: Array, v: Array) -> Scalars:
-        passive = passive_forces(m, q, v)
-        return tuple(f + passive[k] for k, f in enumerate(joint_drives(m, scene, x, q, v)))
+        return tuple(driven(m, scene, x, q, v))
 
     new = variational_step(m, state.q, state.v, state.a, dt, force, x.get("f_ext"))
     a = along_body(m, new.q, new.a)

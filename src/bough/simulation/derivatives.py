@@ -1,0 +1,306 @@
+"""Derivatives of steps: of one step along directions, backwards and in full, and of a whole run backwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.errors import ModelError
+from bough.kernel.arguments import FloatArray, as_floats
+from bough.kernel.function import Function
+from bough.reading import known_name, names, whole_number
+from bough.scalar.lazy import cached_property
+from bough.simulation.arguments import ACTING, read_acting, read_servo, read_values
+from bough.simulation.measured import Measured
+from bough.simulation.program import step_function
+from bough.simulation.state import State
+
+if TYPE_CHECKING:
+    from bough.simulation.rollout import Rollout
+
+__all__ = ["Differentiated", "wants_gradients"]
+
+
+class Differentiated(Measured):
+    """The derivatives of a step of a simulation."""
+
+    @cached_property
+    def _step(self) -> Function:
+        """From a state to the one after a step, with derivatives."""
+        return self._differentiated(accelerations=False)
+
+    def _differentiated(self, accelerations: bool) -> Function:
+        self._require_derivatives()
+        return step_function(self.model, self._soft, self.parameters, accelerations)
+
+    def _require_derivatives(self) -> None:
+        """Raise where steps have no derivatives."""
+        if self.law != "soft":
+            raise ModelError(f"steps under the law {self.law!r} have no derivatives, expected law='soft'")
+        if self.integrator not in ("euler", "rk4"):
+            raise ModelError(
+                f"steps of the integrator {self.integrator!r} have no derivatives, expected 'euler' or 'rk4'"
+            )
+
+    def jacobian(
+        self, q: ArrayLike, v: ArrayLike, *, wrt: str | Sequence[str] | None = None, **acting: Any
+    ) -> dict[str, FloatArray]:
+        """How the state after one step changes with the one before it, with what acts and with parameters.
+
+        Derivatives are those of the law of soft contact at its solution: what touches goes on touching, what sticks
+        goes on sticking. Where that changes within a step they are those of one side.
+
+        Parameters
+        ----------
+        q, v
+            Configuration (..., nq) and velocity (..., nv), with any batch axes.
+        wrt
+            By what: "q", "v", and of what acts "tau", "control", "target", "kp", "kd", "f_ext"; names of parameters
+            that the simulation was made with. Without it q, v, and which of tau, control and target are given.
+        acting
+            a, tau, control, target, kp, kd, f_ext and parameters as in `step`.
+
+        Returns
+        -------
+        dict
+            By name, arrays (..., 2 nv, k): a column for each number (for each of the nv motions of q), with the motion
+            of the configuration in the first nv rows and the change of the velocity in the others. Those by f_ext are
+            (..., 2 nv, N, 6).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bough
+        >>> pendulum = bough.robots.load("pendulum")
+        >>> sim = bough.Simulation(pendulum, dt=0.01)
+        >>> by = sim.jacobian([0.5], [0.0], tau=[0.0])
+        >>> {name: x.shape for name, x in by.items()}
+        {'q': (2, 1), 'v': (2, 1), 'tau': (2, 1)}
+        >>> A = np.concatenate([by["q"], by["v"]], axis=-1)
+        >>> bool(abs(np.linalg.det(A) - 1.0) < 1e-12)  # semi-implicit steps without damping keep volumes
+        True
+        """
+        asked = self._asked(wrt, acting)
+        given = self._given(q, v, acting, "argument of jacobian")
+        inside = _inside(asked, self._places)
+        found = self._step.jacobian(inside)(**given)
+        both, columns = (found[: len(inside)], found[len(inside) :]), {}
+        sizes = {a.name: len(a.shape) for a in self._step.inputs}
+        for name, after, speed in zip(inside, *both, strict=True):
+            columns[name] = np.concatenate([after, speed], axis=-1 - sizes[name])
+        return self._by_name(asked, columns)
+
+    def jvp(
+        self, q: ArrayLike, v: ArrayLike, rates: Mapping[str, ArrayLike], **acting: Any
+    ) -> tuple[FloatArray, FloatArray]:
+        """How the state after one step changes where the one before it, or what acts, changes at some rates.
+
+        Parameters
+        ----------
+        q, v
+            Configuration (..., nq) and velocity (..., nv).
+        rates
+            By the names of `jacobian`, how each changes: q along a motion (..., nv), all others as they are. What is
+            left out is constant.
+        acting
+            a, tau, control, target, kp, kd, f_ext and parameters as in `step`.
+
+        Returns
+        -------
+        tuple
+            The motion of the configuration after the step (..., nv), and the change of the velocity (..., nv).
+
+        Examples
+        --------
+        >>> import bough
+        >>> pendulum = bough.robots.load("pendulum")
+        >>> sim = bough.Simulation(pendulum, dt=0.01)
+        >>> dq, dv = sim.jvp([0.5], [0.0], {"v": [1.0]})
+        >>> float(dv[0]), round(float(dq[0]), 6)
+        (1.0, 0.01)
+        """
+        asked = self._asked(list(rates), acting)
+        given = self._given(q, v, acting, "argument of jvp")
+        inside = _inside(asked, self._places)
+        for name in inside:
+            given[f"d{name}"] = self._packed(rates) if name == "parameters" else rates[name]
+        motion, change = self._step.jvp(inside)(**given)
+        return motion, change
+
+    def vjp(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        q_bar: ArrayLike,
+        v_bar: ArrayLike,
+        *,
+        wrt: str | Sequence[str] | None = None,
+        **acting: Any,
+    ) -> dict[str, FloatArray]:
+        """The gradient of a weighted sum of the state after one step, by all at once: what one step back costs.
+
+        Parameters
+        ----------
+        q, v
+            Configuration (..., nq) and velocity (..., nv).
+        q_bar, v_bar
+            Weights (..., nv) of the motion of the configuration after the step, and of the velocity.
+        wrt
+            As that of `jacobian`.
+        acting
+            a, tau, control, target, kp, kd, f_ext and parameters as in `step`.
+
+        Returns
+        -------
+        dict
+            By name, arrays of the shapes of what they are by (of q (..., nv)): derivatives of the sum.
+
+        Examples
+        --------
+        >>> import bough
+        >>> pendulum = bough.robots.load("pendulum")
+        >>> sim = bough.Simulation(pendulum, dt=0.01)
+        >>> back = sim.vjp([0.5], [0.0], [1.0], [0.0])
+        >>> float(back["v"][0])
+        0.01
+        """
+        asked = self._asked(wrt, acting)
+        given = self._given(q, v, acting, "argument of vjp")
+        inside = _inside(asked, self._places)
+        found = self._step.vjp(inside)(**given, q_after_bar=q_bar, v_after_bar=v_bar)
+        results = found if isinstance(found, tuple) else (found,)
+        gradients = self._by_name(asked, dict(zip(inside, results, strict=True)))
+        for name in gradients.keys() & self._places.keys():
+            gradients[name] = gradients[name].reshape((*gradients[name].shape[:-1], *self._places[name][1]))
+        return gradients
+
+    def rollout(
+        self, q: ArrayLike, v: ArrayLike | None = None, *, steps: int | None = None, hold: int = 1, **acting: Any
+    ) -> Rollout:
+        """Make steps with what acts in each of them, and keep what the gradient of a cost of the motion needs.
+
+        Parameters
+        ----------
+        q, v
+            Configuration (..., nq) and velocity (..., nv) to begin with; at rest without v.
+        steps
+            How many samples follow; not needed where something acts.
+        hold
+            Steps of time from a sample to the next.
+        acting
+            As in `step`, but that tau (K, ..., nv), control (K, ..., nu) and target (K, ..., nv) have an axis for K
+            samples in front, each of which holds until the next. kp, kd, f_ext and parameters hold for all of it.
+
+        Returns
+        -------
+        Rollout
+            The states, and ``gradient``. Only states are kept, K + 1 of them: what a step back needs is computed then.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bough
+        >>> pendulum = bough.robots.load("pendulum")
+        >>> run = bough.Simulation(pendulum, dt=0.01).rollout([0.5], tau=np.zeros((20, 1)))
+        >>> run.q.shape
+        (21, 1)
+        >>> weights = np.zeros((21, 1))
+        >>> weights[-1] = 1.0  # of the last angle
+        >>> by = run.gradient(weights, np.zeros((21, 1)))
+        >>> by["tau"].shape, bool(by["tau"][0, 0] > by["tau"][-1, 0] > 0.0)
+        ((20, 1), True)
+        """
+        from bough.simulation.rollout import rollout_of
+
+        self._require_derivatives()
+        return rollout_of(self, q, v, steps, hold, acting)
+
+    step: Any  # of `Simulation`
+
+    # ---- tensors ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _followed(self) -> Function:
+        return self._differentiated(accelerations=True)
+
+    def _tensor_steps(self, given: Sequence[Any], steps: Any) -> State:
+        """Steps on tensors of PyTorch with gradients: one node of autograd for each."""
+        count = whole_number(steps, "steps of tensors with gradients", least=0)
+        q, v, a, *rest = given
+        for _ in range(count):
+            q, v, a = self._followed(q, v, a, *rest)
+        like = q if hasattr(q, "new_zeros") else v
+        none = like.new_zeros(q.shape[:-1])
+        return State(q, v, a, none + float(count), none)
+
+    # ---- names -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _places(self) -> dict[str, tuple[slice, tuple[int, ...]]]:
+        """Where the numbers of each parameter are among all, and their shape."""
+        places, start = {}, 0
+        for p in self.parameters:
+            places[p.name] = slice(start, start + p.size), p.shape
+            start += p.size
+        return places
+
+    def _asked(self, wrt: str | Sequence[str] | None, acting: Mapping[str, Any]) -> list[str]:
+        """By what derivatives are wanted."""
+        if wrt is None:
+            return ["q", "v", *(name for name in ("tau", "control", "target") if acting.get(name) is not None)]
+        known = ["q", "v", *ACTING[:-1], *self._places]
+        asked = [known_name(name, "quantity that a step depends on", known) for name in names(wrt, "wrt")]
+        for name in asked:
+            if name in ACTING and acting.get(name) is None:
+                raise ModelError(f"derivatives by {name} are wanted and {name} is None, expected its value")
+        return asked
+
+    def _given(self, q: ArrayLike, v: ArrayLike, acting: Mapping[str, Any], kind: str) -> dict[str, Any]:
+        """The inputs of a step by name."""
+        a, tau, control, target, kp, kd, f_ext, numbers = read_acting(acting, kind, ("a", *ACTING))
+        if target is not None or kp is not None or kd is not None:
+            target, kp, kd = read_servo(target, kp, kd, self.model.nv)
+        given = {
+            "q": q, "v": v, "a": self._zeros if a is None else a, "dt": self._dt, "tau": tau, "control": control,
+            "target": target, "kp": kp, "kd": kd, "f_ext": f_ext,
+        }  # fmt: skip
+        if self.parameters or numbers is not None:
+            given["parameters"] = read_values(self.parameters, numbers)
+        return {name: x for name, x in given.items() if x is not None}
+
+    def _packed(self, rates: Mapping[str, ArrayLike]) -> FloatArray:
+        """Rates of all parameters in one array; of those that are not given, zero."""
+        given = {
+            name: as_floats(f"the rate of {name}", rates[name], shape)
+            for name, (_, shape) in self._places.items()
+            if name in rates
+        }
+        flat = {name: x.reshape((*x.shape[: x.ndim - len(self._places[name][1])], -1)) for name, x in given.items()}
+        batch = np.broadcast_shapes(*(x.shape[:-1] for x in flat.values()))
+        packed = np.zeros((*batch, sum(p.size for p in self.parameters)))
+        for name, x in flat.items():
+            packed[..., self._places[name][0]] = x
+        return packed
+
+    def _by_name(self, asked: Sequence[str], found: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+        """Derivatives as they were asked for, those by parameters each by itself."""
+        places = self._places
+        return {name: found["parameters"][..., places[name][0]] if name in places else found[name] for name in asked}
+
+
+def _inside(asked: Sequence[str], parameters: Mapping[str, Any]) -> list[str]:
+    """The inputs of the function behind what was asked for, in its order."""
+    wanted = {"parameters" if name in parameters else name for name in asked}
+    return [name for name in ("q", "v", *ACTING) if name in wanted]
+
+
+def wants_gradients(*given: Any) -> bool:
+    """Whether there are tensors of PyTorch among arguments for whose gradients autograd asks."""
+    if not any(getattr(x, "requires_grad", False) for x in given):
+        return False
+    import torch
+
+    return bool(torch.is_grad_enabled())

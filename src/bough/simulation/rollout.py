@@ -1,0 +1,150 @@
+"""A run of so many steps whose end, and all between, can be differentiated backwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bough.errors import ShapeError, SingularError
+from bough.kernel.arguments import FloatArray, as_floats
+from bough.reading import shown, whole_number
+from bough.simulation.arguments import ACTING, read_acting, read_start
+from bough.simulation.state import State
+
+if TYPE_CHECKING:
+    from bough.simulation.derivatives import Differentiated
+
+__all__ = ["Rollout", "rollout_of"]
+
+VARYING = ("tau", "control", "target")
+"""What may act otherwise from each sample on."""
+
+
+@dataclass(frozen=True, repr=False)
+class Rollout:
+    """States of a run, K samples behind the first, and what acted: made by `bough.Simulation.rollout`.
+
+    Attributes
+    ----------
+    q, v
+        Configurations (K + 1, ..., nq) and velocities (K + 1, ..., nv).
+    status
+        What became of each state (...): 0 for one that was stepped to the end, as in `bough.simulation.State`.
+    """
+
+    q: FloatArray
+    v: FloatArray
+    status: FloatArray
+    _a: FloatArray
+    _sim: Differentiated
+    _acting: Mapping[str, Any]
+    _hold: int
+
+    def __repr__(self) -> str:
+        batch = self.q.shape[1:-1]
+        return f"<Rollout of {self._sim.model.name!r}: {len(self.q) - 1} samples{f' of {batch}' if batch else ''}>"
+
+    def gradient(
+        self, q_bar: ArrayLike, v_bar: ArrayLike, *, wrt: str | Sequence[str] | None = None
+    ) -> dict[str, FloatArray]:
+        """The gradient of a cost of the motion, by what it began with, by all that acted, and by parameters.
+
+        Parameters
+        ----------
+        q_bar, v_bar
+            Derivatives of the cost by each configuration, along motions (K + 1, ..., nv), and by each velocity
+            (K + 1, ..., nv).
+        wrt
+            By what, with the names of `bough.Simulation.jacobian`; without it q, v, and which of tau, control and
+            target acted.
+
+        Returns
+        -------
+        dict
+            By name: "q" and "v" are those at the beginning (..., nv), "tau", "control" and "target" have an entry for
+            each sample but the last (K, ...), all others one for all of the run.
+
+        Examples
+        --------
+        >>> import bough
+        >>> arm = bough.robots.load("arm")
+        >>> run = bough.Simulation(arm).rollout([0.2] * 6, steps=5)
+        >>> by = run.gradient(0.0 * run.v, run.v)  # of half the sum of all squares of velocities
+        >>> by["q"].shape
+        (6,)
+        """
+        sim, shape = self._sim, self.v.shape
+        bars = []
+        for name, given in (("q_bar", q_bar), ("v_bar", v_bar)):
+            weights = as_floats(name, given, shape[-1:])
+            if weights.shape != shape:
+                raise ShapeError(f"{name} has shape {weights.shape}, expected {shape}: as the velocities of the run")
+            bars.append(weights)
+        if np.any(self.status):
+            place = np.argwhere(np.asarray(self.status) > 0)[0].tolist()
+            raise SingularError(f"state {place} of the run stopped before its end, expected one that did not")
+        asked = sim._asked(wrt, self._acting)
+        wanted = list(dict.fromkeys(("q", "v", *asked)))
+        found: dict[str, Any] = {}
+        at_q, at_v = bars[0][-1], bars[1][-1]
+        for k in reversed(range(len(self.q) - 1)):
+            acting = _at(self._acting, k)
+            for q, v, a in reversed(self._between(k, acting)):
+                back = sim.vjp(q, v, at_q, at_v, wrt=wanted, a=a, **acting)
+                at_q, at_v = back["q"], back["v"]
+                for name in back.keys() - {"q", "v"}:
+                    key = (name, k) if name in VARYING else (name, 0)
+                    found[key] = back[name] + found.get(key, 0.0)  # type: ignore[call-overload,index]
+            at_q, at_v = at_q + bars[0][k], at_v + bars[1][k]
+        results: dict[str, FloatArray] = {"q": at_q, "v": at_v}
+        for name in wanted[2:] if len(self.q) > 1 else ():
+            parts = [found[name, k] for k in range(len(self.q) - 1 if name in VARYING else 1)]  # type: ignore[index]
+            results[name] = np.array(parts) if name in VARYING else parts[0]
+        return {name: results[name] for name in asked}
+
+    def _between(self, k: int, acting: Mapping[str, Any]) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
+        """The states from a sample to before the next, made again."""
+        states = [(self.q[k], self.v[k], self._a[k])]
+        for _ in range(self._hold - 1):
+            q, v, a = states[-1]
+            states.append(self._sim.step(q, v, a=a, **acting)[:3])
+        return states
+
+
+def rollout_of(sim: Differentiated, q: Any, v: Any, steps: Any, hold: Any, acting: Mapping[str, Any]) -> Rollout:
+    """Make the steps."""
+    read_acting(acting, "argument of rollout", ACTING)
+    often, given = whole_number(hold, "hold", least=1), dict(acting)
+    counts = {}
+    for name in VARYING:
+        if given.get(name) is not None:
+            given[name] = as_floats(name, given[name], ())
+            if given[name].ndim < 2:
+                raise ShapeError(f"{name} has shape {given[name].shape}, expected (K, ..., n) for K samples")
+            counts[name] = len(given[name])
+    if steps is not None:
+        counts["steps"] = whole_number(steps, "steps", least=0)
+    if len(set(counts.values())) != 1:
+        said = ", ".join(f"{n} by {name}" for name, n in counts.items()) or shown(steps)
+        raise ShapeError(f"the number of samples is {said}, expected one number, by what acts or by steps")
+    start, velocity = read_start(sim.model, q, v)
+    batch = np.broadcast_shapes(start.shape[:-1], *(x.shape[1:-1] for name, x in given.items() if name in VARYING))
+    start, velocity = (np.broadcast_to(x, (*batch, x.shape[-1])).astype(float) for x in (start, velocity))
+    states = [State(start, velocity, np.zeros_like(velocity), np.zeros(batch), np.zeros(batch))]
+    status = np.zeros(batch)
+    for k in range(next(iter(counts.values()))):
+        last = states[-1]
+        made = np.where(status == 0, float(often), 0.0) if status.any() else often
+        states.append(sim.step(last.q, last.v, a=last.a, steps=made, **_at(given, k)))
+        status = np.maximum(status, states[-1].status)
+    q, v, a = (np.array([state[i] for state in states]) for i in range(3))
+    return Rollout(q, v, status, a, sim, given, often)
+
+
+def _at(acting: Mapping[str, Any], k: int) -> dict[str, Any]:
+    """What acts from a sample on."""
+    return {name: x[k] if name in VARYING and x is not None else x for name, x in acting.items()}
