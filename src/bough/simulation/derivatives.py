@@ -14,7 +14,7 @@ from bough.kernel.function import Function
 from bough.reading import known_name, names, whole_number
 from bough.scalar.lazy import cached_property
 from bough.simulation.arguments import ACTING, read_acting, read_servo, read_values
-from bough.simulation.measured import Measured
+from bough.simulation.measurable import Measurable
 from bough.simulation.program import step_function
 from bough.simulation.state import State
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Differentiated", "wants_gradients"]
 
 
-class Differentiated(Measured):
+class Differentiated(Measurable):
     """The derivatives of a step of a simulation."""
 
     @cached_property

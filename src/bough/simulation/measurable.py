@@ -11,10 +11,10 @@ from bough.simulation.contact_forces import ContactForces
 from bough.simulation.prepared import Prepared
 from bough.simulation.sensors import sensor_parts
 
-__all__ = ["Measured"]
+__all__ = ["Measurable"]
 
 
-class Measured(Prepared):
+class Measurable(Prepared):
     """A scene that is ready to run, and whose states can be looked at."""
 
     def contacts(self, q: ArrayLike, v: ArrayLike, **acting: Any) -> ContactForces:
