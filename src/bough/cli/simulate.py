@@ -89,8 +89,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def run(options: argparse.Namespace) -> None:
-    """Run and tell."""
+def _require_sense(options: argparse.Namespace) -> None:
+    """Refuse what cannot work before anything is loaded."""
     require_path(options.record, "--record", (".npz", ".html", ".gif", ".mp4", ".png"))
     require_path(options.plot, "--plot", (".png", ".svg", ".pdf"))
     require_port(options)
@@ -100,6 +100,11 @@ def run(options: argparse.Namespace) -> None:
             raise ModelError(f"--{name} is {given}, expected a positive number of seconds")
     if options.view and (options.record or options.plot):
         raise ModelError("--view runs until somebody ends it and keeps nothing: leave out --record and --plot")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run and tell."""
+    _require_sense(options)
     model = chosen_model(options, package_dirs=mesh_folders(options.model))
     _require_use(model, options)
     if options.cone:
