@@ -218,7 +218,9 @@ def test_a_table_that_is_stood_beyond() -> None:
     np.testing.assert_allclose(sorted(map(tuple, where[:, :2].round(6))), expected, atol=1e-6)
 
 
-@pytest.mark.parametrize(("first", "second"), [(CAPSULE, CYLINDER), (CYLINDER, STONE), (BOX, STONE)], ids=lambda x: x[0])
+@pytest.mark.parametrize(
+    ("first", "second"), [(CAPSULE, CYLINDER), (CYLINDER, STONE), (BOX, STONE)], ids=lambda x: x[0]
+)
 def test_shapes_exchanged(rng: np.random.Generator, first: Shape, second: Shape) -> None:
     """From the other side the normal turns round."""
     for R1, p1, R2, p2 in placements(rng, first, second, 2, random_turn):
