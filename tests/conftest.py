@@ -29,7 +29,7 @@ gc.set_threshold(50_000, 10, 10)
 
 # Whole mechanisms are generated and pure-Python algorithms run on them: no deadline per example.
 settings.register_profile("dev", deadline=None, max_examples=50)
-settings.register_profile("ci", deadline=None, max_examples=25, derandomize=True, database=None, print_blob=True)
+settings.register_profile("ci", deadline=None, max_examples=15, derandomize=True, database=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
 
 

@@ -64,7 +64,7 @@ NO_MECHANISM = (BoughError, ArithmeticError, LookupError, ValueError)
 SOME = 4  # algorithms looked at for one pair of models
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(1, 3), st.booleans(), st.integers(0, 2**32 - 1))
 def test_models_with_one_key_have_one_program(bodies: int, mimic: bool, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -145,7 +145,7 @@ def test_other_limits_are_another_program() -> None:
 # ---- structures that are no models -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(1, 4), st.integers(0, 2**32 - 1))
 def test_systems_with_one_digest_are_the_same(bodies: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -160,7 +160,7 @@ def test_systems_with_one_digest_are_the_same(bodies: int, seed: int) -> None:
     assert rows.constraints == more.constraints or rows.digest != more.digest
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(st.sampled_from(sorted(BODIES)), min_size=2, max_size=4), st.integers(0, 2**32 - 1))
 def test_linkages_with_one_digest_have_one_program(sorts: list[str], seed: int) -> None:
     rng = np.random.default_rng(seed)
