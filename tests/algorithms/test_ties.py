@@ -281,3 +281,20 @@ def test_edits_keep_constraints() -> None:
     assert [x.name for x in model.without("h2").constraints] == []
     assert bough.Builder.of(model).build().constraints == model.constraints
     assert four_bar().with_constraint("x", constraints.Distance(0.5), "crank", "rocker").loops[0].name == "pin"
+
+
+@pytest.mark.parametrize("given", [0.5, None, "a"])
+def test_errors_that_are_no_list_are_refused_by_name(given: Any) -> None:
+    class Slip(constraints.Constraint):
+        rows = 1
+
+        def errors(self, parameters: Any, sides: Any) -> Any:
+            return given
+
+        def __repr__(self) -> str:
+            return "Slip"
+
+    b = bough.Builder("rod")
+    b.add("rod", bough.joints.Revolute("y"), mass=1.0, inertia=0.1)
+    with pytest.raises(ModelError, match=r"errors of Slip gives .*, expected a list"):
+        b.build().with_constraint("x", Slip(), "rod")

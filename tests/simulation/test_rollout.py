@@ -101,3 +101,17 @@ def test_wrong_weights_and_numbers_are_told(acrobot: bough.Model) -> None:
     assert fast.status > 0
     with pytest.raises(bough.errors.SingularError, match="stopped before its end"):
         fast.gradient(fast.v, fast.v)
+
+
+def test_a_run_of_no_steps_and_batches_that_do_not_fit() -> None:
+    b = bough.Builder("rod")
+    b.add("rod", bough.joints.Revolute("y"), mass=1.0, com=(0, 0, -0.5), inertia=0.1)
+    sim = bough.Simulation(b.build())
+    none = sim.rollout([0.5], tau=np.zeros((0, 1)))
+    assert none.gradient(none.q, 0.0 * none.v)["tau"].shape == (0, 1)
+    with pytest.raises(bough.errors.ShapeError, match=r"\(3,\) of q, \(2,\) of tau"):
+        sim.rollout(np.zeros((3, 1)), tau=np.zeros((5, 2, 1)))
+    with pytest.raises(bough.errors.ShapeError, match="fit together"):
+        sim.run(np.zeros((3, 1)), np.zeros((2, 1)), duration=0.1)
+    with pytest.raises(TypeError, match=r"^Simulation\(\) got an unexpected keyword argument 'restituton'"):
+        bough.Simulation(sim.model, restituton=0.5)  # type: ignore[call-arg]

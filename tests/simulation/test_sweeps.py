@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -311,3 +312,16 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
 def test_wrong_arguments_of_a_sweep_are_named(given: dict[str, Any], error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         parametric().sweep(bough.neutral(hopper()), duration=0.1, **given)
+
+
+def test_simulations_with_parameters_travel_between_processes(tmp_path: Path) -> None:
+    b = bough.Builder("ball")
+    b.add("ball", bough.joints.Free(), mass=1.0, inertia=0.1)
+    b.geometry("ball", "sphere", 0.1)
+    ball = b.build()
+    sim = bough.Simulation(ball, bough.Scene(ball).floor(), parameters=["friction", "mass of ball"])
+    given = {"duration": 0.1, "parameters": {"friction": 0.5, "mass of ball": 2.0}}
+    one, other = (x.run(bough.neutral(ball), **given) for x in (sim, pickle.loads(pickle.dumps(sim))))
+    assert np.array_equal(one.q, other.q)
+    with pytest.raises(bough.errors.SaveError, match="expected a folder without a suffix"):
+        sim.sweep(bough.neutral(ball), duration=0.1, grid={"friction": [1.0]}, path=tmp_path / "runs.npz")

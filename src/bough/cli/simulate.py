@@ -109,6 +109,9 @@ def run(options: argparse.Namespace) -> None:
     _require_use(model, options)
     if options.cone:
         model = model.with_simulation(cone=options.cone)
+    if options.law == "hard" and any(any(entry.friction) for entry in model.joints):
+        say("  left out: dry friction in joints, which hard contact does not know")
+        model = model.with_simulation(disabled=[*model.simulation.disabled, "frictionloss"])
     floats = _floats(model)
     scene = _scene(model, options, self_collision=not has_hulls(model))
     adaptive = {"integrator": "adaptive"} if options.integrator == "adaptive" else {}

@@ -133,7 +133,12 @@ def read_start(model: Model, q: Any, v: Any) -> tuple[FloatArray, FloatArray]:
     start = np.array(as_floats("q", q, (model.nq,)))
     velocity = np.zeros((*start.shape[:-1], model.nv), start.dtype)
     if v is not None:
-        velocity = velocity + as_floats("v", v, (model.nv,))
+        given = as_floats("v", v, (model.nv,))
+        try:
+            velocity = velocity + given
+        except ValueError:
+            shapes = f"q has shape {start.shape} and v {given.shape}"
+            raise ShapeError(f"{shapes}, expected batches that fit together") from None
         start = np.broadcast_to(start, (*velocity.shape[:-1], model.nq)).copy()
     return start, velocity
 

@@ -49,6 +49,6 @@ def _require_hard(model: Model, common: SoftScene) -> None:
     if common.frictions:
         names = ", ".join(repr(entry.name) for entry in model.joints if any(entry.friction))
         raise ModelError(
-            f"{model.name!r} has dry friction in joints ({names}), which hard contact does not know; leave it out with "
-            "model.with_simulation(disabled=['frictionloss', ...]), or expected law='soft'"
+            f"{model.name!r} has dry friction in joints ({names}), which hard contact does not know; expected "
+            "law='soft', or a model (and its scene) without: model.with_simulation(disabled=['frictionloss', ...])"
         )

@@ -162,7 +162,7 @@ def _function(
 
 def parametric(model: Model, given: Sequence[Parameter]) -> Mechanism:
     """The mechanism whose programs take these numbers."""
-    own = Parameters(tuple(p for p in given if p is not FRICTION))
+    own = Parameters(tuple(p for p in given if p != FRICTION))
     return Mechanism(model, own) if own else mechanism(model)
 
 

@@ -101,7 +101,10 @@ class Rollout:
                     found[key] = back[name] + found.get(key, 0.0)  # type: ignore[call-overload,index]
             at_q, at_v = at_q + bars[0][k], at_v + bars[1][k]
         results: dict[str, FloatArray] = {"q": at_q, "v": at_v}
-        for name in wanted[2:] if len(self.q) > 1 else ():
+        for name in wanted[2:]:
+            if len(self.q) == 1:  # nothing acted
+                results[name] = np.zeros_like(np.asarray(self._acting[name], at_q.dtype))
+                continue
             parts = [found[name, k] for k in range(len(self.q) - 1 if name in VARYING else 1)]  # type: ignore[index]
             results[name] = np.array(parts) if name in VARYING else parts[0]
         return {name: results[name] for name in asked}
@@ -132,7 +135,12 @@ def rollout_of(sim: Differentiated, q: Any, v: Any, steps: Any, hold: Any, actin
         said = ", ".join(f"{n} by {name}" for name, n in counts.items()) or shown(steps)
         raise ShapeError(f"the number of samples is {said}, expected one number, by what acts or by steps")
     start, velocity = read_start(sim.model, q, v)
-    batch = np.broadcast_shapes(start.shape[:-1], *(x.shape[1:-1] for name, x in given.items() if name in VARYING))
+    shapes = {"q": start.shape[:-1], **{name: given[name].shape[1:-1] for name in counts if name != "steps"}}
+    try:
+        batch = np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        told = ", ".join(f"{shape} of {name}" for name, shape in shapes.items())
+        raise ShapeError(f"the batches are {told}, expected such that fit together") from None
     start, velocity = (np.broadcast_to(x, (*batch, x.shape[-1])).astype(float) for x in (start, velocity))
     states = [State(start, velocity, np.zeros_like(velocity), np.zeros(batch), np.zeros(batch))]
     status = np.zeros(batch)

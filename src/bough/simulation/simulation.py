@@ -29,7 +29,7 @@ from bough.simulation.arguments import (
 from bough.simulation.derivatives import Differentiated, wants_gradients
 from bough.simulation.events import Event
 from bough.simulation.interrupts import interrupted_once
-from bough.simulation.prepared import ADAPTIVE, INTEGRATORS, require_of_hard_law
+from bough.simulation.prepared import ADAPTIVE, INTEGRATORS, Prepared, require_of_hard_law
 from bough.simulation.run import Controller, Run
 from bough.simulation.state import State
 from bough.simulation.sweep import Sweep, sweep_of
@@ -358,3 +358,6 @@ class Simulation(Differentiated):
         runs, often = Runs(self, q, v, grid, table, controller, acting), whole_number(hold, "hold", least=1)
         with interrupted_once():
             return sweep_of(self, runs, (duration, rate), often, path, at_once, workers, show_progress)
+
+
+Prepared.__init__.__qualname__ = "Simulation"  # what Python calls it where a wrong keyword is given

@@ -221,6 +221,8 @@ def opened(model: Model, record: Record, path: str | os.PathLike[str] | None, an
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
         raise SaveError(f"path is {shown(path)}, expected that of a folder")
     folder = Path(path)
+    if folder.suffix not in ("", ".zarr"):
+        raise SaveError(f"path is {shown(str(path))}, expected a folder without a suffix, or one that ends in .zarr")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         there = _told(folder)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from bough.errors import BoughError, ModelError
 from bough.model.ties.body import WORLD, Body, Scalars
 from bough.model.ties.constraint import Constraint, Side, Sides
+from bough.reading import shown
 from bough.scalar import Counted, Scalar, Tally
 from bough.scalar.tolerances import DEPENDENT, LINEAR
 from bough.spatial import Vector
@@ -157,7 +158,7 @@ def _require_hash(kind: object, what: str) -> None:
 
 def _called(call: Callable[[], Any], what: str, kind: object, method: str) -> Any:
     try:
-        return call()
+        found = call()
     except ModelError as error:
         raise ModelError(f"{what}: {error}") from error
     except (BoughError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -165,6 +166,9 @@ def _called(call: Callable[[], Any], what: str, kind: object, method: str) -> An
             f"{what}: {method} of {kind!r} fails with {type(error).__name__}: {error} "
             "(use operators and the functions of bough.scalar, not math or numpy)"
         ) from error
+    if isinstance(found, str) or not isinstance(found, Collection):
+        raise ModelError(f"{what}: {method} of {kind!r} gives {shown(found)}, expected a list")
+    return found
 
 
 def _require(found: int, expected: int, what: str, kind: object, method: str, things: str) -> None:
