@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +121,8 @@ def _of_states() -> dict[str, tuple[Any, dict[str, Any]]]:
             found[name] = (
                 function,
                 {key: known[key] for key in parameters if key in needed or key in ("q", "f_ext", "frames")}
-                | (allowed if name == "inverse_dynamics" else {}),
+                | (allowed if name == "inverse_dynamics" else {})
+                | ({"model": replace(MODEL, constraints=())} if name.endswith("dynamics_second_order") else {}),
             )
     return found
 

@@ -133,7 +133,8 @@ def test_explain_says_which_method_and_why() -> None:
     """With the operations of each, and what loops leave free."""
     text = str(bough.explain(four_bars(4, chained=True)))
     assert "null_space is taken: it has the fewest operations" in text
-    assert text.count(" taken ") + text.count(" taken\n") == 1
+    dynamics = text.partition("Derivatives")[0]  # which have a table of their own
+    assert dynamics.count(" taken ") + dynamics.count(" taken\n") == 1
     assert "Without its loops and couplings, " in text
     assert "Of 12 velocities loops and couplings hold 8 and leave 4 free" in text
 

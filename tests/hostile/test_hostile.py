@@ -40,7 +40,7 @@ RESULTS = {
     "Motion", "cache.CacheInfo", "identification.BaseParameters", "identification.Identification", "lcp.Solution",
     "lcp.Swept", "loops.ConstrainedReactions", "loops.DriveForces", "maximal.Anticipated", "maximal.LinkedMotion",
     "robots.Robot", "simulation.ContactForces", "simulation.Energy", "simulation.LeftOut", "simulation.Occurrence",
-    "simulation.Pair", "simulation.State",
+    "simulation.Hull", "simulation.Pair", "simulation.Rollout", "simulation.State", "simulation.Sweep",
 }  # fmt: skip
 """Classes of what functions return: nobody makes them by hand."""
 

@@ -93,7 +93,7 @@ def test_a_file_is_written_whole_or_not_at_all(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", full)
-        with pytest.raises(bough.errors.SaveError, match=r"motion.npz' cannot be written: .* No space left"):
+        with pytest.raises(bough.errors.SaveError, match=r"motion.npz' cannot be written: No space left"):
             moved[:3].save(file)
     assert file.read_bytes() == before
     assert len(list(tmp_path.iterdir())) == 1

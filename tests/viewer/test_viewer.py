@@ -261,13 +261,19 @@ def test_commands_serve_until_ctrl_c(tmp_path: Path) -> None:
         command("view", str(file), "--floating"): missing,
         command("simulate", "pendulum", "--view", "--control", "hold"): "",
     }
-    for process, told in commands.items():
-        assert isinstance(process.stdout, io.TextIOBase)
-        address = next(line.split()[0] for line in process.stdout if line.startswith("http"))
-        assert urllib.request.urlopen(address, timeout=20).status == 200
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
-        assert (process.returncode, errors) == (0, told)
+    try:
+        for process, told in commands.items():
+            assert isinstance(process.stdout, io.TextIOBase)
+            address = next(line.split()[0] for line in process.stdout if line.startswith("http"))
+            assert urllib.request.urlopen(address, timeout=60).status == 200
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=120)
+            assert (process.returncode, errors) == (0, told)
+    finally:
+        for process in commands:
+            if process.poll() is None:
+                process.kill()
+                process.communicate()
 
 
 def test_meshes_beside_a_file_are_found(tmp_path: Path) -> None:

@@ -28,7 +28,6 @@ from bough.scalar import (
     filled,
     inner,
     loop,
-    rows_of_zeros,
     select,
 )
 from bough.tree import Tree
@@ -119,7 +118,7 @@ def response(tree: Tree, M: Array, J: Array, count: int, on: Array | None = None
 
 def _products(Z: Array, Y: Array, count: int, n: int, on: Array | None) -> Array:
     """The symmetric matrix Zᵀ Y, row by row."""
-    A = array(count * count) if on is None else rows_of_zeros(count, on)
+    A = array(count * count)
 
     def row(i: Index) -> None:
         def entry(j: Index) -> None:

@@ -34,7 +34,6 @@ from bough.scalar import (
     loop,
     maximum,
     negation,
-    rows_of_zeros,
     select,
 )  # fmt: skip
 from bough.scalar.lazy import cached_property
@@ -281,7 +280,7 @@ class _Problem:
     def _matrix(self, scale: Array) -> Array:
         """A of the rows that get forces, where what slides follows the normals."""
         rows, n = self.rows, self.rows.count
-        matrix = rows_of_zeros(n, fill(blank(n), n, lambda i: absolute(scale[i])))
+        matrix = array(n * n)
 
         def row(i: Index) -> None:
             place = i * n

@@ -1,6 +1,6 @@
 """Scalars: the table of operations, symbolic and counting scalars, functions of scalars, control primitives."""
 
-from bough.scalar.arrays import Part, do_when, dot, each, fill, filled, inner, minus, plus, rows_of_zeros
+from bough.scalar.arrays import Part, do_when, dot, each, fill, filled, inner, minus, plus
 from bough.scalar.control import (
     Array,
     Control,
@@ -93,7 +93,6 @@ __all__ = [
     "rebuild",
     "repeat",
     "rows",
-    "rows_of_zeros",
     "select",
     "shape",
     "sin",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bough.scalar.control import Array, array, blank, loop, when
+from bough.scalar.control import Array, array, loop, when
 from bough.scalar.symbolic import Bool, Index, Scalar
 
-__all__ = ["Part", "do_when", "dot", "each", "fill", "filled", "inner", "minus", "plus", "rows_of_zeros"]
+__all__ = ["Part", "do_when", "dot", "each", "fill", "filled", "inner", "minus", "plus"]
 
 
 class Part:
@@ -57,18 +57,6 @@ def fill(values: Array, count: Index, entry: Callable[[Any], Scalar]) -> Array:
 def filled(size: int, entry: Callable[[Any], Scalar]) -> Array:
     """A new array with the entries ``entry(k)`` for k = 0 … size-1."""
     return fill(array(size), size, entry)
-
-
-def rows_of_zeros(count: int, on: Array) -> Array:
-    """A square matrix, row by row, of zeros; rows whose number in `on` is zero have their diagonal entry alone."""
-    made = blank(count * count)
-
-    def row(i: Any) -> None:
-        made[i * (count + 1)] = 0.0
-        do_when(on[i] > 0.0, lambda: each(count, lambda j: made.__setitem__(i * count + j, 0.0)))
-
-    each(count, row)
-    return made
 
 
 def inner(a: Array, b: Array, size: Index) -> Scalar:

@@ -71,11 +71,11 @@ class Rollout:
         Examples
         --------
         >>> import bough
-        >>> arm = bough.robots.load("arm")
-        >>> run = bough.Simulation(arm).rollout([0.2] * 6, steps=5)
+        >>> pendulum = bough.trees.topologies.chain(1)
+        >>> run = bough.Simulation(pendulum).rollout([0.2], steps=2)
         >>> by = run.gradient(0.0 * run.v, run.v)  # of half the sum of all squares of velocities
         >>> by["q"].shape
-        (6,)
+        (1,)
         """
         sim, shape = self._sim, self.v.shape
         bars = []

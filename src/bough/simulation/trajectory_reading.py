@@ -48,7 +48,7 @@ def read_trajectory(given: Trajectory) -> dict[str, Any]:
     if arrays["contact_forces"] is not None and not arrays["contact_forces"].shape[-1]:
         raise ShapeError("contact_forces has no components, expected the normal force of each contact and more")
     last_one = given.a_last
-    arrays["a_last"] = None if last_one is None else _led("a_last", last_one, lead[1:], np.shape(last_one)[-1:])
+    arrays["a_last"] = None if last_one is None else _led("a_last", last_one, lead[1:], ("n",))
     _require_quaternions(model, q)
     arrays["status"] = _whole("status", given.status, lead[1:], 0, len(STATUS_NAMES) - 1)
     arrays["taken"] = _whole("taken", given.taken, lead[1:], time.size - 1, 2**62)
