@@ -189,7 +189,7 @@ def test_operation_counts_are_reported(name: str) -> None:
         written = bough.count(zoo(name), algorithm, f_ext=True, frames=frames, reference="LOCAL_WORLD_ALIGNED")
         unrolled = count(program(zoo(name), algorithm, on(name, algorithm), SPECS[algorithm].inputs, rolled=False))
         print(f"{algorithm:28} {written.total:12} {unrolled.total:10}")
-        assert unrolled.total > 0
+        assert unrolled.total > 0 or algorithm == "constraint_speeds"  # of laws of velocity, which it does not have
         if algorithm == "forward_dynamics_second_derivatives":
             continue  # products with arrays of which a program does not know the zeros
         assert unrolled.mul <= written.mul_div

@@ -146,7 +146,7 @@ def _ndim(given: object) -> int:
 
 
 def _listed(given: Any, count: int, what: str, of: str) -> list[Any]:
-    found = list(given) if isinstance(given, np.ndarray | Sequence) and _ndim(given) != 0 else []
+    found = list(given) if isinstance(given, Sequence) or np.ndim(given) else []
     if len(found) != count:
         raise ModelError(f"there are {len(found)} {what}, expected {count}, one for each of the {of}")
     return found
