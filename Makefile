@@ -37,7 +37,7 @@ lint: $(VENV)/.test
 
 # One thread per worker in linear-algebra libraries: the workers already fill the cores.
 test: lint
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MALLOC_ARENA_MAX=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 # What was tried and what held is printed at the end; HOSTILE_SEED=n repeats a run.
 HOSTILE_SECONDS ?= 600
