@@ -35,13 +35,9 @@ lint: $(VENV)/.test
 	$(BIN)/mypy --python-version 3.11 & first=$$!; \
 	    $(BIN)/mypy --python-version 3.14; second=$$?; wait $$first && exit $$second
 
-# One thread per worker in linear-algebra libraries: the workers already fill the cores. Tests that load much else (JAX,
-# dask, browsers) have processes of their own, and one arena of memory: LLVM wants code and constants near each other.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MALLOC_ARENA_MAX=1 $(BIN)/python -m pytest -n auto --dist worksteal
-APART  := tests/simulation tests/kernel tests/viewer
+# One thread per worker in linear-algebra libraries: the workers already fill the cores.
 test: lint
-	$(PYTEST) tests $(APART:%=--ignore=%)
-	$(PYTEST) $(APART)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 # What was tried and what held is printed at the end; HOSTILE_SEED=n repeats a run.
 HOSTILE_SECONDS ?= 600

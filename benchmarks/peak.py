@@ -25,9 +25,9 @@ class Peak:
     def __init__(self, dtype: type) -> None:
         element = "double" if dtype is np.float64 else "float"
         self.real = Real(element, host().vector_bytes // np.dtype(dtype).itemsize)
-        self._engine = host().load(host().object_code(self._source()))
+        self._code = host().load(host().object_code(self._source()), ["peak"])
         function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)
-        self._run = function(self._engine.get_function_address("peak"))
+        self._run = function(self._code["peak"])
         self._values = np.ones((CHAINS + 2) * host().vector_bytes, np.uint8).view(dtype) * 0 + dtype(0.5)
         self.flops = 2 * CHAINS * TURNS * self.real.lanes
 

@@ -101,9 +101,9 @@ def _registered(
     name = _name(function, present, shapes, batch, dtype, check)
     if name not in _kept:
         with making:
-            engine = host().load(host().object_code(_source(loaded, given, taken, states, calls, version)))
-        jax.ffi.register_ffi_target(name, _capsule(engine.get_function_address("handler")), platform="cpu")
-        _kept[name] = (engine, loaded, again)
+            code = host().load(host().object_code(_source(loaded, given, taken, states, calls, version)), ["handler"])
+        jax.ffi.register_ffi_target(name, _capsule(code["handler"]), platform="cpu")
+        _kept[name] = (code, loaded, again)
     return name
 
 

@@ -93,8 +93,8 @@ class LlvmKernel:
         record[launcher.KERNEL] = loaded.address  # last: from here on it is found
 
     def _method(self, careful: Callable[..., Any]) -> Callable[..., Any]:
-        engine, address = _launcher()
-        return as_method(address, self._context(careful), (self, careful, engine))
+        code, address = _launcher()
+        return as_method(address, self._context(careful), (self, careful, code))
 
     def _context(self, careful: Callable[..., Any]) -> Words:
         """What the launcher knows of this function."""
@@ -138,23 +138,21 @@ def _row(artifact: Artifact) -> int:
 
 # ---- the launcher ----------------------------------------------------------------------------------------------------
 
+_LAUNCHER = ("invoke", "worker", "stop")
 _loaded_launcher: list[tuple[Any, int]] = []
 
 
 def launcher_code() -> bytes:
     """Object code of the launcher and of the pool."""
-    public = ("invoke", "worker", "stop")
-    return host().object_code(native_source((pool, launcher), public, host().pausing), passes=True)
+    return host().object_code(native_source((pool, launcher), _LAUNCHER, host().pausing), passes=True)
 
 
 def load_launcher(code: Callable[[], bytes] = launcher_code) -> None:
     """Load the code that `launcher_code` made, once."""
     if not _loaded_launcher:
-        for name in PYTHON:
-            host().define(name, python_function(name))
-        engine = host().load(code())
-        the_pool().use(engine.get_function_address("worker"), engine.get_function_address("stop"))
-        _loaded_launcher.append((engine, engine.get_function_address("invoke")))
+        loaded = host().load(code(), _LAUNCHER, {name: python_function(name) for name in PYTHON})
+        the_pool().use(loaded["worker"], loaded["stop"])
+        _loaded_launcher.append((loaded, loaded["invoke"]))
 
 
 def _launcher() -> tuple[Any, int]:

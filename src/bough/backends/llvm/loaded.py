@@ -34,8 +34,8 @@ class Loaded:
 
     def __init__(self, artifact: Artifact) -> None:
         self.artifact = artifact
-        self._engine = host().load(artifact.code)
-        self.address: int = self._engine.get_function_address("kernel")
+        self._code = host().load(artifact.code, ["kernel"])
+        self.address: int = self._code["kernel"]
         tables = [0 if slot.table is None else slot.table.ctypes.data for slot in artifact.slots]
         self.pointers: NDArray[np.int64] = np.array(tables + [0] * len(tables), np.int64)
 

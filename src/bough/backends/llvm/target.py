@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 from bough.backends.native.primitives import address_of
 
 __all__ = ["Host", "host"]
+
+_OUTSIDE = "outside"  # the library of what all compiled code may call
 
 
 class Host:
@@ -28,8 +31,10 @@ class Host:
         self.triple: str = llvm.get_process_triple()
         self._has = {name for name, present in features.items() if present}
         self.version = ".".join(map(str, llvm.llvm_version_info))
-        for name, address in _outside():
-            llvm.add_symbol(name, address)
+        # a library that holds all sections of its code in one piece: constants stay within reach of the code
+        self._linker = llvm.create_lljit_compiler(self.machine(), use_jit_link=sys.platform != "win32")
+        self._count = itertools.count()
+        self._outside = self._link(_OUTSIDE, dict(_outside()), (), b"")
 
     @property
     def vector_bytes(self) -> int:
@@ -57,10 +62,6 @@ class Host:
             return "@llvm.x86.sse2.pause()"
         return "@llvm.aarch64.hint(i32 1)" if self.triple.startswith(("aarch64", "arm64")) else ""
 
-    def define(self, name: str, address: int) -> None:
-        """Let code that is loaded find a function under a name."""
-        self._llvm.add_symbol(name, address)
-
     def object_code(self, source: str, loops: bool = False, passes: bool = False) -> bytes:
         """Object code of a module given as source.
 
@@ -77,12 +78,23 @@ class Host:
         code: bytes = machine.emit_object(module)
         return code
 
-    def load(self, code: bytes) -> Any:
-        """Load object code; the engine returned tells addresses of functions and must be kept alive."""
-        engine = self._llvm.create_mcjit_compiler(self._llvm.parse_assembly(""), self.machine())
-        engine.add_object_file(self._llvm.ObjectFileRef.from_data(code))
-        engine.finalize_object()
-        return engine
+    def load(self, code: bytes, names: Iterable[str], calls: Mapping[str, int] | None = None) -> Any:
+        """Load object code and find the functions of these names.
+
+        `calls` tells the addresses of functions that the code calls. What is returned maps each name to its address,
+        and must be kept alive as long as the code is used.
+        """
+        return self._link(f"code{next(self._count)}", calls or {}, names, code)
+
+    def _link(self, library: str, calls: Mapping[str, int], names: Iterable[str], code: bytes) -> Any:
+        builder = self._llvm.JITLibraryBuilder()
+        if code:
+            builder.add_object_img(code).add_jit_library(_OUTSIDE)
+        for name, address in calls.items():
+            builder.import_symbol(name, address)
+        for name in names:
+            builder.export_symbol(name)
+        return builder.link(self._linker, library)
 
 
 def _outside() -> Iterator[tuple[str, int]]:
