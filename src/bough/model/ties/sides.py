@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,9 +19,9 @@ class RigidKind(Body):
 
     nv = 6
 
+    @abstractmethod
     def placement(self, x: Scalars) -> Transform:
         """Where the body is in the world."""
-        raise NotImplementedError
 
     @staticmethod
     def twist(v: Scalars) -> Motion:
