@@ -52,8 +52,8 @@ MALFORMED: dict[str, tuple[Program, str]] = {
     "truth value as number": (program("f", [Const(0, True)]), "%0 is of kind float, expected bool"),
     "foreign constant": (program("f", [Const(0, np.float64(1.0))]), "%0 is a float64, expected a float, bool or int"),
     # operations
-    "no such operation": (program("iff", [ZERO, LOAD, Apply(2, "cbrt", (1,))]), "no operation 'cbrt' with 1 arg"),
-    "wrong arity": (program("iff", [ZERO, LOAD, Apply(2, "mul", (1,))]), "no operation 'mul' with 1 arguments"),
+    "no such operation": (program("iff", [ZERO, LOAD, Apply(2, "cbrt", (1,))]), "no operation 'cbrt'"),
+    "wrong arity": (program("iff", [ZERO, LOAD, Apply(2, "mul", (1,))]), "operation 'mul' has 1 arguments, expected 2"),
     "index as number": (program("if", [ZERO, Apply(1, "neg", (0,))]), "%0 is of kind int and is used as float"),
     "number as condition": (
         program("iff", [ZERO, LOAD, Apply(2, "select", (1, 1, 1))]),

@@ -18,7 +18,10 @@ def check(program: Program) -> None:
     _Checker(program).run()
 
 
-_SIGNATURES = {(op.name, len(op.arguments)): (op.arguments, op.result) for op in (*OPS.values(), *INDEX_OPS.values())}
+_SIGNATURES = {op.name: (op.arguments, op.result) for op in (*OPS.values(), *INDEX_OPS.values())}
+
+Visible = dict[int, Kind]
+"""The kinds of the values that can be used at some place."""
 
 
 class _Checker:
@@ -34,7 +37,7 @@ class _Checker:
             self.fail("two buffers have the same name")
         for b in self.program.buffers:
             self.buffer(b)
-        self.block(self.program.body, set())
+        self.block(self.program.body, {})
 
     def fail(self, message: str) -> NoReturn:
         raise ProgramError(f"program {self.program.name!r}: {message}")
@@ -44,19 +47,19 @@ class _Checker:
             self.fail(f"value %{value} has no kind: the program has {len(self.kinds)} values")
         return self.kinds[value]
 
-    def define(self, value: int, visible: set[int], kind: Kind) -> None:
+    def define(self, value: int, visible: Visible, kind: Kind) -> None:
         if not 0 <= value < len(self.kinds) or self.kinds[value] != kind:
             self.fail(f"value %{value} is of kind {self.kind(value)}, expected {kind}")
         if value in self.defined:
             self.fail(f"value %{value} is defined twice")
         self.defined.add(value)
-        visible.add(value)
+        visible[value] = kind
 
-    def use(self, value: int, visible: set[int], kind: Kind) -> None:
+    def use(self, value: int, visible: Visible, kind: Kind) -> None:
         if value not in visible:
             self.fail(f"value %{value} is used where it is not defined (did it leave its loop or branch?)")
-        if self.kind(value) != kind:
-            self.fail(f"value %{value} is of kind {self.kind(value)} and is used as {kind}")
+        if visible[value] != kind:
+            self.fail(f"value %{value} is of kind {visible[value]} and is used as {kind}")
 
     def buffer(self, b: Buffer) -> None:
         if (b.data is not None) != (b.role == "table"):
@@ -70,10 +73,15 @@ class _Checker:
         if b.kind == "bool" or b.data.dtype != (np.int64 if b.kind == "int" else np.float64):
             self.fail(f"table {b.name!r} has data of type {b.data.dtype} and is of kind {b.kind}")
 
-    def block(self, block: Block, visible: set[int]) -> None:
+    def block(self, block: Block, visible: Visible) -> None:
         for x in block:
             if isinstance(x, Apply):
-                self.apply(x, visible)
+                if x.op not in _SIGNATURES:
+                    self.fail(f"no operation {x.op!r}")
+                arguments, result = _SIGNATURES[x.op]
+                if arguments != tuple(map(visible.get, x.arguments)):  # most programs are right: say more only if not
+                    self.explain(x, arguments, visible)
+                self.define(x.result, visible, result)
             elif isinstance(x, Const):
                 if type(x.value) not in _KINDS:
                     self.fail(f"value %{x.result} is a {type(x.value).__name__}, expected a float, bool or int")
@@ -86,17 +94,13 @@ class _Checker:
             else:
                 self.switch(x, visible)
 
-    def apply(self, x: Apply, visible: set[int]) -> None:
-        signature = _SIGNATURES.get((x.op, len(x.arguments)))
-        if signature is None:
-            self.fail(f"no operation {x.op!r} with {len(x.arguments)} arguments")
-        kinds, result = signature
+    def explain(self, x: Apply, kinds: tuple[Kind, ...], visible: Visible) -> None:
+        if len(kinds) != len(x.arguments):
+            self.fail(f"operation {x.op!r} has {len(x.arguments)} arguments, expected {len(kinds)}")
         for argument, kind in zip(x.arguments, kinds, strict=True):
-            if argument not in visible or self.kinds[argument] != kind:  # most programs are right: say more only if not
-                self.use(argument, visible, kind)
-        self.define(x.result, visible, result)
+            self.use(argument, visible, kind)
 
-    def access(self, x: Load | Store, visible: set[int]) -> None:
+    def access(self, x: Load | Store, visible: Visible) -> None:
         buffer = self.buffers.get(x.buffer)
         if buffer is None:
             self.fail(f"no buffer {x.buffer!r}")
@@ -111,14 +115,14 @@ class _Checker:
             self.fail(f"store to the {buffer.role} {buffer.name!r}")
         self.use(x.value, visible, buffer.kind)
 
-    def loop(self, x: Loop, visible: set[int]) -> None:
+    def loop(self, x: Loop, visible: Visible) -> None:
         self.use(x.count, visible, "int")
         if not len(x.initial) == len(x.carried) == len(x.following) == len(x.results):
             self.fail("a loop carries lists of different lengths")
         kinds = [self.kind(v) for v in x.initial]
         for value, kind in zip(x.initial, kinds, strict=True):
             self.use(value, visible, kind)
-        inside = set(visible)
+        inside = dict(visible)
         self.define(x.counter, inside, "int")
         for value, kind in zip(x.carried, kinds, strict=True):
             self.define(value, inside, kind)
@@ -130,13 +134,13 @@ class _Checker:
         for value, kind in zip(x.results, kinds, strict=True):
             self.define(value, visible, kind)
 
-    def switch(self, x: Switch, visible: set[int]) -> None:
+    def switch(self, x: Switch, visible: Visible) -> None:
         self.use(x.selector, visible, "int")
         if not x.branches or len(x.branches) != len(x.yields):
             self.fail(f"a switch has {len(x.branches)} branches and {len(x.yields)} lists of what they yield")
         kinds = [self.kind(result) for result in x.results]
         for branch, values in zip(x.branches, x.yields, strict=True):
-            inside = set(visible)
+            inside = dict(visible)
             self.block(branch, inside)
             if len(values) != len(kinds):
                 self.fail(f"a branch yields {len(values)} values, expected {len(kinds)}")

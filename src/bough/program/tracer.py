@@ -78,10 +78,11 @@ class Tracer(Control):
 
     def new_value(self, kind: Kind) -> int:
         """A fresh value number."""
-        self._kinds.append(kind)
-        if len(self._kinds) > self._longest:
+        value = len(self._kinds)
+        if value >= self._longest:
             raise TooLong(f"the program has more than {self._longest} values")
-        return len(self._kinds) - 1
+        self._kinds.append(kind)
+        return value
 
     def allow_any_length(self) -> None:
         """Let the program grow beyond the length given to `trace` from here on."""
@@ -94,10 +95,10 @@ class Tracer(Control):
     def shared_value(self, key: Hashable, kind: Kind, make: Callable[[int], Instruction]) -> int:
         """The value known under `key` in the current or an enclosing block, made on first use."""
         for known in reversed(self._known):
-            if key in known:
-                return known[key]
+            if (value := known.get(key)) is not None:
+                return value
         value = self.new_value(kind)
-        self.emit(make(value))
+        self._blocks[-1].append(make(value))
         self._known[-1][key] = value
         return value
 
@@ -115,7 +116,10 @@ class Tracer(Control):
 
     def apply(self, op: Op, arguments: tuple[Scalar | Bool, ...]) -> Traced:
         """Record an operation on numbers or truth values."""
-        values = tuple([self.value_of(a, kind) for a, kind in zip(arguments, op.arguments, strict=True)])
+        values = tuple([
+            a.value if type(a) is Traced and a.tracer is self else self.value_of(a, kind)
+            for a, kind in zip(arguments, op.arguments, strict=True)
+        ])  # fmt: skip
         if op.commutes:
             first, second = values
             values = values if first <= second else (second, first)
