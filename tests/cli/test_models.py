@@ -117,6 +117,19 @@ def test_bench_measures_every_function(
     assert os.environ["BOUGH_CACHE_DIR"] == str(tmp_path)
 
 
+def test_bench_times_what_holds_constraints_and_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    builder = bough.Builder("wheels")
+    for name in "ab":
+        builder.add(name, bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    builder.equality("belt", "b", "a", (0.5, 1.0))  # not met where both angles are zero
+    bough.save(builder.build(), tmp_path / "wheels.json")
+    assert main(["bench", str(tmp_path / "wheels.json"), "--batch", "3", "--rounds", "1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (row,) = [line.removeprefix("with constraints").split() for line in lines if line.startswith("with constraints")]
+    assert len([float(x) for x in row]) == 6
+    assert lines[-1] == "The model has constraints: all rows but the last are of the tree without them."
+
+
 def test_bench_leaves_out_what_does_not_fit(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,6 @@
 """Back-ends: each turns a program into something that runs on arrays."""
 
-from bough.backends.protocol import Argument, Limbs, Place, Signature
+from bough.backends.protocol import Argument, Holder, Limbs, Place, Signature, Variant
 from bough.backends.reference import ReferenceKernel
 
-__all__ = ["Argument", "Limbs", "Place", "ReferenceKernel", "Signature"]
+__all__ = ["Argument", "Holder", "Limbs", "Place", "ReferenceKernel", "Signature", "Variant"]

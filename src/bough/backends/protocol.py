@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.errors import ProgramError
 
-__all__ = ["Argument", "FloatArray", "Limbs", "Place", "Signature", "require_size"]
+__all__ = ["Argument", "FloatArray", "Holder", "Limbs", "Place", "Signature", "Variant", "require_size"]
 
 FloatArray = NDArray[np.floating[Any]]
 
@@ -53,6 +53,25 @@ def require_size(name: str, a: FloatArray, size: int) -> None:
     """Raise unless an array (batch, size) has the size that a program has for it."""
     if a.shape[1] != size:
         raise ProgramError(f"{name!r} has {a.shape[1]} numbers for each state, and the program has {size}")
+
+
+class Holder(Protocol):
+    """A class with two slots, in alphabetical order what many objects share and an array."""
+
+    def of_fresh(self, shared: Any, array: Any, /) -> Any:
+        """An object that takes over an array nobody else holds."""
+
+
+class Variant(NamedTuple):
+    """How an entry differs from the plain one."""
+
+    exact: bool = False  # whether it hands over unless all arguments have the same batch axes
+    holder: Holder | None = None  # class of the object that the result is returned in
+    shared: object = None  # what that object has in its first slot
+
+    def held(self, result: Any) -> Any:
+        """A result as the entry returns it."""
+        return result if self.holder is None else self.holder.of_fresh(self.shared, result)
 
 
 class Place(NamedTuple):

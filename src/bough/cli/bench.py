@@ -25,19 +25,22 @@ __all__ = ["METHODS", "forward_dynamics_speeds", "register"]
 
 BATCH = 4096
 SHORTEST = 2e-3  # seconds that one measurement lasts at least
+MET = 1e-9  # m or rad by which the constraints of a state may be off
 MOST_NUMBERS = 1 << 24  # numbers in the largest array: larger models get smaller batches
 
 Call = Callable[[], object]
 
 
 class States:
-    """A batch of random states, in float64 or float32."""
+    """A batch of random states, in float64 or float32; those that meet all constraints are at rest."""
 
-    def __init__(self, model: bough.Model, batch: int, dtype: type) -> None:
+    def __init__(self, model: bough.Model, batch: int, dtype: type, constrained: bool = False) -> None:
         rng = np.random.default_rng(0)
-        some = bough.random(model, rng, size=min(batch, 256))
+        some = _assembled(model) if constrained else bough.random(model, rng, size=min(batch, 256))
         self.q: NDArray[Any] = np.resize(some, (batch, model.nq)).astype(dtype)
         self.v, self.a = rng.normal(size=(2, batch, model.nv)).astype(dtype)
+        if constrained:
+            self.v[...] = 0.0
 
     def first(self) -> States:
         """The first state alone, without a batch axis."""
@@ -46,8 +49,14 @@ class States:
         return one
 
 
+def _assembled(model: bough.Model) -> NDArray[np.floating[Any]]:
+    """A configuration that meets all constraints."""
+    q = bough.neutral(model)
+    return q if np.abs(bough.loops.errors(model, q)).max(initial=0.0) < MET else bough.loops.assemble(model, q)
+
+
 # Each function of (model, states, further arguments such as out=); what has no out= is called without. States are drawn
-# at random and close no loops, so all is of the tree.
+# at random and close no loops, so all is of the tree but what is named in CONSTRAINED.
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "rnea": lambda m, x, **o: bough.rnea(m, x.q, x.v, x.a, **o),
     "forward_dynamics": lambda m, x, **o: bough.forward_dynamics(m, x.q, x.v, x.a, loops=False, **o),
@@ -55,6 +64,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "crba_packed": lambda m, x, **o: bough.trees.crba_packed(m, x.q, **o),
     "factorize, solve": lambda m, x: bough.factorize(m, x.q).solve(x.a),
     "jacobian": lambda m, x, **o: bough.jacobian(m, x.q, m.frame_names[-1], **o),
+}
+CONSTRAINED: dict[str, Callable[..., Any]] = {
+    "with constraints": lambda m, x, **o: bough.forward_dynamics(m, x.q, x.v, x.a, **o)
 }
 WITHOUT_OUT = ("factorize, solve",)
 MATRICES: dict[str, Callable[[bough.Model], int]] = {  # numbers of one state, where they are more than a few per joint
@@ -97,22 +109,28 @@ def run(options: argparse.Namespace) -> None:
     say(f"{'':18}" + "".join(f"{head:>13}" for head in heads))
     say(f"{'':18}" + "".join(f"{unit:>13}" for unit in (*["µs per state"] * 4, "ms", "ms")))
     with _fresh_cache():
-        for name, function in FUNCTIONS.items():
+        for name, function in (FUNCTIONS | (CONSTRAINED if model.constraints else {})).items():
             numbers = max(1, 6 * model.nq, MATRICES[name](model) if name in MATRICES else 0)
             batch = min(options.batch, MOST_NUMBERS // numbers)
             if batch == 0:
                 say(f"{name:18}    left out: a result has {numbers:.2g} numbers")
                 continue
-            times = _times(model, name, function, batch, options.rounds)
+            try:
+                times = _times(model, name, function, batch, options.rounds)
+            except BoughError as error:
+                say(f"{name:18}    left out: {error}")
+                continue
             smaller = f"   in batches of {batch}" if batch < options.batch else ""
             say(f"{name:18}" + "".join(f"{x:13.4g}" for x in times) + smaller)
+    if model.constraints:
+        say("\nThe model has constraints: all rows but the last are of the tree without them.")
     if options.compare:
         _compare(model, options.rounds)
 
 
 def _times(model: bough.Model, name: str, function: Callable[..., Any], batch: int, rounds: int) -> tuple[float, ...]:
     """Microseconds per state: one call, batch, all threads, float32; milliseconds: compiled, from disk."""
-    double, single = States(model, batch, np.float64), States(model, batch, np.float32)
+    double, single = (States(model, batch, dtype, name in CONSTRAINED) for dtype in (np.float64, np.float32))
     one = double.first()
     compiled = _seconds(lambda: function(model, one), 1)
     again = dataclasses.replace(model, name=f"{model.name} again")  # another model to the process, the same on disk

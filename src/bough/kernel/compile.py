@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from bough.backends import Limbs, ReferenceKernel, Signature
+from bough.backends import Limbs, ReferenceKernel, Signature, Variant
 from bough.backends.forks import making
 from bough.errors import ProgramError, UnknownNameError
 from bough.kernel import cache
@@ -122,6 +122,9 @@ class Runner(Protocol):
     strict: Callable[..., Any]
     """The same with another function in place of `careful`."""
 
+    def variant(self, careful: Callable[..., Any], variant: Variant) -> Callable[..., Any]:
+        """The same with any function in place of `careful`, and other differences."""
+
     def prepare(self, dtype: np.dtype[Any], states: int, check_first: bool) -> None:
         """Have the code for so many states; with `check_first`, also that which judges inputs by themselves."""
 
@@ -145,6 +148,9 @@ class _Reference:
         self.strict: Callable[..., Any] = lambda *given: otherwise(*given, None, None)
         self._source = source
         self._kernel: ReferenceKernel | None = None
+
+    def variant(self, careful: Callable[..., Any], variant: Variant) -> Callable[..., Any]:
+        return lambda *given: variant.held(careful(*given, None, None))
 
     def prepare(self, dtype: np.dtype[Any], states: int, check_first: bool) -> None:
         if self._kernel is None:
@@ -171,6 +177,9 @@ class _Llvm:
                 load_launcher(lambda: _stored("launcher", _place(), launcher_code))
             self._kernel = LlvmKernel(source.signature, careful, otherwise)
         self.entry, self.strict = self._kernel.entry, self._kernel.strict
+
+    def variant(self, careful: Callable[..., Any], variant: Variant) -> Callable[..., Any]:
+        return self._kernel.variant(careful, variant)
 
     def prepare(self, dtype: np.dtype[Any], states: int, check_first: bool) -> None:
         from bough.backends.llvm import Real, host

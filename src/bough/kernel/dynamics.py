@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 from bough.kernel.arguments import FloatArray
 from bough.kernel.choice import ALGORITHMS, cheaper_method
 from bough.kernel.compile import LONGEST, ROLL_ABOVE
-from bough.kernel.factors import Factor
+from bough.kernel.factor_functions import Into
+from bough.kernel.factors import Factor, into_factor
 from bough.kernel.function import Function
 from bough.kernel.functions import call, model_function, require_model
 from bough.kernel.table import entry
@@ -185,7 +186,12 @@ def factorize(model: Model, q: ArrayLike, *, check: bool = True) -> Factor:
 
     Solve with one factor as often as you like: `forward_dynamics` makes one per call.
     """
-    return Factor.of_fresh("ltdl", call(model, "factorize")(q, None, check), model.dof_tree)
+    made: Factor = entry(model, "factor of the mass matrix", _factorizer)(q, None, check)
+    return made
+
+
+def _factorizer(model: Model, key: str) -> Into:
+    return into_factor(model_function(model, "factorize"), "ltdl", model.dof_tree)
 
 
 def aba(

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
+from weakref import WeakSet
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bough import factor
-from bough.backends import Argument
+from bough.backends import Argument, Holder, Variant
 from bough.errors import SingularError
 from bough.kernel.arguments import FloatArray
+from bough.kernel.compile import when_backend_changes
 from bough.kernel.function import Function, Results, Verdicts
-from bough.kernel.table import entry
-from bough.kernel.treematrix import diagonal_places, places, read_dense
-from bough.kernel.verdict import PIVOTS
-from bough.scalar import Array, Bool, both
+from bough.kernel.table import entry, function_of
+from bough.kernel.treematrix import apply, diagonal_places, places, read_dense
+from bough.kernel.verdict import PIVOTS, SUMS
+from bough.scalar import Array, Scalar, absolute
 from bough.scalar import negation as not_
 from bough.tree import Tree
 
 __all__ = [
-    "UNIT", "UPPER", "Kind", "applier", "dense_factorizer", "diagonal", "factorizer", "inverter", "pivot_limits",
+    "UNIT", "UPPER", "Into", "Kind", "Operations", "dense_factorizer", "diagonal", "factorizer", "pivot_limits",
     "pivots_of", "triangle",
 ]  # fmt: skip
 
@@ -74,12 +78,13 @@ def dense_factorizer(tree: Tree, key: tuple[str, Kind]) -> Function:
     def rule(H: Array) -> dict[str, Any]:
         packed = [H[i * n + j] for i, j in read]
         L = ALGORITHMS[kind](tree, packed)
-        fits: Bool = True
-        for i, j in ((i, j) for i in range(n) for j in range(n)):
-            x, other = H[i * n + j], H[j * n + i] if (i, j) in inside else 0.0
-            if i != j:
-                fits = both(fits, both(x <= other, x >= other))
-        return {"factor": L, "margins": factor.margins(tree, packed, L, kind in UNIT, SUSPECT), "doubt": not_(fits)}
+        misfit: list[Scalar] = [0.0] * SUMS  # NaN and infinity show in it
+        for k, (i, j) in enumerate(itertools.combinations(range(n), 2)):
+            x, y = H[i * n + j], H[j * n + i]
+            some = absolute(x - y) if (i, j) in inside else absolute(x) + absolute(y)
+            misfit[k % SUMS] = misfit[k % SUMS] + some
+        margins = factor.margins(tree, packed, L, kind in UNIT, SUSPECT)
+        return {"factor": L, "margins": margins, "doubt": not_(sum(misfit) <= 0.0)}
 
     def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
         read_dense(arrays["H"], tree)
@@ -92,7 +97,70 @@ def dense_factorizer(tree: Tree, key: tuple[str, Kind]) -> Function:
     return _function(f"{kind} of a dense matrix", tree, [H], [_packed(tree, "factor")], rule, explain)
 
 
-def applier(tree: Tree, key: tuple[Callable[..., Any], bool, str]) -> Function:
+class Into(NamedTuple):
+    """A function that returns its result in a factor."""
+
+    function: Function
+    holder: Holder
+    operations: Operations
+
+    @property
+    def entry(self) -> Callable[..., Any]:
+        """As that of the function."""
+        return self.function.variant(Variant(holder=self.holder, shared=self.operations))
+
+
+class Operations:
+    """What factors of one kind on a tree share: their functions, each made when it is first asked for."""
+
+    solve: Callable[..., FloatArray]
+    mul: Callable[..., FloatArray]
+    mul_L: Callable[..., FloatArray]
+    mul_Lt: Callable[..., FloatArray]
+    solve_L: Callable[..., FloatArray]
+    solve_Lt: Callable[..., FloatArray]
+    inverse: Callable[..., FloatArray]
+
+    def __init__(self, kind: Kind, tree: Tree) -> None:
+        self.kind: Kind = kind
+        self.tree = tree
+        _everywhere.add(self)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name not in self.__annotations__:
+            raise AttributeError(name)
+        unit = self.kind in UNIT
+        if name == "inverse":
+            found = function_of(self.tree, (name, unit), _inverter).entry
+        else:
+            argument = "b" if name == "solve" else "x"
+            function = function_of(self.tree, (getattr(factor, name), unit, argument), _applier)
+
+            def on_columns(packed: FloatArray, x: ArrayLike, out: FloatArray | None, check: bool) -> FloatArray:
+                return apply(function.entry, self.tree.n, packed, x, out, name, argument)
+
+            found = function.variant(Variant(exact=True), on_columns)
+        vars(self)[name] = found
+        return found
+
+    def forget(self) -> None:
+        """Ask for all functions anew."""
+        for name in self.__annotations__:
+            vars(self).pop(name, None)
+
+
+_everywhere: WeakSet[Operations] = WeakSet()
+
+
+def _forget() -> None:
+    for operations in list(_everywhere):
+        operations.forget()
+
+
+when_backend_changes(_forget)
+
+
+def _applier(tree: Tree, key: tuple[Callable[..., Any], bool, str]) -> Function:
     """A product or substitution."""
     operation, unit, name = key
     return _function(
@@ -104,7 +172,7 @@ def applier(tree: Tree, key: tuple[Callable[..., Any], bool, str]) -> Function:
     )
 
 
-def inverter(tree: Tree, key: tuple[str, bool]) -> Function:
+def _inverter(tree: Tree, key: tuple[str, bool]) -> Function:
     """The inverse of a matrix from its factor."""
     output = Argument("inverse", (tree.n, tree.n))
     return _function(

@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bough import factor
 from bough.errors import ShapeError, TreeError
 from bough.kernel.arguments import FloatArray, Shape, read_only, write_out
 from bough.kernel.compile import ROLL_ABOVE
 from bough.kernel.factor_functions import (
     UNIT,
     UPPER,
+    Into,
     Kind,
-    applier,
+    Operations,
     dense_factorizer,
     diagonal,
     factorizer,
-    inverter,
     pivot_limits,
     pivots_of,
     triangle,
 )
+from bough.kernel.function import Function
 from bough.kernel.packed import read_factor
-from bough.kernel.table import entry
-from bough.kernel.treematrix import Parents, TreeMatrix, apply, as_tree, places, read_dense
+from bough.kernel.table import Enterable, entry, function_of
+from bough.kernel.treematrix import Parents, TreeMatrix, as_tree, places, read_dense
 from bough.tree import Tree
 
-__all__ = ["Factor", "Kind", "factor_packed", "ltdl", "ltl", "udut", "uut"]
+__all__ = ["Factor", "Kind", "factor_packed", "into_factor", "ltdl", "ltl", "udut", "uut"]
 
 
 def ltl(
@@ -76,6 +75,9 @@ def ltl(
         If H is not positive definite to working precision: some pivot (the entry of D in LTDL) is not finite, or not
         larger than min(n, 8)·eps·H[k, k]. The message names row k, counted from 1, and the place in the batch.
     """
+    if type(H) is np.ndarray and type(parents) is Tree and out is None and not overwrite:
+        made: Factor = entry(parents, "ltl", _of_dense)(H, None, True)
+        return made
     return _factorized("ltl", H, parents, overwrite, out)
 
 
@@ -101,6 +103,9 @@ def ltdl(
     out
         Where to write the packed rows of the factor, as for `ltl`.
     """
+    if type(H) is np.ndarray and type(parents) is Tree and out is None and not overwrite:
+        made: Factor = entry(parents, "ltdl", _of_dense)(H, None, True)
+        return made
     return _factorized("ltdl", H, parents, overwrite, out)
 
 
@@ -126,6 +131,9 @@ def udut(
     out
         Where to write the packed rows of the factor, as for `ltl`.
     """
+    if type(H) is np.ndarray and type(parents) is Tree and out is None and not overwrite:
+        made: Factor = entry(parents, "udut", _of_dense)(H, None, True)
+        return made
     return _factorized("udut", H, parents, overwrite, out)
 
 
@@ -151,13 +159,19 @@ def uut(
     out
         Where to write the packed rows of the factor, as for `ltl`.
     """
+    if type(H) is np.ndarray and type(parents) is Tree and out is None and not overwrite:
+        made: Factor = entry(parents, "uut", _of_dense)(H, None, True)
+        return made
     return _factorized("uut", H, parents, overwrite, out)
 
 
 def factor_packed(kind: Kind, values: FloatArray, tree: Tree, out: FloatArray | None = None) -> Factor:
     """Factorise packed path rows, shape (*batch, n + D1)."""
+    if out is None:
+        made: Factor = entry(tree, ("packed", kind), _of_packed)(values, None, True)
+        return made
     packed = entry(tree, ("factor", kind), factorizer)(values, out, True)
-    return Factor.of_fresh(kind, packed if out is None else read_only(packed), tree)
+    return Factor.of_fresh(Operations(kind, tree), read_only(packed))
 
 
 def vanishing_pivots(values: FloatArray, tree: Tree) -> tuple[NDArray[np.bool_], FloatArray]:
@@ -171,7 +185,7 @@ def small_pivots(values: FloatArray, tree: Tree, part: float) -> NDArray[np.bool
     return np.asarray(pivots_of(values, tree) <= part * diagonal(values, tree))
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class Factor:
     """A factorised symmetric positive-definite matrix H, or a batch of them; immutable.
 
@@ -192,23 +206,32 @@ class Factor:
         The tree whose sparsity H and L have.
     """
 
-    kind: Kind
-    packed: FloatArray
-    tree: Tree
+    __slots__ = ("_operations", "packed")
 
-    def __post_init__(self) -> None:
-        self.__dict__.update(read_factor(self.kind, self.packed, self.tree))
+    _operations: Operations
+    packed: FloatArray
+
+    def __init__(self, kind: Kind, packed: ArrayLike, tree: Parents) -> None:
+        of, rows = read_factor(kind, packed, tree)
+        _hold(self, Operations(kind, of), rows)
 
     def __reduce__(self) -> tuple[type[Factor], tuple[object, ...]]:
         return Factor, (self.kind, self.packed, self.tree)
 
     @classmethod
-    def of_fresh(cls, kind: Kind, packed: FloatArray, tree: Tree) -> Factor:
+    def of_fresh(cls, operations: Operations, packed: FloatArray) -> Factor:
         """A factor that takes over a read-only array nobody else holds, as a function returned it."""
-        made = object.__new__(cls)
-        fields = made.__dict__
-        fields["kind"], fields["packed"], fields["tree"] = kind, packed, tree
-        return made
+        return _hold(object.__new__(cls), operations, packed)
+
+    @property
+    def kind(self) -> Kind:
+        """The form of the factor: "ltl", "ltdl", "udut" or "uut"."""
+        return self._operations.kind
+
+    @property
+    def tree(self) -> Tree:
+        """The tree whose sparsity H and L have."""
+        return self._operations.tree
 
     @property
     def n(self) -> int:
@@ -249,34 +272,33 @@ class Factor:
 
     def solve(self, b: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """H⁻¹ b, the solution x of H x = b; shapes (*batch, n) or (*batch, n, k)."""
-        return self._apply(factor.solve, b, out, "b")
+        return self._operations.solve(self.packed, b, out, True)
 
     def mul(self, x: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """H x; shapes (*batch, n) or (*batch, n, k)."""
-        return self._apply(factor.mul, x, out)
+        return self._operations.mul(self.packed, x, out, True)
 
     def mul_L(self, x: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """L x; shapes (*batch, n) or (*batch, n, k)."""
-        return self._apply(factor.mul_L, x, out)
+        return self._operations.mul_L(self.packed, x, out, True)
 
     def mul_Lt(self, x: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """Lᵀ x; shapes (*batch, n) or (*batch, n, k)."""
-        return self._apply(factor.mul_Lt, x, out)
+        return self._operations.mul_Lt(self.packed, x, out, True)
 
     def solve_L(self, x: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """L⁻¹ x; shapes (*batch, n) or (*batch, n, k)."""
-        return self._apply(factor.solve_L, x, out)
+        return self._operations.solve_L(self.packed, x, out, True)
 
     def solve_Lt(self, x: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """L⁻ᵀ x; shapes (*batch, n) or (*batch, n, k)."""
-        return self._apply(factor.solve_Lt, x, out)
+        return self._operations.solve_Lt(self.packed, x, out, True)
 
     # ---- the inverse and the determinant -------------------------------------------------------------------------
 
     def inverse(self, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
         """H⁻¹ as a dense and exactly symmetric array, shape (*batch, n, n); `check` is as in `bough.rnea`."""
-        found: FloatArray = entry(self.tree, ("inverse", self._unit), inverter)(self.packed, out, check)
-        return found
+        return self._operations.inverse(self.packed, out, check)
 
     def logdet(self, *, out: FloatArray | None = None) -> FloatArray:
         """Natural logarithm of the determinant of H, shape (*batch,)."""
@@ -297,15 +319,39 @@ class Factor:
     def _unit(self) -> bool:
         return self.kind in UNIT
 
-    def _apply(
-        self, operation: Callable[..., Any], x: ArrayLike, out: FloatArray | None, argument: str = "x"
-    ) -> FloatArray:
-        tree, packed = self.tree, self.packed
-        function = entry(tree, (operation, self.kind in UNIT, argument), applier)
-        if packed.ndim == 1 and type(x) is np.ndarray and x.shape == (len(tree.parents),):
-            y: FloatArray = function(packed, x, out, True)
-            return y
-        return apply(function, tree.n, packed, x, out, operation.__name__, argument)
+
+def _hold(made: Factor, operations: Operations, packed: FloatArray) -> Factor:
+    object.__setattr__(made, "_operations", operations)
+    object.__setattr__(made, "packed", packed)
+    return made
+
+
+def into_factor(function: Function, kind: Kind, tree: Tree) -> Into:
+    """A function of packed rows of a factor as one that returns the factor."""
+    return Into(function, Factor, Operations(kind, tree))
+
+
+def _of_packed(tree: Tree, key: tuple[str, Kind]) -> Into:
+    """From packed rows to a factor."""
+    return into_factor(function_of(tree, ("factor", key[1]), factorizer), key[1], tree)
+
+
+def _of_dense(tree: Tree, kind: Kind) -> Enterable:
+    """From a dense matrix to a factor."""
+    if tree.n > ROLL_ABOVE:
+        return _OfLarge(kind, tree)
+    return into_factor(function_of(tree, ("factor of dense", kind), dense_factorizer), kind, tree)
+
+
+class _OfLarge(NamedTuple):
+    """From a dense matrix to a factor, where one program for both would be too long."""
+
+    kind: Kind
+    tree: Tree
+
+    def entry(self, H: ArrayLike, out: None, check: bool) -> Factor:
+        """As that of a function."""
+        return factor_packed(self.kind, read_dense(H, self.tree)[triangle(self.kind, self.tree)], self.tree)
 
 
 def _factorized(
@@ -316,15 +362,13 @@ def _factorized(
     if isinstance(H, TreeMatrix):
         if parents is not None and as_tree(parents) != H.tree:
             raise TreeError(f"parents is {as_tree(parents)}, but H is a matrix on {H.tree}: leave parents out")
-        return factor_packed(kind, H.values, H.tree, out=out)
+        return factor_packed(kind, H.values, H.tree, out)
     if parents is None:
         raise TreeError("parents is missing: expected a Tree or a parent array, since H is not a TreeMatrix")
-    tree = as_tree(parents)
-    if tree.n <= ROLL_ABOVE:
-        packed = entry(tree, ("factor of dense", kind), dense_factorizer)(H, None, True)
-        result = Factor.of_fresh(kind, packed if out is None else read_only(write_out(out, packed)), tree)
-    else:
-        result = factor_packed(kind, read_dense(H, tree)[triangle(kind, tree)], tree, out=out)
+    tree = parents if type(parents) is Tree else as_tree(parents)
+    result: Factor = entry(tree, kind, _of_dense)(H, None, True)
+    if out is not None:
+        result = Factor.of_fresh(result._operations, read_only(write_out(out, result.packed)))
     if overwrite:
         assert isinstance(H, np.ndarray)
         H[triangle(kind, tree)] = result.packed

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from bough.backends import Argument, Signature
+from bough.backends import Argument, Signature, Variant
 from bough.errors import FiniteError, ShapeError
 from bough.kernel import compile as compiler
 from bough.kernel.arguments import (
@@ -63,6 +63,16 @@ class Form:
         self.runner = compiler.new_runner(self.source, self.careful, _unsound)
         self.entry = self.runner.entry
         self._absent = tuple(k for k, a in enumerate(function.inputs) if a.name not in given)
+
+    def variant(self, variant: Variant, otherwise: Callable[..., Any] | None = None) -> Callable[..., Any]:
+        """Another entry; `otherwise` is called with what it does not take as it is, inputs, `out` and `check`."""
+
+        def careful(*given: Any) -> Any:
+            if otherwise is None or given[-2] is not None:
+                return self.careful(*given)
+            return otherwise(*given[:-2])
+
+        return self.runner.variant(careful, variant)
 
     # ---- programs and code ---------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bough.backends import Argument, Limbs
+from bough.backends import Argument, Limbs, Variant
 from bough.errors import ShapeError, UnknownNameError
 from bough.kernel.arguments import (
     FloatArray,
@@ -152,7 +152,11 @@ class Function(Exportable, Differentiable):
     @cached_property
     def entry(self) -> Callable[..., Any]:
         """The function itself without names or defaults: takes all inputs, `out` and `check`, in this order."""
-        return self._form(frozenset(a.name for a in self.inputs if not a.optional)).entry
+        return self._form(self._given(())).entry
+
+    def variant(self, variant: Variant, otherwise: Callable[..., Any] | None = None) -> Callable[..., Any]:
+        """Another entry, which calls `otherwise`, if given, for arguments that are not plain."""
+        return self._form(self._given(())).variant(variant, otherwise)
 
     def _in_order(self, arrays: Sequence[ArrayLike | None], named: dict[str, Any]) -> tuple[ArrayLike | None, ...]:
         names = [a.name for a in self.inputs]

@@ -8,19 +8,20 @@ from bough.errors import ModelError, UnknownNameError
 from bough.kernel.arguments import FloatArray, as_floats, require_finite
 from bough.kernel.treematrix import as_tree
 from bough.lagrange import System
+from bough.tree import Tree
 
 __all__ = ["read_factor", "read_system_factor"]
 
 KINDS = ("ltl", "ltdl", "udut", "uut")
 
 
-def read_factor(kind: Any, packed: Any, tree: Any) -> dict[str, object]:
-    """The parts of a `Factor`, or an error that says what is wrong with them."""
+def read_factor(kind: Any, packed: Any, tree: Any) -> tuple[Tree, FloatArray]:
+    """The tree and the rows of a `Factor`, or an error that says what is wrong with its parts."""
     if not isinstance(kind, str) or kind not in KINDS:
         raise UnknownNameError("kind of factor", kind, KINDS)
     tree = as_tree(tree)
     meaning = f"{tree.n} rows with {tree.packed_size} entries on and below the diagonal"
-    return {"kind": kind, "packed": _held(packed, tree.packed_size, meaning), "tree": tree}
+    return tree, _held(packed, tree.packed_size, meaning)
 
 
 def read_system_factor(system: Any, packed: Any) -> dict[str, object]:

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 from bough.kernel.compile import when_backend_changes
-from bough.kernel.function import Function
 
-__all__ = ["NO_STRUCTURE", "entry", "function_of"]
+__all__ = ["NO_STRUCTURE", "Enterable", "entry", "function_of"]
 
 REMEMBERED = 256
 """Functions that equal structures can share; the least recently made is forgotten first."""
@@ -22,11 +21,22 @@ REMEMBERED = 256
 MOST = 512
 """Functions that one structure keeps: beyond, it begins anew."""
 
-_shared: OrderedDict[Hashable, Function] = OrderedDict()
+
+class Enterable(Protocol):
+    """A function, or another thing with an entry."""
+
+    @property
+    def entry(self) -> Callable[..., Any]:
+        """What is called, with all inputs, `out` and `check`."""
+
+
+Made = TypeVar("Made", bound=Enterable)
+
+_shared: OrderedDict[Hashable, Any] = OrderedDict()
 _with_entries: WeakValueDictionary[int, Any] = WeakValueDictionary()  # by identity: equal structures have their own
 
 
-def entry(structure: Any, key: Hashable, make: Callable[[Any, Any], Function]) -> Callable[..., Any]:
+def entry(structure: Any, key: Hashable, make: Callable[[Any, Any], Enterable]) -> Callable[..., Any]:
     """The entry of a function of a structure, made on first use by ``make(structure, key)``."""
     try:
         found: Callable[..., Any] = structure._entries[key]
@@ -35,11 +45,11 @@ def entry(structure: Any, key: Hashable, make: Callable[[Any, Any], Function]) -
         return _remembered(structure, key, function_of(structure, key, make).entry)
 
 
-def function_of(structure: Any, key: Hashable, make: Callable[[Any, Any], Function]) -> Function:
+def function_of(structure: Any, key: Hashable, make: Callable[[Any, Any], Made]) -> Made:
     """The function itself; equal structures have one."""
     known = (make, structure, key)
     try:
-        found = _shared.get(known)
+        found: Made | None = _shared.get(known)
     except TypeError:
         return make(structure, key)  # which says what is wrong
     if found is None:

@@ -15,7 +15,7 @@ from bough.backends import Argument
 from bough.program import VERDICT
 from bough.scalar import Array, Bool, Scalar, Symbolic, both, loop, maximum, minimum, negation, select
 
-__all__ = ["DOUBT", "FINITE", "JUDGED", "PIVOTS", "SUSPECT", "UNIT", "is_finite", "judge", "judge_inputs"]
+__all__ = ["DOUBT", "FINITE", "JUDGED", "PIVOTS", "SUMS", "SUSPECT", "UNIT", "is_finite", "judge", "judge_inputs"]
 
 Shown: TypeAlias = Callable[[Mapping[str, Any]], Collection[tuple[str, int]]]
 
@@ -30,7 +30,7 @@ SQUARED = 2e-6
 """By how much the square of the length of a quaternion may differ from one."""
 
 SUMS = 8
-"""Sums of results that are made side by side: one would wait for itself."""
+"""Sums of numbers that are made side by side: one would wait for itself."""
 
 
 def judge(arguments: Sequence[Argument], results: Sequence[Argument]) -> Callable[..., Mapping[str, Any]]:

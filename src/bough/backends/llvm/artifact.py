@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bough.backends.llvm.emit import llvm_source
 from bough.backends.llvm.entry import Workspace
+from bough.backends.llvm.once import write_once
 from bough.backends.llvm.packs import Packed, pack
 from bough.backends.llvm.plan import make_plan
 from bough.backends.llvm.target import host
@@ -102,17 +103,20 @@ def compile_program(program: Program, real: Real, limbs: Limbs | None = None) ->
     if limbs and real.lanes == 1:
         packed = pack(program, limbs, min(host().vector_bytes, WIDEST) // real.size)
         program = packed.program
+    sizes = [b.size for b in program.buffers]
+    once = write_once(program, real)
+    program = once.program
     number = np.float64 if real.element == "double" else np.float32
     plan = make_plan(program, packed.widths)
     space = Workspace(program, plan, real)
     slots = []
-    for b, offset in zip(program.buffers, space.offsets, strict=True):
+    for b, size, offset in zip(program.buffers, sizes, space.offsets, strict=True):
         table = None
         if b.data is not None:
             table = np.ascontiguousarray(b.data, np.int64 if b.kind == "int" else number)
-        slots.append(Slot(b.name, b.role, b.size, offset, table))
+        slots.append(Slot(b.name, b.role, size, offset, table))
     rolled = any(isinstance(x, Loop) for x in program.body)
-    code = host().object_code(llvm_source(program, plan, space, real), loops=rolled and real.lanes == 1)
+    code = host().object_code(llvm_source(once, plan, space, real), loops=rolled and real.lanes == 1)
     return Artifact(real, tuple(slots), space.size, _cost(program, real), code)
 
 

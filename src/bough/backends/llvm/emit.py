@@ -5,18 +5,20 @@ from __future__ import annotations
 from bough.backends.llvm.elementary import sincos_source
 from bough.backends.llvm.entry import Workspace, entry_source
 from bough.backends.llvm.lanes import lanes_source
+from bough.backends.llvm.once import Once, once_source
 from bough.backends.llvm.plan import Chunk, LargeLoop, LargeSwitch, Plan, Step, Turns
 from bough.backends.llvm.target import host
 from bough.backends.llvm.turns import turns_source
 from bough.backends.llvm.types import Real
 from bough.backends.llvm.writer import ChunkWriter, Names, Writer
-from bough.program import VERDICT, Program
+from bough.program import VERDICT
 
 __all__ = ["llvm_source"]
 
 
-def llvm_source(program: Program, plan: Plan, space: Workspace, real: Real) -> str:
+def llvm_source(once: Once, plan: Plan, space: Workspace, real: Real) -> str:
     """The module of a program; `entry_source` tells how it is called."""
+    program = once.program
     names = Names(program, plan, real)
     reals = {real: None}
     turns: list[str] = []
@@ -30,11 +32,13 @@ def llvm_source(program: Program, plan: Plan, space: Workspace, real: Real) -> s
         parts += [sincos_source(one) for one in reals]
     if real.lanes > 1:
         moved = (b for b in program.buffers if b.role in ("input", "output") and b.name != VERDICT)
-        parts.append(lanes_source(real, {b.size for b in moved}))
+        parts.append(lanes_source(real, {b.size for b in moved if b.name not in once.places}))
+        for name, places in once.places.items():
+            parts.append(once_source(real, names.buffers[name][0], places, once.zeros[name]))
     parts += turns
     parts += [ChunkWriter(names, chunk).source() for chunk in _chunks(plan.steps)]
     parts.append(_driver(names, plan))
-    parts.append(entry_source(program, space, real))
+    parts.append(entry_source(program, space, real, once.places))
     # a vector that is put aside on a stack aligned for less straddles two cache lines
     aligned = max(one.bytes for one in declared)
     parts.append(f"attributes #0 = {{ noinline nounwind {f'alignstack={aligned} ' if aligned > 16 else ''}}}")

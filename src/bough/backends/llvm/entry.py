@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from bough.backends.llvm.plan import Plan
 from bough.backends.llvm.rows import rows_read
 from bough.backends.llvm.types import Real
@@ -32,13 +34,14 @@ class Workspace:
         return start
 
 
-def entry_source(program: Program, space: Workspace, real: Real) -> str:
+def entry_source(program: Program, space: Workspace, real: Real, once: Collection[str]) -> str:
     """The function ``i64 kernel(ptr arrays, ptr strides, i64 first, i64 last, ptr space, ptr verdicts)``.
 
     `arrays` has an address for each buffer, `strides` the bytes from one state to the next. It runs the states from
-    `first` to before `last`, writes verdicts that are not zero, and returns what they say of any state.
+    `first` to before `last`, writes verdicts that are not zero, and returns what they say of any state. The results in
+    `once` have each value once in lanes.
     """
-    before, after = _moves(program, space, real)
+    before, after = _moves(program, space, real, once)
     count = len(program.buffers) + 2
     lines = [f"  %p = alloca [{count} x ptr]"]
     for k, (buffer, offset) in enumerate(zip(program.buffers, space.offsets, strict=True)):
@@ -119,7 +122,7 @@ def _point(k: int, value: str) -> list[str]:
     return [f"  %place{k} = getelementptr ptr, ptr %p, i64 {k}", f"  store ptr {value}, ptr %place{k}"]
 
 
-def _moves(program: Program, space: Workspace, real: Real) -> tuple[str, str]:
+def _moves(program: Program, space: Workspace, real: Real, once: Collection[str]) -> tuple[str, str]:
     """What is done before and after the program runs on a block."""
     before: list[str] = []
     after: list[str] = []
@@ -135,7 +138,8 @@ def _moves(program: Program, space: Workspace, real: Real) -> tuple[str, str]:
             else:
                 call = f"(ptr %rows{k}, i64 %stride{k}, ptr %array{k}, i64 %now)"
                 way, where = ("to", before) if buffer.role == "input" else ("from", after)
-                where.append(f"  call fastcc void @{way}_lanes_{buffer.size}{call}")
+                size = f"once_{k}" if buffer.name in once else buffer.size
+                where.append(f"  call fastcc void @{way}_lanes_{size}{call}")
         if _needs_clearing(buffer):
             target = f"%rows{k}" if space.offsets[k] is None else f"%array{k}"
             size = buffer.size * real.bytes

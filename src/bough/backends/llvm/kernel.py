@@ -13,11 +13,11 @@ from bough.backends.llvm.artifact import Artifact
 from bough.backends.llvm.loaded import Loaded
 from bough.backends.llvm.target import host
 from bough.backends.native import launcher, pool
-from bough.backends.native.interpreter import as_method, has_entry, new_array_address, python_function
+from bough.backends.native.interpreter import as_method, has_entry, has_slots, new_array_address, python_function
 from bough.backends.native.primitives import PYTHON
 from bough.backends.native.source import native_source
 from bough.backends.native.workers import the_pool
-from bough.backends.protocol import Signature
+from bough.backends.protocol import Signature, Variant
 from bough.errors import ProgramError
 
 __all__ = ["LlvmKernel", "launcher_code", "load_launcher"]
@@ -48,10 +48,18 @@ class LlvmKernel:
         self._kept: list[object] = []
         self.code: dict[tuple[str, bool], Loaded] = {}
         self.checkers: dict[tuple[str, bool], Loaded] = {}
-        self.entry: Callable[..., Any] = lambda *given: careful(*given, None, None)
-        self.strict: Callable[..., Any] = lambda *given: otherwise(*given, None, None)
-        if has_entry() and len(signature.inputs) + len(signature.outputs) <= launcher.MOST_ARGUMENTS - 2:
-            self.entry, self.strict = (self._method(f) for f in (careful, otherwise))
+        self.entry, self.strict = (self.variant(f, Variant()) for f in (careful, otherwise))
+
+    def variant(self, careful: Callable[..., Any], variant: Variant) -> Callable[..., Any]:
+        """An entry that hands over to another function and differs in other ways."""
+        arrays = len(self._signature.inputs) + len(self._signature.outputs)
+        if not has_entry() or arrays > launcher.MOST_ARGUMENTS - 2:
+            return lambda *given: variant.held(careful(*given, None, None))
+        if variant.holder is not None and not has_slots(variant):
+            plain = self.variant(careful, variant._replace(holder=None))
+            return lambda *given: variant.held(plain(*given))
+        code, address = _launcher()
+        return as_method(address, self._context(careful, variant), (self, careful, variant, code))
 
     def add(self, artifact: Artifact) -> None:
         """Make compiled code part of it."""
@@ -92,11 +100,7 @@ class LlvmKernel:
         record[[launcher.COST, launcher.LANES]] = loaded.artifact.cost, loaded.artifact.real.lanes
         record[launcher.KERNEL] = loaded.address  # last: from here on it is found
 
-    def _method(self, careful: Callable[..., Any]) -> Callable[..., Any]:
-        code, address = _launcher()
-        return as_method(address, self._context(careful), (self, careful, code))
-
-    def _context(self, careful: Callable[..., Any]) -> Words:
+    def _context(self, careful: Callable[..., Any], variant: Variant) -> Words:
         """What the launcher knows of this function."""
         arguments: Words = np.zeros((launcher.MOST_ARGUMENTS, launcher.ARGUMENT), np.int64)
         for j, a in enumerate((*self._signature.inputs, *self._signature.outputs)):
@@ -115,6 +119,7 @@ class LlvmKernel:
         words[launcher.POOL : launcher.FREE + 1] = [the_pool().address, *map(python_function, pool.MEMORY)]
         words[launcher.INPUTS :] = [
             len(self._signature.inputs), len(self._signature.outputs), arguments.ctypes.data, self._records.ctypes.data,
+            variant.exact, 0 if variant.holder is None else id(variant.holder), id(variant.shared),
         ]  # fmt: skip
         self._kept += [arguments, np.dtype(np.float64), np.dtype(np.float32)]
         return words

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from bough.backends.llvm.types import Real
 
-__all__ = ["Turning", "lanes_source"]
+__all__ = ["Turning", "lanes_source", "turned"]
 
 
 def lanes_source(real: Real, sizes: Iterable[int]) -> str:
@@ -101,22 +101,32 @@ class Turning:
         return self._shuffle(self.real.type, value, "undef", range(side * self.half, (side + 1) * self.half))
 
     def _shuffle(self, t: str, a: str, b: str, places: Iterable[int]) -> str:
-        indices = [f"i32 {k}" for k in places]
-        return self._new(f"shufflevector {t} {a}, {t} {b}, <{len(indices)} x i32> <{', '.join(indices)}>")
+        return _shuffled(self._new, t, a, b, places)
 
     def _turned(self, names: list[str]) -> list[str]:
-        """The squares in both halves, turned over in log2(half) rounds of shuffles."""
-        width, stride = self.real.lanes, 1
-        while stride < self.half:
-            result = list(names)
-            low = [j if not j & stride else width + j - stride for j in range(width)]
-            high = [j + stride if not j & stride else width + j for j in range(width)]
-            for i in (i for i in range(self.half) if not i & stride):
-                pair = (names[i], names[i + stride])
-                result[i] = self._shuffle(self.real.type, *pair, low)
-                result[i + stride] = self._shuffle(self.real.type, *pair, high)
-            names, stride = result, 2 * stride
-        return names
+        """The squares in both halves, turned over."""
+        return turned(self.real, names, self._new)
+
+
+def turned(real: Real, names: Sequence[str], new: Callable[[str], str]) -> list[str]:
+    """As many vectors as fit in one, or half of them, turned over: the square they make, or those in both halves.
+
+    `new` writes a line and returns the name it defines.
+    """
+    width, stride, result = real.lanes, 1, list(names)
+    while stride < len(names):
+        low = [j if not j & stride else width + j - stride for j in range(width)]
+        high = [j + stride if not j & stride else width + j for j in range(width)]
+        for i in (i for i in range(len(names)) if not i & stride):
+            pair = (result[i], result[i + stride])
+            result[i], result[i + stride] = (_shuffled(new, real.type, *pair, way) for way in (low, high))
+        stride *= 2
+    return result
+
+
+def _shuffled(new: Callable[[str], str], t: str, a: str, b: str, places: Iterable[int]) -> str:
+    indices = [f"i32 {k}" for k in places]
+    return new(f"shufflevector {t} {a}, {t} {b}, <{len(indices)} x i32> <{', '.join(indices)}>")
 
 
 class _Square:

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from bough.backends.native import launcher
 from bough.backends.native.primitives import address_of
+from bough.backends.protocol import Variant
 
-__all__ = ["abi_key", "as_method", "has_entry", "new_array_address", "python_function"]
+__all__ = ["abi_key", "as_method", "has_entry", "has_slots", "new_array_address", "python_function"]
 
 METH_FASTCALL = 0x0080
 NEW_FROM_DESCR = 94  # place of this function in NumPy's table of C functions
@@ -87,6 +88,14 @@ def has_entry() -> bool:
         new_array_address() != 0,
     )
     return all(expected)
+
+
+def has_slots(variant: Variant) -> bool:
+    """Whether objects of a class have in memory what they share, then what they hold, and nothing else."""
+    held = object()
+    made = variant.held(held)
+    words = (ctypes.c_int64 * 2).from_address(id(made) + launcher.HEAD)
+    return type(made).__basicsize__ == launcher.HEAD + 16 and tuple(words) == (id(variant.shared), id(held))
 
 
 def abi_key() -> str:

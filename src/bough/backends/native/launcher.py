@@ -3,7 +3,8 @@
 `invoke` has the interface of a C function of Python (`METH_FASTCALL`). It is called with the inputs of a program, `out`
 and `check`; it reads NumPy arrays where they lie, makes the results, runs the kernel for one state or for many over
 threads, and returns the results. Whatever is not plain, and whatever the verdict of the program is about, goes to a
-Python function with the same arguments, the results if there are some, and the verdict on each state.
+Python function with the same arguments, the results if there are some, and the verdict on each state. An entry may ask
+that all arguments have the same batch axes, and may return its result in an object of a class with two slots.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from bough.backends.native.primitives import (
     PyObject_Vectorcall,
     PyTuple_New,
     PyTuple_SetItem,
+    PyType_GenericAlloc,
     call,
     copy,
     exchange,
@@ -43,7 +45,8 @@ CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 # the context of a function, in 64-bit numbers: Python objects and C functions, then what the function takes and gives
 NDARRAY, DOUBLE, SINGLE, NONE, TRUE, FALSE, NEW_ARRAY, CAREFUL = 0, 1, 2, 3, 4, 5, 6, 7
 POOL, MALLOC, CALLOC, FREE, INPUTS, OUTPUTS, ARGUMENTS, RECORDS = 8, 9, 10, 11, 12, 13, 14, 15
-CONTEXT = 16
+SAME_AXES, HOLDER, SHARED = 16, 17, 18
+CONTEXT = 19
 
 # an argument: whether it is left out or, of an output, read-only; number of axes of one state, their lengths, numbers
 # in all
@@ -72,6 +75,26 @@ LONGEST_PART = 30_000_000  # picoseconds of work that are handed out at a time a
 def invoke(self: int, args: int, count: int) -> int:
     """Run a function of arrays."""
     context = load(self + PAYLOAD)
+    answer = answered(context, args, count)
+    if answer != 0 and load(context, HOLDER) != 0:
+        answer = held(context, answer)
+    return answer
+
+
+def held(context: int, answer: int) -> int:
+    """An object whose first slot is what all of its kind share, and its second one the result."""
+    made = PyType_GenericAlloc(load(context, HOLDER), 0)
+    if made == 0:
+        Py_DecRef(answer)
+        return 0
+    Py_IncRef(load(context, SHARED))
+    store(made + HEAD, 0, load(context, SHARED))
+    store(made + HEAD, 1, answer)
+    return made
+
+
+def answered(context: int, args: int, count: int) -> int:
+    """The results of a function of arrays; 0 where there is an error."""
     inputs = load(context, INPUTS)
     this = stack(72)
     if count != inputs + 2 or read(context, this, args, inputs) == 0:
@@ -138,6 +161,8 @@ def read_array(context: int, this: int, wanted: int, x: int, j: int) -> int:
     rank = load(wanted, RANK)
     axes = load32(x + AXES) - rank
     if dtype != load(this, C_DTYPE) or load32(x + FLAGS) & ALIGNED == 0 or axes < 0 or axes > MOST_BATCH_AXES:
+        return 0
+    if load(context, SAME_AXES) and j > 0 and axes != load(this, C_AXES):
         return 0
     lengths = load(x + DIMENSIONS)
     for k in range(rank):

@@ -19,6 +19,7 @@ __all__ = [
     "PyObject_Vectorcall",
     "PyTuple_New",
     "PyTuple_SetItem",
+    "PyType_GenericAlloc",
     "Py_DecRef",
     "Py_IncRef",
     "address_of",
@@ -43,7 +44,7 @@ def _only_compiled() -> NoReturn:
 
 PYTHON = (
     "PyErr_NoMemory", "PyEval_RestoreThread", "PyEval_SaveThread", "PyObject_Vectorcall", "PyTuple_New",
-    "PyTuple_SetItem", "Py_DecRef", "Py_IncRef",
+    "PyTuple_SetItem", "PyType_GenericAlloc", "Py_DecRef", "Py_IncRef",
 )  # fmt: skip
 """Functions of Python that native code may call."""
 
@@ -65,6 +66,10 @@ def PyTuple_New(count: int) -> int:  # noqa: D103
 
 
 def PyTuple_SetItem(x: int, place: int, item: int) -> int:  # noqa: D103
+    _only_compiled()
+
+
+def PyType_GenericAlloc(kind: int, count: int) -> int:  # noqa: D103
     _only_compiled()
 
 
