@@ -18,6 +18,7 @@ from bough.backends.llvm.packs import Packed, pack
 from bough.backends.llvm.plan import make_plan
 from bough.backends.llvm.target import host
 from bough.backends.llvm.types import Real
+from bough.backends.llvm.zeros import without_zeros
 from bough.backends.protocol import Limbs
 from bough.errors import ProgramError
 from bough.program import Apply, Block, Const, Load, Loop, Program, Store, Switch, fuse, walk
@@ -102,9 +103,10 @@ def compile_program(program: Program, real: Real, limbs: Limbs | None = None) ->
     if limbs and real.lanes == 1:
         packed = pack(program, limbs, min(host().vector_bytes, WIDEST) // real.size)
         program = packed.program
+    program, zeros = without_zeros(program, real)
     number = np.float64 if real.element == "double" else np.float32
     plan = make_plan(program, packed.widths)
-    space = Workspace(program, plan, real)
+    space = Workspace(program, plan, real, zeros)
     slots = []
     for b, offset in zip(program.buffers, space.offsets, strict=True):
         table = None
@@ -112,7 +114,8 @@ def compile_program(program: Program, real: Real, limbs: Limbs | None = None) ->
             table = np.ascontiguousarray(b.data, np.int64 if b.kind == "int" else number)
         slots.append(Slot(b.name, b.role, b.size, offset, table))
     rolled = any(isinstance(x, Loop) for x in program.body)
-    code = host().object_code(llvm_source(program, plan, space, real), loops=rolled and real.lanes == 1)
+    source = llvm_source(program, plan, space, real)
+    code = host().object_code(source, loops=rolled and real.lanes == 1, quick=plan.lengthy)
     return Artifact(real, tuple(slots), space.size, _cost(program, real), code)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bough.backends.llvm.elementary import sincos_source
-from bough.backends.llvm.entry import Workspace, entry_source
+from bough.backends.llvm.entry import Workspace, entry_source, movers_source
 from bough.backends.llvm.lanes import lanes_source
 from bough.backends.llvm.plan import Chunk, LargeLoop, LargeSwitch, Plan, Step, Turns
 from bough.backends.llvm.target import host
 from bough.backends.llvm.turns import turns_source
 from bough.backends.llvm.types import Real
 from bough.backends.llvm.writer import ChunkWriter, Names, Writer
-from bough.program import VERDICT, Program
+from bough.program import Program
 
 __all__ = ["llvm_source"]
 
@@ -29,8 +29,7 @@ def llvm_source(program: Program, plan: Plan, space: Workspace, real: Real) -> s
     if "sin" in names.ops or "cos" in names.ops:
         parts += [sincos_source(one) for one in reals]
     if real.lanes > 1:
-        moved = (b for b in program.buffers if b.role in ("input", "output") and b.name != VERDICT)
-        parts.append(lanes_source(real, {b.size for b in moved}))
+        parts += [lanes_source(real), *movers_source(program, space, real)]
     parts += turns
     parts += [ChunkWriter(names, chunk).source() for chunk in _chunks(plan.steps)]
     parts.append(_driver(names, plan))

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from bough.backends.llvm.lanes import mover_source
 from bough.backends.llvm.plan import Plan
 from bough.backends.llvm.rows import rows_read
 from bough.backends.llvm.types import Real
+from bough.backends.llvm.zeros import Zeros, always_alike
 from bough.program import VERDICT, Buffer, Program
 
-__all__ = ["Workspace", "entry_source"]
+__all__ = ["Workspace", "entry_source", "movers_source"]
 
 ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 
 
 class Workspace:
-    """Where everything that is not a user's array lies in the scratch memory of one thread, in bytes."""
+    """Where everything that is not a user's array lies in the scratch memory of one thread, in bytes.
 
-    def __init__(self, program: Program, plan: Plan, real: Real) -> None:
+    Of outputs, squares at `zeros` have a place there that is never written.
+    """
+
+    def __init__(self, program: Program, plan: Plan, real: Real, zeros: Zeros) -> None:
+        self.zeros = zeros
         self.offsets: list[int | None] = []
         self.size = 0
         self.in_rows = rows_read(program, real)  # of these inputs only the addresses of rows are here
@@ -23,6 +29,8 @@ class Workspace:
             in_place = buffer.role == "table" or (real.lanes == 1 and _is_array(buffer))
             size = 8 * real.lanes if buffer.name in self.in_rows else buffer.size * real.bytes
             self.offsets.append(None if in_place else self._take(size))
+        alike = always_alike(program) if real.lanes > 1 else set()
+        self.cleared_once = {b.name for b in program.buffers if b.name in alike and _needs_clearing(b)}
         self.spills = self._take(plan.float_slots * real.bytes)
         self.indices = self._take(plan.int_slots * 8)
 
@@ -60,6 +68,8 @@ def entry_source(program: Program, space: Workspace, real: Real) -> str:
                     f"  %user{k} = load ptr, ptr %user{k}p",
                 ]
         lines += _point(k, f"%array{k}")
+        if buffer.name in space.cleared_once:
+            lines.append(_cleared(f"%array{k}", buffer, real))
     for k, place in ((count - 2, space.spills), (count - 1, space.indices)):
         lines += [f"  %array{k} = getelementptr i8, ptr %space, i64 {place}", *_point(k, f"%array{k}")]
     setup, judge = "\n".join(lines), _judge(program, real)
@@ -134,13 +144,31 @@ def _moves(program: Program, space: Workspace, real: Real) -> tuple[str, str]:
                 before += _row_addresses(k, real)
             else:
                 call = f"(ptr %rows{k}, i64 %stride{k}, ptr %array{k}, i64 %now)"
-                way, where = ("to", before) if buffer.role == "input" else ("from", after)
-                where.append(f"  call fastcc void @{way}_lanes_{buffer.size}{call}")
-        if _needs_clearing(buffer):
-            target = f"%rows{k}" if space.offsets[k] is None else f"%array{k}"
-            size = buffer.size * real.bytes
-            before.append(f"  call void @llvm.memset.p0.i64(ptr {target}, i8 0, i64 {size}, i1 false)")
+                where = before if buffer.role == "input" else after
+                where.append(f"  call fastcc void @{_mover(k, buffer, space)}{call}")
+        if _needs_clearing(buffer) and buffer.name not in space.cleared_once:
+            before.append(_cleared(f"%rows{k}" if space.offsets[k] is None else f"%array{k}", buffer, real))
     return "\n".join(before), "\n".join(after)
+
+
+def movers_source(program: Program, space: Workspace, real: Real) -> list[str]:
+    """The functions that move states between arrays and lanes, one for each size and one for each output with zeros."""
+    made = {}
+    for k, b in enumerate(program.buffers):
+        if _is_array(b) and b.name not in space.in_rows:
+            way, name = "to" if b.role == "input" else "from", _mover(k, b, space)
+            made[name] = mover_source(real, way, name, b.size, space.zeros.get(b.name, ()))
+    return list(made.values())
+
+
+def _mover(k: int, buffer: Buffer, space: Workspace) -> str:
+    if buffer.role == "input":
+        return f"to_lanes_{buffer.size}"
+    return f"from_lanes_of_{k}" if buffer.name in space.zeros else f"from_lanes_{buffer.size}"
+
+
+def _cleared(target: str, buffer: Buffer, real: Real) -> str:
+    return f"  call void @llvm.memset.p0.i64(ptr {target}, i8 0, i64 {buffer.size * real.bytes}, i1 false)"
 
 
 def _row_addresses(k: int, real: Real) -> list[str]:

@@ -1,55 +1,124 @@
 """Moving states between arrays (a row per state) and lanes (a vector per component).
 
-`@to_lanes_n` and `@from_lanes_n` move one block of states with n components. Full blocks are transposed in registers; a
-last block that is not full is moved element by element, so that nothing outside the arrays is touched.
+A function for each array moves one block of states. Full blocks are transposed in registers, a square of as many
+components as there are lanes at a time; a last block that is not full is moved element by element, so that nothing
+outside the arrays is touched.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 
 from bough.backends.llvm.types import Real
 
-__all__ = ["Turning", "lanes_source"]
+__all__ = ["Turning", "lanes_source", "mover_source"]
 
 
-def lanes_source(real: Real, sizes: Iterable[int]) -> str:
-    """The functions @to_lanes_n and @from_lanes_n(rows, stride in bytes, lanes' memory, states) for each size n."""
-    parts = [_part(real, "to"), _part(real, "from")]
-    tails = {n % real.lanes for n in sizes}
-    if any(n >= real.lanes for n in sizes):
-        tails.add(real.lanes)
-    for way in ("to", "from"):
-        parts += [_square(real, way, count) for count in sorted(tails - {0})]
-        parts += [_mover(real, way, n) for n in sorted(set(sizes))]
-    parts += _masked_declarations(real)
-    return "\n".join(parts)
+def lanes_source(real: Real) -> str:
+    """What all functions that move states have in common."""
+    return "\n".join([_part(real, "to"), _part(real, "from"), *_masked_declarations(real)])
 
 
-def _mover(real: Real, way: str, n: int) -> str:
-    """Whole squares one after the other, then what is left of the components."""
-    whole, rest = n - n % real.lanes, n % real.lanes
-    tail = f"  call fastcc void @{way}_square_{rest}(ptr %rows, i64 %stride, i64 {whole}, ptr %lanes)" if rest else ""
-    squares = f"""
-head:
-  %k = phi i64 [ 0, %entry ], [ %next, %body ]
-  %more = icmp slt i64 %k, {whole}
-  br i1 %more, label %body, label %rest
-body:
-  call fastcc void @{way}_square_{real.lanes}(ptr %rows, i64 %stride, i64 %k, ptr %lanes)
-  %next = add i64 %k, {real.lanes}
-  br label %head"""
-    return f"""define internal fastcc void @{way}_lanes_{n}(ptr %rows, i64 %stride, ptr %lanes, i64 %states) {{
+PAGE = 64
+"""Squares after which zeros among them are written: rows of a block are still in the first cache."""
+
+
+def mover_source(real: Real, way: str, name: str, size: int, zeros: Sequence[int] = ()) -> str:
+    """The function @name(rows, stride in bytes, lanes' memory, states) for arrays of `size` components.
+
+    `way` is "to" lanes or "from" lanes. Squares at `zeros` are written as zeros, whatever is in the lanes' memory.
+    """
+    whole = size - size % real.lanes
+    left = _Square(real, size - whole, str(whole), "c")
+    (left.to_lanes if way == "to" else left.from_lanes)()
+    tables, squares = _squares(real, way, whole) if not zeros else _squares_and_zeros(real, name, whole, zeros)
+    forgotten = ""
+    if zeros:
+        blank = _Square(real, real.lanes, "%kd", "d")
+        blank.blank_lanes()
+        forgotten = _loop("d", "entry", "part", f"@{name}_zeros", "0", str(len(zeros)), blank.lines)
+    return f"""{tables}define internal fastcc void @{name}(ptr %rows, i64 %stride, ptr %lanes, i64 %states) {{
 entry:
+{_row_addresses(real)}
   %full = icmp eq i64 %states, {real.lanes}
-  br i1 %full, label %{"head" if whole else "rest"}, label %some{squares if whole else ""}
+  br i1 %full, label %{"page" if zeros else "a"}, label %{"d" if zeros else "part"}
+{squares}
 rest:
-{tail}
+{_text(left.lines)}
   ret void
-some:
-  call fastcc void @{way}_lanes_part(ptr %rows, i64 %stride, i64 {n}, ptr %lanes, i64 %states)
+{forgotten}
+part:
+  call fastcc void @{way}_lanes_part(ptr %rows, i64 %stride, i64 {size}, ptr %lanes, i64 %states)
   ret void
 }}"""
+
+
+def _squares(real: Real, way: str, whole: int) -> tuple[str, str]:
+    """No tables, and a loop over all squares."""
+    square = _Square(real, real.lanes, "%ka", "a")
+    (square.to_lanes if way == "to" else square.from_lanes)()
+    return "", _loop("a", "entry", "rest", str(real.lanes), "0", str(whole // real.lanes), square.lines)
+
+
+def _squares_and_zeros(real: Real, name: str, whole: int, zeros: Sequence[int]) -> tuple[str, str]:
+    """Tables of squares, of zeros and where they end on each page, and two loops for each page."""
+    squares = sorted({*range(0, whole, real.lanes)}.difference(zeros))
+    pages = range(0, whole + PAGE * real.lanes, PAGE * real.lanes)
+    ends = [bisect_left(places, page) for page in pages for places in (squares, zeros)]
+    numbers = {"squares": squares, "zeros": zeros, "ends": ends}
+    tables = "".join(_table(f"{name}_{what}", x) for what, x in numbers.items())
+    square, blank = _Square(real, real.lanes, "%ka", "a"), _Square(real, real.lanes, "%kb", "b")
+    square.from_lanes()
+    blank.blank_rows()
+    bounds = []
+    for k, bound in enumerate(("%s0", "%z0", "%s1", "%z1")):
+        bounds += [f"  {bound}p = getelementptr i64, ptr %ends, i64 {k}", f"  {bound} = load i64, ptr {bound}p"]
+    loops = f"""page:
+  %at = phi i64 [ 0, %entry ], [ %next, %turned ]
+  %ends = getelementptr i64, ptr @{name}_ends, i64 %at
+{_text(bounds)}
+  br label %a
+{_loop("a", "page", "b", f"@{name}_squares", "%s0", "%s1", square.lines)}
+{_loop("b", "a", "turned", f"@{name}_zeros", "%z0", "%z1", blank.lines)}
+turned:
+  %next = add i64 %at, 2
+  %further = icmp slt i64 %next, {2 * len(pages) - 2}
+  br i1 %further, label %page, label %rest"""
+    return tables, loops
+
+
+def _table(name: str, numbers: Sequence[int]) -> str:
+    entries = ", ".join(f"i64 {k}" for k in numbers)
+    return f"@{name} = private constant [{len(numbers)} x i64] [{entries}]\n"
+
+
+def _loop(label: str, before: str, following: str, places: str, first: str, end: str, lines: Sequence[str]) -> str:
+    """Blocks that run some lines at places %k from a table, or so far apart, and go on elsewhere."""
+    place = f"  %k{label} = mul i64 %i{label}, {places}"
+    if places.startswith("@"):
+        place = f"  %p{label} = getelementptr i64, ptr {places}, i64 %i{label}\n  %k{label} = load i64, ptr %p{label}"
+    return f"""{label}:
+  %i{label} = phi i64 [ {first}, %{before} ], [ %j{label}, %turn{label} ]
+  %more{label} = icmp slt i64 %i{label}, {end}
+  br i1 %more{label}, label %turn{label}, label %{following}
+turn{label}:
+{place}
+{_text(lines)}
+  %j{label} = add i64 %i{label}, 1
+  br label %{label}"""
+
+
+def _text(lines: Iterable[str]) -> str:
+    return "\n".join(lines)
+
+
+def _row_addresses(real: Real) -> str:
+    """%row0 and so on: where the rows of a full block begin."""
+    lines = []
+    for j in range(real.lanes):
+        lines += [f"  %away{j} = mul i64 %stride, {j}", f"  %row{j} = getelementptr i8, ptr %rows, i64 %away{j}"]
+    return _text(lines)
 
 
 class Turning:
@@ -120,34 +189,39 @@ class Turning:
 
 
 class _Square:
-    """Moves up to `lanes` components of a full block."""
+    """Moves up to `lanes` components of a full block, from component `k` on; names begin with a letter of its own."""
 
-    def __init__(self, real: Real, count: int) -> None:
+    def __init__(self, real: Real, count: int, k: str, letter: str) -> None:
         self.real, self.count = real, count
         self.lines: list[str] = []
+        self._k, self._letter = k, letter
         self._turning = Turning(real, self._new)
-        for j in range(real.lanes):
-            self._line(f"%o{j} = mul i64 %stride, {j}")
-            self._line(f"%r{j} = getelementptr i8, ptr %rows, i64 %o{j}")
-            self._line(f"%p{j} = getelementptr {real.element}, ptr %r{j}, i64 %k")
-            self._line(f"%k{j} = add i64 %k, {j}")
-            self._line(f"%q{j} = getelementptr {real.type}, ptr %lanes, i64 %k{j}")
 
     def to_lanes(self) -> None:
         """Rows to lanes."""
         for first, present in self._halves():
             starts = [self._place(j, first) for j in range(self.real.lanes)]
             for k, name in enumerate(self._turning.columns(starts, present)):
-                self._line(f"store {self.real.type} {name}, ptr %q{first + k}, align {self.real.bytes}")
+                self._line(f"store {self.real.type} {name}, ptr {self._vector(first + k)}, align {self.real.bytes}")
 
     def from_lanes(self) -> None:
         """Lanes to rows."""
         for first, present in self._halves():
-            given = [
-                self._new(f"load {self.real.type}, ptr %q{first + k}, align {self.real.bytes}") for k in range(present)
-            ]
+            vectors = [self._vector(first + k) for k in range(present)]
+            given = [self._new(f"load {self.real.type}, ptr {v}, align {self.real.bytes}") for v in vectors]
             for row, name in enumerate(self._turning.rows(given)):
                 self._write(name, self._place(row, first), present)
+
+    def blank_rows(self) -> None:
+        """Zeros to rows."""
+        for j in range(self.real.lanes):
+            place = self._place(j, 0)
+            self._line(f"store {self.real.type} zeroinitializer, ptr {place}, align {self.real.size}")
+
+    def blank_lanes(self) -> None:
+        """Zeros to lanes."""
+        for j in range(self.real.lanes):
+            self._line(f"store {self.real.type} zeroinitializer, ptr {self._vector(j)}, align {self.real.bytes}")
 
     def _halves(self) -> list[tuple[int, int]]:
         """First component and number of components of each half that has any."""
@@ -159,12 +233,19 @@ class _Square:
         self.lines.append("  " + text)
 
     def _new(self, text: str) -> str:
-        name = f"%s{len(self.lines)}"
+        name = f"%{self._letter}{len(self.lines)}"
         self._line(f"{name} = {text}")
         return name
 
     def _place(self, row: int, first: int) -> str:
-        return self._new(f"getelementptr {self.real.element}, ptr %p{row}, i64 {first}")
+        """Address of a component in a row."""
+        start = self._new(f"getelementptr {self.real.element}, ptr %row{row}, i64 {self._k}")
+        return self._new(f"getelementptr {self.real.element}, ptr {start}, i64 {first}")
+
+    def _vector(self, component: int) -> str:
+        """Address of a component in lanes."""
+        start = self._new(f"getelementptr {self.real.type}, ptr %lanes, i64 {self._k}")
+        return self._new(f"getelementptr {self.real.type}, ptr {start}, i64 {component}")
 
     def _write(self, value: str, place: str, present: int) -> None:
         t, size, turning = self._turning.half_type, self.real.size, self._turning
@@ -173,19 +254,6 @@ class _Square:
             return
         store, mask = turning.masked("store"), turning.mask(present)
         self._line(f"call void {store}({t} {value}, ptr {place}, i32 {size}, {mask})")
-
-
-def _square(real: Real, way: str, count: int) -> str:
-    square = _Square(real, count)
-    if way == "to":
-        square.to_lanes()
-    else:
-        square.from_lanes()
-    body = "\n".join(square.lines)
-    return (
-        f"define internal fastcc void @{way}_square_{count}(ptr %rows, i64 %stride, i64 %k, ptr %lanes) {{\n"
-        f"{body}\n  ret void\n}}"
-    )
 
 
 def _masked_declarations(real: Real) -> list[str]:
