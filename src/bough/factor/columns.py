@@ -1,12 +1,13 @@
 """The inverse of a matrix from its sparse factor, dense, and its products with many columns.
 
 What one node does to another goes through their common ancestors alone. Nodes that follow each other without a fork,
-a branch, have them in common with all others, so one loop of straight-line code does all columns of a branch.
+a branch, have them in common with all others, so one loop of straight-line code does all columns of a branch. Small
+branches at the end of another one, as fingers are, join it: less code for some products with zero.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +34,9 @@ __all__ = ["inverse_and_products"]
 
 LONGEST = 8_000
 """Products in straight-line code, all branches together; beyond that everything is a loop."""
+
+FETCHED = 1
+"""Turns of a loop that fetching its code costs as much as."""
 
 
 def inverse_and_products(
@@ -82,7 +86,7 @@ def inverse_and_products(
 
 
 class _Branch(NamedTuple):
-    """Nodes without a fork, from the first to the last, all that support the last, all that support or are supported.
+    """Nodes without a fork, or all that the first one supports; what supports any of them; that and what they support.
 
     They are numbered from zero.
     """
@@ -96,17 +100,26 @@ def _branches(tree: Tree) -> list[_Branch]:
     children: dict[int, list[int]] = {}
     for i, parent in enumerate(tree.parents, start=1):
         children.setdefault(parent, []).append(i)
-    found = []
-    for first, parent in enumerate(tree.parents, start=1):
-        if parent and len(children[parent]) == 1:
-            continue
-        nodes = [first]
-        while len(below := children.get(nodes[-1], [])) == 1:
-            nodes.append(below[0])
+
+    def numbered(nodes: list[int], path: Iterable[int], support: Iterable[int]) -> _Branch:
+        return _Branch(*(sorted(int(k) - 1 for k in numbers) for numbers in (nodes, path, support)))
+
+    def work(branches: Sequence[_Branch]) -> int:
+        return sum(_products(tree, branch) * (len(branch.nodes) + FETCHED) for branch in branches)
+
+    def from_node(first: int) -> list[_Branch]:
+        nodes, carried = [first], tree.subtree(first)
+        while len(children.get(nodes[-1], ())) == 1:
+            nodes += children[nodes[-1]]
         path = tree.path(nodes[-1])
-        lists = (nodes, path, sorted({*path, *tree.subtree(first)}))
-        found.append(_Branch(*([int(k) - 1 for k in numbers] for numbers in lists)))
-    return found
+        support = {*path, *carried}
+        alone = [numbered(nodes, path, support)]
+        for child in children.get(nodes[-1], ()):
+            alone += from_node(child)
+        joined = [numbered(list(carried), support, support)]
+        return min(alone, joined, key=work)
+
+    return [branch for root in children[0] for branch in from_node(root)]
 
 
 def _products(tree: Tree, branch: _Branch) -> int:
@@ -149,7 +162,8 @@ def _products_of_branch(
         packed = array(size * len(columns))
     for row, (A, _, c) in enumerate(columns):
         for place, i in enumerate(branch.support):
-            packed[row * size + place] = A[i * n + c]
+            if c in (i, *G.above[i]) or i in G.above[c]:
+                packed[row * size + place] = A[i * n + c]
     starts = Table("columns", np.array([k * n * n + c for _, k, c in columns], dtype=np.int64))
 
     def column(row: Index, carry: tuple[()]) -> tuple[()]:
@@ -169,13 +183,13 @@ def _products_of_branch(
 
 def _inverse_of_branch(n: int, G: _Scalars, branch: _Branch, result: Part) -> None:
     """G D⁻¹ Gᵀ between the nodes of a branch and those that come after its first, each pair once."""
-    size, nodes = len(branch.path), branch.nodes
+    size, nodes, places = len(branch.path), branch.nodes, {k: place for place, k in enumerate(branch.path)}
     with keeping_loops():
         packed = array(size * len(nodes))
     for row, c in enumerate(nodes):  # rows of G D⁻¹
-        for place, k in enumerate(G.above[c]):
-            packed[row * size + place] = G.entry[c, k] * G.entry[k, k]
-        packed[row * size + len(G.above[c])] = G.entry[c, c]
+        for k in G.above[c]:
+            packed[row * size + places[k]] = G.entry[c, k] * G.entry[k, k]
+        packed[row * size + places[c]] = G.entry[c, c]
     numbers = Table("branch", np.array(nodes, dtype=np.int64))
 
     def column(row: Index, carry: tuple[()]) -> tuple[()]:

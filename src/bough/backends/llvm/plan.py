@@ -21,6 +21,7 @@ from bough.scalar import INDEX_OPS
 __all__ = ["Chunk", "LargeLoop", "LargeSwitch", "Plan", "Step", "make_plan", "until_done"]
 
 LONGEST = 1000  # instructions in one function; LLVM needs more than linear time beyond
+LENGTHY = 5000  # instructions beyond which functions are half as long: as fast, and sooner there
 WIDEST = 16  # lanes of the widest vector there is
 
 
@@ -67,9 +68,13 @@ Step = Chunk | Turns | LargeLoop | LargeSwitch
 
 @dataclass(eq=False)
 class Plan:
-    """The steps of a program, its constants and entries of inputs, and the slot of each value that needs one."""
+    """The steps of a program, its constants and entries of inputs, and the slot of each value that needs one.
+
+    A program is `lengthy` if compiling it takes long enough to be felt.
+    """
 
     steps: list[Step]
+    lengthy: bool
     constants: dict[int, float | bool | int]
     given: dict[int, Load]
     slots: dict[int, int]
@@ -87,7 +92,8 @@ def make_plan(program: Program, widths: Mapping[int, int]) -> Plan:
     chunks: list[Chunk] = []
     first = given.keys() | slots.keys()
     rest = tuple(x for x in program.body if not isinstance(x, Load | Apply) or x.result not in first)
-    steps = _steps(rest, chunks)
+    lengthy = sum(map(_weight, rest)) > LENGTHY
+    steps = _steps(rest, chunks, LONGEST // 2 if lengthy else LONGEST)
     home: dict[int, int] = {}
     crossing: dict[int, None] = {}  # in order of first need
 
@@ -110,7 +116,7 @@ def make_plan(program: Program, widths: Mapping[int, int]) -> Plan:
     _give_slots(program, slots, sizes, list(crossing), _Lives(steps), widths)
     if turns.angles:
         steps.insert(0, turns)
-    return Plan(steps, constants, given, slots, sizes["float"], sizes["int"], widths)
+    return Plan(steps, lengthy, constants, given, slots, sizes["float"], sizes["int"], widths)
 
 
 def _turns(body: Block, given: dict[int, Load]) -> tuple[Turns, dict[int, int]]:
@@ -261,7 +267,7 @@ def _counts(x: Instruction) -> bool:
     return not (isinstance(x, Const) or (isinstance(x, Apply) and x.op in INDEX_OPS))
 
 
-def _steps(block: Block, chunks: list[Chunk]) -> list[Step]:
+def _steps(block: Block, chunks: list[Chunk], longest: int) -> list[Step]:
     steps: list[Step] = []
     current: Chunk | None = None
     weight = 0
@@ -269,16 +275,16 @@ def _steps(block: Block, chunks: list[Chunk]) -> list[Step]:
         if isinstance(x, Const):
             continue
         own = _weight(x)
-        if own > LONGEST:
+        if own > longest:
             current = None
             if isinstance(x, Loop):
                 asked, rest = until_done(x)
-                steps.append(LargeLoop(x, _steps(asked, chunks), _steps(rest, chunks)))
+                steps.append(LargeLoop(x, _steps(asked, chunks, longest), _steps(rest, chunks, longest)))
             else:
                 assert isinstance(x, Switch)
-                steps.append(LargeSwitch(x, [_steps(branch, chunks) for branch in x.branches]))
+                steps.append(LargeSwitch(x, [_steps(branch, chunks, longest) for branch in x.branches]))
             continue
-        if current is None or weight + own > LONGEST:
+        if current is None or weight + own > longest:
             current, weight = Chunk(len(chunks)), 0
             chunks.append(current)
             steps.append(current)

@@ -48,12 +48,18 @@ class Host:
         """Whether a multiply-add is one instruction."""
         return "fma" in self._has or not self.triple.startswith(("x86", "i386", "i686"))
 
-    def machine(self) -> Any:
-        """A fresh target machine."""
+    def machine(self, quick: bool = False) -> Any:
+        """A fresh target machine; a `quick` one does not order the instructions once more when registers are given.
+
+        That takes time with the square of the accesses to memory in a function, and processors reorder as well.
+        """
         target = self._llvm.Target.from_triple(self.triple)
         # constants beside the code are addressed relative to it; the default for loaded code is longer
         near = "jitdefault" if sys.platform == "win32" else "small"
-        return target.create_target_machine(cpu=self.cpu, features=self.features, opt=2, reloc="pic", codemodel=near)
+        level = 1 if quick else 2
+        return target.create_target_machine(
+            cpu=self.cpu, features=self.features, opt=level, reloc="pic", codemodel=near
+        )
 
     @property
     def pausing(self) -> str:
@@ -62,13 +68,13 @@ class Host:
             return "@llvm.x86.sse2.pause()"
         return "@llvm.aarch64.hint(i32 1)" if self.triple.startswith(("aarch64", "arm64")) else ""
 
-    def object_code(self, source: str, loops: bool = False, passes: bool = False) -> bytes:
+    def object_code(self, source: str, loops: bool = False, passes: bool = False, quick: bool = False) -> bytes:
         """Object code of a module given as source.
 
         With `loops`, those over numbers in a row become vector code; with `passes`, LLVM's own passes run: programs
-        have had better ones.
+        have had better ones. With `quick`, as `machine` says.
         """
-        module, machine = self._llvm.parse_assembly(source), self.machine()
+        module, machine = self._llvm.parse_assembly(source), self.machine(quick)
         module.verify()
         if loops or passes:
             tuning = self._llvm.create_pipeline_tuning_options(speed_level=2)

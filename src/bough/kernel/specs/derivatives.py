@@ -83,9 +83,9 @@ def _of_momentum(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     return _stacked(6 * m.model.nv, momentum_derivatives(m, x["q"], x["v"]))
 
 
-LONGER = 60_000
+LONGER = 100_000
 """Values of straight-line programs of first derivatives: with loops they have up to twice the operations on humanoids,
-since a loop does not see the zeros in u and w of a joint."""
+since a loop does not see the zeros in u and w of a joint, and take three to five times as long."""
 
 DERIVATIVES = (
     Spec("rnea_derivatives", ("q", "v", "a", "f_ext"), _matrices(3), _of_rnea, LONGER),
