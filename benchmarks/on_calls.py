@@ -20,11 +20,13 @@ SMALL = "panda"
 
 
 def measure_calls(page: Page, names: list[str], rounds: int) -> None:
-    """Two tables: ways of calling, and functions."""
+    """Ways of calling, and for each robot functions on one state and matrices of a batch."""
     with on_one_core():
         _ways(page, Bench(SMALL), rounds)
         for name in names:
-            _functions(page, Bench(name), rounds)
+            bench = Bench(name)
+            _functions(page, bench, rounds)
+            _matrices(page, bench, rounds)
 
 
 def _ways(page: Page, bench: Bench, rounds: int) -> None:
@@ -73,6 +75,31 @@ def _functions(page: Page, bench: Bench, rounds: int) -> None:
         ours, theirs = samples[f"{name} ours"], samples[f"{name} theirs"]
         rows.append((name, np.median(ours), np.median(theirs), str(ratio(theirs, ours))))
     page.table(("function", "bough", "rival", "times faster"), rows)
+
+
+def _matrices(page: Page, bench: Bench, rounds: int) -> None:
+    """Full matrices of a batch, beside calls of Pinocchio and beside writing so many numbers."""
+    m, nv = bench.model, bench.model.nv
+    states = bench.states(8 * (m.nq + nv * nv), np.float64)
+    q, out = bench.batch(states, np.float64)[0], np.empty((states, nv, nv))
+    page.text(f"## Matrices of a batch: {bench.name}, {states} states, µs per state")
+    functions = {
+        "crba": (bough.crba, lambda: pin.crba(bench.theirs, bench.data, bench.pin_q)),
+        "mass_matrix_inverse": (
+            bough.mass_matrix_inverse,
+            lambda: pin.computeMinverse(bench.theirs, bench.data, bench.pin_q),
+        ),
+    }
+    samplers = {"fill": python(lambda: out.fill(0.0), states)}
+    for name, (function, theirs) in functions.items():
+        samplers[name] = python(lambda f=function: f(m, q, out=out, check=False), states)
+        samplers[f"{name} theirs"] = python(theirs)
+    samples = interleaved(samplers, rounds)
+    rows = []
+    for name in functions:
+        ours, theirs = samples[name], samples[f"{name} theirs"]
+        rows.append((name, np.median(ours), np.median(samples["fill"]), np.median(theirs), str(ratio(theirs, ours))))
+    page.table(("function", "bough", "writing zeros", "Pinocchio", "times faster"), rows)
 
 
 def _pairs(bench: Bench) -> dict[str, tuple[Call, Call]]:

@@ -16,6 +16,7 @@ from bough.errors import SingularError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.compile import when_backend_changes
 from bough.kernel.function import Function, Results, Verdicts
+from bough.kernel.limbs import tree_limbs
 from bough.kernel.table import entry, function_of
 from bough.kernel.treematrix import apply, diagonal_places, places, read_dense
 from bough.kernel.verdict import PIVOTS, SUMS
@@ -197,7 +198,10 @@ def _function(
     rule: Callable[..., Any],
     explain: Any = None,
 ) -> Function:
-    return Function(name, inputs, outputs, rule, size=tree.n, digest=lambda: repr(tree.parents), explain=explain)
+    return Function(
+        name, inputs, outputs, rule, size=tree.n, digest=lambda: repr(tree.parents), explain=explain,
+        limbs=lambda names: tree_limbs(tree, names),
+    )  # fmt: skip
 
 
 def _require_definite(kind: Kind, values: FloatArray, tree: Tree, packed: FloatArray) -> None:

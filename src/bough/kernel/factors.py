@@ -32,6 +32,9 @@ from bough.tree import Tree
 
 __all__ = ["Factor", "Kind", "factor_packed", "into_factor", "ltdl", "ltl", "udut", "uut"]
 
+PACKED: dict[Kind, str] = {"ltl": "ltl of rows", "ltdl": "ltdl of rows", "udut": "udut of rows", "uut": "uut of rows"}
+"""What factors of packed rows are called in the table of a tree; those of dense matrices are called by their kind."""
+
 
 def ltl(
     H: ArrayLike | TreeMatrix,
@@ -75,9 +78,6 @@ def ltl(
         If H is not positive definite to working precision: some pivot (the entry of D in LTDL) is not finite, or not
         larger than min(n, 8)·eps·H[k, k]. The message names row k, counted from 1, and the place in the batch.
     """
-    if type(H) is np.ndarray and type(parents) is Tree and out is None and not overwrite:
-        made: Factor = entry(parents, "ltl", _of_dense)(H, None, True)
-        return made
     return _factorized("ltl", H, parents, overwrite, out)
 
 
@@ -103,9 +103,6 @@ def ltdl(
     out
         Where to write the packed rows of the factor, as for `ltl`.
     """
-    if type(H) is np.ndarray and type(parents) is Tree and out is None and not overwrite:
-        made: Factor = entry(parents, "ltdl", _of_dense)(H, None, True)
-        return made
     return _factorized("ltdl", H, parents, overwrite, out)
 
 
@@ -131,9 +128,6 @@ def udut(
     out
         Where to write the packed rows of the factor, as for `ltl`.
     """
-    if type(H) is np.ndarray and type(parents) is Tree and out is None and not overwrite:
-        made: Factor = entry(parents, "udut", _of_dense)(H, None, True)
-        return made
     return _factorized("udut", H, parents, overwrite, out)
 
 
@@ -159,16 +153,13 @@ def uut(
     out
         Where to write the packed rows of the factor, as for `ltl`.
     """
-    if type(H) is np.ndarray and type(parents) is Tree and out is None and not overwrite:
-        made: Factor = entry(parents, "uut", _of_dense)(H, None, True)
-        return made
     return _factorized("uut", H, parents, overwrite, out)
 
 
 def factor_packed(kind: Kind, values: FloatArray, tree: Tree, out: FloatArray | None = None) -> Factor:
     """Factorise packed path rows, shape (*batch, n + D1)."""
     if out is None:
-        made: Factor = entry(tree, ("packed", kind), _of_packed)(values, None, True)
+        made: Factor = entry(tree, PACKED[kind], _of_packed)(values, None, True)
         return made
     packed = entry(tree, ("factor", kind), factorizer)(values, out, True)
     return Factor.of_fresh(Operations(kind, tree), read_only(packed))
@@ -331,9 +322,10 @@ def into_factor(function: Function, kind: Kind, tree: Tree) -> Into:
     return Into(function, Factor, Operations(kind, tree))
 
 
-def _of_packed(tree: Tree, key: tuple[str, Kind]) -> Into:
+def _of_packed(tree: Tree, key: str) -> Into:
     """From packed rows to a factor."""
-    return into_factor(function_of(tree, ("factor", key[1]), factorizer), key[1], tree)
+    (kind,) = (kind for kind in PACKED if PACKED[kind] == key)
+    return into_factor(function_of(tree, ("factor", kind), factorizer), kind, tree)
 
 
 def _of_dense(tree: Tree, kind: Kind) -> Enterable:
@@ -357,6 +349,13 @@ class _OfLarge(NamedTuple):
 def _factorized(
     kind: Kind, H: ArrayLike | TreeMatrix, parents: Parents | None, overwrite: bool, out: FloatArray | None
 ) -> Factor:
+    if out is None and not overwrite:  # most often, and then without delay
+        if type(H) is np.ndarray and type(parents) is Tree:
+            result: Factor = entry(parents, kind, _of_dense)(H, None, True)
+            return result
+        if type(H) is TreeMatrix and parents is None:
+            result = entry(H.tree, PACKED[kind], _of_packed)(H.values, None, True)
+            return result
     if overwrite:
         _require_writable(H)
     if isinstance(H, TreeMatrix):
@@ -365,8 +364,8 @@ def _factorized(
         return factor_packed(kind, H.values, H.tree, out)
     if parents is None:
         raise TreeError("parents is missing: expected a Tree or a parent array, since H is not a TreeMatrix")
-    tree = parents if type(parents) is Tree else as_tree(parents)
-    result: Factor = entry(tree, kind, _of_dense)(H, None, True)
+    tree = as_tree(parents)
+    result = entry(tree, kind, _of_dense)(H, None, True)
     if out is not None:
         result = Factor.of_fresh(result._operations, read_only(write_out(out, result.packed)))
     if overwrite:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from bough.backends import Limbs, Place
 from bough.model import Mechanism, Model
+from bough.tree import Tree
 
-__all__ = ["limbs"]
+__all__ = ["limbs", "tree_limbs"]
 
 
 def limbs(model: Model, mechanism: Mechanism, inputs: Iterable[str]) -> Limbs:
@@ -23,19 +24,42 @@ def limbs(model: Model, mechanism: Mechanism, inputs: Iterable[str]) -> Limbs:
 def _entries(places: list[Place | None], sizes: list[int]) -> Iterator[Place | None]:
     for place, size in zip(places, sizes, strict=True):
         for k in range(size):
-            yield None if place is None else place._replace(where=(place.where, k))
+            yield _inside(place, k)
+
+
+def tree_limbs(tree: Tree, inputs: Iterable[str]) -> Limbs:
+    """The place of every entry of packed rows, dense matrices and vectors on a tree in limbs of the same shape."""
+    places = _nodes(tree, [0] * tree.n)
+    if not any(places):
+        return {}
+    rows = [(i, d) for i, depth in enumerate(tree.depths.tolist()) for d in range(depth)]
+    packed = [_inside(places[i], d) for i, d in rows]
+    dense: list[Place | None] = [None] * tree.n**2
+    for (i, _), j, place in zip(rows, tree.packed_paths.tolist(), packed, strict=True):
+        dense[i * tree.n + j - 1] = place
+        dense[(j - 1) * tree.n + i] = _inside(place, -1)
+    known = {"packed": packed, "H": dense, "b": places, "x": places}
+    return {name: known[name] for name in inputs if name in known}
+
+
+def _inside(place: Place | None, k: int) -> Place | None:
+    return None if place is None else place._replace(where=(place.where, k))
 
 
 def _bodies(mechanism: Mechanism) -> list[Place | None]:
     """The place of each body: siblings whose subtrees have the same shape, with joints of the same kinds, are limbs."""
-    tree = mechanism.tree
+    return _nodes(mechanism.tree, mechanism.kinds)
+
+
+def _nodes(tree: Tree, kinds: Sequence[Hashable]) -> list[Place | None]:
+    """The place of each node: siblings whose subtrees have the same shape, with nodes of the same kinds, are limbs."""
     children: list[list[int]] = [[] for _ in range(tree.n + 1)]
     for body, parent in enumerate(tree.parents, start=1):
         children[parent].append(body)
     shapes: dict[Hashable, int] = {}
     shape = [0] * (tree.n + 1)
     for body in range(tree.n, 0, -1):
-        described = (mechanism.kinds[body - 1], tuple(shape[child] for child in children[body]))
+        described = (kinds[body - 1], tuple(shape[child] for child in children[body]))
         shape[body] = shapes.setdefault(described, len(shapes))
     places: list[Place | None] = [None] * tree.n
     trunk, groups = [0], 0

@@ -16,7 +16,7 @@ from bough.scalar import Kind
 
 __all__ = ["Once", "once_source", "write_once"]
 
-DISTINCT = 0.75
+MOST_VALUES = 0.75
 """Part of the components of a result that may be different values at most for it to be treated so."""
 
 
@@ -42,7 +42,7 @@ def write_once(program: Program, real: Real) -> Once:
         stores = [x for x in program.body if isinstance(x, Store) and x.buffer == b.name]
         values = {int(constants[x.index]): _same(x.value, constants) for x in stores if x.index in constants}
         numbers = {value: k for k, value in enumerate(dict.fromkeys(values.values()))}
-        if len(values) == len(stores) == b.size and b.name not in read and len(numbers) < DISTINCT * b.size:
+        if len(values) == len(stores) == b.size and b.name not in read and len(numbers) < MOST_VALUES * b.size:
             places[b.name] = [numbers[values[k]] for k in range(b.size)]
             zeros[b.name] = numbers.get("0.0", -1)
             first = {place: k for k, place in reversed([*enumerate(places[b.name])])}
@@ -76,7 +76,6 @@ def once_source(real: Real, k: int, places: Sequence[int], zero: int) -> str:
         f"  %offset{j} = mul i64 %stride, {j}\n  %row{j} = getelementptr i8, ptr %rows, i64 %offset{j}"
         for j in range(width)
     )
-    e = real.element
     return f"""{_table(f"places{k}", places)}
 {_table(f"blank{k}", blank)}
 {_table(f"others{k}", others)}
@@ -106,30 +105,7 @@ blank:
 {_blank(real)}
   %i1 = add i64 %i, 1
   br label %blanks
-some:
-  %state = phi i64 [ 0, %entry ], [ 0, %blanks ], [ %state1, %row ]
-  %known = icmp slt i64 %state, %states
-  br i1 %known, label %component, label %leave
-component:
-  %c = phi i64 [ %begin, %some ], [ %c1, %one ]
-  %again = icmp slt i64 %c, {n}
-  br i1 %again, label %one, label %row
-one:
-  %place = getelementptr i64, ptr @places{k}, i64 %c
-  %number = load i64, ptr %place
-  %base = mul i64 %number, {width}
-  %lane = add i64 %base, %state
-  %source = getelementptr {e}, ptr %lanes, i64 %lane
-  %x = load {e}, ptr %source
-  %offset = mul i64 %state, %stride
-  %first = getelementptr i8, ptr %rows, i64 %offset
-  %target = getelementptr {e}, ptr %first, i64 %c
-  store {e} %x, ptr %target
-  %c1 = add i64 %c, 1
-  br label %component
-row:
-  %state1 = add i64 %state, 1
-  br label %some
+{_one_by_one(real, k, n)}
 leave:
   ret void
 }}"""
@@ -153,6 +129,35 @@ def _square(real: Real, k: int) -> str:
         target = new(f"getelementptr {real.element}, ptr %row{j}, i64 %start")
         lines.append(f"  store {real.type} {name}, ptr {target}, align {real.size}")
     return "\n".join(lines)
+
+
+def _one_by_one(real: Real, k: int, n: int) -> str:
+    """Components from %begin on of all states; what is not a full block has no other."""
+    e = real.element
+    return f"""some:
+  %state = phi i64 [ 0, %entry ], [ 0, %blanks ], [ %state1, %row ]
+  %known = icmp slt i64 %state, %states
+  br i1 %known, label %component, label %leave
+component:
+  %c = phi i64 [ %begin, %some ], [ %c1, %one ]
+  %again = icmp slt i64 %c, {n}
+  br i1 %again, label %one, label %row
+one:
+  %place = getelementptr i64, ptr @places{k}, i64 %c
+  %number = load i64, ptr %place
+  %base = mul i64 %number, {real.lanes}
+  %lane = add i64 %base, %state
+  %source = getelementptr {e}, ptr %lanes, i64 %lane
+  %x = load {e}, ptr %source
+  %offset = mul i64 %state, %stride
+  %first = getelementptr i8, ptr %rows, i64 %offset
+  %target = getelementptr {e}, ptr %first, i64 %c
+  store {e} %x, ptr %target
+  %c1 = add i64 %c, 1
+  br label %component
+row:
+  %state1 = add i64 %state, 1
+  br label %some"""
 
 
 def _blank(real: Real) -> str:
