@@ -1,20 +1,46 @@
-"""On a real GPU: the public functions take its arrays, and give the CPU's numbers. Skipped where there is none."""
+"""Arrays on a GPU: the public functions take them, and give the CPU's numbers.
+
+On a GPU where there is one; elsewhere on one made of the CPU (`emulated_gpu`), with fewer cases.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import bough
+from bough.cli import main
+from bough.cost.gpu import KernelSpeed, Peak, speed_table
+from bough.kernel.choice import cheaper_method
+from bough.kernel.device_choice import device_costs, device_method
+from emulated_gpu import emulated_gpu
+from on_host import COMPILER
 
+REAL = bough.cuda.is_available()
+needs_gpu = pytest.mark.skipif(not REAL, reason="no GPU, or no CuPy")
 pytestmark = [
-    pytest.mark.skipif(not bough.cuda.is_available(), reason="no GPU, or no CuPy"),
+    pytest.mark.skipif(not REAL and COMPILER is None, reason="no GPU, and no C++ compiler"),
     pytest.mark.usefixtures("compiled"),
 ]
 
-MODELS = ["arm", "quadruped", "humanoid"]
+MODELS = ["arm", "quadruped", "humanoid"] if REAL else ["arm"]
+
+
+@pytest.fixture(autouse=True)
+def cupy() -> Iterator[Any]:
+    """CuPy, or what stands for it."""
+    if REAL:
+        import cupy as found
+
+        yield found
+        return
+    with emulated_gpu() as found:
+        yield found
 
 
 def states(model: bough.Model, count: int, dtype: Any = np.float64) -> tuple[Any, Any, Any]:
@@ -36,16 +62,14 @@ CALLS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", CALLS if REAL else ["rnea", "crba"])
 @pytest.mark.parametrize("robot", MODELS)
-def test_the_numbers_of_the_cpu(robot: str, name: str) -> None:
-    import cupy
-
+def test_the_numbers_of_the_cpu(robot: str, name: str, cupy: Any) -> None:
     model = bough.robots.load(robot)
     for dtype, tolerance in ((np.float64, 1e-12), (np.float32, 2e-4)):
         given = states(model, 203, dtype)
         expected = CALLS[name](model, *states(model, 203))
-        for order in ("C", "F"):
+        for order in ("C", "F") if REAL else ("C",) if dtype == np.float64 else ("F",):
             got = CALLS[name](model, *(cupy.asarray(x, order=order) for x in given))
             assert isinstance(got, cupy.ndarray)
             assert got.dtype == dtype
@@ -54,18 +78,14 @@ def test_the_numbers_of_the_cpu(robot: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("robot", MODELS)
-def test_the_bits_of_the_cpu(robot: str) -> None:
-    import cupy
-
+def test_the_bits_of_the_cpu(robot: str, cupy: Any) -> None:
     model = bough.robots.load(robot)
     given = states(model, 100)
     got = bough.rnea(model, *map(cupy.asarray, given))
     np.testing.assert_array_equal(got.get(), bough.rnea(model, *given))
 
 
-def test_shapes_out_and_one_state() -> None:
-    import cupy
-
+def test_shapes_out_and_one_state(cupy: Any) -> None:
     model = bough.robots.load("arm")
     q, v, a = (cupy.asarray(x) for x in states(model, 12))
     expected = bough.rnea(model, q, v, a)
@@ -87,9 +107,7 @@ def test_shapes_out_and_one_state() -> None:
         bough.rnea(model, q[:, :5], v, a)
 
 
-def test_errors_are_those_of_the_cpu() -> None:
-    import cupy
-
+def test_errors_are_those_of_the_cpu(cupy: Any) -> None:
     model = bough.robots.load("quadruped")
     q, v, a = states(model, 90)
     bad = v.copy()
@@ -107,15 +125,14 @@ def test_errors_are_those_of_the_cpu() -> None:
         bough.rnea(model, *map(cupy.asarray, given), check=False)
 
 
-def test_angles_that_are_far_are_mended_by_the_cpu() -> None:
-    import cupy
-
+def test_angles_that_are_far_are_mended_by_the_cpu(cupy: Any) -> None:
     model = bough.robots.load("arm")
     q, v, a = states(model, 90)
     q[[3, 70], 1] = 1e12
     np.testing.assert_array_equal(bough.rnea(model, *map(cupy.asarray, (q, v, a))).get(), bough.rnea(model, q, v, a))
 
 
+@needs_gpu
 def test_other_libraries_on_their_streams() -> None:
     torch = pytest.importorskip("torch")
     model = bough.robots.load("quadruped")
@@ -127,6 +144,7 @@ def test_other_libraries_on_their_streams() -> None:
         np.testing.assert_array_equal((got + 0.0).cpu().numpy(), expected)
 
 
+@needs_gpu
 def test_gradients_on_the_gpu_are_those_of_the_cpu() -> None:
     torch = pytest.importorskip("torch")
     model = bough.robots.load("quadruped")
@@ -139,9 +157,8 @@ def test_gradients_on_the_gpu_are_those_of_the_cpu() -> None:
         np.testing.assert_allclose(there, here, rtol=1e-10, atol=1e-10 * np.abs(here).max())
 
 
-def test_steps_of_a_simulation() -> None:
-    import cupy
-
+@needs_gpu
+def test_steps_of_a_simulation(cupy: Any) -> None:
     model = bough.robots.load("quadruped")
     sim = bough.Simulation(model, bough.Scene(model).floor())
     q = bough.simulation.on_the_floor(model, bough.neutral(model), 0.01)
@@ -152,6 +169,7 @@ def test_steps_of_a_simulation() -> None:
     np.testing.assert_allclose(there.v.get(), here.v, rtol=0.0, atol=1e-7)
 
 
+@needs_gpu
 def test_jax() -> None:
     jax = pytest.importorskip("jax")
     if jax.default_backend() != "gpu":
@@ -163,15 +181,180 @@ def test_jax() -> None:
     np.testing.assert_array_equal(np.asarray(got), bough.rnea(model, *given))
 
 
-def test_compiled_ahead_and_kept() -> None:
-    model = bough.robots.load("arm")
-    bough.function("rnea", model).compile(target="cuda", dtype="float32")
-
-
-def test_large_trees_run_rolled() -> None:
-    import cupy
-
+@needs_gpu
+def test_large_trees_run_rolled(cupy: Any) -> None:
     model = bough.trees.topologies.balanced_tree(6)
     given = states(model, 70)
     got = bough.rnea(model, *map(cupy.asarray, given))
     np.testing.assert_allclose(got.get(), bough.rnea(model, *given), rtol=1e-10, atol=1e-10)
+
+
+def test_results_lie_as_arguments_do_or_as_out_does(cupy: Any) -> None:
+    model = bough.robots.load("arm")
+    q, v, a = states(model, 70)
+    expected = bough.rnea(model, q, v, a)
+    rows, turned = (tuple(cupy.asarray(x, order=order) for x in (q, v, a)) for order in "CF")
+    assert bough.rnea(model, *rows).flags.c_contiguous
+    assert bough.rnea(model, *turned).flags.f_contiguous
+    for given in (rows, turned):
+        for order in "CF":
+            out = cupy.asarray(np.full((70, 6), np.nan), order=order)
+            assert bough.rnea(model, *given, out=out) is out
+            np.testing.assert_array_equal(out.get(), expected)
+    with_gaps = cupy.asarray(np.zeros((70, 9)))[:, 2:8]
+    assert bough.rnea(model, *rows, out=with_gaps) is with_gaps
+    np.testing.assert_array_equal(with_gaps.get(), expected)
+    with pytest.raises(bough.errors.ShapeError, match="out is ndarray, expected an array on the GPU"):
+        bough.rnea(model, *rows, out=np.empty((70, 6)))
+
+
+def test_verdicts_that_are_looked_at_later(cupy: Any) -> None:
+    """Nothing is judged before the end; then doubtful states are mended in the arrays that were returned."""
+    model = bough.robots.load("arm")
+    q, v, a = states(model, 90)
+    q[[3, 70], 1] = 1e17
+    with bough.cuda.deferred():
+        got = bough.rnea(model, *map(cupy.asarray, (q, v, a)))
+        before = got.get()
+    expected = bough.rnea(model, q, v, a)
+    assert (before[[3, 70]] != expected[[3, 70]]).any()
+    np.testing.assert_array_equal(got.get(), expected)
+    v[5, 2] = np.inf
+    with pytest.raises(bough.errors.FiniteError, match=r"v\[5, 2\] is inf"), bough.cuda.deferred():
+        bough.rnea(model, *map(cupy.asarray, (q, v, a)))
+
+
+def test_factors_solve_where_they_lie(cupy: Any) -> None:
+    model = bough.robots.load("arm")
+    q, v, _ = states(model, 12)
+    here, there = bough.factorize(model, q), bough.factorize(model, cupy.asarray(q))
+    np.testing.assert_array_equal(there.solve(cupy.asarray(v)).get(), here.solve(v))
+    columns = np.stack([v, 2.0 * v, v[::-1]], -1)
+    np.testing.assert_array_equal(there.solve(cupy.asarray(columns)).get(), here.solve(columns))
+    with pytest.raises(bough.errors.ShapeError, match="in the memory of the CPU"):
+        here.solve(cupy.asarray(v))
+
+
+def block() -> bough.Model:
+    """A body that falls, with an arm."""
+    b = bough.Builder("block")
+    b.add("block", bough.joints.Free(), mass=1.0, inertia=0.1)
+    b.add("arm", bough.joints.Revolute("y"), "block", at=(0.1, 0, 0), mass=0.5, inertia=0.1, lower=-1, upper=1)
+    return b.build()
+
+
+def test_motion_with_contacts(cupy: Any) -> None:
+    model = block()
+    touching = bough.contact.Contacts([("block", None)], friction="cone" if REAL else None)
+    q = np.tile(bough.neutral(model), (5, 1))
+    q[:, 2], v, tau = 0.1, np.linspace(-1.0, 1.0, 35).reshape(5, 7), np.zeros((5, 7))
+    where = np.tile([0.0, 0.0, 0.0], (5, 1, 1)), np.tile([0.0, 0.0, 1.0], (5, 1, 1))
+    here = bough.contact.step(model, q, v, tau, 0.01, touching.at(*where, mu=0.5))
+    touch = touching.at(*map(cupy.asarray, where), mu=0.5)
+    there = bough.contact.step(model, *map(cupy.asarray, (q, v, tau)), 0.01, touch)
+    for name in ("motion", "contact_forces", "limit_forces", "residual", "undecided"):
+        np.testing.assert_allclose(getattr(there, name).get(), getattr(here, name), rtol=0.0, atol=1e-9)
+    assert there.conflicts == here.conflicts
+
+
+def test_what_a_gpu_does_not_do_is_refused_by_name(cupy: Any) -> None:
+    model = block()
+    q = cupy.asarray(bough.neutral(model))
+    for call in (
+        lambda: bough.normalize(model, q),
+        lambda: bough.loops.assemble(model, q),
+        lambda: bough.convert.states_to_mujoco(model, q),
+        lambda: bough.simulation.lowest_point(model, q),
+        lambda: bough.Simulation(model).run(q, duration=0.01),
+    ):
+        with pytest.raises(bough.errors.ShapeError, match=r"^q lies on a GPU, and what needs it runs on the CPU"):
+            call()
+    with pytest.raises(bough.errors.ShapeError, match=r"^A lies on a GPU"):
+        bough.lcp.gauss_seidel(cupy.asarray(np.eye(2)), cupy.asarray(np.ones(2)), bough.lcp.Conditions.contacts(2))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_kernels_are_compiled_ahead_and_kept_on_disk(
+    dtype: Any, cupy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Results with many numbers are turned after they are computed: that kernel, and no other, is made ready."""
+    monkeypatch.setenv("BOUGH_CACHE_DIR", str(tmp_path))
+    made: list[str] = []
+    compile_cuda = bough.kernel.device.compile_cuda
+    monkeypatch.setattr("bough.kernel.device.compile_cuda", lambda *x: made.append(x[0]) or compile_cuda(*x))
+    for name in ("first", "again"):
+        model = chain_called(name)
+        q = states(model, 3, dtype)[0]
+        bough.function("crba", model).compile(target="cuda", dtype=dtype)
+        assert len(made) == 1
+        got = bough.crba(model, cupy.asarray(q))
+        np.testing.assert_array_equal(got.get(), bough.crba(model, q))
+        assert len(made) == 1
+
+
+def chain_called(name: str) -> bough.Model:
+    return dataclasses.replace(bough.trees.topologies.chain(9), name=name)
+
+
+# ---- which method ----------------------------------------------------------------------------------------------------
+
+
+def test_the_method_knows_the_device(cupy: Any) -> None:
+    """A chain of nine takes articulated bodies on a CPU, where that runs faster than by its operations."""
+    model = chain_called("chain")
+    assert device_method(model) != cheaper_method(model)
+    function = bough.function("forward_dynamics", model)
+    assert function.on_device().name != function.name
+    given = states(model, 5)
+    got = bough.forward_dynamics(model, *map(cupy.asarray, given))
+    by_name = bough.forward_dynamics(model, *map(cupy.asarray, given), method=device_method(model))
+    np.testing.assert_array_equal(got.get(), by_name.get())
+    expected = bough.forward_dynamics(model, *given)
+    np.testing.assert_allclose(got.get(), expected, rtol=0.0, atol=1e-12 * np.abs(expected).max())
+    text = str(bough.explain(model, device="cuda"))
+    assert f"{device_method(model)} is taken" in text
+
+
+def test_values_without_registers_count_on_a_gpu() -> None:
+    model = bough.robots.load("humanoid")
+    costs = device_costs(model)
+    assert device_method(model) == "aba_at_rest"
+    assert costs["aba"].alive > costs["aba_at_rest"].alive > 255  # type: ignore[operator]
+    assert costs["aba"].double / costs["aba"].operations > costs["aba_at_rest"].double / costs["aba_at_rest"].operations
+    large = bough.trees.topologies.chain(100)
+    assert device_costs(large) == {}
+    assert device_method(large) == cheaper_method(large)
+    with pytest.raises(bough.errors.UnknownNameError, match="no device is called 'gpu'"):
+        bough.explain(model, device="gpu")  # type: ignore[arg-type]
+
+
+# ---- figures ---------------------------------------------------------------------------------------------------------
+
+
+def test_figures_stand_beside_what_the_gpu_can_do() -> None:
+    peak = Peak("a GPU", {"float32": 50e12, "float64": 25e12}, 4e12)
+    figure = KernelSpeed("rnea", "float32", "rows", 1_000_000, 1e-4, 1000, 28, 72, 16, 1e-7, 0.5, 0.01)
+    table = speed_table(peak, [figure])
+    row = dict(zip((*table.columns[:5], "share", *table.columns[6:]), table.rows[0], strict=True))
+    assert row["M states/s"] == pytest.approx(10_000)
+    assert row["Tflop/s"] == pytest.approx(10.0)
+    assert row["share"] == "20%"
+    assert row["TB/s"] == pytest.approx(1.12)
+    assert row["of peak"] == "28%"
+    assert (row["registers"], row["spilled bytes"]) == (72, 16)
+    assert "50 Tflop/s in float32, 25 Tflop/s in float64" in table.notes[0]
+
+
+def test_bench_measures_the_gpu(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    if not REAL:
+        monkeypatch.setattr("bough.cost.gpu.ALGORITHMS", ("rnea", "crba"))
+    assert main(["bench", "tree:chain:2", "--device", "cuda", "--batch", "70", "--rounds", "1"]) == 0
+    text = capsys.readouterr().out
+    rows = [line.split() for line in text.splitlines() if " float32  " in line or " float64  " in line]
+    assert {row[0].rstrip(",") for row in rows} >= {"rnea", "crba"}
+    assert {(row[1], row[2]) for row in rows if row[0] == "rnea"} == {
+        (dtype, layout) for dtype in ("float32", "float64") for layout in ("rows", "components")
+    }
+    assert "Peak, measured" in text
+    assert main(["bench", "tree:chain:2", "--device", "cuda", "--compare"]) == 2
+    assert "--compare is given with --device cuda" in capsys.readouterr().err

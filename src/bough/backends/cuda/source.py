@@ -206,11 +206,6 @@ def _entry(arrays: Sequence[_Moved], tile: int, bounds: str) -> str:
     parameters.append("int *verdicts")
     passed = ", ".join(p.rpartition(" ")[2].lstrip("*") for p in parameters)
     text = ENTRIES.replace("PARAMETERS", ", ".join(parameters)).replace("PASSED", passed).replace("BOUNDS", bounds)
-    import os
-
-    text = text.replace(
-        "KSPILL", 'asm volatile (".pragma \\"enable_smem_spilling\\";");' if os.environ.get("KP") else ""
-    )
     return text.replace("TILE_SIZE", str(max(tile, 1)))
 
 
