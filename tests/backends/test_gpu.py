@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import bough
+from bough.backends.cuda import code, compile_cuda
 from bough.cli import main
 from bough.cost.gpu import KernelSpeed, Peak, speed_table
 from bough.kernel.choice import cheaper_method
@@ -280,8 +281,7 @@ def test_kernels_are_compiled_ahead_and_kept_on_disk(
     """Results with many numbers are turned after they are computed: that kernel, and no other, is made ready."""
     monkeypatch.setenv("BOUGH_CACHE_DIR", str(tmp_path))
     made: list[str] = []
-    compile_cuda = bough.kernel.device.compile_cuda
-    monkeypatch.setattr("bough.kernel.device.compile_cuda", lambda *x: made.append(x[0]) or compile_cuda(*x))
+    monkeypatch.setattr(code, "compile_cuda", lambda *x: made.append(x[0]) or compile_cuda(*x))
     for name in ("first", "again"):
         model = chain_called(name)
         q = states(model, 3, dtype)[0]
@@ -294,6 +294,29 @@ def test_kernels_are_compiled_ahead_and_kept_on_disk(
 
 def chain_called(name: str) -> bough.Model:
     return dataclasses.replace(bough.trees.topologies.chain(9), name=name)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_long_programs_run_as_two_kernels(dtype: Any, cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut where few values cross: the same bits, and the verdicts of both parts."""
+    monkeypatch.setattr(code, "LONGEST_KERNEL", 100)
+    monkeypatch.setattr("bough.kernel.cache.load", lambda key: None)
+    model = bough.robots.load("arm") if REAL else dataclasses.replace(bough.trees.topologies.chain(4), name="cut")
+    function = bough.kernel.functions.new_function(model, "aba_at_rest")
+    q, v, tau = states(model, 70, dtype)
+    expected = function(q, v, tau)
+    for order in "CF":
+        got = function(*(cupy.asarray(x, order=order) for x in (q, v, tau)))
+        np.testing.assert_array_equal(got.get(), expected)
+    runner = function.form((q, v, tau, None)).device
+    assert len(runner.last_kernel._parts) == 2
+    q[[3, 69], 0] = 1e11  # far
+    np.testing.assert_array_equal(function(*map(cupy.asarray, (q, v, tau))).get(), function(q, v, tau))
+    for wrong in (q, v, tau):
+        kept, wrong[5, 1] = wrong[5, 1], np.nan
+        with pytest.raises(bough.errors.FiniteError, match=r"\[5, 1\] is nan"):
+            function(*map(cupy.asarray, (q, v, tau)))
+        wrong[5, 1] = kept
 
 
 # ---- which method ----------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bough.backends import Argument
-from bough.backends.cuda import BLOCK, ENTRY, CudaKernel, Layout, architecture, compile_cuda, cuda_source, cupy, turn
+from bough.backends.cuda import CudaKernel, Layout, architecture, cupy, program_code, turn
 from bough.errors import BoughError, ShapeError
 from bough.kernel import compile as compiler
 from bough.kernel.arguments import is_on_device
@@ -227,11 +227,11 @@ class DeviceRunner:
 
             def made() -> bytes:
                 program = few_alive(fuse(self._form.program(judged=True)))
-                return compile_cuda(cuda_source(program, real, ways), machine)
+                return program_code(program, real, ways, machine)
 
             said = f"cuda\0{real}\0{ways}"
             code = compiler.stored(self._form.source, said, (machine,), made)
-            self._prepared[key] = Prepared(CudaKernel(code, ENTRY, BLOCK), tuple(turned))
+            self._prepared[key] = Prepared(CudaKernel(code, dtype), tuple(turned))
         return self._prepared[key]
 
     @property
@@ -243,14 +243,12 @@ class DeviceRunner:
         self, given: _Given, outputs: Sequence[Any], layouts: Sequence[Layout], wrong: Any, verdicts: Any = None
     ) -> None:
         """Fill the outputs."""
-        cp, nowhere = cupy(), np.uintp(0)
         kernel, turned = self.prepare(given.dtype, (*given.layouts, *layouts))
         written = [
-            cp.empty((a.size, given.states), given.dtype) if is_turned else x
+            cupy().empty((a.size, given.states), given.dtype) if is_turned else x
             for a, x, is_turned in zip(self._outputs, outputs, turned, strict=True)
         ]
-        flags = (nowhere if wrong is None else wrong), (nowhere if verdicts is None else verdicts)
-        kernel(given.states, (flags[0], *given.arrays, *written, flags[1]))
+        kernel(given.states, given.arrays, written, wrong, verdicts)
         for x, made, is_turned in zip(outputs, written, turned, strict=True):
             if is_turned:
                 turn(made, x)

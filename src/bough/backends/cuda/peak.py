@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.backends.cuda.kernel import architecture, compile_cuda, cupy
+from bough.backends.cuda.compiler import architecture, compile_cuda, cupy
 
 __all__ = ["device_seconds", "memory_bandwidth", "peak_operations"]
 
