@@ -6,8 +6,11 @@ are faster, though what crosses has to be written and read again.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bough.program.check import check
 from bough.program.ir import Buffer, Const, Instruction, Load, Loop, Program, Store, Switch, uses
+from bough.scalar import Kind
 
 __all__ = ["CARRIED", "in_two_parts"]
 
@@ -35,7 +38,7 @@ def in_two_parts(program: Program) -> tuple[Program, ...]:
     if not place:
         return (program,)
     read = [x for x in program.body if not isinstance(x, Store) and x.result in again]  # type: ignore[union-attr]
-    kinds = [*program.kinds, *("int" for _ in crossing)]
+    indices: list[Kind] = ["int"] * len(crossing)
     places = [Const(len(program.kinds) + k, k) for k in range(len(crossing))]
     carried = {role: Buffer(CARRIED, role, "float", len(crossing), cleared=False) for role in ("input", "output")}
     kept = [Store(CARRIED, index.result, value) for index, value in zip(places, crossing, strict=True)]
@@ -50,7 +53,8 @@ def in_two_parts(program: Program) -> tuple[Program, ...]:
         touched = {x.buffer for x in (*loads, *body) if isinstance(x, Load | Store)}
         own = [b for b in program.buffers if b.name in touched]
         buffers = [b for b in own if b.role == "input"] + [carried[role]] + [b for b in own if b.role != "input"]
-        part = Program(program.name, tuple(buffers), (*numbers, *loads, *body), tuple(kinds))  # type: ignore[arg-type]
+        instructions = (*numbers, *loads, *body)
+        part = replace(program, buffers=tuple(buffers), body=instructions, kinds=(*program.kinds, *indices))
         check(part)
         parts.append(part)
     return tuple(parts)

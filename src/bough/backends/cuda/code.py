@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from bough.backends.cuda.compiler import compile_cuda
 from bough.backends.cuda.source import Layout, cuda_source
-from bough.program import CARRIED, VERDICT, Apply, Program, in_two_parts, walk
+from bough.program import CARRIED, VERDICT, Apply, Program, few_alive, in_two_parts, walk
 
 __all__ = ["Part", "parts_of", "program_code"]
 
@@ -34,7 +34,7 @@ def program_code(program: Program, real: str, layouts: Sequence[Layout], machine
     inputs = [b.name for b in program.of_role("input")]
     ways = dict(zip((*inputs, *_outputs(program)), layouts, strict=True)) | {CARRIED: "components"}
     length = sum(1 for x in walk(program.body) if isinstance(x, Apply)) * (2 if real == "double" else 1)
-    parts = in_two_parts(program) if length > LONGEST_KERNEL else (program,)
+    parts = tuple(map(few_alive, in_two_parts(program))) if length > LONGEST_KERNEL else (program,)
     with ThreadPoolExecutor(len(parts)) as pool:
         codes = list(pool.map(lambda part: compile_cuda(_text(part, real, ways), machine), parts))
     heads = []
