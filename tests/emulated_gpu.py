@@ -18,10 +18,17 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 
+import bough
 from on_host import COMPILER
 
-__all__ = ["emulated_gpu"]
+__all__ = ["REAL", "emulated_gpu", "needs_some_gpu", "some_gpu"]
+
+REAL = bough.cuda.is_available()
+"""Whether there is a GPU."""
+
+needs_some_gpu = pytest.mark.skipif(not REAL and COMPILER is None, reason="no GPU, and no C++ compiler")
 
 
 def _inside(x: Any) -> Any:
@@ -260,3 +267,15 @@ def emulated_gpu() -> Iterator[Any]:
         del sys.modules["cupy"]
         if before is not None:
             sys.modules["cupy"] = before
+
+
+@contextmanager
+def some_gpu() -> Iterator[Any]:
+    """CuPy where there is a GPU, else what stands for it."""
+    if REAL:
+        import cupy
+
+        yield cupy
+        return
+    with emulated_gpu() as found:
+        yield found

@@ -15,19 +15,10 @@ import pytest
 
 import bough
 from bough.backends.cuda import code, compile_cuda
-from bough.cli import main
-from bough.cost.gpu import KernelSpeed, Peak, speed_table
-from bough.kernel.choice import cheaper_method
-from bough.kernel.device_choice import device_costs, device_method
-from emulated_gpu import emulated_gpu
-from on_host import COMPILER
+from emulated_gpu import REAL, needs_some_gpu, some_gpu
 
-REAL = bough.cuda.is_available()
 needs_gpu = pytest.mark.skipif(not REAL, reason="no GPU, or no CuPy")
-pytestmark = [
-    pytest.mark.skipif(not REAL and COMPILER is None, reason="no GPU, and no C++ compiler"),
-    pytest.mark.usefixtures("compiled"),
-]
+pytestmark = [needs_some_gpu, pytest.mark.usefixtures("compiled")]
 
 MODELS = ["arm", "quadruped", "humanoid"] if REAL else ["arm"]
 
@@ -35,12 +26,7 @@ MODELS = ["arm", "quadruped", "humanoid"] if REAL else ["arm"]
 @pytest.fixture(autouse=True)
 def cupy() -> Iterator[Any]:
     """CuPy, or what stands for it."""
-    if REAL:
-        import cupy as found
-
-        yield found
-        return
-    with emulated_gpu() as found:
+    with some_gpu() as found:
         yield found
 
 
@@ -76,6 +62,46 @@ def test_the_numbers_of_the_cpu(robot: str, name: str, cupy: Any) -> None:
             assert got.dtype == dtype
             scale = np.abs(expected).max()
             np.testing.assert_allclose(got.get(), expected, rtol=0.0, atol=tolerance * scale)
+
+
+FURTHER: dict[str, Any] = {
+    "placements": lambda m, q, v, a: bough.placements(m, q),
+    "velocities": lambda m, q, v, a: bough.velocities(m, q, v),
+    "accelerations": lambda m, q, v, a: bough.accelerations(m, q, v, a),
+    "bias_forces": lambda m, q, v, a: bough.bias_forces(m, q, v),
+    "coriolis_matrix": lambda m, q, v, a: bough.coriolis_matrix(m, q, v),
+    "passive_forces": lambda m, q, v, a: bough.passive_forces(m, q, v),
+    "potential_energy": lambda m, q, v, a: bough.potential_energy(m, q),
+    "mass_matrix_inverse": lambda m, q, v, a: bough.mass_matrix_inverse(m, q),
+    "centroidal_momentum": lambda m, q, v, a: bough.centroidal_momentum(m, q, v),
+    "difference": lambda m, q, v, a: bough.difference(m, q, bough.integrate(m, q, v)),
+    "inverse_dynamics": lambda m, q, v, a: bough.inverse_dynamics(m, q, v, a),
+    "derivatives of rnea": lambda m, q, v, a: bough.derivatives.rnea(m, q, v, a),
+    "derivatives of forward_dynamics": lambda m, q, v, a: bough.derivatives.forward_dynamics(m, q, v, a),
+}
+
+
+@needs_gpu
+@pytest.mark.parametrize("name", FURTHER)
+def test_further_functions_give_the_numbers_of_the_cpu(name: str, cupy: Any) -> None:
+    model = bough.robots.load("quadruped" if "derivatives" not in name else "arm")
+    given = states(model, 70)
+    here, there = FURTHER[name](model, *given), FURTHER[name](model, *map(cupy.asarray, given))
+    for expected, got in zip(*(x if isinstance(x, tuple) else (x,) for x in (here, there)), strict=True):
+        assert isinstance(got, cupy.ndarray)
+        np.testing.assert_allclose(got.get(), expected, rtol=0.0, atol=1e-12 * max(1.0, np.abs(expected).max()))
+
+
+@needs_gpu
+def test_loops_are_closed_on_the_gpu(cupy: Any) -> None:
+    b = bough.Builder("belt")
+    for name in "ab":
+        b.add(name, bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    b.equality("belt", "b", "a", (0.0, 1.0))
+    wheels = b.build()
+    tau = np.array([[2.0, 0.0], [1.0, -3.0]])
+    got = bough.forward_dynamics(wheels, *map(cupy.asarray, (np.zeros((2, 2)), np.zeros((2, 2)), tau)))
+    np.testing.assert_allclose(got.get(), [[1.0, 1.0], [-1.0, -1.0]], atol=1e-12)
 
 
 @pytest.mark.parametrize("robot", MODELS)
@@ -146,6 +172,26 @@ def test_other_libraries_on_their_streams() -> None:
 
 
 @needs_gpu
+def test_streams_of_cupy_and_tensors_in_single_precision(cupy: Any) -> None:
+    torch = pytest.importorskip("torch")
+    model = bough.robots.load("quadruped")
+    given = states(model, 33, np.float32)
+    expected = bough.rnea(model, *given)
+    with cupy.cuda.Stream(non_blocking=True) as stream:
+        got = bough.rnea(model, *map(cupy.asarray, given))
+        stream.synchronize()
+    np.testing.assert_array_equal(got.get(), expected)
+    tensors = [torch.tensor(x, device="cuda") for x in given]
+    result = bough.rnea(model, *tensors)
+    assert result.is_cuda
+    assert result.dtype == torch.float32
+    np.testing.assert_array_equal(result.cpu().numpy(), expected)
+    tensors[1] = tensors[1].cpu()
+    with pytest.raises(bough.errors.ShapeError, match="v is a tensor on cpu, and other arguments are on cuda"):
+        bough.rnea(model, *tensors)
+
+
+@needs_gpu
 def test_gradients_on_the_gpu_are_those_of_the_cpu() -> None:
     torch = pytest.importorskip("torch")
     model = bough.robots.load("quadruped")
@@ -168,6 +214,10 @@ def test_steps_of_a_simulation(cupy: Any) -> None:
     there = sim.step(cupy.asarray(many), cupy.zeros((70, model.nv)), steps=20)
     np.testing.assert_allclose(there.q.get(), here.q, rtol=0.0, atol=1e-9)
     np.testing.assert_allclose(there.v.get(), here.v, rtol=0.0, atol=1e-7)
+    state = sim.step(cupy.asarray(many), cupy.zeros((70, model.nv)), steps=5)
+    for _ in range(3):  # launches of five steps are one of twenty
+        state = sim.step(state.q, state.v, a=state.a, steps=5)
+    np.testing.assert_array_equal(state.q.get(), there.q.get())
 
 
 @needs_gpu
@@ -274,7 +324,7 @@ def test_what_a_gpu_does_not_do_is_refused_by_name(cupy: Any) -> None:
         bough.lcp.gauss_seidel(cupy.asarray(np.eye(2)), cupy.asarray(np.ones(2)), bough.lcp.Conditions.contacts(2))
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"] if REAL else ["float32"])
 def test_kernels_are_compiled_ahead_and_kept_on_disk(
     dtype: Any, cupy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -296,7 +346,7 @@ def chain_called(name: str) -> bough.Model:
     return dataclasses.replace(bough.trees.topologies.chain(9), name=name)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32] if REAL else [np.float64])
 def test_long_programs_run_as_two_kernels(dtype: Any, cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut where few values cross: the same bits, and the verdicts of both parts."""
     monkeypatch.setattr(code, "LONGEST_KERNEL", 100)
@@ -317,67 +367,3 @@ def test_long_programs_run_as_two_kernels(dtype: Any, cupy: Any, monkeypatch: py
         with pytest.raises(bough.errors.FiniteError, match=r"\[5, 1\] is nan"):
             function(*map(cupy.asarray, (q, v, tau)))
         wrong[5, 1] = kept
-
-
-# ---- which method ----------------------------------------------------------------------------------------------------
-
-
-def test_the_method_knows_the_device(cupy: Any) -> None:
-    """A chain of nine takes articulated bodies on a CPU, where that runs faster than by its operations."""
-    model = chain_called("chain")
-    assert device_method(model) != cheaper_method(model)
-    function = bough.function("forward_dynamics", model)
-    assert function.on_device().name != function.name
-    given = states(model, 5)
-    got = bough.forward_dynamics(model, *map(cupy.asarray, given))
-    by_name = bough.forward_dynamics(model, *map(cupy.asarray, given), method=device_method(model))
-    np.testing.assert_array_equal(got.get(), by_name.get())
-    expected = bough.forward_dynamics(model, *given)
-    np.testing.assert_allclose(got.get(), expected, rtol=0.0, atol=1e-12 * np.abs(expected).max())
-    text = str(bough.explain(model, device="cuda"))
-    assert f"{device_method(model)} is taken" in text
-
-
-def test_values_without_registers_count_on_a_gpu() -> None:
-    model = bough.robots.load("humanoid")
-    costs = device_costs(model)
-    assert device_method(model) == "aba_at_rest"
-    assert costs["aba"].alive > costs["aba_at_rest"].alive > 255  # type: ignore[operator]
-    assert costs["aba"].double / costs["aba"].operations > costs["aba_at_rest"].double / costs["aba_at_rest"].operations
-    large = bough.trees.topologies.chain(100)
-    assert device_costs(large) == {}
-    assert device_method(large) == cheaper_method(large)
-    with pytest.raises(bough.errors.UnknownNameError, match="no device is called 'gpu'"):
-        bough.explain(model, device="gpu")  # type: ignore[arg-type]
-
-
-# ---- figures ---------------------------------------------------------------------------------------------------------
-
-
-def test_figures_stand_beside_what_the_gpu_can_do() -> None:
-    peak = Peak("a GPU", {"float32": 50e12, "float64": 25e12}, 4e12)
-    figure = KernelSpeed("rnea", "float32", "rows", 1_000_000, 1e-4, 1000, 28, 72, 16, 1e-7, 0.5, 0.01)
-    table = speed_table(peak, [figure])
-    row = dict(zip((*table.columns[:5], "share", *table.columns[6:]), table.rows[0], strict=True))
-    assert row["M states/s"] == pytest.approx(10_000)
-    assert row["Tflop/s"] == pytest.approx(10.0)
-    assert row["share"] == "20%"
-    assert row["TB/s"] == pytest.approx(1.12)
-    assert row["of peak"] == "28%"
-    assert (row["registers"], row["spilled bytes"]) == (72, 16)
-    assert "50 Tflop/s in float32, 25 Tflop/s in float64" in table.notes[0]
-
-
-def test_bench_measures_the_gpu(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    if not REAL:
-        monkeypatch.setattr("bough.cost.gpu.ALGORITHMS", ("rnea", "crba"))
-    assert main(["bench", "tree:chain:2", "--device", "cuda", "--batch", "70", "--rounds", "1"]) == 0
-    text = capsys.readouterr().out
-    rows = [line.split() for line in text.splitlines() if " float32  " in line or " float64  " in line]
-    assert {row[0].rstrip(",") for row in rows} >= {"rnea", "crba"}
-    assert {(row[1], row[2]) for row in rows if row[0] == "rnea"} == {
-        (dtype, layout) for dtype in ("float32", "float64") for layout in ("rows", "components")
-    }
-    assert "Peak, measured" in text
-    assert main(["bench", "tree:chain:2", "--device", "cuda", "--compare"]) == 2
-    assert "--compare is given with --device cuda" in capsys.readouterr().err
