@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 STATES, ROBOTS, STEPS, COMPARED = 1 << 21, 1 << 17, 20, 256
-COMPILE_LIMIT, MEASURE_LIMIT = 150, 60  # seconds
+COMPILE_LIMIT, MEASURE_LIMIT = 100, 60  # seconds
 
 
 @dataclass(frozen=True)
