@@ -84,3 +84,14 @@ def test_bench_measures_the_gpu(capsys: pytest.CaptureFixture[str], monkeypatch:
     assert "Peak, measured" in text
     assert main(["bench", "tree:chain:2", "--device", "cuda", "--compare"]) == 2
     assert "--compare is given with --device cuda" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [({"states": 0}, "states is 0"), ({"rounds": 1.5}, "rounds is 1.5"), ({"states": None}, "states")],
+)
+def test_figures_of_nothing_are_refused(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(bough.errors.ShapeError, match=told):
+        bough.cuda.speeds(bough.trees.topologies.chain(2), **given)
+    with pytest.raises(bough.errors.ModelError, match=r"expected a bough\.Model"):
+        bough.cuda.speeds(None, **given)  # type: ignore[arg-type]
