@@ -39,8 +39,8 @@ def device_seconds(run: Callable[[], Any], rounds: int = 7, launches: int = 5) -
 
 def kernel_of(function: bough.Function) -> Any:
     """The kernel that was compiled last."""
-    form = next(f for f in function._forms.values() if "device" in vars(f))
-    return list(form.device._kernels.values())[-1]
+    form = next(f for f in function.on_device()._forms.values() if "device" in vars(f))
+    return form.device.last_kernel
 
 
 def measure(label: str, model: bough.Model, name: str, dtype: Any, order: Any) -> None:

@@ -17,6 +17,7 @@ from wrong_arguments import GOOD, MODEL, Q, V, calls, leak
 # those tested by other names here, and results that nobody makes
 ELSEWHERE = {"convert.states_to_drake", "convert.states_from_drake"}
 ELSEWHERE |= {"maximal.joint_reactions", "maximal.reaction_multipliers"}
+ELSEWHERE |= {"cuda.speeds"}  # needs a GPU
 
 
 @pytest.fixture(autouse=True)

@@ -109,7 +109,7 @@ def _of_states() -> dict[str, tuple[Any, dict[str, Any]]]:
     known = {"model": MODEL, "q": Q, "q0": Q, "q1": Q, "v": V, "a": V, "tau": V, "t": 0.5, "f_ext": FEXT}
     known |= {"frame": "tip", "frames": "tip", "loop_tau": LOOP_TAU}
     allowed = {"v": 0.0 * V, "a": 0.0 * V}  # by the loops
-    special = {"convert.states_to_drake", "convert.states_from_drake", "view"}
+    special = {"convert.states_to_drake", "convert.states_from_drake", "cuda.speeds", "view"}
     special |= {f"maximal.{name}" for name in ("joint_positions", "joint_reactions", "reaction_multipliers")}
     found = {}
     for name, function in FUNCTIONS.items():

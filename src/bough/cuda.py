@@ -5,9 +5,11 @@ are arrays of the same kind. Arrays (states, n) may lie row by row, or component
 ``bough.function(name, model).compile(target="cuda")`` compiles ahead of time.
 """
 
+from bough.cost.gpu import speeds
 from bough.kernel.device import deferred, is_available
 
 __all__ = [
     "deferred",
     "is_available",
+    "speeds",
 ]

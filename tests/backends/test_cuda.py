@@ -11,7 +11,20 @@ import pytest
 
 import bough
 from bough.backends.cuda import cuda_source
-from bough.program import VERDICT, Apply, Program, evaluate, few_alive, fuse, most_alive, simplify, trace, walk
+from bough.program import (
+    CARRIED,
+    VERDICT,
+    Apply,
+    Program,
+    evaluate,
+    few_alive,
+    fuse,
+    in_two_parts,
+    most_alive,
+    simplify,
+    trace,
+    walk,
+)
 from bough.scalar import OPS, cos, sin
 from conformance import CASES, sample
 from on_host import OnHost, needs_compiler
@@ -114,6 +127,28 @@ def test_orders_with_fewer_values_alive_mean_the_same() -> None:
         before, after = evaluate(program, state), evaluate(ordered, state)
         for key in before:
             np.testing.assert_array_equal(before[key], after[key])
+
+
+def test_parts_of_a_program_mean_the_same() -> None:
+    model = bough.robots.load("quadruped")
+    program = few_alive(fuse(bough.function("aba_at_rest", model).program(judged=True)))
+    first, second = in_two_parts(program)
+    assert [b.name for b in first.buffers] == ["q", "v", CARRIED]
+    assert [b.name for b in second.buffers] == ["q", "tau", CARRIED, "qdd", VERDICT]
+    assert max(most_alive(first), most_alive(second)) < most_alive(program)
+    rng = np.random.default_rng(0)
+    state = {b.name: rng.normal(size=b.size) for b in program.of_role("input")}
+    carried = evaluate(first, {name: state[name] for name in ("q", "v")})[CARRIED]
+    got = evaluate(second, {"q": state["q"], "tau": state["tau"], CARRIED: carried})
+    for name, expected in evaluate(program, state).items():
+        np.testing.assert_array_equal(got[name], expected)
+
+
+def test_programs_with_loops_are_not_cut() -> None:
+    program = bough.function("rnea", bough.trees.topologies.balanced_tree(7)).program(judged=True)
+    assert in_two_parts(program) == (program,)
+    stored_at_once = simplify(trace("test", lambda x: {"y": [x[0] * x[1]]}, {"x": 2}))
+    assert in_two_parts(stored_at_once) == (stored_at_once,)
 
 
 def test_small_programs_keep_their_meaning_in_any_order() -> None:

@@ -142,6 +142,13 @@ def test_bench_leaves_out_what_does_not_fit(
     assert capsys.readouterr().out.count("left out: a result has 18 numbers") == 6
 
 
+@pytest.mark.skipif(bough.cuda.is_available(), reason="there is a GPU")
+def test_bench_of_a_gpu_needs_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "arm", "--device", "cuda"]) == 2
+    told = capsys.readouterr().err
+    assert "need CuPy (pip install" in told or "no GPU was found" in told
+
+
 @pytest.mark.parametrize("option", [["--batch", "0"], ["--rounds", "x"], ["--batch", "-3"]])
 def test_numbers_of_bench_are_checked(option: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:

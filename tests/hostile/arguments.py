@@ -26,6 +26,7 @@ UNTRIED = {
     "cache.clear": "empties the cache of the process",
     "cache.load": "takes keys that the package makes",
     "cache.store": "the same",
+    "cuda.speeds": "needs a GPU",
     "form": "belongs to the package",
     "read": "belongs to the package",
     "record": "belongs to the package",

@@ -333,8 +333,8 @@ def _read(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Floats:
     """One argument as a fresh array of finite floats."""
     try:
         a = np.array(value)
-    except ValueError as error:
-        raise ShapeError(f"{name} is not a rectangular array: {error}") from None
+    except (ValueError, TypeError) as error:
+        raise ShapeError(f"{name} is no rectangular array in the memory of the CPU: {error}") from None
     if a.dtype.kind not in "fiu":
         raise ShapeError(f"{name} has data type {a.dtype}, expected real numbers (float64 or float32)")
     a = a.astype(np.float64)

@@ -24,6 +24,7 @@ from bough.errors import BoughError
 __all__ = ["METHODS", "forward_dynamics_speeds", "register"]
 
 BATCH = 4096
+GPU_BATCH = 1 << 20
 SHORTEST = 2e-3  # seconds that one measurement lasts at least
 MET = 1e-9  # m or rad by which the constraints of a state may be off
 MOST_NUMBERS = 1 << 24  # numbers in the largest array: larger models get smaller batches
@@ -91,10 +92,13 @@ def register(commands: Any) -> None:
         "bench",
         help="measure the main functions on a model",
         description="Measure the main functions on a model: one call from Python, and a state of a batch on one thread "
-        "and on all, in float64 and float32; and what it takes to compile them.",
+        "and on all, in float64 and float32; and what it takes to compile them. Or on a GPU, beside what it can do.",
     )
     add_model(parser)
-    parser.add_argument("--batch", type=_positive, default=BATCH, help=f"states in a batch ({BATCH} by default)")
+    told = "where to measure: cpu, or cuda for the present GPU (cpu by default)"
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help=told)
+    told = f"states in a batch ({BATCH} by default, on a GPU {GPU_BATCH})"
+    parser.add_argument("--batch", type=_positive, help=told)
     parser.add_argument("--rounds", type=_positive, default=9, help="interleaved repetitions (9 by default)")
     parser.add_argument("--compare", action="store_true", help="compare with Pinocchio and MuJoCo, if installed")
     parser.set_defaults(run=run)
@@ -103,6 +107,13 @@ def register(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Measure and print."""
     model = chosen_model(options)
+    if options.device == "cuda":
+        if options.compare:
+            raise BoughError("--compare is given with --device cuda, expected one of the two: rivals run on the CPU")
+        with _fresh_cache():
+            say(bough.cuda.speeds(model, states=options.batch or GPU_BATCH, rounds=options.rounds))
+        return
+    options.batch = options.batch or BATCH
     threads, backend = bough.get_num_threads(), bough.get_backend()
     say(f"{model}, batches of {options.batch}, {threads} threads, back-end {backend}\n")
     heads = ("one call", "batch", "all threads", "float32", "compiled in", "from disk")

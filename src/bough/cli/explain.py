@@ -21,9 +21,11 @@ def register(commands: Any) -> None:
         "would cost, how derivatives are made, and how the programs look.",
     )
     add_model(parser)
+    told = "where the arrays are: cpu, or cuda for a GPU, which need not be there (cpu by default)"
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help=told)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
     """Print the explanation."""
-    say(bough.explain(chosen_model(options)))
+    say(bough.explain(chosen_model(options), device=options.device))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from bough.algorithms.closed_loops import LoopMethod
 from bough.algorithms.clusters import clusters
@@ -12,12 +13,14 @@ from bough.cost.report import Report, Table
 from bough.kernel.called import public_name
 from bough.kernel.choice import ALGORITHMS, Method, MethodCost, cheaper_method, method_costs
 from bough.kernel.derivative_choice import AUTOMATIC_UP_TO, DIFFERENTIATED, Way, cheapest_way, way_costs
+from bough.kernel.device_choice import CONSIDERED, REGISTERS_OF_A_THREAD, DeviceCost, device_costs, device_method
 from bough.kernel.divide_and_conquer import rounds_of
 from bough.kernel.functions import mechanism, program, require_model
 from bough.kernel.specs import NEED_FRAMES, OPTIONAL, Options, spec
 from bough.model import Model
 from bough.program import Program
 from bough.program.ir import Loop, walk
+from bough.reading import known_name
 from bough.scalar import Count
 
 __all__ = ["explain", "reasons"]
@@ -38,7 +41,7 @@ MAIN = ("rnea", "crba", "aba", "aba_at_rest", "crba_ltdl", "jacobian")
 """The algorithms whose programs are shown."""
 
 
-def explain(model: Model) -> Report:
+def explain(model: Model, *, device: Literal["cpu", "cuda"] = "cpu") -> Report:
     """Which method ``forward_dynamics(method="auto")`` takes on a model and why, and how derivatives are made.
 
     Also how the programs look.
@@ -50,6 +53,8 @@ def explain(model: Model) -> Report:
     ----------
     model
         The mechanism.
+    device
+        "cpu", or "cuda" for the method that arrays on a GPU are computed with; there need not be one.
 
     Returns
     -------
@@ -64,6 +69,7 @@ def explain(model: Model) -> Report:
     True
     """
     require_model(model)
+    methods = _methods if known_name(device, "device", ("cpu", "cuda")) == "cpu" else _methods_on_gpu
     tree = model.inner.dof_tree
     inside = [("floating base inside", plain(model.bodies[model.inner_root - 1].name))] if model.inner_root else []
     full = tree.n * (tree.n + 1) / 2
@@ -83,7 +89,7 @@ def explain(model: Model) -> Report:
     return Report(
         "explain",
         f"Forward dynamics of {model.name!r}",
-        (shape, *_loop_methods(model), _methods(model), *_derivatives(model), _programs(model)),
+        (shape, *_loop_methods(model), methods(model), *_derivatives(model), _programs(model)),
     )
 
 
@@ -141,6 +147,37 @@ def _methods(model: Model) -> Table:
         told = (f"Without its loops and couplings, {told[0]}", *told[1:])
     title = "Methods of the tree alone" if model.constraints else 'Methods, and the one that method="auto" takes'
     return Table(title, columns, tuple(rows), (*told, *_in_rounds(model)))
+
+
+def _methods_on_gpu(model: Model) -> Table:
+    costs, chosen, rows = device_costs(model), device_method(model), []
+    for method, cost in method_costs(model).items():
+        code, mark = "rolled" if cost.rolled else "unrolled", "taken" if method == chosen else ""
+        there = costs.get(method)
+        alive = "not counted" if there is None or there.alive is None else there.alive
+        slowed = ("", "") if there is None else tuple(x / there.operations for x in (there.single, there.double))
+        rows.append((TITLES[method], cost.operations, code, alive, *slowed, mark))
+    columns = ("method", "operations", "program", "values alive", "slower in float32", "in float64", "auto")
+    title = "Methods of the tree on a GPU" if model.constraints else 'Methods on a GPU, and what method="auto" takes'
+    return Table(title, columns, tuple(rows), _reasons_on_gpu(costs, chosen))
+
+
+def _reasons_on_gpu(costs: dict[Method, DeviceCost], chosen: Method) -> tuple[str, ...]:
+    if not costs:
+        return (f"{chosen} is taken, as on a CPU: the program is a loop over bodies, or there is one method alone.",)
+    if not costs[chosen].operations:
+        return (f"{chosen} is taken: there is nothing to compute.",)
+    others = [costs[method].single * costs[method].double for method in costs if method != chosen]
+    mine = costs[chosen].single * costs[chosen].double
+    if not others:
+        why = f"{chosen} is taken: all others have more than {CONSIDERED} times its operations."
+    else:
+        why = f"{chosen} is taken: estimated {(min(others) / mine) ** 0.5:.2f} times as fast as the next."
+    return (
+        why,
+        f"A thread has {REGISTERS_OF_A_THREAD} registers, and a value in float64 takes two. With more values alive it "
+        "is slower by the square of what is too much.",
+    )
 
 
 def _in_rounds(model: Model) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from bough.errors import FiniteError, ShapeError
 __all__ = [
     "FloatArray", "Plain", "Shape", "as_floats", "batch_of", "batch_shape", "finite_states", "is_on_device",
     "nearly_plain", "of_one_type", "out_fits", "plain_arguments", "read_only", "require_finite",
-    "require_unit_quaternions", "write_out",
+    "require_on_cpu", "require_unit_quaternions", "write_out",
 ]  # fmt: skip
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
@@ -26,6 +26,8 @@ DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
 
 def as_floats(name: str, value: ArrayLike, trailing: Shape, meaning: str = "") -> FloatArray:
     """An array of float64 or float32 whose last axes have the shape `trailing`."""
+    if type(value) is not np.ndarray:
+        require_on_cpu(**{name: value})
     try:
         a = np.asarray(value)
     except ValueError as error:
@@ -46,6 +48,16 @@ def is_on_device(value: Any) -> bool:
         return False
     on_gpu = getattr(value, "is_cuda", None)  # tensors of PyTorch that need gradients have no interface
     return on_gpu if isinstance(on_gpu, bool) else hasattr(value, "__cuda_array_interface__")
+
+
+def require_on_cpu(**arrays: Any) -> None:
+    """Raise, naming it, if one of some arguments lies on a GPU where nothing is computed there."""
+    for name, value in arrays.items():
+        if is_on_device(value):
+            raise ShapeError(
+                f"{name} lies on a GPU, and what needs it runs on the CPU: expected an array in its memory, "
+                "such as CuPy's .get() gives"
+            )
 
 
 def nearly_plain(value: Any) -> Any:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bough.backends import Argument
-from bough.backends.cuda import BLOCK, ENTRY, CudaKernel, Layout, architecture, compile_cuda, cuda_source, cupy, turn
+from bough.backends.cuda import CudaKernel, Layout, architecture, cupy, program_code, turn
 from bough.errors import BoughError, ShapeError
 from bough.kernel import compile as compiler
 from bough.kernel.arguments import is_on_device
@@ -25,7 +25,7 @@ from bough.program import few_alive, fuse
 if TYPE_CHECKING:
     from bough.kernel.form import Form
 
-__all__ = ["DeviceRunner", "deferred", "is_available"]
+__all__ = ["DeviceRunner", "Prepared", "deferred", "is_available", "require_gpu"]
 
 MOST_IN_ROWS = 64
 """Numbers of all results that a kernel writes row by row; more are turned after they are computed."""
@@ -62,6 +62,17 @@ def is_available() -> bool:
         return bool(cupy().cuda.runtime.getDeviceCount())
     except Exception:  # not installed, no driver, no GPU: CuPy has an error for each
         return False
+
+
+def require_gpu() -> None:
+    """Raise unless CuPy is installed and there is a GPU for it."""
+    cp = cupy()
+    try:
+        count = int(cp.cuda.runtime.getDeviceCount())
+    except Exception as error:
+        raise BoughError(f"no GPU was found, expected one with a driver for CUDA: {error}") from None
+    if not count:
+        raise BoughError("no GPU was found, expected one with a driver for CUDA")
 
 
 @contextmanager
@@ -104,6 +115,13 @@ class _Given(NamedTuple):
         return math.prod(self.batch)
 
 
+class Prepared(NamedTuple):
+    """A kernel, and which of the results it writes by components though they are wanted in rows."""
+
+    kernel: CudaKernel
+    turned: tuple[bool, ...]
+
+
 class DeviceRunner:
     """A function, with some of its optional inputs given, as a GPU runs it."""
 
@@ -111,7 +129,7 @@ class DeviceRunner:
         self._form = form
         self._present = form.signature.present
         self._outputs = form.function.outputs
-        self._kernels: dict[Any, CudaKernel] = {}
+        self._prepared: dict[Any, Prepared] = {}
 
     def __call__(self, values: Sequence[Any], out: Any, check: bool) -> Any:
         """Run it on the inputs that are given, in order."""
@@ -188,41 +206,51 @@ class DeviceRunner:
 
     # ---- kernels -------------------------------------------------------------------------------------------------
 
-    def prepare(self, dtype: np.dtype[Any], layouts: Sequence[Layout]) -> CudaKernel:
-        """The kernel for a type and the layouts of inputs and outputs on the present GPU, compiled on first use."""
+    def prepare(self, dtype: np.dtype[Any], layouts: Sequence[Layout]) -> Prepared:
+        """The kernel for a type and the layouts of inputs and outputs on the present GPU, compiled on first use.
+
+        Of large results the rows are made from components, which are written faster.
+        """
         device = cupy().cuda.Device().id
         key = (device, dtype, tuple(layouts))
-        if key not in self._kernels:
+        if key not in self._prepared:
             machine = architecture(device)
             real = "double" if dtype == np.float64 else "float"
+            inputs = len(self._present)
+            sizes = [a.size for a in self._outputs]
+            many = sum(sizes) > MOST_IN_ROWS
+            turned = [many and n > FEW_IN_ROWS and x == "rows" for n, x in zip(sizes, layouts[inputs:], strict=True)]
+            written: list[Layout] = [
+                "components" if is_turned else x for x, is_turned in zip(layouts[inputs:], turned, strict=True)
+            ]
+            ways = (*layouts[:inputs], *written)
 
             def made() -> bytes:
                 program = few_alive(fuse(self._form.program(judged=True)))
-                return compile_cuda(cuda_source(program, real, layouts), machine)
+                return program_code(program, real, ways, machine)
 
-            said = f"cuda\0{real}\0{layouts}"
+            said = f"cuda\0{real}\0{ways}"
             code = compiler.stored(self._form.source, said, (machine,), made)
-            self._kernels[key] = CudaKernel(code, ENTRY, BLOCK)
-        return self._kernels[key]
+            self._prepared[key] = Prepared(CudaKernel(code, dtype), tuple(turned))
+        return self._prepared[key]
+
+    @property
+    def last_kernel(self) -> CudaKernel:
+        """The kernel that was prepared last."""
+        return list(self._prepared.values())[-1].kernel
 
     def _launch(
         self, given: _Given, outputs: Sequence[Any], layouts: Sequence[Layout], wrong: Any, verdicts: Any = None
     ) -> None:
-        """Fill the outputs; of large results the rows are made from components, which are written faster."""
-        cp, nowhere = cupy(), np.uintp(0)
-        sizes = [a.size for a in self._outputs]
-        many = sum(sizes) > MOST_IN_ROWS
-        large = [many and n > FEW_IN_ROWS and way == "rows" for n, way in zip(sizes, layouts, strict=True)]
+        """Fill the outputs."""
+        kernel, turned = self.prepare(given.dtype, (*given.layouts, *layouts))
         written = [
-            cp.empty((n, given.states), given.dtype) if turned else x
-            for x, n, turned in zip(outputs, sizes, large, strict=True)
+            cupy().empty((a.size, given.states), given.dtype) if is_turned else x
+            for a, x, is_turned in zip(self._outputs, outputs, turned, strict=True)
         ]
-        ways: list[Layout] = ["components" if turned else x for x, turned in zip(layouts, large, strict=True)]
-        kernel = self.prepare(given.dtype, (*given.layouts, *ways))
-        flags = (nowhere if wrong is None else wrong), (nowhere if verdicts is None else verdicts)
-        kernel(given.states, (flags[0], *given.arrays, *written, flags[1]))
-        for x, made, turned in zip(outputs, written, large, strict=True):
-            if turned:
+        kernel(given.states, given.arrays, written, wrong, verdicts)
+        for x, made, is_turned in zip(outputs, written, turned, strict=True):
+            if is_turned:
                 turn(made, x)
 
     # ---- verdicts ------------------------------------------------------------------------------------------------

@@ -121,7 +121,7 @@ class Form:
 
     def _carefully(self, values: Sequence[Any], plain: list[Any], out: Any, check: Any) -> Any:
         if any(is_on_device(x) for x in values):
-            form = self.function.form(values)
+            form = self.function.on_device().form(values)
             return form.device([x for x in values if x is not None], out, _truth(check))
         alike = of_one_type(plain)
         if alike is not plain:

@@ -11,18 +11,20 @@ from bough.algorithms.closed_loops import LoopMethod
 from bough.errors import ModelError, ShapeError, UnknownNameError
 from bough.kernel.arguments import FloatArray, write_out
 from bough.kernel.contact.motion import Limits, contact_dynamics
+from bough.kernel.device_choice import device_method
 from bough.kernel.divide_and_conquer import DivideAndConquer
 from bough.kernel.dynamics import tree_algorithm
-from bough.kernel.functions import model_function, read, require_model
+from bough.kernel.function import Function
+from bough.kernel.functions import model_function, new_function, read, require_model
 from bough.kernel.loops.careful import InDouble
 from bough.kernel.loops.constrained import TIME_CONSTANT, decay_rate, program_pays
 from bough.kernel.motion import Motion, free_motion
-from bough.kernel.table import entry
+from bough.kernel.table import entry, function_of
 from bough.model import Model, Touch
 from bough.reading import truth
 from bough.scalar.tolerances import RESIDUAL
 
-__all__ = ["forward_algorithm", "forward_dynamics"]
+__all__ = ["forward_algorithm", "forward_dynamics", "tree_dynamics"]
 
 TreeMethod: TypeAlias = Literal["aba", "aba_at_rest", "crba", "divide_and_conquer"]
 ForwardMethod: TypeAlias = Literal["auto"] | TreeMethod | LoopMethod
@@ -89,7 +91,8 @@ def forward_dynamics(
     f_ext
         External forces (..., N, 6), as in `rnea`.
     method
-        "auto" for the one estimated faster from operation counts; `bough.explain` says which and why. Of a tree: "aba"
+        "auto" for the one estimated faster from operation counts, and on a GPU from registers too; `bough.explain` says
+        which and why. Of a tree: "aba"
         for the articulated-body algorithm, "aba_at_rest" for the same after the bias forces are taken off tau (fewer
         operations), "crba" for the mass matrix and its branch-sparse factor,
         "divide_and_conquer" for articulated bodies joined in pairs, O(log N) rounds of which each works on many bodies
@@ -224,7 +227,19 @@ def _of_tree(model: Model, method: str) -> Any:
     """The function of a method on the tree alone."""
     if method == "divide_and_conquer":
         return DivideAndConquer(model)
-    return model_function(model, tree_algorithm(model, method))
+    return tree_dynamics(model) if method == "auto" else model_function(model, tree_algorithm(model, method))
+
+
+def tree_dynamics(model: Model) -> Function:
+    """The function of the method that is taken on the tree; it knows which a GPU takes."""
+    require_model(model)
+    return function_of(model, "forward dynamics of the tree", _by_the_faster_method)
+
+
+def _by_the_faster_method(model: Model, key: str) -> Function:
+    made = new_function(model, tree_algorithm(model))
+    made.on_device = lambda: model_function(model, tree_algorithm(model, device_method(model)))
+    return made
 
 
 def _general(model: Model, key: tuple[str, Any, object, object]) -> Any:
@@ -286,7 +301,7 @@ class _Whole:
         none, conflicts = np.empty((*qdd.shape[:-1], 0), qdd.dtype), ()  # type: FloatArray, tuple[str, ...]
         if (residual if residual.ndim == 0 else residual.max(initial=0.0)) > RESIDUAL:
             broken = np.flatnonzero(unmet.any(axis=tuple(range(unmet.ndim - 1))))
-            conflicts = tuple(self._names[k] for k in broken)
+            conflicts = tuple(self._names[k] for k in broken.tolist())
         touch = none.reshape(*none.shape, 3)
         undecided = np.zeros(qdd.shape[:-1], np.bool_)
         return Motion(qdd, touch, none, none, forces, residual, conflicts, undecided, none)

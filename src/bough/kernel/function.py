@@ -135,6 +135,8 @@ class Function(Exportable, Differentiable):
         self.derived_from: Origin | None = None
         """Of a derivative, the function and which derivative of it this is."""
         self.operators: dict[Hashable, Any] = {}  # what it is to other libraries
+        self.on_device: Callable[[], Function] = lambda: self
+        """Gives the function that a GPU runs in its place, with the same inputs and outputs."""
         self._forms: dict[frozenset[str], Form] = {}
         self._by_absent: dict[tuple[bool, ...], Form] = {}
 
@@ -213,10 +215,12 @@ class Function(Exportable, Differentiable):
         """
         known_name(dtype, "data type", ("float64", "float32"))
         known_name(target, "target", ("cpu", "cuda"))
-        form = self._form(self._given(given))
+        present = self._given(given)
         if target == "cuda":
-            form.device.prepare(np.dtype(dtype), ["rows"] * (len(form.signature.present) + len(self.outputs)))
+            there = self.on_device()._form(present).device
+            there.prepare(np.dtype(dtype), ["rows"] * (len(present) + len(self.outputs)))
         else:
+            form = self._form(present)
             form.runner.prepare(np.dtype(dtype), 2 if truth(batch, "batch") else 1, False)
 
     def loaded(self, given: Collection[str], dtype: np.dtype[Any], states: int) -> Loaded | None:

@@ -20,7 +20,7 @@ from bough.algorithms.loops import constraint_terms, loop_drives, loop_motions
 from bough.algorithms.rnea import ZEROS
 from bough.backends import Argument
 from bough.errors import SingularError
-from bough.kernel.arguments import FloatArray, write_out
+from bough.kernel.arguments import FloatArray, require_on_cpu, write_out
 from bough.kernel.forward_dynamics import forward_dynamics
 from bough.kernel.function import Function
 from bough.kernel.functions import PLAIN, call, inputs_of, mechanism, owners_of, require_model
@@ -41,6 +41,7 @@ class LoopedDerivatives:
     def entry(self, q: Any, v: Any, tau: Any, f_ext: Any, out: Any, check: Any, loop_tau: Any = None) -> FloatArray:
         """∂q̈/∂q, ∂q̈/∂v and ∂q̈/∂τ, stacked (..., 3, nv, nv)."""
         model = self._model
+        require_on_cpu(q=q, v=v, tau=tau, f_ext=f_ext, loop_tau=loop_tau)
         moved = forward_dynamics(model, q, v, tau, f_ext, loop_tau=loop_tau, full=True, check=check)
         a, λ = moved.motion.astype(float), moved.loop_forces.astype(float)
         forces = call(model, "rnea_derivatives")(q, v, a, f_ext, None, check)

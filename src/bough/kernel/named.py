@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from bough import reading
 from bough.errors import ShapeError, UnknownNameError
-from bough.kernel.forward_dynamics import forward_algorithm
+from bough.kernel.forward_dynamics import forward_algorithm, tree_dynamics
 from bough.kernel.function import Function
 from bough.kernel.functions import model_function, options, require_model
 from bough.kernel.inverse_dynamics import inverse_algorithm
@@ -95,6 +95,8 @@ def _made(
 ) -> Function:
     asked = options(model, frames, reference) if name in FRAMED else Options()
     if name == "forward_dynamics":
+        if not model.constraints and not given:
+            return tree_dynamics(model)
         name = forward_algorithm(model)
     if name == "inverse_dynamics":
         name = inverse_algorithm(model)

@@ -42,7 +42,7 @@ def results_of(function: Function, present: tuple[str, ...], check: bool, *tenso
     if tensors and tensors[0].is_cuda:
         given = dict(zip(present, (x.detach() for x in tensors), strict=True))
         values = [given.get(a.name) for a in function.inputs]
-        return function.form(values).device([x for x in values if x is not None], None, check)
+        return function.on_device().form(values).device([x for x in values if x is not None], None, check)
     given = dict(zip(present, (x.detach().numpy() for x in tensors), strict=True))
     results = function.entry(*(given.get(a.name) for a in function.inputs), None, check)
     return tuple(map(_from_array, results)) if isinstance(results, tuple) else _from_array(results)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from bough import factor
 from bough.backends import Argument
 from bough.errors import ShapeError
-from bough.kernel.arguments import FloatArray, Shape, as_floats, require_finite, write_out
+from bough.kernel.arguments import FloatArray, Shape, as_floats, is_on_device, require_finite, write_out
 from bough.kernel.function import Function
 from bough.kernel.table import entry
 from bough.tree import Tree
@@ -85,6 +85,8 @@ def apply(
     if type(x) is np.ndarray and x.shape == (*packed.shape[:-1], n):
         y: FloatArray = function(packed, x, out, True)
         return y
+    if is_on_device(x):
+        return _on_device(function, (*packed.shape[:-1], n), packed, x, out, name)
     values = as_floats(name, x, ())
     columns = _as_columns(name, values, (*packed.shape[:-1], n))
     if values.ndim == packed.ndim:
@@ -99,6 +101,22 @@ def apply(
         y[..., first : first + step] = np.moveaxis(function(packed, group, None, False), 0, -1)
     require_finite(f"{called}({name})", y)
     return y if out is None else write_out(out, y)
+
+
+def _on_device(
+    function: Callable[..., Any], vector: Shape, packed: FloatArray, x: Any, out: Any, name: str
+) -> FloatArray:
+    """The same where the arrays lie on a GPU: columns are states of one launch."""
+    if x.ndim == packed.ndim:
+        y: FloatArray = function(packed, x, out, True)
+        return y
+    columns = np.moveaxis(_as_columns(name, x, vector), -1, 0)
+    y = np.moveaxis(function(packed, columns, None, True), 0, -1)
+    if out is None:
+        return y
+    out[...] = y
+    written: FloatArray = out
+    return written
 
 
 def _as_columns(name: str, x: FloatArray, vector: Shape) -> FloatArray:

@@ -20,6 +20,7 @@ from bough.program.ir import (
     walk,
 )
 from bough.program.order import few_alive, most_alive
+from bough.program.parts import CARRIED, in_two_parts
 from bough.program.printer import show
 from bough.program.reverse import pulled_back
 from bough.program.simplify import simplify
@@ -27,8 +28,8 @@ from bough.program.trace import trace
 from bough.program.tracer import TooLong
 
 __all__ = [
-    "VERDICT", "Apply", "Block", "Buffer", "Const", "Evaluator", "Instruction", "Load", "Loop", "Program", "Store",
-    "Switch", "TooLong",
-    "check", "count", "evaluate", "few_alive", "fuse", "most_alive", "pulled_back", "pushed_forward", "show",
-    "simplify", "trace", "walk",
+    "CARRIED", "VERDICT", "Apply", "Block", "Buffer", "Const", "Evaluator", "Instruction", "Load", "Loop", "Program",
+    "Store", "Switch", "TooLong",
+    "check", "count", "evaluate", "few_alive", "fuse", "in_two_parts", "most_alive", "pulled_back", "pushed_forward",
+    "show", "simplify", "trace", "walk",
 ]  # fmt: skip

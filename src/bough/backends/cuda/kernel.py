@@ -1,86 +1,49 @@
-"""Kernels: compiled by NVRTC, loaded and launched through CuPy."""
+"""Kernels: loaded and launched through CuPy."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from bough.backends.cuda.source import SQUARE, turning_source
-from bough.errors import BoughError, ProgramError
+from bough.backends.cuda.code import parts_of
+from bough.backends.cuda.compiler import cupy
+from bough.backends.cuda.source import BLOCK, ENTRY
 
-__all__ = ["CudaKernel", "architecture", "compile_cuda", "cupy", "turn"]
+__all__ = ["CudaKernel"]
 
-OPTIONS = ("--fmad=false", "--std=c++17")
-"""Nothing is fused besides what the program says: the same bits as on a CPU."""
-
-
-def cupy() -> Any:
-    """CuPy, or an error that says what to install."""
-    try:
-        import cupy as found
-    except ImportError as error:
-        raise BoughError(f'arrays on a GPU need CuPy (pip install "bough[cuda]"): {error}') from None
-    return found
-
-
-@lru_cache
-def architecture(device: int) -> str:
-    """What a GPU understands, such as sm_90, and the version of the compiler: what code depends on."""
-    found = cupy().cuda.Device(device).compute_capability
-    return f"sm_{found} {'.'.join(map(str, cupy().cuda.nvrtc.getVersion()))}"
-
-
-def compile_cuda(text: str, machine: str) -> bytes:
-    """Machine code of a GPU from CUDA C++."""
-    nvrtc = cupy().cuda.nvrtc
-    program = nvrtc.createProgram(text, "kernel.cu", (), ())
-    try:
-        nvrtc.compileProgram(program, (f"--gpu-architecture={machine.split()[0]}", *OPTIONS))
-        code: bytes = nvrtc.getCUBIN(program)
-    except nvrtc.NVRTCError as error:
-        raise ProgramError(f"NVRTC did not compile a kernel: {nvrtc.getProgramLog(program)[:2000]}") from error
-    finally:
-        nvrtc.destroyProgram(program)
-    return code
-
-
-def turn(components: Any, rows: Any) -> None:
-    """Fill an array (states, size) from one (size, states)."""
-    size, states = components.shape
-    kernel = _turning(cupy().cuda.Device().id, "double" if components.dtype == np.float64 else "float")
-    grid = (-(-states // SQUARE), -(-size // SQUARE))
-    kernel(grid, (SQUARE, 8), (components, rows, np.int64(states), np.int32(size)))
-
-
-@lru_cache
-def _turning(device: int, real: str) -> Any:
-    module = cupy().cuda.function.Module()
-    module.load(compile_cuda(turning_source(real), architecture(device)))
-    return module.get_function("turned")
+NOWHERE = np.uintp(0)
 
 
 class CudaKernel:
-    """A kernel that is loaded on the present GPU."""
+    """A program that is loaded on the present GPU, from what `program_code` made: one kernel, or two in a row."""
 
-    def __init__(self, code: bytes, name: str, block: int) -> None:
-        self._module = cupy().cuda.function.Module()
-        self._module.load(code)
-        self._kernel = self._module.get_function(name)
-        self._block = block
+    def __init__(self, stored: bytes, dtype: np.dtype[Any]) -> None:
+        self._dtype, self._parts, self._kernels = dtype, parts_of(stored), []
+        for part in self._parts:
+            module = cupy().cuda.function.Module()
+            module.load(part.code)
+            self._kernels.append(module.get_function(ENTRY))
 
-    def __call__(self, states: int, arguments: Sequence[Any]) -> None:
-        """Run it for so many states on the current stream; arguments are arrays, or numbers for pointers."""
-        self._kernel((-(-states // self._block),), (self._block,), (np.int64(states), *arguments))
+    def __call__(
+        self, states: int, inputs: Sequence[Any], outputs: Sequence[Any], wrong: Any = None, verdicts: Any = None
+    ) -> None:
+        """Run it for so many states on the current stream; what is wrong, and verdicts, are told where asked for."""
+        flags = [NOWHERE if x is None else x for x in (wrong, verdicts)]
+        carried: list[Any] = []
+        for kernel, part in zip(self._kernels, self._parts, strict=True):
+            taken = [*(inputs[k] for k in part.inputs), *carried]
+            carried = [cupy().empty((part.carried, states), self._dtype)] if part.carried else []
+            arguments = (np.int64(states), flags[0], *taken, *(carried or outputs), flags[1])
+            kernel((-(-states // BLOCK),), (BLOCK,), arguments)
 
     @property
     def registers(self) -> int:
-        """Registers of a thread."""
-        return int(cupy().cuda.driver.funcGetAttribute(4, self._kernel.ptr))
+        """Registers of a thread, the most of all parts."""
+        return max(int(cupy().cuda.driver.funcGetAttribute(4, kernel.ptr)) for kernel in self._kernels)
 
     @property
     def local_bytes(self) -> int:
-        """Bytes of a thread that fit in no register and not in shared memory."""
-        return int(cupy().cuda.driver.funcGetAttribute(3, self._kernel.ptr))
+        """Bytes of a thread that fit in no register and not in shared memory, the most of all parts."""
+        return max(int(cupy().cuda.driver.funcGetAttribute(3, kernel.ptr)) for kernel in self._kernels)

@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 from bough.backends.cuda.elementary import turn_source
 from bough.export.c import C
 from bough.export.writer import Writer
-from bough.program import VERDICT, Apply, Buffer, Instruction, Program, walk
+from bough.program import CARRIED, VERDICT, Apply, Buffer, Instruction, Program, walk
 
 __all__ = ["BLOCK", "ENTRY", "SQUARE", "Layout", "cuda_source", "turning_source"]
 
@@ -63,6 +63,7 @@ def cuda_source(program: Program, real: str, layouts: Sequence[Layout]) -> str:
     language, width = _Cuda(program, real), 8 if real == "double" else 4
     is_long = sum(1 for x in walk(program.body) if isinstance(x, Apply)) * width > LONG_PROGRAM
     arrays, tile = _placed(program, language, layouts, width, is_long)
+    follows = any(b.name == CARRIED for b in program.of_role("input"))  # another part, which told its verdicts
     writer = _Writer(program, language)
     writer.block(program.body)
     tables = program.of_role("table")
@@ -71,7 +72,7 @@ def cuda_source(program: Program, real: str, layouts: Sequence[Layout]) -> str:
     lines += [f"#define TABLE {'CONSTANT' if small else 'static DEVICE'}"]
     for b in tables:
         lines += language.table(b)
-    lines += [*_compute(program, language, arrays, writer.lines), *_moves(arrays)]
+    lines += [*_compute(program, language, arrays, writer.lines), *_moves(arrays, follows)]
     lines.append(_entry(arrays, tile, "BLOCK, 4" if is_long and real == "double" else "BLOCK"))
     return "\n".join(lines) + "\n"
 
@@ -160,7 +161,7 @@ def _placed(
     return moved, tile
 
 
-def _moves(arrays: Sequence[_Moved]) -> list[str]:
+def _moves(arrays: Sequence[_Moved], follows: bool) -> list[str]:
     """What fills the tile, runs a state, and empties the tile."""
     pointers = [f"    {'const ' * x.is_input}real *{x.name};" for x in arrays]
     lines = ["struct Arguments {", "    long long states;", "    int *wrong;", *pointers, "    int *verdicts;", "};"]
@@ -176,7 +177,7 @@ def _moves(arrays: Sequence[_Moved]) -> list[str]:
     lines += [f"    const int verdict = compute({', '.join(map(_place, arrays))});"]
     lines += [
         "    if (verdict && a.wrong) raise(a.wrong, verdict);",
-        "    if (a.verdicts) a.verdicts[state] = verdict;",
+        f"    if (a.verdicts) a.verdicts[state] {'|' * follows}= verdict;",
         "}",
     ]
     lines.append(f"static DEVICE INLINE void deliver_all({head}) {{")
@@ -206,11 +207,6 @@ def _entry(arrays: Sequence[_Moved], tile: int, bounds: str) -> str:
     parameters.append("int *verdicts")
     passed = ", ".join(p.rpartition(" ")[2].lstrip("*") for p in parameters)
     text = ENTRIES.replace("PARAMETERS", ", ".join(parameters)).replace("PASSED", passed).replace("BOUNDS", bounds)
-    import os
-
-    text = text.replace(
-        "KSPILL", 'asm volatile (".pragma \\"enable_smem_spilling\\";");' if os.environ.get("KP") else ""
-    )
     return text.replace("TILE_SIZE", str(max(tile, 1)))
 
 

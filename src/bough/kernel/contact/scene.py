@@ -90,7 +90,7 @@ class Scene:
         conflicts: tuple[str, ...] = ()
         if status.any() if status.ndim else status:
             found = np.flatnonzero(unmet.reshape(-1, unmet.shape[-1]).any(axis=0))
-            conflicts = tuple(self.names[k] for k in found)
+            conflicts = tuple(self.names[k] for k in found.tolist())  # an array on a GPU gives arrays
         undecided = status == UNDECIDED
         return Motion(motion, touch, at_limits, closing, loops, residual, conflicts, undecided, dry)
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from bough import lagrange
 from bough.backends import Argument
 from bough.errors import ModelError
-from bough.kernel.arguments import FloatArray
+from bough.kernel.arguments import FloatArray, require_on_cpu
 from bough.kernel.function import Function
 from bough.kernel.maximal.multipliers import SystemFactor
 from bough.kernel.table import entry
@@ -125,6 +125,7 @@ def anticipate(
             raise ModelError(f"got {type(what).__name__}, expected a bough.{kind.__name__}")
     if factor.system != auxiliary.system:
         raise ModelError(f"the factor is of {factor.system!r}, expected that of the auxiliary constraints")
+    require_on_cpu(free=free, jacobian=jacobian, c=c, directions=directions)
     function = entry(auxiliary, "anticipate", _anticipator)
     problem: FloatArray = function(factor.packed, free, jacobian, c, directions, None, True)
     return _made(problem, factor, free, auxiliary, jacobian if directions is None else directions)

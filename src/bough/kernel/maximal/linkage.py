@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import AssemblyError, FiniteError, ModelError, SingularError
-from bough.kernel.arguments import FloatArray, as_floats
+from bough.kernel.arguments import FloatArray, as_floats, require_on_cpu
 from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
 from bough.kernel.maximal.linkage_models import parts_of, require_rigid
 from bough.kernel.maximal.linkage_motion import LinkageTerms, LinkedMotion
@@ -204,6 +204,7 @@ class Linkage:
 
     def integrate(self, x: ArrayLike, v: ArrayLike) -> FloatArray:
         """Positions reached from x by moving with the constant velocities v for a unit of time (..., nx)."""
+        require_on_cpu(x=x, v=v)
         try:
             return np.asarray(run(self.layout, "integrated", {"x": x, "v": required(v)}))
         except FiniteError:
