@@ -289,4 +289,4 @@ class _Whole:
             conflicts = tuple(self._names[k] for k in broken)
         touch = none.reshape(*none.shape, 3)
         undecided = np.zeros(qdd.shape[:-1], np.bool_)
-        return Motion(qdd, touch, none, none, forces, residual, conflicts, undecided, none)
+        return Motion(qdd, touch, none, none, forces, residual, conflicts, undecided, none, none)
