@@ -1,9 +1,9 @@
-"""One state of one long chain: ABA beside divide and conquer, from one thread to all there are, and how errors grow.
+"""One state of one long chain: ABA beside divide and conquer, from one thread to all, on a GPU, and how errors grow.
 
-    python benchmarks/on_long_chains.py [LARGEST] [ROUNDS]
+    python benchmarks/on_long_chains.py [LARGEST] [ROUNDS] [PAGE.md]
 
-It needs nothing but bough, so that it runs where rivals are not installed. Models of 100 000 bodies take a minute to
-make.
+It needs nothing but bough, so that it runs where rivals are not installed; a page has curves, too, with Matplotlib.
+Models of 100 000 bodies take a minute to make. Where CuPy finds a GPU, arrays lie there before and after a call.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ MOST_EXACT = 10_000
 """Bodies of the longest chain whose accelerations are also computed in long double."""
 
 METHODS = ("aba", "divide_and_conquer")
+GPU = "GPU"
 SHAPES: dict[str, Callable[[int], bough.Model]] = {
     "chain": bough.trees.topologies.chain,
     "chain with side branches": lambda n: bough.trees.topologies.side_branch_chain(max(1, n // 2)),
@@ -45,6 +47,7 @@ def measure_long_chains(page: Page, largest: int, rounds: int) -> None:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     counts = sorted({1, 2, 4, 8, 16, cores} & set(range(1, cores + 1)))
     page.text(f"## One long mechanism: {cores} processors, elapsed µs for one state")
+    ways = [*(f"{k} threads" for k in counts), *([GPU] if bough.cuda.is_available() else [])]
     times, errors, panels = [], [], {}
     for title, make in SHAPES.items():
         for n in (size for size in SIZES if size <= largest):
@@ -55,17 +58,19 @@ def measure_long_chains(page: Page, largest: int, rounds: int) -> None:
                 shortest = _times(model, arrays, counts, rounds)
                 aba = shortest["aba, 1"]
                 ours = [shortest[f"divide_and_conquer, {k}"] for k in counts]
+                if GPU in shortest:
+                    ours.append(shortest[GPU])
                 cells = [f"{x:.4g} ({aba / x:.2f}x)" for x in ours]
                 times.append((title, model.nbodies, dtype.__name__, len(rounds_of(model)), aba, *cells))
                 print(*times[-1], flush=True)
                 lines = panels.setdefault(f"{title}, {dtype.__name__}", {})
                 lines.setdefault("ABA", []).append((model.nbodies, 1e3 * aba / model.nbodies))
-                for k, x in zip(counts, ours, strict=True):
-                    lines.setdefault(f"{k} threads", []).append((model.nbodies, 1e3 * x / model.nbodies))
+                for way, x in zip(ways, ours, strict=True):
+                    lines.setdefault(way, []).append((model.nbodies, 1e3 * x / model.nbodies))
             if title == "chain" and n <= MOST_EXACT:
                 errors.append((n, *_errors(model, state)))
     page.text("Times faster than ABA in brackets.")
-    page.table(("tree", "bodies", "type", "rounds", "ABA", *(f"{k} threads" for k in counts)), times)
+    page.table(("tree", "bodies", "type", "rounds", "ABA", *ways), times)
     page.curves("long_chains", "One state of a long mechanism", ("bodies", "ns per body"), panels)
     page.text("Largest error beside the largest acceleration, against long double:")
     columns = [f"{method}, {dtype}" for dtype in ("float64", "float32") for method in METHODS]
@@ -86,6 +91,8 @@ def _times(model: bough.Model, arrays: list[Any], counts: list[int], rounds: int
     for k in counts:
         ours = partial(bough.forward_dynamics, model, *arrays, method="divide_and_conquer", check=False)
         calls[f"divide_and_conquer, {k}"] = _on_threads(k, ours)
+    if bough.cuda.is_available():
+        calls[GPU] = _on_gpu(model, arrays)
     samplers = {name: python(call, clock=time.perf_counter) for name, call in calls.items()}
     return {name: float(values.min()) for name, values in interleaved(samplers, rounds).items()}
 
@@ -96,6 +103,17 @@ def _on_threads(count: int, call: Call) -> Call:
         return call()
 
     return run
+
+
+def _on_gpu(model: bough.Model, arrays: list[Any]) -> Call:
+    """A call looks at a verdict, and so waits for the GPU, before it returns."""
+    import cupy
+
+    there = [cupy.asarray(x) for x in arrays]
+    call = partial(bough.forward_dynamics, model, *there, method="divide_and_conquer", check=False)
+    want, found = bough.forward_dynamics(model, *arrays, method="divide_and_conquer"), call().get()
+    assert np.abs(found - want).max() <= (1e-6 if want.dtype == np.float64 else 0.1) * np.abs(want).max()
+    return call
 
 
 # ---- errors ----------------------------------------------------------------------------------------------------------
@@ -156,5 +174,6 @@ def _blocks(a: Long, b: Long, c: Long, d: Any) -> Long:
 
 
 if __name__ == "__main__":
-    given = [int(x) for x in sys.argv[1:]]
-    measure_long_chains(Page(None), *(given + [100_000, 9][len(given) :]))
+    given = [int(x) for x in sys.argv[1:3]]
+    page = Page(Path(sys.argv[3]) if len(sys.argv) > 3 else None)
+    measure_long_chains(page, *(given + [100_000, 9][len(given) :]))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 import bough
 from bough.backends.cuda import cuda_source
+from bough.kernel.divide_and_conquer import Rounds, Where
+from bough.kernel.handle_programs import Call
 from bough.program import (
     CARRIED,
     VERDICT,
@@ -26,6 +28,7 @@ from bough.program import (
     walk,
 )
 from bough.scalar import OPS, cos, sin
+from closeness import assert_close
 from conformance import CASES, sample
 from on_host import OnHost, needs_compiler
 
@@ -82,6 +85,36 @@ def test_large_trees_keep_their_loops(tmp_path: Path, compiled: None) -> None:
     got, _, wrong = OnHost(program, tmp_path, np.float64)({"q": q, "v": v, "a": a})
     np.testing.assert_array_equal(got["tau"], bough.rnea(model, q, v, a))
     assert wrong == 0
+
+
+class HostCall(Call):
+    """A batch of divide and conquer by the text of its kernel."""
+
+    folder: Path
+    made: ClassVar[dict[Any, OnHost]] = {}
+
+    def __call__(self, *arrays: Any) -> Any:
+        names = [a.name for a, x in zip(self.function.inputs, arrays, strict=True) if x is not None]
+        key = (self.function, self.dtype, *names)
+        if key not in self.made:
+            folder = self.folder / str(len(self.made))
+            folder.mkdir()
+            form = self.function.form(arrays)
+            self.made[key] = OnHost(few_alive(fuse(form.program(judged=True))), folder, self.dtype)
+        found, _, wrong = self.made[key](dict(zip(names, (x for x in arrays if x is not None), strict=True)))
+        assert wrong == 0
+        return next(iter(found.values()))
+
+
+@needs_compiler
+def test_rounds_of_divide_and_conquer(tmp_path: Path, compiled: None) -> None:
+    """Batches of runs and of pairs, with external forces: the bits of machine code."""
+    model, rng, HostCall.folder = bough.trees.topologies.chain(8), np.random.default_rng(0), tmp_path
+    q, v, tau = rng.normal(size=(3, model.nv))
+    given, dtype = (q, v, tau, rng.normal(size=(model.nbodies, 6))), np.dtype(np.float64)
+    on_cpu, on_host = (Rounds(model, Where(dtype, (4, 1), np, call)) for call in (Call, HostCall))
+    np.testing.assert_array_equal(on_host(*given), on_cpu(*given))
+    assert_close(on_cpu(*given), bough.forward_dynamics(model, *given), 1e-10)
 
 
 @needs_compiler

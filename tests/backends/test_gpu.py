@@ -160,6 +160,35 @@ def test_angles_that_are_far_are_mended_by_the_cpu(cupy: Any) -> None:
 
 
 @needs_gpu
+@pytest.mark.parametrize("make", [bough.trees.topologies.chain, lambda n: bough.trees.topologies.balanced_tree(7)])
+def test_divide_and_conquer_works_on_one_mechanism(make: Any) -> None:
+    """The same call twice, on other numbers, and with external forces; what is wrong is told by the CPU."""
+    import cupy
+
+    model, by = make(200), {"method": "divide_and_conquer"}
+    f_ext = np.random.default_rng(1).normal(size=(model.nbodies, 6))
+    for dtype, tolerance in ((np.float64, 1e-9), (np.float32, 1e-2)):
+        given = states(model, 2, dtype)
+        for further in ((), (f_ext.astype(dtype),)):
+            expected = bough.forward_dynamics(model, *states(model, 2), *further, method="aba")
+            got = bough.forward_dynamics(model, *map(cupy.asarray, (*given, *further)), **by)
+            assert got.dtype == dtype
+            np.testing.assert_allclose(got.get(), expected, rtol=0.0, atol=tolerance * np.abs(expected).max())
+    q, v, tau = (cupy.asarray(x) for x in states(model, 2))
+    expected = bough.forward_dynamics(model, q, v, tau, **by)
+    assert bool((bough.forward_dynamics(model, q[1], v[1], tau[1], **by) == expected[1]).all())
+    out = cupy.empty_like(expected)
+    assert bough.forward_dynamics(model, q, v, tau, out=out, **by) is out
+    assert bool((out == expected).all())
+    q[1, 3] = 1e12
+    far = bough.forward_dynamics(model, *(x.get() for x in (q, v, tau)), **by)
+    np.testing.assert_array_equal(bough.forward_dynamics(model, q, v, tau, **by).get(), far)
+    q[1, 3] = np.nan
+    with pytest.raises(bough.errors.FiniteError, match=r"q\[1, 3\] is nan"):
+        bough.forward_dynamics(model, q, v, tau, **by)
+
+
+@needs_gpu
 def test_other_libraries_on_their_streams() -> None:
     torch = pytest.importorskip("torch")
     model = bough.robots.load("quadruped")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +22,7 @@ def formulas(function: bough.Function, times: str = "", **options: Any) -> list[
     assert text.isascii()
     inside = re.search(r"\\begin{align\*}\n(.*)\n\\end{align\*}", text, re.S)
     assert inside is not None
-    whole = inside[1].replace("\\\\\n&\\quad", "").replace("\\left", "").replace("\\right", "")
+    whole = re.sub(r"\\(left|right|bigl|bigr)(?=[()])", "", inside[1].replace("\\\\\n&\\quad", ""))
     lines = [line.replace(r" \, ", times) for line in whole.split("\\\\\n")]
     return [re.sub(r"\s|\\\\$", "", line) for line in lines]
 
@@ -68,20 +71,48 @@ def test_a_matrix_and_an_energy() -> None:
     assert energy.startswith(r"\mathrm{energy}&=\frac{m_{\mathrm{cart}}+m_{\mathrm{pole}}}{2}\dot{q}_{1}^{2}")
 
 
-def test_formulas_of_numbers_are_right() -> None:
-    """Read back and computed, with numbers of many digits, sums in parentheses and lines that go on."""
-    model = bough.trees.topologies.chain(2)
-    q, v, a = np.random.default_rng(2).normal(size=(3, 2))
-    known: dict[str, Any] = {f"{name}{k + 1}": x[k] for name, x in (("q", q), ("v", v), ("a", a)) for k in range(2)}
-    rules = [(r"\\ddot{q}_{(\d)}", r"a\1"), (r"\\dot{q}_{(\d)}", r"v\1"), (r"q_{(\d)}", r"q\1")]
+def chain(*axes: str) -> bough.Model:
+    """Bodies one on the other, with numbers of many digits."""
+    b = bough.Builder("chain")
+    for k, axis in enumerate(axes):
+        body = {"mass": 1.1, "com": (0.1, 0.0, -0.3), "inertia": (0.11, 0.12, 0.013)}
+        b.add(f"b{k}", bough.joints.Revolute(axis), f"b{k - 1}" if k else "world", at=(0.0, 0.2, -0.7 * k), **body)
+    return b.build()
+
+
+@pytest.mark.parametrize(("algorithm", "axes"), [("rnea", "yx"), ("rnea", "xyz"), ("aba", "yy")])
+def test_formulas_of_numbers_are_right(algorithm: str, axes: str) -> None:
+    """Read back and computed, with sums in parentheses that go on in other lines, and what sums are divided by."""
+    model = chain(*axes)
+    q, v, a = np.random.default_rng(2).normal(size=(3, model.nv))
+    names = (("q", q), ("v", v), ("a" if algorithm == "rnea" else "t", a))
+    known: dict[str, Any] = {f"{name}{k + 1}": x[k] for name, x in names for k in range(model.nv)}
+    rules = [(r"\\frac\{1}\{\\Delta_{(\d)}}", r"1/D\1*"), (r"\\Delta_{(\d)}", r"D\1"), (r"\\tau_{(\d)}", r"t\1")]
+    rules += [(r"\\ddot{q}_{(\d)}", r"a\1"), (r"\\dot{q}_{(\d)}", r"v\1"), (r"q_{(\d)}", r"q\1")]
+    rules += [(r"\\frac\{([^{}]*)}\{(\d+)}", r"(\1)/\2")]
     rules += [(r"\\cdot10\^{(-?\d+)}", r"*10.0**\1"), (r"\^{(\d)}", r"**\1")]
     rules += [(r"\\(sin|cos)(?:\*\*(\d))?{(\([^()]*\))}", r"np.\1\3**(\2 or 1)")]
-    for text, tau in zip(formulas(bough.function("rnea", model), times="*"), bough.rnea(model, q, v, a), strict=True):
-        formula = text.partition("&=")[2]
+    found = {}
+    for text in formulas(bough.function(algorithm, model), times="*"):
         for pattern, instead in rules:
-            formula = re.sub(pattern, instead, formula)
-        value = eval(formula.replace("**( or 1)", ""), {"np": np}, known)
-        np.testing.assert_allclose(value, tau, rtol=0, atol=1e-4)
+            text = re.sub(pattern, instead, text)
+        name, _, formula = text.replace("**( or 1)", "").partition("&=")
+        found[name] = eval(formula, {"np": np}, {**known, **found})
+    letter, want = ("t", bough.rnea) if algorithm == "rnea" else ("a", bough.forward_dynamics)
+    results = [found[f"{letter}{k + 1}"] for k in range(model.nv)]
+    np.testing.assert_allclose(results, want(model, q, v, a), rtol=0, atol=2e-4)
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX")
+def test_pages_are_typeset(tmp_path: Path) -> None:
+    """Nothing is wider than the page."""
+    for k, (algorithm, axes) in enumerate([("rnea", "xyz"), ("aba", "yy"), ("crba", "xyz")]):
+        (text,) = bough.function(algorithm, chain(*axes)).export("latex").values()
+        (tmp_path / f"{k}.tex").write_text(text, encoding="ascii")
+        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", f"{k}.tex"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
+        assert done.returncode == 0, done.stdout[-2000:]
+        assert "Overfull" not in done.stdout
 
 
 def test_what_nobody_can_read_is_refused() -> None:

@@ -95,6 +95,52 @@ def test_a_wheel_gets_no_faster_than_it_may() -> None:
     assert_close(bough.forward_dynamics(model, [0.0], [2.9], [2.0], limits="velocity"), [4.0], 1e-12)
 
 
+def test_joints_that_close_loops_obey_as_those_of_the_tree_do() -> None:
+    """A wheel on two pins: what is said of the one that closes the loop holds for the wheel."""
+    losses = {"friction": 0.8, "velocity": 2.0}
+    b = bough.Builder("on two pins")
+    b.add("wheel", bough.joints.Revolute("z"), mass=1.0, inertia=0.5)
+    b.loop("pin", bough.joints.Revolute("z"), "world", "wheel", **losses)
+    closed, plain, asked = b.build(), hinge(**losses), {"limits": ALL, "dry_friction": True}
+    for v, tau in ((0.0, 0.6), (0.0, 1.5), (1.0, 0.0), (-1.0, 0.3), (2.0, 3.0), (-2.1, -4.0)):
+        found, want = (bough.forward_dynamics(m, [0.3], [v], [tau], full=True, **asked) for m in (closed, plain))
+        assert_close(found.motion, want.motion, 1e-12, scale=1.0)
+        assert_close(found.loop_friction_forces, want.friction_forces, 1e-12, scale=1.0)
+        assert_close(found.loop_limit_forces, want.limit_forces, 1e-12, scale=1.0)
+        assert not found.friction_forces.any()
+        found, want = (bough.contact.step(m, [0.3], [v], [tau], 0.01, **asked) for m in (closed, plain))
+        assert_close(found.motion, want.motion, 1e-12, scale=1.0)
+
+
+def test_friction_of_a_loop_is_that_of_the_joint_it_was(rng: np.random.Generator) -> None:
+    """A chain of bars from wall to wall moves the same whichever of its joints closes it, and so do its limits."""
+    b, joint = bough.Builder("chain"), bough.joints.Revolute("y")
+    for k in range(3):
+        rod = {"mass": 1.0, "com": (0.3, 0.0, 0.1), "inertia": 0.05}
+        at = (0.6 * (k > 0), 0, 0)
+        b.add(f"b{k}", joint, f"b{k - 1}" if k else "world", at=at, friction=0.4, velocity=1.0, **rod)
+    b.loop("last", joint, "b2", "world", at=(0.6, 0, 0), successor_at=(0.9, 0, 0.3), friction=0.7, velocity=1.5)
+    model = b.build()
+    other, q = model.respanned("b1"), bough.loops.assemble(model, [-0.9, 1.4, 0.3])
+    ask = {"dry_friction": True, "limits": ("velocity",), "time_constant": np.inf, "full": True}
+
+    def there(x: Any, of_last: Any) -> list[float]:
+        """What joints of the other tree have of something that those of this one have."""
+        known = dict(zip(model.joint_names, x, strict=True)) | {"last": of_last[0]}
+        return [known[name] for name in other.joint_names]
+
+    for speed in (0.0, 0.3, 3.0):
+        v = bough.loops.consistent_velocity(model, q, speed * rng.normal(size=3))
+        B = bough.loops.coordinate_jacobian(model, q)
+        found = bough.forward_dynamics(model, q, v, [0.0] * 3, **ask)
+        same = bough.forward_dynamics(
+            other, there(q, bough.loops.coordinates(model, q)), there(v, B @ v), [0.0] * 3, **ask
+        )
+        assert_close(there(found.motion, same.motion[[other.joint_names.index("last")]]), same.motion, 1e-8, scale=1.0)
+        frictions = there(found.friction_forces, found.loop_friction_forces)
+        assert_close(same.friction_forces, frictions, 1e-8, scale=1.0)
+
+
 def test_drives_do_no_more_than_their_effort(rng: np.random.Generator) -> None:
     model = chain(rng)
     q, v, tau = bough.neutral(model), 0.1 * rng.normal(size=model.nv), 10 * rng.normal(size=model.nv)

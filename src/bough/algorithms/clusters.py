@@ -95,9 +95,13 @@ def cluster_parts(m: Mechanism) -> list[tuple[list[int], list[int]]]:
     return sorted((sorted(columns), sorted(rows)) for columns, rows in parts)
 
 
-@lru_cache(maxsize=64)
 def clusters(m: Mechanism) -> Clusters:
     """The clusters of a mechanism, and the ranks they have."""
+    return _clusters(m.plain)
+
+
+@lru_cache(maxsize=64)
+def _clusters(m: Mechanism) -> Clusters:
     groups, found, start = np.array(row_groups(m), np.int64), [], 0
     with activate(Control()):  # plain numbers, whatever is being traced
         trials = _trials(Mechanism(m.model))

@@ -14,7 +14,7 @@ from typing import Literal
 from bough.algorithms.constraint_rows import Terms
 from bough.algorithms.contacts import AXES, Place, contact_terms
 from bough.algorithms.crba import crba
-from bough.algorithms.joint_bounds import Bounds, bounded_force
+from bough.algorithms.joint_bounds import Bounds, bounded_force, bounded_rows
 from bough.algorithms.limits import LimitSides, LimitTerms, limit_rows, limit_sides, limited_joints, limited_loops
 from bough.algorithms.loops import constraint_terms, loop_drives, loop_motions
 from bough.algorithms.response import Response, response
@@ -122,11 +122,10 @@ def rows_in_state(
     fill(J, contacts * n, lambda k: touch.matrix[k])
     fill(Part(J, contacts * n), loops * n, lambda k: closed.matrix[k])
     near = limit_rows(m, q, v, Part(J, (contacts + loops) * n)) if plan.limits else LimitTerms([], [], [])
-    single = [*plan.speeds, *plan.dry]
-    for row, (k, _) in enumerate(single, start=count - len(single)):
-        J[row * n + k] = 1.0
-        near.rates.append(0.0 if v is None else v[k])
-        near.bias.append(0.0)
+    single = (*plan.speeds, *plan.dry)
+    further = bounded_rows(m, single, q, v, Part(J, (count - len(single)) * n))
+    near.rates.extend(further[0])
+    near.bias.extend(further[1])
     near.slopes.extend([1.0] * len(plan.speeds))
     rates: list[Scalar] = [*(x.rates[r] for x in (touch, closed) for r in range(x.count)), *near.rates]
     bias: list[Scalar] = [*(x.bias[r] for x in (touch, closed) for r in range(x.count)), *near.bias]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from bough.algorithms.contact_problem import ContactPlan, Rows, row_counts, rows_in_state, sides_of
 from bough.algorithms.contacts import Place
-from bough.algorithms.joint_bounds import slipping, with_slipping
+from bough.algorithms.joint_bounds import bounded_speeds, slipping, with_slipping
 from bough.algorithms.limits import limit_gaps
 from bough.complementarity import FAR
 from bough.model import Mechanism
@@ -49,8 +49,9 @@ def acceleration_level(
     still: Scalar,
 ) -> Level:  # fmt: skip
     """Errors decay at a rate: ë + 2 rate ė + rate² e ≥ 0; those of loops as `Terms.returning` says."""
-    known = slipping(plan.dry, v, still)
-    force = with_slipping(m.model.nv, force, plan.dry, known) if known else force
+    u = bounded_speeds(m, (*plan.speeds, *plan.dry), q, v)
+    known = slipping(plan.dry, u, still)
+    force = with_slipping(m, q, force, plan.dry, known) if known else force
     rows, gap = rows_in_state(m, plan, q, v, force, place), _gaps(m, plan, q, gaps)
     contacts, loops, limits, _ = row_counts(m.model, plan)
     back = [2.0 * rate * r for r in rows.rates]
@@ -60,11 +61,11 @@ def acceleration_level(
     back[on_velocities:] = [rate * r for r in rows.rates[on_velocities:]]
     base = [w + b + r for w, b, r in zip(_list(rows.drive, rows), rows.bias, back, strict=True)]
     approach = _one_sided(m, plan, rows.rates)
-    active = [both(g <= TOUCHING, u <= still) for g, u in zip(gap, approach, strict=False)]
+    active = [both(g <= TOUCHING, y <= still) for g, y in zip(gap, approach, strict=False)]
     offset = [select(on, rate * rate * g, FAR) for on, g in zip(active, gap, strict=True)]
-    fast = [sign * v[k] + most <= still for sign, k, most in speeds]
+    fast = [sign * u[k] + most <= still for sign, k, most in speeds]
     offset += [select(on, rate * most, FAR) for on, (_, _, most) in zip(fast, speeds, strict=True)]
-    frictions = [Dry(most, absolute(v[k]) <= still, f) for (k, most), f in zip(plan.dry, known, strict=True)]
+    frictions = [Dry(most, absolute(u[k]) <= still, f) for (k, most), f in zip(plan.dry, known, strict=True)]
     return Level(rows, base, offset, [*active, *fast], rows.free, _sliding(plan, rows.rates, still), frictions)
 
 

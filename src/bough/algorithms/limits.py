@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.algorithms.joint_bounds import Bounds
+from bough.algorithms.joint_bounds import Bounds, bounded_names
 from bough.algorithms.loops import loop_motions, loop_rates
 from bough.errors import ModelError
 from bough.model import JointEntry, Loop, Mechanism, Model
@@ -196,7 +196,7 @@ class LimitSides:
         return np.asarray(self.signs[of] * (coordinates[..., self.coordinates[of]] - self.bounds[of]))
 
     def speeds(self) -> list[tuple[float, int, float]]:
-        """Sign, place in v and bound of each side of a velocity limit."""
+        """Sign, place in v or behind it, and bound of each side of a velocity limit."""
         of = slice(self.positions, None)
         parts = (self.signs[of].tolist(), self.coordinates[of].tolist(), self.bounds[of].tolist())
         return list(zip(*parts, strict=True))
@@ -232,7 +232,7 @@ def limit_sides(model: Model, positions: bool = True, speeds: Bounds = ()) -> Li
     count = len(sides)
     for row, (k, most) in enumerate(speeds, start=len(tree) + len(closing)):
         for sign, which in ((1.0, "lower"), (-1.0, "upper")):
-            sides.append((row, sign, k, most, f"{which} velocity limit of {model.dof_names[k]}"))
+            sides.append((row, sign, k, most, f"{which} velocity limit of {bounded_names(model)[k]}"))
         slopes.append((row, k))
     rows, signs, coordinates, bounds, names = zip(*sides, strict=True) if sides else ((), (), (), (), ())
     slope_rows, velocities = np.array(slopes, np.intp).reshape(-1, 2).T

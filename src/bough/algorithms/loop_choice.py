@@ -22,7 +22,7 @@ HOPELESS = 0.4
 
 def method_operations(m: Mechanism) -> dict[LoopMethod, int]:
     """The operations of each method that is considered: counted if the mechanism is small, else estimated."""
-    soon, last = saddle_tree(m, "soon"), saddle_tree(m, "last")
+    m, soon, last = m.plain, saddle_tree(m, "soon"), saddle_tree(m, "last")
     if max(soon.n, soon.count) > MOST:
         return {"kkt": soon.operations, "multipliers": last.operations}
     considered: tuple[LoopMethod, ...] = ("kkt", "multipliers", "null_space")
@@ -31,6 +31,7 @@ def method_operations(m: Mechanism) -> dict[LoopMethod, int]:
 
 def cheapest_method(m: Mechanism) -> LoopMethod:
     """The method with the fewest operations: method 1 or 3, since method 2 never takes fewer than the former."""
+    m = m.plain
     return "null_space" if _promises(m) and _counted(m, "null_space") < _counted(m, "kkt") else "kkt"
 
 

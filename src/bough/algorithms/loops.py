@@ -17,10 +17,23 @@ import numpy as np
 from bough.algorithms.climbing import Side, climb, components, powers, write_columns
 from bough.algorithms.constraint_rows import Entries, Terms, dense_entries
 from bough.algorithms.ties import tie_columns, tie_terms
-from bough.model import Attachment, Equality, Frame, Joint, Loop, Mechanism, Placement, Tie, combine
+from bough.model import Equality, Frame, Joint, Loop, Mechanism, Placement, Tie, combine
 from bough.model.joints.closing import displacement, least_squares
 from bough.model.tying import position_rows
-from bough.scalar import Array, Index, Scalar, Table, array, each, gather, gather_index, loop, maximum
+from bough.scalar import (
+    Array,
+    Filled,
+    Index,
+    Scalar,
+    Symbolic,
+    Table,
+    array,
+    each,
+    gather,
+    gather_index,
+    loop,
+    maximum,
+)
 from bough.spatial import ZERO, Force, Matrix, Motion, Transform, Vector
 
 __all__ = [
@@ -30,6 +43,7 @@ __all__ = [
     "loop_drives",
     "loop_motions",
     "loop_rates",
+    "loop_sides",
     "row_groups",
     "row_supports",
 ]
@@ -226,7 +240,10 @@ class _LoopsAlike:
             for given, pair in zip(loops, sides, strict=True)
         ]
         self._numbers = Table("loops", np.array(numbers, np.int64).ravel())
-        self._constants = Table("loop_constants", np.array(constants, float).ravel())
+        entries = [x for given in constants for x in given]
+        scalars = {k: x for k, x in enumerate(entries) if isinstance(x, Symbolic)}
+        table = Table("loop_constants", np.array([0.0 if k in scalars else x for k, x in enumerate(entries)], float))
+        self._constants = Filled(table, scalars) if scalars else table
 
     def row(self, k: Index) -> Index:
         """The first row of a loop."""
@@ -314,10 +331,15 @@ def _sides(m: Mechanism, constraint: Loop) -> tuple[Side, Side]:
     ends = (constraint.predecessor, constraint.successor)
     paths = [m.tree.path(end.body) if end.body else () for end in ends]
     common = sum(a == b for a, b in zip(*paths, strict=False))
+    counts = [len(path) - common for path in paths]
+    placed = zip(ends, m.loop_sides.get(constraint.name) or loop_sides(m, constraint), counts, strict=True)
+    first, second = (Side(end.body, X, count, not count) for end, X, count in placed)
+    return first, second
+
+
+def loop_sides(m: Mechanism, constraint: Loop) -> tuple[Transform, Transform]:
+    """Where the sides of a loop of the model are on their bodies, inside, in the canonical axes of its joint."""
     turn = Placement.of(constraint.joint.alignment, (0.0, 0.0, 0.0), constraint.name)
-
-    def side(end: Attachment, count: int) -> Side:
-        return Side(end.body, m.frame(Frame("", end.body, end.placement.then(turn))), count, not count)
-
-    first, second = (side(end, len(path) - common) for end, path in zip(ends, paths, strict=True))
+    ends = (constraint.predecessor, constraint.successor)
+    first, second = (m.frame(Frame("", end.body, end.placement.then(turn))) for end in ends)
     return first, second

@@ -169,7 +169,11 @@ def _numbered(n: int, supports: Sequence[tuple[Sequence[int], int]], order: Orde
     return of_column, of_row
 
 
-@lru_cache(maxsize=64)
 def saddle_tree(m: Mechanism, order: Order) -> SaddleTree:
     """The tree of the equations of a mechanism."""
+    return _saddle_tree(m.plain, order)
+
+
+@lru_cache(maxsize=64)
+def _saddle_tree(m: Mechanism, order: Order) -> SaddleTree:
     return SaddleTree(m.coupling.dof_tree, row_supports(m), row_groups(m), order)

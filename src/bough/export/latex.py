@@ -1,11 +1,13 @@
 """LaTeX: the results of a function as formulas, simplified by SymPy; for small mechanisms.
 
-A result that is a polynomial in velocities, accelerations and forces is written as such, each coefficient by itself.
-Entries of parameters that are zero in the model are zero in the formulas.
+A result that is a polynomial in velocities, accelerations and forces is written as such, each coefficient by itself;
+what all terms are divided by is written once, as a formula of its own. Entries of parameters that are zero in the model
+are zero in the formulas.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,7 +32,7 @@ FORMULA_DIGITS = 6
 NOTHING = 1e-15  # beside the largest number of a formula: rounding
 FEW = 10**6  # a number is written out, or a fraction taken apart, below
 SMALL_DENOMINATOR = 12  # up to which a number is written as a fraction
-FORMULA_SIGNS = 150  # signs of LaTeX before a sum goes on in the next line
+FORMULA_SIGNS = 75  # to be seen before a sum goes on in the next line
 
 
 def latex_file(task: Task) -> str:
@@ -52,9 +54,10 @@ def latex_file(task: Task) -> str:
     rates = [x for name in RATES for v, row in zip(task.inputs, symbols, strict=True) if v.name == name for x in row]
     used: set[Any] = set()
     lines = [r"\documentclass{article}", r"\usepackage{amsmath}", r"\usepackage[margin=20mm]{geometry}"]
-    lines += [r"\begin{document}", rf"\section*{{{in_latex(task.title)}}}", r"\begin{align*}"]
+    lines += [r"\allowdisplaybreaks", r"\begin{document}", rf"\section*{{{in_latex(task.title)}}}", r"\begin{align*}"]
+    divisors: dict[Any, str] = {}
     for v, result in zip(task.outputs, results, strict=True):
-        lines += _formulas(v, result, written, rates, used)
+        lines += _formulas(v, result, written, rates, used, divisors)
     lines[-1] = lines[-1].removesuffix(r" \\")
     lines += [r"\end{align*}", r"\begin{itemize}"]
     for v, row in zip(task.inputs, symbols, strict=True):
@@ -81,10 +84,12 @@ def _numbered(name: str, k: int, size: int) -> str:
     return letters if size == 1 else f"{letters}_{{{k + 1}}}"
 
 
-def _formulas(values: Values, result: Any, written: dict[Any, str], rates: list[Any], used: set[Any]) -> list[str]:
+def _formulas(
+    values: Values, result: Any, written: dict[Any, str], rates: list[Any], used: set[Any], divisors: dict[Any, str]
+) -> list[str]:
     """A line, or several, for each entry of a result that is not zero; of a symmetric matrix the lower half.
 
-    The symbols that stand in it are added to `used`.
+    The symbols that stand in it are added to `used`, and to `divisors` what something is divided by, with its letter.
     """
     import sympy
 
@@ -99,20 +104,49 @@ def _formulas(values: Values, result: Any, written: dict[Any, str], rates: list[
             if symmetric and place[1] > place[0]:
                 continue
             name = f"{values.name}_{{{','.join(map(str, place))}}}"
-        terms = _terms(entry, rates)
+        over, under = _fraction(entry)
+        terms = _terms(over, rates)
         used |= {x for c, product in terms for x in (c * product).free_symbols}
+        pieces = [piece for term in terms for piece in _pieces(term, written)] or ["0"]
+        if under != 1 and terms:
+            divisor = _rounded(_simplest(under))
+            if divisor not in divisors:
+                used |= divisor.free_symbols
+                divisors[divisor] = rf"\Delta_{{{len(divisors) + 1}}}"
+                lines += _sum(divisors[divisor], [_text(x, written) for x in divisor.as_ordered_terms()])
+            pieces = [rf"\frac{{1}}{{{divisors[divisor]}}} \bigl({pieces[0]}", *pieces[1:]]
+            pieces[-1] += r"\bigr)"
         if terms or len(values.shape) < 2:
-            lines += _sum(name, [_latex(term, written) for term in terms] or ["0"])
+            lines += _sum(name, pieces)
     return lines or [rf"{values.name} &= 0 \\"]
+
+
+def _fraction(entry: Any) -> tuple[Any, Any]:
+    """Numerator and denominator: of what is not divided by anything but numbers, itself and 1."""
+    import sympy
+
+    if not any(x.exp.is_negative and x.base.free_symbols for x in entry.atoms(sympy.Pow)):
+        return entry, sympy.Integer(1)
+    over, under = sympy.fraction(sympy.cancel(sympy.together(entry)))
+    under = _without_rounding(under)
+    most = max(under.as_coefficients_dict().values(), key=abs)
+    return sympy.expand(over / most), sympy.expand(under / most)
+
+
+def _without_rounding(entry: Any) -> Any:
+    """A sum without terms that are next to nothing beside others."""
+    import sympy
+
+    parts = sympy.expand(entry).as_coefficients_dict()
+    least = NOTHING * max((abs(c) for c in parts.values()), default=0)
+    return sympy.Add(*(c * product for product, c in parts.items() if abs(c) > least))
 
 
 def _terms(entry: Any, rates: list[Any]) -> list[tuple[Any, Any]]:
     """The terms of a sum: simplified coefficients and what they are multiplied with, accelerations and forces first."""
     import sympy
 
-    parts = sympy.expand(entry).as_coefficients_dict()
-    least = NOTHING * max((abs(c) for c in parts.values()), default=0)
-    entry = sympy.Add(*(c * product for product, c in parts.items() if abs(c) > least))
+    entry = _without_rounding(entry)
     inside = [x for x in rates if entry.has(x)]
     products = {sympy.Integer(1): entry}
     if inside and entry.is_polynomial(*inside):
@@ -134,7 +168,7 @@ def _simplest(entry: Any) -> Any:
         tries = [wide, sympy.trigsimp(wide), sympy.simplify(wide)]
         tries += [sympy.factor_terms(x) for x in tries]
     else:
-        tries = [wide, sympy.expand(TR8(wide))]
+        tries = [wide, _without_rounding(TR8(wide))]
     return min(tries, key=sympy.count_ops)  # the first of the shortest
 
 
@@ -148,19 +182,32 @@ def _rounded(x: Any) -> Any:
     return x if parts == x.args else x.func(*parts)  # making it anew would multiply it out
 
 
-def _latex(term: tuple[Any, Any], written: dict[Any, str]) -> str:
-    """A term, the sign of its coefficient in front."""
+def _text(x: Any, written: dict[Any, str]) -> str:
     import sympy
 
-    def text(x: Any) -> str:
-        return str(sympy.latex(x, symbol_names=written, mul_symbol=r" \, "))
+    return str(sympy.latex(x, symbol_names=written, mul_symbol=r" \, "))
 
+
+def _signs(text: str) -> int:
+    """How many signs are to be seen of a text."""
+    return len(re.sub(r"\\(left|right|bigl|bigr|frac|d?dot|mathrm|quad|,)|[\\{}_^& ]", "", text))
+
+
+def _pieces(term: tuple[Any, Any], written: dict[Any, str]) -> list[str]:
+    """A term, the sign of its coefficient in front: one piece, or several where a line may end between them."""
     coefficient, product = term
     if coefficient in (1, -1) or product == 1:
-        return text(coefficient * product)
+        return [_text(coefficient * product, written)]
+    behind = _text(product, written)
     if coefficient.is_Add:
-        return rf"\left({text(coefficient)}\right) \, {text(product)}"
-    return rf"{text(coefficient)} \, {text(product)}"
+        whole = rf"\left({_text(coefficient, written)}\right) \, {behind}"
+    else:
+        whole = rf"{_text(coefficient, written)} \, {behind}"
+    parts = coefficient.expand().as_ordered_terms()
+    if _signs(whole) <= FORMULA_SIGNS or len(parts) == 1:
+        return [whole]
+    first, *rest = (_text(x, written) for x in parts)
+    return [rf"\bigl({first}", *rest[:-1], rf"{rest[-1]}\bigr) \, {behind}"]
 
 
 def _sum(name: str, terms: list[str]) -> list[str]:
@@ -168,7 +215,7 @@ def _sum(name: str, terms: list[str]) -> list[str]:
     lines, line = [], rf"{name} &="
     for k, term in enumerate(terms):
         signed = term if k == 0 or term.startswith("-") else f"+ {term}"
-        if len(line) + len(signed) > FORMULA_SIGNS and k:
+        if _signs(line) + _signs(signed) > FORMULA_SIGNS and k:
             lines.append(rf"{line} \\")
             line = r"&\quad"
         line = f"{line} {signed}"

@@ -33,7 +33,8 @@ HARMFUL = frozenset('*\\?"`')  # ends of comments and strings, spliced lines, tr
 LATEX = {
     **{c: f"\\{c}" for c in "{}_#&%$"},
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
-    **{c: f"{{{c}}}" for c in "-<>|[]'`!"},
+    **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"},  # other signs in the usual font
+    **{c: f"{{{c}}}" for c in "-[]'`!"},
 }
 
 
@@ -82,7 +83,7 @@ def in_latex(text: str) -> str:
     r"""A text as it may stand in LaTeX, between words or in \text{}.
 
     >>> print(in_latex("arm_1 \\input{x}"))
-    arm\_1 {<}U+005C{>}input\{x\}
+    arm\_1 \textless{}U+005C\textgreater{}input\{x\}
     """
     escaped = "".join(LATEX.get(c, c) for c in plain(text))
     return re.sub(r"\\textasciicircum{}(\d)", r"\\textsuperscript{\1}", escaped)

@@ -25,7 +25,10 @@ from bough.program import few_alive, fuse
 if TYPE_CHECKING:
     from bough.kernel.form import Form
 
-__all__ = ["DeviceRunner", "Prepared", "deferred", "is_available", "require_gpu"]
+__all__ = [
+    "DeviceRunner", "Prepared", "as_cupy", "as_kind", "deferred", "is_available", "plain_on_device", "require_gpu",
+    "stream_of",
+]  # fmt: skip
 
 MOST_IN_ROWS = 64
 """Numbers of all results that a kernel writes row by row; more are turned after they are computed."""
@@ -135,8 +138,8 @@ class DeviceRunner:
         """Run it on the inputs that are given, in order."""
         cp = cupy()
         leader = next(x for x in values if is_on_device(x))
-        with _where(cp, leader):
-            given = self._plain(cp, values)
+        with stream_of(cp, leader):
+            given = plain_on_device(self._present, values)
             outputs, layouts = self._made(cp, given, out)
             if given.states:
                 wrong = cp.zeros(1, np.int32) if check else None
@@ -147,33 +150,19 @@ class DeviceRunner:
                 elif check:
                     self.judge(call)
             if out is not None:
-                target = _as_cupy(cp, out)
+                target = as_cupy(cp, out)
                 if target.data.ptr != outputs[0].data.ptr:
                     target[...] = outputs[0]
                 return out
-            results = tuple(_as_kind(leader, x) for x in outputs)
+            results = tuple(as_kind(leader, x) for x in outputs)
         return results[0] if len(results) == 1 else results
 
-    # ---- arguments -----------------------------------------------------------------------------------------------
+    def fill(self, arrays: Sequence[Any], out: Any, wrong: Any) -> None:
+        """Fill the one result (states, size) from arrays (states, size); `wrong` tells if a verdict is not zero."""
+        given = _Given([cupy().ascontiguousarray(x) for x in arrays], ["rows"] * len(arrays), out.shape[:1], out.dtype)
+        self._launch(given, [out], ["rows"], wrong)
 
-    def _plain(self, cp: Any, values: Sequence[Any]) -> _Given:
-        arrays = [_floats(cp, a, x) for a, x in zip(self._present, values, strict=True)]
-        dtype = np.dtype(np.float32 if all(x.dtype == np.float32 for x in arrays) else np.float64)
-        leading = [x.shape[: x.ndim - len(a.shape)] for a, x in zip(self._present, arrays, strict=True)]
-        try:
-            batch = np.broadcast_shapes(*leading)
-        except ValueError:
-            shapes = ", ".join(f"{a.name} {shape}" for a, shape in zip(self._present, leading, strict=True) if shape)
-            raise ShapeError(f"the batch axes do not broadcast: {shapes}") from None
-        layouts: list[Layout] = []
-        for k, (x, a) in enumerate(zip(arrays, self._present, strict=True)):
-            x = x.astype(dtype, copy=False)
-            if leading[k] and leading[k] != batch:
-                x = cp.broadcast_to(x, (*batch, *a.shape))
-            layout: Layout = "shared" if batch and not leading[k] else _layout(x, len(batch))
-            arrays[k] = x if layout == "components" else cp.ascontiguousarray(x)
-            layouts.append(layout)
-        return _Given(arrays, layouts, batch, dtype)
+    # ---- arguments -----------------------------------------------------------------------------------------------
 
     def _made(self, cp: Any, given: _Given, out: Any) -> tuple[list[Any], list[Layout]]:
         """The arrays for the results, and how they lie: as the arguments do, or where `out` is."""
@@ -193,7 +182,7 @@ class DeviceRunner:
             raise ShapeError(f"{self._form.function.name} gives {len(made)} arrays, so there is no out")
         if not is_on_device(out):
             raise ShapeError(f"out is {type(out).__name__}, expected an array on the GPU, as the arguments are")
-        target = _as_cupy(cp, out)
+        target = as_cupy(cp, out)
         if target.shape != made[0].shape or target.dtype != given.dtype:
             raise ShapeError(
                 f"out is {target.dtype} {target.shape}, expected an array of {given.dtype} {made[0].shape}"
@@ -294,7 +283,29 @@ class DeviceRunner:
         return results if isinstance(results, tuple) else (results,)
 
 
-def _where(cp: Any, leader: Any) -> AbstractContextManager[Any]:
+def plain_on_device(arguments: Sequence[Argument], values: Sequence[Any]) -> _Given:
+    """Values on a GPU as CuPy arrays of one type."""
+    cp = cupy()
+    arrays = [_floats(cp, a, x) for a, x in zip(arguments, values, strict=True)]
+    dtype = np.dtype(np.float32 if all(x.dtype == np.float32 for x in arrays) else np.float64)
+    leading = [x.shape[: x.ndim - len(a.shape)] for a, x in zip(arguments, arrays, strict=True)]
+    try:
+        batch = np.broadcast_shapes(*leading)
+    except ValueError:
+        shapes = ", ".join(f"{a.name} {shape}" for a, shape in zip(arguments, leading, strict=True) if shape)
+        raise ShapeError(f"the batch axes do not broadcast: {shapes}") from None
+    layouts: list[Layout] = []
+    for k, (x, a) in enumerate(zip(arrays, arguments, strict=True)):
+        x = x.astype(dtype, copy=False)
+        if leading[k] and leading[k] != batch:
+            x = cp.broadcast_to(x, (*batch, *a.shape))
+        layout: Layout = "shared" if batch and not leading[k] else _layout(x, len(batch))
+        arrays[k] = x if layout == "components" else cp.ascontiguousarray(x)
+        layouts.append(layout)
+    return _Given(arrays, layouts, batch, dtype)
+
+
+def stream_of(cp: Any, leader: Any) -> AbstractContextManager[Any]:
     """The stream on which the library of an array works at the moment."""
     if _library(leader) == "torch":
         import torch
@@ -310,7 +321,7 @@ def _library(x: Any) -> str:
     return type(x).__module__.partition(".")[0]
 
 
-def _as_cupy(cp: Any, x: Any) -> Any:
+def as_cupy(cp: Any, x: Any) -> Any:
     """The same memory as a CuPy array."""
     library = _library(x)
     if library == "torch":
@@ -318,7 +329,7 @@ def _as_cupy(cp: Any, x: Any) -> Any:
     return cp.from_dlpack(x) if library in ("jax", "jaxlib") else cp.asarray(x)
 
 
-def _as_kind(leader: Any, x: Any) -> Any:
+def as_kind(leader: Any, x: Any) -> Any:
     """A CuPy array as one of the library that an argument is of, in the same memory."""
     library = _library(leader)
     if library == "torch":
@@ -335,7 +346,7 @@ def _as_kind(leader: Any, x: Any) -> Any:
 def _floats(cp: Any, a: Argument, x: Any) -> Any:
     """A CuPy array of float64 or float32 whose last axes are those of an argument."""
     if is_on_device(x):
-        array = _as_cupy(cp, x)
+        array = as_cupy(cp, x)
     else:
         array = np.asarray(x)
         if array.ndim > len(a.shape):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from threading import Lock
 from typing import Any
@@ -16,6 +16,7 @@ from bough.algorithms.runs import FIXED, Run, row_size
 from bough.errors import FiniteError, ModelError
 from bough.kernel.arguments import (
     FloatArray,
+    is_on_device,
     plain_arguments,
     require_finite,
     require_unit_quaternions,
@@ -30,9 +31,10 @@ from bough.model.record import BORDER, INERTIA, REST_OF_ROW, Kind
 from bough.model.stations import require_all_rigid
 from bough.reading import truth
 from bough.scalar import Count
+from bough.scalar.lazy import cached_property
 from bough.tree.contraction import Pairs, Round, Runs, contraction
 
-__all__ = ["DivideAndConquer", "operations", "rounds_of"]
+__all__ = ["SHORT", "DivideAndConquer", "Rounds", "Where", "operations", "rounds_of"]
 
 LONG, SHORT = (64, 8, 1), (16, 4, 1)
 """Lengths of runs in large mechanisms and in others: longer ones leave less to join, and less to do at once."""
@@ -50,21 +52,22 @@ LIGHT = 1e-9
 class _Batch:
     """Runs that are taken together at the same time, with what is the same for all states."""
 
-    def __init__(self, m: Mechanism, kind: Kind, runs: Runs, dtype: np.dtype[Any]) -> None:
+    def __init__(self, m: Mechanism, kind: Kind, runs: Runs, on: Where) -> None:
         run = Run(kind, runs.length, runs.open)
         self.open, self.branches = runs.open, runs.branches
         index = runs.bodies - 1
-        self.constants = _constants(m, kind, index.ravel(), dtype).reshape(len(index), -1)
-        self.q = _entries(m.q_starts.data[index], kind.joint.nq)
-        self.v = _entries(m.v_starts.data[index], kind.joint.nv)
+        self.constants = on.floats(_constants(m, kind, index.ravel()).reshape(len(index), -1))
+        self.q = on.places(_entries(m.q_starts.data[index], kind.joint.nq))
+        self.v = on.places(_entries(m.v_starts.data[index], kind.joint.nv))
         self.nv = kind.joint.nv * runs.length
-        self.made, self.bodies = _places(runs.made), _places(runs.bodies.ravel())
-        self.base, self.last = _places(np.asarray(m.tree.parents)[index[:, 0]]), _places(runs.bodies[:, -1])
+        self.made, self.bodies = on.places(runs.made), on.places(runs.bodies.ravel())
+        self.places = on.places(runs.bodies.ravel() - 1)
+        self.base, self.last = on.places(np.asarray(m.tree.parents)[index[:, 0]]), on.places(runs.bodies[:, -1])
         alike, count = replace(run, open=True), len(index)
-        self.moved = Call("moved", alike, count, dtype) if self.open else None
-        self.velocities = Call("velocities", alike, count, dtype) if self.branches else None
-        self.articulated = Call("articulated with branches" if self.branches else "articulated", run, count, dtype)
-        self.accelerated = Call("accelerations" if self.branches else "accelerated", run, count, dtype)
+        self.moved = on.call("moved", alike, count) if self.open else None
+        self.velocities = on.call("velocities", alike, count) if self.branches else None
+        self.articulated = on.call("articulated with branches" if self.branches else "articulated", run, count)
+        self.accelerated = on.call("accelerations" if self.branches else "accelerated", run, count)
 
     @property
     def calls(self) -> list[Call]:
@@ -80,14 +83,14 @@ class _Batch:
 class _Neighbours:
     """Pairs that are joined at the same time."""
 
-    def __init__(self, pairs: Pairs, dtype: np.dtype[Any]) -> None:
+    def __init__(self, pairs: Pairs, on: Where) -> None:
         self.open = pairs.open
-        self.upper, self.lower, self.made = map(_places, (pairs.upper, pairs.lower, pairs.made))
-        self.base, self.between, self.last = map(_places, (pairs.base, pairs.between, pairs.last))
+        self.upper, self.lower, self.made = map(on.places, (pairs.upper, pairs.lower, pairs.made))
+        self.base, self.between, self.last = map(on.places, (pairs.base, pairs.between, pairs.last))
         count = len(pairs.upper)
-        self.together = Call("moved together", None, count, dtype) if self.open else None
-        self.on = Call("moved on", None, count, dtype)
-        self.joined, self.split = (Call(name, self.open, count, dtype) for name in ("joined", "split"))
+        self.together = on.call("moved together", None, count) if self.open else None
+        self.on = on.call("moved on", None, count)
+        self.joined, self.split = (on.call(name, self.open, count) for name in ("joined", "split"))
 
     @property
     def calls(self) -> list[Call]:
@@ -95,23 +98,40 @@ class _Neighbours:
         return [x for x in (self.together, self.on, self.joined, self.split) if x is not None]
 
 
-def _places(numbers: NDArray[np.int64]) -> Any:
-    """Places as a slice, where they are equally spaced."""
-    steps = np.diff(numbers)
-    if steps.size and steps[0] > 0 and (steps == steps[0]).all():
-        return slice(int(numbers[0]), int(numbers[-1]) + 1, int(steps[0]))
-    return numbers
+@dataclass(frozen=True)
+class Where:
+    """Where arrays are and calls run: in the memory of the CPU, unless told otherwise."""
+
+    dtype: np.dtype[Any]
+    lengths: tuple[int, ...] | None = None  # of runs, if these do not go by the number of bodies
+    arrays: Any = np  # NumPy, or what has its functions
+    new_call: Callable[..., Call] = Call
+
+    def floats(self, a: Any) -> Any:
+        """Numbers as an array there."""
+        return self.arrays.asarray(a, self.dtype)
+
+    def places(self, numbers: NDArray[np.int64]) -> Any:
+        """Places as a slice, where they are equally spaced."""
+        steps = np.diff(numbers)
+        if steps.size and steps[0] > 0 and (steps == steps[0]).all():
+            return slice(int(numbers[0]), int(numbers[-1]) + 1, int(steps[0]))
+        return self.arrays.asarray(numbers)
+
+    def call(self, name: str, of: Any, count: int) -> Call:
+        """A function on all of a batch."""
+        return self.new_call(name, of, count, self.dtype)
 
 
-def _entries(starts: NDArray[Any], count: int) -> Any:
+def _entries(starts: NDArray[Any], count: int) -> NDArray[np.int64]:
     """The places of so many entries from each start on."""
-    return _places((starts[..., np.newaxis] + np.arange(count)).ravel())
+    return np.asarray((starts[..., np.newaxis] + np.arange(count)).ravel(), np.int64)
 
 
-def _constants(m: Mechanism, kind: Kind, index: NDArray[np.int64], dtype: np.dtype[Any]) -> FloatArray:
+def _constants(m: Mechanism, kind: Kind, index: NDArray[np.int64]) -> NDArray[np.float64]:
     """The constants that runs need, of bodies of one kind."""
     further = REST_OF_ROW + np.arange(row_size(kind) - FIXED)
-    return _of_rows(m, index, np.concatenate([np.arange(FIXED), further])).astype(dtype)
+    return _of_rows(m, index, np.concatenate([np.arange(FIXED), further]))
 
 
 def _of_rows(m: Mechanism, index: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -151,37 +171,37 @@ def _resists(m: Mechanism, body: int) -> bool:
 
 
 @lru_cache(maxsize=32)
-def rounds_of(model: Model) -> tuple[Round, ...]:
-    """The rounds in which the forward dynamics of a model is computed by divide and conquer."""
+def rounds_of(model: Model, lengths: tuple[int, ...] | None = None) -> tuple[Round, ...]:
+    """The rounds in which the forward dynamics of a model is computed by divide and conquer, with runs of lengths."""
     m = mechanism(model)
     number = {kind: k for k, kind in enumerate(dict.fromkeys(map(_alike, m.kind_list)))}
     kinds = [number[_alike(m.kind_list[kind])] for kind in m.kinds]
-    return contraction(m.tree, kinds, _may_end(m).tolist(), LONG if m.tree.n >= LARGE else SHORT)
+    return contraction(m.tree, kinds, _may_end(m).tolist(), lengths or (LONG if m.tree.n >= LARGE else SHORT))
 
 
-class _Rounds:
+class Rounds:
     """A mechanism in rounds, for one data type."""
 
-    def __init__(self, model: Model, dtype: np.dtype[Any]) -> None:
-        m, rounds = mechanism(model), rounds_of(model)
-        self.n, self.nv, self.dtype = m.tree.n, model.nv, dtype
-        self.gravity = np.array([0.0, 0.0, 0.0, *(-x for x in model.gravity)], dtype)
+    def __init__(self, model: Model, on: Where) -> None:
+        m, rounds, xp = mechanism(model), rounds_of(model, on.lengths), on.arrays
+        self.n, self.nv, self.dtype, self.arrays = m.tree.n, model.nv, on.dtype, xp
+        self.gravity = on.floats([0.0, 0.0, 0.0, *(-x for x in model.gravity)])
         kinds = list(dict.fromkeys(map(_alike, m.kind_list)))
-        self.batches = [[_Batch(m, kinds[runs.kind], runs, dtype) for runs in turn.runs] for turn in rounds]
-        self.pairs = [[_Neighbours(pairs, dtype) for pairs in turn.pairs] for turn in rounds]
-        self.tips = [_by_carrier(turn) for turn in rounds]
-        self.border = _of_rows(m, np.arange(self.n), np.arange(BORDER, BORDER + 12)).astype(dtype)
-        self.pushes = Call("external forces", None, self.n, dtype)
+        self.batches = [[_Batch(m, kinds[runs.kind], runs, on) for runs in turn.runs] for turn in rounds]
+        self.pairs = [[_Neighbours(pairs, on) for pairs in turn.pairs] for turn in rounds]
+        self.tips = [_by_carrier(turn, on) for turn in rounds]
+        self.border = on.floats(_of_rows(m, np.arange(self.n), np.arange(BORDER, BORDER + 12)))
+        self.pushes = on.call("external forces", None, self.n)
         counts = {True: 0, False: 0}
         for turn in rounds:
             for runs in turn.runs:
                 counts[runs.open] += len(runs.made)
             for pairs in turn.pairs:
                 counts[pairs.open] += len(pairs.made)
-        self._made = {open: np.empty((count, HANDLES[open]), dtype) for open, count in counts.items()}
-        self._moved, self._bodies = np.empty((counts[True], MOVED), dtype), np.zeros((3, self.n + 1, 6), dtype)
+        self._made = {open: xp.empty((count, HANDLES[open]), on.dtype) for open, count in counts.items()}
+        self._moved, self._bodies = xp.empty((counts[True], MOVED), on.dtype), xp.zeros((3, self.n + 1, 6), on.dtype)
         branched = any(b.branches for batches in self.batches for b in batches)
-        self._branches = np.zeros((self.n + 1 if branched else 0, HANDLES[False]), dtype)
+        self._branches = xp.zeros((self.n + 1 if branched else 0, HANDLES[False]), on.dtype)
         self._lock = Lock()  # what is computed in between lies in arrays of its own
 
     def __call__(self, q: FloatArray, v: FloatArray, tau: FloatArray, f_ext: FloatArray | None) -> FloatArray:
@@ -229,7 +249,7 @@ class _Rounds:
         for batches, pairs, groups in zip(self.batches, self.pairs, self.tips, strict=True):
             for b in batches:
                 beside = (b.of(branches, b.bodies),) if b.branches else ()
-                own = None if pushes is None else b.of(pushes, _shifted(b.bodies))
+                own = None if pushes is None else b.of(pushes, b.places)
                 state = (b.constants, b.of(q, b.q), b.of(v, b.v), b.of(tau, b.v), velocities[b.base])
                 kept.append(_parted(b, b.articulated(*state, own, *beside), made))
             for p in pairs:
@@ -245,7 +265,7 @@ class _Rounds:
 
     def _accelerations(self, q: FloatArray, kept: list[FloatArray]) -> FloatArray:
         """From the whole back to the joints."""
-        qdd = np.empty(self.nv, self.dtype)
+        qdd: FloatArray = self.arrays.empty(self.nv, self.dtype)
         accelerations, forces = self._bodies[1], self._bodies[2]
         accelerations[0] = self.gravity
         for batches, pairs in zip(reversed(self.batches), reversed(self.pairs), strict=True):
@@ -261,7 +281,7 @@ class _Rounds:
         return qdd
 
 
-def _by_carrier(turn: Round) -> list[tuple[Any, int, Any]]:
+def _by_carrier(turn: Round, on: Where) -> list[tuple[Any, int, Any]]:
     """The tips of a round, how many there are on each body that carries some, and these bodies; by that number."""
     order = np.argsort(turn.carriers, kind="stable")
     carriers, starts, counts = np.unique(turn.carriers[order], return_index=True, return_counts=True)
@@ -269,7 +289,7 @@ def _by_carrier(turn: Round) -> list[tuple[Any, int, Any]]:
     for count in np.unique(counts).tolist():
         some = np.flatnonzero(counts == count)
         places = order[(starts[some][:, np.newaxis] + np.arange(count)).ravel()]
-        groups.append((_places(turn.tips[places]), count, _places(carriers[some])))
+        groups.append((on.places(turn.tips[places]), count, on.places(carriers[some])))
     return groups
 
 
@@ -280,23 +300,20 @@ def _parted(x: _Batch | _Neighbours, found: FloatArray, made: Mapping[bool, Floa
     return found[:, size:]
 
 
-def _shifted(bodies: Any) -> Any:
-    """Indices of bodies, counted from zero, from their numbers."""
-    return slice(bodies.start - 1, bodies.stop - 1, bodies.step) if isinstance(bodies, slice) else bodies - 1
-
-
 class DivideAndConquer:
     """Forward dynamics of a model by divide and conquer, one state after the other."""
 
     def __init__(self, model: Model) -> None:
         _require_free_joints(model)
         self._model, self._inputs = model, inputs_of(model, "aba", Options())
-        self._rounds: dict[str, _Rounds] = {}
+        self._rounds: dict[str, Rounds] = {}
 
     def entry(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: Any, out: Any, check: Any) -> FloatArray:
         """As that of a function."""
         given = {"q": q, "v": v, "tau": tau} | ({} if f_ext is None else {"f_ext": f_ext})
         arguments = [a for a in self._inputs if a.name in given]
+        if any(map(is_on_device, given.values())):
+            return self._device(arguments, list(given.values()), out, truth(check, "check"))
         plain = plain_arguments(arguments, list(given.values()))
         if truth(check, "check"):
             for argument, a in zip(arguments, plain.arrays, strict=True):
@@ -312,11 +329,18 @@ class DivideAndConquer:
         result = found.reshape(*plain.batch, self._model.nv)
         return result if out is None else write_out(out, result)
 
+    @cached_property
+    def _device(self) -> Callable[..., FloatArray]:
+        """What runs it on a GPU."""
+        from bough.kernel.divide_on_device import OnDevice
+
+        return OnDevice(self._model, self.entry)
+
     def _one(
         self, dtype: np.dtype[Any], q: FloatArray, v: FloatArray, tau: FloatArray, f_ext: FloatArray | None = None
     ) -> FloatArray:
         if dtype.name not in self._rounds:
-            self._rounds[dtype.name] = _Rounds(self._model, dtype)
+            self._rounds[dtype.name] = Rounds(self._model, Where(dtype))
         try:
             return self._rounds[dtype.name](q, v, tau, f_ext)
         except InDoubtError:  # ABA knows whether a pivot really vanishes, and which
@@ -327,7 +351,7 @@ class DivideAndConquer:
 def operations(model: Model, optimized: bool, f_ext: bool) -> Count:
     """What divide and conquer performs on one state, over all rounds."""
     _require_free_joints(model)
-    rounds = _Rounds(model, np.dtype(np.float64))
+    rounds = Rounds(model, Where(np.dtype(np.float64)))
     known: dict[Function, Count] = {}
     total = rounds.pushes.operations(optimized, f_ext) * model.nbodies if f_ext else Count()
     for call in rounds.calls:

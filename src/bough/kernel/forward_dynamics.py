@@ -96,7 +96,7 @@ def forward_dynamics(
         for the articulated-body algorithm, "aba_at_rest" for the same after the bias forces are taken off tau (fewer
         operations), "crba" for the mass matrix and its branch-sparse factor,
         "divide_and_conquer" for articulated bodies joined in pairs, O(log N) rounds of which each works on many bodies
-        at once: faster for one state of a mechanism with thousands of bodies, on vectors and on threads. With loops
+        at once: faster for one state of a mechanism with thousands of bodies, on vectors, threads or a GPU. With loops
         (methods 1, 2 and 3 of Featherstone & Orin 2000): "kkt" for accelerations and multipliers at once, "multipliers"
         for these first, "null_space" for the free motions of the loops alone, without multipliers. Each is one program,
         in which rows that depend on others are left out; states whose rank is in doubt are solved again with a rank
@@ -304,4 +304,4 @@ class _Whole:
             conflicts = tuple(self._names[k] for k in broken.tolist())
         touch = none.reshape(*none.shape, 3)
         undecided = np.zeros(qdd.shape[:-1], np.bool_)
-        return Motion(qdd, touch, none, none, forces, residual, conflicts, undecided, none)
+        return Motion(qdd, touch, none, none, forces, residual, conflicts, undecided, none, none)

@@ -119,7 +119,8 @@ class Call:
     """
 
     def __init__(self, name: str, of: Any, count: int, dtype: np.dtype[Any]) -> None:
-        self.function, self.count = function_of(NO_STRUCTURE, (name, of), _new_function), count
+        self.function: Function = function_of(NO_STRUCTURE, (name, of), _new_function)
+        self.count, self.dtype = count, dtype
         self._entry = self.function.entry
         self._out = np.empty((max(count, 2), self.function.outputs[0].size), dtype)
 

@@ -42,6 +42,8 @@ class Motion(NamedTuple):
         solution after all. Where it is False, what conflicts cannot be met together.
     friction_forces
         Joint forces of dry friction (..., nv), or (..., 0) where that was not asked for.
+    loop_friction_forces
+        The same of joints that close loops, one behind the other (..., sum of nv), or (..., 0).
 
     Examples
     --------
@@ -64,6 +66,7 @@ class Motion(NamedTuple):
     conflicts: tuple[str, ...]
     undecided: NDArray[np.bool_]
     friction_forces: FloatArray
+    loop_friction_forces: FloatArray
 
     def __eq__(self, other: object) -> bool:
         return self is other  # arrays have no one answer
@@ -79,4 +82,4 @@ def free_motion(motion: FloatArray) -> Motion:
     """A motion that nothing constrains."""
     batch, none = motion.shape[:-1], np.zeros((*motion.shape[:-1], 0), motion.dtype)
     touch, residual, undecided = none.reshape(*batch, 0, 3), np.zeros(batch, motion.dtype), np.zeros(batch, np.bool_)
-    return Motion(motion, touch, none, none, none, residual, (), undecided, none)
+    return Motion(motion, touch, none, none, none, residual, (), undecided, none, none)

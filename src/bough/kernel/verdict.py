@@ -15,7 +15,9 @@ from bough.backends import Argument
 from bough.program import VERDICT
 from bough.scalar import Array, Bool, Scalar, Symbolic, both, loop, maximum, minimum, negation, select
 
-__all__ = ["DOUBT", "FINITE", "JUDGED", "PIVOTS", "SUMS", "SUSPECT", "UNIT", "is_finite", "judge", "judge_inputs"]
+__all__ = [
+    "DOUBT", "FINITE", "JUDGED", "PIVOTS", "SQUARED", "SUMS", "SUSPECT", "UNIT", "is_finite", "judge", "judge_inputs",
+]  # fmt: skip
 
 Shown: TypeAlias = Callable[[Mapping[str, Any]], Collection[tuple[str, int]]]
 

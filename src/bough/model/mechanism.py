@@ -104,6 +104,7 @@ class Mechanism:
         )
         self.constant_starts = Table("constant_starts", starts)
         self.constants = Table("constants", constants)
+        self.loop_sides: Mapping[str, tuple[Transform, Transform]] = {}  # by name, where they are not the model's
         self.given_starts = Table("given_starts", self._given_starts())
 
     def taking(self, values: Mapping[str, Array]) -> Mechanism:
@@ -120,6 +121,17 @@ class Mechanism:
             made.inner = self.inner.taking(values)
         made.given = Given(made, values)
         return made
+
+    def with_constants(self, of_bodies: Table, of_loops: Mapping[str, tuple[Transform, Transform]]) -> Mechanism:
+        """A mechanism built alike with other constants: those of the bodies, and where sides of loops are on these."""
+        made = copy(self)
+        made.constants, made.loop_sides, made.plain = of_bodies, of_loops, self
+        return made
+
+    @cached_property
+    def plain(self) -> Mechanism:
+        """The mechanism whose constants are the numbers of the model."""
+        return self
 
     @cached_property
     def given(self) -> Given:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
@@ -268,9 +268,15 @@ class Tracer(Control):
             made[k] = values[k]
         return made
 
+    def keeping_loops(self) -> AbstractContextManager[None]:
+        return self._with_loops(True)
+
+    def unrolling(self) -> AbstractContextManager[None]:
+        return self._with_loops(False)
+
     @contextmanager
-    def keeping_loops(self) -> Iterator[None]:
-        before, self.rolled = self.rolled, True
+    def _with_loops(self, kept: bool) -> Iterator[None]:
+        before, self.rolled = self.rolled, kept
         try:
             yield
         finally:

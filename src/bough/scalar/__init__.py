@@ -4,6 +4,7 @@ from bough.scalar.arrays import Part, do_when, dot, each, fill, filled, inner, m
 from bough.scalar.control import (
     Array,
     Control,
+    Filled,
     Rows,
     Table,
     activate,
@@ -19,6 +20,7 @@ from bough.scalar.control import (
     rows,
     switch,
     unguarded,
+    unrolling,
     when,
 )
 from bough.scalar.counting import Count, Counted, Tally, part
@@ -50,6 +52,7 @@ __all__ = [
     "Count",
     "Counted",
     "Dual",
+    "Filled",
     "Index",
     "Kind",
     "Op",
@@ -99,5 +102,6 @@ __all__ = [
     "sqrt",
     "switch",
     "unguarded",
+    "unrolling",
     "when",
 ]

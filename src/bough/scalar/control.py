@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import Any, Protocol, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,9 @@ from bough.scalar.structure import map_leaves
 from bough.scalar.symbolic import Bool, Index, Scalar, Symbolic
 
 __all__ = [
-    "Array", "Control", "Rows", "Table",
+    "Array", "Control", "Filled", "Rows", "Table",
     "activate", "array", "blank", "gather", "gather_index", "indexable", "keeping_loops", "keeps_loops", "loop",
-    "repeat", "rows", "switch", "unguarded", "when",
+    "repeat", "rows", "switch", "unguarded", "unrolling", "when",
 ]  # fmt: skip
 
 C = TypeVar("C")
@@ -42,10 +42,28 @@ class Table:
         self.data = np.array(data, np.int64 if np.asarray(data).dtype.kind in "iu" else np.float64)
         self.data.setflags(write=False)
 
+    def entry(self, index: int) -> Any:
+        """An entry at a place that is known."""
+        return self.data.item(index)
+
     @cached_property
     def contents(self) -> tuple[str, bytes]:
         """Type and hash of the numbers: equal for tables with equal contents, whatever their names."""
         return (self.data.dtype.str, hashlib.sha256(self.data.tobytes()).digest())
+
+
+class Filled(Table):
+    """A table some entries of which are scalars of any sort; it is read at places that are known."""
+
+    def __init__(self, table: Table, scalars: Mapping[int, Scalar]) -> None:
+        self.name, self.data, self._scalars = table.name, table.data, scalars
+
+    def entry(self, index: int) -> Any:
+        return self._scalars[index] if index in self._scalars else super().entry(index)
+
+    @property
+    def contents(self) -> NoReturn:
+        raise ProgramError(f"table {self.name!r} has scalars in it: it cannot be read at the index of a loop")
 
 
 class Array(Protocol):
@@ -133,7 +151,7 @@ class Control:
 
     def gather(self, table: Table, index: Index) -> Any:
         """See `bough.scalar.gather`."""
-        return table.data.item(_within(index, table.data.size, table.name))
+        return table.entry(_within(index, table.data.size, table.name))
 
     def array(self, size: int) -> Array:
         """See `bough.scalar.array`."""
@@ -162,6 +180,10 @@ class Control:
 
     def keeping_loops(self) -> AbstractContextManager[None]:
         """See `bough.scalar.keeping_loops`."""
+        return nullcontext()
+
+    def unrolling(self) -> AbstractContextManager[None]:
+        """See `bough.scalar.unrolling`."""
         return nullcontext()
 
 
@@ -263,6 +285,15 @@ def keeping_loops() -> AbstractContextManager[None]:
     Arrays made outside have to be made `indexable` before they are read at the index of a loop.
     """
     return _ACTIVE.get().keeping_loops()
+
+
+def unrolling() -> AbstractContextManager[None]:
+    """Within this context programs are straight-line code, even in a loop that stays one.
+
+    It is the opposite of `keeping_loops`. Arrays made outside are still memory, and those made inside must not be
+    handed out of the loop.
+    """
+    return _ACTIVE.get().unrolling()
 
 
 def indexable(size: int, values: Any) -> Array:

@@ -73,12 +73,12 @@ def contact_dynamics(
         Forces of drives on the joints that close loops, as in `forward_dynamics`; N or N m.
     limits
         Whether joints stop at their limits of position: each number of q may have some, but for those of quaternions.
-        Or which limits are heeded, some of "position", "velocity" (a joint of the tree that has reached its largest
-        velocity gets no faster) and "effort" (what is larger in tau and loop_tau acts as the effort does).
+        Or which limits are heeded, some of "position", "velocity" (a joint that has reached its largest velocity
+        gets no faster) and "effort" (what is larger in tau and loop_tau acts as the effort does).
     dry_friction
-        Whether dry friction of joints of the tree holds them: a joint that moves is held back by it, one that is still
-        stays so unless it takes more. (In `contact.velocities` and `contact.step` that is told for the velocities
-        found.)
+        Whether dry friction of joints, in the tree or on loops, holds them: a joint that moves is held back by it, one
+        that is still stays so unless it takes more. (In `contact.velocities` and `contact.step` that is told for the
+        velocities found.)
     time_constant
         Errors of position and velocity decay in this time (s), critically damped: ë + 2 ė/T + e/T² ≥ 0, or = 0 for
         loops; infinity leaves them alone.

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from bough.algorithms.contact_problem import ContactPlan, sides_of
 from bough.algorithms.contacts import UNIT, of_unit_length
-from bough.algorithms.joint_bounds import dry_frictions, speed_limits
+from bough.algorithms.joint_bounds import bounded_names, dry_frictions, speed_limits
 from bough.algorithms.limits import LimitSides, limit_sides
 from bough.complementarity import UNMET, ContactRows
 from bough.errors import FiniteError, ModelError, ShapeError
@@ -75,7 +75,7 @@ class Scene:
     def names(self) -> tuple[str, ...]:
         """Of contacts, sides of limits, rows of loops, and dry friction."""
         plan, sides = self.options.plan, self.sides.names if self.rows.limits else ()
-        dry = (f"dry friction of {self.model.dof_names[k]}" for k, _ in plan.dry)
+        dry = (f"dry friction of {bounded_names(self.model)[k]}" for k, _ in plan.dry)
         return (*self.contacts.names, *sides, *self.model.constraint_names, *dry)
 
     @cached_property
@@ -92,7 +92,8 @@ class Scene:
             found = np.flatnonzero(unmet.reshape(-1, unmet.shape[-1]).any(axis=0))
             conflicts = tuple(self.names[k] for k in found.tolist())  # an array on a GPU gives arrays
         undecided = status == UNDECIDED
-        return Motion(motion, touch, at_limits, closing, loops, residual, conflicts, undecided, dry)
+        of_tree, of_loops = dry[..., : self.model.nv], dry[..., self.model.nv :]
+        return Motion(motion, touch, at_limits, closing, loops, residual, conflicts, undecided, of_tree, of_loops)
 
     def problem(self, arrays: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
         """The problem of forces itself, by name, from arguments by name."""

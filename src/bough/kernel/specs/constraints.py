@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import get_args
+from typing import TypeAlias, get_args
 
 from bough.algorithms.closed_loops import (
     TIME_CONSTANT,
@@ -15,6 +16,7 @@ from bough.algorithms.closed_loops import (
     wanted,
 )
 from bough.algorithms.contact_problem import ContactPlan, row_counts
+from bough.algorithms.copies import copies, for_each_copy
 from bough.algorithms.inverse_dynamics import DrivenRows, Driving, inverse_dynamics
 from bough.algorithms.limits import limit_rows
 from bough.algorithms.loop_choice import cheapest_method
@@ -23,7 +25,7 @@ from bough.algorithms.reactions import constrained_reactions
 from bough.kernel.arguments import Shape
 from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.model import Mechanism, Model
-from bough.scalar import Array, Scalar, array, filled
+from bough.scalar import Array, Scalar, array, filled, keeps_loops
 
 __all__ = ["CONSTRAINTS", "METHODS", "driven_rows"]
 
@@ -38,6 +40,21 @@ METHODS: tuple[tuple[str, LoopMethod | None], ...] = (
 
 def _constraint_count(model: Model) -> int:
     return sum(constraint.rows for constraint in model.constraints)
+
+
+Run: TypeAlias = Callable[[Mechanism, Options, dict[str, Array]], Outputs]
+
+
+def _by_copies(run: Run, *outputs: str) -> Run:
+    """An algorithm with these outputs that a program with loops runs part by part, where parts are built alike."""
+
+    def rule(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+        parts = copies(m)
+        if not parts or not keeps_loops():
+            return run(m, o, x)
+        return for_each_copy(parts, lambda part, own: run(part, o, own), x, outputs)
+
+    return rule
 
 
 def _limit_count(model: Model) -> int:
@@ -174,18 +191,28 @@ CONSTRAINTS = (
     Spec("limit_jacobian", ("q",), lambda model, o: {"G": (_limit_count(model), model.nv)}, _limits),
     Spec("constraint_terms", ("q", "v", "decay_rate"), _terms_shapes, _terms),
     *(
-        Spec(f"constrained_dynamics{by}", FORCED, lambda model, o: {"qdd": (model.nv,)}, partial(_dynamics, method))
+        Spec(f"constrained_dynamics{by}", FORCED, lambda model, o: {"qdd": (model.nv,)}, run)
         for by, method in METHODS
+        for run in [_by_copies(partial(_dynamics, method), "qdd")]
     ),
-    *(Spec(f"constrained_motion{by}", FORCED, _motion_shapes, partial(_motion, method)) for by, method in METHODS),
+    *(
+        Spec(f"constrained_motion{by}", FORCED, _motion_shapes, run)
+        for by, method in METHODS
+        for run in [_by_copies(partial(_motion, method), "qdd", "forces", "unmet")]
+    ),
     Spec("inverse_dynamics", ("q", "v", "a", "f_ext"), lambda model, o: {"tau": (model.nv,)}, _inverse),
     Spec("drive_forces", ("q", "v", "a", "f_ext"), _drive_shapes, _drive_forces),
     Spec(
         "onto_constraints",
         ("q", "v"),
         lambda model, o: {"q_near": (model.nq,), "v_near": (model.nv,)},
-        _onto,
+        _by_copies(_onto, "q_near", "v_near"),
     ),
-    Spec("consistent_velocity", ("q", "v"), lambda model, o: {"v_near": (model.nv,)}, _consistent),
+    Spec(
+        "consistent_velocity",
+        ("q", "v"),
+        lambda model, o: {"v_near": (model.nv,)},
+        _by_copies(_consistent, "v_near"),
+    ),
     Spec("constrained_reactions", ("q", "v", "a", "forces", "loop_tau", "f_ext"), _reactions_shapes, _reactions),
 )

@@ -8,6 +8,7 @@ from functools import lru_cache
 from bough.algorithms import levels
 from bough.algorithms.contact_problem import ContactPlan, applied_force, driven_force, row_counts, sides_of
 from bough.algorithms.contacts import AXES, Place, contact_terms, of_unit_length
+from bough.algorithms.joint_bounds import bounded_names
 from bough.algorithms.levels import FAR, Level
 from bough.algorithms.limits import LimitSides
 from bough.complementarity import ContactRows, by_pivoting, by_sweeps, contact_forces
@@ -89,7 +90,7 @@ def _level(
         rows = contact_rows(model, name, o.plan)
         result: dict[str, Shape] = {"motion": (model.nv,), "contact_forces": (rows.contacts, AXES)}
         result |= {"limit_forces": (model.nv,), "loop_limit_forces": (closing,), "loop_forces": (rows.loops,)}
-        result |= {"friction_forces": (model.nv if rows.boxes else 0,)}
+        result |= {"friction_forces": (len(bounded_names(model)) if rows.boxes else 0,)}
         return result | {"residual": (), "status": (), "unmet": (_conditions(rows),)}
 
     def run(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
@@ -197,8 +198,8 @@ def _joint_forces(m: Mechanism, rows: ContactRows, at: Level, forces: Array, sid
 
 
 def _dry_forces(m: Mechanism, plan: ContactPlan, rows: ContactRows, at: Level, forces: Array) -> list[Scalar]:
-    """The joint forces of dry friction, of what sticks and of what slips."""
-    result: list[Scalar] = [0.0] * (m.model.nv if plan.dry else 0)
+    """The forces of dry friction on all joints, of what sticks and of what slips."""
+    result: list[Scalar] = [0.0] * (len(bounded_names(m.model)) if plan.dry else 0)
     for row, ((k, _), dry) in enumerate(zip(plan.dry, at.dry, strict=True), start=rows.bounded):
         result[k] = select(dry.sticks, forces[row], dry.known)
     return result
