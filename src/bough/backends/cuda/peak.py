@@ -18,16 +18,24 @@ CHAINS, LINKS = 8, 64
 ROUNDS, WIDE_BLOCK, BLOCKS_EACH = 400, 256, 16
 """Rounds of a thread, threads of a block, and blocks for each multiprocessor."""
 
+BUSY_ROUNDS = 5000
+"""Rounds of one block that take a GPU some milliseconds."""
+
 MOST_COPIED = 1 << 30
 """Bytes of the array that is copied: far more than caches hold."""
 
 
 def device_seconds(run: Callable[[], Any], rounds: int = 7, launches: int = 5) -> float:
-    """Seconds that the GPU takes for one of several launches in a row: the median of some rounds, after a first one."""
+    """Seconds that the GPU takes for one of several launches in a row: the median of some rounds, after a first one.
+
+    The GPU is busy while they queue up, so that what happens here between one launch and the next does not count.
+    """
     events, times = cupy().cuda, []
+    busy = _multiply_adds(np.dtype(np.float32), 1, BUSY_ROUNDS)
     run()
     for _ in range(rounds):
         start, end = events.Event(), events.Event()
+        busy()
         start.record()
         for _ in range(launches):
             run()
@@ -39,15 +47,19 @@ def device_seconds(run: Callable[[], Any], rounds: int = 7, launches: int = 5) -
 
 def peak_operations(dtype: np.dtype[Any]) -> float:
     """Operations per second, two for a multiply-add, of threads that do nothing else."""
-    cp = cupy()
-    device = cp.cuda.Device()
-    module = cp.cuda.function.Module()
-    module.load(compile_cuda(peak_source("double" if dtype == np.float64 else "float"), architecture(device.id)))
-    kernel = module.get_function("multiply_adds")
-    blocks = BLOCKS_EACH * int(device.attributes["MultiProcessorCount"])
-    out = cp.zeros(blocks * WIDE_BLOCK, dtype)
-    seconds = device_seconds(lambda: kernel((blocks,), (WIDE_BLOCK,), (out, dtype.type(0.5), np.int32(ROUNDS))))
+    blocks = BLOCKS_EACH * int(cupy().cuda.Device().attributes["MultiProcessorCount"])
+    seconds = device_seconds(_multiply_adds(dtype, blocks, ROUNDS))
     return 2.0 * CHAINS * LINKS * ROUNDS * WIDE_BLOCK * blocks / seconds
+
+
+def _multiply_adds(dtype: np.dtype[Any], blocks: int, rounds: int) -> Callable[[], None]:
+    """What launches so many blocks of threads that multiply and add."""
+    cp = cupy()
+    module = cp.cuda.function.Module()
+    real = "double" if dtype == np.float64 else "float"
+    module.load(compile_cuda(peak_source(real), architecture(cp.cuda.Device().id)))
+    kernel, out = module.get_function("multiply_adds"), cp.zeros(blocks * WIDE_BLOCK, dtype)
+    return lambda: kernel((blocks,), (WIDE_BLOCK,), (out, dtype.type(0.5), np.int32(rounds)))
 
 
 def peak_source(real: str) -> str:
