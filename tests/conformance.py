@@ -22,6 +22,7 @@ from bough.scalar import (
     gather,
     gather_index,
     loop,
+    lookup,
     multiply_add,
     negation,
     rows,
@@ -187,6 +188,20 @@ def fresh_arrays(x: Any) -> Outputs:
     return {"sums": sums, "again": sums, "same": x, "array": [sums[0], 1.0]}
 
 
+HEIGHTS = Table("heights", np.array([0.5, -1.0, 2.0, 0.25]))
+
+
+def looked_up(x: Any) -> Outputs:
+    """Entries of a table at places that each state has for itself, inside it and beyond both ends, in a loop and out."""
+    y = array(3)
+
+    def step(k: Any, total: Any) -> Any:
+        y[k] = lookup(HEIGHTS, x[k] * 2.0 + 1.0) * x[k]
+        return total + lookup(HEIGHTS, total)
+
+    return {"y": y, "total": [loop(3, step, x[3]), lookup(HEIGHTS, 2.5)]}
+
+
 def newton_sqrt(x: Any) -> Outputs:
     """Square roots by Newton's iteration, each stopped as soon as it is exact enough."""
 
@@ -237,6 +252,7 @@ CASES: dict[str, tuple[Callable[..., Outputs], dict[str, int]]] = {
         fresh_arrays,
         newton_sqrt,
         frozen_storage,
+        looked_up,
     )
 }
 

@@ -36,6 +36,12 @@ ARRAY_RULES: dict[str, Callable[..., Any]] = {
     "select": np.where,
 }
 
+
+def _look_up(table: list[float], places: Any) -> Any:
+    held = np.where(np.greater(places, 0.0), np.minimum(places, len(table) - 1.0), 0.0)
+    return np.array(table)[held.astype(np.int64)]
+
+
 LANES = 1024  # states per piece: a few thousand live values of this length fit the caches' outer level
 
 
@@ -44,7 +50,7 @@ class ReferenceKernel:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._evaluator = Evaluator(program, ARRAY_RULES, all_done=np.all)
+        self._evaluator = Evaluator(program, ARRAY_RULES, all_done=np.all, look_up=_look_up)
 
     def __call__(self, inputs: Mapping[str, FloatArray], outputs: Mapping[str, FloatArray]) -> None:
         """Read each input (batch, size) and fill each output (batch, size)."""

@@ -90,6 +90,10 @@ class C(Language):
             return f"{self.names[buffer]}[{index}]"
         return self.slot(self.offsets[buffer], index)
 
+    def looked_up(self, table: str, place: str, size: int) -> str:
+        held = f"fmin{self.suffix}(fmax{self.suffix}({place}, {self.constant(0.0, 'float')}), {self.constant(size - 1.0, 'float')})"
+        return f"{self.names[table]}[(int){held}]"
+
     def slot(self, offset: int, index: str = "0") -> str:
         """An entry of the memory for intermediate results."""
         number, plus, rest = index.partition(" + ")

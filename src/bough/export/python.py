@@ -176,6 +176,13 @@ class Python(Language):
     def entry(self, buffer: str, index: str) -> str:
         return f"{self.names[buffer]}[{index}]"
 
+    def looked_up(self, table: str, place: str, size: int) -> str:
+        found = self.entry(table, "0")
+        for k in range(1, size):  # one selection for each entry: libraries have no other way in common
+            there = self.rules["le"].format(self.constant(float(k), "float"), f"({place})")
+            found = self.rules["select"].format(there, self.entry(table, str(k)), found)
+        return found
+
     def define(self, kind: Kind, name: str, text: str) -> str:
         return f"{name} = {text}"
 

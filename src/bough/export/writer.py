@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from bough.errors import ProgramError
 from bough.program import Apply, Block, Const, Instruction, Load, Loop, Program, Store, Switch, walk
 from bough.program.ir import boundary
 from bough.scalar import Kind
@@ -40,6 +41,10 @@ class Language(ABC):
     @abstractmethod
     def entry(self, buffer: str, index: str) -> str:
         """An entry of a buffer."""
+
+    def looked_up(self, table: str, place: str, size: int) -> str:
+        """The entry of a table at a number, see `bough.scalar.lookup`."""
+        raise ProgramError(f"{type(self).__name__} does not say how a table is looked up at a number")
 
     @abstractmethod
     def define(self, kind: Kind, name: str, text: str) -> str:
@@ -142,6 +147,9 @@ class Writer:
         for x in block:
             if isinstance(x, Apply):
                 self._defined(x.result, self.applied(x), here[x.result] == 1)
+            elif isinstance(x, Load) and self._program.kinds[x.index] == "float":
+                size = self._program.buffer(x.buffer).size
+                self._defined(x.result, self._language.looked_up(x.buffer, self.bare(x.index), size), False)
             elif isinstance(x, Load):
                 entry = self._language.entry(x.buffer, self.bare(x.index))
                 self._defined(x.result, entry, x.buffer in self._fixed and here[x.result] == 1)

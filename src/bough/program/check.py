@@ -104,7 +104,8 @@ class _Checker:
         buffer = self.buffers.get(x.buffer)
         if buffer is None:
             self.fail(f"no buffer {x.buffer!r}")
-        self.use(x.index, visible, "int")
+        looked_up = isinstance(x, Load) and buffer.role == "table" and buffer.kind == "float" and buffer.size > 0
+        self.use(x.index, visible, "float" if looked_up and self.kind(x.index) == "float" else "int")
         place = self.constants.get(x.index)
         if place is not None and not 0 <= place < buffer.size:
             self.fail(f"{buffer.name}[{place}] is outside 0 … {buffer.size - 1}")

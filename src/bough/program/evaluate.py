@@ -8,6 +8,7 @@ from typing import Any
 from bough.errors import ProgramError, ShapeError
 from bough.program.ir import Apply, Block, Const, Instruction, Load, Loop, Program, Store, Switch, uses
 from bough.scalar import INDEX_OPS, OPS
+from bough.scalar.control import held_place
 
 __all__ = ["FLOAT_RULES", "Evaluator", "evaluate"]
 
@@ -22,22 +23,30 @@ def evaluate(program: Program, inputs: Mapping[str, Any]) -> dict[str, list[floa
             raise ShapeError(f"input {b.name!r} has {len(memory[b.name])} numbers, expected {b.size}")
     for b in program.of_role("output") + program.of_role("scratch"):
         memory[b.name] = [0.0] * b.size
-    Evaluator(program, FLOAT_RULES, all_done=bool).run(memory)
+    Evaluator(program, FLOAT_RULES, all_done=bool, look_up=_look_up).run(memory)
     return {b.name: memory[b.name] for b in program.of_role("output")}
 
 
+def _look_up(table: list[float], place: float) -> float:
+    return table[held_place(place, len(table))]
+
+
 class Evaluator:
-    """Runs a program instruction by instruction with a rule for each operation.
+    """Runs a program instruction by instruction with a rule for each operation, and one to look up tables.
 
     Values are dropped after their last use within a straight-line block, so that a long program over large arrays needs
     memory for its live values only.
     """
 
     def __init__(
-        self, program: Program, rules: Mapping[str, Callable[..., Any]], all_done: Callable[[Any], bool]
+        self,
+        program: Program,
+        rules: Mapping[str, Callable[..., Any]],
+        all_done: Callable[[Any], bool],
+        look_up: Callable[[list[float], Any], Any],
     ) -> None:
         self._rules = {**rules, **{name: op.meaning for name, op in INDEX_OPS.items()}}
-        self._all_done = all_done
+        self._all_done, self._look_up, self._kinds = all_done, look_up, program.kinds
         self._tables = {b.name: b.data.tolist() for b in program.buffers if b.data is not None}
         self._program = program
         self._dead = _last_uses(program.body)
@@ -62,6 +71,8 @@ class Evaluator:
     def _step(self, x: Instruction, values: dict[int, Any], memory: dict[str, Any]) -> None:
         if isinstance(x, Apply):
             values[x.result] = self._rules[x.op](*[values[a] for a in x.arguments])
+        elif isinstance(x, Load) and self._kinds[x.index] == "float":
+            values[x.result] = self._look_up(memory[x.buffer], values[x.index])
         elif isinstance(x, Load):
             values[x.result] = memory[x.buffer][self._place(x, values, memory)]
         elif isinstance(x, Store):

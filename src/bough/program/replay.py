@@ -22,6 +22,7 @@ from bough.scalar import (
     indexable,
     keeping_loops,
     loop,
+    lookup,
     switch,
     unguarded,
 )
@@ -91,6 +92,8 @@ class Replay:
     def load(self, x: Load) -> Any:
         """What a load reads."""
         place = self.values[x.index]
+        if self.program.kinds[x.index] == "float":
+            return lookup(self.tables[x.buffer], place)
         return gather(self.tables[x.buffer], place) if x.buffer in self.tables else self.memory[x.buffer][place]
 
     # ---- what blocks hand on -------------------------------------------------------------------------------------

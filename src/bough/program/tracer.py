@@ -139,7 +139,7 @@ class Tracer(Control):
         """An index value with a constant added to it."""
         return self.apply_index("iadd", value, offset, constant=True) if offset else value
 
-    def load(self, buffer: Buffer, index: Index) -> Any:
+    def load(self, buffer: Buffer, index: Index | Traced) -> Any:
         """Record a read; reads of inputs and tables are shared."""
         place = self.value_of(index, "int")
         if buffer.role in ("input", "table"):
@@ -324,10 +324,18 @@ class Tracer(Control):
     def gather(self, table: Table, index: Index) -> Any:
         if not isinstance(index, SymbolicIndex):
             return super().gather(table, index)
+        return self.load(self._table(table), index)
+
+    def lookup(self, table: Table, place: Scalar) -> Any:
+        if not isinstance(place, Traced):
+            return super().lookup(table, place)
+        return self.load(self._table(table), place)
+
+    def _table(self, table: Table) -> Buffer:
         if table.contents not in self._tables:
             kind: Kind = "int" if np.issubdtype(table.data.dtype, np.integer) else "float"
             self._tables[table.contents] = self.declare(table.name, "table", kind, table.data.size, table.data)
-        return self.load(self._tables[table.contents], index)
+        return self._tables[table.contents]
 
     def array(self, size: int) -> Array:
         if not self.rolled:

@@ -1,4 +1,4 @@
-"""Control primitives: `loop`, `switch`, `gather`, and the storage `array` and `rows`.
+"""Control primitives: `loop`, `switch`, `gather`, `lookup`, and the storage `array` and `rows`.
 
 By default they are plain Python. A tracer that records rolled programs overrides them for as long as it is active, so
 the same algorithm source gives numbers, counts, straight-line programs and programs with loops.
@@ -7,6 +7,7 @@ the same algorithm source gives numbers, counts, straight-line programs and prog
 from __future__ import annotations
 
 import hashlib
+import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.errors import ProgramError
+from bough.scalar.dual import Dual
 from bough.scalar.functions import negation, select
 from bough.scalar.lazy import cached_property
 from bough.scalar.structure import map_leaves
@@ -25,7 +27,7 @@ from bough.scalar.symbolic import Bool, Index, Scalar, Symbolic
 __all__ = [
     "Array", "Control", "Filled", "Rows", "Table",
     "activate", "array", "blank", "gather", "gather_index", "indexable", "keeping_loops", "keeps_loops", "loop",
-    "repeat", "rows", "switch", "unguarded", "unrolling", "when",
+    "lookup", "repeat", "rows", "switch", "unguarded", "unrolling", "when",
 ]  # fmt: skip
 
 C = TypeVar("C")
@@ -153,6 +155,12 @@ class Control:
         """See `bough.scalar.gather`."""
         return table.entry(_within(index, table.data.size, table.name))
 
+    def lookup(self, table: Table, place: Scalar) -> Any:
+        """See `bough.scalar.lookup`."""
+        if isinstance(place, Symbolic):
+            raise ProgramError(f"table {table.name!r} cannot be looked up at a {type(place).__name__}")
+        return table.data.item(held_place(place, table.data.size))
+
     def array(self, size: int) -> Array:
         """See `bough.scalar.array`."""
         return [0.0] * size
@@ -249,6 +257,23 @@ def gather_index(table: Table, index: Index) -> Index:
     """Entry of a table of integers."""
     value: Index = _ACTIVE.get().gather(table, index)
     return value
+
+
+def lookup(table: Table, place: Scalar) -> Scalar:
+    """Entry of a table of numbers at a place that each state has for itself.
+
+    The place is a number that is rounded down, and held between the first entry and the last; what is not a number
+    stands for the first. Derivatives take the entry for a constant.
+    """
+    while isinstance(place, Dual):
+        place = place.value
+    value: Scalar = _ACTIVE.get().lookup(table, place)
+    return value
+
+
+def held_place(place: float, size: int) -> int:
+    """The entry of a table of that size that a number stands for, see `lookup`."""
+    return math.floor(min(place, size - 1.0)) if place > 0.0 else 0
 
 
 def array(size: int) -> Array:

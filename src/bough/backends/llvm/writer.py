@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bough.backends.llvm.elementary import sincos_name
+from bough.backends.llvm.lookups import looked_up
 from bough.backends.llvm.packing import PACKING
 from bough.backends.llvm.plan import Chunk, Plan, defined, until_done
 from bough.backends.llvm.rows import Run, places_in_loops, places_of, read_rows, rows_read, runs_of
@@ -291,6 +292,9 @@ class ChunkWriter(Writer):
         return self.new(f"getelementptr {t}, ptr {self.pointer(k)}, i64 {self.operand(index)}"), t, align
 
     def _load(self, x: Load) -> None:
+        if self.names.program.kinds[x.index] == "float":
+            self._defined(x.result, looked_up(self, x))
+            return
         if x.buffer in self.names.in_rows:
             base, offset = self.names.places.get(x.index, (x.index, 0))
             rows, run = self.rows(self.names.buffers[x.buffer][0]), self._runs[x.buffer, base]
