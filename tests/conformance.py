@@ -21,8 +21,8 @@ from bough.scalar import (
     either,
     gather,
     gather_index,
-    loop,
     lookup,
+    loop,
     multiply_add,
     negation,
     rows,
@@ -192,7 +192,7 @@ HEIGHTS = Table("heights", np.array([0.5, -1.0, 2.0, 0.25]))
 
 
 def looked_up(x: Any) -> Outputs:
-    """Entries of a table at places that each state has for itself, inside it and beyond both ends, in a loop and out."""
+    """Entries of a table at places that each state has for itself, inside it and beyond both ends."""
     y = array(3)
 
     def step(k: Any, total: Any) -> Any:

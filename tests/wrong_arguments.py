@@ -257,6 +257,10 @@ GOOD: dict[str, tuple[Any, dict[str, Any]]] = {
     "Trajectory.load": (bough.Trajectory.load, {"path": SAVED, "model": MODEL, "strict": True}),
     "Scene": (bough.Scene, {"model": MODEL, "shapes": (), "exclude": [("world", "world")], "self_collision": True}),
     "Scene.floor": (bough.Scene(MODEL).floor, {"height": 0.0, "normal": (0, 0, 1), "name": "f", "friction": 1.0}),
+    "Scene.height_field": (
+        bough.Scene(MODEL).height_field,
+        {"heights": [[0, 1], [2, 3]], "size": (1, 1), "at": (0, 0, 0), "friction": 1.0},
+    ),
     "Scene.box": (bough.Scene(MODEL).box, {"size": (1, 1, 1), "at": (0, 0, 0), "rpy": (0, 0, 0), "condim": 3}),
     "simulation.Surface": (bough.simulation.Surface, dataclasses.asdict(bough.simulation.Surface())),
     "simulation.Softness": (bough.simulation.Softness, dataclasses.asdict(bough.simulation.Softness())),

@@ -16,6 +16,7 @@ from bough.algorithms.shapes.box_box import box_box
 from bough.algorithms.shapes.boxes import sphere_box
 from bough.algorithms.shapes.capsule_box import capsule_box
 from bough.algorithms.shapes.convex import convex_convex, slots_of
+from bough.algorithms.shapes.fields import FIELD_RULES, Heights
 from bough.algorithms.shapes.hulls import Corners, Vertices, plane_hull
 from bough.algorithms.shapes.planes import plane_box, plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
 from bough.algorithms.shapes.point import APART, ContactPoint, Solid
@@ -24,12 +25,15 @@ from bough.scalar import Bool, Scalar, dot, maximum, sqrt
 from bough.spatial import Transform
 
 __all__ = [
-    "APART", "ContactPoint", "Corners", "Shape", "Vertices",
+    "APART", "GROUNDS", "ContactPoint", "Corners", "Heights", "Shape", "Vertices",
     "contact_points", "is_known", "iterates", "may_touch", "points_of",
 ]  # fmt: skip
 
-Shape: TypeAlias = tuple[str, tuple[Scalar, ...] | Vertices]
+Shape: TypeAlias = tuple[str, tuple[Scalar, ...] | Vertices | Heights]
 """Kind and sizes of a shape, as in `bough.model.geometry.SHAPES`; of a mesh, the corners of its convex hull."""
+
+GROUNDS = "plane", "height_field"
+"""Shapes without end, or with much of it: how far another is above them says whether it may touch."""
 
 Rule: TypeAlias = Callable[[Solid, Solid], list[ContactPoint]]
 
@@ -47,6 +51,7 @@ _CLOSED: dict[tuple[str, str], tuple[int, Rule]] = {
     ("capsule", "capsule"): (2, capsule_capsule),
     ("capsule", "box"): (2, capsule_box),
     ("box", "box"): (8, box_box),
+    **{("height_field", kind): rule for kind, rule in FIELD_RULES.items()},
 }
 """Pairs of kinds whose contact points are a formula: how many there are at most, and the rule that finds them."""
 
@@ -71,7 +76,7 @@ def points_of(kind1: str, kind2: str) -> int:
 def iterates(kind1: str, kind2: str) -> bool:
     """Whether the rule of two kinds has loops, which are not to be run again for each of its points."""
     two = (kind1, kind2) if (kind1, kind2) in _RULES else (kind2, kind1)
-    return two not in _CLOSED or "mesh" in two
+    return two not in _CLOSED or "mesh" in two or "height_field" in two
 
 
 def contact_points(first: Shape, X1: Transform, second: Shape, X2: Transform) -> list[ContactPoint]:
@@ -88,30 +93,33 @@ def contact_points(first: Shape, X1: Transform, second: Shape, X2: Transform) ->
 
 
 def may_touch(first: Shape, X1: Transform, second: Shape, X2: Transform, margin: Scalar = 0.0) -> Bool:
-    """Whether balls around two shapes (for a plane, itself) are nearer to each other than `margin` (m).
+    """Whether balls around two shapes are nearer to each other than `margin` (m); a plane and a field are all below.
 
     Where they are not, the shapes are not either, whatever their contact points say. It costs nine operations.
     """
-    if second[0] == "plane":
+    if second[0] in GROUNDS:
         return may_touch(second, X2, first, X1, margin)
     apart, most = X2.translation - X1.translation, _reach(first) + _reach(second) + margin
-    if first[0] == "plane":
-        return _solid(first, X1).axis.dot(apart) < most
+    if first[0] in GROUNDS:
+        top = first[1].top if isinstance(first[1], Heights) else 0.0
+        return _solid(first, X1).axis.dot(apart) - top < most
     return apart.dot(apart) < most * most
 
 
 def _solid(shape: Shape, X: Transform) -> Solid:
     _, size = shape
+    if isinstance(size, Heights):
+        return Solid((), X, heights=size)
     return Solid((), X, size) if isinstance(size, Vertices) else Solid(size, X)
 
 
 def _reach(shape: Shape) -> Scalar:
-    """The radius of a ball around a shape; of a plane none."""
+    """The radius of a ball around a shape; of a plane and a height field none."""
     kind, size = shape
+    if isinstance(size, Heights) or kind == "plane":
+        return 0.0
     if isinstance(size, Vertices):
         return size.radius
-    if kind == "plane":
-        return 0.0
     if kind == "ellipsoid":
         return maximum(maximum(size[0], size[1]), size[2])
     if kind == "box":

@@ -198,7 +198,7 @@ def _floats(model: bough.Model) -> bool:
 
 def _scene(model: bough.Model, options: argparse.Namespace, *, self_collision: bool) -> bough.Scene:
     scene = bough.Scene(model, self_collision=self_collision)
-    has_one = any(g.shape == "plane" and g.body == 0 for g in model.geometries)
+    has_one = any(g.shape in ("plane", "height_field") and g.body == 0 for g in model.geometries)
     if options.floor == "yes" or (options.floor == "auto" and _floats(model) and not has_one):
         surface = {} if options.friction is None else {"friction": options.friction}
         return scene.floor(**surface)

@@ -91,8 +91,8 @@ class C(Language):
         return self.slot(self.offsets[buffer], index)
 
     def looked_up(self, table: str, place: str, size: int) -> str:
-        held = f"fmin{self.suffix}(fmax{self.suffix}({place}, {self.constant(0.0, 'float')}), {self.constant(size - 1.0, 'float')})"
-        return f"{self.names[table]}[(int){held}]"
+        first, last = self.constant(0.0, "float"), self.constant(size - 1.0, "float")
+        return f"{self.names[table]}[(int)fmin{self.suffix}(fmax{self.suffix}({place}, {first}), {last})]"
 
     def slot(self, offset: int, index: str = "0") -> str:
         """An entry of the memory for intermediate results."""

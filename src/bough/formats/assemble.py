@@ -239,6 +239,7 @@ class _Assembly:
                     file=g.file,
                     rgba=g.rgba,
                     surface=g.surface,
+                    heights=g.heights,
                 )
         for loop in self._description.loops:
             with self._report.at(loop.line):

@@ -77,6 +77,7 @@ class LinkGeometry:
     rgba: ArrayLike | None = None
     surface: Surface = DEFAULT_SURFACE
     line: int | None = None
+    heights: ArrayLike | None = None
 
 
 @dataclass(frozen=True)

@@ -230,6 +230,7 @@ class Builder:
         file: str = "",
         rgba: ArrayLike | None = None,
         surface: Surface = DEFAULT_SURFACE,
+        heights: ArrayLike | None = None,
     ) -> None:
         """Add a shape to a body (or to the base, or to a frame); it does not act in the dynamics functions.
 
@@ -238,27 +239,27 @@ class Builder:
         body
             Name of the body or frame that carries it.
         shape, size
-            One of "box", "sphere", "cylinder", "capsule", "ellipsoid", "plane" and "mesh", and its numbers (m); see
-            `bough.Geometry`.
-        name
-            A name, if it has one.
+            "box", "sphere", "cylinder", "capsule", "ellipsoid", "plane", "height_field" or "mesh", and its numbers (m);
+            see `bough.Geometry`.
+        name, purpose
+            A name, if it has one; "collision" or "visual".
         at, rpy, rotation
             Placement in the body or frame: position (m), and either roll, pitch, yaw (rad) or a (3, 3) rotation.
-        purpose
-            "collision" or "visual".
         file
             Where the triangles of a mesh are; kept as it is, never opened.
         rgba
             Colour: red, green, blue and opacity, each 0 to 1.
         surface
             What it is like to touch; see `bough.simulation.Surface`.
+        heights
+            Of a height field, heights (rows along y, columns along x) above its origin (m).
         """
         number, place = self._places[known_name(body, "body or frame to put a geometry on", self._places)]
         what = f"geometry {name!r} of {body!r}"
         require_rigid(self._bodies, self._joints, number, what)
         placement = place.then(read_placement(at, rpy, rotation, what))
         self._geometries.append(
-            read_geometry(name, body, number, placement, shape, size, purpose, file, rgba, surface, what)
+            read_geometry(name, body, number, placement, shape, size, purpose, file, rgba, surface, what, heights)
         )
 
     def loop(

@@ -22,9 +22,13 @@ SHAPES = {
     "capsule": ("radius and length along z without the caps", 2),
     "ellipsoid": ("half axes along x, y and z", 3),
     "plane": ("lengths along x and y; the normal is z", 2),
+    "height_field": ("lengths along x and y", 2),
     "mesh": ("factors along x, y and z, by which the file is scaled", 3),
 }
 """What the numbers of each shape mean, and how many there are."""
+
+MOST_HEIGHTS = 1 << 24
+"""The most heights of a field: whole numbers up to here are exact in float32, in which they may be looked up."""
 
 PURPOSES = ("collision", "visual")
 
@@ -44,7 +48,8 @@ class Geometry:
     shape, size
         "box": lengths (x, y, z) · "sphere": (radius,) · "cylinder": (radius, length), along z · "capsule": (radius,
         length without the caps), along z · "ellipsoid": half axes (x, y, z) · "plane": lengths (x, y), infinite ones
-        allowed, normal z · "mesh": factors (x, y, z) by which the file is scaled. Lengths in metres.
+        allowed, normal z · "height_field": lengths (x, y) of a rectangle · "mesh": factors (x, y, z) by which the file
+        is scaled. Lengths in metres.
     purpose
         "collision" or "visual".
     file
@@ -53,6 +58,9 @@ class Geometry:
         Colour (red, green, blue, opacity), each 0 to 1; None if none was given.
     surface
         What it is like to touch: friction, softness, what it may touch at all; see `bough.Scene`.
+    heights
+        Of a height field, heights (m) above its origin: rows along y, each of as many numbers along x, from -x and -y
+        on; empty for other shapes.
     """
 
     name: str
@@ -65,6 +73,7 @@ class Geometry:
     file: str = ""
     rgba: tuple[float, float, float, float] | None = None
     surface: Surface = DEFAULT_SURFACE
+    heights: tuple[tuple[float, ...], ...] = ()
 
 
 def read_geometry(
@@ -79,6 +88,7 @@ def read_geometry(
     rgba: ArrayLike | None,
     surface: Surface,
     what: str,
+    heights: ArrayLike | None = None,
 ) -> Geometry:
     """A geometry, checked."""
     known_name(shape, "shape", SHAPES)
@@ -98,7 +108,29 @@ def read_geometry(
         colour = (float(values[0]), float(values[1]), float(values[2]), float(values[3]))
     require_surface(surface, what)
     sizes = tuple(float(x) for x in numbers)
-    return Geometry(name, frame, body, placement, shape, sizes, purpose, file, colour, surface)
+    rows = _heights(heights, shape, sizes, what)
+    return Geometry(name, frame, body, placement, shape, sizes, purpose, file, colour, surface, rows)
+
+
+def _heights(
+    heights: ArrayLike | None, shape: str, size: tuple[float, ...], what: str
+) -> tuple[tuple[float, ...], ...]:
+    """The heights of a height field, checked."""
+    wanted = "expected at least 2 rows of at least 2 finite numbers (m)"
+    if shape != "height_field":
+        if heights is not None:
+            raise ModelError(f"{what}: heights are {shown(heights)}, expected none for a {shape}")
+        return ()
+    if heights is None:
+        raise ModelError(f"{what}: a height field has no heights, {wanted}")
+    values = read_floats(heights, f"{what}: the heights", "rows of finite numbers (m)")
+    if values.ndim != 2 or min(values.shape) < 2 or not np.isfinite(values).all():
+        raise ModelError(f"{what}: the heights are {shown(heights)}, {wanted}")
+    if values.size > MOST_HEIGHTS:
+        raise ModelError(f"{what}: there are {values.size} heights, expected at most {MOST_HEIGHTS}")
+    if min(size) <= 0.0:
+        raise ModelError(f"{what}: the size of a height field is {size}, expected positive lengths")
+    return tuple(tuple(row) for row in values.tolist())
 
 
 def require_surface(surface: object, what: str) -> None:

@@ -30,8 +30,8 @@ class Buffer:
     """A one-dimensional array. Inputs, outputs and scratch exist once per state; a table holds constants for all.
 
     Outputs and scratch hold zeros when the program starts, except where `cleared` is False: there every entry that is
-    read has been written before. Indices come from tables alone, so they are the same for every state; only the place of
-    an entry of a table may be a number, which each state has for itself.
+    read has been written before. Indices come from tables alone, so they are the same for every state; only the
+    place of an entry of a table may be a number, which each state has for itself.
     """
 
     name: str

@@ -21,8 +21,8 @@ from bough.scalar import (
     gather,
     indexable,
     keeping_loops,
-    loop,
     lookup,
+    loop,
     switch,
     unguarded,
 )

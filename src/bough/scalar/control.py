@@ -26,8 +26,8 @@ from bough.scalar.symbolic import Bool, Index, Scalar, Symbolic
 
 __all__ = [
     "Array", "Control", "Filled", "Rows", "Table",
-    "activate", "array", "blank", "gather", "gather_index", "indexable", "keeping_loops", "keeps_loops", "loop",
-    "lookup", "repeat", "rows", "switch", "unguarded", "unrolling", "when",
+    "activate", "array", "blank", "gather", "gather_index", "indexable", "keeping_loops", "keeps_loops", "lookup",
+    "loop", "repeat", "rows", "switch", "unguarded", "unrolling", "when",
 ]  # fmt: skip
 
 C = TypeVar("C")

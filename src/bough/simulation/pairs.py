@@ -12,7 +12,7 @@ from bough.simulation.hulls import Hulls
 
 __all__ = ["LeftOut", "Pair", "combined", "find_pairs"]
 
-TYPES = ("plane", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh")
+TYPES = ("plane", "height_field", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh")
 """Shapes in the order in which they stand in a pair."""
 
 LEAST_FRICTION = 1e-5
@@ -26,8 +26,8 @@ class Pair:
     Attributes
     ----------
     first, second
-        The shapes, ordered as MuJoCo does: plane, sphere, capsule, ellipsoid, cylinder, box, mesh; of one sort those
-        that the scene added first, then in the order of the model.
+        The shapes, ordered as MuJoCo does: plane, height field, sphere, capsule, ellipsoid, cylinder, box, mesh; of one
+        sort those that the scene added first, then in the order of the model.
     condim
         Dimension of the contact force: 1, 3, 4 or 6.
     friction

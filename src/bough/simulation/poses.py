@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bough.algorithms.narrow_phase import GROUNDS
 from bough.algorithms.soft.world import world_tree
 from bough.errors import ModelError
 from bough.kernel.functions import mechanism, read, require_model
@@ -53,8 +54,8 @@ def lowest_point(model: Model, q: ArrayLike) -> Any:
 def on_the_floor(model: Model | Scene, q: ArrayLike, gap: float = 0.0) -> NDArray[np.float64]:
     """The configuration with its floating base lifted or lowered until the nearest shape is `gap` (m) above the floor.
 
-    The floor are all planes of the world whose normals point up, those of the model and of the scene; the plane z = 0
-    where there are none.
+    The floor are all planes of the world whose normals point up, those of the model and of the scene, and those through
+    the highest points of height fields; the plane z = 0 where there are none.
 
     Parameters
     ----------
@@ -89,8 +90,9 @@ def on_the_floor(model: Model | Scene, q: ArrayLike, gap: float = 0.0) -> NDArra
 
 def _floors(model: Model, shapes: Iterable[Geometry]) -> Iterator[tuple[NDArray[np.float64], float]]:
     """Normals of the planes that carry what falls, and how far along them they lie; z = 0 where there are none."""
-    found = [g.placement for g in (*model.geometries, *shapes) if g.shape == "plane" and not g.body]
-    planes = [(X.matrix[:, 2], float(X.matrix[:, 2] @ X.vector)) for X in found if X.matrix[2, 2] > STEEPEST]
+    found = [g for g in (*model.geometries, *shapes) if g.shape in GROUNDS and not g.body]
+    tops = [(g.placement, float(np.max(g.heights)) if g.heights else 0.0) for g in found]
+    planes = [(X.matrix[:, 2], float(X.matrix[:, 2] @ X.vector) + top) for X, top in tops if X.matrix[2, 2] > STEEPEST]
     yield from planes or [(UP, 0.0)]
 
 

@@ -154,6 +154,37 @@ class Scene:
         """The scene with the convex hull of a mesh in a file, scaled along x, y and z. Options as those of `box`."""
         return self._with("mesh", scale, str(file) if isinstance(file, Path) else file, **options)
 
+    def height_field(self, heights: ArrayLike, size: ArrayLike, **options: Any) -> Scene:
+        """The scene with ground of uneven height.
+
+        Between each four neighbouring heights lie two triangles. Each point of a shape touches the triangle beneath it:
+        a ball where its own surface is lowest on the triangles beneath its middle and beside it, so that it rests on
+        both sides of a groove; a capsule so with both ends, and with its middle; boxes, cylinders and hulls with their
+        lowest corners, and with the middle between these where the ground is higher there. What lies beside the
+        rectangle, or deeper in the ground than a shape is large, does not touch: there are no walls around the field.
+        Sharp peaks between the corners of a shape go unnoticed, so cells should not be much smaller than what stands
+        on them.
+
+        Parameters
+        ----------
+        heights
+            Heights (rows, columns) above the origin of the field (m): row i, column j at x = -X/2 + j X / (columns-1),
+            y = -Y/2 + i Y / (rows-1). At least two of each.
+        size
+            Lengths (2,) X along x and Y along y (m).
+        options
+            As those of `box`; ``at`` is where the middle of the rectangle is, at height 0.
+
+        Examples
+        --------
+        >>> import bough, numpy as np
+        >>> x = np.linspace(-2, 2, 41)
+        >>> scene = bough.Scene(bough.robots.load("quadruped")).height_field(0.1 * np.cos(3 * x + x[:, None]), (4, 4))
+        >>> len(scene.shapes[0].heights), scene.shapes[0].size
+        (41, (4.0, 4.0))
+        """
+        return self._with("height_field", size, heights=heights, **options)
+
     @property
     def pairs(self) -> tuple[Pair, ...]:
         """The pairs of shapes that may touch, each with what their contact is like."""
@@ -201,6 +232,7 @@ class Scene:
         rpy: ArrayLike | None = None,
         rotation: ArrayLike | None = None,
         rgba: ArrayLike | None = None,
+        heights: ArrayLike | None = None,
         **surface: Any,
     ) -> Scene:
         for key in surface:
@@ -209,7 +241,8 @@ class Scene:
         if "friction" in surface:
             surface.setdefault("priority", 1)
         place = read_placement(at, rpy, rotation, what)
-        new = read_geometry(name, BASE, 0, place, shape, size, "collision", file, rgba, Surface(**surface), what)
+        touch = Surface(**surface)
+        new = read_geometry(name, BASE, 0, place, shape, size, "collision", file, rgba, touch, what, heights)
         return replace(self, shapes=(*self.shapes, new))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.algorithms.crba import crba
-from bough.algorithms.narrow_phase import Corners, is_known
+from bough.algorithms.narrow_phase import Corners, Heights, is_known
 from bough.algorithms.soft.law import FrictionLaw, Softness
 from bough.algorithms.soft.scene import (
     Candidate,
@@ -171,6 +171,8 @@ def _side(scene: Scene, m: Mechanism, g: Geometry) -> Side:
     rotation = np.where(np.abs(rotation) < 1e-16, 0.0, rotation)
     x, y, z = (float(value) for value in origin)
     turn = tuple(float(value) for value in rotation.ravel())
+    if g.heights:
+        return Side(g.body, g.shape, (), turn, (x, y, z), heights=Heights.of(g.heights, g.size))
     if hull is None:
         return Side(g.body, g.shape, g.size, turn, (x, y, z))
     return Side(g.body, g.shape, (), turn, (x, y, z), Corners.of(hull.corners - hull.centre))

@@ -73,8 +73,8 @@ class Drawable:
     rgba
         Colour: red, green, blue, opacity, each 0 to 1.
     sort
-        What it stands for: "visual", "collision", "inertia" (an ellipsoid), "bone" (from a joint to the next one) or
-        "plane".
+        What it stands for: "visual", "collision", "inertia" (an ellipsoid), "bone" (from a joint to the next one),
+        "plane" or "ground" (a height field).
     name
         The name of the shape, or of its body.
     """
@@ -210,9 +210,11 @@ def shapes_of(g: Geometry, missing: dict[str, None]) -> list[Drawable]:
             triangles, scale = _tube(), (s[0], s[0], s[1])
         case "capsule":
             triangles, scale = _capsule(round(s[1] / s[0], 6) if s[0] > 0 else 0.0), s[:1] * 3
+        case "height_field":
+            triangles, scale = field_triangles(g.heights, g.size), (1.0, 1.0, 1.0)
         case _:
             triangles, scale = square_triangles(), (*(min(x, PLANE_SIDE) or PLANE_SIDE for x in s), 1.0)
-    sort = "plane" if g.shape == "plane" else g.purpose
+    sort = {"plane": "plane", "height_field": "ground"}.get(g.shape, g.purpose)
     colour = g.rgba or (STONE if g.body == 0 else GREY)
     return [Drawable(g.body, g.placement, _three(scale), triangles, colour, sort, g.name or g.frame)]
 
@@ -366,6 +368,18 @@ def _cube() -> Triangles:
             corners += [middle + 0.5 * (a * u + b * turn * v) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
             faces += [(start, start + 1, start + 2), (start, start + 2, start + 3)]
     return Triangles(np.array(corners), np.array(faces, np.int32))
+
+
+@lru_cache(maxsize=8)
+def field_triangles(heights: tuple[tuple[float, ...], ...], size: tuple[float, ...]) -> Triangles:
+    """A height field: two triangles between each four heights, as what stands on it feels them."""
+    z = np.array(heights)
+    (rows, columns), (x, y) = z.shape, (0.5 * length for length in size)
+    across, along = np.meshgrid(np.linspace(-x, x, columns), np.linspace(-y, y, rows))
+    k = np.arange(rows * columns, dtype=np.int32).reshape(z.shape)
+    a, b, c, d = (part.ravel() for part in (k[:-1, :-1], k[:-1, 1:], k[1:, :-1], k[1:, 1:]))
+    faces = np.concatenate([np.column_stack([a, b, c]), np.column_stack([b, d, c])])
+    return Triangles(np.column_stack([across.ravel(), along.ravel(), z.ravel()]), faces)
 
 
 @lru_cache(maxsize=1)

@@ -164,11 +164,11 @@ def _square(count: int, spacing: float) -> Floats:
 
 
 def _with_ground(shapes: Sequence[Drawable], size: float) -> list[Drawable]:
-    """The shapes, with a plane at z = 0 if there is none; planes without end reach as far as is seen."""
+    """The shapes, with a plane at z = 0 if there is no ground; planes without end reach as far as is seen."""
     endless = Drawable(
         0, Placement(), (PLANE_SIDE, PLANE_SIDE, 1.0), square_triangles(), (1, 1, 1, 1), "plane", "ground"
     )
-    found = [*shapes] if any(d.sort == "plane" for d in shapes) else [*shapes, endless]
+    found = [*shapes] if any(d.sort in ("plane", "ground") for d in shapes) else [*shapes, endless]
     side = max(PLANE_SIDE, GROUND * size)
     return [replace(d, scale=(side, side, 1.0)) if d.sort == "plane" and d.scale == endless.scale else d for d in found]
 

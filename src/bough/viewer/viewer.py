@@ -97,7 +97,7 @@ class Viewer:
         self._playback: Playback | None = None
         self._gui: Gui | None = None
         self._page.look_at(low, high, self._offsets())
-        if not any(d.sort == "plane" for d in drawn.shapes):
+        if not any(d.sort in ("plane", "ground") for d in drawn.shapes):
             self._page.add_ground()
         self.redraw()
         self._stage.on_click(self._clicked)

@@ -11,6 +11,7 @@ from bough.scalar.tolerances import MERGED
 from bough.spatial import UNITS, Transform, Vector
 
 if TYPE_CHECKING:
+    from bough.algorithms.shapes.fields import Heights
     from bough.algorithms.shapes.hulls import Vertices
 
 __all__ = [
@@ -46,12 +47,13 @@ class ContactPoint:
 class Solid:
     """A shape that stands somewhere: sizes (see `bough.model.geometry.SHAPES`) and place in the common frame.
 
-    A mesh stands for the convex hull of its corners, which it has instead of sizes.
+    A mesh stands for the convex hull of its corners, which it has instead of sizes, and a height field has heights.
     """
 
     size: tuple[Scalar, ...]
     X: Transform
     corners: Vertices | None = None
+    heights: Heights | None = None
 
     @property
     def vertices(self) -> Vertices:
@@ -59,6 +61,13 @@ class Solid:
         if self.corners is None:
             raise ModelError("a mesh has no corners, expected those of its convex hull")
         return self.corners
+
+    @property
+    def field(self) -> Heights:
+        """The heights of a height field."""
+        if self.heights is None:
+            raise ModelError("a height field has no heights")
+        return self.heights
 
     @property
     def centre(self) -> Vector:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
-from bough.algorithms.narrow_phase import ContactPoint, Shape, contact_points, iterates
+from bough.algorithms.narrow_phase import GROUNDS, ContactPoint, Shape, contact_points, iterates
 from bough.algorithms.soft.axes import combined
 from bough.algorithms.soft.grip import ENTRIES, Grip, new_memory, read_row, vector_at, write_at
 from bough.algorithms.soft.law import impedance, rate_and_spring
@@ -192,10 +192,11 @@ class Contacts:
             centres[0] = Vector(*group.floor.origin)
         ahead = self._ahead(group, centres, motions, dt, k)
         apart, reach = centres[1] - centres[0], gather(group.reach, k) + ahead
-        if "plane" in kinds:
-            side = kinds.index("plane")
+        if kinds[0] in GROUNDS or kinds[1] in GROUNDS:
+            side = 0 if kinds[0] in GROUNDS else 1
             above = _transform(self._row(group, shapes, side)).rotation.columns[2].dot(apart)
-            near = (above if side == 0 else -above) < reach
+            heights = group.heights[side]
+            near = (above if side == 0 else -above) < reach + (0.0 if heights is None else heights.top)
         else:
             near = apart.dot(apart) < reach * reach
 
@@ -235,6 +236,9 @@ class Contacts:
     def _shape(self, group: ShapeGroup, side: int, k: Index) -> Shape:
         """One of the shapes of a candidate."""
         kind, hulls, sizes, floor = group.kinds[side], group.hulls[side], group.sizes[side], group.floor
+        heights = group.heights[side]
+        if heights is not None:
+            return kind, heights
         if hulls is not None:
             fixed = floor.corners if floor is not None and side == 0 else None
             return kind, hulls.of(k) if fixed is None else fixed.vertices

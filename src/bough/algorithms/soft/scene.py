@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from bough.algorithms.narrow_phase import Corners, Vertices, points_of
+from bough.algorithms.narrow_phase import GROUNDS, Corners, Heights, Vertices, points_of
 from bough.algorithms.soft.law import LEAST_FRICTION, FrictionLaw, Softness, TouchLaw
 from bough.scalar import Array, Index, Scalar, Table, gather_index, select
 
@@ -42,7 +42,8 @@ BLOCK = 16
 class Side:
     """One of two shapes that may touch: its kind and sizes, the body that carries it, and where in its inside frame.
 
-    A placement is nine numbers of a rotation, row by row, and an origin (m). Hulls have corners instead of sizes.
+    A placement is nine numbers of a rotation, row by row, and an origin (m). Instead of sizes hulls
+    have corners, and height fields heights.
     """
 
     body: int
@@ -51,6 +52,7 @@ class Side:
     rotation: tuple[float, ...]
     origin: tuple[float, float, float]
     corners: Corners | None = None
+    heights: Heights | None = None
 
     @property
     def radius(self) -> float:
@@ -64,7 +66,7 @@ class Side:
             return float(np.hypot(s[0], 0.5 * s[1]))
         if self.kind == "capsule":
             return s[0] + 0.5 * s[1]
-        return float("inf") if self.kind == "plane" else max(s)
+        return float("inf") if self.kind in GROUNDS else max(s)
 
 
 @dataclass(frozen=True)
@@ -226,7 +228,7 @@ class HullTable:
 class ShapeGroup:
     """Candidates whose contact points are found by the same code, and their numbers in tables.
 
-    Where all of them touch one and the same shape of the world, that is the `floor`.
+    Where all of them touch one and the same shape of the world, that is the `floor`. A height field is one for all.
     """
 
     kinds: tuple[str, str]
@@ -239,6 +241,7 @@ class ShapeGroup:
     shapes: tuple[Table, Table]
     sizes: tuple[Table, Table]
     hulls: tuple[HullTable | None, HullTable | None]
+    heights: tuple[Heights | None, Heights | None]
     reach: Table  # centres further apart than this, or further from the floor, do not touch
     margin: Table
     base: Table
@@ -278,7 +281,8 @@ def layout_of(scene: SoftScene) -> Layout:
         places[k] = len(group)
         group += [k] * points_of(c.sides[0].kind, c.sides[1].kind)
         floor = c.sides[0] if not c.between else None
-        alike.setdefault((c.sides[0].kind, c.sides[1].kind, c.softness, c.rows, floor), []).append(k)
+        kinds = tuple((side.kind, side.heights) for side in c.sides)
+        alike.setdefault((kinds, c.softness, c.rows, floor), []).append(k)
         for side in c.sides:
             if side.body:
                 shapes.setdefault(side, len(shapes))
@@ -323,8 +327,8 @@ def _shape_group(
         _two(_integers([side.body for side in column]) for column in sides),
         _two(_integers([shapes.get(side, 0) for side in column]) for column in sides),
         _two(_numbers([x for side in column for x in side.size]) for column in sides),
-        (_hull_table(sides[0]), _hull_table(sides[1])),
-        _numbers([c.margin + sum(s.radius for s in c.sides if s.kind != "plane") for c in candidates]),
+        (_hull_table(sides[0]), _hull_table(sides[1])), (first.heights, second.heights),
+        _numbers([c.margin + sum(s.radius for s in c.sides if s.kind not in GROUNDS) for c in candidates]),
         _numbers([c.margin for c in candidates]),
         _numbers([touch.law.base(_coefficients(c), c.weight) for c in candidates]),
     )  # fmt: skip

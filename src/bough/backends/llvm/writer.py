@@ -293,8 +293,7 @@ class ChunkWriter(Writer):
 
     def _load(self, x: Load) -> None:
         if self.names.program.kinds[x.index] == "float":
-            self._defined(x.result, looked_up(self, x))
-            return
+            return self._defined(x.result, looked_up(self, x))
         if x.buffer in self.names.in_rows:
             base, offset = self.names.places.get(x.index, (x.index, 0))
             rows, run = self.rows(self.names.buffers[x.buffer][0]), self._runs[x.buffer, base]

@@ -75,13 +75,15 @@ SIZES: dict[int, tuple[str, Callable[[Any], tuple[float, ...]]]] = {
 
 
 def shapes(m: Compiled, flat: Flat) -> Iterator[LinkGeometry]:
-    """Geoms, but for height fields and signed distance fields. Those that touch nothing are for the eye."""
-    stood_for, paired = m.answer["meshes"], geoms_of_pairs(m)
+    """Geoms, but for signed distance fields. Those that touch nothing are for the eye."""
+    stood_for, fields, paired = m.answer["meshes"], m.answer["fields"], geoms_of_pairs(m)
     for k, kind in enumerate(m["geom_type"]):
         place = placement_wxyz(m["geom_quat"][k], m["geom_pos"][k])
-        file, shape = "", "mesh"
+        file, shape, heights = "", "mesh", None
         size: tuple[float, ...]
-        if str(k) in stood_for:
+        if str(k) in fields:
+            shape, (size, heights) = "height_field", fields[str(k)]
+        elif str(k) in stood_for:
             if stood_for[str(k)] is None:
                 continue
             name, size = stood_for[str(k)]
@@ -110,6 +112,7 @@ def shapes(m: Compiled, flat: Flat) -> Iterator[LinkGeometry]:
             file=file,
             rgba=colour,
             surface=DEFAULT_SURFACE if seen else surface(m, k),
+            heights=heights,
         )
 
 

@@ -22,6 +22,7 @@ WHOLE = {
     "off",
     "doubts",
     "meshes",
+    "fields",
     "mesh_files",
     "density",
     "viscosity",
@@ -72,9 +73,10 @@ class Compiled:
         return any(bool(np.any(self[name] != 0)) for name in names)
 
     def is_field(self, geom: int) -> bool:
-        """Whether a geom is a height field or a signed distance field."""
+        """Whether a geom is a height field whose file is not there, or a signed distance field."""
         stood_for = self.answer["meshes"]
-        return self["geom_type"][geom] in FIELDS or (str(geom) in stood_for and stood_for[str(geom)] is None)
+        missing = str(geom) in stood_for and stood_for[str(geom)] is None and str(geom) not in self.answer["fields"]
+        return self["geom_type"][geom] in FIELDS or missing
 
     @staticmethod
     def _names(kind: str, given: Iterable[str], taken: set[str], first: int = 0) -> list[str]:

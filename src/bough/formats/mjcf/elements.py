@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,14 @@ from bough.formats.text import numbers_text, quoted
 from bough.model import Geometry, Inertia, Placement
 from bough.model.parts import HERE
 
-__all__ = ["geom", "inertial", "pose"]
+__all__ = ["Asset", "asset", "geom", "inertial", "pose"]
 
 LEAST_INERTIA = 1e-15  # mass and moments of a moving body that MuJoCo takes
 FLATTEST = 1e-12  # of a flat body: MuJoCo allows none in the triangle inequality
+
+
+Asset: TypeAlias = tuple[str | tuple[tuple[float, ...], ...], tuple[float, ...]]
+"""What tells meshes and height fields apart: file or heights, and scale or lengths."""
 
 
 def pose(place: Placement) -> str:
@@ -66,9 +71,21 @@ def inertial(inertia: Inertia, name: str, losses: Losses) -> str:
     return f'<inertial {place}{turned} mass="{inertia.mass!r}" diaginertia="{numbers_text(moments)}"/>'
 
 
-def geom(
-    g: Geometry, name: str, moving: bool, meshes: Mapping[tuple[str, tuple[float, ...]], str], losses: Losses
-) -> str:
+def asset(g: Geometry, name: str) -> str:
+    """A mesh, or a height field, whose heights MuJoCo has from 0 to 1, and the last row first."""
+    if g.shape == "mesh":
+        return f'<mesh name={quoted(name)} file={quoted(g.file)} scale="{numbers_text(g.size)}"/>'
+    heights = np.array(g.heights)
+    low, high = float(heights.min()), float(heights.max())
+    size = 0.5 * g.size[0], 0.5 * g.size[1], high - low or 1.0, 1.0
+    rows, columns = heights.shape
+    return (
+        f'<hfield name={quoted(name)} nrow="{rows}" ncol="{columns}" size="{numbers_text(size)}" '
+        f'elevation="{numbers_text((heights[::-1] - low).ravel().tolist())}"/>'
+    )
+
+
+def geom(g: Geometry, name: str, moving: bool, assets: Mapping[Asset, str], losses: Losses) -> str:
     """A shape; nothing if MJCF has none like it."""
     s = g.size
     match g.shape:
@@ -91,9 +108,13 @@ def geom(
         return ""
     if g.surface.restitution:
         losses.add(f"the restitution of {what}", "simulation")
-    text = f"<geom{f' name={quoted(name)}' if name else ''} type={quoted(g.shape)}"
-    text += f" mesh={quoted(meshes[g.file, s])}" if g.shape == "mesh" else f' size="{numbers_text(size)}"'
-    text += pose(g.placement)
+    sort = "hfield" if g.heights else g.shape
+    text = f"<geom{f' name={quoted(name)}' if name else ''} type={quoted(sort)}"
+    key, place = (g.file or g.heights, s), g.placement
+    if g.heights:
+        place = place.then(Placement.of(np.eye(3), (0.0, 0.0, float(np.min(g.heights))), what))
+    text += f" {sort}={quoted(assets[key])}" if key in assets else f' size="{numbers_text(size)}"'
+    text += pose(place)
     text += "" if g.rgba is None else f' rgba="{numbers_text(g.rgba)}"'
     text += ' contype="0" conaffinity="0"' if g.purpose == "visual" else surface_attributes(g.surface)
     return text + "/>"

@@ -166,7 +166,7 @@ def _not_understood(m: Compiled) -> Iterator[str]:
         yield "limits of tendons"
     fields = [name or f"geom {k}" for k, name in enumerate(m.answer["geom_names"]) if m.is_field(k)]
     if fields:
-        yield f"height fields or signed distance fields: {', '.join(map(repr, fields))}"
+        yield f"height fields whose files are not there, or signed distance fields: {', '.join(map(repr, fields))}"
 
 
 # --- numbers ---

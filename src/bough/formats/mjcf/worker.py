@@ -78,6 +78,8 @@ def answer_to(request: dict[str, Any]) -> dict[str, Any]:
             spec = mujoco.MjSpec.from_string(request["xml"])
             spec.compiler.discardvisual = False  # shapes are kept
             spec.compiler.fusestatic = False  # and so are the names of bodies that do not move
+            heights = _heights(mujoco, spec, request["files"])
+            on_fields = [(geom, heights[geom.hfieldname]) for geom in spec.geoms if geom.hfieldname in heights]
             stood_for = _replace_meshes(mujoco, spec, request["files"], request["shown"])
             model = spec.compile()
     except _Refused as refused:
@@ -101,6 +103,7 @@ def answer_to(request: dict[str, Any]) -> dict[str, Any]:
     answer["name"] = spec.modelname
     answer["mesh_files"] = [mesh.file for mesh in sorted(spec.meshes, key=lambda mesh: mesh.id)]
     answer["meshes"] = {str(geom.id): where for geom, where in stood_for}
+    answer["fields"] = {str(geom.id): field for geom, field in on_fields}
     return answer
 
 
@@ -129,6 +132,27 @@ def _options(mujoco: Any, model: Any) -> dict[str, Any]:
             "disableactuator": int(model.opt.disableactuator),
         },
     }
+
+
+def _heights(mujoco: Any, spec: Any, files: dict[str, str | None]) -> dict[str, Any]:
+    """Lengths along x and y, and rows of heights, of the height fields whose files are there, by name.
+
+    MuJoCo reads and scales them in a model that has nothing else.
+    """
+    alone, found = mujoco.MjSpec(), [field for field in spec.hfields if not field.file or files.get(field.file)]
+    for field in found:
+        alone.add_hfield(
+            name=field.name, content_type=field.content_type, file=field.file, size=field.size, nrow=field.nrow,
+            ncol=field.ncol, userdata=field.userdata,
+        )  # fmt: skip
+    alone.assets = {field.file: _read(files[field.file]) for field in found if field.file}
+    model, heights = alone.compile(), {}
+    for k, field in enumerate(found):
+        rows, columns, start = int(model.hfield_nrow[k]), int(model.hfield_ncol[k]), int(model.hfield_adr[k])
+        x, y, z, _ = model.hfield_size[k].tolist()
+        data = model.hfield_data[start : start + rows * columns].astype(float).reshape(rows, columns)
+        heights[field.name] = [[2.0 * x, 2.0 * y], (z * data).tolist()]
+    return heights
 
 
 def _replace_meshes(mujoco: Any, spec: Any, files: dict[str, str | None], shown: dict[str, str]) -> list[Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from bough.formats.losses import Losses
-from bough.formats.mjcf.elements import geom, inertial, pose
+from bough.formats.mjcf.elements import Asset, asset, geom, inertial, pose
 from bough.formats.mjcf.joints import Step, joints
 from bough.formats.mjcf.sensors import sensors_text
 from bough.formats.mjcf.write_simulation import actuators, contact, options, soft_attributes
@@ -41,8 +41,11 @@ class _Writer:
         self._sites: list[dict[str, Placement]] = [{} for _ in range(model.nbodies + 1)]
         for frame in model.frames:
             self._sites[frame.body][frame.name] = frame.placement
-        meshes = dict.fromkeys((g.file, g.size) for g in model.geometries if g.shape == "mesh")
-        self._meshes = {mesh: f"mesh{k}" for k, mesh in enumerate(meshes)}
+        assets: dict[Asset, Geometry] = {}
+        for g in model.geometries:
+            if g.shape in ("mesh", "height_field"):
+                assets.setdefault((g.file or g.heights, g.size), g)
+        self._needed = {key: (f"{g.shape}{k}", g) for k, (key, g) in enumerate(assets.items())}
         self._site_names = {frame.name for frame in model.frames}
         self._geom_names: set[str] = set()
         self._body_names: set[str] = set()
@@ -123,7 +126,7 @@ class _Writer:
         """Sites and geoms."""
         sites = [f"<site name={quoted(name)}{pose(place)}/>" for name, place in self._sites[body].items()]
         moving = body > 0
-        shapes = [geom(g, self._geom_name(g), moving, self._meshes, self._losses) for g in self._shapes[body]]
+        shapes = [geom(g, self._geom_name(g), moving, self._asset_names, self._losses) for g in self._shapes[body]]
         return [*sites, *(line for line in shapes if line)]
 
     def _name(self, body: int) -> str:
@@ -139,10 +142,11 @@ class _Writer:
         return name
 
     def _assets(self) -> list[str]:
-        return [
-            f'<mesh name={quoted(name)} file={quoted(file)} scale="{numbers_text(scale)}"/>'
-            for (file, scale), name in self._meshes.items()
-        ]
+        return [asset(g, name) for name, g in self._needed.values()]
+
+    @property
+    def _asset_names(self) -> dict[Asset, str]:
+        return {key: name for key, (name, _) in self._needed.items()}
 
     # --- constraints ---
 
