@@ -10,7 +10,7 @@ import bough
 from bough import errors
 from bough.kernel.called import REPLACED_NAMES
 
-NAMES = [name for name in errors.__all__ if name not in ("LoadWarning", "UnknownNameError")]
+NAMES = [name for name in errors.__all__ if name not in ("LoadWarning", "SimulationWarning", "UnknownNameError")]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -23,6 +23,7 @@ __all__ = [
     "ProgramError",
     "SaveError",
     "ShapeError",
+    "SimulationWarning",
     "SingularError",
     "TreeError",
     "UnknownNameError",
@@ -76,6 +77,10 @@ class LoadError(BoughError, ValueError):
 
 class LoadWarning(UserWarning):
     """A file says something that no real mechanism has, but that can be computed with; the message names the line."""
+
+
+class SimulationWarning(UserWarning):
+    """A scene says something that the law of contact does not heed."""
 
 
 class SaveError(BoughError, ValueError):

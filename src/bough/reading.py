@@ -78,6 +78,11 @@ def known_name(value: object, kind: str, valid: Iterable[str]) -> str:
     return value
 
 
+def counted(count: int, one: str, many: str = "") -> str:
+    """A number of things in words: "1 body", "2 bodies"; `many` is `one` with an s unless it is told."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
 def names(value: object, name: str, error: type[BoughError] = ModelError) -> tuple[str, ...]:
     """Names from one name or several; whether there are such is for the caller to see."""
     if isinstance(value, str):

@@ -249,6 +249,49 @@ def test_more_contacts_than_there_is_room_for_are_solved_all_the_same(rng: np.ra
     assert ((one.a[:, 1::4] > 0.0).sum(axis=-1) > 2).any()  # normals of contacts that push
 
 
+def columns(count: int) -> bough.Scene:
+    """Balls that go up and down above a floor."""
+    b = bough.Builder("columns")
+    for k in range(count):
+        b.add(f"ball{k}", bough.joints.Prismatic("z"), at=(0.3 * k, 0.0, 0.0), mass=1.0)
+        b.geometry(f"ball{k}", "sphere", RADIUS)
+    return bough.Scene(b.build(), self_collision=False).floor()
+
+
+def test_room_for_all_is_made_where_more_room_is_too_little() -> None:
+    """Five balls, and room for one: four times that is not enough either."""
+    scene = columns(5)
+    q = RADIUS + 1e-4 * np.arange(5.0)
+    few = bough.Simulation(scene, law="hard", max_contacts=1).step(q, np.zeros(5), steps=20)
+    assert few.taken == 20
+    np.testing.assert_allclose(few.q, RADIUS, atol=1e-5)
+
+
+def test_restitution_comes_with_each_state() -> None:
+    factors, height = np.array([0.0, 0.5, 1.0]), 0.2
+    sim = bough.Simulation(columns(1), law="hard", dt=0.001, restitution=0.8, parameters="restitution")
+    run = sim.run(np.full((3, 1), height + RADIUS), duration=0.4, rate=1000, parameters={"restitution": factors})
+    after = run.q[run.time > np.sqrt(2.0 * height / G) + 0.002, :, 0] - RADIUS
+    np.testing.assert_allclose(after.max(axis=0), height * (0.8 * factors) ** 2, atol=2e-3)
+    with pytest.raises(bough.errors.ShapeError, match="restitution is 2, expected a factor from 0 to 1"):
+        sim.step([0.3], [0.0], parameters={"restitution": 2.0})
+    with pytest.raises(ModelError, match="'restitution' is a parameter, expected law='hard'"):
+        bough.Simulation(columns(1), parameters="restitution")
+
+
+def test_soft_contact_tells_that_it_heeds_no_restitution() -> None:
+    with pytest.warns(bough.errors.SimulationWarning, match="plane 'floor' on 'world' has restitution 0.8, which soft"):
+        bough.Simulation(bough.Scene(columns(1).model).floor(restitution=0.8))
+
+
+def test_states_in_float32_stay_so() -> None:
+    sim, q = bough.Simulation(columns(1), law="hard"), np.array([RADIUS], np.float32)
+    state = sim.step(q, np.zeros(1, np.float32), steps=3)
+    assert {x.dtype for x in state} == {np.dtype(np.float32)}
+    assert sim.run(q, duration=0.01).q.dtype == np.float32
+    np.testing.assert_allclose(state.q, sim.step(q.astype(float), np.zeros(1), steps=3).q, atol=1e-6)
+
+
 # ---- what is refused -------------------------------------------------------------------------------------------------
 
 

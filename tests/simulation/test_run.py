@@ -86,3 +86,18 @@ def test_a_second_interrupt_takes_nothing_away(sim: bough.Simulation) -> None:
 def test_what_a_controller_returns_is_looked_at(sim: bough.Simulation, order: Any, error: Any, text: str) -> None:
     with pytest.raises(error, match=text):
         sim.run([0.4], duration=0.1, controller=lambda time, q, v: order)
+
+
+def test_an_empty_batch_has_as_many_samples_as_any(sim: bough.Simulation) -> None:
+    nothing, one = (sim.run(np.zeros((n, sim.model.nq)), duration=0.05) for n in (0, 1))
+    np.testing.assert_array_equal(nothing.time, one.time)
+    assert nothing.q.shape == (len(one), 0, sim.model.nq)
+
+
+def test_one_of_a_kind_is_told_as_one(sim: bough.Simulation) -> None:
+    assert "1 sample " in repr(sim.run(np.zeros(sim.model.nq), duration=0.0))
+    b = bough.Builder("one")
+    b.add("body", bough.joints.Revolute("x"), inertia=1.0, mass=1.0)
+    assert ": 1 body, nq" in repr(b.build())
+    with pytest.raises(bough.errors.UnknownNameError, match=r"'parameters'.*grid="):
+        sim.sweep(np.zeros(sim.model.nq), duration=0.1, parameters={"friction": 1.0})

@@ -20,7 +20,7 @@ from bough.kernel.specs import NEED_FRAMES, OPTIONAL, Options, spec
 from bough.model import Model
 from bough.program import Program
 from bough.program.ir import Loop, walk
-from bough.reading import known_name
+from bough.reading import counted, known_name
 from bough.scalar import Count
 
 __all__ = ["explain", "reasons"]
@@ -74,7 +74,7 @@ def explain(model: Model, *, device: Literal["cpu", "cuda"] = "cpu") -> Report:
     inside = [("floating base inside", plain(model.bodies[model.inner_root - 1].name))] if model.inner_root else []
     full = tree.n * (tree.n + 1) / 2
     shape = Table(
-        f"{model.nbodies} bodies, nq = {model.nq}, nv = {model.nv}",
+        f"{counted(model.nbodies, 'body', 'bodies')}, nq = {model.nq}, nv = {model.nv}",
         ("what decides", "value"),
         (
             ("ancestors of all degrees of freedom, D₁", tree.D1),

@@ -129,7 +129,7 @@ class Tie:
     joints
         Names of the joints whose coordinates it looks at; their sides come behind those of bodies.
     softness
-        As of other constraints. Simulations with soft contact refuse ties.
+        As of other constraints: how softly a simulation with soft contact holds it.
     """
 
     name: str

@@ -21,7 +21,7 @@ from bough.model.joints import Mimic
 from bough.model.parts import HERE, Body, Frame, JointEntry, Vec3
 from bough.model.simulation import NOTHING_SAID, Actuator, SimulationData
 from bough.model.spanning import respanned
-from bough.reading import known_name
+from bough.reading import counted, known_name
 from bough.scalar.lazy import cached_property
 from bough.tree import Tree
 
@@ -273,8 +273,9 @@ class Model:
 
     def __repr__(self) -> str:
         inner = f", inside on {self.bodies[self.inner_root - 1].name!r}" if self.inner_root else ""
-        beside = f", {len(self.constraints)} constraints" if self.constraints else ""
-        return f"<Model {self.name!r}: {self.nbodies} bodies, nq = {self.nq}, nv = {self.nv}{beside}{inner}>"
+        beside = f", {counted(len(self.constraints), 'constraint')}" if self.constraints else ""
+        bodies = counted(self.nbodies, "body", "bodies")
+        return f"<Model {self.name!r}: {bodies}, nq = {self.nq}, nv = {self.nv}{beside}{inner}>"
 
     @cached_property
     def _content(self) -> tuple[object, ...]:

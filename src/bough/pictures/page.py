@@ -15,7 +15,7 @@ from bough.model import Model
 from bough.pictures.charts import bars_svg, curves_svg, pattern_svg, tree_svg
 from bough.pictures.pictures import image
 from bough.pictures.png import png_bytes
-from bough.reading import number, shown
+from bough.reading import counted, number, shown
 from bough.tree import Tree, named
 from bough.tree.costs import operation_cost
 
@@ -107,7 +107,7 @@ def page(model: Model, speeds: Mapping[str, float] | None = None) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{name}</title><style>{STYLE}</style></head>"
     )
-    told = f"{model.nbodies} bodies, {model.nv} degrees of freedom, {model.mass:.4g} kg"
+    told = f"{counted(model.nbodies, 'body', 'bodies')}, {counted(model.nv, 'degree')} of freedom, {model.mass:.4g} kg"
     title = f'<h1>{name}</h1><p class="faint">{told}</p>'
     return f"{head}<body>{title}<main>{''.join(sections)}</main></body></html>\n"
 

@@ -14,7 +14,7 @@ from bough.model import Model, Parameter, Parameters
 from bough.model.massless import idle_joints
 from bough.model.parameters import PLACED
 from bough.reading import known_name, names, number, shown
-from bough.simulation.program import FRICTION
+from bough.simulation.program import FRICTION, OWN, RESTITUTION
 from bough.simulation.state import State
 
 __all__ = [
@@ -156,11 +156,11 @@ def per_state(name: str, value: Any, axes: int, batch: tuple[int, ...]) -> Float
 def read_parameters(model: Model, names_: Any) -> tuple[Parameter, ...]:
     """The numbers that a simulation takes with every state."""
     wanted = names(names_, "parameters")
-    own = Parameters.of(model, [name for name in wanted if not isinstance(name, str) or name != FRICTION.name])
+    own = Parameters.of(model, [name for name in wanted if not isinstance(name, str) or name not in OWN])
     for p in own:
         if p.what in PLACED or p.what == "rest":
             raise ModelError(f"{p.name!r} cannot be a parameter of a simulation, expected masses, gravity, losses, …")
-    found = {p.name: p for p in (*own, FRICTION)}
+    found = {p.name: p for p in (*own, FRICTION, RESTITUTION)}
     return tuple(found[name] for name in dict.fromkeys(wanted))
 
 
@@ -178,6 +178,8 @@ def read_values(given: Sequence[Parameter], values: Any) -> FloatArray | None:
     for p in given:
         part = packed[..., start : start + p.size]
         start += p.size
+        if p == RESTITUTION and (part > 1.0).any():
+            raise ShapeError(f"{p.name} is {part.max():g}, expected a factor from 0 to 1")
         if p.what in NOT_NEGATIVE and (part < 0.0).any():
             raise ShapeError(f"{p.name} is {part.min():g}, expected a number that is not negative")
     return packed

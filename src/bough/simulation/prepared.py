@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough.algorithms.hard.scene import MOST_CONTACTS, HardScene
 from bough.algorithms.soft.scene import SoftScene, StepIntegrator, layout_of
-from bough.errors import ModelError, UnknownNameError
+from bough.errors import ModelError, SimulationWarning, UnknownNameError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.function import Function
-from bough.model import Model
+from bough.model import Model, Parameter
 from bough.model.surface import read_restitution
-from bough.reading import instance, known_name, number, shown, whole_number
+from bough.reading import counted, instance, known_name, number, shown, whole_number
 from bough.scalar.lazy import cached_property
 from bough.simulation.arguments import (
     ACTING,
@@ -31,16 +32,13 @@ from bough.simulation.arguments import (
 )  # fmt: skip
 from bough.simulation.hard import hard_scene
 from bough.simulation.pairs import LeftOut
-from bough.simulation.program import measure_function, start_size, steps_function, trial_function
+from bough.simulation.program import RESTITUTION, measure_function, start_size, steps_function, trial_function
 from bough.simulation.roomier import Roomier
 from bough.simulation.run import Sense
 from bough.simulation.scene import Scene, require_scene_of
 from bough.simulation.sensor_inertias import Inertias
 from bough.simulation.sensors import Measured, readings
 from bough.simulation.soft import soft_scene, unknown_pairs
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["ADAPTIVE", "INTEGRATORS", "LAWS", "Prepared", "require_of_hard_law"]
 
@@ -97,12 +95,14 @@ class Prepared:
         )
         self._iterations = whole_number(data.iterations if iterations is None else iterations, "iterations", least=1)
         self.parameters = read_parameters(model, parameters)
+        if self.law == "soft":
+            _tell_of_restitution(self.scene, self.parameters)
         require_moving(model)
 
     def __repr__(self) -> str:
-        pairs = len(self._soft.candidates)
+        pairs = counted(len(self._soft.candidates), "pair")
         how = "law='hard'" if self.law == "hard" else f"integrator={self.integrator!r}"
-        return f"Simulation({self.model.name!r}, dt={self.dt}, {how}, {pairs} pairs)"
+        return f"Simulation({self.model.name!r}, dt={self.dt}, {how}, {pairs})"
 
     def __getstate__(self) -> dict[str, Any]:
         """What it was made of, without the programs, which are made anew where it goes."""
@@ -219,6 +219,18 @@ class Prepared:
             iterations=self._iterations,
             parameters=[p.name for p in self.parameters],
         )
+
+
+def _tell_of_restitution(scene: Scene, given: Sequence[Parameter]) -> None:
+    """Refuse a restitution that is to come with each state, and warn of surfaces that have one: nothing heeds it."""
+    if RESTITUTION in given:
+        raise ModelError(f"{RESTITUTION.name!r} is a parameter, expected law='hard' with it: soft contact has none")
+    for g in (*scene.shapes, *(g for g in scene.model.geometries if g.purpose == "collision")):
+        if g.surface.restitution:
+            told = f"{g.shape} {g.name!r} on {g.frame!r} has restitution {g.surface.restitution:g}"
+            more = "Simulation(..., law='hard') lets things bounce"
+            warnings.warn(f"{told}, which soft contact does not heed: {more}", SimulationWarning, stacklevel=4)
+            return
 
 
 def require_of_hard_law(integrator: str | None, tolerance: float | None = None, iterations: int | None = None) -> None:

@@ -20,6 +20,8 @@ from bough.scalar import Array, Part
 
 __all__ = [
     "FRICTION",
+    "OWN",
+    "RESTITUTION",
     "measure_function",
     "parametric",
     "start_size",
@@ -32,6 +34,13 @@ FRICTION = Parameter(
     "friction", "friction", 0, "", (), (1.0,), "factor of the coefficients of friction of all contacts"
 )
 """What every simulation may have as a parameter beside the numbers of its model."""
+
+RESTITUTION = Parameter(
+    "restitution", "restitution", 0, "", (), (1.0,), "factor of the restitution of all contacts, under hard contact"
+)
+
+OWN = (FRICTION.name, RESTITUTION.name)
+"""Names of what is no number of a model."""
 
 Rule = Callable[[Mechanism, Any, Mapping[str, Array]], Mapping[str, Any]]
 
@@ -162,7 +171,7 @@ def _function(
 
 def parametric(model: Model, given: Sequence[Parameter]) -> Mechanism:
     """The mechanism whose programs take these numbers."""
-    own = Parameters(tuple(p for p in given if p != FRICTION))
+    own = Parameters(tuple(p for p in given if p.name not in OWN))
     return Mechanism(model, own) if own else mechanism(model)
 
 
@@ -174,6 +183,6 @@ def _taking(
     for p in given:
         places[p.name] = Part(values, start)
         start += p.size
-    factor = places.pop(FRICTION.name, None)
+    factors = {name: places.pop(name) for name in OWN if name in places}
     made = m.taking(places) if places else m
-    return made, scene, x if factor is None else {**x, "friction": factor}
+    return made, scene, {**x, **factors}

@@ -1,4 +1,4 @@
-"""Steps of hard contact in states where more touches than a program has room for: by another one with room for all."""
+"""Steps of hard contact in states where more touches than a program has room for: by others with more room."""
 
 from __future__ import annotations
 
@@ -27,19 +27,25 @@ STEPS = 4
 """The place of the number of steps among them."""
 
 
+FACTOR = 4
+"""So many times the room is what is tried before room for all: that takes memory with the square of contacts."""
+
+
 class Roomier:
-    """Makes the steps for which there is no room, with room for all contacts of a scene."""
+    """Makes the steps for which there is no room, with more of it, and where that is too little with room for all."""
 
     def __init__(self, model: Model, scene: HardScene, given: Sequence[Parameter]) -> None:
-        self._model, self._scene, self._given = model, replace(scene, room=scene.contacts), given
+        self._model, self._given = model, given
+        rooms = dict.fromkeys((min(FACTOR * scene.room, scene.contacts), scene.contacts))
+        self._scenes = [replace(scene, room=room) for room in rooms]
 
     @cached_property
-    def _step(self) -> Function:
-        return steps_function(self._model, self._scene, self._given)
+    def _steps(self) -> list[Function]:
+        return [steps_function(self._model, scene, self._given) for scene in self._scenes]
 
     @cached_property
-    def _measure(self) -> Function:
-        return measure_function(self._model, self._scene, self._given)
+    def _measures(self) -> list[Function]:
+        return [measure_function(self._model, scene, self._given) for scene in self._scenes]
 
     def steps(self, given: Sequence[Any], state: State, go_on: Callable[..., Any]) -> State:
         """Make the step that waits for more room, and go on by the usual program; until nothing waits."""
@@ -52,7 +58,7 @@ class Roomier:
             some = _states(given, waiting)
             some[:3] = [x[waiting] for x in whole[:3]]
             some[STEPS] = np.ones_like(whole[3][waiting])
-            *now, taken, status = self._step(*some)
+            *now, taken, status = _first_that_has_room(self._steps, some)
             taken = taken + whole[3][waiting]
             left = np.where(status == 0.0, wanted[waiting] - taken, 0.0)
             *now, more, later = go_on(*now, some[3], left, *some[STEPS + 1 :], None, True)
@@ -66,9 +72,23 @@ class Roomier:
         waiting, results = np.asarray(found[-1] > 0.0), tuple(found[:-1])
         if waiting.any():
             results = tuple(np.array(x) for x in results)
-            for x, y in zip(results, self._measure(*_states(given, waiting, steps=False)), strict=False):
+            found = _first_that_has_room(self._measures, _states(given, waiting, steps=False))
+            for x, y in zip(results, found, strict=False):
                 x[waiting] = y
         return results
+
+
+def _first_that_has_room(functions: Sequence[Function], given: Sequence[Any]) -> list[FloatArray]:
+    """The results of states by the first function with room for each; the last result tells whether there was."""
+    first, *others = functions
+    results = [np.array(x) for x in first(*given)]
+    for function in others:
+        left = results[-1] == OVERFULL
+        if not left.any():
+            break
+        for x, y in zip(results, function(*(None if x is None else x[left] for x in given)), strict=True):
+            x[left] = y
+    return results
 
 
 def _states(given: Sequence[Any], some: Any, steps: bool = True) -> list[Any]:

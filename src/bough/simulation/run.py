@@ -65,7 +65,7 @@ class Run:
         done, total = self._first, self._first + total
         with progress(total, show_progress) as tell:
             try:
-                while done < total and not self.status.all():
+                while done < total and not (self.status.size and self.status.all()):
                     ahead = min(every - done % every, total - done)
                     if self._controller is not None:
                         ahead = min(ahead, self._hold - done % self._hold)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from bough.algorithms.soft.step import MOST_STEPS
-from bough.errors import ShapeError
+from bough.errors import ShapeError, UnknownNameError
 from bough.reading import instance, known_name, shown, whole_number
 from bough.simulation.adaptive import Orders, adaptive_run
 from bough.simulation.arguments import (
@@ -77,8 +77,8 @@ class Simulation(Differentiated):
         touch are stepped one step at a time, by another program. 16 without it.
     parameters
         Numbers of the model that are given with every state, called as those of `bough.function`: "mass of hand",
-        "damping of knee", "gravity", …; and "friction", a factor of the friction of all contacts. How soft contacts
-        are stays as it is.
+        "damping of knee", "gravity", …; and "friction" and (under hard contact) "restitution", factors of those of
+        all contacts. How soft contacts are stays as it is.
 
     Examples
     --------
@@ -164,6 +164,8 @@ class Simulation(Differentiated):
         state = State._make(entry(*given, None, True))
         if self._roomier is not None:
             state = self._roomier.steps(given, state, entry)
+            if single:  # impulses are found in float64
+                state = State._make(in_single(state))
         return state if out is None else written(out, state)
 
     # ---- many steps ------------------------------------------------------------------------------------------------
@@ -191,9 +193,10 @@ class Simulation(Differentiated):
         q, v
             Configuration (..., nq) and velocity (..., nv) to begin with; at rest without v.
         duration
-            How long (s); whole steps are made, the nearest number.
+            How long (s); whole steps are made, the nearest number: `time` of the trajectory tells.
         rate
-            Samples kept per second, at most one per step; about 100 without it.
+            Samples kept per second, about: there is a whole number of steps between two of them, the nearest, and at
+            least one. 100 without it.
         controller
             Called as ``controller(time, q, v)`` every `hold` steps; gives joint forces (..., nv), or a dictionary with
             any of tau, control, target, kp, kd and f_ext, which hold until it is called again. Forces that are held
@@ -354,6 +357,9 @@ class Simulation(Differentiated):
         <Sweep of 'arm': 3 damping of elbow × 2 q of elbow, 0 did not finish>
         """
         for name in acting:
+            if name == "parameters":
+                hint = "grid={'friction': [0.2, 0.8]} or table= have the values of parameters, by name"
+                raise UnknownNameError("argument of sweep", name, (), hint)
             known_name(name, "argument of sweep", [name for name in ACTING if name != "parameters"])
         runs, often = Runs(self, q, v, grid, table, controller, acting), whole_number(hold, "hold", least=1)
         with interrupted_once():

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.algorithms.crba import crba
+from bough.algorithms.loops import constraint_terms
 from bough.algorithms.narrow_phase import Corners, Heights, is_known
 from bough.algorithms.soft.law import FrictionLaw, Softness
 from bough.algorithms.soft.scene import (
@@ -26,7 +27,7 @@ from bough.algorithms.soft.world import WorldTree, world_tree
 from bough.errors import ModelError
 from bough.factor import dense
 from bough.kernel.functions import mechanism
-from bough.model import Actuator, Geometry, Joint, JointEntry, Loop, Mechanism, Model, Parameter, Tie
+from bough.model import Actuator, Equality, Geometry, Joint, JointEntry, Loop, Mechanism, Model, Parameter, Tie
 from bough.model import Softness as Given
 from bough.model.coupling import own_joint
 from bough.model.joints.free import Free
@@ -224,11 +225,11 @@ def _limits(model: Model, inverse: NDArray[np.float64]) -> list[LimitRow]:
 
 
 def _equalities(model: Model, weights: _Weights, inverse: NDArray[np.float64]) -> list[EqualityRows]:
-    """Loops, whose rows of translations come first, and laws between coordinates."""
-    rows = []
+    """Loops, whose rows of translations come first, laws between coordinates, and what else must vanish."""
+    rows, row = [], 0
+    along = _along_rows(model, inverse) if any(isinstance(c, Tie) for c in model.constraints) else []
     for c in model.constraints:
-        if isinstance(c, Tie):
-            raise ModelError(f"constraint {c.name!r} is a {c.constraint!r}: simulations have loops and equalities only")
+        row += c.rows
         soft = _of_joint(c.softness, f"constraint {c.name!r}")
         if isinstance(c, Loop):
             linear, angular = (
@@ -237,11 +238,23 @@ def _equalities(model: Model, weights: _Weights, inverse: NDArray[np.float64]) -
             joint = c.joint.canonical
             shifts = sum(t.linear != ZERO for t in joint.reactions(c.joint.parameters, joint.neutral()))
             felt, scales = [linear] * shifts + [angular] * (c.rows - shifts), [1.0] * shifts + [0.5] * (c.rows - shifts)
+        elif isinstance(c, Tie):
+            felt, scales = along[row - c.rows : row], [1.0] * c.rows
         else:
             places = [model.v_slice(name).start for name in (c.joint, c.other) if name is not None]
             felt, scales = [sum(float(inverse[k, k]) for k in places)], [1.0]
-        rows.append(EqualityRows(soft, tuple(max(x, LEAST_WEIGHT) for x in felt), tuple(scales), isinstance(c, Loop)))
+        rows.append(
+            EqualityRows(soft, tuple(max(x, LEAST_WEIGHT) for x in felt), tuple(scales), not isinstance(c, Equality))
+        )
     return rows
+
+
+def _along_rows(model: Model, inverse: NDArray[np.float64]) -> list[float]:
+    """The inverse mass along each row of constraints, L M⁻¹ Lᵀ, in the configuration in which masses are taken."""
+    terms = constraint_terms(mechanism(model), list(reference(model)), [0.0] * model.nv)
+    rows: list[Any] = [[terms.matrix[r * model.nv + k] for k in range(model.nv)] for r in range(terms.count)]
+    L = np.array(rows, dtype=float).reshape(terms.count, model.nv)
+    return [float(x) for x in (L @ inverse * L).sum(axis=1)]
 
 
 def _frictions(model: Model, inverse: NDArray[np.float64]) -> list[FrictionRow]:

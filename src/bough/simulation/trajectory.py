@@ -15,7 +15,7 @@ from bough.kernel.arguments import FloatArray, read_only
 from bough.kernel.kinematics import placements
 from bough.model import Model
 from bough.model.coordinates import Labels, coordinate_names, coordinate_units
-from bough.reading import number, shown
+from bough.reading import counted, number, shown
 from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import SAME_TIME
 from bough.simulation import trajectory_files
@@ -371,7 +371,7 @@ class Trajectory:
         early = int(np.count_nonzero(self.status))
         told = "" if not early else f", {early} stopped early" if self.batch else f", {self.status_names[self.status]}"
         times = f"from {self.time[0]:.6g} to {self.time[-1]:.6g} s"
-        return f"<Trajectory of {self.model.name!r}: {len(self)} samples {times}{batch}{told}>"
+        return f"<Trajectory of {self.model.name!r}: {counted(len(self), 'sample')} {times}{batch}{told}>"
 
     def __reduce__(self) -> tuple[type[Trajectory], tuple[Any, ...]]:
         return Trajectory, tuple(getattr(self, entry.name) for entry in fields(self))

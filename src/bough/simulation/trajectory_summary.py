@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bough.errors import printable
 from bough.kernel.arguments import FloatArray
+from bough.reading import counted
 from bough.scalar.tolerances import TOUCHING
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def summary_of(trajectory: Trajectory) -> str:
     """How the states ended, how energy changed, and between which values the coordinates moved."""
     batch = f", batch {trajectory.batch}" if trajectory.batch else ""
     times = f"from {trajectory.time[0]:.6g} to {trajectory.time[-1]:.6g} s"
-    lines = [f"{trajectory.model.name!r}: {len(trajectory)} samples {times}{batch}"]
+    lines = [f"{trajectory.model.name!r}: {counted(len(trajectory), 'sample')} {times}{batch}"]
     lines += _headed("states", _ends(trajectory))
     if trajectory.status.size:
         # what was recorded of a state after it had stopped is not part of its motion

@@ -49,15 +49,22 @@ AHEAD = 100.0
 class HardContacts(Contacts):
     """The contacts of a scene that may push within a step of time dt, in slots.
 
-    `count` says how many there are, of which those beyond the last slot are left out. Of slots: `gaps` (m), `mu`,
+    `bounce` is a factor of all restitutions. `count` says how many there are, of which those beyond the last slot are
+    left out. Of slots: `gaps` (m), `mu`,
     `restitution`, and `on`, 1 for those that hold a contact.
     """
 
     def __init__(
-        self, scene: HardScene, world: WorldTree, v: Sequence[Scalar], dt: Scalar, friction: Scalar | None = None
+        self,
+        scene: HardScene,
+        world: WorldTree,
+        v: Sequence[Scalar],
+        dt: Scalar,
+        friction: Scalar | None = None,
+        bounce: Scalar | None = None,
     ) -> None:
         super().__init__(layout_of(scene.common), world, v, dt, friction)
-        self._scene, self._world, self._slots = scene, world, scene.slots
+        self._scene, self._world, self._slots, self._bounce = scene, world, scene.slots, bounce
         self._direct = scene.slots == scene.contacts  # each has a slot of its own
         self._starts = np.cumsum([0, *(group.count for group in self.layout.touches)]).tolist()
         self._numbers = Table("slots", np.arange(self._slots, dtype=float))
@@ -147,7 +154,8 @@ class HardContacts(Contacts):
             fill(Part(J, start), n, reduced.__getitem__)
         self.gaps[s], self.on[s] = grip.read("y")[0], 1.0
         self.mu[s] = grip.mu[0] if grip.law.rows > 1 else 0.0
-        self.restitution[s] = gather(restitutions_of(self._scene)[grip.group.number], grip.k)
+        bounces = gather(restitutions_of(self._scene)[grip.group.number], grip.k)
+        self.restitution[s] = bounces if self._bounce is None else bounces * self._bounce
 
     def remembered(self, before: Array) -> Array:
         """Impulses of slots (slots × 3), from those of the step before, by the numbers of contacts."""

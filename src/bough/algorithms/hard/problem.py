@@ -92,13 +92,13 @@ class HardProblem:
 
     def __init__(
         self, m: Mechanism, scene: HardScene, q: Array, v: Array, dt: Scalar, world: WorldTree, H: Array, force: Array,
-        friction: Scalar | None,
+        friction: Scalar | None, bounce: Scalar | None,
     ) -> None:  # fmt: skip
         n, tree = m.model.nv, m.coupling.dof_tree
         self.rows, self._scene = contact_rows(m.model, scene), scene
         rows = self.rows
         self.dt, self.rate, self.n = dt, minimum(scene.rate, 1.0 / dt), n
-        self.contacts = HardContacts(scene, world, [v[k] for k in range(n)], dt, friction)
+        self.contacts = HardContacts(scene, world, [v[k] for k in range(n)], dt, friction, bounce)
         with keeping_loops():
             J = array(rows.count * n)
         self.contacts.fill_rows(J, n)

@@ -56,7 +56,8 @@ def problem_of(m: Mechanism, scene: HardScene, x: Mapping[str, Array], q: Array,
     force = [drives[k] + passive[k] - C[k] + added[k] for k in range(n)]
     H = _damped(m, scene, x, q, v, dt, M)
     friction = x["friction"][0] if "friction" in x else None
-    return HardProblem(m, scene, q, v, dt, world_tree(m, q), H, force, friction)
+    bounce = x["restitution"][0] if "restitution" in x else None
+    return HardProblem(m, scene, q, v, dt, world_tree(m, q), H, force, friction, bounce)
 
 
 def _damped(m: Mechanism, scene: HardScene, x: Mapping[str, Array], q: Array, v: Array, dt: Scalar, M: Array) -> Array:

@@ -119,7 +119,7 @@ class FrictionRow:
 
 @dataclass(frozen=True)
 class EqualityRows:
-    """The rows of a loop, or of a law between coordinates: how softly they hold, and the inverse mass along each.
+    """The rows of a loop, of a law between coordinates or of a tie: how softly, and inverse masses along each.
 
     Errors are measured in units of which `scales` says how many make a metre or a radian: half angles in MuJoCo.
     """
@@ -127,7 +127,7 @@ class EqualityRows:
     softness: Softness
     weights: tuple[float, ...]
     scales: tuple[float, ...]
-    is_loop: bool
+    has_bias: bool
 
 
 @dataclass(frozen=True)

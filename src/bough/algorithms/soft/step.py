@@ -158,7 +158,7 @@ def _held(m: Mechanism, scene: SoftScene, q: Array, v: Array, dt: Scalar) -> lis
         for r, weight, scale in zip(places, equality.weights, equality.scales, strict=True):
             J = tuple(terms.matrix[r * n + k] for k in range(n))
             reference = -(B * terms.rates[r]) - K * d * terms.errors[r]
-            if equality.is_loop:
+            if equality.has_bias:
                 reference = reference - terms.bias[r] + dot(J, more)
             held.append(WideRow(J, d * (scale * scale) / ((1.0 - d) * weight), reference))
         row = places.stop
