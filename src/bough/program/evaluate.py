@@ -23,7 +23,7 @@ def evaluate(program: Program, inputs: Mapping[str, Any]) -> dict[str, list[floa
             raise ShapeError(f"input {b.name!r} has {len(memory[b.name])} numbers, expected {b.size}")
     for b in program.of_role("output") + program.of_role("scratch"):
         memory[b.name] = [0.0] * b.size
-    Evaluator(program, FLOAT_RULES, all_done=bool, look_up=_look_up).run(memory)
+    Evaluator(program, FLOAT_RULES, all_done=bool).run(memory)
     return {b.name: memory[b.name] for b in program.of_role("output")}
 
 
@@ -43,7 +43,7 @@ class Evaluator:
         program: Program,
         rules: Mapping[str, Callable[..., Any]],
         all_done: Callable[[Any], bool],
-        look_up: Callable[[list[float], Any], Any],
+        look_up: Callable[[list[float], Any], Any] = _look_up,
     ) -> None:
         self._rules = {**rules, **{name: op.meaning for name, op in INDEX_OPS.items()}}
         self._all_done, self._look_up, self._kinds = all_done, look_up, program.kinds
