@@ -16,9 +16,11 @@ import numpy as np
 import pytest
 
 import bough
-from bough.backends import Argument, Signature
+from bough.backends import Argument, Signature, Variant
 from bough.backends.llvm import LlvmKernel, Real, compile_program, has_entry
+from bough.backends.native.gather import GATHERED
 from bough.errors import ProgramError
+from bough.kernel.function import Function
 from bough.program import trace
 
 CALLS: dict[str, Callable[..., Any]] = {
@@ -69,14 +71,42 @@ def test_same_bits_however_it_is_called(model: bough.Model, handed_over: list[st
     assert second.flags.writeable
     np.testing.assert_array_equal(CALLS[name](model, *x, check=False), first)
     np.testing.assert_array_equal(CALLS[name](model, *(a[np.newaxis] for a in x)), first[np.newaxis])
+    gaps = (
+        [np.repeat(a, 2)[::2] for a in x],
+        [np.ascontiguousarray(a[::-1])[::-1] for a in x],
+        (x[0], *np.stack(x[1:], 1).T),
+    )
+    for other in gaps:
+        np.testing.assert_array_equal(CALLS[name](model, *other), first)
     assert not handed_over
-    for other in ([a.tolist() for a in x], [np.repeat(a, 2)[::2] for a in x], [a.astype(">f8") for a in x]):
+    for other in ([a.tolist() for a in x], [a.astype(">f8") for a in x]):
         np.testing.assert_array_equal(CALLS[name](model, *other), first)
     batch = CALLS[name](model, *(np.stack([a] * 20) for a in x))
     np.testing.assert_array_equal(batch[13], first)
     wide = np.full((*first.shape, 2), np.nan)
     CALLS[name](model, *x, out=wide[..., 0])
     np.testing.assert_array_equal(wide[..., 0], first)
+
+
+def test_vectors_with_gaps_are_gathered_as_far_as_there_is_room(compiled: None) -> None:
+    for size, room in ((GATHERED // 2, True), (GATHERED // 2 + 1, False)):
+        a, b = (Argument(name, (size,)) for name in "ab")
+        rule: Any = lambda a, b, size=size: {"y": [a[k] - 2.0 * b[k] for k in range(size)]}  # noqa: E731
+        function = Function("difference", [a, b], [Argument("y", (size,))], rule, size=1)
+        straight = function.variant(Variant(), lambda *given: None)  # and nothing where it is not
+        for dtype in (np.float64, np.float32):
+            x, y = np.arange(6.0 * size, dtype=dtype).reshape(2, size, 3)[..., 1]
+            many = np.ascontiguousarray(np.stack([x, y, x]))
+            expected = x.copy() - 2 * y
+            np.testing.assert_array_equal(function(x, y), expected)
+            np.testing.assert_array_equal(function(many, y), many - 2 * y)
+            for given, wanted in (((x, y), expected), ((many, y), many - 2 * y)):
+                found = straight(*given, None, True)
+                assert (found is not None) == (room or given[0] is many)
+                np.testing.assert_array_equal(wanted if found is None else found, wanted)
+            held = np.stack([x, y], axis=1)  # the result goes to where an argument lies
+            function(held[:, 0], y, out=held[:, 0])
+            np.testing.assert_array_equal(held[:, 0], expected)
 
 
 @calls

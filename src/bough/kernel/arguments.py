@@ -65,7 +65,7 @@ def nearly_plain(value: Any) -> Any:
     if value is None:
         return None
     if type(value) is not np.ndarray:
-        if is_on_device(value):
+        if type(value) is not list and is_on_device(value):
             return value
         try:
             value = np.asarray(value)

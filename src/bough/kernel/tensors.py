@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bough.errors import ShapeError
 from bough.kernel.arguments import is_on_device
 from bough.reading import known_name
@@ -22,10 +24,15 @@ __all__ = ["Foreign", "foreign", "foreign_packed"]
 Foreign = Callable[["Function", Sequence[Any], Any, bool], Any]
 """What runs a function on arrays of another library: takes all inputs, `out` and `check`."""
 
+OF_PYTHON = frozenset({np.ndarray, type(None), list, tuple, float, int})
+"""What arguments are mostly, and of no other library."""
+
 
 def foreign(values: Sequence[Any]) -> Foreign | None:
     """What runs functions on such arguments, if there are arrays of another library among them."""
     for x in values:
+        if type(x) in OF_PYTHON:
+            continue
         library = type(x).__module__.partition(".")[0]
         if library == "torch":
             from bough.kernel.torch_tensors import run as run_torch

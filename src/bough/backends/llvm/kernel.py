@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bough.backends.llvm.artifact import Artifact
 from bough.backends.llvm.loaded import Loaded
 from bough.backends.llvm.target import host
-from bough.backends.native import launcher, pool
+from bough.backends.native import gather, launcher, pool
 from bough.backends.native.interpreter import as_method, has_entry, has_slots, new_array_address, python_function
 from bough.backends.native.primitives import PYTHON
 from bough.backends.native.source import native_source
@@ -149,7 +149,7 @@ _loaded_launcher: list[tuple[Any, int]] = []
 
 def launcher_code() -> bytes:
     """Object code of the launcher and of the pool."""
-    return host().object_code(native_source((pool, launcher), _LAUNCHER, host().pausing), passes=True)
+    return host().object_code(native_source((pool, gather, launcher), _LAUNCHER, host().pausing), passes=True)
 
 
 def load_launcher(code: Callable[[], bytes] = launcher_code) -> None:

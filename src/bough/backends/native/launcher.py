@@ -9,10 +9,11 @@ that all arguments have the same batch axes, and may return its result in an obj
 
 from __future__ import annotations
 
+from bough.backends.native.gather import C_GATHERED, C_SIZE, gathered
 from bough.backends.native.pool import CREATED as POOL_CREATED
 from bough.backends.native.pool import THREADS as POOL_THREADS
 from bough.backends.native.pool import WORTH as POOL_WORTH
-from bough.backends.native.pool import share
+from bough.backends.native.pool import part_of, share
 from bough.backends.native.primitives import (
     Py_DecRef,
     Py_IncRef,
@@ -68,8 +69,6 @@ READ_ONLY = ~WRITEABLE
 ALWAYS = ~3  # what of a verdict matters even if nothing is to be checked
 FAILED = -1
 HELD = 20_000_000  # picoseconds of work below which the interpreter lock is kept
-PARTS = 4  # into which the share of each thread is cut at least
-LONGEST_PART = 30_000_000  # picoseconds of work that are handed out at a time at most
 
 
 def invoke(self: int, args: int, count: int) -> int:
@@ -96,7 +95,7 @@ def held(context: int, answer: int) -> int:
 def answered(context: int, args: int, count: int) -> int:
     """The results of a function of arrays; 0 where there is an error."""
     inputs = load(context, INPUTS)
-    this = stack(72)
+    this = stack(C_SIZE)
     if count != inputs + 2 or read(context, this, args, inputs) == 0:
         return careful(context, args, count, 0, 0)
     out = load(args, inputs)
@@ -124,6 +123,7 @@ def read(context: int, this: int, args: int, inputs: int) -> int:
     """Look at the inputs, and find the program for them; 0 if some are not plain or there is none."""
     store(this, C_AXES, 0)
     store(this, C_DTYPE, 0)
+    store(this, C_GATHERED, 0)
     for j in range(inputs):
         wanted = load(context, ARGUMENTS) + 8 * ARGUMENT * j
         x = load(args, j)
@@ -169,7 +169,12 @@ def read_array(context: int, this: int, wanted: int, x: int, j: int) -> int:
         if load(lengths, axes + k) != load(wanted, LENGTHS + k):
             return 0
     step = load(wanted, SIZE) * load(this, C_ITEM)
-    if load32(x + FLAGS) & CONTIGUOUS == 0:
+    data = load(x + DATA)
+    if load32(x + FLAGS) & CONTIGUOUS == 0 and axes == 0 and rank == 1:
+        data = gathered(this, data, load(load(x + STEPS), 0), load(wanted, SIZE), load(this, C_ITEM))
+        if data == 0:
+            return 0
+    elif load32(x + FLAGS) & CONTIGUOUS == 0:
         # one batch axis of any step, and the numbers of a state side by side
         if axes != 1:
             return 0
@@ -192,7 +197,7 @@ def read_array(context: int, this: int, wanted: int, x: int, j: int) -> int:
         for k in range(axes):
             if load(lengths, k) != load(load(this, C_LENGTHS), k):
                 return 0
-    store(this, C_DATA + j, load(x + DATA))
+    store(this, C_DATA + j, data)
     store(this, C_STEPS + j, step)
     return 1
 
@@ -338,14 +343,6 @@ def run(context: int, this: int, record: int, verdicts: int) -> int:
     if block != 0:
         call(load(context, FREE), block)
     return code
-
-
-def part_of(states: int, workers: int, cost: int, lanes: int) -> int:
-    """How many states are handed out at a time: few enough that nobody waits long for the last part."""
-    part = states // (PARTS * (workers + 1))
-    if part * cost > LONGEST_PART:
-        part = LONGEST_PART // cost
-    return part // lanes * lanes + lanes
 
 
 def freeze(context: int, results: int) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bough.backends.native.primitives import call, compare_exchange, copy, exchange, fetch_add, load, pause, watch
 
-__all__ = ["CREATED", "JOB", "MEMORY", "STOP", "THREADS", "WORDS", "WORTH", "share", "stop", "worker"]
+__all__ = ["CREATED", "JOB", "MEMORY", "STOP", "THREADS", "WORDS", "WORTH", "part_of", "share", "stop", "worker"]
 
 # the memory of a pool, in 64-bit numbers
 LOCK, UNLOCK, WAIT, WAKE, WAKE_ALL, ALLOCATE, RELEASE, YIELD = 0, 1, 2, 3, 4, 5, 6, 7  # C functions
@@ -31,6 +31,8 @@ MEMORY = ("PyMem_RawMalloc", "PyMem_RawCalloc", "PyMem_RawFree")
 
 SPINS = 400  # how often a worker looks for another job before it sleeps
 PATIENCE = 2000  # how often the caller looks for the last part before it lets others run
+PARTS = 4  # into which the share of each thread is cut at least
+LONGEST_PART = 30_000_000  # picoseconds of work that are handed out at a time at most
 FOREVER = -1
 LINE = 64
 
@@ -155,3 +157,11 @@ def stop(pool: int) -> int:
     call(load(pool, UNLOCK), load(pool, MUTEX))
     call(load(pool, WAKE_ALL), load(pool, CONDITION))
     return 0
+
+
+def part_of(states: int, workers: int, cost: int, lanes: int) -> int:
+    """How many states are handed out at a time: few enough that nobody waits long for the last part."""
+    part = states // (PARTS * (workers + 1))
+    if part * cost > LONGEST_PART:
+        part = LONGEST_PART // cost
+    return part // lanes * lanes + lanes
