@@ -60,7 +60,7 @@ net = net.with_constraint("rod", constraints.Distance(1.0), "a", "b").with_const
 x = np.array([0.0, 0.0, 1.0, 0.0, 0.3, 1.0])
 found = net.accelerations(x, np.zeros(6))
 assert np.allclose(found.motion[net.v_slice("a")], 0.0)
-print(f"{net}\nforce on the nail {found.multipliers[net.rows('nail')].round(3)} N, conflicts: {found.conflicts}")
+print(f"{net}\nforce on the nail {found.loop_forces[net.rows('nail')].round(3)} N, conflicts: {found.conflicts}")
 assert net.auxiliary == ("area",)
 
 # A robot as a linkage: the same accelerations as in joint coordinates.

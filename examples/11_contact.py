@@ -46,7 +46,7 @@ q[2] = 0.38
 for step in range(250):
     points = bough.placements(robot, q, feet)[:, :3, 3]
     tau = np.concatenate([np.zeros(6), 150.0 * (pose - q[7:]) - 2.0 * v[6:]])
-    found = bough.contact.step(robot, q, v, tau, dt, contacts.at(points, up, mu=0.7, gaps=points[:, 2]))
+    found = bough.contact.step(robot, q, v, tau, contacts.at(points, up, mu=0.7, gaps=points[:, 2]), dt=dt)
     q, v = bough.integrate(robot, q, dt * found.motion), found.motion
     if step % 25 == 0:
         print(

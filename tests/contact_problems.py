@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bough.complementarity import Conditions
-from bough.kernel.contact.complementarity import complementarity_residual
+from bough.kernel.contact.complementarity import residual as complementarity_residual
 
 GRAVITY = 9.81
 

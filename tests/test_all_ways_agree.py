@@ -370,7 +370,7 @@ def contact_dynamics(s: State) -> Any:
 
 
 def contact_step(s: State) -> Any:
-    found = bough.contact.step(*s.dynamics, STEP, s.scene.touch, f_ext=s.f_ext)
+    found = bough.contact.step(*s.dynamics, s.scene.touch, dt=STEP, f_ext=s.f_ext)
     return found._replace(**{k: getattr(found, k) / STEP for k in ("motion", *FORCES)})
 
 

@@ -195,7 +195,7 @@ def __getattr__(name: str) -> Any:
 def _place_of(name: str) -> str:
     """Where a name lives that some would look for here: in a room, or under another name in one."""
     called = import_module("bough.kernel.called")
-    found = called.PUBLIC_NAMES.get(name) or called.REPLACED_NAMES.get(name)
+    found = called.REPLACED_NAMES.get(name) or called.PUBLIC_NAMES.get(name)
     if found is None and not name.startswith("_"):
         rooms = (room for room in _ROOMS if name in getattr(import_module(f"bough.{room}"), "__all__", ()))
         found = next((f"{room}.{name}" for room in rooms), None)

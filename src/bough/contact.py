@@ -5,13 +5,8 @@ take. `dynamics` finds accelerations, `step` goes on in time, `impulses` are tho
 motion of first order, without inertia.
 """
 
-from bough.kernel.contact.kinematics import contact_axes as axes
-from bough.kernel.contact.kinematics import contact_bias as bias
-from bough.kernel.contact.kinematics import contact_jacobian as jacobian
-from bough.kernel.contact.motion import contact_dynamics as dynamics
-from bough.kernel.contact.motion import contact_impulses as impulses
-from bough.kernel.contact.motion import contact_step as step
-from bough.kernel.contact.motion import contact_velocities as velocities
+from bough.kernel.contact.kinematics import axes, bias, jacobian
+from bough.kernel.contact.motion import dynamics, impulses, step, velocities
 from bough.model.contacts import Contacts, Touch
 
 __all__ = [

@@ -5,8 +5,7 @@
 """
 
 from bough.complementarity import Conditions
-from bough.kernel.contact.complementarity import Solution, Swept, gauss_seidel, pivoting
-from bough.kernel.contact.complementarity import complementarity_residual as residual
+from bough.kernel.contact.complementarity import Solution, Swept, gauss_seidel, pivoting, residual
 
 __all__ = [
     "Conditions",

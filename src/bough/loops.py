@@ -6,16 +6,9 @@ are closed; `bough.forward_dynamics` and `bough.inverse_dynamics` heed them, and
 """
 
 from bough.kernel.inverse_dynamics import DriveForces
-from bough.kernel.loops.assembly import assemble, consistent_velocity
-from bough.kernel.loops.assembly import onto_constraints as project
-from bough.kernel.loops.constrained import constraint_bias as bias
-from bough.kernel.loops.constrained import constraint_errors as errors
-from bough.kernel.loops.constrained import constraint_jacobian as jacobian
-from bough.kernel.loops.constrained import constraint_rank as rank
-from bough.kernel.loops.constrained import loop_configurations as coordinates
-from bough.kernel.loops.constrained import loop_jacobian as coordinate_jacobian
-from bough.kernel.loops.reactions import ConstrainedReactions
-from bough.kernel.loops.reactions import constrained_reactions as reactions
+from bough.kernel.loops.assembly import assemble, consistent_velocity, project
+from bough.kernel.loops.constrained import bias, coordinate_jacobian, coordinates, errors, jacobian, rank
+from bough.kernel.loops.reactions import ConstrainedReactions, reactions
 from bough.model.constraints import Equality, Loop, Tie
 
 __all__ = [

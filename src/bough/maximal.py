@@ -6,19 +6,19 @@
 
 from bough.kernel.maximal.anticipation import Anticipated, anticipate
 from bough.kernel.maximal.linkage import Linkage
-from bough.kernel.maximal.linkage_motion import LinkageTerms, LinkedMotion
+from bough.kernel.maximal.linkage_motion import LinkageTerms
 from bough.kernel.maximal.models import (
     Maximal,
     MaximalLoops,
+    dynamics,
     joint_accelerations,
     joint_positions,
     joint_reactions,
     joint_velocities,
+    of_loops,
+    of_model,
     reaction_multipliers,
 )
-from bough.kernel.maximal.models import maximal as of_model
-from bough.kernel.maximal.models import maximal_dynamics as dynamics
-from bough.kernel.maximal.models import maximal_loops as of_loops
 from bough.kernel.maximal.multipliers import SystemFactor, ldlt, multipliers
 from bough.lagrange import Auxiliary, System, bodies, constraints
 
@@ -27,7 +27,6 @@ __all__ = [
     "Auxiliary",
     "Linkage",
     "LinkageTerms",
-    "LinkedMotion",
     "Maximal",
     "MaximalLoops",
     "System",

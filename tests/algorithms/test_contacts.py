@@ -275,7 +275,7 @@ def test_what_is_no_touch_is_refused(arm: bough.Model) -> None:
         lambda touch: bough.contact.dynamics(arm, q, v, v, touch),
         lambda touch: bough.contact.velocities(arm, q, v, touch),
         lambda touch: bough.contact.impulses(arm, q, v, touch),
-        lambda touch: bough.contact.step(arm, q, v, v, 0.01, touch),
+        lambda touch: bough.contact.step(arm, q, v, v, touch, dt=0.01),
     ]
     made = r"contacts\.at\(points, normals, …\)"
     wrong: dict[str, Any] = {

@@ -189,7 +189,7 @@ def test_a_speed_that_is_given(rng: np.random.Generator) -> None:
     assert a[0] + a[2] == pytest.approx(-(v[0] + v[2] - 2.5) / 0.1, rel=SAME)
     slow = bough.contact.velocities(model, q, np.zeros(3)).motion
     assert slow[0] + slow[2] == pytest.approx(2.5, rel=SAME)
-    after = bough.contact.step(model, q, v, np.zeros(3), 1e-2).motion
+    after = bough.contact.step(model, q, v, np.zeros(3), dt=1e-2).motion
     assert after[0] + after[2] == pytest.approx(2.5, rel=SAME)
 
 

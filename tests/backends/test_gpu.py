@@ -329,9 +329,9 @@ def test_motion_with_contacts(cupy: Any) -> None:
     q = np.tile(bough.neutral(model), (5, 1))
     q[:, 2], v, tau = 0.1, np.linspace(-1.0, 1.0, 35).reshape(5, 7), np.zeros((5, 7))
     where = np.tile([0.0, 0.0, 0.0], (5, 1, 1)), np.tile([0.0, 0.0, 1.0], (5, 1, 1))
-    here = bough.contact.step(model, q, v, tau, 0.01, touching.at(*where, mu=0.5))
+    here = bough.contact.step(model, q, v, tau, touching.at(*where, mu=0.5), dt=0.01)
     touch = touching.at(*map(cupy.asarray, where), mu=0.5)
-    there = bough.contact.step(model, *map(cupy.asarray, (q, v, tau)), 0.01, touch)
+    there = bough.contact.step(model, *map(cupy.asarray, (q, v, tau)), touch, dt=0.01)
     for name in ("motion", "contact_forces", "limit_forces", "residual", "undecided"):
         np.testing.assert_allclose(getattr(there, name).get(), getattr(here, name), rtol=0.0, atol=1e-9)
     assert there.conflicts == here.conflicts

@@ -10,7 +10,7 @@ import pytest
 from bough import complementarity
 from bough.complementarity import Conditions
 from bough.errors import FiniteError, ModelError, ShapeError, UnknownNameError
-from bough.kernel.contact.complementarity import complementarity_residual
+from bough.kernel.contact.complementarity import residual as complementarity_residual
 from bough.kernel.contact.one_by_one import at_friction
 
 

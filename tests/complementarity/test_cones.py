@@ -11,7 +11,8 @@ import pytest
 import bough
 from bough import complementarity
 from bough.complementarity import Conditions, principal
-from bough.kernel.contact.complementarity import complementarity_residual, gauss_seidel, pivoting
+from bough.kernel.contact.complementarity import gauss_seidel, pivoting
+from bough.kernel.contact.complementarity import residual as complementarity_residual
 from bough.kernel.contact.one_by_one import at_friction
 from contact_problems import GRAVITY, Problem, by_conditions, crowded_problem, random_problem, rod, stack
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from bough.complementarity import Conditions
 from bough.errors import FiniteError, ShapeError
-from bough.kernel.contact.complementarity import complementarity_residual, gauss_seidel, pivoting
+from bough.kernel.contact.complementarity import gauss_seidel, pivoting
+from bough.kernel.contact.complementarity import residual as complementarity_residual
 from contact_problems import GRAVITY, incline, stack, velocities
 
 

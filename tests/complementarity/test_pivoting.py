@@ -14,7 +14,8 @@ from bough import complementarity
 from bough.complementarity import Conditions
 from bough.errors import FiniteError, ModelError, ShapeError
 from bough.kernel.compile import get_backend, set_backend
-from bough.kernel.contact.complementarity import complementarity_residual, pivoting
+from bough.kernel.contact.complementarity import pivoting
+from bough.kernel.contact.complementarity import residual as complementarity_residual
 from contact_problems import (
     GRAVITY,
     Problem,

@@ -42,7 +42,7 @@ def soak(seed: int, steps: int, tally: Tally) -> str:
         what = f"{name}, {friction}, mu {mu}, seed {seed}, step {k}"
         with tally.trying(what):
             touch = contacts.at(points, normals, mu=mu, gaps=points[:, 2])
-            after = bough.contact.step(model, q, v, tau, DT, touch, start=before)
+            after = bough.contact.step(model, q, v, tau, touch, dt=DT, start=before)
             if after.conflicts:  # said so, which is not wrong; a state goes on only from what is solved
                 return "unsolved"
             _check(after, points, mu, friction, what, tally)

@@ -39,7 +39,7 @@ def held(tally: Tally) -> None:
 RESULTS = {
     "Function", "Motion", "cache.CacheInfo", "identification.BaseParameters", "identification.Identification",
     "lcp.Solution", "lcp.Swept", "loops.ConstrainedReactions", "loops.DriveForces", "maximal.Anticipated",
-    "maximal.LinkageTerms", "maximal.LinkedMotion", "maximal.constraints.Side", "robots.Robot",
+    "maximal.LinkageTerms", "maximal.constraints.Side", "robots.Robot",
     "simulation.ContactForces", "simulation.Energy", "simulation.Hull", "simulation.LeftOut", "simulation.Occurrence",
     "simulation.Pair", "simulation.Rollout", "simulation.State", "simulation.Sweep",
 }  # fmt: skip

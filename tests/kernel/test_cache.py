@@ -147,7 +147,7 @@ def test_many_processes_at_once(folder: Path) -> None:
 
 
 def test_what_was_used_longest_ago_makes_room(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "ROOM", 3100)
+    monkeypatch.setattr(cache, "CACHE_ROOM", 3100)
     monkeypatch.setattr(cache, "LARGEST", 1500)
     for k, name in enumerate("abc"):
         cache.store(name * 64, bytes(900))

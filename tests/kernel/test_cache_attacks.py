@@ -367,7 +367,7 @@ def test_a_full_disk_is_no_error(folder: Path) -> None:
 
 def test_clocks_do_no_harm(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.time()
-    monkeypatch.setattr(cache, "ROOM", 2500)
+    monkeypatch.setattr(cache, "CACHE_ROOM", 2500)
     cache.store(OTHER, bytes(900))
     os.utime(file_of(folder, OTHER), (now + 1e8, now + 1e8))  # from before the clock was set back
     cache.store("c" * 64, bytes(900))
@@ -387,7 +387,7 @@ def test_many_processes_store_load_and_clear_at_once(folder: Path) -> None:
     code = """
         import os, sys, time
         from bough.kernel import cache
-        cache.ROOM = 40_000
+        cache.CACHE_ROOM = 40_000
         end = time.monotonic() + 1.0
         number, wrong, found = int(sys.argv[1]), 0, 0
         while time.monotonic() < end:

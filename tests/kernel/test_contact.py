@@ -152,7 +152,7 @@ def test_stacked_boxes_rest() -> None:
     masses = np.array([body.inertia.mass for body in scene.model.bodies])
     above = np.cumsum(masses[::-1])[::-1]
     assert np.allclose(found.contact_forces[:, 0].reshape(3, 4).sum(axis=1), above * GRAVITY, rtol=1e-7)
-    step = bough.contact.step(*scene.at_rest, 0.01, scene.touch(mu=0.5))
+    step = bough.contact.step(*scene.at_rest, scene.touch(mu=0.5), dt=0.01)
     assert np.abs(step.motion).max() < 1e-9
     assert np.allclose(step.contact_forces[:, 0].reshape(3, 4).sum(axis=1), 0.01 * above * GRAVITY, rtol=1e-7)
 
@@ -196,7 +196,7 @@ def test_a_sliding_rod_that_jams_is_reported(solver: Any) -> None:
             assert found.conflicts == (("contact 0 of rod and world",) if jammed else ())
             assert (found.residual > 1.0) == jammed
             # impulses have a solution all the same, though sweeps may not find it
-            step = bough.contact.step(model, q, way * v, np.zeros(3), 1e-3, touch.replace(mu=mu), solver=solver)
+            step = bough.contact.step(model, q, way * v, np.zeros(3), touch.replace(mu=mu), dt=1e-3, solver=solver)
             assert (step.residual < 1e-6) == (step.conflicts == ())
             assert solver == "gauss_seidel" or step.residual < 1e-12
 
@@ -242,7 +242,7 @@ def test_a_limit_holds_an_arm(pendulum: bough.Model, solver: Any) -> None:
 def test_an_arm_that_falls_stops_at_its_limit(pendulum: bough.Model) -> None:
     q, v = np.array([-0.4]), np.array([0.0])
     for _ in range(300):
-        v = bough.contact.step(pendulum, q, v, [0.0], 5e-3).motion
+        v = bough.contact.step(pendulum, q, v, [0.0], dt=5e-3).motion
         q = bough.integrate(pendulum, q, 5e-3 * v)
         assert q[0] <= 1.0 + 1e-12
     assert np.allclose(q, 1.0, atol=1e-12)
@@ -253,7 +253,7 @@ def test_a_joint_does_not_jump_over_either_limit_in_a_step(pendulum: bough.Model
     """Neither limit is near, and the speed is such that both would be passed."""
     q = np.linspace(-0.5, 1.0, 7)[:, None]
     for speed in (1e3, -1e3):
-        found = bough.contact.step(pendulum, q, [speed], [0.0], 0.01)
+        found = bough.contact.step(pendulum, q, [speed], [0.0], dt=0.01)
         assert np.allclose(q + 0.01 * found.motion, 1.0 if speed > 0 else -0.5)
 
 
@@ -264,7 +264,7 @@ def test_a_limit_that_only_a_contact_breaks_is_heeded(solver: Any) -> None:
     b.add("lift", bough.joints.Prismatic("z"), mass=1.0, inertia=1.0, lower=-1.0, upper=0.01)
     b.add("fist", bough.joints.Prismatic("z"), mass=10.0, inertia=1.0)
     touch = bough.contact.Contacts([("lift", "fist")]).at([[0, 0, 0]], [[0, 0, 1]])
-    found = bough.contact.step(b.build(), [0, 0], [0, 5.0], [0, 0], 0.01, touch, solver=solver)
+    found = bough.contact.step(b.build(), [0, 0], [0, 5.0], [0, 0], touch, dt=0.01, solver=solver)
     assert np.allclose(found.motion, [1.0, 1.0])
     assert np.allclose(found.contact_forces, [[40.0, 0.0, 0.0]])
     assert np.allclose(found.limit_forces, [-39.0, 0.0])
@@ -294,7 +294,7 @@ def test_penetration_decays_in_the_time_constant() -> None:
     zero, sunk, within = np.zeros(6), scene.touch(gaps=-0.01), {"time_constant": 0.1}
     velocity = bough.contact.velocities(scene.model, scene.q, zero, sunk, **within)
     assert np.allclose(velocity.motion, [0, 0, 0.1, 0, 0, 0])
-    step = bough.contact.step(*scene.at_rest, 1e-3, sunk, **within)
+    step = bough.contact.step(*scene.at_rest, sunk, dt=1e-3, **within)
     assert np.allclose(step.motion, [0, 0, 0.1, 0, 0, 0])
     acceleration = bough.contact.dynamics(*scene.at_rest, sunk, **within)
     assert np.allclose(acceleration.motion, [0, 0, 1.0, 0, 0, 0])
@@ -399,7 +399,7 @@ def test_steps_keep_what_must_not_be_passed(seed: int) -> None:
     scene = random_scene(seed)
     model, q, v, dt = scene.model, scene.q, scene.v, 0.02
     gaps = np.abs(np.random.default_rng(seed).normal(size=scene.contacts.count)) * 0.02
-    found = bough.contact.step(model, q, v, scene.tau, dt, scene.touch(mu=scene.mu, gaps=gaps))
+    found = bough.contact.step(model, q, v, scene.tau, scene.touch(mu=scene.mu, gaps=gaps), dt=dt)
     J = bough.contact.jacobian(model, q, scene.touch())
     room = gaps + dt * (J[:, 0] @ found.motion)
     assert (room >= -1e-10).all()
@@ -471,7 +471,8 @@ def test_a_joint_that_closes_a_loop_stops_at_its_limit_like_any_other(speed: flo
         assert np.abs(one.motion).max() < 1e-8
     for solver in SOLVERS:
         step = [
-            bough.contact.step(*x, 0.01, solver=solver) for x in ((tree, q, v, tau), (other, there, w, carried(tau, 0)))
+            bough.contact.step(*x, dt=0.01, solver=solver)
+            for x in ((tree, q, v, tau), (other, there, w, carried(tau, 0)))
         ]
         assert np.allclose([x.motion for x in step], 0.0, atol=1e-6)
 
@@ -530,7 +531,7 @@ def test_no_states_and_no_contacts(solver: Any, pendulum: bough.Model) -> None:
     assert found.contact_forces.shape == (0, 4, 3)
     assert found.motion.shape == (0, 6)
     assert found.conflicts == ()
-    assert bough.contact.step(pendulum, np.zeros((0, 1)), [0.0], [0.0], 0.1, solver=solver).motion.shape == (0, 1)
+    assert bough.contact.step(pendulum, np.zeros((0, 1)), [0.0], [0.0], dt=0.1, solver=solver).motion.shape == (0, 1)
     free = bough.contact.dynamics(
         scene.model, scene.q, *np.zeros((2, 6)), bough.contact.Contacts([]).at(*np.zeros((2, 0, 3)))
     )
@@ -601,7 +602,7 @@ def test_other_wrong_arguments() -> None:
     with pytest.raises(bough.errors.ShapeError, match=r"restitution\[0\] is 1.5, expected numbers from 0 to 1"):
         bough.contact.impulses(scene.model, scene.q, np.zeros(6), scene.touch(restitution=1.5))
     with pytest.raises(bough.errors.ModelError, match="dt is 0, expected a positive number"):
-        bough.contact.step(*scene.at_rest, 0, scene.touch())
+        bough.contact.step(*scene.at_rest, scene.touch(), dt=0)
     with pytest.raises(bough.errors.ShapeError, match=r"points is None, expected an array \(\.\.\., 4, 3\)"):
         bough.contact.dynamics(*scene.at_rest, scene.contacts.at(None, scene.normals))  # type: ignore[arg-type]
     for wrong, message in (({"tolerance": -1.0}, "tolerance is -1.0"), ({"iterations": -1}, "iterations is -1")):
@@ -610,11 +611,23 @@ def test_other_wrong_arguments() -> None:
     with pytest.raises(bough.errors.ModelError, match=r"the model is a int, expected a bough\.Model"):
         bough.contact.dynamics(3, scene.q, np.zeros(6), np.zeros(6), scene.touch())  # type: ignore[arg-type]
     with pytest.raises(bough.errors.ShapeError, match="mu has data type bool"):
-        bough.contact.step(*scene.at_rest, 0.1, scene.touch(mu=True))
+        bough.contact.step(*scene.at_rest, scene.touch(mu=True), dt=0.1)
     with pytest.raises(bough.errors.ShapeError, match=r"do not broadcast: v \(3, 1\), gaps \(2, 2\)"):
         bough.contact.impulses(scene.model, scene.q, np.zeros((3, 1, 6)), scene.touch(gaps=np.zeros((2, 2, 4))))
     with pytest.raises(bough.errors.FiniteError, match=r"v\[3\] is nan"):
         bough.contact.dynamics(scene.model, scene.q, [0, 0, 0, np.nan, 0, 0], np.zeros(6), scene.touch())
+
+
+def test_one_normal_serves_all_contacts() -> None:
+    scene, up = box(0.0, "pyramid"), [0.0, 0.0, 1.0]
+    wanted = bough.contact.dynamics(*scene.at_rest, scene.contacts.at(scene.points, [up] * 4)).contact_forces
+    for normals in (up, np.array(up), [up], np.array([[up]])):
+        touch = scene.contacts.at(scene.points, normals)
+        found = bough.contact.dynamics(*scene.at_rest, touch).contact_forces
+        np.testing.assert_array_equal(found.reshape(wanted.shape), wanted)
+        assert bough.contact.jacobian(scene.model, scene.q, touch).shape[-3:] == (4, 3, 6)
+    with pytest.raises(bough.errors.ShapeError, match=r"normals has shape \(2, 3\), expected \(\.\.\., 4, 3\)"):
+        bough.contact.dynamics(*scene.at_rest, scene.contacts.at(scene.points, [up, up]))
 
 
 def test_no_contacts_may_be_empty_lists() -> None:

@@ -26,7 +26,7 @@ def functions(scene: Scene, **further: Any) -> dict[str, Callable[..., bough.Mot
 
     return {
         "dynamics": lambda q, v, t, *place: bough.contact.dynamics(model, q, v, t, at(*place), **further),
-        "step": lambda q, v, t, *place: bough.contact.step(model, q, v, t, 5e-3, at(*place), **further),
+        "step": lambda q, v, t, *place: bough.contact.step(model, q, v, t, at(*place), dt=5e-3, **further),
         "velocities": lambda q, v, t, *place: bough.contact.velocities(model, q, t, at(*place), **further),
         "impulses": lambda q, v, t, *place: bough.contact.impulses(model, q, v, at(*place), **further),
     }
@@ -66,7 +66,7 @@ def test_straight_calls_check_what_they_are_given() -> None:
     def call(**changed: Any) -> bough.Motion:
         a = {"q": q, "v": v, "tau": tau, "points": points, "normals": normals, **changed}
         state = [a.pop(key) for key in ("q", "v", "tau")]
-        return bough.contact.step(scene.model, *state, 1e-3, scene.contacts.at(**a))
+        return bough.contact.step(scene.model, *state, scene.contacts.at(**a), dt=1e-3)
 
     for _ in range(2):
         rests = call(mu=0.8)
@@ -109,12 +109,12 @@ def test_limits_that_only_forces_of_contacts_break_are_heeded(solver: Any) -> No
     v = np.array([[9.0, 0, 0, 0, 0], [0.0, 0, 0, 9.0, 0], [0.05, 0, 0, 0, 0], [-1.0, 0, 0, 0, 0]])
     speeds = [[0.05] * 5, [0.0, 0, 0, 0.05, 0.05], [0.01] * 5, [-1.0, 0, 0, 0, 0]]
     q, tau = np.zeros((4, count)), np.zeros((4, count))
-    whole = bough.contact.step(model, q, v, tau, 0.01, touch, solver=solver)
+    whole = bough.contact.step(model, q, v, tau, touch, dt=0.01, solver=solver)
     assert np.allclose(whole.motion, speeds, atol=1e-6)
     assert whole.conflicts == ()
     for k in range(4):
         for _ in range(2):
-            one = bough.contact.step(model, q[k], v[k], tau[k], 0.01, touch, solver=solver)
+            one = bough.contact.step(model, q[k], v[k], tau[k], touch, dt=0.01, solver=solver)
             for part in PARTS:
                 assert np.array_equal(getattr(one, part), getattr(whole, part)[k]), part
 
@@ -136,7 +136,7 @@ def test_models_that_differ_in_limits_alone_have_programs_of_their_own() -> None
     for k, bound in ((0, 0.0), (1, 0.0), (1, -0.005)):
         joints = [replace(e, lower=(bound,)) if j == k else e for j, e in enumerate(plain.joints)]
         model = replace(plain, joints=tuple(joints))
-        found = bough.contact.step(model, [0.0, 0.0], [-1.0, -1.0], [0.0, 0.0], 0.01)
+        found = bough.contact.step(model, [0.0, 0.0], [-1.0, -1.0], [0.0, 0.0], dt=0.01)
         assert np.isclose(found.motion[k], bound / 0.01), (k, bound)
         assert found.limit_forces[k] > 0.0
         assert found.limit_forces[1 - k] == 0.0

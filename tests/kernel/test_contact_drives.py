@@ -42,7 +42,7 @@ def test_drives_act_as_the_joint_forces_they_stand_for(seed: int) -> None:
     touch = scene.touch(mu=scene.mu, gaps=-1e-4)
     calls = {
         "dynamics": lambda t, **k: bough.contact.dynamics(model, q, v, t, touch, f_ext=scene.f_ext, **k),
-        "step": lambda t, **k: bough.contact.step(model, q, v, t, 1e-2, touch, f_ext=scene.f_ext, **k),
+        "step": lambda t, **k: bough.contact.step(model, q, v, t, touch, dt=1e-2, f_ext=scene.f_ext, **k),
         "velocities": lambda t, **k: bough.contact.velocities(model, q, t, touch, **k),
     }
     for name, call in calls.items():
@@ -83,7 +83,7 @@ def test_a_driven_pin_pushes_a_linkage_against_a_wall() -> None:
     expected = abs(torque * lever[tree.v_slice("rocker")][0] / away)
     one = bough.contact.dynamics(tree, q, np.zeros(3), in_tree, wall)
     two = bough.contact.dynamics(other, there, np.zeros(3), np.zeros(3), wall, loop_tau=[torque])
-    step = bough.contact.step(other, there, np.zeros(3), np.zeros(3), 0.01, wall, loop_tau=[torque])
+    step = bough.contact.step(other, there, np.zeros(3), np.zeros(3), wall, dt=0.01, loop_tau=[torque])
     for found in (one, two):
         assert np.abs(found.motion).max() < 1e-9
         assert np.allclose(found.contact_forces[0, 0], expected)
@@ -101,4 +101,4 @@ def test_drives_in_batches_and_of_wrong_shape() -> None:
     with pytest.raises(
         bough.errors.ShapeError, match=r"loop_tau has shape .* degrees of freedom of the joints that close"
     ):
-        bough.contact.step(model, q, v, tau, 0.01, loop_tau=np.zeros(7))
+        bough.contact.step(model, q, v, tau, dt=0.01, loop_tau=np.zeros(7))

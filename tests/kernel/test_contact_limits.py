@@ -147,7 +147,7 @@ def test_a_puck_stays_in_its_rink() -> None:
     q, v = np.array([0.0, 0.0, 0.3]), np.array([1.5, 1.0, 4.0])
     walls = set()
     for _ in range(1500):
-        found = bough.contact.step(model, q, v, np.zeros(3), dt)
+        found = bough.contact.step(model, q, v, np.zeros(3), dt=dt)
         q, v = bough.integrate(model, q, dt * found.motion), found.motion
         walls |= {k for k in (0, 1) if found.limit_forces[:2].any() and abs(q[k]) > (1.0, 0.5)[k] - 1e-3}
         assert abs(q[0]) < 1.0 + 2e-4  # ½ v ω dt² in each step, as it turns, which comes back in 0.05 s

@@ -101,8 +101,8 @@ def test_motion_with_contact(size: float, solver: Any) -> None:
         lambda: bough.contact.velocities(MODEL, Q, large, **at),
         lambda: bough.contact.impulses(MODEL, Q, large, **at),
         lambda: bough.contact.impulses(MODEL, Q, large, **bouncing),
-        lambda: bough.contact.step(MODEL, Q, large, V, 0.01, **at),
-        lambda: bough.contact.step(MODEL, Q, V, V, 0.01, **sunk),
+        lambda: bough.contact.step(MODEL, Q, large, V, dt=0.01, **at),
+        lambda: bough.contact.step(MODEL, Q, V, V, dt=0.01, **sunk),
     ):
         finite_or_refused(call)
 

@@ -64,7 +64,7 @@ def test_a_wheel_comes_to_rest_and_stays_there() -> None:
     """By steps: from 1 rad/s in I v / μ = 0.625 s, after half of that time times the speed."""
     model, q, v, dt = hinge(friction=0.8), np.zeros(1), np.ones(1), 0.0125
     for k in range(60):
-        v = bough.contact.step(model, q, v, np.zeros(1), dt, dry_friction=True).motion
+        v = bough.contact.step(model, q, v, np.zeros(1), dt=dt, dry_friction=True).motion
         q = q + dt * v
         assert v[0] == pytest.approx(max(1.0 - (k + 1) * dt * 1.6, 0.0), abs=1e-12)
     assert q[0] == pytest.approx(0.3125, abs=dt)
@@ -88,7 +88,7 @@ def test_a_wheel_gets_no_faster_than_it_may() -> None:
         assert_close(slowed, [-4.0 * sign], 1e-12)
         too_fast = bough.forward_dynamics(model, [0.0], [3.5 * sign], [0.0], limits="velocity", time_constant=0.1)
         assert_close(too_fast, [-5.0 * sign], 1e-12)
-        after = bough.contact.step(model, [0.0], [2.9 * sign], [2.0 * sign], 0.1, limits="velocity").motion
+        after = bough.contact.step(model, [0.0], [2.9 * sign], [2.0 * sign], dt=0.1, limits="velocity").motion
         assert_close(after, [3.0 * sign], 1e-12)
         struck = bough.contact.impulses(model, [0.0], [4.0 * sign], limits=["velocity"]).motion
         assert_close(struck, [3.0 * sign], 1e-12)
@@ -108,7 +108,7 @@ def test_joints_that_close_loops_obey_as_those_of_the_tree_do() -> None:
         assert_close(found.loop_friction_forces, want.friction_forces, 1e-12, scale=1.0)
         assert_close(found.loop_limit_forces, want.limit_forces, 1e-12, scale=1.0)
         assert not found.friction_forces.any()
-        found, want = (bough.contact.step(m, [0.3], [v], [tau], 0.01, **asked) for m in (closed, plain))
+        found, want = (bough.contact.step(m, [0.3], [v], [tau], dt=0.01, **asked) for m in (closed, plain))
         assert_close(found.motion, want.motion, 1e-12, scale=1.0)
 
 
@@ -205,10 +205,10 @@ def test_by_sweeps_and_with_a_contact(rng: np.random.Generator) -> None:
     for v in (np.zeros(4), 0.2 * rng.normal(size=4)):
         q, tau = bough.random(model, rng), 3 * rng.normal(size=4)
         touch = contacts.at([bough.placements(model, q)[2, :3, 3]], [[0.0, 0.0, 1.0]], mu=0.4)
-        exact = bough.contact.step(model, q, v, tau, 1e-2, touch, **fine)
+        exact = bough.contact.step(model, q, v, tau, touch, dt=1e-2, **fine)
         bough.set_backend("llvm")
         try:
-            swept = bough.contact.step(model, q, v, tau, 1e-2, touch, solver="gauss_seidel", **fine)
+            swept = bough.contact.step(model, q, v, tau, touch, dt=1e-2, solver="gauss_seidel", **fine)
         finally:
             bough.set_backend(None)
         assert not exact.conflicts

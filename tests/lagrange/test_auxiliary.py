@@ -11,11 +11,41 @@ import pytest
 
 import bough
 from bough import lagrange
+from bough.algorithms.response import Response
 from bough.kernel.compile import build
 from bough.program import evaluate
 from bough.scalar import Counted, Tally
 from closeness import assert_close
 from systems import Floats, dense, random_blocks, random_system
+
+
+def anticipated(
+    auxiliary: bough.maximal.Auxiliary, F: Any, free: Any, jacobian: Any, c: Any, directions: Any = None
+) -> Any:
+    """A, row by row, and then b, over whatever scalars."""
+    response = lagrange.SystemResponse(auxiliary, F, jacobian, directions)
+    along = response.along(free)
+    return [*(response.A[k] for k in range(auxiliary.nc**2)), *(c[k] + along[k] for k in range(auxiliary.nc))]
+
+
+def test_the_response_of_a_system_is_that_of_the_dense_inverse(rng: np.random.Generator) -> None:
+    """By the same calls as that of a tree: see `test_response.py`."""
+    system = random_system(rng, 6)
+    auxiliary = random_auxiliary(system, rng, 3)
+    mass, jacobian = random_blocks(system, rng)
+    F = bough.maximal.ldlt(system, mass, jacobian).packed.tolist()
+    n, k, J = system.nv + system.nc, auxiliary.nc, rng.normal(size=auxiliary.jacobian_size)
+    rows, columns = (table.data for table in auxiliary.entries)
+    whole = np.zeros((k, n))
+    np.add.at(whole, (rows, columns), J)
+    inverse, b, f = np.linalg.inv(dense(system, mass, jacobian)), rng.normal(size=n), rng.normal(size=k)
+    response: Response = lagrange.SystemResponse(auxiliary, F, J.tolist())
+    half, size = response.half(b.tolist()), float(np.abs(inverse).max() * 10.0)
+    assert response.count == k
+    assert_close(np.array(response.A).reshape(k, k), whole @ inverse @ whole.T, 1e-9, axes=2, scale=size)
+    assert_close(np.array(response.drive(half)), whole @ inverse @ b, 1e-9, scale=size)
+    assert_close(np.array(response.free(half)), inverse @ b, 1e-9, scale=size)
+    assert_close(np.array(response.motion(f.tolist(), half)), inverse @ (b + whole.T @ f), 1e-9, scale=size)
 
 
 def random_auxiliary(system: bough.maximal.System, rng: np.random.Generator, count: int) -> bough.maximal.Auxiliary:
@@ -159,8 +189,8 @@ def test_programs_agree_with_the_algorithm(rolled: bool, rng: np.random.Generato
     sizes |= {"c": auxiliary.nc, "directions": auxiliary.jacobian_size}
     arrays = {name: rng.normal(size=size) for name, size in sizes.items()} | {"F": factor}
 
-    program = build("x", lambda **x: {"x": lagrange.anticipation(auxiliary, **x)}, sizes, 1, rolled=rolled)
-    want = lagrange.anticipation(auxiliary, **{name: a.tolist() for name, a in arrays.items()})
+    program = build("x", lambda **x: {"x": anticipated(auxiliary, **x)}, sizes, 1, rolled=rolled)
+    want = anticipated(auxiliary, **{name: a.tolist() for name, a in arrays.items()})
     assert_close(evaluate(program, arrays)["x"], want, 1e-13)
 
 
@@ -215,7 +245,7 @@ def test_rows_cost_what_lies_between_them_and_the_root() -> None:
             [Counted(tally) for _ in range(n)]
             for n in (system.factor_size, system.nv + system.nc, auxiliary.jacobian_size, auxiliary.nc)
         )
-        lagrange.anticipation(auxiliary, F, free, J, c)
+        anticipated(auxiliary, F, free, J, c)
         return tally.count.mul + tally.count.add + tally.count.div
 
     lengths = [operations(bough.maximal.System([6] * n, [(i, i + 1, 3) for i in range(n)]), [n]) for n in (10, 20, 30)]
@@ -278,7 +308,7 @@ def test_many_rows_on_a_chain_take_less_than_as_many_solutions() -> None:
 
     assert rows.takes_solutions
     solution = counted(partial(lagrange.solve, system), *sizes[:2])
-    assert counted(partial(lagrange.anticipation, rows), *sizes) < k * solution
+    assert counted(partial(anticipated, rows), *sizes) < k * solution
 
     blocks, jacobian = rng.normal(size=(n, 3, 3)), rng.normal(size=system.jacobian_size)
     mass = (blocks @ np.swapaxes(blocks, 1, 2) + np.eye(3)).ravel()

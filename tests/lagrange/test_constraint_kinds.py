@@ -184,14 +184,17 @@ def test_accelerations_impulses_and_first_order(name: str, on: tuple[str, ...], 
     M, J = dense_mass(terms), dense_jacobian(linkage, terms)
     e, rates, explicit = linkage.errors(x), linkage.rates(x, v), linkage.rates(x, np.zeros(linkage.nv))
     c = np.concatenate([terms.c, terms.auxiliary_c])
-    a, lam, conflicts = linkage.accelerations(x, v, force)
+    found = linkage.accelerations(x, v, force)
+    a, lam, conflicts = found.motion, found.loop_forces, found.conflicts
     assert not conflicts
     assert_close(M @ a, J.T @ lam + terms.force, 1e-11, scale=np.abs(terms.force).max())
     assert_close(J @ a, -c, 1e-10, scale=max(np.abs(c).max(initial=1.0), np.abs(a).max()))
-    after, j, _ = linkage.impulses(x, v, force)
+    found = linkage.impulses(x, v, force)
+    after, j = found.motion, found.loop_forces
     assert_close(M @ (after - v), J.T @ j + force, 1e-11, scale=1.0)
     assert_close(J @ after, -explicit, 1e-11, scale=1.0)
-    slow, lam, _ = linkage.first_order(x, force, time_constant=0.2)
+    found = linkage.first_order(x, force, time_constant=0.2)
+    slow, lam = found.motion, found.loop_forces
     assert_close(M @ slow, J.T @ lam + force, 1e-11, scale=1.0)
     assert_close(J @ slow, -explicit - e / 0.2, 1e-9, scale=1.0)
     constraint = linkage.layout.ties[0].constraint

@@ -100,7 +100,8 @@ def test_a_ball_on_a_plank_that_is_pulled() -> None:
     )
     x = linkage.neutral()
     x[linkage.x_slice("ball")] = (0.3, -0.1, 0.05 + r, 0, 0, 0, 1)
-    a, lam, conflicts = linkage.accelerations(x, np.zeros(12), [force, 0, 0, 0, 0, 0, *np.zeros(6)])
+    found = linkage.accelerations(x, np.zeros(12), [force, 0, 0, 0, 0, 0, *np.zeros(6)])
+    a, lam, conflicts = found.motion, found.loop_forces, found.conflicts
     pulled = force / (mass + 2 / 7 * m)
     assert_close(a[:6], [pulled, 0, 0, 0, 0, 0], 1e-11)
     assert_close(a[6:], [2 / 7 * pulled, 0, 0, 0, -5 / 7 * pulled / r, 0], 1e-11)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.errors import ModelError
+from bough.errors import FiniteError, ModelError
 from bough.maximal import Linkage, bodies, constraints
 from bough.model.ties.body import WORLD
 from bough.model.ties.constraint import Side
@@ -139,3 +139,31 @@ def test_what_is_refused() -> None:
         Ellipsoid((1.0, -1.0, 1.0))
     with pytest.raises(ModelError, match="the surface of the second body is 3"):
         Tangent(Ellipsoid(1.0), 3)  # type: ignore[arg-type]
+
+
+def test_centres_that_coincide_are_told() -> None:
+    """There the surfaces have no direction in which to push, on a model and in a linkage."""
+    b = bough.Builder("one in the other")
+    for name in ("inner", "outer"):
+        b.add(name, bough.joints.Free(), mass=1.0, inertia=1.0)
+    model = b.build().with_constraint("touch", Tangent(Ellipsoid(1.0), Ellipsoid(1.0)), "inner", "outer")
+    q, nothing, linkage = bough.neutral(model), np.zeros(12), Linkage.of(model)
+    for call in (
+        lambda: bough.forward_dynamics(model, q, nothing, nothing),
+        lambda: bough.contact.dynamics(model, q, nothing, nothing),
+        lambda: linkage.accelerations(linkage.neutral(), nothing),
+    ):
+        with pytest.raises(FiniteError, match=r"'touch.*' has no direction in this .*; expected points, or centres"):
+            call()
+
+
+def test_messages_tell_the_function_that_was_called() -> None:
+    b = bough.Builder("belt")
+    for name in "ab":
+        b.add(name, bough.joints.Revolute("z"), mass=1.0, inertia=1.0)
+    b.equality("belt", "b", "a", (0.0, 1.0, 1.0))
+    model, state = b.build(), ([0.0, 0.0], [1e200, 0.0], [0.0, 0.0])
+    for further in ({}, {"full": True}, {"method": "kkt"}):
+        with pytest.raises(FiniteError, match=r"^forward_dynamics: the result is not finite"):
+            bough.forward_dynamics(model, *state, **further)  # type: ignore[call-overload]
+    assert str(bough.function("forward_dynamics", model)).startswith("forward_dynamics(q")

@@ -17,7 +17,7 @@ from bough.algorithms.crba import crba
 from bough.algorithms.joint_bounds import Bounds, bounded_force, bounded_rows
 from bough.algorithms.limits import LimitSides, LimitTerms, limit_rows, limit_sides, limited_joints, limited_loops
 from bough.algorithms.loops import constraint_terms, loop_drives, loop_motions
-from bough.algorithms.response import Response, response
+from bough.algorithms.response import TreeResponse, response
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.model import Mechanism, Model
 from bough.scalar import Array, Part, Scalar, array, fill, filled, indexable, keeping_loops
@@ -25,7 +25,7 @@ from bough.scalar import Array, Part, Scalar, array, fill, filled, indexable, ke
 __all__ = ["ContactPlan", "Rows", "applied_force", "driven_force", "row_counts", "rows_in_state", "sides_of"]
 
 
-MANY = 24
+WRITTEN_OUT_UP_TO = 24
 """Rows beyond which their response is computed in loops: the square of their number would be written out otherwise."""
 
 
@@ -58,7 +58,7 @@ class ContactPlan:
 class Rows:
     """The rows of a mechanism in a state, and what forces do there."""
 
-    response: Response
+    response: TreeResponse
     rates: list[Scalar]  # J v
     bias: list[Scalar]  # J̇ v
     loops: Terms
@@ -69,14 +69,14 @@ class Rows:
     def motion(self, forces: Array) -> Array:
         """M⁻¹ Jᵀ f, the motion that forces of the rows make."""
         count = self.response.count
-        if count <= MANY:
+        if count <= WRITTEN_OUT_UP_TO:
             return self.response.motion(forces)
         with keeping_loops():
             return self.response.motion(indexable(count, forces))
 
     def columns(self) -> Array:
         """M⁻¹ Jᵀ by columns (rows, nv)."""
-        with keeping_loops() if self.response.count > MANY else nullcontext():
+        with keeping_loops() if self.response.count > WRITTEN_OUT_UP_TO else nullcontext():
             return self.response.columns()
 
 
@@ -130,8 +130,8 @@ def rows_in_state(
     rates: list[Scalar] = [*(x.rates[r] for x in (touch, closed) for r in range(x.count)), *near.rates]
     bias: list[Scalar] = [*(x.bias[r] for x in (touch, closed) for r in range(x.count)), *near.bias]
     tree, M = m.coupling.dof_tree, crba(m, q)
-    with keeping_loops() if count > MANY else nullcontext():
-        if count > MANY:
+    with keeping_loops() if count > WRITTEN_OUT_UP_TO else nullcontext():
+        if count > WRITTEN_OUT_UP_TO:
             J, M = indexable(count * n, J), indexable(tree.packed_size, M)
             force = force if force is None else indexable(n, force)
         answer, w, drive = response(tree, M, J, count), array(n), array(count)

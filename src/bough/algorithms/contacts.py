@@ -14,16 +14,14 @@ from dataclasses import dataclass
 from bough.algorithms.constraint_rows import Terms
 from bough.model import BodyRecord, Mechanism, combine
 from bough.scalar import Array, Bool, Scalar, absolute, array, both, select, sqrt
+from bough.scalar.tolerances import UNIT_LENGTH
 from bough.spatial import REST, STAY, Motion, Transform, Vector
 from bough.tree.scans import Kept, ancestors, outward
 
-__all__ = ["AXES", "UNIT", "Place", "contact_axes", "contact_terms", "of_unit_length"]
+__all__ = ["AXES", "Place", "contact_axes", "contact_terms", "of_unit_length"]
 
 NEAR_X = 1e-6
 """Within this angle of the x axis (rad) a normal takes its tangents from the y axis."""
-
-UNIT = 1e-6
-"""By how much the length of a normal may differ from 1."""
 
 AXES = 3
 """The rows of a contact: its normal and two tangents."""
@@ -74,7 +72,7 @@ def of_unit_length(normals: Array, count: int) -> Bool:
     good: Bool = True
     for k in range(count):
         n = _vector(normals, k)
-        good = both(good, absolute(sqrt(n.dot(n)) - 1.0) <= UNIT)
+        good = both(good, absolute(sqrt(n.dot(n)) - 1.0) <= UNIT_LENGTH)
     return good
 
 

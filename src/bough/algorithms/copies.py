@@ -45,7 +45,7 @@ Ints: TypeAlias = NDArray[np.int64]
 Judged: TypeAlias = tuple[Scalar, Scalar, Scalar, Scalar]
 """The smallest and the largest pivot, the largest residual, and how many parts are in doubt."""
 
-MOST, MOST_OPERATIONS = 64, 20_000
+MOST_FREEDOMS, MOST_OPERATIONS = 64, 20_000
 """Degrees of freedom that parts which are not alike may have together, and about how many operations, to be written
 out."""
 
@@ -172,7 +172,7 @@ def copies(m: Mechanism) -> tuple[Copies, ...]:
     if all(len(parts) == 1 for parts in alike.values()):
         return ()
     firsts = [_alone(model, parts[0]) for parts in alike.values()]
-    if sum(first.nv for first in firsts) > MOST:
+    if sum(first.nv for first in firsts) > MOST_FREEDOMS:
         return ()
     spaces = _spaces(model)
     found = tuple(

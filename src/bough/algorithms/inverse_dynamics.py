@@ -7,21 +7,22 @@ forward dynamics looks for too: A f = J M⁻¹ r with J of both, loops first. Of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bough.algorithms.closed_loops import TIME_CONSTANT, wanted
 from bough.algorithms.constraint_rows import Terms
-from bough.algorithms.elimination import eliminate, group_sums
 from bough.algorithms.loops import constraint_terms, loop_motions, row_groups
-from bough.algorithms.response import Response, tree_response
+from bough.algorithms.response import TreeResponse, tree_response
 from bough.algorithms.rnea import rnea
+from bough.complementarity.elimination import eliminate
 from bough.model import Mechanism
 from bough.scalar import Array, Bool, Index, Part, Scalar, array, each, either, fill, filled, inner, loop, maximum
 from bough.scalar.tolerances import CONFLICT, INDEPENDENT, RESIDUAL
 
 __all__ = ["DrivenRows", "Driving", "inverse_dynamics"]
 
-NONE: Scalar = 0.0
+ZERO: Scalar = 0.0
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def inverse_dynamics(m: Mechanism, q: Array, v: Array, a: Array, f_ext: Array | 
     half, groups = response.half(needed), row_groups(m)
     groups = [*groups, *(max(groups, default=0) + 1 + k for k in range(count - held))]
     right = response.drive(half)
-    found = eliminate(count, response.A, right, group_sums(response.A, groups), inner(right, right, count))
+    found = eliminate(count, response.A, right, _group_sums(response.A, groups), inner(right, right, count))
     weights = array(count)
     fill(Part(weights, held), count - held, lambda k: 1.0)
     forces = found.least_forces(weights)
@@ -74,7 +75,7 @@ def inverse_dynamics(m: Mechanism, q: Array, v: Array, a: Array, f_ext: Array | 
         missing[k] = off
         return maximum(residual, maximum(off, -off))
 
-    residual = loop(n, lack, NONE)
+    residual = loop(n, lack, ZERO)
     short = _square(response, half) * CONFLICT**2 < _square(response, response.half(missing))
     doubtful = either(response.light(INDEPENDENT), found.doubtful)
     return Driving(tau, loop_tau, residual, response.pivots, either(doubtful, either(short, _breaks(terms, a, n))))
@@ -86,17 +87,17 @@ def _all_driven(m: Mechanism, terms: Terms, needed: Array, a: Array) -> Driving:
     A, right = array(count * count), filled(count, lambda i: inner(Part(L, i * n), needed, n))
 
     def row(i: Index) -> None:
-        fill(Part(A, i * count), i + 1, lambda j: inner(Part(L, i * n), Part(L, j * n), n))
+        fill(Part(A, i * count), count, lambda j: inner(Part(L, i * n), Part(L, j * n), n))
 
     each(count, row)
-    found = eliminate(count, A, right, group_sums(A, row_groups(m)), inner(right, right, count))
+    found = eliminate(count, A, right, _group_sums(A, row_groups(m)), inner(right, right, count))
 
     def left(k: Index) -> Scalar:
         start: Scalar = needed[k]
         return loop(count, lambda r, total: total - L[r * n + k] * found.forces[r], start)
 
     none = array(sum(c.joint.nv for c in m.model.loops))
-    return Driving(filled(n, left), none, NONE, [], either(found.doubtful, _breaks(terms, a, n)))
+    return Driving(filled(n, left), none, ZERO, [], either(found.doubtful, _breaks(terms, a, n)))
 
 
 def _rows(m: Mechanism, q: Array, terms: Terms, drives: DrivenRows, count: int) -> Array:
@@ -111,15 +112,15 @@ def _rows(m: Mechanism, q: Array, terms: Terms, drives: DrivenRows, count: int) 
     return J
 
 
-def _square(response: Response, half: Array) -> Scalar:
+def _square(response: TreeResponse, half: Array) -> Scalar:
     """τᵀ M⁻¹ τ from L⁻ᵀ τ: the square of joint forces in the one metric in which they are of one unit."""
     D = response.pivots
-    return loop(response.tree.n, lambda k, total: total + half[k] * half[k] / D[k], NONE)
+    return loop(response.tree.n, lambda k, total: total + half[k] * half[k] / D[k], ZERO)
 
 
 def _breaks(terms: Terms, a: Array, n: int) -> Bool:
     """Whether the constraints do not allow accelerations; those that bring errors back, as usual, are allowed."""
-    off, size = NONE, RESIDUAL**2  # type: Scalar, Scalar
+    off, size = ZERO, RESIDUAL**2  # type: Scalar, Scalar
     for row in range(terms.count):
         bias: Scalar = terms.bias[row]
         slack = (wanted(terms, row, 1.0 / TIME_CONSTANT) + bias) * 2.0
@@ -128,3 +129,14 @@ def _breaks(terms: Terms, a: Array, n: int) -> Bool:
         off = off + (have + bias) * (have + bias)
         size = size + (have * have + bias * bias) * CONFLICT**2
     return size < off
+
+
+def _group_sums(A: Array, groups: Sequence[int]) -> Array:
+    """For each row the sum of the diagonal entries of its group, which its pivot is compared with."""
+    n, sums = len(groups), {}  # type: int, dict[int, Scalar]
+    for k, group in enumerate(groups):
+        sums[group] = sums.get(group, 0.0) + A[k * (n + 1)]
+    result = array(n)
+    for k, group in enumerate(groups):
+        result[k] = sums[group]
+    return result

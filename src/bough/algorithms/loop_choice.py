@@ -10,9 +10,9 @@ from bough.algorithms.saddle_tree import saddle_tree
 from bough.model import Mechanism
 from bough.scalar import Control, Counted, Tally, activate
 
-__all__ = ["MOST", "cheapest_method", "method_operations"]
+__all__ = ["COUNTED_UP_TO", "cheapest_method", "method_operations"]
 
-MOST = 64
+COUNTED_UP_TO = 64
 """Up to so many degrees of freedom and rows operations are counted. Beyond, programs are loops that do not see zeros:
 methods 1 and 2 are estimated from their trees, and method 3, whose matrices are full then, is not considered."""
 
@@ -23,7 +23,7 @@ HOPELESS = 0.4
 def method_operations(m: Mechanism) -> dict[LoopMethod, int]:
     """The operations of each method that is considered: counted if the mechanism is small, else estimated."""
     m, soon, last = m.plain, saddle_tree(m, "soon"), saddle_tree(m, "last")
-    if max(soon.n, soon.count) > MOST:
+    if max(soon.n, soon.count) > COUNTED_UP_TO:
         return {"kkt": soon.operations, "multipliers": last.operations}
     considered: tuple[LoopMethod, ...] = ("kkt", "multipliers", "null_space")
     return {method: _counted(m, method) for method in considered if method != "null_space" or _promises(m)}
@@ -39,7 +39,7 @@ def _promises(m: Mechanism) -> bool:
     """Whether method 3 is considered."""
     soon = saddle_tree(m, "soon")
     orthogonal = sum(2 * len(columns) * len(rows) ** 2 for columns, rows in cluster_parts(m))
-    return max(soon.n, soon.count) <= MOST and orthogonal <= HOPELESS * soon.operations
+    return max(soon.n, soon.count) <= COUNTED_UP_TO and orthogonal <= HOPELESS * soon.operations
 
 
 @lru_cache(maxsize=64)

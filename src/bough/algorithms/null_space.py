@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bough.algorithms.clusters import Cluster, Clusters
-from bough.algorithms.elimination import Elimination
+from bough.complementarity.elimination import least_forces
 from bough.factor import diagonal, ltdl, margins, mul_H, solve
 from bough.scalar import (
     Array,
@@ -94,8 +94,8 @@ class Free:
         for cluster, reduced in zip(self.clusters.all, self.reduced, strict=True):
             count, rows = len(cluster.rows), cluster.row_table
             forces = _forces(cluster, reduced, driven, self.force)
-            found = Elimination(count, reduced.lower, reduced.inverse, forces, False)
-            _scatter(found.least_forces(_picked(weights, rows)), rows, result)
+            least = least_forces(count, reduced.lower, reduced.inverse, forces, _picked(weights, rows))
+            _scatter(least, rows, result)
         return result
 
 

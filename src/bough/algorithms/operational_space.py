@@ -8,7 +8,7 @@ from functools import reduce
 from bough.algorithms.blocks import SmallFactor
 from bough.algorithms.jacobian import jacobian
 from bough.algorithms.kinematics import Reference
-from bough.algorithms.response import Response, tree_response
+from bough.algorithms.response import TreeResponse, tree_response
 from bough.model import Frame, Mechanism
 from bough.scalar import Array, Bool, Part, Scalar, array, either, fill, maximum
 from bough.scalar.tolerances import DEPENDENT
@@ -37,7 +37,7 @@ def operational_space_inertia(
     return _symmetric(columns), response.pivots, dependent
 
 
-def _response(m: Mechanism, q: Array, frames: Sequence[Frame], reference: Reference) -> Response:
+def _response(m: Mechanism, q: Array, frames: Sequence[Frame], reference: Reference) -> TreeResponse:
     """Of the Jacobians of all frames, one below the other."""
     size, J = 6 * m.model.nv, array(6 * m.model.nv * len(frames))
     for k, frame in enumerate(frames):

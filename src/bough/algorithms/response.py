@@ -1,14 +1,15 @@
-"""What forces along the rows of a matrix J do to the motion of a tree: J M⁻¹ Jᵀ through the factor M = LᵀDL.
+"""What forces along the rows of a matrix J do to motion: the same for trees and for systems in maximal coordinates.
 
-With Y = L⁻ᵀ Jᵀ and Z = D⁻¹ Y the matrix A = J M⁻¹ Jᵀ is Zᵀ Y, and forces f on the rows beside joint forces τ give the
-motion L⁻¹ (Z f + D⁻¹ L⁻ᵀ τ). Everything there is to know about rows on a tree, of loops, limits, contacts or frames,
-is in these few arrays: which f is right is said elsewhere.
+On a tree M = LᵀDL. With Y = L⁻ᵀ Jᵀ and Z = D⁻¹ Y the matrix A = J M⁻¹ Jᵀ is Zᵀ Y, and forces f on the rows beside joint
+forces τ give the motion L⁻¹ (Z f + D⁻¹ L⁻ᵀ τ). Everything there is to know about rows, of loops, limits, contacts or
+frames, is in these few arrays: which f is right is said elsewhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from bough.algorithms.crba import crba
 from bough.algorithms.rnea import ZEROS
@@ -32,14 +33,42 @@ from bough.scalar import (
 )
 from bough.tree import Tree
 
-__all__ = ["Response", "response", "tree_response"]
+__all__ = ["Response", "TreeResponse", "response", "tree_response"]
+
+
+class Response(Protocol):
+    """Rows J on something that moves: A = J M⁻¹ Jᵀ, the motion without forces on the rows, and the one with them.
+
+    Where constraints of its own hold it (`bough.lagrange.anticipation`), M⁻¹ is what these leave of it. Other forces τ
+    enter as `half` gives them, of which half of a solution is known.
+    """
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+
+    @property
+    def A(self) -> Array:
+        """J M⁻¹ Jᵀ (count, count), row by row, both triangles."""
+
+    def half(self, tau: Array) -> Array:
+        """Forces as all others take them."""
+
+    def drive(self, half: Array) -> Array:
+        """J M⁻¹ τ (count)."""
+
+    def free(self, half: Array) -> Array:
+        """M⁻¹ τ."""
+
+    def motion(self, forces: Array, half: Array = ZEROS) -> Array:
+        """M⁻¹ (Jᵀ f + τ)."""
 
 
 @dataclass(frozen=True)
-class Response:
+class TreeResponse:
     """Rows J in the metric of the mass matrix M = LᵀDL of a tree with n velocities, in one configuration.
 
-    Joint forces enter as L⁻ᵀ τ, which `half` gives: half of a solution is enough for most of what they do.
+    Joint forces enter as L⁻ᵀ τ: half of a solution is enough for most of what they do.
     """
 
     tree: Tree
@@ -92,12 +121,12 @@ class Response:
         return loop(n, lambda k, count: count + select(whole[k] * least < D[k], 0.0, 1.0), none) > 0.0
 
 
-def tree_response(m: Mechanism, q: Array, J: Array, count: int) -> Response:
+def tree_response(m: Mechanism, q: Array, J: Array, count: int) -> TreeResponse:
     """The response of a mechanism to so many rows J (count, nv), dense, row by row."""
     return response(m.coupling.dof_tree, crba(m, q), J, count)
 
 
-def response(tree: Tree, M: Array, J: Array, count: int, on: Array | None = None) -> Response:
+def response(tree: Tree, M: Array, J: Array, count: int, on: Array | None = None) -> TreeResponse:
     """The response of a mass matrix M, in packed path rows, to so many rows J (count, n).
 
     Rows whose number in `on` is zero cost nothing where that is so in every state; of A they have a diagonal entry,
@@ -113,7 +142,7 @@ def response(tree: Tree, M: Array, J: Array, count: int, on: Array | None = None
         fill(Part(Z, i * n), n, lambda k: y[k] / D[k])
 
     each(count, _where(on, row))
-    return Response(tree, count, M, factor, D, Z, _products(Z, Y, count, n, on))
+    return TreeResponse(tree, count, M, factor, D, Z, _products(Z, Y, count, n, on))
 
 
 def _products(Z: Array, Y: Array, count: int, n: int, on: Array | None) -> Array:

@@ -14,12 +14,12 @@ from bough.errors import ModelError
 from bough.reading import known_name, listed, whole_number
 from bough.scalar.lazy import cached_property
 
-__all__ = ["KINDS", "NONE", "Conditions", "Kind"]
+__all__ = ["KINDS", "NO_NORMAL", "Conditions", "Kind"]
 
 Kind: TypeAlias = Literal["equality", "inequality", "pyramid", "cone", "box"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-NONE = -1
+NO_NORMAL = -1
 """In place of the number of a row: there is none."""
 
 
@@ -60,7 +60,7 @@ class Conditions:
         kinds = listed(kinds, "kinds", "the kind of each row")
         object.__setattr__(self, "kinds", kinds)
         numbers = None if normals is None else listed(normals, "normals", "the number of a row for each")
-        read = (NONE,) * len(kinds) if numbers is None else tuple(_row(k, x) for k, x in enumerate(numbers))
+        read = (NO_NORMAL,) * len(kinds) if numbers is None else tuple(_row(k, x) for k, x in enumerate(numbers))
         object.__setattr__(self, "normals", read)
         self._check()
 
@@ -98,12 +98,12 @@ class Conditions:
         for _ in range(count):
             normal = len(kinds)
             kinds += ["inequality", *[friction] * tangents]
-            normals += [NONE, *[normal] * tangents]
+            normals += [NO_NORMAL, *[normal] * tangents]
         return cls(kinds, normals)
 
     @lru_cache(maxsize=256)  # noqa: B019 (small and few)
     def __add__(self, other: Conditions) -> Conditions:
-        shifted = (k if k == NONE else k + self.n for k in other.normals)
+        shifted = (k if k == NO_NORMAL else k + self.n for k in other.normals)
         return Conditions(self.kinds + other.kinds, (*self.normals, *shifted))
 
     @property
@@ -153,27 +153,27 @@ class Conditions:
     def _check(self) -> None:
         for i, kind in enumerate(self.kinds):
             known_name(kind, "kind of condition", KINDS)
-            normal = self.normals[i] if i < len(self.normals) else NONE
-            if (kind in ("pyramid", "cone")) != (normal != NONE):
-                expected = f"expected {NONE}" if normal != NONE else "expected the number of its normal row"
+            normal = self.normals[i] if i < len(self.normals) else NO_NORMAL
+            if (kind in ("pyramid", "cone")) != (normal != NO_NORMAL):
+                expected = f"expected {NO_NORMAL}" if normal != NO_NORMAL else "expected the number of its normal row"
                 raise ModelError(f"row {i} is of kind {kind!r} and its normal is {normal}, {expected}")
-            if normal != NONE and (not 0 <= normal < self.n or self.kinds[normal] != "inequality"):
+            if normal != NO_NORMAL and (not 0 <= normal < self.n or self.kinds[normal] != "inequality"):
                 raise ModelError(f"the normal of row {i} is {normal}, expected the number of an inequality row")
         if len(self.normals) != self.n:
             raise ModelError(f"there are {len(self.normals)} normals, expected {self.n}: one for each row")
         rows = [i for i, kind in enumerate(self.kinds) if kind == "cone"]
-        for first, second in zip(rows[::2], [*rows[1::2], NONE], strict=False):
+        for first, second in zip(rows[::2], [*rows[1::2], NO_NORMAL], strict=False):
             if second != first + 1 or self.normals[first] != self.normals[second]:
                 raise ModelError(f"row {first} begins a cone, expected row {first + 1} to be of it, with its normal")
 
 
-MOST = 10**7
+MOST_CONDITIONS = 10**7
 """Rows that fit into memory; A would have the square of it."""
 
 
 def _count(value: object, name: str = "count") -> int:
-    return whole_number(value, name, most=MOST, error=ModelError)
+    return whole_number(value, name, most=MOST_CONDITIONS, error=ModelError)
 
 
 def _row(k: int, value: object) -> int:
-    return whole_number(value, f"normals[{k}]", least=NONE, error=ModelError)
+    return whole_number(value, f"normals[{k}]", least=NO_NORMAL, error=ModelError)

@@ -37,9 +37,9 @@ from bough.scalar import (
     select,
 )  # fmt: skip
 from bough.scalar.lazy import cached_property
-from bough.scalar.tolerances import BROKEN
+from bough.scalar.tolerances import RESIDUAL
 
-__all__ = ["BROKEN", "FAR", "TANGENTS", "ContactRows", "Found", "contact_forces"]
+__all__ = ["FAR", "TANGENTS", "ContactRows", "Found", "contact_forces"]
 
 TANGENTS = 2
 """Directions of friction of a contact."""
@@ -47,7 +47,7 @@ TANGENTS = 2
 FAR = 1e30
 """The offset of a condition that no force can break, and the largest gap there is."""
 
-ROUNDS = 12
+TIMES_ANEW = 12
 """How often forces are found anew because conditions without one are broken; few states need a second time."""
 
 ZERO: Scalar = 0.0
@@ -144,7 +144,7 @@ def contact_forces(
 
         begin: tuple[Scalar, Scalar, Scalar] = (1.0, 0.0, 0.0)
         broken, worst, unsolved = loop(
-            ROUNDS, again, begin, until=lambda carry: either(carry[0] <= 0.0, carry[2] > 0.0)
+            TIMES_ANEW, again, begin, until=lambda carry: either(carry[0] <= 0.0, carry[2] > 0.0)
         )
     return Found(problem.forces, worst, either(unsolved > 0.0, broken > 0.0))
 
@@ -244,14 +244,14 @@ class _Problem:
 
         def contact(c: Index, so_far: Scalar) -> Scalar:
             idle = both(self.touching[c] <= 0.0, self.offset[c] < FAR)  # what is far has no row to be looked at
-            broken = both(idle, self._value(c * rows.axes) + self.offset[c] < -BROKEN)
+            broken = both(idle, self._value(c * rows.axes) + self.offset[c] < -RESIDUAL)
             self.touching[c] = select(broken, 1.0, self.touching[c])
             return so_far + select(broken, 1.0, 0.0)
 
         def limit(c: Index, so_far: Scalar) -> Scalar:
             y, side = self._value(c + rows.fixed), self.side[c]
-            below = both(both(side <= 0.0, self.low[c] < FAR), y + self.low[c] < -BROKEN)
-            above = both(both(side >= 0.0, self.up[c] < FAR), self.up[c] - y < -BROKEN)
+            below = both(both(side <= 0.0, self.low[c] < FAR), y + self.low[c] < -RESIDUAL)
+            above = both(both(side >= 0.0, self.up[c] < FAR), self.up[c] - y < -RESIDUAL)
             self.side[c] = select(below, 1.0, select(above, -1.0, side))
             return so_far + select(either(below, above), 1.0, 0.0)
 

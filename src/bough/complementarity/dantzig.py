@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.complementarity.conditions import Conditions
-from bough.complementarity.pivoting import CONTRADICTION, Answer, from_zero
-from bough.complementarity.reduction import Problem, reduced
+from bough.complementarity.pivoting import Answer, by_reduction
+from bough.complementarity.reduction import Problem, Reduction
 from bough.complementarity.smoothing import failures
-from bough.scalar.tolerances import EXACT, FAILING
+from bough.scalar.tolerances import FAILING, ROUNDING
 
 __all__ = ["dantzig"]
 
@@ -41,20 +41,15 @@ def dantzig(
     bounds: Numbers | None = None,
 ) -> Answer:
     """Forces f with a = A f + b that meet all conditions, or what conflicts; arguments are those of `pivoting`."""
-    whole, base, sign = from_zero(A, b, conditions, mu, bounds)
-    reduction = reduced(whole, np.zeros(conditions.n) if slip is None else slip)
-    driven = _Driven(reduction.problem)
-    stuck = driven.drive()
-    rows = failures(reduction.problem, driven.f) > FAILING
-    reason = CONTRADICTION if reduction.conflicts.size else ""
-    if stuck is not None and rows.any():
-        reason = STUCK.format(int(reduction.rows[stuck]), driven.pivots)
-    conflicts = np.zeros(conditions.n, np.bool_)
-    conflicts[reduction.conflicts], conflicts[reduction.rows[rows]] = True, True
-    f = base + sign * reduction.forces(driven.f)
-    if bounds is not None:  # but for rounding they are within
-        f[conditions.box] = np.clip(f[conditions.box], *bounds[conditions.box].T)
-    return Answer(f, conflicts, reason, driven.pivots)
+
+    def solve(reduction: Reduction) -> tuple[Numbers, NDArray[np.bool_], str, int]:
+        driven = _Driven(reduction.problem)
+        stuck = driven.drive()
+        rows = failures(reduction.problem, driven.f) > FAILING
+        told = STUCK.format(int(reduction.rows[stuck]), driven.pivots) if stuck is not None and rows.any() else ""
+        return driven.f, rows, told, driven.pivots
+
+    return by_reduction(solve, A, b, conditions, mu, slip, bounds)
 
 
 @dataclass
@@ -67,7 +62,7 @@ class _Step:
 
     def reaches(self, distance: float, speed: float, row: int, to: int) -> None:
         """A row is this far from where it changes, and comes nearer with this speed."""
-        if speed > EXACT and max(distance, 0.0) / speed < self.length:
+        if speed > ROUNDING and max(distance, 0.0) / speed < self.length:
             self.length, self.row, self.to = max(distance, 0.0) / speed, row, to
 
 
@@ -93,8 +88,8 @@ class _Driven:
             a = problem.A @ self.f + problem.b
             toward = 1.0 if a[row] < 0.0 else -1.0
             below, above = self._room(row, self.f, problem.limits)
-            if abs(a[row]) <= EXACT or (above if toward > 0.0 else below) <= EXACT:
-                at_bound = abs(a[row]) > EXACT or (below <= EXACT and self.kinds[row] != "pyramid")
+            if abs(a[row]) <= ROUNDING or (above if toward > 0.0 else below) <= ROUNDING:
+                at_bound = abs(a[row]) > ROUNDING or (below <= ROUNDING and self.kinds[row] != "pyramid")
                 self.at[row] = (AT_UPPER if toward > 0.0 else AT_LOWER) if at_bound else BETWEEN
                 self.known[row] = True
                 return True
@@ -129,7 +124,7 @@ class _Driven:
         change[row] = toward
         if free.size:
             inner, right = B[free[:, None], free], -B[free, row] * toward
-            change[free] = np.linalg.lstsq(inner, right, rcond=EXACT)[0]
+            change[free] = np.linalg.lstsq(inner, right, rcond=ROUNDING)[0]
         return np.asarray(S @ change)
 
     def _longest(self, row: int, toward: float, a: Numbers, change: Numbers) -> _Step:

@@ -1,15 +1,37 @@
-"""Linear equations by elimination, in order, over scalars; some unknowns are zero and their equations not asked for."""
+"""Dense linear equations by elimination over scalars, in order; of unknowns that are zero the equations are not asked.
+
+Of a symmetric A = L D Lᵀ, positive and perhaps singular, a row that depends on the rows before it leaves no pivot: it
+gets no force, and what is left of its right-hand side says whether it agrees with them. Where such rows exist many f
+give the same motion, and those in which they share the load are found by going along the null vectors of A, which are
+rows of L.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from bough.scalar import Array, Index, Scalar, array, do_when, each, loop
+from bough.scalar import (
+    Array,
+    Bool,
+    Index,
+    Part,
+    Scalar,
+    array,
+    both,
+    do_when,
+    each,
+    either,
+    fill,
+    filled,
+    loop,
+    select,
+)
+from bough.scalar.tolerances import CONFLICT, DEPENDENT, INDEPENDENT
 
-__all__ = ["BLOCK", "Run", "solved"]
+__all__ = ["Elimination", "Run", "eliminate", "least_forces", "solved"]
 
-BLOCK = 4
+AT_A_TIME = 4
 """So many unknowns are eliminated in one pass over the equations below them: passes cost more than their sums do."""
 
 
@@ -24,20 +46,27 @@ class Run:
     @staticmethod
     def cover(n: int) -> list[Run]:
         """All of n unknowns."""
-        runs = [Run(0, n // BLOCK, BLOCK), Run(n // BLOCK * BLOCK, 1, n % BLOCK)]
+        runs = [Run(0, n // AT_A_TIME, AT_A_TIME), Run(n // AT_A_TIME * AT_A_TIME, 1, n % AT_A_TIME)]
         return [run for run in runs if run.count and run.size]
 
 
 def solved(
-    K: Array, n: int, inverse: Callable[[Index, Scalar], Scalar], runs: Sequence[Run], on: Array | None = None
+    K: Array,
+    n: int,
+    inverse: Callable[[Index, Scalar], Scalar],
+    runs: Sequence[Run],
+    on: Array | None = None,
+    symmetric: bool = False,
 ) -> Array:
     """The solution x of n equations in `K`, n + 1 numbers each: coefficients and the right side; K is overwritten.
 
     ``inverse(k, pivot)`` is 1 / pivot, or zero for an unknown that is zero. What its column and its equation hold does
     not matter then. Blocks of unknowns whose first has a zero in `on` are zero, and cost nothing where that is so in
-    every state.
+    every state. Of a `symmetric` matrix the upper triangle is looked at alone, but within blocks.
     """
     inverses, x, wide = array(n), array(n), n + 1
+
+    eliminate_from = _eliminate_by_symmetry if symmetric else _eliminate
 
     def where_on(first: Index, rule: Callable[[], None]) -> None:
         if on is None:
@@ -52,7 +81,7 @@ def solved(
 
             def source(p: Index, before: Run = before) -> None:
                 start = p * before.size + before.start
-                where_on(start, lambda: _eliminate(K, wide, first, run.size, start, before.size, inverses))
+                where_on(start, lambda: eliminate_from(K, wide, first, run.size, start, before.size, inverses))
 
             each(before.count if k < number else b, source)
         _among_themselves(K, wide, first, run.size, inverses, inverse)
@@ -114,6 +143,14 @@ def _eliminate(K: Array, wide: int, i: Index, rows: int, k: Index, count: int, i
     _subtract(K, starts, multiples, sources, k * -1 + (wide - count))
 
 
+def _eliminate_by_symmetry(K: Array, wide: int, i: Index, rows: int, k: Index, count: int, inverses: Array) -> None:
+    """The same where what stands left of the diagonal, and is not kept, stands above it too."""
+    scale = [inverses[k + m] for m in range(count)]
+    multiples: list[list[Scalar]] = [[K[(k + m) * wide + i + r] * scale[m] for m in range(count)] for r in range(rows)]
+    starts, sources = [(i + r) * wide + i for r in range(rows)], [(k + p) * wide + i for p in range(count)]
+    _subtract(K, starts, multiples, sources, i * -1 + wide)
+
+
 def _subtract(K: Array, starts: list[Index], multiples: list[list[Scalar]], sources: list[Index], count: Index) -> None:
     """Take multiples of some rows from others."""
 
@@ -126,3 +163,95 @@ def _subtract(K: Array, starts: list[Index], multiples: list[list[Scalar]], sour
             K[start + j] = value
 
     each(count, entry)
+
+
+# ---- rows that depend on others --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Elimination:
+    """The solution of A f = b with a symmetric A, dependent rows left out."""
+
+    count: int
+    upper: Array  # [D Lᵀ, L⁻¹ b], count + 1 numbers in each row
+    inverse: Array  # 1 / D, zero for rows that were left out
+    forces: Array  # f, zero for these
+    doubtful: Bool  # whether some pivot is neither clearly there nor clearly not, or some row left out disagrees
+
+    def least_forces(self, weights: Array) -> Array:
+        """The solution with the smallest Σ wᵣ fᵣ²; rows of weight zero are left as they are."""
+        n, lower = self.count, array(self.count**2)
+
+        def row(d: Index) -> None:
+            fill(Part(lower, d * n), d, lambda i: self.upper[i * (n + 1) + d] * self.inverse[i])
+
+        each(n, row)
+        return least_forces(n, lower, self.inverse, self.forces, weights)
+
+
+def eliminate(n: int, A: Array, b: Array, sizes: Array, scale: Scalar) -> Elimination:
+    """Solve A f = b of n rows; A is symmetric and positive, (n, n), row by row.
+
+    `sizes` (n) is what the pivot of each row is compared with, `scale` the square of what b is.
+    """
+    K, inverses, doubts = array(n * (n + 1)), array(n), array(1)
+
+    def put(i: Index) -> None:
+        fill(Part(K, i * (n + 1)), n, lambda j: A[i * n + j])
+        K[i * (n + 1) + n] = b[i]
+
+    def inverse(k: Index, pivot: Scalar) -> Scalar:
+        most, rest = sizes[k], K[k * (n + 1) + n]
+        left_out = pivot <= most * DEPENDENT
+        unclear = both(most * DEPENDENT < pivot, pivot < most * INDEPENDENT)
+        at_odds = both(left_out, scale * CONFLICT**2 < rest * rest)
+        doubts[0] = doubts[0] + select(either(unclear, at_odds), 1.0, 0.0)
+        factor: Scalar = select(left_out, 0.0, 1.0 / select(left_out, 1.0, pivot))
+        inverses[k] = factor
+        return factor
+
+    each(n, put)
+    forces = solved(K, n, inverse, Run.cover(n), symmetric=True)
+    return Elimination(n, K, inverses, forces, doubts[0] > 0.0)
+
+
+def least_forces(n: int, L: Array, inverse: Array, forces: Array, weights: Array) -> Array:
+    """Of all forces that do what some do, those with the smallest Σ wᵣ fᵣ²; rows of weight zero are left as they are.
+
+    L (n, n) and one over each pivot, zero for rows left out, are those of the elimination. Row d that was left out is
+    Σᵢ Cᵈᵢ row i of those kept, so f may change by any μ as f_d + μ_d, fᵢ - Σ_d Cᵈᵢ μ_d, and the best is (w + C w Cᵀ) μ
+    = C w f.
+    """
+    C, weighted, K, right = array(n * n), array(n * n), array(n * n), array(n)
+
+    def row(d: Index) -> None:
+        shares = both(inverse[d] <= 0.0, weights[d] > 0.0)
+
+        def coefficient(i: Index) -> None:  # C L = L_d, backwards
+            start: Scalar = select(shares, L[d * n + i], 0.0)
+            rows = d + (i * -1 + -1)
+            value = loop(rows, lambda k, c: c - C[d * n + (i + k + 1)] * L[(i + k + 1) * n + i], start)
+            C[d * n + i] = value
+            weighted[d * n + i] = value * weights[i]
+
+        each(d, coefficient, reverse=True)
+
+        def product(e: Index) -> None:
+            start: Scalar = 0.0
+            K[d * n + e] = K[e * n + d] = loop(e, lambda i, total: total + weighted[d * n + i] * C[e * n + i], start)
+
+        each(d, product)
+        own: Scalar = select(shares, weights[d], 1.0)
+        K[d * (n + 1)] = loop(d, lambda i, total: total + weighted[d * n + i] * C[d * n + i], own)
+        none: Scalar = 0.0
+        right[d] = loop(d, lambda i, total: total + weighted[d * n + i] * forces[i], none)
+
+    each(n, row)
+    sizes = filled(n, lambda k: K[k * (n + 1)])
+    change = eliminate(n, K, right, sizes, 0.0).forces
+
+    def shared(i: Index) -> Scalar:
+        start: Scalar = forces[i] + change[i]
+        return loop(n, lambda d, total: total - C[d * n + i] * change[d], start)
+
+    return filled(n, shared)

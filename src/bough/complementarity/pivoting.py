@@ -11,6 +11,7 @@ operations, so that answers do not depend on the clock, and what is not decided 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -20,11 +21,11 @@ from numpy.typing import NDArray
 from bough.complementarity.conditions import Conditions, Kind
 from bough.complementarity.lemke import Path, lemke
 from bough.complementarity.linear import basic_forces, forces, linear
-from bough.complementarity.reduction import Problem, reduced
+from bough.complementarity.reduction import Problem, Reduction, reduced
 from bough.complementarity.smoothing import corrected, failures, smooth_path, worst
-from bough.scalar.tolerances import EXACT, FAILING, GIVING_WAY, NEAR
+from bough.scalar.tolerances import FAILING, GIVING_WAY, NEAR, ROUNDING
 
-__all__ = ["CONTRADICTION", "Answer", "from_zero", "pivoting"]
+__all__ = ["Answer", "by_reduction", "is_undecided", "pivoting"]
 
 Numbers = NDArray[np.floating[Any]]
 
@@ -38,7 +39,7 @@ PIVOT_WORK = 6.0e8
 RAYS = 2
 """If so many paths have ended in rays, there is no solution."""
 
-SMALL = 40
+FRESH_OFTEN_UP_TO = 40
 """Number of variables beyond which numbers are computed anew less often: it takes as long as many pivots."""
 
 SOFTENED = 4
@@ -47,6 +48,11 @@ SOFTENED = 4
 CONTRADICTION = "these equalities contradict each other"
 NO_FORCES = "no forces meet these rows together"
 NOT_FOUND = "no solution was found in {} pivots and {} Newton steps, and there may be one"
+
+
+def is_undecided(reason: str) -> bool:
+    """Whether what went wrong leaves open if there is a solution."""
+    return reason not in ("", CONTRADICTION, NO_FORCES)
 
 
 class Answer(NamedTuple):
@@ -60,7 +66,7 @@ class Answer(NamedTuple):
     @property
     def undecided(self) -> bool:
         """Whether there may be a solution that was not found."""
-        return self.reason not in ("", CONTRADICTION, NO_FORCES)
+        return is_undecided(self.reason)
 
 
 def pivoting(
@@ -75,18 +81,36 @@ def pivoting(
 
     `mu` is read at the rows of friction, `bounds` (n, 2) at the rows of boxes.
     """
-    whole, base, sign = from_zero(A, b, conditions, mu, bounds)
+
+    def solve(reduction: Reduction) -> tuple[Numbers, NDArray[np.bool_], str, int]:
+        problem = reduction.problem
+        f, path, pivots, steps = _solve(problem)
+        rows = failures(problem, f) > FAILING
+        if path.end == "ray":
+            f, rows, more = _relaxed(problem, path)
+            return f, rows, NO_FORCES if rows.any() else "", pivots + more
+        return f, rows, NOT_FOUND.format(pivots, steps) if rows.any() else "", pivots
+
+    return by_reduction(solve, A, b, conditions, mu, slip, bounds)
+
+
+def by_reduction(
+    solve: Callable[[Reduction], tuple[Numbers, NDArray[np.bool_], str, int]],
+    A: Numbers,
+    b: Numbers,
+    conditions: Conditions,
+    mu: Numbers,
+    slip: Numbers | None,
+    bounds: Numbers | None,
+) -> Answer:
+    """The answer to a problem from what is found for the one without equalities, of magnitude 1.
+
+    `solve` gives forces, rows that are not met, what went wrong, and pivots.
+    """
+    whole, base, sign = _from_zero(A, b, conditions, mu, bounds)
     reduction = reduced(whole, np.zeros(conditions.n) if slip is None else slip)
-    problem = reduction.problem
-    reason = CONTRADICTION if reduction.conflicts.size else ""
-    f, path, pivots, steps = _solve(problem)
-    rows = failures(problem, f) > FAILING
-    if path.end == "ray":
-        f, rows, more = _relaxed(problem, path)
-        pivots += more
-        reason = NO_FORCES if rows.any() else reason
-    elif rows.any():
-        reason = NOT_FOUND.format(pivots, steps)
+    f, rows, reason, pivots = solve(reduction)
+    reason = reason or (CONTRADICTION if reduction.conflicts.size else "")
     conflicts = np.zeros(conditions.n, np.bool_)
     conflicts[reduction.conflicts], conflicts[reduction.rows[rows]] = True, True
     f = base + sign * reduction.forces(f)
@@ -95,7 +119,7 @@ def pivoting(
     return Answer(f, conflicts, reason, pivots)
 
 
-def from_zero(
+def _from_zero(
     A: Numbers, b: Numbers, conditions: Conditions, mu: Numbers, bounds: Numbers | None
 ) -> tuple[Problem, Numbers, Numbers]:
     """The problem for (f - base) sign, in which boxes begin at zero; those that end nowhere are not boxes any more."""
@@ -136,7 +160,7 @@ def _solve(problem: Problem) -> tuple[Numbers, Path, int, int]:
     return min(f, other, key=lambda f: worst(problem, f)), path, pivots, steps
 
 
-def _follow(problem: Problem, enough: float = EXACT, known: Path | None = None) -> tuple[Numbers, Path, int]:
+def _follow(problem: Problem, enough: float = ROUNDING, known: Path | None = None) -> tuple[Numbers, Path, int]:
     """The best forces of a few paths of Lemke, the path that led there, and all pivots.
 
     The first that fail by less than what is enough are taken; those of the end of a path that is known come before all.
@@ -152,7 +176,7 @@ def _follow(problem: Problem, enough: float = EXACT, known: Path | None = None) 
     if known is not None and worst(problem, f := at_end(known)) < enough:
         return f, known, 0
     for attempt, (shift, every) in enumerate(ATTEMPTS):
-        fresh = every * max(1, n // SMALL)
+        fresh = every * max(1, n // FRESH_OFTEN_UP_TO)
         cost = max(1.0, n**2 + (n**3 / fresh if fresh else 0.0))
         if found and left < n * cost:
             break

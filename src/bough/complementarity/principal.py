@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from bough.complementarity.conditions import NONE, Conditions, Kind
+from bough.complementarity.conditions import NO_NORMAL, Conditions, Kind
 from bough.complementarity.demands import ZERO, Demands
 from bough.complementarity.elimination import Run, solved
 from bough.scalar import (
@@ -43,14 +43,14 @@ from bough.scalar import (
     select,
     sqrt,
 )
-from bough.scalar.tolerances import EXACT
+from bough.scalar.tolerances import ROUNDING
 
-__all__ = ["LARGE", "SOLVED", "UNSOLVED", "principal"]
+__all__ = ["NOT_SMALLEST", "SOLVED", "UNSOLVED", "principal"]
 
 PIVOT = 1e-10
 """A pivot below this part of its diagonal entry is none: the row depends on those before it, and keeps its force."""
 
-GUESSES, GUESSES_OF_CONES, SWEEPS, ROUNDS = 4, 12, 6, 7
+GUESSES, GUESSES_OF_CONES, SWEEPS, ROUNDS_OF_SWEEPS = 4, 12, 6, 7
 """So many guesses are made in a row after some sweeps, twice as many sweeps in each round as in the one before."""
 
 SOFT_GUESSES, SOFTEST, HARDEST, HARDER = 64, 1.0, 1e-10, 0.6
@@ -65,7 +65,7 @@ STARTED = 4
 LAST = 4
 """The last guesses of a series with soft rows, in which forces need not be as exact if the caller says so."""
 
-SOLVED, LARGE, UNSOLVED = 1.0, -1.0, -2.0
+SOLVED, NOT_SMALLEST, UNSOLVED = 1.0, -1.0, -2.0
 """What is said of a state: it is solved; it is, but smaller forces may do; it is not."""
 
 LOW, HIGH, FREE, TURNING, UNBOUNDED = 0.0, 1.0, 2.0, 3.0, 4.0
@@ -86,10 +86,10 @@ def principal(
 ) -> dict[str, Array]:
     """Forces, their a, by how much rows fail and how many times a row changed sides, one after the other; a status.
 
-    The status is SOLVED, or a negative number for what is left to others: LARGE for a state that is solved but has
-    equalities that depend on other rows, so that smaller forces may do; UNSOLVED. Where rows nearly depend on each
-    other few digits are left: then conditions that fail by `roughly` times `EXACT` will do. `brief`: so exactly in all
-    guesses, of which there are few.
+    The status is SOLVED, or a negative number for what is left to others: NOT_SMALLEST for a state that is solved but
+    has equalities that depend on other rows, so that smaller forces may do; UNSOLVED. Where rows nearly depend on each
+    other few digits are left: then conditions that fail by `roughly` times `ROUNDING` will do. `brief`: so exactly in
+    all guesses, of which there are few.
     """
     demands, n = Demands(conditions, A, b, mu, slip, bounds, on), conditions.n
     whole, status, sides, weights = array(3 * n + 1), array(1), array(n), array(n)
@@ -100,7 +100,7 @@ def principal(
         demands.values(f, a)
     fill(weights, n, lambda i: 1.0 / sqrt(demands.size(i)))
     size: Scalar = loop(n, lambda i, most: maximum(most, weights[i] * absolute(b[i])), ZERO)
-    limit = EXACT * select(size > 0.0, size, 1.0)
+    limit = ROUNDING * select(size > 0.0, size, 1.0)
     schedule, urgent, wishes = _Schedule(conditions, start is not None, roughly, brief), array(n), array(n)
 
     def begin_anew(_: Index) -> None:
@@ -132,7 +132,7 @@ def principal(
     begin = (unmet(limit * roughly if brief else limit), ZERO, ZERO)
     failures, dependent, pivots = loop(schedule.turns, turn, begin, until=lambda carry: carry[0] <= 0.0)
     whole[3 * n] = pivots
-    status[0] = select(failures > 0.0, UNSOLVED, select(dependent > 0.0, LARGE, SOLVED))
+    status[0] = select(failures > 0.0, UNSOLVED, select(dependent > 0.0, NOT_SMALLEST, SOLVED))
     return {"whole": whole, "status": status}
 
 
@@ -145,7 +145,7 @@ class _Schedule:
 
     def __init__(self, conditions: Conditions, started: bool, roughly: float, brief: bool) -> None:
         guesses = GUESSES_OF_CONES if conditions.cones.size else GUESSES
-        hard = [[(SWEEPS << k, 0, 0.0, 0.0), *[(0, 0, 0.0, 0.0)] * (guesses - 1)] for k in range(ROUNDS)]
+        hard = [[(SWEEPS << k, 0, 0.0, 0.0), *[(0, 0, 0.0, 0.0)] * (guesses - 1)] for k in range(ROUNDS_OF_SWEEPS)]
         softer = [max(SOFTEST * HARDER**k, HARDEST) for k in range(SOFT_GUESSES)]
         from_nothing = [(0, int(k == 0), 1.0, soft) for k, soft in enumerate(softer)]
         from_sweeps = [(SWEEPS if k == 0 else 0, 0, float(k > 0), soft) for k, soft in enumerate(softer)]
@@ -308,7 +308,7 @@ def _runs(demands: Demands) -> list[Run]:
     conditions = demands.conditions
     if demands.on is None:
         return Run.cover(demands.n)
-    firsts = [i for i in range(demands.n) if conditions.normals[i] == NONE]
+    firsts = [i for i in range(demands.n) if conditions.normals[i] == NO_NORMAL]
     sizes = [end - start for start, end in pairwise([*firsts, demands.n])]
     runs, start = [], 0
     for size, some in groupby(sizes):

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.complementarity.conditions import NONE, Conditions
-from bough.scalar.tolerances import EXACT, FAILING, NEARLY_HELD, RESIDUAL, VANISHING
+from bough.complementarity.conditions import NO_NORMAL, Conditions
+from bough.scalar.tolerances import FAILING, NEARLY_HELD, RESIDUAL, ROUNDING, VANISHING
 
 __all__ = ["Problem", "Reduction", "reduced", "scale", "smallest"]
 
@@ -52,14 +52,14 @@ def reduced(whole: Problem, slip: Numbers) -> Reduction:
     """
     A, b, conditions, mu = whole.A, whole.b, whole.conditions, whole.mu
     n, normals = conditions.n, conditions.normal
-    sliding = np.flatnonzero((slip != 0) & (normals != NONE))
+    sliding = np.flatnonzero((slip != 0) & (normals != NO_NORMAL))
     e, c, left = _parts(conditions, tuple(sliding.tolist()))
 
     # scaled so that A has the diagonal 1, and b the largest entry 1; cones stay round
     diagonal, first = np.diagonal(A).copy(), conditions.cones
     diagonal[first] = diagonal[first + 1] = np.maximum(diagonal[first], diagonal[first + 1])
     d = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1))
-    mu = mu * np.where(normals == NONE, 1, d[normals] / d)
+    mu = mu * np.where(normals == NO_NORMAL, 1, d[normals] / d)
     size = float(np.max(np.abs(d * b), initial=0)) or 1.0
     B, q = d[:, None] * A * d, d * b / size
 
@@ -113,7 +113,7 @@ def _parts(conditions: Conditions, sliding: tuple[int, ...]) -> tuple[Rows, Rows
     """The rows of equalities, the other rows that do not slide, and their conditions."""
     kinds, normals = conditions.kinds, conditions.normals
     rows = [i for i in range(conditions.n) if kinds[i] != "equality" and i not in sliding]
-    place = {row: k for k, row in enumerate(rows)} | {NONE: NONE}
+    place = {row: k for k, row in enumerate(rows)} | {NO_NORMAL: NO_NORMAL}
     left = Conditions([kinds[i] for i in rows], [place[normals[i]] for i in rows])
     return conditions.of("equality"), np.array(rows, np.intp), left
 
@@ -133,7 +133,7 @@ def _pseudo_inverse(B: Numbers, q: Numbers, diagonal: Numbers) -> tuple[Numbers,
         return float(np.abs(off).max() / size) if size else 0.0
 
     found = _of_rank(B, q, np.ones_like(q))
-    if failing(found[0]) > EXACT:
+    if failing(found[0]) > ROUNDING:
         found = min(found, _of_rank(B, q, t), key=lambda one: failing(one[0]))
     return found
 

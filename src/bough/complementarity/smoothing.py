@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.complementarity.reduction import Problem
-from bough.scalar.tolerances import EXACT, FAILING, STEADY
+from bough.scalar.tolerances import FAILING, ROUNDING, STEADY
 
 __all__ = ["corrected", "failures", "smooth_path", "worst"]
 
@@ -32,7 +32,7 @@ CLOSE, CLOSE_TO_START = (0.05,), (0.2, 0.05)
 LATER = 1e-3
 """The τ to begin with where a good start is known: that of a problem with pyramids within the cones, say."""
 
-SHRINK, LEAST, PATIENCE = 0.2, 0.05, 8
+SHRINK, LEAST_SHRINK, STEPS_BEFORE_LESS = 0.2, 0.05, 8
 """By what τ is multiplied at first, by what at most once that works well, and after how many steps it does not."""
 
 CORRECTIONS = 8
@@ -73,14 +73,14 @@ def _path(problem: Problem, f: Numbers, tau: float, close: float, most: int) -> 
     best = on_path = f
     least, tried = worst(problem, f), tau
     reached, shrink, since, steps = 0.0, SHRINK, 0, 0
-    while steps < most and least > EXACT and tau > EXACT**2:
+    while steps < most and least > ROUNDING and tau > ROUNDING**2:
         f, failing, is_shorter = _damped_step(problem, f, tau)
         steps, since = steps + 1, since + 1
         if failing < close * np.sqrt(tau):
             on_path, reached = f, tau
-            shrink = max(shrink * shrink, LEAST) if since <= 2 else shrink
+            shrink = max(shrink * shrink, LEAST_SHRINK) if since <= 2 else shrink
             tau, since = tau * shrink, 0
-        elif not is_shorter or since > PATIENCE:  # back to the path, and on by less; at first by more
+        elif not is_shorter or since > STEPS_BEFORE_LESS:  # back to the path, and on by less; at first by more
             f, since = on_path, 0
             shrink = min(np.sqrt(shrink), 0.9)
             tau = reached * shrink if reached else tau * 10.0
@@ -100,7 +100,7 @@ def corrected(problem: Problem, f: Numbers) -> tuple[Numbers, int]:
     """The best of the forces that a few exact Newton steps lead to, and the number of steps."""
     best, least, steps = f, worst(problem, f), 0
     with np.errstate(all="ignore"):
-        while steps < CORRECTIONS and least > EXACT:
+        while steps < CORRECTIONS and least > ROUNDING:
             f = f + _direction(problem, f, _Rounded(problem, f, 0.0))
             failing = worst(problem, f)
             steps += 1

@@ -7,7 +7,7 @@ from typing import Literal
 
 from bough.algorithms.closed_loops import LoopMethod
 from bough.algorithms.clusters import clusters
-from bough.algorithms.loop_choice import MOST, cheapest_method, method_operations
+from bough.algorithms.loop_choice import COUNTED_UP_TO, cheapest_method, method_operations
 from bough.cost.outline import plain
 from bough.cost.report import Report, Table
 from bough.kernel.called import public_name
@@ -121,10 +121,10 @@ def _loop_methods(model: Model) -> tuple[Table, ...]:
             f"Of {model.nv} velocities loops and couplings hold {held} and leave {parts.freedom} free: null_space "
             "solves for these alone, which pays where they are few."
         )
-    elif max(model.nv, len(model.constraint_names)) > MOST:
+    elif max(model.nv, len(model.constraint_names)) > COUNTED_UP_TO:
         notes.append(
-            f"Beyond {MOST} velocities or rows operations are those of the elimination, by its tree, and null_space, "
-            "whose program does not see zeros then, is not considered."
+            f"Beyond {COUNTED_UP_TO} velocities or rows operations are those of the elimination, by its tree, and "
+            "null_space, whose program does not see zeros then, is not considered."
         )
     else:
         notes.append("null_space is not considered: its rows alone would take more.")

@@ -30,7 +30,7 @@ LARGEST = 16 << 20  # bytes of one program: a larger one is mostly tables, which
 ASIDE = {"__pycache__", "cli", "cost", "formats", "robots"}
 """Folders of bough that take no part in making programs."""
 
-ROOM = 512 << 20  # bytes of all: beyond, those used longest ago make room
+CACHE_ROOM = 512 << 20  # bytes of all: beyond, those used longest ago make room
 PROGRAM, PART = ".program", ".part"
 HOUR, DAY = 3600.0, 86400.0
 
@@ -178,7 +178,7 @@ def _make_room(folder: Folder) -> None:
     total = 0
     for entry in _newest_first(folder.entries(PROGRAM), now):
         total += entry.size
-        if total > ROOM:
+        if total > CACHE_ROOM:
             folder.remove(entry.name)
     for entry in folder.entries(PART):
         if not now - HOUR < entry.time < now + DAY:

@@ -18,30 +18,32 @@ PUBLIC_NAMES = {
     "constraint_bias": "loops.bias",
     "constraint_errors": "loops.errors",
     "constraint_jacobian": "loops.jacobian",
-    "constraint_rank": "loops.rank",
     "loop_configurations": "loops.coordinates",
     "loop_jacobian": "loops.coordinate_jacobian",
     "onto_constraints": "loops.project",
-    "contact_axes": "contact.axes",
     "contact_bias": "contact.bias",
     "contact_dynamics": "contact.dynamics",
     "contact_impulses": "contact.impulses",
     "contact_jacobian": "contact.jacobian",
     "contact_step": "contact.step",
     "contact_velocities": "contact.velocities",
-    "complementarity_residual": "lcp.residual",
+    "constrained_dynamics": "forward_dynamics",
+    "constrained_motion": "forward_dynamics",
+    "drive_forces": "inverse_dynamics",
     "maximal": "maximal.of_model",
     "maximal_dynamics": "maximal.dynamics",
     "maximal_loops": "maximal.of_loops",
 }
-"""Public name, after ``bough.``, by the name inside; of functions that are called alike in both there is no row."""
+"""Public name, after ``bough.``, by the name of the program; of those that are called alike there is no row."""
 
 
 REPLACED_NAMES = {
     "ConstrainedMotion": "Motion",
     "ContactMotion": "Motion",
-    "constrained_dynamics": "forward_dynamics",
     "constrained_motion": "forward_dynamics, with full=True",
+    "constraint_rank": "loops.rank",
+    "contact_axes": "contact.axes",
+    "complementarity_residual": "lcp.residual",
     "com": "center_of_mass",
     "forward_kinematics": "placements",
     "frame_jacobian": "jacobian",
@@ -59,4 +61,4 @@ REPLACED_NAMES = {
 
 def public_name(name: str) -> str:
     """What users type for a function, after ``bough.`` or its room."""
-    return PUBLIC_NAMES.get(name, name)
+    return PUBLIC_NAMES.get(name.partition("_by_")[0], name)

@@ -33,7 +33,7 @@ ROLL_ABOVE = 64
 LONGEST = 40_000
 """So do algorithms whose straight-line program would have more values than this: compiling it would take seconds."""
 
-PATIENCE = 0.5
+SILENT_FOR = 0.5
 """Seconds after which a person at a terminal is told that something is being compiled."""
 
 Backend = Literal["llvm", "reference"]
@@ -257,7 +257,7 @@ def _telling(name: str) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    timer = threading.Timer(PATIENCE, lambda: print(f"bough: compiling {name} …", file=sys.stderr))
+    timer = threading.Timer(SILENT_FOR, lambda: print(f"bough: compiling {name} …", file=sys.stderr))
     timer.daemon = True
     timer.start()
     try:

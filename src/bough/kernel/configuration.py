@@ -16,7 +16,7 @@ from bough.reading import whole_number
 __all__ = ["difference", "integrate", "interpolate", "neutral", "normalize", "random"]
 
 
-MOST = 2**60
+ADDRESSABLE = 2**60
 """Numbers in an array: more bytes than any machine can address."""
 
 
@@ -44,7 +44,7 @@ def random(model: Model, rng: np.random.Generator | int | None = None, size: int
     except (TypeError, ValueError):
         raise ShapeError(f"rng is {rng!r}, expected a NumPy generator, or a seed that is not negative") from None
     shape = tuple(whole_number(n, "size") for n in (size if isinstance(size, tuple | list) else (size,)))
-    if math.prod(shape) * max(model.nq, 1) > MOST:
+    if math.prod(shape) * max(model.nq, 1) > ADDRESSABLE:
         raise ShapeError(f"size is {size!r}: an array of so many configurations has no room anywhere")
     moving = [entry for entry in model.joints if not isinstance(entry.joint, Mimic)]
     parts = [e.joint.random(generator, np.array(e.lower), np.array(e.upper), shape) for e in moving]

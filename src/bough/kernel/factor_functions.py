@@ -22,6 +22,7 @@ from bough.kernel.treematrix import apply, diagonal_places, places, read_dense
 from bough.kernel.verdict import PIVOTS, SUMS
 from bough.scalar import Array, Scalar, absolute
 from bough.scalar import negation as not_
+from bough.scalar.tolerances import SUSPECT_PIVOT
 from bough.tree import Tree
 
 __all__ = [
@@ -33,9 +34,6 @@ Kind: TypeAlias = Literal["ltl", "ltdl", "udut", "uut"]
 
 UNIT, UPPER = ("ltdl", "udut"), ("udut", "uut")
 """Factors with a diagonal D of their own, and factors that are found in the upper triangle."""
-
-SUSPECT = 1e-5
-"""A pivot below this part of the diagonal entry it is left of is looked at more closely."""
 
 ALGORITHMS: dict[Kind, Callable[..., Any]] = {
     "ltl": factor.ltl,
@@ -51,7 +49,7 @@ def factorizer(tree: Tree, key: tuple[str, Kind]) -> Function:
 
     def rule(packed: Array) -> dict[str, Array]:
         L = ALGORITHMS[kind](tree, packed)
-        return {"factor": L, "margins": factor.margins(tree, packed, L, kind in UNIT, SUSPECT)}
+        return {"factor": L, "margins": factor.margins(tree, packed, L, kind in UNIT, SUSPECT_PIVOT)}
 
     def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
         _require_definite(kind, arrays["packed"], tree, results[0])
@@ -84,7 +82,7 @@ def dense_factorizer(tree: Tree, key: tuple[str, Kind]) -> Function:
             x, y = H[i * n + j], H[j * n + i]
             some = absolute(x - y) if (i, j) in inside else absolute(x) + absolute(y)
             misfit[k % SUMS] = misfit[k % SUMS] + some
-        margins = factor.margins(tree, packed, L, kind in UNIT, SUSPECT)
+        margins = factor.margins(tree, packed, L, kind in UNIT, SUSPECT_PIVOT)
         return {"factor": L, "margins": margins, "doubt": not_(sum(misfit) <= 0.0)}
 
     def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:

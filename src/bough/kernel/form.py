@@ -209,7 +209,7 @@ class Form:
                     result.setflags(write=False)
             return results[0] if len(results) == 1 else results
         if len(results) > 1:
-            raise ShapeError(f"{self.function.name} gives {len(results)} arrays, so there is no out")
+            raise ShapeError(f"{public_name(self.function.name)} gives {len(results)} arrays, so there is no out")
         if results[0] is not out:
             out_fits(out, results[0].shape, results[0].dtype)
             out[...] = results[0]

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from bough.algorithms.closed_loops import LoopMethod
 from bough.errors import ModelError, ShapeError, UnknownNameError
 from bough.kernel.arguments import FloatArray, write_out
-from bough.kernel.contact.motion import Limits, contact_dynamics
+from bough.kernel.contact.motion import Limits
+from bough.kernel.contact.motion import dynamics as contact_dynamics
 from bough.kernel.device_choice import device_method
 from bough.kernel.divide_and_conquer import DivideAndConquer
 from bough.kernel.dynamics import tree_algorithm
@@ -18,7 +19,7 @@ from bough.kernel.function import Function
 from bough.kernel.functions import model_function, new_function, read, require_model
 from bough.kernel.loops.careful import InDouble
 from bough.kernel.loops.constrained import TIME_CONSTANT, decay_rate, program_pays
-from bough.kernel.motion import Motion, free_motion
+from bough.kernel.motion import Motion, motion_under_constraints
 from bough.kernel.table import entry, function_of
 from bough.model import Model, Touch
 from bough.reading import truth
@@ -100,7 +101,7 @@ def forward_dynamics(
         (methods 1, 2 and 3 of Featherstone & Orin 2000): "kkt" for accelerations and multipliers at once, "multipliers"
         for these first, "null_space" for the free motions of the loops alone, without multipliers. Each is one program,
         in which rows that depend on others are left out; states whose rank is in doubt are solved again with a rank
-        test, by the same method.
+        test, alike for all methods.
     loops
         Whether to heed loops and couplings. False gives the motion of the opened tree, as `aba` does.
     touch
@@ -296,12 +297,10 @@ class _Whole:
             raise ShapeError("out is given, and the whole motion is several arrays; expected None")
         found = self._run(*given)
         if type(found) is not tuple:
-            return free_motion(found)
+            return motion_under_constraints(found)
         qdd, forces, residual, unmet = found
-        none, conflicts = np.empty((*qdd.shape[:-1], 0), qdd.dtype), ()  # type: FloatArray, tuple[str, ...]
+        conflicts: tuple[str, ...] = ()
         if (residual if residual.ndim == 0 else residual.max(initial=0.0)) > RESIDUAL:
             broken = np.flatnonzero(unmet.any(axis=tuple(range(unmet.ndim - 1))))
             conflicts = tuple(self._names[k] for k in broken.tolist())
-        touch = none.reshape(*none.shape, 3)
-        undecided = np.zeros(qdd.shape[:-1], np.bool_)
-        return Motion(qdd, touch, none, none, forces, residual, conflicts, undecided, none, none)
+        return motion_under_constraints(qdd, forces, residual, conflicts)

@@ -21,6 +21,7 @@ from bough.errors import ShapeError, UnknownNameError
 from bough.kernel.arguments import (
     FloatArray,
 )
+from bough.kernel.called import public_name
 from bough.kernel.compile import LONGEST
 from bough.kernel.differentiable import Differentiable
 from bough.kernel.exportable import Exportable
@@ -163,13 +164,15 @@ class Function(Exportable, Differentiable):
     def _in_order(self, arrays: Sequence[ArrayLike | None], named: dict[str, Any]) -> tuple[ArrayLike | None, ...]:
         names = [a.name for a in self.inputs]
         if len(arrays) > len(names):
-            raise TypeError(f"{self.name} takes {len(names)} arrays ({', '.join(names)}), got {len(arrays)}")
+            raise TypeError(
+                f"{public_name(self.name)} takes {len(names)} arrays ({', '.join(names)}), got {len(arrays)}"
+            )
         given = dict(zip(names, arrays, strict=False))
         for name, value in named.items():
             if name not in names:
-                raise UnknownNameError(f"argument of {self.name}", name, names)
+                raise UnknownNameError(f"argument of {public_name(self.name)}", name, names)
             if name in given:
-                raise TypeError(f"{self.name} got {name!r} twice, by its place and by its name")
+                raise TypeError(f"{public_name(self.name)} got {name!r} twice, by its place and by its name")
             given[name] = value
         return tuple(given.get(name) for name in names)
 
@@ -230,16 +233,18 @@ class Function(Exportable, Differentiable):
     def _given(self, names: Sequence[str]) -> frozenset[str]:
         optional = [a.name for a in self.inputs if a.optional]
         for name in names:
-            known_name(name, f"input of {self.name} that may be left out", optional)
+            known_name(name, f"input of {public_name(self.name)} that may be left out", optional)
         return frozenset((*names, *(a.name for a in self.inputs if not a.optional)))
 
     def __reduce__(self) -> tuple[Callable[..., Function], tuple[Any, ...]]:
         """A function travels as its name and model, and is compiled or taken from the cache where it arrives."""
         if self.recipe is None:
-            raise TypeError(f"{self.name} cannot be pickled; get it from bough.function, by name and model")
+            raise TypeError(
+                f"{public_name(self.name)} cannot be pickled; get it from bough.function, by name and model"
+            )
         return self.recipe
 
     def __repr__(self) -> str:
         taken = (f"[{a.name}: {a.shape}]" if a.optional else f"{a.name}: {a.shape}" for a in self.inputs)
         given = (f"{a.name}: {a.shape}" for a in self.outputs)
-        return f"{self.name}({', '.join(taken)}) -> {', '.join(given)}"
+        return f"{public_name(self.name)}({', '.join(taken)}) -> {', '.join(given)}"

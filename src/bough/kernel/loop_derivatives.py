@@ -27,7 +27,7 @@ from bough.kernel.functions import PLAIN, call, inputs_of, mechanism, owners_of,
 from bough.kernel.table import entry
 from bough.model import Mechanism, Model
 from bough.scalar import Array, Index, Scalar, Table, array, derivative, gather, keeping_loops, repeat
-from bough.scalar.tolerances import RANK
+from bough.scalar.tolerances import SINGULAR_VALUE
 
 __all__ = ["LoopedDerivatives"]
 
@@ -67,7 +67,7 @@ def _solved(M: FloatArray, L: FloatArray, right: FloatArray, moves: FloatArray) 
     """x with L x = `moves`, and M x = `right` in the null space of L; rank by singular values of scaled columns."""
     scale = 1.0 / np.sqrt(np.maximum(np.diag(M), np.diag(M).max() * np.finfo(float).eps))
     U, s, Vt = np.linalg.svd(L * scale)
-    rank = int((s > RANK * s.max(initial=0.0)).sum())
+    rank = int((s > SINGULAR_VALUE * s.max(initial=0.0)).sum())
     held, free = scale[:, None] * Vt[:rank].T, scale[:, None] * Vt[rank:].T
     x = held @ ((U[:, :rank].T @ moves) / s[:rank, None])
     try:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.kernel.arguments import FloatArray
 
-__all__ = ["Motion", "free_motion"]
+__all__ = ["Motion", "motion_under_constraints"]
 
 
 class Motion(NamedTuple):
-    """How a mechanism moves, and the forces of all that constrains it. Batch axes (...) are those of the states.
+    """How a mechanism or a linkage moves, and the forces of all that constrains it.
+
+    Batch axes (...) are those of the states.
 
     Attributes
     ----------
     motion
-        Accelerations v̇ or velocities v (..., nv), whichever was asked for.
+        Accelerations v̇ or velocities v (..., nv), whichever was asked for; of a linkage those of one body after the
+        other.
     contact_forces
         Forces of contacts on their first bodies (..., k, 3), along the normal and the two tangents: N, or N s where
         velocities jump. Where contacts are redundant, as four on a rigid block are, only their sum is determined.
@@ -28,9 +32,10 @@ class Motion(NamedTuple):
     loop_limit_forces
         The same of joints that close loops, one behind the other (..., sum of nv), or (..., 0).
     loop_forces
-        The multipliers λ (..., rows of ``model.constraints``), N or N m: the force of each row on the successor of its
-        loop, along the directions of `loops.errors`. Joint forces Lᵀ λ act on the tree. Where constraints are
-        redundant many λ give the same motion; this is the smallest, with each row measured by what it moves.
+        The multipliers λ of all constraints (..., rows), N or N m, times s where velocities jump, row by row as in
+        `loops.errors` or `Linkage.errors`: a positive one pushes the way in which the error of its row grows, on the
+        successor of a loop. Forces Lᵀ λ act on the joints of a tree, Jᵀ λ on the bodies of a linkage. Where constraints
+        are redundant many λ give the same motion; this is the smallest, with each row measured by what it moves.
     residual
         By how much the worst condition of each state fails (...): m/s² or rad/s² of accelerations, m/s or rad/s of
         velocities. It is rounding unless conditions contradict each other.
@@ -78,8 +83,23 @@ class Motion(NamedTuple):
         return id(self)
 
 
-def free_motion(motion: FloatArray) -> Motion:
-    """A motion that nothing constrains."""
-    batch, none = motion.shape[:-1], np.zeros((*motion.shape[:-1], 0), motion.dtype)
-    touch, residual, undecided = none.reshape(*batch, 0, 3), np.zeros(batch, motion.dtype), np.zeros(batch, np.bool_)
-    return Motion(motion, touch, none, none, none, residual, (), undecided, none, none)
+def motion_under_constraints(
+    motion: FloatArray,
+    forces: FloatArray | None = None,
+    residual: FloatArray | None = None,
+    conflicts: tuple[str, ...] = (),
+    undecided: NDArray[np.bool_] | None = None,
+) -> Motion:
+    """A motion without contacts, limits and friction; without forces, one that nothing constrains."""
+    batch, dtype = motion.shape[:-1], motion.dtype
+    none, touch = _nothing(batch, dtype)
+    residual = np.zeros(batch, dtype) if residual is None else residual
+    undecided = np.zeros(batch, np.bool_) if undecided is None else undecided
+    forces = none if forces is None else forces
+    return Motion(motion, touch, none, none, forces, residual, conflicts, undecided, none, none)
+
+
+@lru_cache(maxsize=64)
+def _nothing(batch: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[FloatArray, FloatArray]:
+    """Forces of no rows and of no contacts: arrays without a number, which all may share."""
+    return np.empty((*batch, 0), dtype), np.empty((*batch, 0, 3), dtype)

@@ -17,7 +17,7 @@ from bough.tree import Tree
 
 __all__ = ["Spanning", "SpanningCost", "spanning"]
 
-MOST = 2000
+MOST_SPANNINGS = 2000
 """How many spanning trees are looked at."""
 
 
@@ -102,7 +102,7 @@ def spanning(model: Model) -> Spanning:
     current = best = _cost(graph, graph.loops)
     seen = {frozenset(graph.loops)}
     waiting = [(current.operations, 0, current.cut)]
-    while waiting and len(seen) < MOST:
+    while waiting and len(seen) < MOST_SPANNINGS:
         for cut in _neighbours(graph, heapq.heappop(waiting)[2]):
             if frozenset(cut) not in seen:
                 seen.add(frozenset(cut))

@@ -18,7 +18,7 @@ __all__ = ["NO_STRUCTURE", "Enterable", "entry", "function_of"]
 REMEMBERED = 256
 """Functions that equal structures can share; the least recently made is forgotten first."""
 
-MOST = 512
+MOST_ENTRIES = 512
 """Functions that one structure keeps: beyond, it begins anew."""
 
 
@@ -61,7 +61,7 @@ def function_of(structure: Any, key: Hashable, make: Callable[[Any, Any], Made])
 
 def _remembered(structure: Any, key: Hashable, found: Callable[..., Any]) -> Callable[..., Any]:
     entries = vars(structure).setdefault("_entries", {})
-    if len(entries) >= MOST:
+    if len(entries) >= MOST_ENTRIES:
         entries.clear()
     with suppress(TypeError):  # a key that is no key: what it means is good all the same
         entries[key] = found

@@ -1,16 +1,18 @@
 """Constraint anticipation (Baraff 1996, section 8): what auxiliary forces do to a system that keeps its constraints.
 
-The response of the system to forces K f is Ĥ K f, where Ĥ is the upper left block of H⁻¹, so a = Jᵃ Ĥ K f + b. With the
-factor H = L D Lᵀ the matrix of that is Zᵀ D⁻¹ Y, where L Z = [Jᵃᵀ, 0] and L Y = [K, 0]: half a solution for each row
-(for workless ones, Y = Z, half of the half). A row differs from zero only at the nodes between its bodies and the root,
-so nothing else is visited, and two rows meet only where their paths do. Where many rows meet on long paths, whole
-solutions, as in the paper, take fewer operations than their products: then the way back is gone for each row too.
+It is a `Response`. That of the system to forces K f is Ĥ K f, where Ĥ is the upper left block of H⁻¹, so a = Jᵃ Ĥ K f +
+b. With the factor H = L D Lᵀ the matrix of that is Zᵀ D⁻¹ Y, where L Z = [Jᵃᵀ, 0] and L Y = [K, 0]: half a solution for
+each row (for workless ones, Y = Z, half of the half). A row differs from zero only at the nodes between its bodies and
+the root, so nothing else is visited, and two rows meet only where their paths do. Where many rows meet on long paths,
+whole solutions, as in the paper, take fewer operations than their products: then the way back is gone for each row too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from bough.algorithms.rnea import ZEROS
 from bough.lagrange.auxiliary import Auxiliary
 from bough.lagrange.factor import Node, go_back, solve
 from bough.lagrange.pair import Pair
@@ -29,70 +31,106 @@ from bough.scalar import (
     gather_index,
     select,
 )  # fmt: skip
+from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import DEPENDENT
 from bough.tree.scans import inward
 
-__all__ = ["anticipation", "moved"]
+__all__ = ["SystemResponse"]
 
 
-def anticipation(
-    auxiliary: Auxiliary, F: Array, free: Array, jacobian: Array, c: Array, directions: Array | None = None
-) -> Array:
-    """A, row by row, with b behind it, of a = A f + b. `F` is the factor of the system and `free` its motion at f = 0.
+@dataclass(frozen=True)
+class SystemResponse:
+    """Rows Jᵃ of auxiliary constraints on a system that keeps its own: forces are [force, c], motions [v̇, λ].
 
-    Directions are the blocks of Kᵀ, laid out as those of Jᵃ; without them the constraints are workless.
+    `directions` are the blocks of Kᵀ, laid out as those of Jᵃ; without them the constraints are workless, K = (Jᵃ)ᵀ.
     """
-    system, k = auxiliary.system, auxiliary.nc
-    A, whole = array(k * k + k), auxiliary.takes_solutions
-    own, other = _Visitors(auxiliary, jacobian), None if directions is None else _Visitors(auxiliary, directions)
-    first, count, row = (auxiliary.tables[name] for name in ("first", "count", "row"))
 
-    def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], None]:
-        start, number = gather_index(first, pair.index), gather_index(count, pair.index)
-        nodes = pair.get(F)
+    auxiliary: Auxiliary
+    factor: Array
+    jacobian: Array
+    directions: Array | None = None
 
-        def arrive(i: Index) -> None:
-            own.arrive(pair, nodes, start + i, i)
-            if other is not None:
-                other.arrive(pair, nodes, start + i, i)
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return self.auxiliary.nc
 
-        def meet(i: Index) -> None:
-            here, left = gather_index(row, start + i) * k, own.halves(pair, i)
+    @cached_property
+    def A(self) -> Array:
+        """Jᵃ Ĥ K (count, count), row by row, both triangles."""
+        auxiliary, k, whole = self.auxiliary, self.count, self.auxiliary.takes_solutions
+        A, own = array(k * k), _Visitors(auxiliary, self.jacobian)
+        other = None if self.directions is None else _Visitors(auxiliary, self.directions)
+        first, count, row = (auxiliary.tables[name] for name in ("first", "count", "row"))
 
-            def with_other(j: Index) -> None:
-                place = here + gather_index(row, start + j)
-                A[place] = A[place] + dot(left, (other or own).scaled(pair, j))
+        def visit(pair: Pair, _: tuple[()]) -> tuple[tuple[()], None]:
+            start, number = gather_index(first, pair.index), gather_index(count, pair.index)
+            nodes = pair.get(self.factor)
 
-            each(number if other is not None else i + 1, with_other)
+            def arrive(i: Index) -> None:
+                own.arrive(pair, nodes, start + i, i)
+                if other is not None:
+                    other.arrive(pair, nodes, start + i, i)
 
-        each(number, arrive)
-        if not whole:
-            each(number, meet)
-        return (), None
+            def meet(i: Index) -> None:
+                here, left = gather_index(row, start + i) * k, own.halves(pair, i)
 
-    inward(system, visit, ())
-    if whole:
-        _by_solutions(auxiliary, F, jacobian, other or own, A, directions is None)
-    if directions is None:
-        _mirror(A, k)
-    _clear(A, k, own, other or own)
-    _without(auxiliary, free, jacobian, c, Part(A, k * k))
-    return A
+                def with_other(j: Index) -> None:
+                    place = here + gather_index(row, start + j)
+                    A[place] = A[place] + dot(left, (other or own).scaled(pair, j))
 
+                each(number if other is not None else i + 1, with_other)
 
-def moved(auxiliary: Auxiliary, F: Array, free: Array, directions: Array, f: Array) -> Array:
-    """The motion [v̇, λ] with the forces K f: that without them, and the response to them."""
-    n = auxiliary.system.nv + auxiliary.system.nc
-    forces = array(n)
-    rows, columns = auxiliary.entries
+            each(number, arrive)
+            if not whole:
+                each(number, meet)
+            return (), None
 
-    def add(e: Index) -> None:
-        place = gather_index(columns, e)
-        forces[place] = forces[place] + directions[e] * f[gather_index(rows, e)]
+        inward(auxiliary.system, visit, ())
+        if whole:
+            _by_solutions(auxiliary, self.factor, self.jacobian, other or own, A, other is None)
+        if other is None:
+            _mirror(A, k)
+        _clear(A, k, own, other or own)
+        return A
 
-    each(auxiliary.jacobian_size, add)
-    response = solve(auxiliary.system, F, forces)
-    return filled(n, lambda i: free[i] + response[i])
+    def half(self, b: Array) -> Array:
+        """The forces as they are."""
+        return b
+
+    def free(self, half: Array) -> Array:
+        """H⁻¹ [force, c]: the motion without auxiliary forces."""
+        return solve(self.auxiliary.system, self.factor, half)
+
+    def along(self, motion: Array) -> Array:
+        """Jᵃ v̇ (count) of a motion."""
+        rows, columns = self.auxiliary.entries
+        result = array(self.count)
+
+        def add(e: Index) -> None:
+            row = gather_index(rows, e)
+            result[row] = result[row] + self.jacobian[e] * motion[gather_index(columns, e)]
+
+        each(self.auxiliary.jacobian_size, add)
+        return result
+
+    def drive(self, half: Array) -> Array:
+        """What the rows are without auxiliary forces (count)."""
+        return self.along(self.free(half))
+
+    def motion(self, forces: Array, half: Array = ZEROS) -> Array:
+        """The motion [v̇, λ] under forces f on the rows and others."""
+        blocks = self.jacobian if self.directions is None else self.directions
+        n = self.auxiliary.system.nv + self.auxiliary.system.nc
+        rows, columns = self.auxiliary.entries
+        total = filled(n, lambda i: half[i])
+
+        def add(e: Index) -> None:
+            place = gather_index(columns, e)
+            total[place] = total[place] + blocks[e] * forces[gather_index(rows, e)]
+
+        each(self.auxiliary.jacobian_size, add)
+        return self.free(total)
 
 
 def _by_solutions(auxiliary: Auxiliary, F: Array, jacobian: Array, forces: _Visitors, A: Array, workless: bool) -> None:
@@ -121,18 +159,6 @@ def _by_solutions(auxiliary: Auxiliary, F: Array, jacobian: Array, forces: _Visi
         each(start * -1 + auxiliary.jacobian_size, answer)
 
     each(k, column)
-
-
-def _without(auxiliary: Auxiliary, free: Array, jacobian: Array, c: Array, b: Array) -> None:
-    """The a of the free motion, b = Jᵃ v̇ + cᵃ."""
-    rows, columns = auxiliary.entries
-
-    def add(e: Index) -> None:
-        row = gather_index(rows, e)
-        b[row] = b[row] + jacobian[e] * free[gather_index(columns, e)]
-
-    fill(b, auxiliary.nc, lambda i: c[i])
-    each(auxiliary.jacobian_size, add)
 
 
 def _mirror(A: Array, n: int) -> None:

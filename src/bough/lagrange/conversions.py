@@ -10,7 +10,7 @@ from bough.tree.scans import outward
 
 __all__ = ["accelerations", "positions", "velocities"]
 
-TURNS = 12
+NEWTON_TURNS = 12
 """Steps of Newton's method. A universal joint needs up to ten from anywhere, the other joints of the package one."""
 
 
@@ -32,7 +32,7 @@ def positions(m: Mechanism, placements: Array, q0: Array) -> tuple[Array, Array]
             dual = sides(joint.subspace(p, carry))[0]
             return tuple(joint.integrate(p, carry, [error.dot(w) for w in dual]))
 
-        found = loop(TURNS, step, tuple(body.of_q(q0)))
+        found = loop(NEWTON_TURNS, step, tuple(body.of_q(q0)))
         body.put_q(q, found)
         left = _twist(joint.transform(p, found).inverse.then(goal))
         for k, value in enumerate((*left.linear.parts, *left.angular.parts)):

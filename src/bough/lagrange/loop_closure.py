@@ -7,12 +7,27 @@ already, or contradict, leave none, and the state is said to be in doubt.
 from __future__ import annotations
 
 from bough.algorithms.blocks import SmallFactor
-from bough.lagrange.anticipation import anticipation, moved
-from bough.lagrange.factor import factor, solve
+from bough.complementarity.elimination import eliminate
+from bough.lagrange.anticipation import SystemResponse
+from bough.lagrange.factor import factor
 from bough.lagrange.joints import Constants
 from bough.lagrange.layout import Layout
-from bough.scalar import Array, Index, Part, Scalar, Table, array, blank, dot, each, fill, gather_index, inner, select
-from bough.scalar.tolerances import INDEPENDENT
+from bough.scalar import (
+    Array,
+    Index,
+    Part,
+    Scalar,
+    Table,
+    array,
+    blank,
+    dot,
+    each,
+    fill,
+    filled,
+    gather_index,
+    inner,
+    select,
+)
 
 __all__ = ["answers_alone", "solve_with_auxiliary"]
 
@@ -36,55 +51,24 @@ def solve_with_auxiliary(
     n = system.nv + system.nc
     b = fill(blank(n), system.nv, lambda i: f[i])
     fill(Part(b, system.nv), system.nc, lambda i: c[i])
-    free = solve(system, F, b)
-    rows = Part(jacobian, system.jacobian_size)
-    problem = anticipation(layout.beside, F, free, rows, Part(c, system.nc))
+    response = SystemResponse(layout.beside, F, Part(jacobian, system.jacobian_size))
+    A, drive = response.A, response.drive(b)
     if soft is not None:
 
         def give_way(i: Index) -> None:
-            problem[i * (k + 1)] = problem[i * (k + 1)] + soft[i + system.nc]
+            A[i * (k + 1)] = A[i * (k + 1)] + soft[i + system.nc]
 
         each(k, give_way)
-    pivots, forces = _eliminate(problem, k)
-    motion = moved(layout.beside, F, free, rows, forces)
+    right = filled(k, lambda i: -(drive[i] + c[i + system.nc]))
+    found = eliminate(k, A, right, answers, inner(right, right, k))
+    motion = response.motion(found.forces, b)
     result = fill(blank(n + k), n, lambda i: motion[i])
-    fill(Part(result, n), k, lambda i: forces[i])
+    fill(Part(result, n), k, lambda i: found.forces[i])
     verdicts = blank(system.tree.n + k)
     fill(verdicts, system.tree.n, lambda i: sound[i])
-    fill(Part(verdicts, system.tree.n), k, lambda i: select(answers[i] * INDEPENDENT < pivots[i], 1.0, -1.0))
+    clear = select(found.doubtful, -1.0, 1.0)
+    fill(Part(verdicts, system.tree.n), k, lambda i: select(found.inverse[i] > 0.0, clear, -1.0))
     return result, verdicts
-
-
-def _eliminate(problem: Array, k: int) -> tuple[Array, Array]:
-    """Pivots of A = Lᵀ D L, which becomes L, and forces with A f + b = 0; the problem is A, row by row, then b."""
-    pivots, inverses, f, b = array(k), array(k), array(k), Part(problem, k * k)
-
-    def eliminate(i: Index) -> None:
-        here, pivot = Part(problem, i * k), problem[i * (k + 1)]
-        inverse = 1.0 / select(pivot > 0.0, pivot, 1.0)
-        pivots[i], inverses[i] = pivot, inverse
-
-        def with_row(j: Index) -> None:
-            there, part = Part(problem, j * k), here[j] * inverse
-
-            def entry(m: Index) -> None:
-                there[m] = there[m] - part * here[m]
-
-            each(j + 1, entry)
-            b[j] = b[j] - part * b[i]
-
-        def scale(j: Index) -> None:
-            here[j] = here[j] * inverse
-
-        each(i, with_row)
-        each(i, scale)
-
-    def substitute(i: Index) -> None:
-        f[i] = -(b[i] * inverses[i]) - inner(Part(problem, i * k), f, i)
-
-    each(k, eliminate, reverse=True)
-    each(k, substitute)
-    return pivots, f
 
 
 def answers_alone(layout: Layout, mass: Array, jacobian: Array) -> Array:

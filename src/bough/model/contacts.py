@@ -115,7 +115,7 @@ class Touch(NamedTuple):
     points
         Where they touch (..., k, 3), m.
     normals
-        Unit normals (..., k, 3).
+        Unit normals (..., k, 3), or one (3,) for all contacts.
     mu
         Coefficients of friction: one number, or (..., k).
     gaps

@@ -14,15 +14,13 @@ from bough.errors import FiniteError, ModelError
 from bough.model.joints import Joint
 from bough.model.joints.reading import read_floats
 from bough.reading import instance, shown
+from bough.scalar.tolerances import UNIT_LENGTH
 from bough.spatial import Matrix, Motion, Quaternion, Transform, Vector
 
 __all__ = ["HERE", "Placement", "Vec3", "all_finite", "require_placement", "rotation_from_rpy"]
 
 Vec3: TypeAlias = tuple[float, float, float]
 Floats = NDArray[np.float64]
-
-UNIT = 1e-6
-"""How far a matrix may be from a rotation, or the length of a quaternion from 1."""
 
 
 def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
@@ -94,7 +92,7 @@ class Placement:
         if q.shape != (4,) or not all_finite(q):
             raise ModelError(f"the quaternion of a placement is {quaternion!r}, expected four finite numbers (x y z w)")
         length = math.hypot(*q.tolist())
-        if not abs(length - 1.0) <= UNIT:
+        if not abs(length - 1.0) <= UNIT_LENGTH:
             raise ModelError(f"the quaternion of a placement has length {length:.9g}, expected 1")
         return Placement.of(_rows(Quaternion.of((q / length).tolist()).rotation), origin, "a placement")
 
@@ -241,7 +239,7 @@ def _checked(rotation: ArrayLike, origin: ArrayLike, what: str) -> tuple[Floats,
     if _is_rotation(*R.tolist()):
         return R, p
     error = np.abs(R @ R.T - np.eye(3)).max() if np.abs(R).max() < 2.0 else np.inf
-    if error > UNIT or np.linalg.det(R) < 0:
+    if error > UNIT_LENGTH or np.linalg.det(R) < 0:
         raise ModelError(f"{what}: the matrix {R.tolist()} is not a rotation (orthogonal, determinant 1)")
     if error > 1e-14:
         left, _, right = np.linalg.svd(R)

@@ -6,38 +6,30 @@ Parts are relative to what stands beside them in the comparison; numbers with un
 __all__ = [
     "ACTING",
     "ASSEMBLED",
-    "BROKEN",
-    "CONDITIONING",
     "CONFLICT",
     "DEGENERATE_INERTIA",
     "DEPENDENT",
-    "DISTINCT",
     "EIGENVALUE",
-    "ENLARGED",
-    "EXACT",
     "FAILING",
     "GIVING_WAY",
     "INDEPENDENT",
-    "LINEAR",
     "MERGED",
     "NEAR",
     "NEARLY_HELD",
-    "NEGATIVE",
     "PARALLEL_AXES",
     "PARALLEL_EDGES",
     "PLACED",
-    "RANK",
     "REGRESSOR_RANK",
     "RESIDUAL",
     "ROUNDING",
     "SAME_CORNER",
     "SAME_HEIGHT",
     "SAME_TIME",
+    "SINGULAR_VALUE",
     "SLIDING",
     "STEADY",
     "SUSPECT_PIVOT",
     "TIE",
-    "TINY",
     "TOUCHING",
     "UNIT_LENGTH",
     "VANISHING",
@@ -46,7 +38,7 @@ __all__ = [
 
 # ---- pivots and ranks ------------------------------------------------------------------------------------------------
 
-RANK = 1e-6
+SINGULAR_VALUE = 1e-6
 """A singular value this small beside the largest is zero: parts of real mechanisms do not fit any better."""
 
 EIGENVALUE = 1e-10
@@ -54,7 +46,7 @@ EIGENVALUE = 1e-10
 
 DEPENDENT = 1e-12
 """A pivot this small beside the diagonal entries it is left of is zero: pivots go with the squares of singular values,
-and this is the square of `RANK`."""
+and this is the square of `SINGULAR_VALUE`."""
 
 INDEPENDENT = 1e-6
 """A pivot this large beside them surely is not: half of the digits are left. What lies between is looked at closely."""
@@ -66,20 +58,11 @@ NEARLY_HELD = 1e-3
 """An equality whose diagonal entry is below this part of the largest may be nearly held by others, and is not scaled up
 any further: rounding of the largest then stays below VANISHING."""
 
-DISTINCT = 1e-8
-"""What is left of a row outside the span of others, beside its length, if it surely does not depend on them."""
-
 SUSPECT_PIVOT = 1e-5
 """A pivot below this part of the diagonal entry it is left of has lost five digits: it is looked at more closely."""
 
 VANISHING_PIVOT = 8
 """A pivot not larger than so many units of rounding of that entry is zero: nothing but rounding can be left of it."""
-
-NEGATIVE = 1e-9
-"""A pivot or eigenvalue below minus this part of the largest entry is negative, and not what rounding left of zero."""
-
-CONDITIONING = 1e-10
-"""Equations are solved as they are if the inverse of their condition number is larger: that leaves six digits."""
 
 DEGENERATE_INERTIA = 1e-14
 """A central moment of inertia below this part of the largest is that of a body without volume: rounding leaves such."""
@@ -90,21 +73,14 @@ CONFLICT = 1e-6
 """Constraints that miss what is asked of them by more than this part of it contradict each other."""
 
 RESIDUAL = 1e-9
-"""They do not where they miss by less than this (m/s², rad/s², or per s): where little is asked, that is rounding."""
-
-LINEAR = 1e-9
-"""What users say is linear may be off by this part: a few thousand roundings."""
-
-BROKEN = 1e-9
-"""A one-sided condition without a force that fails by more (m/s, rad/s, or these per second) gets one."""
+"""They do not where they miss by less than this (m/s², rad/s², or per s): where little is asked, that is rounding. And
+a one-sided condition without a force that fails by more gets one."""
 
 # ---- problems of forces, scaled to magnitude 1: a diagonal of 1 in A, a largest entry of 1 in b ----------------------
 
-EXACT = 1e-12
-"""Forces that fail by less, in a problem of magnitude 1, are a solution: a thousand rows round by less than this."""
-
 FAILING = 1e-9
-"""Rows that fail by more, in a problem of magnitude 1, are not met: far above rounding, far below what is measured."""
+"""What fails by more, in a problem of magnitude 1 or as a part of what it is beside, is not met (a row), not linear (a
+rate that users give), or negative (a pivot): far above rounding, far below what is measured."""
 
 TIE = 1e-13
 """Ratios of a pivoting step that differ by less are equal: some hundred roundings of numbers of magnitude 1."""
@@ -118,19 +94,15 @@ GIVING_WAY = 1e-5
 STEADY = 1e-9
 """What is added to the diagonal for Newton steps only: redundant rows then share their forces evenly."""
 
-TINY = 1e-280
-"""Below this largest entry A is enlarged, or its reciprocals would overflow."""
-
-ENLARGED = 2.0**400
-"""By what A is enlarged: a power of two changes no digit."""
-
 # ---- positions and velocities ----------------------------------------------------------------------------------------
 
 ROUNDING = 1e-12
-"""A component of a motion this small beside the motion is rounding: some sines and products of numbers of size 1."""
+"""What is smaller beside 1 is rounding: forces that fail by less are a solution, a component of a motion this small is
+none. A thousand sums, or some sines and products, of numbers of size 1 round by less."""
 
 UNIT_LENGTH = 1e-6
-"""How far from 1 the length of a unit quaternion may be: what float32 makes of one, with some operations to spare."""
+"""How far from 1 the length of a quaternion or normal may be, and a matrix from a rotation: what float32 makes of one,
+with some operations to spare."""
 
 ASSEMBLED = 1e-10
 """How far a constraint may be off (m, rad) where positions are put together: Newton's steps reach it in float64."""

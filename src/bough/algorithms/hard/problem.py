@@ -20,7 +20,7 @@ from bough.algorithms.hard.contacts import AXES, HardContacts
 from bough.algorithms.hard.scene import KEPT, HardScene, contact_rows
 from bough.algorithms.limits import limit_gaps, limit_rows, limit_sides
 from bough.algorithms.loops import constraint_terms
-from bough.algorithms.response import Response, response
+from bough.algorithms.response import TreeResponse, response
 from bough.algorithms.soft.world import WorldTree
 from bough.complementarity import FAR, by_guesses, contact_forces
 from bough.complementarity.contact_forces import Found
@@ -51,20 +51,20 @@ from bough.scalar import (
 )
 from bough.scalar.tolerances import TOUCHING
 
-__all__ = ["CRAWL", "ROUNDS", "HardProblem", "Impulses"]
+__all__ = ["CRAWL", "MOST_IMPACTS", "HardProblem", "Impulses"]
 
 CRAWL = 1e-3
 """Bodies that approach more slowly than this (m/s), beyond what forces make of their velocity in a step, do not
 bounce."""
 
-ROUNDS = 64
+MOST_IMPACTS = 64
 """So many times bodies strike each other within a step at most; what approaches then is brought to rest."""
 
 GIVE = 1e-3
 """By how much rows give way to impulses that differ from those of the step before, as a part of what an impulse does
 along its own row: so what rests does not creep."""
 
-LEAST = 1e-6
+LEAST_PART_OF_STEP = 1e-6
 """The least part of a step in which gaps close."""
 
 ZERO, ONE = 0.0, 1.0  # type: Scalar, Scalar
@@ -112,7 +112,7 @@ class HardProblem:
         with keeping_loops():
             self.on = self._rows_on()
             H, force, self.v = indexable(tree.packed_size, H), indexable(n, force), indexable(n, v)
-            self.response: Response = response(tree, H, J, rows.count, self.on)
+            self.response: TreeResponse = response(tree, H, J, rows.count, self.on)
             self._stiff = fill(array(rows.count), rows.count, lambda i: self.response.A[i * (rows.count + 1)])
             half = self.response.half(force)
             self.half = fill(array(n), n, lambda k: half[k] * dt)
@@ -172,7 +172,7 @@ class HardProblem:
         rows = self.rows
         offset: list[Scalar] = []
         active: list[Bool] = []
-        left = self.dt * maximum(1.0 - passed, LEAST)
+        left = self.dt * maximum(1.0 - passed, LEAST_PART_OF_STEP)
         conditions = [(c * AXES, 1.0, self.contacts.on[c] > 0.0, self.contacts.gaps[c]) for c in range(rows.contacts)]
         for (row, sign), near, gap in zip(rows.sides, self.limits_on, self._side_gaps, strict=True):
             conditions.append((rows.fixed + row, sign, near, gap))
@@ -192,7 +192,7 @@ class HardProblem:
         rows, n = self.rows, self.rows.count
         if not n:
             return Impulses([], [], 0.0)
-        last = Table("last", (np.arange(ROUNDS) == ROUNDS - 1).astype(float))
+        last = Table("last", (np.arange(MOST_IMPACTS) == MOST_IMPACTS - 1).astype(float))
         with keeping_loops():
             p, held, hits, approach = array(n), array(n), array(rows.contacts), array(rows.contacts)
             busy: Scalar = loop(n, lambda i, total: total + self.on[i], ZERO)
@@ -212,7 +212,7 @@ class HardProblem:
                 return select(some > 0.0, 0.0, 1.0), maximum(struck, some)
 
             begin: tuple[Scalar, ...] = (select(busy > 0.0, 0.0, 1.0), 0.0)
-            _, struck = loop(ROUNDS, turn, begin, until=lambda carry: carry[0] > 0.0)
+            _, struck = loop(MOST_IMPACTS, turn, begin, until=lambda carry: carry[0] > 0.0)
         return Impulses(p, held, select(struck > 0.0, passed, 0.0))
 
     def _passed(self) -> Scalar:

@@ -34,8 +34,8 @@ from bough.spatial import UNITS, ZERO, Matrix, Vector
 
 __all__ = ["Couple", "Nearest", "nearest"]
 
-ROUNDS = 25
-TURNS = 40
+SUPPORT_TURNS = 25
+POLYTOPE_TURNS = 40
 APART_BY = 0.02
 """How far shapes that overlap are drawn apart, as a part of the smaller one's size."""
 
@@ -151,7 +151,7 @@ def _from(couple: Couple, n: Vector) -> Nearest:
         return better, larger, simplex, larger - gap
 
     little, begin = NO_BETTER * couple.size, (n, n.dot(w), start, one)
-    n, gap, simplex, _ = loop(ROUNDS, turn, begin, until=lambda carry: carry[3] < little)
+    n, gap, simplex, _ = loop(SUPPORT_TURNS, turn, begin, until=lambda carry: carry[3] < little)
     first = _weighted(simplex.a, simplex.weights)
     return Nearest(gap, n, first, first + _weighted(simplex.w, simplex.weights))
 
@@ -175,7 +175,7 @@ def _nearest_apart(couple: Couple, simplex: Simplex, shift: Vector) -> Simplex:
         chosen = map_leaves(lambda x, y: select(nearer, x, y), new, old)
         return Simplex(chosen.a, chosen.w, chosen.weights, chosen.v, chosen.square, over)
 
-    return loop(TURNS, turn, begin, until=lambda state: state.over <= NEAREST)
+    return loop(POLYTOPE_TURNS, turn, begin, until=lambda state: state.over <= NEAREST)
 
 
 def _with_corner(old: Simplex, a: Vector, w: Vector, shift: Vector) -> Simplex:

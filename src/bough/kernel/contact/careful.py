@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough import complementarity
-from bough.complementarity import BROKEN, NONE, Conditions, ContactRows
+from bough.complementarity import NO_NORMAL, Conditions, ContactRows
 from bough.complementarity.conditions import Kind
 from bough.scalar.tolerances import RESIDUAL
 
@@ -69,7 +69,7 @@ def forces_of_state(problem: ForceProblem) -> Forces:
         f = answer.f
         failing = complementarity.residual(part.A, part.b, f, part.conditions, part.mu, bounds=part.bounds)
         forces = part.spread(f)
-        broken = ~active & (_one_sided(problem, problem.base + problem.A @ forces) + problem.offset < -BROKEN)
+        broken = ~active & (_one_sided(problem, problem.base + problem.A @ forces) + problem.offset < -RESIDUAL)
         if not broken.any():
             worst = float(failing.max(initial=0.0))
             conflicts = answer.conflicts & (worst > RESIDUAL)  # where b is small, nothing contradicts
@@ -126,7 +126,7 @@ class _Part:
         follow = {}
         for c in np.flatnonzero(active[:k]).tolist():
             normal, first = len(chosen), c * rows.axes
-            chosen.append((first, 1.0, float(problem.offset[c]), c, "inequality", NONE))
+            chosen.append((first, 1.0, float(problem.offset[c]), c, "inequality", NO_NORMAL))
             sliding = problem.sliding[2 * c : 2 * c + 2]
             slips = [bool(x) for x in sliding] if sliding.size else [False] * (rows.axes - 1)
             if rows.friction == "cone":
@@ -137,13 +137,13 @@ class _Part:
                 else:
                     chosen.append((first + 1 + t, 1.0, 0.0, c, rows.friction or "pyramid", normal))
         for i in range(rows.loops):
-            chosen.append((rows.touch + i, 1.0, 0.0, k + len(rows.sides) + i, "equality", NONE))
+            chosen.append((rows.touch + i, 1.0, 0.0, k + len(rows.sides) + i, "equality", NO_NORMAL))
         for s in np.flatnonzero(active[k:]).tolist():
             coordinate, sign = rows.sides[s]
-            chosen.append((rows.fixed + coordinate, sign, float(problem.offset[k + s]), k + s, "inequality", NONE))
+            chosen.append((rows.fixed + coordinate, sign, float(problem.offset[k + s]), k + s, "inequality", NO_NORMAL))
         named = k + len(rows.sides) + rows.loops
         for i in np.flatnonzero(problem.sticks).tolist():
-            chosen.append((rows.bounded + i, 1.0, 0.0, named + i, "box", NONE))
+            chosen.append((rows.bounded + i, 1.0, 0.0, named + i, "box", NO_NORMAL))
         which, signs, offset, names, kinds, normals = zip(*chosen, strict=True) if chosen else ((),) * 6
         places, sign_of = np.array(which, np.intp), np.array(signs, np.float64)
         into = np.zeros((n, len(places)))
@@ -151,7 +151,7 @@ class _Part:
         for (row, normal), force in follow.items():
             into[row, normal] = force
         friction = np.array(
-            [problem.mu[name] if normal != NONE else 0.0 for name, normal in zip(names, normals, strict=True)]
+            [problem.mu[name] if normal != NO_NORMAL else 0.0 for name, normal in zip(names, normals, strict=True)]
         )
         b = sign_of * problem.base[places] + np.array(offset, np.float64)
         conditions = Conditions(kinds, normals)

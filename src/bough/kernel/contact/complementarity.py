@@ -30,9 +30,11 @@ from bough.kernel.overflow import BEYOND, finite_status, require_finite_results
 from bough.kernel.table import entry
 from bough.reading import known_name
 from bough.scalar import Array, Scalar, array, both, either, loop, minimum, negation
-from bough.scalar.tolerances import ENLARGED, TINY
 
-__all__ = ["Solution", "Swept", "complementarity_residual", "gauss_seidel", "pivoting"]
+__all__ = ["Solution", "Swept", "gauss_seidel", "pivoting", "residual"]
+
+TINY, ENLARGED = 1e-280, 2.0**400
+"""Below this largest entry A is enlarged, or its reciprocals would overflow; a power of two changes no digit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +263,7 @@ def gauss_seidel(
     return Swept(f, a, residual, whole[..., 3 * n].astype(np.int64))
 
 
-def complementarity_residual(
+def residual(
     A: ArrayLike,
     b: ArrayLike,
     f: ArrayLike,
@@ -294,7 +296,7 @@ def complementarity_residual(
     arrays = [as_floats(name, x, shape_of(name, n)) for name, x in (("A", A), ("b", b), ("f", f))]
     dtype = np.result_type(*arrays)
     given = [*(as_type(dtype, x) for x in arrays), *for_all_rows(conditions, mu, bounds, dtype), as_type(dtype, slip)]
-    failing: FloatArray = entry(conditions, "complementarity_residual", _solver)(*given, None, True)
+    failing: FloatArray = entry(conditions, "lcp.residual", _solver)(*given, None, True)
     return failing
 
 
@@ -309,7 +311,7 @@ def _residual(conditions: Conditions, A: Array, b: Array, f: Array, mu: Array, *
 TAKEN = {
     "pivoting": (complementarity.principal, ("A", "b", "mu", "bounds", "slip")),
     "gauss_seidel": (complementarity.gauss_seidel, ("A", "b", "mu", "bounds", "start", "stop")),
-    "complementarity_residual": (_residual, ("A", "b", "f", "mu", "bounds", "slip")),
+    "lcp.residual": (_residual, ("A", "b", "f", "mu", "bounds", "slip")),
 }
 """What is compiled, by its name, and what it takes."""
 
@@ -337,7 +339,7 @@ def _solver(conditions: Conditions, name: str) -> Function:
         read_problem(conditions, **arrays)
         return results
 
-    size = n if name == "complementarity_residual" else 3 * n + 1
+    size = n if name == "lcp.residual" else 3 * n + 1
     outputs = [Argument("whole", (size,), finite=name != "pivoting")]
     outputs += [Argument("status", ())] if name == "pivoting" else []
     return Function(

@@ -20,10 +20,10 @@ from bough.model import Contacts, Model, Touch
 from bough.scalar import Array, Scalar
 from bough.spatial import Vector
 
-__all__ = ["contact_axes", "contact_bias", "contact_jacobian"]
+__all__ = ["axes", "bias", "jacobian"]
 
 
-def contact_axes(normals: ArrayLike) -> FloatArray:
+def axes(normals: ArrayLike) -> FloatArray:
     """Normal and tangents of contacts as rows (..., 3, 3), from unit normals (..., 3).
 
     The first tangent is the x axis of the base as seen on the surface, t₁ ~ x - (n·x) n, and t₂ = n × t₁. So the ground
@@ -47,11 +47,11 @@ def contact_axes(normals: ArrayLike) -> FloatArray:
         require_unit(n, Contacts([(str(k), None) for k in range(n.shape[-2])]))
     else:
         require_unit(n[None], Contacts([("0", None)]))
-    axes: FloatArray = entry(NO_STRUCTURE, "contact_axes", _axes)(n, None, True)
-    return axes
+    found: FloatArray = entry(NO_STRUCTURE, "contact.axes", _axes)(n, None, True)
+    return found
 
 
-def contact_jacobian(model: Model, q: ArrayLike, touch: Touch) -> FloatArray:
+def jacobian(model: Model, q: ArrayLike, touch: Touch) -> FloatArray:
     """How fast the bodies of each contact move apart, along normal and tangents: J (..., k, 3, nv), velocities J v.
 
     Its columns are zero but on the paths from the two bodies to their last common ancestor. Forces f (..., k, 3) act as
@@ -74,11 +74,11 @@ def contact_jacobian(model: Model, q: ArrayLike, touch: Touch) -> FloatArray:
     array([-2.,  0.,  0.])
     """
     touch = require_touch(model, touch)
-    place = read_place(model, touch.contacts, {"points": touch.points, "normals": touch.normals})
+    place = read_place(model, touch)
     return run(model, "contact_jacobian", {"q": q, **place}, _options(model, touch.contacts))["J"]
 
 
-def contact_bias(model: Model, q: ArrayLike, v: ArrayLike, touch: Touch) -> FloatArray:
+def bias(model: Model, q: ArrayLike, v: ArrayLike, touch: Touch) -> FloatArray:
     """What velocities add to the accelerations J v̇ + J̇ v of contacts: J̇ v (..., k, 3), m/s².
 
     Points and normals move as the bodies do, unless `touch` says how they move, and that is part of it.
@@ -102,8 +102,7 @@ def contact_bias(model: Model, q: ArrayLike, v: ArrayLike, touch: Touch) -> Floa
     array([-18.])
     """
     touch = require_touch(model, touch)
-    names = ("points", "normals", "point_velocities", "normal_velocities")
-    place = read_place(model, touch.contacts, {name: getattr(touch, name) for name in names})
+    place = read_place(model, touch, "point_velocities", "normal_velocities")
     return run(model, "contact_bias", {"q": q, "v": v, **place}, _options(model, touch.contacts))["bias"]
 
 

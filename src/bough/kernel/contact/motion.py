@@ -12,20 +12,13 @@ from numpy.typing import ArrayLike
 from bough.errors import ModelError, ShapeError
 from bough.kernel.arguments import FloatArray, as_floats
 from bough.kernel.contact.problem_arguments import when_to_stop
-from bough.kernel.contact.scene import NO_TOUCH, LimitKind, Scene, read_limits, require_touch, scene_of
+from bough.kernel.contact.scene import NO_TOUCH, LimitKind, Scene, all_normals, read_limits, require_touch, scene_of
 from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
 from bough.kernel.motion import Motion
 from bough.model import Model, Touch
 from bough.reading import known_name, number, truth
 
-__all__ = [
-    "STILL",
-    "Limits",
-    "contact_dynamics",
-    "contact_impulses",
-    "contact_step",
-    "contact_velocities",
-]
+__all__ = ["STILL", "Limits", "dynamics", "impulses", "step", "velocities"]
 
 SolverName: TypeAlias = Literal["pivoting", "gauss_seidel"]
 SOLVERS: tuple[SolverName, ...] = get_args(SolverName)
@@ -37,7 +30,7 @@ STILL = 1e-3
 """Relative velocities up to this (m/s or rad/s) count as none where accelerations are asked for."""
 
 
-def contact_dynamics(
+def dynamics(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
@@ -116,7 +109,7 @@ def contact_dynamics(
     return scene.motion(q, v, tau, f_ext, loop_tau, *place, *further)
 
 
-def contact_velocities(
+def velocities(
     model: Model,
     q: ArrayLike,
     tau: ArrayLike,
@@ -169,7 +162,7 @@ def contact_velocities(
     return scene.motion(q, tau, loop_tau, *_place(touch), *further)
 
 
-def contact_impulses(
+def impulses(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
@@ -222,14 +215,14 @@ def contact_impulses(
     return scene.motion(q, v, *_place(touch), *further)
 
 
-def contact_step(
+def step(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike,
-    dt: float,
     touch: Touch | None = None,
     *,
+    dt: float,
     f_ext: ArrayLike | None = None,
     loop_tau: ArrayLike | None = None,
     limits: Limits = True,
@@ -251,12 +244,12 @@ def contact_step(
     ----------
     model, q, v, tau, f_ext, loop_tau
         As in `contact.dynamics`, with v before the step.
-    dt
-        The step (s), the same for all states.
     touch
         Where and how contacts touch, from `Contacts.at`; None for limits and loops alone. All contacts count that could
         close within the step: give the gaps of those that are near. Those below zero, and errors of loops, decay in the
         time constant, or in the step if that is longer.
+    dt
+        The step (s), the same for all states.
     limits, dry_friction, time_constant, solver, tolerance, iterations, start
         As in `contact.dynamics`, with tolerances in m/s.
 
@@ -273,7 +266,7 @@ def contact_step(
     >>> b = bough.Builder()
     >>> _ = b.add("ball", bough.joints.Translational(), mass=1.0)
     >>> touch = bough.contact.Contacts([("ball", None)]).at([[0, 0, -0.1]], [[0, 0, 1]], gaps=0.01)
-    >>> bough.contact.step(b.build(), [0, 0, 0.11], [0, 0, 0], [0, 0, 0], 0.1, touch).motion
+    >>> bough.contact.step(b.build(), [0, 0, 0.11], [0, 0, 0], [0, 0, 0], touch, dt=0.1).motion
     array([ 0. ,  0. , -0.1])
     """
     usual = type(time_constant) is float and type(dt) is float
@@ -298,7 +291,7 @@ def _place(touch: Touch) -> tuple[Any, Any]:
     """Points and normals; without contacts, empty lists will do."""
     points, normals = touch.points, touch.normals
     if touch.contacts.pairs:
-        return _side_by_side(points), _side_by_side(normals)
+        return _side_by_side(points), _side_by_side(all_normals(touch))
     no_place = NO_TOUCH.points
     points = no_place if as_floats("points", points, ()).shape == (0,) else points
     return points, no_place if as_floats("normals", normals, ()).shape == (0,) else normals

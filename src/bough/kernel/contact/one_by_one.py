@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough import complementarity
-from bough.complementarity import FAILING, LARGE, NONE, SOLVED, Conditions
+from bough.complementarity import FAILING, NO_NORMAL, NOT_SMALLEST, SOLVED, Conditions
 from bough.kernel.arguments import FloatArray, Shape
 from bough.kernel.compile import get_backend
 
@@ -37,10 +37,10 @@ def one_by_one(
         A, b, slip, bounds = one["A"], one["b"], one.get("slip"), one.get("bounds")
         further: Any = (conditions, at_friction(one["mu"], conditions), slip, bounds)
         pivots = whole[(*place, 3 * n)]
-        if verdict[place] == LARGE:
+        if verdict[place] == NOT_SMALLEST:
             f = complementarity.smallest(A, whole[place][:n], conditions)
             failing = complementarity.residual(A, b, f, *further)
-        if verdict[place] != LARGE or (failing > FAILING * complementarity.scale(A, b)).any():
+        if verdict[place] != NOT_SMALLEST or (failing > FAILING * complementarity.scale(A, b)).any():
             f, conflicts[place], reason, pivots = solve(A, b, *further)
             failing = complementarity.residual(A, b, f, *further)
             if reason:
@@ -56,4 +56,4 @@ def shape_of(name: str, n: int) -> Shape:
 
 def at_friction(mu: FloatArray, conditions: Conditions) -> FloatArray:
     """Coefficients of friction at the rows of friction, from those at the normals."""
-    return np.where(conditions.normal == NONE, mu.dtype.type(0), mu[..., conditions.normal])
+    return np.where(conditions.normal == NO_NORMAL, mu.dtype.type(0), mu[..., conditions.normal])

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.algorithms.contact_problem import ContactPlan, sides_of
-from bough.algorithms.contacts import UNIT, of_unit_length
+from bough.algorithms.contacts import of_unit_length
 from bough.algorithms.joint_bounds import bounded_names, dry_frictions, speed_limits
 from bough.algorithms.limits import LimitSides, limit_sides
 from bough.complementarity import UNMET, ContactRows
@@ -31,6 +31,7 @@ from bough.kernel.functions import (
     require_model,
     require_regular,
 )
+from bough.kernel.loops.constrained import require_directions
 from bough.kernel.motion import Motion
 from bough.kernel.overflow import require_finite_results
 from bough.kernel.specs import spec
@@ -41,10 +42,16 @@ from bough.kernel.verdict import DOUBT
 from bough.model import Contacts, Model, Touch
 from bough.reading import known_name, listed
 from bough.scalar.lazy import cached_property
+from bough.scalar.tolerances import UNIT_LENGTH
 
-__all__ = ["NO_TOUCH", "LimitKind", "Scene", "read_limits", "read_place", "require_touch", "require_unit", "scene_of"]
+__all__ = [
+    "NO_TOUCH", "LimitKind", "Scene", "all_normals", "read_limits", "read_place", "require_touch", "require_unit",
+    "scene_of",
+]  # fmt: skip
 
 NO_TOUCH = Contacts((), None).at(np.zeros((0, 3)), np.zeros((0, 3)))
+
+ONE_NORMAL = ((3,), (1, 3))
 
 UNDECIDED = 2.0
 """Status of a state for which the search for forces ended without an answer; 1 without a solution, 0 with one."""
@@ -171,6 +178,8 @@ def _look_closer(scene: Scene, arrays: Mapping[str, FloatArray]) -> None:
         if name in arrays:
             _require_numbers(name, np.asarray(arrays[name]))
     require_unit(np.asarray(arrays["normals"]), scene.contacts)
+    if scene.model.constraints:
+        require_directions(scene.model, np.asarray(arrays["q"]))
 
 
 def _is_warm(arrays: Mapping[str, FloatArray]) -> bool:
@@ -279,10 +288,12 @@ def require_touch(model: Model, touch: object) -> Touch:
     return touch
 
 
-def read_place(model: Model, contacts: Contacts, place: Mapping[str, ArrayLike | None]) -> dict[str, FloatArray]:
-    """Points, unit normals and their velocities."""
+def read_place(model: Model, touch: Touch, *names: str) -> dict[str, FloatArray]:
+    """Points, unit normals and what is named of their velocities."""
+    contacts = touch.contacts
     options = Options(plan=ContactPlan(contacts.bodies(model)))
     arrays: dict[str, FloatArray] = {}
+    place = {"points": touch.points, "normals": all_normals(touch)} | {name: getattr(touch, name) for name in names}
     for key, value in place.items():
         if value is not None and not contacts.count and np.shape(value) == (0,):  # an empty list will do
             value = None
@@ -297,11 +308,23 @@ def read_place(model: Model, contacts: Contacts, place: Mapping[str, ArrayLike |
     return arrays
 
 
+def all_normals(touch: Touch) -> Any:
+    """The normals, where one alone is that of all contacts."""
+    normals, count = touch.normals, len(touch.contacts.pairs)
+    if type(normals) is np.ndarray and normals.ndim > 1 and normals.shape[-2] == count:
+        return normals  # the usual
+    if isinstance(normals, list | tuple):
+        normals = as_floats("normals", normals, ())
+    if not isinstance(normals, np.ndarray) or normals.shape[-2:] not in ONE_NORMAL:
+        return normals
+    return np.broadcast_to(normals, (*normals.shape[:-2], count, 3)).copy() if count else normals
+
+
 def require_unit(normals: FloatArray, contacts: Contacts) -> None:
     """Raise, naming the contact, unless all normals have length 1."""
     with np.errstate(over="ignore", invalid="ignore"):  # what is not of unit length may have any
         lengths = np.sqrt(np.sum(normals * normals, axis=-1))
-    wrong = ~(np.abs(lengths - 1.0) <= UNIT)
+    wrong = ~(np.abs(lengths - 1.0) <= UNIT_LENGTH)
     if wrong.any():
         place = tuple(int(x) for x in np.argwhere(wrong)[0])
         state = f" in state {list(place[:-1])}" if place[:-1] else ""

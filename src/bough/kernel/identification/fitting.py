@@ -25,7 +25,7 @@ GAP = 1e-6
 """How far above the minimum a fit may end where errors are as large as the noise (else as many times more): each
 parameter is then within √(2 GAP) of its standard deviation."""
 
-ROUNDS = 50
+REWEIGHTINGS = 50
 """Rounds of estimates of the noise, of which a few are taken."""
 
 LEAST_NOISE = 1e-6
@@ -108,7 +108,7 @@ def estimated_noise(Y: Floats, right: Floats, π0: Floats, scale: Floats) -> Flo
     """
     least = LEAST_NOISE * (float(np.sqrt(np.mean(right**2))) or 1.0)
     noise: Floats = np.maximum(np.sqrt(np.mean(right**2, axis=0)), least)
-    for _ in range(ROUNDS):
+    for _ in range(REWEIGHTINGS):
         A, b = (Y / noise[:, None]).reshape(-1, π0.size), (right / noise).reshape(-1)
         residuals = right - Y @ least_squares(A, b, π0, scale)
         used = np.sum((A @ posterior_covariance(A, scale)) * A, axis=1).reshape(right.shape).sum(axis=0)

@@ -17,27 +17,27 @@ from bough.kernel.configuration import integrate, interpolate, random
 from bough.kernel.functions import read, require_model
 from bough.kernel.loops.bounds import Bounds
 from bough.kernel.loops.careful import InDouble
-from bough.kernel.loops.constrained import constraint_errors, constraint_jacobian, program_pays
+from bough.kernel.loops.constrained import errors, jacobian, program_pays
 from bough.kernel.table import entry
 from bough.model import Model
 from bough.model.tying import position_rows
 from bough.reading import listed, number, whole_number
 
-__all__ = ["assemble", "consistent_velocity", "onto_constraints"]
+__all__ = ["assemble", "consistent_velocity", "project"]
 
-LEAST = 1e-12
+LEAST_DAMPING = 1e-12
 """Damping never falls below this part of the mean diagonal entry of L Lᵀ: redundant rows leave it singular."""
 
-MOST = 1e12
+MOST_DAMPING = 1e12
 """Where more damping is asked for, no step leads nearer."""
 
-PATIENCE = 20
+SLOW_STEPS = 20
 """So many steps in a row that each lead nearer by less than one part in a hundred lead nowhere."""
 
 STARTS = 24
 """How many starts are tried where a limit is in the way."""
 
-SMALL = 1e-6
+MISFIT_OF_FILES = 1e-6
 """Misfits (m, rad) up to this may be the rounding of the numbers of a model: its parts do not fit any better."""
 
 
@@ -114,10 +114,10 @@ def _closed(
     model, damping, slow = bounds.model, np.full(len(states), 1e-3), np.zeros(len(states), np.intp)
     off, on_positions = _misses(bounds, states), position_rows(model)[:, np.newaxis]
     for _ in range(iterations):
-        at = np.flatnonzero(_open(off, tolerance) & (damping < MOST) & (slow < PATIENCE))
+        at = np.flatnonzero(_open(off, tolerance) & (damping < MOST_DAMPING) & (slow < SLOW_STEPS))
         if not at.size:
             break
-        q, L = states[at], constraint_jacobian(model, states[at]) * bounds.moving * on_positions
+        q, L = states[at], jacobian(model, states[at]) * bounds.moving * on_positions
         d = bounds.step(q, L, off[at][:, : L.shape[1]], partial(_step, damping=damping[at] * _size(L)))
         moved = bounds.kept(integrate(model, q, d))
         left = _misses(bounds, moved)
@@ -125,8 +125,8 @@ def _closed(
         better = now < then
         slow[at] = np.where(now < 0.99 * then, 0, slow[at] + better)
         states[at[better]], off[at[better]] = moved[better], left[better]
-        damping[at] = np.clip(np.where(better, damping[at] * 0.1, damping[at] * 8.0), LEAST, MOST)
-    return off, (damping >= MOST) | (slow >= PATIENCE)
+        damping[at] = np.clip(np.where(better, damping[at] * 0.1, damping[at] * 8.0), LEAST_DAMPING, MOST_DAMPING)
+    return off, (damping >= MOST_DAMPING) | (slow >= SLOW_STEPS)
 
 
 def _from_elsewhere(
@@ -154,7 +154,7 @@ def _from_elsewhere(
 
 def _misses(bounds: Bounds, q: FloatArray) -> FloatArray:
     """Errors of constraints, then by how much limits are passed that may be on the way (states, ·)."""
-    return np.concatenate([constraint_errors(bounds.model, q), bounds.passed(q)], axis=-1)
+    return np.concatenate([errors(bounds.model, q), bounds.passed(q)], axis=-1)
 
 
 def _open(off: FloatArray, tolerance: float) -> NDArray[np.bool_]:
@@ -196,7 +196,7 @@ def _told(bounds: Bounds, outcome: _Outcome, where: str, tolerance: float) -> st
         text += f". The guess was past its limits, and was moved to them first: {moved}"
     if outcome.stalled:
         text += f". No step leads nearer: there is nothing better than {worst:.3g} near here"
-        if worst <= SMALL:
+        if worst <= MISFIT_OF_FILES:
             accepted = float(f"1e{math.ceil(math.log10(worst))}")
             text += f", as where the numbers of a file are rounded; tolerance={accepted:g} accepts it"
             return f"{text} ({reached})" if reached else text
@@ -227,12 +227,8 @@ def consistent_velocity(
 
     Parameters
     ----------
-    model
-        The mechanism.
-    q
-        Configuration (..., nq).
-    v
-        Velocity (..., nv).
+    model, q, v
+        The mechanism, its configuration (..., nq) and its velocity (..., nv).
     out, check
         As in `rnea`.
 
@@ -255,7 +251,7 @@ def consistent_velocity(
     return result
 
 
-def onto_constraints(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) -> tuple[FloatArray, FloatArray]:
+def project(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) -> tuple[FloatArray, FloatArray]:
     """A state (..., nq), (..., nv) nearer to the constraints: q after one Newton step, and v as they allow there.
 
     Both steps are the shortest in the metric of the mass matrix. The error of q becomes its square, so that after a
@@ -264,12 +260,8 @@ def onto_constraints(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = 
 
     Parameters
     ----------
-    model
-        The mechanism.
-    q
-        Configuration (..., nq).
-    v
-        Velocity (..., nv).
+    model, q, v
+        The mechanism, its configuration (..., nq) and its velocity (..., nv).
     check
         Whether to refuse NaN and infinity. Shapes are always checked.
 

@@ -24,7 +24,7 @@ __all__ = ["Bounds", "Solve"]
 Solve = Callable[[FloatArray, FloatArray], FloatArray]
 """The step for rows (states, rows, nv) and their errors (states, rows)."""
 
-ROUNDS = 20
+ROUNDS_OF_LIMITS = 20
 """How often a step is found anew because it passes further limits; then it is cut off at them."""
 
 
@@ -102,7 +102,7 @@ class Bounds:
         G = run(self.model, "limit_jacobian", {"q": q})["G"] * self.moving
         goal = np.clip(c, self.lower, self.upper)
         stop = (c != goal) & ~self.held
-        for _ in range(ROUNDS):
+        for _ in range(ROUNDS_OF_LIMITS):
             # firm ones go to their goals, d = G⁺ (goal - c) + N x with G N = 0; all others are rows as constraints are
             fixed = G[:, firm] * stop[:, firm, np.newaxis]
             inverse = np.linalg.pinv(fixed)

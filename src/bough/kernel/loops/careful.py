@@ -1,7 +1,7 @@
 """The careful route of mechanisms with constraints: states whose rank is in doubt, in LAPACK with a rank test.
 
 Programs say which states are in doubt (`verdict`). These alone are solved again here, from matrices that programs of
-the same source give, and put in their place, by the method that was asked for.
+the same source give, and put in their place: whatever the method, its accelerations are the same.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from bough.kernel.functions import (
     read,
     require_model,
 )
+from bough.kernel.loops.constrained import require_directions
 from bough.kernel.loops.regular import StateError, made_regular
-from bough.kernel.loops.saddle import Nearest, driven, free_motion, in_null_space, nearest, whole_system
+from bough.kernel.loops.saddle import Nearest, driven, free_motion, nearest
 from bough.kernel.overflow import refusing_overflow, require_finite_results
 from bough.kernel.specs import Options, spec
 from bough.kernel.specs.constraints import METHODS, driven_rows
@@ -50,8 +51,8 @@ def on_model(model: Model, check: bool, name: str, arrays: Arrays) -> Any:
     return call(model, name)(*map(arrays.get, spec(name).inputs), None, check)
 
 
-def by_rank(model: Model, run: Run, arrays: Arrays, method: str) -> Nearest:
-    """Accelerations, multipliers and rank by a method; what overflows is refused."""
+def by_rank(model: Model, run: Run, arrays: Arrays) -> Nearest:
+    """Accelerations, multipliers and rank; what overflows is refused."""
     with refusing_overflow("motion with constraints"):
         (L, aims), groups = run("constraint_terms", arrays), row_groups(mechanism(model))
         force = arrays["tau"] - run("bias_forces", arrays)
@@ -59,12 +60,7 @@ def by_rank(model: Model, run: Run, arrays: Arrays, method: str) -> Nearest:
             force = force + np.einsum("...rn,...r->...n", run("loop_jacobian", arrays), arrays["loop_tau"])
         M, weighted = made_regular(model, run("crba_packed", arrays), L, groups)
         force = force + np.einsum("...nr,...r->...n", weighted, aims)
-        free = free_motion(M, force)
-        if method == "multipliers":
-            found = nearest(M, L, free, aims, groups)
-        else:
-            solve = whole_system if method == "kkt" else in_null_space
-            found = solve(M, L, free, force, aims, groups)
+        found = nearest(M, L, free_motion(M, force), aims, groups)
     require_finite_results("motion with constraints", found.x, found.multipliers)
     return found
 
@@ -72,12 +68,12 @@ def by_rank(model: Model, run: Run, arrays: Arrays, method: str) -> Nearest:
 # ---- algorithm by algorithm ------------------------------------------------------------------------------------------
 
 
-def _dynamics(method: str, model: Model, options: Options, run: Run, arrays: Arrays) -> Results:
-    return (by_rank(model, run, arrays, method).x,)
+def _dynamics(model: Model, options: Options, run: Run, arrays: Arrays) -> Results:
+    return (by_rank(model, run, arrays).x,)
 
 
-def _motion(method: str, model: Model, options: Options, run: Run, arrays: Arrays) -> Results:
-    found = by_rank(model, run, arrays, method)
+def _motion(model: Model, options: Options, run: Run, arrays: Arrays) -> Results:
+    found = by_rank(model, run, arrays)
     worst = np.abs(found.residual).max(axis=-1, initial=0.0)
     return found.x, found.multipliers, worst, found.broken.astype(float)
 
@@ -149,8 +145,8 @@ def _inverse(model: Model, options: Options, run: Run, arrays: Arrays) -> Result
 
 
 CAREFUL: dict[str, Callable[..., Results]] = {
-    **{f"constrained_dynamics{by}": partial(_dynamics, method or "multipliers") for by, method in METHODS},
-    **{f"constrained_motion{by}": partial(_motion, method or "multipliers") for by, method in METHODS},
+    **{f"constrained_dynamics{by}": _dynamics for by, _ in METHODS},
+    **{f"constrained_motion{by}": _motion for by, _ in METHODS},
     "consistent_velocity": _consistent,
     "onto_constraints": _onto,
     "inverse_dynamics": _inverse,
@@ -203,7 +199,9 @@ def careful_function(model: Model, name: str, options: Options = PLAIN) -> Funct
 
 def _careful(model: Model, key: tuple[str, Options]) -> Function:
     require_model(model)
-    return new_function(model, *key, explain=mending(model, *key))
+    made = new_function(model, *key, explain=mending(model, *key))
+    made.look_closer = lambda arrays: require_directions(model, arrays["q"])
+    return made
 
 
 class InDouble:

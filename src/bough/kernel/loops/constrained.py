@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from bough.algorithms.closed_loops import TIME_CONSTANT
 from bough.algorithms.loops import row_groups
 from bough.algorithms.saddle_tree import saddle_tree
-from bough.errors import ModelError
+from bough.errors import FiniteError, ModelError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.functions import call, mechanism, read, require_model
 from bough.kernel.loops.regular import StateError, made_regular
@@ -20,8 +20,8 @@ from bough.model import Model
 from bough.reading import number
 
 __all__ = [
-    "TIME_CONSTANT", "constraint_bias", "constraint_errors", "constraint_jacobian", "constraint_rank", "decay_rate",
-    "loop_configurations", "loop_jacobian", "program_pays", "stabilisation",
+    "TIME_CONSTANT", "bias", "coordinate_jacobian", "coordinates", "decay_rate", "errors", "jacobian", "program_pays",
+    "rank", "require_directions", "stabilisation",
 ]  # fmt: skip
 
 
@@ -30,7 +30,7 @@ PROGRAM_NS, RANK_NS, RANK_CALL_NS = 0.8, 1.0, 1e6
 on lifts of crossing bars with 60 to 200 rows."""
 
 
-def constraint_errors(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
+def errors(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
     """How far each constraint of the model is from being met, (..., rows): m for translations, rad for rotations.
 
     Rows follow ``model.constraints``, and are named by ``model.constraint_names``. Those of a loop are the components
@@ -40,10 +40,8 @@ def constraint_errors(model: Model, q: ArrayLike, *, out: FloatArray | None = No
 
     Parameters
     ----------
-    model
-        The mechanism.
-    q
-        Configuration (..., nq).
+    model, q
+        The mechanism and its configuration (..., nq).
     out, check
         As in `rnea`.
 
@@ -61,15 +59,13 @@ def constraint_errors(model: Model, q: ArrayLike, *, out: FloatArray | None = No
     return result
 
 
-def constraint_jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
+def jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
     """The matrix L (..., rows, nv) of the constraints L v = 0; its columns are zero but on the paths of the loops.
 
     Parameters
     ----------
-    model
-        The mechanism.
-    q
-        Configuration (..., nq).
+    model, q
+        The mechanism and its configuration (..., nq).
     out, check
         As in `rnea`.
 
@@ -87,19 +83,13 @@ def constraint_jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = 
     return result
 
 
-def constraint_bias(
-    model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
-) -> FloatArray:
+def bias(model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
     """What velocities add to the constraints on accelerations, L v̇ + bias = 0, (..., rows): m/s² or rad/s².
 
     Parameters
     ----------
-    model
-        The mechanism.
-    q
-        Configuration (..., nq).
-    v
-        Velocity (..., nv).
+    model, q, v
+        The mechanism, its configuration (..., nq) and its velocity (..., nv).
     out, check
         As in `rnea`.
 
@@ -117,17 +107,15 @@ def constraint_bias(
     return result
 
 
-def loop_configurations(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
+def coordinates(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
     """The configurations of the joints that close loops, one behind the other in the order of ``model.loops``.
 
     Laid out as q of any joint of the type (..., sum of nq). Where a loop is open it is the nearest configuration.
 
     Parameters
     ----------
-    model
-        The mechanism.
-    q
-        Configuration (..., nq).
+    model, q
+        The mechanism and its configuration (..., nq).
     out, check
         As in `rnea`.
 
@@ -144,17 +132,15 @@ def loop_configurations(model: Model, q: ArrayLike, *, out: FloatArray | None = 
     return result
 
 
-def loop_jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
+def coordinate_jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
     """The matrix B (..., sum of nv, nv) that gives the velocities B v of the joints that close loops.
 
     Drives, springs and dampers with forces f on these joints act on the tree as joint forces Bᵀ f: add these to tau.
 
     Parameters
     ----------
-    model
-        The mechanism.
-    q
-        Configuration (..., nq).
+    model, q
+        The mechanism and its configuration (..., nq).
     out, check
         As in `rnea`.
 
@@ -171,7 +157,7 @@ def loop_jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = None, 
     return result
 
 
-def constraint_rank(model: Model, q: ArrayLike, *, check: bool = True) -> NDArray[np.int64]:
+def rank(model: Model, q: ArrayLike, *, check: bool = True) -> NDArray[np.int64]:
     """How many constraints of the model are independent in a configuration (...).
 
     Where it is less than the number of rows, some constraints say what others say already: a hinge that closes a planar
@@ -181,10 +167,8 @@ def constraint_rank(model: Model, q: ArrayLike, *, check: bool = True) -> NDArra
 
     Parameters
     ----------
-    model
-        The mechanism.
-    q
-        Configuration (..., nq).
+    model, q
+        The mechanism and its configuration (..., nq).
     check
         Whether to refuse NaN and infinity. Shapes are always checked.
 
@@ -200,12 +184,25 @@ def constraint_rank(model: Model, q: ArrayLike, *, check: bool = True) -> NDArra
     require_model(model)
     given = read(model, "q", q, check).astype(np.float64, copy=False)
     states = given.reshape(math.prod(given.shape[:-1]), model.nq)
-    L, groups = constraint_jacobian(model, states, check=check), row_groups(mechanism(model))
+    L, groups = jacobian(model, states, check=check), row_groups(mechanism(model))
     try:
         M, _ = made_regular(model, call(model, "crba_packed")(states, None, check), L, groups)
     except StateError as error:
         raise error.told(np.ones(given.shape[:-1], np.bool_)) from None
     return nearest(M, L, np.zeros(model.nv), np.zeros(L.shape[:-1]), groups).rank.reshape(given.shape[:-1])
+
+
+def require_directions(model: Model, q: FloatArray) -> None:
+    """Raise, naming the constraint, where one has no direction in a configuration: its rows are no numbers there."""
+    still = np.zeros((*q.shape[:-1], model.nv), q.dtype)
+    L, c = call(model, "constraint_jacobian")(q, None, False), call(model, "constraint_bias")(q, still, None, False)
+    lost = np.argwhere(~(np.isfinite(L).all(axis=-1) & np.isfinite(c)))
+    if lost.size:
+        *state, row = lost[0].tolist()
+        raise FiniteError(
+            f"constraint {model.constraint_names[row]!r} has no direction in this configuration"
+            f"{f' of state {state}' if state else ''}; expected points, or centres of surfaces, that do not coincide"
+        )
 
 
 def program_pays(model: Model) -> bool:

@@ -10,7 +10,7 @@ from bough.kernel.arguments import FloatArray
 from bough.kernel.functions import require_model, run
 from bough.model import Model
 
-__all__ = ["ConstrainedReactions", "constrained_reactions"]
+__all__ = ["ConstrainedReactions", "reactions"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class ConstrainedReactions:
     loops: FloatArray
 
 
-def constrained_reactions(
+def reactions(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
@@ -48,12 +48,8 @@ def constrained_reactions(
 
     Parameters
     ----------
-    model
-        The mechanism.
-    q
-        Configuration (..., nq).
-    v
-        Velocity (..., nv).
+    model, q, v
+        The mechanism, its configuration (..., nq) and its velocity (..., nv).
     a, forces
         Accelerations (..., nv) and multipliers of the constraints (..., rows): `motion` and `loop_forces` of
         the `Motion` that `forward_dynamics` returns with ``full=True``.

@@ -16,7 +16,7 @@ from bough.kernel.function import Function
 from bough.kernel.maximal.multipliers import SystemFactor
 from bough.kernel.table import entry
 from bough.lagrange import Auxiliary
-from bough.scalar import Array
+from bough.scalar import Array, filled
 
 __all__ = ["Anticipated", "anticipate"]
 
@@ -37,8 +37,8 @@ class Anticipated:
     A: FloatArray
     b: FloatArray
     _factor: SystemFactor
-    _free: FloatArray
     _auxiliary: Auxiliary
+    _free: FloatArray
     _directions: FloatArray
 
     def motion(self, f: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -126,39 +126,31 @@ def anticipate(
     if factor.system != auxiliary.system:
         raise ModelError(f"the factor is of {factor.system!r}, expected that of the auxiliary constraints")
     require_on_cpu(free=free, jacobian=jacobian, c=c, directions=directions)
-    function = entry(auxiliary, "anticipate", _anticipator)
-    problem: FloatArray = function(factor.packed, free, jacobian, c, directions, None, True)
-    return _made(problem, factor, free, auxiliary, jacobian if directions is None else directions)
-
-
-def _made(
-    problem: FloatArray, factor: SystemFactor, free: ArrayLike, auxiliary: Auxiliary, directions: ArrayLike
-) -> Anticipated:
-    """From A, row by row, with b behind it; what is needed later is copied."""
-    k = auxiliary.nc
-    A = problem[..., : k * k].reshape(*problem.shape[:-1], k, k)
-    return Anticipated(
-        A, problem[..., k * k :], factor, np.array(free, A.dtype), auxiliary, np.array(directions, A.dtype)
-    )
+    A, b = entry(auxiliary, "anticipate", _anticipator)(factor.packed, free, jacobian, c, directions, None, True)
+    kept = (np.array(x, A.dtype) for x in (free, jacobian if directions is None else directions))
+    return Anticipated(A, b, factor, auxiliary, *kept)
 
 
 def _anticipator(auxiliary: Auxiliary, name: str) -> Function:
     def rule(packed: Array, free: Array, jacobian: Array, c: Array, **given: Array) -> dict[str, Array]:
-        return {"problem": lagrange.anticipation(auxiliary, packed, free, jacobian, c, given.get("directions"))}
+        response = lagrange.SystemResponse(auxiliary, packed, jacobian, given.get("directions"))
+        along = response.along(free)
+        return {"A": response.A, "b": filled(auxiliary.nc, lambda i: c[i] + along[i])}
 
     k, taken = auxiliary.nc, ("packed", "free", "jacobian", "c", "directions")
-    return _function(auxiliary, name, taken, Argument("problem", (k * k + k,)), rule)
+    return _function(auxiliary, name, taken, [Argument("A", (k, k)), Argument("b", (k,))], rule)
 
 
 def _mover(auxiliary: Auxiliary, name: str) -> Function:
     def rule(packed: Array, free: Array, directions: Array, f: Array) -> dict[str, Array]:
-        return {"x": lagrange.moved(auxiliary, packed, free, directions, f)}
+        change = lagrange.SystemResponse(auxiliary, packed, directions).motion(f)
+        return {"x": filled(size, lambda i: free[i] + change[i])}
 
-    system, taken = auxiliary.system, ("packed", "free", "directions", "f")
-    return _function(auxiliary, name, taken, Argument("x", (system.nv + system.nc,)), rule)
+    size, taken = auxiliary.system.nv + auxiliary.system.nc, ("packed", "free", "directions", "f")
+    return _function(auxiliary, name, taken, [Argument("x", (size,))], rule)
 
 
-def _function(auxiliary: Auxiliary, name: str, taken: tuple[str, ...], output: Argument, rule: Any) -> Function:
+def _function(auxiliary: Auxiliary, name: str, taken: tuple[str, ...], outputs: list[Argument], rule: Any) -> Function:
     system, rows = auxiliary.system, auxiliary.nc
     blocks = f"a block for each body of {len(auxiliary.constraints)} auxiliary constraints"
     known = {
@@ -171,4 +163,4 @@ def _function(auxiliary: Auxiliary, name: str, taken: tuple[str, ...], output: A
     }
     inputs = [known[key] for key in taken]
     size = system.nv + system.nc
-    return Function(name, inputs, [output], rule, size=size, digest=lambda: f"auxiliary {auxiliary.digest}")
+    return Function(name, inputs, outputs, rule, size=size, digest=lambda: f"auxiliary {auxiliary.digest}")

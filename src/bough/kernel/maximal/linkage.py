@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from bough.errors import AssemblyError, FiniteError, ModelError, SingularError
 from bough.kernel.arguments import FloatArray, as_floats, require_on_cpu
 from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
+from bough.kernel.maximal import linkage_programs as programs
 from bough.kernel.maximal.linkage_models import parts_of, require_rigid
-from bough.kernel.maximal.linkage_motion import LinkageTerms, LinkedMotion
-from bough.kernel.maximal.linkage_programs import Found, listed_names, read_state, required, run, solve, solve_in_one
+from bough.kernel.maximal.linkage_motion import LinkageTerms
+from bough.kernel.motion import Motion, motion_under_constraints
 from bough.kernel.overflow import require_finite_results
 from bough.lagrange.bodies import Body
 from bough.lagrange.constraints import Constraint
@@ -149,19 +150,19 @@ class Linkage:
 
     def x_slice(self, body: str) -> slice:
         """Where the position of a body is in x."""
-        k = self._numbers[0][known_name(body, "body", self._numbers[0])]
-        return slice(*(int(n) for n in self.layout.x_starts[k : k + 2]))
+        return self._part(body, "body", self.layout.x_starts)
 
     def v_slice(self, body: str) -> slice:
         """Where the velocity of a body is in v."""
-        k = self._numbers[0][known_name(body, "body", self._numbers[0])]
-        return slice(*(int(n) for n in self.layout.system.v_starts[k : k + 2]))
+        return self._part(body, "body", self.layout.system.v_starts)
 
     def rows(self, constraint: str) -> slice:
         """Which rows belong to a constraint, among its multipliers and errors."""
-        k = self._numbers[1][known_name(constraint, "constraint", self._numbers[1])]
-        start = int(self._row_starts[k])
-        return slice(start, start + self.layout.ties[k].constraint.rows)
+        return self._part(constraint, "constraint", self._row_starts)
+
+    def _part(self, name: str, what: str, starts: Sequence[int] | NDArray[np.int64]) -> slice:
+        k = self._numbers[what][known_name(name, what, self._numbers[what])]
+        return slice(int(starts[k]), int(starts[k + 1]))
 
     def neutral(self) -> FloatArray:
         """The position (nx,) in which every body is at the origin."""
@@ -172,12 +173,12 @@ class Linkage:
         require_rigid(self.layout)
         n = len(self.body_names)
         P = as_floats("placements", placements, (n, 4, 4), f"a placement for each of the {n} bodies")
-        return np.asarray(run(self.layout, "positions", {"placements": P.astype(np.float64)}))
+        return np.asarray(programs.run(self.layout, "positions", {"placements": P.astype(np.float64)}))
 
     def to_placements(self, x: ArrayLike) -> FloatArray:
         """Placements (..., N, 4, 4) of rigid bodies in space, for `joint_positions` among others."""
         require_rigid(self.layout)
-        return np.asarray(run(self.layout, "placements", self._state(x=x)))
+        return np.asarray(programs.run(self.layout, "placements", self._state(x=x)))
 
     # ---- positions -----------------------------------------------------------------------------------------------
 
@@ -200,13 +201,13 @@ class Linkage:
 
         `x` and `time` are those of `errors`.
         """
-        return self._measured("rates", self._state(x=x, v=required(v), time=time))
+        return self._measured("rates", self._state(x=x, v=programs.required(v), time=time))
 
     def integrate(self, x: ArrayLike, v: ArrayLike) -> FloatArray:
         """Positions reached from x by moving with the constant velocities v for a unit of time (..., nx)."""
         require_on_cpu(x=x, v=v)
         try:
-            return np.asarray(run(self.layout, "integrated", {"x": x, "v": required(v)}))
+            return np.asarray(programs.run(self.layout, "integrated", {"x": x, "v": programs.required(v)}))
         except FiniteError:
             self._state(x=x, v=v)  # names the body
             raise
@@ -239,7 +240,7 @@ class Linkage:
                 break
             y = self._solved("position", 1.0, state).y
             y = np.where(off.max(axis=-1, keepdims=True) > tolerance, y, 0.0)  # those that are there stay
-            state["x"] = run(self.layout, "integrated", {"x": state["x"], "v": y})
+            state["x"] = programs.run(self.layout, "integrated", {"x": state["x"], "v": y})
         if not worst <= tolerance:
             k = int(np.unravel_index(int(np.argmax(off)), off.shape)[-1])
             raise AssemblyError(
@@ -263,8 +264,8 @@ class Linkage:
 
         Where no constraint is auxiliary, ``a, lam = bough.maximal.multipliers(*linkage.terms(x, v)[:6])``.
         """
-        state = self._state(x=x, v=required(v), force=force, time=time)
-        made = run(self.layout, "terms", {**state, "rate": np.array(stabilisation(time_constant))})
+        state = self._state(x=x, v=programs.required(v), force=force, time=time)
+        made = programs.run(self.layout, "terms", {**state, "rate": np.array(stabilisation(time_constant))})
         require_finite_results("terms", *made.values())
         return LinkageTerms.of(self.layout, made)
 
@@ -276,7 +277,7 @@ class Linkage:
         time: ArrayLike | None = None,
         *,
         time_constant: float = TIME_CONSTANT,
-    ) -> LinkedMotion:
+    ) -> Motion:
         """Accelerations under forces: M v̇ = Jᵀ λ + weight + force.
 
         Parameters
@@ -297,7 +298,7 @@ class Linkage:
             If a body has a mass block that is not positive definite; or, beyond 2000 rows, if those of a primary
             constraint depend on each other in some state.
         """
-        given = {"x": x, "v": required(v), "force": force, "time": time}
+        given = {"x": x, "v": programs.required(v), "force": force, "time": time}
         return self._motion("acceleration", stabilisation(time_constant), given)
 
     def first_order(
@@ -307,7 +308,7 @@ class Linkage:
         time: ArrayLike | None = None,
         *,
         time_constant: float = TIME_CONSTANT,
-    ) -> LinkedMotion:
+    ) -> Motion:
         """Velocities in a world without inertia, where force is mass times velocity: M v = Jᵀ λ + force.
 
         For moving a linkage about by hand: it goes where it is pulled and stops when it is let go. There is no weight.
@@ -323,7 +324,7 @@ class Linkage:
 
     def impulses(
         self, x: ArrayLike, v: ArrayLike, impulse: ArrayLike | None = None, time: ArrayLike | None = None
-    ) -> LinkedMotion:
+    ) -> Motion:
         """Velocities v⁺ right after impulses, such as constraints allow: M (v⁺ - v) = Jᵀ λ + impulse.
 
         Parameters
@@ -334,46 +335,46 @@ class Linkage:
             Impulses on the bodies from outside (..., nv), laid out as v; N s or N m s. Without any, velocities are made
             consistent: v⁺ is the nearest to v in the metric of M.
         """
-        return self._motion("impulse", 0.0, {"x": x, "v": required(v), "force": impulse, "time": time})
+        return self._motion("impulse", 0.0, {"x": x, "v": programs.required(v), "force": impulse, "time": time})
 
     # ---- within --------------------------------------------------------------------------------------------------
 
     def _measured(self, what: str, state: dict[str, FloatArray]) -> FloatArray:
         """Errors or rates of all rows."""
-        found: FloatArray = run(self.layout, "errors", state)[what][..., self.layout.rows]
-        if not np.isfinite(found).all():
-            row = int(np.argwhere(~np.isfinite(found))[0, -1])
-            raise FiniteError(f"the {what} of constraint {self._name_of_row(row)!r} are not finite in this position")
+        found: FloatArray = programs.run(self.layout, "errors", state)[what][..., self.layout.rows]
+        programs.require_directions(self._name_of_row, found)
         return found
 
-    def _solved(self, level: Level, rate: float, state: dict[str, FloatArray]) -> Found:
+    def _solved(self, level: Level, rate: float, state: dict[str, FloatArray]) -> programs.Found:
         try:
-            return solve(self.layout, level, rate, state)
+            return programs.solve(self.layout, level, rate, state)
         except FiniteError:
             known = {"x": state["x"], "v": np.ones(self.nv)} | {k: a for k, a in state.items() if k == "time"}
-            self._measured("rates", known)  # says which constraint has no direction in this position
+            c = programs.run(self.layout, "terms", {**known, "rate": np.array(1.0)})["c"]
+            programs.require_directions(self._name_of_row, c[..., self.layout.rows])
             raise
         except SingularError as error:
-            bodies, ties = listed_names(self.body_names), listed_names(self.primary)
+            bodies, ties = programs.listed_names(self.body_names), programs.listed_names(self.primary)
             raise SingularError(f"{error} (bodies are {bodies}; constraints counted from 0 are {ties})") from None
 
-    def _motion(self, level: Level, rate: float, given: dict[str, ArrayLike | None]) -> LinkedMotion:
+    def _motion(self, level: Level, rate: float, given: dict[str, ArrayLike | None]) -> Motion:
         try:
-            y = solve_in_one(self.layout, given, level, rate)
+            y = programs.solve_in_one(self.layout, given, level, rate)
         except FiniteError:
             self._state(**given)  # names the body
             raise
         if y is not None:
-            lam = y[..., self.nv :]
-            return LinkedMotion(y[..., : self.nv], lam[..., self.layout.rows] if self.layout.auxiliary else lam, ())
+            lam = y[..., self.nv + self.layout.rows] if self.layout.auxiliary else y[..., self.nv :]
+            return motion_under_constraints(y[..., : self.nv], lam)
         found = self._solved(level, rate, self._state(**given))
         require_finite_results("motion of a linkage", found.y, found.multipliers)
         broken = found.broken[..., self.layout.rows].any(axis=tuple(range(found.broken.ndim - 1)))
         names = dict.fromkeys(self._name_of_row(int(k)) for k in np.flatnonzero(broken))
-        return LinkedMotion(found.y, found.multipliers[..., self.layout.rows], tuple(names))
+        forces = found.multipliers[..., self.layout.rows]
+        return motion_under_constraints(found.y, forces, found.residual, tuple(names), found.undecided)
 
     def _state(self, **given: ArrayLike | None) -> dict[str, FloatArray]:
-        return read_state(self.layout, self.body_names, given)
+        return programs.read_state(self.layout, self.body_names, given)
 
     @cached_property
     def _bodies(self) -> dict[str, Body]:
@@ -386,14 +387,14 @@ class Linkage:
         return {name: (tie.constraint, *(called[k] for k in tie.bodies)) for name, tie in pairs}
 
     @cached_property
-    def _row_starts(self) -> FloatArray:
+    def _row_starts(self) -> NDArray[np.int64]:
         return np.cumsum([0, *(tie.constraint.rows for tie in self.layout.ties)])
 
     def _name_of_row(self, row: int) -> str:
         return self.constraint_names[int(np.searchsorted(self._row_starts[:-1], row, side="right")) - 1]
 
     @cached_property
-    def _numbers(self) -> tuple[dict[str, int], dict[str, int]]:
+    def _numbers(self) -> dict[str, dict[str, int]]:
         """The numbers of bodies, and of constraints, by name."""
-        bodies, ties = ({name: k for k, name in enumerate(names)} for names in (self.body_names, self.constraint_names))
-        return bodies, ties
+        named = {"body": self.body_names, "constraint": self.constraint_names}
+        return {what: {name: k for k, name in enumerate(names)} for what, names in named.items()}

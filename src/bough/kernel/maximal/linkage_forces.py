@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.complementarity import Conditions
+from bough.complementarity.pivoting import is_undecided
 from bough.kernel.arguments import FloatArray
 from bough.kernel.contact.complementarity import pivoting
 from bough.lagrange.layout import Layout
@@ -19,7 +20,7 @@ from bough.scalar.tolerances import ACTING, EIGENVALUE, INDEPENDENT, SLIDING
 
 __all__ = ["equality_forces", "one_sided_forces"]
 
-LARGE = 32
+BY_PIVOTS_FROM = 32
 """Beyond so many rows, eigenvalues are only asked for where pivots leave a doubt."""
 
 Ints = NDArray[np.intp]
@@ -28,7 +29,7 @@ Ints = NDArray[np.intp]
 def equality_forces(A: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
     """The smallest forces with A f + b = 0, in the sense of least squares where there are none; (..., k)."""
     scaled = A * scale[..., np.newaxis] * scale[..., np.newaxis, :]
-    if b.shape[-1] <= LARGE:
+    if b.shape[-1] <= BY_PIVOTS_FROM:
         return _by_rank(scaled, b, scale)
     f = np.empty_like(b)
     for place in np.ndindex(b.shape[:-1]):
@@ -56,12 +57,14 @@ def _by_rank(A: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
 
 def one_sided_forces(
     layout: Layout, A: FloatArray, b: FloatArray, scale: FloatArray, e: FloatArray, slip: FloatArray
-) -> tuple[FloatArray, NDArray[np.bool_]]:
+) -> tuple[FloatArray, NDArray[np.bool_], FloatArray, NDArray[np.bool_]]:
     """Forces by pivoting, of states with the same acting rows together, and which rows are in conflict with others.
 
-    Errors e say which constraints touch; `slip` are rates of rows that slide already.
+    Also by how much rows fail, and which states are undecided. Errors e say which constraints touch; `slip` are rates
+    of rows that slide already.
     """
-    f, wrong = np.zeros_like(b), np.zeros(b.shape, np.bool_)
+    f, wrong, failing = np.zeros_like(b), np.zeros(b.shape, np.bool_), np.zeros_like(b)
+    undecided = np.zeros(b.shape[:-1], np.bool_)
     equal = np.flatnonzero(~layout.one_sided[layout.system.nc :])
     touching = (scale**2 * np.diagonal(A, axis1=-2, axis2=-1) > EIGENVALUE) & (e <= ACTING)
     slip = np.where(np.abs(slip) > SLIDING, slip, 0.0)
@@ -83,10 +86,15 @@ def one_sided_forces(
             slip=np.concatenate([np.zeros((*held.shape[:-2], k)), slip[places][..., rows]], axis=-1),
         )
         f[places] = (found.f[..., np.newaxis, :] @ unknown)[..., 0, :]
-        conflicts = np.zeros(b[places].shape, np.bool_)
-        conflicts[..., rows] = found.conflicts[..., k:]
-        wrong[places] = conflicts
-    return f, wrong
+        for whole, some in ((wrong, found.conflicts), (failing, found.residual)):
+            spread = np.zeros(b[places].shape, whole.dtype)
+            spread[..., rows] = some[..., k:]
+            whole[places] = spread
+        stuck = np.zeros(found.pivots.shape, np.bool_)
+        for place, reason in found.reasons.items():
+            stuck[place] = is_undecided(reason)
+        undecided[places] = stuck
+    return f, wrong, failing, undecided
 
 
 def _independent(A: FloatArray, scale: FloatArray, equal: Ints) -> FloatArray:

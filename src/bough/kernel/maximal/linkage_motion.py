@@ -1,4 +1,4 @@
-"""What a linkage answers with."""
+"""The equations of motion of a linkage."""
 
 from __future__ import annotations
 
@@ -9,29 +9,7 @@ from bough.kernel.arguments import FloatArray
 from bough.lagrange import Auxiliary, System
 from bough.lagrange.layout import Layout
 
-__all__ = ["LinkageTerms", "LinkedMotion"]
-
-
-class LinkedMotion(NamedTuple):
-    """How the bodies of a linkage move, and what holds them.
-
-    Attributes
-    ----------
-    motion
-        Accelerations or velocities of the bodies (..., nv), one body after the other.
-    multipliers
-        Forces or impulses of the constraints (..., nc), in the order in which they were added; N or N m, times s for
-        impulses, for rows in m or rad. The constraints act on the bodies with Jᵀ times these: a
-        positive one pushes the way in which the error of its row grows (see `Linkage.errors`), so that a rod pulls with
-        a negative one, and what a floor carries is positive.
-    conflicts
-        Names of constraints that cannot be met in some state, because others contradict them. They are met in the
-        sense of least squares.
-    """
-
-    motion: FloatArray
-    multipliers: FloatArray
-    conflicts: tuple[str, ...]
+__all__ = ["LinkageTerms"]
 
 
 class LinkageTerms(NamedTuple):

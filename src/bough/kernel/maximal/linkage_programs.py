@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -24,9 +24,9 @@ from bough.lagrange.linkage import Level
 from bough.scalar import Array, both, loop, select
 from bough.scalar.tolerances import ACTING, CONFLICT, SUSPECT_PIVOT, UNIT_LENGTH
 
-__all__ = ["Found", "listed_names", "read_state", "required", "run", "solve", "solve_in_one"]
+__all__ = ["Found", "listed_names", "read_state", "require_directions", "required", "run", "solve", "solve_in_one"]
 
-LARGEST = 2000
+ALL_TOGETHER_UP_TO = 2000
 """Linkages with more rows than this have no state solved with all of them together."""
 
 TOGETHER = 500
@@ -38,11 +38,16 @@ What: TypeAlias = Literal["terms", "solved", "errors", "integrated", "placements
 
 
 class Found(NamedTuple):
-    """Motions y (..., nv), multipliers (..., nc) inside, and which rows inside are not met."""
+    """Motions y (..., nv), multipliers (..., nc) inside, and which rows inside are not met.
+
+    By how much the worst row fails (...), and whether a search for forces ended without an answer (...).
+    """
 
     y: FloatArray
     multipliers: FloatArray
     broken: NDArray[np.bool_]
+    residual: FloatArray
+    undecided: NDArray[np.bool_]
 
 
 def solve_in_one(layout: Layout, given: Given, level: Level, rate: float) -> FloatArray | None:
@@ -98,7 +103,7 @@ def _with_one_sided(layout: Layout, level: Level, rate: float, state: State) -> 
     some = _solve(layout.two_sided, level, rate, _some(state, apart))
     all_rows = _whole(layout, np.zeros((len(some.y), layout.system.nv + layout.nc)))
     all_rows.multipliers[:, ~one_sided], all_rows.broken[:, ~one_sided] = some.multipliers, some.broken
-    _put(found, apart, all_rows._replace(y=some.y))
+    _put(found, apart, all_rows._replace(y=some.y, residual=some.residual))
     if not apart.all():
         _put(found, ~apart, _carefully(layout, level, rate, _some(state, ~apart)))
     return found
@@ -117,7 +122,7 @@ def _carefully(layout: Layout, level: Level, rate: float, state: State) -> Found
             _put(found, at_odds, _natural(layout, loose))
         return found
     except SingularError:
-        if layout.nc > LARGEST and not _batch(state):
+        if layout.nc > ALL_TOGETHER_UP_TO and not _batch(state):
             raise
     if not _batch(state):
         return _natural(layout, _factored(layout.loosened, level, rate, state))
@@ -157,19 +162,21 @@ def _factored(layout: Layout, level: Level, rate: float, state: State) -> Found:
     problem = anticipate(factor, free, layout.beside, jacobian, c)
     scale = 1.0 / np.sqrt(np.where(terms["answers"] > 0.0, terms["answers"], 1.0))
     A, b = problem.A + np.diag(soft[system.nc :]), problem.b
-    wrong = np.zeros(b.shape, np.bool_)
+    wrong, failing, undecided = np.zeros(b.shape, np.bool_), np.zeros_like(b), np.zeros(b.shape[:-1], np.bool_)
     if one_sided.any():
         measured = run(layout, "errors", state)
         e, r = (np.broadcast_to(measured[key], (*b.shape[:-1], layout.nc))[..., system.nc :] for key in measured)
-        f, wrong = one_sided_forces(layout, A, b, scale, e, r if level == "acceleration" else np.zeros_like(r))
+        slip = r if level == "acceleration" else np.zeros_like(r)
+        f, wrong, failing, undecided = one_sided_forces(layout, A, b, scale, e, slip)
     else:
         f = equality_forces(A, b, scale)
-    residual = scale * np.abs((A @ f[..., np.newaxis])[..., 0] + b)
+    off = np.abs((A @ f[..., np.newaxis])[..., 0] + b)
     size = np.sqrt(np.sum((scale * (np.abs(c) + _reach(layout, jacobian, free))) ** 2, axis=-1, keepdims=True))
-    wrong |= (residual > CONFLICT * size) & ~one_sided
+    wrong |= (scale * off > CONFLICT * size) & ~one_sided
+    residual = np.where(one_sided, failing, off).max(axis=-1, initial=0.0)
     y, multipliers = problem.motion(f)
     broken = np.concatenate([np.zeros(multipliers.shape, np.bool_), wrong], axis=-1)
-    return Found(y, np.concatenate([multipliers, f], axis=-1), broken)
+    return Found(y, np.concatenate([multipliers, f], axis=-1), broken, residual, undecided)
 
 
 def _reach(layout: Layout, jacobian: FloatArray, free: FloatArray) -> FloatArray:
@@ -183,13 +190,14 @@ def _natural(layout: Layout, found: Found) -> Found:
     """What was found with rows in the order of the ties, with rows in that of a layout."""
     multipliers, broken = np.empty_like(found.multipliers), np.empty_like(found.broken)
     multipliers[..., layout.rows], broken[..., layout.rows] = found.multipliers, found.broken
-    return Found(found.y, multipliers, broken)
+    return found._replace(multipliers=multipliers, broken=broken)
 
 
 def _whole(layout: Layout, y: FloatArray) -> Found:
     """What is found, from motions and multipliers in one array, where all constraints are met."""
-    nv = layout.system.nv
-    return Found(y[..., :nv], y[..., nv:], np.zeros((*y.shape[:-1], layout.nc), np.bool_))
+    nv, batch = layout.system.nv, y.shape[:-1]
+    met = np.zeros((*batch, layout.nc), np.bool_)
+    return Found(y[..., :nv], y[..., nv:], met, np.zeros(batch), np.zeros(batch, np.bool_))
 
 
 def read_state(layout: Layout, names: Sequence[str], given: Given) -> State:
@@ -222,6 +230,16 @@ def required(v: ArrayLike) -> ArrayLike:
 def listed_names(names: Sequence[str]) -> str:
     """The first dozen of names, and how many there are."""
     return ", ".join(map(repr, names[:12])) + (f", … ({len(names)} in all)" if len(names) > 12 else "")
+
+
+def require_directions(name_of: Callable[[int], str], rows: FloatArray) -> None:
+    """Raise, naming the constraint, unless numbers of rows (..., nc) are finite: what coincides has no direction."""
+    lost = np.argwhere(~np.isfinite(rows))
+    if lost.size:
+        raise FiniteError(
+            f"constraint {name_of(int(lost[0, -1]))!r} has no direction in this position; expected points, or centres "
+            "of surfaces, that do not coincide"
+        )
 
 
 def _require_unit_quaternions(layout: Layout, names: Sequence[str], x: FloatArray) -> None:

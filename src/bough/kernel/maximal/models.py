@@ -24,17 +24,9 @@ from bough.reading import number
 from bough.scalar.tolerances import PLACED
 
 __all__ = [
-    "Maximal",
-    "MaximalLoops",
-    "joint_accelerations",
-    "joint_positions",
-    "joint_reactions",
-    "joint_velocities",
-    "maximal",
-    "maximal_dynamics",
-    "maximal_loops",
-    "reaction_multipliers",
-]
+    "Maximal", "MaximalLoops", "dynamics", "joint_accelerations", "joint_positions", "joint_reactions",
+    "joint_velocities", "of_loops", "of_model", "reaction_multipliers",
+]  # fmt: skip
 
 
 class Maximal(NamedTuple):
@@ -65,7 +57,7 @@ class Maximal(NamedTuple):
     compliance: FloatArray | None
 
 
-def maximal(
+def of_model(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
@@ -125,7 +117,7 @@ def maximal(
     return Maximal(system, mass, jacobian, force, c, compliance)
 
 
-def maximal_dynamics(
+def dynamics(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
@@ -189,7 +181,7 @@ class MaximalLoops(NamedTuple):
     c: FloatArray
 
 
-def maximal_loops(
+def of_loops(
     model: Model, q: ArrayLike, v: ArrayLike, *, time_constant: float = TIME_CONSTANT, check: bool = True
 ) -> MaximalLoops:
     """The loops and couplings of a model beside its tree, in maximal coordinates.

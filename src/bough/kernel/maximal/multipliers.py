@@ -19,7 +19,7 @@ from bough.kernel.treematrix import apply
 from bough.kernel.verdict import PIVOTS
 from bough.lagrange import System
 from bough.scalar import Array
-from bough.scalar.tolerances import NEGATIVE, SUSPECT_PIVOT, VANISHING_PIVOT
+from bough.scalar.tolerances import FAILING, SUSPECT_PIVOT, VANISHING_PIVOT
 
 __all__ = ["SystemFactor", "ldlt", "multipliers"]
 
@@ -287,7 +287,7 @@ def _require_masses(system: System, mass: Any, suspect: NDArray[np.bool_]) -> No
         block[:, [x is None for x in known]] = mass[:, slice(*system.mass_starts[body - 1 : body + 1])]
         lower = np.tril(np.where(np.isfinite(block), block, 0.0).reshape(-1, d, d))
         least = np.linalg.eigvalsh(lower).min(axis=-1, initial=0.0)
-        bad = least < -NEGATIVE * np.abs(lower).max(axis=(-2, -1), initial=0.0)
+        bad = least < -FAILING * np.abs(lower).max(axis=(-2, -1), initial=0.0)
         if bad.any():
             first = int(np.argmax(bad))
             where = f"system {[int(k) for k in np.argwhere(suspect)[first]]}: " if suspect.ndim else ""

@@ -21,7 +21,7 @@ __all__ = ["FlexibleBody", "StationShapes"]
 Floats = NDArray[np.float64]
 
 SMALL = 1e-13  # of the largest integral of its sort: those that vanish but for rounding
-RANK = 1e-10  # of its length: what is left of a field that others combine to
+FIELD_RANK = 1e-10  # of its length: what is left of a field that others combine to
 DEFLECTION, TURN = 0.05, 0.1  # of its size, and rad: how far random configurations move points and turn stations
 
 
@@ -165,7 +165,7 @@ def _fields(dm: Floats, psi: Floats) -> tuple[Floats, Floats]:
             found = np.array([np.sum(e * rest) for e in fields])
             rest, shares = rest - sum(x * e for x, e in zip(found, fields, strict=True)), shares + found
         left = float(np.linalg.norm(rest))
-        if left > RANK * size:
+        if left > FIELD_RANK * size:
             fields.append(rest / left)
             curves.append(np.zeros((m, m)))
             shares = np.append(shares, left)
