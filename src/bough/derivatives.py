@@ -9,11 +9,12 @@ from bough.kernel.derivatives import (
     bias_forces,
     centroidal_momentum,
     forward_dynamics,
+    forward_dynamics_second_order,
     gravity_forces,
     rnea,
+    rnea_second_order,
     velocities,
 )
-from bough.kernel.second_derivatives import forward_dynamics_second_order, rnea_second_order
 
 __all__ = [
     "accelerations",

@@ -190,8 +190,9 @@ def test_operation_counts_are_reported(name: str) -> None:
         unrolled = count(program(zoo(name), algorithm, on(name, algorithm), SPECS[algorithm].inputs, rolled=False))
         print(f"{algorithm:28} {written.total:12} {unrolled.total:10}")
         assert unrolled.total > 0 or algorithm == "constraint_speeds"  # of laws of velocity, which it does not have
-        if algorithm == "forward_dynamics_second_derivatives":
-            continue  # products with arrays of which a program does not know the zeros
+        if algorithm == "forward_dynamics_second_derivatives":  # zeros of the first ones are in arrays that loops read
+            assert unrolled.total <= 1.1 * written.total
+            continue
         assert unrolled.mul <= written.mul_div
         for sort in ("add", "div", "sqrt", "trig", "other"):
             assert getattr(unrolled, sort) <= getattr(written, sort), sort

@@ -109,3 +109,29 @@ def test_gradients_through_quaternions_and_parameters(rng: np.random.Generator) 
     by_mass = jax.jacfwd(lambda m: f(q, v, a, parameters={"mass of ball": m}))(2.0)
     slopes = f.jacobian("parameters")(*map(np.asarray, (q, v, a)), parameters={"mass of ball": 2.0})
     np.testing.assert_allclose(by_mass, slopes[:, 0], rtol=1e-12)
+
+
+def test_gradients_through_steps(rng: np.random.Generator) -> None:
+    """Of a loss over steps, made one by one and several in a call, compiled and mapped, beside differences."""
+    builder = bough.Builder("pendulum")
+    builder.add("rod", bough.joints.Revolute("y"), mass=1.0, com=(0, 0, -0.5), inertia=0.1)
+    sim = bough.Simulation(builder.build(), dt=0.01)
+
+    def loss(q: Any, v: Any, tau: Any) -> Any:
+        state = sim.step(q, v, tau=tau)
+        state = sim.step(state.q, state.v, a=state.a, tau=tau, steps=2)
+        return 0.5 * (state.q**2).sum() + 0.1 * (state.v**3).sum()
+
+    x, h, every = rng.normal(size=(3, 4, 1)), 1e-6, (0, 1, 2)
+    sides = ([loss(*(x + s * h * np.eye(12)[k].reshape(x.shape))) for s in (1, -1)] for k in range(12))
+    expected = np.array([(more - less) / (2 * h) for more, less in sides]).reshape(x.shape)
+    given = [jnp.asarray(part) for part in x]
+    mapped, twice = jax.vmap(jax.grad(loss, every)), jax.jit(jax.grad(jax.jit(loss), every))
+    for gradient in (jax.grad(loss, every), twice, mapped):
+        np.testing.assert_allclose(np.stack(gradient(*given)), expected, rtol=1e-7, atol=1e-9)
+    state = jax.jit(lambda q: sim.step(q, x[1], tau=x[2], steps=5))(given[0])
+    assert state.taken.tolist() == [5.0] * 4
+    np.testing.assert_allclose(state.q, sim.step(*x[:2], tau=x[2], steps=5).q, rtol=1e-13)
+    hard = bough.Simulation(sim.model, law="hard")
+    with pytest.raises(bough.errors.ModelError, match="steps under the law 'hard' have no derivatives"):
+        jax.grad(lambda q: hard.step(q, x[1]).q.sum())(given[0])

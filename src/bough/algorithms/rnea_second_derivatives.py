@@ -50,7 +50,7 @@ class Link:
 STILL = Matrix(ZERO, ZERO, ZERO)
 
 
-def rnea_second_derivatives(m: Mechanism, q: Array, v: Array, a: Array, f_ext: Array | None = None) -> Array:
+def rnea_second_derivatives(m: Mechanism, q: Array, v: Array, a: Array, f_ext: Array | None = None) -> Tensors:
     """∂²τ/∂q∂q, ∂²τ/∂v∂v, ∂²τ/∂q∂v and ∂M/∂q, one behind the other (4 x nv x nv x nv).
 
     Entry (i, j, k) of the first is the rate of ∂τᵢ/∂qⱼ along degree of freedom k, which for degrees of freedom of one
@@ -113,7 +113,7 @@ def rnea_second_derivatives(m: Mechanism, q: Array, v: Array, a: Array, f_ext: A
     each(m.own_nv, of_carried)
     if not all(kind.joint.is_constant for kind in m.kind_list):
         add_bends(m, links, wholes, moving, carried, paths, found)
-    return found.stacked
+    return found
 
 
 def _directions(S: Sequence[Motion], v_J: Motion, up: Moving) -> tuple[Direction, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bough.model import Mechanism
-from bough.scalar import Array, Index, Scalar, Table, array, each, gather, gather_index, keeping_loops
+from bough.scalar import Array, Index, Scalar, Symbolic, Table, array, each, gather, gather_index, keeping_loops
 from bough.spatial import ZERO, CoriolisInertia, Force, Motion, RigidInertia, Vector
 
 __all__ = ["AQ", "QQ", "QV", "VV", "Carried", "Composite", "Direction", "Pair", "Paths", "Tensors"]
@@ -114,13 +114,15 @@ class Paths:
 class Tensors:
     """The results, dense, for degrees of freedom of the model; only entries that can differ from zero are written.
 
-    Entry (i, j, k) is of the force on i. Of ∂²τ/∂q∂v, j is the position and k the velocity.
+    Entry (i, j, k) is of the force on i. Of ∂²τ/∂q∂v, j is the position and k the velocity. `written` are the places of
+    entries that may differ from zero, and None where a loop writes to places that are not known.
     """
 
     def __init__(self, m: Mechanism) -> None:
         self._trivial, self._n = m.coupling.trivial, m.coupling.dof_tree.n
         with keeping_loops():  # zeros of other branches are not written one by one
             self.stacked: Array = array(4 * self._n**3)
+        self.written: set[int] | None = set()
         self._source, self._ratio = Table("own_v", m.coupling.v_source), Table("v_ratio", m.coupling.v_ratio)
 
     def put(self, c: Index, j: Index, l: Index, x: Pair, d: Direction, below: bool, above: bool) -> None:
@@ -156,6 +158,7 @@ class Tensors:
             i, j, k = (gather_index(self._source, x) for x in (i, j, k))
         for place in self._places(which, i, j, k, both):
             self.stacked[place] = self.stacked[place] + value
+            self._note(place, value)
 
     def _put(self, which: int, i: Index, j: Index, k: Index, value: Scalar, both: bool = False) -> None:
         if not self._trivial:  # those that follow add up
@@ -163,6 +166,13 @@ class Tensors:
             return
         for place in self._places(which, i, j, k, both):
             self.stacked[place] = value
+            self._note(place, value)
+
+    def _note(self, place: Index, value: Scalar) -> None:
+        if not isinstance(place, int):
+            self.written = None
+        elif self.written is not None and (isinstance(value, Symbolic) or value != 0.0):
+            self.written.add(place)
 
     def _places(self, which: int, i: Index, j: Index, k: Index, both: bool) -> list[Index]:
         n, mirrored = self._n, (j, i, k) if which == AQ else (i, k, j)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from bough.simulation.state import State
 if TYPE_CHECKING:
     from bough.simulation.rollout import Rollout
 
-__all__ = ["Differentiated", "wants_gradients"]
+__all__ = ["Differentiated", "is_traced_by_jax", "wants_gradients"]
 
 
 class Differentiated(Measurable):
@@ -236,6 +237,21 @@ class Differentiated(Measurable):
         none = like.new_zeros(q.shape[:-1])
         return State(q, v, a, none + float(count), none)
 
+    def _steps_in_jax(self, given: Sequence[Any], steps: Any) -> State:
+        """Steps within a transformation of JAX, which may differentiate them."""
+        from bough.simulation.jax_steps import steps_in_jax
+
+        count = whole_number(steps, "steps within a transformation of JAX", least=0)
+        return steps_in_jax(
+            lambda values: self._made(values, np.float64(count), single=False),
+            lambda *values: self._followed(*values),
+            given,
+            count,
+        )
+
+    def _made(self, acting: Sequence[Any], count: Any, single: bool) -> State:
+        raise NotImplementedError  # by `Simulation`
+
     # ---- names -----------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -297,10 +313,19 @@ def _inside(asked: Sequence[str], parameters: Mapping[str, Any]) -> list[str]:
     return [name for name in ("q", "v", *ACTING) if name in wanted]
 
 
-def wants_gradients(*given: Any) -> bool:
+def wants_gradients(given: Sequence[Any]) -> bool:
     """Whether there are tensors of PyTorch among arguments for whose gradients autograd asks."""
     if not any(getattr(x, "requires_grad", False) for x in given):
         return False
     import torch
 
     return bool(torch.is_grad_enabled())
+
+
+def is_traced_by_jax(given: Sequence[Any]) -> bool:
+    """Whether JAX traces a function, to compile, map or differentiate it, that makes steps with these arguments."""
+    if "jax" not in sys.modules:
+        return False
+    from jax.core import Tracer
+
+    return any(isinstance(x, Tracer) for x in given)

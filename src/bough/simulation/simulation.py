@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.algorithms.soft.step import MOST_STEPS
@@ -26,7 +27,7 @@ from bough.simulation.arguments import (
     read_values,
     written,
 )  # fmt: skip
-from bough.simulation.derivatives import Differentiated, wants_gradients
+from bough.simulation.derivatives import Differentiated, is_traced_by_jax, wants_gradients
 from bough.simulation.events import Event
 from bough.simulation.interrupts import interrupted_once
 from bough.simulation.prepared import ADAPTIVE, INTEGRATORS, Prepared, require_of_hard_law
@@ -152,12 +153,20 @@ class Simulation(Differentiated):
             target, kp, kd = read_servo(target, kp, kd, self.model.nv)
         count = read_steps(steps, MOST_SINGLE_STEPS if single else MOST_STEPS)
         rest = self._zeros if a is None else a
-        if wants_gradients(q, v, tau, control, target, kp, kd, f_ext, *values):
-            return self._tensor_steps((q, v, rest, self._dt, tau, control, target, kp, kd, f_ext, *values), steps)
-        given = (q, v, rest, self._dt, count, tau, control, target, kp, kd, f_ext, *values)
+        given = (q, v, rest, self._dt, tau, control, target, kp, kd, f_ext, *values)
+        if wants_gradients(given):
+            return self._tensor_steps(given, steps)
+        if is_traced_by_jax(given) and np.ndim(steps) == 0:
+            return self._steps_in_jax(given, steps)
+        state = self._made(given, count, single)
+        return state if out is None else written(out, state)
+
+    def _made(self, acting: Sequence[Any], count: Any, single: bool) -> State:
+        """Steps in one call: given q, v, a, dt and what acts."""
+        given = (*acting[:4], count, *acting[4:])
         if single and self.law == "soft":
             given = in_single(given)
-        which = (tau is None, control is None, target is None, f_ext is None)
+        which = tuple(acting[k] is None for k in (4, 5, 6, 9))
         entry = self._entries.get(which)
         if entry is None:
             entry = self._entries[which] = self._steps.form(given).entry
@@ -166,7 +175,7 @@ class Simulation(Differentiated):
             state = self._roomier.steps(given, state, entry)
             if single:  # impulses are found in float64
                 state = State._make(in_single(state))
-        return state if out is None else written(out, state)
+        return state
 
     # ---- many steps ------------------------------------------------------------------------------------------------
 

@@ -53,7 +53,7 @@ def _of_forward(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
 
 
 def _of_rnea_twice(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    return {"derivatives": rnea_second_derivatives(m, x["q"], x["v"], x["a"], x.get("f_ext"))}
+    return {"derivatives": rnea_second_derivatives(m, x["q"], x["v"], x["a"], x.get("f_ext")).stacked}
 
 
 def _of_forward_twice(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
