@@ -290,6 +290,6 @@ def test_limits_of_loops() -> None:
 
 def test_arguments_left_out_are_named() -> None:
     model, q, v = closed("four-bar")
-    assert "1 constraints" in repr(model)
+    assert "1 constraint>" in repr(model)
     with pytest.raises(bough.errors.ShapeError, match="tau is None, expected an array"):
         bough.forward_dynamics(model, q, v, None, full=True)  # type: ignore[arg-type]

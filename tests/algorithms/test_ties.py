@@ -266,8 +266,6 @@ def test_what_is_refused() -> None:
         model.with_constraint("x", "skate", "sledge")  # type: ignore[arg-type]
     with pytest.raises(ModelError, match="has no points"):
         model.with_constraint("x", distance, joints=["sledge"])
-    with pytest.raises(ModelError, match="'runner' is a Skate"):
-        bough.Simulation(model).step(np.zeros(3), np.zeros(3))
     with pytest.raises(bough.errors.BoughError, match="runner"):
         bough.save(model, "/dev/null/x.json")
 

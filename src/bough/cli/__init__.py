@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -44,6 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BoughError as error:
         terminal.say(f"bough: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT  # as shells tell it
     except BrokenPipeError:  # the reader went away, as in `bough paper | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import bough
 from bough.cli.models import add_model, chosen_model, has_hulls, mesh_folders
 from bough.cli.terminal import require_path, say
-from bough.cli.view import add_page, page_options, require_port, told
+from bough.cli.view import add_page, page_options, require_port, serve
 from bough.errors import ModelError, UnknownNameError
 
 __all__ = ["SET", "chosen_pose", "register"]
@@ -142,8 +142,7 @@ def run(options: argparse.Namespace) -> None:
         say("  nothing of it can touch the floor: it has no shapes for collision, or files of meshes are missing")
     if options.view:
         live = sim.view(states, **page_options(options), **_acting(model, q, options))
-        told(live.viewer)
-        live.viewer.wait()
+        serve(live.viewer)
         return
     began = time.perf_counter()
     acting = adaptive | _acting(model, q, options)

@@ -11,7 +11,7 @@ from bough.cli.models import add_model, chosen_model, mesh_folders
 from bough.cli.terminal import say
 from bough.errors import ModelError
 
-__all__ = ["add_page", "page_options", "register", "require_port", "told"]
+__all__ = ["add_page", "page_options", "register", "require_port", "serve"]
 
 LAST_PORT = 65535
 
@@ -53,13 +53,16 @@ def page_options(options: argparse.Namespace) -> dict[str, Any]:
     return {"host": options.host, "port": options.port, "browser": not options.no_browser}
 
 
-def told(viewer: Any) -> None:
-    """Tell where a page is, and what is missing on it."""
+def serve(viewer: Any) -> None:
+    """Tell where a page is, and what is missing on it; serve it until somebody ends it."""
     more = len(viewer.missing) - SHOWN_MISSING
-    for line in (*viewer.missing[:SHOWN_MISSING], *([f"… and {more} more like it"] if more > 0 else [])):
-        say(f"bough: {line}", file=sys.stderr)
-    say(f"{viewer.url}   (Ctrl-C ends)")
-    sys.stdout.flush()
+    try:
+        for line in (*viewer.missing[:SHOWN_MISSING], *([f"… and {more} more like it"] if more > 0 else [])):
+            say(f"bough: {line}", file=sys.stderr)
+        say(f"{viewer.url}   (Ctrl-C ends)")
+        viewer.wait()
+    except KeyboardInterrupt:  # before it waits
+        viewer.close()
 
 
 def run(options: argparse.Namespace) -> None:
@@ -71,5 +74,4 @@ def run(options: argparse.Namespace) -> None:
         viewer = bough.view(model, scene=scene, **page_options(options))
     else:
         viewer = bough.Trajectory.load(options.motion, model, strict=False).show(scene, **page_options(options))
-    told(viewer)
-    viewer.wait()
+    serve(viewer)

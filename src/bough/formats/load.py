@@ -117,7 +117,7 @@ def load(
     --------
     >>> import bough
     >>> bough.load('<robot name="one"><link name="base"/></robot>', floating_base=True)
-    <Model 'one': 1 bodies, nq = 7, nv = 6>
+    <Model 'one': 1 body, nq = 7, nv = 6>
     """
     for name, value in (("root", root), ("order", order)):
         if not isinstance(value, str | None):

@@ -57,7 +57,7 @@ class Builder:
     >>> b.add("rod", bough.joints.Revolute("y"), mass=1.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.001))
     1
     >>> b.build()
-    <Model 'pendulum': 1 bodies, nq = 1, nv = 1>
+    <Model 'pendulum': 1 body, nq = 1, nv = 1>
     """
 
     def __init__(self, name: str = "mechanism", gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
