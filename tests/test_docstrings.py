@@ -19,7 +19,9 @@ EXAMPLES = {
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_example_in_a_docstring(name: str) -> None:
+def test_example_in_a_docstring(name: str, request: pytest.FixtureRequest) -> None:
+    if name.lower().startswith("simulation"):  # many steps: compiled they are sooner there
+        request.getfixturevalue("compiled")
     said: list[str] = []
     doctest.DocTestRunner().run(EXAMPLES[name], out=said.append)
     assert not said, "".join(said)
