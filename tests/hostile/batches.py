@@ -106,7 +106,7 @@ def _states(name: str, value: np.ndarray, call: Call, rng: np.random.Generator) 
 def _leaves(result: Any) -> list[np.ndarray]:
     """The arrays of a result."""
     if isinstance(result, np.ndarray):
-        return [result]
+        return [] if result.dtype == np.bool_ else [result]  # of one state it is a bool, not an array
     if isinstance(result, tuple | list):
         return [leaf for part in result for leaf in _leaves(part)]
     if dataclasses.is_dataclass(result) and not isinstance(result, type):

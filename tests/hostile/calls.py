@@ -188,4 +188,4 @@ def _computed(error: BaseException) -> bool:
 
 def _is_class(call: Call) -> bool:
     """Whether what is made may merely hold what it was given."""
-    return call.last[0].isupper()
+    return call.last[0].isupper() or call.name.removesuffix(" with options") == "bough.contact.Contacts.at"

@@ -276,3 +276,13 @@ def test_motion_with_loops(rng: np.random.Generator) -> None:
     for key in state:
         expected = complex_steps.jacobian(model, f.program(), state, key)
         np.testing.assert_allclose(f.jacobian(key)(**state), expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("bodies", [0, 1])
+def test_a_model_that_cannot_move_has_derivatives_without_entries(bodies: int) -> None:
+    b = bough.Builder("still")
+    for k in range(bodies):
+        b.add(f"body {k}", bough.joints.Fixed(), mass=1.0, inertia=0.1)
+    model, none = b.build(), np.zeros(0)
+    assert all(x.size == 0 for x in bough.derivatives.forward_dynamics(model, none, none, none))
+    assert all(x.size == 0 for x in bough.derivatives.forward_dynamics_second_order(model, none, none, none))

@@ -229,3 +229,20 @@ def test_wrong_data_are_refused_by_name(rng: np.random.Generator) -> None:
 
 def test_a_model_without_joints_has_no_base_parameters() -> None:
     assert bough.identification.base_parameters(bough.Builder("nothing").build()).names == ()
+
+
+def test_parameters_that_cannot_be_given_to_a_model_are_refused_by_name() -> None:
+    model = bough.robots.load("arm")
+    good = bough.identification.parameters(model)
+    for shape in ((0, len(good)), (2, len(good))):
+        with pytest.raises(bough.errors.ShapeError, match=r"values has shape \(., 60\), expected \(60,\)"):
+            bough.identification.with_parameters(model, np.zeros(shape))
+    with pytest.raises(bough.errors.UnknownNameError, match="body"):
+        bough.identification.with_parameters(model, good[:10], bodies=np.zeros(1, dtype=[("x", float)]))
+    good[3] = 1e300
+    with pytest.raises(bough.errors.ModelError):
+        bough.identification.with_parameters(model, good)
+    b = bough.Builder("far")
+    b.add("body", bough.joints.Revolute("x"), mass=1.0, com=(1e200, 0, 0), inertia=1.0)
+    with pytest.raises(bough.errors.ModelError, match="'body': its inertia about the origin of its frame is beyond"):
+        bough.identification.parameters(b.build())

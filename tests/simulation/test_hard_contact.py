@@ -279,6 +279,16 @@ def test_restitution_comes_with_each_state() -> None:
         bough.Simulation(columns(1), parameters="restitution")
 
 
+@pytest.mark.parametrize("law", ["soft", "hard"])
+def test_dry_friction_of_a_joint_that_closes_a_loop_is_warned_of(law: str) -> None:
+    b = bough.Builder("two")
+    for name, place in (("left", 0.0), ("right", 1.0)):
+        b.add(name, bough.joints.Revolute("y"), at=(place, 0, 0), mass=1.0, inertia=0.1)
+    b.loop("pin", bough.joints.Planar("y"), "left", "right", friction=0.5)
+    with pytest.warns(bough.errors.SimulationWarning, match="dry friction of joints that close loops .'pin'. is not"):
+        bough.Simulation(b.build(), law=law)
+
+
 def test_soft_contact_tells_that_it_heeds_no_restitution() -> None:
     with pytest.warns(bough.errors.SimulationWarning, match="plane 'floor' on 'world' has restitution 0.8, which soft"):
         bough.Simulation(bough.Scene(columns(1).model).floor(restitution=0.8))

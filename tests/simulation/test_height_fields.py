@@ -117,6 +117,27 @@ def test_balls_and_capsules_are_held_by_edges() -> None:
     assert deepest.distance == pytest.approx(np.hypot(0.02, 0.07) - 0.05, abs=1e-12)
 
 
+@pytest.mark.parametrize("law", ["soft", "hard"])
+def test_a_box_rests_on_a_ridge_beneath_its_middle(law: str) -> None:
+    """All its corners hang in the air; a ridge narrower than a cell is as steep as it is high."""
+    model, ridge = bodies("box"), 0.3 * (np.abs(X) < 0.05)
+    sim = bough.Simulation(bough.Scene(model).height_field(ridge, (2.0, 2.0)), law=law)
+    q = bough.neutral(model)
+    q[2] = 0.4
+    fall = sim.run(q, duration=1.0)
+    energy = fall.energy().total
+    assert fall.q[-1, 2] == pytest.approx(0.35, abs=2e-3)
+    assert energy.max() <= energy[0] * (1.0 + 1e-6)
+
+
+def test_corners_beside_a_ridge_stand_on_the_ground() -> None:
+    model, ridge = bodies("box"), 0.04 * (np.abs(X) < 0.05)
+    sim = bough.Simulation(bough.Scene(model).height_field(ridge, (2.0, 2.0)))
+    q = bough.neutral(model)
+    q[2] = 0.045
+    np.testing.assert_allclose(sim.contacts(q, np.zeros(6)).depths, [0.005, 0.005, 0.005, 0.005, 0.045], atol=1e-9)
+
+
 def test_beside_and_far_below_the_field_is_nothing() -> None:
     model = bodies("sphere")
     sim = bough.Simulation(scene(model).height_field(np.zeros((3, 3)), (2.0, 2.0)), dt=0.002)

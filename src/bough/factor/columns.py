@@ -119,7 +119,7 @@ def _branches(tree: Tree) -> list[_Branch]:
         joined = [numbered(list(carried), support, support)]
         return min(alone, joined, key=work)
 
-    return [branch for root in children[0] for branch in from_node(root)]
+    return [branch for root in children.get(0, ()) for branch in from_node(root)]
 
 
 def _products(tree: Tree, branch: _Branch) -> int:

@@ -119,8 +119,8 @@ def with_loop(
 
     `forward_dynamics`, `inverse_dynamics` and the functions of `bough.loops` and `bough.contact` heed loops; `aba`,
     `rnea` and all others compute the motion of the tree alone. Limits act in the functions of contact and in
-    `loops.assemble`. Springs and dampers act where their `passive_forces` are added to tau; of a joint
-    that closes a loop, dry friction and velocity limits are for the user to heed.
+    `loops.assemble`. Springs and dampers act where their `passive_forces` are added to tau, dry
+    friction and velocity limits where they are asked for (``dry_friction=True``, ``limits="velocity"``).
     """
     require_name(name, f"constraint {name!r}")
     if any(constraint.name == name for constraint in model.constraints):

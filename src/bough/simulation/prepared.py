@@ -97,6 +97,7 @@ class Prepared:
         self.parameters = read_parameters(model, parameters)
         if self.law == "soft":
             _tell_of_restitution(self.scene, self.parameters)
+        _tell_of_loop_friction(model)
         require_moving(model)
 
     def __repr__(self) -> str:
@@ -231,6 +232,15 @@ def _tell_of_restitution(scene: Scene, given: Sequence[Parameter]) -> None:
             more = "Simulation(..., law='hard') lets things bounce"
             warnings.warn(f"{told}, which soft contact does not heed: {more}", SimulationWarning, stacklevel=4)
             return
+
+
+def _tell_of_loop_friction(model: Model) -> None:
+    """Warn of dry friction in joints that close loops: no law heeds it."""
+    names = [repr(loop.name) for loop in model.loops if np.any(loop.friction)]
+    if names and "frictionloss" not in model.simulation.disabled:
+        told = f"dry friction of joints that close loops ({', '.join(names)}) is not heeded by simulations"
+        more = "forward_dynamics(..., dry_friction=True) does; damping is heeded everywhere"
+        warnings.warn(f"{told}: {more}", SimulationWarning, stacklevel=4)
 
 
 def require_of_hard_law(integrator: str | None, tolerance: float | None = None, iterations: int | None = None) -> None:

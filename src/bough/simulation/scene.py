@@ -60,6 +60,10 @@ class Scene:
     exclude: tuple[tuple[str, str], ...] = ()
     self_collision: bool = True
 
+    def __repr__(self) -> str:
+        shapes = ", ".join(f"{g.shape} {g.name!r}" if g.name else g.shape for g in self.shapes)
+        return f"<Scene of {self.model.name!r} with {shapes or 'no shapes'} in the world>"
+
     def __post_init__(self) -> None:
         instance(self.model, "the model", Model)
         require_all_rigid(self.model, "a scene")

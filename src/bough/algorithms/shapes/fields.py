@@ -160,12 +160,13 @@ class _Ground:
         above = facet.n.dot(centre - facet.place) > 0.0
         return _Measured(length - radius, centre - n * radius, n, both(above, facet.inside))
 
-    def measured(self, p: Vector, centre: Vector) -> _Measured:
-        """A point of a shape against the triangle beneath it."""
+    def measured(self, p: Vector, centre: Vector, up: Vector | None = None) -> _Measured:
+        """A point of a shape against the triangle beneath it, or along a direction against the ground beneath it."""
         facet, arm = self.beneath(p), p - centre
-        gap = facet.n.dot(p - facet.place)
+        n = facet.n if up is None else up
+        gap = n.dot(p - facet.place)
         counts = both(facet.inside, gap > -SUNK * sqrt(arm.dot(arm)))
-        return _Measured(gap, p, facet.n, counts)
+        return _Measured(gap, p, n, counts)
 
     def touched(
         self, lowest: Callable[[Vector], Vector], starts: Sequence[Vector], centre: Vector, size: Scalar
@@ -245,18 +246,31 @@ def _capsule(field: Solid, capsule: Solid) -> list[ContactPoint]:
 
 
 def _edged(rule: Callable[[Solid, Solid], list[Vector]], field: Solid, solid: Solid) -> list[ContactPoint]:
-    """The corners that lie lowest above the triangle beneath the middle of a shape, and the middle of them."""
+    """The corners that lie lowest above the ground beneath them, and the middle of them.
+
+    What the ground is like is told by the triangles beneath the corners that are lowest along its axis: a ridge beneath
+    the middle does not tilt it.
+    """
     ground, c = _Ground(field), solid.centre
-    facet = ground.beneath(c)
-    n, first, second = axes_of(facet.n)
-    corners = rule(Solid((), Transform(Matrix(first, second, n), facet.place)), solid)
+
+    def lowest(up: Vector) -> list[Vector]:
+        n, first, second = axes_of(up)
+        return rule(Solid((), Transform(Matrix(first, second, n), c)), solid)
+
+    mean = _sum([ground.beneath(p).n for p in lowest(ground.axes[2])])
+    up = mean * (1.0 / sqrt(mean.dot(mean)))
+    corners = lowest(up)
     found = [ground.measured(p, c) for p in corners]
-    middle = corners[0]
-    for p in corners[1:]:
-        middle = middle + p
-    new = ground.measured(middle * (1.0 / len(corners)), c)
-    arm = new.point - c
-    return _told([*found, _if_deeper(new, [[x] for x in found], SAME * sqrt(arm.dot(arm)))])
+    middle = ground.measured(_sum(corners) * (1.0 / len(corners)), c, up)
+    arm = middle.point - c
+    return _told([*found, _if_deeper(middle, [[x] for x in found], SAME * sqrt(arm.dot(arm)))])
+
+
+def _sum(vectors: Sequence[Vector]) -> Vector:
+    total = vectors[0]
+    for x in vectors[1:]:
+        total = total + x
+    return total
 
 
 def _lowest(rule: Callable[[Solid, Solid], list[ContactPoint]]) -> Callable[[Solid, Solid], list[Vector]]:

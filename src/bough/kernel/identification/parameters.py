@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough import reading
-from bough.errors import ModelError, UnknownNameError
+from bough.errors import ModelError, ShapeError, UnknownNameError
 from bough.kernel.arguments import as_floats, require_finite
 from bough.kernel.functions import require_model
 from bough.model import Inertia, Model
@@ -51,12 +51,16 @@ def parameters(model: Model) -> Floats:
     """
     require_model(model)
     require_all_rigid(model, "identification.parameters")
-    return np.concatenate([np.zeros(0), *(_of_inertia(body.inertia) for body in model.bodies)])
+    return np.concatenate([np.zeros(0), *(_of_inertia(body.inertia, body.name) for body in model.bodies)])
 
 
-def _of_inertia(inertia: Inertia) -> Floats:
-    moment = inertia.mass * np.array(inertia.com)
-    return np.concatenate([[inertia.mass], moment + 0.0, inertia.about_origin()[LOWER]])
+def _of_inertia(inertia: Inertia, name: str) -> Floats:
+    with np.errstate(over="ignore", invalid="ignore"):
+        moment = inertia.mass * np.array(inertia.com)
+        found = np.concatenate([[inertia.mass], moment + 0.0, inertia.about_origin()[LOWER]])
+    if not np.isfinite(found).all():
+        raise ModelError(f"body {name!r}: its inertia about the origin of its frame is beyond the range of floats")
+    return found
 
 
 def parameter_names(model: Model) -> tuple[str, ...]:
@@ -99,13 +103,17 @@ def with_parameters(model: Model, values: ArrayLike, bodies: str | Sequence[str]
     """
     require_model(model)
     names = named_bodies(model, bodies)
-    rows = _read(values, "values", 10 * len(names)).reshape(-1, 10)
-    for name, row in zip(names, rows, strict=True):
+    found = _read(values, "values", 10 * len(names))
+    if found.ndim != 1:
+        raise ShapeError(f"values has shape {found.shape}, expected ({10 * len(names)},)")
+    for name, row in zip(names, found.reshape(-1, 10), strict=True):
         mass, h, J = row[0], row[1:4], _symmetric(row[4:])
         if mass < 0.0 or (mass == 0.0 and h.any()):
             raise ModelError(f"body {name!r}: the mass is {mass:g} kg and m c is {h.tolist()} kg m: no body has them")
-        c = h / mass if mass > 0.0 else h
-        model = model.with_inertia(name, mass=mass, com=c, inertia=J - mass * (c @ c * np.eye(3) - np.outer(c, c)))
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by its name
+            c = h / mass if mass > 0.0 else h
+            about_center = J - mass * (c @ c * np.eye(3) - np.outer(c, c))
+        model = model.with_inertia(name, mass=mass, com=c, inertia=about_center)
     return model
 
 
@@ -213,7 +221,7 @@ def named_bodies(model: Model, bodies: str | Sequence[str] | None) -> tuple[str,
         return model.body_names
     found = reading.names(bodies, "bodies")
     for k, name in enumerate(found):
-        if name not in model.body_names:
+        if not isinstance(name, str) or name not in model.body_names:
             raise UnknownNameError("body", name, model.body_names)
         if name in found[:k]:
             raise ModelError(f"bodies has {name!r} twice, expected each name once")
