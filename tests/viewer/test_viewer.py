@@ -244,7 +244,12 @@ def test_sliders_of_a_live_simulation_are_targets() -> None:
 def command(*arguments: str) -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     arguments = (sys.executable, "-m", "bough", *arguments, "--no-browser", "--port", "0")
-    return subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    # jobs in the background of a shell ignore Ctrl-C, and what they start does too unless it is heeded here
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
