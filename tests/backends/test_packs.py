@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import bough
 from bough.backends import Limbs, Place
-from bough.backends.llvm import packs
+from bough.backends.limbs import packs
 from bough.kernel.functions import mechanism, program
 from bough.kernel.limbs import limbs
 from bough.kernel.specs import Options

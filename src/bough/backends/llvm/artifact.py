@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.backends.limbs import Packed, pack
 from bough.backends.llvm.emit import llvm_source
 from bough.backends.llvm.entry import Workspace
 from bough.backends.llvm.once import write_once
-from bough.backends.llvm.packs import Packed, pack
 from bough.backends.llvm.plan import make_plan
 from bough.backends.llvm.target import host
 from bough.backends.llvm.types import Real

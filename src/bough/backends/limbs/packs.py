@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from bough.backends.llvm.alike import Group, Search
+from bough.backends.limbs.alike import Group, Search
 from bough.backends.protocol import Limbs
 from bough.program import Apply, Const, Instruction, Load, Program, Store
 from bough.program.ir import boundary
