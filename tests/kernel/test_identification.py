@@ -246,3 +246,5 @@ def test_parameters_that_cannot_be_given_to_a_model_are_refused_by_name() -> Non
     b.add("body", bough.joints.Revolute("x"), mass=1.0, com=(1e200, 0, 0), inertia=1.0)
     with pytest.raises(bough.errors.ModelError, match="'body': its inertia about the origin of its frame is beyond"):
         bough.identification.parameters(b.build())
+    with pytest.raises(bough.errors.ModelError, match="beyond the range of floats: expected smaller ones"):
+        bough.identification.from_log_cholesky(np.full(10, 1e3))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import AssemblyError, BoughError, ShapeError
+from bough.kernel.arguments import require_finite
 from bough.model import Geometry, Model
 from bough.reading import known_name
 from bough.viewer.controls import Closing, PoseControls
@@ -71,6 +72,7 @@ class Viewer:
         self._q = np.atleast_2d(np.array(q, np.float64))
         if not len(self._q):
             raise ShapeError(f"there are no states to show: q has shape {np.shape(q)}")
+        require_finite("q", self._q)
         self._v = np.zeros((len(self._q), model.nv))
         self._state, self._layout = 0, LAYOUTS[0]
         self._frame = model.frame_names[min(1, model.nbodies)]

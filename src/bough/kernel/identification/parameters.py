@@ -184,8 +184,13 @@ def from_log_cholesky(numbers: ArrayLike) -> Floats:
     >>> bough.identification.from_log_cholesky([0.0] * 10).tolist()
     [1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 2.0, 0.0, 0.0, 2.0]
     """
-    U = _factor(_read(numbers, "numbers", 10))
-    return _of_pseudo(U @ np.swapaxes(U, -1, -2))
+    given = _read(numbers, "numbers", 10)
+    with np.errstate(over="ignore", invalid="ignore"):
+        U = _factor(given)
+        found = _of_pseudo(U @ np.swapaxes(U, -1, -2))
+    if not np.isfinite(found).all():
+        raise ModelError("inertial parameters of these numbers are beyond the range of floats: expected smaller ones")
+    return found
 
 
 def _factor(θ: Floats) -> Floats:
