@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -237,20 +237,17 @@ class Differentiated(Measurable):
         none = like.new_zeros(q.shape[:-1])
         return State(q, v, a, none + float(count), none)
 
-    def _steps_in_jax(self, given: Sequence[Any], steps: Any) -> State:
+    def _steps_in_jax(self, made: Callable[..., State], given: Sequence[Any], steps: Any) -> State:
         """Steps within a transformation of JAX, which may differentiate them."""
         from bough.simulation.jax_steps import steps_in_jax
 
         count = whole_number(steps, "steps within a transformation of JAX", least=0)
         return steps_in_jax(
-            lambda values: self._made(values, np.float64(count), single=False),
+            lambda values: made(values, np.float64(count), single=False),
             lambda *values: self._followed(*values),
             given,
             count,
         )
-
-    def _made(self, acting: Sequence[Any], count: Any, single: bool) -> State:
-        raise NotImplementedError  # by `Simulation`
 
     # ---- names -----------------------------------------------------------------------------------------------------
 

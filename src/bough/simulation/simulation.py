@@ -157,7 +157,7 @@ class Simulation(Differentiated):
         if wants_gradients(given):
             return self._tensor_steps(given, steps)
         if is_traced_by_jax(given) and np.ndim(steps) == 0:
-            return self._steps_in_jax(given, steps)
+            return self._steps_in_jax(self._made, given, steps)
         state = self._made(given, count, single)
         return state if out is None else written(out, state)
 
