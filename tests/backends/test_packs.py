@@ -11,16 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bough
-from bough.backends import Limbs, Place
+from bough.backends import Column, Limbs, Place
 from bough.backends.limbs import packs
+from bough.kernel.columns import tree_columns
+from bough.kernel.factor_functions import dense_factorizer, factorizer
 from bough.kernel.functions import mechanism, program
 from bough.kernel.limbs import limbs
 from bough.kernel.specs import Options
-from bough.program import Apply, Program, fuse, simplify, trace
-from bough.scalar import select, sin, sqrt
+from bough.kernel.treematrix import places
+from bough.program import VERDICT, Apply, Program, fuse, simplify, trace
+from bough.scalar import maximum, select, sin, sqrt
 from compiled import Compiled
 
 LIMBS, EACH, TRUNK = 5, 3, 4  # limbs, entries of each, entries of the trunk
+ROWS, COLUMNS = 5, 6
 ALGORITHMS = {"rnea": ("q", "v", "a"), "aba": ("q", "v", "tau"), "crba": ("q",)}
 
 
@@ -168,14 +172,92 @@ def test_any_limbs(seed: int, steps: int, width: int) -> None:
     size = TRUNK + LIMBS * EACH
     compiled = simplify(trace("random", random_function(seed, steps), {"x": size}))
     rng = np.random.default_rng(seed)
-    places: list[Place | None] = [None] * TRUNK
-    places += [Place(0, limb, k) for limb in range(LIMBS) for k in range(EACH)]
+    found: list[Place | None] = [None] * TRUNK
+    found += [Place(0, limb, k) for limb in range(LIMBS) for k in range(EACH)]
     if rng.random() < 0.3:  # hints that make no sense
-        places = [places[k] for k in rng.permutation(size)]
+        found = [found[k] for k in rng.permutation(size)]
     x = {"x": rng.uniform(-1, 1, (3, size))}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(packs, "WORTH", np.inf)
-        packed = packs.pack(fuse(compiled), {"x": places}, width)
+        packed = packs.pack(fuse(compiled), {"x": found}, width)
         assert set(packed.widths.values()) <= {2, width}
-        got = outputs_of(compiled, {"x": places}, x, np.float64)
+        got = outputs_of(compiled, {"x": found}, x, np.float64)
+    assert_same_bits(got, outputs_of(compiled, None, x, np.float64))
+
+
+# ---- columns ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("make", "name"), [(factorizer, "packed"), (dense_factorizer, "H")])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_columns_of_a_factor_in_lanes(make: Any, name: str, dtype: type) -> None:
+    model = legged(2)
+    tree = model.dof_tree
+    compiled = make(tree, ("", "ltdl")).program(judged=True)
+    hints = tree_columns(tree, [name])
+    packed = packs.pack(fuse(compiled), hints, 4)
+    done = [packed.widths.get(x.result, 1) for x in packed.program.body if isinstance(x, Apply) and x.op == "fma"]
+    assert sum(done) - done.count(1) > 5 * done.count(1), "most of it is done in vectors"
+    H = bough.crba(model, bough.random(model, np.random.default_rng(0), size=4)).astype(dtype)
+    x = {name: H.reshape(4, -1) if name == "H" else H[(..., *places(tree))]}
+    one_by_one = outputs_of(compiled, None, x, dtype)
+    assert not one_by_one[VERDICT].any()
+    assert_same_bits(outputs_of(compiled, hints, x, dtype), one_by_one)
+
+
+@pytest.mark.parametrize("smallest", [5e-324, np.nan])
+def test_every_entry_of_a_dense_matrix_is_looked_at(smallest: float) -> None:
+    """The least that can be wrong with a single entry off the diagonal is seen, wherever it is."""
+    tree = legged(2).dof_tree
+    n, compiled = tree.n, dense_factorizer(tree, ("", "ltdl")).program(judged=True)
+    H = np.tile(np.eye(n).ravel(), (n * n, 1)) + smallest * np.eye(n * n)
+    verdicts = outputs_of(compiled, tree_columns(tree, ["H"]), {"H": H}, np.float64)[VERDICT][:, 0]
+    np.testing.assert_array_equal(verdicts != 0, ~np.eye(n, dtype=bool).ravel() | np.isnan(smallest))
+
+
+def random_rows(seed: int, steps: int) -> Callable[..., dict[str, Any]]:
+    """Operations on rows of a matrix, mostly the same in all columns but for some that are left out."""
+    rng = np.random.default_rng(seed)
+
+    def run(x: Any) -> dict[str, Any]:
+        rows = [[x[i * COLUMNS + j] for j in range(COLUMNS)] for i in range(ROWS)]
+        for _ in range(steps):
+            i, k, c, kind = rng.integers(ROWS), rng.integers(ROWS), rng.integers(COLUMNS), rng.random()
+            factor, until = rows[k][c], rng.integers(COLUMNS) if rng.random() < 0.3 else COLUMNS
+            for j in range(until):
+                a, b = rows[i][j], rows[k][j]
+                if kind < 0.4:
+                    rows[i][j] = a - b * factor
+                elif kind < 0.5:
+                    rows[i][j] = a * factor
+                elif kind < 0.6:
+                    rows[i][j] = a / (2.0 + factor * factor)
+                elif kind < 0.7:
+                    rows[i][j] = maximum(b, -a)
+                elif kind < 0.8:
+                    rows[i][j] = a * b + 0.25
+                elif kind < 0.9:
+                    rows[i][j] = sqrt(a * a + 1.0) - b
+                else:  # from column to column
+                    rows[i][j] = a + rows[i][j - 1] * 0.5
+        return {"y": [value for row in rows for value in row]}
+
+    return run
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**6), steps=st.integers(1, 40), width=st.sampled_from([2, 4]))
+def test_any_columns(seed: int, steps: int, width: int) -> None:
+    size = ROWS * COLUMNS
+    compiled = simplify(trace("random", random_rows(seed, steps), {"x": size}))
+    rng = np.random.default_rng(seed)
+    entries: list[Place | None] = [Column(0, j, i) for i in range(ROWS) for j in range(COLUMNS)]
+    if rng.random() < 0.3:  # hints that make no sense
+        entries = [entries[k] for k in rng.integers(size, size=size)]
+    x = {"x": rng.uniform(-1, 1, (3, size))}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packs, "WORTH", np.inf)
+        packed = packs.pack(fuse(compiled), {"x": entries}, width)
+        assert set(packed.widths.values()) <= {1, 2, width}
+        got = outputs_of(compiled, {"x": entries}, x, np.float64)
     assert_same_bits(got, outputs_of(compiled, None, x, np.float64))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bough.errors import ProgramError
 
-__all__ = ["Argument", "FloatArray", "Holder", "Limbs", "Place", "Signature", "Variant", "require_size"]
+__all__ = ["Argument", "Column", "FloatArray", "Holder", "Limbs", "Place", "Signature", "Variant", "require_size"]
 
 FloatArray = NDArray[np.floating[Any]]
 
@@ -80,6 +80,12 @@ class Place(NamedTuple):
     group: int
     limb: int
     where: Hashable
+
+
+class Column(Place):
+    """The place of an entry of a matrix: `limb` is its column, one of a group of neighbours, and `where` its row."""
+
+    __slots__ = ()
 
 
 Limbs: TypeAlias = Mapping[str, Sequence[Place | None]]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 from weakref import WeakSet
 
@@ -11,16 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough import factor
-from bough.backends import Argument, Holder, Variant
+from bough.backends import Argument, Holder, Limbs, Variant
 from bough.errors import SingularError
 from bough.kernel.arguments import FloatArray
+from bough.kernel.columns import tree_columns, zeros
 from bough.kernel.compile import when_backend_changes
 from bough.kernel.function import Function, Results, Verdicts
 from bough.kernel.limbs import tree_limbs
 from bough.kernel.table import entry, function_of
 from bough.kernel.treematrix import apply, diagonal_places, places, read_dense
 from bough.kernel.verdict import PIVOTS, SUMS
-from bough.scalar import Array, Scalar, absolute
+from bough.scalar import Array, Scalar, maximum
 from bough.scalar import negation as not_
 from bough.scalar.tolerances import SUSPECT_PIVOT
 from bough.tree import Tree
@@ -55,7 +55,7 @@ def factorizer(tree: Tree, key: tuple[str, Kind]) -> Function:
         _require_definite(kind, arrays["packed"], tree, results[0])
         return results
 
-    return _function(kind, tree, [_packed(tree)], [_packed(tree, "factor")], rule, explain)
+    return _function(kind, tree, [_packed(tree)], [_packed(tree, "factor")], rule, explain, tree_columns)
 
 
 def _pivot_finder(tree: Tree, key: str) -> Function:
@@ -72,18 +72,23 @@ def dense_factorizer(tree: Tree, key: tuple[str, Kind]) -> Function:
     kind, n = key[1], tree.n
     rows, columns = (p.tolist() for p in places(tree))
     read = [(j, i) if kind in UPPER else (i, j) for i, j in zip(rows, columns, strict=True)]
-    inside = {*read, *((j, i) for i, j in read)}
 
     def rule(H: Array) -> dict[str, Any]:
         packed = [H[i * n + j] for i, j in read]
         L = ALGORITHMS[kind](tree, packed)
-        misfit: list[Scalar] = [0.0] * SUMS  # NaN and infinity show in it
-        for k, (i, j) in enumerate(itertools.combinations(range(n), 2)):
-            x, y = H[i * n + j], H[j * n + i]
-            some = absolute(x - y) if (i, j) in inside else absolute(x) + absolute(y)
-            misfit[k % SUMS] = misfit[k % SUMS] + some
+        misfits: dict[Hashable, Scalar] = {}  # NaN and infinity show in them
+
+        def add(place: Hashable, x: Scalar) -> None:
+            misfits[place] = misfits.get(place, 0.0) + maximum(x, -x)
+
+        for k, run in enumerate(zeros(tree)):
+            for lane, place in enumerate(run):
+                add((k % SUMS, lane), H[place])
+        for i, j in sorted(zip(rows, columns, strict=True), reverse=True):
+            if i != j:
+                add(j, H[i * n + j] - H[j * n + i])
         margins = factor.margins(tree, packed, L, kind in UNIT, SUSPECT_PIVOT)
-        return {"factor": L, "margins": margins, "doubt": not_(sum(misfit) <= 0.0)}
+        return {"factor": L, "margins": margins, "doubt": not_(_sum(list(misfits.values())) <= 0.0)}
 
     def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
         read_dense(arrays["H"], tree)
@@ -93,7 +98,7 @@ def dense_factorizer(tree: Tree, key: tuple[str, Kind]) -> Function:
 
     meaning = f"a row and a column for each of the {n} entries of parents"
     H = Argument("H", (n, n), meaning, finite=False)
-    return _function(f"{kind} of a dense matrix", tree, [H], [_packed(tree, "factor")], rule, explain)
+    return _function(f"{kind} of a dense matrix", tree, [H], [_packed(tree, "factor")], rule, explain, tree_columns)
 
 
 class Into(NamedTuple):
@@ -195,11 +200,19 @@ def _function(
     outputs: Sequence[Argument],
     rule: Callable[..., Any],
     explain: Any = None,
+    hint: Callable[[Tree, Sequence[str]], Limbs] = tree_limbs,
 ) -> Function:
     return Function(
         name, inputs, outputs, rule, size=tree.n, digest=lambda: repr(tree.parents), explain=explain,
-        limbs=lambda names: tree_limbs(tree, names),
+        limbs=lambda names: hint(tree, names),
     )  # fmt: skip
+
+
+def _sum(numbers: list[Scalar]) -> Scalar:
+    """The sum of some numbers, none of which waits for many others."""
+    while len(numbers) > 1:
+        numbers = [sum(numbers[k : k + 2]) for k in range(0, len(numbers), 2)]
+    return sum(numbers)
 
 
 def _require_definite(kind: Kind, values: FloatArray, tree: Tree, packed: FloatArray) -> None:

@@ -1,4 +1,7 @@
-"""Limbs that are built alike share vectors in programs for one state: `alike.py` finds them, `packs.py` joins them."""
+"""Limbs that are built alike share vectors in programs for one state, and so do neighbouring columns of matrices.
+
+`alike.py` finds what limbs have in common, `columns.py` what columns have; `packs.py` joins it.
+"""
 
 from bough.backends.limbs.packs import Packed, pack
 

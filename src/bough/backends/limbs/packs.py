@@ -1,8 +1,9 @@
-"""Programs for one state in which operations of several limbs are done in the lanes of a vector.
+"""Programs for one state in which operations of several limbs, or columns, are done in the lanes of a vector.
 
 Some values of such a program are vectors. Three more operations make them and take them apart: `pack` of a value for
-each lane, `lane` of a vector and a number, `flip` of a vector and a factor ±1 for each lane. All others work lane by
-lane, so that every result has the bits it has in the program as it was.
+each lane, `lane` of a vector and a number, `flip` of a vector and a factor ±1 for each lane. `max` of two vectors is
+the first one's number in each lane unless it is smaller. All others work lane by lane, so that every result has the
+bits it has in the program as it was.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from bough.backends.limbs.alike import Group, Search
-from bough.backends.protocol import Limbs
+from bough.backends.limbs.columns import ColumnSearch
+from bough.backends.protocol import Column, Limbs
 from bough.program import Apply, Const, Instruction, Load, Program, Store
 from bough.program.ir import boundary
 from bough.scalar import Kind
@@ -33,10 +35,12 @@ class Packed:
 
 
 def pack(program: Program, limbs: Limbs, widest: int) -> Packed:
-    """Join what is alike in limbs, in vectors of up to `widest` lanes, if the program can be so treated and it pays."""
-    if not any(place is not None for places in limbs.values() for place in places) or not _is_straight(program):
+    """Join what is alike in limbs or columns, in vectors of up to `widest` lanes, if the program allows and it pays."""
+    places = [place for entries in limbs.values() for place in entries if place is not None]
+    if not places or not _is_straight(program):
         return Packed(program, {})
-    packed = _Rewriter(program, Search(program, limbs, widest)).result()
+    search = ColumnSearch if isinstance(places[0], Column) else Search
+    packed = _Rewriter(program, search(program, limbs, widest)).result()
     return packed if _cost(packed.program) < WORTH * _cost(program) else Packed(program, {})
 
 
@@ -53,20 +57,24 @@ def _is_straight(program: Program) -> bool:
 
 
 def _cost(program: Program) -> int:
-    """About how many instructions it takes: constants are in memory, and sines that are packed lie side by side."""
-    made = {x.result: x.op if isinstance(x, Apply) else "" for x in program.body if isinstance(x, Load | Apply)}
+    """About how many instructions it takes: constants are in memory, and what is packed may lie side by side."""
+    constants = {x.result: x.value for x in program.body if isinstance(x, Const)}
+    made = {x.result: x for x in program.body if isinstance(x, Load | Apply)}
     total = 0
     for x in program.body:
         if isinstance(x, Apply):
-            ops = [made[v] for v in set(x.arguments) if v in made] if x.op == "pack" else [x.op]
-            total += min(len(ops), 1) if {"sin", "cos"}.issuperset(ops) else len(ops)
+            parts = [made[v] for v in dict.fromkeys(x.arguments) if v in made] if x.op == "pack" else [x]
+            entries = [(y.buffer, constants[y.index] - k) for k, y in enumerate(parts) if isinstance(y, Load)]
+            whole = len(entries) == len(x.arguments) and len(set(entries)) == 1
+            turns = all(isinstance(y, Apply) and y.op in ("sin", "cos") for y in parts)
+            total += min(len(parts), 1) if whole or turns else len(parts)
     return total
 
 
 class _Rewriter:
     """Writes the program anew, with vectors."""
 
-    def __init__(self, program: Program, search: Search) -> None:
+    def __init__(self, program: Program, search: Search | ColumnSearch) -> None:
         self._program, self._search = program, search
         self._kinds = list(program.kinds)
         self._widths: dict[int, int] = {}
@@ -77,6 +85,7 @@ class _Rewriter:
         self._made = {x.result: x for x in self._instructions if not isinstance(x, Store)}
         self._joined = {group.results: group for group in (*search.groups, *search.twins)}
         self._place = {v: (group, k) for group in search.groups for k, v in reversed([*enumerate(group.results)])}
+        self._place.pop(-1, None)  # lanes that hold anything
         self._vectors: dict[tuple[int, ...], int] = {}  # by what the lanes hold
         self._signed: dict[tuple[int, tuple[int, ...]], int] = {}
         self._taken: set[int] = set()

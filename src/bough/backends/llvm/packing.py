@@ -22,6 +22,9 @@ def _pack(w: ChunkWriter, x: Apply) -> str:
     slots = [plan.slots.get(v, -1) for v in values]
     if slots[0] >= 0 and slots == [slots[0] + k for k in range(real.lanes)] and not any(w.has(v) for v in values):
         return w.new(f"load {t}, ptr {w.spilled(slots[0])}, align {real.size}")
+    entries = [(x.buffer, int(plan.constants[x.index])) for x in map(plan.given.get, values) if x is not None]
+    if len(entries) == real.lanes and entries == [(entries[0][0], entries[0][1] + k) for k in range(real.lanes)]:
+        return w.new(f"load {t}, ptr {w.entry(plan.given[values[0]])[0]}, align {real.size}")
     vector = "undef"
     if len(set(values)) == 1:
         vector = w.new(f"insertelement {t} undef, {e} {w.operand(values[0])}, i64 0")
@@ -50,4 +53,11 @@ def _flip(w: ChunkWriter, x: Apply) -> str:
     return w.new(f"bitcast {bits} {flipped} to {real.type}")
 
 
-PACKING: dict[str, Callable[[ChunkWriter, Apply], str]] = {"pack": _pack, "lane": _lane, "flip": _flip}
+def _max(w: ChunkWriter, x: Apply) -> str:
+    """The second of two vectors where the first is smaller, else the first."""
+    real, (a, b) = w.names.real_of(x.result), (w.operand(v) for v in x.arguments)
+    smaller = w.new(f"fcmp olt {real.type} {a}, {b}")
+    return w.new(f"select {real.mask} {smaller}, {real.type} {b}, {real.type} {a}")
+
+
+PACKING: dict[str, Callable[[ChunkWriter, Apply], str]] = {"pack": _pack, "lane": _lane, "flip": _flip, "max": _max}
