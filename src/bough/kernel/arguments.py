@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy import asarray
 from numpy.typing import ArrayLike, NDArray
 
 from bough.backends import Argument
@@ -64,12 +65,15 @@ def nearly_plain(value: Any) -> Any:
     """A contiguous array of floats where that is quickly had, else what was given."""
     if value is None:
         return None
-    if type(value) is not np.ndarray:
-        if type(value) is not list and is_on_device(value):
+    given = type(value)
+    if given is not np.ndarray:
+        if given is not list and is_on_device(value):
             return value
         try:
-            value = np.asarray(value)
+            value = asarray(value)
         except (ValueError, TypeError):
+            return value
+        if given is list and value.dtype is DOUBLE:
             return value
     dtype = value.dtype
     if dtype is DOUBLE or dtype is SINGLE:
