@@ -1,4 +1,4 @@
-"""The checker: run after tracing and after every pass, so that a bad program is caught where it is made."""
+"""The checker: run on programs as they are traced and as they were changed, so that a bad one is caught early."""
 
 from __future__ import annotations
 
@@ -74,6 +74,7 @@ class _Checker:
             self.fail(f"table {b.name!r} has data of type {b.data.dtype} and is of kind {b.kind}")
 
     def block(self, block: Block, visible: Visible) -> None:
+        kinds, defined = self.kinds, self.defined
         for x in block:
             if isinstance(x, Apply):
                 if x.op not in _SIGNATURES:
@@ -81,7 +82,11 @@ class _Checker:
                 arguments, result = _SIGNATURES[x.op]
                 if arguments != tuple(map(visible.get, x.arguments)):  # most programs are right: say more only if not
                     self.explain(x, arguments, visible)
-                self.define(x.result, visible, result)
+                value = x.result
+                if value in defined or not 0 <= value < len(kinds) or kinds[value] != result:
+                    self.define(value, visible, result)
+                defined.add(value)
+                visible[value] = result
             elif isinstance(x, Const):
                 if type(x.value) not in _KINDS:
                     self.fail(f"value %{x.result} is a {type(x.value).__name__}, expected a float, bool or int")

@@ -1,4 +1,4 @@
-"""The simplifier: passes from program to program, each checked.
+"""The simplifier: passes from program to program, what they make together is checked.
 
 The tracer already folds constants and shares equal operations. What remains is what can only be seen afterwards:
 several divisions by one value become one reciprocal and products, what nothing uses is dropped, and results are stored
@@ -19,12 +19,9 @@ __all__ = ["drop_unused", "share_reciprocals", "simplify", "store_early"]
 
 def simplify(program: Program) -> Program:
     """All passes in order."""
-    for one in (share_reciprocals, drop_unused, store_early):
-        after = one(program)
-        if after is not program:
-            check(after)
-        program = after
-    return program
+    after = store_early(drop_unused(share_reciprocals(program)))
+    check(after)
+    return after
 
 
 def share_reciprocals(program: Program) -> Program:
@@ -115,16 +112,21 @@ def _without_unused(body: Block, observed: set[str]) -> Block:
     used: set[int] = set()
 
     def needed(x: Instruction) -> bool:
-        if isinstance(x, (Apply, Const, Load)):
+        if isinstance(x, (Const, Load)):
             return x.result in used
         if isinstance(x, Store):
             return x.buffer in observed
+        assert isinstance(x, (Loop, Switch))
         return not used.isdisjoint(x.results) or any(isinstance(y, Store) and needed(y) for y in walk((x,)))
 
     def keep(block: Block) -> Block:
         result: list[Instruction] = []
         for x in reversed(block):
-            if needed(x):
+            if isinstance(x, Apply):  # most of them
+                if x.result in used:
+                    used.update(x.arguments)
+                    result.append(x)
+            elif needed(x):
                 used.update(boundary(x))
                 result.append(_with_blocks(x, keep))
         return tuple(reversed(result))
