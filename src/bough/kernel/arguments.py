@@ -37,10 +37,17 @@ def as_floats(name: str, value: ArrayLike, trailing: Shape, meaning: str = "") -
         if not np.can_cast(a.dtype, DOUBLE) or a.dtype == np.bool_:
             raise ShapeError(f"{name} has data type {a.dtype}, expected real numbers (float64 or float32)")
         a = a.astype(DOUBLE)
-    if a.ndim < len(trailing) or a.shape[a.ndim - len(trailing) :] != trailing:
-        expected = "(" + ", ".join(["...", *map(str, trailing)]) + ")"
-        raise ShapeError(f"{name} has shape {a.shape}, expected {expected}" + (f": {meaning}" if meaning else ""))
+    _leading(name, a.shape, trailing, meaning)
     return a
+
+
+def _leading(name: str, shape: Shape, trailing: Shape, meaning: str) -> Shape:
+    """The batch axes of an array; raises if its last axes are not `trailing`."""
+    axes = len(shape) - len(trailing)
+    if axes < 0 or shape[axes:] != trailing:
+        expected = "(" + ", ".join(["...", *map(str, trailing)]) + ")"
+        raise ShapeError(f"{name} has shape {shape}, expected {expected}" + (f": {meaning}" if meaning else ""))
+    return shape[:axes]
 
 
 def is_on_device(value: Any) -> bool:
@@ -122,30 +129,20 @@ def plain_arguments(arguments: Sequence[Argument], values: Sequence[ArrayLike]) 
 
 def batch_shape(inputs: Mapping[str, tuple[FloatArray, int]]) -> Shape:
     """The batch axes of arrays, broadcast; with each array the number of its trailing axes that belong to one state."""
-    leading = {name: a.shape[: a.ndim - axes] for name, (a, axes) in inputs.items()}
-    try:
-        return np.broadcast_shapes(*leading.values())
-    except ValueError:
-        shapes = ", ".join(f"{name} {shape}" for name, shape in leading.items() if shape)
-        raise ShapeError(f"the batch axes do not broadcast: {shapes}") from None
+    return _broadcast([(name, a.shape[: a.ndim - axes]) for name, (a, axes) in inputs.items()])
 
 
 def batch_of(shapes: Sequence[tuple[Argument, Shape]]) -> Shape:
     """The batch axes of arrays of some shapes, broadcast; an array that does not fit its argument is refused."""
-    leading = []
-    for a, shape in shapes:
-        axes = len(shape) - len(a.shape)
-        if axes < 0 or shape[axes:] != a.shape:
-            expected = "(" + ", ".join(["...", *map(str, a.shape)]) + ")"
-            raise ShapeError(
-                f"{a.name} has shape {shape}, expected {expected}" + (f": {a.meaning}" if a.meaning else "")
-            )
-        leading.append(shape[:axes])
+    return _broadcast([(a.name, _leading(a.name, shape, a.shape, a.meaning)) for a, shape in shapes])
+
+
+def _broadcast(leading: Sequence[tuple[str, Shape]]) -> Shape:
     try:
-        return np.broadcast_shapes(*leading)
+        return np.broadcast_shapes(*(shape for _, shape in leading))
     except ValueError:
-        told = ", ".join(f"{a.name} {shape}" for (a, _), shape in zip(shapes, leading, strict=True) if shape)
-        raise ShapeError(f"the batch axes do not broadcast: {told}") from None
+        shapes = ", ".join(f"{name} {shape}" for name, shape in leading if shape)
+        raise ShapeError(f"the batch axes do not broadcast: {shapes}") from None
 
 
 def require_finite(name: str, a: FloatArray) -> None:
