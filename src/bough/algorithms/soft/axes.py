@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bough.scalar import Scalar
+from bough.scalar import Scalar, dot
 from bough.spatial import Matrix, Symmetric, Vector
 
-__all__ = ["combined", "congruent", "products", "twice_symmetric"]
+__all__ = ["combined", "congruent", "products", "symmetric_times", "twice_symmetric"]
 
 
 def combined(axes: Sequence[Vector], f: Sequence[Scalar]) -> Vector:
@@ -28,6 +28,12 @@ def congruent(axes: Sequence[Vector], W: Sequence[Sequence[Scalar]]) -> Symmetri
             for j in range(i + 1):
                 rows[i][j] = rows[i][j] + x * axis.parts[j]
     return Symmetric(rows[0][0], rows[1][0], rows[1][1], rows[2][0], rows[2][1], rows[2][2])
+
+
+def symmetric_times(W: Sequence[Sequence[Scalar]], x: Sequence[Scalar]) -> list[Scalar]:
+    """W x for a lower triangle W."""
+    rows = range(len(W))
+    return [dot([W[max(i, k)][min(i, k)] for k in rows], x) for i in rows]
 
 
 def products(axes: Sequence[Vector], W: Sequence[Sequence[Scalar]]) -> Matrix:

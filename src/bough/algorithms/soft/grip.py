@@ -6,10 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bough.algorithms.soft.axes import combined, congruent, products, twice_symmetric
+from bough.algorithms.soft.axes import combined, congruent, products, symmetric_times, twice_symmetric
 from bough.algorithms.soft.law import LEAST_FRICTION, Answer
 from bough.algorithms.soft.scene import TouchGroup
-from bough.scalar import Array, Index, Part, Scalar, Table, array, blank, gather, gather_index, maximum
+from bough.scalar import (
+    Array,
+    Index,
+    Part,
+    Scalar,
+    Table,
+    array,
+    blank,
+    dot,
+    gather,
+    gather_index,
+    maximum,
+    minus,
+    plus,
+)
 from bough.spatial import ArticulatedInertia, Symmetric, Vector, cross_matrix
 
 if TYPE_CHECKING:
@@ -68,6 +82,30 @@ class Grip:
             angular = angular + turn * sign
         axes, rows = self.axes, self.law.rows
         return [a.dot(linear) for a in axes[:rows]] + [a.dot(angular) for a in axes[: max(rows - 3, 0)]]
+
+    def begin(self, motions: Array) -> list[Scalar]:
+        """Write x = J a - a_ref for accelerations of bodies in memory, and return it."""
+        x = minus(self.along(motions), self.read("reference"))
+        self.write("x", x)
+        return x
+
+    def project(self, motions: Array) -> list[Scalar]:
+        """Write y = J d for a way of bodies in memory, and return it."""
+        y = self.along(motions)
+        self.write("y", y)
+        return y
+
+    def lack(
+        self, x: Sequence[Scalar], way: Sequence[Scalar], y: Sequence[Scalar]
+    ) -> tuple[list[Scalar], list[Scalar], Scalar]:
+        """x after a way, what the rows lack there, r = f - W way - f′, and yᵀ (W′ - W) y.
+
+        Forces are - W x under all laws of contact, so that r is (W′ - W) x after the way.
+        """
+        z = plus(x, way)
+        old, new = self.answer(x).W, self.answer(z).W
+        more = [minus(one, other) for one, other in zip(new, old, strict=True)]
+        return z, symmetric_times(more, z), dot(y, symmetric_times(more, y))
 
     def add_forces(self, f: Sequence[Scalar], forces: Array) -> None:
         """Add Jᵀ f to the forces on bodies in memory."""

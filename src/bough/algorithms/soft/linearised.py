@@ -18,16 +18,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, TypeAlias
 
-from bough.algorithms.rnea import rnea
-from bough.algorithms.soft.fixed_axes import along_body, along_fixed, chart_rate, moved, turning
+from bough.algorithms.soft.fixed_axes import along_body, along_fixed, chart_rate, moved
 from bough.algorithms.soft.newton import SoftProblem
 from bough.algorithms.soft.scene import SoftScene
 from bough.algorithms.soft.step import (
     REACH,
     WEIGHTS,
-    driven,
+    inertial_forces,
     joint_damping,
-    servo_damping,
     soft_problem,
     with_diagonal,
 )
@@ -71,21 +69,13 @@ class _Step:
 
     def inertial(self, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]) -> list[Scalar]:
         """The joint forces for accelerations along fixed axes, with dt kd a where the damping of targets is in M."""
-        own = minus(a, turning(self.m, v))
-        here, rates, rise = indexable(self.nq, q), indexable(self.n, v), indexable(self.n, own)
-        tau = rnea(self.m, here, rates, rise, self.x.get("f_ext"))
-        result = [tau[k] for k in range(self.n)]
-        for k, D in servo_damping(self.scene, self.x, self.dt) if self.implicit else ():
-            result[k] = result[k] + D * a[k]
-        return result
+        here, rates = indexable(self.nq, q), indexable(self.n, v)
+        return inertial_forces(self.m, self.scene, self.x, here, rates, a, self.dt if self.implicit else None)
 
     def lack(self, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]) -> list[Scalar]:
         """M a + C - τ - Jᵀ f: zero at the accelerations of a state."""
         problem = self.problem(q, v)
-        problem.begin(a)
-        here, rates = indexable(self.nq, q), indexable(self.n, v)
-        forces = driven(self.m, self.scene, self.x, here, rates)
-        return minus(minus(self.inertial(q, v, a), forces), problem.pushed(a))
+        return minus(problem.lack(a), problem.pushed(a))
 
 
 class EulerStep(_Step):
@@ -134,6 +124,7 @@ class EulerStep(_Step):
     def solver(self, z: Sequence[Scalar], y: Sequence[Scalar]) -> Solver:
         """What solves with the matrix (H, 0; -M, M + dt D), once `unknowns` were found."""
         n, problem = self.n, self._solved
+        problem.begin(y[:n])
         stiff = problem.stiff(tuple(y[:n]))
         if not self.scene.damped:
             return Solver(stiff, stiff)

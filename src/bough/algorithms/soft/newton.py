@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
+from bough.algorithms.soft.axes import symmetric_times
 from bough.algorithms.soft.contacts import Contacts
 from bough.algorithms.soft.grip import Grip
-from bough.algorithms.soft.law import Answer, one_sided, rubbing
+from bough.algorithms.soft.rows import JointRow, WideRow
 from bough.algorithms.soft.world import WorldTree
 from bough.factor import ltdl, mul_H, solve
 from bough.scalar import (
@@ -30,13 +31,16 @@ from bough.scalar import (
     either,
     indexable,
     minus,
+    negation,
     repeat,
     select,
 )
 from bough.scalar.lazy import cached_property
 from bough.tree import Tree
 
-__all__ = ["JointRow", "SoftProblem", "Solved", "WideRow", "diagonal_place"]
+__all__ = ["SoftProblem", "Solved", "diagonal_place"]
+
+C = TypeVar("C")
 
 SEARCHES = 30
 """Turns of a line search at most."""
@@ -51,41 +55,8 @@ FAR = 1e30
 
 Scalars: TypeAlias = tuple[Scalar, ...]
 Carried: TypeAlias = tuple[Scalars, Scalars, Scalars, Scalars, Scalar]
-
-
-@dataclass(frozen=True)
-class JointRow:
-    """A condition on one velocity: a limit, for which `sign` says which side, or dry friction up to `friction`."""
-
-    place: int
-    sign: float
-    D: Scalar
-    reference: Scalar
-    friction: float | None = None
-
-    def answer(self, a: Scalar) -> Answer:
-        """Force and stiffness at an acceleration."""
-        x = a * self.sign - self.reference
-        return one_sided(x, self.D) if self.friction is None else rubbing(x, self.D, self.friction)
-
-
-@dataclass(frozen=True)
-class WideRow:
-    """A row on several velocities: J (n), stiffness, reference acceleration.
-
-    Of a loop or a law between coordinates it always holds, of a limit it pushes and does not pull (`one_sided`).
-    """
-
-    J: Scalars
-    D: Scalar
-    reference: Scalar
-    one_sided: bool = False
-
-    def answer(self, along: Scalar) -> tuple[Scalar, Scalar]:
-        """Its force and its stiffness at an acceleration J a."""
-        x = along - self.reference
-        D = select(x < 0.0, self.D, 0.0) if self.one_sided else self.D
-        return -(D * x), D
+Bracket: TypeAlias = tuple[Scalar, Scalar, Scalar, Scalar]
+"""How far to go, from where to where that may be, and 1 where it is found."""
 
 
 @dataclass(frozen=True)
@@ -99,49 +70,63 @@ class Solved:
 
 @dataclass(frozen=True)
 class _Point:
-    """Where Newton's method is: a, M a, the gradient, steps so far, and what the last one gained."""
+    """Where Newton's method is: a, the gradient, steps so far, and what the last one gained."""
 
     a: Scalars
-    Ma: Scalars
     g: Scalars
     steps: Scalar
     gain: Scalar
 
 
 @dataclass(frozen=True)
+class _Bend:
+    """What rows lack after a way y, r = f - W y - f′, added up: r · y, yᵀ (W′ - W) y, and r · r."""
+
+    slope: Scalar
+    stiffer: Scalar
+    square: Scalar
+
+    def and_also(self, y: Sequence[Scalar], r: Sequence[Scalar], stiffer: Scalar) -> _Bend:
+        """With rows more."""
+        return _Bend(self.slope + dot(r, y), self.stiffer + stiffer, self.square + dot(r, r))
+
+
+@dataclass(frozen=True)
 class SoftProblem:
-    """½ aᵀ M a - aᵀ τ + Σ s(J a - a_ref), to be minimised."""
+    """½ aᵀ M a - aᵀ τ + Σ s(J a - a_ref), to be minimised.
+
+    A Newton step d solves (M + Jᵀ W J) d = -g, so that M d is known without being multiplied out: with y = J d, the
+    gradient after α d is (1 - α) g + Jᵀ (f - α W y - f′), f and f′ the forces before and after. It vanishes after a
+    whole step along which no row begins or ceases to press.
+    """
 
     tree: Tree  # of velocities
     M: Array  # packed path rows
-    tau: Sequence[Scalar]
+    lack: Callable[[Sequence[Scalar]], Sequence[Scalar]]  # M a - τ
     world: WorldTree
     contacts: Contacts
     rows: Sequence[JointRow]
     wide: Sequence[WideRow] = ()
 
     def solve(self, start: Sequence[Scalar], scale: float, tolerance: float, iterations: int) -> Solved:
-        """The accelerations, from a start on; `scale` makes gradients and gains comparable with the tolerance."""
-        none: Scalar = 0.0
-        factor = ltdl(self.tree, self.M)
-        free = self._entries(solve(self.tree, factor, indexable(self.tree.n, self.tau), unit=True))
-        held = self._held()
-        if not (self.contacts.layout.touches or self.rows or self.wide):
-            return Solved(free, none, True)
-        square = (tolerance / scale) ** 2
+        """The accelerations, from a start on; `scale` makes gradients and gains comparable with the tolerance.
 
-        def search(_: Index, __: tuple[Scalars, Scalar, Scalar]) -> tuple[Scalars, Scalar, Scalar]:
-            Ma = self.times_M(start)
-            self.begin(start)
-            first = _Point(tuple(start), Ma, self._gradient(start, Ma, None), none, none + 1.0)
-            end = repeat(iterations, lambda _, point: self._step(point, scale), first, until=done)
-            return end.a, end.steps, select(done(end), 1.0, 0.0)
+        Where nothing is held, one step from zero finds M⁻¹ τ.
+        """
+        none: Scalar = 0.0
+        if not (self.contacts.layout.touches or self.rows or self.wide):
+            right = [-value for value in self.lack((0.0,) * self.tree.n)]
+            return Solved(self._factor(self.M)(right), none, True)
+        square, held = (tolerance / scale) ** 2, self._held() > 0.0
+        begin = tuple(select(held, value, 0.0) for value in start)
+        first = _Point(begin, tuple(minus(self.lack(begin), self.pushed(begin))), none, none + 1.0)
 
         def done(point: _Point) -> Bool:
-            return either(dot(point.g, point.g) <= square, point.gain <= tolerance)
+            flat = both(dot(point.g, point.g) <= square, either(held, point.steps > 0.0))
+            return either(flat, negation(point.gain > tolerance))  # what is not a number does not become one
 
-        a, steps, enough = repeat(1, search, (free, none, none + 1.0), until=lambda _: held <= 0.0)
-        return Solved(a, steps, enough > 0.0)
+        end = repeat(iterations, lambda _, point: self._step(point, scale, tolerance), first, until=done)
+        return Solved(end.a, end.steps, done(end))
 
     @cached_property
     def touching(self) -> Scalar:
@@ -155,14 +140,39 @@ class SoftProblem:
             total = total + D
         return total
 
-    def begin(self, start: Sequence[Scalar]) -> None:
+    def begin(self, a: Sequence[Scalar]) -> None:
         """Write x = J a - a_ref of contacts."""
 
-        def begin() -> None:
-            motions = self.contacts.in_memory(self.world.motions(start))
-            self.contacts.each(lambda grip: grip.write("x", minus(grip.along(motions), grip.read("reference"))))
+        def begin(nothing: tuple[()]) -> tuple[()]:
+            motions = self.contacts.in_memory(self.world.motions(a))
 
-        self._do_where_touching(begin)
+            def rule(grip: Grip) -> None:
+                grip.begin(motions)
+
+            self.contacts.each(rule)
+            return nothing
+
+        self._where_touching(begin, ())
+
+    def pushed(self, a: Sequence[Scalar]) -> list[Scalar]:
+        """Jᵀ f of all rows; x of contacts is written on the way."""
+
+        def push(_: Scalars) -> Scalars:
+            motions = self.contacts.in_memory(self.world.motions(a))
+
+            def rule(grip: Grip, forces: Array) -> None:
+                grip.add_forces(grip.answer(grip.begin(motions)).f, forces)
+
+            return tuple(self.world.joint_forces(self.contacts.forces(rule)))
+
+        found = self._where_touching(push, self._none)
+        pushed = list(found)
+        for row in self.rows:
+            pushed[row.place] = pushed[row.place] + row.answer(a[row.place]).f[0] * row.sign
+        for wide in self.wide:
+            force, _ = wide.answer(dot(wide.J, a))
+            pushed = [p + j * force for p, j in zip(pushed, wide.J, strict=True)]
+        return pushed
 
     def times_M(self, a: Sequence[Scalar]) -> Scalars:
         """M a."""
@@ -171,69 +181,93 @@ class SoftProblem:
     def _entries(self, values: Array) -> Scalars:
         return tuple(values[k] for k in range(self.tree.n))
 
-    def _gradient(self, a: Sequence[Scalar], Ma: Sequence[Scalar], alpha: Scalar | None) -> Scalars:
-        """M a - τ - Jᵀ f, where x of contacts has moved on by alpha y."""
-        pushed = self.pushed(a, alpha)
-        return tuple(m - t - p for m, t, p in zip(Ma, self.tau, pushed, strict=True))
+    @property
+    def _none(self) -> Scalars:
+        return (0.0,) * self.tree.n
 
-    def pushed(self, a: Sequence[Scalar], alpha: Scalar | None = None) -> list[Scalar]:
-        """Jᵀ f of all rows, where x of contacts has moved on by alpha y."""
+    def _where_touching(self, rule: Callable[[C], C], carry: C) -> C:
+        """Do something with contacts; nothing is done where nothing touches in any state."""
+        if not self.contacts.layout.touches:
+            return carry
+        touching = self.touching  # before the loop, where all others see it
+        return repeat(1, lambda _, state: rule(state), carry, until=lambda _: touching <= 0.0)
+
+    def _step(self, point: _Point, scale: float, tolerance: float) -> _Point:
+        """One Newton step: the direction, how far to go, and the gradient there."""
+        d, left = self._solver(point.a)([-value for value in point.g])
+        slope, rest = dot(point.g, d), dot(left, d)
+        bend = self._bend(point, d, None)
+        alpha = self._line_search(point, d, slope, rest, bend)
+        gain = absolute(alpha * slope) * (0.5 * scale)
+        ends = either(bend.square <= 0.0, negation(gain > tolerance))
+
+        def after(_: Index, __: Scalars) -> Scalars:
+            more = zip(point.g, left, self._lacks(point, d, alpha), strict=True)
+            return tuple((1.0 - alpha) * g + alpha * u + r for g, u, r in more)
+
+        g = repeat(1, after, self._none, until=lambda _: ends)
+        return _Point(tuple(u + alpha * w for u, w in zip(point.a, d, strict=True)), g, point.steps + 1.0, gain)
+
+    def _bend(self, point: _Point, d: Scalars, alpha: Scalar | None) -> _Bend:
+        """What all rows lack after α d; after d itself, y = J d of contacts is written on the way."""
+        contacts, none = self.contacts, 0.0  # type: Contacts, Scalar
+
+        def project(bend: _Bend) -> _Bend:
+            motions = contacts.in_memory(self.world.motions(d))
+            return contacts.sum(lambda grip, sums: add(grip, sums, grip.project(motions)), bend)
+
+        def add(grip: Grip, bend: _Bend, y: Sequence[Scalar]) -> _Bend:
+            way = y if alpha is None else [alpha * value for value in y]
+            _, r, stiffer = grip.lack(grip.read("x"), way, y)
+            return bend.and_also(y, r, stiffer)
+
+        bend = _Bend(none, none, none)
+        if alpha is None:
+            bend = self._where_touching(project, bend)
+        else:
+            bend = contacts.sum(lambda grip, sums: add(grip, sums, grip.read("y")), bend)
+        for row in self.rows:
+            rate, a = d[row.place], point.a[row.place]
+            r, more = row.lack(a, rate if alpha is None else alpha * rate)
+            bend = bend.and_also((rate * row.sign,), (r,), more * (rate * rate))
+        for wide in [row for row in self.wide if row.one_sided]:
+            rate, along = dot(wide.J, d), dot(wide.J, point.a)
+            r, more = wide.lack(along, rate if alpha is None else alpha * rate)
+            bend = bend.and_also((rate,), (r,), more * (rate * rate))
+        return bend
+
+    def _lacks(self, point: _Point, d: Scalars, alpha: Scalar) -> list[Scalar]:
+        """Jᵀ r of what all rows lack after α d; x of contacts moves on."""
 
         def push(grip: Grip, forces: Array) -> None:
-            x = grip.read("x")
-            if alpha is not None:
-                x = [u + alpha * w for u, w in zip(x, grip.read("y"), strict=True)]
-                grip.write("x", x)
-            grip.add_forces(grip.answer(x).f, forces)
+            y = grip.read("y")
+            x, r, _ = grip.lack(grip.read("x"), [alpha * value for value in y], y)
+            grip.write("x", x)
+            grip.add_forces(r, forces)
 
-        pushed = list(self._where_touching(lambda: self.world.joint_forces(self.contacts.forces(push))))
+        total = list(self._where_touching(
+            lambda _: tuple(self.world.joint_forces(self.contacts.forces(push))), self._none
+        ))  # fmt: skip
         for row in self.rows:
-            pushed[row.place] = pushed[row.place] + row.answer(a[row.place]).f[0] * row.sign
-        for wide in self.wide:
-            force, _ = wide.answer(dot(wide.J, a))
-            pushed = [p + j * force for p, j in zip(pushed, wide.J, strict=True)]
-        return pushed
-
-    def _do_where_touching(self, rule: Callable[[], None]) -> None:
-        """Do something with contacts, unless nothing touches in any state."""
-
-        def run(_: Index, carry: tuple[()]) -> tuple[()]:
-            rule()
-            return carry
-
-        if self.contacts.layout.touches:
-            touching = self.touching  # before the loop, where all others see it
-            repeat(1, run, (), until=lambda _: touching <= 0.0)
-
-    def _where_touching(self, rule: Callable[[], Sequence[Scalar]]) -> Scalars:
-        """Numbers (n) that contacts add; zero, and not computed, where nothing touches in any state."""
-        none: Scalars = (0.0,) * self.tree.n
-        if not self.contacts.layout.touches:
-            return none
-        touching = self.touching
-        return repeat(1, lambda _, __: tuple(rule()), none, until=lambda _: touching <= 0.0)
-
-    def _step(self, point: _Point, scale: float) -> _Point:
-        """One Newton step: the direction, how far to go, and the gradient there."""
-        d, contacts = self._direction(point), self.contacts
-
-        def project() -> None:
-            motions = contacts.in_memory(self.world.motions(d))
-            contacts.each(lambda grip: grip.write("y", grip.along(motions)))
-
-        self._do_where_touching(project)
-        Md, slope = self.times_M(d), dot(point.g, d)
-        alpha = self._line_search(point, d, Md, slope)
-        a, Ma = (tuple(u + alpha * w for u, w in zip(*pair, strict=True)) for pair in ((point.a, d), (point.Ma, Md)))
-        gain = absolute(alpha * slope) * (0.5 * scale)
-        return _Point(a, Ma, self._gradient(a, Ma, alpha), point.steps + 1.0, gain)
-
-    def _direction(self, point: _Point) -> Scalars:
-        """- H⁻¹ g."""
-        return self.stiff(point.a)([-value for value in point.g])
+            k = row.place
+            total[k] = total[k] + row.lack(point.a[k], alpha * d[k])[0] * row.sign
+        for wide in [row for row in self.wide if row.one_sided]:
+            r, _ = wide.lack(dot(wide.J, point.a), alpha * dot(wide.J, d))
+            total = [x + j * r for x, j in zip(total, wide.J, strict=True)]
+        return total
 
     def stiff(self, a: Scalars) -> Callable[[Sequence[Scalar]], Scalars]:
         """What solves H x = b, where H = M + Jᵀ W J at the accelerations a, for which x of contacts was written."""
+        solver = self._solver(a)
+        return lambda b: solver(b)[0]
+
+    def _factor(self, H: Array) -> Callable[[Sequence[Scalar]], Scalars]:
+        """What solves with a matrix in packed path rows."""
+        factor = ltdl(self.tree, H)
+        return lambda b: self._entries(solve(self.tree, factor, indexable(self.tree.n, b), unit=True))
+
+    def _solver(self, a: Scalars) -> Callable[[Sequence[Scalar]], tuple[Scalars, Scalars]]:
+        """What solves H x = b at a; with x comes what is left, H x - b."""
         contacts, tree = self.contacts, self.tree
         size = tree.packed_size
         H = tuple(self.M[k] for k in range(size))
@@ -245,19 +279,14 @@ class SoftProblem:
         for row in self.rows:
             place = diagonal_place(tree, row.place)
             matrix[place] = matrix[place] + row.answer(a[row.place]).W[0][0]
-        factor = ltdl(tree, matrix)
-
-        def precondition(b: Sequence[Scalar]) -> Scalars:
-            return self._entries(solve(tree, factor, indexable(tree.n, b), unit=True))
-
+        precondition = self._factor(matrix)
         if not (contacts.layout.between or self.wide):
-            return precondition
+            return lambda b: (precondition(b), self._none)
         held = contacts.stiffness(between=True) + (1.0 if self.wide else 0.0)
 
-        def solution(b: Sequence[Scalar]) -> Scalars:
-            return repeat(
-                1, lambda _, x: self._between(a, x, precondition), precondition(b), until=lambda _: held <= 0.0
-            )
+        def solution(b: Sequence[Scalar]) -> tuple[Scalars, Scalars]:
+            first = precondition(b), self._none
+            return repeat(1, lambda _, x: self._between(a, x[0], precondition), first, until=lambda _: held <= 0.0)
 
         return solution
 
@@ -274,8 +303,10 @@ class SoftProblem:
         stiff = self.contacts.stiffness(between=False)
         return repeat(1, add, H, until=lambda _: stiff <= 0.0)
 
-    def _between(self, a: Scalars, d: Scalars, precondition: Callable[[Sequence[Scalar]], Scalars]) -> Scalars:
-        """The solution at a with what would fill in too, from that without, by conjugate gradients."""
+    def _between(
+        self, a: Scalars, d: Scalars, precondition: Callable[[Sequence[Scalar]], Scalars]
+    ) -> tuple[Scalars, Scalars]:
+        """The solution at a with what would fill in too, from that without, by conjugate gradients; what is left."""
         contacts, stiff = self.contacts, [wide.answer(dot(wide.J, a))[1] for wide in self.wide]
 
         def times(p: Sequence[Scalar]) -> list[Scalar]:
@@ -283,8 +314,7 @@ class SoftProblem:
 
             def push(grip: Grip, forces: Array) -> None:
                 W, u = grip.answer(grip.read("x")).W, grip.along(motions)
-                rows = range(len(W))
-                grip.add_forces([dot([W[max(i, k)][min(i, k)] for k in rows], u) for i in rows], forces)
+                grip.add_forces(symmetric_times(W, u), forces)
 
             total = self.world.joint_forces(contacts.forces(push, between=True))
             for wide, D in zip(self.wide, stiff, strict=True):
@@ -311,46 +341,31 @@ class SoftProblem:
             Tp = tuple(x + beta * y for x, y in zip(r, Tp, strict=True))
             return d, r, p, Tp, following
 
-        return repeat(4 * self.tree.n, turn, (d, r, z, r, rz), until=lambda carry: carry[4] <= limit)[0]
+        found, right, *_ = repeat(4 * self.tree.n, turn, (d, r, z, r, rz), until=lambda carry: carry[4] <= limit)
+        return found, tuple(-value for value in right)
 
-    def _line_search(self, point: _Point, d: Scalars, Md: Scalars, slope: Scalar) -> Scalar:
-        """How far to go along d: where the slope vanishes, by Newton steps within a bracket."""
-        contacts, none = self.contacts, 0.0  # type: Contacts, Scalar
-        curvature, base = dot(d, Md), dot(d, point.Ma) - dot(d, self.tau)
-        flat = absolute(slope) * FLAT
+    def _line_search(self, point: _Point, d: Scalars, slope: Scalar, rest: Scalar, bend: _Bend) -> Scalar:
+        """How far to go along d: where the slope vanishes, by Newton steps within a bracket, the first of which is d.
 
-        def look(_: Index, carry: tuple[Scalar, Scalar, Scalar, Scalar]) -> tuple[Scalar, Scalar, Scalar, Scalar]:
-            alpha, low, high, _ended = carry
+        The slope after α d is (1 - α) g · d + α `rest` and what rows lack, `bend` after d itself.
+        """
+        flat, none = absolute(slope) * FLAT, 0.0  # type: Scalar, Scalar
 
-            def add(grip: Grip, sums: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
-                y = grip.read("y")
-                answer = grip.answer([u + alpha * w for u, w in zip(grip.read("x"), y, strict=True)])
-                first, second = sums[0] - dot(answer.f, y), sums[1]
-                for i, row in enumerate(answer.W):
-                    for j, w in enumerate(row):
-                        second = second + w * (y[i] * y[j]) * (1.0 if i == j else 2.0)
-                return first, second
-
-            first, second = contacts.sum(add, (base + alpha * curvature, curvature))
-            for row in self.rows:
-                rate = d[row.place]
-                found = row.answer(point.a[row.place] + alpha * rate)
-                first = first - found.f[0] * (row.sign * rate)
-                second = second + found.W[0][0] * (rate * rate)
-            for wide in self.wide:
-                rate = dot(wide.J, d)
-                force, stiff = wide.answer(dot(wide.J, point.a) + alpha * rate)
-                first = first - force * rate
-                second = second + stiff * (rate * rate)
+        def narrowed(alpha: Scalar, low: Scalar, high: Scalar, bend: _Bend) -> Bracket:
+            first = (1.0 - alpha) * slope + alpha * rest + bend.slope
+            second = rest - slope + bend.stiffer
             ends = absolute(first) <= flat
-            low = select(first < 0.0, alpha, low)
-            high = select(first < 0.0, high, alpha)
+            low, high = select(first < 0.0, alpha, low), select(first < 0.0, high, alpha)
             newton = alpha - first / select(second > 0.0, second, 1.0)
             halved = select(high < FAR, 0.5 * (low + high), 2.0 * alpha)
             following = select(both(newton > low, newton < high), newton, halved)
             return select(ends, alpha, following), low, high, select(ends, 1.0, 0.0)
 
-        begin = (none + 1.0, none, none + FAR, none)
+        def look(_: Index, carry: Bracket) -> Bracket:
+            alpha, low, high, _ended = carry
+            return narrowed(alpha, low, high, self._bend(point, d, alpha))
+
+        begin = narrowed(none + 1.0, none, none + FAR, bend)
         return repeat(SEARCHES, look, begin, until=lambda carry: carry[3] > 0.0)[0]
 
 

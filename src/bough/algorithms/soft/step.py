@@ -12,15 +12,16 @@ import numpy as np
 from bough.algorithms.crba import crba
 from bough.algorithms.loops import constraint_terms
 from bough.algorithms.passive import passive_forces
-from bough.algorithms.rnea import ZEROS, rnea
+from bough.algorithms.rnea import rnea
 from bough.algorithms.soft.contacts import Contacts
 from bough.algorithms.soft.fixed_axes import along_body, along_fixed, chart_rate, moved, turning
-from bough.algorithms.soft.law import Answer, impedance, rate_and_spring
-from bough.algorithms.soft.newton import JointRow, SoftProblem, Solved, WideRow, diagonal_place
+from bough.algorithms.soft.law import impedance, rate_and_spring
+from bough.algorithms.soft.newton import SoftProblem, Solved, diagonal_place
+from bough.algorithms.soft.rows import JointRow, ServoRow, WideRow
 from bough.algorithms.soft.scene import LimitRow, Servo, SoftScene, layout_of, within
 from bough.algorithms.soft.variational import variational_step
 from bough.algorithms.soft.world import world_tree
-from bough.factor import ltdl, mul_H, solve
+from bough.factor import ltdl, solve
 from bough.model import Mechanism
 from bough.scalar import (
     Array,
@@ -28,13 +29,13 @@ from bough.scalar import (
     Index,
     Scalar,
     Table,
-    absolute,
     array,
     dot,
     either,
     gather,
     indexable,
     map_leaves,
+    minus,
     plus,
     repeat,
     select,
@@ -46,6 +47,7 @@ __all__ = [
     "REACH",
     "WEIGHTS",
     "driven",
+    "inertial_forces",
     "joint_damping",
     "joint_drives",
     "measured",
@@ -94,17 +96,36 @@ def soft_problem(
 ) -> SoftProblem:
     """The problem that accelerations solve."""
     n, tree = m.model.nv, m.coupling.dof_tree
-    tau, C, M = driven(m, scene, x, q, v), rnea(m, q, v, ZEROS, x.get("f_ext")), crba(m, q)
-    added = mul_H(tree, M, indexable(n, turning(m, v)))
-    smooth = [tau[k] - C[k] + added[k] for k in range(n)]
-    rows = _rows(scene, q, v, dt)
+    tau, M, rows = driven(m, scene, x, q, v), crba(m, q), _rows(scene, q, v, dt)
     if implicit:
         M, rows = with_diagonal(tree, M, servo_damping(scene, x, dt)), rows + _servo_rows(scene, x, q, v, dt)
+
+    def lack(a: Sequence[Scalar]) -> list[Scalar]:
+        return minus(inertial_forces(m, scene, x, q, v, a, dt if implicit else None), tau)
+
     world = world_tree(m, q)
     friction = x["friction"][0] if "friction" in x else None
     contacts = Contacts(layout_of(scene), world, [v[k] for k in range(n)], dt, friction)
     wide = _bounds(m, scene, q, v, dt) + _held(m, scene, q, v, dt)
-    return SoftProblem(tree, M, smooth, world, contacts, rows, wide)
+    return SoftProblem(tree, M, lack, world, contacts, rows, wide)
+
+
+def inertial_forces(
+    m: Mechanism,
+    scene: SoftScene,
+    x: Mapping[str, Array],
+    q: Array,
+    v: Array,
+    a: Sequence[Scalar],
+    dt: Scalar | None = None,
+) -> list[Scalar]:
+    """The joint forces for accelerations along fixed axes, with dt kd a where the damping of targets is in M."""
+    n = m.model.nv
+    tau = rnea(m, q, v, indexable(n, minus(a, turning(m, v))), x.get("f_ext"))
+    result = [tau[k] for k in range(n)]
+    for k, D in servo_damping(scene, x, dt) if dt is not None else ():
+        result[k] = result[k] + D * a[k]
+    return result
 
 
 def _rows(scene: SoftScene, q: Array, v: Array, dt: Scalar) -> list[JointRow]:
@@ -195,20 +216,6 @@ def pull(servo: Servo, x: Mapping[str, Array], q: Array, rates: Any) -> Scalar:
     return force
 
 
-@dataclass(frozen=True)
-class ServoRow(JointRow):
-    """What a force to a target changes by until the end of a step, pull - D a within bounds less pull within bounds."""
-
-    pull: Scalar = 0.0
-    most: float = math.inf
-
-    def answer(self, a: Scalar) -> Answer:
-        """Force and stiffness at an acceleration."""
-        f, bounds = self.pull - self.D * a, (-self.most, self.most)
-        stiff = select(absolute(f) < self.most, self.D, 0.0)
-        return Answer((within(f, bounds) - within(self.pull, bounds),), ((stiff,),))
-
-
 def with_diagonal(tree: Tree, M: Array, more: Sequence[tuple[int, Scalar]]) -> Array:
     """A matrix in packed path rows with numbers added to entries of its diagonal."""
     if not more:
@@ -251,8 +258,8 @@ def measured(m: Mechanism, scene: SoftScene, x: Mapping[str, Array]) -> dict[str
     """Accelerations in a state, what drives the joints, and what is to be told of each contact."""
     n, q, v = m.model.nv, x["q"], x["v"]
     problem, solved = soft_accelerations(m, scene, x, q, v, x["dt"][0], [x["a"][k] for k in range(n)])
-    more = turning(m, v)
-    a = [solved.a[k] - more[k] for k in range(n)]
+    problem.begin(solved.a)
+    a = minus(solved.a, turning(m, v))
     return {"acceleration": a, **problem.contacts.told(), "drives": joint_drives(m, scene, x, q, v)}
 
 
@@ -317,10 +324,13 @@ def _euler(m: Mechanism, scene: SoftScene, state: _State, dt: Scalar, forward: F
     problem, solved = forward(state.q, state.v, state.a)
     push: Sequence[Scalar] = solved.a
     if scene.damped:
-        tree = m.coupling.dof_tree
-        factor = ltdl(tree, with_diagonal(tree, problem.M, joint_damping(m, dt)))
-        found = solve(tree, factor, indexable(tree.n, problem.times_M(solved.a)), unit=True)
-        push = [found[k] for k in range(tree.n)]
+        tree, damping = m.coupling.dof_tree, joint_damping(m, dt)
+        factor = ltdl(tree, with_diagonal(tree, problem.M, damping))
+        drag: list[Scalar] = [0.0] * tree.n  # dt D v̇ of contact, which damping takes from M v̇
+        for k, D in damping:
+            drag[k] = drag[k] + D * solved.a[k]
+        less = solve(tree, factor, indexable(tree.n, drag), unit=True)
+        push = [a - less[k] for k, a in enumerate(solved.a)]
     v = along_fixed(m, state.q, [rate + a * dt for rate, a in zip(state.v, push, strict=True)])
     return _arrived(m, state, moved(m, state.q, v, dt), v, along_fixed(m, state.q, solved.a))
 
