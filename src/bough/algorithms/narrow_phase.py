@@ -11,7 +11,14 @@ from functools import partial
 from itertools import combinations_with_replacement
 from typing import TypeAlias
 
-from bough.algorithms.shapes.balls import capsule_capsule, sphere_capsule, sphere_cylinder, sphere_sphere
+from bough.algorithms.shapes.balls import (
+    capsule_capsule,
+    capsule_capsule_gaps,
+    sphere_capsule,
+    sphere_capsule_gaps,
+    sphere_cylinder,
+    sphere_sphere,
+)
 from bough.algorithms.shapes.box_box import box_box
 from bough.algorithms.shapes.boxes import sphere_box
 from bough.algorithms.shapes.capsule_box import capsule_box
@@ -19,14 +26,14 @@ from bough.algorithms.shapes.convex import convex_convex, slots_of
 from bough.algorithms.shapes.fields import FIELD_RULES, Heights
 from bough.algorithms.shapes.hulls import Corners, Vertices, plane_hull
 from bough.algorithms.shapes.planes import plane_box, plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
-from bough.algorithms.shapes.point import APART, ContactPoint, Solid
+from bough.algorithms.shapes.point import APART, ContactPoint, Gap, Solid
 from bough.errors import ModelError
 from bough.scalar import Bool, Scalar, dot, maximum, sqrt
 from bough.spatial import Transform
 
 __all__ = [
-    "APART", "GROUNDS", "ContactPoint", "Corners", "Heights", "Shape", "Vertices",
-    "contact_points", "is_known", "iterates", "may_touch", "points_of",
+    "APART", "GROUNDS", "ContactPoint", "Corners", "Gap", "Heights", "Shape", "Vertices",
+    "contact_points", "gaps", "is_known", "iterates", "may_touch", "points_of",
 ]  # fmt: skip
 
 Shape: TypeAlias = tuple[str, tuple[Scalar, ...] | Vertices | Heights]
@@ -54,6 +61,12 @@ _CLOSED: dict[tuple[str, str], tuple[int, Rule]] = {
     **{("height_field", kind): rule for kind, rule in FIELD_RULES.items()},
 }
 """Pairs of kinds whose contact points are a formula: how many there are at most, and the rule that finds them."""
+
+_GAPS: dict[tuple[str, str], Callable[[Solid, Solid], list[Gap]]] = {
+    ("sphere", "capsule"): sphere_capsule_gaps,
+    ("capsule", "capsule"): capsule_capsule_gaps,
+}
+"""Pairs of kinds for which less tells whether they touch."""
 
 _CONVEX = "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh"
 _RULES = {
@@ -90,6 +103,17 @@ def contact_points(first: Shape, X1: Transform, second: Shape, X2: Transform) ->
     if (kind1, kind2) in _RULES:
         return rule(one, two)
     return [_turned_round(p) for p in rule(two, one)]
+
+
+def gaps(first: Shape, X1: Transform, second: Shape, X2: Transform) -> list[Gap]:
+    """What tells which slots of a pair hold contacts, without where and how, for pairs that are seldom so near."""
+    kinds = first[0], second[0]
+    one, two = _solid(first, X1), _solid(second, X2)
+    if kinds in _GAPS:
+        return _GAPS[kinds](one, two)
+    if kinds[::-1] in _GAPS:
+        return _GAPS[kinds[::-1]](two, one)
+    return [Gap(True, lambda p=p: p.distance) for p in contact_points(first, X1, second, X2)]  # type: ignore[misc]
 
 
 def may_touch(first: Shape, X1: Transform, second: Shape, X2: Transform, margin: Scalar = 0.0) -> Bool:

@@ -75,25 +75,26 @@ class HardContacts(Contacts):
 
     # ---- finding them --------------------------------------------------------------------------------------------
 
-    def _ahead(self, group: ShapeGroup, centres: Sequence[Vector], motions: Array, dt: Scalar, k: Index) -> Scalar:
+    def _prepare(self, world: WorldTree) -> None:
+        self._motions = self.in_memory(world.motions(self.rates))
+
+    def _ahead(self, group: ShapeGroup, centres: Sequence[Vector], dt: Scalar, k: Index) -> Scalar:
         velocity, spin = Vector(0.0, 0.0, 0.0), 0.0  # type: Vector, Scalar
         for side, sign in ((0, -1.0), (1, 1.0)):
             if side == 0 and group.floor is not None:
                 continue
             body = gather_index(group.bodies[side], k)
-            turn, move = vector_at(motions, body * 6), vector_at(motions, body * 6 + 3)
+            turn, move = (vector_at(self._motions, body * 6 + i) for i in (0, 3))
             velocity = velocity + (move + turn.cross(centres[side] - self.origin(body))) * sign
             spin = spin + sqrt(turn.dot(turn))
         return dt * (sqrt(velocity.dot(velocity)) + spin * gather(group.reach, k) + AHEAD * dt) + TOUCHING
 
-    def _put(
-        self, group: ShapeGroup, k: Index, j: int, point: ContactPoint, depth: Scalar, motions: Array, dt: Scalar
-    ) -> None:
+    def _put(self, group: ShapeGroup, k: Index, j: int, point: ContactPoint, depth: Scalar, dt: Scalar) -> None:
         grip = Grip(self, group.touch, gather_index(group.contacts, k) + j)
         place = point.point - self.origin(gather_index(group.bodies[1], k))
-        grip.put(0.0, -point.distance, place, point.axes)
-        near = depth + dt * grip.along(motions)[0] <= dt * dt * AHEAD + TOUCHING
-        self.memory[group.touch.number].D[grip.k] = select(near, 1.0, 0.0)
+        grip.put(-point.distance, place, point.axes)
+        near = depth + dt * grip.along(self._motions)[0] <= dt * dt * AHEAD + TOUCHING
+        grip.press(select(near, 1.0, 0.0))
         grip.write("y", [depth])
 
     # ---- slots ---------------------------------------------------------------------------------------------------
@@ -113,7 +114,7 @@ class HardContacts(Contacts):
 
             def rule(grip: Grip, count: Scalar) -> Scalar:
                 row = self._row_of(grip, columns, moves, own)
-                grip.write("reference", [count])
+                grip.write("x", [count])
                 self._where(grip, lambda s: self._fill_slot(grip, s, row, J, n))
                 return count + 1.0
 
@@ -215,7 +216,7 @@ class HardContacts(Contacts):
         if self._direct:
             rule(self._place(grip))
             return
-        number = grip.read("reference")[0]
+        number = grip.read("x")[0]
 
         def slot(s: Index) -> None:
             here = gather(self._numbers, s) - number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from bough.algorithms.shapes.hulls import Vertices
 
 __all__ = [
-    "APART", "ContactPoint", "Solid",
+    "APART", "ContactPoint", "Gap", "Solid",
     "axes_along", "axes_of", "axes_towards", "choose", "clip", "of_ball", "or_instead",
 ]  # fmt: skip
 
@@ -41,6 +42,14 @@ class ContactPoint:
     distance: Scalar
     point: Vector
     axes: tuple[Vector, Vector, Vector]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """What tells whether a slot holds a contact: whether it may, and then the distance (m), computed when asked for."""
+
+    may: Bool
+    distance: Callable[[], Scalar]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
-from bough.algorithms.narrow_phase import GROUNDS, ContactPoint, Shape, contact_points, iterates
+from bough.algorithms.narrow_phase import GROUNDS, ContactPoint, Gap, Shape, contact_points, gaps, iterates
 from bough.algorithms.soft.axes import combined
 from bough.algorithms.soft.grip import ENTRIES, Grip, new_memory, read_row, vector_at, write_at
 from bough.algorithms.soft.law import impedance, rate_and_spring
@@ -29,13 +29,11 @@ from bough.scalar import (
     loop,
     when,
 )
-from bough.spatial import ArticulatedInertia, Force, Matrix, Motion, Transform, Vector
+from bough.spatial import ZERO, ArticulatedInertia, Force, Matrix, Motion, Transform, Vector
 
 __all__ = ["Contacts"]
 
 C = TypeVar("C")
-
-PLACE = 12  # numbers of a rotation and an origin
 
 
 class Contacts:
@@ -47,21 +45,23 @@ class Contacts:
     def __init__(
         self, layout: Layout, world: WorldTree, v: Sequence[Scalar], dt: Scalar, friction: Scalar | None = None
     ) -> None:
-        self.layout, self._bodies, self.friction = layout, len(world.bodies), friction
+        self.layout, self._bodies, self.friction, self._v = layout, len(world.bodies), friction, v
         self.several_trees = sum(not parent for parent in world.parents) > 1
         if not layout.touches:
             return
         with keeping_loops():
             self.memory = [new_memory(group) for group in layout.touches]
             self._origins = _stored(3, [list(body.origin.parts) for body in world.bodies])
-            self._shapes = _stored(
-                PLACE, [_entries(world.bodies[s.body].placement.then(_constant(s))) for s in layout.shapes]
-            )
-            motions = self.in_memory(world.motions(v))
+            places = (world.bodies[s.body].placement.then(_constant(s)) for s in layout.shapes)
+            self._shapes = _stored(layout.place_size, [_entries(X) for X in places])
+            self._prepare(world)
             for group in layout.candidates:
-                each(group.count, partial(self._candidate, group, motions, dt))
-            for touch in layout.touches:
-                self._sum_up(touch)
+                each(group.count, partial(self._candidate, group, dt))
+
+    @property
+    def rates(self) -> Sequence[Scalar]:
+        """The velocities of the state."""
+        return self._v
 
     def origin(self, body: Index) -> Vector:
         """The origin of the tree of a body."""
@@ -166,72 +166,67 @@ class Contacts:
         start = loop(whole, lambda b, carry: block(b, carry, BLOCK), start)
         return loop(1, lambda b, carry: block(b + whole, carry, rest), start) if rest else start
 
-    def _sum_up(self, group: TouchGroup) -> None:
-        m = self.memory[group.number]
-
-        def add(b: Index, size: int) -> None:
-            none: Scalar = 0.0
-            m.blocks[b] = loop(size, lambda k, total: total + m.D[b * BLOCK + k], none)
-
-        whole, rest = divmod(group.count, BLOCK)
-        each(whole, lambda b: add(b, BLOCK))
-        if rest:
-            each(1, lambda b: add(b + whole, rest))
-
     def _groups(self, between: bool | None) -> list[TouchGroup]:
         return [g for g in self.layout.touches if between is None or g.between == between]
 
     # ---- finding them --------------------------------------------------------------------------------------------
 
-    def _candidate(self, group: ShapeGroup, motions: Array, dt: Scalar, k: Index) -> None:
+    def _prepare(self, world: WorldTree) -> None:
+        """Have ready what is needed to find contacts."""
+
+    def _candidate(self, group: ShapeGroup, dt: Scalar, k: Index) -> None:
         """Find the contacts of a candidate, if it is near."""
         kinds = group.kinds
-        shapes = [gather_index(table, k) * PLACE for table in group.shapes]
-        centres = [vector_at(self._shapes, shape + 9) for shape in shapes]
+        shapes = [gather_index(table, k) for table in group.shapes]
+        centres = [vector_at(self._shapes, shape) for shape in shapes]
         if group.floor is not None:
             centres[0] = Vector(*group.floor.origin)
-        ahead = self._ahead(group, centres, motions, dt, k)
+        ahead = self._ahead(group, centres, dt, k)
         apart, reach = centres[1] - centres[0], gather(group.reach, k) + ahead
         if kinds[0] in GROUNDS or kinds[1] in GROUNDS:
             side = 0 if kinds[0] in GROUNDS else 1
-            above = _transform(self._row(group, shapes, side)).rotation.columns[2].dot(apart)
+            above = self._standing(group, shapes, side).rotation.columns[2].dot(apart)
             heights = group.heights[side]
             near = (above if side == 0 else -above) < reach + (0.0 if heights is None else heights.top)
         else:
             near = apart.dot(apart) < reach * reach
 
         def touch() -> None:
-            X1, X2 = (_transform(self._row(group, shapes, side)) for side in (0, 1))
-            first, second = (self._shape(group, side, k) for side in (0, 1))
-            points = contact_points(first, X1, second, X2)
-            depths = [p.distance - gather(group.margin, k) for p in points]
+            first, second = ((self._shape(group, i, k), self._standing(group, shapes, i)) for i in (0, 1))
+            margin, looped = gather(group.margin, k), iterates(*kinds)
+            points = contact_points(*first, *second) if looped else []
+            found = [Gap(True, partial(getattr, p, "distance")) for p in points] or gaps(*first, *second)
 
-            def put(j: int, depth: Scalar) -> None:
+            def put(j: int) -> None:
                 # what only those that touch need is computed here, unless that takes loops
-                point = (points if iterates(*kinds) else contact_points(first, X1, second, X2))[j]
-                self._put(group, k, j, point, depth, motions, dt)
+                point = (points if looped else contact_points(*first, *second))[j]
+                self._put(group, k, j, point, point.distance - margin, dt)
 
-            for j, depth in enumerate(depths):
-                do_when(depth < ahead, partial(put, j, depth))
+            def look(j: int, gap: Gap) -> None:
+                do_when(gap.distance() - margin < ahead, partial(put, j))
+
+            for j, gap in enumerate(found):
+                if gap.may is True:
+                    look(j, gap)
+                else:
+                    do_when(gap.may, partial(look, j, gap))
 
         do_when(near, touch)
 
-    def _ahead(self, group: ShapeGroup, centres: Sequence[Vector], motions: Array, dt: Scalar, k: Index) -> Scalar:
+    def _ahead(self, group: ShapeGroup, centres: Sequence[Vector], dt: Scalar, k: Index) -> Scalar:
         """How much further apart than their margin (m) the shapes of a candidate are looked at."""
         return 0.0
 
-    def _put(
-        self, group: ShapeGroup, k: Index, j: int, point: ContactPoint, depth: Scalar, motions: Array, dt: Scalar
-    ) -> None:
+    def _put(self, group: ShapeGroup, k: Index, j: int, point: ContactPoint, depth: Scalar, dt: Scalar) -> None:
         """Write down the contact j of a candidate."""
         B, K = rate_and_spring(group.softness, dt)
         d = impedance(group.softness, depth)
         grip = Grip(self, group.touch, gather_index(group.contacts, k) + j)
         weight = grip.weighted(gather(group.base, k))
         place = point.point - self.origin(gather_index(group.bodies[1], k))
-        grip.put(d / ((1.0 - d) * weight), -point.distance, place, point.axes)
-        rates = grip.along(motions)
-        grip.write("reference", [-(B * rates[0]) - K * d * depth, *(-(B * rate) for rate in rates[1:])])
+        grip.put(-point.distance, place, point.axes)
+        grip.put_reference(B, K * d * depth)
+        grip.press(d / ((1.0 - d) * weight))
 
     def _shape(self, group: ShapeGroup, side: int, k: Index) -> Shape:
         """One of the shapes of a candidate."""
@@ -246,28 +241,29 @@ class Contacts:
             return kind, floor.size
         return kind, tuple(read_row(sizes, sizes.data.size // group.count, k))
 
-    def _row(self, group: ShapeGroup, shapes: Sequence[Index], side: int) -> list[Scalar]:
+    def _standing(self, group: ShapeGroup, shapes: Sequence[Index], side: int) -> Transform:
+        """Where one of the shapes of a candidate is."""
         if side == 0 and group.floor is not None:
-            return [*group.floor.rotation, *group.floor.origin]
-        return [self._shapes[shapes[side] + i] for i in range(PLACE)]
+            return _constant(group.floor)
+        origin, z, *others = (vector_at(self._shapes, shapes[side] + i) for i in range(0, self.layout.place_size, 3))
+        x, y = others or (ZERO, ZERO)  # nobody asks for them
+        return Transform(Matrix(x, y, z), origin)
 
 
 def _stored(size: int, values: Sequence[Sequence[Scalar]]) -> Array:
     """Rows of numbers in memory."""
     made = blank(size * len(values))
     for k, row in enumerate(values):
-        write_at(made, k * size, row)
+        write_at(made, k * size, row[:size])
     return made
 
 
 def _constant(side: Side) -> Transform:
-    return _transform([*side.rotation, *side.origin])
+    r = side.rotation
+    return Transform(Matrix.of_rows([r[:3], r[3:6], r[6:]]), Vector(*side.origin))
 
 
 def _entries(X: Transform) -> list[Scalar]:
-    columns = X.rotation.columns
-    return [*(column.parts[i] for i in range(3) for column in columns), *X.translation.parts]
-
-
-def _transform(values: Sequence[Scalar]) -> Transform:
-    return Transform(Matrix.of_rows([values[:3], values[3:6], values[6:9]]), Vector.of(values[9:]))
+    """The origin and the axes z, x and y, the first of which not all shapes need."""
+    x, y, z = X.rotation.columns
+    return [part for vector in (X.translation, z, x, y) for part in vector.parts]

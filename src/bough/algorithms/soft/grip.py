@@ -16,13 +16,13 @@ from bough.scalar import (
     Scalar,
     Table,
     array,
-    blank,
     dot,
     gather,
     gather_index,
     maximum,
     minus,
     plus,
+    unguarded,
 )
 from bough.spatial import ArticulatedInertia, Symmetric, Vector, cross_matrix
 
@@ -83,9 +83,11 @@ class Grip:
         axes, rows = self.axes, self.law.rows
         return [a.dot(linear) for a in axes[:rows]] + [a.dot(angular) for a in axes[: max(rows - 3, 0)]]
 
-    def begin(self, motions: Array) -> list[Scalar]:
-        """Write x = J a - a_ref for accelerations of bodies in memory, and return it."""
-        x = minus(self.along(motions), self.read("reference"))
+    def begin(self, motions: Array, rates: Array) -> list[Scalar]:
+        """Write x = J a - a_ref for accelerations and velocities of bodies in memory, and return it."""
+        B, both_motions = self._memory.rates[self.k], zip(self.along(motions), self.along(rates), strict=True)
+        normal, *others = [a + B * v for a, v in both_motions]
+        x = [normal + self._memory.springs[self.k], *others]
         self.write("x", x)
         return x
 
@@ -154,7 +156,7 @@ class Grip:
         return base * (one * (1.0 + one)) / (other * (1.0 + other))
 
     def read(self, name: str) -> list[Scalar]:
-        """Its rows of "reference", "x" or "y"."""
+        """Its rows of "x" or "y"."""
         values = getattr(self._memory, name)
         return [values[self.k * self.law.rows + i] for i in range(self.law.rows)]
 
@@ -162,25 +164,37 @@ class Grip:
         """Write its rows of one of these."""
         write_at(getattr(self._memory, name), self.k * self.law.rows, rows)
 
-    def put(self, D: Scalar, depth: Scalar, point: Vector, axes: Sequence[Vector]) -> None:
+    def put(self, depth: Scalar, point: Vector, axes: Sequence[Vector]) -> None:
         """Write where it is, and how deep."""
-        m = self._memory
-        m.D[self.k], m.depths[self.k] = D, depth
-        count = min(self.law.rows, 3)
+        m, count = self._memory, min(self.law.rows, 3)
+        m.depths[self.k] = depth
         write_at(m.points, self.k * 3, point.parts)
         write_at(m.axes, self.k * (3 * count), [x for axis in axes[:count] for x in axis.parts])
+
+    def put_reference(self, rate: Scalar, spring: Scalar) -> None:
+        """Write what its reference acceleration is made of: - `rate` J v, and along the normal - `spring`."""
+        self._memory.rates[self.k], self._memory.springs[self.k] = rate, spring
+
+    def press(self, D: Scalar) -> None:
+        """Write how stiff it is: from now on it touches."""
+        m, b = self._memory, gather_index(self.group.block, self.k)
+        m.D[self.k] = D
+        m.blocks[b] = m.blocks[b] + D
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Of all contacts of a group; `blocks` has the sum of D of each block."""
+    """Of all contacts of a group; `blocks` has the sum of D of each block. All but these two may hold anything where
+    a contact does not touch.
+    """
 
     D: Array
     blocks: Array
     depths: Array
     points: Array
     axes: Array
-    reference: Array
+    rates: Array
+    springs: Array
     x: Array
     y: Array
 
@@ -191,18 +205,9 @@ ENTRIES = 21
 
 def new_memory(group: TouchGroup) -> Memory:
     """Memory for the contacts of a group, none of which touches."""
-    count, rows = group.count, group.law.rows * group.count
-    axes = 3 * min(group.law.rows, 3) * count
-    return Memory(
-        array(count),
-        blank(group.blocks),
-        blank(count),
-        blank(3 * count),
-        blank(axes),
-        blank(rows),
-        blank(rows),
-        blank(rows),
-    )
+    count, rows = group.count, group.law.rows
+    sizes = 1, 3, 3 * min(rows, 3), 1, 1, rows, rows
+    return Memory(array(count), array(group.blocks), *(unguarded(size * count, zeros=False) for size in sizes))
 
 
 def read_row(table: Table, size: int, k: Index) -> list[Scalar]:

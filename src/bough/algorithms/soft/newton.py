@@ -144,10 +144,10 @@ class SoftProblem:
         """Write x = J a - a_ref of contacts."""
 
         def begin(nothing: tuple[()]) -> tuple[()]:
-            motions = self.contacts.in_memory(self.world.motions(a))
+            motions, rates = self._motions(a)
 
             def rule(grip: Grip) -> None:
-                grip.begin(motions)
+                grip.begin(motions, rates)
 
             self.contacts.each(rule)
             return nothing
@@ -158,10 +158,10 @@ class SoftProblem:
         """Jᵀ f of all rows; x of contacts is written on the way."""
 
         def push(_: Scalars) -> Scalars:
-            motions = self.contacts.in_memory(self.world.motions(a))
+            motions, rates = self._motions(a)
 
             def rule(grip: Grip, forces: Array) -> None:
-                grip.add_forces(grip.answer(grip.begin(motions)).f, forces)
+                grip.add_forces(grip.answer(grip.begin(motions, rates)).f, forces)
 
             return tuple(self.world.joint_forces(self.contacts.forces(rule)))
 
@@ -173,6 +173,11 @@ class SoftProblem:
             force, _ = wide.answer(dot(wide.J, a))
             pushed = [p + j * force for p, j in zip(pushed, wide.J, strict=True)]
         return pushed
+
+    def _motions(self, a: Sequence[Scalar]) -> tuple[Array, Array]:
+        """Accelerations and velocities of bodies in memory."""
+        one, other = (self.contacts.in_memory(self.world.motions(x)) for x in (a, self.contacts.rates))
+        return one, other
 
     def times_M(self, a: Sequence[Scalar]) -> Scalars:
         """M a."""

@@ -34,6 +34,9 @@ __all__ = [
 StepIntegrator: TypeAlias = Literal["euler", "rk4", "variational"]
 """How a step of time is made."""
 
+ROUND = "plane", "sphere", "capsule"
+"""Shapes that look the same from all sides of their z axis."""
+
 BLOCK = 16
 """Contacts that are skipped together where none of them touches."""
 
@@ -204,6 +207,7 @@ class TouchGroup:
     count: int
     bodies: tuple[Table, Table]
     mu: Table  # one for each row but the first of each contact
+    block: Table  # of each contact
 
     @property
     def blocks(self) -> int:
@@ -238,7 +242,7 @@ class ShapeGroup:
     count: int
     contacts: Table  # the first contact of each in its group
     bodies: tuple[Table, Table]
-    shapes: tuple[Table, Table]
+    shapes: tuple[Table, Table]  # where their places begin
     sizes: tuple[Table, Table]
     hulls: tuple[HullTable | None, HullTable | None]
     heights: tuple[Heights | None, Heights | None]
@@ -254,6 +258,7 @@ class Layout:
     touches: tuple[TouchGroup, ...]
     candidates: tuple[ShapeGroup, ...]
     shapes: tuple[Side, ...]
+    place_size: int  # numbers that say where a shape is: all of a rotation, or only its z axis
     touched: frozenset[int]  # bodies that may touch the world
     pushed: frozenset[int]  # bodies that may touch anything
     members: tuple[tuple[int, ...], ...]  # the candidate of each contact of each group
@@ -276,6 +281,7 @@ def layout_of(scene: SoftScene) -> Layout:
     groups: dict[tuple[bool, int], list[int]] = {}  # with the candidate of each contact
     alike: dict[object, list[int]] = {}
     shapes: dict[Side, int] = {}
+    place_size = 6 if all(side.kind in ROUND for c in scene.candidates for side in c.sides) else 12
     for k, c in enumerate(scene.candidates):
         group = groups.setdefault((c.between, c.rows), [])
         places[k] = len(group)
@@ -285,7 +291,7 @@ def layout_of(scene: SoftScene) -> Layout:
         alike.setdefault((kinds, c.softness, c.rows, floor), []).append(k)
         for side in c.sides:
             if side.body:
-                shapes.setdefault(side, len(shapes))
+                shapes.setdefault(side, len(shapes) * place_size)
     touches = {
         key: _touch_group(scene, n, key, [scene.candidates[k] for k in members])
         for n, (key, members) in enumerate(groups.items())
@@ -295,14 +301,15 @@ def layout_of(scene: SoftScene) -> Layout:
     touched = frozenset(max(pair) for pair in bodies if 0 in pair)
     pushed = frozenset(b for pair in bodies for b in pair if b)
     members = tuple(map(tuple, groups.values()))
-    return Layout(tuple(touches.values()), candidates, tuple(shapes), touched, pushed, members)
+    return Layout(tuple(touches.values()), candidates, tuple(shapes), place_size, touched, pushed, members)
 
 
 def _touch_group(scene: SoftScene, number: int, key: tuple[bool, int], members: Sequence[Candidate]) -> TouchGroup:
     between, rows = key
     bodies = _two(_integers([c.sides[i].body for c in members]) for i in (0, 1))
     mu = _numbers([x for c in members for x in _coefficients(c)[: rows - 1]])
-    return TouchGroup(TouchLaw(rows, scene.friction), between, number, len(members), bodies, mu)
+    block = _integers([k // BLOCK for k in range(len(members))])
+    return TouchGroup(TouchLaw(rows, scene.friction), between, number, len(members), bodies, mu, block)
 
 
 def _coefficients(c: Candidate) -> tuple[float, ...]:
