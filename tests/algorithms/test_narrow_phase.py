@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bough.algorithms.narrow_phase import APART, ContactPoint, Shape, contact_points, is_known, may_touch, points_of
+from bough.algorithms.narrow_phase import (
+    APART,
+    ContactPoint,
+    Shape,
+    contact_points,
+    gaps,
+    is_known,
+    may_touch,
+    points_of,
+)
 from bough.backends.reference import ReferenceKernel
 from bough.errors import ModelError
 from bough.program import Program, count, trace
@@ -286,3 +295,19 @@ def test_a_level_floor_costs_nothing() -> None:
         return {"points": numbers(contact_points(FLOOR, STAY, SPHERE, transform(X)))}
 
     assert count(trace("floor", rule, {"X": 12})).total <= 4
+
+
+@pytest.mark.parametrize(
+    "kinds", [("sphere", "capsule"), ("capsule", "sphere"), ("capsule", "capsule"), ("sphere", "box")]
+)
+def test_gaps_are_the_distances_of_contact_points(kinds: tuple[str, str], rng: np.random.Generator) -> None:
+    sizes = {"sphere": (0.1,), "capsule": (0.05, 0.4), "box": (0.2, 0.1, 0.3)}
+    first, second = ((kind, sizes[kind]) for kind in kinds)
+    for k in range(20):
+        R1, R2 = (np.linalg.qr(rng.normal(size=(3, 3)))[0] for _ in range(2))
+        X1, X2 = place(R1, rng.normal(size=3)), place(R1 if k % 2 else R2, rng.normal(size=3))
+        found, points = gaps(first, X1, second, X2), contact_points(first, X1, second, X2)
+        assert len(found) == len(points)
+        for gap, p in zip(found, points, strict=True):
+            assert gap.may == (p.distance < APART)
+            assert not gap.may or gap.distance() == pytest.approx(p.distance, abs=1e-12)

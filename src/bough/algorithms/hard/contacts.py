@@ -76,7 +76,7 @@ class HardContacts(Contacts):
     # ---- finding them --------------------------------------------------------------------------------------------
 
     def _prepare(self, world: WorldTree) -> None:
-        self._motions = self.in_memory(world.motions(self.rates))
+        self._velocities = self.in_memory(world.motions(self.rates), velocities=True)
 
     def _ahead(self, group: ShapeGroup, centres: Sequence[Vector], dt: Scalar, k: Index) -> Scalar:
         velocity, spin = Vector(0.0, 0.0, 0.0), 0.0  # type: Vector, Scalar
@@ -84,7 +84,7 @@ class HardContacts(Contacts):
             if side == 0 and group.floor is not None:
                 continue
             body = gather_index(group.bodies[side], k)
-            turn, move = (vector_at(self._motions, body * 6 + i) for i in (0, 3))
+            turn, move = (vector_at(self._velocities, body * 6 + i) for i in (0, 3))
             velocity = velocity + (move + turn.cross(centres[side] - self.origin(body))) * sign
             spin = spin + sqrt(turn.dot(turn))
         return dt * (sqrt(velocity.dot(velocity)) + spin * gather(group.reach, k) + AHEAD * dt) + TOUCHING
@@ -93,7 +93,7 @@ class HardContacts(Contacts):
         grip = Grip(self, group.touch, gather_index(group.contacts, k) + j)
         place = point.point - self.origin(gather_index(group.bodies[1], k))
         grip.put(-point.distance, place, point.axes)
-        near = depth + dt * grip.along(self._motions)[0] <= dt * dt * AHEAD + TOUCHING
+        near = depth + dt * grip.along(self._velocities)[0] <= dt * dt * AHEAD + TOUCHING
         grip.press(select(near, 1.0, 0.0))
         grip.write("y", [depth])
 

@@ -11,10 +11,10 @@ from typing import TypeVar
 
 from bough.algorithms.narrow_phase import GROUNDS, ContactPoint, Gap, Shape, contact_points, gaps, iterates
 from bough.algorithms.soft.axes import combined
-from bough.algorithms.soft.grip import ENTRIES, Grip, new_memory, read_row, vector_at, write_at
+from bough.algorithms.soft.grip import Grip, new_memory, read_row, vector_at, write_at
 from bough.algorithms.soft.law import impedance, rate_and_spring
 from bough.algorithms.soft.scene import BLOCK, Layout, ShapeGroup, Side, TouchGroup
-from bough.algorithms.soft.world import WorldTree
+from bough.algorithms.soft.world import ENTRIES, WorldTree
 from bough.scalar import (
     Array,
     Index,
@@ -27,9 +27,10 @@ from bough.scalar import (
     gather_index,
     keeping_loops,
     loop,
+    unguarded,
     when,
 )
-from bough.spatial import ZERO, ArticulatedInertia, Force, Matrix, Motion, Transform, Vector
+from bough.spatial import ZERO, Force, Matrix, Motion, Transform, Vector
 
 __all__ = ["Contacts"]
 
@@ -51,6 +52,7 @@ class Contacts:
             return
         with keeping_loops():
             self.memory = [new_memory(group) for group in layout.touches]
+            self._motions = [unguarded(6 * self._bodies, zeros=False) for _ in range(2)]
             self._origins = _stored(3, [list(body.origin.parts) for body in world.bodies])
             places = (world.bodies[s.body].placement.then(_constant(s)) for s in layout.shapes)
             self._shapes = _stored(layout.place_size, [_entries(X) for X in places])
@@ -67,10 +69,15 @@ class Contacts:
         """The origin of the tree of a body."""
         return vector_at(self._origins, body * 3)
 
-    def in_memory(self, motions: Sequence[Motion]) -> Array:
-        """Motions of bodies as an array (angular, linear) that loops over contacts read."""
-        with keeping_loops():
-            return _stored(6, [[*m.angular.parts, *m.linear.parts] for m in motions])
+    def in_memory(self, motions: Sequence[Motion], velocities: bool = False) -> Array:
+        """Motions of bodies as an array (angular, linear) that loops over contacts read, until the next ones.
+
+        There is room for two: `velocities` and others.
+        """
+        made = self._motions[velocities]
+        for k, m in enumerate(motions):
+            write_at(made, 6 * k, [*m.angular.parts, *m.linear.parts])
+        return made
 
     def forces(self, rule: Callable[[Grip, Array], None], between: bool | None = None) -> list[Force | None]:
         """What a rule adds to the forces on bodies, contact by contact; none on bodies that nothing can touch."""
@@ -82,16 +89,12 @@ class Contacts:
             result[b] = Force(vector_at(total, 6 * b), vector_at(total, 6 * b + 3))
         return result
 
-    def impedances(self, rule: Callable[[Grip, Array], None]) -> list[ArticulatedInertia | None]:
-        """What a rule adds to impedances of bodies, contact by contact with the world; none of other bodies."""
+    def impedances(self, rule: Callable[[Grip, Array], None]) -> Array:
+        """What a rule adds to impedances of bodies in memory, contact by contact with the world."""
         with keeping_loops():
             total = array(ENTRIES * self._bodies)
         self.each(lambda grip: rule(grip, total), between=False)
-        result: list[ArticulatedInertia | None] = [None] * self._bodies
-        for b in self.layout.touched:
-            entries = iter([total[ENTRIES * b + i] for i in range(ENTRIES)])
-            result[b] = ArticulatedInertia.of_lower([[next(entries) for _ in range(i + 1)] for i in range(6)])
-        return result
+        return total
 
     def told(self) -> dict[str, Array]:
         """Forces and moments on second bodies, points and normals of all contacts, in the world, and depths."""

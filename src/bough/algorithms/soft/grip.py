@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bough.algorithms.soft.axes import combined, congruent, products, symmetric_times, twice_symmetric
 from bough.algorithms.soft.law import LEAST_FRICTION, Answer
 from bough.algorithms.soft.scene import TouchGroup
+from bough.algorithms.soft.world import ENTRIES
 from bough.scalar import (
     Array,
     Index,
@@ -29,7 +30,7 @@ from bough.spatial import ArticulatedInertia, Symmetric, Vector, cross_matrix
 if TYPE_CHECKING:
     from bough.algorithms.soft.contacts import Contacts
 
-__all__ = ["ENTRIES", "Grip", "Memory", "new_memory", "read_row", "vector_at", "write_at"]
+__all__ = ["Grip", "Memory", "new_memory", "read_row", "vector_at", "write_at"]
 
 
 class Grip:
@@ -197,10 +198,6 @@ class Memory:
     springs: Array
     x: Array
     y: Array
-
-
-ENTRIES = 21
-"""Entries of the lower triangle of a 6 x 6 matrix."""
 
 
 def new_memory(group: TouchGroup) -> Memory:

@@ -30,10 +30,12 @@ from bough.scalar import (
     dot,
     either,
     indexable,
+    keeping_loops,
     minus,
     negation,
     repeat,
     select,
+    unguarded,
 )
 from bough.scalar.lazy import cached_property
 from bough.tree import Tree
@@ -125,7 +127,7 @@ class SoftProblem:
             flat = both(dot(point.g, point.g) <= square, either(held, point.steps > 0.0))
             return either(flat, negation(point.gain > tolerance))  # what is not a number does not become one
 
-        end = repeat(iterations, lambda _, point: self._step(point, scale, tolerance), first, until=done)
+        end = repeat(iterations, lambda _, point: self._step(point, scale, tolerance, square), first, until=done)
         return Solved(end.a, end.steps, done(end))
 
     @cached_property
@@ -176,8 +178,8 @@ class SoftProblem:
 
     def _motions(self, a: Sequence[Scalar]) -> tuple[Array, Array]:
         """Accelerations and velocities of bodies in memory."""
-        one, other = (self.contacts.in_memory(self.world.motions(x)) for x in (a, self.contacts.rates))
-        return one, other
+        contacts, motions = self.contacts, self.world.motions
+        return contacts.in_memory(motions(a)), contacts.in_memory(motions(contacts.rates), velocities=True)
 
     def times_M(self, a: Sequence[Scalar]) -> Scalars:
         """M a."""
@@ -197,14 +199,14 @@ class SoftProblem:
         touching = self.touching  # before the loop, where all others see it
         return repeat(1, lambda _, state: rule(state), carry, until=lambda _: touching <= 0.0)
 
-    def _step(self, point: _Point, scale: float, tolerance: float) -> _Point:
+    def _step(self, point: _Point, scale: float, tolerance: float, square: float) -> _Point:
         """One Newton step: the direction, how far to go, and the gradient there."""
         d, left = self._solver(point.a)([-value for value in point.g])
         slope, rest = dot(point.g, d), dot(left, d)
         bend = self._bend(point, d, None)
         alpha = self._line_search(point, d, slope, rest, bend)
         gain = absolute(alpha * slope) * (0.5 * scale)
-        ends = either(bend.square <= 0.0, negation(gain > tolerance))
+        ends = either(both(bend.square <= 0.0, dot(left, left) <= square), negation(gain > tolerance))
 
         def after(_: Index, __: Scalars) -> Scalars:
             more = zip(point.g, left, self._lacks(point, d, alpha), strict=True)
@@ -274,13 +276,9 @@ class SoftProblem:
     def _solver(self, a: Scalars) -> Callable[[Sequence[Scalar]], tuple[Scalars, Scalars]]:
         """What solves H x = b at a; with x comes what is left, H x - b."""
         contacts, tree = self.contacts, self.tree
-        size = tree.packed_size
-        H = tuple(self.M[k] for k in range(size))
-        if contacts.layout.touched:
-            H = self._with_contacts(H)
-        matrix = array(size)
-        for k, value in enumerate(H):
-            matrix[k] = value
+        H, matrix = self._with_contacts(), array(tree.packed_size)
+        for k in range(tree.packed_size):
+            matrix[k] = H[k]
         for row in self.rows:
             place = diagonal_place(tree, row.place)
             matrix[place] = matrix[place] + row.answer(a[row.place]).W[0][0]
@@ -291,44 +289,61 @@ class SoftProblem:
 
         def solution(b: Sequence[Scalar]) -> tuple[Scalars, Scalars]:
             first = precondition(b), self._none
-            return repeat(1, lambda _, x: self._between(a, x[0], precondition), first, until=lambda _: held <= 0.0)
+            return repeat(1, lambda _, x: self._between(a, b, x[0], precondition), first, until=lambda _: held <= 0.0)
 
         return solution
 
-    def _with_contacts(self, H: Scalars) -> Scalars:
-        """H with what contacts with the world add, where there are some in some state."""
+    def _with_contacts(self) -> Array:
+        """M with what contacts with the world add, where there are some in some state."""
+        contacts, coupling = self.contacts, self.world.coupling
+        if not contacts.layout.touched:
+            return self.M
+        size = coupling.full_tree.packed_size
+        with keeping_loops():
+            H = unguarded(size, zeros=False)  # where a state is done, zero is added
+        for k in range(size):
+            H[k] = self.M[k] if coupling.trivial else 0.0
 
         def stiffen(grip: Grip, K: Array) -> None:
             grip.add_impedance(grip.answer(grip.read("x")).W, K)
 
-        def add(_: Index, H: Scalars) -> Scalars:
-            more = self.world.impedances(self.contacts.impedances(stiffen))
-            return tuple(value + more[k] for k, value in enumerate(H))
+        def add(_: Index, nothing: tuple[()]) -> tuple[()]:
+            self.world.add_impedances(contacts.impedances(stiffen), contacts.layout.touched, H)
+            return nothing
 
-        stiff = self.contacts.stiffness(between=False)
-        return repeat(1, add, H, until=lambda _: stiff <= 0.0)
+        stiff = contacts.stiffness(between=False)
+        repeat(1, add, (), until=lambda _: stiff <= 0.0)
+        if coupling.trivial:
+            return H
+        more = coupling.reduced_matrix(H)
+        return [self.M[k] + more[k] for k in range(self.tree.packed_size)]
 
     def _between(
-        self, a: Scalars, d: Scalars, precondition: Callable[[Sequence[Scalar]], Scalars]
+        self, a: Scalars, b: Sequence[Scalar], z: Scalars, precondition: Callable[[Sequence[Scalar]], Scalars]
     ) -> tuple[Scalars, Scalars]:
-        """The solution at a with what would fill in too, from that without, by conjugate gradients; what is left."""
+        """The solution at a with what would fill in too, by conjugate gradients from zero, and what is left, H x - b.
+
+        z is the solution without.
+        """
         contacts, stiff = self.contacts, [wide.answer(dot(wide.J, a))[1] for wide in self.wide]
 
-        def times(p: Sequence[Scalar]) -> list[Scalar]:
+        def pushed(p: Sequence[Scalar]) -> list[Scalar]:
             motions = contacts.in_memory(self.world.motions(p))
 
             def push(grip: Grip, forces: Array) -> None:
                 W, u = grip.answer(grip.read("x")).W, grip.along(motions)
                 grip.add_forces(symmetric_times(W, u), forces)
 
-            total = self.world.joint_forces(contacts.forces(push, between=True))
+            return self.world.joint_forces(contacts.forces(push, between=True))
+
+        def times(p: Sequence[Scalar]) -> list[Scalar]:
+            total = pushed(p) if contacts.layout.between else list(self._none)
             for wide, D in zip(self.wide, stiff, strict=True):
                 along = D * dot(wide.J, p)
                 total = [x + j * along for x, j in zip(total, wide.J, strict=True)]
             return total
 
-        r = tuple(-value for value in times(d))
-        z = precondition(r)
+        r = tuple(b)
         rz = dot(r, z)
         limit = rz * LEFT
 
@@ -346,7 +361,9 @@ class SoftProblem:
             Tp = tuple(x + beta * y for x, y in zip(r, Tp, strict=True))
             return d, r, p, Tp, following
 
-        found, right, *_ = repeat(4 * self.tree.n, turn, (d, r, z, r, rz), until=lambda carry: carry[4] <= limit)
+        found, right, *_ = repeat(
+            4 * self.tree.n, turn, (self._none, r, z, r, rz), until=lambda carry: carry[4] <= limit
+        )
         return found, tuple(-value for value in right)
 
     def _line_search(self, point: _Point, d: Scalars, slope: Scalar, rest: Scalar, bend: _Bend) -> Scalar:

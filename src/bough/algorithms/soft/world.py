@@ -5,15 +5,26 @@ Accelerations and forces of bodies add up without being turned, and numbers stay
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial, reduce
 
 from bough.model import Mechanism
 from bough.model.coupling import Coupling
-from bough.scalar import Array, Scalar, array, indexable
+from bough.scalar import Array, Index, Scalar, array, indexable, repeat
 from bough.spatial import REST, STAY, ZERO, ArticulatedInertia, Force, Motion, Transform, Vector
 
-__all__ = ["BodyInWorld", "WorldTree", "world_tree"]
+__all__ = ["ENTRIES", "BodyInWorld", "WorldTree", "world_tree"]
+
+ENTRIES = 21
+"""Entries of the lower triangle of a 6 x 6 matrix."""
+
+SMALL = 10
+"""Up to so many velocities, asking limb by limb costs more than it spares."""
+
+LINEAR_DIAGONAL = 9, 14, 20
+"""Those of the linear part that are on the diagonal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,34 +79,61 @@ class WorldTree:
         reduced = self.coupling.reduced(result)
         return [reduced[k] for k in range(self.coupling.dof_tree.n)]
 
-    def impedances(self, K: Sequence[ArticulatedInertia | None]) -> Array:
-        """What impedances of bodies are along the joints, as packed path rows of the tree of velocities.
+    def add_impedances(self, K: Array, touched: Iterable[int], H: Array) -> None:
+        """Add what impedances of touched bodies, in memory, are along the joints to packed path rows in memory.
 
-        As in the composite-rigid-body algorithm: impedances of bodies that move together add up.
+        As in the composite-rigid-body algorithm, impedances of bodies that move together add up: K of other bodies has
+        to be zero, and is changed. This is done limb by limb, and not at all for limbs where K is zero in all states.
         """
-        total = list(K)
-        tree = self.coupling.full_tree
-        result = array(tree.packed_size)
+        loaded = set(touched)
+        for limb in self._limbs:
+            own = [b for b in limb if b in loaded]
+            if own:
+                weight = reduce(operator.add, [K[b * ENTRIES + k] for b in own for k in LINEAR_DIAGONAL])
+                rule = partial(self._add_of_limb, limb, frozenset(own), K, H)
+                repeat(1, rule, (), until=lambda _, weight=weight: weight <= 0.0)  # type: ignore[misc]
+                loaded.add(self.parents[limb[0] - 1])
 
-        def put(row: int, column: int, value: Scalar) -> None:
-            result[int(tree.packed_starts[row]) + int(tree.depths[column]) - 1] = value
-
-        for i in range(len(self.parents), 0, -1):
-            own, parent = total[i], self.parents[i - 1]
-            if own is None:
+    def _add_of_limb(
+        self, limb: Sequence[int], loaded: frozenset[int], K: Array, H: Array, _: Index, nothing: tuple[()]
+    ) -> tuple[()]:
+        total: dict[int, ArticulatedInertia] = {}
+        for b in loaded:
+            entries = iter([K[b * ENTRIES + k] for k in range(ENTRIES)])
+            total[b] = ArticulatedInertia.of_lower([[next(entries) for _ in range(k + 1)] for k in range(6)])
+        for i in reversed(limb):
+            if i not in total:
                 continue
             for k, s in enumerate(self.bodies[i].S):
-                force, row = own.times(s), self.starts[i - 1] + k
-                for other in range(k + 1):
-                    put(row, self.starts[i - 1] + other, self.bodies[i].S[other].dot(force))
-                j = parent
-                while j:
-                    for other, direction in enumerate(self.bodies[j].S):
-                        put(row, self.starts[j - 1] + other, direction.dot(force))
-                    j = self.parents[j - 1]
-            up = total[parent]
-            total[parent] = own if up is None else up + own
-        return self.coupling.reduced_matrix(result)
+                self._add_row(self.starts[i - 1] + k, i, k + 1, total[i].times(s), H)
+            up = self.parents[i - 1]
+            if up in limb:
+                total[up] = total[up] + total[i] if up in total else total[i]
+            elif up:
+                for k, value in enumerate(x for row in total[i].lower for x in row):
+                    K[up * ENTRIES + k] = K[up * ENTRIES + k] + value
+        return nothing
+
+    def _add_row(self, row: int, body: int, own: int, force: Force, H: Array) -> None:
+        """Add what a force on a body is along its first joint directions and those before it to a row."""
+        tree, first = self.coupling.full_tree, int(self.coupling.full_tree.packed_starts[row]) - 1
+        directions = [(self.starts[body - 1] + k, s) for k, s in enumerate(self.bodies[body].S[:own])]
+        while body := self.parents[body - 1]:
+            directions += [(self.starts[body - 1] + k, s) for k, s in enumerate(self.bodies[body].S)]
+        for column, s in directions:
+            place = first + int(tree.depths[column])
+            H[place] = H[place] + s.dot(force)
+
+    @property
+    def _limbs(self) -> list[list[int]]:
+        """Bodies in chains without branches, outer chains first; all bodies of a small tree."""
+        if self.coupling.full_tree.n <= SMALL:
+            return [list(range(1, len(self.bodies)))]
+        limbs: dict[int, list[int]] = {}  # by the last body of each
+        for i, parent in enumerate(self.parents, start=1):
+            joined = parent and self.parents.count(parent) == 1
+            limbs[i] = [*(limbs.pop(parent) if joined else ()), i]
+        return sorted(limbs.values(), reverse=True)
 
 
 def world_tree(m: Mechanism, q: Array) -> WorldTree:
