@@ -112,6 +112,25 @@ def test_a_pile_of_all_shapes(cone: str, compiled: None, rng: np.random.Generato
     assert worst_error(model, mujoco.MjModel.from_xml_string(spec.to_xml()), 200, rng) < 1e-6
 
 
+def test_both_sides_of_a_range_act_where_it_is_narrow(compiled: None) -> None:
+    joints = "".join(
+        f'<body pos="{k} 0 0"><joint type="slide" axis="0 0 1" range="-0.05 0.1" margin="{margin}" '
+        f'solimplimit="{solimp}"/>'
+        '<geom size="0.1" contype="0" conaffinity="0"/></body>'
+        for k, (margin, solimp) in enumerate(
+            [(0.02, "0.9 0.95 0.001"), (0.3, "0.9 0.95 0.001"), (0.3, "0.5 0.9 0.4 0.5 3")]
+        )
+    )
+    text = f'<mujoco><option tolerance="1e-12"/><worldbody>{joints}</worldbody></mujoco>'
+    model, m = bough.load(text), mujoco.MjModel.from_xml_string(text)
+    d, sim = mujoco.MjData(m), bough.Simulation(model, tolerance=1e-12)
+    for place in (-0.2, -0.06, 0.0, 0.09, 0.15):
+        d.qpos[:], d.qvel[:] = place, 0.3
+        mujoco.mj_forward(m, d)
+        found = sim.contacts(d.qpos.copy(), d.qvel.copy()).acceleration
+        np.testing.assert_allclose(found, d.qacc, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("name", ["half_cheetah", "ant"])
 def test_steps_are_those_of_mujoco(name: str, compiled: None, rng: np.random.Generator) -> None:
     """Euler's method with damping, and Runge-Kutta's: fifty steps from the same state."""

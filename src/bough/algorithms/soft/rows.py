@@ -25,7 +25,7 @@ class JointRow:
     """A condition on one velocity: a limit, for which `sign` says which side, or dry friction up to `friction`."""
 
     place: int
-    sign: float
+    sign: Scalar
     D: Scalar
     reference: Scalar
     friction: float | None = None

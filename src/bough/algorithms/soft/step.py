@@ -15,10 +15,11 @@ from bough.algorithms.passive import passive_forces
 from bough.algorithms.rnea import rnea
 from bough.algorithms.soft.contacts import Contacts
 from bough.algorithms.soft.fixed_axes import along_body, along_fixed, chart_rate, moved, turning
+from bough.algorithms.soft.joint_rows import depth_of, joint_rows, stop_of
 from bough.algorithms.soft.law import impedance, rate_and_spring
 from bough.algorithms.soft.newton import SoftProblem, Solved, diagonal_place
 from bough.algorithms.soft.rows import JointRow, ServoRow, WideRow
-from bough.algorithms.soft.scene import LimitRow, Servo, SoftScene, layout_of, within
+from bough.algorithms.soft.scene import Servo, SoftScene, layout_of, within
 from bough.algorithms.soft.variational import variational_step
 from bough.algorithms.soft.world import world_tree
 from bough.factor import ltdl, solve
@@ -96,7 +97,7 @@ def soft_problem(
 ) -> SoftProblem:
     """The problem that accelerations solve."""
     n, tree = m.model.nv, m.coupling.dof_tree
-    tau, M, rows = driven(m, scene, x, q, v), crba(m, q), _rows(scene, q, v, dt)
+    tau, M, rows = driven(m, scene, x, q, v), crba(m, q), joint_rows(scene, q, v, dt)
     if implicit:
         M, rows = with_diagonal(tree, M, servo_damping(scene, x, dt)), rows + _servo_rows(scene, x, q, v, dt)
 
@@ -128,27 +129,6 @@ def inertial_forces(
     return result
 
 
-def _rows(scene: SoftScene, q: Array, v: Array, dt: Scalar) -> list[JointRow]:
-    """Limits and dry friction of joints."""
-    rows = []
-    for limit in scene.limits:
-        if not limit.turned:
-            rows.append(JointRow(limit.v, limit.sign, *_stop(limit, q[limit.q], v[limit.v], dt)))
-    for rub in scene.frictions:
-        B, _ = rate_and_spring(rub.softness, dt)
-        d = impedance(rub.softness, 0.0)
-        rows.append(JointRow(rub.v, 1.0, d / ((1.0 - d) * rub.weight), -(B * v[rub.v]), rub.most))
-    return rows
-
-
-def _stop(limit: LimitRow, x: Scalar, rate: Scalar, dt: Scalar) -> tuple[Scalar, Scalar]:
-    """Stiffness and reference acceleration of a side of limits, where a coordinate is x."""
-    B, K = rate_and_spring(limit.softness, dt)
-    depth = (x - limit.bound) * limit.sign - limit.margin
-    d = impedance(limit.softness, depth)
-    return select(depth < 0.0, d / ((1.0 - d) * limit.weight), 0.0), -(B * (rate * limit.sign)) - K * d * depth
-
-
 def _bounds(m: Mechanism, scene: SoftScene, q: Array, v: Array, dt: Scalar) -> list[WideRow]:
     """Limits of positions whose rates are along axes that do not turn with the body."""
     turned, n = [limit for limit in scene.limits if limit.turned], m.model.nv
@@ -156,7 +136,8 @@ def _bounds(m: Mechanism, scene: SoftScene, q: Array, v: Array, dt: Scalar) -> l
     rows = []
     for limit in turned:
         J = along_body(m, q, [limit.sign if k == limit.v else 0.0 for k in range(n)])
-        rows.append(WideRow(tuple(J), *_stop(limit, q[limit.q], rates[limit.v], dt), one_sided=True))
+        stop = stop_of(limit, depth_of(limit, q[limit.q]), rates[limit.v] * limit.sign, dt)
+        rows.append(WideRow(tuple(J), *stop, one_sided=True))
     return rows
 
 
