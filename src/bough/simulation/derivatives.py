@@ -312,7 +312,7 @@ def _inside(asked: Sequence[str], parameters: Mapping[str, Any]) -> list[str]:
 
 def wants_gradients(given: Sequence[Any]) -> bool:
     """Whether there are tensors of PyTorch among arguments for whose gradients autograd asks."""
-    if not any(getattr(x, "requires_grad", False) for x in given):
+    if "torch" not in sys.modules or not any(getattr(x, "requires_grad", False) for x in given):
         return False
     import torch
 
