@@ -20,7 +20,7 @@ __all__ = ["ENTRIES", "BodyInWorld", "WorldTree", "world_tree"]
 ENTRIES = 21
 """Entries of the lower triangle of a 6 x 6 matrix."""
 
-SMALL = 10
+FEW_VELOCITIES = 10
 """Up to so many velocities, asking limb by limb costs more than it spares."""
 
 LINEAR_DIAGONAL = 9, 14, 20
@@ -127,7 +127,7 @@ class WorldTree:
     @property
     def _limbs(self) -> list[list[int]]:
         """Bodies in chains without branches, outer chains first; all bodies of a small tree."""
-        if self.coupling.full_tree.n <= SMALL:
+        if self.coupling.full_tree.n <= FEW_VELOCITIES:
             return [list(range(1, len(self.bodies)))]
         limbs: dict[int, list[int]] = {}  # by the last body of each
         for i, parent in enumerate(self.parents, start=1):
