@@ -27,7 +27,7 @@ from bough.program import (
     trace,
     walk,
 )
-from bough.scalar import OPS, cos, sin
+from bough.scalar import OPS, Index, Table, array, cos, gather, keeping_loops, loop, repeat, sin, when
 from closeness import assert_close
 from conformance import CASES, sample
 from on_host import OnHost, needs_compiler
@@ -175,6 +175,37 @@ def test_parts_of_a_program_mean_the_same() -> None:
     got = evaluate(second, {"q": state["q"], "tau": state["tau"], CARRIED: carried})
     for name, expected in evaluate(program, state).items():
         np.testing.assert_array_equal(got[name], expected)
+
+
+@needs_compiler
+def test_turns_that_do_nothing_are_passed_over(tmp_path: Path) -> None:
+    """Each thread looks for its own next turn in which something is done; carries and memory are those of all turns."""
+    weights = Table("weights", np.arange(1.0, 7.0))
+
+    def rule(x: Any) -> dict[str, Any]:
+        with keeping_loops():
+            seen, given = array(6), array(6)
+            for k in range(6):
+                given[k] = x[k]
+
+            def add(k: Index, total: tuple[Any, Any]) -> tuple[Any, Any]:
+                def more(carry: tuple[Any, Any]) -> tuple[Any, Any]:
+                    seen[k] = carry[0] - given[k]
+                    return carry[0] * 0.5 + gather(weights, k) * given[k], carry[1] + 1.0
+
+                return when(given[k] > 0.3, more, total)
+
+            one, count = repeat(3, lambda _, state: loop(6, add, state), (x[0], x[1] * 0.0), until=lambda s: s[1] > 5.0)
+            return {"y": [one, count, *(seen[k] for k in range(6))]}
+
+    program = fuse(simplify(trace("test", rule, {"x": 6})))
+    kernel, x = OnHost(program, tmp_path, np.float64), sample(np.random.default_rng(3), 300)
+    x[7] = 0.0  # nothing is done at all
+    assert "some_lane(" in kernel.text
+    assert "some_thread(" in kernel.text
+    got, _, _ = kernel({"x": x})
+    for k in (*range(10), 255, 256, 299):
+        np.testing.assert_array_equal(got["y"][k], evaluate(program, {"x": x[k]})["y"])
 
 
 def test_programs_with_loops_are_not_cut() -> None:

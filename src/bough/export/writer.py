@@ -187,28 +187,45 @@ class Writer:
             self.line(self._language.empty)
 
     def _loop(self, x: Loop) -> None:
-        for value, first in zip(x.carried, x.initial, strict=True):
-            self._variable(value, self.bare(first))
+        self._begin(x)
         counter = self._texts[x.counter] = self._name("int")
         self.line(self._language.loop(counter, self.bare(x.count), x.reverse))
         self._depth += 1
         asked, rest = until_done(x)
         if x.done is not None:
             self.block(asked, (x.done, x.done))  # twice: it gets a name
-            for line in self._language.leave(self.text(x.done)):
-                self.line(line)
+            self._leave(x)
         self._inside(rest, x.following)
+        self._go_on(x)
+        self._depth -= 1
+        self.line(self._language.end)
+        self._finish(x)
+
+    def _leave(self, x: Loop) -> None:
+        """End a loop that is done."""
+        assert x.done is not None
+        for line in self._language.leave(self.text(x.done)):
+            self.line(line)
+
+    def _begin(self, x: Loop) -> None:
+        """Variables for what a loop carries."""
+        for value, first in zip(x.carried, x.initial, strict=True):
+            self._variable(value, self.bare(first))
+
+    def _go_on(self, x: Loop) -> None:
+        """Hand on what a turn of a loop carries to the next one, all at once."""
         moved = [(a, b) for a, b in zip(x.carried, x.following, strict=True) if a != b]
         texts = [self.bare(b) for _, b in moved]
-        if len(moved) > 1:  # all at once
+        if len(moved) > 1:
             for k, (_, b) in enumerate(moved):
                 name = self._name(self._program.kinds[b])
                 self.line(self._language.define(self._program.kinds[b], name, texts[k]))
                 texts[k] = name
         for (a, _), text in zip(moved, texts, strict=True):
             self.line(self._language.assign(self.text(a), text))
-        self._depth -= 1
-        self.line(self._language.end)
+
+    def _finish(self, x: Loop) -> None:
+        """The results of a loop are what it carried last."""
         for result, value in zip(x.results, x.carried, strict=True):
             self._texts[result] = self._texts[value]
             if not self._uses[result] and not self._uses[value]:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from bough.backends.cuda.compiler import compile_cuda
-from bough.backends.cuda.source import Layout, cuda_source
+from bough.backends.cuda.source import STRAIGHT_BLOCK, Layout, block_of, cuda_source
 from bough.program import CARRIED, VERDICT, Apply, Program, few_alive, in_two_parts, walk
 
 __all__ = ["Part", "parts_of", "program_code"]
@@ -21,12 +21,23 @@ at 6 with 11 000 operations.
 """
 
 
+WARP = 32
+"""Threads that run together."""
+
+
 class Part(NamedTuple):
-    """The code of one kernel, the numbers of the inputs it takes, and how many values it hands to the next one."""
+    """The code of one kernel, its threads per block at most, the inputs it takes, by number, and values it hands on."""
 
     code: bytes
+    block: int
     inputs: tuple[int, ...]
     carried: int
+
+    def threads(self, states: int, processors: int) -> int:
+        """Threads per block: fewer than at most where some of the processors would have nothing to do."""
+        if self.block == STRAIGHT_BLOCK:
+            return self.block
+        return min(self.block, -(-states // (WARP * processors)) * WARP)
 
 
 def program_code(program: Program, real: str, layouts: Sequence[Layout], machine: str) -> bytes:
@@ -41,7 +52,7 @@ def program_code(program: Program, real: str, layouts: Sequence[Layout], machine
     for part, code in zip(parts, codes, strict=True):
         taken = [inputs.index(b.name) for b in part.of_role("input") if b.name != CARRIED]
         carried = sum(b.size for b in part.of_role("output") if b.name == CARRIED)
-        heads.append({"length": len(code), "inputs": taken, "carried": carried})
+        heads.append({"length": len(code), "block": block_of(part), "inputs": taken, "carried": carried})
     return json.dumps(heads).encode() + b"\n" + b"".join(codes)
 
 
@@ -50,7 +61,7 @@ def parts_of(stored: bytes) -> list[Part]:
     head, _, rest = stored.partition(b"\n")
     parts = []
     for x in json.loads(head):
-        parts.append(Part(rest[: x["length"]], tuple(x["inputs"]), x["carried"]))
+        parts.append(Part(rest[: x["length"]], x["block"], tuple(x["inputs"]), x["carried"]))
         rest = rest[x["length"] :]
     return parts
 

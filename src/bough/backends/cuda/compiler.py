@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.backends.cuda.source import SQUARE, turning_source
+from bough.backends.cuda.source import SQUARE, TURNED_TOGETHER, turning_source
 from bough.errors import BoughError, ProgramError
 
 __all__ = ["architecture", "compile_cuda", "cupy", "turn"]
@@ -50,8 +50,8 @@ def turn(components: Any, rows: Any) -> None:
     """Fill an array (states, size) from one (size, states)."""
     size, states = components.shape
     kernel = _turning(cupy().cuda.Device().id, "double" if components.dtype == np.float64 else "float")
-    grid = (-(-states // SQUARE), -(-size // SQUARE))
-    kernel(grid, (SQUARE, 8), (components, rows, np.int64(states), np.int32(size)))
+    squares = -(-states // SQUARE) * -(-size // SQUARE)
+    kernel((squares,), (SQUARE, TURNED_TOGETHER), (components, rows, np.int64(states), np.int32(size)))
 
 
 @lru_cache

@@ -9,7 +9,7 @@ import numpy as np
 
 from bough.backends.cuda.code import parts_of
 from bough.backends.cuda.compiler import cupy
-from bough.backends.cuda.source import BLOCK, ENTRY
+from bough.backends.cuda.source import ENTRY
 
 __all__ = ["CudaKernel"]
 
@@ -21,6 +21,7 @@ class CudaKernel:
 
     def __init__(self, stored: bytes, dtype: np.dtype[Any]) -> None:
         self._dtype, self._parts, self._kernels = dtype, parts_of(stored), []
+        self._processors = int(cupy().cuda.Device().attributes["MultiProcessorCount"])
         for part in self._parts:
             module = cupy().cuda.function.Module()
             module.load(part.code)
@@ -36,7 +37,8 @@ class CudaKernel:
             taken = [*(inputs[k] for k in part.inputs), *carried]
             carried = [cupy().empty((part.carried, states), self._dtype)] if part.carried else []
             arguments = (np.int64(states), flags[0], *taken, *(carried or outputs), flags[1])
-            kernel((-(-states // BLOCK),), (BLOCK,), arguments)
+            threads = part.threads(states, self._processors)
+            kernel((-(-states // threads),), (threads,), arguments)
 
     @property
     def registers(self) -> int:

@@ -15,17 +15,23 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from bough.backends.cuda.elementary import turn_source
+from bough.backends.cuda.writer import CudaWriter, searches
 from bough.export.c import C
-from bough.export.writer import Writer
-from bough.program import CARRIED, VERDICT, Apply, Buffer, Instruction, Program, walk
+from bough.program import CARRIED, VERDICT, Apply, Buffer, Program, walk
 
-__all__ = ["BLOCK", "ENTRY", "SQUARE", "Layout", "cuda_source", "turning_source"]
+__all__ = [
+    "ENTRY", "SQUARE", "STRAIGHT_BLOCK", "TURNED_TOGETHER", "Layout", "block_of", "cuda_source", "turning_source",
+]  # fmt: skip
 
 ENTRY = "bough"
 """Name of the kernel."""
 
-BLOCK = 64
-"""Threads, and so states, of a block."""
+STRAIGHT_BLOCK, SEARCH_BLOCK = 64, 256
+"""Threads, and so states, of a block: of programs that run straight through, and of those that search.
+
+The latter use all registers and are longer than the caches of instructions: the larger block is all that runs on a
+multiprocessor at a time, and its threads are kept at the same place of the program.
+"""
 
 FAR_ANGLE = 8
 """What the verdict says of a state with an angle beyond the reduction: it is in doubt."""
@@ -58,22 +64,29 @@ class _Moved:
     offset: int | None = None  # where it begins in the tile, if it is there
 
 
+def block_of(program: Program) -> int:
+    """Threads of a block."""
+    return SEARCH_BLOCK if searches(program) else STRAIGHT_BLOCK
+
+
 def cuda_source(program: Program, real: str, layouts: Sequence[Layout]) -> str:
     """The text of a kernel; `layouts` are those of the inputs and of the outputs but the verdict, in order."""
-    language, width = _Cuda(program, real), 8 if real == "double" else 4
+    language, width, block = _Cuda(program, real), 8 if real == "double" else 4, block_of(program)
     is_long = sum(1 for x in walk(program.body) if isinstance(x, Apply)) * width > LONG_PROGRAM
-    arrays, tile = _placed(program, language, layouts, width, is_long)
+    arrays, tile = _placed(program, language, layouts, width, is_long, block)
     follows = any(b.name == CARRIED for b in program.of_role("input"))  # another part, which told its verdicts
-    writer = _Writer(program, language)
+    writer = CudaWriter(program, language)
     writer.block(program.body)
     tables = program.of_role("table")
     small = sum(b.size * 8 for b in tables) <= CONSTANT_BYTES
-    lines = [f"typedef {real} real;", f"#define BLOCK {BLOCK}", PREAMBLE, turn_source(real)]
+    lines = [f"typedef {real} real;", f"#define BLOCK {block}", PREAMBLE, turn_source(real)]
     lines += [f"#define TABLE {'CONSTANT' if small else 'static DEVICE'}"]
     for b in tables:
         lines += language.table(b)
-    lines += [*_compute(program, language, arrays, writer.lines), *_moves(arrays, follows)]
-    lines.append(_entry(arrays, tile, "BLOCK, 4" if is_long and real == "double" else "BLOCK"))
+    without_state = "return" if block == STRAIGHT_BLOCK else "TAKE_THE_LAST_STATE"
+    lines += [*_compute(program, language, arrays, writer.lines), *_moves(arrays, follows, without_state)]
+    least = 1 if block == SEARCH_BLOCK else 4 if is_long and real == "double" else None
+    lines.append(_entry(arrays, tile, "BLOCK" if least is None else f"BLOCK, {least}"))
     return "\n".join(lines) + "\n"
 
 
@@ -93,31 +106,6 @@ class _Cuda(C):
     def table(self, b: Buffer) -> list[str]:
         first, *rest = super().table(b)
         return [first.replace("static const", "TABLE const"), *rest]
-
-
-class _Writer(Writer):
-    """Writes sine and cosine of one angle together."""
-
-    def __init__(self, program: Program, language: C) -> None:
-        super().__init__(program, language)
-        self._turns: dict[str, str] = {}
-
-    def block(self, block: Sequence[Instruction], further: Sequence[int] = ()) -> None:
-        outside = self._turns
-        if self._depth > 1:  # what is made in a loop or a branch is known only there
-            self._turns = dict(outside)
-        super().block(block, further)
-        self._turns = outside
-
-    def applied(self, x: Apply) -> str:
-        if x.op not in ("sin", "cos"):
-            return super().applied(x)
-        angle = self.text(x.arguments[0])
-        known = self._turns.get(angle)
-        if known is None:
-            known = self._turns[angle] = f"turn{len(self._turns)}"
-            self.line(f"const Turn {known} = turn({angle}, far);")
-        return f"{known}.{x.op[0]}"
 
 
 def _compute(program: Program, language: C, arrays: Sequence[_Moved], body: Sequence[str]) -> list[str]:
@@ -141,28 +129,31 @@ def _compute(program: Program, language: C, arrays: Sequence[_Moved], body: Sequ
 
 
 def _placed(
-    program: Program, language: C, layouts: Sequence[Layout], width: int, is_long: bool
+    program: Program, language: C, layouts: Sequence[Layout], width: int, is_long: bool, block: int
 ) -> tuple[list[_Moved], int]:
-    """The arrays at the border, as many as fit in the tile, and how many numbers it has."""
+    """The arrays at the border, as many as fit in the tile, and how many numbers it has.
+
+    What searches reads its arrays once and its memory often, for which caches are better.
+    """
     inputs = program.of_role("input")
     buffers = (*inputs, *(b for b in program.of_role("output") if b.name != VERDICT))
     moved = []
     for k, (b, layout) in enumerate(zip(buffers, layouts, strict=True)):
         pitch = 1 if layout == "components" else b.size + (math.gcd(b.size, 32) > 4)  # else few banks would be read
         moved.append(_Moved(language.names[b.name], b.size, layout, k < len(inputs), pitch))
-    tile = 0
+    tile, room = 0, TILE_BYTES if block == STRAIGHT_BLOCK else 0
     for k in sorted(range(len(moved)), key=lambda k: (not moved[k].is_input, moved[k].size)):
         x = moved[k]
-        needed = BLOCK * (x.size if x.pitch == 1 else x.pitch)
+        needed = block * (x.size if x.pitch == 1 else x.pitch)
         wanted = (x.layout == "rows" and x.size > 1) or (x.layout == "components" and x.is_input and not is_long)
-        if wanted and (tile + needed) * width <= TILE_BYTES:
+        if wanted and (tile + needed) * width <= room:
             moved[k] = _Moved(x.name, x.size, x.layout, x.is_input, x.pitch, tile)
             tile += -(-needed // 4) * 4
     return moved, tile
 
 
-def _moves(arrays: Sequence[_Moved], follows: bool) -> list[str]:
-    """What fills the tile, runs a state, and empties the tile."""
+def _moves(arrays: Sequence[_Moved], follows: bool, without_state: str) -> list[str]:
+    """What fills the tile, runs a state, and empties the tile; and what threads do that have no state."""
     pointers = [f"    {'const ' * x.is_input}real *{x.name};" for x in arrays]
     lines = ["struct Arguments {", "    long long states;", "    int *wrong;", *pointers, "    int *verdicts;", "};"]
     head = "const Arguments &a, real *tile, int thread, long long first"
@@ -173,7 +164,7 @@ def _moves(arrays: Sequence[_Moved], follows: bool) -> list[str]:
             sizes = f"{x.size}" if form == "components" else f"{x.size}, {x.pitch}"
             lines.append(f"    fetch_{form}<{sizes}>(tile + {x.offset}, a.{x.name}, thread, first, a.states);")
     lines += ["}", f"static DEVICE INLINE void compute_one({head}) {{"]
-    lines += ["    const long long state = first + thread;", "    if (state >= a.states) return;"]
+    lines += [f"    if (first + thread >= a.states) {without_state};", "    const long long state = first + thread;"]
     lines += [f"    const int verdict = compute({', '.join(map(_place, arrays))});"]
     lines += [
         "    if (verdict && a.wrong) raise(a.wrong, verdict);",
@@ -201,7 +192,7 @@ def _place(x: _Moved) -> str:
 def _entry(arrays: Sequence[_Moved], tile: int, bounds: str) -> str:
     """The kernel, or the loop over blocks that stands for it on a CPU.
 
-    `bounds` with four blocks make the compiler use all registers: it gives up on long programs in float64 otherwise.
+    `bounds` with few blocks make the compiler use all registers: it gives up on long programs otherwise.
     """
     parameters = ["long long states", "int *wrong", *(f"{'const ' * x.is_input}real *{x.name}" for x in arrays)]
     parameters.append("int *verdicts")
@@ -215,11 +206,13 @@ PREAMBLE = """\
 #define DEVICE __device__
 #define INLINE __forceinline__
 #define CONSTANT static __constant__
+#define TAKE_THE_LAST_STATE thread = (int)(a.states - 1 - first)  // for threads of a block wait for each other
 #else
 #include <cmath>
 #define DEVICE
 #define INLINE inline
 #define CONSTANT static
+#define TAKE_THE_LAST_STATE return
 #endif
 #ifndef INFINITY
 #define INFINITY ((real)1e308 * (real)10)
@@ -250,6 +243,27 @@ static DEVICE INLINE real divided(real a, real b) {  // as `a / b` rounds it, wi
     return exact - exact == (real)0 ? exact : a * first;
 #else
     return a / b;
+#endif
+}
+static DEVICE INLINE unsigned running_lanes() {
+#ifdef __CUDACC__
+    return __activemask();
+#else
+    return 1;
+#endif
+}
+static DEVICE INLINE bool some_lane(unsigned lanes, bool is_so) {  // which then run together
+#ifdef __CUDACC__
+    return __any_sync(lanes, is_so);
+#else
+    return is_so;
+#endif
+}
+static DEVICE INLINE bool some_thread(bool is_so) {  // of a block, all of which then run together
+#ifdef __CUDACC__
+    return __syncthreads_or(is_so);
+#else
+    return is_so;
 #endif
 }
 static DEVICE INLINE void raise(int *wrong, int verdict) {
@@ -317,7 +331,7 @@ extern "C" __global__ void __launch_bounds__(BOUNDS) bough(PARAMETERS) {
     __shared__ __align__(16) real tile[TILE_SIZE];
     asm volatile(".pragma \\"enable_smem_spilling\\";");  // what fits in no register, before it goes to memory
     const Arguments a = {PASSED};
-    const long long first = (long long)blockIdx.x * BLOCK;
+    const long long first = (long long)blockIdx.x * blockDim.x;
     fetch_all(a, tile, threadIdx.x, first);
     fetched();
     __syncthreads();
@@ -337,8 +351,8 @@ extern "C" void bough(PARAMETERS) {
 }
 #endif"""
 
-SQUARE = 32
-"""States, and entries, of the squares in which `turning_source` turns arrays."""
+SQUARE, TURNED_TOGETHER = 32, 8
+"""States, and entries, of the squares in which `turning_source` turns arrays, and how many rows of one at a time."""
 
 
 def turning_source(real: str) -> str:
@@ -346,12 +360,15 @@ def turning_source(real: str) -> str:
     return f"""\
 extern "C" __global__ void turned(const {real} *from, {real} *to, long long states, int size) {{
     __shared__ {real} square[{SQUARE}][{SQUARE + 1}];
-    const long long first = (long long)blockIdx.x * {SQUARE};
-    const int entry = blockIdx.y * {SQUARE}, x = threadIdx.x;
-    for (int y = threadIdx.y; y < {SQUARE}; y += blockDim.y)
+    const int across = (size + {SQUARE - 1}) / {SQUARE};  // squares beside each other are turned at the same time
+    const long long first = blockIdx.x / across * (long long){SQUARE};
+    const int entry = blockIdx.x % across * {SQUARE}, x = threadIdx.x;
+#pragma unroll
+    for (int y = threadIdx.y; y < {SQUARE}; y += {TURNED_TOGETHER})
         if (entry + y < size && first + x < states) square[y][x] = from[(entry + y) * states + first + x];
     __syncthreads();
-    for (int y = threadIdx.y; y < {SQUARE}; y += blockDim.y)
+#pragma unroll
+    for (int y = threadIdx.y; y < {SQUARE}; y += {TURNED_TOGETHER})
         if (first + y < states && entry + x < size) to[(first + y) * size + entry + x] = square[x][y];
 }}
 """
