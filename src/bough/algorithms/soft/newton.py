@@ -50,13 +50,16 @@ SEARCHES = 30
 FLAT = 0.01
 """A line search ends where the slope is this part of what it was."""
 
-LEFT = 1e-20
-"""Conjugate gradients end where the square of what is left is this part of what it was."""
+LEFT, SPARE_TURNS = 1e-20, 3.0
+"""Conjugate gradients end where the square of what is left is this part of what it was.
+
+Single precision never gets there; they end, too, after as many turns as there are rows, and these.
+"""
 
 FAR = 1e30
 
 Scalars: TypeAlias = tuple[Scalar, ...]
-Carried: TypeAlias = tuple[Scalars, Scalars, Scalars, Scalars, Scalar]
+Carried: TypeAlias = tuple[Scalars, Scalars, Scalars, Scalars, Scalar, Scalar]
 Bracket: TypeAlias = tuple[Scalar, Scalar, Scalar, Scalar]
 """How far to go, from where to where that may be, and 1 where it is found."""
 
@@ -343,12 +346,17 @@ class SoftProblem:
                 total = [x + j * along for x, j in zip(total, wide.J, strict=True)]
             return total
 
+        none, held = 0.0, float(len(self.wide))  # type: Scalar, Scalar
+        turns = contacts.sum(lambda grip, rows: rows + float(grip.law.rows), none + held, between=True) + SPARE_TURNS
         r = tuple(b)
         rz = dot(r, z)
         limit = rz * LEFT
 
+        def done(carry: Carried) -> Bool:
+            return either(carry[4] <= limit, carry[5] >= turns)
+
         def turn(_: Index, carry: Carried) -> Carried:
-            d, r, p, Tp, rz = carry  # Tp: the matrix without these contacts, times p
+            d, r, p, Tp, rz, taken = carry  # Tp: the matrix without these contacts, times p
             Hp = tuple(t + b for t, b in zip(Tp, times(p), strict=True))
             curvature = dot(p, Hp)
             alpha = rz / select(curvature > 0.0, curvature, 1.0)
@@ -359,11 +367,9 @@ class SoftProblem:
             beta = following / select(rz > 0.0, rz, 1.0)
             p = tuple(x + beta * y for x, y in zip(z, p, strict=True))
             Tp = tuple(x + beta * y for x, y in zip(r, Tp, strict=True))
-            return d, r, p, Tp, following
+            return d, r, p, Tp, following, taken + 1.0
 
-        found, right, *_ = repeat(
-            4 * self.tree.n, turn, (self._none, r, z, r, rz), until=lambda carry: carry[4] <= limit
-        )
+        found, right, *_ = repeat(4 * self.tree.n, turn, (self._none, r, z, r, rz, none), until=done)
         return found, tuple(-value for value in right)
 
     def _line_search(self, point: _Point, d: Scalars, slope: Scalar, rest: Scalar, bend: _Bend) -> Scalar:
