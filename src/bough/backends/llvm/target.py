@@ -1,25 +1,48 @@
-"""The machine that code is made for: its processor, the width of its vectors, and turning source into code."""
+"""The machine that code is made for: its processor, the width of its vectors, and turning source into code.
+
+All that is done with LLVM is done here, by the thread of `in_own_thread`: also giving back what is no longer used.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import itertools
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
-from typing import Any
+import weakref
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.backends.llvm.own_thread import in_own_thread
 from bough.backends.native.primitives import address_of
 
-__all__ = ["Host", "host"]
+__all__ = ["Code", "Host", "host"]
 
+_Life: TypeAlias = "weakref.ref[NDArray[np.float64]]"
 _OUTSIDE = "outside"  # the library of what all compiled code may call
+
+
+class Code:
+    """Code in memory, there as long as this lives: the addresses of its functions by name."""
+
+    def __init__(self, addresses: Mapping[str, int]) -> None:
+        self._addresses = addresses
+        # Its end is the end of the code. Arrays end when nobody can use them any more; objects that hold others are
+        # told to be gone while what ends with them still runs, and may yet stay
+        self.life = np.zeros(1)
+
+    def __getitem__(self, name: str) -> int:
+        return self._addresses[name]
 
 
 class Host:
     """The processor of this machine."""
 
     def __init__(self) -> None:
+        """Look at it and load LLVM, in the thread of LLVM."""
         import llvmlite.binding as llvm
 
         llvm.initialize_native_target()
@@ -32,8 +55,12 @@ class Host:
         self._has = {name for name, present in features.items() if present}
         self.version = ".".join(map(str, llvm.llvm_version_info))
         # a library that holds all sections of its code in one piece: constants stay within reach of the code
-        self._linker = llvm.create_lljit_compiler(self.machine(), use_jit_link=sys.platform != "win32")
+        self._linker = llvm.create_lljit_compiler(self._machine(), use_jit_link=sys.platform != "win32")
         self._count = itertools.count()
+        # Code in memory, by the identity of a reference to its life, which comes to the others when that ends. The
+        # interpreter itself moves it, in whatever thread: no step of Python, so no signal comes between
+        self._libraries: dict[int, tuple[_Life, Any]] = {}
+        self._unused: deque[_Life] = deque()
         self._outside = self._link(_OUTSIDE, dict(_outside()), (), b"")
 
     @property
@@ -48,7 +75,22 @@ class Host:
         """Whether a multiply-add is one instruction."""
         return "fma" in self._has or not self.triple.startswith(("x86", "i386", "i686"))
 
-    def machine(self, quick: bool = False) -> Any:
+    @property
+    def pausing(self) -> str:
+        """The intrinsic by which a thread tells the processor that it waits for another."""
+        if "x86" in self.triple:
+            return "@llvm.x86.sse2.pause()"
+        return "@llvm.aarch64.hint(i32 1)" if self.triple.startswith(("aarch64", "arm64")) else ""
+
+    def object_code(self, source: str, loops: bool = False, passes: bool = False, quick: bool = False) -> bytes:
+        """Object code of a module given as source.
+
+        With `loops`, those over numbers in a row become vector code; with `passes`, LLVM's own passes run: programs
+        have had better ones. With `quick`, as `_machine` says.
+        """
+        return in_own_thread(lambda: self._object_code(source, loops, passes, quick))
+
+    def _machine(self, quick: bool = False) -> Any:
         """A fresh target machine; a `quick` one does not order the instructions once more when registers are given.
 
         That takes time with the square of the accesses to memory in a function, and processors reorder as well.
@@ -61,20 +103,8 @@ class Host:
             cpu=self.cpu, features=self.features, opt=level, reloc="pic", codemodel=near
         )
 
-    @property
-    def pausing(self) -> str:
-        """The intrinsic by which a thread tells the processor that it waits for another."""
-        if "x86" in self.triple:
-            return "@llvm.x86.sse2.pause()"
-        return "@llvm.aarch64.hint(i32 1)" if self.triple.startswith(("aarch64", "arm64")) else ""
-
-    def object_code(self, source: str, loops: bool = False, passes: bool = False, quick: bool = False) -> bytes:
-        """Object code of a module given as source.
-
-        With `loops`, those over numbers in a row become vector code; with `passes`, LLVM's own passes run: programs
-        have had better ones. With `quick`, as `machine` says.
-        """
-        module, machine = self._llvm.parse_assembly(source), self.machine(quick)
+    def _object_code(self, source: str, loops: bool, passes: bool, quick: bool) -> bytes:
+        module, machine = self._llvm.parse_assembly(source), self._machine(quick)
         module.verify()
         if loops or passes:
             tuning = self._llvm.create_pipeline_tuning_options(speed_level=2)
@@ -84,15 +114,17 @@ class Host:
         code: bytes = machine.emit_object(module)
         return code
 
-    def load(self, code: bytes, names: Iterable[str], calls: Mapping[str, int] | None = None) -> Any:
+    def load(self, code: bytes, names: Sequence[str], calls: Mapping[str, int] | None = None) -> Code:
         """Load object code and find the functions of these names.
 
         `calls` tells the addresses of functions that the code calls. What is returned maps each name to its address,
-        and must be kept alive as long as the code is used.
+        and must be kept alive as long as the code is used. Its memory is given back when other code is loaded.
         """
-        return self._link(f"code{next(self._count)}", calls or {}, names, code)
+        return in_own_thread(lambda: self._link(f"code{next(self._count)}", calls or {}, names, code))
 
-    def _link(self, library: str, calls: Mapping[str, int], names: Iterable[str], code: bytes) -> Any:
+    def _link(self, library: str, calls: Mapping[str, int], names: Sequence[str], code: bytes) -> Code:
+        while self._unused:
+            del self._libraries[id(self._unused.popleft())]
         builder = self._llvm.JITLibraryBuilder()
         if code:
             builder.add_object_img(code).add_jit_library(_OUTSIDE)
@@ -100,7 +132,11 @@ class Host:
             builder.import_symbol(name, address)
         for name in names:
             builder.export_symbol(name)
-        return builder.link(self._linker, library)
+        tracker = builder.link(self._linker, library)
+        loaded = Code({name: tracker[name] for name in names})
+        life = weakref.ref(loaded.life, self._unused.append)
+        self._libraries[id(life)] = life, tracker
+        return loaded
 
 
 def _outside() -> Iterator[tuple[str, int]]:
@@ -114,7 +150,16 @@ def _outside() -> Iterator[tuple[str, int]]:
         yield name, address_of(getattr(library, name))
 
 
-@lru_cache(maxsize=1)
+_host: list[Host] = []
+
+
 def host() -> Host:
     """The machine we are on, looked at once; LLVM is loaded here."""
-    return Host()
+    if not _host:
+        in_own_thread(_look)
+    return _host[0]
+
+
+def _look() -> None:
+    if not _host:
+        _host.append(Host())
