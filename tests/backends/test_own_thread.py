@@ -100,6 +100,7 @@ def test_ctrl_c_after_llvm_freed_memory_has_it_freed_but_once(tmp_path: Path) ->
 def test_who_calls_never_enters_llvmlite(compiled: None) -> None:
     """Neither to compile, nor to load, nor where code ends whose last user goes."""
     entered = set()
+    host()  # which imports it
 
     def note(frame: Any, event: str, argument: Any) -> None:
         if event == "call" and "llvmlite" in frame.f_code.co_filename:

@@ -29,15 +29,25 @@ faulthandler.dump_traceback_later(seconds + 60, exit=True)
 warnings.simplefilter("ignore")  # that forks and threads do not go together
 tried = wrong = 0
 
+def failed(given):
+    global wrong
+    wrong += 1
+    threading.__excepthook__(given)
+
+threading.excepthook = failed
+
 def model():
     return bough.trees.topologies.chain(rng.randint(1, 6))
 
 def arguments(m, states=()):
     return [np.full((*states, m.nv), x) for x in (0.1, 0.2, 0.3)]
 
+def called(name, m, arrays, out=None):
+    return getattr(bough, name)(m, *arrays, out=out)
+
 def expected(m, name):
     bough.set_backend("reference")
-    result = getattr(bough, name)(m, *arguments(m))
+    result = called(name, m, arguments(m))
     bough.set_backend("llvm")
     return result
 
@@ -46,41 +56,77 @@ def close(a, b):
 """
 
 SIGNALS = """
+sys.setswitchinterval(1e-6)
+
 class Stop(BaseException):
     pass
 
-def stop(*_):
-    raise Stop
+def attacked(*given):
+    return called(*given)
 
-signal.signal(signal.SIGALRM, stop)
+def stop(_, frame):
+    while frame is not None:
+        if frame.f_code is attacked.__code__:  # not in the midst of what is done around the call
+            raise Stop
+        frame = frame.f_back
+
+for number in (signal.SIGALRM, signal.SIGINT):
+    signal.signal(number, stop)
+
+def called(name, m, arrays, out=None):
+    if name in ("rnea", "aba"):
+        return getattr(bough, name)(m, *arrays, out=out)
+    q, v, a = arrays
+    if name == "crba":
+        return bough.crba(m, q)
+    if name == "jacobian":
+        return bough.function("rnea", m).jacobian(wrt="q")(q, v, a)
+    return bough.derivatives.rnea(m, q, v, a)[0]
 
 def stopped(longest, name, m, arrays, out=None):
+    timer = threading.Timer(rng.uniform(0, longest), signal.raise_signal, (signal.SIGINT,))
+    if rng.random() < 0.2:
+        timer.start()
+    again = rng.choice([0.0, 1e-4, 2e-3])  # signals that come while another is answered
+    signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-4, longest), again)
     try:
-        try:
-            signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-4, longest))
-            getattr(bough, name)(m, *arrays, out=out)
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+        attacked(name, m, arrays, out)
+        return False
     except Stop:
         return True
-    return False
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        timer.cancel()
+        if timer.ident is not None:
+            timer.join()
+
+if seed % 2:  # a thread hangs that imports after an import was interrupted in another: so does Python itself
+    import bough.backends.llvm, llvmlite.binding
+    for name in ("rnea", "aba", "crba", "jacobian", "derivatives"):
+        expected(model(), name)
 
 while time.monotonic() < end:
-    m, name = model(), rng.choice(["rnea", "aba"])
+    m, name = model(), rng.choice(["rnea", "aba", "crba", "jacobian", "derivatives"])
     want = expected(m, name)
     arrays = arguments(m, (rng.choice([1, 5, 70]),))
+    beside = threading.Thread(target=called, args=(name, m, arrays))  # who is not stopped is not disturbed either
+    if seed % 2 and rng.random() < 0.5:
+        beside.start()
     for _ in range(6):  # the call is stopped, again and again, before it is ever done
         stopped(rng.choice([0.005, 0.05, 0.3]), name, m, arrays)
         tried += 1
-    got = getattr(bough, name)(m, *arrays)
+    got = called(name, m, arrays)
     wrong += not all(close(row, want) for row in got)
-    many, out = arguments(m, (20_000,)), np.zeros((20_000, m.nv))
-    for _ in range(4):  # once a call has ended, nobody writes to its results any more
-        if stopped(0.005, name, m, many, out):
-            left = out.copy()
-            time.sleep(2e-3)
-            wrong += not np.array_equal(left, out)
-        tried += 1
+    if name in ("rnea", "aba"):
+        many, out = arguments(m, (20_000,)), np.zeros((20_000, m.nv))
+        for _ in range(4):  # once a call has ended, nobody writes to its results any more
+            if stopped(0.005, name, m, many, out):
+                left = out.copy()
+                time.sleep(2e-3)
+                wrong += not np.array_equal(left, out)
+            tried += 1
+    if beside.ident is not None:
+        beside.join()
     gc.collect()
 """
 

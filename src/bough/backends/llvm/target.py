@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.backends.forks import making
 from bough.backends.llvm.own_thread import in_own_thread
 from bough.backends.native.primitives import address_of
 
@@ -41,10 +42,7 @@ class Code:
 class Host:
     """The processor of this machine."""
 
-    def __init__(self) -> None:
-        """Look at it and load LLVM, in the thread of LLVM."""
-        import llvmlite.binding as llvm
-
+    def __init__(self, llvm: Any) -> None:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         self._llvm = llvm
@@ -156,10 +154,12 @@ _host: list[Host] = []
 def host() -> Host:
     """The machine we are on, looked at once; LLVM is loaded here."""
     if not _host:
-        in_own_thread(_look)
+        with making:  # imported here: an import that a signal ended earlier may have left other threads locked out
+            import llvmlite.binding as llvm
+        in_own_thread(lambda: _look(llvm))
     return _host[0]
 
 
-def _look() -> None:
+def _look(llvm: Any) -> None:
     if not _host:
-        _host.append(Host())
+        _host.append(Host(llvm))
