@@ -51,7 +51,8 @@ def main() -> int:
     for fault, count in wrong.most_common(200):
         print(f"  {count} x {fault}")
     print(f"tried {sum(tried.values())}: " + ", ".join(f"{count} {part}" for part, count in tried.items()))
-    print(f"crashes {ends['crashed']}, hangs {ends['hangs']}, wrong {sum(wrong.values())}")
+    foreign = sum(count for fault, count in wrong.items() if fault.startswith("cache"))
+    print(f"crashes {ends['crashed']}, hangs {ends['hangs']}, wrong {sum(wrong.values())}, foreign code {foreign}")
     return int(bool(wrong))
 
 
