@@ -16,7 +16,7 @@ from bough.model import Model, Parameter
 from bough.reading import number
 from bough.scalar.tolerances import SAME_TIME
 from bough.simulation.arguments import ACTING, per_state, read_acting, read_servo, read_values
-from bough.simulation.events import Event, Occurrence, located, read_events
+from bough.simulation.events import Event, Occurrence, happened, place_of, read_events, values_of
 from bough.simulation.progress import progress
 from bough.simulation.run import Controller, Sense, read_orders
 
@@ -63,7 +63,7 @@ class AdaptiveRun:
         if before is not None:
             self._go_on(before)
         self._next = np.searchsorted(times, self._t, side="right")  # the sample that comes next
-        self._values = [self._watch(k, self._t[k], self._q[k], self._v[k]) for k in range(count)]
+        self._values = [values_of(events, self._t[k], self._q[k], self._v[k]) for k in range(count)]
 
     def _go_on(self, before: Trajectory) -> None:
         """Begin where another run ended, each state at its own time."""
@@ -152,32 +152,18 @@ class AdaptiveRun:
             self.qs[sample, k[rows]], self.vs[sample, k[rows]] = self._tried(k[rows], h[rows], parts)[:2]
             self._next[k] += counts
 
-    def _watch(self, k: int, time: float, q: FloatArray, v: FloatArray) -> list[float]:
-        return [event.value(name, time, q, v) for name, event in self._watched.items()]
-
     def _looked(self, k: int, h: float, q: FloatArray, v: FloatArray) -> tuple[float, bool]:
         """Find what happens in a step; the part of it that is made, and whether the state ends there."""
-        begin, before = float(self._t[k]), self._values[k]
-        one = np.array([k])
+        begin, before, one = float(self._t[k]), self._values[k], np.array([k])
 
         def within(part: float) -> tuple[float, FloatArray, FloatArray]:
             there = self._tried(one, np.array([h]), np.array([part]))
             return begin + part * h, there[0][0], there[1][0]
 
-        after = self._watch(k, begin + h, q, v)
-        found = []
-        for (name, event), g0, g1 in zip(self._watched.items(), before, after, strict=True):
-            if event.happens(g0, g1):
-                part = located(lambda p, name=name, event=event: event.value(name, *within(p)), g0, g1)  # type: ignore[misc]
-                found.append((part, name, event.stop))
-        self._values[k] = after
-        place = tuple(int(x) for x in np.unravel_index(k, self._batch)) if self._batch else ()
-        for part, name, stop in sorted(found):
-            time, at, speed = within(part)
-            self.occurrences.append(Occurrence(name, time, place, at, speed))
-            if stop:
-                return part, True
-        return 1.0, False
+        self._values[k] = values_of(self._watched, begin + h, q, v)
+        found, part = happened(self._watched, before, self._values[k], within, place_of(k, self._batch))
+        self.occurrences += found
+        return (1.0, False) if part is None else (part, True)
 
     def _close(self) -> None:
         """States that ended early keep their last values, and the last sample is where the last of them ended."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -12,11 +12,11 @@ from bough.errors import ShapeError
 from bough.kernel.arguments import FloatArray
 from bough.reading import number, shown, truth, whole_number
 
-__all__ = ["Event", "Occurrence", "located", "read_events"]
+__all__ = ["Event", "Occurrence", "StateWithin", "happened", "place_of", "read_events", "values_of"]
 
 Watched: TypeAlias = Callable[[float, FloatArray, FloatArray], float]
-StateWithin: TypeAlias = Callable[[float], tuple[FloatArray, FloatArray]]
-"""From a part of a step to q and v there."""
+StateWithin: TypeAlias = Callable[[float], tuple[float, FloatArray, FloatArray]]
+"""From a part of a step to time, q and v there."""
 
 MOST, FINE = 100, 1e-13
 """Looks at a function until its zero is found, at most, and the part of a step to which it is found."""
@@ -40,9 +40,7 @@ class Event:
     >>> import bough
     >>> pendulum = bough.robots.load("pendulum")
     >>> bottom = bough.simulation.Event(lambda time, q, v: q[0], stop=True)
-    >>> run = bough.Simulation(pendulum).run(
-    ...     [0.1], duration=5.0, integrator="adaptive", events={"bottom": bottom}
-    ... )
+    >>> run = bough.Simulation(pendulum).run([0.1], duration=5.0, events={"bottom": bottom})
     >>> run.events[0].name, round(abs(float(run.q[-1, 0])), 9)
     ('bottom', 0.0)
     """
@@ -91,7 +89,47 @@ def read_events(given: Any) -> dict[str, Event]:
     return events
 
 
-def located(value: Callable[[float], float], before: float, after: float) -> float:
+def place_of(k: int, batch: tuple[int, ...]) -> tuple[int, ...]:
+    """The index of state k of a batch, counted through; () where there is no batch."""
+    return tuple(int(x) for x in np.unravel_index(k, batch)) if batch else ()
+
+
+def values_of(watched: Mapping[str, Event], time: float, q: FloatArray, v: FloatArray) -> list[float]:
+    """What the functions of all events say in a state."""
+    return [event.value(name, time, q, v) for name, event in watched.items()]
+
+
+def happened(
+    watched: Mapping[str, Event], before: Sequence[float], after: Sequence[float], within: StateWithin, place: Any
+) -> tuple[list[Occurrence], float | None]:
+    """What happens in a step of a state, in order, and the part of the step after which that ends, if it does.
+
+    Parameters
+    ----------
+    watched
+        Events by name.
+    before, after
+        The values of their functions at the begin and at the end of the step.
+    within
+        The states in between.
+    place
+        The index of the state in its batch.
+    """
+    found = []
+    for (name, event), g0, g1 in zip(watched.items(), before, after, strict=True):
+        if event.happens(g0, g1):
+            part = _located(lambda p, name=name, event=event: event.value(name, *within(p)), g0, g1)  # type: ignore[misc]
+            found.append((part, name, event.stop))
+    told = []
+    for part, name, stop in sorted(found):
+        time, q, v = within(part)
+        told.append(Occurrence(name, time, place, q, v))
+        if stop:
+            return told, part
+    return told, None
+
+
+def _located(value: Callable[[float], float], before: float, after: float) -> float:
     """Where between 0 and 1 a function passes zero, just behind it: regula falsi, as Illinois has it."""
     low, high, f_low, f_high, last = 0.0, 1.0, before, after, 0
     for _ in range(MOST):

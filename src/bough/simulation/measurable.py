@@ -7,7 +7,10 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from bough.kernel.arguments import FloatArray
+from bough.reading import truth
 from bough.simulation.contact_forces import ContactForces
+from bough.simulation.event_kinds import distance_to_limits, points_between
+from bough.simulation.events import Event
 from bough.simulation.prepared import Prepared
 from bough.simulation.sensors import sensor_parts
 
@@ -61,3 +64,64 @@ class Measurable(Prepared):
         """
         values = self._readings(q, v, acting, "argument of sensors")
         return {name: values[..., part] for name, part in sensor_parts(self.model.simulation.sensors).items()}
+
+    def contact_event(
+        self, first: str, second: str | None = None, *, broken: bool = False, stop: bool = False
+    ) -> Event:
+        """Where two shapes begin to touch, as an event of a run.
+
+        Parameters
+        ----------
+        first, second
+            Names of shapes, or of the bodies or frames they are on; without a second, whatever touches the first.
+        broken
+            Whether it is where they cease to touch, instead.
+        stop
+            Whether the state ends there.
+
+        Returns
+        -------
+        Event
+            They touch where they have sunk in, or push each other. Under hard contact they push from the begin of a
+            step in which they strike: that is when it is told. Joint forces and parameters of a run are not heeded.
+
+        Examples
+        --------
+        >>> import bough
+        >>> stone = bough.Builder("stone")
+        >>> _ = stone.add("stone", bough.joints.Prismatic("z"), mass=1.0)
+        >>> stone.geometry("stone", "sphere", 0.1)
+        >>> sim = bough.Simulation(bough.Scene(stone.build()).floor())
+        >>> run = sim.run([0.1 + 9.81 / 8], duration=1.0, events={"down": sim.contact_event("stone", "floor")})
+        >>> run.events[0].name, round(run.events[0].time, 2)
+        ('down', 0.5)
+        """
+        points = points_between(self.model, self._contact_shapes, first, second)
+
+        def apart(time: float, q: FloatArray, v: FloatArray) -> float:
+            found = self._measured(q, v, {}, "argument of contacts")
+            return -1.0 if (found.depths[points] > 0.0).any() or found.forces[points].any() else 1.0
+
+        return Event(apart, 1 if truth(broken, "broken") else -1, stop)
+
+    def limit_event(self, joint: str, *, stop: bool = False) -> Event:
+        """Where a joint reaches a limit of its position, to 1e-6 m or rad, as an event of a run.
+
+        Parameters
+        ----------
+        joint
+            The name of the joint.
+        stop
+            Whether the state ends there.
+
+        Examples
+        --------
+        >>> import bough
+        >>> door = bough.Builder("door")
+        >>> _ = door.add("door", bough.joints.Revolute("z"), joint_name="hinge", mass=9.0, inertia=1.0, upper=1.0)
+        >>> sim = bough.Simulation(door.build())
+        >>> run = sim.run([0.0], [2.0], duration=1.0, events={"open": sim.limit_event("hinge", stop=True)})
+        >>> round(float(run.time[-1]), 4), round(float(run.q[-1, 0]), 4)
+        (0.5, 1.0)
+        """
+        return Event(distance_to_limits(self.model, joint), -1, stop)

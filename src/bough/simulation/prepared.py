@@ -15,7 +15,7 @@ from bough.algorithms.soft.scene import SoftScene, StepIntegrator, layout_of
 from bough.errors import ModelError, SimulationWarning, UnknownNameError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.function import Function
-from bough.model import Model, Parameter
+from bough.model import Geometry, Model, Parameter
 from bough.model.surface import read_restitution
 from bough.reading import counted, instance, known_name, number, shown, whole_number
 from bough.scalar.lazy import cached_property
@@ -153,14 +153,17 @@ class Prepared:
     @cached_property
     def contact_pairs(self) -> tuple[tuple[str, str], ...]:
         """Names of the two shapes of each contact point that `contacts` tells of; of the body where one has none."""
+        return tuple((one.name or one.frame, other.name or other.frame) for one, other in self._contact_shapes)
+
+    @cached_property
+    def _contact_shapes(self) -> tuple[tuple[Geometry, Geometry], ...]:
+        """The two shapes of each contact point."""
         known = [p for p in self.scene.pairs if (p.first.shape, p.second.shape) in self._kinds]
-        names = []
+        shapes = []
         for pair, candidate in zip(known, self._soft.candidates, strict=True):
-            two = (pair.first, pair.second)
-            if candidate.sides[0].body == 0 != pair.first.body:
-                two = two[::-1]
-            names.append((two[0].name or two[0].frame, two[1].name or two[1].frame))
-        return tuple(names[k] for k in layout_of(self._soft).order)
+            turned = candidate.sides[0].body == 0 != pair.first.body
+            shapes.append((pair.second, pair.first) if turned else (pair.first, pair.second))
+        return tuple(shapes[k] for k in layout_of(self._soft).order)
 
     @cached_property
     def _kinds(self) -> set[tuple[str, str]]:

@@ -16,13 +16,14 @@ from bough.simulation.arguments import read_acting
 from bough.simulation.progress import progress
 from bough.simulation.state import State
 from bough.simulation.trajectory_samples import joined
+from bough.simulation.watch import Watch
 
 if TYPE_CHECKING:
     from bough.simulation.trajectory import Trajectory
 
 __all__ = ["Controller", "Run", "Sense", "read_orders"]
 
-INTERRUPTED = 3
+INTERRUPTED, ENDED = 3, 5
 WHOLE = 1e-6
 """By how much a number of steps may differ from a whole one."""
 
@@ -48,17 +49,21 @@ class Run:
         controller: Controller | None,
         hold: int,
         before: Trajectory | None = None,
+        watch: Watch | None = None,
     ) -> None:
         self._step, self._dt, self._acting, self._controller, self._hold = step, dt, acting, controller, hold
         first = np.broadcast_to(a, (*v.shape[:-1], a.size)).astype(v.dtype)
         self._state = State(q, v, first, np.zeros(q.shape[:-1]), np.zeros(q.shape[:-1]))
-        self._before, self._first, self._done = before, 0, 0
+        self._before, self._watch, self._first, self._done = before, watch, 0, 0
         self.times, self.qs, self.vs = [0.0], [q], [v]
         self._given: list[Mapping[str, Any]] = []  # what acts from each sample on
         self.taken = np.zeros(q.shape[:-1], np.int64)
         self.status = np.zeros(q.shape[:-1], np.int64)
+        self.stopped = np.zeros(q.shape[:-1])
         if before is not None:
             self._go_on(before)
+        if watch is not None:
+            watch.begin(self.times[0], q, v)
 
     def go(self, total: int, every: int, show_progress: bool | None) -> None:
         """Make all steps, and keep a sample every so many."""
@@ -66,37 +71,42 @@ class Run:
         with progress(total, show_progress) as tell:
             try:
                 while done < total and not (self.status.size and self.status.all()):
-                    ahead = min(every - done % every, total - done)
+                    ahead = min(every - done % every, total - done) if self._watch is None else 1
                     if self._controller is not None:
                         ahead = min(ahead, self._hold - done % self._hold)
                     self._advance(done, ahead, done % every == 0)
                     done += ahead
-                    if done % every == 0 or done == total:
-                        self._keep(done)
+                    over = self._watch is not None and bool(self.status.size) and bool(self.status.all())
+                    if over or done % every == 0 or done == total:
+                        self._keep(float(self.stopped.max()) if over else done * self._dt)
                     tell(done)
             except KeyboardInterrupt:
                 self.status = np.where(self.status == 0, INTERRUPTED, self.status)
                 if self._done * self._dt > self.times[-1]:
-                    self._keep(self._done)
+                    self._keep(self._done * self._dt)
 
-    def _keep(self, done: int) -> None:
-        """Keep a sample after so many steps."""
-        self.times.append(done * self._dt)
+    def _keep(self, time: float) -> None:
+        """Keep a sample."""
+        self.times.append(time)
         self.qs.append(self._state.q)
         self.vs.append(self._state.v)
 
     def _go_on(self, before: Trajectory) -> None:
         """Begin where another run ended, with its bits."""
         last = float(before.time[-1]) / self._dt
-        if before.a_last is None or abs(last - round(last)) > WHOLE or (before.taken > round(last)).any():
+        over = bool(before.status.size) and bool((before.status == ENDED).all())  # there is nothing to go on with
+        whole = abs(last - round(last)) <= WHOLE and not (before.taken > round(last)).any()
+        if not over and (before.a_last is None or not whole):
             raise ShapeError(
                 "the trajectory to resume does not end with a step of this simulation, expected that of a run with "
                 "equal steps of the same length, as it was returned or loaded"
             )
         self._first = self._done = round(last)
         self.times = [float(before.time[-1])]
-        self._state = self._state._replace(a=before.a_last)
+        if before.a_last is not None:
+            self._state = self._state._replace(a=before.a_last)
         self.taken, self.status = before.taken.copy(), np.where(before.status == INTERRUPTED, 0, before.status)
+        self.stopped = np.array(before.stopped, np.float64)
 
     def trajectory(self, model: Model, sense: Sense | None) -> Trajectory:
         """What was kept."""
@@ -113,8 +123,9 @@ class Run:
             status=self.status,
             taken=self.taken,
             sensors=None if sense is None else self._sensed(q, v, sense),
-            stopped=self.taken * self._dt,
+            stopped=self.stopped,
             a_last=self._state.a,
+            events=() if self._watch is None else tuple(self._watch.occurrences),
         )
         return made if self._before is None else joined(self._before, made)
 
@@ -142,10 +153,16 @@ class Run:
         if sampled:
             self._given.append(acting)
         steps: Any = ahead if not self.status.any() else np.where(self.status == 0, float(ahead), 0.0)
-        self._state = self._step(self._state.q, self._state.v, steps=steps, a=self._state.a, **acting)
+        before, running = self._state, self.status == 0
+        self._state = self._step(before.q, before.v, steps=steps, a=before.a, **acting)
         self._done = done + ahead
         self.taken = self.taken + np.asarray(self._state.taken, np.int64)
-        self.status = np.where(self.status == 0, np.asarray(self._state.status, np.int64), self.status)
+        self.status = np.where(running, np.asarray(self._state.status, np.int64), self.status)
+        self.stopped = np.where(running, self.taken * self._dt, self.stopped)
+        if self._watch is not None:
+            self._state, ended = self._watch.after(done * self._dt, before, self._state, self.status == 0)
+            self.status = np.where(ended < np.inf, ENDED, self.status)
+            self.stopped = np.minimum(self.stopped, ended)
 
 
 def read_orders(given: Any, time: float) -> Mapping[str, Any]:

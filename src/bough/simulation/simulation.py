@@ -28,13 +28,14 @@ from bough.simulation.arguments import (
     written,
 )  # fmt: skip
 from bough.simulation.derivatives import Differentiated, is_traced_by_jax, wants_gradients
-from bough.simulation.events import Event
+from bough.simulation.events import Event, read_events
 from bough.simulation.interrupts import interrupted_once
 from bough.simulation.prepared import ADAPTIVE, INTEGRATORS, Prepared, require_of_hard_law
 from bough.simulation.run import Controller, Run
 from bough.simulation.state import State
 from bough.simulation.sweep import Sweep, sweep_of
 from bough.simulation.sweep_axes import Runs
+from bough.simulation.watch import Watch
 
 if TYPE_CHECKING:
     from bough.simulation.live import Live
@@ -219,8 +220,9 @@ class Simulation(Differentiated):
         accuracy
             Largest error of an adaptive step in positions (m, rad) and velocities, these divided by 1 + their size.
         events
-            For adaptive steps: functions of time, q and v by name, or `bough.simulation.Event`; where they pass zero is
-            found, and told in `events` of the trajectory.
+            Functions of time, q and v by name, or `bough.simulation.Event`, such as `contact_event` and `limit_event`
+            make; where they pass zero is found, within steps, and told in `events` of the trajectory. Each is called
+            for every state at every step.
         resume
             A trajectory to go on with, in place of q and v: the whole of it is returned, bit for bit as if it had
             never been interrupted, if all else is as it was; adaptive steps go on to their accuracy. One that
@@ -266,13 +268,15 @@ class Simulation(Differentiated):
                 found = adaptive_run(self._trial, self.dt, begin, samples, accuracy, events, orders, resume)
                 found.go(show_progress)
                 return found.trajectory(self.model, self._sense, resume)
-        if events is not None:
-            raise ShapeError('events were given, expected integrator="adaptive" with them')
+        watched = read_events(events)
         if integrator is not None and integrator != self.integrator:
-            more = {"controller": controller, "hold": hold, "show_progress": show_progress, "resume": resume, **acting}
             first = begin if resume is None else ()
-            return self.with_integrator(integrator).run(*first, duration=duration, rate=rate, **more)
-        run = Run(self.step, self.dt, start, velocity, self._zeros, acting, controller, often, resume)
+            return self.with_integrator(integrator).run(
+                *first, duration=duration, rate=rate, controller=controller, hold=hold, events=events, resume=resume,
+                show_progress=show_progress, **acting
+            )  # fmt: skip
+        watch = Watch(self.model, watched, self.dt) if watched else None
+        run = Run(self.step, self.dt, start, velocity, self._zeros, acting, controller, often, resume, watch)
         with interrupted_once():
             run.go(total, every, show_progress)
             return run.trajectory(self.model, self._sense)
