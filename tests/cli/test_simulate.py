@@ -39,6 +39,10 @@ def test_a_pendulum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["--friction", "0.5"], "--floor yes"),
         (["--duration", "-1"], "duration"),
         (["--dt", "0"], "dt"),
+        (["--dt", "3", "--duration", "1"], "--dt is 3.0 s, expected steps no longer than the whole --duration 1.0 s"),
+        (["--scene", "no-room.xml"], "there is no file 'no-room.xml'"),
+        (["--target", "nose=1"], "no joint is called 'nose'"),
+        (["--target", "pivot=a"], "'a' is not a number"),
         (["--kp", "3"], "--kp is 3.0, which has a meaning only with --control hold"),
         (["--drop", "1"], "--drop is 1.0, which has a meaning only for what floats, and 'pendulum' does not"),
         (["--seed", "1"], "--seed is 1, which has a meaning only with --batch"),
@@ -47,6 +51,22 @@ def test_a_pendulum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_mistakes_are_named(options: list[str], culprit: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["simulate", "pendulum", *options]) == 2
     assert culprit in capsys.readouterr().err
+
+
+def test_a_pose_is_drawn_to_beside_shapes_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A ball on a box of a file, above the plane that is in it, too."""
+    room, ball = tmp_path / "room.xml", tmp_path / "ball.xml"
+    room.write_text(
+        '<mujoco><worldbody><geom type="plane" size="5 5 .1"/><geom type="box" size=".5 .5 .1" pos="0 0 .1"/>'
+        "</worldbody></mujoco>"
+    )
+    ball.write_text(
+        '<mujoco><worldbody><body><joint name="height" type="slide" axis="0 0 1"/><geom size=".05" mass="1"/>'
+        "</body></worldbody></mujoco>"
+    )
+    given = ["--scene", str(room), "--target", "height=0.26", "--kp", "1000", "--set", "height=0.3"]
+    assert main(["simulate", str(ball), *given, "--duration", "0.004"]) == 0
+    assert "2 pairs of shapes that may touch" in capsys.readouterr().out
 
 
 def test_options_that_do_not_exist_are_refused_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:

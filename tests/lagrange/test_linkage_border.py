@@ -547,6 +547,27 @@ class TooFew(constraints.Constraint):
         return [sides[0].v[0]]
 
 
+@dataclass(frozen=True)
+class FewErrors(constraints.Constraint):
+    rows = 2
+
+    def errors(self, parameters: Any, sides: Any) -> Any:
+        return [sides[0].x[0]]
+
+
+@dataclass(frozen=True)
+class NothingVanishes(constraints.Constraint):
+    rows = 2
+
+
+@dataclass(frozen=True)
+class WrongName(constraints.Constraint):
+    rows = 1
+
+    def errors(self, parameters: Any, sides: Any) -> Any:
+        return [sides[0].origin.x]
+
+
 BOB, FLAT, RIGID = bodies.Particle(), bodies.Particle(space=2), bodies.Rigid()
 ROD = constraints.Distance(1.0)
 
@@ -581,6 +602,18 @@ ROD = constraints.Distance(1.0)
             "has no points",
         ),
         (lambda: bough.maximal.Linkage({"a": BOB}, {"c": (TooFew(), "a")}), "rates of .* gives 1 scalars, expected 2"),
+        (
+            lambda: bough.maximal.Linkage({"a": BOB}, {"c": (FewErrors(), "a")}),
+            r"errors of FewErrors\(\) gives 1 scalar and rates is not defined, expected 2 errors, one for each row",
+        ),
+        (
+            lambda: bough.maximal.Linkage({"a": BOB}, {"c": (NothingVanishes(), "a")}),
+            r"NothingVanishes\(\) defines neither errors nor rates, expected 2 errors",
+        ),
+        (
+            lambda: bough.maximal.Linkage({"a": BOB}, {"c": (WrongName(), "a")}),
+            "'Side' object has no attribute 'origin' .it has axis, body, coordinates, .*velocity_at, x.$",
+        ),
         (lambda: bough.maximal.Linkage({"a": BOB, "b": FLAT}, {"c": (ROD, "a", "b")}), "in a plane and .* in space"),
         (lambda: bough.maximal.Linkage({"a": BOB}).with_body("a", BOB), "there is a body of this name already"),
         (

@@ -251,9 +251,10 @@ def test_all_back_ends_find_the_same_contacts(tmp_path: Path) -> None:
 def test_heights_that_cannot_be_are_refused() -> None:
     world = scene(bodies("sphere"))
     for heights, size, said in (
-        ([[0.0, 1.0]], (1, 1), "at least 2 rows"),
-        ([[0.0, np.nan], [0.0, 0.0]], (1, 1), "at least 2 rows of at least 2 finite numbers"),
-        (np.zeros((2, 2, 2)), (1, 1), "at least 2 rows"),
+        ([[0.0, 1.0]], (1, 1), r"heights have shape \(1, 2\), expected at least 2 rows"),
+        ([[0.0, np.nan], [0.0, 0.0]], (1, 1), "the height in row 0, column 1 is nan, .* finite numbers"),
+        ([[0.0, 1.0], [0.0]], (1, 1), "given for heights is .*, expected rows of equally many finite numbers"),
+        (np.zeros((2, 2, 2)), (1, 1), r"heights have shape \(2, 2, 2\), expected at least 2 rows"),
         (np.zeros((2, 2)), (1, 0), "expected positive lengths"),
     ):
         with pytest.raises(ModelError, match=said):

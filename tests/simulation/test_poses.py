@@ -52,6 +52,8 @@ def test_floors_that_are_high_or_steep(rng: np.random.Generator) -> None:
     q = bough.random(model, rng, (3,))
     high = bough.simulation.on_the_floor(bough.Scene(model).floor(1.5), q, gap=0.2)
     np.testing.assert_allclose(bough.simulation.lowest_point(model, high), 1.7, rtol=1e-12)
+    same = bough.simulation.on_the_floor(bough.Simulation(bough.Scene(model).floor(1.5)), q, gap=0.2)
+    np.testing.assert_array_equal(same, high)
     scene = bough.Scene(model).floor(0.3, normal=(0.5, 0.2, 1.0)).floor(-9.0, name="cellar").plane(rpy=(1.7, 0, 0))
     steep = bough.simulation.on_the_floor(scene, q)
     depths = bough.Simulation(scene).contacts(steep, np.zeros(6)).depths

@@ -101,3 +101,16 @@ def test_one_of_a_kind_is_told_as_one(sim: bough.Simulation) -> None:
     assert ": 1 body, nq" in repr(b.build())
     with pytest.raises(bough.errors.UnknownNameError, match=r"'parameters'.*grid="):
         sim.sweep(np.zeros(sim.model.nq), duration=0.1, parameters={"friction": 1.0})
+
+
+def test_parameters_that_are_not_finite_are_named() -> None:
+    b = bough.Builder("block")
+    b.add("block", bough.joints.Prismatic("z"), mass=1.0)
+    sim = bough.Simulation(b.build(), parameters=["friction", "mass of block", "gravity"])
+    for given, said in (
+        ({"mass of block": np.nan}, "^mass of block is nan, expected finite numbers"),
+        ({"friction": [1.0, np.inf]}, r"^friction\[1\] is inf"),
+        ({"gravity": (0.0, np.nan, 0.0)}, r"^gravity\[1\] is nan"),
+    ):
+        with pytest.raises(bough.errors.FiniteError, match=said):
+            sim.step([0.0], [0.0], parameters=given)

@@ -134,6 +134,21 @@ def named(scene: bough.Scene) -> set[tuple[str, str]]:
     return {(pair.first.name, pair.second.name) for pair in scene.pairs}
 
 
+def test_shapes_of_another_model_stand_where_they_are_in_it() -> None:
+    room = bough.Builder("room")
+    room.geometry("world", "box", (1, 1, 0.1), name="step", at=(0, 0, 0.05))
+    room.add("door", bough.joints.Revolute("z"), at=(1, 0, 0), rpy=(0, 0, np.pi / 2), mass=1.0)
+    room.geometry(
+        "door", "box", (0.8, 0.02, 2), name="leaf", at=(0.4, 0, 1), surface=bough.simulation.Surface(friction=0.3)
+    )
+    room.geometry("door", "sphere", 0.1, name="knob", purpose="visual")
+    scene = bough.Scene(bough.robots.load("quadruped")).floor().shapes_of(room.build())
+    assert [(g.name, g.body) for g in scene.shapes] == [("floor", 0), ("step", 0), ("leaf", 0)]
+    np.testing.assert_allclose(scene.shapes[2].placement.vector, (1, 0.4, 1), atol=1e-12)
+    np.testing.assert_allclose(scene.shapes[2].placement.matrix[:, 0], (0, 1, 0), atol=1e-12)
+    assert scene.shapes[2].surface.friction[0] == 0.3
+
+
 def test_a_scene_is_never_changed() -> None:
     bare = bough.Scene(two_arms().build())
     full = bare.floor().box((1, 1, 1), name="crate").sphere(0.3).capsule(0.1, 1).cylinder(0.1, 1).ellipsoid((1, 2, 3))

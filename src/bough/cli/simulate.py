@@ -72,13 +72,15 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "a floor at z = 0; auto: if the model floats and its file has none",
     },
     "friction": {"type": float, "help": "coefficient of friction of that floor"},
+    "scene": {"metavar": "FILE", "help": "a file (URDF, MJCF, SDF) whose shapes stand around and do not move"},
     "drop": {"type": float, "metavar": "M", "help": f"height to fall from, for what floats ({DROP} m by default)"},
     "set": SET,
     "control": {
         "choices": ("none", "hold"),
         "default": "none",
-        "help": "none: no joint forces; hold: springs and dampers towards the pose to begin with",
+        "help": "none: no joint forces; hold: springs and dampers towards the pose to begin with, or --target",
     },
+    "target": {**SET, "help": "where hold draws a joint to; it is --control hold by itself (may be repeated)"},
     "kp": {"type": float, "help": f"stiffness of hold ({KP:g} by default)"},
     "kd": {"type": float, "help": f"damping of hold ({KD:g} by default)"},
     "batch": {"type": int, "default": 1, "metavar": "N", "help": "how many at once, from poses a little different"},
@@ -98,6 +100,10 @@ def _require_sense(options: argparse.Namespace) -> None:
         given = getattr(options, name)
         if given is not None and not 0.0 < given < math.inf:
             raise ModelError(f"--{name} is {given}, expected a positive number of seconds")
+    if options.dt is not None and options.dt > options.duration:
+        raise ModelError(
+            f"--dt is {options.dt} s, expected steps no longer than the whole --duration {options.duration} s"
+        )
     if options.view and (options.record or options.plot):
         raise ModelError("--view runs until somebody ends it and keeps nothing: leave out --record and --plot")
 
@@ -109,9 +115,6 @@ def run(options: argparse.Namespace) -> None:
     _require_use(model, options)
     if options.cone:
         model = model.with_simulation(cone=options.cone)
-    if options.law == "hard" and any(any(entry.friction) for entry in model.joints):
-        say("  left out: dry friction in joints, which hard contact does not know")
-        model = model.with_simulation(disabled=[*model.simulation.disabled, "frictionloss"])
     floats = _floats(model)
     scene = _scene(model, options, self_collision=not has_hulls(model))
     adaptive = {"integrator": "adaptive"} if options.integrator == "adaptive" else {}
@@ -125,7 +128,7 @@ def run(options: argparse.Namespace) -> None:
     q = chosen_pose(model, options)
     if floats:
         q = bough.simulation.on_the_floor(scene, q, DROP if options.drop is None else options.drop)
-    states = _spread(model, q, options.batch, options.seed or 0)
+    states, drawn = _spread(model, q, options.batch, options.seed or 0), _acting(model, q, options)
     say(f"{model}")
     pairs = len(scene.pairs)
     which, touching = options.integrator or sim.integrator, f"{pairs} pair{'s'[: pairs != 1]} of shapes that may touch"
@@ -141,11 +144,11 @@ def run(options: argparse.Namespace) -> None:
     if not pairs and floats:
         say("  nothing of it can touch the floor: it has no shapes for collision, or files of meshes are missing")
     if options.view:
-        live = sim.view(states, **page_options(options), **_acting(model, q, options))
+        live = sim.view(states, **page_options(options), **drawn)
         serve(live.viewer)
         return
     began = time.perf_counter()
-    acting = adaptive | _acting(model, q, options)
+    acting = adaptive | drawn
     sim.run(states, duration=min(options.duration, WARM) if adaptive else sim.dt, **acting)
     sim.contacts(np.tile(q, (2, 1)), np.zeros(model.nv))
     ready = time.perf_counter() - began
@@ -163,10 +166,10 @@ def run(options: argparse.Namespace) -> None:
 
 def _require_use(model: bough.Model, options: argparse.Namespace) -> None:
     """Raise if something was asked for that would change nothing."""
-    held = options.control == "hold"
+    held = _holds(options)
     for name, used, where in (
-        ("kp", held, "with --control hold"),
-        ("kd", held, "with --control hold"),
+        ("kp", held, "with --control hold or --target"),
+        ("kd", held, "with --control hold or --target"),
         (
             "drop",
             _floats(model),
@@ -197,7 +200,12 @@ def _floats(model: bough.Model) -> bool:
 
 def _scene(model: bough.Model, options: argparse.Namespace, *, self_collision: bool) -> bough.Scene:
     scene = bough.Scene(model, self_collision=self_collision)
-    has_one = any(g.shape in ("plane", "height_field") and g.body == 0 for g in model.geometries)
+    if options.scene is not None:
+        scene = scene.shapes_of(bough.load(options.scene))
+        if not scene.shapes:
+            raise ModelError(f"--scene {options.scene}: nothing in it can be touched, expected shapes for collision")
+    around = (*model.geometries, *scene.shapes)
+    has_one = any(g.shape in ("plane", "height_field") and g.body == 0 for g in around)
     if options.floor == "yes" or (options.floor == "auto" and _floats(model) and not has_one):
         surface = {} if options.friction is None else {"friction": options.friction}
         return scene.floor(**surface)
@@ -210,19 +218,25 @@ def chosen_pose(model: bough.Model, options: argparse.Namespace) -> NDArray[np.f
     """The pose of the file, if it has one, and what the option `SET` changes in it."""
     given = np.array(model.simulation.reference)
     q = given if given.shape == (model.nq,) else np.asarray(bough.neutral(model))
-    for text in options.set:
+    return _with_joints(model, q, options.set, "--set")
+
+
+def _with_joints(model: bough.Model, q: NDArray[Any], given: list[str], option: str) -> NDArray[np.float64]:
+    """A pose with some joints set, by texts JOINT=VALUE of an option."""
+    q = q.copy()
+    for text in given:
         name, equals, values = text.partition("=")
         if not equals:
-            raise ModelError(f"--set {text}: expected JOINT=VALUE, with the name of a joint and its coordinates")
+            raise ModelError(f"{option} {text}: expected JOINT=VALUE, with the name of a joint and its coordinates")
         if name not in model.joint_names:
             raise UnknownNameError("joint", name, model.joint_names)
         place = model.q_slice(name)
         try:
             numbers = [float(x) for x in values.split(",")]
         except ValueError:
-            raise ModelError(f"--set {text}: {values!r} is not a number, or several separated by commas") from None
+            raise ModelError(f"{option} {text}: {values!r} is not a number, or several separated by commas") from None
         if len(numbers) != place.stop - place.start:
-            raise ModelError(f"--set {text}: got {len(numbers)} coordinates, expected {place.stop - place.start}")
+            raise ModelError(f"{option} {text}: got {len(numbers)} coordinates, expected {place.stop - place.start}")
         q[place] = numbers
     return np.asarray(bough.normalize(model, q))
 
@@ -238,14 +252,23 @@ def _spread(model: bough.Model, q: NDArray[np.float64], count: int, seed: int) -
 
 
 def _acting(model: bough.Model, q: NDArray[np.float64], options: argparse.Namespace) -> dict[str, Any]:
-    if options.control == "none":
+    if not _holds(options):
         return {}
-    target = np.zeros(model.nv)
+    q, target = _with_joints(model, q, options.target, "--target"), np.zeros(model.nv)
+    for name in (text.partition("=")[0] for text in options.target):
+        joint = model.joint(name).joint
+        if joint.nq != joint.nv:
+            raise ModelError(f"--target {name}: it has {joint.nq} coordinates for {joint.nv} velocities, and no target")
     for entry in model.joints:
         if entry.joint.nv and entry.joint.nq == entry.joint.nv:
             target[model.v_slice(entry.name)] = q[model.q_slice(entry.name)]
     kp, kd = (usual if x is None else x for x, usual in ((options.kp, KP), (options.kd, KD)))
     return {"target": target, "kp": kp, "kd": kd}
+
+
+def _holds(options: argparse.Namespace) -> bool:
+    """Whether joints are drawn to a pose."""
+    return options.control == "hold" or bool(options.target)
 
 
 def _tell(sim: bough.Simulation, trajectory: Any, ready: float, spent: float) -> None:

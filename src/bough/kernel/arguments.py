@@ -150,7 +150,8 @@ def require_finite(name: str, a: FloatArray) -> None:
     finite = np.isfinite(a)
     if not finite.all():
         place = tuple(int(k) for k in np.argwhere(~finite)[0])
-        raise FiniteError(f"{name}{list(place)} is {a[place]}, expected finite numbers")
+        where = list(place) if place else ""
+        raise FiniteError(f"{name}{where} is {a[place]}, expected finite numbers")
 
 
 def finite_states(arrays: Mapping[str, FloatArray], axes: Mapping[str, int], batch: Shape) -> NDArray[np.bool_]:

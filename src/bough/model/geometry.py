@@ -123,9 +123,12 @@ def _heights(
         return ()
     if heights is None:
         raise ModelError(f"{what}: a height field has no heights, {wanted}")
-    values = read_floats(heights, f"{what}: the heights", "rows of finite numbers (m)")
-    if values.ndim != 2 or min(values.shape) < 2 or not np.isfinite(values).all():
-        raise ModelError(f"{what}: the heights are {shown(heights)}, {wanted}")
+    values = read_floats(heights, f"{what}: what was given for heights", "rows of equally many finite numbers (m)")
+    if values.ndim != 2 or min(values.shape) < 2:
+        raise ModelError(f"{what}: the heights have shape {values.shape}, {wanted}")
+    if not np.isfinite(values).all():
+        row, column = np.argwhere(~np.isfinite(values))[0].tolist()
+        raise ModelError(f"{what}: the height in row {row}, column {column} is {values[row, column]}, {wanted}")
     if values.size > MOST_HEIGHTS:
         raise ModelError(f"{what}: there are {values.size} heights, expected at most {MOST_HEIGHTS}")
     if min(size) <= 0.0:

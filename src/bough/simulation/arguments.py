@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bough.errors import ModelError, ShapeError
-from bough.kernel.arguments import FloatArray, as_floats, is_on_device, out_fits
+from bough.kernel.arguments import FloatArray, as_floats, is_on_device, out_fits, require_finite
 from bough.kernel.parameters import packed_values
 from bough.model import Model, Parameter, Parameters
 from bough.model.massless import idle_joints
@@ -174,10 +174,12 @@ def read_values(given: Sequence[Parameter], values: Any) -> FloatArray | None:
         return None
     known = {p.name: p for p in given}
     packed = packed_values(known, {} if values is None else values, "parameter of this simulation")
-    start = 0
+    finite, start = bool(np.isfinite(packed).all()), 0
     for p in given:
         part = packed[..., start : start + p.size]
         start += p.size
+        if not finite:
+            require_finite(p.name, part.reshape((*part.shape[:-1], *p.shape)))
         if p == RESTITUTION and (part > 1.0).any():
             raise ShapeError(f"{p.name} is {part.max():g}, expected a factor from 0 to 1")
         if p.what in NOT_NEGATIVE and (part < 0.0).any():

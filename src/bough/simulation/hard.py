@@ -7,10 +7,9 @@ from dataclasses import replace
 
 from bough.algorithms.hard.scene import HardScene
 from bough.algorithms.narrow_phase import is_known
-from bough.algorithms.soft.scene import SoftScene
 from bough.errors import ModelError
 from bough.kernel.loops.constrained import TIME_CONSTANT
-from bough.model import Model, Parameter
+from bough.model import Parameter
 from bough.simulation.scene import Scene
 from bough.simulation.soft import soft_scene
 
@@ -21,9 +20,7 @@ def hard_scene(
     scene: Scene, restitution: float | None, max_contacts: int, given: Sequence[Parameter] = ()
 ) -> HardScene:
     """The numbers of a scene; a restitution that is given is that of all contacts."""
-    model = scene.model
     common = soft_scene(scene, "euler", 0.0, 1, given)
-    _require_hard(model, common)
     pairs = [p for p in scene.pairs if is_known(p.first.shape, p.second.shape)] if common.candidates else []
     bounces = tuple(p.restitution if restitution is None else restitution for p in pairs)
     for pair in pairs:
@@ -38,17 +35,6 @@ def hard_scene(
                 f"{what} has friction {pair.friction[:2]} along two tangents, and hard contact knows one coefficient: "
                 "expected equal ones, or law='soft'"
             )
-    made = HardScene(
-        common, bounces, bool(common.limits), bool(common.equalities), rate=1.0 / TIME_CONSTANT, room=max_contacts
-    )
+    limited = bool(common.limits) or any(row.limit for row in common.loop_joints)
+    made = HardScene(common, bounces, limited, bool(common.equalities), rate=1.0 / TIME_CONSTANT, room=max_contacts)
     return replace(made, room=made.slots, kept=made.slots)
-
-
-def _require_hard(model: Model, common: SoftScene) -> None:
-    """Raise for what the law does not know."""
-    if common.frictions:
-        names = ", ".join(repr(entry.name) for entry in model.joints if any(entry.friction))
-        raise ModelError(
-            f"{model.name!r} has dry friction in joints ({names}), which hard contact does not know; expected "
-            "law='soft', or a model (and its scene) without: model.with_simulation(disabled=['frictionloss', ...])"
-        )

@@ -16,6 +16,7 @@ from bough.kernel.functions import mechanism, read, require_model
 from bough.model import Free, Geometry, Model
 from bough.reading import number
 from bough.simulation.hulls import Hull, find_hulls
+from bough.simulation.prepared import Prepared
 from bough.simulation.scene import Scene
 from bough.spatial import Transform
 
@@ -51,16 +52,16 @@ def lowest_point(model: Model, q: ArrayLike) -> Any:
     return np.array(heights, dtype=np.float64).reshape(states.shape[:-1])[()]
 
 
-def on_the_floor(model: Model | Scene, q: ArrayLike, gap: float = 0.0) -> NDArray[np.float64]:
+def on_the_floor(model: Model | Scene | Prepared, q: ArrayLike, gap: float = 0.0) -> NDArray[np.float64]:
     """The configuration with its floating base lifted or lowered until the nearest shape is `gap` (m) above the floor.
 
-    The floor are all planes of the world whose normals point up, those of the model and of the scene, and those through
-    the highest points of height fields; the plane z = 0 where there are none.
+    The floor are all planes of the world whose normals point up, those of the model and, if one is given, of the scene,
+    and those through the highest points of height fields; the plane z = 0 where there are none.
 
     Parameters
     ----------
     model
-        A model whose first joint is free, or a scene with its model.
+        A model whose first joint is free, or a scene or a simulation of it, whose floor may lie elsewhere.
     q
         Configuration (..., nq).
     gap
@@ -74,8 +75,8 @@ def on_the_floor(model: Model | Scene, q: ArrayLike, gap: float = 0.0) -> NDArra
     >>> round(float(bough.simulation.lowest_point(robot, q)), 6)
     0.1
     """
-    scene = model if isinstance(model, Scene) else None
-    model = model.model if isinstance(model, Scene) else model
+    scene = model.scene if isinstance(model, Prepared) else model if isinstance(model, Scene) else None
+    model = model.model if isinstance(model, Prepared | Scene) else model
     require_model(model)
     if not model.joints or not isinstance(model.joints[0].joint, Free):
         raise ModelError(f"model {model.name!r} does not float, expected a free joint first (`floating_base=True`)")

@@ -97,7 +97,8 @@ class Prepared:
         self.parameters = read_parameters(model, parameters)
         if self.law == "soft":
             _tell_of_restitution(self.scene, self.parameters)
-        _tell_of_loop_friction(model)
+        elif RESTITUTION in self.parameters and not self.restitution:
+            _require_restitution(self.scene, self.restitution)
         require_moving(model)
 
     def __repr__(self) -> str:
@@ -229,7 +230,7 @@ def _tell_of_restitution(scene: Scene, given: Sequence[Parameter]) -> None:
     """Refuse a restitution that is to come with each state, and warn of surfaces that have one: nothing heeds it."""
     if RESTITUTION in given:
         raise ModelError(f"{RESTITUTION.name!r} is a parameter, expected law='hard' with it: soft contact has none")
-    for g in (*scene.shapes, *(g for g in scene.model.geometries if g.purpose == "collision")):
+    for g in _touching(scene):
         if g.surface.restitution:
             told = f"{g.shape} {g.name!r} on {g.frame!r} has restitution {g.surface.restitution:g}"
             more = "Simulation(..., law='hard') lets things bounce"
@@ -237,13 +238,18 @@ def _tell_of_restitution(scene: Scene, given: Sequence[Parameter]) -> None:
             return
 
 
-def _tell_of_loop_friction(model: Model) -> None:
-    """Warn of dry friction in joints that close loops: no law heeds it."""
-    names = [repr(loop.name) for loop in model.loops if np.any(loop.friction)]
-    if names and "frictionloss" not in model.simulation.disabled:
-        told = f"dry friction of joints that close loops ({', '.join(names)}) is not heeded by simulations"
-        more = "forward_dynamics(..., dry_friction=True) does; damping is heeded everywhere"
-        warnings.warn(f"{told}: {more}", SimulationWarning, stacklevel=4)
+def _require_restitution(scene: Scene, given: float | None) -> None:
+    """Refuse a factor of restitutions that are all zero."""
+    if given is not None or not any(g.surface.restitution for g in _touching(scene)):
+        raise ModelError(
+            f"{RESTITUTION.name!r} is a parameter, a factor of restitutions, and all of them are 0; expected surfaces "
+            "that have some (scene.floor(restitution=1.0)), or Simulation(..., restitution=1.0)"
+        )
+
+
+def _touching(scene: Scene) -> list[Geometry]:
+    """The shapes that may touch something."""
+    return [*scene.shapes, *(g for g in scene.model.geometries if g.purpose == "collision")]
 
 
 def require_of_hard_law(integrator: str | None, tolerance: float | None = None, iterations: int | None = None) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import BoughError, ModelError
+from bough.kernel.kinematics import placements
 from bough.model import BASE, Geometry, Model, Placement, Surface
 from bough.model.arguments import read_placement
 from bough.model.geometry import read_geometry
@@ -188,6 +189,35 @@ class Scene:
         (41, (4.0, 4.0))
         """
         return self._with("height_field", size, heights=heights, **options)
+
+    def shapes_of(self, model: Model) -> Scene:
+        """The scene with the shapes for collision of another model, which stand: a room or a staircase from a file.
+
+        Parameters
+        ----------
+        model
+            The other model, in the pose of its file, or with all coordinates zero; nothing of it moves.
+
+        Examples
+        --------
+        >>> import bough
+        >>> stairs = bough.Builder("stairs")
+        >>> stairs.geometry("world", "box", (0.3, 1, 0.1), name="first", at=(1.0, 0, 0.05))
+        >>> stairs.geometry("world", "box", (0.3, 1, 0.2), name="second", at=(1.3, 0, 0.1))
+        >>> scene = bough.Scene(bough.robots.load("quadruped")).floor().shapes_of(stairs.build())
+        >>> [g.name for g in scene.shapes]
+        ['floor', 'first', 'second']
+        """
+        instance(model, "the model whose shapes stand", Model)
+        given = np.array(model.simulation.reference)
+        q = given if given.shape == (model.nq,) else [x for entry in model.joints for x in entry.joint.neutral()]
+        shapes = list(self.shapes)
+        for g in model.geometries:
+            if g.purpose == "collision":
+                carried = placements(model, q, model.bodies[g.body - 1].name) if g.body else np.eye(4)
+                place = Placement.from_matrix(carried) @ g.placement
+                shapes.append(replace(g, frame=BASE, body=0, placement=place))
+        return replace(self, shapes=tuple(shapes))
 
     @property
     def pairs(self) -> tuple[Pair, ...]:

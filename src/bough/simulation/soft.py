@@ -33,6 +33,7 @@ from bough.model.coupling import own_joint
 from bough.model.joints.free import Free
 from bough.model.joints.planar import Planar
 from bough.model.simulation import UNBOUNDED
+from bough.simulation.loop_joints import loop_joints
 from bough.simulation.pairs import Pair
 from bough.simulation.program import parametric
 from bough.simulation.scene import Scene
@@ -60,6 +61,7 @@ def soft_scene(
         limits=() if "limit" in off else tuple(_limits(model, inverse)),
         frictions=() if "frictionloss" in off else tuple(_frictions(model, inverse)),
         equalities=() if "equality" in off else tuple(_equalities(model, weights, inverse)),
+        loop_joints=tuple(loop_joints(model, q, inverse, _of_joint)),
         drives=() if "actuation" in off else tuple(_drive(model, x, "clampctrl" in off) for x in model.actuators),
         servos=tuple(_servos(model)),
         friction=FrictionLaw("elliptic" if data.cone == "elliptic" else "pyramidal", data.impratio),

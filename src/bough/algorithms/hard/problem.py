@@ -1,4 +1,4 @@
-"""The impulses of a step of time with hard contact, limits and loops: which problem they solve, and its solution.
+"""The impulses of a step with hard contact, limits, dry friction and loops: which problem they solve, its solution.
 
 Velocities after a step are v⁺ = v + H⁻¹ (dt force + Jᵀ p), where H is the mass matrix, with dt times what damps added.
 First bodies bounce: of contacts that close within the step at more than a crawl, those with restitution are struck, all
@@ -19,8 +19,9 @@ from bough.algorithms.constraint_rows import Terms
 from bough.algorithms.hard.contacts import AXES, HardContacts
 from bough.algorithms.hard.scene import KEPT, HardScene, contact_rows
 from bough.algorithms.limits import limit_gaps, limit_rows, limit_sides
-from bough.algorithms.loops import constraint_terms
+from bough.algorithms.loops import constraint_terms, loop_motions
 from bough.algorithms.response import TreeResponse, response
+from bough.algorithms.soft.scene import FrictionRow, LoopJointRow
 from bough.algorithms.soft.world import WorldTree
 from bough.complementarity import FAR, by_guesses, contact_forces
 from bough.complementarity.contact_forces import Found
@@ -83,7 +84,7 @@ class Impulses:
 
 
 class HardProblem:
-    """The rows of contacts, loops and limits in a state, and what a step of time demands of them.
+    """The rows of contacts, loops, limits and dry friction in a state, and what a step of time demands of them.
 
     Arrays have an entry for each row, or one for each slot of contacts: `on` says which rows there are, `u` their rates
     before the step, `d` what forces change them by, `gaps`, `mu` and `restitution` are those of contacts. `offset` of
@@ -108,6 +109,7 @@ class HardProblem:
         self.errors = [closed.errors[r] for r in range(rows.loops)]
         near = limit_rows(m, q, v, Part(J, rows.fixed * n)).rates if rows.limits else []
         self._side_gaps = limit_gaps(m, q) if rows.limits else []
+        self._write_frictions(m, q, J)
         self.limits_on = self._near_limits(m, near)
         with keeping_loops():
             self.on = self._rows_on()
@@ -124,6 +126,17 @@ class HardProblem:
 
             each(rows.count, lambda i: do_when(self.on[i] > 0.0, partial(rates, i)))
             self._before = fill(blank(rows.count), rows.count, self.u.__getitem__)
+
+    def _write_frictions(self, m: Mechanism, q: Array, J: Array) -> None:
+        """The rows of dry friction: velocities of joints, of the tree and of those that close loops."""
+        n, closing = self.n, any(isinstance(rub, LoopJointRow) for rub in self._scene.frictions)
+        B = loop_motions(m, q)[1] if closing else None
+        for i, rub in enumerate(self._scene.frictions, start=self.rows.bounded):
+            if B is not None and isinstance(rub, LoopJointRow):
+                for k in range(n):
+                    J[i * n + k] = B[rub.row * n + k]
+            elif isinstance(rub, FrictionRow):
+                J[i * n + rub.v] = 1.0
 
     def _give_way(self, part: Scalar) -> None:
         """Let rows give way, so that their impulses are determined however many hold the same body."""
@@ -155,6 +168,8 @@ class HardProblem:
             on[rows.touch + i] = 1.0
         for (row, _), near in zip(rows.sides, self.limits_on, strict=True):
             on[rows.fixed + row] = select(near, 1.0, on[rows.fixed + row])
+        for i in range(rows.bounded, rows.count):
+            on[i] = 1.0
         return on
 
     # ---- the solution --------------------------------------------------------------------------------------------
@@ -265,16 +280,18 @@ class HardProblem:
             active[k] = either(both(struck, hit), both(negation(struck), active[k]))
         self._give_way(select(struck, 0.0, GIVE))
         some = fill(array(rows.count), rows.count, lambda i: select(struck, 0.0, start[i]))
-        return contact_forces(rows, self.response.A, base, offset, active, [], self.contacts.mu, by_guesses, some)
+        rubs = [(self.dt * rub.most, negation(struck)) for rub in self._scene.frictions if rub.most is not None]
+        return contact_forces(rows, self.response.A, base, offset, active, [], self.contacts.mu, by_guesses, some, rubs)
 
     def started(self, before: Any) -> Array:
         """Impulses of all rows to start from, from what the step before left."""
         rows, first = self.rows, KEPT * self._scene.kept
         with keeping_loops():
-            start, before = array(rows.count), indexable(first + rows.loops + rows.limits, before)
+            start, others = array(rows.count), rows.count - rows.touch
+            before = indexable(first + others, before)
             if rows.contacts:
                 fill(start, rows.touch, self.contacts.remembered(before).__getitem__)
-            fill(Part(start, rows.touch), rows.loops + rows.limits, Part(before, first).__getitem__)
+            fill(Part(start, rows.touch), others, Part(before, first).__getitem__)
         return start
 
     def memory(self, impulses: Impulses) -> list[Scalar]:

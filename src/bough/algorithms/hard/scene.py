@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from bough.algorithms.limits import limit_sides
-from bough.algorithms.soft.scene import Drive, SoftScene, layout_of
+from bough.algorithms.soft.scene import Drive, FrictionRow, LoopJointRow, SoftScene, layout_of
 from bough.complementarity import ContactRows
 from bough.model import Model
 from bough.scalar import Table
@@ -49,9 +49,14 @@ class HardScene:
         return sum(group.count for group in layout_of(self.common).touches)
 
     def memory(self, model: Model) -> int:
-        """How many numbers a step starts from: contacts with their impulses, and impulses of loops and limits."""
+        """How many numbers a step starts from: contacts with their impulses, and impulses of all other rows."""
         rows = contact_rows(model, self)
-        return KEPT * self.kept + rows.loops + rows.limits
+        return KEPT * self.kept + rows.count - rows.touch
+
+    @property
+    def frictions(self) -> tuple[FrictionRow | LoopJointRow, ...]:
+        """Rows of dry friction, those of joints of the tree first."""
+        return (*self.common.frictions, *(row for row in self.common.loop_joints if row.most is not None))
 
     @property
     def slots(self) -> int:
@@ -66,7 +71,7 @@ def contact_rows(model: Model, scene: HardScene) -> ContactRows:
     limits = len(set(sides.rows.tolist())) if scene.has_limits else 0
     both_sides = tuple(zip(sides.rows.tolist(), sides.signs.tolist(), strict=True)) if limits else ()
     loops = len(model.constraint_names) if scene.has_loops else 0
-    return ContactRows(scene.slots, "cone", loops, limits, both_sides, slides=False)
+    return ContactRows(scene.slots, "cone", loops, limits, both_sides, slides=False, boxes=len(scene.frictions))
 
 
 @lru_cache(maxsize=64)

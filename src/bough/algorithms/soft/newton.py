@@ -240,7 +240,7 @@ class SoftProblem:
             rate, a = d[row.place], point.a[row.place]
             r, more = row.lack(a, rate if alpha is None else alpha * rate)
             bend = bend.and_also((rate * row.sign,), (r,), more * (rate * rate))
-        for wide in [row for row in self.wide if row.one_sided]:
+        for wide in [row for row in self.wide if row.bends]:
             rate, along = dot(wide.J, d), dot(wide.J, point.a)
             r, more = wide.lack(along, rate if alpha is None else alpha * rate)
             bend = bend.and_also((rate,), (r,), more * (rate * rate))
@@ -261,7 +261,7 @@ class SoftProblem:
         for row in self.rows:
             k = row.place
             total[k] = total[k] + row.lack(point.a[k], alpha * d[k])[0] * row.sign
-        for wide in [row for row in self.wide if row.one_sided]:
+        for wide in [row for row in self.wide if row.bends]:
             r, _ = wide.lack(dot(wide.J, point.a), alpha * dot(wide.J, d))
             total = [x + j * r for x, j in zip(total, wide.J, strict=True)]
         return total

@@ -71,23 +71,35 @@ class ServoRow(JointRow):
 class WideRow:
     """A row on several velocities: J (n), stiffness, reference acceleration.
 
-    Of a loop or a law between coordinates it always holds, of a limit it pushes and does not pull (`one_sided`).
+    Of a loop or a law between coordinates it always holds, of a limit it pushes and does not pull (`one_sided`), of dry
+    friction its force is at most `friction`.
     """
 
     J: Scalars
     D: Scalar
     reference: Scalar
     one_sided: bool = False
+    friction: float | None = None
+
+    @property
+    def bends(self) -> bool:
+        """Whether its stiffness depends on where it is."""
+        return self.one_sided or self.friction is not None
 
     def answer(self, along: Scalar) -> tuple[Scalar, Scalar]:
         """Its force and its stiffness at an acceleration J a."""
         x = along - self.reference
+        if self.friction is not None:
+            found = rubbing(x, self.D, self.friction)
+            return found.f[0], found.W[0][0]
         D = select(x < 0.0, self.D, 0.0) if self.one_sided else self.D
         return -(D * x), D
 
     def lack(self, along: Scalar, way: Scalar) -> tuple[Scalar, Scalar]:
         """What it lacks after a way from J a, and how much stiffer it is there."""
-        if not self.one_sided:
+        if not self.bends:
             return 0.0, 0.0
-        more = self.answer(along + way)[1] - self.answer(along)[1]
-        return more * (along + way - self.reference), more
+        (f, W), (after, further) = self.answer(along), self.answer(along + way)
+        if self.friction is not None:
+            return select(both(W > 0.0, further > 0.0), 0.0, f - W * way - after), further - W
+        return (further - W) * (along + way - self.reference), further - W

@@ -21,6 +21,7 @@ __all__ = [
     "FrictionRow",
     "Layout",
     "LimitRow",
+    "LoopJointRow",
     "Servo",
     "ShapeGroup",
     "Side",
@@ -134,6 +135,21 @@ class EqualityRows:
 
 
 @dataclass(frozen=True)
+class LoopJointRow:
+    """Dry friction of a joint that closes a loop, up to a force (N or N m), or a side of its limits.
+
+    `row` is its velocity among those of all such joints; of a limit, its row among those of `limit_rows`, and `limit`
+    has the place of the coordinate among those of all such joints, the sign, the bound and the margin.
+    """
+
+    row: int
+    softness: Softness
+    weight: float
+    most: float | None = None
+    limit: tuple[int, float, float, float] | None = None
+
+
+@dataclass(frozen=True)
 class Drive:
     """An actuator: clamped control to force, gain × control + bias₀ + bias₁ x + bias₂ ẋ, clamped and geared.
 
@@ -186,6 +202,7 @@ class SoftScene:
     limits: tuple[LimitRow, ...] = ()
     frictions: tuple[FrictionRow, ...] = ()
     equalities: tuple[EqualityRows, ...] = ()
+    loop_joints: tuple[LoopJointRow, ...] = ()
     drives: tuple[Drive, ...] = ()
     servos: tuple[Servo, ...] = ()
     friction: FrictionLaw = FrictionLaw()  # noqa: RUF009 (immutable)

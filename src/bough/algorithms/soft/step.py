@@ -17,6 +17,7 @@ from bough.algorithms.soft.contacts import Contacts
 from bough.algorithms.soft.fixed_axes import along_body, along_fixed, chart_rate, moved, turning
 from bough.algorithms.soft.joint_rows import depth_of, joint_rows, stop_of
 from bough.algorithms.soft.law import impedance, rate_and_spring
+from bough.algorithms.soft.loop_joints import loop_joint_rows
 from bough.algorithms.soft.newton import SoftProblem, Solved, diagonal_place
 from bough.algorithms.soft.rows import JointRow, ServoRow, WideRow
 from bough.algorithms.soft.scene import Servo, SoftScene, layout_of, within
@@ -107,7 +108,7 @@ def soft_problem(
     world = world_tree(m, q)
     friction = x["friction"][0] if "friction" in x else None
     contacts = Contacts(layout_of(scene), world, [v[k] for k in range(n)], dt, friction)
-    wide = _bounds(m, scene, q, v, dt) + _held(m, scene, q, v, dt)
+    wide = _bounds(m, scene, q, v, dt) + _held(m, scene, q, v, dt) + loop_joint_rows(m, scene, q, v, dt)
     return SoftProblem(tree, M, lack, world, contacts, rows, wide)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from bough.errors import BoughError, ModelError
 from bough.model.ties.body import WORLD, Body, Scalars
 from bough.model.ties.constraint import Constraint, Side, Sides
-from bough.reading import shown
+from bough.reading import counted, shown
 from bough.scalar import Counted, Scalar, Tally
 from bough.scalar.tolerances import DEPENDENT, FAILING
 from bough.spatial import Vector
@@ -66,6 +66,14 @@ def require_constraint(constraint: object, bodies: Sequence[Body], what: str) ->
         raise ModelError(
             f"{what}: errors of {constraint!r} gives {len(errors)} scalars, expected at most {constraint.rows}"
         )
+    if type(constraint).rates is Constraint.rates and len(errors) < constraint.rows:
+        found = f"errors of {constraint!r} gives {counted(len(errors), 'scalar')} and rates is not defined"
+        if not errors:
+            found = f"{constraint!r} defines neither errors nor rates"
+        wanted = (
+            f"{counted(constraint.rows, 'error')}, one for each row, or rates: one for each row, those of errors first"
+        )
+        raise ModelError(f"{what}: {found}, expected {wanted}")
     rates = _called(lambda: constraint.rates(own, sides), what, constraint, "rates")
     _require(len(rates), constraint.rows, what, constraint, "rates", "scalars")
     bias = _called(lambda: constraint.bias(own, sides), what, constraint, "bias")
@@ -162,10 +170,10 @@ def _called(call: Callable[[], Any], what: str, kind: object, method: str) -> An
     except ModelError as error:
         raise ModelError(f"{what}: {error}") from error
     except (BoughError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise ModelError(
-            f"{what}: {method} of {kind!r} fails with {type(error).__name__}: {error} "
-            "(use operators and the functions of bough.scalar, not math or numpy)"
-        ) from error
+        hint = "use operators and the functions of bough.scalar, not math or numpy"
+        if isinstance(error, AttributeError) and isinstance(error.obj, Side):
+            hint = f"it has {', '.join(name for name in dir(error.obj) if not name.startswith('_'))}"
+        raise ModelError(f"{what}: {method} of {kind!r} fails with {type(error).__name__}: {error} ({hint})") from error
     if isinstance(found, str) or not isinstance(found, Collection):
         raise ModelError(f"{what}: {method} of {kind!r} gives {shown(found)}, expected a list")
     return found
