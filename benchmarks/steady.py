@@ -1,11 +1,14 @@
 """Many random steps of many robots on a floor: what fails, how deep shapes sink, whether energy comes from nowhere.
 
-``python benchmarks/steady.py --steps 1e7`` shares so many steps among ten robots, in batches. Each robot is dropped
+``python benchmarks/steady.py --steps 1e7`` shares so many steps among twelve robots, in batches. Each robot is dropped
 from random poses again and again; forces of its joints are drawn anew every few steps, as large as its actuators can
 be, or a tenth of the effort of its joints. Told for each: states that stopped and why, numbers that are not finite, the
 deepest contact, how often one was deeper than 0.1 m, and the most energy that was gained in a few steps beyond the work
 of the joints, and as a part of the most kinetic energy. Springs of soft contacts and of joint limits, whose energy is
 not counted, give back what they took.
+
+With ``--mujoco`` the steps that sank deepest and those that gained most are made by MuJoCo too, from the same states
+under the same forces, where the robot's file is one of MuJoCo's and has a floor: what the law does, both do.
 """
 
 from __future__ import annotations
@@ -24,13 +27,29 @@ from bough.joints import Free
 
 ROBOTS = (
     "quadruped", "humanoid", "ant", "half_cheetah", "hopper", "walker2d_v5", "gymnasium/humanoid", "humanoidstandup",
-    "a1", "go1",
+    "a1", "go1", "b1", "quadruped on hills",
 )  # fmt: skip
+HILLS = " on hills"
+"""Behind the name of a robot: its floor is uneven."""
+
+FLOATING = ("a1", "go1", "b1")
+"""Robots whose files leave it open whether they float."""
 HELD, DROPPED, PART = 10, 1000, 0.1
 """Steps for which forces hold, and after which states are dropped anew; part of the effort of joints."""
 
 SUNK = 0.1
 """Metres below the surface of another shape from which one has gone through it."""
+
+
+@dataclass
+class Worst:
+    """Steps to look at again: the state before them, the forces that held, and what was found after them."""
+
+    q: NDArray[Any]
+    v: NDArray[Any]
+    tau: NDArray[Any]
+    depth: float
+    gain: float
 
 
 @dataclass
@@ -45,6 +64,8 @@ class Account:
     sunk: int = 0
     gain: float = -np.inf
     kinetic: float = 0.0
+    deepest: Worst | None = None
+    richest: Worst | None = None
 
     def row(self, name: str) -> str:
         """A row of the table."""
@@ -61,12 +82,16 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=256)
     parser.add_argument("--robots", nargs="+", default=ROBOTS)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--mujoco", action="store_true", help="make the worst steps with MuJoCo too")
     given = parser.parse_args()
     print("| robot | steps | thousands a second | stopped | not finite | deepest (mm) | sunk | gain (J) |")
     print("|---|---|---|---|---|---|---|---|")
     for name in given.robots:
         found = soak(name, int(given.steps / len(given.robots)), given.batch, np.random.default_rng(given.seed))
         print(found.row(name), flush=True)
+        for what, worst in (("deepest", found.deepest), ("most gain", found.richest)) if given.mujoco else ():
+            if worst is not None:
+                print(f"  {what}: {told(name, worst)}", flush=True)
 
 
 def soak(name: str, steps: int, batch: int, rng: np.random.Generator) -> Account:
@@ -102,20 +127,58 @@ def check(found: Account, sim: bough.Simulation, before: tuple[Any, Any], after:
     good = (after.status == 0) & np.isfinite(after.q).all(-1)
     (q0, v0), q1, v1 = (x[good] for x in before), after.q[good], after.v[good]
     depth = sim.contacts(q1, v1).depths.max(axis=-1, initial=0.0)
-    found.depth, found.sunk = max(found.depth, float(depth.max(initial=0.0))), found.sunk + int((depth > SUNK).sum())
+    found.sunk += int((depth > SUNK).sum())
     work = (tau[good] * bough.difference(model, q0, q1)).sum(-1)
     start, end = (
         bough.Trajectory(model, [0.0], x[np.newaxis], y[np.newaxis]).energy() for x, y in ((q0, v0), (q1, v1))
     )
-    found.gain = max(found.gain, float((end.total - start.total - work).max()))
+    gain = end.total[0] - start.total[0] - work
+
+    def worst(k: int) -> Worst:
+        return Worst(q0[k], v0[k], tau[good][k], float(depth[k]), float(gain[k]))
+
+    if len(depth) and depth.max() > found.depth:
+        found.depth, found.deepest = float(depth.max()), worst(int(depth.argmax()))
+    if len(gain) and gain.max() > found.gain:
+        found.gain, found.richest = float(gain.max()), worst(int(gain.argmax()))
     found.kinetic = max(found.kinetic, float(end.kinetic.max()))
+
+
+def told(name: str, worst: Worst) -> str:
+    """What bough found after some steps, and what MuJoCo finds after the same."""
+    import mujoco
+
+    ours = f"{1e3 * worst.depth:.1f} mm and {worst.gain:.3g} J"
+    path = str(bough.robots.find(name.removesuffix(HILLS)).path)
+    model = bough.robots.load(name.removesuffix(HILLS))
+    if not path.endswith(".xml") or not any(shape.shape == "plane" for shape in model.geometries):
+        return f"{ours}; no file of MuJoCo's with a floor"
+    m = mujoco.MjModel.from_xml_path(path)
+    d = mujoco.MjData(m)
+    m.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_ENERGY)
+    d.qpos[:], d.qvel[:] = bough.convert.states_to_mujoco(model, worst.q, worst.v)
+    d.qfrc_applied[:] = worst.tau
+    mujoco.mj_forward(m, d)
+    before, start = d.energy.sum(), d.qpos.copy()
+    depth = -min(d.contact.dist, default=0.0)
+    mujoco.mj_step(m, d, HELD)
+    mujoco.mj_forward(m, d)
+    way = np.zeros(m.nv)
+    mujoco.mj_differentiatePos(m, way, 1.0, start, d.qpos)
+    gain = d.energy.sum() - before - worst.tau @ way
+    after = -min(d.contact.dist, default=0.0)
+    return f"bough {ours}, MuJoCo {1e3 * after:.1f} mm and {gain:.3g} J; {1e3 * depth:.1f} mm deep before"
 
 
 def simulation(name: str) -> bough.Simulation:
     """A robot on a floor: that of its file, or one of ours."""
-    floats = name in ("a1", "go1")
-    model = bough.robots.load(name, floating_base=True) if floats else bough.robots.load(name)
+    known = name.removesuffix(HILLS)
+    model = bough.robots.load(known, floating_base=True) if known in FLOATING else bough.robots.load(known)
     scene = bough.Scene(model)
+    if name != known:
+        x, y = np.meshgrid(np.linspace(-30, 30, 301), np.linspace(-30, 30, 301))
+        heights = 0.05 * np.cos(3 * x) * np.cos(2 * y)
+        return bough.Simulation(bough.Scene(model, self_collision=False).height_field(heights, (60, 60)))
     if not any(shape.shape == "plane" for shape in model.geometries):
         scene = bough.Scene(model, self_collision=False).floor()
     return bough.Simulation(scene)
