@@ -117,6 +117,12 @@ class Conditions:
             known_name(kind, "kind of condition", KINDS)
         return np.array([i for i, kind in enumerate(self.kinds) if kind in kinds], np.intp)
 
+    def some(self, rows: Iterable[int]) -> Conditions:
+        """The conditions of some rows; those of friction come with their normals."""
+        kept = [int(i) for i in rows]
+        place = {row: k for k, row in enumerate(kept)} | {NO_NORMAL: NO_NORMAL}
+        return Conditions([self.kinds[i] for i in kept], [place[self.normals[i]] for i in kept])
+
     @cached_property
     def inequality(self) -> NDArray[np.intp]:
         """The numbers of the inequality rows."""

@@ -121,10 +121,12 @@ def contact_forces(
     solve: Solve = by_pivoting,
     start: Array | None = None,
     boxes: Sequence[tuple[Scalar, Bool]] = (),
+    times: int = TIMES_ANEW,
 ) -> Found:
     """Find forces that meet all conditions; `offset` and `active` are those of contacts and then of sides of limits.
 
-    `boxes` are the most that each force with bounds may be, and whether there is one.
+    `boxes` are the most that each force with bounds may be, and whether there is one; `times`, how often forces are
+    found anew at most.
     """
     with keeping_loops():
         problem = _Problem(rows, A, base, offset, active, sliding, mu, boxes)
@@ -143,9 +145,7 @@ def contact_forces(
             return problem.take_in_broken(), worst, select(unsolved, 1.0, 0.0)
 
         begin: tuple[Scalar, Scalar, Scalar] = (1.0, 0.0, 0.0)
-        broken, worst, unsolved = loop(
-            TIMES_ANEW, again, begin, until=lambda carry: either(carry[0] <= 0.0, carry[2] > 0.0)
-        )
+        broken, worst, unsolved = loop(times, again, begin, until=lambda carry: either(carry[0] <= 0.0, carry[2] > 0.0))
     return Found(problem.forces, worst, either(unsolved > 0.0, broken > 0.0))
 
 

@@ -1,7 +1,7 @@
-"""Forces of contacts, loops and limits where a program does not find them: one state after the other, on NumPy.
+"""Forces of contacts, loops and limits where a program does not find them: one state after the other.
 
-The problem is that of `bough.complementarity.contact_forces`; here every side of a limit is a row of its own, and rows
-without a force are left out.
+They are found by `contact_forces` as in programs, on plain numbers; only its equations are solved by pivoting, on
+NumPy. Every side of a limit is a row of its own here.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough import complementarity
-from bough.complementarity import NO_NORMAL, Conditions, ContactRows
-from bough.complementarity.conditions import Kind
+from bough.complementarity import Conditions, ContactRows, contact_forces
+from bough.complementarity.force_solvers import Solve
+from bough.scalar import Array, Bool, Scalar
 from bough.scalar.tolerances import RESIDUAL
 
 __all__ = ["ForceProblem", "Forces", "forces_of_state", "impact_of_state", "unmet_by_sweeps"]
@@ -37,13 +38,44 @@ class ForceProblem:
     most: Floats  # what forces of dry friction may be
     sticks: Bools
 
-    def with_base(self, base: Floats) -> ForceProblem:
-        """The same with other values of the rows without forces."""
-        return replace(self, base=base)
+    @property
+    def places(self) -> NDArray[np.intp]:
+        """The row that each row belongs to, where every side of a limit has one."""
+        r = self.rows
+        sides = [r.fixed + coordinate for coordinate, _ in r.sides]
+        return np.array([*range(r.fixed), *sides, *range(r.bounded, r.count)], np.intp)
 
-    def after(self, forces: Floats) -> ForceProblem:
-        """What is left once forces act."""
-        return self.with_base(self.base + self.A @ forces)
+    @property
+    def signs(self) -> Floats:
+        """1 for all of these rows but those of upper limits, which have -1."""
+        return np.array([*[1.0] * self.rows.fixed, *(sign for _, sign in self.rows.sides), *[1.0] * self.rows.boxes])
+
+    @property
+    def names(self) -> NDArray[np.intp]:
+        """The condition that each of these rows belongs to: contacts, sides, loops and dry friction have numbers."""
+        r = self.rows
+        contacts, sides, rest = np.arange(r.contacts), np.arange(len(r.sides)), np.arange(r.loops + r.boxes)
+        loops, boxes = np.split(rest + r.contacts + len(r.sides), [r.loops])
+        return np.concatenate([contacts.repeat(r.axes), loops, sides + r.contacts, boxes])
+
+    def solve(self, solve: Solve, active: Bools, start: Floats | None = None) -> Floats:
+        """Forces of all rows."""
+        places, rows = self.places, self.rows
+        sides = tuple((k, sign) for k, (_, sign) in enumerate(rows.sides))
+        found = contact_forces(
+            replace(rows, limits=len(sides), sides=sides),
+            self.A[places[:, None], places].ravel().tolist(),
+            self.base[places].tolist(),
+            self.offset.tolist(),
+            active.tolist(),
+            self.sliding.tolist(),
+            self.mu.tolist(),
+            solve,
+            None if start is None else start.tolist(),
+            list(zip(self.most.tolist(), self.sticks.tolist(), strict=True)),
+            times=2 + len(active),
+        )
+        return np.asarray(np.bincount(places, _floats(found.forces, places.size), rows.count), np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,19 +94,19 @@ class Forces:
 
 def forces_of_state(problem: ForceProblem) -> Forces:
     """Exact forces; if there are none, the nearest, and what conflicts."""
-    active = problem.active.copy()
-    while True:
-        part = _Part.of(problem, active)
-        answer = complementarity.pivoting(part.A, part.b, part.conditions, part.mu, bounds=part.bounds)
-        f = answer.f
-        failing = complementarity.residual(part.A, part.b, f, part.conditions, part.mu, bounds=part.bounds)
-        forces = part.spread(f)
-        broken = ~active & (_one_sided(problem, problem.base + problem.A @ forces) + problem.offset < -RESIDUAL)
-        if not broken.any():
-            worst = float(failing.max(initial=0.0))
-            conflicts = answer.conflicts & (worst > RESIDUAL)  # where b is small, nothing contradicts
-            return Forces(forces, worst, part.named(conflicts), answer.undecided and bool(conflicts.any()))
-        active |= broken
+    worst, unmet, undecided = 0.0, np.zeros(0, np.bool_), False
+
+    def solve(*given: Any) -> tuple[Array, Scalar, Bool]:
+        nonlocal worst, unmet, undecided
+        part = _Part(*given)
+        answer = complementarity.pivoting(*part.problem)
+        worst = float(part.failing(answer.f).max(initial=0.0))
+        unmet = part.spread(answer.conflicts & (worst > RESIDUAL))  # where b is small, nothing contradicts
+        undecided = answer.undecided and bool(unmet.any())
+        return part.spread(answer.f).tolist(), worst, False
+
+    forces = problem.solve(solve, problem.active)
+    return Forces(forces, worst, _named(problem, unmet), undecided)
 
 
 def impact_of_state(problem: ForceProblem, restitution: Floats) -> Forces:
@@ -83,105 +115,74 @@ def impact_of_state(problem: ForceProblem, restitution: Floats) -> Forces:
     def bounced(e: Floats) -> Forces:
         base, rows = problem.base.copy(), problem.rows
         base[: rows.touch : rows.axes] *= 1.0 + e
-        return forces_of_state(problem.with_base(base))
+        return forces_of_state(replace(problem, base=base))
 
     first = bounced(restitution)
     if first.unmet.any():
         first = bounced(np.zeros_like(restitution))
     if not restitution.any():
         return first
-    more = forces_of_state(problem.after(first.forces))
+    more = forces_of_state(replace(problem, base=problem.base + problem.A @ first.forces))
     worst, undecided = max(first.residual, more.residual), first.undecided or more.undecided
     return Forces(first.forces + more.forces, worst, first.unmet | more.unmet, undecided)
 
 
 def unmet_by_sweeps(problem: ForceProblem, forces: Floats, limit: float) -> Bools:
     """Which conditions given forces leave unmet by more than a limit."""
-    acting = _one_sided(problem, forces) > 0.0
-    part = _Part.of(problem, problem.active | acting)
-    given = part.gathered(forces)
-    failing = complementarity.residual(part.A, part.b, given, part.conditions, part.mu, bounds=part.bounds)
-    return part.named(failing > limit)
+    rows, given, unmet = problem.rows, forces[problem.places], np.zeros(0, np.bool_)
+    pushing = given * problem.signs > 0.0
+    sides = slice(rows.fixed, rows.fixed + len(rows.sides))
+    given[sides] *= pushing[sides]
+    acting = np.concatenate([pushing[: rows.touch : rows.axes], pushing[sides]])
+
+    def look(*problem: Any) -> tuple[Array, Scalar, Bool]:
+        nonlocal unmet
+        part, start = _Part(*problem), problem[4]
+        unmet = part.spread(part.failing(_floats(start, part.n)[part.rows]) > limit)
+        return start, 0.0, True
+
+    problem.solve(look, problem.active | acting, given)
+    return _named(problem, unmet)
 
 
-@dataclass(frozen=True, eq=False)
 class _Part:
-    """The rows of a problem that get forces, where what slides follows its normal."""
+    """The rows that are on, of a problem as solvers of contact forces take it; what slides follows its normal."""
 
-    problem: ForceProblem
-    names: NDArray[np.intp]  # the condition, contact, side or row of a loop, that each row belongs to
-    into: Floats  # forces of all rows are this matrix times those of the part
-    rows: NDArray[np.intp]
-    signs: Floats
-    b: Floats
-    conditions: Conditions
-    mu: Floats
-    bounds: Floats | None
-
-    @staticmethod
-    def of(problem: ForceProblem, active: Bools) -> _Part:
-        rows = problem.rows
-        k, n = rows.contacts, rows.count
-        chosen: list[tuple[int, float, float, int, Kind, int]] = []  # row, sign, offset, name, kind, normal
-        follow = {}
-        for c in np.flatnonzero(active[:k]).tolist():
-            normal, first = len(chosen), c * rows.axes
-            chosen.append((first, 1.0, float(problem.offset[c]), c, "inequality", NO_NORMAL))
-            sliding = problem.sliding[2 * c : 2 * c + 2]
-            slips = [bool(x) for x in sliding] if sliding.size else [False] * (rows.axes - 1)
-            if rows.friction == "cone":
-                slips = [any(slips)] * len(slips)
-            for t, is_slipping in enumerate(slips):
-                if is_slipping:
-                    follow[first + 1 + t, normal] = -problem.mu[c] * sliding[t]
-                else:
-                    chosen.append((first + 1 + t, 1.0, 0.0, c, rows.friction or "pyramid", normal))
-        for i in range(rows.loops):
-            chosen.append((rows.touch + i, 1.0, 0.0, k + len(rows.sides) + i, "equality", NO_NORMAL))
-        for s in np.flatnonzero(active[k:]).tolist():
-            coordinate, sign = rows.sides[s]
-            chosen.append((rows.fixed + coordinate, sign, float(problem.offset[k + s]), k + s, "inequality", NO_NORMAL))
-        named = k + len(rows.sides) + rows.loops
-        for i in np.flatnonzero(problem.sticks).tolist():
-            chosen.append((rows.bounded + i, 1.0, 0.0, named + i, "box", NO_NORMAL))
-        which, signs, offset, names, kinds, normals = zip(*chosen, strict=True) if chosen else ((),) * 6
-        places, sign_of = np.array(which, np.intp), np.array(signs, np.float64)
-        into = np.zeros((n, len(places)))
-        into[places, np.arange(len(places))] = sign_of
-        for (row, normal), force in follow.items():
-            into[row, normal] = force
-        friction = np.array(
-            [problem.mu[name] if normal != NO_NORMAL else 0.0 for name, normal in zip(names, normals, strict=True)]
+    def __init__(self, conditions: Conditions, A: Array, b: Array, mu: Array, start: Array, on: Array, bounds: Any):
+        self.n = n = conditions.n
+        matrix, right, normal = _floats(A, n * n).reshape(n, n), _floats(b, n), conditions.normal
+        sliding = (normal >= 0) & ~matrix.any(axis=0) & (right == 0.0)
+        first = conditions.cones
+        sliding[first] = sliding[first + 1] = sliding[first] & sliding[first + 1]
+        self.rows = rows = np.flatnonzero((_floats(on, n) > 0.0) & ~sliding)
+        friction = np.where(normal >= 0, _floats(mu, n)[normal], 0.0)[rows]
+        ends = None if bounds is None else _floats(bounds, 2 * n).reshape(n, 2)[rows]
+        self.problem: tuple[Any, ...] = (
+            matrix[rows[:, None], rows],
+            right[rows],
+            conditions.some(rows),
+            friction,
+            None,
+            ends,
         )
-        b = sign_of * problem.base[places] + np.array(offset, np.float64)
-        conditions = Conditions(kinds, normals)
-        most = np.array([problem.most[name - named] if name >= named else 0.0 for name in names])
-        bounds = np.stack([-most, most], axis=-1) if rows.boxes else None
-        return _Part(problem, np.array(names, np.intp), into, places, sign_of, b, conditions, friction, bounds)
 
-    @property
-    def A(self) -> Floats:
-        return np.asarray(self.signs[:, None] * (self.problem.A[self.rows] @ self.into))
+    def failing(self, f: Floats) -> Floats:
+        """By how much rows fail."""
+        A, b, *further = self.problem
+        return complementarity.residual(A, b, f, *further)
 
-    def spread(self, f: Floats) -> Floats:
-        """Forces of all rows."""
-        return np.asarray(self.into @ f)
-
-    def gathered(self, forces: Floats) -> Floats:
-        """Forces of the rows of the part."""
-        return np.asarray(self.signs * forces[self.rows])
-
-    def named(self, some: Bools) -> Bools:
-        """The conditions that some rows belong to."""
-        rows = self.problem.rows
-        result = np.zeros(rows.contacts + len(rows.sides) + rows.loops + rows.boxes, np.bool_)
-        result[self.names[some]] = True
+    def spread(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values of all rows, zero for those that are not on."""
+        result = np.zeros(self.n, values.dtype)
+        result[self.rows] = values
         return result
 
 
-def _one_sided(problem: ForceProblem, values: Floats) -> Floats:
-    """The values of one-sided conditions, from those of all rows."""
-    rows = problem.rows
-    sides = np.array(rows.sides, np.float64).reshape(-1, 2)
-    limits = sides[:, 1] * values[rows.fixed + sides[:, 0].astype(np.intp)]
-    return np.concatenate([values[: rows.touch : rows.axes], limits])
+def _floats(values: Array, count: int) -> Floats:
+    return np.array([values[k] for k in range(count)], np.float64)
+
+
+def _named(problem: ForceProblem, rows: Bools) -> Bools:
+    """The conditions that some rows belong to."""
+    r = problem.rows
+    return np.bincount(problem.names[rows], minlength=r.contacts + len(r.sides) + r.loops + r.boxes) > 0

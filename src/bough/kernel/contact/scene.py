@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -15,16 +15,18 @@ from numpy.typing import ArrayLike
 from bough.algorithms.contact_problem import ContactPlan, sides_of
 from bough.algorithms.contacts import of_unit_length
 from bough.algorithms.joint_bounds import bounded_names, dry_frictions, speed_limits
+from bough.algorithms.levels import Dry
 from bough.algorithms.limits import LimitSides, limit_sides
 from bough.complementarity import UNMET, ContactRows
 from bough.errors import FiniteError, ModelError, ShapeError
 from bough.kernel.arguments import FloatArray, as_floats
 from bough.kernel.compile import get_backend
-from bough.kernel.contact.careful import ForceProblem, Forces, forces_of_state, impact_of_state, unmet_by_sweeps
+from bough.kernel.contact.careful import ForceProblem, forces_of_state, impact_of_state, unmet_by_sweeps
 from bough.kernel.function import Function, Results, Verdicts
 from bough.kernel.functions import (
     inputs_of,
     mass_matrices,
+    mechanism,
     new_function,
     outputs_of,
     read,
@@ -35,7 +37,7 @@ from bough.kernel.loops.constrained import require_directions
 from bough.kernel.motion import Motion
 from bough.kernel.overflow import require_finite_results
 from bough.kernel.specs import spec
-from bough.kernel.specs.contact import START, contact_rows
+from bough.kernel.specs.contact import START, contact_rows, forces_of_rows, row_forces
 from bough.kernel.specs.spec import Options
 from bough.kernel.table import entry
 from bough.kernel.verdict import DOUBT
@@ -55,6 +57,9 @@ ONE_NORMAL = ((3,), (1, 3))
 
 UNDECIDED = 2.0
 """Status of a state for which the search for forces ended without an answer; 1 without a solution, 0 with one."""
+
+START_FORCES = {"contacts": "contact", "limits": "limit", "loop_limits": "loop_limit", "loops": "loop"}
+"""What forces to start from are called, and forces that are found."""
 
 NUMBERS: Mapping[str, tuple[str, float, float]] = {
     "mu": ("coefficients of friction that are not negative", 0.0, sys.float_info.max),
@@ -155,21 +160,39 @@ def _explained(scene: Scene, arrays: dict[str, FloatArray], results: Results, ve
         for all_states, found in zip(results, cold, strict=True):
             all_states[doubtful] = found
         return results
-    problem = scene.problem(some)
-    limit = UNMET * float(some["stop"][0, 0]) if scene.options.plan.sweeps else 0.0
+    problem, outputs = scene.problem(some), [a.name for a in outputs_of(model, scene.level, scene.options)]
     with np.errstate(over="ignore", invalid="ignore"):
         for k, place in enumerate(map(tuple, np.argwhere(doubtful))):
-            parts = {name: a[k] for name, a in problem.items()}
-            one = _problem_of_state(scene, parts, some["mu"][k])
-            if scene.options.plan.sweeps:
-                found = unmet_by_sweeps(one, _row_forces(scene, results, parts, place), limit)
-                results[-2][place], results[-1][place] = UNDECIDED * found.any(), found
-                continue
-            e = some.get("restitution")
-            put = forces_of_state(one) if e is None else impact_of_state(one, e[k])
-            _put(scene, results, place, put, parts)
+            found = {name: a[place] for name, a in zip(outputs, results, strict=True)}
+            found |= _careful_state(scene, {name: a[k] for name, a in (some | problem).items()}, found)
+            for name, a in zip(outputs, results, strict=True):
+                a[place] = np.reshape(found[name], a[place].shape)
     require_finite_results("motion with contacts", *results)
     return results
+
+
+def _careful_state(scene: Scene, given: Mapping[str, FloatArray], before: Mapping[str, FloatArray]) -> dict[str, Any]:
+    """The results of one state from the numbers of its problem; of sweeps, what their forces leave unmet."""
+    m, rows, plan = mechanism(scene.model), scene.rows, scene.options.plan
+    parts: dict[str, Any] = dict(given)
+    parts["active"], parts["sticks"] = given["active"] > 0.0, given["sticks"] > 0.0
+    problem = ForceProblem(rows, **{field.name: parts[field.name] for field in fields(ForceProblem)[1:]})
+    slopes = given["slopes"].tolist()
+    if plan.sweeps:
+        start = {f"start_{key}": before[f"{name}_forces"].ravel() for key, name in START_FORCES.items()}
+        forces = np.array(row_forces(scene.model, plan, rows, slopes, start))
+        forces[rows.bounded :] = before["friction_forces"][[k for k, _ in plan.dry]] * problem.sticks
+        unmet = unmet_by_sweeps(problem, forces, UNMET * float(given["stop"][0]))
+        return {"status": UNDECIDED * unmet.any(), "unmet": unmet}
+    found = impact_of_state(problem, given["restitution"]) if "restitution" in given else forces_of_state(problem)
+    dry = [Dry(*one) for one in zip(*(parts[name].tolist() for name in ("most", "sticks", "known")), strict=True)]
+    return {
+        **forces_of_rows(m, plan, rows, found.forces.tolist(), slopes, dry),
+        "motion": given["free"] + found.forces @ given["response"],
+        "residual": found.residual,
+        "status": UNDECIDED if found.undecided else float(found.unmet.any()),
+        "unmet": found.unmet,
+    }
 
 
 def _look_closer(scene: Scene, arrays: Mapping[str, FloatArray]) -> None:
@@ -195,47 +218,6 @@ def _states(scene: Scene, arrays: Mapping[str, FloatArray], some: Any) -> dict[s
     """The arguments of some states, one behind the other."""
     shapes = {a.name: a.shape for a in inputs_of(scene.model, scene.level, scene.options)}
     return {name: np.broadcast_to(a, (*some.shape, *shapes[name]))[some] for name, a in arrays.items()}
-
-
-def _problem_of_state(scene: Scene, parts: Mapping[str, FloatArray], mu: FloatArray) -> ForceProblem:
-    active = parts["active"] > 0.0
-    dry = parts["most"], parts["sticks"] > 0.0
-    return ForceProblem(scene.rows, parts["A"], parts["base"], parts["offset"], active, parts["sliding"], mu, *dry)
-
-
-def _put(scene: Scene, results: Results, place: Any, found: Forces, parts: Mapping[str, FloatArray]) -> None:
-    """Write forces of all rows, and the motion that they make, to the results of a state."""
-    rows, model = scene.rows, scene.model
-    motion, touch, at_limits, closing, loops, dry, residual, status, unmet = results
-    motion[place] = parts["free"] + found.forces @ parts["response"]
-    touch[(*place, slice(None), slice(rows.axes))] = found.forces[: rows.touch].reshape(-1, rows.axes)
-    loops[place] = found.forces[rows.touch : rows.fixed]
-    if rows.limits:
-        row, velocity = scene.sides.slopes
-        stops = np.zeros(model.nv + closing.shape[-1])
-        np.add.at(stops, velocity, parts["slopes"] * found.forces[rows.fixed + row])
-        at_limits[place], closing[place] = stops[: model.nv], stops[model.nv :]
-    for i, (k, _) in enumerate(scene.options.plan.dry):
-        dry[(*place, k)] = found.forces[rows.bounded + i] if parts["sticks"][i] > 0.0 else parts["known"][i]
-    residual[place], unmet[place] = found.residual, found.unmet
-    status[place] = UNDECIDED if found.undecided else float(found.unmet.any())
-
-
-def _row_forces(scene: Scene, results: Results, parts: Mapping[str, FloatArray], place: Any) -> FloatArray:
-    """Forces of all rows of a state, from those of its results."""
-    rows = scene.rows
-    _, touch, at_limits, closing, loops, dry, *_ = results
-    forces = np.concatenate([touch[place][:, : rows.axes].ravel(), loops[place], np.zeros(rows.limits + rows.boxes)])
-    for i, (k, _) in enumerate(scene.options.plan.dry):
-        forces[rows.bounded + i] = dry[(*place, k)] * parts["sticks"][i]
-    if rows.limits:
-        row, velocity = scene.sides.slopes
-        stops, slopes = np.concatenate([at_limits[place], closing[place]]), parts["slopes"]
-        squares = np.zeros(rows.limits)
-        np.add.at(forces, rows.fixed + row, slopes * stops[velocity])
-        np.add.at(squares, row, slopes * slopes)
-        forces[rows.fixed : rows.bounded] /= np.where(squares > 0.0, squares, 1.0)
-    return forces
 
 
 LimitKind: TypeAlias = Literal["position", "velocity", "effort"]

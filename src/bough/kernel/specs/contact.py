@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from bough.algorithms import levels
 from bough.algorithms.contact_problem import ContactPlan, applied_force, driven_force, row_counts, sides_of
 from bough.algorithms.contacts import AXES, Place, contact_terms, of_unit_length
 from bough.algorithms.joint_bounds import bounded_names
-from bough.algorithms.levels import FAR, Level
-from bough.algorithms.limits import LimitSides
+from bough.algorithms.levels import FAR, Dry, Level
 from bough.complementarity import ContactRows, by_pivoting, by_sweeps, contact_forces
 from bough.complementarity.contact_forces import Found
 from bough.complementarity.force_solvers import Solve
@@ -19,7 +18,7 @@ from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.model import Mechanism, Model
 from bough.scalar import Array, Bool, Scalar, both, either, filled, indexable, negation, select
 
-__all__ = ["CONTACT", "LEVELS", "START", "contact_rows"]
+__all__ = ["CONTACT", "LEVELS", "START", "contact_rows", "forces_of_rows", "row_forces"]
 
 PLACE = ("points", "normals")
 MOVING_PLACE = (*PLACE, "point_velocities", "normal_velocities")
@@ -96,22 +95,13 @@ def _level(
     def run(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
         rows, at, k = contact_rows(m.model, name, o.plan), level(m, o.plan, x), len(o.plan.pairs)
         solve: Solve = by_sweeps(x["stop"]) if o.plan.sweeps else by_pivoting
-        start = _start(m, o.plan, rows, at, x) if "start_contacts" in x else None
+        start = row_forces(m.model, o.plan, rows, at.rows.slopes, x) if "start_contacts" in x else None
         found = _struck(rows, at, x, solve, start) if "restitution" in x else _found(rows, at, at.base, x, solve, start)
         moved = at.rows.motion(found.forces)
-        sides = sides_of(m.model, o.plan) if rows.limits else None
-        stops = _joint_forces(m, rows, at, found.forces, sides)
+        free = filled(m.model.nv, lambda i: at.free[i] + moved[i])
         return {
-            "motion": filled(m.model.nv, lambda i: at.free[i] + moved[i]),
-            "contact_forces": [
-                found.forces[c * rows.axes + axis] if axis < rows.axes else 0.0
-                for c in range(k)
-                for axis in range(AXES)
-            ],
-            "limit_forces": stops[: m.model.nv],
-            "loop_limit_forces": stops[m.model.nv :],
-            "loop_forces": [found.forces[rows.touch + i] for i in range(rows.loops)],
-            "friction_forces": _dry_forces(m, o.plan, rows, at, found.forces),
+            "motion": free,
+            **forces_of_rows(m, o.plan, rows, found.forces, at.rows.slopes, at.dry),
             "residual": [found.worst],
             "status": [0.0],
             "unmet": [0.0] * _conditions(rows),
@@ -188,37 +178,48 @@ def _struck(rows: ContactRows, at: Level, x: dict[str, Array], solve: Solve, sta
     return Found(forces, worst, either(first.doubtful, both(bounces, more.doubtful)))
 
 
-def _joint_forces(m: Mechanism, rows: ContactRows, at: Level, forces: Array, sides: LimitSides | None) -> list[Scalar]:
-    """What forces along coordinates with limits do to joints of the tree, and then to those that close loops."""
-    result: list[Scalar] = [0.0] * (m.model.nv + sum(loop.joint.nv for loop in m.model.loops))
-    if sides is not None:
-        for slope, row, velocity in zip(at.rows.slopes, *(part.tolist() for part in sides.slopes), strict=True):
-            result[velocity] = result[velocity] + slope * forces[rows.fixed + row]
-    return result
+def forces_of_rows(
+    m: Mechanism, plan: ContactPlan, rows: ContactRows, forces: Array, slopes: Sequence[Scalar], dry: Sequence[Dry]
+) -> Outputs:
+    """Forces of all rows as users know them: along the axes of contacts, on joints of the tree and on loops."""
+    stops: list[Scalar] = [0.0] * (m.model.nv + sum(loop.joint.nv for loop in m.model.loops))
+    for slope, row, velocity in _slopes(m.model, plan, rows, slopes):
+        stops[velocity] = stops[velocity] + slope * forces[rows.fixed + row]
+    friction: list[Scalar] = [0.0] * (len(bounded_names(m.model)) if plan.dry else 0)
+    for row, ((k, _), one) in enumerate(zip(plan.dry, dry, strict=True), start=rows.bounded):
+        friction[k] = select(one.sticks, forces[row], one.known)
+    axes = [(c * rows.axes + axis, axis < rows.axes) for c in range(rows.contacts) for axis in range(AXES)]
+    return {
+        "contact_forces": [forces[row] if there else 0.0 for row, there in axes],
+        "limit_forces": stops[: m.model.nv],
+        "loop_limit_forces": stops[m.model.nv :],
+        "loop_forces": [forces[rows.touch + i] for i in range(rows.loops)],
+        "friction_forces": friction,
+    }
 
 
-def _dry_forces(m: Mechanism, plan: ContactPlan, rows: ContactRows, at: Level, forces: Array) -> list[Scalar]:
-    """The forces of dry friction on all joints, of what sticks and of what slips."""
-    result: list[Scalar] = [0.0] * (len(bounded_names(m.model)) if plan.dry else 0)
-    for row, ((k, _), dry) in enumerate(zip(plan.dry, at.dry, strict=True), start=rows.bounded):
-        result[k] = select(dry.sticks, forces[row], dry.known)
-    return result
-
-
-def _start(m: Mechanism, plan: ContactPlan, rows: ContactRows, at: Level, x: dict[str, Array]) -> Array:
+def row_forces(
+    model: Model, plan: ContactPlan, rows: ContactRows, slopes: Sequence[Scalar], x: Mapping[str, Array]
+) -> list[Scalar]:
     """Forces of all rows that make about the forces given: along coordinates with limits just these, if orthogonal."""
-    k, axes = rows.contacts, rows.axes
-    start: list[Scalar] = [x["start_contacts"][c * AXES + axis] for c in range(k) for axis in range(axes)]
-    start += [x["start_loops"][i] for i in range(rows.loops)]
+    forces: list[Scalar] = [x["start_contacts"][c * AXES + a] for c in range(rows.contacts) for a in range(rows.axes)]
+    forces += [x["start_loops"][i] for i in range(rows.loops)]
     along: list[Scalar] = [0.0] * rows.limits
     squares: list[Scalar] = [0.0] * rows.limits
-    if rows.limits:
-        nv, sides = m.model.nv, sides_of(m.model, plan)
-        for slope, row, velocity in zip(at.rows.slopes, *(part.tolist() for part in sides.slopes), strict=True):
-            given = x["start_limits"][velocity] if velocity < nv else x["start_loop_limits"][velocity - nv]
-            along[row], squares[row] = along[row] + slope * given, squares[row] + slope * slope
-    start += [f / select(s > 0.0, s, 1.0) for f, s in zip(along, squares, strict=True)]
-    return [*start, *[0.0] * rows.boxes]
+    for slope, row, velocity in _slopes(model, plan, rows, slopes):
+        nv = model.nv
+        given = x["start_limits"][velocity] if velocity < nv else x["start_loop_limits"][velocity - nv]
+        along[row], squares[row] = along[row] + slope * given, squares[row] + slope * slope
+    forces += [f / select(s > 0.0, s, 1.0) for f, s in zip(along, squares, strict=True)]
+    return [*forces, *[0.0] * rows.boxes]
+
+
+def _slopes(
+    model: Model, plan: ContactPlan, rows: ContactRows, slopes: Sequence[Scalar]
+) -> Iterable[tuple[Scalar, int, int]]:
+    """The slopes of coordinates with limits, each with the number of its coordinate and its velocity."""
+    places = sides_of(model, plan).slopes if rows.limits else ()
+    return zip(slopes, *(part.tolist() for part in places), strict=True) if places else ()
 
 
 def _conditions(rows: ContactRows) -> int:
