@@ -190,31 +190,11 @@ class LimitSides:
     names: tuple[str, ...]
     positions: int  # how many sides are of positions
 
-    def gaps(self, coordinates: Floats) -> Floats:
-        """How far each limit is away (rad or m); negative where it is passed."""
-        of = slice(self.positions)
-        return np.asarray(self.signs[of] * (coordinates[..., self.coordinates[of]] - self.bounds[of]))
-
     def speeds(self) -> list[tuple[float, int, float]]:
         """Sign, place in v or behind it, and bound of each side of a velocity limit."""
         of = slice(self.positions, None)
         parts = (self.signs[of].tolist(), self.coordinates[of].tolist(), self.bounds[of].tolist())
         return list(zip(*parts, strict=True))
-
-    def joint_forces(self, forces: Floats, slopes: Floats, size: int) -> Floats:
-        """The forces on joints (states, size) of forces along coordinates (states, rows)."""
-        rows, velocities = self.slopes
-        result = np.zeros((size, len(forces)))
-        np.add.at(result, velocities, (slopes * forces[:, rows]).T)
-        return result.T
-
-    def along(self, joint_forces: Floats, slopes: Floats, count: int) -> Floats:
-        """Forces along coordinates (states, rows) that make about these forces on joints: just these, if orthogonal."""
-        rows, velocities = self.slopes
-        result, squares = np.zeros((2, count, len(slopes)))
-        np.add.at(result, rows, (slopes * joint_forces[:, velocities]).T)
-        np.add.at(squares, rows, (slopes * slopes).T)
-        return np.asarray((result / np.where(squares > 0.0, squares, 1.0)).T)
 
 
 @lru_cache(maxsize=128)
