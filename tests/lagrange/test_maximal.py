@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bough
-from bough.lagrange import joints as constraints_of_joints
+from bough.model.joints.closing import dual_forces, workless
 from bough.model.joints.reversed import Reversed
-from bough.spatial import Motion, Vector
+from bough.spatial import Force, Motion, Vector
 from closeness import assert_close
 from model_strategies import JOINTS, random_inertia, random_joint, random_model, random_placement, random_state
 
@@ -49,7 +49,7 @@ def reactions(model: bough.Model, q: Floats, v: Floats, a: Floats, f_ext: Floats
     through = form.joint_force(v, a, f_ext).reshape(-1, 6)  # inside frames, angular part first
     turned = []
     for i, f in enumerate(through, start=1):
-        outward = form.inside.at(i).border.force_to_child(constraints_of_joints.Force.of(f.tolist()))
+        outward = form.inside.at(i).border.force_to_child(Force.of(f.tolist()))
         turned.append([*outward.linear.parts, *outward.angular.parts])
     return np.array(turned).reshape(-1, 6)
 
@@ -189,7 +189,8 @@ def test_the_two_sides_of_a_joint(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     plain = rng.random() < 0.3
     S = np.eye(6)[rng.permutation(6)[:n]] if plain else rng.normal(size=(n, 6))
-    W, T = constraints_of_joints.sides([Motion(Vector(*s[:3]), Vector(*s[3:])) for s in S.tolist()])
+    motions = [Motion(Vector(*s[:3]), Vector(*s[3:])) for s in S.tolist()]
+    W, T = dual_forces(motions), workless(motions)
     w, t = (np.array([f.parts for f in forces], dtype=float).reshape(-1, 6) for forces in (W, T))
     tolerance = 0.0 if plain else 1e-12 * np.linalg.cond(S @ S.T) if n else 0.0
     np.testing.assert_allclose(w @ S.T, np.eye(n), atol=tolerance)

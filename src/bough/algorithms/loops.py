@@ -17,8 +17,8 @@ import numpy as np
 from bough.algorithms.climbing import Side, climb, components, powers, write_columns
 from bough.algorithms.constraint_rows import Entries, Terms, dense_entries
 from bough.algorithms.ties import tie_columns, tie_terms
-from bough.model import Equality, Frame, Joint, Loop, Mechanism, Placement, Tie, combine
-from bough.model.joints.closing import displacement, least_squares
+from bough.model import Equality, Frame, Joint, Loop, Mechanism, Placement, Tie
+from bough.model.joints.closing import Closure, least_squares
 from bough.model.tying import position_rows
 from bough.scalar import (
     Array,
@@ -161,9 +161,8 @@ def loop_rates(m: Mechanism, q: Array, v: Array) -> tuple[list[Scalar], list[Sca
     bias: list[Scalar] = []
     for constraint in m.model.loops:
         moving = _moving(m, q, v, constraint.joint.canonical, constraint.joint.parameters, _sides(m, constraint))
-        S = constraint.joint.canonical.subspace(constraint.joint.parameters, moving.x)
-        rates += least_squares(S, moving.V)
-        bias += least_squares(S, moving.V_dot)
+        rates += least_squares(moving.closure.subspace, moving.closure.V)
+        bias += least_squares(moving.closure.subspace, moving.V_dot)
     return rates, bias
 
 
@@ -287,26 +286,23 @@ def _loops_terms(
     def rows(k: Index) -> None:
         parameters, (before, after), row = alike.parameters(k), alike.sides(k), alike.row(k)
         moving = _moving(m, q, v, joint, parameters, (before, after))
-        T = joint.reactions(parameters, moving.x)
-        e = displacement(joint.transform(parameters, moving.x).inverse.then(moving.X))
+        T, e = moving.closure.reactions, moving.closure.error
         for r, t in enumerate(T):
             terms.errors[row + r] = e.dot(t)
-            terms.rates[row + r] = moving.V.dot(t)
+            terms.rates[row + r] = moving.closure.V.dot(t)
             terms.bias[row + r] = moving.V_dot.dot(t)
             terms.turning[row + r] = moving.turning
         write_columns(m, q, after, after.X, lambda motion: felt(motion, T), row, 1.0, entries)
-        write_columns(m, q, before, before.X.then(moving.X), lambda motion: felt(motion, T), row, -1.0, entries)
+        write_columns(m, q, before, before.X.then(moving.closure.X), lambda motion: felt(motion, T), row, -1.0, entries)
 
     each(alike.count, rows)
 
 
 @dataclass(frozen=True)
 class _Moving:
-    """How the successor of a loop moves relative to its predecessor: X, x, V, and S ẍ at v̇ = 0."""
+    """How the successor of a loop moves relative to its predecessor: its joint, S ẍ at v̇ = 0, how fast it turns."""
 
-    X: Transform
-    x: list[Scalar]
-    V: Motion
+    closure: Closure
     V_dot: Motion
     turning: Scalar
 
@@ -316,14 +312,8 @@ def _moving(
 ) -> _Moving:
     p, s = (climb(m, q, v, side) for side in sides)
     X = p.X.inverse.then(s.X)
-    x = joint.nearest(parameters, X)
-    carried = X.to_child(p.v)
-    V = s.v - carried
-    V_dot = s.a - X.to_child(p.a) + s.v.cross(carried)
-    if not joint.is_constant:  # where S turns, T turns with it: Ṫᵀ V = -Tᵀ Ṡ ẋ
-        x_dot = least_squares(joint.subspace(parameters, x), V)
-        V_dot = V_dot - combine(joint.subspace_rate(parameters, x, x_dot), x_dot)
-    return _Moving(X, x, V, V_dot, maximum(p.turning, s.turning))
+    closure = Closure.of(joint, parameters, X, X.to_child(p.v), s.v)
+    return _Moving(closure, s.a - X.to_child(p.a) + closure.turning, maximum(p.turning, s.turning))
 
 
 def _sides(m: Mechanism, constraint: Loop) -> tuple[Side, Side]:

@@ -6,15 +6,14 @@ fᵢ = Iᵢ aᵢ + vᵢ × Iᵢ vᵢ - fᵢˣ, less what loops bring to the body
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bough.algorithms.loops import Closing, closings
+from bough.algorithms.loops import closings
 from bough.algorithms.ties import tie_rows
 from bough.model import BodyRecord, Loop, Mechanism, Placement, Tie, combine
-from bough.model.joints.closing import least_squares
+from bough.model.joints.closing import dual_forces
 from bough.scalar import Array, Scalar, array
-from bough.spatial import NO_FORCE, REST, UNIT_MOTIONS, ZERO, Force, Matrix, Motion, Transform, Vector, rate_matrix
+from bough.spatial import NO_FORCE, REST, ZERO, Force, Matrix, Motion, Transform, Vector, rate_matrix
 from bough.tree.scans import inward, outward
 
 __all__ = ["constrained_reactions"]
@@ -87,7 +86,8 @@ def _loop_forces(m: Mechanism, q: Array, forces: Array, loop_tau: Array | None) 
         for k, t in enumerate(c.reactions):
             force = force + t * forces[start + k]
         if loop_tau is not None:
-            force = force + _drive(c, [loop_tau[first + k] for k in range(joint.nv)])
+            for k, w in enumerate(dual_forces(c.subspace)):
+                force = force + w * loop_tau[first + k]
         first += joint.nv
         for k, value in enumerate(_flat(_successor(c.loop).force_to_parent(force))):
             through[number * 6 + k] = value
@@ -98,18 +98,6 @@ def _loop_forces(m: Mechanism, q: Array, forces: Array, loop_tau: Array | None) 
             for k, f in enumerate(rows_of):
                 _add(onto, end.body, side.X.force_to_parent(f * forces[rows[tie.name] + k]))
     return onto, through
-
-
-def _drive(c: Closing, tau: Sequence[Scalar]) -> Force:
-    """The force of a loop joint's drive: its power on any motion is that of tau on the joint's part of the motion."""
-    S = c.subspace
-    powers: list[Scalar] = []
-    for unit in UNIT_MOTIONS:
-        power: Scalar = 0.0
-        for x, force in zip(least_squares(S, unit), tau, strict=True):
-            power = power + x * force
-        powers.append(power)
-    return Force.of(powers)
 
 
 def _successor(loop: Loop) -> Transform:

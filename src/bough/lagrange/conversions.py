@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bough.lagrange.joints import sides
 from bough.model import BodyRecord, Mechanism, combine
+from bough.model.joints.closing import dual_forces
 from bough.scalar import Array, Index, Scalar, array, loop
 from bough.spatial import REST, STAY, Matrix, Motion, Quaternion, Transform, Vector, left_jacobian_inverse
 from bough.tree.scans import outward
@@ -29,7 +29,7 @@ def positions(m: Mechanism, placements: Array, q0: Array) -> tuple[Array, Array]
 
         def step(k: Index, carry: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
             error = _twist(joint.transform(p, carry).inverse.then(goal))
-            dual = sides(joint.subspace(p, carry))[0]
+            dual = dual_forces(joint.subspace(p, carry))
             return tuple(joint.integrate(p, carry, [error.dot(w) for w in dual]))
 
         found = loop(NEWTON_TURNS, step, tuple(body.of_q(q0)))
@@ -56,7 +56,7 @@ def velocities(m: Mechanism, q: Array, motions: Array) -> Array:
     def visit(body: BodyRecord, parent: Motion) -> tuple[Motion, None]:
         own = _motion(body, motions)
         relative = own - body.transform(q).to_child(parent)
-        body.put_v(v, [relative.dot(w) for w in sides(body.subspace(q))[0]])
+        body.put_v(v, [relative.dot(w) for w in dual_forces(body.subspace(q))])
         return own, None
 
     outward(m, visit, REST)
@@ -74,7 +74,7 @@ def accelerations(m: Mechanism, q: Array, v: Array, motions: Array) -> Array:
         own = _motion(body, motions)
         bias = combine(body.subspace_rate(q, v), body.of_v(v)) + v_i.cross(v_J)
         relative = own - X.to_child(parent[1]) - bias
-        body.put_v(a, [relative.dot(w) for w in sides(S)[0]])
+        body.put_v(a, [relative.dot(w) for w in dual_forces(S)])
         return (v_i, own), None
 
     outward(m, visit, (REST, REST))

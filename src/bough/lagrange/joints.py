@@ -17,24 +17,21 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.algorithms.blocks import SmallFactor
 from bough.errors import ModelError
 from bough.lagrange.bodies.reading import moments_at_origin
 from bough.lagrange.bodies.rigid import Rigid
 from bough.lagrange.multipliers import multipliers
 from bough.lagrange.system import System
 from bough.model import BodyRecord, Mechanism, Model, combine
+from bough.model.joints.closing import dual_forces, workless
 from bough.model.stations import require_all_rigid
 from bough.scalar import (
     Array,
     Index,
     Part,
     Scalar,
-    Symbolic,
     Table,
-    absolute,
     array,
-    dot,
     gather,
     gather_index,
     select,
@@ -44,7 +41,7 @@ from bough.spatial import NO_FORCE, REST, STAY, ZERO, Force, Motion, Transform, 
 from bough.tree.scans import inward, outward
 
 __all__ = [
-    "Constants", "Side", "constraint_system", "constraints", "dynamics", "of_multipliers", "sides", "to_multipliers",
+    "Constants", "Side", "constraint_system", "constraints", "dynamics", "of_multipliers", "to_multipliers",
 ]  # fmt: skip
 
 
@@ -86,9 +83,9 @@ class Directions:
 
 def directions(body: BodyRecord, S: Sequence[Motion]) -> Directions:
     """How a joint acts and resists."""
-    W, T = sides(S)
+    W = dual_forces(S)
     geared = zip(W, body.armature, strict=True) if body.has_armature else ()
-    return Directions(tuple(W), (*T, *(w * sqrt(rotor) for w, rotor in geared)))
+    return Directions(W, (*workless(S), *(w * sqrt(rotor) for w, rotor in geared)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,10 +206,9 @@ def to_multipliers(m: Mechanism, system: System, q: Array, tau: Array, reactions
 
     def visit(body: BodyRecord, parent: None) -> tuple[None, None]:
         S = body.subspace(q)
-        T = sides(S)[1]
         x = [reactions[body.index * 6 + k] for k in range(6)]
         f = body.border.force_to_parent(Force(Vector.of(x[3:]), Vector.of(x[:3])))
-        values = [_dot(t, f) for t in T]  # T is orthonormal
+        values = [_dot(t, f) for t in workless(S)]  # which are orthonormal
         if body.has_armature:
             for s, t, rotor in zip(S, body.of_v(tau), body.armature, strict=True):
                 root = sqrt(rotor)
@@ -225,44 +221,6 @@ def to_multipliers(m: Mechanism, system: System, q: Array, tau: Array, reactions
 
     outward(m, visit, None)
     return result
-
-
-# ---- the two sides of a joint ----------------------------------------------------------------------------------------
-
-
-def sides(S: Sequence[Motion]) -> tuple[list[Force], list[Force]]:
-    """W with Wᵀ S = 1, in the span of S, and an orthonormal T with Tᵀ S = 0, by Householder reflections."""
-    columns = [_parts(s) for s in S]
-    gram = SmallFactor([[dot(a, b) for b in columns[: k + 1]] for k, a in enumerate(columns)])
-    W = [gram.solve([column[r] for column in columns]) for r in range(6)]
-    reflections: list[tuple[int, list[Scalar], Scalar]] = []
-    for k in range(len(columns)):
-        x = columns[k]
-        for at, u, beta in reflections:
-            x = _reflected(x, at, u, beta)
-        tail = x[k:]
-        if not any(isinstance(entry, Symbolic) or entry != 0.0 for entry in tail[1:]):
-            continue  # along its axis already
-        length = sqrt(dot(tail, tail))
-        u = [tail[0] + select(tail[0] < 0.0, -length, length), *tail[1:]]
-        reflections.append((k, u, 1.0 / (length * (length + absolute(tail[0])))))
-    T = []
-    for k in range(len(columns), 6):
-        t: list[Scalar] = [1.0 if r == k else 0.0 for r in range(6)]
-        for at, u, beta in reversed(reflections):
-            t = _reflected(t, at, u, beta)
-        T.append(Force.of(t))
-    return [Force.of([row[k] for row in W]) for k in range(len(columns))], T
-
-
-def _reflected(x: Sequence[Scalar], at: int, u: Sequence[Scalar], beta: Scalar) -> list[Scalar]:
-    """X - β u uᵀ x, where u has entries from `at` on."""
-    share = beta * dot(u, x[at:])
-    return [*x[:at], *(a - share * b for a, b in zip(x[at:], u, strict=True))]
-
-
-def _parts(s: Motion) -> list[Scalar]:
-    return [*s.angular.parts, *s.linear.parts]
 
 
 def _dot(a: Force, b: Force) -> Scalar:

@@ -15,9 +15,10 @@ from bough.algorithms.loops import Closing, closings, constraint_terms
 from bough.algorithms.rnea import ZEROS
 from bough.algorithms.ties import tie_rows
 from bough.lagrange.auxiliary import Auxiliary
-from bough.lagrange.joints import constraint_system, sides
+from bough.lagrange.joints import constraint_system
 from bough.model import Loop, Mechanism, Model, Tie
 from bough.model.constraints import Constraint
+from bough.model.joints.closing import dual_forces
 from bough.scalar import Array, Part, Scalar, array
 from bough.spatial import NO_FORCE, Force
 
@@ -112,6 +113,6 @@ class _Forces:
     def add_at_joint(self, q: Array, name: str, k: int, factor: Scalar) -> None:
         """Add a force along a coordinate of a joint, on its body and back on the parent of that."""
         body = self._m.model.joint_names.index(name) + 1
-        w, X = sides(self._m.at(body).subspace(q))[0][k] * factor, self._m.at(body).transform(q)
+        w, X = dual_forces(self._m.at(body).subspace(q))[k] * factor, self._m.at(body).transform(q)
         self.add(body, w)
         self.add(self._m.model.tree.parents[body - 1], X.force_to_parent(w) * -1.0)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from bough.lagrange.constraints.joints import Jointed, placed, twist_of
 from bough.model import Placement
+from bough.model.joints.closing import least_squares
 from bough.model.ties.body import WORLD, Scalars
 from bough.model.ties.constraint import Constraint, Side, Sides
 from bough.model.ties.sides import FRAME, JointOfModel, numbers_of
@@ -59,6 +60,7 @@ class Framed(Constraint):
             still = sides[k].body is WORLD and place == Placement()
             found.append(sides[-1] if still else Side(FRAME, (), tuple(x), v))
         for joint, (a, b) in self.joints:
-            q, speeds = joint.moving(joint.parameters, (sides[a], sides[b]))
-            found.append(Side(JointOfModel(joint.joint.canonical), joint.joint.parameters, tuple(q), tuple(speeds)))
+            seen = joint.closure(joint.parameters, (sides[a], sides[b]))
+            speeds = tuple(least_squares(seen.subspace, seen.V))
+            found.append(Side(JointOfModel(seen.joint), joint.joint.parameters, tuple(seen.x), speeds))
         return (*found, sides[-1])

@@ -12,14 +12,13 @@ from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
 from bough.lagrange.constraints.points import ORIGIN
-from bough.model import Joint, Mimic, Placement, combine
+from bough.model import Joint, Mimic, Placement
 from bough.model.arguments import FINITE, read_placement, require_joint, spread
-from bough.model.joints.closing import displacement, least_squares
+from bough.model.joints.closing import Closure, least_squares
 from bough.model.ties.body import Body, Scalars, World
 from bough.model.ties.constraint import Constraint, Side, Sides
 from bough.model.ties.sides import RigidKind
-from bough.scalar import Scalar
-from bough.spatial import REST, STAY, Force, Matrix, Motion, Transform, Vector
+from bough.spatial import REST, STAY, Matrix, Motion, Transform, Vector
 
 __all__ = ["Jointed", "placed", "twist_of"]
 
@@ -92,47 +91,34 @@ class Jointed(Constraint):
         return f"a joint on {unfit[0]!r}, expected rigid bodies in space, or the world" if unfit else None
 
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
-        seen = self._seen(parameters, sides)
-        placed = self.joint.transform(seen.own, seen.q).inverse.then(seen.X)
-        return [displacement(placed).dot(force) for force in seen.forces]
+        seen = self.closure(parameters, sides)
+        return [seen.error.dot(force) for force in seen.reactions]
 
     def rates(self, parameters: Scalars, sides: Sides) -> Scalars:
-        seen = self._seen(parameters, sides)
-        return [seen.relative.dot(force) for force in seen.forces] + self._carried(seen, seen.relative)
+        seen = self.closure(parameters, sides)
+        return self._rows(parameters, seen, seen.V)
 
     def bias(self, parameters: Scalars, sides: Sides) -> Scalars:
-        seen = self._seen(parameters, sides)
-        rate = seen.after.cross(seen.carried)
-        if not self.joint.is_constant:  # where S turns, T turns with it: Ṫᵀ V = -Tᵀ Ṡ q̇
-            q_dot = least_squares(self.joint.subspace(seen.own, seen.q), seen.relative)
-            rate = rate - combine(self.joint.subspace_rate(seen.own, seen.q, q_dot), q_dot)
-        return [rate.dot(force) for force in seen.forces] + self._carried(seen, rate)
+        seen = self.closure(parameters, sides)
+        return self._rows(parameters, seen, seen.turning)
+
+    def _rows(self, parameters: Scalars, seen: Closure, motion: Motion) -> Scalars:
+        """What of a motion the joint resists, then what its coordinates say of it, times the roots of the armature."""
+        roots = parameters[len(parameters) - self.inertial :]
+        along = least_squares(seen.subspace, motion) if self.armature else []
+        return [motion.dot(force) for force in seen.reactions] + [a * b for a, b in zip(roots, along, strict=True)]
 
     def coordinates(self, parameters: Scalars, sides: Sides) -> Scalars:
         """The coordinates of the joint."""
-        return self._seen(parameters, sides).q
+        return self.closure(parameters, sides).x
 
-    def moving(self, parameters: Scalars, sides: Sides) -> tuple[Scalars, Scalars]:
-        """The coordinates and velocities of the joint."""
-        seen = self._seen(parameters, sides)
-        return seen.q, least_squares(self.joint.canonical.subspace(seen.own, seen.q), seen.relative)
-
-    def _carried(self, seen: _Seen, motion: Motion) -> list[Scalar]:
-        """The rows of armature: what of a motion the coordinates say, times the roots."""
-        if not self.armature:
-            return []
-        along = least_squares(self.joint.subspace(seen.own, seen.q), motion)
-        return [root * part for root, part in zip(seen.roots, along, strict=True)]
-
-    def _seen(self, parameters: Scalars, sides: Sides) -> _Seen:
+    def closure(self, parameters: Scalars, sides: Sides) -> Closure:
+        """The joint where the two bodies are."""
         count = len(parameters) - 24 - self.inertial
         first, second = _end(parameters[count : count + 12]), _end(parameters[count + 12 : count + 24])
         X = placed(sides[0]).then(first).inverse.then(placed(sides[1]).then(second))
         carried = X.to_child(first.to_child(twist_of(sides[0])))
-        after = second.to_child(twist_of(sides[1]))
-        own = parameters[:count]
-        q = self.joint.nearest(own, X)
-        return _Seen(own, X, carried, after, tuple(q), self.joint.reactions(own, q), parameters[count + 24 :])
+        return Closure.of(self.joint.canonical, parameters[:count], X, carried, second.to_child(twist_of(sides[1])))
 
 
 @lru_cache(maxsize=256)
@@ -144,24 +130,6 @@ def _canonical(joint: Joint, geared: bool) -> Jointed:
 def _turn(joint: Joint) -> Placement:
     """Where the axes of a canonical joint are in those of a joint."""
     return Placement.of(joint.alignment, ORIGIN, "the axes of a joint")
-
-
-@dataclass(frozen=True)
-class _Seen:
-    """A joint between two bodies: where its moving side is in the fixed one, and how both move, seen in the former."""
-
-    own: Scalars
-    X: Transform
-    carried: Motion
-    after: Motion
-    q: tuple[Scalar, ...]
-    forces: tuple[Force, ...]
-    roots: Scalars  # of the armature
-
-    @property
-    def relative(self) -> Motion:
-        """The velocity of the moving side relative to the fixed one."""
-        return self.after - self.carried
 
 
 def _end(numbers: Scalars) -> Transform:

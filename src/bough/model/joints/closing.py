@@ -7,14 +7,56 @@ are those that do no work on its motions.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bough.scalar import Index, Scalar, dot, loop, select, sqrt
 from bough.spatial import UNIT_MOTIONS, Force, Motion, Quaternion, Transform, Vector, unit_directions
 
-__all__ = ["displacement", "least_squares", "nearest_by_steps", "workless"]
+if TYPE_CHECKING:
+    from bough.model.joints.joint import Joint
+
+__all__ = ["Closure", "displacement", "dual_forces", "least_squares", "nearest_by_steps", "workless"]
 
 GAUSS_NEWTON_STEPS = 10
 """Gauss-Newton steps from the neutral configuration: one is exact for screws, ten leave rounding for the rest."""
+
+
+@dataclass(frozen=True)
+class Closure:
+    """A joint between two sides that move: its coordinates, and what is left of the motion that it does not allow."""
+
+    joint: Joint
+    parameters: Sequence[Scalar]
+    X: Transform  # of the moving side in the fixed one
+    x: Sequence[Scalar]  # the configuration nearest to that
+    V: Motion  # velocity of the moving side relative to the fixed one, in axes of the former
+    turning: Motion  # what velocities add to the rate of V, less Ṡ ẋ
+
+    @staticmethod
+    def of(joint: Joint, parameters: Sequence[Scalar], X: Transform, carried: Motion, after: Motion) -> Closure:
+        """From the velocities of the fixed side, carried along, and of the moving one, both in axes of the latter."""
+        x, V, turning = joint.nearest(parameters, X), after - carried, after.cross(carried)
+        if not joint.is_constant:  # where S turns, T turns with it: Ṫᵀ V = -Tᵀ Ṡ ẋ
+            rates = least_squares(joint.subspace(parameters, x), V)
+            for s, rate in zip(joint.subspace_rate(parameters, x, rates), rates, strict=True):
+                turning = turning - s * rate
+        return Closure(joint, parameters, X, x, V, turning)
+
+    @property
+    def subspace(self) -> tuple[Motion, ...]:
+        """S(x)."""
+        return self.joint.subspace(self.parameters, self.x)
+
+    @property
+    def reactions(self) -> tuple[Force, ...]:
+        """T(x): its rows are Tᵀ V = 0."""
+        return self.joint.reactions(self.parameters, self.x)
+
+    @property
+    def error(self) -> Motion:
+        """How far the moving side is from where the joint, at x, would have it."""
+        return displacement(self.joint.transform(self.parameters, self.x).inverse.then(self.X))
 
 
 def displacement(X: Transform) -> Motion:
@@ -60,6 +102,12 @@ def least_squares(S: Sequence[Motion], m: Motion) -> list[Scalar]:
             value = value - factor * known
         x.insert(0, value)
     return x
+
+
+def dual_forces(S: Sequence[Motion]) -> tuple[Force, ...]:
+    """The forces W in the span of S with Wᵀ S = 1: that of a drive on each coordinate of a joint."""
+    parts = [least_squares(S, unit) for unit in UNIT_MOTIONS]
+    return tuple(Force.of([part[k] for part in parts]) for k in range(len(S)))
 
 
 def workless(S: Sequence[Motion]) -> tuple[Force, ...]:
