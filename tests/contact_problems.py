@@ -34,6 +34,13 @@ class Problem:
         return float(self.residuals(f).max(initial=0))
 
 
+def scale(A: Any, b: Any) -> Any:
+    """What counts as 1 in each row of a problem of magnitude 1, in units of a."""
+    diagonal = np.diagonal(A)
+    root = np.sqrt(np.where(diagonal > 0, diagonal, 1))
+    return root * (np.max(np.abs(b / root), initial=0) or 1.0)
+
+
 def velocities(J: Any, masses: Any, v: Any, conditions: Conditions, mu: Any) -> Problem:
     """The problem of impulses that a velocity v makes: always solvable."""
     return Problem((J / masses) @ J.T, J @ v, conditions, mu)

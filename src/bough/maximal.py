@@ -5,8 +5,7 @@
 """
 
 from bough.kernel.maximal.anticipation import Anticipated, anticipate
-from bough.kernel.maximal.linkage import Linkage
-from bough.kernel.maximal.linkage_motion import LinkageTerms
+from bough.kernel.maximal.linkage import Linkage, LinkageTerms
 from bough.kernel.maximal.models import (
     Maximal,
     MaximalLoops,

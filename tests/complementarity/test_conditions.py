@@ -11,7 +11,6 @@ from bough import complementarity
 from bough.complementarity import Conditions
 from bough.errors import FiniteError, ModelError, ShapeError, UnknownNameError
 from bough.kernel.contact.complementarity import residual as complementarity_residual
-from bough.kernel.contact.one_by_one import at_friction
 
 
 def test_conditions_are_put_together() -> None:
@@ -126,7 +125,7 @@ def test_one_state_on_plain_numbers_has_the_residual_of_the_program(friction: An
     conditions = Conditions.boxes(2) + Conditions.contacts(2, friction) + Conditions.equalities(1)
     A, b, f, mu = rng.normal(size=(9, 9)), rng.normal(size=9), rng.normal(size=9), rng.random(9)
     slip, bounds = rng.integers(-1, 2, 9).astype(float), np.sort(rng.normal(size=(9, 2)))
-    plain = complementarity.residual(A, b, f, conditions, at_friction(mu, conditions), slip, bounds)
+    plain = complementarity.residual(A, b, f, conditions, conditions.at_friction(mu), slip, bounds)
     whole = complementarity_residual(A, b, f, conditions, mu, slip=slip, bounds=bounds)
     np.testing.assert_allclose(plain, whole, rtol=0, atol=1e-13)
 

@@ -13,8 +13,7 @@ from bough import complementarity
 from bough.complementarity import Conditions, principal
 from bough.kernel.contact.complementarity import gauss_seidel, pivoting
 from bough.kernel.contact.complementarity import residual as complementarity_residual
-from bough.kernel.contact.one_by_one import at_friction
-from contact_problems import GRAVITY, Problem, by_conditions, crowded_problem, random_problem, rod, stack
+from contact_problems import GRAVITY, Problem, by_conditions, crowded_problem, random_problem, rod, scale, stack
 
 
 def with_cones(conditions: Conditions) -> Conditions:
@@ -60,7 +59,7 @@ def test_crowded_problems_are_solved_or_undecided_after_little_work(friction: An
     for _ in range(200 // contacts):
         problem = crowded_problem(rng, contacts, friction)
         f, conflicts, reason, pivots = complementarity.pivoting(
-            problem.A, problem.b, problem.conditions, at_friction(problem.mu, problem.conditions)
+            problem.A, problem.b, problem.conditions, problem.conditions.at_friction(problem.mu)
         )
         assert conflicts.any() == bool(reason)
         assert pivots < 3000  # twelve thousand and more where paths are followed again and again
@@ -68,7 +67,7 @@ def test_crowded_problems_are_solved_or_undecided_after_little_work(friction: An
             assert "there may be one" in reason
             undecided += 1
         else:
-            assert (problem.residuals(f) / complementarity.scale(problem.A, problem.b)).max() < 1e-9
+            assert (problem.residuals(f) / scale(problem.A, problem.b)).max() < 1e-9
     assert undecided <= 1
 
 
@@ -111,7 +110,7 @@ def test_whatever_comes_in_something_finite_comes_out(seed: int) -> None:
     assert np.isfinite(f).all()
     assert conflicts.any() == bool(reason)
     if not reason and spread < 3:
-        assert (complementarity_residual(A, b, f, conditions, mu) / complementarity.scale(A, b)).max(initial=0) < 1e-6
+        assert (complementarity_residual(A, b, f, conditions, mu) / scale(A, b)).max(initial=0) < 1e-6
 
 
 @pytest.mark.parametrize("seed", range(10))

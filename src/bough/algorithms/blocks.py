@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from bough.model import BodyRecord, Mechanism
 from bough.scalar import Array, Bool, Index, Scalar, Table, array, both, gather_index, select
-from bough.scalar.tolerances import FAILING
+from bough.scalar.tolerances import RESIDUAL
 
 __all__ = ["Block", "BlockRows", "SmallFactor", "is_semidefinite", "symmetric", "transposed"]
 
@@ -112,7 +112,7 @@ def is_semidefinite(lower: Block) -> Bool:
     """Whether a small symmetric matrix, given by its lower triangle, has no negative pivot but for rounding."""
     A, sound = [list(row) for row in lower], True  # type: list[list[Scalar]], Bool
     for k in reversed(range(len(A))):
-        pivot, least = A[k][k], lower[k][k] * FAILING
+        pivot, least = A[k][k], lower[k][k] * RESIDUAL
         sound = both(sound, both(-least <= pivot, least >= 0.0))
         there = least < pivot
         inverse = select(there, 1.0 / select(there, pivot, 1.0), 0.0)

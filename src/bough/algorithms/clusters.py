@@ -15,7 +15,7 @@ from bough.algorithms.loops import constraint_terms, row_groups, row_supports
 from bough.model import Mechanism
 from bough.scalar import Array, Control, Index, Table, activate, gather_index
 from bough.scalar.lazy import cached_property
-from bough.scalar.tolerances import ASSEMBLED, PLACED
+from bough.scalar.tolerances import ASSEMBLED, SINGULAR_VALUE, TOUCHING
 from bough.tree import Tree
 
 __all__ = ["Cluster", "Clusters", "cluster_parts", "clusters"]
@@ -25,9 +25,6 @@ TRIALS, STEPS = 3, 10
 
 NEARBY, FIRM = 0.3, 1e-3
 """How far these begin from the neutral one (rad, m), and singular values that steps make use of."""
-
-CLEARLY = 1e-6
-"""What is left of a row of length 1, if it surely does not depend on others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +125,7 @@ def _trials(m: Mechanism) -> NDArray[np.float64]:
             step = np.linalg.lstsq(L, -errors, rcond=FIRM)[0]
             q = integrate(m, q, (step / max(1.0, np.abs(step).max(initial=0.0))).tolist())
         found.append(L)
-        near.append(np.abs(errors).max(initial=0.0) < PLACED)
+        near.append(np.abs(errors).max(initial=0.0) < TOUCHING)
     return np.array([L for L, closed in zip(found, near, strict=True) if closed or not any(near)])
 
 
@@ -136,4 +133,4 @@ def _rank(trials: NDArray[np.float64]) -> int:
     """The largest rank of matrices (trials, rows, n): where it is smaller there are more freedoms than elsewhere."""
     size = np.linalg.norm(trials, axis=2, keepdims=True)
     A = np.divide(trials, size, out=np.zeros_like(trials), where=size > 0.0)
-    return int(np.linalg.matrix_rank(A, tol=CLEARLY).max())
+    return int(np.linalg.matrix_rank(A, tol=SINGULAR_VALUE).max())

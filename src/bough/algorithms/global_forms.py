@@ -25,6 +25,7 @@ from bough.model import Mechanism, Mimic, Model
 from bough.model.stations import require_all_rigid
 from bough.reading import known_name
 from bough.scalar.lazy import cached_property
+from bough.scalar.tolerances import UNIT_LENGTH
 from bough.spatial import UNIT_MOTIONS, Force, Motion, Vector
 
 __all__ = ["GlobalForm", "global_form"]
@@ -349,7 +350,7 @@ def _require_unit_quaternions(model: Model, q: Floats) -> None:
     for entry in model.joints:
         for k in entry.joint.quaternions:
             length = math.hypot(*q[model.q_slice(entry.name)][k : k + 4].tolist())
-            if not abs(length - 1.0) <= 1e-6:
+            if not abs(length - 1.0) <= UNIT_LENGTH:
                 raise FiniteError(f"joint {entry.name!r}: the quaternion in q has length {length:.9g}, expected 1")
 
 

@@ -18,7 +18,7 @@ from bough.algorithms.rnea import rnea
 from bough.complementarity.elimination import eliminate
 from bough.model import Mechanism
 from bough.scalar import Array, Bool, Index, Part, Scalar, array, each, either, fill, filled, inner, loop, maximum
-from bough.scalar.tolerances import CONFLICT, INDEPENDENT, RESIDUAL
+from bough.scalar.tolerances import CONFLICT, RESIDUAL, SINGULAR_VALUE
 
 __all__ = ["DrivenRows", "Driving", "inverse_dynamics"]
 
@@ -77,7 +77,7 @@ def inverse_dynamics(m: Mechanism, q: Array, v: Array, a: Array, f_ext: Array | 
 
     residual = loop(n, lack, ZERO)
     short = _square(response, half) * CONFLICT**2 < _square(response, response.half(missing))
-    doubtful = either(response.light(INDEPENDENT), found.doubtful)
+    doubtful = either(response.light(SINGULAR_VALUE), found.doubtful)
     return Driving(tau, loop_tau, residual, response.pivots, either(doubtful, either(short, _breaks(terms, a, n))))
 
 

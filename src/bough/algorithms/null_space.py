@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bough.algorithms.clusters import Cluster, Clusters
-from bough.complementarity.elimination import least_forces
+from bough.complementarity.elimination import judge_pivot, least_forces
 from bough.factor import diagonal, ltdl, margins, mul_H, solve
 from bough.scalar import (
     Array,
@@ -38,7 +38,7 @@ from bough.scalar import (
     maximum,
     select,
 )
-from bough.scalar.tolerances import CONFLICT, DEPENDENT, INDEPENDENT, RESIDUAL
+from bough.scalar.tolerances import CONFLICT, RESIDUAL, SINGULAR_VALUE
 from bough.tree import Tree
 
 __all__ = ["Free", "solve_free"]
@@ -146,10 +146,8 @@ def _reduced(cluster: Cluster, L: Array, whole: Array, aims: Array) -> Reduced:
 
     def take(i: Index, state: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
         left, most = square(i), sizes[gather_index(cluster.groups, i)]
-        depends = left <= most * DEPENDENT
-        unclear = both(most * DEPENDENT < left, left < most * INDEPENDENT)
+        depends, unclear, inverse[i] = judge_pivot(left, most)
         at_odds = both(depends, asked < rest[i] * rest[i])
-        inverse[i] = select(depends, 0.0, 1.0 / select(depends, 1.0, left))
 
         def beyond(k: Index) -> None:
             row = k + (i + 1)
@@ -241,7 +239,7 @@ def _reduced_motion(clusters: Clusters, M: Array, K: Array, fixed: Array, right:
     each(count, row)
     factor = ltdl(chain, packed)
     y = solve(chain, factor, filled(count, lambda a: inner(Part(K, a * n), right, n)), unit=True)
-    spare, none = margins(chain, packed, factor, unit=True, part=INDEPENDENT), 0.0  # type: Array, Scalar
+    spare, none = margins(chain, packed, factor, unit=True, part=SINGULAR_VALUE), 0.0  # type: Array, Scalar
     light = loop(count, lambda a, total: total + select(spare[a] > 0.0, 0.0, 1.0), none) > 0.0
     return y, diagonal(chain, factor), light
 

@@ -11,7 +11,7 @@ from bough.algorithms.kinematics import Reference
 from bough.algorithms.response import TreeResponse, tree_response
 from bough.model import Frame, Mechanism
 from bough.scalar import Array, Bool, Part, Scalar, array, either, fill, maximum
-from bough.scalar.tolerances import DEPENDENT
+from bough.scalar.tolerances import SINGULAR_VALUE
 
 __all__ = ["operational_space_inertia", "operational_space_inverse"]
 
@@ -33,7 +33,7 @@ def operational_space_inertia(
     small = SmallFactor([[response.A[i * rows + j] for j in range(i + 1)] for i in range(rows)])
     columns = [small.solve([1.0 if k == i else 0.0 for k in range(rows)]) for i in range(rows)]
     largest = reduce(maximum, small.pivots)
-    dependent = reduce(either, [pivot <= largest * DEPENDENT for pivot in small.pivots])
+    dependent = reduce(either, [pivot <= largest * SINGULAR_VALUE**2 for pivot in small.pivots])
     return _symmetric(columns), response.pivots, dependent
 
 

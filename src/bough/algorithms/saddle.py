@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bough.algorithms.saddle_tree import SaddleTree
+from bough.complementarity.elimination import judge_pivot
 from bough.factor import ltdl, mul_H, solve, solve_L
 from bough.factor.storage import copy_of
 from bough.scalar import (
@@ -31,7 +32,7 @@ from bough.scalar import (
     select,
     switch,
 )
-from bough.scalar.tolerances import CONFLICT, DEPENDENT, INDEPENDENT
+from bough.scalar.tolerances import CONFLICT, SINGULAR_VALUE
 from bough.tree.paths import Node, PathMatrix, Paths
 
 __all__ = ["Saddle", "group_sizes", "solve_saddle"]
@@ -185,7 +186,7 @@ class _Elimination:
     def velocity(self, k: Node) -> None:
         """Eliminate a velocity."""
         pivot, b = self.H[k, k], self.b
-        light = self.given[k, k] * INDEPENDENT < pivot
+        light = self.given[k, k] * SINGULAR_VALUE < pivot
         self.doubts[0] = self.doubts[0] + select(light, 0.0, 1.0)
         self.pivots[gather_index(self.order.places, k.index)] = pivot
         self.inverse[k.index] = 1.0 / pivot
@@ -199,10 +200,9 @@ class _Elimination:
 
     def _multiplier(self, k: Node) -> None:
         pivot, most = -self.H[k, k], self.sizes[gather_index(self.order.group, k.index)]
-        left_out = pivot <= most * DEPENDENT
-        unclear = both(most * DEPENDENT < pivot, pivot < most * INDEPENDENT)
+        left_out, unclear, inverse = judge_pivot(pivot, most)
         self.doubts[0] = self.doubts[0] + select(unclear, 1.0, 0.0)
-        self.inverse[k.index] = select(left_out, 0.0, -1.0 / select(left_out, 1.0, pivot))
+        self.inverse[k.index] = -inverse
         self.rest[gather_index(self.order.places, k.index)] = select(left_out, self.b[k.index], 0.0)
         self._eliminate(k, lambda *_: None)
 

@@ -123,6 +123,10 @@ class Conditions:
         place = {row: k for k, row in enumerate(kept)} | {NO_NORMAL: NO_NORMAL}
         return Conditions([self.kinds[i] for i in kept], [place[self.normals[i]] for i in kept])
 
+    def at_friction(self, mu: NDArray[Any]) -> NDArray[Any]:
+        """Coefficients of friction (..., n) at the rows of friction, from those at the normals."""
+        return np.where(self.normal == NO_NORMAL, mu.dtype.type(0), mu[..., self.normal])
+
     @cached_property
     def inequality(self) -> NDArray[np.intp]:
         """The numbers of the inequality rows."""

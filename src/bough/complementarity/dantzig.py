@@ -17,7 +17,7 @@ from bough.complementarity.conditions import Conditions
 from bough.complementarity.pivoting import Answer, by_reduction
 from bough.complementarity.reduction import Problem, Reduction
 from bough.complementarity.smoothing import failures
-from bough.scalar.tolerances import FAILING, ROUNDING
+from bough.scalar.tolerances import RESIDUAL, ROUNDING
 
 __all__ = ["dantzig"]
 
@@ -45,7 +45,7 @@ def dantzig(
     def solve(reduction: Reduction) -> tuple[Numbers, NDArray[np.bool_], str, int]:
         driven = _Driven(reduction.problem)
         stuck = driven.drive()
-        rows = failures(reduction.problem, driven.f) > FAILING
+        rows = failures(reduction.problem, driven.f) > RESIDUAL
         told = STUCK.format(int(reduction.rows[stuck]), driven.pivots) if stuck is not None and rows.any() else ""
         return driven.f, rows, told, driven.pivots
 

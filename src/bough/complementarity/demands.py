@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bough.complementarity.conditions import Conditions, Kind
 from bough.scalar import (
@@ -29,9 +30,10 @@ from bough.scalar import (
 )
 from bough.scalar.lazy import cached_property
 
-__all__ = ["ZERO", "Demands"]
+__all__ = ["ZERO", "Demands", "residual"]
 
 C = TypeVar("C")
+Numbers = NDArray[np.floating[Any]]
 
 ZERO: Scalar = 0.0
 
@@ -222,6 +224,29 @@ class Demands:
         which = table("kinds", [kinds.index(conditions.kinds[i]) for i in rows])
         normals = table("normals", [max(conditions.normals[i], 0) for i in rows])
         return kinds, len(rows), which, table("rows", rows), normals
+
+
+def residual(
+    A: Numbers,
+    b: Numbers,
+    f: Numbers,
+    conditions: Conditions,
+    mu: Numbers,
+    slip: Numbers | None = None,
+    bounds: Numbers | None = None,
+) -> Numbers:
+    """By how much each row of one state of plain numbers fails, (n,), in units of a.
+
+    That is A_ii times the distance from f to where f - a / A_ii lies when put within its bounds. `mu` is read at the
+    rows of friction, `bounds` (n, 2) at the rows of boxes.
+    """
+    n, rows, a, failing = conditions.n, conditions.tangents, A @ f + b, [0.0] * conditions.n
+    at_normals = np.zeros(n)
+    at_normals[conditions.normal[rows]] = mu[rows]
+    sliding, ends = (None if x is None else x.ravel().tolist() for x in (slip, bounds))
+    demands = Demands(conditions, A.ravel(), b, at_normals.tolist(), sliding, ends)
+    demands.fail(f.tolist(), a.tolist(), failing)
+    return np.array(failing)
 
 
 def _positive(x: Scalar) -> Scalar:

@@ -11,12 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bough.scalar import (
     Array,
     Bool,
     Index,
     Part,
     Scalar,
+    Table,
     array,
     both,
     do_when,
@@ -24,12 +28,14 @@ from bough.scalar import (
     either,
     fill,
     filled,
+    gather_index,
+    inner,
     loop,
     select,
 )
-from bough.scalar.tolerances import CONFLICT, DEPENDENT, INDEPENDENT
+from bough.scalar.tolerances import CONFLICT, SINGULAR_VALUE
 
-__all__ = ["Elimination", "Run", "eliminate", "least_forces", "solved"]
+__all__ = ["Elimination", "Run", "eliminate", "judge_pivot", "least_forces", "shorten_forces", "solved"]
 
 AT_A_TIME = 4
 """So many unknowns are eliminated in one pass over the equations below them: passes cost more than their sums do."""
@@ -189,6 +195,16 @@ class Elimination:
         return least_forces(n, lower, self.inverse, self.forces, weights)
 
 
+def judge_pivot(pivot: Scalar, most: Scalar) -> tuple[Bool, Bool, Scalar]:
+    """Whether a row depends on those before it, whether that is unclear, and one over its pivot, or zero if it does.
+
+    `most` is what the pivot is left of.
+    """
+    left_out = pivot <= most * SINGULAR_VALUE**2
+    unclear = both(most * SINGULAR_VALUE**2 < pivot, pivot < most * SINGULAR_VALUE)
+    return left_out, unclear, select(left_out, 0.0, 1.0 / select(left_out, 1.0, pivot))
+
+
 def eliminate(n: int, A: Array, b: Array, sizes: Array, scale: Scalar) -> Elimination:
     """Solve A f = b of n rows; A is symmetric and positive, (n, n), row by row.
 
@@ -202,11 +218,9 @@ def eliminate(n: int, A: Array, b: Array, sizes: Array, scale: Scalar) -> Elimin
 
     def inverse(k: Index, pivot: Scalar) -> Scalar:
         most, rest = sizes[k], K[k * (n + 1) + n]
-        left_out = pivot <= most * DEPENDENT
-        unclear = both(most * DEPENDENT < pivot, pivot < most * INDEPENDENT)
+        left_out, unclear, factor = judge_pivot(pivot, most)
         at_odds = both(left_out, scale * CONFLICT**2 < rest * rest)
         doubts[0] = doubts[0] + select(either(unclear, at_odds), 1.0, 0.0)
-        factor: Scalar = select(left_out, 0.0, 1.0 / select(left_out, 1.0, pivot))
         inverses[k] = factor
         return factor
 
@@ -255,3 +269,28 @@ def least_forces(n: int, L: Array, inverse: Array, forces: Array, weights: Array
         return loop(n, lambda d, total: total - C[d * n + i] * change[d], start)
 
     return filled(n, shared)
+
+
+def shorten_forces(n: int, A: Array, rows: NDArray[np.intp], f: Array) -> Bool:
+    """Give some of n rows the smallest forces that do the same to them; returns whether that is in doubt.
+
+    Each force is measured by what it does to its own row.
+    """
+    table, count, own = Table("shortened", rows), rows.size, array(rows.size**2)
+
+    def copy(i: Index) -> None:
+        start = gather_index(table, i) * n
+        fill(Part(own, i * count), count, lambda j: A[start + gather_index(table, j)])
+
+    each(count, copy)
+    held = filled(count, lambda i: f[gather_index(table, i)])
+    right = filled(count, lambda i: inner(Part(own, i * count), held, count))
+    sizes = filled(count, lambda i: own[i * (count + 1)])
+    shared = eliminate(count, own, right, sizes, inner(right, right, count))
+    least = shared.least_forces(sizes)
+
+    def put(i: Index) -> None:
+        f[gather_index(table, i)] = least[i]
+
+    each(count, put)
+    return shared.doubtful

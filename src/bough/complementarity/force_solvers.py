@@ -7,26 +7,19 @@ from typing import TypeAlias
 
 from bough.complementarity.conditions import Conditions
 from bough.complementarity.demands import Demands
-from bough.complementarity.elimination import eliminate
 from bough.complementarity.gauss_seidel import gauss_seidel
-from bough.complementarity.principal import SOLVED, UNSOLVED, principal
+from bough.complementarity.principal import ROUGHLY, SOLVED, principal
 from bough.scalar import (
     Array,
     Bool,
-    Index,
     Part,
     Scalar,
     array,
     both,
     do_when,
-    each,
-    either,
     fill,
-    filled,
-    inner,
     loop,
     maximum,
-    negation,
     select,
 )
 
@@ -34,9 +27,6 @@ __all__ = ["UNMET", "Solve", "by_guesses", "by_pivoting", "by_sweeps"]
 
 UNMET = 100.0
 """Rows that Gauss-Seidel leaves off by more than this many times its tolerance are not met."""
-
-ROUGHLY = 1000.0
-"""So many times `ROUNDING` will do where bodies lie on so many contacts that no more digits are left."""
 
 ENOUGH = 100
 """Sweeps that make about right forces of those of the step before."""
@@ -60,29 +50,7 @@ def by_pivoting(
 ) -> tuple[Array, Scalar, Bool]:
     """Exact forces, those of equalities as small as they can be. Good forces to start from save most of the guesses."""
     found = principal(conditions, A, b, mu, bounds=bounds, on=on, start=start, roughly=ROUGHLY, brief=brief)
-    n, equalities = conditions.n, conditions.of("equality")
-    f, unsolved = found["whole"], found["status"][0] <= UNSOLVED
-    if equalities.size:  # these are in one piece
-        doubts, none = array(1), 0.0  # type: Array, Scalar
-
-        first, count = int(equalities[0]), equalities.size
-        rows, held = array(count**2), Part(f, first)
-
-        def copy(i: Index) -> None:
-            fill(Part(rows, i * count), count, lambda j: A[(i + first) * n + (j + first)])
-
-        def shorten() -> None:
-            each(count, copy)
-            right = filled(count, lambda i: inner(Part(rows, i * count), held, count))
-            sizes = filled(count, lambda i: rows[i * (count + 1)])
-            shared = eliminate(count, rows, right, sizes, inner(right, right, count))
-            least = shared.least_forces(sizes)
-            fill(held, count, lambda i: least[i])
-            doubts[0] = select(shared.doubtful, 1.0, none)
-
-        do_when(both(found["status"][0] < SOLVED, negation(unsolved)), shorten)
-        unsolved = either(unsolved, doubts[0] > 0.0)
-    return f, _largest(Part(f, 2 * n), n), unsolved
+    return found["whole"], _largest(Part(found["whole"], 2 * conditions.n), conditions.n), found["status"][0] < SOLVED
 
 
 def by_guesses(

@@ -14,11 +14,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.scalar.tolerances import TIE, VANISHING
+from bough.scalar.tolerances import VANISHING
 
 __all__ = ["Path", "lemke"]
 
 Numbers = NDArray[np.floating[Any]]
+
+TIE = 500 * np.finfo(np.float64).eps
+"""Ratios of a pivoting step that differ by less are equal: some hundred roundings of numbers of magnitude 1."""
 
 LATE = 32
 """So many exchanges are made in all numbers at once."""

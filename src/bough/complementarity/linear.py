@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from bough.complementarity.conditions import Conditions
 from bough.complementarity.lemke import Path
-from bough.complementarity.reduction import Problem
-from bough.scalar.tolerances import STEADY
+from bough.complementarity.reduction import STEADY, Problem
 
 __all__ = ["basic_forces", "forces", "linear"]
 

@@ -23,7 +23,7 @@ from bough.complementarity.lemke import Path, lemke
 from bough.complementarity.linear import basic_forces, forces, linear
 from bough.complementarity.reduction import Problem, Reduction, reduced
 from bough.complementarity.smoothing import corrected, failures, smooth_path, worst
-from bough.scalar.tolerances import FAILING, GIVING_WAY, NEAR, ROUNDING
+from bough.scalar.tolerances import RESIDUAL, ROUNDING
 
 __all__ = ["Answer", "by_reduction", "is_undecided", "pivoting"]
 
@@ -41,6 +41,12 @@ RAYS = 2
 
 FRESH_OFTEN_UP_TO = 40
 """Number of variables beyond which numbers are computed anew less often: it takes as long as many pivots."""
+
+GIVING_WAY = 1e-5
+"""What rows without a solution give way by per force, to see which do: its square is above `VANISHING`."""
+
+NEAR = 1e-7
+"""What of a ray is below this part of its largest force is none: sums of many, and paths, round more than one."""
 
 SOFTENED = 4
 """How many times conditions are made soft, to see which of them give way."""
@@ -85,7 +91,7 @@ def pivoting(
     def solve(reduction: Reduction) -> tuple[Numbers, NDArray[np.bool_], str, int]:
         problem = reduction.problem
         f, path, pivots, steps = _solve(problem)
-        rows = failures(problem, f) > FAILING
+        rows = failures(problem, f) > RESIDUAL
         if path.end == "ray":
             f, rows, more = _relaxed(problem, path)
             return f, rows, NO_FORCES if rows.any() else "", pivots + more
@@ -150,11 +156,11 @@ def _solve(problem: Problem) -> tuple[Numbers, Path, int, int]:
     path = Path("solution", np.zeros(0, np.bool_), np.zeros(0), 0)
     if cones:
         f, steps = smooth_path(problem)
-        if worst(problem, f) < FAILING:
+        if worst(problem, f) < RESIDUAL:
             return f, path, 0, steps
     other, path, pivots = _follow(problem)
     is_good = path.end == "solution"
-    if worst(problem, other) > FAILING and (is_good or (path.end == "lost" and not cones)):
+    if worst(problem, other) > RESIDUAL and (is_good or (path.end == "lost" and not cones)):
         f, more = smooth_path(problem, other if is_good else None)
         steps += more
     return min(f, other, key=lambda f: worst(problem, f)), path, pivots, steps
@@ -191,7 +197,7 @@ def _follow(problem: Problem, enough: float = ROUNDING, known: Path | None = Non
         if sum(path.end == "ray" for _, path in found) >= RAYS:
             break
     best = min(found, key=lambda one: worst(problem, one[0]))
-    if worst(problem, best[0]) > FAILING:
+    if worst(problem, best[0]) > RESIDUAL:
         best = next((one for one in found if one[1].end == "ray"), best)
     return *best, pivots
 
@@ -215,7 +221,7 @@ def _proves(problem: Problem, path: Path) -> bool:
     A, ray = problem.A, forces(problem, path.ray)
     ray /= np.abs(ray).max(initial=0.0) or 1.0
     a = A @ ray
-    if np.abs(A - A.T).max(initial=0.0) > FAILING or ray @ a < -NEAR:
+    if np.abs(A - A.T).max(initial=0.0) > RESIDUAL or ray @ a < -NEAR:
         return True
     return bool(np.abs(a).max(initial=0.0) < NEAR and problem.b @ ray < -NEAR)
 
@@ -235,19 +241,19 @@ def _relaxed(problem: Problem, path: Path) -> tuple[Numbers, NDArray[np.bool_], 
     for _ in range(SOFTENED):
         before = f
         b[normal] = problem.b[normal] - GIVING_WAY * before[normal]
-        f, soft, more = _follow(replace(pyramids, A=A, b=b), FAILING, soft)  # mostly it ends where it did before
+        f, soft, more = _follow(replace(pyramids, A=A, b=b), RESIDUAL, soft)  # mostly it ends where it did before
         pivots += more
         if soft.end != "solution":
             break
     else:
         given, gave = np.zeros_like(b), GIVING_WAY * (f - before)[normal]
-        given[normal] = np.where(gave > FAILING, gave, 0)
+        given[normal] = np.where(gave > RESIDUAL, gave, 0)
         easier = replace(problem, b=problem.b + given)
         small, _, more, _ = _solve(easier)
         pivots += more
-        if worst(easier, small) > FAILING:  # there is a solution, though with larger forces
+        if worst(easier, small) > RESIDUAL:  # there is a solution, though with larger forces
             small, _ = corrected(easier, _without(pyramids, f, f - before))
-        if worst(easier, small) < FAILING:
+        if worst(easier, small) < RESIDUAL:
             return small, given > 0, pivots
     ray, f = np.abs(forces(pyramids, path.ray)), np.zeros_like(b)
     box = problem.conditions.box
@@ -258,7 +264,7 @@ def _relaxed(problem: Problem, path: Path) -> tuple[Numbers, NDArray[np.bool_], 
         )
         f[box], _, more = _follow(alone)
         pivots += more
-    return f, (ray > FAILING * ray.max()) | (failures(problem, f) > FAILING), pivots
+    return f, (ray > RESIDUAL * ray.max()) | (failures(problem, f) > RESIDUAL), pivots
 
 
 def _without(problem: Problem, f: Numbers, idle: Numbers) -> Numbers:

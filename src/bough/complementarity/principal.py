@@ -19,7 +19,7 @@ import numpy as np
 
 from bough.complementarity.conditions import NO_NORMAL, Conditions, Kind
 from bough.complementarity.demands import ZERO, Demands
-from bough.complementarity.elimination import Run, solved
+from bough.complementarity.elimination import Run, shorten_forces, solved
 from bough.scalar import (
     Array,
     Bool,
@@ -31,6 +31,7 @@ from bough.scalar import (
     absolute,
     array,
     both,
+    do_when,
     each,
     either,
     fill,
@@ -45,7 +46,7 @@ from bough.scalar import (
 )
 from bough.scalar.tolerances import ROUNDING
 
-__all__ = ["NOT_SMALLEST", "SOLVED", "UNSOLVED", "principal"]
+__all__ = ["ROUGHLY", "SOLVED", "UNSOLVED", "principal"]
 
 PIVOT = 1e-10
 """A pivot below this part of its diagonal entry is none: the row depends on those before it, and keeps its force."""
@@ -65,8 +66,12 @@ STARTED = 4
 LAST = 4
 """The last guesses of a series with soft rows, in which forces need not be as exact if the caller says so."""
 
-SOLVED, NOT_SMALLEST, UNSOLVED = 1.0, -1.0, -2.0
-"""What is said of a state: it is solved; it is, but smaller forces may do; it is not."""
+SOLVED, UNSOLVED = 1.0, -1.0
+"""What is said of a state."""
+
+ROUGHLY = 1000.0
+"""So many times `ROUNDING` will do where forces are made smaller, or bodies lie on so many contacts that no more digits
+are left."""
 
 LOW, HIGH, FREE, TURNING, UNBOUNDED = 0.0, 1.0, 2.0, 3.0, 4.0
 """Where a force is: at its lower bound, at its upper one, between, at the bound of a cone; or there are none."""
@@ -86,10 +91,9 @@ def principal(
 ) -> dict[str, Array]:
     """Forces, their a, by how much rows fail and how many times a row changed sides, one after the other; a status.
 
-    The status is SOLVED, or a negative number for what is left to others: NOT_SMALLEST for a state that is solved but
-    has equalities that depend on other rows, so that smaller forces may do; UNSOLVED. Where rows nearly depend on each
-    other few digits are left: then conditions that fail by `roughly` times `ROUNDING` will do. `brief`: so exactly in
-    all guesses, of which there are few.
+    The status is SOLVED, or UNSOLVED for what is left to others. Equalities that depend on other rows get the smallest
+    forces that do. Where rows nearly depend on each other few digits are left: then conditions that fail by `roughly`
+    times `ROUNDING` will do. `brief`: so exactly in all guesses, of which there are few.
     """
     demands, n = Demands(conditions, A, b, mu, slip, bounds, on), conditions.n
     whole, status, sides, weights = array(3 * n + 1), array(1), array(n), array(n)
@@ -103,11 +107,6 @@ def principal(
     limit = ROUNDING * select(size > 0.0, size, 1.0)
     schedule, urgent, wishes = _Schedule(conditions, start is not None, roughly, brief), array(n), array(n)
 
-    def begin_anew(_: Index) -> None:
-        fill(f, n, lambda i: 0.0)
-        fill(a, n, lambda i: b[i])
-        fill(sides, n, lambda i: FREE)
-
     def unmet(most: Scalar) -> Scalar:
         demands.fail(f, a, failing)
         count: Scalar = loop(n, lambda i, so_far: so_far + select(weights[i] * failing[i] <= most, 0.0, 1.0), ZERO)
@@ -116,7 +115,7 @@ def principal(
     def turn(k: Index, carry: tuple[Scalar, Scalar, Scalar]) -> tuple[Scalar, Scalar, Scalar]:
         loop(gather_index(schedule.sweeps, k), lambda _, change: demands.sweep(f), ZERO)
         each(gather_index(schedule.swept, k), lambda _: demands.values(f, a))
-        each(gather_index(schedule.anew, k), begin_anew)
+        each(gather_index(schedule.anew, k), lambda _: _begin_anew(demands, f, a, sides))
         worst = _wish(demands, f, a, sides, weights, failing, wishes, urgent)
         alone, soft = gather(schedule.alone, k) > 0.0, gather(schedule.soft, k)
 
@@ -132,8 +131,22 @@ def principal(
     begin = (unmet(limit * roughly if brief else limit), ZERO, ZERO)
     failures, dependent, pivots = loop(schedule.turns, turn, begin, until=lambda carry: carry[0] <= 0.0)
     whole[3 * n] = pivots
-    status[0] = select(failures > 0.0, UNSOLVED, select(dependent > 0.0, NOT_SMALLEST, SOLVED))
+    status[0] = select(failures > 0.0, UNSOLVED, SOLVED)
+
+    def shorten() -> None:
+        doubtful = shorten_forces(n, A, conditions.of("equality"), f)
+        demands.values(f, a)
+        status[0] = select(either(doubtful, unmet(limit * ROUGHLY) > 0.0), UNSOLVED, SOLVED)
+
+    if "equality" in conditions.kinds:
+        do_when(both(dependent > 0.0, failures <= 0.0), shorten)
     return {"whole": whole, "status": status}
+
+
+def _begin_anew(demands: Demands, f: Array, a: Array, sides: Array) -> None:
+    fill(f, demands.n, lambda i: 0.0)
+    fill(a, demands.n, lambda i: demands.b[i])
+    fill(sides, demands.n, lambda i: FREE)
 
 
 class _Schedule:

@@ -10,12 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.complementarity.conditions import NO_NORMAL, Conditions
-from bough.scalar.tolerances import FAILING, NEARLY_HELD, RESIDUAL, ROUNDING, VANISHING
+from bough.scalar.tolerances import RESIDUAL, ROUNDING, VANISHING
 
-__all__ = ["Problem", "Reduction", "reduced", "scale", "smallest"]
+__all__ = ["STEADY", "Problem", "Reduction", "reduced"]
 
 Numbers = NDArray[np.floating[Any]]
 Rows = NDArray[np.intp]
+
+STEADY = 1e-9
+"""What may be added to a diagonal to solve equations, if it changes no solution: redundant rows then share forces."""
+
+NEARLY_HELD = 1e-3
+"""An equality whose diagonal entry is below this part of the largest may be nearly held by others, and is not scaled up
+any further: rounding of the largest then stays below `VANISHING`."""
 
 
 @dataclass(frozen=True)
@@ -84,38 +91,17 @@ def reduced(whole: Problem, slip: Numbers) -> Reduction:
     return Reduction(
         Problem(matrix, offset, left, mu[c], (whole.limits / (d * size))[c]),
         rows=c,
-        conflicts=e[(np.abs(lost) > FAILING) & (np.abs(lost) * size > RESIDUAL * d[e])],
+        conflicts=e[(np.abs(lost) > RESIDUAL) & (np.abs(lost) * size > RESIDUAL * d[e])],
         still=d * still * size,
         response=d[:, None] * response * size,
     )
 
 
-def scale(A: Numbers, b: Numbers) -> Numbers:
-    """What counts as 1 in each row of a problem of magnitude 1, in units of a."""
-    diagonal = np.diagonal(A)
-    root = np.sqrt(np.where(diagonal > 0, diagonal, 1))
-    return np.asarray(root * (float(np.max(np.abs(b / root), initial=0)) or 1.0))
-
-
-def smallest(A: Numbers, f: Numbers, conditions: Conditions) -> Numbers:
-    """Forces that do the same as f, for symmetric A, with the smallest forces of equalities."""
-    e, diagonal = conditions.of("equality"), np.diagonal(A)
-    d = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1))[e]
-    _, values, Vt = _singular(d[:, None] * A[e[:, None], e] * d)
-    rows = Vt[: int(np.sum(values > VANISHING * values.max(initial=0)))]
-    result = f.copy()
-    result[e] = d * (rows.T @ (rows @ (f[e] / d)))
-    return result
-
-
 @lru_cache(maxsize=256)
 def _parts(conditions: Conditions, sliding: tuple[int, ...]) -> tuple[Rows, Rows, Conditions]:
     """The rows of equalities, the other rows that do not slide, and their conditions."""
-    kinds, normals = conditions.kinds, conditions.normals
-    rows = [i for i in range(conditions.n) if kinds[i] != "equality" and i not in sliding]
-    place = {row: k for k, row in enumerate(rows)} | {NO_NORMAL: NO_NORMAL}
-    left = Conditions([kinds[i] for i in rows], [place[normals[i]] for i in rows])
-    return conditions.of("equality"), np.array(rows, np.intp), left
+    rows = [i for i in range(conditions.n) if conditions.kinds[i] != "equality" and i not in sliding]
+    return conditions.of("equality"), np.array(rows, np.intp), conditions.some(rows)
 
 
 def _pseudo_inverse(B: Numbers, q: Numbers, diagonal: Numbers) -> tuple[Numbers, Numbers]:

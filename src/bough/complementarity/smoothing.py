@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.complementarity.reduction import Problem
-from bough.scalar.tolerances import FAILING, ROUNDING, STEADY
+from bough.complementarity.reduction import STEADY, Problem
+from bough.scalar.tolerances import RESIDUAL, ROUNDING
 
 __all__ = ["corrected", "failures", "smooth_path", "worst"]
 
@@ -63,7 +63,7 @@ def smooth_path(problem: Problem, start: Numbers | None = None) -> tuple[Numbers
             f, more = _path(problem, begin, tau, close, min(STEPS, most - steps))
             steps += more
             best = min(best, f, key=lambda f: worst(problem, f))
-            if worst(problem, best) < FAILING or steps >= most:
+            if worst(problem, best) < RESIDUAL or steps >= most:
                 break
     return best, steps
 
@@ -85,13 +85,13 @@ def _path(problem: Problem, f: Numbers, tau: float, close: float, most: int) -> 
             shrink = min(np.sqrt(shrink), 0.9)
             tau = reached * shrink if reached else tau * 10.0
         found, rough = f, worst(problem, f)
-        if is_near := rough < FAILING or (rough < ROUGH and tau < AGAIN * tried):
+        if is_near := rough < RESIDUAL or (rough < ROUGH and tau < AGAIN * tried):
             tried = tau
             found, more = corrected(problem, f)
             steps, rough = steps + more, worst(problem, found)
         if rough < least:
             best, least = found, rough
-        if is_near and least < FAILING:  # rounding allows no more
+        if is_near and least < RESIDUAL:  # rounding allows no more
             break
     return best, steps
 

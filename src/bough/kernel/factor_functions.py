@@ -22,7 +22,7 @@ from bough.kernel.treematrix import apply, diagonal_places, places, read_dense
 from bough.kernel.verdict import PIVOTS, SUMS
 from bough.scalar import Array, Scalar, maximum
 from bough.scalar import negation as not_
-from bough.scalar.tolerances import SUSPECT_PIVOT
+from bough.scalar.tolerances import SINGULAR_VALUE
 from bough.tree import Tree
 
 __all__ = [
@@ -49,7 +49,7 @@ def factorizer(tree: Tree, key: tuple[str, Kind]) -> Function:
 
     def rule(packed: Array) -> dict[str, Array]:
         L = ALGORITHMS[kind](tree, packed)
-        return {"factor": L, "margins": factor.margins(tree, packed, L, kind in UNIT, SUSPECT_PIVOT)}
+        return {"factor": L, "margins": factor.margins(tree, packed, L, kind in UNIT, SINGULAR_VALUE)}
 
     def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
         _require_definite(kind, arrays["packed"], tree, results[0])
@@ -87,7 +87,7 @@ def dense_factorizer(tree: Tree, key: tuple[str, Kind]) -> Function:
         for i, j in sorted(zip(rows, columns, strict=True), reverse=True):
             if i != j:
                 add(j, H[i * n + j] - H[j * n + i])
-        margins = factor.margins(tree, packed, L, kind in UNIT, SUSPECT_PIVOT)
+        margins = factor.margins(tree, packed, L, kind in UNIT, SINGULAR_VALUE)
         return {"factor": L, "margins": margins, "doubt": not_(_sum(list(misfits.values())) <= 0.0)}
 
     def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:

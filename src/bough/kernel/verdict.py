@@ -13,10 +13,11 @@ from typing import Any, TypeAlias
 
 from bough.backends import Argument
 from bough.program import VERDICT
-from bough.scalar import Array, Bool, Scalar, Symbolic, both, loop, maximum, minimum, negation, select
+from bough.scalar import Array, Bool, Scalar, Symbolic, array, both, loop, maximum, minimum, negation, select
 
 __all__ = [
-    "DOUBT", "FINITE", "JUDGED", "PIVOTS", "SQUARED", "SUMS", "SUSPECT", "UNIT", "is_finite", "judge", "judge_inputs",
+    "DOUBT", "FINITE", "JUDGED", "PIVOTS", "SQUARED", "SUMS", "SUSPECT", "UNIT", "all_in_doubt", "is_finite", "judge",
+    "judge_inputs",
 ]  # fmt: skip
 
 Shown: TypeAlias = Callable[[Mapping[str, Any]], Collection[tuple[str, int]]]
@@ -51,6 +52,11 @@ def judge(arguments: Sequence[Argument], results: Sequence[Argument]) -> Callabl
         return {**kept, VERDICT: [verdict]}
 
     return judged
+
+
+def all_in_doubt(results: Sequence[Argument]) -> Callable[..., dict[str, Any]]:
+    """A rule that gives zeros and leaves every state to who explains it."""
+    return lambda **_: {**{a.name: array(a.size) for a in results}, "doubt": True}
 
 
 def judge_inputs(arguments: Sequence[Argument]) -> Callable[..., Mapping[str, Any]]:

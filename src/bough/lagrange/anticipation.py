@@ -32,7 +32,7 @@ from bough.scalar import (
     select,
 )  # fmt: skip
 from bough.scalar.lazy import cached_property
-from bough.scalar.tolerances import DEPENDENT
+from bough.scalar.tolerances import SINGULAR_VALUE
 from bough.tree.scans import inward
 
 __all__ = ["SystemResponse"]
@@ -201,7 +201,7 @@ class _Visitors:
 
     def arrive(self, pair: Pair, nodes: Sequence[Node], visit: Index, place: Index) -> None:
         """Eliminate a body and its constraint for one row: keep the halves, hand the rest on towards the root."""
-        start, halves, margin = gather_index(self._tables["force"], visit), place * self._width, 1.0 - DEPENDENT
+        start, halves, margin = gather_index(self._tables["force"], visit), place * self._width, 1.0 - SINGULAR_VALUE**2
         f, row = [self._forces[start + r] for r in range(pair.d)], gather_index(self._tables["row"], visit)
         part = gather_index(self._tables["part"], visit)
         for n in nodes:

@@ -26,7 +26,7 @@ def read_layout(
     numbers = {BASE: 0, **{name: k for k, name in enumerate(bodies, start=1)}}
     _require_bodies(bodies)
     ties = _read_ties(constraints, numbers, [WORLD, *bodies.values()])
-    return Layout(tuple(bodies.values()), ties, _read_gravity(gravity))
+    return Layout(tuple(bodies.values()), ties, _read_gravity(gravity), tuple(bodies), tuple(constraints))
 
 
 def _require_bodies(bodies: Mapping[str, Body]) -> None:

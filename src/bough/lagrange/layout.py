@@ -48,6 +48,8 @@ class Layout:
     bodies: tuple[Body, ...]
     ties: tuple[Tie, ...]
     gravity: tuple[float, float, float]
+    body_names: tuple[str, ...]
+    tie_names: tuple[str, ...]
     loose: bool = False
 
     @cached_property
@@ -125,11 +127,10 @@ class Layout:
 
     @cached_property
     def distances(self) -> NDArray[np.bool_]:
-        """Of each row inside, whether its error is the distance of a one-sided constraint, (rows,)."""
-        kinds = [self.ties[k].constraint for k in self.order]
-        return np.array(
-            [k.one_sided and (k.friction is None or not row) for k in kinds for row in range(k.rows)], np.bool_
-        )
+        """Of each row in the order of the ties, whether it is the distance of a one-sided constraint, (rows,)."""
+        kinds = [tie.constraint for tie in self.ties]
+        rows = [k.one_sided and (k.friction is None or not row) for k in kinds for row in range(k.rows)]
+        return np.array(rows, np.bool_)
 
     @cached_property
     def compliance(self) -> NDArray[np.float64] | None:
@@ -182,8 +183,16 @@ class Layout:
 
     @cached_property
     def two_sided(self) -> Layout:
-        """The same without its one-sided ties. Rows of the others keep their order inside."""
-        return replace(self, ties=tuple(tie for tie in self.ties if not tie.constraint.one_sided))
+        """The same without its one-sided ties."""
+        pairs = zip(self.ties, self.tie_names, strict=True)
+        kept = [pair for pair in pairs if not pair[0].constraint.one_sided]
+        return replace(self, ties=tuple(tie for tie, _ in kept), tie_names=tuple(name for _, name in kept))
+
+    @cached_property
+    def row_names(self) -> tuple[str, ...]:
+        """For each row in the order of the ties, the name of its tie."""
+        pairs = zip(self.ties, self.tie_names, strict=True)
+        return tuple(name for tie, name in pairs for _ in range(tie.constraint.rows))
 
     # ---- what runs the same code -----------------------------------------------------------------------------------
 
@@ -228,7 +237,7 @@ class Layout:
 
     @cached_property
     def _key(self) -> tuple[Hashable, ...]:
-        return (self.bodies, self.ties, self.gravity, self.loose)
+        return (self.bodies, self.ties, self.gravity, self.body_names, self.tie_names, self.loose)
 
     @cached_property
     def _hash(self) -> int:

@@ -9,17 +9,34 @@ from collections.abc import Callable
 from itertools import zip_longest
 from typing import Literal, NamedTuple, TypeAlias
 
+from bough.algorithms.blocks import SmallFactor
+from bough.complementarity.elimination import eliminate
+from bough.lagrange.anticipation import SystemResponse
 from bough.lagrange.bodies.rigid import Rigid
+from bough.lagrange.factor import factor
 from bough.lagrange.joints import Constants
 from bough.lagrange.layout import BodyGroup, Layout, TieGroup
-from bough.lagrange.loop_closure import answers_alone, solve_with_auxiliary
 from bough.lagrange.multipliers import multipliers
 from bough.model.ties.body import WORLD, Scalars
 from bough.model.ties.constraint import Constraint, Side, Sides, dot, resting, unit_rates
-from bough.scalar import Array, Index, Scalar, array, each
+from bough.scalar import (
+    Array,
+    Index,
+    Part,
+    Scalar,
+    Table,
+    array,
+    blank,
+    each,
+    fill,
+    filled,
+    gather_index,
+    inner,
+    select,
+)
 from bough.spatial import UNITS, Matrix, Quaternion, Vector
 
-__all__ = ["Level", "errors", "integrated", "placements", "positions", "solved", "terms"]
+__all__ = ["Level", "errors", "integrate", "placements", "positions", "solved", "terms"]
 
 Level: TypeAlias = Literal["acceleration", "first order", "impulse", "position"]
 
@@ -92,25 +109,82 @@ def terms(
         _body_terms(bodies, Vector(*layout.gravity), level, x, v, force, mass, f)
     for ties in layout.tie_groups:
         _tie_terms(ties, level, rate, x, v, now, jacobian, c)
-    return {"mass": mass, "jacobian": jacobian, "f": f, "c": c, "answers": answers_alone(layout, mass, jacobian)}
+    return {"mass": mass, "jacobian": jacobian, "f": f, "c": c, "answers": _answers_alone(layout, mass, jacobian)}
 
 
 def solved(layout: Layout, level: Level, rate: Scalar, part: float, **given: Array) -> Terms:
-    """The solution [y, λ] for a layout without one-sided ties, and verdicts on its pivots, negative if in doubt."""
+    """Motion, forces in the order of the ties, and verdicts on pivots, negative if in doubt; without one-sided ties."""
     t = terms(layout, level, rate, **given)
     soft = None if layout.compliance is None else Constants("compliance", layout.compliance)
     arrays = t["mass"], t["jacobian"], t["f"], t["c"]
     if layout.auxiliary:
-        y, verdicts = solve_with_auxiliary(layout, *arrays, t["answers"], soft, part)
+        y, verdicts = _solve_with_auxiliary(layout, *arrays, t["answers"], soft, part)
     else:
         y, verdicts = multipliers(layout.system, *arrays, soft, part)
-    return {"y": y, "verdicts": verdicts}
+    rows = Table("rows_inside", layout.system.nv + layout.rows)
+    forces = filled(layout.nc, lambda k: y[gather_index(rows, k)])
+    return {"motion": filled(layout.system.nv, lambda k: y[k]), "forces": forces, "verdicts": verdicts}
+
+
+def _solve_with_auxiliary(
+    layout: Layout,
+    mass: Array,
+    jacobian: Array,
+    f: Array,
+    c: Array,
+    answers: Array,
+    soft: Constants | None,
+    part: float,
+) -> tuple[Array, Array]:
+    """The solution [y, λ] of a layout whose auxiliary ties are equalities; and verdicts, negative where in doubt.
+
+    How auxiliary rows answer alone, `_answers_alone` says.
+    """
+    system, k = layout.system, layout.nc - layout.system.nc
+    F, sound = factor(system, mass, jacobian, soft, part)
+    n = system.nv + system.nc
+    b = fill(blank(n), system.nv, lambda i: f[i])
+    fill(Part(b, system.nv), system.nc, lambda i: c[i])
+    response = SystemResponse(layout.beside, F, Part(jacobian, system.jacobian_size))
+    A, drive = response.A, response.drive(b)
+    if soft is not None:
+
+        def give_way(i: Index) -> None:
+            A[i * (k + 1)] = A[i * (k + 1)] + soft[i + system.nc]
+
+        each(k, give_way)
+    right = filled(k, lambda i: -(drive[i] + c[i + system.nc]))
+    found = eliminate(k, A, right, answers, inner(right, right, k))
+    motion = response.motion(found.forces, b)
+    result = fill(blank(n + k), n, lambda i: motion[i])
+    fill(Part(result, n), k, lambda i: found.forces[i])
+    verdicts = blank(system.tree.n + k)
+    fill(verdicts, system.tree.n, lambda i: sound[i])
+    clear = select(found.doubtful, -1.0, 1.0)
+    fill(Part(verdicts, system.tree.n), k, lambda i: select(found.inverse[i] > 0.0, clear, -1.0))
+    return result, verdicts
+
+
+def _answers_alone(layout: Layout, mass: Array, jacobian: Array) -> Array:
+    """J M⁻¹ Jᵀ of each auxiliary row by itself: how it answers to a unit force on bodies without constraints."""
+    answers = array(layout.nc - layout.system.nc)
+    for (r, d), places in layout.auxiliary_blocks.items():
+
+        def visit(block: Index, r: int = r, d: int = d, places: tuple[Table, Table, Table] = places) -> None:
+            row, start, first = (gather_index(table, block) for table in places)
+            M = SmallFactor([[mass[first + (i * d + j)] for j in range(i + 1)] for i in range(d)])
+            for i in range(r):
+                J: list[Scalar] = [jacobian[start + (i * d + j)] for j in range(d)]
+                answers[row + i] = answers[row + i] + dot(J, M.solve(J))
+
+        each(places[0].data.size, visit)
+    return answers
 
 
 def errors(layout: Layout, x: Array, v: Array | None = None, time: Array | None = None) -> Terms:
-    """Errors of positions, zero for constraints on velocities alone, and rates, of all rows."""
+    """Errors of positions, zero for constraints on velocities alone, and rates, in the order of the ties."""
     now: Scalar = 0.0 if time is None else time[0]
-    e, r = array(layout.nc), array(layout.nc)
+    e, r, rows = array(layout.nc), array(layout.nc), Table("rows_inside", layout.rows)
     for ties in layout.tie_groups:
 
         def visit(k: Index, ties: TieGroup = ties) -> None:
@@ -120,7 +194,8 @@ def errors(layout: Layout, x: Array, v: Array | None = None, time: Array | None 
             _write(r, row, ties.constraint.rates(parameters, sides)[:held])
 
         each(ties.count, visit)
-    return {"errors": e, "rates": r}
+    both = {"errors": e, "rates": r}
+    return {name: filled(layout.nc, lambda k, a=a: a[gather_index(rows, k)]) for name, a in both.items()}  # type: ignore[misc]
 
 
 def placements(layout: Layout, x: Array) -> Terms:
@@ -151,7 +226,7 @@ def positions(layout: Layout, placements: Array) -> Terms:
     return {"positions": x}
 
 
-def integrated(layout: Layout, x: Array, v: Array) -> Terms:
+def integrate(layout: Layout, x: Array, v: Array) -> Terms:
     """Positions reached with the constant velocity v in a unit of time."""
     moved = array(layout.nx)
     for bodies in layout.body_groups:
@@ -161,7 +236,7 @@ def integrated(layout: Layout, x: Array, v: Array) -> Terms:
             _write(moved, bodies.place("x", k), side.body.integrate(side.parameters, side.x, side.v))
 
         each(bodies.count, visit)
-    return {"integrated": moved}
+    return {"integrate": moved}
 
 
 # ---- one body, one constraint ----------------------------------------------------------------------------------------

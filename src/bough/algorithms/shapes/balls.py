@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias
 
+from bough.algorithms.shapes.limits import MERGED, PARALLEL_AXES
 from bough.algorithms.shapes.point import APART, ContactPoint, Gap, Solid, axes_towards, clip, of_ball, or_instead
 from bough.scalar import Bool, Scalar, absolute, either, maximum, select, sqrt
-from bough.scalar.tolerances import MERGED, PARALLEL_AXES
 from bough.spatial import Vector
 
 __all__ = [

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bough.algorithms.shapes.clipping import Rectangle, clipped
+from bough.algorithms.shapes.limits import MERGED, PARALLEL_EDGES
 from bough.algorithms.shapes.point import APART, ContactPoint, Solid, axes_of, choose, clip
 from bough.scalar import Bool, Scalar, absolute, both, dot, either, maximum, negation, select, sqrt
-from bough.scalar.tolerances import MERGED, PARALLEL_EDGES
 from bough.spatial import Matrix, Vector
 
 __all__ = ["box_box"]

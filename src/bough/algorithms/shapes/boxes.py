@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from bough.algorithms.shapes.limits import MERGED
 from bough.algorithms.shapes.point import ContactPoint, Solid, axes_towards, of_ball
 from bough.scalar import Scalar, both, either, maximum, negation, select
-from bough.scalar.tolerances import MERGED
 from bough.spatial import Vector
 
 __all__ = ["ball_box", "sphere_box"]

@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bough.algorithms.shapes.boxes import ball_box
+from bough.algorithms.shapes.limits import MERGED
 from bough.algorithms.shapes.point import APART, ContactPoint, Solid, clip
 from bough.scalar import Bool, Scalar, absolute, both, either, map_leaves, maximum, minimum, negation, select
-from bough.scalar.tolerances import MERGED
 from bough.spatial import Vector
 
 __all__ = ["capsule_box"]

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bough.algorithms.shapes.limits import MERGED, SAME_CORNER
 from bough.algorithms.shapes.point import choose
 from bough.algorithms.shapes.support import Face
 from bough.scalar import Bool, Scalar, absolute, both, either, maximum, minimum, negation, select
-from bough.scalar.tolerances import MERGED, SAME_CORNER
 from bough.spatial import Vector
 
 __all__ = ["Found", "common_corners", "put"]

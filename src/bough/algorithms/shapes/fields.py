@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.algorithms.shapes.hulls import spread_corners
+from bough.algorithms.shapes.limits import MERGED
 from bough.algorithms.shapes.planes import plane_box, plane_cylinder
 from bough.algorithms.shapes.point import APART, ContactPoint, Solid, axes_along, axes_of, choose
 from bough.algorithms.shapes.support import Convex
 from bough.scalar import Bool, Scalar, Table, both, either, lookup, maximum, minimum, negation, select, sqrt
-from bough.scalar.tolerances import MERGED
 from bough.spatial import Matrix, Transform, Vector
 
 __all__ = ["FIELD_RULES", "Heights"]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.algorithms.shapes.limits import MERGED, SAME_CORNER, SAME_HEIGHT
 from bough.algorithms.shapes.point import APART, ContactPoint, Solid, axes_of, choose
 from bough.scalar import Bool, Index, Scalar, Table, both, gather, keeping_loops, loop, maximum, select, sqrt
-from bough.scalar.tolerances import MERGED, SAME_CORNER, SAME_HEIGHT
 from bough.spatial import ZERO, Vector
 
 __all__ = ["Corners", "Vertices", "plane_hull", "spread_corners"]

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bough.algorithms.shapes.limits import MERGED
 from bough.algorithms.shapes.point import choose
 from bough.algorithms.shapes.support import Convex
 from bough.scalar import (
@@ -29,7 +30,6 @@ from bough.scalar import (
     select,
     sqrt,
 )
-from bough.scalar.tolerances import MERGED
 from bough.spatial import UNITS, ZERO, Matrix, Vector
 
 __all__ = ["Couple", "Nearest", "nearest"]

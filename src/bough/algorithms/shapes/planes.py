@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from bough.algorithms.shapes.limits import MERGED
 from bough.algorithms.shapes.point import ContactPoint, Solid, axes_along, axes_of, choose
 from bough.scalar import Scalar, maximum, select, sqrt
-from bough.scalar.tolerances import MERGED
 from bough.spatial import UNITS, Vector
 
 __all__ = ["plane_box", "plane_capsule", "plane_cylinder", "plane_ellipsoid", "plane_sphere"]

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bough.algorithms.shapes.limits import MERGED
 from bough.errors import ModelError
 from bough.scalar import Bool, Scalar, Symbolic, maximum, minimum, select, sqrt
-from bough.scalar.tolerances import MERGED
 from bough.spatial import UNITS, Transform, Vector
 
 if TYPE_CHECKING:

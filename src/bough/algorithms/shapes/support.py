@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bough.algorithms.shapes.hulls import Vertices, spread_corners
+from bough.algorithms.shapes.limits import MERGED
 from bough.algorithms.shapes.point import Solid, choose
 from bough.scalar import Bool, Scalar, absolute, both, either, maximum, minimum, negation, select, sqrt
-from bough.scalar.tolerances import MERGED
 from bough.spatial import UNITS, ZERO, Vector
 
 __all__ = ["Convex", "Face"]

@@ -155,7 +155,7 @@ class _Part:
         first = conditions.cones
         sliding[first] = sliding[first + 1] = sliding[first] & sliding[first + 1]
         self.rows = rows = np.flatnonzero((_floats(on, n) > 0.0) & ~sliding)
-        friction = np.where(normal >= 0, _floats(mu, n)[normal], 0.0)[rows]
+        friction = conditions.at_friction(_floats(mu, n))[rows]
         ends = None if bounds is None else _floats(bounds, 2 * n).reshape(n, 2)[rows]
         self.problem: tuple[Any, ...] = (
             matrix[rows[:, None], rows],

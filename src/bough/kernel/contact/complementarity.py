@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,13 +15,14 @@ from bough.backends import Argument
 from bough.complementarity import SOLVED, Conditions
 from bough.errors import ModelError
 from bough.kernel.arguments import FloatArray, as_floats, batch_shape
-from bough.kernel.contact.one_by_one import one_by_one, shape_of, worthwhile
+from bough.kernel.compile import get_backend
 from bough.kernel.contact.problem_arguments import (
     as_type,
     for_all_rows,
     read_problem,
     require_given,
     row_count,
+    shape_of,
     when_to_stop,
     with_axes,
 )
@@ -142,7 +143,7 @@ def pivoting(
         raise ModelError(f"method is 'dantzig' and row {conditions.cones[0]} is of kind 'cone', expected 'pyramid'")
     given = for_all_rows(conditions, mu, bounds, np.float64)
     A, b, slip = (as_type(np.float64, x) for x in (A, b, slip))
-    guess = entry(conditions, "pivoting", _solver) if n and not by_rows and worthwhile(conditions) else None
+    guess = entry(conditions, "pivoting", _solver) if n and not by_rows and _is_worthwhile(conditions) else None
     if guess is not None:
         whole, status = guess(A, b, *given, slip, None, True)
         if status.ndim == 0 and status == SOLVED:
@@ -160,11 +161,38 @@ def pivoting(
     if (status != SOLVED).any() and np.isfinite(whole[status == SOLVED]).all():
         with np.errstate(over="ignore", invalid="ignore"):
             solve = complementarity.dantzig if by_rows else complementarity.pivoting
-            reasons = one_by_one(conditions, arrays, status, whole, conflicts, solve)
+            reasons = _one_by_one(conditions, arrays, status, whole, conflicts, solve)
     if factor is not None:
         whole[..., n : 3 * n] /= factor
     require_finite_results("pivoting", whole)
     return _solution(whole, conflicts, reasons)
+
+
+def _is_worthwhile(conditions: Conditions) -> bool:
+    """Whether to guess by a program: to interpret it takes longer than Lemke's path, which is for pyramids."""
+    return bool(conditions.cones.size) or get_backend() != "reference"
+
+
+def _one_by_one(
+    conditions: Conditions,
+    arrays: Mapping[str, FloatArray],
+    verdict: FloatArray,
+    whole: FloatArray,
+    conflicts: NDArray[np.bool_],
+    solve: Callable[..., complementarity.Answer] = complementarity.pivoting,
+) -> dict[tuple[int, ...], str]:
+    """See to the states that are not solved; returns what went wrong in which."""
+    n, reasons = conditions.n, {}
+    each = {name: np.broadcast_to(a, verdict.shape + shape_of(name, n)) for name, a in arrays.items()}
+    for place in map(tuple, np.argwhere(verdict != SOLVED).tolist()):
+        one = {name: np.ascontiguousarray(a[place]) for name, a in each.items()}
+        A, b, slip, bounds = one["A"], one["b"], one.get("slip"), one.get("bounds")
+        further: Any = (conditions, conditions.at_friction(one["mu"]), slip, bounds)
+        f, conflicts[place], reason, pivots = solve(A, b, *further)
+        whole[place] = np.concatenate([f, A @ f + b, complementarity.residual(A, b, f, *further), [pivots]])
+        if reason:
+            reasons[place] = reason
+    return reasons
 
 
 def _enlarged(arrays: dict[str, FloatArray]) -> FloatArray | None:

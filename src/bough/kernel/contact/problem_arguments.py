@@ -11,11 +11,19 @@ from numpy.typing import ArrayLike
 
 from bough.complementarity import Conditions
 from bough.errors import ShapeError
-from bough.kernel.arguments import FloatArray, as_floats, require_finite
-from bough.kernel.contact.one_by_one import shape_of
+from bough.kernel.arguments import FloatArray, Shape, as_floats, require_finite
 from bough.reading import number, whole_number
 
-__all__ = ["as_type", "for_all_rows", "read_problem", "require_given", "row_count", "when_to_stop", "with_axes"]
+__all__ = [
+    "as_type",
+    "for_all_rows",
+    "read_problem",
+    "require_given",
+    "row_count",
+    "shape_of",
+    "when_to_stop",
+    "with_axes",
+]
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -25,6 +33,11 @@ def row_count(conditions: object) -> int:
     if not isinstance(conditions, Conditions):
         raise ShapeError(f"conditions is a {type(conditions).__name__}, expected Conditions")
     return conditions.n
+
+
+def shape_of(name: str, n: int) -> Shape:
+    """The shape of an argument for one state."""
+    return {"A": (n, n), "bounds": (n, 2), "stop": (2,)}.get(name, (n,))
 
 
 def read_problem(conditions: Conditions, **given: ArrayLike | None) -> dict[str, FloatArray]:

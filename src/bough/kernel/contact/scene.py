@@ -40,7 +40,7 @@ from bough.kernel.specs import spec
 from bough.kernel.specs.contact import START, contact_rows, forces_of_rows, row_forces
 from bough.kernel.specs.spec import Options
 from bough.kernel.table import entry
-from bough.kernel.verdict import DOUBT
+from bough.kernel.verdict import DOUBT, all_in_doubt
 from bough.model import Contacts, Model, Touch
 from bough.reading import known_name, listed
 from bough.scalar.lazy import cached_property
@@ -127,13 +127,8 @@ def _motion(scene: Scene, key: str) -> Function:
     made = new_function(model, scene.level, options, lambda *verdict: _explained(scene, *verdict))
     made.look_closer = lambda arrays: _look_closer(scene, arrays)
     if get_backend() == "reference" and options.plan.friction != "cone" and not options.plan.sweeps:
-        outputs = outputs_of(model, scene.level, options)
-
-        def rule(**x: Any) -> dict[str, Any]:
-            nothing: dict[str, Any] = {a.name: [0.0] * a.size for a in outputs}
-            return nothing | {"unit": of_unit_length(x["normals"], scene.contacts.count), "doubt": True}
-
-        made.rule = rule
+        rule, count = all_in_doubt(made.outputs), scene.contacts.count
+        made.rule = lambda **x: {**rule(**x), "unit": of_unit_length(x["normals"], count)}
     return made
 
 

@@ -13,12 +13,14 @@ from bough.kernel.functions import require_model
 from bough.kernel.identification.parameters import named_bodies, parameter_names
 from bough.kernel.identification.regressors import torque_regressor
 from bough.model import Model
-from bough.scalar.tolerances import REGRESSOR_RANK
 
 __all__ = ["BaseParameters", "base_parameters"]
 
 EQUATIONS = 4
 """For each unknown, from random states."""
+
+REGRESSOR_RANK = np.sqrt(np.finfo(np.float64).eps)
+"""A column of a regressor of which this part is left beside those before it depends on them: half of the digits."""
 
 
 @dataclass(frozen=True, eq=False)

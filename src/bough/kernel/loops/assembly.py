@@ -22,6 +22,7 @@ from bough.kernel.table import entry
 from bough.model import Model
 from bough.model.tying import position_rows
 from bough.reading import listed, number, whole_number
+from bough.scalar.tolerances import TOUCHING
 
 __all__ = ["assemble", "consistent_velocity", "project"]
 
@@ -36,9 +37,6 @@ SLOW_STEPS = 20
 
 STARTS = 24
 """How many starts are tried where a limit is in the way."""
-
-MISFIT_OF_FILES = 1e-6
-"""Misfits (m, rad) up to this may be the rounding of the numbers of a model: its parts do not fit any better."""
 
 
 def assemble(
@@ -196,7 +194,7 @@ def _told(bounds: Bounds, outcome: _Outcome, where: str, tolerance: float) -> st
         text += f". The guess was past its limits, and was moved to them first: {moved}"
     if outcome.stalled:
         text += f". No step leads nearer: there is nothing better than {worst:.3g} near here"
-        if worst <= MISFIT_OF_FILES:
+        if worst <= TOUCHING:
             accepted = float(f"1e{math.ceil(math.log10(worst))}")
             text += f", as where the numbers of a file are rounded; tolerance={accepted:g} accepts it"
             return f"{text} ({reached})" if reached else text

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from bough.algorithms.loops import row_groups
-from bough.errors import DriveError, ShapeError
-from bough.kernel.arguments import SINGLE, FloatArray, batch_shape, finite_states, write_out
+from bough.errors import DriveError
+from bough.kernel.arguments import SINGLE, FloatArray, finite_states, write_out
 from bough.kernel.function import Explain, Function, Results, Verdicts
 from bough.kernel.functions import (
     PLAIN,
@@ -23,8 +23,6 @@ from bough.kernel.functions import (
     inputs_of,
     mechanism,
     new_function,
-    outputs_of,
-    read,
     require_model,
 )
 from bough.kernel.loops.constrained import require_directions
@@ -34,10 +32,10 @@ from bough.kernel.overflow import refusing_overflow, require_finite_results
 from bough.kernel.specs import Options, spec
 from bough.kernel.specs.constraints import METHODS, driven_rows
 from bough.kernel.table import function_of
+from bough.kernel.verdict import all_in_doubt
 from bough.model import Model
-from bough.reading import truth
 
-__all__ = ["CAREFUL", "Arrays", "InDouble", "Run", "careful_function", "mending"]
+__all__ = ["CAREFUL", "Arrays", "InDouble", "Run", "careful_function", "mend_states", "mending"]
 
 Arrays: TypeAlias = Mapping[str, Any]
 """Arguments by name; those that may be left out are None, or not there."""
@@ -164,12 +162,14 @@ def mending(
 
     def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
         plain = partial(on_model, model, True)
-        return _solve(lambda some: careful(run(some) if run else plain, some), axes, arrays, results, verdicts != 0)
+        return mend_states(
+            lambda some: careful(run(some) if run else plain, some), axes, arrays, results, verdicts != 0
+        )
 
     return explain
 
 
-def _solve(
+def mend_states(
     careful: Callable[[dict[str, FloatArray]], Results],
     axes: Mapping[str, int],
     arrays: Mapping[str, FloatArray],
@@ -185,7 +185,7 @@ def _solve(
     except StateError as error:
         raise error.told(some) from None
     for result, part in zip(results, found, strict=True):
-        result[some] = part
+        result[some], result[doubtful & ~some] = part, np.nan
     return results
 
 
@@ -204,6 +204,13 @@ def _careful(model: Model, key: tuple[str, Options]) -> Function:
     return made
 
 
+def _without_program(model: Model, key: tuple[str, Options]) -> Function:
+    """The same where all states take it."""
+    made = _careful(model, key)
+    made.rule, made.digest = all_in_doubt(made.outputs), lambda: None
+    return made
+
+
 class InDouble:
     """An algorithm with a careful route as public functions call it, with the interface of a `Function`.
 
@@ -214,11 +221,8 @@ class InDouble:
 
     def __init__(self, model: Model, name: str, options: Options = PLAIN, is_long: bool = False) -> None:
         require_model(model)
-        self._model, self._name, self._options = model, name, options
-        self._careful = partial(CAREFUL[name], model, options)
-        self._run: Callable[..., Any] = self._by_careful_route
-        if not is_long:
-            self._run = careful_function(model, name, options).entry
+        self._model, self._asked = model, (name, options)
+        self._run = (_without_program(model, self._asked) if is_long else careful_function(model, name, options)).entry
 
     def entry(self, *given: Any) -> Any:
         """All inputs, `out` and `check`, in this order."""
@@ -229,7 +233,7 @@ class InDouble:
         except AlwaysSingular:
             if not self._model.constraints:
                 raise
-            self._run = self._by_careful_route
+            self._run = _without_program(self._model, self._asked).entry
             return self._run(*given)
 
     def _widened(self, *given: Any) -> Any:
@@ -241,21 +245,3 @@ class InDouble:
             return tuple(part.astype(SINGLE) for part in found)
         found = found.astype(SINGLE) if single else found
         return found if out is None else write_out(out, found)
-
-    def _by_careful_route(self, *given: Any) -> Any:
-        *values, out, check = given
-        model, arguments = self._model, inputs_of(self._model, self._name, self._options)
-        for argument, x in zip(arguments, values, strict=True):
-            if x is None and not argument.optional:
-                raise ShapeError(f"{argument.name} is None, expected an array")
-        present = [(a, x) for a, x in zip(arguments, values, strict=True) if x is not None]
-        arrays = {a.name: read(model, a.name, x, truth(check, "check")).astype(np.float64) for a, x in present}
-        axes = {a.name: len(a.shape) for a, _ in present}
-        batch = batch_shape({key: (a, axes[key]) for key, a in arrays.items()})
-        outputs = outputs_of(model, self._name, self._options)
-        results = tuple(np.full((*batch, *output.shape), np.nan) for output in outputs)
-        run = partial(on_model, model, check)
-        _solve(partial(self._careful, run), axes, arrays, results, np.ones(batch, np.bool_))
-        if len(results) > 1:
-            return results
-        return results[0] if out is None else write_out(out, results[0])

@@ -16,7 +16,7 @@ from bough.kernel.arguments import FloatArray
 from bough.kernel.factors import small_pivots, vanishing_pivots
 from bough.kernel.treematrix import unpacked
 from bough.model import Model
-from bough.scalar.tolerances import DEPENDENT, INDEPENDENT
+from bough.scalar.tolerances import SINGULAR_VALUE
 
 __all__ = ["StateError", "made_regular"]
 
@@ -45,7 +45,7 @@ def made_regular(
         If that matrix is singular too; the message names a joint. There is one batch axis then.
     """
     M, tree = unpacked(packed, model.dof_tree), model.dof_tree
-    held = small_pivots(packed, tree, INDEPENDENT).any(axis=-1, keepdims=True)
+    held = small_pivots(packed, tree, SINGULAR_VALUE).any(axis=-1, keepdims=True)
     weighted = np.swapaxes(L, -1, -2) * np.where(held, _weights(M, L, groups), 0.0)[..., np.newaxis, :]
     whole = M + weighted @ L
     if held.any():
@@ -57,7 +57,7 @@ def _weights(M: FloatArray, L: FloatArray, groups: Sequence[int]) -> FloatArray:
     """The inertia that each group of rows moves, by the diagonal of M."""
     diagonal = np.diagonal(M, axis1=-2, axis2=-1)
     largest = diagonal.max(axis=-1, keepdims=True, initial=0.0)
-    mobility = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > INDEPENDENT * largest)
+    mobility = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > SINGULAR_VALUE * largest)
     number = np.asarray(groups, dtype=int)
     squares = np.einsum("...rn,...n->...r", L * L, mobility) @ np.equal.outer(number, number).astype(float)
     some = np.broadcast_to(np.where(largest > 0.0, largest, 1.0), squares.shape)
@@ -70,7 +70,7 @@ def _require_regular(model: Model, whole: FloatArray, singular: NDArray[np.bool_
         scale = np.sqrt(np.diagonal(matrix))
         if (scale > 0.0).all():
             values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
-            if values[0] > DEPENDENT:
+            if values[0] > SINGULAR_VALUE**2:
                 continue
             k = int(np.argmax(np.abs(vectors[:, 0])))
         else:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bough.errors import SingularError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.overflow import require_finite_results
-from bough.scalar.tolerances import CONFLICT, DEPENDENT, RESIDUAL, SINGULAR_VALUE
+from bough.scalar.tolerances import CONFLICT, RESIDUAL, SINGULAR_VALUE
 
 __all__ = ["Driven", "Nearest", "driven", "free_motion", "nearest"]
 
@@ -95,7 +95,7 @@ def driven(
     E = E * moves
     U, s, _ = np.linalg.svd(np.divide(E, lengths, out=np.zeros_like(E), where=moves), full_matrices=False)
     Ut = np.swapaxes(U, -1, -2) * (s > SINGULAR_VALUE * s.max(axis=-1, keepdims=True, initial=0.0))[..., np.newaxis]
-    u = np.linalg.pinv(Ut @ E, rcond=DEPENDENT) @ (Ut @ left)
+    u = np.linalg.pinv(Ut @ E, rcond=SINGULAR_VALUE**2) @ (Ut @ left)
     rest = left - E @ u
     missing, size = R @ rest, np.sqrt(np.diagonal(M, axis1=-2, axis2=-1))
     short = np.linalg.norm(rest, axis=-2) > CONFLICT * np.linalg.norm(b, axis=-2)

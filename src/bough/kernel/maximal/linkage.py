@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bough.errors import AssemblyError, FiniteError, ModelError, SingularError
-from bough.kernel.arguments import FloatArray, as_floats, require_on_cpu
+from bough.errors import AssemblyError, ModelError
+from bough.kernel.arguments import FloatArray
 from bough.kernel.loops.constrained import TIME_CONSTANT, stabilisation
 from bough.kernel.maximal import linkage_programs as programs
 from bough.kernel.maximal.linkage_models import parts_of, require_rigid
-from bough.kernel.maximal.linkage_motion import LinkageTerms
 from bough.kernel.motion import Motion, motion_under_constraints
-from bough.kernel.overflow import require_finite_results
+from bough.lagrange import Auxiliary, System
 from bough.lagrange.bodies import Body
 from bough.lagrange.constraints import Constraint
 from bough.lagrange.description import read_layout
@@ -27,10 +27,37 @@ from bough.reading import known_name, number
 from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import ASSEMBLED
 
-__all__ = ["Linkage"]
+__all__ = ["Linkage", "LinkageTerms"]
 
 STEPS = 50
 """Newton steps after which a projection gives up."""
+
+
+class LinkageTerms(NamedTuple):
+    """M v̇ = Jᵀ λ + force and J v̇ + c + C λ = 0 of a linkage: the first six are the arguments of `multipliers`.
+
+    Attributes
+    ----------
+    system
+        The bodies and the primary constraints, in the order of ``linkage.primary``.
+    mass, jacobian, force, c
+        Their blocks and numbers, as `multipliers` and `ldlt` take them.
+    compliance
+        1 in the rows of armature and 0 in all others; None if no joint has armature.
+    auxiliary, auxiliary_jacobian, auxiliary_c
+        The auxiliary constraints, in the order of ``linkage.auxiliary``, as `anticipate` takes them; joints with
+        armature among them have a compliance of 1 in the rows of that, too.
+    """
+
+    system: System
+    mass: FloatArray
+    jacobian: FloatArray
+    force: FloatArray
+    c: FloatArray
+    compliance: FloatArray | None
+    auxiliary: Auxiliary
+    auxiliary_jacobian: FloatArray
+    auxiliary_c: FloatArray
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -68,8 +95,6 @@ class Linkage:
     """
 
     layout: Layout
-    body_names: tuple[str, ...]
-    constraint_names: tuple[str, ...]
 
     def __init__(
         self,
@@ -80,10 +105,7 @@ class Linkage:
         for name, table in (("bodies", bodies), ("constraints", constraints)):
             if not isinstance(table, Mapping | None):
                 raise ModelError(f"{name} is a {type(table).__name__}, expected a dictionary by names")
-        kinds, given = dict(bodies or {}), dict(constraints or {})
-        object.__setattr__(self, "layout", read_layout(kinds, given, gravity))
-        object.__setattr__(self, "body_names", tuple(kinds))
-        object.__setattr__(self, "constraint_names", tuple(given))
+        object.__setattr__(self, "layout", read_layout(dict(bodies or {}), dict(constraints or {}), gravity))
 
     @classmethod
     def of(cls, model: Model) -> Linkage:
@@ -117,6 +139,16 @@ class Linkage:
         return f"<Linkage: {counts} constraints, nx = {self.nx}, nv = {self.nv}, nc = {self.nc}>"
 
     # ---- what is where -------------------------------------------------------------------------------------------
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        """Names of the bodies."""
+        return self.layout.body_names
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Names of the constraints."""
+        return self.layout.tie_names
 
     @property
     def gravity(self) -> tuple[float, float, float]:
@@ -171,14 +203,12 @@ class Linkage:
     def from_placements(self, placements: ArrayLike) -> FloatArray:
         """Positions (..., nx) of rigid bodies in space, from placements (..., N, 4, 4) as `bough.placements` gives."""
         require_rigid(self.layout)
-        n = len(self.body_names)
-        P = as_floats("placements", placements, (n, 4, 4), f"a placement for each of the {n} bodies")
-        return np.asarray(programs.run(self.layout, "positions", {"placements": P.astype(np.float64)}))
+        return np.asarray(programs.run(self.layout, "positions", {"placements": placements}))
 
     def to_placements(self, x: ArrayLike) -> FloatArray:
         """Placements (..., N, 4, 4) of rigid bodies in space, for `joint_positions` among others."""
         require_rigid(self.layout)
-        return np.asarray(programs.run(self.layout, "placements", self._state(x=x)))
+        return np.asarray(programs.run(self.layout, "placements", {"x": x}))
 
     # ---- positions -----------------------------------------------------------------------------------------------
 
@@ -194,23 +224,18 @@ class Linkage:
         time
             In s (...), for constraints that depend on it; 0 if left out.
         """
-        return self._measured("errors", self._state(x=x, time=time))
+        return np.asarray(programs.run(self.layout, "errors", {"x": x, "time": time}))
 
     def rates(self, x: ArrayLike, v: ArrayLike, time: ArrayLike | None = None) -> FloatArray:
         """How far velocities v (..., nv) are from meeting the constraints (..., nc), mostly in m/s or rad/s.
 
         `x` and `time` are those of `errors`.
         """
-        return self._measured("rates", self._state(x=x, v=programs.required(v), time=time))
+        return np.asarray(programs.run(self.layout, "rates", {"x": x, "v": v, "time": time}))
 
     def integrate(self, x: ArrayLike, v: ArrayLike) -> FloatArray:
         """Positions reached from x by moving with the constant velocities v for a unit of time (..., nx)."""
-        require_on_cpu(x=x, v=v)
-        try:
-            return np.asarray(programs.run(self.layout, "integrated", {"x": x, "v": programs.required(v)}))
-        except FiniteError:
-            self._state(x=x, v=v)  # names the body
-            raise
+        return np.asarray(programs.run(self.layout, "integrate", {"x": x, "v": v}))
 
     def project(self, x: ArrayLike, time: ArrayLike | None = None, *, tolerance: float = ASSEMBLED) -> FloatArray:
         """Positions (..., nx) near x that meet all constraints on positions, by Newton steps in the metric of M.
@@ -230,24 +255,23 @@ class Linkage:
             If some constraint is still off by more than `tolerance` (m, rad) in the end; the message names it.
         """
         tolerance = number(tolerance, "tolerance", "a number that is not negative (m, rad)", least=0.0)
-        state = self._state(x=x, time=time)
         two_sided = ~self.layout.one_sided[self.layout.rows]
         for _ in range(STEPS):
-            e = self._measured("errors", state)
+            e = self.errors(x, time)
             off = np.where(two_sided, np.abs(e), -np.minimum(e, 0.0))
             worst = off.max(initial=0.0)
             if worst <= tolerance:
                 break
-            y = self._solved("position", 1.0, state).y
+            y = programs.motion(self.layout, "position", 1.0, {"x": x, "time": time}).motion
             y = np.where(off.max(axis=-1, keepdims=True) > tolerance, y, 0.0)  # those that are there stay
-            state["x"] = programs.run(self.layout, "integrated", {"x": state["x"], "v": y})
+            x = self.integrate(x, y)
         if not worst <= tolerance:
             k = int(np.unravel_index(int(np.argmax(off)), off.shape)[-1])
             raise AssemblyError(
-                f"constraint {self._name_of_row(k)!r} is off by {worst:.3g} m or rad in the end, "
+                f"constraint {self.layout.row_names[k]!r} is off by {worst:.3g} m or rad in the end, "
                 f"expected at most {tolerance:g}: no position that meets all constraints was found near x"
             )
-        return state["x"]
+        return np.array(x, np.float64)
 
     # ---- three levels --------------------------------------------------------------------------------------------
 
@@ -264,10 +288,12 @@ class Linkage:
 
         Where no constraint is auxiliary, ``a, lam = bough.maximal.multipliers(*linkage.terms(x, v)[:6])``.
         """
-        state = self._state(x=x, v=programs.required(v), force=force, time=time)
-        made = programs.run(self.layout, "terms", {**state, "rate": np.array(stabilisation(time_constant))})
-        require_finite_results("terms", *made.values())
-        return LinkageTerms.of(self.layout, made)
+        given = {"x": x, "v": v, "force": force, "time": time, "rate": np.array(stabilisation(time_constant))}
+        mass, J, f, c, _ = programs.run(self.layout, "terms", given)
+        system, soft = self.layout.system, self.layout.compliance
+        first, rows = system.jacobian_size, system.nc
+        own = (mass, J[..., :first], f, c[..., :rows], None if soft is None else soft[:rows])
+        return LinkageTerms(system, *own, self.layout.beside, J[..., first:], c[..., rows:])
 
     def accelerations(
         self,
@@ -298,7 +324,7 @@ class Linkage:
             If a body has a mass block that is not positive definite; or, beyond 2000 rows, if those of a primary
             constraint depend on each other in some state.
         """
-        given = {"x": x, "v": programs.required(v), "force": force, "time": time}
+        given = {"x": x, "v": v, "force": force, "time": time}
         return self._motion("acceleration", stabilisation(time_constant), given)
 
     def first_order(
@@ -335,46 +361,16 @@ class Linkage:
             Impulses on the bodies from outside (..., nv), laid out as v; N s or N m s. Without any, velocities are made
             consistent: v⁺ is the nearest to v in the metric of M.
         """
-        return self._motion("impulse", 0.0, {"x": x, "v": programs.required(v), "force": impulse, "time": time})
+        return self._motion("impulse", 0.0, {"x": x, "v": v, "force": impulse, "time": time})
 
     # ---- within --------------------------------------------------------------------------------------------------
 
-    def _measured(self, what: str, state: dict[str, FloatArray]) -> FloatArray:
-        """Errors or rates of all rows."""
-        found: FloatArray = programs.run(self.layout, "errors", state)[what][..., self.layout.rows]
-        programs.require_directions(self._name_of_row, found)
-        return found
-
-    def _solved(self, level: Level, rate: float, state: dict[str, FloatArray]) -> programs.Found:
-        try:
-            return programs.solve(self.layout, level, rate, state)
-        except FiniteError:
-            known = {"x": state["x"], "v": np.ones(self.nv)} | {k: a for k, a in state.items() if k == "time"}
-            c = programs.run(self.layout, "terms", {**known, "rate": np.array(1.0)})["c"]
-            programs.require_directions(self._name_of_row, c[..., self.layout.rows])
-            raise
-        except SingularError as error:
-            bodies, ties = programs.listed_names(self.body_names), programs.listed_names(self.primary)
-            raise SingularError(f"{error} (bodies are {bodies}; constraints counted from 0 are {ties})") from None
-
     def _motion(self, level: Level, rate: float, given: dict[str, ArrayLike | None]) -> Motion:
-        try:
-            y = programs.solve_in_one(self.layout, given, level, rate)
-        except FiniteError:
-            self._state(**given)  # names the body
-            raise
-        if y is not None:
-            lam = y[..., self.nv + self.layout.rows] if self.layout.auxiliary else y[..., self.nv :]
-            return motion_under_constraints(y[..., : self.nv], lam)
-        found = self._solved(level, rate, self._state(**given))
-        require_finite_results("motion of a linkage", found.y, found.multipliers)
-        broken = found.broken[..., self.layout.rows].any(axis=tuple(range(found.broken.ndim - 1)))
-        names = dict.fromkeys(self._name_of_row(int(k)) for k in np.flatnonzero(broken))
-        forces = found.multipliers[..., self.layout.rows]
-        return motion_under_constraints(found.y, forces, found.residual, tuple(names), found.undecided)
-
-    def _state(self, **given: ArrayLike | None) -> dict[str, FloatArray]:
-        return programs.read_state(self.layout, self.body_names, given)
+        found, names = programs.motion(self.layout, level, rate, given), dict[str, None]()
+        if found.unmet.any():
+            rows = found.unmet.any(axis=tuple(range(found.unmet.ndim - 1)))
+            names = dict.fromkeys(self.layout.row_names[k] for k in np.flatnonzero(rows))
+        return motion_under_constraints(found.motion, found.forces, found.residual, tuple(names), found.undecided > 0.0)
 
     @cached_property
     def _bodies(self) -> dict[str, Body]:
@@ -389,9 +385,6 @@ class Linkage:
     @cached_property
     def _row_starts(self) -> NDArray[np.int64]:
         return np.cumsum([0, *(tie.constraint.rows for tie in self.layout.ties)])
-
-    def _name_of_row(self, row: int) -> str:
-        return self.constraint_names[int(np.searchsorted(self._row_starts[:-1], row, side="right")) - 1]
 
     @cached_property
     def _numbers(self) -> dict[str, dict[str, int]]:

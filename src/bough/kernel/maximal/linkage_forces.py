@@ -1,7 +1,7 @@
 """Forces of the auxiliary constraints of a linkage, from how they answer to forces: a = A f + b.
 
 Rows are scaled so that each answers with 1 to a unit force of its own on bodies without primary constraints. Directions
-in which they answer with less than `EIGENVALUE` are held by other constraints already, and get no force.
+in which they answer with less than `VANISHING` are held by other constraints already, and get no force.
 """
 
 from __future__ import annotations
@@ -16,25 +16,24 @@ from bough.complementarity.pivoting import is_undecided
 from bough.kernel.arguments import FloatArray
 from bough.kernel.contact.complementarity import pivoting
 from bough.lagrange.layout import Layout
-from bough.scalar.tolerances import ACTING, EIGENVALUE, INDEPENDENT, SLIDING
+from bough.scalar.tolerances import SINGULAR_VALUE, TOUCHING, VANISHING
 
 __all__ = ["equality_forces", "one_sided_forces"]
-
-BY_PIVOTS_FROM = 32
-"""Beyond so many rows, eigenvalues are only asked for where pivots leave a doubt."""
 
 Ints = NDArray[np.intp]
 
 
 def equality_forces(A: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
     """The smallest forces with A f + b = 0, in the sense of least squares where there are none; (..., k)."""
-    scaled = A * scale[..., np.newaxis] * scale[..., np.newaxis, :]
-    if b.shape[-1] <= BY_PIVOTS_FROM:
-        return _by_rank(scaled, b, scale)
-    f = np.empty_like(b)
+    f, equal = np.empty_like(b), np.arange(b.shape[-1])
     for place in np.ndindex(b.shape[:-1]):
-        solved = _if_clear(scaled[place], -scale[place] * b[place])
-        f[place] = _by_rank(scaled[place], b[place], scale[place]) if solved is None else scale[place] * solved
+        s = scale[place]
+        solved = _if_clear(A[place] * s[:, np.newaxis] * s, -s * b[place])
+        if solved is None:
+            held, values = _independent(A[place], s, equal)
+            f[place] = -(held @ b[place] / values) @ held
+        else:
+            f[place] = s * solved
     return f
 
 
@@ -44,15 +43,7 @@ def _if_clear(A: FloatArray, b: FloatArray) -> FloatArray | None:
         pivots = np.diagonal(np.linalg.cholesky(A)) ** 2
     except np.linalg.LinAlgError:
         return None
-    return np.linalg.solve(A, b) if pivots.min() > INDEPENDENT else None
-
-
-def _by_rank(A: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
-    """The same from the eigenvalues of the scaled A."""
-    values, vectors = np.linalg.eigh(A)
-    inverse = np.divide(1.0, values, out=np.zeros_like(values), where=values > EIGENVALUE)
-    along = np.swapaxes(vectors, -1, -2) @ (-scale * b)[..., np.newaxis]
-    return np.asarray(scale * (vectors @ (inverse[..., np.newaxis] * along))[..., 0])
+    return np.linalg.solve(A, b) if pivots.min(initial=1.0) > SINGULAR_VALUE else None
 
 
 def one_sided_forces(
@@ -66,11 +57,11 @@ def one_sided_forces(
     f, wrong, failing = np.zeros_like(b), np.zeros(b.shape, np.bool_), np.zeros_like(b)
     undecided = np.zeros(b.shape[:-1], np.bool_)
     equal = np.flatnonzero(~layout.one_sided[layout.system.nc :])
-    touching = (scale**2 * np.diagonal(A, axis1=-2, axis2=-1) > EIGENVALUE) & (e <= ACTING)
-    slip = np.where(np.abs(slip) > SLIDING, slip, 0.0)
+    touching = (scale**2 * np.diagonal(A, axis1=-2, axis2=-1) > VANISHING) & (e <= TOUCHING)
+    slip = np.where(np.abs(slip) > TOUCHING, slip, 0.0)
     alike: dict[tuple[bytes, int], list[tuple[tuple[int, ...], FloatArray]]] = {}
     for place in np.ndindex(b.shape[:-1]):
-        held = _independent(A[place], scale[place], equal)
+        held, _ = _independent(A[place], scale[place], equal)
         alike.setdefault((touching[place].tobytes(), len(held)), []).append((place, held))
     for (_, k), members in alike.items():
         places: Any = members[0][0] if len(members) == 1 else tuple(np.array([p for p, _ in members], np.intp).T)
@@ -97,15 +88,13 @@ def one_sided_forces(
     return f, wrong, failing, undecided
 
 
-def _independent(A: FloatArray, scale: FloatArray, equal: Ints) -> FloatArray:
-    """Combinations of the equalities, one in each row, that are independent and are all they hold."""
-    if not equal.size:
-        return np.zeros((0, scale.size))
+def _independent(A: FloatArray, scale: FloatArray, equal: Ints) -> tuple[FloatArray, FloatArray]:
+    """Combinations of the equalities, a row each, that are independent and are all they hold; and their answers."""
     s = scale[equal]
     values, vectors = np.linalg.eigh(A[np.ix_(equal, equal)] * s[:, np.newaxis] * s)
-    chosen = np.zeros((np.count_nonzero(values > EIGENVALUE), scale.size))
-    chosen[:, equal] = (vectors[:, values > EIGENVALUE] * s[:, np.newaxis]).T
-    return chosen
+    held = np.zeros((np.count_nonzero(values > VANISHING), scale.size))
+    held[:, equal] = (vectors[:, values > VANISHING] * s[:, np.newaxis]).T
+    return held, values[values > VANISHING]
 
 
 def _acting(layout: Layout, touching: NDArray[np.bool_]) -> tuple[Ints, Conditions, FloatArray]:

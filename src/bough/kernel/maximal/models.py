@@ -21,7 +21,7 @@ from bough.lagrange.joints import constraint_system
 from bough.lagrange.loops import loop_system
 from bough.model import Model
 from bough.reading import number
-from bough.scalar.tolerances import PLACED
+from bough.scalar.tolerances import TOUCHING
 
 __all__ = [
     "Maximal", "MaximalLoops", "dynamics", "joint_accelerations", "joint_positions", "joint_reactions",
@@ -215,7 +215,7 @@ def of_loops(
 
 
 def joint_positions(
-    model: Model, placements: ArrayLike, q0: ArrayLike | None = None, *, tolerance: float = PLACED
+    model: Model, placements: ArrayLike, q0: ArrayLike | None = None, *, tolerance: float = TOUCHING
 ) -> FloatArray:
     """The configuration in which the bodies are placed as given, (..., nq): the inverse of `placements`.
 

@@ -19,7 +19,7 @@ from bough.kernel.treematrix import apply
 from bough.kernel.verdict import PIVOTS
 from bough.lagrange import System
 from bough.scalar import Array
-from bough.scalar.tolerances import FAILING, SUSPECT_PIVOT, VANISHING_PIVOT
+from bough.scalar.tolerances import RESIDUAL, SINGULAR_VALUE
 
 __all__ = ["SystemFactor", "ldlt", "multipliers"]
 
@@ -209,7 +209,7 @@ def _factorizer(system: System, name: str) -> Function:
     require_system(system)
 
     def rule(**x: Array) -> dict[str, Array]:
-        F, margins = lagrange.factor(system, **x, part=SUSPECT_PIVOT)
+        F, margins = lagrange.factor(system, **x, part=SINGULAR_VALUE)
         return {"factor": F, "margins": margins}
 
     result = Argument("factor", (system.factor_size,), finite=False)
@@ -220,7 +220,7 @@ def _solver(system: System, name: str) -> Function:
     require_system(system)
 
     def rule(**x: Array) -> dict[str, Array]:
-        solution, margins = lagrange.multipliers(system, **x, part=SUSPECT_PIVOT)
+        solution, margins = lagrange.multipliers(system, **x, part=SINGULAR_VALUE)
         return {"x": solution, "margins": margins}
 
     taken = _arguments(system, "mass", "jacobian", "force", "c", "compliance")
@@ -273,7 +273,7 @@ def _require_regular(system: System, arrays: dict[str, FloatArray], suspect: NDA
     ]
     _require_masses(system, given[0], suspect)
     pivots, diagonal = system.pivots(entry(system, "factor, whatever it is", _unjudged)(*given, None, False))
-    sound = (pivots > VANISHING_PIVOT * np.finfo(pivots.dtype).eps * diagonal) & (pivots > 0) & np.isfinite(pivots)
+    sound = (pivots > 8 * np.finfo(pivots.dtype).eps * diagonal) & (pivots > 0) & np.isfinite(pivots)
     if not sound.all():
         first = int(np.argmin(sound.all(axis=-1)))
         _refuse(system, ~sound[first], pivots[first], [int(k) for k in np.argwhere(suspect)[first]])
@@ -287,7 +287,7 @@ def _require_masses(system: System, mass: Any, suspect: NDArray[np.bool_]) -> No
         block[:, [x is None for x in known]] = mass[:, slice(*system.mass_starts[body - 1 : body + 1])]
         lower = np.tril(np.where(np.isfinite(block), block, 0.0).reshape(-1, d, d))
         least = np.linalg.eigvalsh(lower).min(axis=-1, initial=0.0)
-        bad = least < -FAILING * np.abs(lower).max(axis=(-2, -1), initial=0.0)
+        bad = least < -RESIDUAL * np.abs(lower).max(axis=(-2, -1), initial=0.0)
         if bad.any():
             first = int(np.argmax(bad))
             where = f"system {[int(k) for k in np.argwhere(suspect)[first]]}: " if suspect.ndim else ""
@@ -301,7 +301,7 @@ def _unjudged(system: System, name: str) -> Function:
     """The factor, whatever its pivots are."""
 
     def rule(**x: Array) -> dict[str, Array]:
-        return {"factor": lagrange.factor(system, **x, part=SUSPECT_PIVOT)[0]}
+        return {"factor": lagrange.factor(system, **x, part=SINGULAR_VALUE)[0]}
 
     result = Argument("factor", (system.factor_size,), finite=False)
     return _function(system, name, _arguments(system, "mass", "jacobian", "compliance"), result, rule)

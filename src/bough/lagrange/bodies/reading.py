@@ -11,7 +11,6 @@ from bough.errors import ModelError, ShapeError
 from bough.model import Inertia
 from bough.model.joints.reading import read_floats
 from bough.reading import shown, whole_number
-from bough.scalar.tolerances import DEGENERATE_INERTIA
 
 __all__ = ["is_solid", "moments_at_origin", "read_inertia", "read_mass", "read_space"]
 
@@ -40,7 +39,7 @@ def read_inertia(mass: float, com: ArrayLike, inertia: ArrayLike, what: str) -> 
 def is_solid(inertia: Inertia) -> bool:
     """Whether there are a mass and three moments of inertia, none of them rounding."""
     central = np.linalg.eigvalsh(inertia.matrix)
-    return bool(inertia.mass > 0.0 and central[0] > DEGENERATE_INERTIA * central[2])
+    return bool(inertia.mass > 0.0 and central[0] > 64 * np.finfo(np.float64).eps * central[2])
 
 
 def moments_at_origin(inertia: Inertia) -> tuple[float, ...]:

@@ -12,7 +12,7 @@ from bough.model.ties.body import WORLD, Body, Scalars
 from bough.model.ties.constraint import Constraint, Side, Sides
 from bough.reading import counted, shown
 from bough.scalar import Counted, Scalar, Tally
-from bough.scalar.tolerances import DEPENDENT, FAILING
+from bough.scalar.tolerances import RESIDUAL, ROUNDING
 from bough.spatial import Vector
 
 __all__ = ["require_body", "require_constraint", "require_no_time", "unknown_side"]
@@ -106,8 +106,8 @@ def _require_linear(
             zero, one, two, both, back = (np.array(rates(_sides(bodies, places, v)), float) for v in speeds)
         except (ArithmeticError, ValueError):
             continue
-        size = DEPENDENT + FAILING * (np.abs(zero) + np.abs(one) + np.abs(two) + np.abs(both))
-        if (np.abs(zero) > FAILING).any():
+        size = ROUNDING + RESIDUAL * (np.abs(zero) + np.abs(one) + np.abs(two) + np.abs(both))
+        if (np.abs(zero) > RESIDUAL).any():
             raise ModelError(
                 f"{what}: {method} of {kind!r} gives {zero.tolist()} where all velocities are zero, expected zeros: "
                 "it must be linear in them (a speed that is given is multiplied by sides[-1].v[0], the rate of time)"
