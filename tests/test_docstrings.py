@@ -7,7 +7,7 @@ import inspect
 
 import pytest
 
-from public_names import PUBLIC
+from public_names import FUNCTIONS, PUBLIC
 
 EXAMPLES = {
     test.name: test
@@ -27,6 +27,7 @@ def test_example_in_a_docstring(name: str, request: pytest.FixtureRequest) -> No
     assert not said, "".join(said)
 
 
-def test_every_name_of_the_room_of_contact_has_an_example() -> None:
-    taking = {name for name in PUBLIC if name.startswith("contact.")}
-    assert taking <= set(EXAMPLES)
+def test_every_public_function_has_an_example() -> None:
+    """So that ``help(bough.rnea)`` in a terminal shows one, too."""
+    taking = {name for name in PUBLIC if name in FUNCTIONS or name.startswith("contact.")}
+    assert taking <= set(EXAMPLES), sorted(taking - set(EXAMPLES))

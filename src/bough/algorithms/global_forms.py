@@ -52,6 +52,15 @@ def global_form(model: Model, q: ArrayLike, coordinates: Literal["link", "base"]
         If the model has mimic joints: their equations are not those of a tree with independent joints.
     ShapeError, FiniteError
         For a wrong shape; for NaN, infinity or a quaternion that is not of unit length.
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("arm")
+    >>> q, v = bough.random(model, 0), np.ones(6)  # rad and rad/s
+    >>> form = bough.papers.global_form(model, q)
+    >>> form.P.shape, np.allclose(form.M, bough.crba(model, q))
+    ((36, 36), True)
     """
     if not isinstance(model, Model):
         raise ModelError(f"the model is a {type(model).__name__}, expected a bough.Model")

@@ -17,6 +17,12 @@ def get_num_threads() -> int:
     """The number of threads large batches use.
 
     What `set_num_threads` was told, else the environment variable BOUGH_NUM_THREADS, else the number of processors.
+
+    Examples
+    --------
+    >>> import bough
+    >>> bough.get_num_threads() >= 1
+    True
     """
     if _chosen is not None:
         return _chosen
@@ -29,7 +35,16 @@ def get_num_threads() -> int:
 
 
 def set_num_threads(count: int | None) -> None:
-    """Choose the number of threads large batches use; None for the default. Results do not depend on it."""
+    """Choose the number of threads large batches use; None for the default. Results do not depend on it.
+
+    Examples
+    --------
+    >>> import bough
+    >>> bough.set_num_threads(2)
+    >>> bough.get_num_threads()
+    2
+    >>> bough.set_num_threads(None)
+    """
     global _chosen
     if count is not None and (not isinstance(count, int) or isinstance(count, bool) or not 1 <= count < 2**31):
         raise ShapeError(f"the number of threads is {count!r}, expected a positive integer or None")

@@ -63,6 +63,13 @@ def info(model: Model) -> Report:
     -------
     Report
         Print it for the text; ``report.draw(folder)`` writes the sparsity pattern as a PNG file.
+
+    Examples
+    --------
+    >>> import bough
+    >>> report = bough.info(bough.robots.load("arm"))
+    >>> "degrees of freedom  6" in str(report)
+    True
     """
     require_model(model)
     name = plain(model.name) or "a model without a name"

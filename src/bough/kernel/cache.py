@@ -63,6 +63,12 @@ def directory() -> Path | None:
 
     None if BOUGH_CACHE_DIR is not an absolute path, or if there is neither that nor a home directory: then there is no
     cache, and programs are compiled in each process.
+
+    Examples
+    --------
+    >>> import bough
+    >>> bough.cache.directory() == bough.cache.info().directory
+    True
     """
     place = _place()
     return place if isinstance(place, Path) else None
@@ -94,7 +100,15 @@ def store(key: str, content: bytes) -> None:
 
 
 def info() -> CacheInfo:
-    """What the cache holds."""
+    """What the cache holds.
+
+    Examples
+    --------
+    >>> import bough
+    >>> kept = bough.cache.info()
+    >>> kept.directory == bough.cache.directory(), kept.files >= 0, kept.size >= 0  # programs, and their bytes
+    (True, True, True)
+    """
     place = _place()
     if isinstance(place, str):
         return CacheInfo(None, False, 0, 0, place)
@@ -110,7 +124,14 @@ def info() -> CacheInfo:
 
 
 def clear() -> int:
-    """Remove all stored programs and return their number."""
+    """Remove all stored programs and return their number.
+
+    Examples
+    --------
+    >>> import bough
+    >>> bough.cache.clear()  # doctest: +SKIP
+    41
+    """
     with suppress(OSError), _opened() as folder:
         for entry in folder.entries(PART):
             folder.remove(entry.name)

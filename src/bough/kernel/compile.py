@@ -47,6 +47,12 @@ def get_backend() -> Backend:
     """The back-end that runs functions: "llvm" unless told otherwise.
 
     What `set_backend` was told, else the environment variable BOUGH_BACKEND.
+
+    Examples
+    --------
+    >>> import bough
+    >>> bough.get_backend() in ("llvm", "reference")
+    True
     """
     if _chosen is not None:
         return _chosen
@@ -54,7 +60,16 @@ def get_backend() -> Backend:
 
 
 def set_backend(name: Backend | None) -> None:
-    """Choose the back-end: "llvm" (machine code), "reference" (NumPy, slow and obvious), or None for the default."""
+    """Choose the back-end: "llvm" (machine code), "reference" (NumPy, slow and obvious), or None for the default.
+
+    Examples
+    --------
+    >>> import bough
+    >>> bough.set_backend("reference")
+    >>> bough.get_backend()
+    'reference'
+    >>> bough.set_backend(None)
+    """
     global _chosen
     _chosen = None if name is None else _backend(name)
     for observer in _observers:

@@ -21,7 +21,19 @@ ADDRESSABLE = 2**60
 
 
 def neutral(model: Model) -> FloatArray:
-    """The configuration in which every joint is at its origin, (nq,)."""
+    """The configuration in which every joint is at its origin, (nq,).
+
+    Angles in rad and lengths in m are zero, quaternions (x y z w) are those of no turn.
+
+    Examples
+    --------
+    >>> import bough
+    >>> b = bough.Builder("ball on a slider")
+    >>> _ = b.add("slider", bough.joints.Prismatic("x"), mass=1.0)
+    >>> _ = b.add("ball", bough.joints.Spherical(), "slider", mass=1.0, inertia=0.1)
+    >>> bough.neutral(b.build())
+    array([0., 0., 0., 0., 1.])
+    """
     require_model(model)
     return np.array([x for entry in model.joints for x in entry.joint.neutral()], dtype=np.float64)
 
@@ -37,6 +49,15 @@ def random(model: Model, rng: np.random.Generator | int | None = None, size: int
         A NumPy generator, or a seed.
     size
         Batch shape.
+
+    Examples
+    --------
+    >>> import bough
+    >>> arm = bough.robots.load("arm")
+    >>> bough.random(arm, 0, size=(2, 3)).shape
+    (2, 3, 6)
+    >>> bool((bough.random(arm, 0) < arm.limits("upper")).all())
+    True
     """
     require_model(model)
     try:
@@ -105,6 +126,16 @@ def integrate(
     """The configuration reached from q by moving with the constant velocity v for one second, (..., nq).
 
     For a time step dt pass ``v * dt``.
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> b = bough.Builder("free body")
+    >>> _ = b.add("body", bough.joints.Free(), mass=1.0, inertia=0.1)
+    >>> model = b.build()
+    >>> v = np.array([1.0, 0, 0, 0, 0, np.pi])  # m/s and rad/s
+    >>> bough.integrate(model, bough.neutral(model), 0.5 * v).round(3)  # half a second: a quarter turn on a bent way
+    array([0.318, 0.318, 0.   , 0.   , 0.   , 0.707, 0.707])
     """
     result: FloatArray = call(model, "integrate")(q, v, out, check)
     return result
@@ -119,6 +150,15 @@ def difference(
     continuous revolute joints without limits that no other joint follows. ``integrate(model, q0, difference(model, q0,
     q1))`` is the same configuration as q1 then, with angles that may differ from those of q1 by whole turns. All other
     joints go by q1 - q0.
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("arm")
+    >>> q, v = bough.random(model, 0), np.ones(6)  # rad and rad/s
+    >>> ahead = bough.integrate(model, q, 0.1 * v)  # where it is after 0.1 s
+    >>> bough.difference(model, q, ahead).round(6)
+    array([0.1, 0.1, 0.1, 0.1, 0.1, 0.1])
     """
     result: FloatArray = call(model, "difference")(q0, q1, out, check)
     return result
@@ -131,6 +171,16 @@ def interpolate(
 
     The way is that of `difference`: with constant velocity, rotations the short way round. Angles start at those of q0
     and are not wrapped, so at t = 1 they may be whole turns away from those of q1.
+
+    Examples
+    --------
+    >>> import bough
+    >>> arm = bough.robots.load("arm")
+    >>> start, end = [0.0] * 6, [0.4] * 6  # rad
+    >>> bough.interpolate(arm, start, end, [0.0, 0.5, 1.0]).shape
+    (3, 6)
+    >>> bough.interpolate(arm, start, end, 0.5)
+    array([0.2, 0.2, 0.2, 0.2, 0.2, 0.2])
     """
     result: FloatArray = call(model, "interpolate")(q0, q1, t, out, check)
     return result

@@ -67,6 +67,15 @@ def rnea(
     -------
     ndarray
         Joint forces tau (..., nv): N for translations, N m for rotations.
+
+    Examples
+    --------
+    >>> import bough
+    >>> model = bough.robots.load("pendulum")  # a rod of 1 kg and 1 m that hangs from a hinge
+    >>> bough.rnea(model, [0.5], [0.0], [2.0]).round(3)  # q in rad, v in rad/s, a in rad/s²; N m
+    array([3.018])
+    >>> bough.rnea(model, [[0.1], [0.2], [0.3]], [0.0], [0.0]).shape  # three states at once
+    (3, 1)
     """
     tau: FloatArray = call(model, "rnea")(q, v, a, f_ext, out, check)
     return tau
@@ -81,13 +90,35 @@ def bias_forces(
     out: FloatArray | None = None,
     check: bool = True,
 ) -> FloatArray:
-    """The forces at zero acceleration, C in H q̈ + C = τ: Coriolis, centrifugal, gravity, external (..., nv)."""
+    """The forces at zero acceleration, C in H q̈ + C = τ: Coriolis, centrifugal, gravity, external (..., nv).
+
+    q is (..., nq), v (..., nv), f_ext (..., N, 6) as in `rnea`; the result is in N m and N.
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("arm")
+    >>> q, v = bough.random(model, 0), np.ones(6)  # rad and rad/s
+    >>> C = bough.bias_forces(model, q, v)
+    >>> C.shape, np.allclose(C, bough.rnea(model, q, v, 0 * v))
+    ((6,), True)
+    """
     result: FloatArray = call(model, "bias_forces")(q, v, f_ext, out, check)
     return result
 
 
 def gravity_forces(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
-    """The joint forces that hold the mechanism still against gravity (..., nv)."""
+    """The joint forces that hold the mechanism still against gravity (..., nv).
+
+    q is (..., nq); the result is in N m and N.
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("pendulum")  # a rod of 1 kg and 1 m that hangs from a hinge
+    >>> bough.gravity_forces(model, [np.pi / 2]).round(3)  # level: 1 kg at 0.5 m, in N m
+    array([4.905])
+    """
     result: FloatArray = call(model, "gravity_forces")(q, out, check)
     return result
 
@@ -95,7 +126,19 @@ def gravity_forces(model: Model, q: ArrayLike, *, out: FloatArray | None = None,
 def coriolis_forces(
     model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """The Coriolis and centrifugal forces, C(q, v) v (..., nv)."""
+    """The Coriolis and centrifugal forces, C(q, v) v (..., nv).
+
+    q is (..., nq), v (..., nv); the result is in N m and N.
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("arm")
+    >>> q, v = bough.random(model, 0), np.ones(6)  # rad and rad/s
+    >>> c = bough.coriolis_forces(model, q, v)
+    >>> c.shape, np.allclose(c, bough.bias_forces(model, q, v) - bough.gravity_forces(model, q))
+    ((6,), True)
+    """
     result: FloatArray = call(model, "coriolis_forces")(q, v, out, check)
     return result
 
@@ -108,6 +151,14 @@ def passive_forces(
     Those of joints that close loops are among them, as joint forces of the tree. No dynamics function takes notice of
     springs and dampers by itself: add these forces to tau. Where q of a joint is not a vector, q - rest is its
     `stretch`. Dry friction is not among them.
+
+    Examples
+    --------
+    >>> import bough
+    >>> b = bough.Builder("swing door")
+    >>> _ = b.add("leaf", bough.joints.Revolute("z"), mass=20.0, inertia=5.0, stiffness=10.0, damping=3.0)
+    >>> bough.passive_forces(b.build(), [0.5], [2.0])  # 10 N m/rad · 0.5 rad and 3 N m s/rad · 2 rad/s, both against it
+    array([-11.])
     """
     result: FloatArray = call(model, "passive_forces")(q, v, out, check)
     return result
@@ -116,7 +167,19 @@ def passive_forces(
 def coriolis_matrix(
     model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """The Coriolis matrix C(q, v) (..., nv, nv), for which Ṁ - 2C is skew-symmetric."""
+    """The Coriolis matrix C(q, v) (..., nv, nv), for which Ṁ - 2C is skew-symmetric.
+
+    q is (..., nq), v (..., nv).
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("arm")
+    >>> q, v = bough.random(model, 0), np.ones(6)  # rad and rad/s
+    >>> C = bough.coriolis_matrix(model, q, v)
+    >>> C.shape, np.allclose(C @ v, bough.coriolis_forces(model, q, v))
+    ((6, 6), True)
+    """
     result: FloatArray = call(model, "coriolis_matrix")(q, v, out, check)
     return result
 
@@ -137,6 +200,15 @@ def crba(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bo
     -------
     ndarray
         M (..., nv, nv), full and symmetric.
+
+    Examples
+    --------
+    >>> import bough
+    >>> model = bough.robots.load("pendulum")  # a rod of 1 kg and 1 m that hangs from a hinge
+    >>> bough.crba(model, [0.0]).round(4)  # kg m²: the moment of inertia about the hinge
+    array([[0.3334]])
+    >>> bough.crba(bough.robots.load("arm"), [[0.0] * 6] * 10).shape  # ten states at once
+    (10, 6, 6)
     """
     M: FloatArray = call(model, "crba")(q, out, check)
     return M
@@ -146,19 +218,53 @@ def crba_packed(model: Model, q: ArrayLike, *, out: FloatArray | None = None, ch
     """The mass matrix as packed path rows: the entries that are not branch-induced zeros, once, (..., n + D₁).
 
     With `out`, the rows are written there and the matrix returned shares them: it changes when they do.
+    q is (..., nq).
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.trees.topologies.humanoid()
+    >>> packed = bough.trees.crba_packed(model, bough.neutral(model))
+    >>> packed.values.shape, model.nv**2  # numbers that are stored, and those of the full matrix
+    ((249,), 900)
+    >>> np.allclose(packed.dense(), bough.crba(model, bough.neutral(model)))
+    True
     """
     rows: FloatArray = call(model, "crba_packed")(q, out, check)
     return TreeMatrix.of_fresh(rows if out is None else rows.view(), model.dof_tree)
 
 
 def mass_matrix_by_rnea(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
-    """The mass matrix (..., nv, nv) column by column from inverse dynamics: slower than `crba`, independent of it."""
+    """The mass matrix (..., nv, nv) column by column from inverse dynamics: slower than `crba`, independent of it.
+
+    q is (..., nq); the result is in kg m², kg m and kg.
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("arm")
+    >>> q, v = bough.random(model, 0), np.ones(6)  # rad and rad/s
+    >>> np.allclose(bough.papers.mass_matrix_by_rnea(model, q), bough.crba(model, q))
+    True
+    """
     result: FloatArray = call(model, "mass_matrix_by_rnea")(q, out, check)
     return result
 
 
 def mass_matrix_inverse(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
-    """The inverse of the mass matrix (..., nv, nv), from its branch-sparse factor."""
+    """The inverse of the mass matrix (..., nv, nv), from its branch-sparse factor.
+
+    q is (..., nq).
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("arm")
+    >>> q, v = bough.random(model, 0), np.ones(6)  # rad and rad/s
+    >>> M_inverse = bough.mass_matrix_inverse(model, q)
+    >>> np.allclose(M_inverse @ bough.crba(model, q), np.eye(6))
+    True
+    """
     function = entry(model, "inverse of the mass matrix", _mass_matrix_inverse)
     result: FloatArray = function(q, out, check)
     return result
@@ -185,6 +291,17 @@ def factorize(model: Model, q: ArrayLike, *, check: bool = True) -> Factor:
     """The mass matrix factorised as LᵀDL, with all products and solves (see `bough.trees.ltdl`).
 
     Solve with one factor as often as you like: `forward_dynamics` makes one per call.
+    q is (..., nq).
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("arm")
+    >>> q, v = bough.random(model, 0), np.ones(6)  # rad and rad/s
+    >>> factor = bough.factorize(model, q)
+    >>> a = factor.solve(np.ones(6) - bough.bias_forces(model, q, v))  # rad/s² under 1 N m at each joint
+    >>> np.allclose(a, bough.aba(model, q, v, np.ones(6)))
+    True
     """
     made: Factor = entry(model, "factor of the mass matrix", _factorizer)(q, None, check)
     return made
@@ -232,6 +349,13 @@ def aba(
     ------
     SingularError
         If a joint moves nothing that has inertia; the message names it.
+
+    Examples
+    --------
+    >>> import bough
+    >>> model = bough.robots.load("pendulum")  # a rod of 1 kg and 1 m that hangs from a hinge
+    >>> bough.aba(model, [0.5], [0.0], [0.0]).round(3)  # q in rad, v in rad/s, tau in N m; rad/s²
+    array([-7.053])
     """
     qdd: FloatArray = entry(model, "aba or its substitute", _aba)(q, v, tau, f_ext, out, check)
     return qdd

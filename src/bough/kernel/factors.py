@@ -37,11 +37,7 @@ PACKED: dict[Kind, str] = {"ltl": "ltl of rows", "ltdl": "ltdl of rows", "udut":
 
 
 def ltl(
-    H: ArrayLike | TreeMatrix,
-    parents: Parents | None = None,
-    *,
-    overwrite: bool = False,
-    out: FloatArray | None = None,
+    H: ArrayLike | TreeMatrix, parents: Parents | None = None, *, overwrite: bool = False, out: FloatArray | None = None
 ) -> Factor:
     """Factorise H = Lᵀ L, with a lower-triangular L of the same sparsity.
 
@@ -60,8 +56,7 @@ def ltl(
         The upper triangle keeps its values, and all of H does when an error is raised. The returned factor shares no
         memory with H. A `TreeMatrix` is immutable and is refused.
     out
-        Where to write the packed rows of the factor, shape (*batch, n + D1). The factor shares them: it changes when
-        they do.
+        Where to write the packed rows of the factor, shape (*batch, n + D1), which it shares and changes with.
 
     Returns
     -------
@@ -77,81 +72,89 @@ def ltl(
     SingularError
         If H is not positive definite to working precision: some pivot (the entry of D in LTDL) is not finite, or not
         larger than min(n, 8)·eps·H[k, k]. The message names row k, counted from 1, and the place in the batch.
+
+    Examples
+    --------
+    >>> import bough
+    >>> H, parents = [[4.0, 1, 1], [1, 2, 0], [1, 0, 2]], (0, 1, 1)  # nodes 2 and 3 on node 1: no entry between them
+    >>> bough.trees.ltl(H, parents).solve([1.0, 2, 3])
+    array([-0.5 ,  1.25,  1.75])
     """
     return _factorized("ltl", H, parents, overwrite, out)
 
 
 def ltdl(
-    H: ArrayLike | TreeMatrix,
-    parents: Parents | None = None,
-    *,
-    overwrite: bool = False,
-    out: FloatArray | None = None,
+    H: ArrayLike | TreeMatrix, parents: Parents | None = None, *, overwrite: bool = False, out: FloatArray | None = None
 ) -> Factor:
     """Factorise H = Lᵀ D L, with a unit lower-triangular L of the same sparsity and a diagonal D.
 
-    Needs no square roots. `parents`, the result and the errors are those of `ltl`.
+    Needs no square roots. The result and the errors are those of `ltl`.
 
     Parameters
     ----------
-    H
-        Matrices, shape (*batch, n, n), or a `TreeMatrix`, as for `ltl`.
-    parents
-        A `Tree` or a parent array of length n.
+    H, parents, out
+        As for `ltl`.
     overwrite
         Whether to write D over the diagonal of H and the rest of L below it, as for `ltl`.
-    out
-        Where to write the packed rows of the factor, as for `ltl`.
+
+    Examples
+    --------
+    >>> import bough
+    >>> H, parents = [[4.0, 1, 1], [1, 2, 0], [1, 0, 2]], (0, 1, 1)  # nodes 2 and 3 on node 1: no entry between them
+    >>> bough.trees.ltdl(H, parents).D
+    array([3., 2., 2.])
     """
     return _factorized("ltdl", H, parents, overwrite, out)
 
 
 def udut(
-    H: ArrayLike | TreeMatrix,
-    parents: Parents | None = None,
-    *,
-    overwrite: bool = False,
-    out: FloatArray | None = None,
+    H: ArrayLike | TreeMatrix, parents: Parents | None = None, *, overwrite: bool = False, out: FloatArray | None = None
 ) -> Factor:
     """Factorise H = U D Uᵀ, with a unit upper-triangular U of the same sparsity and a diagonal D.
 
-    U is the Lᵀ of `ltdl`, found in the upper triangle. `parents`, the result and the errors are those of `ltl`.
+    U is the Lᵀ of `ltdl`, found in the upper triangle. The result and the errors are those of `ltl`.
 
     Parameters
     ----------
     H
         Matrices, shape (*batch, n, n), or a `TreeMatrix`, as for `ltl`, but it is the upper triangle that is read.
-    parents
-        A `Tree` or a parent array of length n.
+    parents, out
+        As for `ltl`.
     overwrite
         Whether to write D over the diagonal of H and the rest of U above it, as for `ltl`.
-    out
-        Where to write the packed rows of the factor, as for `ltl`.
+
+    Examples
+    --------
+    >>> import bough
+    >>> H, parents = [[4.0, 1, 1], [1, 2, 0], [1, 0, 2]], (0, 1, 1)  # nodes 2 and 3 on node 1: no entry between them
+    >>> bough.trees.udut(H, parents).U[0]
+    array([1. , 0.5, 0.5])
     """
     return _factorized("udut", H, parents, overwrite, out)
 
 
 def uut(
-    H: ArrayLike | TreeMatrix,
-    parents: Parents | None = None,
-    *,
-    overwrite: bool = False,
-    out: FloatArray | None = None,
+    H: ArrayLike | TreeMatrix, parents: Parents | None = None, *, overwrite: bool = False, out: FloatArray | None = None
 ) -> Factor:
     """Factorise H = U Uᵀ, with an upper-triangular U of the same sparsity.
 
-    U is the Lᵀ of `ltl`, found in the upper triangle. `parents`, the result and the errors are those of `ltl`.
+    U is the Lᵀ of `ltl`, found in the upper triangle. The result and the errors are those of `ltl`.
 
     Parameters
     ----------
     H
         Matrices, shape (*batch, n, n), or a `TreeMatrix`, as for `ltl`, but it is the upper triangle that is read.
-    parents
-        A `Tree` or a parent array of length n.
+    parents, out
+        As for `ltl`.
     overwrite
         Whether to write U over the upper triangle of H, as for `ltl`.
-    out
-        Where to write the packed rows of the factor, as for `ltl`.
+
+    Examples
+    --------
+    >>> import bough
+    >>> H, parents = [[4.0, 1, 1], [1, 2, 0], [1, 0, 2]], (0, 1, 1)  # nodes 2 and 3 on node 1: no entry between them
+    >>> (bough.trees.uut(H, parents).U ** 2).round(6).diagonal()  # the D of `udut`
+    array([3., 2., 2.])
     """
     return _factorized("uut", H, parents, overwrite, out)
 

@@ -58,6 +58,16 @@ def placements(
     -------
     ndarray
         Placements (..., N, 4, 4), (..., k, 4, 4) or (..., 4, 4); positions in metres.
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("pendulum")  # a rod of 1 kg and 1 m that hangs from a hinge
+    >>> X = bough.placements(model, [np.pi / 2], "tip")  # the end of the rod, turned to the level
+    >>> X[:3, 3].round(3) + 0.0  # m
+    array([-1.,  0.,  0.])
+    >>> bough.placements(model, np.zeros((5, 1))).shape  # five states, all (one) bodies
+    (5, 1, 4, 4)
     """
     X: FloatArray = framed(model, "placements", frames)(q, out, check)
     return X
@@ -77,6 +87,17 @@ def velocities(
 
     `reference` is "LOCAL" (the frame's own coordinates), "WORLD" (base coordinates, linear part at the base origin) or
     "LOCAL_WORLD_ALIGNED" (base axes, linear part at the frame's origin).
+
+    q is (..., nq), v (..., nv); linear parts are in m/s, angular ones in rad/s.
+
+    Examples
+    --------
+    >>> import bough
+    >>> model = bough.robots.load("pendulum")  # a rod of 1 kg and 1 m that hangs from a hinge
+    >>> bough.velocities(model, [0.0], [2.0], "tip", "LOCAL_WORLD_ALIGNED").round(3) + 0.0  # 1 m below, 2 rad/s
+    array([-2.,  0.,  0.,  0.,  2.,  0.])
+    >>> bough.velocities(model, [0.0], [2.0]).shape  # of all bodies
+    (1, 6)
     """
     V: FloatArray = framed(model, "velocities", frames, reference)(q, v, out, check)
     return V
@@ -97,6 +118,15 @@ def accelerations(
     """Accelerations of frames or bodies, linear part first, shaped as in `velocities`; gravity is not included.
 
     Spatial accelerations by default; with `classical`, the linear part is the acceleration of the frame's origin.
+    q is (..., nq), v and a (..., nv); linear parts are in m/s², angular ones in rad/s².
+
+    Examples
+    --------
+    >>> import bough
+    >>> model = bough.robots.load("pendulum")  # a rod of 1 kg and 1 m that hangs from a hinge
+    >>> at_tip = bough.accelerations(model, [0.0], [2.0], [0.0], "tip", "LOCAL_WORLD_ALIGNED", classical=True)
+    >>> at_tip.round(3) + 0.0  # towards the hinge, (2 rad/s)² · 1 m
+    array([0., 0., 4., 0., 0., 0.])
     """
     A: FloatArray = framed(model, "accelerations", frames, reference, classical)(q, v, a, out, check)
     return A
@@ -111,7 +141,19 @@ def jacobian(
     out: FloatArray | None = None,
     check: bool = True,
 ) -> FloatArray:
-    """The Jacobian of a frame or body, (..., 6, nv), linear rows first: J v is its velocity in the reference frame."""
+    """The Jacobian of a frame or body, (..., 6, nv), linear rows first: J v is its velocity in the reference frame.
+
+    q is (..., nq). `reference` is as in `velocities`.
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("arm")
+    >>> q, v = bough.random(model, 0), np.ones(6)  # rad and rad/s
+    >>> J = bough.jacobian(model, q, "tool")
+    >>> J.shape, np.allclose(J @ v, bough.velocities(model, q, v, "tool"))
+    ((6, 6), True)
+    """
     J: FloatArray = framed(model, "jacobian", frame, reference)(q, out, check)
     return J
 
@@ -128,6 +170,18 @@ def jacobian_packed(
     """The columns of the Jacobian of a frame that are not zero: those of ``model.path_dofs(frame)``, (..., 6, d).
 
     The joints between base and frame move it, the others do not.
+    q is (..., nq).
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("quadruped")
+    >>> q, foot = bough.neutral(model), model.body_names[-1]
+    >>> J = bough.trees.jacobian_packed(model, q, foot)
+    >>> J.shape, model.nv  # the joints of the other three legs do not move it
+    ((6, 9), 18)
+    >>> np.allclose(J, bough.jacobian(model, q, foot)[:, model.path_dofs(foot)])
+    True
     """
     J: FloatArray = framed(model, "jacobian_packed", frame, reference)(q, out, check)
     return J
@@ -146,13 +200,37 @@ def jacobian_rate(
     """The time derivative of the Jacobian along the motion, (..., 6, nv).
 
     J a + J̇ v is the spatial acceleration in "LOCAL" and "WORLD", and the classical one in "LOCAL_WORLD_ALIGNED".
+
+    q is (..., nq), v (..., nv).
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("arm")
+    >>> q, v = bough.random(model, 0), np.ones(6)  # rad and rad/s
+    >>> J, J_rate = bough.jacobian(model, q, "tool"), bough.jacobian_rate(model, q, v, "tool")
+    >>> a = np.full(6, 2.0)  # rad/s²
+    >>> np.allclose(J @ a + J_rate @ v, bough.accelerations(model, q, v, a, "tool"))
+    True
     """
     J: FloatArray = framed(model, "jacobian_rate", frame, reference)(q, v, out, check)
     return J
 
 
 def center_of_mass(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
-    """The centre of mass in the base frame, (..., 3), in metres."""
+    """The centre of mass in the base frame, (..., 3), in metres.
+
+    q is (..., nq).
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("pendulum")  # a rod of 1 kg and 1 m that hangs from a hinge
+    >>> bough.center_of_mass(model, [0.0]) + 0.0
+    array([ 0. ,  0. , -0.5])
+    >>> bough.center_of_mass(model, np.zeros((7, 1))).shape  # seven states
+    (7, 3)
+    """
     result: FloatArray = _with_mass(model, "center_of_mass")(q, out, check)
     return result
 
@@ -160,7 +238,17 @@ def center_of_mass(model: Model, q: ArrayLike, *, out: FloatArray | None = None,
 def center_of_mass_jacobian(
     model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """The Jacobian of the centre of mass, (..., 3, nv)."""
+    """The Jacobian of the centre of mass, (..., 3, nv).
+
+    q is (..., nq); J v is the velocity of the centre of mass along the base axes, in m/s.
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("pendulum")  # a rod of 1 kg and 1 m that hangs from a hinge
+    >>> bough.center_of_mass_jacobian(model, [0.0]).ravel() + 0.0  # 1 rad/s moves it by 0.5 m/s along -x
+    array([-0.5,  0. ,  0. ])
+    """
     result: FloatArray = _with_mass(model, "center_of_mass_jacobian")(q, out, check)
     return result
 
@@ -168,7 +256,17 @@ def center_of_mass_jacobian(
 def centroidal_momentum(
     model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """Momentum about the centre of mass along the base axes, (..., 6), linear part first."""
+    """Momentum about the centre of mass along the base axes, (..., 6), linear part first.
+
+    q is (..., nq), v (..., nv); kg m/s and kg m²/s.
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("pendulum")  # a rod of 1 kg and 1 m that hangs from a hinge
+    >>> bough.centroidal_momentum(model, [0.0], [2.0]).round(4) + 0.0  # 1 kg at 1 m/s, and 0.0834 kg m² at 2 rad/s
+    array([-1.    ,  0.    ,  0.    ,  0.    ,  0.1669,  0.    ])
+    """
     result: FloatArray = _with_mass(model, "centroidal_momentum")(q, v, out, check)
     return result
 
@@ -176,7 +274,19 @@ def centroidal_momentum(
 def centroidal_momentum_matrix(
     model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """The matrix that maps v to the centroidal momentum, (..., 6, nv)."""
+    """The matrix that maps v to the centroidal momentum, (..., 6, nv).
+
+    q is (..., nq).
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("arm")
+    >>> q, v = bough.random(model, 0), np.ones(6)  # rad and rad/s
+    >>> A = bough.centroidal_momentum_matrix(model, q)
+    >>> A.shape, np.allclose(A @ v, bough.centroidal_momentum(model, q, v))
+    ((6, 6), True)
+    """
     result: FloatArray = _with_mass(model, "centroidal_momentum_matrix")(q, out, check)
     return result
 
@@ -184,13 +294,33 @@ def centroidal_momentum_matrix(
 def kinetic_energy(
     model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True
 ) -> FloatArray:
-    """Kinetic energy in joules, (...), rotors included: ½ vᵀ M v."""
+    """Kinetic energy in joules, (...), rotors included: ½ vᵀ M v.
+
+    q is (..., nq), v (..., nv).
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("pendulum")  # a rod of 1 kg and 1 m that hangs from a hinge
+    >>> bough.kinetic_energy(model, [[0.0]], [[2.0]]).round(3)  # 0.333 kg m² at 2 rad/s
+    array([0.667])
+    """
     energy: FloatArray = call(model, "kinetic_energy")(q, v, out, check)
     return energy
 
 
 def potential_energy(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
-    """Potential energy in joules, (...), zero with the centre of mass level with the base origin."""
+    """Potential energy in joules, (...), zero with the centre of mass level with the base origin.
+
+    q is (..., nq).
+
+    Examples
+    --------
+    >>> import bough
+    >>> model = bough.robots.load("pendulum")  # a rod of 1 kg and 1 m that hangs from a hinge
+    >>> bough.potential_energy(model, [[0.0]])  # 1 kg, 0.5 m below the hinge
+    array([-4.905])
+    """
     energy: FloatArray = call(model, "potential_energy")(q, out, check)
     return energy
 
@@ -208,11 +338,24 @@ def operational_space_inertia(
     """Operational-space inertia Λ = (J M⁻¹ Jᵀ)⁻¹ of a set of k frames, (..., 6k, 6k).
 
     With `inverse`, J M⁻¹ Jᵀ itself, which exists also where the frames cannot move in all directions.
+    q is (..., nq). `reference` is as in `velocities`.
 
     Raises
     ------
     SingularError
         If the frames cannot all be moved independently in all directions, so that Λ does not exist.
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("arm")
+    >>> q, v = bough.random(model, 0), np.ones(6)  # rad and rad/s
+    >>> inverse = bough.operational_space_inertia(model, q, "tool", inverse=True)
+    >>> J = bough.jacobian(model, q, "tool")
+    >>> np.allclose(inverse, J @ bough.mass_matrix_inverse(model, q) @ J.T)
+    True
+    >>> np.allclose(bough.operational_space_inertia(model, q, "tool") @ inverse, np.eye(6), atol=1e-6)
+    True
     """
     names, inverse = reading.names(frames, "frames"), reading.truth(inverse, "inverse")
     key = ("operational_space_inverse" if inverse else "operational_space_inertia", names, reference)

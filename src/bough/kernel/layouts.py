@@ -37,6 +37,18 @@ def states_to_mujoco(
 
     Quaternions there are (w x y z), the linear velocity of a free joint is along the base axes, and a planar joint is
     two slides and a hinge.
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("quadruped")
+    >>> q = bough.neutral(model)  # a floating base first: position in m, quaternion x y z w
+    >>> qpos = bough.convert.states_to_mujoco(model, q)
+    >>> q[3:7], qpos[3:7]  # the scalar part of the quaternion is first there
+    (array([0., 0., 0., 1.]), array([1., 0., 0., 0.]))
+    >>> qpos, qvel = bough.convert.states_to_mujoco(model, q, np.ones(model.nv))  # velocities in m/s and rad/s
+    >>> qvel.shape
+    (18,)
     """
     return _to("mujoco", model, q, v)
 
@@ -48,7 +60,20 @@ def states_from_mujoco(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatA
 def states_from_mujoco(
     model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None
 ) -> FloatArray | tuple[FloatArray, FloatArray]:
-    """Our q, or (q, v) if v is given, from MuJoCo's qpos and qvel. A model is got from its file, by `bough.load`."""
+    """Our q, or (q, v) if v is given, from MuJoCo's qpos and qvel. A model is got from its file, by `bough.load`.
+
+    Shapes are (..., nq) and (..., nv), units m, rad and s on both sides.
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("quadruped")
+    >>> q = bough.neutral(model)  # a floating base first: position in m, quaternion x y z w
+    >>> qpos, qvel = bough.convert.states_to_mujoco(model, q, np.ones(model.nv))
+    >>> ours, v = bough.convert.states_from_mujoco(model, qpos, qvel)
+    >>> np.allclose(ours, q), np.allclose(v, 1.0)
+    (True, True)
+    """
     return _from("mujoco", model, q, v)
 
 
@@ -62,6 +87,13 @@ def states_to_pinocchio(
     """Pinocchio's q, or (q, v) if v is given, from q (..., nq) and v (..., nv).
 
     Continuous joints there have the two variables (cos, sin), planar joints four.
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("pendulum")  # its hinge has no limits: cos and sin of the angle there
+    >>> bough.convert.states_to_pinocchio(model, [np.pi / 2]).round(6) + 0.0
+    array([0., 1.])
     """
     return _to("pinocchio", model, q, v)
 
@@ -73,7 +105,17 @@ def states_from_pinocchio(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Flo
 def states_from_pinocchio(
     model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None
 ) -> FloatArray | tuple[FloatArray, FloatArray]:
-    """Our q, or (q, v) if v is given, from Pinocchio's. A model is got from its file, by `bough.load`."""
+    """Our q, or (q, v) if v is given, from Pinocchio's. A model is got from its file, by `bough.load`.
+
+    Shapes are (..., nq) and (..., nv), units m, rad and s on both sides.
+
+    Examples
+    --------
+    >>> import bough
+    >>> model = bough.robots.load("pendulum")  # its hinge has no limits: cos and sin of the angle there
+    >>> bough.convert.states_from_pinocchio(model, [0.0, 1.0]).round(6)  # rad
+    array([1.570796])
+    """
     return _from("pinocchio", model, q, v)
 
 
@@ -87,6 +129,15 @@ def states_to_drake(
     """Drake's q, or (q, v) if v is given, from q (..., nq) and v (..., nv).
 
     A free joint there is (w x y z) before the position, with angular before linear velocity along the base axes.
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("quadruped")
+    >>> q = bough.neutral(model)  # a floating base first: position in m, quaternion x y z w
+    >>> theirs = bough.convert.states_to_drake(model, q)
+    >>> theirs[:7]  # the quaternion first, and its scalar part first, then the position
+    array([1., 0., 0., 0., 0., 0., 0.])
     """
     return _to("drake", model, q, v)
 
@@ -98,7 +149,20 @@ def states_from_drake(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatAr
 def states_from_drake(
     model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None
 ) -> FloatArray | tuple[FloatArray, FloatArray]:
-    """Our q, or (q, v) if v is given, from Drake's. A model is got from its file, by `bough.load`."""
+    """Our q, or (q, v) if v is given, from Drake's. A model is got from its file, by `bough.load`.
+
+    Shapes are (..., nq) and (..., nv), units m, rad and s on both sides.
+
+    Examples
+    --------
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("quadruped")
+    >>> q = bough.neutral(model)  # a floating base first: position in m, quaternion x y z w
+    >>> theirs, speeds = bough.convert.states_to_drake(model, q, np.ones(model.nv))
+    >>> ours, v = bough.convert.states_from_drake(model, theirs, speeds)
+    >>> np.allclose(ours, q), np.allclose(v, 1.0)
+    (True, True)
+    """
     return _from("drake", model, q, v)
 
 

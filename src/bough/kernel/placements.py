@@ -66,6 +66,13 @@ def log_placements(placements: ArrayLike, *, out: FloatArray | None = None) -> F
     ------
     FiniteError
         If entries are not finite, or a matrix is no placement; the message says which.
+
+    Examples
+    --------
+    >>> import bough
+    >>> X = bough.Placement.from_rpy((0, 0, 0.5), (0, 0, 2)).homogeneous  # by 0.5 rad about z, and 2 m along it
+    >>> bough.log_placements(X)
+    array([0. , 0. , 2. , 0. , 0. , 0.5])
     """
     motions: FloatArray = entry(NO_STRUCTURE, "log_placements", _log)(placements, None, True)
     # whether a matrix is a placement is known with its logarithm: only then may there be something in `out`

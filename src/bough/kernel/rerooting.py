@@ -115,6 +115,13 @@ def rerooting(model: Model) -> Rerootings:
     ------
     ModelError
         If nothing floats.
+
+    Examples
+    --------
+    >>> import bough
+    >>> found = bough.trees.rerooting(bough.robots.load("quadruped"))
+    >>> found.best.link, found.gain  # it hangs from its trunk already
+    ('trunk', 1.0)
     """
     require_model(model)
     require_all_rigid(model, "a tree cannot be hung from another of its bodies")

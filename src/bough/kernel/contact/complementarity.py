@@ -133,6 +133,15 @@ def pivoting(
     of the largest are scaled as if it were that. Rows that fail by more than 1e-9 are not met. What is float32 is
     computed in float64. A problem of 100 contacts takes some 0.5 s at most, and some 1 s if it has no
     solution.
+
+    Examples
+    --------
+    >>> import bough
+    >>> contact = bough.lcp.Conditions.contacts(1)  # a normal and two tangents
+    >>> A, b = [[2.0, 0.5, 0], [0.5, 1, 0], [0, 0, 1]], [-1.0, 0.4, 0]  # 1/kg, m/s: it comes down and slides
+    >>> solution = bough.lcp.pivoting(A, b, contact, mu=0.3)
+    >>> solution.f.round(3)  # impulses in N s: it pushes, and friction is at its limit
+    array([ 0.541, -0.162,  0.   ])
     """
     n = row_count(conditions)
     require_given(A=A, b=b, mu=mu)
@@ -277,6 +286,15 @@ def gauss_seidel(
     -------
     Swept
         Forces, a, residuals and the number of sweeps. Residuals tell which states are not done.
+
+    Examples
+    --------
+    >>> import bough
+    >>> contact = bough.lcp.Conditions.contacts(1)  # a normal and two tangents
+    >>> A, b = [[2.0, 0.5, 0], [0.5, 1, 0], [0, 0, 1]], [-1.0, 0.4, 0]  # 1/kg, m/s
+    >>> swept = bough.lcp.gauss_seidel(A, b, contact, mu=0.3, tolerance=1e-10)
+    >>> swept.f.round(3)  # impulses in N s
+    array([ 0.541, -0.162,  0.   ])
     """
     n = row_count(conditions)
     stop = when_to_stop(tolerance, iterations)
@@ -318,6 +336,16 @@ def residual(
     -------
     array
         Shape (*batch, n), not negative.
+
+    Examples
+    --------
+    >>> import bough
+    >>> limits = bough.lcp.Conditions.inequalities(2)
+    >>> A, b = [[1.0, 0], [0, 1]], [-2.0, 3.0]
+    >>> bough.lcp.residual(A, b, [2.0, 0], limits)  # the first is held by 2, the second needs nothing
+    array([0., 0.])
+    >>> bough.lcp.residual(A, b, [0.0, 0], limits)
+    array([2., 0.])
     """
     n = row_count(conditions)
     require_given(A=A, b=b, f=f, mu=mu)

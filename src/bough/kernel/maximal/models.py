@@ -101,12 +101,10 @@ def of_model(
     Examples
     --------
     >>> import bough
-    >>> b = bough.Builder("pendulum")
-    >>> rod = b.add("rod", bough.joints.Revolute("y"), mass=1.0, com=(0.0, 0.0, -0.5), inertia=0.1)
-    >>> model, q, v, tau = b.build(), [0.3], [0.0], [0.0]
+    >>> model, q, v, tau = bough.robots.load("pendulum"), [0.3], [0.0], [0.0]  # rad, rad/s, N m
     >>> acceleration, multiplier = bough.maximal.multipliers(*bough.maximal.of_model(model, q, v, tau))
     >>> print(acceleration.round(3) + 0.0)  # about the axis of the joint
-    [ 0.     0.     0.     0.    -4.142  0.   ]
+    [ 0.     0.     0.     0.    -4.347  0.   ]
     """
     rows: FloatArray = entry(model, "maximal", _maximal)(q, v, tau, f_ext, None, check)
     system, mass, compliance = _fixed(model)
@@ -126,12 +124,12 @@ def dynamics(
     *,
     check: bool = True,
 ) -> tuple[FloatArray, FloatArray]:
-    """Forward dynamics in maximal coordinates, in one program: what `multipliers` gives for `maximal`.
+    """Forward dynamics in maximal coordinates, in one program: what `multipliers` gives for `of_model`.
 
     Parameters
     ----------
     model, q, v, tau, f_ext, check
-        As for `maximal`.
+        As for `of_model`.
 
     Returns
     -------
@@ -147,14 +145,12 @@ def dynamics(
     Examples
     --------
     >>> import bough
-    >>> b = bough.Builder("pendulum")
-    >>> rod = b.add("rod", bough.joints.Revolute("y"), mass=1.0, com=(0.0, 0.0, -0.5), inertia=0.1)
-    >>> model, q, v, tau = b.build(), [0.3], [0.0], [0.0]
+    >>> model, q, v, tau = bough.robots.load("pendulum"), [0.3], [0.0], [0.0]  # rad, rad/s, N m
     >>> acceleration, multiplier = bough.maximal.dynamics(model, q, v, tau)
     >>> print(bough.maximal.joint_accelerations(model, q, v, acceleration).round(3))
-    [-4.142]
+    [-4.347]
     >>> print(bough.aba(model, q, v, tau).round(3))
-    [-4.142]
+    [-4.347]
     """
     require_model(model)
     _require_solid(model)
@@ -169,7 +165,7 @@ class MaximalLoops(NamedTuple):
     Attributes
     ----------
     auxiliary
-        Beside the system of `maximal`, the constraints of the model in order, each on the bodies it touches.
+        Beside the system of `of_model`, the constraints of the model in order, each on the bodies it touches.
     jacobian
         The blocks of their rows (..., auxiliary.jacobian_size).
     c
@@ -198,7 +194,7 @@ def of_loops(
     Parameters
     ----------
     model, q, v, check
-        As for `maximal`.
+        As for `of_model`.
     time_constant
         As for `forward_dynamics` (s).
 
@@ -206,6 +202,15 @@ def of_loops(
     -------
     MaximalLoops
         The auxiliary constraints, their blocks and c: the last three arguments of `anticipate`.
+
+    Examples
+    --------
+    >>> import bough
+    >>> chain = bough.trees.topologies.chain(4)
+    >>> ring = chain.with_loop("close", bough.joints.Revolute("z"), chain.body_names[-1], "world")
+    >>> loops = bough.maximal.of_loops(ring, [0.0] * 4, [0.0] * 4)  # rad, rad/s
+    >>> loops.auxiliary.nc, loops.c.shape
+    (5, (5,))
     """
     require_model(model)
     auxiliary = loop_system(model)
@@ -240,9 +245,7 @@ def joint_positions(
     Examples
     --------
     >>> import bough
-    >>> b = bough.Builder("pendulum")
-    >>> rod = b.add("rod", bough.joints.Revolute("y"), mass=1.0, com=(0.0, 0.0, -0.5), inertia=0.1)
-    >>> model, q, v, tau = b.build(), [0.3], [0.0], [0.0]
+    >>> model, q, v, tau = bough.robots.load("pendulum"), [0.3], [0.0], [0.0]  # rad, rad/s, N m
     >>> print(bough.maximal.joint_positions(model, bough.placements(model, q)).round(12))
     [0.3]
     """
@@ -275,9 +278,7 @@ def joint_velocities(model: Model, q: ArrayLike, velocities: ArrayLike) -> Float
     Examples
     --------
     >>> import bough
-    >>> b = bough.Builder("pendulum")
-    >>> rod = b.add("rod", bough.joints.Revolute("y"), mass=1.0, com=(0.0, 0.0, -0.5), inertia=0.1)
-    >>> model, q, v, tau = b.build(), [0.3], [0.0], [0.0]
+    >>> model, q, v, tau = bough.robots.load("pendulum"), [0.3], [0.0], [0.0]  # rad, rad/s, N m
     >>> print(bough.maximal.joint_velocities(model, q, bough.velocities(model, q, [2.0])).round(12))
     [2.]
     """
@@ -298,7 +299,12 @@ def joint_accelerations(model: Model, q: ArrayLike, v: ArrayLike, accelerations:
 
     Examples
     --------
-    See `maximal.dynamics`.
+    >>> import bough, numpy as np
+    >>> model = bough.robots.load("arm")
+    >>> q, v = bough.random(model, 0), np.ones(6)  # rad and rad/s
+    >>> bodies = bough.accelerations(model, q, v, 2 * v)  # (6, 6), m/s² and rad/s²
+    >>> bough.maximal.joint_accelerations(model, q, v, bodies).round(6)  # rad/s²
+    array([2., 2., 2., 2., 2., 2.])
     """
     _require_free(model)
     return run(model, "joint_accelerations", {"q": q, "v": v, "accelerations": accelerations})["a"]
@@ -322,12 +328,10 @@ def joint_reactions(model: Model, q: ArrayLike, tau: ArrayLike, multiplier: Arra
     Examples
     --------
     >>> import bough
-    >>> b = bough.Builder("pendulum")
-    >>> rod = b.add("rod", bough.joints.Revolute("y"), mass=1.0, com=(0.0, 0.0, -0.5), inertia=0.1)
-    >>> model, q, v, tau = b.build(), [0.3], [0.0], [0.0]
+    >>> model, q, v, tau = bough.robots.load("pendulum"), [0.3], [0.0], [0.0]  # rad, rad/s, N m
     >>> acceleration, multiplier = bough.maximal.dynamics(model, q, v, tau)
     >>> print(bough.maximal.joint_reactions(model, q, tau, multiplier).round(3) + 0.0)
-    [[-0.828  0.     9.372  0.     0.     0.   ]]
+    [[-0.725  0.     9.372  0.     0.     0.   ]]
     """
     _require_free(model)
     return run(model, "joint_reactions", {"q": q, "tau": tau, "multipliers": multiplier})["reactions"]
@@ -342,6 +346,15 @@ def reaction_multipliers(model: Model, q: ArrayLike, tau: ArrayLike, reactions: 
         As for `joint_reactions`.
     reactions
         The whole force through each joint (..., N, 6), on its body, in its frame, linear part first; N and N m.
+
+    Examples
+    --------
+    >>> import bough
+    >>> model, q, v, tau = bough.robots.load("pendulum"), [0.3], [0.0], [0.0]  # rad, rad/s, N m
+    >>> _, multipliers = bough.maximal.dynamics(model, q, v, tau)
+    >>> through = bough.maximal.joint_reactions(model, q, tau, multipliers)  # (1, 6), N and N m
+    >>> bool(abs(bough.maximal.reaction_multipliers(model, q, tau, through) - multipliers).max() < 1e-9)
+    True
     """
     _require_free(model)
     return run(model, "reaction_multipliers", {"q": q, "tau": tau, "reactions": reactions})["multipliers"]
