@@ -16,9 +16,11 @@ from PIL import Image
 import bough
 from bough.errors import BoughError, ModelError, SaveError, ShapeError
 from bough.pictures.files import write_images
-from bough.pictures.pictures import images, read_view
+from bough.pictures.pictures import _stage, images, read_view
 from bough.pictures.png import png_bytes
 from bough.pictures.surfaces import surfaces
+from bough.viewer.drawables import drawables
+from bough.viewer.instances import extent, world_placements
 
 SMALL = (48, 36)
 
@@ -80,9 +82,11 @@ def test_an_mp4_is_a_film_of_even_size(swing: bough.Trajectory, tmp_path: Path) 
 def test_poses_of_a_motion_stand_beside_each_other(swing: bough.Trajectory, tmp_path: Path) -> None:
     swing.save(tmp_path / "poses.png", size=SMALL)
     five = swing.at(np.linspace(0.0, 1.0, 5)).q
-    assert np.array_equal(pixels(tmp_path / "poses.png"), bough.pictures.image(swing.model, five, size=SMALL))
+    expected = bough.pictures.image(swing.model, five, size=SMALL, floor=None)  # it has no scene
+    assert np.array_equal(pixels(tmp_path / "poses.png"), expected)
     swing.save(tmp_path / "one.png", size=SMALL, at=0.3)
-    assert np.array_equal(pixels(tmp_path / "one.png"), bough.pictures.image(swing.model, swing.at(0.3).q, size=SMALL))
+    expected = bough.pictures.image(swing.model, swing.at(0.3).q, size=SMALL, floor=None)
+    assert np.array_equal(pixels(tmp_path / "one.png"), expected)
 
 
 def test_poses_beside_each_other_take_the_room_they_need(arm: bough.Model) -> None:
@@ -168,6 +172,17 @@ def test_shapes_of_the_world_are_seen_and_its_floor_is_the_floor(swing: bough.Tr
     expected = bough.pictures.image(swing.model, swing.q[0], size=SMALL, world=scene.shapes[1:], floor=-0.5)
     assert np.array_equal(pixels(tmp_path / "in.png"), expected)
     assert (expected != bough.pictures.image(swing.model, swing.q[0], size=SMALL, floor=-0.5)).any()
+
+
+def test_uneven_ground_is_the_floor_and_does_not_make_robots_small(arm: bough.Model) -> None:
+    ground = bough.Scene(arm).height_field([[0.0, 0.1], [0.1, 0.0]], (50, 50)).shapes
+    view = read_view(SMALL, 0.7, 0.25, "auto", 1)
+    alone, there = (_stage(surfaces(arm, world), np.zeros((1, 1, 6)), view) for world in ((), ground))
+    assert there.camera == alone.camera
+    assert (alone.floor, there.floor) == (0.0, None)
+    places = world_placements(arm, np.zeros(6))
+    boxes = [extent(drawables(arm, world).shapes, places) for world in ((), ground)]  # of the page in the browser
+    assert np.array_equal(*boxes)
 
 
 def test_states_that_are_not_finite_are_left_out(swing: bough.Trajectory, tmp_path: Path) -> None:

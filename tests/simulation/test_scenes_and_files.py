@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.errors import LoadWarning, ModelError, SaveError, ShapeError
+from bough.errors import LoadError, LoadWarning, ModelError, SaveError, ShapeError
 
 
 @pytest.fixture(scope="module")
@@ -67,3 +67,47 @@ def test_meshes_that_are_missing_are_told(tmp_path: Path) -> None:
             LoadWarning, match="mesh 'package://nowhere/shell.stl' of 'ball' is not there: give `package"
         ):
             motion.save(tmp_path / name)
+
+
+def test_a_run_knows_its_scene_and_keeps_it(pendulum: bough.Model, tmp_path: Path) -> None:
+    heights = [[0.0, 0.1, 0.0], [0.1, 0.0, 0.1]]
+    scene = bough.Scene(pendulum, self_collision=False).floor(-2, friction=0.5).box((1, 1, 1), at=(3, 0, 0))
+    scene = scene.height_field(heights, (2, 1), rgba=(0, 1, 0, 1))
+    run = bough.Simulation(scene).run([0.3], duration=0.02)
+    assert run.scene is scene
+    assert run[::2].scene is run.resampled(0.01).scene is run.state().scene is scene
+    run.save(tmp_path / "run.npz")
+    assert bough.Trajectory.load(tmp_path / "run.npz", pendulum).scene == scene
+    (sweep,) = (bough.Simulation(scene).sweep([0.3], duration=0.01, grid={"q of pivot": [0.0, 0.1]}).trajectory,)
+    assert sweep.scene is scene
+    with pytest.raises(ShapeError, match=r"scene is 'floor', expected a bough\.Scene"):
+        bough.Trajectory(pendulum, [0.0], [[0.0]], [[0.0]], scene="floor")  # type: ignore[arg-type]
+
+
+def test_a_scene_in_a_file_is_checked(pendulum: bough.Model, tmp_path: Path) -> None:
+    bough.Simulation(bough.Scene(pendulum).floor()).run([0.3], duration=0.02).save(tmp_path / "run.npz")
+    with np.load(tmp_path / "run.npz") as file:
+        arrays = dict(file)
+    text = arrays["scene"].tobytes()
+    for wrong, told in (
+        (text.replace(b'"plane"', b'"pit"'), "no shape is called 'pit'"),
+        (text.replace(b'"inf"', b"NaN"), "the number NaN"),
+        (text[:-5], "cannot be read"),
+        (text.replace(b'"body": 0', b'"body": 1'), "on body 1, expected 0"),
+    ):
+        assert wrong != text
+        np.savez(tmp_path / "wrong.npz", **arrays | {"scene": np.frombuffer(wrong, np.uint8)})
+        with pytest.raises(LoadError, match=told):
+            bough.Trajectory.load(tmp_path / "wrong.npz", pendulum)
+
+
+def test_pages_and_pictures_have_a_floor_where_the_scene_has_one(pendulum: bough.Model, tmp_path: Path) -> None:
+    bare, floor = bough.Scene(pendulum), bough.Scene(pendulum).floor(-1.5)
+    for scene, planes in ((bare, 0), (floor, 1)):
+        run = bough.Simulation(scene).run([0.3], duration=0.02)
+        run.save(tmp_path / "run.html")
+        assert (tmp_path / "run.html").read_text().count('"plane": true') == planes
+        run.save(tmp_path / "run.png", size=(48, 36), at=0.0)
+        expected = {"floor": -1.5 if planes else None}
+        bough.pictures.save(pendulum, tmp_path / "same.png", [0.3], size=(48, 36), **expected)  # type: ignore[arg-type]
+        assert (tmp_path / "run.png").read_bytes() == (tmp_path / "same.png").read_bytes()

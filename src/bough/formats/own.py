@@ -25,7 +25,7 @@ from bough.model.joints.reversed import Reversed
 from bough.model.model import on_parents
 from bough.reading import shown
 
-__all__ = ["is_own", "read_own", "write_own"]
+__all__ = ["is_own", "read_own", "read_parts", "write_own", "write_parts"]
 
 VERSION = 1
 MARK = "bough"
@@ -86,6 +86,11 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def write_parts(**parts: Any) -> str:
+    """The text of some parts, such as shapes, by name."""
+    return json.dumps({name: _plain(part) for name, part in parts.items()}, allow_nan=False)
+
+
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
@@ -114,6 +119,13 @@ def _model(said: Any) -> Model:
         _wrong(f"the file is of version {shown(said[MARK])}, expected {VERSION}")
     parents = _value(tuple[int, ...], said["parents"], "parents")
     return on_parents(parents, **{name: _value(HINTS[name], said[name], name) for name in sorted(names)})
+
+
+def read_parts(text: str, **hints: Any) -> dict[str, Any]:
+    """What `write_parts` wrote, each of the type that is told under its name."""
+    said = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once)
+    _require_keys(said, set(hints), "the text")
+    return {name: _value(hint, said[name], name) for name, hint in hints.items()}
 
 
 def _typed(kinds: dict[str, type[Any]], said: Any, where: str) -> Any:

@@ -105,7 +105,8 @@ def image(
         Where the camera is, seen from the robot: the angle about z, from x to y, and that above the horizon, in rad.
         It is as near as the robot fits into the picture.
     floor
-        Height (m) of the floor; None for none. "auto" is that of a plane of the model, or 0, or lower if the robot is.
+        Height (m) of the floor; None for none. "auto" is that of a plane of the model or the world, none
+        where there is uneven ground, else 0, or lower if the robot is.
     fineness
         Samples in a row and a column of each pixel: the more, the smoother are edges, and the longer it takes.
     world
@@ -252,9 +253,11 @@ def _smooth(x: Floats) -> Floats:
     return np.asarray(np.convolve(padded, np.ones(2 * reach + 1) / (2 * reach + 1), mode="valid"))
 
 
-def _floor_height(found: Surfaces, lowest: float) -> float:
-    """Of a level plane of the model, if it has one; else 0, or lower for what hangs or stands below."""
+def _floor_height(found: Surfaces, lowest: float) -> float | None:
+    """Of a level plane, if there is one, none on uneven ground; else 0, or lower for what hangs or stands below."""
     if found.level:
         return max(found.level)
+    if found.ground.any():
+        return None
     height = float(np.ptp(found.triangles.corners[..., 2]))
     return 0.0 if lowest > -0.05 * height else lowest

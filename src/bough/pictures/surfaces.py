@@ -31,22 +31,25 @@ OUTLINE = 3000
 class Surfaces:
     """Triangles in the frames of the bodies that carry them, numbered by `body` (n,), 0 for the base.
 
-    `missing` tells what could not be drawn, `level` the heights (m) of planes that are level, which are not among them.
+    `missing` tells what could not be drawn, `level` the heights (m) of planes that are level, which are not among them,
+    and `ground` which triangles (n,) are those of uneven ground.
     """
 
     model: Model
     triangles: Triangles
     body: NDArray[np.int64]
+    ground: NDArray[np.bool_]
     missing: tuple[str, ...] = ()
     level: tuple[float, ...] = ()
 
     @cached_property
     def outline(self) -> Surfaces:
-        """Of many triangles about as many as tell where the whole is."""
-        some = slice(None, None, max(1, len(self.body) // OUTLINE))
+        """Of many triangles about as many as tell where the whole is; uneven ground is left out unless it is all."""
+        (some,) = np.nonzero(~self.ground | self.ground.all())
+        some = some[:: max(1, len(some) // OUTLINE)]
         given = self.triangles
         few = Triangles(given.corners[some], given.normals[some], given.colours[some], given.solid[some])
-        return Surfaces(self.model, few, self.body[some])
+        return Surfaces(self.model, few, self.body[some], self.ground[some])
 
     def posed(self, q: Floats) -> Triangles:
         """The triangles where a configuration (nq,) puts them."""
@@ -87,7 +90,10 @@ def surfaces(model: Model, world: Iterable[Geometry] = ()) -> Surfaces:
     )
     planes = [shape.placement for shape in found.shapes if shape.sort == "plane" and shape.body == 0]
     level = tuple(float(place.vector[2]) for place in planes if place.matrix[2, 2] > 1.0 - 1e-6)
-    return Surfaces(model, triangles, np.repeat(body, counts), found.missing, level)
+    ground = np.array([shape.sort == "ground" for shape in shapes], dtype=np.bool_)
+    return Surfaces(
+        model, triangles, np.repeat(body, counts), np.repeat(ground, counts), missing=found.missing, level=level
+    )
 
 
 def _normals(corners: Floats) -> Floats:

@@ -21,6 +21,7 @@ from bough.simulation.progress import progress
 from bough.simulation.run import Controller, Sense, read_orders
 
 if TYPE_CHECKING:
+    from bough.simulation.scene import Scene
     from bough.simulation.trajectory import Trajectory
 
 __all__ = ["AdaptiveRun", "Orders", "adaptive_run"]
@@ -92,18 +93,19 @@ class AdaptiveRun:
                 self.status[running & (self.status == 0) & (self._t < end)] = INTERRUPTED
         self._close()
 
-    def trajectory(self, model: Model, sense: Sense | None, before: Trajectory | None) -> Trajectory:
+    def trajectory(self, scene: Scene, sense: Sense | None, before: Trajectory | None) -> Trajectory:
         """What was kept, with the axes of the batch."""
         from bough.simulation.trajectory import Trajectory
 
         q, v = (x.reshape(len(self.times), *self._batch, x.shape[-1]) for x in (self.qs, self.vs))
         states: dict[str, Any] = {"status": self.status, "taken": self.taken, "stopped": self._t}
         return Trajectory(
-            model,
+            scene.model,
             self.times,
             q,
             v,
             events=tuple(self.occurrences),
+            scene=scene,
             **{name: x.reshape(self._batch) for name, x in states.items()},
             **self._orders.kept(self.times, q, v, sense, before),
         )

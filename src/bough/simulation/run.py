@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from bough.errors import ShapeError
 from bough.kernel.arguments import FloatArray
-from bough.model import Model
 from bough.reading import shown
 from bough.simulation.arguments import read_acting
 from bough.simulation.progress import progress
@@ -19,6 +18,7 @@ from bough.simulation.trajectory_samples import joined
 from bough.simulation.watch import Watch
 
 if TYPE_CHECKING:
+    from bough.simulation.scene import Scene
     from bough.simulation.trajectory import Trajectory
 
 __all__ = ["Controller", "Run", "Sense", "read_orders"]
@@ -108,13 +108,13 @@ class Run:
         self.taken, self.status = before.taken.copy(), np.where(before.status == INTERRUPTED, 0, before.status)
         self.stopped = np.array(before.stopped, np.float64)
 
-    def trajectory(self, model: Model, sense: Sense | None) -> Trajectory:
+    def trajectory(self, scene: Scene, sense: Sense | None) -> Trajectory:
         """What was kept."""
         from bough.simulation.trajectory import Trajectory
 
         q, v = np.array(self.qs), np.array(self.vs)
         made = Trajectory(
-            model,
+            scene.model,
             np.array(self.times),
             q,
             v,
@@ -126,6 +126,7 @@ class Run:
             stopped=self.stopped,
             a_last=self._state.a,
             events=() if self._watch is None else tuple(self._watch.occurrences),
+            scene=scene,
         )
         return made if self._before is None else joined(self._before, made)
 

@@ -267,7 +267,7 @@ class Simulation(Differentiated):
             with interrupted_once():
                 found = adaptive_run(self._trial, self.dt, begin, samples, accuracy, events, orders, resume)
                 found.go(show_progress)
-                return found.trajectory(self.model, self._sense, resume)
+                return found.trajectory(self.scene, self._sense, resume)
         watched = read_events(events)
         if integrator is not None and integrator != self.integrator:
             first = begin if resume is None else ()
@@ -279,7 +279,7 @@ class Simulation(Differentiated):
         run = Run(self.step, self.dt, start, velocity, self._zeros, acting, controller, often, resume, watch)
         with interrupted_once():
             run.go(total, every, show_progress)
-            return run.trajectory(self.model, self._sense)
+            return run.trajectory(self.scene, self._sense)
 
     def view(self, q: ArrayLike, v: ArrayLike | None = None, *, browser: bool = True, **options: Any) -> Live:
         """Watch it run in the browser: bodies are pulled with the mouse, sliders are targets (the extra ``view``).

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from xarray import Dataset
 
+    from bough.simulation.scene import Scene
     from bough.simulation.simulation import Simulation
     from bough.simulation.trajectory import Trajectory
 
@@ -56,14 +57,14 @@ class Sweep:
     ((3, 3, 6), [0.0, 0.5, 1.0], [])
     """
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, scene: Scene | None = None) -> None:
+        self._store, self._scene = store, scene
         self.axes: Axes = store.axes
 
     @cached_property
     def trajectory(self) -> Trajectory:
         """All runs, with a batch axis for each entry of `axes`; NaN where none was made. Read from disk if need be."""
-        return self._store.trajectory(self.labels)
+        return self._store.trajectory(self.labels, self._scene)
 
     @property
     def status(self) -> NDArray[np.int64]:
@@ -193,11 +194,11 @@ def sweep_of(
         return store
 
     if workers is None:
-        return Sweep(work(None))
+        return Sweep(work(None), sim.scene)
     with client_of(workers) as client:
         if sys.stderr.isatty() if show_progress is None else show_progress:
             sys.stderr.write(f"dashboard: {client.dashboard_link}\n")
-        return Sweep(work(client))
+        return Sweep(work(client), sim.scene)
 
 
 def _share(count: int, client: Any) -> int:

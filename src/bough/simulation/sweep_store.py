@@ -25,6 +25,7 @@ from bough.simulation.sweep_axes import Axes, Runs, parts_of
 from bough.simulation.sweep_job import RAISED, SAMPLES, Finished
 
 if TYPE_CHECKING:
+    from bough.simulation.scene import Scene
     from bough.simulation.simulation import Simulation
     from bough.simulation.trajectory import Trajectory
 
@@ -127,14 +128,14 @@ class Store:
     def close(self) -> None:
         """All is there that will be."""
 
-    def trajectory(self, labels: dict[str, NDArray[Any]]) -> Trajectory:
+    def trajectory(self, labels: dict[str, NDArray[Any]], scene: Scene | None) -> Trajectory:
         """All runs as one trajectory; those that were not reached are NaN, and interrupted."""
         from bough.simulation.trajectory import Trajectory
 
         arrays: dict[str, Any] = {name: np.asarray(x[...]) for name, x in self.arrays.items()}
         for name, n in (("q", self.model.nq), ("v", self.model.nv)):
             arrays.setdefault(name, np.full((len(self.times), *self.shape, n), np.nan))
-        return Trajectory(self.model, self.times, **arrays, labels=labels)
+        return Trajectory(self.model, self.times, **arrays, labels=labels, scene=scene)
 
     def _new(self, name: str, last: tuple[int, ...], dtype: Any, value: float) -> Any:
         lead = (len(self.times),) if name in SAMPLES else ()

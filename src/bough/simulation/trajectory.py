@@ -81,6 +81,8 @@ class Trajectory:
         What happened on the way (`bough.simulation.Occurrence`), in order; no part of files.
     labels
         What tells states apart, (...) each, by name, as those of a sweep; no part of files.
+    scene
+        The world in which it moved, for `show` and `save`; None if unknown. Runs know theirs.
 
     Raises
     ------
@@ -124,6 +126,7 @@ class Trajectory:
     a_last: FloatArray | None = None
     events: tuple[Occurrence, ...] = ()
     labels: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    scene: Scene | None = None
 
     status_names: ClassVar[tuple[str, ...]] = STATUS_NAMES
     """What each number of `status` means."""
@@ -298,11 +301,6 @@ class Trajectory:
         -------
         matplotlib.figure.Figure
             To save (``.savefig("motion.png")``) or to change; no window is opened.
-
-        Raises
-        ------
-        BoughError
-            If Matplotlib is not installed.
         """
         figure: Figure = plot_trajectory(self, what, joints)
         return figure
@@ -325,7 +323,7 @@ class Trajectory:
     def show(self, scene: Scene | None = None, **options: Any) -> Viewer:
         """Play the motion in the browser (the extra ``view``), a batch side by side or as ghosts.
 
-        `scene` is the world in which it moved, with floor, shapes and contact; options are those of `bough.view`.
+        `scene` is the world to show, its own unless given; options are those of `bough.view`.
         """
         from bough.simulation.viewing import show
 
@@ -335,9 +333,9 @@ class Trajectory:
         """Write the trajectory to a file, whole or not at all, in the form that its name ends in.
 
         ``.npz``: NumPy's NPZ without pickled objects, which `load` reads. ``.html``: a page that plays the motion.
-        ``.gif``, ``.mp4``: films (the extra ``pictures``). ``.png``: poses beside each other. `scene` is the world in
-        which it moved, for all but the first. Options are those of `bough.pictures.save` but for q; ``speed`` of films,
-        1 for the true one; and ``at``, times of poses (s): ``trajectory.save("run.gif", size=(640, 480), rate=30)``.
+        ``.gif``, ``.mp4``: films (the extra ``pictures``). ``.png``: poses beside each other. `scene` is the world to
+        draw, its own unless given: there is a floor where that has one. Options are those of `bough.pictures.save` but
+        for q; ``speed`` of films, 1 for the true one; and ``at``, times of poses (s): ``save("run.gif", rate=30)``.
 
         Raises
         ------

@@ -16,10 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.errors import BoughError, LoadError, SaveError, printable
+from bough.formats.own import read_parts, write_parts
 from bough.formats.save import whole_file
 from bough.kernel.functions import require_model
 from bough.model import Geometry, Model
 from bough.model.digest import model_digest
+from bough.model.geometry import read_geometry
 from bough.pictures.files import MOVING, STILL, target_of
 from bough.reading import instance, shown, truth
 from bough.simulation.trajectory_pictures import save_pictures
@@ -38,9 +40,12 @@ KIND = "bough trajectory 1"
 
 ARRAYS = (
     "time", "q", "v", "tau", "control", "status", "taken", "contact_forces", "stopped", "sensors",
-    "a_last",
+    "a_last", "scene",
 )  # fmt: skip
 MUST_BE = ("format", "digest", "joints", "time", "q", "v", "status", "taken", "stopped")
+SCENE = {"shapes": tuple[Geometry, ...], "exclude": tuple[tuple[str, str], ...], "self_collision": bool}
+"""What is told of a scene, as JSON in UTF-8."""
+
 LONGEST_TEXT = 4096  # bytes: of names of joints, four for each letter
 MOST_HEADER = 10_000  # letters that say what an array is like
 
@@ -49,7 +54,9 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str], scene: Scene | No
     """Write a file, whole or not at all: pictures or arrays, as its name ends."""
     world = _world(trajectory, scene)
     if isinstance(path, str | os.PathLike) and Path(os.fsdecode(path)).suffix.lower() in STILL + MOVING:
-        save_pictures(trajectory, path, **({} if scene is None else {"world": world}) | options)
+        grounds = (*world, *(g for g in trajectory.model.geometries if g.body == 0))
+        floor = "auto" if any(g.shape == "plane" for g in grounds) else None
+        save_pictures(trajectory, path, **{"world": world, "floor": floor} | options)
         return
     target = target_of(path, (".npz", ".html", ".htm", "", *STILL, *MOVING))
     for name in options:
@@ -62,18 +69,34 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str], scene: Scene | No
             stream.write(page.encode("utf-8"))
         return
     arrays: dict[str, Any] = {name: x for name in ARRAYS if (x := getattr(trajectory, name)) is not None}
+    if trajectory.scene is not None:
+        text = write_parts(**{name: getattr(trajectory.scene, name) for name in SCENE})
+        arrays["scene"] = np.frombuffer(text.encode(), np.uint8)
     with whole_file(Path(path)) as stream:
         np.savez(stream, **arrays | _identity(trajectory.model))
 
 
 def _world(trajectory: Trajectory, scene: Scene | None) -> tuple[Geometry, ...]:
-    """The shapes of a scene, which must be one of the model that moved."""
+    """The shapes of a scene, which must be one of the model that moved; its own unless another is given."""
     from bough.simulation.scene import Scene, require_scene_of
 
     if scene is None:
-        return ()
+        return () if trajectory.scene is None else trajectory.scene.shapes
     require_scene_of(trajectory.model, instance(scene, "scene", Scene, SaveError), SaveError)
     return tuple(scene.shapes)
+
+
+def _scene(text: bytes, model: Model) -> Scene:
+    """The scene that a file tells of, its shapes checked as those of a user are."""
+    from bough.simulation.scene import Scene
+
+    found = read_parts(text.decode(), **SCENE)
+    shapes = [
+        read_geometry(g.name, g.frame, g.body, g.placement, g.shape, g.size, g.purpose, g.file, g.rgba, g.surface,
+                      f"shape {k} of its scene", g.heights or None)
+        for k, g in enumerate(found.pop("shapes"))
+    ]  # fmt: skip
+    return Scene(model, tuple(shapes), **found)
 
 
 def _identity(model: Model) -> dict[str, NDArray[Any]]:
@@ -96,6 +119,8 @@ def load(path: str | os.PathLike[str], model: Model, strict: bool, make: type[Tr
             members = {member: _read(archive, member) for member in _members(archive)}
         _compare(members, model, strict)
         arrays: dict[str, Any] = {key: members[key] for key in ARRAYS if key in members}
+        if "scene" in arrays:
+            arrays["scene"] = _scene(arrays["scene"].tobytes(), model)
         return make(model, **arrays)
     except BoughError as error:
         raise LoadError(str(error), name) from None
@@ -122,7 +147,8 @@ def _read(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     info = archive.getinfo(f"{name}.npy")
     with archive.open(info) as stream:
         shape, in_columns, dtype = _header(stream)
-        kind, size = ("U" if name in ("format", "digest", "joints") else "fi"), dtype.itemsize
+        kind = {"format": "U", "digest": "U", "joints": "U", "scene": "u"}.get(name, "fi")
+        size = dtype.itemsize
         if dtype.hasobject or dtype.kind not in kind or dtype.subdtype or (kind == "U" and size > LONGEST_TEXT):
             raise LoadError(f"its array {name!r} has data type {shown(dtype)}, which a trajectory has not")
         here, there = math.prod(shape) * size, info.file_size - stream.tell()

@@ -15,6 +15,7 @@ from bough.kernel.functions import read
 from bough.model import Model
 from bough.model.sensor import SENSORS
 from bough.reading import instance, shown
+from bough.simulation.scene import Scene, require_scene_of
 
 if TYPE_CHECKING:
     from bough.simulation.trajectory import Trajectory
@@ -53,6 +54,8 @@ def read_trajectory(given: Trajectory) -> dict[str, Any]:
     arrays["status"] = _whole("status", given.status, lead[1:], 0, len(STATUS_NAMES) - 1)
     arrays["taken"] = _whole("taken", given.taken, lead[1:], time.size - 1, 2**62)
     arrays["stopped"] = _stop_times(given.stopped, time, arrays["status"], arrays["taken"])
+    if given.scene is not None:
+        require_scene_of(model, instance(given.scene, "scene", Scene, ShapeError), ShapeError)
     if not isinstance(given.labels, Mapping):
         raise ShapeError(f"labels is {shown(given.labels)}, expected a dictionary of arrays {lead[1:]} by name")
     found = {name: read_only(_label(name, x, lead[1:])) for name, x in given.labels.items()}

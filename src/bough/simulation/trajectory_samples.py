@@ -179,7 +179,7 @@ def joined(first: Trajectory, second: Trajectory) -> Trajectory:
         if one is not None and other is not None:
             parts[name] = np.concatenate([one[:-1], other])
     rest = {name: getattr(second, name) for name in ("status", "taken", "stopped", "a_last")} | {"labels": first.labels}
-    return type(second)(second.model, **parts, **rest, events=first.events + second.events)
+    return type(second)(second.model, **parts, **rest, events=first.events + second.events, scene=second.scene)
 
 
 def sample_number(trajectory: Trajectory, key: Any) -> int:

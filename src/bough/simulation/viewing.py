@@ -88,6 +88,7 @@ def view(
 
 def show(trajectory: Trajectory, scene: Scene | None = None, **options: Any) -> Viewer:
     """A viewer that plays a motion; options as those of `view`."""
+    scene = trajectory.scene if scene is None else scene
     states = trajectory.q[0].reshape(-1, trajectory.model.nq)
     browser = truth(options.pop("browser", True), "browser")
     host, port = options.pop("host", "localhost"), options.pop("port", None)

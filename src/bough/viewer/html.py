@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.errors import ShapeError
-from bough.model import BASE, Geometry, Model, Placement
+from bough.model import BASE, Geometry, Model
 from bough.viewer.drawables import PLANE_SIDE, Drawable, Floats, drawables, square_triangles, tell_missing
 from bough.viewer.instances import Instances, arranged, extent, quaternions, world_placements
 from bough.viewer.simplify import simplified
@@ -26,8 +26,9 @@ __all__ = ["motion_html"]
 MOST_POSES = 600_000
 """Poses of bodies in a file, 20 bytes each before they are compressed; samples are left out to keep to it."""
 
-MOST_FACES = 120_000
-"""Triangles of all surfaces in a file; finer ones are made coarser."""
+MOST_FACES, MOST_DRAWN, FEWEST_FACES = 120_000, 200_000, 60
+"""Triangles of all surfaces in a file, and of all that is drawn, above which they are made coarser, and as few as a
+surface keeps."""
 
 GROUND = 16.0
 """Length of the sides of a ground without end, in sizes of what stands on it."""
@@ -71,12 +72,14 @@ def motion_html(model: Model, time: Floats, q: Floats, world: Sequence[Geometry]
     spacing = 1.1 * float(max(high[0] - low[0], high[1] - low[1], 0.2))
     offsets = _square(states.shape[1], spacing)
     size = float(np.linalg.norm(high - low) + np.linalg.norm(offsets.max(axis=0)))
-    surfaces = arranged(_with_ground(shapes, size))
+    surfaces = arranged(_far_planes(shapes, size))
     packed = _Packed()
     packed.add(np.asarray(time, np.float64)[kept], "f4")
     packed.add(places[..., :3, 3] + offsets[:, None], "f4")
     packed.add(np.round(32767 * quaternions(places[..., :3, :3])), "i2")
-    total = sum(len(s.triangles.faces) for s in surfaces)
+    stored = sum(len(s.triangles.faces) for s in surfaces)
+    drawn_faces = states.shape[1] * sum(len(s.triangles.faces) * len(s.bodies) for s in surfaces)
+    share = min(1.0, MOST_FACES / max(stored, 1), MOST_DRAWN / max(drawn_faces, 1))
     head: dict[str, Any] = {
         "samples": len(kept),
         "copies": states.shape[1],
@@ -85,7 +88,7 @@ def motion_html(model: Model, time: Floats, q: Floats, world: Sequence[Geometry]
         "middle": (0.5 * (low + high) + 0.5 * offsets.max(axis=0)).tolist(),
         "size": size,
         "shadow": _shadow_height(surfaces),
-        "surfaces": [packed.surface(s, moving, min(1.0, MOST_FACES / max(total, 1))) for s in surfaces],
+        "surfaces": [packed.surface(s, moving, share) for s in surfaces],
     }
     parts = {
         "TITLE": escape(model.name or "bough"),
@@ -122,7 +125,7 @@ class _Packed:
 
     def surface(self, s: Instances, moving: list[int], share: float) -> dict[str, Any]:
         """Add a surface with its instances, with a share of its triangles; what the head says of it."""
-        surface = simplified(s.triangles, max(200, int(share * len(s.triangles.faces))))
+        surface = simplified(s.triangles, max(FEWEST_FACES, int(share * len(s.triangles.faces))))
         low, high = surface.corners.min(axis=0), surface.corners.max(axis=0)
         self.add(np.round(65535 * (surface.corners - low) / np.where(high > low, high - low, 1.0)), "u2")
         self.add(surface.faces, "u2" if len(surface.corners) < 65536 else "u4")
@@ -163,14 +166,11 @@ def _square(count: int, spacing: float) -> Floats:
     return np.asarray(spacing * np.column_stack([k % side, k // side, np.zeros(count)]), np.float64)
 
 
-def _with_ground(shapes: Sequence[Drawable], size: float) -> list[Drawable]:
-    """The shapes, with a plane at z = 0 if there is no ground; planes without end reach as far as is seen."""
-    endless = Drawable(
-        0, Placement(), (PLANE_SIDE, PLANE_SIDE, 1.0), square_triangles(), (1, 1, 1, 1), "plane", "ground"
-    )
-    found = [*shapes] if any(d.sort in ("plane", "ground") for d in shapes) else [*shapes, endless]
+def _far_planes(shapes: Sequence[Drawable], size: float) -> list[Drawable]:
+    """The shapes; planes without end reach as far as is seen."""
     side = max(PLANE_SIDE, GROUND * size)
-    return [replace(d, scale=(side, side, 1.0)) if d.sort == "plane" and d.scale == endless.scale else d for d in found]
+    endless = (PLANE_SIDE, PLANE_SIDE, 1.0)
+    return [replace(d, scale=(side, side, 1.0)) if d.sort == "plane" and d.scale == endless else d for d in shapes]
 
 
 def _shadow_height(surfaces: Sequence[Instances]) -> float | None:

@@ -116,14 +116,14 @@ def world_placements(model: Model, q: ArrayLike) -> Floats:
 def extent(shapes: Iterable[Drawable], world: Floats) -> tuple[Floats, Floats]:
     """The lowest and the highest coordinates (3,) of what is drawn on a mechanism at `world` (N+1, 4, 4).
 
-    Planes do not count. Without any shape it is a box of half a metre around the origin.
+    Planes and uneven ground do not count. Without any shape it is a box of half a metre around the origin.
     """
     corners = [np.array([[-0.25] * 3, [0.25] * 3])]
     found = [
         world[d.body, :3, :3] @ np.array([[x, y, z] for x in ends[:, 0] for y in ends[:, 1] for z in ends[:, 2]]).T
         + world[d.body, :3, 3:]
         for d in shapes
-        if d.sort != "plane"
+        if d.sort not in ("plane", "ground")
         for ends in (np.array([d.corners.min(axis=0), d.corners.max(axis=0)]),)
     ]
     points = np.concatenate([x.T for x in found] if found else corners)
