@@ -130,6 +130,20 @@ def test_overlays_appear(page: Any, viewer: Viewer) -> None:
     viewer.show("shapes")
 
 
+def test_a_notebook_shows_the_page_and_keeps_one_for_later(browser: Any) -> None:
+    arm = bough.robots.load("arm")
+    page = browser.new_page(viewport={"width": 400, "height": 200})
+    viewer = bough.view(arm, browser=False)
+    page.set_default_timeout(90_000)
+    page.set_content(viewer._repr_html_())
+    page.wait_for_selector(f"iframe[src='{viewer.url}']")
+    viewer.close()
+    page.set_content(viewer._repr_html_())  # opened again, when the program has ended
+    page.wait_for_selector("iframe[srcdoc]")
+    page.frame_locator("iframe").get_by_text("shoulder_pan_link: ").wait_for()
+    page.close()
+
+
 def test_tree_matrices_and_costs_are_told(page: Any, viewer: Viewer) -> None:
     page.get_by_role("tab", name="Model").click()
     viewer.choose(viewer.model.body_names[2])

@@ -55,7 +55,7 @@ def view(
     port
         Port to serve on, an error if it is in use; the first free one from 8080 on, unless given.
     browser
-        Whether to open the page in the browser.
+        Whether to open the page in the browser. In a notebook it is shown inline instead, where a cell ends with it.
 
     Returns
     -------

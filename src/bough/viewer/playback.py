@@ -27,6 +27,10 @@ class Motion(Protocol):
     def time(self) -> Floats:
         """Times of the samples (T,) in s."""
 
+    @property
+    def q(self) -> Floats:
+        """Configurations (T, ..., nq)."""
+
     def at(self, time: float, /) -> Any:
         """The motion at a time in s: what has q (..., nq) and v (..., nv)."""
 

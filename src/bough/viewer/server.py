@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ import numpy as np
 from bough.errors import BoughError, ShapeError
 from bough.reading import shown, whole_number
 from bough.viewer.drawables import Floats
+from bough.viewer.notebook import is_in_notebook
 
 __all__ = ["Page"]
 
@@ -48,15 +50,19 @@ class Page:
         if not isinstance(host, str):
             raise ShapeError(f"host is {shown(host)}, expected the name or the address of this computer")
         _require_free(host, 0 if port is None else whole_number(port, "port", most=65535))
+        if port is None:  # a notebook that is opened again should not find another page where its own was
+            port = 0 if is_in_notebook() else PORT
         try:
             with _silence():
-                self.server: Any = viser.ViserServer(host, PORT if port is None else port, label=title, verbose=False)
+                self.server: Any = viser.ViserServer(host, port, label=title, verbose=False)
         except OSError as error:
             raise BoughError(f"cannot serve on host {host!r}: {error}") from None
         self.lock, self.is_closed = threading.RLock(), False
         self.port = int(self.server.get_port())
         self.url = f"http://{'localhost' if host in EVERYWHERE else host}:{self.port}"
         self.server.gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False)
+        if is_in_notebook():  # where there is little room: beside what is seen, not over it
+            self.server.gui.main_panel.dock_right()
         self.server.scene.set_up_direction("+z")
         self._add_lights()
 
@@ -136,4 +142,5 @@ def _require_free(host: str, port: int) -> None:
             trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             trial.bind((host, port))
     except (OSError, UnicodeError, ValueError) as error:
-        raise BoughError(f"cannot serve on {where}: {getattr(error, 'strerror', None) or error}") from None
+        free = "; port 0 is any free one (--port 0)" if getattr(error, "errno", None) == errno.EADDRINUSE else ""
+        raise BoughError(f"cannot serve on {where}: {getattr(error, 'strerror', None) or error}{free}") from None

@@ -7,7 +7,7 @@ import threading
 import time as clock
 import webbrowser
 from collections.abc import Callable, Sequence
-from html import escape
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,9 @@ from bough.reading import known_name
 from bough.viewer.controls import Closing, PoseControls
 from bough.viewer.drawables import Floats, drawables
 from bough.viewer.gui import LAYOUTS, Asked, Gui
+from bough.viewer.html import motion_html
 from bough.viewer.instances import extent, world_placements
+from bough.viewer.notebook import inline, is_in_notebook
 from bough.viewer.overlays import OVERLAYS, Contacts, Overlays
 from bough.viewer.panel import readings, readings_html
 from bough.viewer.playback import Motion, Playback
@@ -68,7 +70,7 @@ class Viewer:
         steered: Callable[[Floats, str], Floats] | None = None,
     ) -> None:
         self.model = model
-        self._steered = steered
+        self._steered, self._motion = steered, motion
         self._q = np.atleast_2d(np.array(q, np.float64))
         if not len(self._q):
             raise ShapeError(f"there are no states to show: q has shape {np.shape(q)}")
@@ -196,9 +198,9 @@ class Viewer:
         self._playback.seek(time)
 
     def open(self) -> bool:
-        """Open the page in the browser of the computer; whether there is one."""
+        """Open the page in the browser of the computer; whether it is. Not from a notebook, which shows it itself."""
         try:
-            return webbrowser.open(self.url)
+            return not is_in_notebook() and webbrowser.open(self.url)
         except webbrowser.Error:
             return False
 
@@ -238,7 +240,13 @@ class Viewer:
         return f"<Viewer of {self.model.name!r} at {self.url}{', closed' if self.is_closed else ''}>"
 
     def _repr_html_(self) -> str:
-        return f'<iframe src="{escape(self.url)}" width="100%" height="600" frameborder="0"></iframe>'
+        """For notebooks: the page, or once nobody serves it any more one with the pose or the motion."""
+        kept = ""
+        with suppress(BoughError):  # what is not finite cannot be kept
+            motion = self._motion
+            time, q = (np.zeros(1), self._q[None]) if motion is None else (motion.time, motion.q)
+            kept = motion_html(self.model, time, q, self._world_shapes)
+        return inline(self.url, kept)
 
     @property
     def page(self) -> Page:
