@@ -56,3 +56,11 @@ def test_names_that_live_elsewhere_are_told(name: str, place: str) -> None:
 def test_names_told_for_others_are_there() -> None:
     for name in REPLACED_NAMES.values():
         assert attrgetter(name.partition(",")[0])(bough)
+
+
+def test_what_people_call_otherwise_is_understood() -> None:
+    with pytest.raises(bough.errors.UnknownNameError, match="did you mean 'cuda'"):
+        bough.explain(bough.robots.load("pendulum"), device="gpu")  # type: ignore[arg-type]
+    pendulum = bough.robots.load("pendulum")
+    with pytest.raises(bough.errors.TreeError, match=r"parents is model 'pendulum', expected a tree: model\.dof_tree"):
+        bough.trees.ltdl(bough.crba(pendulum, [0.0]), pendulum)  # type: ignore[arg-type]

@@ -160,8 +160,14 @@ class UnknownNameError(BoughError, KeyError):
         return self.message
 
 
+MEANT = {"gpu": "cuda", "nvidia": "cuda", "device": "cuda"}
+"""What people call things that are spelled otherwise here."""
+
+
 def nearest(name: str, names: Sequence[str]) -> list[str]:
     """Up to three of the sorted names that are most like a name: those that begin with it, then those spelled alike."""
+    if (meant := MEANT.get(name.lower())) in names:
+        return [str(meant)]
     place = bisect.bisect_left(names, name)
     around = names[max(place - MANY, 0) : place + MANY]  # among very many names, those that begin alike
     by_head = {other[:LONG].lower(): other for other in reversed(around)}

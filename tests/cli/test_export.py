@@ -31,6 +31,12 @@ def test_options_are_those_of_the_function(tmp_path: Path) -> None:
     assert (tmp_path / "arm_aba.py").read_text() == expected["arm_aba.py"]
 
 
+def test_files_are_called_as_what_was_asked_for(tmp_path: Path) -> None:
+    """Whichever algorithm is taken for it."""
+    assert main(["export", "pendulum", "forward_dynamics", "--to", "numpy", "--out", str(tmp_path)]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["pendulum_forward_dynamics.py"]
+
+
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
@@ -40,6 +46,7 @@ def test_options_are_those_of_the_function(tmp_path: Path) -> None:
         (["rnea", "--to", "c", "--given", "q"], "f_ext"),
         (["rnea", "--to", "c", "--name", "a b"], "name is 'a b'"),
         (["rnea", "--to", "latex", "--symbol", "q=%"], "expected a letter"),
+        (["rnea", "--to", "latex"], "formulas that nobody can read"),
         (["jacobian", "--to", "c"], "frame"),
     ],
 )

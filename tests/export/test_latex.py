@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import bough
+from bough.errors import SaveError
 
 pytest.importorskip("sympy")
 
@@ -118,3 +119,9 @@ def test_pages_are_typeset(tmp_path: Path) -> None:
 def test_what_nobody_can_read_is_refused() -> None:
     with pytest.raises(bough.errors.SaveError, match="small mechanisms"):
         bough.function("aba", bough.trees.topologies.humanoid()).export("latex")
+
+
+def test_formulas_that_would_fill_books_are_refused_before_they_are_simplified() -> None:
+    """Few steps may make many terms: each joint of a chain in space multiplies them."""
+    with pytest.raises(SaveError, match="nobody can read, of 34113 terms; LaTeX is for small mechanisms"):
+        bough.function("rnea", bough.trees.topologies.chain(3)).export("latex")

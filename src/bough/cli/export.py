@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,9 @@ from bough.cli.terminal import say
 from bough.errors import SaveError, printable
 
 __all__ = ["register"]
+
+PATIENCE = 3.0
+"""Time (s) after which somebody who waits for formulas is told so."""
 
 
 def register(commands: Any) -> None:
@@ -71,20 +76,24 @@ def register(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Write the files and say which."""
     model = chosen_model(options)
-    if options.to == "latex":
-        say("simplifying: this may take a minute", file=sys.stderr)
     function = bough.function(
         options.algorithm, model, frames=options.frame, reference=options.reference, parameters=options.parameter
     )
-    sources = function.export(
-        options.to,
-        *options.given,
-        name=options.name,
-        dtype="float32" if options.float32 else "float64",
-        rolled=True if options.rolled else False if options.unrolled else None,
-        multiply_add=not options.no_multiply_add,
-        symbols=dict(options.symbol),
-    )
+    waiting = threading.Timer(PATIENCE, say, ["simplifying: this may take a minute"], {"file": sys.stderr})
+    if options.to == "latex":
+        waiting.start()
+    try:
+        sources = function.export(
+            options.to,
+            *options.given,
+            name=options.name or _called(model, options.algorithm, function.name),
+            dtype="float32" if options.float32 else "float64",
+            rolled=True if options.rolled else False if options.unrolled else None,
+            multiply_add=not options.no_multiply_add,
+            symbols=dict(options.symbol),
+        )
+    finally:
+        waiting.cancel()
     try:
         paths = sources.save(options.out, replace=options.force)
     except SaveError as error:
@@ -94,6 +103,12 @@ def run(options: argparse.Namespace) -> None:
     if options.to == "c":
         header, source, test = (path.name for path in paths)
         say(f"test it: cc -std=c99 -O2 {source} {test} -lm && ./a.out; {header} tells all else")
+
+
+def _called(model: bough.Model, asked: str, taken: str) -> str | None:
+    """The name of the function where another algorithm is taken than was asked for: ``arm_forward_dynamics``."""
+    name = re.sub(r"\W", "_", f"{model.name}_{asked}", flags=re.ASCII)
+    return name if asked != taken and not name[0].isdigit() else None
 
 
 def _symbol(text: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ are zero in the formulas.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -22,8 +23,8 @@ from bough.program import walk
 
 __all__ = ["latex_file"]
 
-READABLE_STEPS = 400
-"""Instructions of a program whose formulas a person may want to read, and wait for: up to a minute."""
+READABLE_STEPS, READABLE_TERMS = 400, 600
+"""Instructions of a program, and terms of its formulas multiplied out, that a person may want to read and wait for."""
 
 RATES = ("a", "tau", "v")
 """Inputs in which a result that is a polynomial is written as one."""
@@ -38,10 +39,7 @@ FORMULA_SIGNS = 75  # to be seen before a sum goes on in the next line
 def latex_file(task: Task) -> str:
     """The text of a document with the formulas."""
     if sum(1 for _ in walk(task.program.body)) > READABLE_STEPS:
-        raise SaveError(
-            f"{task.title}: formulas that nobody can read, of more than {READABLE_STEPS} steps; "
-            "LaTeX is for small mechanisms, export to sympy, casadi, numpy or c"
-        )
+        raise _unreadable(task, f"more than {READABLE_STEPS} steps")
     try:
         import sympy
     except ImportError:
@@ -50,6 +48,7 @@ def latex_file(task: Task) -> str:
     symbols = [[sympy.Symbol(f"x{j}_{k:03}", real=True) for k in range(v.size)] for j, v in enumerate(task.inputs)]
     results = getattr(module, task.name)(*(_without_zeros(v, x) for v, x in zip(task.inputs, symbols, strict=True)))
     results = results if len(task.outputs) > 1 else (results,)
+    _require_readable(task, results)
     written = {x: text for v, row in zip(task.inputs, symbols, strict=True) for x, text in _symbols(v, row)}
     rates = [x for name in RATES for v, row in zip(task.inputs, symbols, strict=True) if v.name == name for x in row]
     used: set[Any] = set()
@@ -64,6 +63,32 @@ def latex_file(task: Task) -> str:
         lines += [rf"\item {text}" for text in _legend(v, row, written, used)]
     lines += [r"\end{itemize}", f"Numbers are rounded to {FORMULA_DIGITS} digits. Written by bough {__version__}."]
     return "\n".join([*lines, r"\end{document}", ""])
+
+
+def _unreadable(task: Task, of: str) -> SaveError:
+    hint = "LaTeX is for small mechanisms, export to sympy, casadi, numpy or c"
+    return SaveError(f"{task.title}: formulas that nobody can read, of {of}; {hint}")
+
+
+def _require_readable(task: Task, results: Any) -> None:
+    """Raise before what takes minutes: terms are counted as if all were multiplied out."""
+    import sympy
+
+    known: dict[Any, int] = {}
+
+    def terms(entry: Any) -> int:
+        if entry not in known:
+            parts = [terms(part) for part in entry.args]
+            power = entry.is_Pow and entry.exp.is_Integer and entry.exp > 0
+            known[entry] = (
+                sum(parts) if entry.is_Add else math.prod(parts) if entry.is_Mul else parts[0] ** int(entry.exp)
+                if power else 1
+            )  # fmt: skip
+        return known[entry]
+
+    count = sum(terms(sympy.sympify(entry)) for result in results for entry in sympy.flatten([result]))
+    if count > READABLE_TERMS:
+        raise _unreadable(task, f"{count} terms")
 
 
 def _without_zeros(values: Values, symbols: Sequence[Any]) -> list[Any]:

@@ -78,7 +78,7 @@ def save(
         expected = ", ".join(SUFFIXES)
         raise SaveError(f"{str(target)!r}: the suffix tells no format, expected {expected}, or format=…")
     known_name(kind, "format to write", WRITERS)
-    losses = Losses(kind.upper(), leave_out)
+    losses = Losses("bough's JSON" if kind == "bough" else kind.upper(), leave_out)
     text = WRITERS[kind](model, losses)
     losses.refuse()
     with whole_file(target) as stream:

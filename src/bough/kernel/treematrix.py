@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 
 from bough import factor
 from bough.backends import Argument
-from bough.errors import ShapeError
+from bough.errors import ShapeError, TreeError
 from bough.kernel.arguments import FloatArray, Shape, as_floats, is_on_device, require_finite, write_out
 from bough.kernel.function import Function
 from bough.kernel.table import entry
+from bough.model import Model
 from bough.tree import Tree
 from bough.tree.tree import IntArray, Integers
 
@@ -28,6 +29,8 @@ BROADCAST = 1 << 24
 
 def as_tree(parents: Parents) -> Tree:
     """The tree itself, or the tree of a parent array."""
+    if isinstance(parents, Model):
+        raise TreeError(f"parents is model {parents.name!r}, expected a tree: model.dof_tree is that of its matrices")
     return parents if isinstance(parents, Tree) else Tree(parents)
 
 
