@@ -28,14 +28,6 @@ def register(commands: Any) -> None:
         "out", metavar="OUT", type=Path, help="the file to write: .urdf, .xml or .mjcf for MJCF, .json for bough's own"
     )
     parser.add_argument(
-        "--lock",
-        metavar="JOINT=VALUE",
-        type=_held,
-        action="append",
-        default=[],
-        help="hold a joint at a configuration, in rad or m, several numbers separated by commas (may be repeated)",
-    )
-    parser.add_argument(
         "--leave-out",
         metavar="WHAT",
         action="append",
@@ -51,7 +43,7 @@ def run(options: argparse.Namespace) -> None:
     """Read and write."""
     if options.out.exists() and not options.force:
         raise SaveError(f"{str(options.out)!r} exists, --force replaces it")
-    model = chosen_model(options, lock=dict(options.lock) or None)
+    model = chosen_model(options)
     try:
         bough.save(model, options.out, leave_out=options.leave_out)
     except SaveError as error:
@@ -66,12 +58,3 @@ def _as_options(hint: re.Match[str]) -> str:
     """The argument `leave_out` of `bough.save` in a message, as options of the command line."""
     kinds = [kind.strip(" '") for kind in hint[1].split(",") if kind.strip()]
     return " ".join(f"--leave-out {kind}" for kind in kinds) + " saves"
-
-
-def _held(text: str) -> tuple[str, list[float]]:
-    joint, sign, values = text.rpartition("=")
-    try:
-        return joint, [float(value) for value in values.split(",")]
-    except ValueError:
-        problem = "a number" if sign else "JOINT=VALUE"
-        raise argparse.ArgumentTypeError(f"{text!r}, expected {problem}, as in elbow=0.5") from None

@@ -61,7 +61,18 @@ def add_model(parser: argparse.ArgumentParser, metavar: str = "MODEL", default: 
     told = "hang the tree from this link; auto: compute from the floating base with which forward dynamics costs least"
     group.add_argument("--root", metavar="LINK|auto", help=told)
     group.add_argument("--no-mimic", action="store_true", help="let joints that mimic another one move by themselves")
+    told = "hold a joint at a configuration, in rad or m, several numbers separated by commas (may be repeated)"
+    group.add_argument("--lock", metavar="JOINT=VALUE", type=_held, action="append", default=[], help=told)
     add_ignore(group)
+
+
+def _held(text: str) -> tuple[str, list[float]]:
+    joint, sign, values = text.rpartition("=")
+    try:
+        return joint, [float(value) for value in values.split(",")]
+    except ValueError:
+        problem = "a number" if sign else "JOINT=VALUE"
+        raise argparse.ArgumentTypeError(f"{text!r}, expected {problem}, as in elbow=0.5") from None
 
 
 def add_ignore(parser: Any) -> None:
@@ -76,6 +87,7 @@ def chosen_model(options: argparse.Namespace, **further: Any) -> bough.Model:
         "floating_base": options.floating or None,
         "root": options.root,
         "mimic": False if options.no_mimic else None,
+        "lock": dict(options.lock) or None,
         "ignore": options.ignore or None,
     }
     return read_model(options.model, **{k: x for k, x in (given | further).items() if x is not None})
