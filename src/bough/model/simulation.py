@@ -180,8 +180,8 @@ class SimulationData:
     pairs, excludes
         Shapes that may touch whatever else is said; names of two bodies or frames whose shapes do not touch.
     reference
-        The configuration (nq) of the file, in which the masses that contacts and limits feel are taken; neutral
-        without one.
+        The configuration (nq) of the file, in which the masses that contacts and limits feel are taken; empty if the
+        file has none, such as a MJCF file without a keyframe, and then the neutral one (`bough.neutral`) is meant.
     link_centres
         For links that became one body with others, by name: their own centre of mass (m), in their own frame. It is
         there that their shapes feel the mass of the body.
