@@ -16,7 +16,7 @@ from bough.errors import SaveError, printable
 
 __all__ = ["register"]
 
-PATIENCE = 3.0
+TELL_AFTER = 3.0
 """Time (s) after which somebody who waits for formulas is told so."""
 
 
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> None:
     function = bough.function(
         options.algorithm, model, frames=options.frame, reference=options.reference, parameters=options.parameter
     )
-    waiting = threading.Timer(PATIENCE, say, ["simplifying: this may take a minute"], {"file": sys.stderr})
+    waiting = threading.Timer(TELL_AFTER, say, ["simplifying: this may take a minute"], {"file": sys.stderr})
     if options.to == "latex":
         waiting.start()
     try:

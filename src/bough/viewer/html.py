@@ -26,7 +26,7 @@ __all__ = ["motion_html"]
 MOST_POSES = 600_000
 """Poses of bodies in a file, 20 bytes each before they are compressed; samples are left out to keep to it."""
 
-MOST_FACES, MOST_DRAWN, FEWEST_FACES = 120_000, 200_000, 60
+MOST_FACES, MOST_DRAWN_FACES, FEWEST_FACES = 120_000, 200_000, 60
 """Triangles of all surfaces in a file, and of all that is drawn, above which they are made coarser, and as few as a
 surface keeps."""
 
@@ -79,7 +79,7 @@ def motion_html(model: Model, time: Floats, q: Floats, world: Sequence[Geometry]
     packed.add(np.round(32767 * quaternions(places[..., :3, :3])), "i2")
     stored = sum(len(s.triangles.faces) for s in surfaces)
     drawn_faces = states.shape[1] * sum(len(s.triangles.faces) * len(s.bodies) for s in surfaces)
-    share = min(1.0, MOST_FACES / max(stored, 1), MOST_DRAWN / max(drawn_faces, 1))
+    share = min(1.0, MOST_FACES / max(stored, 1), MOST_DRAWN_FACES / max(drawn_faces, 1))
     head: dict[str, Any] = {
         "samples": len(kept),
         "copies": states.shape[1],

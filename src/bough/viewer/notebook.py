@@ -7,7 +7,7 @@ from html import escape
 
 __all__ = ["inline", "is_in_notebook"]
 
-MOST_LETTERS = 8_000_000
+LARGEST_KEPT = 8_000_000
 """Of a page that is kept in the notebook; above, nothing is left where there is no server."""
 
 FRAME = """<iframe width="100%" height="600" frameborder="0" sandbox="allow-scripts" data-page="{page}"></iframe>
@@ -31,4 +31,4 @@ def inline(url: str, page: str) -> str:
 
     Notebooks that were saved and opened again, or that run on another computer, have such a page.
     """
-    return FRAME.format(url=escape(url), page=escape(page if len(page) <= MOST_LETTERS else ""))
+    return FRAME.format(url=escape(url), page=escape(page if len(page) <= LARGEST_KEPT else ""))
