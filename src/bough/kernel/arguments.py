@@ -33,6 +33,13 @@ def as_floats(name: str, value: ArrayLike, trailing: Shape, meaning: str = "") -
         a = np.asarray(value)
     except ValueError as error:
         raise ShapeError(f"{name} is not a rectangular array: {error}") from None
+    except (RuntimeError, TypeError):
+        if type(value).__module__.partition(".")[0] not in ("torch", "jax", "jaxlib"):
+            raise
+        raise ShapeError(
+            f"{name} is a {type(value).__name__} that is differentiated, mapped or traced where only its numbers are "
+            "read, expected numbers that are known when this is called; a tensor of PyTorch has them in .detach()"
+        ) from None
     if a.dtype != DOUBLE and a.dtype != SINGLE:
         if not np.can_cast(a.dtype, DOUBLE) or a.dtype == np.bool_:
             raise ShapeError(f"{name} has data type {a.dtype}, expected real numbers (float64 or float32)")

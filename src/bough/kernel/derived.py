@@ -54,7 +54,12 @@ def derived(
 ) -> Function:
     """A derivative of a function, made once; `ambient` ones are by the numbers of q instead of by motions."""
     if f.derived_from is not None and f.derived_from.function.differential is not None:
-        raise ProgramError(f"{f.name} has no derivatives: there are first ones of {f.derived_from.function.name} alone")
+        kind, origin = f.derived_from.kind, f.derived_from.function.name
+        raise ProgramError(
+            f"a second derivative is asked for: the {kind} of {origin!r} would have to be differentiated, and what "
+            "finds its result by iteration has first derivatives alone. Expected one derivative, such as a gradient or "
+            "a jacobian; differences of these give a hessian"
+        )
     chosen = _chosen(f, wrt)
     key = (kind, chosen, directions if directions is None else whole_number(directions, "directions", least=1), ambient)
     if key not in f.derivatives:

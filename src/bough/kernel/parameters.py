@@ -75,7 +75,7 @@ class ParametricFunction(Function):
 
     def packed(self, values: Mapping[str, ArrayLike] | ArrayLike | None = None) -> FloatArray:
         """Values of parameters in one array (..., size), those of the model where none are given."""
-        elsewhere = foreign_packed(self._known, self._defaults, values)
+        elsewhere = foreign_packed(self._known, values, "parameter of this function")
         if elsewhere is not None:
             return elsewhere  # type: ignore[no-any-return]
         return self._defaults if values is None else packed_values(self._known, values, "parameter of this function")

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bough.errors import ShapeError
-from bough.kernel.arguments import is_on_device
+from bough.kernel.arguments import FloatArray, is_on_device
+from bough.kernel.dynamo import keep_out_of_graphs
 from bough.reading import known_name
 
 if TYPE_CHECKING:
     from bough.kernel.function import Function
 
-__all__ = ["Foreign", "foreign", "foreign_packed"]
+__all__ = ["Foreign", "foreign", "foreign_packed", "is_tensor", "joined", "known_numbers", "spread"]
 
 Foreign = Callable[["Function", Sequence[Any], Any, bool], Any]
 """What runs a function on arrays of another library: takes all inputs, `out` and `check`."""
@@ -45,10 +46,11 @@ def foreign(values: Sequence[Any]) -> Foreign | None:
     return None
 
 
-def foreign_packed(known: Mapping[str, Any], defaults: Any, values: Any) -> Any:
+def foreign_packed(known: Mapping[str, Any], values: Any, kind: str) -> Any:
     """Parameters as one array of another library, where some are arrays of it; None if none are.
 
-    `known` are the parameters by name, `defaults` all their numbers; `values` are some by name, or all in one array.
+    `known` are the parameters by name, with their numbers; `values` are some by name, or all in one array; `kind` is
+    what they are called in errors.
     """
     if not isinstance(values, Mapping):
         return values if foreign((values,)) is not None else None
@@ -56,19 +58,55 @@ def foreign_packed(known: Mapping[str, Any], defaults: Any, values: Any) -> Any:
     if library is None:
         return None
     as_array = getattr(library, "as_tensor", library.asarray)
-    like, parts, start = next(x for x in values.values() if _module(x) is library), [], 0
+    like, parts = next(x for x in values.values() if _module(x) is library), {}
     for name in values:
-        known_name(name, "parameter of this function", known)
+        known_name(name, kind, known)
     for name, p in known.items():
-        given = values[name] if name in values else defaults[start : start + p.size].tolist()
-        own = as_array(given, dtype=like.dtype)
-        axes = own.ndim - (len(p.shape) if name in values else 1)
-        if name in values and tuple(own.shape[axes:]) != p.shape:
-            raise ShapeError(f"{name} has shape {tuple(own.shape)}, expected (..., {str(p.shape)[1:]}: {p.meaning}")
-        parts.append(own.reshape((*own.shape[:axes], p.size)))
-        start += p.size
-    batch = library.broadcast_shapes(*(part.shape[:-1] for part in parts))
-    return library.concatenate([library.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], -1)
+        own = as_array(values[name] if name in values else p.values.tolist(), dtype=like.dtype)
+        axes = own.ndim - len(p.shape)
+        if axes < 0 or tuple(own.shape[axes:]) != p.shape:
+            expected = "(" + ", ".join(["...", *map(str, p.shape)]) + ")"
+            raise ShapeError(f"{name} has shape {tuple(own.shape)}, expected {expected}: {p.meaning}")
+        parts[name] = own.reshape((*own.shape[:axes], p.size))
+    try:
+        batch = np.broadcast_shapes(*(tuple(part.shape[:-1]) for part in parts.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {tuple(part.shape[:-1])}" for name, part in parts.items() if part.ndim > 1)
+        raise ShapeError(f"the batch axes of parameters do not broadcast: {shapes}") from None
+    return library.concatenate([library.broadcast_to(part, (*batch, part.shape[-1])) for part in parts.values()], -1)
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether something is a tensor of PyTorch."""
+    return type(x) not in OF_PYTHON and type(x).__module__.partition(".")[0] == "torch"
+
+
+def joined(arrays: Sequence[Any], axis: int) -> Any:
+    """Arrays of one library behind each other along an axis, in that library."""
+    library: Any = _module(arrays[0]) or np
+    return library.concatenate(arrays, axis)
+
+
+def spread(x: Any, size: int) -> Any:
+    """A lone number in an array of another library as an array (size,) of it, gradients and all; None for all else."""
+    library = _module(x)
+    return None if library is None else library.broadcast_to(x, (size,))
+
+
+def known_numbers(x: Any) -> FloatArray | None:
+    """The numbers of an array of any library, to be looked at; None while a transformation or a GPU has them."""
+    library = type(x).__module__.partition(".")[0]
+    if is_on_device(x):
+        return None
+    if library == "torch":
+        import torch
+
+        return None if torch._C._are_functorch_transforms_active() else x.detach().numpy()
+    if library in ("jax", "jaxlib"):
+        import jax
+
+        return None if isinstance(x, jax.core.Tracer) else np.asarray(x)
+    return np.asarray(x)
 
 
 def _module(x: Any) -> Any:
@@ -77,3 +115,6 @@ def _module(x: Any) -> Any:
     if library in ("jax", "jaxlib"):
         return import_module("jax.numpy")
     return import_module("torch") if library == "torch" else None
+
+
+keep_out_of_graphs()

@@ -10,6 +10,7 @@ import numpy as np
 from bough.errors import ModelError, ShapeError
 from bough.kernel.arguments import FloatArray, as_floats, is_on_device, out_fits, require_finite
 from bough.kernel.parameters import packed_values
+from bough.kernel.tensors import foreign_packed, is_tensor, known_numbers, spread
 from bough.model import Model, Parameter, Parameters
 from bough.model.massless import idle_joints
 from bough.model.parameters import PLACED
@@ -74,6 +75,8 @@ def _gains(value: Any, name: str, nv: int) -> Any:
     """One for each velocity, from one for all or one for each."""
     if np.ndim(value):
         return value
+    if (elsewhere := spread(value, nv)) is not None:
+        return elsewhere
     one = 0.0 if value is None else number(value, name, "a number, or one for each velocity", infinite=True)
     return np.full(nv, one)
 
@@ -97,8 +100,10 @@ def written(out: object, state: State) -> State:
 
 
 def is_single(x: Any) -> bool:
-    """Whether something is an array of float32, here or on a GPU."""
-    return (type(x) is np.ndarray and x.dtype is SINGLE) or (is_on_device(x) and str(x.dtype).endswith("float32"))
+    """Whether something is an array or a tensor of float32, here or on a GPU."""
+    if type(x) is np.ndarray:
+        return x.dtype is SINGLE
+    return (is_tensor(x) or is_on_device(x)) and str(x.dtype).endswith("float32")
 
 
 def are_single(*given: Any) -> bool:
@@ -107,8 +112,8 @@ def are_single(*given: Any) -> bool:
 
 
 def in_single(values: Sequence[Any]) -> tuple[Any, ...]:
-    """Arguments, those that are not None, as float32."""
-    return tuple(x if x is None or is_on_device(x) else np.asarray(x, np.float32) for x in values)
+    """Arguments as float32, but for those that are None, tensors or on a GPU."""
+    return tuple(x if x is None or is_tensor(x) or is_on_device(x) else np.asarray(x, np.float32) for x in values)
 
 
 def require_moving(model: Model) -> None:
@@ -174,10 +179,16 @@ def read_values(given: Sequence[Parameter], values: Any) -> FloatArray | None:
             )
         return None
     known = {p.name: p for p in given}
-    packed = packed_values(known, {} if values is None else values, "parameter of this simulation")
-    finite, start = bool(np.isfinite(packed).all()), 0
+    kind = "parameter of this simulation"
+    packed: Any = foreign_packed(known, values, kind)
+    if packed is None:
+        packed = packed_values(known, {} if values is None else values, kind)
+    numbers, start = known_numbers(packed), 0
+    if numbers is None:  # what JAX traces, and what lies elsewhere, is taken as it is
+        return packed  # type: ignore[no-any-return]
+    finite = bool(np.isfinite(numbers).all())
     for p in given:
-        part = packed[..., start : start + p.size]
+        part = numbers[..., start : start + p.size]
         start += p.size
         if not finite:
             require_finite(p.name, part.reshape((*part.shape[:-1], *p.shape)))
@@ -185,4 +196,4 @@ def read_values(given: Sequence[Parameter], values: Any) -> FloatArray | None:
             raise ShapeError(f"{p.name} is {part.max():g}, expected a factor from 0 to 1")
         if p.what in NOT_NEGATIVE and (part < 0.0).any():
             raise ShapeError(f"{p.name} is {part.min():g}, expected a number that is not negative")
-    return packed
+    return packed  # type: ignore[no-any-return]

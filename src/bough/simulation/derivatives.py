@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.errors import ModelError
+from bough.errors import ModelError, ShapeError
 from bough.kernel.arguments import FloatArray, as_floats
 from bough.kernel.function import Function
+from bough.kernel.tensors import is_tensor, joined
 from bough.reading import known_name, names, whole_number
 from bough.scalar.lazy import cached_property
 from bough.simulation.arguments import ACTING, read_acting, read_servo, read_values
@@ -91,7 +92,7 @@ class Differentiated(Measurable):
         both, columns = (found[: len(inside)], found[len(inside) :]), {}
         sizes = {a.name: len(a.shape) for a in self._step.inputs}
         for name, after, speed in zip(inside, *both, strict=True):
-            columns[name] = np.concatenate([after, speed], axis=-1 - sizes[name])
+            columns[name] = joined([after, speed], -1 - sizes[name])
         return self._by_name(asked, columns)
 
     def jvp(
@@ -220,6 +221,7 @@ class Differentiated(Measurable):
         return rollout_of(self, q, v, steps, hold, acting)
 
     step: Any  # of `Simulation`
+    _made: Callable[..., State]
 
     # ---- tensors ---------------------------------------------------------------------------------------------------
 
@@ -227,27 +229,35 @@ class Differentiated(Measurable):
     def _followed(self) -> Function:
         return self._differentiated(accelerations=True)
 
-    def _tensor_steps(self, given: Sequence[Any], steps: Any) -> State:
+    def _tensor_steps(self, given: Sequence[Any], steps: Any, out: object) -> State:
         """Steps on tensors of PyTorch with gradients: one node of autograd for each."""
         count = whole_number(steps, "steps of tensors with gradients", least=0)
+        _refuse_out(out, "tensors that autograd follows")
         q, v, a, *rest = given
         for _ in range(count):
             q, v, a = self._followed(q, v, a, *rest)
-        like = q if hasattr(q, "new_zeros") else v
+        like = next(x for x in (q, v, *rest) if is_tensor(x))
         none = like.new_zeros(q.shape[:-1])
         return State(q, v, a, none + float(count), none)
 
-    def _steps_in_jax(self, made: Callable[..., State], given: Sequence[Any], steps: Any) -> State:
+    @cached_property
+    def _jax_steps(self) -> dict[tuple[Any, ...], Callable[..., State]]:
+        """Steps within transformations of JAX, by what is given and how many they are: JAX knows functions again."""
+        return {}
+
+    def _steps_in_jax(self, given: Sequence[Any], steps: Any, out: object) -> State:
         """Steps within a transformation of JAX, which may differentiate them."""
         from bough.simulation.jax_steps import steps_in_jax
 
         count = whole_number(steps, "steps within a transformation of JAX", least=0)
-        return steps_in_jax(
-            lambda values: made(values, np.float64(count), single=False),
-            lambda *values: self._followed(*values),
-            given,
-            count,
-        )
+        _refuse_out(out, "arrays that JAX traces")
+        present = tuple(x is not None for x in given)
+        found = self._jax_steps.get((present, count))
+        if found is None:
+            outside = None if self._roomier is None else self._made
+            found = steps_in_jax(self._steps, outside, lambda *x: self._followed(*x), present, count)
+            self._jax_steps[present, count] = found
+        return found(given)
 
     # ---- names -----------------------------------------------------------------------------------------------------
 
@@ -310,13 +320,21 @@ def _inside(asked: Sequence[str], parameters: Mapping[str, Any]) -> list[str]:
     return [name for name in ("q", "v", *ACTING) if name in wanted]
 
 
+def _refuse_out(out: object, given: str) -> None:
+    if out is not None:
+        raise ShapeError(f"out is given with {given}, expected none: results with derivatives are new arrays")
+
+
 def wants_gradients(given: Sequence[Any]) -> bool:
-    """Whether there are tensors of PyTorch among arguments for whose gradients autograd asks."""
-    if "torch" not in sys.modules or not any(getattr(x, "requires_grad", False) for x in given):
+    """Whether there are tensors of PyTorch among arguments whose derivatives autograd asks for, in either mode."""
+    if "torch" not in sys.modules or not any(map(is_tensor, given)):
         return False
     import torch
+    from torch.autograd import forward_ad
 
-    return bool(torch.is_grad_enabled())
+    if forward_ad._current_level >= 0:
+        return True
+    return torch.is_grad_enabled() and any(is_tensor(x) and x.requires_grad for x in given)
 
 
 def is_traced_by_jax(given: Sequence[Any]) -> bool:

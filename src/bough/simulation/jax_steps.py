@@ -7,43 +7,61 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from bough.kernel.function import Function
 from bough.simulation.state import State
 
 __all__ = ["steps_in_jax"]
 
 
 def steps_in_jax(
-    together: Callable[[Sequence[Any]], State], one: Callable[..., Any], given: Sequence[Any], count: int
-) -> State:
-    """The state after `count` steps.
+    steps: Function, outside: Callable[..., State] | None, one: Callable[..., Any], present: Sequence[bool], count: int
+) -> Callable[[Sequence[Any]], State]:
+    """What makes `count` steps from what is given: made once, so that JAX compiles it once, with or without `jit`.
 
     Parameters
     ----------
-    together
-        Makes them all in one call, without derivatives, from what is given.
+    steps
+        Makes them all in one call, without derivatives.
+    outside
+        What makes them of arrays of NumPy, from what is given, their number and whether all is float32, where one call
+        may not be enough; None where it is.
     one
         Makes one step, from what is given in the same order to q, v and a, with derivatives.
-    given
-        q, v, a and what acts, None where nothing does.
+    present
+        Whether each of q, v, a and what acts is given.
     count
         The number of steps.
     """
-    places = [k for k, x in enumerate(given) if x is not None]
-    dtype = jnp.result_type(*(x for x in given if isinstance(x, jax.Array)), jnp.float32)
+    places = [k for k, x in enumerate(present) if x]
 
     def whole(arrays: Sequence[Any]) -> list[Any]:
         by_place = dict(zip(places, arrays, strict=True))
-        return [by_place.get(k) for k in range(len(given))]
+        return [by_place.get(k) for k in range(len(present))]
 
-    @jax.custom_jvp  # type: ignore[untyped-decorator]
-    def call(*arrays: Any) -> tuple[Any, ...]:
-        return tuple(together(whole(arrays)))
+    def together(*arrays: Any) -> tuple[Any, ...]:
+        values = whole(arrays)
+        return tuple(steps(*values[:4], np.float64(count), *values[4:]))
+
+    def by_python(*arrays: Any) -> tuple[Any, ...]:
+        shapes = jax.eval_shape(together, *arrays)
+
+        def state(*values: Any) -> tuple[Any, ...]:
+            assert outside is not None
+            found = outside(whole([np.asarray(x) for x in values]), np.float64(count), single=False)
+            return tuple(np.asarray(x, shape.dtype) for x, shape in zip(found, shapes, strict=True))
+
+        found: tuple[Any, ...] = jax.pure_callback(state, shapes, *arrays, vmap_method="expand_dims")
+        return found
+
+    call = jax.custom_jvp(together if outside is None else by_python)
 
     @call.defjvp  # type: ignore[untyped-decorator]
     def rates(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
         return jax.jvp(step_by_step, tuple(primals), tuple(tangents))
 
+    @jax.jit  # type: ignore[untyped-decorator]
     def step_by_step(*arrays: Any) -> tuple[Any, ...]:
         q, v, a, *acting = whole(arrays)
         state = (q, v, a)
@@ -53,4 +71,8 @@ def steps_in_jax(
         none = jnp.zeros(state[0].shape[:-1], state[0].dtype)
         return (*state, none + count, none)
 
-    return State._make(call(*(jnp.asarray(given[k], dtype) for k in places)))
+    def run(given: Sequence[Any]) -> State:
+        dtype = jnp.result_type(*(x.dtype for x in given if isinstance(x, jax.Array)), jnp.float32)
+        return State._make(call(*(jnp.asarray(given[k], dtype) for k in places)))
+
+    return run

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.algorithms.soft.step import MOST_STEPS
@@ -156,9 +155,9 @@ class Simulation(Differentiated):
         rest = self._zeros if a is None else a
         given = (q, v, rest, self._dt, tau, control, target, kp, kd, f_ext, *values)
         if wants_gradients(given):
-            return self._tensor_steps(given, steps)
-        if is_traced_by_jax(given) and np.ndim(steps) == 0:
-            return self._steps_in_jax(self._made, given, steps)
+            return self._tensor_steps(in_single(given) if single else given, steps, out)
+        if is_traced_by_jax(given):
+            return self._steps_in_jax(given, steps, out)
         state = self._made(given, count, single)
         return state if out is None else written(out, state)
 
