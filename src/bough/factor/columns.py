@@ -35,8 +35,8 @@ __all__ = ["inverse_and_products"]
 LONGEST = 8_000
 """Products in straight-line code, all branches together; beyond that everything is a loop."""
 
-FETCHED = 1
-"""Turns of a loop that fetching its code costs as much as."""
+FETCHED = 4
+"""Turns of a loop that fetching its code costs as much as: where one state is computed, several turns run at once."""
 
 
 def inverse_and_products(
@@ -157,19 +157,19 @@ def _products_of_branch(
     n: int, G: _Scalars, branch: _Branch, columns: Sequence[tuple[Array, int, int]], sign: float, result: Array
 ) -> None:
     """G D⁻¹ Gᵀ times columns, each of a matrix: with its place among matrices, and its number."""
-    size = len(branch.support)
+    count = len(columns)
     with keeping_loops():
-        packed = array(size * len(columns))
+        packed = array(len(branch.support) * count)  # columns side by side
     for row, (A, _, c) in enumerate(columns):
         for place, i in enumerate(branch.support):
             if c in (i, *G.above[i]) or i in G.above[c]:
-                packed[row * size + place] = A[i * n + c]
+                packed[place * count + row] = A[i * n + c]
     starts = Table("columns", np.array([k * n * n + c for _, k, c in columns], dtype=np.int64))
 
     def column(row: Index, carry: tuple[()]) -> tuple[()]:
         at, w = gather_index(starts, row), {}  # type: Index, dict[int, Scalar]
         for place, i in enumerate(branch.support):
-            x = packed[row * size + place]
+            x = packed[row + place * count]
             w[i] = x
             for k in G.above[i]:
                 w[k] = w[k] + G.entry[i, k] * x
@@ -178,22 +178,22 @@ def _products_of_branch(
             result[at + i * n] = G.times(i, w)
         return carry
 
-    repeat(len(columns), column, ())
+    repeat(count, column, ())
 
 
 def _inverse_of_branch(n: int, G: _Scalars, branch: _Branch, result: Part) -> None:
     """G D⁻¹ Gᵀ between the nodes of a branch and those that come after its first, each pair once."""
-    size, nodes, places = len(branch.path), branch.nodes, {k: place for place, k in enumerate(branch.path)}
+    count, nodes, places = len(branch.nodes), branch.nodes, {k: place for place, k in enumerate(branch.path)}
     with keeping_loops():
-        packed = array(size * len(nodes))
+        packed = array(len(branch.path) * count)
     for row, c in enumerate(nodes):  # rows of G D⁻¹
         for k in G.above[c]:
-            packed[row * size + places[k]] = G.entry[c, k] * G.entry[k, k]
-        packed[row * size + places[c]] = G.entry[c, c]
+            packed[places[k] * count + row] = G.entry[c, k] * G.entry[k, k]
+        packed[places[c] * count + row] = G.entry[c, c]
     numbers = Table("branch", np.array(nodes, dtype=np.int64))
 
     def column(row: Index, carry: tuple[()]) -> tuple[()]:
-        w = {k: packed[row * size + place] for place, k in enumerate(branch.path)}
+        w = {k: packed[row + place * count] for place, k in enumerate(branch.path)}
         c = gather_index(numbers, row)
         for i in range(nodes[0], n):
             total = G.times(i, w)
@@ -201,7 +201,7 @@ def _inverse_of_branch(n: int, G: _Scalars, branch: _Branch, result: Part) -> No
             result[c + i * n] = total
         return carry
 
-    repeat(len(nodes), column, ())
+    repeat(count, column, ())
 
 
 def _products_by_loops(tree: Tree, factor: Array, A: Array, sign: float, result: Part) -> None:

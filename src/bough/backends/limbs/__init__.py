@@ -1,8 +1,10 @@
 """Limbs that are built alike share vectors in programs for one state, and so do neighbouring columns of matrices.
 
-`alike.py` finds what limbs have in common, `columns.py` what columns have; `packs.py` joins it.
+`alike.py` finds what limbs have in common, `columns.py` what columns have; `packs.py` joins it. Turns of a loop that
+know nothing of each other run in lanes too (`turns.py`).
 """
 
 from bough.backends.limbs.packs import Packed, pack
+from bough.backends.limbs.turns import join_turns
 
-__all__ = ["Packed", "pack"]
+__all__ = ["Packed", "join_turns", "pack"]

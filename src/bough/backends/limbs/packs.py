@@ -9,39 +9,72 @@ bits it has in the program as it was.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from bough.backends.limbs.alike import Group, Search
 from bough.backends.limbs.columns import ColumnSearch
 from bough.backends.protocol import Column, Limbs
-from bough.program import Apply, Const, Instruction, Load, Program, Store
-from bough.program.ir import boundary
+from bough.program import Apply, Block, Const, Instruction, Load, Loop, Program, Store, Switch
+from bough.program.ir import boundary, uses
 from bough.scalar import Kind
 
 __all__ = ["Packed", "pack"]
 
 WORTH = 0.85  # of the instructions must be left for packing to pay
+NEEDED_LATER = "what the rest of a program needs"
 
 Item: TypeAlias = Load | Apply | Store | Group
 
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """A program and the number of lanes of the values that are vectors."""
+    """A program, the number of lanes of the values that are vectors, and whether these do all that loops do."""
 
     program: Program
     widths: Mapping[int, int]
+    in_all_loops: bool = False
 
 
 def pack(program: Program, limbs: Limbs, widest: int) -> Packed:
-    """Join what is alike in limbs or columns, in vectors of up to `widest` lanes, if the program allows and it pays."""
+    """Join what is alike in limbs or columns, in vectors of up to `widest` lanes, if the program allows and it pays.
+
+    In a program with loops, that is what does not wait for one.
+    """
     places = [place for entries in limbs.values() for place in entries if place is not None]
-    if not places or not _is_straight(program):
+    if not places:
+        return Packed(program, {})
+    straight, rest = _parted(program)
+    if not _is_straight(straight):
         return Packed(program, {})
     search = ColumnSearch if isinstance(places[0], Column) else Search
-    packed = _Rewriter(program, search(program, limbs, widest)).result()
-    return packed if _cost(packed.program) < WORTH * _cost(program) else Packed(program, {})
+    packed = _Rewriter(straight, search(straight, limbs, widest)).result()
+    if not _cost(packed.program) < WORTH * _cost(straight):
+        return Packed(program, {})
+    body = tuple(x for x in packed.program.body if not isinstance(x, Store) or x.buffer != NEEDED_LATER)
+    return Packed(replace(packed.program, buffers=program.buffers, body=(*body, *rest)), packed.widths)
+
+
+def _parted(program: Program) -> tuple[Program, Block]:
+    """What does not wait for a loop, with what the rest needs of it stored as if it were a result; and the rest."""
+    inputs = {b.name for b in program.of_role("input")}
+    first: list[Instruction] = []
+    rest: list[Instruction] = []
+    waiting: set[int] = set()
+    for x in program.body:
+        waits = isinstance(x, Loop | Switch) or any(v in waiting for v in boundary(x))
+        if waits or (rest and (isinstance(x, Store) or (isinstance(x, Load) and x.buffer not in inputs))):
+            rest.append(x)
+            waiting.update(x.results if isinstance(x, Loop | Switch) else () if isinstance(x, Store) else (x.result,))
+        else:
+            first.append(x)
+    constants = {x.result: x for x in first if isinstance(x, Const)}
+    made = {x.result for x in first if isinstance(x, Load | Apply)}
+    needed = {v: None for x in rest for v in uses(x) if v in made}
+    place = next((v for v in constants if program.kinds[v] == "int"), -1)
+    if not rest or place < 0:
+        return program, ()
+    return replace(program, body=(*first, *(Store(NEEDED_LATER, place, v) for v in needed))), tuple(rest)
 
 
 def _is_straight(program: Program) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.backends.limbs import Packed, pack
+from bough.backends.limbs import Packed, join_turns, pack
 from bough.backends.llvm.emit import llvm_source
 from bough.backends.llvm.entry import Workspace
 from bough.backends.llvm.once import write_once
@@ -99,9 +99,12 @@ def compile_program(program: Program, real: Real, limbs: Limbs | None = None) ->
     """
     if host().fuses:
         program = fuse(program)
-    packed = Packed(program, {})
-    if limbs and real.lanes == 1:
-        packed = pack(program, limbs, min(host().vector_bytes, WIDEST) // real.size)
+    packed, widest = Packed(program, {}), min(host().vector_bytes, WIDEST) // real.size
+    if real.lanes == 1:
+        packed = join_turns(program, widest)
+        if limbs:
+            joined = pack(packed.program, limbs, widest)
+            packed = Packed(joined.program, {**packed.widths, **joined.widths}, packed.in_all_loops)
         program = packed.program
     sizes = [b.size for b in program.buffers]
     once = write_once(program, real)
@@ -117,7 +120,7 @@ def compile_program(program: Program, real: Real, limbs: Limbs | None = None) ->
         slots.append(Slot(b.name, b.role, size, offset, table))
     rolled = any(isinstance(x, Loop) for x in program.body)
     source = llvm_source(once, plan, space, real)
-    code = host().object_code(source, loops=rolled and real.lanes == 1, quick=plan.lengthy)
+    code = host().object_code(source, loops=rolled and real.lanes == 1 and not packed.in_all_loops, quick=plan.lengthy)
     return Artifact(real, tuple(slots), space.size, _cost(program, real), code)
 
 

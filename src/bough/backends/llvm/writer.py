@@ -218,8 +218,8 @@ class ChunkWriter(Writer):
             elif isinstance(x, Load):
                 self._load(x)
             elif isinstance(x, Store):
-                place, t, align = self._address(x.buffer, x.index)
-                self.line(f"store {t} {self.operand(x.value)}, ptr {place}, align {align}")
+                place, _, align = self._address(x.buffer, x.index)
+                self.line(f"store {self.names.type_of(x.value)} {self.operand(x.value)}, ptr {place}, align {align}")
             elif isinstance(x, Loop):
                 self._loop(x)
             elif isinstance(x, Switch):
@@ -309,7 +309,7 @@ class ChunkWriter(Writer):
             mask = f"<{self.real.lanes} x i32> zeroinitializer"
             self.define(x.result, f"shufflevector {self.real.type} {first}, {self.real.type} undef, {mask}")
         else:
-            self.define(x.result, f"load {t}, ptr {place}, align {align}")
+            self.define(x.result, f"load {self.names.type_of(x.result)}, ptr {place}, align {align}")
 
     def _fetch_next(self, rows: list[str], base: int, run: Run) -> None:
         """Ask for what the next turn of a loop will most likely read of rows."""
