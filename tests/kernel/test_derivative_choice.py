@@ -60,3 +60,9 @@ def test_what_moves_nothing_is_named_by_either_way() -> None:
     b.add("rod", bough.joints.Revolute("y"))
     with pytest.raises(bough.errors.SingularError, match="'rod'"):
         bough.derivatives.forward_dynamics(b.build(), [0.0], [0.0], [0.0])
+
+
+def test_a_gradient_costs_at_most_five_times_its_function() -> None:
+    """Also of long mechanisms, whose gradient is more code than functions else may have."""
+    aba = bough.function("aba", bough.trees.topologies.chain(50))
+    assert aba.vjp().count().total < 5 * aba.count().total
