@@ -5,7 +5,8 @@
 """
 
 from bough.complementarity import Conditions
-from bough.kernel.contact.complementarity import Solution, Swept, gauss_seidel, pivoting, residual
+from bough.kernel.contact.complementarity import gauss_seidel, pivoting, residual
+from bough.kernel.contact.forces import Solution, Swept
 
 __all__ = [
     "Conditions",

@@ -35,8 +35,8 @@ __all__ = ["inverse_and_products"]
 LONGEST = 8_000
 """Products in straight-line code, all branches together; beyond that everything is a loop."""
 
-FETCHED = 4
-"""Turns of a loop that fetching its code costs as much as: where one state is computed, several turns run at once."""
+FETCHED = 1
+"""Turns of a loop that fetching its code costs as much as."""
 
 
 def inverse_and_products(

@@ -38,7 +38,7 @@ class Motion(NamedTuple):
         are redundant many λ give the same motion; this is the smallest, with each row measured by what it moves.
     residual
         By how much the worst condition of each state fails (...): m/s² or rad/s² of accelerations, m/s or rad/s of
-        velocities. It is rounding unless conditions contradict each other.
+        velocities. It is rounding unless conditions contradict each other; 1e-9 where friction cones had to be swept.
     conflicts
         Names of contacts, limits, dry friction and rows of constraints (`Model.constraint_names`) that are not met in
         some state.

@@ -44,11 +44,8 @@ __all__ = ["SoftProblem", "Solved", "diagonal_place"]
 
 C = TypeVar("C")
 
-SEARCHES = 30
-"""Turns of a line search at most."""
-
-FLAT = 0.01
-"""A line search ends where the slope is this part of what it was."""
+SEARCHES, FLAT = 30, 0.01
+"""A line search ends after so many turns, or where the slope is this part of what it was."""
 
 LEFT, SPARE_TURNS = 1e-20, 3.0
 """Conjugate gradients end where the square of what is left is this part of what it was.
