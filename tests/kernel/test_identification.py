@@ -92,6 +92,17 @@ def test_a_planar_arm_has_the_base_parameters_of_the_books() -> None:
     assert_close(base.map[0, names.index("mass of b")], 0.25, 1e-9, axes=0)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("length", [1e-120, 1e120])
+def test_base_parameters_of_arms_of_any_size(length: float) -> None:
+    b = bough.Builder("size", gravity=(0.0, 0.0, 0.0))
+    b.add("a", bough.joints.Revolute("z"), mass=1.0)
+    b.add("b", bough.joints.Revolute("z"), "a", at=(length, 0, 0), mass=1.0)
+    base = bough.identification.base_parameters(b.build())
+    assert base.rank > 0
+    assert np.isfinite(base.map).all()
+
+
 def test_log_cholesky_goes_both_ways(rng: np.random.Generator) -> None:
     π = bodies_that_exist(rng, 5)
     θ = ident.log_cholesky(π)

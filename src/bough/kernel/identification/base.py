@@ -79,6 +79,7 @@ def base_parameters(model: Model, bodies: str | Sequence[str] | None = None) -> 
     v, a = rng.normal(size=(2, states, model.nv))
     Y = torque_regressor(model, random(model, rng, size=states), v, a)
     W = Y.reshape(states * model.nv, 10 * model.nbodies)[:, sought]
+    W = W / (np.abs(W).max(initial=0.0) or 1.0)  # squares of numbers of any size are finite
     size = np.linalg.norm(W, axis=0)
     W = W / np.where(size > 0.0, size, 1.0)
     kept: list[int] = []
@@ -90,7 +91,7 @@ def base_parameters(model: Model, bodies: str | Sequence[str] | None = None) -> 
             kept.append(k)
             Q = np.concatenate([Q, left[:, None] / np.linalg.norm(left)], axis=1)
     chosen = np.array(kept, dtype=np.intp)
-    B = np.linalg.lstsq(W[:, chosen], W, rcond=None)[0] * size / size[chosen, None]
+    B = np.linalg.lstsq(W[:, chosen], W, rcond=None)[0] * (size / size[chosen, None])
     B[np.abs(B) < REGRESSOR_RANK] = 0.0
     B[:, chosen] = np.eye(len(kept))
     words = tuple(f"{names[k]}, …" if np.count_nonzero(row) > 1 else names[k] for k, row in zip(kept, B, strict=True))
