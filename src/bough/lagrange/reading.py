@@ -140,13 +140,13 @@ def _open(size: int) -> Known:
 def _ndim(given: object) -> int:
     """Number of axes of an array or nested sequence; -1 if it has none."""
     try:
-        return np.ndim(given)  # type: ignore[arg-type]
+        return np.asarray(given).ndim
     except ValueError:  # blocks of different shapes
         return -1
 
 
 def _listed(given: Any, count: int, what: str, of: str) -> list[Any]:
-    found = list(given) if isinstance(given, Sequence) or np.ndim(given) else []
+    found = list(given) if isinstance(given, Sequence) or _ndim(given) > 0 else []
     if len(found) != count:
         raise ModelError(f"there are {len(found)} {what}, expected {count}, one for each of the {of}")
     return found
