@@ -18,8 +18,8 @@ import pytest
 
 import bough
 from bough.backends.forks import using_llvm
-from bough.backends.llvm.own_thread import in_own_thread
 from bough.backends.llvm.target import host
+from bough.backends.own_thread import in_own_thread
 
 ALARMS = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="alarms of POSIX")
 
@@ -200,7 +200,7 @@ def test_code_stays_while_garbage_that_is_collected_uses_it(tmp_path: Path) -> N
 FORKS = """
 import os, signal, threading, time
 from bough.backends.forks import using_llvm
-from bough.backends.llvm.own_thread import in_own_thread
+from bough.backends.own_thread import in_own_thread
 
 def fork(*_):
     global child
@@ -252,7 +252,7 @@ import atexit, signal, time
 def after():  # all else is ended
     print(in_own_thread(lambda: 7))
 
-from bough.backends.llvm.own_thread import in_own_thread
+from bough.backends.own_thread import in_own_thread
 
 more = 4
 def stop(*_):  # again while the interpreter ends

@@ -9,6 +9,9 @@ from bough.errors import ShapeError
 
 __all__ = ["get_num_threads", "set_num_threads", "watch_num_threads"]
 
+MOST_THREADS = 1024
+"""More would only wait for each other."""
+
 _chosen: int | None = None
 _watchers: list[Callable[[int], None]] = []
 
@@ -28,8 +31,8 @@ def get_num_threads() -> int:
         return _chosen
     told = os.environ.get("BOUGH_NUM_THREADS", "")
     if told:
-        if not told.isdigit() or int(told) < 1:
-            raise ShapeError(f"BOUGH_NUM_THREADS is {told!r}, expected a positive number")
+        if not told.isdigit() or not 1 <= int(told) <= MOST_THREADS:
+            raise ShapeError(f"BOUGH_NUM_THREADS is {told!r}, expected a whole number from 1 to {MOST_THREADS}")
         return int(told)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -46,8 +49,8 @@ def set_num_threads(count: int | None) -> None:
     >>> bough.set_num_threads(None)
     """
     global _chosen
-    if count is not None and (not isinstance(count, int) or isinstance(count, bool) or not 1 <= count < 2**31):
-        raise ShapeError(f"the number of threads is {count!r}, expected a positive integer or None")
+    if count is not None and (not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MOST_THREADS):
+        raise ShapeError(f"the number of threads is {count!r}, expected an integer from 1 to {MOST_THREADS}, or None")
     _chosen = count
     for watcher in _watchers:
         watcher(get_num_threads())

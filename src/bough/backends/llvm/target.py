@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.backends.forks import making
-from bough.backends.llvm.own_thread import in_own_thread
 from bough.backends.native.primitives import address_of
+from bough.backends.own_thread import in_own_thread
 
 __all__ = ["Code", "Host", "host"]
 
