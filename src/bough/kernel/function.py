@@ -199,7 +199,8 @@ class Function(Exportable, Differentiable):
 
     def program(self, *given: str, rolled: bool | None = None, judged: bool = False) -> Program:
         """The program, with the verdict if `judged`; `given` names the inputs that may be left out and are not."""
-        return self._form(self._given(given)).program(rolled, judged)
+        is_rolled = None if rolled is None else truth(rolled, "rolled")
+        return self._form(self._given(given)).program(is_rolled, truth(judged, "judged"))
 
     def count(self, *given: str) -> Count:
         """The operations of the program that runs, without those of the verdict."""
