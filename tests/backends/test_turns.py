@@ -60,9 +60,29 @@ def to_one_place(row: Index, given: Array, result: Array) -> None:
     result[0] = given[row] * 2.0
 
 
+def in_place(row: Index, given: Array, result: Array) -> None:
+    """Each turn changes what was there: it may not be run twice."""
+    given[row] = given[row] * 2.0 + 1.0
+    result[row] = given[row]
+
+
+@pytest.mark.parametrize(("count", "width"), [(4, 4), (5, 0), (8, 4)])
+def test_turns_that_change_what_they_read_are_run_once(
+    count: int, width: int, rng: np.random.Generator, compiled: None
+) -> None:
+    rule = rule_of(count, in_place)
+    packed = join_turns(trace("f", rule, {"x": N}), WIDEST)
+    assert set(packed.widths.values()) == ({width} if width else set())
+    f = Function("f", [Argument("x", (N,), "")], [Argument("y", (N * count,), "")], rule, size=N, digest=lambda: None)
+    x = rng.normal(size=(3, N))
+    np.testing.assert_array_equal(f(x[1]), f(x)[1])
+
+
 @pytest.mark.parametrize(("count", "width"), [(1, 0), (2, 2), (3, 2), (4, 4), (7, 4), (12, 4)])
 @pytest.mark.parametrize("backwards", [False, True], ids=["in order", "backwards"])
-def test_columns_share_vectors(count: int, width: int, backwards: bool, rng: np.random.Generator) -> None:
+def test_columns_share_vectors(
+    count: int, width: int, backwards: bool, rng: np.random.Generator, compiled: None
+) -> None:
     rule = rule_of(count, product(count, backwards))
     packed = join_turns(trace("f", rule, {"x": N}), WIDEST)
     assert set(packed.widths.values()) == ({width} if width else set())

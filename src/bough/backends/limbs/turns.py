@@ -59,7 +59,7 @@ class _Rewriter:
             return None
         width = next((w for w in (8, 4, 2) if w <= min(widest, count)), 1)
         indices = _Indices(x, count, {**self._known}, self._data)
-        if width == 1 or not indices.independent():
+        if width == 1 or not indices.independent(repeated=count % width > 0):
             return None
         starts = np.array([*range(0, count - width, width), count - width], dtype=np.int64)
         name = f"{FIRST_TURNS}{len(self.tables)}"
@@ -117,8 +117,8 @@ class _Indices:
         found = self.of.get(index, known.get(index))
         return found if found is None or isinstance(found, float) else np.broadcast_to(found, self._count)
 
-    def independent(self) -> bool:
-        """Whether no turn writes what another one reads or writes."""
+    def independent(self, repeated: bool) -> bool:
+        """Whether no turn writes what another one reads or writes; nor, if some are `repeated`, what it read before."""
         if not self._plain:
             return False
         writer: dict[tuple[str, int], int] = {}
@@ -127,12 +127,16 @@ class _Indices:
                 for turn, place in enumerate(self.at(y.index, self._known).tolist()):
                     if writer.setdefault((y.buffer, place), turn) != turn:
                         return False
-        return all(
-            writer.get((y.buffer, place), turn) == turn
-            for y in self._body
-            if isinstance(y, Load)
-            for turn, place in enumerate(self.at(y.index, self._known).tolist())
-        )
+        written: set[tuple[str, int]] = set()
+        for y in self._body:
+            places = self.at(y.index, self._known).tolist() if isinstance(y, Load | Store) else ()
+            for turn, place in enumerate(places):
+                entry = y.buffer, place  # type: ignore[union-attr]
+                if isinstance(y, Store):
+                    written.add(entry)
+                elif writer.get(entry, turn) != turn or (repeated and entry in writer and entry not in written):
+                    return False
+        return True
 
 
 class _Lanes:
