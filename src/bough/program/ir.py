@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar, dataclass_transform
 
 from numpy.typing import NDArray
 
@@ -20,6 +20,8 @@ __all__ = [
     "VERDICT", "Apply", "Block", "Buffer", "Const", "Instruction", "Load", "Loop", "Program", "Store", "Switch",
     "boundary", "uses", "walk",
 ]  # fmt: skip
+
+T = TypeVar("T")
 
 VERDICT = "verdict"
 """The output that says what is wrong with a state: a sum of powers of two, zero if nothing is."""
@@ -42,7 +44,13 @@ class Buffer:
     cleared: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass_transform(frozen_default=True)
+def _instruction(cls: type[T]) -> type[T]:
+    """A record that type checkers hold to be frozen. At run time that would take longer than all else of a trace."""
+    return dataclass(slots=True, unsafe_hash=True)(cls)
+
+
+@_instruction
 class Const:
     """result = value."""
 
@@ -50,7 +58,7 @@ class Const:
     value: float | bool | int
 
 
-@dataclass(frozen=True, slots=True)
+@_instruction
 class Apply:
     """result = op(arguments), with op a name of the table of operations."""
 
@@ -59,7 +67,7 @@ class Apply:
     arguments: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@_instruction
 class Load:
     """result = buffer[index].
 
@@ -71,7 +79,7 @@ class Load:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@_instruction
 class Store:
     """buffer[index] = value."""
 
@@ -80,7 +88,7 @@ class Store:
     value: int
 
 
-@dataclass(frozen=True, slots=True)
+@_instruction
 class Loop:
     """Repeat `body` `count` times, with `counter` = 0 … count-1 or downwards.
 
@@ -99,7 +107,7 @@ class Loop:
     done: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@_instruction
 class Switch:
     """Run the branch numbered `selector` (the same for every state); `results` are what it yields."""
 
@@ -111,6 +119,8 @@ class Switch:
 
 Instruction: TypeAlias = "Const | Apply | Load | Store | Loop | Switch"
 Block: TypeAlias = "tuple[Instruction, ...]"
+
+_NESTING = frozenset((Loop, Switch))
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +154,10 @@ class Program:
 
 def walk(block: Block) -> Iterator[Instruction]:
     """All instructions of a block and of the blocks inside it, outermost first."""
+    return iter(block) if _NESTING.isdisjoint(map(type, block)) else _walk(block)
+
+
+def _walk(block: Block) -> Iterator[Instruction]:
     waiting: list[Iterator[Instruction]] = [iter(block)]
     while waiting:
         for x in waiting[-1]:

@@ -21,6 +21,8 @@ def unique(name: str, taken: Collection[str]) -> str:
 
 def with_names(block: Block, names: dict[str, str]) -> Block:
     """The block with buffers called by their final names."""
+    if all(name == final for name, final in names.items()):
+        return block
     result: list[Instruction] = []
     for x in block:
         if isinstance(x, Load):

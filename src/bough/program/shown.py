@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from bough.program.ir import Apply, Const, Instruction, Load
 
@@ -23,20 +23,14 @@ HANDED_ON: Mapping[str, tuple[int, ...]] = {
 }
 
 
-def shown_inputs(body: Iterable[Instruction], outputs: Iterable[int]) -> set[tuple[str, int]]:
+def shown_inputs(body: Sequence[Instruction], outputs: Iterable[int]) -> set[tuple[str, int]]:
     """Buffer and place of every entry of an input that shows in one of the values `outputs`."""
-    made = {x.result: x for x in body if isinstance(x, (Apply, Const, Load))}
-    waiting, seen, shown = list(outputs), set[int](), set[tuple[str, int]]()
-    while waiting:
-        value = waiting.pop()
-        x = made.get(value)
-        if value in seen or x is None:
-            continue
-        seen.add(value)
-        if isinstance(x, Load):
-            place = made.get(x.index)
-            if isinstance(place, Const):
-                shown.add((x.buffer, int(place.value)))
-        elif isinstance(x, Apply):
-            waiting += [x.arguments[k] for k in HANDED_ON.get(x.op, ())]
-    return shown
+    shown, loads = set(outputs), []
+    for x in reversed(body):
+        if isinstance(x, Apply):
+            if x.result in shown:
+                shown.update([x.arguments[k] for k in HANDED_ON.get(x.op, ())])
+        elif isinstance(x, Load) and x.result in shown:
+            loads.append(x)
+    constants = {x.result: x.value for x in body if isinstance(x, Const)}
+    return {(x.buffer, int(constants[x.index])) for x in loads if x.index in constants}

@@ -60,11 +60,11 @@ def share_reciprocals(program: Program) -> Program:
 
 def drop_unused(program: Program) -> Program:
     """Drop instructions whose results nothing uses, stores that nothing loads, and buffers that nothing touches."""
-    body, before = program.body, None
-    while (read := {x.buffer for x in walk(body) if isinstance(x, Load)}) != before:  # dropped loads free stores
-        body, before = _without_unused(body, read.union(b.name for b in program.of_role("output"))), read
-    touched = {x.buffer for x in walk(body) if isinstance(x, (Load, Store))}
-    buffers = tuple(b for b in program.buffers if b.role in ("input", "output") or b.name in touched)
+    outputs = {b.name for b in program.of_role("output")}
+    body, loaded, stored = _without_unused(program.body, {b.name for b in program.buffers})
+    while not stored <= loaded | outputs:  # dropped loads free stores
+        body, loaded, stored = _without_unused(body, loaded | outputs)
+    buffers = tuple(b for b in program.buffers if b.role in ("input", "output") or b.name in loaded | stored)
     return replace(program, buffers=buffers, body=body)
 
 
@@ -81,13 +81,14 @@ def store_early(program: Program) -> Program:
     gone = {id(store) for stores in moved.values() for store in stores}
     result: list[Instruction] = list(constants.values())
     for x in program.body:
-        if isinstance(x, Const) or id(x) in gone:
-            continue
-        result.append(x)
-        defined = x.results if isinstance(x, (Loop, Switch)) else () if isinstance(x, Store) else (x.result,)
-        for value in defined:
-            if value in moved:
-                result += moved[value]
+        if isinstance(x, (Apply, Load)):
+            result.append(x)
+            if x.result in moved:
+                result += moved[x.result]
+        elif not isinstance(x, Const) and id(x) not in gone:
+            result.append(x)
+            for value in x.results if isinstance(x, (Loop, Switch)) else ():
+                result += moved.get(value, ())
     return replace(program, body=tuple(result))
 
 
@@ -107,17 +108,18 @@ def _movable_stores(program: Program, constants: dict[int, Const]) -> list[Store
     ]
 
 
-def _without_unused(body: Block, observed: set[str]) -> Block:
-    """One sweep from the end, which sees all uses of a value before its definition; stores elsewhere are dropped."""
-    used: set[int] = set()
+def _without_unused(body: Block, observed: set[str]) -> tuple[Block, set[str], set[str]]:
+    """One sweep from the end, which sees all uses of a value before its definition; stores elsewhere are dropped.
 
-    def needed(x: Instruction) -> bool:
-        if isinstance(x, (Const, Load)):
-            return x.result in used
-        if isinstance(x, Store):
-            return x.buffer in observed
-        assert isinstance(x, (Loop, Switch))
-        return not used.isdisjoint(x.results) or any(isinstance(y, Store) and needed(y) for y in walk((x,)))
+    Also the buffers that are loaded from, and those that are stored to, by what remains.
+    """
+    used: set[int] = set()
+    loaded: set[str] = set()
+    stored: set[str] = set()
+
+    def needed(x: Loop | Switch) -> bool:
+        inner = walk((x,))
+        return not used.isdisjoint(x.results) or any(isinstance(y, Store) and y.buffer in observed for y in inner)
 
     def keep(block: Block) -> Block:
         result: list[Instruction] = []
@@ -126,12 +128,25 @@ def _without_unused(body: Block, observed: set[str]) -> Block:
                 if x.result in used:
                     used.update(x.arguments)
                     result.append(x)
+            elif isinstance(x, Const):
+                if x.result in used:
+                    result.append(x)
+            elif isinstance(x, Load):
+                if x.result in used:
+                    loaded.add(x.buffer)
+                    used.add(x.index)
+                    result.append(x)
+            elif isinstance(x, Store):
+                if x.buffer in observed:
+                    stored.add(x.buffer)
+                    used.update((x.index, x.value))
+                    result.append(x)
             elif needed(x):
                 used.update(boundary(x))
                 result.append(_with_blocks(x, keep))
         return tuple(reversed(result))
 
-    return keep(body)
+    return keep(body), loaded, stored
 
 
 def _with_blocks(x: Instruction, rewrite: Callable[[Block], Block]) -> Instruction:

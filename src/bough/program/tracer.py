@@ -47,7 +47,7 @@ __all__ = ["TooLong", "Tracer"]
 
 C = TypeVar("C")
 
-NEG = OPS["neg"]
+NEG, SUB = OPS["neg"], OPS["sub"]
 
 Turn: TypeAlias = Callable[[Any, Any], Any]
 Until: TypeAlias = Callable[[Any], Bool] | None
@@ -94,13 +94,17 @@ class Tracer(Control):
 
     def shared_value(self, key: Hashable, kind: Kind, make: Callable[[int], Instruction]) -> int:
         """The value known under `key` in the current or an enclosing block, made on first use."""
+        value = self._found(key)
+        if value is None:
+            self._known[-1][key] = value = self.new_value(kind)
+            self._blocks[-1].append(make(value))
+        return value
+
+    def _found(self, key: Hashable) -> int | None:
         for known in reversed(self._known):
             if (value := known.get(key)) is not None:
                 return value
-        value = self.new_value(kind)
-        self._blocks[-1].append(make(value))
-        self._known[-1][key] = value
-        return value
+        return None
 
     def value_of(self, x: Scalar | Bool | Index, kind: Kind = "float") -> int:
         """The value number of a scalar, truth value or index, constants included."""
@@ -111,23 +115,32 @@ class Tracer(Control):
         if isinstance(x, Symbolic):
             raise ProgramError(f"cannot trace a {type(x).__name__}")
         constant = constant_of(x, kind)
-        key = ("const", kind, repr(constant))  # repr tells 0.0 from -0.0
-        return self.shared_value(key, kind, lambda value: Const(value, constant))
+        unlike = constant == 0.0 or constant != constant  # repr tells 0.0 from -0.0, and takes NaN for itself
+        key = ("const", kind, repr(constant) if unlike else constant)
+        value = self._found(key)
+        if value is None:
+            self._known[-1][key] = value = self.new_value(kind)
+            self._blocks[-1].append(Const(value, constant))
+        return value
 
     def apply(self, op: Op, arguments: tuple[Scalar | Bool, ...]) -> Traced:
-        """Record an operation on numbers or truth values."""
-        values = tuple([
-            a.value if type(a) is Traced and a.tracer is self else self.value_of(a, kind)
-            for a, kind in zip(arguments, op.arguments, strict=True)
-        ])  # fmt: skip
-        if op.commutes:
-            first, second = values
-            values = values if first <= second else (second, first)
-        elif op.name == "sub" and values[0] != values[1] and any(("sub", values[::-1]) in x for x in self._known):
-            return self.apply(NEG, (self.apply(op, arguments[::-1]),))
-        value = self.shared_value((op.name, values), op.result, lambda v: Apply(v, op.name, values))
-        argument = arguments[0]
-        return Traced(self, value, argument if op is NEG and isinstance(argument, Traced) else None)
+        """Record an operation on numbers or truth values. Nothing else is done as often: little is left to others."""
+        values: tuple[int, ...]
+        if len(arguments) == 2 == len(op.arguments):
+            a, b = arguments
+            first = a.value if type(a) is Traced and a.tracer is self else self.value_of(a, op.arguments[0])
+            second = b.value if type(b) is Traced and b.tracer is self else self.value_of(b, op.arguments[1])
+            values = (second, first) if op.commutes and first > second else (first, second)
+        else:
+            values = tuple([self.value_of(a, kind) for a, kind in zip(arguments, op.arguments, strict=True)])
+        key, known = (op.name, values), self._known[-1]
+        value = known.get(key) if len(self._known) == 1 else self._found(key)
+        if value is None:
+            if op is SUB and first != second and self._found(("sub", (second, first))) is not None:
+                return self.apply(NEG, (self.apply(op, (b, a)),))
+            known[key] = value = self.new_value(op.result)
+            self._blocks[-1].append(Apply(value, op.name, values))
+        return Traced(self, value, arguments[0] if op is NEG and isinstance(arguments[0], Traced) else None)
 
     def apply_index(self, name: str, a: int, b: int, constant: bool = False) -> int:
         """Record an operation on two index values; with `constant`, the second is a number."""

@@ -132,30 +132,56 @@ def _fold_neg(a: Scalar) -> Scalar:
     return a.record(NEG, (a,)) if a.negative_of is None else a.negative_of
 
 
+# Signs are split off in place: tracing does little else than what follows.
+
+
 def _fold_add(a: Scalar, b: Scalar, subtract: bool = False) -> Scalar:
-    (a_negative, a), (b_negative, b) = _split(a), _split(b)
-    b_negative ^= subtract
-    if not isinstance(b, Symbolic) and b == 0.0:
+    a_negative, b_negative = False, subtract
+    if isinstance(a, Symbolic):
+        if a.negative_of is not None:
+            a_negative, a = True, a.negative_of
+    elif a == 0.0:
+        b_negative, b = _split(b)
+        return _signed(b_negative != subtract, b)
+    elif a < 0.0:
+        a_negative, a = True, -a
+    if isinstance(b, Symbolic):
+        if b.negative_of is not None:
+            b_negative, b = not subtract, b.negative_of
+    elif b == 0.0:
         return _signed(a_negative, a)
-    if not isinstance(a, Symbolic) and a == 0.0:
-        return _signed(b_negative, b)
+    elif b < 0.0:
+        b_negative, b = not subtract, -b
     if a_negative == b_negative:
         return _signed(a_negative, _apply(ADD, a, b))
     return _apply(SUB, a, b) if b_negative else _apply(SUB, b, a)
 
 
 def _fold_sub(a: Scalar, b: Scalar) -> Scalar:
-    return _fold_add(a, b, subtract=True)
+    return _fold_add(a, b, True)
 
 
 def _fold_mul(a: Scalar, b: Scalar) -> Scalar:
-    (a_negative, a), (b_negative, b) = _split(a), _split(b)
-    if isinstance(a, Symbolic) and isinstance(b, Symbolic):
-        return _signed(a_negative != b_negative, _apply(MUL, a, b))
-    factor, other = (b, a) if isinstance(a, Symbolic) else (a, b)
-    if factor == 0.0:
+    negative = False
+    if isinstance(a, Symbolic):
+        if a.negative_of is not None:
+            negative, a = True, a.negative_of
+    elif a == 0.0:
         return 0.0
-    return _signed(a_negative != b_negative, other if factor == 1.0 else _apply(MUL, a, b))
+    elif a < 0.0:
+        negative, a = True, -a
+    if isinstance(b, Symbolic):
+        if b.negative_of is not None:
+            negative, b = not negative, b.negative_of
+    elif b == 0.0:
+        return 0.0
+    elif b < 0.0:
+        negative, b = not negative, -b
+    if not isinstance(a, Symbolic) and a == 1.0:
+        return _signed(negative, b)
+    if not isinstance(b, Symbolic) and b == 1.0:
+        return _signed(negative, a)
+    return _signed(negative, _apply(MUL, a, b))
 
 
 def _fold_div(a: Scalar, b: Scalar) -> Scalar:
@@ -208,4 +234,7 @@ def recorder(a: Scalar | Bool, b: Scalar | Bool) -> Symbolic:
 
 
 def _apply(op: Op, a: Scalar, b: Scalar) -> Scalar:
-    return recorder(a, b).record(op, (a, b))
+    if isinstance(a, Symbolic) and not (isinstance(b, Symbolic) and b.level > a.level):  # as in `recorder`
+        return a.record(op, (a, b))
+    assert isinstance(b, Symbolic)
+    return b.record(op, (a, b))
