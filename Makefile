@@ -63,6 +63,7 @@ $(VENV)/.docs: $(VENV)/.created pyproject.toml src/bough/__about__.py
 	$(PIP) install -e '.[docs]'
 	@touch $@
 
+# Most modules of what is installed here are never imported: those that are, Python compiles then.
 $(VENV)/.test: $(VENV)/.created pyproject.toml src/bough/__about__.py
-	$(PIP) install -e '.[test]'
+	$(PIP) install --no-compile -e '.[test]'
 	@touch $@ $(VENV)/.demo $(VENV)/.docs
