@@ -139,7 +139,7 @@ def test_sweeps_that_start_from_the_solution_stay_there(name: str) -> None:
     assert np.allclose(found.motion, exact.motion, atol=1e-6)
 
 
-def test_a_puck_stays_in_its_rink() -> None:
+def test_a_puck_stays_in_its_rink(compiled: None) -> None:
     """It is thrown and spins, and no wall lets it through; where it strikes one, it goes along it."""
     b = bough.Builder(gravity=(0.0, 0.0, 0.0))
     b.add("puck", bough.joints.Planar("z"), mass=1.0, inertia=0.1, lower=(-1.0, -0.5, -INF), upper=(1.0, 0.5, INF))

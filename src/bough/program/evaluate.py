@@ -65,8 +65,13 @@ class Evaluator:
                 values.pop(v, None)
 
     def _block(self, block: Block, values: dict[int, Any], memory: dict[str, Any]) -> None:
-        for instruction in block:
-            self._step(instruction, values, memory)
+        rules = self._rules
+        for x in block:
+            if isinstance(x, Apply) and len(x.arguments) == 2:
+                a, b = x.arguments
+                values[x.result] = rules[x.op](values[a], values[b])
+            else:
+                self._step(x, values, memory)
 
     def _step(self, x: Instruction, values: dict[int, Any], memory: dict[str, Any]) -> None:
         if isinstance(x, Apply):
