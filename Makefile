@@ -6,6 +6,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 # -qq: errors only
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
+# Byte code is kept, whatever the environment says: hundreds of tests start Python anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help demo docs test hostile lint clean
 .NOTPARALLEL:
@@ -63,7 +65,8 @@ $(VENV)/.docs: $(VENV)/.created pyproject.toml src/bough/__about__.py
 	$(PIP) install -e '.[docs]'
 	@touch $@
 
-# Most modules of what is installed here are never imported: those that are, Python compiles then.
+# Byte code of what is installed is made on all cores, which pip does on one; what no Python of ours can read stays source.
 $(VENV)/.test: $(VENV)/.created pyproject.toml src/bough/__about__.py
 	$(PIP) install --no-compile -e '.[test]'
+	-@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib
 	@touch $@ $(VENV)/.demo $(VENV)/.docs
