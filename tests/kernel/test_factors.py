@@ -214,7 +214,7 @@ def test_refused_operands(factorize: Factorize, batch: Shape, name: str) -> None
     factor = factorize(positive(TREE_1, batch), TREE_1)
     vector = (*batch, 7)
     columns = ", ".join([*map(str, vector), "k"])
-    for shape in [(), (6,), (*batch, 6), (*batch, 8, 2), (1, *vector, 2), vector[1:], (1, *vector[1:])]:
+    for shape in [(), (6,), (*batch, 6), (*batch, 8, 2), (3, *vector[:-1], 2), (2, 3, 2, 7)]:
         with pytest.raises(ShapeError) as caught:
             getattr(factor, name)(np.ones(shape))
         message = str(caught.value)
@@ -222,6 +222,27 @@ def test_refused_operands(factorize: Factorize, batch: Shape, name: str) -> None
         assert f"n is 7 and the batch shape is {batch}" in message
     with pytest.raises(FiniteError, match=r"\[(0, )*3\] is nan"):
         getattr(factor, name)(np.where(np.arange(7) == 3, np.nan, np.ones(vector)))
+
+
+@every
+@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize(
+    ("batch", "shape"),
+    [((5,), (7,)), ((2, 5), (5, 7)), ((2, 1), (1, 5, 7)), ((5,), (1, 7, 3)), ((), (5, 7, 3)), ((5,), (2, 1, 7, 3))],
+)
+def test_batch_axes_are_broadcast(factorize: Factorize, name: str, batch: Shape, shape: Shape) -> None:
+    """A vector has at most as many axes as the packed rows; what has more is columns."""
+    H = positive(TREE_1, batch)
+    factor = factorize(H, TREE_1)
+    x = np.random.default_rng(1).normal(size=shape)
+    columns = x if len(shape) > len(batch) + 1 else x[..., np.newaxis]
+    expected = dense_operation(name, factor, H) @ columns
+    expected = expected if columns is x else expected[..., 0]
+    got = getattr(factor, name)(x)
+    close(got, expected)
+    out = np.empty_like(expected)
+    assert getattr(factor, name)(x, out=out) is out
+    assert np.array_equal(out, got)
 
 
 # ---- data types, out=, overwrite -------------------------------------------------------------------------------------

@@ -185,10 +185,10 @@ class Factor:
 
     Made by `ltl` (H = Lᵀ L), `ltdl` (H = Lᵀ D L) `udut` (H = U D Uᵀ; there L means Uᵀ) and `uut` (H = U Uᵀ).
 
-    Everything that takes an x takes a vector of shape (*batch, n) or k columns of shape (*batch, n, k), where `batch`
-    is exactly that of the factor (nothing is broadcast), and returns an array of the same shape. `out` says where to
-    write the result; it must have the right shape and data type, and may be x. Results are float32 if the factor and x
-    both are, else float64.
+    Everything that takes an x takes a vector of shape (*batch, n) or k columns of shape (*batch, n, k). Batch axes are
+    broadcast: one x for many factors, or columns (m, n, k) for one factor. An x is a vector (..., n) if it has at most
+    as many axes as `packed`, else columns. `out` says where to write the result; it must have the right shape and data
+    type, and may be x. Results are float32 if the factor and x both are, else float64.
 
     Attributes
     ----------

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -70,7 +72,7 @@ def apply(
     called: str,
     name: str = "x",
 ) -> FloatArray:
-    """Run a function y(packed, x) on a vector or on columns.
+    """Run a function y(packed, x) on a vector or on columns; batch axes are broadcast.
 
     Parameters
     ----------
@@ -79,7 +81,8 @@ def apply(
     n, packed
         Number of rows, and what the function knows of the matrix, shape (*batch, size).
     x
-        Shape (*batch, n) for a vector, (*batch, n, k) for k columns; `name` is what the caller calls it.
+        A vector, shape (..., n), if it has at most as many axes as `packed`, else k columns, shape (..., n, k); `name`
+        is what the caller calls it.
     out
         Where to write the result, of its exact shape and data type. It may be `x` itself.
     called
@@ -88,49 +91,44 @@ def apply(
     if type(x) is np.ndarray and x.shape == (*packed.shape[:-1], n):
         y: FloatArray = function(packed, x, out, True)
         return y
-    if is_on_device(x):
-        return _on_device(function, (*packed.shape[:-1], n), packed, x, out, name)
-    values = as_floats(name, x, ())
-    columns = _as_columns(name, values, (*packed.shape[:-1], n))
-    if values.ndim == packed.ndim:
+    on_device = is_on_device(x)
+    values: Any = x if on_device else as_floats(name, x, ())
+    batch = _batch(name, values.shape, packed.shape[:-1], n)
+    if values.ndim <= packed.ndim:
         y = function(packed, values, out, True)
         return y
+    if on_device:  # columns are states of one launch
+        return _written(np.moveaxis(function(packed, np.moveaxis(values, -1, 0), None, True), 0, -1), out)
     require_finite(name, values)
-    y = np.empty(columns.shape, np.result_type(packed, values))
-    step = max(1, BROADCAST // max(1, packed.size))
-    for first in range(0, columns.shape[-1], step):
+    y = np.empty((*batch, *values.shape[-2:]), np.result_type(packed, values))
+    step = max(1, BROADCAST // max(1, math.prod(batch) * packed.shape[-1]))
+    for first in range(0, values.shape[-1], step):
         # Each column is a state of its own; the packed rows are the same for all of them.
-        group = np.moveaxis(columns[..., first : first + step], -1, 0)
+        group = np.moveaxis(values[..., first : first + step], -1, 0)
         y[..., first : first + step] = np.moveaxis(function(packed, group, None, False), 0, -1)
     require_finite(f"{called}({name})", y)
     return y if out is None else write_out(out, y)
 
 
-def _on_device(
-    function: Callable[..., Any], vector: Shape, packed: FloatArray, x: Any, out: Any, name: str
-) -> FloatArray:
-    """The same where the arrays lie on a GPU: columns are states of one launch."""
-    if x.ndim == packed.ndim:
-        y: FloatArray = function(packed, x, out, True)
-        return y
-    columns = np.moveaxis(_as_columns(name, x, vector), -1, 0)
-    y = np.moveaxis(function(packed, columns, None, True), 0, -1)
-    if out is None:
-        return y
-    out[...] = y
-    written: FloatArray = out
+def _written(y: Any, out: Any) -> FloatArray:
+    """A result that lies on a GPU, written to an array there if one is given."""
+    if out is not None:
+        out[...] = y
+    written: FloatArray = y if out is None else out
     return written
 
 
-def _as_columns(name: str, x: FloatArray, vector: Shape) -> FloatArray:
-    if x.shape == vector:
-        return x[..., np.newaxis]
-    if x.ndim == len(vector) + 1 and x.shape[:-1] == vector:
-        return x
+def _batch(name: str, shape: Shape, batch: Shape, n: int) -> Shape:
+    """The batch axes of a result, broadcast from those of matrices and of a vector (..., n) or columns (..., n, k)."""
+    leading = len(shape) - (1 if len(shape) <= len(batch) + 1 else 2)
+    if shape[leading : leading + 1] == (n,) and leading >= 0:
+        with suppress(ValueError):
+            return np.broadcast_shapes(shape[:leading], batch)
+    vector = (*batch, n)
     columns = "(" + ", ".join([*map(str, vector), "k"]) + ")"
     raise ShapeError(
-        f"{name} has shape {x.shape}, expected {vector} for a vector or {columns} for k columns: "
-        f"n is {vector[-1]} and the batch shape is {vector[:-1]}"
+        f"{name} has shape {shape}, expected {vector} for a vector or {columns} for k columns, or what broadcasts to "
+        f"them: n is {n} and the batch shape is {batch}; with more axes than {vector} it is columns"
     )
 
 
@@ -226,12 +224,12 @@ class TreeMatrix:
         return unpacked(self.values, self.tree)
 
     def mul(self, x: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """The product H x, which has the shape of x.
+        """The product H x.
 
         Parameters
         ----------
         x
-            A vector, shape (*batch, n), or k columns, shape (*batch, n, k).
+            A vector, shape (*batch, n), or k columns, shape (*batch, n, k); batch axes are broadcast.
         out
             Where to write the result.
         """

@@ -169,14 +169,15 @@ class SystemFactor:
         Parameters
         ----------
         b
-            A vector, shape (*batch, nv + nc), or k columns, shape (*batch, nv + nc, k).
+            A vector, shape (*batch, nv + nc), or k columns, shape (*batch, nv + nc, k); batch axes are broadcast, and
+            a vector is what has at most as many axes as `packed`.
         out
-            Where to write the result, of the shape of b. It may be b itself.
+            Where to write the result. It may be b itself.
 
         Returns
         -------
         x
-            Of the shape of b: accelerations (nv), then multipliers (nc), in units of b over those of M and J.
+            As b, broadcast: accelerations (nv), then multipliers (nc), in units of b over those of M and J.
         """
         system = self.system
         return apply(entry(system, "solve", _substituter), system.nv + system.nc, self.packed, b, out, "solve", "b")
