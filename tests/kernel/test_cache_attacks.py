@@ -327,7 +327,7 @@ def test_without_a_home_there_is_no_cache(place: Path) -> None:
         main(["cache", "clear"])
         """
     _, numbers, shown, cleared = child(code, BOUGH_BACKEND="llvm", BOUGH_CACHE_DIR=str(place / "c")).splitlines()
-    said = "(not used: there is no home directory; BOUGH_CACHE_DIR can name a folder)"
+    said = "(nothing is stored: there is no home directory; BOUGH_CACHE_DIR can name a folder)"
     assert numbers == "(2, 2) None"
     assert shown == f"no programs are kept on disk {said}"
     assert cleared == f"removed 0 programs {said}"
@@ -338,15 +338,28 @@ def test_a_folder_that_can_only_be_read_is_read(folder: Path) -> None:
     for path in (folder, file_of(folder)):
         os.chown(path, STRANGER, STRANGER)
     folder.chmod(0o500)
-    code = f"cache.store({OTHER!r}, b'other'); print(cache.load({KEY!r}), cache.load({OTHER!r}), cache.info().usable)"
-    assert as_stranger(code) == "b'good' None True"
+    code = f"cache.store({OTHER!r}, b'other'); print(cache.load({KEY!r}), cache.load({OTHER!r}), cache.info())"
+    said = as_stranger(code)
+    assert said.startswith("b'good' None CacheInfo(")
+    assert "usable=False, files=1" in said
+    assert said.endswith("reason='it can be read, but not written: Permission denied')")
 
 
 @needs_root
 def test_a_place_where_nothing_can_be_made_is_told(place: Path) -> None:
     code = f"cache.store({KEY!r}, b'good'); print(cache.load({KEY!r}), cache.info().reason)"
     said = as_stranger(code, BOUGH_CACHE_DIR=str(place / "cache"))
-    assert said == f"None it is not there, and nothing can be made in {place}"
+    assert said == f"None it is not there, and nothing can be made in {place}: Permission denied"
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="Linux alone has such a place")
+def test_a_place_that_rights_do_not_tell_of_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even root can make anything there, though it has all rights."""
+    monkeypatch.setenv("BOUGH_CACHE_DIR", "/proc/bough")
+    cache.store(KEY, b"good")
+    kept = cache.info()
+    assert not kept.usable
+    assert kept.reason.startswith("it is not there, and nothing can be made in /proc: ")
 
 
 # ---- crashes, clocks, crowds -----------------------------------------------------------------------------------------

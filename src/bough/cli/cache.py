@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> None:
     removed = bough.cache.clear() if options.action == "clear" else None
     info = bough.cache.info()
     where = "" if info.directory is None else f" in {info.directory}"
-    unused = f" (not used: {info.reason})" if info.reason else ""
+    unused = f" (nothing is stored: {info.reason})" if info.reason else ""
     if removed is not None:
         say(f"removed {removed} programs{where}{unused}")
     elif info.directory is None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -44,7 +45,7 @@ class CacheInfo:
     directory
         The folder, which is made when there is something to store; None if there is no place for one.
     usable
-        Whether programs are stored there and read from there.
+        Whether programs can be stored there.
     files, size
         The number of programs, and of their bytes.
     reason
@@ -115,7 +116,9 @@ def info() -> CacheInfo:
     try:
         with opened_folder(place) as folder:
             sizes = [entry.size for entry in folder.entries(PROGRAM)]
-            return CacheInfo(place, True, len(sizes), sum(sizes))
+            reason = folder.why_not_written()
+            reason = reason and f"it can be read, but not written: {reason}"
+            return CacheInfo(place, not reason, len(sizes), sum(sizes), reason)
     except FileNotFoundError:  # not yet
         reason = _why_not_made(place)
     except OSError as error:
@@ -185,9 +188,11 @@ def _opened(make: bool = False) -> Iterator[Folder]:
 def _why_not_made(place: Path) -> str:
     """Why a folder that is not there cannot be made, if so; else an empty text."""
     above = next((folder for folder in place.parents if os.path.lexists(folder)), place)
-    effective = os.access in os.supports_effective_ids
-    can = above.is_dir() and os.access(above, os.W_OK | os.X_OK, effective_ids=effective)
-    return "" if can else f"it is not there, and nothing can be made in {above}"
+    try:  # rights do not tell all: whether something can be made there is seen by making it
+        os.rmdir(tempfile.mkdtemp(prefix=".bough-", dir=above))
+    except OSError as error:
+        return f"it is not there, and nothing can be made in {above}: {error.strerror}"
+    return ""
 
 
 def _make_room(folder: Folder) -> None:

@@ -93,6 +93,16 @@ class Folder:
             self.remove(aside)
             raise
 
+    def why_not_written(self) -> str:
+        """Why nothing can be written to it, as the system says; empty if something can."""
+        aside = f"{os.urandom(12).hex()}.part"
+        try:
+            os.close(os.open(self._at(aside), WRITE_NEW, PRIVATE_FILE, dir_fd=self._handle))
+        except OSError as error:
+            return error.strerror or str(error)
+        self.remove(aside)
+        return ""
+
     def remove(self, name: str) -> bool:
         """Remove a file, and say whether it was there and is gone."""
         try:
