@@ -57,7 +57,7 @@ def test_tensors_have_gradients_by_parameters(sim: bough.Simulation) -> None:
     np.testing.assert_allclose(every.grad, [expected[DAMPING][0], expected[MASS]], rtol=1e-12)
     both = torch.func.jacfwd(lambda x: sim.step([0.5], [0.0], steps=5, parameters={MASS: x}).q)(tensor(1.5, False))
     np.testing.assert_allclose(both, [slopes(sim, {MASS: 1.5})[MASS]], rtol=1e-12)
-    with pytest.raises(bough.errors.ShapeError, match=r"mass of rod is -1, expected a number that is not negative"):
+    with pytest.raises(bough.errors.ModelError, match=r"mass of rod is -1, expected a number that is not negative"):
         sim.step([0.5], [0.0], parameters={MASS: tensor(-1.0)})
     with pytest.raises(bough.errors.UnknownNameError, match="parameter of this simulation"):
         sim.step([0.5], [0.0], parameters={"mass of road": mass})

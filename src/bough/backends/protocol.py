@@ -26,6 +26,8 @@ class Argument:
     meaning: str = ""
     finite: bool = True  # whether NaN and infinity are refused; if not, it is sound or shows in the results
     quaternions: tuple[int, ...] = ()  # where quaternions of unit length begin
+    not_negative: tuple[int, ...] = ()  # where numbers lie that are not negative
+    inertias: tuple[tuple[int, ...], ...] = ()  # where xx yx yy zx zy zz of inertias lie, none with a negative moment
     optional: bool = False
     frozen: bool = False  # whether a fresh result is read-only
 

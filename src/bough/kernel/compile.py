@@ -240,7 +240,7 @@ def stored(source: Source, said: str, place: Sequence[str], make: Callable[[], b
     `said` tells what else determines it, and `place` where it runs.
     """
     arrays = (*source.signature.present, *source.signature.outputs)
-    asked = repr([(a.name, a.shape, a.finite, a.quaternions) for a in arrays])
+    asked = repr([(a.name, a.shape, a.finite, a.quaternions, a.not_negative, a.inertias) for a in arrays])
     with _telling(source.name):
         digest = source.digest()
         if digest is None:

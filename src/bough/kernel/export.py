@@ -30,7 +30,7 @@ MOST_LABELS = 300
 
 VERDICTS = {
     FINITE: "an argument or a result is not finite",
-    UNIT: "a quaternion is not of unit length",
+    UNIT: "a quaternion is not of unit length, or a mass, a principal moment or the like is negative",
     PIVOTS: "a joint moves nothing, or almost nothing, that has inertia",
     DOUBT: "the result is in doubt; bough itself computes such a state by a more careful method",
 }

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.backends import Argument
-from bough.errors import ShapeError, UnknownNameError
-from bough.kernel.arguments import FloatArray, as_floats
+from bough.errors import ModelError, ShapeError, UnknownNameError
+from bough.kernel.arguments import FloatArray, as_floats, require_finite
 from bough.kernel.function import Function, Results, Verdicts
 from bough.kernel.functions import (
     inputs_of,
@@ -26,10 +26,11 @@ from bough.kernel.loops.careful import CAREFUL, Run, mending
 from bough.kernel.specs import Options, spec
 from bough.kernel.tensors import foreign_packed
 from bough.model import Mechanism, Model, Parameter, Parameters
+from bough.model.inertia import negative_moment
 from bough.scalar import Array, Part
 from bough.scalar.lazy import cached_property
 
-__all__ = ["ParametricFunction", "packed_values", "with_parameters"]
+__all__ = ["ParametricFunction", "argument_of", "packed_values", "require_physical", "with_parameters"]
 
 
 class ParametricFunction(Function):
@@ -101,6 +102,35 @@ def packed_values(known: Mapping[str, Parameter], values: Mapping[str, ArrayLike
     return np.concatenate([np.broadcast_to(a, (*batch, a.shape[-1])) for a in parts.values()], axis=-1)
 
 
+def argument_of(parameters: Iterable[Parameter]) -> Argument:
+    """The input (size,) that parameters are, one after the other, and what is asked of it."""
+    entries, start = list(parameters), 0
+    asked: dict[str, Any] = {"quaternions": (), "not_negative": (), "inertias": ()}
+    for p in entries:
+        asked["quaternions"] += tuple(start + k for k in p.quaternions)
+        asked["not_negative"] += tuple(start + k for k in p.not_negative)
+        asked["inertias"] += tuple(tuple(start + k for k in places) for places in p.inertias)
+        start += p.size
+    return Argument("parameters", (start,), f"{', '.join(p.name for p in entries)}, one after the other", **asked)
+
+
+def require_physical(parameters: Iterable[Parameter], values: FloatArray) -> None:
+    """Raise, naming the parameter, if one of the packed values (..., size) cannot be that of a mechanism."""
+    start = 0
+    for p in parameters:
+        part = values[..., start : start + p.size]
+        start += p.size
+        require_finite(p.name, part.reshape((*part.shape[:-1], *p.shape)))
+        least = part[..., [*p.not_negative]].min(initial=0.0)
+        if least < 0.0:
+            raise ModelError(f"{p.name} is {least:g}, expected a number that is not negative: {p.meaning}")
+        for places in p.inertias:
+            moment = negative_moment(part[..., [*places]])
+            if moment is not None:
+                got = f"{p.name} has the negative principal moment {moment:g} kg m²"
+                raise ModelError(f"{got}, expected none: {p.meaning}")
+
+
 def with_parameters(model: Model, key: tuple[str, Options, Parameters]) -> ParametricFunction:
     """An algorithm on a model, with parameters."""
     name, options, parameters = key
@@ -108,8 +138,7 @@ def with_parameters(model: Model, key: tuple[str, Options, Parameters]) -> Param
     row, mechanism = spec(name), Mechanism(model, parameters)
     starts = np.cumsum([0, *(p.size for p in parameters)]).tolist()
     places = dict(zip((p.name for p in parameters), starts, strict=False))
-    quaternions = tuple(places[p.name] + k for p in parameters for k in p.quaternions)
-    free = Argument("parameters", (starts[-1],), f"{', '.join(places)}, one after the other", quaternions=quaternions)
+    free = argument_of(parameters)
 
     def rule(**x: Array) -> Mapping[str, Any]:
         values = x.pop("parameters")
@@ -151,4 +180,5 @@ def with_parameters(model: Model, key: tuple[str, Options, Parameters]) -> Param
         mends=name in CAREFUL,
     )
     made.parameters = parameters
+    made.look_closer = lambda arrays: require_physical(parameters, arrays["parameters"])
     return made

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from bough.backends import Argument
+from bough.model.inertia import ROUNDING
 from bough.program import VERDICT
 from bough.scalar import Array, Bool, Scalar, Symbolic, array, both, loop, maximum, minimum, negation, select
 
@@ -23,8 +24,8 @@ __all__ = [
 Shown: TypeAlias = Callable[[Mapping[str, Any]], Collection[tuple[str, int]]]
 
 FINITE, UNIT, PIVOTS, DOUBT = 1, 2, 4, 8
-"""What a verdict is the sum of: something is not finite; a quaternion or normal has not unit length; a pivot vanishes,
-perhaps; the result is in doubt for a reason of the algorithm's own."""
+"""What a verdict is the sum of: something is not finite; a quaternion or normal has not unit length, or a parameter is
+negative that cannot be; a pivot vanishes, perhaps; the result is in doubt for a reason of the algorithm's own."""
 
 SUSPECT = 1e-9
 """A pivot this much smaller than the largest one of its state is looked at more closely."""
@@ -45,7 +46,7 @@ def judge(arguments: Sequence[Argument], results: Sequence[Argument]) -> Callabl
         shown = shown_in(finite)
         terms = [_terms(values, None) for values in finite.values()]
         terms += [_terms(inputs[a.name], _hidden(a, shown)) for a in arguments if a.finite]
-        verdict = select(_is_finite(_total(terms)), 0.0, float(FINITE)) + _units(arguments, inputs)
+        verdict = select(_is_finite(_total(terms)), 0.0, float(FINITE)) + _domains(arguments, inputs)
         for name, (bit, is_sound) in JUDGED.items():
             if name in outputs:
                 verdict = verdict + select(is_sound(outputs[name]), 0.0, float(bit))
@@ -64,7 +65,7 @@ def judge_inputs(arguments: Sequence[Argument]) -> Callable[..., Mapping[str, An
 
     def rule(**inputs: Array) -> Mapping[str, Any]:
         terms = [_terms(inputs[a.name], range(a.size)) for a in arguments if a.finite]
-        return {VERDICT: [select(_is_finite(_total(terms)), 0.0, float(FINITE)) + _units(arguments, inputs)]}
+        return {VERDICT: [select(_is_finite(_total(terms)), 0.0, float(FINITE)) + _domains(arguments, inputs)]}
 
     return rule
 
@@ -130,10 +131,10 @@ def _is_finite(total: Scalar) -> Bool:
     return both(total < math.inf, total > -math.inf)
 
 
-# ---- unit length, pivots, doubt --------------------------------------------------------------------------------------
+# ---- domains, pivots, doubt --------------------------------------------------------------------------------------
 
 
-def _units(arguments: Sequence[Argument], inputs: Mapping[str, Any]) -> Scalar:
+def _domains(arguments: Sequence[Argument], inputs: Mapping[str, Any]) -> Scalar:
     sound: Bool = True
     for argument in arguments:
         q = inputs[argument.name]
@@ -142,7 +143,20 @@ def _units(arguments: Sequence[Argument], inputs: Mapping[str, Any]) -> Scalar:
             for k in range(4):
                 square = square + q[start + k] * q[start + k]
             sound = both(sound, both(square > 1.0 - SQUARED, square < 1.0 + SQUARED))
+        for k in argument.not_negative:
+            sound = both(sound, q[k] >= 0.0)
+        for places in argument.inertias:
+            sound = both(sound, _has_no_negative_moment(*(q[k] for k in places)))
     return select(sound, 0.0, float(UNIT))
+
+
+def _has_no_negative_moment(xx: Scalar, yx: Scalar, yy: Scalar, zx: Scalar, zy: Scalar, zz: Scalar) -> Bool:
+    """Whether an inertia is positive definite once its moments are larger by what rounding may take: by its minors."""
+    more = (xx + yy + zz) * ROUNDING
+    xx, yy, zz = xx + more, yy + more, zz + more
+    minor = xx * yy - yx * yx
+    whole = zz * minor - zy * (xx * zy - yx * zx) + zx * (yx * zy - yy * zx)
+    return both(xx >= 0.0, both(minor >= 0.0, whole >= 0.0))
 
 
 def _extremes(values: Any) -> tuple[Scalar, Scalar]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +15,12 @@ from bough.model.joints.reading import read_floats
 from bough.model.placement import Placement, Vec3, all_finite
 from bough.reading import instance
 
-__all__ = ["Inertia", "require_inertia"]
+__all__ = ["ROUNDING", "Inertia", "negative_moment", "require_inertia"]
 
 Floats = NDArray[np.float64]
+
+ROUNDING = 1e-6
+"""Of the sum of principal moments: by so much one of an inertia that is given with each state may be negative."""
 
 BALL = 4.0 / 3.0 * math.pi
 """Volume of a ball of radius 1."""
@@ -238,6 +242,13 @@ def require_inertia(inertia: object, what: str) -> None:
         raise ModelError(f"{what}: the inertia is {inertia!r}, expected finite numbers: a mass, three and six of them")
     if inertia.mass < 0.0:
         raise ModelError(f"{what}: the mass is {inertia.mass}, expected a finite number that is not negative (kg)")
+
+
+def negative_moment(J: NDArray[Any]) -> float | None:
+    """The least principal moment of an inertia (..., 6: xx yx yy zx zy zz), if negative beyond rounding in float32."""
+    moments = np.linalg.eigvalsh(J[..., [[0, 1, 3], [1, 2, 4], [3, 4, 5]]].astype(np.float64))
+    found = moments[moments[..., 0] < -ROUNDING * np.abs(moments).sum(axis=-1)]
+    return float(found.min()) if found.size else None
 
 
 def _parallel(mass: float, c: Floats) -> Floats:

@@ -16,6 +16,7 @@ from bough import reading
 from bough.errors import ModelError, UnknownNameError
 from bough.model.coupling import own_joint
 from bough.model.editing import body_number, joint_number, moved_by
+from bough.model.inertia import negative_moment
 from bough.model.joints.elastic import Elastic, Station
 from bough.model.model import BASE, Model
 from bough.model.parts import HERE, Inertia, JointEntry, Placement
@@ -49,6 +50,9 @@ COVERED = {
     "placement": ("position", "rotation"),
 }
 """Sorts of parameters that contain the numbers of other sorts, and which these are."""
+
+NOT_NEGATIVE = ("mass", "armature", "damping", "stiffness", "friction")
+"""Sorts of parameters with which nothing real is negative."""
 
 NOWHERE = Inertia(0.0, (0.0, 0.0, 0.0), (0.0,) * 6)
 
@@ -95,6 +99,19 @@ class Parameter:
         return {"placement": (3,), "rotation": (0,)}.get(self.what, ())
 
     @property
+    def not_negative(self) -> tuple[int, ...]:
+        """Where numbers lie among those of the parameter that must not be negative."""
+        if min(self.default, default=0.0) >= 0.0 and self.what in NOT_NEGATIVE:
+            return tuple(range(self.size))
+        return (0,) if self.what == "body" else ()
+
+    @property
+    def inertias(self) -> tuple[tuple[int, ...], ...]:
+        """Where xx yx yy zx zy zz of an inertia lie that must have no negative principal moment."""
+        places = {"inertia": (0, 3, 4, 6, 7, 8), "body": (4, 5, 6, 7, 8, 9)}.get(self.what)
+        return () if places is None or negative_moment(np.array(self.default)[[*places]]) else (places,)
+
+    @property
     def values(self) -> NDArray[np.float64]:
         """The numbers of the model as an array."""
         return np.array(self.default).reshape(self.shape)
@@ -122,7 +139,10 @@ class Parameters:
       quaternion (x y z w) in the parent's body frame; "position of wrist": (3,); "rotation of wrist": (4,);
     - "armature of knee", "damping of knee", "stiffness of knee": (nv of the joint,); "rest of knee": (nq of it,).
 
-    Numbers are taken as they are given: neither that masses are positive nor that inertias are physical is checked.
+    Masses, armature, damping and stiffness must not be negative, nor principal moments of inertia (beyond rounding,
+    1e-6 of their sum), unless those of the model are: files may say so. That no moment exceeds the sum of the others is
+    not asked. "moments" are taken as they are, since forces are linear in them, and so are payloads: a negative one
+    takes something away.
 
     Examples
     --------

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from bough.errors import ModelError, ShapeError
-from bough.kernel.arguments import FloatArray, as_floats, is_on_device, out_fits, require_finite
-from bough.kernel.parameters import packed_values
+from bough.kernel.arguments import FloatArray, as_floats, is_on_device, out_fits
+from bough.kernel.parameters import packed_values, require_physical
 from bough.kernel.tensors import foreign_packed, is_tensor, known_numbers, spread
 from bough.model import Model, Parameter, Parameters
 from bough.model.massless import idle_joints
@@ -38,9 +38,6 @@ __all__ = [
 
 ACTING = ("tau", "control", "target", "kp", "kd", "f_ext", "parameters")
 """What may act on a mechanism, by name, and the parameters that a simulation was made with."""
-
-NOT_NEGATIVE = ("mass", "armature", "damping", "stiffness", "friction")
-"""Sorts of parameters with which nothing real is negative."""
 
 MOST_SINGLE_STEPS = 2**24
 """One more than this is the same number in float32."""
@@ -183,17 +180,12 @@ def read_values(given: Sequence[Parameter], values: Any) -> FloatArray | None:
     packed: Any = foreign_packed(known, values, kind)
     if packed is None:
         packed = packed_values(known, {} if values is None else values, kind)
-    numbers, start = known_numbers(packed), 0
-    if numbers is None:  # what JAX traces, and what lies elsewhere, is taken as it is
-        return packed  # type: ignore[no-any-return]
-    finite = bool(np.isfinite(numbers).all())
-    for p in given:
-        part = numbers[..., start : start + p.size]
-        start += p.size
-        if not finite:
-            require_finite(p.name, part.reshape((*part.shape[:-1], *p.shape)))
-        if p == RESTITUTION and (part > 1.0).any():
-            raise ShapeError(f"{p.name} is {part.max():g}, expected a factor from 0 to 1")
-        if p.what in NOT_NEGATIVE and (part < 0.0).any():
-            raise ShapeError(f"{p.name} is {part.min():g}, expected a number that is not negative")
+    numbers = known_numbers(packed)
+    if numbers is not None:  # what JAX traces, and what lies elsewhere, is looked at by the program alone
+        require_physical(given, numbers)
+        if RESTITUTION in given:
+            start = sum(p.size for p in given[: given.index(RESTITUTION)])
+            most = numbers[..., start].max(initial=0.0)
+            if most > 1.0:
+                raise ModelError(f"{RESTITUTION.name} is {most:g}, expected a factor from 0 to 1")
     return packed  # type: ignore[no-any-return]

@@ -15,6 +15,7 @@ from bough.backends import Argument
 from bough.kernel.function import Function
 from bough.kernel.functions import manifolds_of, mechanism, owners_of
 from bough.kernel.implicit import ImplicitLinear
+from bough.kernel.parameters import argument_of, require_physical
 from bough.model import Mechanism, Model, Parameter, Parameters
 from bough.scalar import Array, Part
 
@@ -153,10 +154,9 @@ def _function(
         acts("f_ext", (model.nbodies, 6), "a force (linear, angular) for each body"),
     ]
     if given:
-        names = ", ".join(p.name for p in given)
-        inputs.append(Argument("parameters", (sum(p.size for p in given),), f"{names}, one after the other"))
+        inputs.append(argument_of(given))
     digest = m.digest
-    return Function(
+    made = Function(
         name,
         inputs,
         outputs,
@@ -167,6 +167,9 @@ def _function(
         of=model.name,
         manifolds={**manifolds_of(model), **({"q_after": manifolds_of(model)["q"]} if manifolds_of(model) else {})},
     )
+    if given:
+        made.look_closer = lambda arrays: require_physical(given, arrays["parameters"])
+    return made
 
 
 def parametric(model: Model, given: Sequence[Parameter]) -> Mechanism:
