@@ -210,3 +210,12 @@ def test_nothing_is_looked_up_before_it_is_asked_for() -> None:
     code = "import sys, bough; before = set(sys.modules); bough.robots; print('bough.robots' in before)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_a_warning_points_at_the_line_of_the_user() -> None:
+    """However many functions of bough there are in between."""
+    path = bough.robots.find("allegro_left_hand").path
+    for load in (lambda: bough.load(path), lambda: bough.robots.load("allegro_left_hand")):
+        with pytest.warns(bough.errors.LoadWarning) as caught:
+            load()
+        assert caught[0].filename == __file__

@@ -9,9 +9,12 @@ from __future__ import annotations
 import bisect
 import difflib
 import re
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
 
 __all__ = [
+    "AlwaysSingular",
     "AssemblyError",
     "BoughError",
     "DriveError",
@@ -39,6 +42,14 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn, with the line outside of bough that led here."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "bough":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 class BoughError(Exception):
@@ -104,6 +115,10 @@ class SingularError(BoughError, ValueError):
 
     Also where `bough.identify` does not converge: pseudo-inertias come so near to singular ones that rounding decides.
     """
+
+
+class AlwaysSingular(SingularError):
+    """A joint moves nothing that has inertia, whatever the state: there is no program."""
 
 
 class AssemblyError(BoughError, ValueError):

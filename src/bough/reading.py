@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import numpy as np
@@ -76,6 +77,14 @@ def known_name(value: object, kind: str, valid: Iterable[str]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise UnknownNameError(kind, value, choices)
     return value
+
+
+def data_type(value: object) -> str:
+    """The name of a data type, "float64" or "float32", from the name or from what NumPy has for it."""
+    if isinstance(value, type | np.dtype):
+        with suppress(TypeError):
+            value = np.dtype(value).name
+    return known_name(value, "data type", ("float64", "float32"))
 
 
 def counted(count: int, one: str, many: str = "") -> str:

@@ -87,6 +87,29 @@ def test_check_looks_for_meshes(capsys: pytest.CaptureFixture[str]) -> None:
     assert said(capsys, "check", "robot.urdf", "--no-meshes") == "robot.urdf: no problems\n"
 
 
+def test_check_tells_all_that_is_wrong_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """A mesh that is not there, laws of joints and a tree that is none do not hide each other."""
+    Path("there.stl").touch()
+    mesh = '<visual><geometry><mesh filename="{}"/></geometry></visual>'
+    joint = '<joint name="{0}" type="continuous"><parent link="a"/><child link="{1}"/><mimic joint="{2}"/></joint>'
+    lines = [
+        '<robot name="r">',
+        f'<link name="a">{mesh.format("there.stl")}{mesh.format("away.stl")}</link><link name="b"/><link name="c"/>',
+        joint.format("j", "b", "nix"),
+        joint.format("k", "c", "nox"),
+        joint.format("l", "d", "j"),
+    ]
+    for extra in ("", '<link name="d"/>'):  # without it there is no tree
+        Path("robot.urdf").write_text("\n".join([*lines, extra, "</robot>"]))
+        told = said(capsys, "check", "robot.urdf", code=1)
+        assert "robot.urdf:2: " in told
+        assert "no mesh 'away.stl' is there" in told
+        assert "robot.urdf:3: joint 'j' mimics what cannot be followed: no joint that moves is called 'nix'" in told
+        assert "robot.urdf:4: joint 'k' mimics what cannot be followed: no joint that moves is called 'nox'" in told
+        assert ("robot.urdf:5: joint 'l': the child does not exist" in told) == (not extra)
+        assert "there.stl" not in told
+
+
 def test_one_bad_file_among_several_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
     Path("empty.urdf").touch()
     text = said(capsys, "check", "arm", "empty.urdf", "arm", code=1)

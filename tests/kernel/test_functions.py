@@ -96,3 +96,28 @@ def test_functions_with_parameters_keep_the_type_of_their_states(arm: bough.Mode
     assert gravity(*single, parameters={"gravity": (0.0, 0.0, 1.0)}).dtype == np.float32
     np.testing.assert_array_equal(gravity(q, zero, zero, None, gravity.packed()), gravity(q, zero, zero))
     np.testing.assert_allclose(gravity(q, zero, zero), bough.rnea(arm, q, zero, zero), rtol=1e-12, atol=1e-12)
+
+
+def test_data_types_are_taken_as_numpy_has_them(arm: bough.Model) -> None:
+    rnea = bough.function("rnea", arm)
+    for dtype in (np.float32, np.dtype(np.float32), np.dtype("f8"), float):
+        rnea.compile(batch=False, dtype=dtype)
+        bough.compile(arm, ["rnea"], batch=False, dtype=dtype)
+    assert dict(rnea.export("c", dtype=np.float32)) == dict(rnea.export("c", dtype="float32"))
+    for wrong in (np.float16, int, None):
+        with pytest.raises(bough.errors.UnknownNameError, match="no data type is called"):
+            rnea.compile(dtype=wrong)
+
+
+def test_messages_say_the_name_that_was_typed(arm: bough.Model) -> None:
+    """Which method forward dynamics takes is nothing that one who calls it knows."""
+    state = [np.zeros(6)] * 3
+    for options in ({}, {"parameters": ["gravity"]}):
+        forward = bough.function("forward_dynamics", arm, **options)  # type: ignore[arg-type]
+        assert repr(forward).startswith("forward_dynamics(q: ")
+        with pytest.raises(bough.errors.UnknownNameError, match="no argument of forward_dynamics is called 'torque'"):
+            forward(*state, torque=1.0)
+        with pytest.raises(bough.errors.FiniteError, match="forward_dynamics: the result is not finite"):
+            forward(state[0], np.full(6, 1e200), state[2])
+        assert repr(forward.jvp()).startswith("jvp of forward_dynamics(")
+    assert repr(bough.function("aba", arm)).startswith("aba(")

@@ -143,3 +143,29 @@ def test_mistakes_are_told() -> None:
         sim.limit_event("hinge")
     with pytest.raises(ShapeError, match="event 'a' at 0 s is nan"):
         sim.run([1.0], duration=0.1, events={"a": lambda t, q, v: np.nan})
+    with pytest.raises(
+        ShapeError, match=r"events is 5, expected functions of time, q and v, in a dictionary by name or"
+    ):
+        sim.run([1.0], duration=0.1, events=5)  # type: ignore[arg-type]
+    b = bough.Builder("ball")
+    b.add("ball", bough.joints.Prismatic("z"), mass=1.0)
+    b.geometry("ball", "sphere", 0.1, name="skin")
+    b.frame("tip", "ball")
+    with pytest.raises(
+        ModelError, match=r"'tip' is a frame of 'ball' that has no shape which may touch .*: ball, floor, s"
+    ):
+        bough.Simulation(bough.Scene(b.build()).floor()).contact_event("tip")
+
+
+def test_events_in_a_list_are_called_by_number() -> None:
+    events = [lambda t, q, v: v[0], Event(lambda t, q, v: q[0] - 1.0, direction=-1)]
+    run = bough.Simulation(stone()).run([0.0], [5.0], duration=1.0, events=events)
+    assert [x.name for x in run.events] == ["event 0", "event 1"]
+
+
+def test_another_integrator_keeps_the_law() -> None:
+    """There is one integrator under hard contact; asking for it by name loses nothing."""
+    sim = bough.Simulation(ball(restitution=0.75), law="hard", restitution=0.5, max_contacts=3)
+    other = sim.with_integrator("euler")
+    assert (other.law, other.restitution) == ("hard", 0.5)
+    np.testing.assert_array_equal(*(x.run([0.15], duration=0.2).q for x in (sim, other)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 import signal
 from collections.abc import Iterator
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 
 import bough
 from bough.errors import ShapeError, UnknownNameError
+from bough.simulation import interrupts
 from bough.simulation.interrupts import interrupted_once
 
 
@@ -59,6 +62,7 @@ def _interrupts() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+    interrupts._last = -math.inf  # nothing that follows is interrupted
 
 
 @pytest.mark.usefixtures("_interrupts")
@@ -68,12 +72,42 @@ def test_a_second_interrupt_takes_nothing_away(sim: bough.Simulation) -> None:
         return [0.0]
 
     assert sim.run([0.4], duration=1.0, controller=stop).status == 3
-    with interrupted_once():
+    with interrupted_once(resumes=True):
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):  # afterwards all is as it was
         signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.usefixtures("_interrupts")
+@pytest.mark.parametrize("integrator", ["euler", "adaptive"])
+def test_an_interrupt_ends_a_loop_of_runs(
+    sim: bough.Simulation, integrator: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run that is interrupted returns, and the next one of the loop does not begin."""
+    found = []
+
+    def controller(time: float, q: Any, v: Any) -> Any:
+        if len(found) == 2 and time > 0.02:
+            os.kill(os.getpid(), signal.SIGINT)
+        return [0.0]
+
+    def again() -> None:
+        for _ in range(5):
+            found.append(sim.run([0.4], duration=0.05, controller=controller, integrator=integrator))
+
+    with pytest.raises(KeyboardInterrupt, match="the run before this one was interrupted"):
+        again()
+    assert [int(x.status) for x in found] == [0, 0, 3]
+    assert sim.run([0.4], duration=0.01).status == 0  # it was told
+    found.pop()
+    stopped = sim.run([0.4], duration=0.05, controller=controller, integrator=integrator)
+    whole = sim.run(resume=stopped, duration=0.05 - stopped.time[-1], integrator=integrator)
+    assert whole.status == 0
+    stopped = sim.run([0.4], duration=0.05, controller=controller, integrator=integrator)
+    monkeypatch.setattr(interrupts, "SOON", 0.0)  # a person has looked at it meanwhile
+    assert sim.run([0.4], duration=0.01).status == 0
 
 
 @pytest.mark.parametrize(

@@ -229,3 +229,23 @@ def test_what_is_no_file(moved: bough.Trajectory, tmp_path: Path) -> None:
             bough.Trajectory.load(path, moved.model)  # type: ignore[arg-type]
     with pytest.raises(bough.errors.ModelError, match=r"expected a bough\.Model"):
         bough.Trajectory.load(tmp_path / "text", None)  # type: ignore[arg-type]
+
+
+def test_events_go_into_files(tmp_path: Path, compiled: None) -> None:
+    pendulum = bough.robots.load("pendulum")
+    events = {"bottom": lambda time, q, v: q[0], "turn é": lambda time, q, v: v[0]}
+    sim, file = bough.Simulation(pendulum, dt=0.01), tmp_path / "run.npz"
+    for q in ([0.3], [[0.3], [0.1]]):
+        run = sim.run(q, duration=1.5, events=events)
+        run.save(file)
+        back = bough.Trajectory.load(file, pendulum)
+        assert len(run.events) >= 3
+        for one, other in zip(run.events, back.events, strict=True):
+            assert one[:3] == other[:3]
+            assert all(a.tobytes() == b.tobytes() for a, b in zip(one[3:], other[3:], strict=True))
+    with np.load(file) as members:
+        parts = dict(members)
+    for wrong in ({"event_q": parts["event_q"][1:]}, {"event_times": parts["event_q"]}, {"event_states": None}):
+        np.savez(file, **{name: x for name, x in {**parts, **wrong}.items() if x is not None})
+        with pytest.raises(LoadError, match=f"its array '{next(iter(wrong))}' is missing or does not fit"):
+            bough.Trajectory.load(file, pendulum)

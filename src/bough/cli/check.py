@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from bough.cli.terminal import say
 from bough.errors import BoughError, LoadWarning, printable
 
 __all__ = ["register"]
+
+MESH = re.compile(r"""<mesh\s[^>]*?filename\s*=\s*["']([^"']+)""")
+"""What a line of a URDF file says of a mesh."""
 
 
 def register(commands: Any) -> None:
@@ -47,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _missing_meshes(text: str, file: Path, ignore: list[str]) -> list[tuple[Path, int | None, str]]:
-    """The files of meshes that are not there, with the lines that name them; none if the model cannot be read."""
+    """The files of meshes that are not there, with the lines that name them."""
     lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     if not any("mesh" in line for line in lines):
         return []
@@ -57,8 +61,11 @@ def _missing_meshes(text: str, file: Path, ignore: list[str]) -> list[tuple[Path
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LoadWarning)
             model = bough.load(text, package_dirs=folders, **options) if folders else bough.robots.load(text, **options)
-    except BoughError:  # which the other problems tell
-        return []
-    missing = {g.file: g.frame for g in model.geometries if g.shape == "mesh" and not Path(g.file).is_file()}
+        found = {g.file: f"{g.frame!r}: " for g in model.geometries if g.shape == "mesh"}
+        missing = {mesh: frame for mesh, frame in found.items() if not Path(mesh).is_file()}
+    except BoughError:  # which the other problems tell: what the text names is looked for all the same
+        around = (file.resolve().parent, *(folders or ()))
+        named = [name for line in lines for name in MESH.findall(line)]
+        missing = {x: "" for x in named if not any((at / x.rpartition("://")[2]).is_file() for at in around)}
     where = {mesh: next((n for n, line in enumerate(lines, 1) if mesh in line), None) for mesh in missing}
-    return [(file, where[mesh], f"{frame!r}: no mesh {mesh!r} is there") for mesh, frame in missing.items()]
+    return [(file, where[mesh], f"{frame}no mesh {mesh!r} is there") for mesh, frame in missing.items()]

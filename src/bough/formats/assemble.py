@@ -35,6 +35,8 @@ def assemble(description: Description, options: Options, report: Report) -> Mode
     root = root_of(description, report)
     if root is None:
         _check_joints(description, report)
+        if options.mimic:
+            _laws(description.connections, report)
         return None
     _refuse_second_base(description, root, options, report)
     connections: Sequence[Connection] = description.connections
@@ -86,15 +88,20 @@ def _laws(connections: Sequence[Connection], report: Report) -> dict[str, Follow
     """For each joint that follows another: the one it follows in the end, with the whole law."""
     by_name = {c.name: c for c in connections if not isinstance(c.joint, Fixed)}
     laws: dict[str, Follow] = {}
+    refused: set[str] = set()
     for start in by_name.values():
         chain: dict[str, Follow] = {}
         c = start
-        while c.follow is not None and c.name not in laws:
+        while c.follow is not None and c.name not in laws and c.name not in refused:
             if c.name in chain or c.follow.leader not in by_name:
                 _refuse_law(c, chain, by_name, report)
-                return {}
-            chain[c.name] = c.follow
-            c = by_name[c.follow.leader]
+                refused |= {c.name, *chain}
+            else:
+                chain[c.name] = c.follow
+                c = by_name[c.follow.leader]
+        if c.name in refused:
+            refused |= set(chain)
+            continue
         if chain and (c.joint.nq, c.joint.nv) != (1, 1):
             report.refuse(f"joint {start.name!r} mimics {c.name!r}, which moves like {c.joint!r}", start.line)
         law = laws.get(c.name, Follow(c.name))

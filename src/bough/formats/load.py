@@ -129,7 +129,7 @@ def load(
     options = Options(floating_base, None if root == AUTO else root, lock or {}, mimic, merge_fixed, order)
     model, report = _loaded(source, options, package_dirs, xacro_args, trusted, ignore, collect=False)
     assert model is not None, "the first problem is raised"
-    report.warn(stacklevel=2)
+    report.warn()
     return cheapest_root(model) if root == AUTO else model
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from types import TracebackType
 
-from bough.errors import BoughError, LoadError, LoadWarning, UnknownNameError
+from bough.errors import BoughError, LoadError, LoadWarning, UnknownNameError, warn
 
 __all__ = ["Enough", "Report"]
 
@@ -54,11 +53,11 @@ class Report:
         """Say what is odd but means what it seems to; only a check tells it."""
         self.remarks.append(self._error(message, line))
 
-    def warn(self, stacklevel: int) -> None:
+    def warn(self) -> None:
         """One warning for all doubts."""
         if self.doubts and not self.collect:
             more = f" (and {len(self.doubts) - 1} more, see `bough check`)" if len(self.doubts) > 1 else ""
-            warnings.warn(f"{self.doubts[0]}{more}", LoadWarning, stacklevel=stacklevel + 1)
+            warn(f"{self.doubts[0]}{more}", LoadWarning)
 
     def message(self, error: BoughError) -> str:
         """The text of an error; after `EXPLAINED` unknown names without the nearest ones, which take time to find."""

@@ -29,6 +29,9 @@ def as_floats(name: str, value: ArrayLike, trailing: Shape, meaning: str = "") -
     """An array of float64 or float32 whose last axes have the shape `trailing`."""
     if type(value) is not np.ndarray:
         require_on_cpu(**{name: value})
+        if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+            place = [int(k) for k in np.argwhere(np.ma.getmaskarray(value))[0]]
+            raise ShapeError(f"{name}{place or ''} is masked, expected numbers: {name}.filled(…) has some everywhere")
     try:
         a = np.asarray(value)
     except ValueError as error:
@@ -81,7 +84,7 @@ def nearly_plain(value: Any) -> Any:
         return None
     given = type(value)
     if given is not np.ndarray:
-        if given is not list and is_on_device(value):
+        if given is not list and (is_on_device(value) or isinstance(value, np.ma.MaskedArray)):
             return value
         try:
             value = asarray(value)

@@ -57,7 +57,7 @@ def derived(
 ) -> Function:
     """A derivative of a function, made once; `ambient` ones are by the numbers of q instead of by motions."""
     if f.derived_from is not None and f.derived_from.function.differential is not None:
-        kind, origin = f.derived_from.kind, f.derived_from.function.name
+        kind, origin = f.derived_from.kind, f.derived_from.function.called
         raise ProgramError(
             f"a second derivative is asked for: the {kind} of {origin!r} would have to be differentiated, and what "
             "finds its result by iteration has first derivatives alone. Expected one derivative, such as a gradient or "
@@ -77,7 +77,7 @@ def _chosen(f: Function, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
         return tuple(a.name for a in f.inputs if not a.optional)
     asked = names(wrt, "wrt")
     for name in asked:
-        known_name(name, f"input of {f.name}", known)
+        known_name(name, f"input of {f.called}", known)
     return tuple(name for name in known if name in asked)
 
 
@@ -163,6 +163,7 @@ class Derivation:
         )
         made.look_closer = lambda arrays: f.look_closer({k: x for k, x in arrays.items() if k in self.inputs})
         made.derived_from = Origin(f, kind, self.taken)
+        made.called = f"{kind} of {f.called}"
         if hasattr(f, "parameters"):
             made.parameters = f.parameters  # type: ignore[attr-defined]
         if f.recipe is not None:
@@ -175,7 +176,7 @@ class Derivation:
         if self.f.mends:
             place = [int(k) for k in np.argwhere(verdicts)[0]]
             raise SingularError(
-                f"{self.kind} of {self.f.name}{f' in state {place}' if place else ''}: the rank of what is solved is "
+                f"{self.kind} of {self.f.called}{f' in state {place}' if place else ''}: the rank of what is solved is "
                 "in doubt, and there the result has no derivative. Expected a state away from such configurations"
             )
         return results

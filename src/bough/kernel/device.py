@@ -179,7 +179,7 @@ class DeviceRunner:
         if out is None:
             return made, layouts
         if len(made) > 1:
-            raise ShapeError(f"{self._form.function.name} gives {len(made)} arrays, so there is no out")
+            raise ShapeError(f"{self._form.function.called} gives {len(made)} arrays, so there is no out")
         if not is_on_device(out):
             raise ShapeError(f"out is {type(out).__name__}, expected an array on the GPU, as the arguments are")
         target = as_cupy(cp, out)

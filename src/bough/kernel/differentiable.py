@@ -129,7 +129,7 @@ class Differentiable:
         function: Any = self  # a Function, which is built on this
         optional = [a.name for a in function.inputs if a.optional]
         for name in given:
-            known_name(name, f"input of {function.name} that may be left out", optional)
+            known_name(name, f"input of {function.called} that may be left out", optional)
         return operator(function, tuple(a.name for a in function.inputs if not a.optional or a.name in given))
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import DTypeLike
+
 from bough.backends import Argument
 from bough.errors import SaveError
 from bough.export import LIBRARIES, Sources, Task, Values, c_files, identifier, is_identifier, latex_file, python_file
@@ -15,7 +17,7 @@ from bough.kernel.verdict import DOUBT, FINITE, PIVOTS, UNIT
 from bough.model import NO_PARAMETERS, Model, Parameter, Parameters
 from bough.program import count as count_program
 from bough.program import fuse
-from bough.reading import known_name, truth
+from bough.reading import data_type, known_name, truth
 
 if TYPE_CHECKING:
     from bough.kernel.function import Function
@@ -121,14 +123,14 @@ def exported(
     given: Sequence[str],
     *,
     name: str | None,
-    dtype: str,
+    dtype: DTypeLike,
     rolled: bool | None,
     multiply_add: bool,
     symbols: Mapping[str, str] | None,
 ) -> Sources:
     """A function in another language; `Function.export` tells what the arguments are."""
     known_name(to, "form to export to", FORMS)
-    known_name(dtype, "data type", ("float64", "float32"))
+    dtype = data_type(dtype)
     fused, chosen = truth(multiply_add, "multiply_add"), rolled if rolled is None else truth(rolled, "rolled")
     wanted = _read_symbols(symbols)
     layout = Layout({}, {}, {}) if function.layout is None else function.layout(wanted)

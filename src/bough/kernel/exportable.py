@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+from numpy.typing import DTypeLike
+
 if TYPE_CHECKING:
     from bough.export import Sources
 
@@ -19,7 +21,7 @@ class Exportable:
         to: Literal["c", "numpy", "sympy", "casadi", "latex"],
         *given: str,
         name: str | None = None,
-        dtype: Literal["float64", "float32"] = "float64",
+        dtype: DTypeLike = "float64",
         rolled: bool | None = None,
         multiply_add: bool = True,
         symbols: Mapping[str, str] | None = None,

@@ -18,7 +18,7 @@ from bough.kernel.compile import when_backend_changes
 from bough.kernel.function import Function, Results, Verdicts
 from bough.kernel.limbs import tree_limbs
 from bough.kernel.table import entry, function_of
-from bough.kernel.treematrix import apply, diagonal_places, places, read_dense
+from bough.kernel.treematrix import apply, diagonal_places, places, read_dense, rows_of
 from bough.kernel.verdict import PIVOTS, SUMS
 from bough.scalar import Array, Scalar, maximum
 from bough.scalar import negation as not_
@@ -96,8 +96,7 @@ def dense_factorizer(tree: Tree, key: tuple[str, Kind]) -> Function:
             _require_definite(kind, arrays["H"][triangle(kind, tree)], tree, results[0])
         return results
 
-    meaning = f"a row and a column for each of the {n} entries of parents"
-    H = Argument("H", (n, n), meaning, finite=False)
+    H = Argument("H", (n, n), rows_of(tree), finite=False)
     return _function(f"{kind} of a dense matrix", tree, [H], [_packed(tree, "factor")], rule, explain, tree_columns)
 
 

@@ -25,7 +25,6 @@ from bough.kernel.arguments import (
     require_unit_quaternions,
     write_out,
 )
-from bough.kernel.called import public_name
 from bough.kernel.tensors import foreign
 from bough.kernel.verdict import DOUBT, FINITE, PIVOTS, UNIT, judge, judge_inputs
 from bough.program import VERDICT, Program
@@ -190,7 +189,7 @@ class Form:
         require_unit_quaternions(argument, np.asarray(a), self.function.owners)
 
     def _refuse(self, result: FloatArray) -> NoReturn:
-        called = public_name(self.function.name)
+        called = self.function.called
         raise FiniteError(f"{called}: the result is not finite; the arguments are too large for {result.dtype}")
 
     def _anew(self, arrays: dict[str, Any]) -> Results:
@@ -209,7 +208,7 @@ class Form:
                     result.setflags(write=False)
             return results[0] if len(results) == 1 else results
         if len(results) > 1:
-            raise ShapeError(f"{public_name(self.function.name)} gives {len(results)} arrays, so there is no out")
+            raise ShapeError(f"{self.function.called} gives {len(results)} arrays, so there is no out")
         if results[0] is not out:
             out_fits(out, results[0].shape, results[0].dtype)
             out[...] = results[0]

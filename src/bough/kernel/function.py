@@ -14,13 +14,11 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from bough.backends import Argument, Limbs, Variant
 from bough.errors import ShapeError, UnknownNameError
-from bough.kernel.arguments import (
-    FloatArray,
-)
+from bough.kernel.arguments import FloatArray
 from bough.kernel.called import public_name
 from bough.kernel.compile import LONGEST
 from bough.kernel.differentiable import Differentiable
@@ -28,7 +26,7 @@ from bough.kernel.exportable import Exportable
 from bough.kernel.form import Form
 from bough.program import Program
 from bough.program import count as count_program
-from bough.reading import known_name, truth
+from bough.reading import data_type, known_name, truth
 from bough.scalar import Count
 from bough.scalar.lazy import cached_property
 
@@ -125,6 +123,8 @@ class Function(Exportable, Differentiable):
         self.rule, self.size, self.digest, self.explain = rule, size, digest, explain
         self.limbs, self.tracing, self.owners, self.rolled = limbs, tracing, owners or {}, rolled
         self.layout, self.manifolds, self.mends, self.longest = layout, manifolds, mends, longest
+        self.called = public_name(name)
+        """What messages call it: what users type."""
         self.look_closer: Callable[[dict[str, Any]], None] = lambda arrays: None
         """Called where something is not finite or not of unit length, and arguments alone do not show what."""
         self.recipe: tuple[Callable[..., Function], tuple[Any, ...]] | None = None
@@ -164,15 +164,13 @@ class Function(Exportable, Differentiable):
     def _in_order(self, arrays: Sequence[ArrayLike | None], named: dict[str, Any]) -> tuple[ArrayLike | None, ...]:
         names = [a.name for a in self.inputs]
         if len(arrays) > len(names):
-            raise TypeError(
-                f"{public_name(self.name)} takes {len(names)} arrays ({', '.join(names)}), got {len(arrays)}"
-            )
+            raise TypeError(f"{self.called} takes {len(names)} arrays ({', '.join(names)}), got {len(arrays)}")
         given = dict(zip(names, arrays, strict=False))
         for name, value in named.items():
             if name not in names:
-                raise UnknownNameError(f"argument of {public_name(self.name)}", name, names)
+                raise UnknownNameError(f"argument of {self.called}", name, names)
             if name in given:
-                raise TypeError(f"{public_name(self.name)} got {name!r} twice, by its place and by its name")
+                raise TypeError(f"{self.called} got {name!r} twice, by its place and by its name")
             given[name] = value
         return tuple(given.get(name) for name in names)
 
@@ -210,22 +208,22 @@ class Function(Exportable, Differentiable):
         self,
         *given: str,
         batch: bool = True,
-        dtype: Literal["float64", "float32"] = "float64",
+        dtype: DTypeLike = "float64",
         target: Literal["cpu", "cuda"] = "cpu",
     ) -> None:
         """Compile ahead of time, for many states or for one, for the CPU or for the present GPU.
 
         `given` names the inputs that may be left out and are not. On a GPU one kernel is for one state and many.
         """
-        known_name(dtype, "data type", ("float64", "float32"))
+        real = np.dtype(data_type(dtype))
         known_name(target, "target", ("cpu", "cuda"))
         present = self._given(given)
         if target == "cuda":
             there = self.on_device()._form(present).device
-            there.prepare(np.dtype(dtype), ["rows"] * (len(present) + len(self.outputs)))
+            there.prepare(real, ["rows"] * (len(present) + len(self.outputs)))
         else:
             form = self._form(present)
-            form.runner.prepare(np.dtype(dtype), 2 if truth(batch, "batch") else 1, False)
+            form.runner.prepare(real, 2 if truth(batch, "batch") else 1, False)
 
     def loaded(self, given: Collection[str], dtype: np.dtype[Any], states: int) -> Loaded | None:
         """The machine code for so many states, for who calls it by itself; None if threads or other ways are better."""
@@ -234,18 +232,16 @@ class Function(Exportable, Differentiable):
     def _given(self, names: Sequence[str]) -> frozenset[str]:
         optional = [a.name for a in self.inputs if a.optional]
         for name in names:
-            known_name(name, f"input of {public_name(self.name)} that may be left out", optional)
+            known_name(name, f"input of {self.called} that may be left out", optional)
         return frozenset((*names, *(a.name for a in self.inputs if not a.optional)))
 
     def __reduce__(self) -> tuple[Callable[..., Function], tuple[Any, ...]]:
         """A function travels as its name and model, and is compiled or taken from the cache where it arrives."""
         if self.recipe is None:
-            raise TypeError(
-                f"{public_name(self.name)} cannot be pickled; get it from bough.function, by name and model"
-            )
+            raise TypeError(f"{self.called} cannot be pickled; get it from bough.function, by name and model")
         return self.recipe
 
     def __repr__(self) -> str:
         taken = (f"[{a.name}: {a.shape}]" if a.optional else f"{a.name}: {a.shape}" for a in self.inputs)
         given = (f"{a.name}: {a.shape}" for a in self.outputs)
-        return f"{public_name(self.name)}({', '.join(taken)}) -> {', '.join(given)}"
+        return f"{self.called}({', '.join(taken)}) -> {', '.join(given)}"

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from bough import reading
 from bough.backends import Argument, Limbs
-from bough.errors import ModelError, ShapeError, SingularError, UnknownNameError
+from bough.errors import AlwaysSingular, ModelError, ShapeError, SingularError, UnknownNameError
 from bough.kernel.arguments import FloatArray, Shape, as_floats, require_finite, require_unit_quaternions
 from bough.kernel.called import public_name
 from bough.kernel.factors import vanishing_pivots
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bough.kernel.export import Layout
 
 __all__ = [
-    "REFERENCES", "AlwaysSingular", "call", "framed", "inputs_of", "layout", "made", "manifolds_of",
+    "REFERENCES", "call", "framed", "inputs_of", "layout", "made", "manifolds_of",
     "mass_matrices", "mechanism", "model_function", "naming_the_massless", "new_function", "options", "outputs_of",
     "owners_of", "program", "read", "require_known_bodies", "require_model", "require_regular", "run",
 ]  # fmt: skip
@@ -241,10 +241,6 @@ def require_regular(model: Model, verdicts: Verdicts, rows: Callable[[Any], Floa
         k = max(int(j) for j in np.flatnonzero(bad[row]))  # eliminated first: the cause, not a consequence
         place = np.argwhere(suspect)[row]
         _refuse(model, k, pivots[row, k], f" in state {place.tolist()}" if place.size else "")
-
-
-class AlwaysSingular(SingularError):
-    """A joint moves nothing that has inertia, whatever the state: there is no program."""
 
 
 def _refuse(model: Model, k: int, pivot: float, where: str = "", always: bool = False) -> NoReturn:

@@ -33,7 +33,9 @@ CALL.multiple_results = True
 def run(function: Function, values: Sequence[Any], out: Any, check: bool) -> Any:
     """Run a function on arrays of JAX, with whatever else may stand beside them."""
     if out is not None:
-        raise ShapeError(f"{function.name} was given out= and arrays of JAX, expected arrays of NumPy: these are fixed")
+        raise ShapeError(
+            f"{function.called} was given out= and arrays of JAX, expected arrays of NumPy: these are fixed"
+        )
     given = {a.name: x for a, x in zip(function.inputs, values, strict=True) if x is not None}
     like = next(x for x in given.values() if isinstance(x, jax.Array))
     dtype = like.dtype if jnp.issubdtype(like.dtype, jnp.floating) else jnp.result_type(float)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
+
+from numpy.typing import DTypeLike
 
 from bough import reading
 from bough.errors import ShapeError, UnknownNameError
+from bough.kernel.called import public_name
 from bough.kernel.forward_dynamics import forward_algorithm, tree_dynamics
 from bough.kernel.function import Function
 from bough.kernel.functions import model_function, options, require_model
@@ -16,7 +19,7 @@ from bough.kernel.parameters import with_parameters
 from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, PAPER_FORMS, SPECS, Options
 from bough.kernel.table import function_of
 from bough.model import Model, Parameters
-from bough.reading import known_name, truth
+from bough.reading import data_type, known_name, truth
 
 __all__ = ["compile", "function"]
 
@@ -93,15 +96,15 @@ def remade(name: str, model: Model, frames: Any, reference: str, parameters: Any
 def _made(
     name: str, model: Model, frames: str | Sequence[str] | None, reference: str, given: Parameters | Sequence[str]
 ) -> Function:
-    asked = options(model, frames, reference) if name in FRAMED else Options()
+    asked, called = options(model, frames, reference) if name in FRAMED else Options(), public_name(name)
     if name == "forward_dynamics":
         if not model.constraints and not given:
             return tree_dynamics(model)
-        name = forward_algorithm(model)
+        name, called = forward_algorithm(model), name
     if name == "inverse_dynamics":
-        name = inverse_algorithm(model)
+        name, called = inverse_algorithm(model), name
     if given:
-        return function_of(model, (name, asked, Parameters.of(model, given)), with_parameters)
+        return function_of(model, (name, asked, Parameters.of(model, given), called), with_parameters)
     return careful_function(model, name, asked) if name in CAREFUL else model_function(model, name, asked)
 
 
@@ -111,7 +114,7 @@ def compile(
     *,
     frames: str | Sequence[str] | None = None,
     batch: bool | None = None,
-    dtype: Literal["float64", "float32"] = "float64",
+    dtype: DTypeLike = "float64",
 ) -> None:
     """Compile functions of a model ahead of time, so that their first calls take no longer than others.
 
@@ -128,7 +131,7 @@ def compile(
     batch
         For many states (True), for one (False), or for both (None).
     dtype
-        "float64" or "float32".
+        "float64" or "float32", or NumPy's names for them.
 
     Examples
     --------
@@ -136,9 +139,9 @@ def compile(
     >>> bough.compile(bough.robots.load("arm"), ["rnea", "forward_dynamics"])
     """
     states = (False, True) if batch is None else (truth(batch, "batch"),)
-    known_name(dtype, "data type", ("float64", "float32"))
+    wanted = data_type(dtype)
     for name in reading.names(names, "names"):
         known_name(name, "function of models", NAMES)
         made = function(name, model, frames=frames if name in FRAMED else None)
         for many in states:
-            made.compile(batch=many, dtype=dtype)
+            made.compile(batch=many, dtype=wanted)

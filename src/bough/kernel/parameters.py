@@ -131,9 +131,9 @@ def require_physical(parameters: Iterable[Parameter], values: FloatArray) -> Non
                 raise ModelError(f"{got}, expected none: {p.meaning}")
 
 
-def with_parameters(model: Model, key: tuple[str, Options, Parameters]) -> ParametricFunction:
-    """An algorithm on a model, with parameters."""
-    name, options, parameters = key
+def with_parameters(model: Model, key: tuple[Any, ...]) -> ParametricFunction:
+    """An algorithm on a model, with parameters: the key has its name, options and parameters, and what it is called."""
+    name, options, parameters, *called = key
     require_known_bodies(model, name)
     row, mechanism = spec(name), Mechanism(model, parameters)
     starts = np.cumsum([0, *(p.size for p in parameters)]).tolist()
@@ -180,5 +180,6 @@ def with_parameters(model: Model, key: tuple[str, Options, Parameters]) -> Param
         mends=name in CAREFUL,
     )
     made.parameters = parameters
+    made.called = called[0] if called else made.called
     made.look_closer = lambda arrays: require_physical(parameters, arrays["parameters"])
     return made

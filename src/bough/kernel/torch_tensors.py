@@ -29,7 +29,7 @@ FLOATS = (torch.float64, torch.float32)
 def run(function: Function, values: Sequence[Any], out: Any, check: bool) -> Any:
     """Run a function on tensors, with whatever else may stand beside them."""
     if out is not None:
-        raise ShapeError(f"{function.name} was given out= and tensors, expected arrays of NumPy: tensors are results")
+        raise ShapeError(f"{function.called} was given out= and tensors, expected arrays of NumPy: tensors are results")
     like = next(x for x in values if isinstance(x, torch.Tensor))
     present = tuple(a.name for a, x in zip(function.inputs, values, strict=True) if x is not None)
     dtype = torch.float64 if any(map(_is_double, values)) else torch.float32

@@ -21,7 +21,17 @@ from bough.model import Model
 from bough.tree import Tree
 from bough.tree.tree import IntArray, Integers
 
-__all__ = ["Parents", "TreeMatrix", "apply", "as_tree", "diagonal_places", "places", "read_dense", "unpacked"]
+__all__ = [
+    "Parents",
+    "TreeMatrix",
+    "apply",
+    "as_tree",
+    "diagonal_places",
+    "places",
+    "read_dense",
+    "rows_of",
+    "unpacked",
+]
 
 Parents: TypeAlias = Tree | Integers
 
@@ -55,10 +65,15 @@ def unpacked(values: FloatArray, tree: Tree) -> FloatArray:
     return matrix
 
 
+def rows_of(tree: Tree) -> str:
+    """What the rows of a matrix on a tree are, for errors."""
+    return f"a row and a column for each of the {tree.n} entries of parents (of a model's matrices: model.dof_tree)"
+
+
 def read_dense(H: ArrayLike, tree: Tree) -> FloatArray:
     """The matrix as floats, (*batch, n, n), once it is known to be finite, symmetric and of the tree's pattern."""
     n = tree.n
-    matrix = as_floats("H", H, (n, n), f"a row and a column for each of the {n} entries of parents")
+    matrix = as_floats("H", H, (n, n), rows_of(tree))
     tree.check(matrix)
     return matrix
 

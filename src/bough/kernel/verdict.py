@@ -12,9 +12,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from bough.backends import Argument
-from bough.model.inertia import ROUNDING
 from bough.program import VERDICT
 from bough.scalar import Array, Bool, Scalar, Symbolic, array, both, loop, maximum, minimum, negation, select
+from bough.scalar.tolerances import NEGATIVE_MOMENT
 
 __all__ = [
     "DOUBT", "FINITE", "JUDGED", "PIVOTS", "SQUARED", "SUMS", "SUSPECT", "UNIT", "all_in_doubt", "is_finite", "judge",
@@ -152,7 +152,7 @@ def _domains(arguments: Sequence[Argument], inputs: Mapping[str, Any]) -> Scalar
 
 def _has_no_negative_moment(xx: Scalar, yx: Scalar, yy: Scalar, zx: Scalar, zy: Scalar, zz: Scalar) -> Bool:
     """Whether an inertia is positive definite once its moments are larger by what rounding may take: by its minors."""
-    more = (xx + yy + zz) * ROUNDING
+    more = (xx + yy + zz) * NEGATIVE_MOMENT
     xx, yy, zz = xx + more, yy + more, zz + more
     minor = xx * yy - yx * yx
     whole = zz * minor - zy * (xx * zy - yx * zx) + zx * (yx * zy - yy * zx)

@@ -14,13 +14,11 @@ from bough.model.joints.axis import AxisLike, basis_with, read_axis
 from bough.model.joints.reading import read_floats
 from bough.model.placement import Placement, Vec3, all_finite
 from bough.reading import instance
+from bough.scalar.tolerances import NEGATIVE_MOMENT
 
-__all__ = ["ROUNDING", "Inertia", "negative_moment", "require_inertia"]
+__all__ = ["Inertia", "negative_moment", "require_inertia"]
 
 Floats = NDArray[np.float64]
-
-ROUNDING = 1e-6
-"""Of the sum of principal moments: by so much one of an inertia that is given with each state may be negative."""
 
 BALL = 4.0 / 3.0 * math.pi
 """Volume of a ball of radius 1."""
@@ -247,7 +245,7 @@ def require_inertia(inertia: object, what: str) -> None:
 def negative_moment(J: NDArray[Any]) -> float | None:
     """The least principal moment of an inertia (..., 6: xx yx yy zx zy zz), if negative beyond rounding in float32."""
     moments = np.linalg.eigvalsh(J[..., [[0, 1, 3], [1, 2, 4], [3, 4, 5]]].astype(np.float64))
-    found = moments[moments[..., 0] < -ROUNDING * np.abs(moments).sum(axis=-1)]
+    found = moments[moments[..., 0] < -NEGATIVE_MOMENT * np.abs(moments).sum(axis=-1)]
     return float(found.min()) if found.size else None
 
 

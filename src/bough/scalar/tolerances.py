@@ -7,6 +7,7 @@ one number are written as such where they are meant, and parameters of a method 
 __all__ = [
     "ASSEMBLED",
     "CONFLICT",
+    "NEGATIVE_MOMENT",
     "RESIDUAL",
     "ROUNDING",
     "SAME_TIME",
@@ -53,3 +54,7 @@ has it. Along a surface, slower is rest (m/s). A micrometre: the numbers of a fi
 
 SAME_TIME = 1e-9
 """Times nearer to each other than this part of a duration are one: what sums of a million steps of time round."""
+
+NEGATIVE_MOMENT = 1e-6
+"""Of the sum of principal moments: by so much one of an inertia that is given with each state may be negative. A few
+units of rounding in float32, of rods and flat bodies whose least moment is zero."""

@@ -14,7 +14,7 @@ from bough.kernel.tensors import foreign_packed, is_tensor, known_numbers, sprea
 from bough.model import Model, Parameter, Parameters
 from bough.model.massless import idle_joints
 from bough.model.parameters import PLACED
-from bough.reading import known_name, names, number, shown
+from bough.reading import instance, known_name, names, number, shown
 from bough.simulation.program import FRICTION, OWN, RESTITUTION
 from bough.simulation.state import State
 
@@ -26,6 +26,7 @@ __all__ = [
     "is_single",
     "per_state",
     "read_acting",
+    "read_begin",
     "read_parameters",
     "read_servo",
     "read_start",
@@ -144,6 +145,23 @@ def read_start(model: Model, q: Any, v: Any) -> tuple[FloatArray, FloatArray]:
             raise ShapeError(f"{shapes}, expected batches that fit together") from None
         start = np.broadcast_to(start, (*velocity.shape[:-1], model.nq)).copy()
     return start, velocity
+
+
+def read_begin(model: Model, q: Any, v: Any, resume: Any) -> tuple[FloatArray, FloatArray]:
+    """Where a run begins: with q and v, or where another one ended."""
+    from bough.simulation.trajectory import Trajectory
+
+    if resume is None:
+        if q is None:
+            raise ShapeError("q is None, expected a configuration (..., nq) to begin with, or a trajectory to resume")
+        return read_start(model, q, v)
+    if q is not None or v is not None:
+        raise ShapeError(
+            "q or v is given with resume, expected resume alone: the run goes on where that trajectory ends, and "
+            "`duration` is how much longer"
+        )
+    last = instance(resume, "resume", Trajectory, ShapeError)
+    return read_start(model, last.q[-1], last.v[-1])
 
 
 def per_state(name: str, value: Any, axes: int, batch: tuple[int, ...]) -> FloatArray:

@@ -41,6 +41,11 @@ def points_between(
     sides = [tuple(_names(model, g) for g in two) for two in shapes]
     known = sorted({name for two in sides for names in two for name in names})
     for name in (first, *(() if second is None else (second,))):
+        if name not in known and name in model.frame_names:
+            raise ModelError(
+                f"{name!r} is a frame of {model.name!r} that has no shape which may touch anything, expected a shape, "
+                f"or a frame or body that has one: {', '.join(known) or 'there is none in this scene'}"
+            )
         known_name(name, "shape or body that may touch something", known)
     if second is None:
         return [k for k, (one, other) in enumerate(sides) if first in one | other]

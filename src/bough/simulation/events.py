@@ -77,11 +77,15 @@ class Occurrence(NamedTuple):
 
 
 def read_events(given: Any) -> dict[str, Event]:
-    """Events by name, from a mapping of functions or events."""
+    """Events by name, from a mapping of functions or events, or from a list: there the first is called "event 0"."""
     if given is None:
         return {}
+    if isinstance(given, list | tuple):
+        given = {f"event {k}": x for k, x in enumerate(given)}
     if not isinstance(given, Mapping):
-        raise ShapeError(f"events is {shown(given)}, expected a dictionary of functions of time, q and v, by name")
+        raise ShapeError(
+            f"events is {shown(given)}, expected functions of time, q and v, in a dictionary by name or in a list"
+        )
     events = {str(name): Event(x) if callable(x) else x for name, x in given.items()}
     for name, event in events.items():
         if not isinstance(event, Event):

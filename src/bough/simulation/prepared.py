@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Self
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough.algorithms.hard.scene import MOST_CONTACTS, HardScene
 from bough.algorithms.soft.scene import SoftScene, StepIntegrator, layout_of
-from bough.errors import ModelError, SimulationWarning, UnknownNameError
+from bough.errors import ModelError, SimulationWarning, UnknownNameError, warn
 from bough.kernel.arguments import FloatArray
 from bough.kernel.function import Function
 from bough.model import Geometry, Model, Parameter
@@ -216,12 +215,14 @@ class Prepared:
     @lru_cache(maxsize=4)  # noqa: B019 (a simulation and its siblings go together)
     def with_integrator(self, integrator: str) -> Self:
         """The same with another integrator."""
+        hard: dict[str, Any] = {"restitution": self.restitution, "max_contacts": self._max_contacts}
+        soft = {"tolerance": self._tolerance, "iterations": self._iterations}
         return type(self)(
             self.scene,
             dt=self.dt,
+            law=self.law,
             integrator=integrator,
-            tolerance=self._tolerance,
-            iterations=self._iterations,
+            **(hard if self.law == "hard" else soft),
             parameters=[p.name for p in self.parameters],
         )
 
@@ -234,7 +235,7 @@ def _tell_of_restitution(scene: Scene, given: Sequence[Parameter]) -> None:
         if g.surface.restitution:
             told = f"{g.shape} {g.name!r} on {g.frame!r} has restitution {g.surface.restitution:g}"
             more = "Simulation(..., law='hard') lets things bounce"
-            warnings.warn(f"{told}, which soft contact does not heed: {more}", SimulationWarning, stacklevel=4)
+            warn(f"{told}, which soft contact does not heed: {more}", SimulationWarning)
             return
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from bough.algorithms.soft.step import MOST_STEPS
-from bough.errors import ShapeError, UnknownNameError
-from bough.reading import instance, known_name, shown, whole_number
+from bough.errors import UnknownNameError
+from bough.reading import known_name, shown, whole_number
 from bough.simulation.adaptive import Orders, adaptive_run
 from bough.simulation.arguments import (
     ACTING,
@@ -19,6 +19,7 @@ from bough.simulation.arguments import (
     in_single,
     is_single,
     read_acting,
+    read_begin,
     read_servo,
     read_start,
     read_steps,
@@ -190,7 +191,7 @@ class Simulation(Differentiated):
         hold: int = 1,
         integrator: str | None = None,
         accuracy: float = 1e-8,
-        events: Mapping[str, Event | Callable[..., float]] | None = None,
+        events: Mapping[str, Event | Callable[..., float]] | Sequence[Event | Callable[..., float]] | None = None,
         resume: Trajectory | None = None,
         show_progress: bool | None = None,
         **acting: Any,
@@ -202,7 +203,8 @@ class Simulation(Differentiated):
         q, v
             Configuration (..., nq) and velocity (..., nv) to begin with; at rest without v.
         duration
-            How long (s); whole steps are made, the nearest number: `time` of the trajectory tells.
+            How long (s), with `resume` how much longer; whole steps are made, the nearest number: `time` of the
+            trajectory tells.
         rate
             Samples kept per second, about: there is a whole number of steps between two of them, the nearest, and at
             least one. 100 without it.
@@ -219,9 +221,9 @@ class Simulation(Differentiated):
         accuracy
             Largest error of an adaptive step in positions (m, rad) and velocities, these divided by 1 + their size.
         events
-            Functions of time, q and v by name, or `bough.simulation.Event`, such as `contact_event` and `limit_event`
-            make; where they pass zero is found, within steps, and told in `events` of the trajectory. Each is called
-            for every state at every step.
+            Functions of time, q and v, or `bough.simulation.Event`, such as `contact_event` and `limit_event` make, by
+            name, or in a list: "event 0", …. Where they pass zero is found, within steps, and told in `events` of the
+            trajectory. Each is called for every state at every step.
         resume
             A trajectory to go on with, in place of q and v: the whole of it is returned, bit for bit as if it had
             never been interrupted, if all else is as it was; adaptive steps go on to their accuracy. One that
@@ -235,7 +237,9 @@ class Simulation(Differentiated):
         -------
         Trajectory
             Samples of time, q and v from the beginning to the end. A state that stops for a reason of its own keeps its
-            last sound values, and `status` says why. Ctrl-C ends a run, and what was computed is returned.
+            last sound values, and `status` says why. Ctrl-C ends a run, and what was computed is returned,
+            with the status "interrupted". A run or sweep that begins within a second of that raises
+            `KeyboardInterrupt`, unless it resumes: so Ctrl-C ends a loop of runs, too.
 
         Examples
         --------
@@ -246,16 +250,10 @@ class Simulation(Differentiated):
         >>> trajectory.q.shape
         (3, 6)
         """
-        from bough.simulation.trajectory import Trajectory
-
         known_name(self.integrator if integrator is None else integrator, "integrator", (*INTEGRATORS, ADAPTIVE))
         if self.law == "hard":
             require_of_hard_law(integrator)
-        if resume is not None:
-            if q is not None or v is not None:
-                raise ShapeError("q or v is given with a trajectory to resume, expected one of them")
-            q, v = instance(resume, "resume", Trajectory, ShapeError).q[-1], resume.v[-1]
-        start, velocity = begin = read_start(self.model, q, v)
+        start, velocity = begin = read_begin(self.model, q, v, resume)
         if controller is not None and not callable(controller):
             raise TypeError(f"controller is {shown(controller)}, expected a function of time, q and v")
         read_acting(acting, "argument of run")
@@ -263,7 +261,7 @@ class Simulation(Differentiated):
         total, every = samples = read_times(duration, rate, self.dt)
         if integrator == ADAPTIVE:
             orders = Orders(self.model, self.parameters, start.shape[:-1], acting, controller, often * self.dt)
-            with interrupted_once():
+            with interrupted_once(resume is not None):
                 found = adaptive_run(self._trial, self.dt, begin, samples, accuracy, events, orders, resume)
                 found.go(show_progress)
                 return found.trajectory(self.scene, self._sense, resume)
@@ -276,7 +274,7 @@ class Simulation(Differentiated):
             )  # fmt: skip
         watch = Watch(self.model, watched, self.dt) if watched else None
         run = Run(self.step, self.dt, start, velocity, self._zeros, acting, controller, often, resume, watch)
-        with interrupted_once():
+        with interrupted_once(resume is not None):
             run.go(total, every, show_progress)
             return run.trajectory(self.scene, self._sense)
 

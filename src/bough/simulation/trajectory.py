@@ -78,7 +78,7 @@ class Trajectory:
     a_last
         What the last step found (`bough.simulation.State`), with which a run can be resumed (`Simulation.run`).
     events
-        What happened on the way (`bough.simulation.Occurrence`), in order; no part of files.
+        What happened on the way (`bough.simulation.Occurrence`), in order.
     labels
         What tells states apart, (...) each, by name, as those of a sweep; no part of files.
     scene

@@ -24,6 +24,7 @@ from bough.model.digest import model_digest
 from bough.model.geometry import read_geometry
 from bough.pictures.files import MOVING, STILL, target_of
 from bough.reading import instance, shown, truth
+from bough.simulation.events import Occurrence
 from bough.simulation.trajectory_pictures import save_pictures
 from bough.viewer.html import motion_html
 
@@ -42,6 +43,9 @@ ARRAYS = (
     "time", "q", "v", "tau", "control", "status", "taken", "contact_forces", "stopped", "sensors",
     "a_last", "scene",
 )  # fmt: skip
+EVENTS = ("event_names", "event_times", "event_states", "event_q", "event_v")
+"""Of all events: what they are called (E,), when they were (E,), which state they are of (E, axes), its q and its v."""
+
 MUST_BE = ("format", "digest", "joints", "time", "q", "v", "status", "taken", "stopped")
 SCENE = {"shapes": tuple[Geometry, ...], "exclude": tuple[tuple[str, str], ...], "self_collision": bool}
 """What is told of a scene, as JSON in UTF-8."""
@@ -73,7 +77,31 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str], scene: Scene | No
         text = write_parts(**{name: getattr(trajectory.scene, name) for name in SCENE})
         arrays["scene"] = np.frombuffer(text.encode(), np.uint8)
     with whole_file(Path(path)) as stream:
-        np.savez(stream, **arrays | _identity(trajectory.model))
+        np.savez(stream, **arrays | _told(trajectory) | _identity(trajectory.model))
+
+
+def _told(trajectory: Trajectory) -> dict[str, NDArray[Any]]:
+    """What happened, as arrays; none if nothing did."""
+    if not trajectory.events:
+        return {}
+    names, *numbers = zip(*trajectory.events, strict=True)
+    return dict(zip(EVENTS, (np.array(names, str), *map(np.array, numbers)), strict=True))
+
+
+def _happened(members: dict[str, NDArray[Any]], model: Model, axes: int) -> tuple[Occurrence, ...]:
+    """What happened, from the arrays of a file."""
+    if not any(name in members for name in EVENTS):
+        return ()
+    shapes = dict(zip(EVENTS, ((), (), (axes,), (model.nq,), (model.nv,)), strict=True))
+    count = members["event_names"].shape[:1] if "event_names" in members else ()
+    for name, shape in shapes.items():
+        if name not in members or members[name].shape != (*count, *shape):
+            raise LoadError(f"its array {name!r} is missing or does not fit the other arrays of events")
+    arrays = [members[name] for name in EVENTS]
+    return tuple(
+        Occurrence(str(name), float(time), tuple(int(k) for k in state), q, v)
+        for name, time, state, q, v in zip(*arrays, strict=True)
+    )
 
 
 def _world(trajectory: Trajectory, scene: Scene | None) -> tuple[Geometry, ...]:
@@ -121,7 +149,7 @@ def load(path: str | os.PathLike[str], model: Model, strict: bool, make: type[Tr
         arrays: dict[str, Any] = {key: members[key] for key in ARRAYS if key in members}
         if "scene" in arrays:
             arrays["scene"] = _scene(arrays["scene"].tobytes(), model)
-        return make(model, **arrays)
+        return make(model, events=_happened(members, model, arrays["q"].ndim - 2), **arrays)
     except BoughError as error:
         raise LoadError(str(error), name) from None
     except Exception as error:  # whatever the readers of foreign formats come upon
@@ -135,7 +163,7 @@ def _members(archive: zipfile.ZipFile) -> list[str]:
     if missing := [name for name in MUST_BE if name not in found]:
         raise LoadError(f"it has no array {missing[0]!r}, expected a file that Trajectory.save wrote")
     for name, info in zip(found, infos, strict=True):
-        if name not in MUST_BE + ARRAYS or info.filename != f"{name}.npy" or found.count(name) > 1:
+        if name not in MUST_BE + ARRAYS + EVENTS or info.filename != f"{name}.npy" or found.count(name) > 1:
             raise LoadError(f"its member {shown(info.filename)} is not of a trajectory, or there twice")
         if info.compress_type != zipfile.ZIP_STORED:
             raise LoadError(f"its array {name!r} is compressed, expected a file that Trajectory.save wrote")
@@ -147,7 +175,7 @@ def _read(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     info = archive.getinfo(f"{name}.npy")
     with archive.open(info) as stream:
         shape, in_columns, dtype = _header(stream)
-        kind = {"format": "U", "digest": "U", "joints": "U", "scene": "u"}.get(name, "fi")
+        kind = {"format": "U", "digest": "U", "joints": "U", "event_names": "U", "scene": "u"}.get(name, "fi")
         size = dtype.itemsize
         if dtype.hasobject or dtype.kind not in kind or dtype.subdtype or (kind == "U" and size > LONGEST_TEXT):
             raise LoadError(f"its array {name!r} has data type {shown(dtype)}, which a trajectory has not")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.cost.pattern import segments
-from bough.errors import BoughError, LoadWarning
+from bough.errors import BoughError, LoadWarning, warn
 from bough.model import Body, Geometry, Model, Placement
 
 __all__ = [
@@ -161,7 +160,7 @@ def tell_missing(found: tuple[str, ...]) -> None:
     """Warn of meshes that are not drawn, the first of them by name."""
     if found:
         more = f" (and {len(found) - 1} more like it)" if len(found) > 1 else ""
-        warnings.warn(f"not all is drawn as the file says: {found[0]}{more}", LoadWarning, stacklevel=3)
+        warn(f"not all is drawn as the file says: {found[0]}{more}", LoadWarning)
 
 
 def _on_body(here: list[Geometry], order: tuple[str, str], missing: dict[str, None]) -> list[Drawable]:

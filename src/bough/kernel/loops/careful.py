@@ -13,12 +13,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from bough.algorithms.loops import row_groups
-from bough.errors import DriveError
+from bough.errors import AlwaysSingular, DriveError
 from bough.kernel.arguments import SINGLE, FloatArray, finite_states, write_out
 from bough.kernel.function import Explain, Function, Results, Verdicts
 from bough.kernel.functions import (
     PLAIN,
-    AlwaysSingular,
     call,
     inputs_of,
     mechanism,
