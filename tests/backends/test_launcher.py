@@ -17,7 +17,7 @@ import pytest
 
 import bough
 from bough.backends import Argument, Signature, Variant
-from bough.backends.llvm import LlvmKernel, Real, compile_program, has_entry
+from bough.backends.llvm import LlvmKernel, compile_program, has_entry
 from bough.backends.native.gather import GATHERED
 from bough.errors import ProgramError
 from bough.kernel.function import Function
@@ -213,9 +213,10 @@ def test_programs_for_arrays_of_other_sizes_are_not_run() -> None:
     """They would write beyond the end of the result."""
     program = trace("f", lambda x: {"y": [x[0], x[1]]}, {"x": 2})
     signature = Signature((Argument("x", (2,)),), (Argument("y", (1,)),), frozenset("x"))
-    kernel = LlvmKernel(signature, lambda *given: None, lambda *given: None)
+    nothing = lambda *given: None  # noqa: E731
+    kernel = LlvmKernel(signature, nothing, nothing, lambda real, checker: compile_program(program, real))
     with pytest.raises(ProgramError, match="'y' has 1 numbers for each state, and the program has 2"):
-        kernel.add(compile_program(program, Real("double", 1)))
+        kernel.prepare(np.dtype(np.float64), 1, False)
 
 
 def test_a_function_outlives_the_model_it_was_made_for(model: bough.Model) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,9 +14,9 @@ from bough.backends import Argument
 from bough.errors import FiniteError, ShapeError
 
 __all__ = [
-    "FloatArray", "Plain", "Shape", "as_floats", "batch_of", "batch_shape", "finite_states", "is_on_device",
-    "nearly_plain", "of_one_type", "out_fits", "plain_arguments", "read_only", "require_finite",
-    "require_on_cpu", "require_unit_quaternions", "write_out",
+    "FloatArray", "Plain", "Shape", "as_floats", "batch_of", "batch_shape", "broadcast", "finite_states",
+    "is_on_device", "leading_axes", "nearly_plain", "of_one_type", "out_fits", "plain_arguments", "read_only",
+    "require_finite", "require_on_cpu", "require_unit_quaternions", "write_out",
 ]  # fmt: skip
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
@@ -29,8 +29,8 @@ def as_floats(name: str, value: ArrayLike, trailing: Shape, meaning: str = "") -
     """An array of float64 or float32 whose last axes have the shape `trailing`."""
     if type(value) is not np.ndarray:
         require_on_cpu(**{name: value})
-        if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-            place = [int(k) for k in np.argwhere(np.ma.getmaskarray(value))[0]]
+        if (mask := _mask(value)) is not None and np.any(mask):
+            place = [int(k) for k in np.argwhere(mask)[0]]
             raise ShapeError(f"{name}{place or ''} is masked, expected numbers: {name}.filled(…) has some everywhere")
     try:
         a = np.asarray(value)
@@ -47,11 +47,11 @@ def as_floats(name: str, value: ArrayLike, trailing: Shape, meaning: str = "") -
         if not np.can_cast(a.dtype, DOUBLE) or a.dtype == np.bool_:
             raise ShapeError(f"{name} has data type {a.dtype}, expected real numbers (float64 or float32)")
         a = a.astype(DOUBLE)
-    _leading(name, a.shape, trailing, meaning)
+    leading_axes(name, a.shape, trailing, meaning)
     return a
 
 
-def _leading(name: str, shape: Shape, trailing: Shape, meaning: str) -> Shape:
+def leading_axes(name: str, shape: Shape, trailing: Shape, meaning: str) -> Shape:
     """The batch axes of an array; raises if its last axes are not `trailing`."""
     axes = len(shape) - len(trailing)
     if axes < 0 or shape[axes:] != trailing:
@@ -78,13 +78,18 @@ def require_on_cpu(**arrays: Any) -> None:
             )
 
 
+def _mask(value: Any) -> Any:
+    """The mask of a masked array; None for all else. NumPy loads its module of these when it is first asked for."""
+    return getattr(value, "mask", None) if isinstance(value, np.ndarray) else None
+
+
 def nearly_plain(value: Any) -> Any:
     """A contiguous array of floats where that is quickly had, else what was given."""
     if value is None:
         return None
     given = type(value)
     if given is not np.ndarray:
-        if given is not list and (is_on_device(value) or isinstance(value, np.ma.MaskedArray)):
+        if given is not list and (is_on_device(value) or _mask(value) is not None):
             return value
         try:
             value = asarray(value)
@@ -125,9 +130,7 @@ def plain_arguments(arguments: Sequence[Argument], values: Sequence[ArrayLike]) 
     arrays = [as_floats(a.name, x, a.shape, a.meaning) for a, x in zip(arguments, values, strict=True)]
     dtype = SINGLE if arrays and all(a.dtype == SINGLE for a in arrays) else DOUBLE
     leading = [a.shape[: a.ndim - len(x.shape)] for a, x in zip(arrays, arguments, strict=True)]
-    batch = next((shape for shape in leading if shape), ())
-    if not all(shape == batch or not shape for shape in leading):
-        batch = batch_shape({x.name: (a, len(x.shape)) for a, x in zip(arrays, arguments, strict=True)})
+    batch = broadcast(zip((x.name for x in arguments), leading, strict=True))
     plain = []
     for a, shape, x in zip(arrays, leading, arguments, strict=True):
         if shape and shape != batch:
@@ -139,20 +142,25 @@ def plain_arguments(arguments: Sequence[Argument], values: Sequence[ArrayLike]) 
 
 def batch_shape(inputs: Mapping[str, tuple[FloatArray, int]]) -> Shape:
     """The batch axes of arrays, broadcast; with each array the number of its trailing axes that belong to one state."""
-    return _broadcast([(name, a.shape[: a.ndim - axes]) for name, (a, axes) in inputs.items()])
+    return broadcast((name, a.shape[: a.ndim - axes]) for name, (a, axes) in inputs.items())
 
 
 def batch_of(shapes: Sequence[tuple[Argument, Shape]]) -> Shape:
     """The batch axes of arrays of some shapes, broadcast; an array that does not fit its argument is refused."""
-    return _broadcast([(a.name, _leading(a.name, shape, a.shape, a.meaning)) for a, shape in shapes])
+    return broadcast((a.name, leading_axes(a.name, shape, a.shape, a.meaning)) for a, shape in shapes)
 
 
-def _broadcast(leading: Sequence[tuple[str, Shape]]) -> Shape:
+def broadcast(leading: Iterable[tuple[str, Shape]], of: str = "") -> Shape:
+    """The batch axes of arrays by name, broadcast; raises, telling all of them, if that cannot be."""
+    named = [(name, tuple(shape)) for name, shape in leading]
+    different = {shape for _, shape in named if shape}
+    if len(different) <= 1:
+        return different.pop() if different else ()
     try:
-        return np.broadcast_shapes(*(shape for _, shape in leading))
+        return np.broadcast_shapes(*different)
     except ValueError:
-        shapes = ", ".join(f"{name} {shape}" for name, shape in leading if shape)
-        raise ShapeError(f"the batch axes do not broadcast: {shapes}") from None
+        shapes = ", ".join(f"{name} {shape}" for name, shape in named if shape)
+        raise ShapeError(f"the batch axes{of} do not broadcast: {shapes}") from None
 
 
 def require_finite(name: str, a: FloatArray) -> None:

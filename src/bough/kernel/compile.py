@@ -18,6 +18,7 @@ from bough.errors import ProgramError, UnknownNameError
 from bough.kernel import cache
 from bough.kernel.arguments import FloatArray
 from bough.program import Program, TooLong, simplify, trace
+from bough.scalar.lazy import cached_property
 
 if TYPE_CHECKING:
     from bough.backends.llvm import Artifact, Loaded, Real
@@ -152,7 +153,14 @@ class Runner(Protocol):
 
 def new_runner(source: Source, careful: Callable[..., Any], otherwise: Callable[..., Any]) -> Runner:
     """What runs a function on the back-end of the moment."""
-    return (_Reference if get_backend() == "reference" else _Llvm)(source, careful, otherwise)
+    if get_backend() == "reference":
+        return _Reference(source, careful, otherwise)
+    with making:
+        from bough.backends.llvm import LlvmKernel, has_entry, launcher_code, load_launcher
+
+        if has_entry():
+            load_launcher(lambda: _stored("launcher", _place(), launcher_code))
+        return LlvmKernel(source.signature, careful, otherwise, _artifacts(source))
 
 
 class _Reference:
@@ -162,76 +170,42 @@ class _Reference:
         self.entry: Callable[..., Any] = lambda *given: careful(*given, None, None)
         self.strict: Callable[..., Any] = lambda *given: otherwise(*given, None, None)
         self._source = source
-        self._kernel: ReferenceKernel | None = None
 
     def variant(self, careful: Callable[..., Any], variant: Variant) -> Callable[..., Any]:
         return lambda *given: variant.held(careful(*given, None, None))
 
     def prepare(self, dtype: np.dtype[Any], states: int, check_first: bool) -> None:
-        if self._kernel is None:
-            self._kernel = ReferenceKernel(self._source.program())
+        self._kernel  # noqa: B018 (made when first asked for)
 
     def loaded(self, dtype: np.dtype[Any], states: int) -> Loaded | None:
         return None
 
     def launch(self, inputs: Mapping[str, FloatArray], outputs: Mapping[str, FloatArray]) -> None:
-        assert self._kernel is not None
         self._kernel(inputs, outputs)
 
+    @cached_property
+    def _kernel(self) -> ReferenceKernel:
+        return ReferenceKernel(self._source.program())
 
-class _Llvm:
-    """As machine code."""
 
-    def __init__(self, source: Source, careful: Callable[..., Any], otherwise: Callable[..., Any]) -> None:
-        self._source = source
-        self._programs: dict[bool, Program] = {}
-        with making:
-            from bough.backends.llvm import LlvmKernel, has_entry, launcher_code, load_launcher
+def _artifacts(source: Source) -> Callable[[Real, bool], Artifact]:
+    """What gives the machine code of a function, or of what judges its inputs, for a type and a number of lanes."""
+    programs: dict[bool, Program] = {}
 
-            if has_entry():
-                load_launcher(lambda: _stored("launcher", _place(), launcher_code))
-            self._kernel = LlvmKernel(source.signature, careful, otherwise)
-        self.entry, self.strict = self._kernel.entry, self._kernel.strict
-
-    def variant(self, careful: Callable[..., Any], variant: Variant) -> Callable[..., Any]:
-        return self._kernel.variant(careful, variant)
-
-    def prepare(self, dtype: np.dtype[Any], states: int, check_first: bool) -> None:
-        from bough.backends.llvm import Real, host
-
-        element, many = ("double" if dtype == np.float64 else "float"), states > 1
-        real = Real(element, host().vector_bytes // dtype.itemsize if many else 1)
-        if (element, many) not in self._kernel.code or (check_first and (element, many) not in self._kernel.checkers):
-            with making:  # one compilation at a time, and none while the process forks
-                if (element, many) not in self._kernel.code:
-                    self._kernel.add(self._artifact(real, False))
-                if check_first and many and (element, many) not in self._kernel.checkers:
-                    self._kernel.add_checker(self._artifact(real, True))
-        self._kernel.have_workers(element, states)
-
-    def loaded(self, dtype: np.dtype[Any], states: int) -> Loaded | None:
-        self.prepare(dtype, states, False)
-        found = self._kernel.code["double" if dtype == np.float64 else "float", states > 1]
-        return None if self._kernel.wants_workers(found, states) else found
-
-    def launch(self, inputs: Mapping[str, FloatArray], outputs: Mapping[str, FloatArray]) -> None:
-        first = next(iter(outputs.values()))
-        element = "double" if first.dtype == np.float64 else "float"
-        self._kernel.code[element, len(first) > 1](inputs, outputs)
-
-    def _artifact(self, real: Real, checker: bool) -> Artifact:
+    def artifact(real: Real, checker: bool) -> Artifact:
         from bough.backends.llvm import Artifact, compile_program
 
         def made() -> bytes:
-            if checker not in self._programs:
-                self._programs[checker] = self._source.checker() if checker else self._source.program()
-            limbs = {} if checker else self._source.limbs()
-            return compile_program(self._programs[checker], real, limbs).to_bytes()
+            if checker not in programs:
+                programs[checker] = source.checker() if checker else source.program()
+            return compile_program(programs[checker], real, {} if checker else source.limbs()).to_bytes()
 
-        code = stored(self._source, f"{checker}\0{real!r}", _place(), made)
+        code = stored(source, f"{checker}\0{real!r}", _place(), made)
         with suppress(ProgramError):  # written by hand, perhaps: made anew
             return Artifact.from_bytes(code)
         return Artifact.from_bytes(made())
+
+    return artifact
 
 
 def stored(source: Source, said: str, place: Sequence[str], make: Callable[[], bytes]) -> bytes:

@@ -19,7 +19,7 @@ from bough.backends import Argument
 from bough.backends.cuda import CudaKernel, Layout, architecture, cupy, program_code, turn
 from bough.errors import BoughError, ShapeError
 from bough.kernel import compile as compiler
-from bough.kernel.arguments import is_on_device
+from bough.kernel.arguments import broadcast, is_on_device, leading_axes
 from bough.program import few_alive, fuse
 
 if TYPE_CHECKING:
@@ -289,11 +289,7 @@ def plain_on_device(arguments: Sequence[Argument], values: Sequence[Any]) -> _Gi
     arrays = [_floats(cp, a, x) for a, x in zip(arguments, values, strict=True)]
     dtype = np.dtype(np.float32 if all(x.dtype == np.float32 for x in arrays) else np.float64)
     leading = [x.shape[: x.ndim - len(a.shape)] for a, x in zip(arguments, arrays, strict=True)]
-    try:
-        batch = np.broadcast_shapes(*leading)
-    except ValueError:
-        shapes = ", ".join(f"{a.name} {shape}" for a, shape in zip(arguments, leading, strict=True) if shape)
-        raise ShapeError(f"the batch axes do not broadcast: {shapes}") from None
+    batch = broadcast(zip((a.name for a in arguments), leading, strict=True))
     layouts: list[Layout] = []
     for k, (x, a) in enumerate(zip(arrays, arguments, strict=True)):
         x = x.astype(dtype, copy=False)
@@ -359,10 +355,7 @@ def _floats(cp: Any, a: Argument, x: Any) -> Any:
         if array.dtype.kind not in "iu":
             raise ShapeError(f"{a.name} has data type {array.dtype}, expected real numbers (float64 or float32)")
         array = array.astype(np.float64)
-    if array.ndim < len(a.shape) or array.shape[array.ndim - len(a.shape) :] != a.shape:
-        expected = "(" + ", ".join(["...", *map(str, a.shape)]) + ")"
-        text = f"{a.name} has shape {array.shape}, expected {expected}"
-        raise ShapeError(text + (f": {a.meaning}" if a.meaning else ""))
+    leading_axes(a.name, array.shape, a.shape, a.meaning)
     return array
 
 

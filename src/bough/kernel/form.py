@@ -209,10 +209,7 @@ class Form:
             return results[0] if len(results) == 1 else results
         if len(results) > 1:
             raise ShapeError(f"{self.function.called} gives {len(results)} arrays, so there is no out")
-        if results[0] is not out:
-            out_fits(out, results[0].shape, results[0].dtype)
-            out[...] = results[0]
-        return out
+        return out if results[0] is out else write_out(out, results[0])
 
 
 def _truth(check: object) -> bool:

@@ -138,8 +138,7 @@ class Function(Exportable, Differentiable):
         self.operators: dict[Hashable, Any] = {}  # what it is to other libraries
         self.on_device: Callable[[], Function] = lambda: self
         """Gives the function that a GPU runs in its place, with the same inputs and outputs."""
-        self._forms: dict[frozenset[str], Form] = {}
-        self._by_absent: dict[tuple[bool, ...], Form] = {}
+        self._forms: dict[tuple[bool, ...], Form] = {}  # by which inputs are absent
 
     # ---- calling it ----------------------------------------------------------------------------------------------
 
@@ -155,11 +154,11 @@ class Function(Exportable, Differentiable):
     @cached_property
     def entry(self) -> Callable[..., Any]:
         """The function itself without names or defaults: takes all inputs, `out` and `check`, in this order."""
-        return self._form(self._given(())).entry
+        return self._with().entry
 
     def variant(self, variant: Variant, otherwise: Callable[..., Any] | None = None) -> Callable[..., Any]:
         """Another entry, which calls `otherwise`, if given, for arguments that are not plain."""
-        return self._form(self._given(())).variant(variant, otherwise)
+        return self._with().variant(variant, otherwise)
 
     def _in_order(self, arrays: Sequence[ArrayLike | None], named: dict[str, Any]) -> tuple[ArrayLike | None, ...]:
         names = [a.name for a in self.inputs]
@@ -176,29 +175,24 @@ class Function(Exportable, Differentiable):
 
     def form(self, values: Sequence[object]) -> Form:
         """The one for the inputs that are not None."""
-        absent = tuple([x is None for x in values])
-        if absent not in self._by_absent:
-            self._by_absent[absent] = self._new_form(values)
-        return self._by_absent[absent]
+        return self._form(tuple([x is None for x in values]))
 
-    def _new_form(self, values: Sequence[object]) -> Form:
-        for argument, value in zip(self.inputs, values, strict=True):
-            if value is None and not argument.optional:
-                shape = ", ".join(map(str, ("...", *argument.shape)))
-                raise ShapeError(f"{argument.name} is None, expected an array ({shape})")
-        return self._form(frozenset(a.name for a, x in zip(self.inputs, values, strict=True) if x is not None))
-
-    def _form(self, given: frozenset[str]) -> Form:
-        if given not in self._forms:
-            self._forms[given] = Form(self, given)
-        return self._forms[given]
+    def _form(self, absent: tuple[bool, ...]) -> Form:
+        if absent not in self._forms:
+            for argument, is_absent in zip(self.inputs, absent, strict=True):
+                if is_absent and not argument.optional:
+                    shape = ", ".join(map(str, ("...", *argument.shape)))
+                    raise ShapeError(f"{argument.name} is None, expected an array ({shape})")
+            given = (a.name for a, is_absent in zip(self.inputs, absent, strict=True) if not is_absent)
+            self._forms[absent] = Form(self, frozenset(given))
+        return self._forms[absent]
 
     # ---- looking at it -------------------------------------------------------------------------------------------
 
     def program(self, *given: str, rolled: bool | None = None, judged: bool = False) -> Program:
         """The program, with the verdict if `judged`; `given` names the inputs that may be left out and are not."""
         is_rolled = None if rolled is None else truth(rolled, "rolled")
-        return self._form(self._given(given)).program(is_rolled, truth(judged, "judged"))
+        return self._with(*given).program(is_rolled, truth(judged, "judged"))
 
     def count(self, *given: str) -> Count:
         """The operations of the program that runs, without those of the verdict."""
@@ -217,23 +211,22 @@ class Function(Exportable, Differentiable):
         """
         real = np.dtype(data_type(dtype))
         known_name(target, "target", ("cpu", "cuda"))
-        present = self._given(given)
         if target == "cuda":
-            there = self.on_device()._form(present).device
-            there.prepare(real, ["rows"] * (len(present) + len(self.outputs)))
+            form = self.on_device()._with(*given)
+            form.device.prepare(real, ["rows"] * (len(form.signature.present) + len(self.outputs)))
         else:
-            form = self._form(present)
-            form.runner.prepare(real, 2 if truth(batch, "batch") else 1, False)
+            self._with(*given).runner.prepare(real, 2 if truth(batch, "batch") else 1, False)
 
     def loaded(self, given: Collection[str], dtype: np.dtype[Any], states: int) -> Loaded | None:
         """The machine code for so many states, for who calls it by itself; None if threads or other ways are better."""
-        return self._form(frozenset(given)).runner.loaded(dtype, states)
+        return self._form(tuple(a.name not in given for a in self.inputs)).runner.loaded(dtype, states)
 
-    def _given(self, names: Sequence[str]) -> frozenset[str]:
+    def _with(self, *names: str) -> Form:
+        """The form in which some of the inputs that may be left out are given."""
         optional = [a.name for a in self.inputs if a.optional]
         for name in names:
             known_name(name, f"input of {self.called} that may be left out", optional)
-        return frozenset((*names, *(a.name for a in self.inputs if not a.optional)))
+        return self._form(tuple(a.optional and a.name not in names for a in self.inputs))
 
     def __reduce__(self) -> tuple[Callable[..., Function], tuple[Any, ...]]:
         """A function travels as its name and model, and is compiled or taken from the cache where it arrives."""

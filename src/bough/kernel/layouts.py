@@ -8,8 +8,8 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.errors import FiniteError, ModelError, ShapeError
-from bough.kernel.arguments import FloatArray, as_floats, require_finite
+from bough.errors import FiniteError, ModelError
+from bough.kernel.arguments import FloatArray, as_floats, broadcast, require_finite
 from bough.kernel.functions import read
 from bough.model import Model
 from bough.model.joints.foreign import Layout, foreign_layout
@@ -221,11 +221,7 @@ def _each(x: FloatArray, sizes: list[int], functions: list[Callable[[FloatArray]
 def _each_v(
     model: Model, q: FloatArray, v: FloatArray, functions: list[Callable[[FloatArray, FloatArray], FloatArray]]
 ) -> FloatArray:
-    try:
-        batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
-    except ValueError:
-        shapes = f"q {q.shape[:-1]}, v {v.shape[:-1]}"
-        raise ShapeError(f"the batch axes do not broadcast: {shapes}") from None
+    batch = broadcast((("q", q.shape[:-1]), ("v", v.shape[:-1])))
     q, v = np.broadcast_to(q, (*batch, model.nq)), np.broadcast_to(v, (*batch, model.nv))
     q_ends = np.cumsum([0, *(entry.joint.nq for entry in model.joints)])
     v_ends = np.cumsum([0, *(entry.joint.nv for entry in model.joints)])

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.backends import Argument
-from bough.errors import ModelError, ShapeError, UnknownNameError
-from bough.kernel.arguments import FloatArray, as_floats, require_finite
+from bough.errors import ModelError, UnknownNameError
+from bough.kernel.arguments import FloatArray, as_floats, broadcast, require_finite
 from bough.kernel.function import Function, Results, Verdicts
 from bough.kernel.functions import (
     inputs_of,
@@ -94,11 +94,7 @@ def packed_values(known: Mapping[str, Parameter], values: Mapping[str, ArrayLike
         p = known[name]
         a = as_floats(name, value, p.shape, p.meaning)
         parts[name] = a.reshape(*a.shape[: a.ndim - len(p.shape)], p.size)
-    try:
-        batch = np.broadcast_shapes(*(a.shape[:-1] for a in parts.values()))
-    except ValueError:
-        shapes = ", ".join(f"{name} {a.shape[:-1]}" for name, a in parts.items() if a.ndim > 1)
-        raise ShapeError(f"the batch axes of parameters do not broadcast: {shapes}") from None
+    batch = broadcast(((name, a.shape[:-1]) for name, a in parts.items()), " of parameters")
     return np.concatenate([np.broadcast_to(a, (*batch, a.shape[-1])) for a in parts.values()], axis=-1)
 
 

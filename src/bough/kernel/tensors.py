@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.errors import ShapeError
-from bough.kernel.arguments import FloatArray, is_on_device
+from bough.kernel.arguments import FloatArray, broadcast, is_on_device, leading_axes
 from bough.kernel.dynamo import keep_out_of_graphs
 from bough.reading import known_name
 
@@ -63,16 +62,8 @@ def foreign_packed(known: Mapping[str, Any], values: Any, kind: str) -> Any:
         known_name(name, kind, known)
     for name, p in known.items():
         own = as_array(values[name] if name in values else p.values.tolist(), dtype=like.dtype)
-        axes = own.ndim - len(p.shape)
-        if axes < 0 or tuple(own.shape[axes:]) != p.shape:
-            expected = "(" + ", ".join(["...", *map(str, p.shape)]) + ")"
-            raise ShapeError(f"{name} has shape {tuple(own.shape)}, expected {expected}: {p.meaning}")
-        parts[name] = own.reshape((*own.shape[:axes], p.size))
-    try:
-        batch = np.broadcast_shapes(*(tuple(part.shape[:-1]) for part in parts.values()))
-    except ValueError:
-        shapes = ", ".join(f"{name} {tuple(part.shape[:-1])}" for name, part in parts.items() if part.ndim > 1)
-        raise ShapeError(f"the batch axes of parameters do not broadcast: {shapes}") from None
+        parts[name] = own.reshape((*leading_axes(name, tuple(own.shape), p.shape, p.meaning), p.size))
+    batch = broadcast(((name, part.shape[:-1]) for name, part in parts.items()), " of parameters")
     return library.concatenate([library.broadcast_to(part, (*batch, part.shape[-1])) for part in parts.values()], -1)
 
 

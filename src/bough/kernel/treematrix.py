@@ -108,7 +108,9 @@ def apply(
         return y
     on_device = is_on_device(x)
     values: Any = x if on_device else as_floats(name, x, ())
-    batch = _batch(name, values.shape, packed.shape[:-1], n)
+    batch = packed.shape[:-1]
+    if values.shape != (*batch, n):
+        batch = _batch(name, values.shape, batch, n)
     if values.ndim <= packed.ndim:
         y = function(packed, values, out, True)
         return y

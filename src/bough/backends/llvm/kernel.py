@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.backends.forks import making
 from bough.backends.llvm.artifact import Artifact
 from bough.backends.llvm.loaded import Loaded
 from bough.backends.llvm.target import host
+from bough.backends.llvm.types import Real
 from bough.backends.native import gather, launcher, pool
 from bough.backends.native.interpreter import as_method, has_entry, has_slots, new_array_address, python_function
 from bough.backends.native.primitives import PYTHON
 from bough.backends.native.source import native_source
 from bough.backends.native.workers import the_pool
-from bough.backends.protocol import Signature, Variant
+from bough.backends.protocol import FloatArray, Signature, Variant
 from bough.errors import ProgramError
 
 __all__ = ["LlvmKernel", "launcher_code", "load_launcher"]
@@ -26,7 +28,7 @@ Words = NDArray[np.int64]
 
 
 class LlvmKernel:
-    """Machine code for one function: for each data type, for one state and for many, as it is added.
+    """Machine code for one function: for each data type, for one state and for many, made when it is asked for.
 
     Parameters
     ----------
@@ -34,6 +36,9 @@ class LlvmKernel:
         What the function takes and gives.
     careful, otherwise
         What the two entries hand over to: takes the arguments of the entry, results and verdicts.
+    artifact
+        Gives the code for a data type and a number of lanes: that of the function, or (True) that which judges its
+        inputs alone, and runs before anything is written to `out`.
 
     Attributes
     ----------
@@ -41,13 +46,18 @@ class LlvmKernel:
         Take the inputs, `out` and `check`, and return the results; where arrays cannot be read they always hand over.
     """
 
-    def __init__(self, signature: Signature, careful: Callable[..., Any], otherwise: Callable[..., Any]) -> None:
-        self._signature = signature
-        self._records: Words = np.zeros((4, launcher.RECORD), np.int64)
-        self._checks: Words = np.zeros((4, launcher.RECORD), np.int64)
+    def __init__(
+        self,
+        signature: Signature,
+        careful: Callable[..., Any],
+        otherwise: Callable[..., Any],
+        artifact: Callable[[Real, bool], Artifact],
+    ) -> None:
+        self._signature, self._artifact = signature, artifact
+        # by data type, float64 first, and one state or many
+        self._records, self._checks = (np.zeros((4, launcher.RECORD), np.int64) for _ in range(2))
+        self._code: dict[tuple[int, bool], Loaded] = {}
         self._kept: list[object] = []
-        self.code: dict[tuple[str, bool], Loaded] = {}
-        self.checkers: dict[tuple[str, bool], Loaded] = {}
         self.entry, self.strict = (self.variant(f, Variant()) for f in (careful, otherwise))
 
     def variant(self, careful: Callable[..., Any], variant: Variant) -> Callable[..., Any]:
@@ -61,29 +71,37 @@ class LlvmKernel:
         code, address = _launcher()
         return as_method(address, self._context(careful, variant), (self, careful, variant, code))
 
-    def add(self, artifact: Artifact) -> None:
-        """Make compiled code part of it."""
-        key, row = _key(artifact), _row(artifact)
-        loaded = Loaded(artifact)
-        self._write(self._records[row], loaded)
-        self.code[key] = loaded
-
-    def add_checker(self, artifact: Artifact) -> None:
-        """Make the program part of it that judges arguments alone: it runs before anything is written to `out`."""
-        key, row = _key(artifact), _row(artifact)
-        loaded = Loaded(artifact)
-        self._write(self._checks[row], loaded)
-        self._records[row, launcher.CHECKER] = self._checks[row].ctypes.data
-        self.checkers[key] = loaded
-
-    def have_workers(self, element: str, states: int) -> None:
-        """Have threads for so many states, if they are worth it."""
-        if states > 1 and self.wants_workers(self.code[element, True], states):
+    def prepare(self, dtype: np.dtype[Any], states: int, check_first: bool) -> None:
+        """Have the code for so many states, and threads if they are worth it; see `bough.kernel.compile.Runner`."""
+        row, check_first = _row(dtype, states), check_first and states > 1
+        if (row, False) not in self._code or (check_first and (row, True) not in self._code):
+            real = Real("double" if dtype == np.float64 else "float", _lanes(dtype, states))
+            with making:  # one compilation at a time, and none while the process forks
+                for checker in (False, True)[: 1 + check_first]:
+                    if (row, checker) not in self._code:
+                        self._add(row, checker, Loaded(self._artifact(real, checker)))
+        if states > 1 and self._wants_workers(row, states):
             the_pool().grow()
 
-    def wants_workers(self, loaded: Loaded, states: int) -> bool:
-        """Whether threads are worth it for so many states."""
-        return the_pool().wants_workers(loaded.artifact.cost * states)
+    def loaded(self, dtype: np.dtype[Any], states: int) -> Loaded | None:
+        """The machine code for so many states, unless threads are worth it."""
+        self.prepare(dtype, states, False)
+        row = _row(dtype, states)
+        return None if self._wants_workers(row, states) else self._code[row, False]
+
+    def launch(self, inputs: Mapping[str, FloatArray], outputs: Mapping[str, FloatArray]) -> None:
+        """Fill outputs (states, size), the verdict among them, from inputs (states, size)."""
+        first = next(iter(outputs.values()))
+        self._code[_row(first.dtype, len(first)), False](inputs, outputs)
+
+    def _wants_workers(self, row: int, states: int) -> bool:
+        return the_pool().wants_workers(self._code[row, False].artifact.cost * states)
+
+    def _add(self, row: int, checker: bool, loaded: Loaded) -> None:
+        self._write((self._checks if checker else self._records)[row], loaded)
+        if checker:
+            self._records[row, launcher.CHECKER] = self._checks[row].ctypes.data
+        self._code[row, checker] = loaded
 
     def _write(self, record: Words, loaded: Loaded) -> None:
         slots = loaded.artifact.slots
@@ -132,13 +150,13 @@ class LlvmKernel:
                 record[launcher.BLOCK] = 0
 
 
-def _key(artifact: Artifact) -> tuple[str, bool]:
-    """Data type, and whether for many states."""
-    return artifact.real.element, artifact.real.lanes > 1
+def _row(dtype: np.dtype[Any], states: int) -> int:
+    """Which of the four records is that of a data type and a number of states."""
+    return 2 * (dtype != np.float64) + (states > 1)
 
 
-def _row(artifact: Artifact) -> int:
-    return 2 * (artifact.real.element == "float") + (artifact.real.lanes > 1)
+def _lanes(dtype: np.dtype[Any], states: int) -> int:
+    return host().vector_bytes // dtype.itemsize if states > 1 else 1
 
 
 # ---- the launcher ----------------------------------------------------------------------------------------------------

@@ -11,42 +11,21 @@ from typing import Any, NoReturn
 
 from bough.errors import ProgramError
 
-__all__ = [
-    "PYTHON",
-    "PyErr_NoMemory",
-    "PyEval_RestoreThread",
-    "PyEval_SaveThread",
-    "PyObject_Vectorcall",
-    "PyTuple_New",
-    "PyTuple_SetItem",
-    "PyType_GenericAlloc",
-    "Py_DecRef",
-    "Py_IncRef",
-    "address_of",
-    "call",
-    "compare_exchange",
-    "copy",
-    "exchange",
-    "fetch_add",
-    "load",
-    "load32",
-    "pause",
-    "stack",
-    "store",
-    "store32",
-    "watch",
-]  # fmt: skip
-
-
-def _only_compiled() -> NoReturn:
-    raise ProgramError("this is a part of native code, which runs when compiled and not in Python")
-
-
 PYTHON = (
     "PyErr_NoMemory", "PyEval_RestoreThread", "PyEval_SaveThread", "PyObject_Vectorcall", "PyTuple_New",
     "PyTuple_SetItem", "PyType_GenericAlloc", "Py_DecRef", "Py_IncRef",
 )  # fmt: skip
 """Functions of Python that native code may call."""
+
+__all__ = [
+    "PYTHON", "PyErr_NoMemory", "PyEval_RestoreThread", "PyEval_SaveThread", "PyObject_Vectorcall", "PyTuple_New",
+    "PyTuple_SetItem", "PyType_GenericAlloc", "Py_DecRef", "Py_IncRef", "address_of", "call", "compare_exchange",
+    "copy", "exchange", "fetch_add", "load", "load32", "pause", "stack", "store", "store32", "watch",
+]  # fmt: skip
+
+
+def _only_compiled() -> NoReturn:
+    raise ProgramError("this is a part of native code, which runs when compiled and not in Python")
 
 
 def Py_IncRef(x: int) -> None:  # noqa: D103
