@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.errors import ModelError
-from bough.lagrange.bodies.reading import moments_at_origin
+from bough.lagrange.attributes import moments_at_origin
 from bough.lagrange.bodies.rigid import Rigid
 from bough.lagrange.multipliers import multipliers
 from bough.lagrange.system import System

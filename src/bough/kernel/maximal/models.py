@@ -16,7 +16,7 @@ from bough.kernel.functions import call, new_function, require_model, run
 from bough.kernel.loops.constrained import TIME_CONSTANT, decay_rate
 from bough.kernel.table import entry
 from bough.lagrange import Auxiliary, System, joints
-from bough.lagrange.bodies.reading import is_solid
+from bough.lagrange.attributes import is_solid
 from bough.lagrange.joints import constraint_system
 from bough.lagrange.loops import loop_system
 from bough.model import Model

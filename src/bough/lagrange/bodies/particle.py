@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bough.lagrange.bodies.reading import read_mass, read_space
+from bough.lagrange.attributes import read_mass, read_space
 from bough.model.ties.body import Body, Scalars
 from bough.scalar import Scalar
 from bough.spatial import Vector

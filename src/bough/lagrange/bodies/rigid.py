@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
-from bough.lagrange.bodies.reading import read_inertia, read_mass
+from bough.lagrange.attributes import read_inertia, read_mass
 from bough.model import Free, Planar
 from bough.model.joints.reading import read_floats
 from bough.model.ties.body import Body, Scalars

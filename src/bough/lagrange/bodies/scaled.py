@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from bough.lagrange.bodies.reading import read_inertia
+from bough.lagrange.attributes import read_inertia
 from bough.lagrange.bodies.rigid import FREE, quaternion_rate
 from bough.model.ties.body import Body, Scalars
 from bough.scalar import Scalar

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
+from bough.lagrange.attributes import read_number
 from bough.lagrange.constraints.joints import Jointed
-from bough.lagrange.constraints.reading import read_number
 from bough.model import Joint
 from bough.model.joints.reading import read_floats
 from bough.model.ties.body import Body, Scalars

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
-from bough.lagrange.constraints.points import ORIGIN
+from bough.lagrange.attributes import ORIGIN
 from bough.model import Joint, Mimic, Placement
 from bough.model.arguments import FINITE, read_placement, require_joint, spread
 from bough.model.joints.closing import Closure, least_squares

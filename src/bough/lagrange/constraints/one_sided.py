@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
-from bough.lagrange.bodies.reading import read_space
-from bough.lagrange.constraints.points import ORIGIN
-from bough.lagrange.constraints.reading import Vec3, read_direction, read_number, read_place
+from bough.lagrange.attributes import ORIGIN, read_by, read_direction, read_number, read_place, read_space
+from bough.lagrange.constraints.points import RowsOfSpace
 from bough.lagrange.constraints.velocities import tangents
 from bough.model.ties.body import Body, Scalars, kind_of
 from bough.model.ties.constraint import Constraint, Sides, dot
@@ -88,8 +87,11 @@ class AtMost(AtLeast):
     sign = -1.0
 
 
-@dataclass(frozen=True, init=False)
-class Contact(Constraint):
+NOT_NEGATIVE = {"expected": "a number that is not negative", "least": 0.0}
+
+
+@dataclass(frozen=True)
+class Contact(RowsOfSpace):
     """A point or ball of the first body rests on a plane of the second, or of the world, slides on it or leaves it.
 
     The first row is the distance (m); the others are directions in the plane, with friction by a pyramid.
@@ -106,39 +108,16 @@ class Contact(Constraint):
         3, or 2 in the plane: the number of rows.
     """
 
-    friction: float
-    normal: Vec3
-    offset: float
-    at: Vec3
-    radius: float
-    space: int
-
-    def __init__(
-        self,
-        friction: float = 0.0,
-        normal: str | ArrayLike = "z",
-        offset: float = 0.0,
-        at: ArrayLike = ORIGIN,
-        radius: float = 0.0,
-        space: Literal[2, 3] = 3,
-    ) -> None:
-        numbers = {"friction": friction, "offset": offset, "radius": radius}
-        for name, value in numbers.items():
-            read = read_number(value, f"the {name} of a contact")
-            if read < 0.0 and name != "offset":
-                raise ModelError(f"the {name} of a contact is {value!r}, expected a number that is not negative")
-            object.__setattr__(self, name, read)
-        object.__setattr__(self, "normal", read_direction(normal, "the normal of a contact"))
-        object.__setattr__(self, "at", read_place(at, "the point of a contact"))
-        object.__setattr__(self, "space", read_space(space, "a contact"))
+    friction: float = field(default=0.0, metadata=read_by(read_number, "the friction of a contact", **NOT_NEGATIVE))
+    normal: str | ArrayLike = field(default="z", metadata=read_by(read_direction, "the normal of a contact"))
+    offset: float = field(default=0.0, metadata=read_by(read_number, "the offset of a contact"))
+    at: ArrayLike = field(default=ORIGIN, metadata=read_by(read_place, "the point of a contact"))
+    radius: float = field(default=0.0, metadata=read_by(read_number, "the radius of a contact", **NOT_NEGATIVE))
+    space: Literal[2, 3] = field(default=3, metadata=read_by(read_space, "a contact"))
 
     numbers = ("at", "normal", "offset", "radius", "friction")
     in_one_space = True
     one_sided = True
-
-    @property
-    def rows(self) -> int:
-        return self.space
 
     @property
     def parameters(self) -> tuple[float, ...]:

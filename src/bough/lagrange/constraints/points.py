@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from numpy.typing import ArrayLike
 
-from bough.errors import ModelError
-from bough.lagrange.bodies.reading import read_space
-from bough.lagrange.constraints.reading import Vec3, read_direction, read_number, read_place
+from bough.lagrange.attributes import (
+    ORIGIN,
+    ReadFields,
+    read_by,
+    read_direction,
+    read_function,
+    read_number,
+    read_place,
+    read_space,
+)
 from bough.model.ties.body import WORLD, Body, Scalars
 from bough.model.ties.constraint import Constraint, Sides, dot
 from bough.scalar import Scalar, atan2, cos, sin, sqrt
 
-__all__ = ["ORIGIN", "Angle", "Coincident", "Distance", "OnPlane", "OnSurface", "Path", "read_function"]
-
-ORIGIN = (0.0, 0.0, 0.0)
+__all__ = ["Angle", "Coincident", "Distance", "OnPlane", "OnSurface", "Path", "RowsOfSpace"]
 
 
-@dataclass(frozen=True, init=False)
-class Coincident(Constraint):
+class RowsOfSpace(ReadFields, Constraint):
+    """A constraint with as many rows as its space has dimensions."""
+
+    space: int
+
+    @property
+    def rows(self) -> int:
+        return self.space
+
+
+@dataclass(frozen=True)
+class Coincident(RowsOfSpace):
     """A point of the first body and a point of the second are at the same place: a ball joint, in the plane a pin.
 
     Parameters
@@ -32,28 +47,19 @@ class Coincident(Constraint):
         3, or 2 in the plane: the number of rows.
     """
 
-    at: Vec3
-    to: Vec3
-    space: int
-
-    def __init__(self, at: ArrayLike = ORIGIN, to: ArrayLike = ORIGIN, space: Literal[2, 3] = 3) -> None:
-        object.__setattr__(self, "at", read_place(at, "the point of the first body"))
-        object.__setattr__(self, "to", read_place(to, "the point of the second body"))
-        object.__setattr__(self, "space", read_space(space, "coincident points"))
+    at: ArrayLike = field(default=ORIGIN, metadata=read_by(read_place, "the point of the first body"))
+    to: ArrayLike = field(default=ORIGIN, metadata=read_by(read_place, "the point of the second body"))
+    space: Literal[2, 3] = field(default=3, metadata=read_by(read_space, "coincident points"))
 
     numbers = ("at", "to")
     in_one_space = True
-
-    @property
-    def rows(self) -> int:
-        return self.space
 
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
         return _apart(parameters, sides)
 
 
-@dataclass(frozen=True, init=False)
-class Angle(Constraint):
+@dataclass(frozen=True)
+class Angle(ReadFields, Constraint):
     """The second of two rigid bodies in the plane is turned by a fixed angle from the first.
 
     With `Coincident` it welds them, with `OnPlane` it makes a slide. A single body keeps its angle in the world.
@@ -64,10 +70,7 @@ class Angle(Constraint):
         In rad; whole turns make no difference.
     """
 
-    angle: float
-
-    def __init__(self, angle: float = 0.0) -> None:
-        object.__setattr__(self, "angle", read_number(angle, "an angle (rad)"))
+    angle: float = field(default=0.0, metadata=read_by(read_number, "an angle (rad)"))
 
     numbers = ("angle",)
     rows = 1
@@ -83,8 +86,8 @@ class Angle(Constraint):
         return [atan2(across * c - along * s, along * c + across * s)]
 
 
-@dataclass(frozen=True, init=False)
-class Distance(Constraint):
+@dataclass(frozen=True)
+class Distance(ReadFields, Constraint):
     """A point of the first body and a point of the second are at a fixed distance, as on a massless rod.
 
     Parameters
@@ -95,14 +98,9 @@ class Distance(Constraint):
         The point of each body in its own coordinates (m).
     """
 
-    length: float
-    at: Vec3
-    to: Vec3
-
-    def __init__(self, length: float, at: ArrayLike = ORIGIN, to: ArrayLike = ORIGIN) -> None:
-        object.__setattr__(self, "length", read_number(length, "a distance (m)", positive=True))
-        object.__setattr__(self, "at", read_place(at, "the point of the first body"))
-        object.__setattr__(self, "to", read_place(to, "the point of the second body"))
+    length: float = field(metadata=read_by(read_number, "a distance (m)", expected="a positive number", above=0.0))
+    at: ArrayLike = field(default=ORIGIN, metadata=read_by(read_place, "the point of the first body"))
+    to: ArrayLike = field(default=ORIGIN, metadata=read_by(read_place, "the point of the second body"))
 
     numbers = ("at", "to", "length")
     in_one_space = True
@@ -113,8 +111,8 @@ class Distance(Constraint):
         return [sqrt(dot(apart, apart)) - parameters[6]]
 
 
-@dataclass(frozen=True, init=False)
-class OnPlane(Constraint):
+@dataclass(frozen=True)
+class OnPlane(ReadFields, Constraint):
     """A point of the first body is in a plane of the second, or of the world; in the plane, on a straight line.
 
     Parameters
@@ -125,14 +123,9 @@ class OnPlane(Constraint):
         The point of the first body in its own coordinates (m).
     """
 
-    normal: Vec3
-    offset: float
-    at: Vec3
-
-    def __init__(self, normal: str | ArrayLike = "z", offset: float = 0.0, at: ArrayLike = ORIGIN) -> None:
-        object.__setattr__(self, "normal", read_direction(normal, "the normal of a plane"))
-        object.__setattr__(self, "offset", read_number(offset, "the offset of a plane (m)"))
-        object.__setattr__(self, "at", read_place(at, "the point of the body"))
+    normal: str | ArrayLike = field(default="z", metadata=read_by(read_direction, "the normal of a plane"))
+    offset: float = field(default=0.0, metadata=read_by(read_number, "the offset of a plane (m)"))
+    at: ArrayLike = field(default=ORIGIN, metadata=read_by(read_place, "the point of the body"))
 
     numbers = ("at", "normal", "offset")
     in_one_space = True
@@ -143,8 +136,8 @@ class OnPlane(Constraint):
         return [dot(parameters[3:6], place) - parameters[6]]
 
 
-@dataclass(frozen=True, init=False)
-class OnSurface(Constraint):
+@dataclass(frozen=True)
+class OnSurface(ReadFields, Constraint):
     """A point of the first body is on a surface of the second, or of the world; in the plane, on a curve.
 
     Parameters
@@ -157,12 +150,8 @@ class OnSurface(Constraint):
         The point of the first body in its own coordinates (m).
     """
 
-    function: Callable[[list[Scalar]], Scalar]
-    at: Vec3
-
-    def __init__(self, function: Callable[[list[Scalar]], Scalar], at: ArrayLike = ORIGIN) -> None:
-        object.__setattr__(self, "function", read_function(function, "a surface"))
-        object.__setattr__(self, "at", read_place(at, "the point of the body"))
+    function: Callable[[list[Scalar]], Scalar] = field(metadata=read_by(read_function, "a surface"))
+    at: ArrayLike = field(default=ORIGIN, metadata=read_by(read_place, "the point of the body"))
 
     numbers = ("at",)
     in_one_space = True
@@ -172,8 +161,8 @@ class OnSurface(Constraint):
         return [self.function(sides[1].coordinates(sides[0].point(parameters)))]
 
 
-@dataclass(frozen=True, init=False)
-class Path(Constraint):
+@dataclass(frozen=True)
+class Path(RowsOfSpace):
     """A point of the body follows a path in time: it is prescribed where it is.
 
     Parameters
@@ -187,21 +176,12 @@ class Path(Constraint):
         3, or 2 in the plane: the number of rows.
     """
 
-    function: Callable[[Scalar], Scalars]
-    at: Vec3
-    space: int
-
-    def __init__(self, function: Callable[[Scalar], Scalars], at: ArrayLike = ORIGIN, space: Literal[2, 3] = 3) -> None:
-        object.__setattr__(self, "function", read_function(function, "a path"))
-        object.__setattr__(self, "at", read_place(at, "the point of the body"))
-        object.__setattr__(self, "space", read_space(space, "a path"))
+    function: Callable[[Scalar], Scalars] = field(metadata=read_by(read_function, "a path"))
+    at: ArrayLike = field(default=ORIGIN, metadata=read_by(read_place, "the point of the body"))
+    space: Literal[2, 3] = field(default=3, metadata=read_by(read_space, "a path"))
 
     numbers = ("at",)
     most = 1
-
-    @property
-    def rows(self) -> int:
-        return self.space
 
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
         time = sides[-1].x[0]
@@ -212,10 +192,3 @@ def _apart(parameters: Scalars, sides: Sides) -> list[Scalar]:
     """From the point of the first body to that of the second."""
     a, b = sides[0].point(parameters[:3]), sides[1].point(parameters[3:6])
     return [y - x for x, y in zip(a, b, strict=False)]
-
-
-def read_function(function: Callable[..., object], what: str) -> Callable[..., object]:
-    """A function, or a refusal."""
-    if not callable(function):
-        raise ModelError(f"{what} is {function!r}, expected a function of scalars")
-    return function

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.algorithms.blocks import SmallFactor
 from bough.errors import ModelError
-from bough.lagrange.bodies.reading import read_space
-from bough.lagrange.constraints.points import ORIGIN, read_function
-from bough.lagrange.constraints.reading import Vec3, read_direction, read_number, read_place
+from bough.lagrange.attributes import (
+    ORIGIN,
+    ReadFields,
+    Vec3,
+    read_by,
+    read_direction,
+    read_function,
+    read_number,
+    read_place,
+    read_space,
+)
 from bough.model.joints.reading import read_floats
 from bough.model.ties.body import Scalars
 from bough.model.ties.constraint import Constraint, Side, Sides, dot, rate_along
@@ -32,8 +40,17 @@ STEPS = 30
 """Newton steps to the point where two surfaces are nearest to touching; most take six, very flat ones twenty."""
 
 
-@dataclass(frozen=True, init=False)
-class Ellipsoid:
+def _read_half_axes(half_axes: ArrayLike, what: str) -> Vec3:
+    expected = "a positive number or three (m)"
+    given = read_floats(half_axes, what, expected)
+    x, y, z = np.broadcast_to(given, (3,)).tolist() if given.shape in ((), (3,)) else (0.0, 0.0, 0.0)
+    if not all(a > 0.0 for a in (x, y, z)) or x == y == z == math.inf:
+        raise ModelError(f"{what} are {half_axes!r}, expected {expected}")
+    return (x, y, z)
+
+
+@dataclass(frozen=True)
+class Ellipsoid(ReadFields):
     """An ellipsoid around the origin of its body, as a surface of `Tangent`; a sphere, or a cylinder without an end.
 
     Parameters
@@ -43,20 +60,11 @@ class Ellipsoid:
         In the plane the first two count.
     """
 
-    half_axes: Vec3
-
-    def __init__(self, half_axes: ArrayLike) -> None:
-        given = read_floats(half_axes, "the half axes of an ellipsoid", "a positive number or three (m)")
-        a = np.broadcast_to(given, (3,)) if given.shape in ((), (3,)) else np.zeros(3)
-        if not (a > 0.0).all() or np.isinf(a).all():
-            raise ModelError(
-                f"the half axes of an ellipsoid are {half_axes!r}, expected a positive number or three (m)"
-            )
-        object.__setattr__(self, "half_axes", tuple(a.tolist()))
+    half_axes: ArrayLike = field(metadata=read_by(_read_half_axes, "the half axes of an ellipsoid"))
 
     def __call__(self, p: list[Scalar]) -> Scalar:
         """What is zero on the surface and negative inside, with slope 1 where that is steepest."""
-        axes = self.half_axes[: len(p)]
+        axes = cast(Vec3, self.half_axes)[: len(p)]
         total: Scalar = -1.0
         for x, a in zip(p, axes, strict=True):
             if math.isfinite(a):
@@ -64,8 +72,8 @@ class Ellipsoid:
         return total * (0.5 * min(axes))
 
 
-@dataclass(frozen=True, init=False)
-class HalfSpace:
+@dataclass(frozen=True)
+class HalfSpace(ReadFields):
     """A plane, as a surface of `Tangent` together with one that is round: normal · p = offset, and matter below it.
 
     Parameters
@@ -74,20 +82,16 @@ class HalfSpace:
         A direction, and metres, in coordinates of its body.
     """
 
-    normal: Vec3
-    offset: float
-
-    def __init__(self, normal: str | ArrayLike = "z", offset: float = 0.0) -> None:
-        object.__setattr__(self, "normal", read_direction(normal, "the normal of a plane"))
-        object.__setattr__(self, "offset", read_number(offset, "the offset of a plane (m)"))
+    normal: str | ArrayLike = field(default="z", metadata=read_by(read_direction, "the normal of a plane"))
+    offset: float = field(default=0.0, metadata=read_by(read_number, "the offset of a plane (m)"))
 
     def __call__(self, p: list[Scalar]) -> Scalar:
         """The distance from the plane (m)."""
-        return dot(self.normal, p) - self.offset
+        return dot(cast(Vec3, self.normal), p) - self.offset
 
 
-@dataclass(frozen=True, init=False)
-class Tangent(Constraint):
+@dataclass(frozen=True)
+class Tangent(ReadFields, Constraint):
     """Smooth convex surfaces of two bodies, or of a body and the world, touch in a point, which moves over both.
 
     At the point p where F₁ = F₂ is least, (1 - s) ∇F₁ + s ∇F₂ = 0 for some s between 0 and 1. There the error is the
@@ -107,25 +111,11 @@ class Tangent(Constraint):
         3, or 2 for curves in the plane.
     """
 
-    surface: Surface
-    to_surface: Surface
-    at: Vec3
-    to: Vec3
-    space: int
-
-    def __init__(
-        self,
-        surface: Surface,
-        to_surface: Surface,
-        at: ArrayLike = ORIGIN,
-        to: ArrayLike = ORIGIN,
-        space: Literal[2, 3] = 3,
-    ) -> None:
-        object.__setattr__(self, "surface", read_function(surface, "the surface of the first body"))
-        object.__setattr__(self, "to_surface", read_function(to_surface, "the surface of the second body"))
-        object.__setattr__(self, "at", read_place(at, "the place inside the first body"))
-        object.__setattr__(self, "to", read_place(to, "the place inside the second body"))
-        object.__setattr__(self, "space", read_space(space, "surfaces that touch"))
+    surface: Surface = field(metadata=read_by(read_function, "the surface of the first body"))
+    to_surface: Surface = field(metadata=read_by(read_function, "the surface of the second body"))
+    at: ArrayLike = field(default=ORIGIN, metadata=read_by(read_place, "the place inside the first body"))
+    to: ArrayLike = field(default=ORIGIN, metadata=read_by(read_place, "the place inside the second body"))
+    space: Literal[2, 3] = field(default=3, metadata=read_by(read_space, "surfaces that touch"))
 
     numbers = ("at", "to")
     in_one_space = True

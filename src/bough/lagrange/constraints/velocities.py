@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from bough.lagrange.bodies.reading import read_space
-from bough.lagrange.constraints.points import ORIGIN
-from bough.lagrange.constraints.reading import Vec3, read_direction, read_number, read_place
+from bough.lagrange.attributes import (
+    ORIGIN,
+    ReadFields,
+    Vec3,
+    read_by,
+    read_direction,
+    read_number,
+    read_place,
+    read_space,
+)
+from bough.lagrange.constraints.points import RowsOfSpace
 from bough.model.joints.axis import basis_with
 from bough.model.ties.body import Scalars
 from bough.model.ties.constraint import Constraint, Sides, dot, rate_along
@@ -19,8 +27,8 @@ from bough.spatial import Vector
 __all__ = ["Rolling", "Skate", "SpeedRatio", "tangents"]
 
 
-@dataclass(frozen=True, init=False)
-class Skate(Constraint):
+@dataclass(frozen=True)
+class Skate(ReadFields, Constraint):
     """A point of the body does not move across: a skate, a knife edge, a wheel without mass.
 
     Parameters
@@ -31,12 +39,8 @@ class Skate(Constraint):
         The point, in coordinates of the body (m).
     """
 
-    across: Vec3
-    at: Vec3
-
-    def __init__(self, across: str | ArrayLike = "y", at: ArrayLike = ORIGIN) -> None:
-        object.__setattr__(self, "across", read_direction(across, "the direction across a skate"))
-        object.__setattr__(self, "at", read_place(at, "the point of the body"))
+    across: str | ArrayLike = field(default="y", metadata=read_by(read_direction, "the direction across a skate"))
+    at: ArrayLike = field(default=ORIGIN, metadata=read_by(read_place, "the point of the body"))
 
     numbers = ("at", "across")
     most = 1
@@ -46,8 +50,12 @@ class Skate(Constraint):
         return [dot(sides[0].velocity(parameters[:3]), sides[0].direction(parameters[3:6]))]
 
 
-@dataclass(frozen=True, init=False)
-class Rolling(Constraint):
+def _read_axis(axis: str | ArrayLike | None, what: str) -> Vec3 | None:
+    return None if axis is None else read_direction(axis, what)
+
+
+@dataclass(frozen=True)
+class Rolling(RowsOfSpace):
     """A ball or a disc rolls on a plane of the second body, or of the world.
 
     One row keeps it on the plane; the others keep it from slipping: where they touch, both bodies have one velocity.
@@ -66,36 +74,17 @@ class Rolling(Constraint):
         3, or 2 for a wheel on a line in the x-y plane: the number of rows.
     """
 
-    radius: float
-    axis: Vec3 | None
-    normal: Vec3
-    offset: float
-    at: Vec3
-    space: int
-
-    def __init__(
-        self,
-        radius: float,
-        axis: str | ArrayLike | None = None,
-        normal: str | ArrayLike = "z",
-        offset: float = 0.0,
-        at: ArrayLike = ORIGIN,
-        space: Literal[2, 3] = 3,
-    ) -> None:
-        turning = None if axis is None else read_direction(axis, "the axis of a disc")
-        object.__setattr__(self, "radius", read_number(radius, "the radius of what rolls (m)", positive=True))
-        object.__setattr__(self, "axis", turning)
-        object.__setattr__(self, "normal", read_direction(normal, "the normal of a plane"))
-        object.__setattr__(self, "offset", read_number(offset, "the offset of a plane (m)"))
-        object.__setattr__(self, "at", read_place(at, "the centre of what rolls"))
-        object.__setattr__(self, "space", read_space(space, "what rolls"))
+    radius: float = field(
+        metadata=read_by(read_number, "the radius of what rolls (m)", expected="a positive number", above=0.0)
+    )
+    axis: str | ArrayLike | None = field(default=None, metadata=read_by(_read_axis, "the axis of a disc"))
+    normal: str | ArrayLike = field(default="z", metadata=read_by(read_direction, "the normal of a plane"))
+    offset: float = field(default=0.0, metadata=read_by(read_number, "the offset of a plane (m)"))
+    at: ArrayLike = field(default=ORIGIN, metadata=read_by(read_place, "the centre of what rolls"))
+    space: Literal[2, 3] = field(default=3, metadata=read_by(read_space, "what rolls"))
 
     numbers = ("radius", "at", "normal", "offset", "axis")
     in_one_space = True
-
-    @property
-    def rows(self) -> int:
-        return self.space
 
     @property
     def parameters(self) -> tuple[float, ...]:
@@ -132,15 +121,15 @@ def _plus(a: Scalars, b: Scalars) -> list[Scalar]:
     return [x + y for x, y in zip(a, b, strict=False)]
 
 
-def tangents(normal: Vec3, space: int) -> tuple[float, ...]:
-    """Unit vectors along a plane, one after the other: two of them, one in two dimensions."""
+def tangents(normal: Any, space: int) -> tuple[float, ...]:
+    """Unit vectors along the plane of a unit normal, one after the other: two of them, one in two dimensions."""
     if space == 2:
         return (-normal[1], normal[0], 0.0)
     return tuple(float(k) for k in basis_with(normal).T[:2].ravel())
 
 
-@dataclass(frozen=True, init=False)
-class SpeedRatio(Constraint):
+@dataclass(frozen=True)
+class SpeedRatio(ReadFields, Constraint):
     """The first body turns `ratio` times as fast as the second, each about an axis of its own: gears, belts.
 
     Angular velocities are relative to a third body, the carrier of the gears, if one is given, else to the world.
@@ -153,14 +142,9 @@ class SpeedRatio(Constraint):
         The axis of each body in its own axes. In the plane it is always z.
     """
 
-    ratio: float
-    axis: Vec3
-    to_axis: Vec3
-
-    def __init__(self, ratio: float, axis: str | ArrayLike = "z", to_axis: str | ArrayLike = "z") -> None:
-        object.__setattr__(self, "ratio", read_number(ratio, "a ratio of speeds"))
-        object.__setattr__(self, "axis", read_direction(axis, "the axis of the first body"))
-        object.__setattr__(self, "to_axis", read_direction(to_axis, "the axis of the second body"))
+    ratio: float = field(metadata=read_by(read_number, "a ratio of speeds"))
+    axis: str | ArrayLike = field(default="z", metadata=read_by(read_direction, "the axis of the first body"))
+    to_axis: str | ArrayLike = field(default="z", metadata=read_by(read_direction, "the axis of the second body"))
 
     numbers = ("ratio", "axis", "to_axis")
     in_one_space = True
