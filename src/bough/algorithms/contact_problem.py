@@ -9,20 +9,22 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from bough.algorithms.constraint_rows import Terms
-from bough.algorithms.contacts import AXES, Place, contact_terms
+from bough.algorithms.contacts import Place, contact_terms
 from bough.algorithms.crba import crba
 from bough.algorithms.joint_bounds import Bounds, bounded_force, bounded_rows
 from bough.algorithms.limits import LimitSides, LimitTerms, limit_rows, limit_sides, limited_joints, limited_loops
 from bough.algorithms.loops import constraint_terms, loop_drives, loop_motions
 from bough.algorithms.response import TreeResponse, response
 from bough.algorithms.rnea import ZEROS, rnea
+from bough.complementarity import ContactRows
 from bough.model import Mechanism, Model
 from bough.scalar import Array, Part, Scalar, array, fill, filled, indexable, keeping_loops
 
-__all__ = ["ContactPlan", "Rows", "applied_force", "driven_force", "row_counts", "rows_in_state", "sides_of"]
+__all__ = ["ContactPlan", "Rows", "applied_force", "contact_rows", "driven_force", "rows_in_state", "sides_of"]
 
 
 WRITTEN_OUT_UP_TO = 24
@@ -47,11 +49,6 @@ class ContactPlan:
     """Those of forces of drives, on all joints and then on all that close loops; or none."""
     dry: Bounds = ()
     """The most that dry friction holds."""
-
-    @property
-    def axes(self) -> int:
-        """Rows of one contact."""
-        return AXES if self.friction else 1
 
 
 @dataclass(frozen=True)
@@ -80,10 +77,14 @@ class Rows:
             return self.response.columns()
 
 
-def row_counts(model: Model, plan: ContactPlan) -> tuple[int, int, int, int]:
-    """How many rows there are of contacts, of loops, of limits, and of dry friction."""
+@lru_cache(maxsize=256)
+def contact_rows(model: Model, plan: ContactPlan, level: str = "") -> ContactRows:
+    """The rows of the problem of forces; contacts may slide already at the level of "contact_dynamics"."""
     limits = len(limited_joints(model)) + len(limited_loops(model)) if plan.limits else 0
-    return len(plan.pairs) * plan.axes, len(model.constraint_names), limits + len(plan.speeds), len(plan.dry)
+    sides, loops = sides_of(model, plan), len(model.constraint_names)
+    signed = tuple(zip(sides.rows.tolist(), sides.signs.tolist(), strict=True))
+    slides = level == "contact_dynamics" and plan.friction is not None
+    return ContactRows(len(plan.pairs), plan.friction, loops, limits + len(plan.speeds), signed, slides, len(plan.dry))
 
 
 def sides_of(model: Model, plan: ContactPlan) -> LimitSides:
@@ -115,13 +116,13 @@ def rows_in_state(
     m: Mechanism, plan: ContactPlan, q: Array, v: Array | None, force: Array | None, place: Place
 ) -> Rows:
     """All that the levels need; without v rates are zero, without a force w is."""
-    n, (contacts, loops, limits, dry) = m.model.nv, row_counts(m.model, plan)
-    count = contacts + loops + limits + dry
-    touch, closed = contact_terms(m, plan.pairs, q, v, place, plan.axes), constraint_terms(m, q, v)
+    n, rows = m.model.nv, contact_rows(m.model, plan)
+    count = rows.count
+    touch, closed = contact_terms(m, plan.pairs, q, v, place, rows.axes), constraint_terms(m, q, v)
     J = array(count * n)
-    fill(J, contacts * n, lambda k: touch.matrix[k])
-    fill(Part(J, contacts * n), loops * n, lambda k: closed.matrix[k])
-    near = limit_rows(m, q, v, Part(J, (contacts + loops) * n)) if plan.limits else LimitTerms([], [], [])
+    fill(J, rows.touch * n, lambda k: touch.matrix[k])
+    fill(Part(J, rows.touch * n), rows.loops * n, lambda k: closed.matrix[k])
+    near = limit_rows(m, q, v, Part(J, rows.fixed * n)) if plan.limits else LimitTerms([], [], [])
     single = (*plan.speeds, *plan.dry)
     further = bounded_rows(m, single, q, v, Part(J, (count - len(single)) * n))
     near.rates.extend(further[0])

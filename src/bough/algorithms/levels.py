@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bough.algorithms.contact_problem import ContactPlan, Rows, row_counts, rows_in_state, sides_of
-from bough.algorithms.contacts import Place
+from bough.algorithms.contact_problem import ContactPlan, Rows, contact_rows, rows_in_state, sides_of
+from bough.algorithms.contacts import AXES, Place
 from bough.algorithms.joint_bounds import bounded_speeds, slipping, with_slipping
 from bough.algorithms.limits import limit_gaps
 from bough.complementarity import FAR
@@ -53,11 +53,10 @@ def acceleration_level(
     known = slipping(plan.dry, u, still)
     force = with_slipping(m, q, force, plan.dry, known) if known else force
     rows, gap = rows_in_state(m, plan, q, v, force, place), _gaps(m, plan, q, gaps)
-    contacts, loops, limits, _ = row_counts(m.model, plan)
+    kinds, speeds = contact_rows(m.model, plan), _speeds(m, plan)
     back = [2.0 * rate * r for r in rows.rates]
-    back[contacts : contacts + loops] = [rows.loops.returning(k, rate) for k in range(loops)]
-    speeds = _speeds(m, plan)
-    on_velocities = contacts + loops + limits - len(plan.speeds)  # rows of velocity limits and dry friction
+    back[kinds.touch : kinds.fixed] = [rows.loops.returning(k, rate) for k in range(kinds.loops)]
+    on_velocities = kinds.bounded - len(plan.speeds)  # rows of velocity limits and dry friction
     back[on_velocities:] = [rate * r for r in rows.rates[on_velocities:]]
     base = [w + b + r for w, b, r in zip(_list(rows.drive, rows), rows.bias, back, strict=True)]
     approach = _one_sided(m, plan, rows.rates)
@@ -130,26 +129,22 @@ def _gaps(m: Mechanism, plan: ContactPlan, q: Array, gaps: Array) -> list[Scalar
 
 def _one_sided(m: Mechanism, plan: ContactPlan, values: Sequence[Scalar]) -> list[Scalar]:
     """The values of one-sided conditions, from those of all rows."""
-    contacts, loops, *_ = row_counts(m.model, plan)
-    result = list(values[: contacts : plan.axes])
-    if plan.limits or plan.speeds:
-        sides, first = sides_of(m.model, plan), contacts + loops
-        result += [s * values[first + r] for r, s in zip(sides.rows.tolist(), sides.signs.tolist(), strict=True)]
-    return result
+    rows = contact_rows(m.model, plan)
+    return [*values[: rows.touch : rows.axes], *(sign * values[rows.fixed + row] for row, sign in rows.sides)]
 
 
 def _with_loops(m: Mechanism, plan: ContactPlan, values: list[Scalar], errors: list[Scalar]) -> list[Scalar]:
     """Values of all rows, with something added to those of loops."""
-    contacts, loops, *_ = row_counts(m.model, plan)
-    closed = [y + e for y, e in zip(values[contacts : contacts + loops], errors, strict=True)]
-    return [*values[:contacts], *closed, *values[contacts + loops :]]
+    rows = contact_rows(m.model, plan)
+    closed = [y + e for y, e in zip(values[rows.touch : rows.fixed], errors, strict=True)]
+    return [*values[: rows.touch], *closed, *values[rows.fixed :]]
 
 
 def _sliding(plan: ContactPlan, rates: list[Scalar], still: Scalar) -> list[Scalar]:
     """The directions in which contacts slide: of unit length for cones, signs for pyramids."""
     result: list[Scalar] = []
     for k in range(len(plan.pairs) if plan.friction else 0):
-        first, second = rates[plan.axes * k + 1 : plan.axes * k + 3]
+        first, second = rates[AXES * k + 1 : AXES * k + 3]
         if plan.friction == "pyramid":
             signs = [select(u < 0.0, -1.0, 1.0) for u in (first, second)]
             result += [select(absolute(u) > still, s, 0.0) for u, s in zip((first, second), signs, strict=True)]

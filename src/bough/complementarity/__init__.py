@@ -1,7 +1,7 @@
 """Complementarity: forces of equalities, one-sided conditions and friction, exactly by pivoting or by Gauss-Seidel."""
 
 from bough.complementarity.conditions import NO_NORMAL, Conditions
-from bough.complementarity.contact_forces import FAR, ContactRows, contact_forces
+from bough.complementarity.contact_forces import FAR, ContactRows, ForceProblem, contact_forces
 from bough.complementarity.dantzig import dantzig
 from bough.complementarity.demands import Demands, residual
 from bough.complementarity.force_solvers import UNMET, by_guesses, by_pivoting, by_sweeps
@@ -10,6 +10,7 @@ from bough.complementarity.pivoting import Answer, pivoting
 from bough.complementarity.principal import SOLVED, principal
 
 __all__ = [
-    "FAR", "NO_NORMAL", "SOLVED", "UNMET", "Answer", "Conditions", "ContactRows", "Demands", "by_guesses",
-    "by_pivoting", "by_sweeps", "contact_forces", "dantzig", "gauss_seidel", "pivoting", "principal", "residual",
+    "FAR", "NO_NORMAL", "SOLVED", "UNMET", "Answer", "Conditions", "ContactRows", "Demands", "ForceProblem",
+    "by_guesses", "by_pivoting", "by_sweeps", "contact_forces", "dantzig", "gauss_seidel", "pivoting", "principal",
+    "residual",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from bough.complementarity.conditions import Conditions
 from bough.complementarity.force_solvers import Solve, by_pivoting
@@ -39,7 +39,7 @@ from bough.scalar import (
 from bough.scalar.lazy import cached_property
 from bough.scalar.tolerances import RESIDUAL
 
-__all__ = ["FAR", "TANGENTS", "ContactRows", "Found", "contact_forces"]
+__all__ = ["FAR", "TANGENTS", "ContactRows", "ForceProblem", "Found", "contact_forces"]
 
 TANGENTS = 2
 """Directions of friction of a contact."""
@@ -102,6 +102,24 @@ class ContactRows:
         return held + Conditions.boxes(self.boxes) if self.boxes else held
 
 
+@dataclass(frozen=True, eq=False)
+class ForceProblem:
+    """What the forces of all rows follow from, in one state; over scalars, or as arrays of NumPy for the careful route.
+
+    `offset` and `active` are those of contacts and then of sides of limits.
+    """
+
+    rows: ContactRows
+    A: Any
+    base: Any
+    offset: Any
+    active: Any
+    sliding: Any  # directions along the tangents of each contact, if contacts may slide already
+    mu: Any  # of each contact
+    most: Any = ()  # what each force with bounds may be
+    sticks: Any = ()  # and whether there is one
+
+
 class Found(NamedTuple):
     """Forces of all rows, by how much the worst condition fails, and whether that is no solution."""
 
@@ -111,25 +129,12 @@ class Found(NamedTuple):
 
 
 def contact_forces(
-    rows: ContactRows,
-    A: Array,
-    base: Sequence[Scalar],
-    offset: Sequence[Scalar],
-    active: Sequence[Bool],
-    sliding: Sequence[Scalar],
-    mu: Array,
-    solve: Solve = by_pivoting,
-    start: Array | None = None,
-    boxes: Sequence[tuple[Scalar, Bool]] = (),
-    times: int = TIMES_ANEW,
+    given: ForceProblem, solve: Solve = by_pivoting, start: Array | None = None, times: int = TIMES_ANEW
 ) -> Found:
-    """Find forces that meet all conditions; `offset` and `active` are those of contacts and then of sides of limits.
-
-    `boxes` are the most that each force with bounds may be, and whether there is one; `times`, how often forces are
-    found anew at most.
-    """
+    """Find forces that meet all conditions, from forces to start from; they are found anew so many times at most."""
+    rows = given.rows
     with keeping_loops():
-        problem = _Problem(rows, A, base, offset, active, sliding, mu, boxes)
+        problem = _Problem(given)
         if start is not None:
             fill(problem.forces, rows.count, indexable(rows.count, start).__getitem__)
 
@@ -152,32 +157,23 @@ def contact_forces(
 class _Problem:
     """A problem in memory: its numbers, which conditions are active, and the forces of all rows."""
 
-    def __init__(
-        self,
-        rows: ContactRows,
-        A: Array,
-        base: Sequence[Scalar],
-        offset: Sequence[Scalar],
-        active: Sequence[Bool],
-        sliding: Sequence[Scalar],
-        mu: Array,
-        boxes: Sequence[tuple[Scalar, Bool]],
-    ) -> None:
-        n, k, self.rows = rows.count, rows.contacts, rows
-        self.A, self.base = indexable(n * n, A), indexable(n, base)
-        self.offset = indexable(k, offset)
-        self.touching = indexable(k, [select(on, 1.0, 0.0) for on in active[:k]])
-        self.mu, self.forces = indexable(k, mu), array(n)
+    def __init__(self, given: ForceProblem) -> None:
+        self.rows = rows = given.rows
+        n, k = rows.count, rows.contacts
+        self.A, self.base = indexable(n * n, given.A), indexable(n, given.base)
+        self.offset = indexable(k, given.offset)
+        self.touching = indexable(k, [select(on, 1.0, 0.0) for on in given.active[:k]])
+        self.mu, self.forces = indexable(k, given.mu), array(n)
         self.follow = array(TANGENTS * k)  # the force along each tangent of what slides, by that of the normal
         self.slips = array(TANGENTS * k)  # 1 where a contact slides along a tangent
         if rows.slides:
-            self._read_sliding(sliding)
+            self._read_sliding(given.sliding)
         # of limits: the offsets of the lower and the upper side, and the side that is active, or 0
         self.low, self.up, self.side = array(rows.limits), array(rows.limits), array(rows.limits)
-        self._read_limits(base, offset[k:], active[k:])
+        self._read_limits(given.base, given.offset[k:], given.active[k:])
         self.bounds = array(2 * n) if rows.boxes else None
-        self.sticks = indexable(rows.boxes, [select(on, 1.0, 0.0) for _, on in boxes])
-        for place, (most, _) in enumerate(boxes, start=rows.bounded):
+        self.sticks = indexable(rows.boxes, [select(on, 1.0, 0.0) for on in given.sticks])
+        for place, most in enumerate(given.most, start=rows.bounded):
             if self.bounds is not None:
                 self.bounds[2 * place], self.bounds[2 * place + 1] = -most, most
 

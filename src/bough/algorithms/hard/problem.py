@@ -23,7 +23,7 @@ from bough.algorithms.loops import constraint_terms, loop_motions
 from bough.algorithms.response import TreeResponse, response
 from bough.algorithms.soft.scene import FrictionRow, LoopJointRow
 from bough.algorithms.soft.world import WorldTree
-from bough.complementarity import FAR, by_guesses, contact_forces
+from bough.complementarity import FAR, ForceProblem, by_guesses, contact_forces
 from bough.complementarity.contact_forces import Found
 from bough.model import Mechanism
 from bough.scalar import (
@@ -280,8 +280,10 @@ class HardProblem:
             active[k] = either(both(struck, hit), both(negation(struck), active[k]))
         self._give_way(select(struck, 0.0, GIVE))
         some = fill(array(rows.count), rows.count, lambda i: select(struck, 0.0, start[i]))
-        rubs = [(self.dt * rub.most, negation(struck)) for rub in self._scene.frictions if rub.most is not None]
-        return contact_forces(rows, self.response.A, base, offset, active, [], self.contacts.mu, by_guesses, some, rubs)
+        most = [self.dt * rub.most for rub in self._scene.frictions if rub.most is not None]
+        sticks = [negation(struck)] * len(most)
+        problem = ForceProblem(rows, self.response.A, base, offset, active, [], self.contacts.mu, most, sticks)
+        return contact_forces(problem, by_guesses, some)
 
     def started(self, before: Any) -> Array:
         """Impulses of all rows to start from, from what the step before left."""

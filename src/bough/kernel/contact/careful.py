@@ -6,76 +6,55 @@ NumPy. Every side of a limit is a row of its own here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough import complementarity
-from bough.complementarity import Conditions, ContactRows, contact_forces
+from bough.complementarity import Conditions, ContactRows, ForceProblem, contact_forces
 from bough.complementarity.force_solvers import Solve
 from bough.scalar import Array, Bool, Scalar
 from bough.scalar.tolerances import RESIDUAL
 
-__all__ = ["ForceProblem", "Forces", "forces_of_state", "impact_of_state", "unmet_by_sweeps"]
+__all__ = ["Forces", "forces_of_state", "impact_of_state", "unmet_by_sweeps"]
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 Bools: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class ForceProblem:
-    """The problem of one state: see `bough.complementarity.contact_forces`."""
+class _Sides:
+    """The rows of a problem where every side of a limit has one of its own."""
 
     rows: ContactRows
-    A: Floats
-    base: Floats
-    offset: Floats
-    active: Bools
-    sliding: Floats
-    mu: Floats
-    most: Floats  # what forces of dry friction may be
-    sticks: Bools
+    places: NDArray[np.intp]  # the row of the problem that each belongs to
+    signs: Floats  # -1 for upper limits, else 1
+    names: NDArray[np.intp]  # the condition of each: contacts, sides, rows of loops and dry friction have numbers
 
-    @property
-    def places(self) -> NDArray[np.intp]:
-        """The row that each row belongs to, where every side of a limit has one."""
-        r = self.rows
-        sides = [r.fixed + coordinate for coordinate, _ in r.sides]
-        return np.array([*range(r.fixed), *sides, *range(r.bounded, r.count)], np.intp)
+    @staticmethod
+    @lru_cache(maxsize=64)
+    def of(r: ContactRows) -> _Sides:
+        sides, k = tuple((k, sign) for k, (_, sign) in enumerate(r.sides)), r.contacts + len(r.sides)
+        places = [*range(r.fixed), *(r.fixed + coordinate for coordinate, _ in r.sides), *range(r.bounded, r.count)]
+        signs = [*[1.0] * r.fixed, *(sign for _, sign in sides), *[1.0] * r.boxes]
+        loops, boxes = np.split(np.arange(k, k + r.loops + r.boxes), [r.loops])
+        names = [np.arange(r.contacts).repeat(r.axes), loops, np.arange(r.contacts, k), boxes]
+        whole = replace(r, limits=len(sides), sides=sides)
+        return _Sides(whole, np.array(places, np.intp), np.array(signs), np.concatenate(names))
 
-    @property
-    def signs(self) -> Floats:
-        """1 for all of these rows but those of upper limits, which have -1."""
-        return np.array([*[1.0] * self.rows.fixed, *(sign for _, sign in self.rows.sides), *[1.0] * self.rows.boxes])
 
-    @property
-    def names(self) -> NDArray[np.intp]:
-        """The condition that each of these rows belongs to: contacts, sides, loops and dry friction have numbers."""
-        r = self.rows
-        contacts, sides, rest = np.arange(r.contacts), np.arange(len(r.sides)), np.arange(r.loops + r.boxes)
-        loops, boxes = np.split(rest + r.contacts + len(r.sides), [r.loops])
-        return np.concatenate([contacts.repeat(r.axes), loops, sides + r.contacts, boxes])
-
-    def solve(self, solve: Solve, active: Bools, start: Floats | None = None) -> Floats:
-        """Forces of all rows."""
-        places, rows = self.places, self.rows
-        sides = tuple((k, sign) for k, (_, sign) in enumerate(rows.sides))
-        found = contact_forces(
-            replace(rows, limits=len(sides), sides=sides),
-            self.A[places[:, None], places].ravel().tolist(),
-            self.base[places].tolist(),
-            self.offset.tolist(),
-            active.tolist(),
-            self.sliding.tolist(),
-            self.mu.tolist(),
-            solve,
-            None if start is None else start.tolist(),
-            list(zip(self.most.tolist(), self.sticks.tolist(), strict=True)),
-            times=2 + len(active),
-        )
-        return np.asarray(np.bincount(places, _floats(found.forces, places.size), rows.count), np.float64)
+def _solve(given: ForceProblem, solve: Solve, active: Bools, start: Floats | None = None) -> Floats:
+    """Forces of all rows, from arrays."""
+    sides = _Sides.of(given.rows)
+    places = sides.places
+    arrays = {field.name: getattr(given, field.name) for field in fields(given)[1:]}
+    arrays |= {"A": given.A[places[:, None], places].ravel(), "base": given.base[places], "active": active}
+    problem = ForceProblem(sides.rows, **{name: a.tolist() for name, a in arrays.items()})
+    found = contact_forces(problem, solve, None if start is None else start.tolist(), times=2 + len(active))
+    return np.asarray(np.bincount(places, _floats(found.forces, places.size), given.rows.count), np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +84,7 @@ def forces_of_state(problem: ForceProblem) -> Forces:
         undecided = answer.undecided and bool(unmet.any())
         return part.spread(answer.f).tolist(), worst, False
 
-    forces = problem.solve(solve, problem.active)
+    forces = _solve(problem, solve, problem.active)
     return Forces(forces, worst, _named(problem, unmet), undecided)
 
 
@@ -129,8 +108,9 @@ def impact_of_state(problem: ForceProblem, restitution: Floats) -> Forces:
 
 def unmet_by_sweeps(problem: ForceProblem, forces: Floats, limit: float) -> Bools:
     """Which conditions given forces leave unmet by more than a limit."""
-    rows, given, unmet = problem.rows, forces[problem.places], np.zeros(0, np.bool_)
-    pushing = given * problem.signs > 0.0
+    rows, own, unmet = problem.rows, _Sides.of(problem.rows), np.zeros(0, np.bool_)
+    given = forces[own.places]
+    pushing = given * own.signs > 0.0
     sides = slice(rows.fixed, rows.fixed + len(rows.sides))
     given[sides] *= pushing[sides]
     acting = np.concatenate([pushing[: rows.touch : rows.axes], pushing[sides]])
@@ -141,7 +121,7 @@ def unmet_by_sweeps(problem: ForceProblem, forces: Floats, limit: float) -> Bool
         unmet = part.spread(part.failing(_floats(start, part.n)[part.rows]) > limit)
         return start, 0.0, True
 
-    problem.solve(look, problem.active | acting, given)
+    _solve(problem, look, problem.active | acting, given)
     return _named(problem, unmet)
 
 
@@ -185,4 +165,4 @@ def _floats(values: Array, count: int) -> Floats:
 def _named(problem: ForceProblem, rows: Bools) -> Bools:
     """The conditions that some rows belong to."""
     r = problem.rows
-    return np.bincount(problem.names[rows], minlength=r.contacts + len(r.sides) + r.loops + r.boxes) > 0
+    return np.bincount(_Sides.of(r).names[rows], minlength=r.contacts + len(r.sides) + r.loops + r.boxes) > 0

@@ -12,16 +12,16 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.algorithms.contact_problem import ContactPlan, sides_of
+from bough.algorithms.contact_problem import ContactPlan, contact_rows, sides_of
 from bough.algorithms.contacts import of_unit_length
 from bough.algorithms.joint_bounds import bounded_names, dry_frictions, speed_limits
 from bough.algorithms.levels import Dry
 from bough.algorithms.limits import LimitSides, limit_sides
-from bough.complementarity import UNMET, ContactRows
+from bough.complementarity import UNMET, ContactRows, ForceProblem
 from bough.errors import FiniteError, ModelError, ShapeError
 from bough.kernel.arguments import FloatArray, as_floats
 from bough.kernel.compile import get_backend
-from bough.kernel.contact.careful import ForceProblem, forces_of_state, impact_of_state, unmet_by_sweeps
+from bough.kernel.contact.careful import forces_of_state, impact_of_state, unmet_by_sweeps
 from bough.kernel.function import Function, Results, Verdicts
 from bough.kernel.functions import (
     inputs_of,
@@ -37,7 +37,7 @@ from bough.kernel.loops.constrained import require_directions
 from bough.kernel.motion import Motion
 from bough.kernel.overflow import require_finite_results
 from bough.kernel.specs import spec
-from bough.kernel.specs.contact import START, contact_rows, forces_of_rows, row_forces
+from bough.kernel.specs.contact import START, forces_of_rows, row_forces
 from bough.kernel.specs.spec import Options
 from bough.kernel.table import entry
 from bough.kernel.verdict import DOUBT, all_in_doubt
@@ -84,7 +84,7 @@ class Scene:
     @cached_property
     def rows(self) -> ContactRows:
         """What its problems of forces consist of."""
-        return contact_rows(self.model, self.level, self.options.plan)
+        return contact_rows(self.model, self.options.plan, self.level)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from bough.algorithms.closed_loops import (
     onto_constraints,
     wanted,
 )
-from bough.algorithms.contact_problem import ContactPlan, row_counts
+from bough.algorithms.contact_problem import ContactPlan, contact_rows
 from bough.algorithms.copies import copies, for_each_copy
 from bough.algorithms.inverse_dynamics import DrivenRows, Driving, inverse_dynamics
 from bough.algorithms.limits import limit_rows
@@ -58,7 +58,7 @@ def _by_copies(run: Run, *outputs: str) -> Run:
 
 
 def _limit_count(model: Model) -> int:
-    return row_counts(model, ContactPlan(limits=True))[2]
+    return contact_rows(model, ContactPlan(limits=True)).limits
 
 
 def _limits(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
 
 from bough.algorithms import levels
-from bough.algorithms.contact_problem import ContactPlan, applied_force, driven_force, row_counts, sides_of
+from bough.algorithms.contact_problem import ContactPlan, applied_force, contact_rows, driven_force, sides_of
 from bough.algorithms.contacts import AXES, Place, contact_terms, of_unit_length
 from bough.algorithms.joint_bounds import bounded_names
 from bough.algorithms.levels import FAR, Dry, Level
-from bough.complementarity import ContactRows, by_pivoting, by_sweeps, contact_forces
+from bough.complementarity import ContactRows, ForceProblem, by_pivoting, by_sweeps, contact_forces
 from bough.complementarity.contact_forces import Found
 from bough.complementarity.force_solvers import Solve
 from bough.kernel.arguments import Shape
@@ -18,7 +17,7 @@ from bough.kernel.specs.spec import Options, Outputs, Spec
 from bough.model import Mechanism, Model
 from bough.scalar import Array, Bool, Scalar, both, either, filled, indexable, negation, select
 
-__all__ = ["CONTACT", "LEVELS", "START", "contact_rows", "forces_of_rows", "row_forces"]
+__all__ = ["CONTACT", "LEVELS", "START", "forces_of_rows", "row_forces"]
 
 PLACE = ("points", "normals")
 MOVING_PLACE = (*PLACE, "point_velocities", "normal_velocities")
@@ -30,15 +29,6 @@ of time."""
 
 START = ("start_contacts", "start_limits", "start_loop_limits", "start_loops", "stop")
 """Forces to start from, and for Gauss-Seidel the tolerance and number of sweeps to stop at."""
-
-
-@lru_cache(maxsize=256)
-def contact_rows(model: Model, level: str, plan: ContactPlan) -> ContactRows:
-    """The rows of the problem of forces at a level."""
-    _, loops, limits, dry = row_counts(model, plan)
-    slides, sides = level == "contact_dynamics" and plan.friction is not None, sides_of(model, plan)
-    both_sides = tuple(zip(sides.rows.tolist(), sides.signs.tolist(), strict=True)) if limits else ()
-    return ContactRows(len(plan.pairs), plan.friction, loops, limits, both_sides, slides, dry)
 
 
 def _jacobian(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
@@ -86,14 +76,14 @@ def _level(
 
     def shapes(model: Model, o: Options) -> dict[str, Shape]:
         closing = sum(loop.joint.nv for loop in model.loops)
-        rows = contact_rows(model, name, o.plan)
+        rows = contact_rows(model, o.plan, name)
         result: dict[str, Shape] = {"motion": (model.nv,), "contact_forces": (rows.contacts, AXES)}
         result |= {"limit_forces": (model.nv,), "loop_limit_forces": (closing,), "loop_forces": (rows.loops,)}
         result |= {"friction_forces": (len(bounded_names(model)) if rows.boxes else 0,)}
         return result | {"residual": (), "status": (), "unmet": (_conditions(rows),)}
 
     def run(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-        rows, at, k = contact_rows(m.model, name, o.plan), level(m, o.plan, x), len(o.plan.pairs)
+        rows, at, k = contact_rows(m.model, o.plan, name), level(m, o.plan, x), len(o.plan.pairs)
         solve: Solve = by_sweeps(x["stop"]) if o.plan.sweeps else by_pivoting
         start = row_forces(m.model, o.plan, rows, at.rows.slopes, x) if "start_contacts" in x else None
         found = _struck(rows, at, x, solve, start) if "restitution" in x else _found(rows, at, at.base, x, solve, start)
@@ -120,7 +110,7 @@ def _problem(
     """The problem of forces itself, for those who solve it otherwise."""
 
     def shapes(model: Model, o: Options) -> dict[str, Shape]:
-        rows = contact_rows(model, name, o.plan)
+        rows = contact_rows(model, o.plan, name)
         n, conditions = rows.count, rows.contacts + len(rows.sides)
         slopes = sides_of(model, o.plan).slopes[0].size if rows.limits else 0
         result: dict[str, Shape] = {"A": (n, n), "base": (n,), "offset": (conditions,), "active": (conditions,)}
@@ -152,8 +142,9 @@ def _problem(
 def _found(
     rows: ContactRows, at: Level, base: Sequence[Scalar], x: dict[str, Array], solve: Solve, start: Array | None
 ) -> Found:
-    problem = (at.rows.response.A, base, at.offset, at.active, at.sliding, x["mu"])
-    return contact_forces(rows, *problem, solve, start, [(dry.most, dry.sticks) for dry in at.dry])
+    dry = ([one.most for one in at.dry], [one.sticks for one in at.dry])
+    problem = ForceProblem(rows, at.rows.response.A, base, at.offset, at.active, at.sliding, x["mu"], *dry)
+    return contact_forces(problem, solve, start)
 
 
 def _struck(rows: ContactRows, at: Level, x: dict[str, Array], solve: Solve, start: Array | None) -> Found:
