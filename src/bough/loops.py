@@ -7,8 +7,16 @@ are closed; `bough.forward_dynamics` and `bough.inverse_dynamics` heed them, and
 
 from bough.kernel.inverse_dynamics import DriveForces
 from bough.kernel.loops.assembly import assemble, consistent_velocity, project
-from bough.kernel.loops.constrained import bias, coordinate_jacobian, coordinates, errors, jacobian, rank
-from bough.kernel.loops.reactions import ConstrainedReactions, reactions
+from bough.kernel.loops.constrained import (
+    ConstrainedReactions,
+    bias,
+    coordinate_jacobian,
+    coordinates,
+    errors,
+    jacobian,
+    rank,
+    reactions,
+)
 from bough.model.constraints import Equality, Loop, Tie
 
 __all__ = [

@@ -17,6 +17,7 @@ from bough.algorithms.limits import limited_joints, limited_loops
 from bough.errors import AssemblyError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.functions import run
+from bough.kernel.loops.saddle import times
 from bough.model import Joint, Model
 
 __all__ = ["Bounds", "Solve"]
@@ -106,12 +107,12 @@ class Bounds:
             # firm ones go to their goals, d = G⁺ (goal - c) + N x with G N = 0; all others are rows as constraints are
             fixed = G[:, firm] * stop[:, firm, np.newaxis]
             inverse = np.linalg.pinv(fixed)
-            start = _times(inverse, (goal - c)[:, firm] * stop[:, firm])
+            start = times(inverse, (goal - c)[:, firm] * stop[:, firm])
             N = np.eye(L.shape[-1]) - inverse @ fixed
             rows = np.concatenate([L, G[:, ~firm] * stop[:, ~firm, np.newaxis]], axis=1)
-            off = np.concatenate([errors, ((c - goal) * stop)[:, ~firm]], axis=1) + _times(rows, start)
-            d = start + _times(N, solve(rows @ N, off))
-            there = c + _times(G, d)
+            off = np.concatenate([errors, ((c - goal) * stop)[:, ~firm]], axis=1) + times(rows, start)
+            d = start + times(N, solve(rows @ N, off))
+            there = c + times(G, d)
             further = ~stop & ~self.held & ((there < self.lower) | (there > self.upper))
             if not further.any():
                 break
@@ -139,10 +140,6 @@ class Bounds:
 def _independent(joint: Joint) -> bool:
     """Whether each number of q, quaternions aside, may be set by itself."""
     return joint.nq - len(joint.quaternions) == joint.nv
-
-
-def _times(A: FloatArray, x: FloatArray) -> FloatArray:
-    return np.asarray((A @ x[..., np.newaxis])[..., 0])
 
 
 def limited_coordinates(model: Model, q: FloatArray) -> FloatArray:

@@ -25,8 +25,7 @@ from bough.kernel.functions import (
     require_model,
 )
 from bough.kernel.loops.constrained import require_directions
-from bough.kernel.loops.regular import StateError, made_regular
-from bough.kernel.loops.saddle import Nearest, driven, free_motion, nearest
+from bough.kernel.loops.saddle import Nearest, StateError, drive_forces, free_motion, nearest, regular_mass
 from bough.kernel.overflow import refusing_overflow, require_finite_results
 from bough.kernel.specs import Options, spec
 from bough.kernel.specs.constraints import METHODS, driven_rows
@@ -55,7 +54,7 @@ def by_rank(model: Model, run: Run, arrays: Arrays) -> Nearest:
         force = arrays["tau"] - run("bias_forces", arrays)
         if arrays.get("loop_tau") is not None:
             force = force + np.einsum("...rn,...r->...n", run("loop_jacobian", arrays), arrays["loop_tau"])
-        M, weighted = made_regular(model, run("crba_packed", arrays), L, groups)
+        M, weighted = regular_mass(model, run("crba_packed", arrays), L, groups)
         force = force + np.einsum("...nr,...r->...n", weighted, aims)
         found = nearest(M, L, free_motion(M, force), aims, groups)
     require_finite_results("motion with constraints", found.x, found.multipliers)
@@ -94,7 +93,7 @@ def _shortest(model: Model, run: Run, arrays: Arrays, v: FloatArray, aims: Float
     """The motion nearest to v with L v = aims, in the metric of the mass matrix."""
     with refusing_overflow("motion onto constraints"):
         L, groups = run("constraint_jacobian", arrays), row_groups(mechanism(model))
-        M, _ = made_regular(model, run("crba_packed", arrays), L, groups)
+        M, _ = regular_mass(model, run("crba_packed", arrays), L, groups)
         x = nearest(M, L, v, aims, groups).x
     require_finite_results("motion onto constraints", x)
     return x
@@ -106,10 +105,10 @@ def _drive_forces(model: Model, options: Options, run: Run, arrays: Arrays) -> R
     with refusing_overflow("inverse_dynamics"):
         P = np.concatenate([rows, run("loop_jacobian", arrays)[..., list(drives.loops), :]], axis=-2)
         groups = row_groups(mechanism(model))
-        M, _ = made_regular(model, run("crba_packed", arrays), L, groups)
+        M, _ = regular_mass(model, run("crba_packed", arrays), L, groups)
         moved, aims = np.einsum("...rn,...n->...r", L, arrays["a"]), -run("constraint_bias", arrays)
         slack = 2.0 * np.abs(run("constraint_terms", arrays)[1] - aims)  # what brings errors back is allowed
-        found = driven(M, L, P, run("rnea", arrays), (moved, aims, slack), groups)
+        found = drive_forces(M, L, P, run("rnea", arrays), (moved, aims, slack), groups)
     tau = np.zeros((*found.forces.shape[:-1], n))
     loop_tau = np.zeros((*tau.shape[:-1], sum(loop.joint.nv for loop in model.loops)))
     tau[..., list(drives.tree)] = found.forces[..., : len(drives.tree)]
