@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough.errors import ModelError
-from bough.reading import listed
+from bough.reading import listed, shown
 
 __all__ = [
     "Known",
@@ -36,7 +36,7 @@ def read_bodies(bodies: Numbers) -> tuple[int, ...]:
     """The dimensions of bodies."""
     found = _whole(bodies)
     if found is None or any(d < 1 for d in found):
-        raise ModelError(f"the dimensions of bodies are {_shown(bodies)}, expected whole numbers from 1")
+        raise ModelError(f"the dimensions of bodies are {shown(bodies)}, expected whole numbers from 1")
     return tuple(found)
 
 
@@ -47,7 +47,7 @@ def read_constraints(constraints: Iterable[Numbers], n: int) -> tuple[tuple[int,
         plain = type(given) is tuple and [type(x) for x in given] == [int, int, int]
         found = given if plain else _whole(given)
         if found is None or len(found) != 3:
-            raise ModelError(f"constraint {k} is {_shown(given)}, expected three whole numbers: two bodies, dimension")
+            raise ModelError(f"constraint {k} is {shown(given)}, expected three whole numbers: two bodies, dimension")
         a, b, p = found
         if not (0 <= a <= n and 0 <= b <= n) or a == b:
             raise ModelError(f"constraint {k} is between bodies {a} and {b}, expected two different ones of 0 … {n}")
@@ -66,11 +66,6 @@ def _whole(values: object) -> list[int] | None:
     if a is None or a.ndim != 1 or (a.size and a.dtype.kind not in "iu"):
         return None
     return [int(x) for x in a]
-
-
-def _shown(value: object) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) < 80 else text[:77] + "…"
 
 
 # ---- what is known of blocks -----------------------------------------------------------------------------------------
@@ -124,11 +119,11 @@ def _read_block(given: ArrayLike, shape: tuple[int, int], what: str) -> Known:
     try:
         a = np.asarray(given, np.float64)
     except (TypeError, ValueError):
-        raise ModelError(f"{what} is {_shown(given)}, expected numbers, or NaN for what is not known") from None
+        raise ModelError(f"{what} is {shown(given)}, expected numbers, or NaN for what is not known") from None
     if a.shape != shape:
         raise ModelError(f"{what} has shape {a.shape}, expected {shape}")
     if np.isinf(a).any():
-        raise ModelError(f"{what} is {_shown(given)}, expected finite numbers, or NaN for what is not known")
+        raise ModelError(f"{what} is {shown(given)}, expected finite numbers, or NaN for what is not known")
     return tuple(None if np.isnan(x) else x + 0.0 for x in a.ravel().tolist())  # a zero has no sign
 
 

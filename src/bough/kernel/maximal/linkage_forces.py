@@ -1,7 +1,7 @@
 """Forces of the auxiliary constraints of a linkage, from how they answer to forces: a = A f + b.
 
-Rows are scaled so that each answers with 1 to a unit force of its own on bodies without primary constraints. Directions
-in which they answer with less than `VANISHING` are held by other constraints already, and get no force.
+Rows are scaled so that each answers with 1 to a unit force of its own on bodies without primary constraints. Those that
+answer with less than `VANISHING` are held by other constraints already, and get no force.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bough import complementarity
 from bough.complementarity import Conditions
 from bough.complementarity.pivoting import is_undecided
 from bough.kernel.arguments import FloatArray
@@ -20,20 +21,15 @@ from bough.scalar.tolerances import SINGULAR_VALUE, TOUCHING, VANISHING
 
 __all__ = ["equality_forces", "one_sided_forces"]
 
-Ints = NDArray[np.intp]
-
 
 def equality_forces(A: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
     """The smallest forces with A f + b = 0, in the sense of least squares where there are none; (..., k)."""
-    f, equal = np.empty_like(b), np.arange(b.shape[-1])
+    f, equal = np.empty_like(b), Conditions.equalities(b.shape[-1])
     for place in np.ndindex(b.shape[:-1]):
         s = scale[place]
-        solved = _if_clear(A[place] * s[:, np.newaxis] * s, -s * b[place])
-        if solved is None:
-            held, values = _independent(A[place], s, equal)
-            f[place] = -(held @ b[place] / values) @ held
-        else:
-            f[place] = s * solved
+        scaled, right = A[place] * s[:, np.newaxis] * s, s * b[place]
+        clear = _if_clear(scaled, -right)
+        f[place] = s * (complementarity.pivoting(scaled, right, equal, np.zeros_like(s)).f if clear is None else clear)
     return f
 
 
@@ -55,31 +51,26 @@ def one_sided_forces(
     of rows that slide already.
     """
     f, wrong, failing = np.zeros_like(b), np.zeros(b.shape, np.bool_), np.zeros_like(b)
-    undecided = np.zeros(b.shape[:-1], np.bool_)
-    equal = np.flatnonzero(~layout.one_sided[layout.system.nc :])
+    undecided, one_sided = np.zeros(b.shape[:-1], np.bool_), layout.one_sided[layout.system.nc :]
     touching = (scale**2 * np.diagonal(A, axis1=-2, axis2=-1) > VANISHING) & (e <= TOUCHING)
     slip = np.where(np.abs(slip) > TOUCHING, slip, 0.0)
-    alike: dict[tuple[bytes, int], list[tuple[tuple[int, ...], FloatArray]]] = {}
+    alike: dict[bytes, list[tuple[int, ...]]] = {}
     for place in np.ndindex(b.shape[:-1]):
-        held, _ = _independent(A[place], scale[place], equal)
-        alike.setdefault((touching[place].tobytes(), len(held)), []).append((place, held))
-    for (_, k), members in alike.items():
-        places: Any = members[0][0] if len(members) == 1 else tuple(np.array([p for p, _ in members], np.intp).T)
-        held = members[0][1] if len(members) == 1 else np.stack([held for _, held in members])
-        rows, conditions, mu = _acting(layout, touching[members[0][0]])
-        pushing = np.broadcast_to(np.eye(b.shape[-1])[rows], (*held.shape[:-2], len(rows), b.shape[-1]))
-        unknown = np.concatenate([held, pushing], axis=-2)  # equalities by what they hold together, then the others
+        alike.setdefault(touching[place].tobytes(), []).append(place)
+    for members in alike.values():
+        places: Any = members[0] if len(members) == 1 else tuple(np.array(members, np.intp).T)
+        rows, conditions, mu = _acting(layout, touching[members[0]])
         found = pivoting(
-            unknown @ A[places] @ np.swapaxes(unknown, -1, -2),
-            (unknown @ b[places][..., np.newaxis])[..., 0],
-            Conditions.equalities(k) + conditions,
-            np.concatenate([np.zeros(k), mu]),
-            slip=np.concatenate([np.zeros((*held.shape[:-2], k)), slip[places][..., rows]], axis=-1),
+            A[places][..., rows[:, np.newaxis], rows],
+            b[places][..., rows],
+            conditions,
+            mu,
+            slip=slip[places][..., rows] * one_sided[rows],
         )
-        f[places] = (found.f[..., np.newaxis, :] @ unknown)[..., 0, :]
-        for whole, some in ((wrong, found.conflicts), (failing, found.residual)):
+        parts = ((f, found.f), (wrong, found.conflicts & one_sided[rows]), (failing, found.residual * one_sided[rows]))
+        for whole, some in parts:
             spread = np.zeros(b[places].shape, whole.dtype)
-            spread[..., rows] = some[..., k:]
+            spread[..., rows] = some
             whole[places] = spread
         stuck = np.zeros(found.pivots.shape, np.bool_)
         for place, reason in found.reasons.items():
@@ -88,17 +79,8 @@ def one_sided_forces(
     return f, wrong, failing, undecided
 
 
-def _independent(A: FloatArray, scale: FloatArray, equal: Ints) -> tuple[FloatArray, FloatArray]:
-    """Combinations of the equalities, a row each, that are independent and are all they hold; and their answers."""
-    s = scale[equal]
-    values, vectors = np.linalg.eigh(A[np.ix_(equal, equal)] * s[:, np.newaxis] * s)
-    held = np.zeros((np.count_nonzero(values > VANISHING), scale.size))
-    held[:, equal] = (vectors[:, values > VANISHING] * s[:, np.newaxis]).T
-    return held, values[values > VANISHING]
-
-
-def _acting(layout: Layout, touching: NDArray[np.bool_]) -> tuple[Ints, Conditions, FloatArray]:
-    """The one-sided rows that act, what they demand, and their coefficients of friction."""
+def _acting(layout: Layout, touching: NDArray[np.bool_]) -> tuple[NDArray[np.intp], Conditions, FloatArray]:
+    """The rows that act, those of equalities and of what touches, what they demand, and coefficients of friction."""
     rows: list[int] = []
     mu: list[float] = []
     conditions, start = Conditions.equalities(0), 0
@@ -106,10 +88,11 @@ def _acting(layout: Layout, touching: NDArray[np.bool_]) -> tuple[Ints, Conditio
         constraint = layout.ties[k].constraint
         span = range(start, start + constraint.rows)
         start += constraint.rows
-        if not constraint.one_sided:
-            continue
         acting = [row for row in span if touching[row]]
-        if constraint.friction is not None:
+        if not constraint.one_sided:
+            acting = list(span)
+            conditions = conditions + Conditions.equalities(len(acting))
+        elif constraint.friction is not None:
             acting = acting if acting[:1] == [span[0]] else []  # without its normal there is no friction
             conditions = conditions + Conditions.contacts(int(bool(acting)), "pyramid", max(len(acting) - 1, 0))
         else:

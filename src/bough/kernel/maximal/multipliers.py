@@ -74,7 +74,7 @@ def ldlt(
     >>> print(factor.solve([0.0, 10.0, 0.0]).round(12))
     [ 2.  2. -4.]
     """
-    packed = entry(system, "ldlt", _factorizer)(mass, jacobian, compliance, out, True)
+    packed = entry(system, "ldlt", system_program)(mass, jacobian, compliance, out, True)
     return SystemFactor.of_fresh(system, packed if out is None else packed.view())
 
 
@@ -125,7 +125,7 @@ def multipliers(
     >>> print(acceleration.round(12), multiplier.round(12))
     [2. 2.] [-4.]
     """
-    x: FloatArray = entry(system, "multipliers", _solver)(mass, jacobian, force, c, compliance, out, True)
+    x: FloatArray = entry(system, "multipliers", system_program)(mass, jacobian, force, c, compliance, out, True)
     return x[..., : system.nv], x[..., system.nv :]
 
 
@@ -180,7 +180,7 @@ class SystemFactor:
             As b, broadcast: accelerations (nv), then multipliers (nc), in units of b over those of M and J.
         """
         system = self.system
-        return apply(entry(system, "solve", _substituter), system.nv + system.nc, self.packed, b, out, "solve", "b")
+        return apply(entry(system, "solve", system_program), system.nv + system.nc, self.packed, b, out, "solve", "b")
 
     def __repr__(self) -> str:
         return f"SystemFactor({self.packed.dtype}, batch={self.batch}, {self.system!r})"
@@ -188,59 +188,51 @@ class SystemFactor:
 
 # ---- functions -------------------------------------------------------------------------------------------------------
 
+H_BLOCKS = ("mass", "jacobian", "compliance")
 
-def _arguments(system: System, *names: str) -> list[Argument]:
-    """Arguments by name. What is not finite in them shows in the pivots or in the solution."""
-    rows = "one for each row of the constraints"
-    known = {
-        "mass": (system.mass_size, f"the blocks of {len(system.bodies)} bodies"),
-        "jacobian": (system.jacobian_size, f"two blocks for each of {len(system.constraints)} constraints"),
-        "force": (system.nv, "one for each coordinate of the bodies"),
-        "packed": (system.factor_size, ""),
-        "b": (system.nv + system.nc, ""),
-    }
-    sizes = {name: known.get(name, (system.nc, rows)) for name in names}
-    return [
-        Argument(name, (size,), meaning, finite=name == "b", optional=name == "compliance")
-        for name, (size, meaning) in sizes.items()
-    ]
+TAKEN = {
+    "ldlt": H_BLOCKS,
+    "factor, whatever it is": H_BLOCKS,
+    "multipliers": ("mass", "jacobian", "force", "c", "compliance"),
+    "solve": ("packed", "b"),
+}
+"""What each program takes. What is not finite in it shows in the pivots or in the solution."""
 
 
-def _factorizer(system: System, name: str) -> Function:
+def system_program(system: System, name: str) -> Function:
+    """One of the programs on a system, by name."""
     require_system(system)
+    n = system.nv + system.nc
 
     def rule(**x: Array) -> dict[str, Array]:
+        if name == "solve":
+            return {"x": lagrange.solve(system, x["packed"], x["b"])}
+        if name == "multipliers":
+            solution, margins = lagrange.multipliers(system, **x, part=SINGULAR_VALUE)
+            return {"x": solution, "margins": margins}
         F, margins = lagrange.factor(system, **x, part=SINGULAR_VALUE)
-        return {"factor": F, "margins": margins}
+        return {"factor": F} if name != "ldlt" else {"factor": F, "margins": margins}
 
-    result = Argument("factor", (system.factor_size,), finite=False)
-    return _function(system, name, _arguments(system, "mass", "jacobian", "compliance"), result, rule)
-
-
-def _solver(system: System, name: str) -> Function:
-    require_system(system)
-
-    def rule(**x: Array) -> dict[str, Array]:
-        solution, margins = lagrange.multipliers(system, **x, part=SINGULAR_VALUE)
-        return {"x": solution, "margins": margins}
-
-    taken = _arguments(system, "mass", "jacobian", "force", "c", "compliance")
-    return _function(system, name, taken, Argument("x", (system.nv + system.nc,)), rule)
-
-
-def _substituter(system: System, name: str) -> Function:
-    result = Argument("y", (system.nv + system.nc,))
-    taken = _arguments(system, "packed", "b")
-    return _function(system, name, taken, result, lambda packed, b: {"y": lagrange.solve(system, packed, b)})
-
-
-def _function(system: System, name: str, inputs: list[Argument], output: Argument, rule: Any) -> Function:
     def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
         _require_sound(system, arrays)
         _require_regular(system, arrays, (verdicts.astype(np.int64) & PIVOTS) != 0)
         return results
 
-    n = system.nv + system.nc
+    rows = (system.nc, "one for each row of the constraints")
+    known = {
+        "mass": (system.mass_size, f"the blocks of {len(system.bodies)} bodies"),
+        "jacobian": (system.jacobian_size, f"two blocks for each of {len(system.constraints)} constraints"),
+        "force": (system.nv, "one for each coordinate of the bodies"),
+        "packed": (system.factor_size, ""),
+        "b": (n, ""),
+    }
+    sizes = {key: known.get(key, rows) for key in TAKEN[name]}
+    inputs = [
+        Argument(key, (size,), meaning, finite=key == "b", optional=key == "compliance")
+        for key, (size, meaning) in sizes.items()
+    ]
+    factor = Argument("factor", (system.factor_size,), finite=False)
+    output = factor if TAKEN[name] is H_BLOCKS else Argument("x", (n,))
     made = Function(name, inputs, [output], rule, size=n, digest=lambda: f"lagrange {system.digest}", explain=explain)
     made.look_closer = lambda arrays: _require_sound(system, arrays)
     return made
@@ -267,13 +259,12 @@ def _require_regular(system: System, arrays: dict[str, FloatArray], suspect: NDA
     """Raise, naming body or constraint, if some pivot vanishes to working precision."""
     if not suspect.any():
         return
-    names = ("mass", "jacobian", "compliance")
     given = [
         np.broadcast_to(arrays[k], (*suspect.shape, arrays[k].shape[-1]))[suspect] if k in arrays else None
-        for k in names
+        for k in H_BLOCKS
     ]
     _require_masses(system, given[0], suspect)
-    pivots, diagonal = system.pivots(entry(system, "factor, whatever it is", _unjudged)(*given, None, False))
+    pivots, diagonal = system.pivots(entry(system, "factor, whatever it is", system_program)(*given, None, False))
     sound = (pivots > 8 * np.finfo(pivots.dtype).eps * diagonal) & (pivots > 0) & np.isfinite(pivots)
     if not sound.all():
         first = int(np.argmin(sound.all(axis=-1)))
@@ -296,16 +287,6 @@ def _require_masses(system: System, mass: Any, suspect: NDArray[np.bool_]) -> No
                 f"{where}body {body}: the mass block has the eigenvalue {least[first]:.6g}, expected a "
                 "positive-definite block"
             )
-
-
-def _unjudged(system: System, name: str) -> Function:
-    """The factor, whatever its pivots are."""
-
-    def rule(**x: Array) -> dict[str, Array]:
-        return {"factor": lagrange.factor(system, **x, part=SINGULAR_VALUE)[0]}
-
-    result = Argument("factor", (system.factor_size,), finite=False)
-    return _function(system, name, _arguments(system, "mass", "jacobian", "compliance"), result, rule)
 
 
 def _refuse(system: System, bad: NDArray[np.bool_], pivots: FloatArray, place: list[int]) -> NoReturn:
