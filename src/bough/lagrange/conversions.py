@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from bough.model import BodyRecord, Mechanism, combine
-from bough.model.joints.closing import dual_forces
-from bough.scalar import Array, Index, Scalar, array, loop
-from bough.spatial import REST, STAY, Matrix, Motion, Quaternion, Transform, Vector, left_jacobian_inverse
+from bough.model.joints.closing import displacement, dual_forces, nearest_by_steps
+from bough.scalar import Array, array
+from bough.spatial import REST, STAY, Matrix, Motion, Transform, Vector
 from bough.tree.scans import outward
 
 __all__ = ["accelerations", "positions", "velocities"]
-
-NEWTON_TURNS = 12
-"""Steps of Newton's method. A universal joint needs up to ten from anywhere, the other joints of the package one."""
 
 
 def positions(m: Mechanism, placements: Array, q0: Array) -> tuple[Array, Array]:
@@ -25,28 +22,15 @@ def positions(m: Mechanism, placements: Array, q0: Array) -> tuple[Array, Array]
         x = [placements[body.index * 16 + k] for k in range(12)]
         X_0 = Transform(Matrix.of_rows((x[0:3], x[4:7], x[8:11])), Vector(x[3], x[7], x[11])).then(body.border.inverse)
         goal = body.placement.inverse.then(parent.inverse.then(X_0))  # of the body in the joint frame
-        joint, p = body.joint, body.parameters
-
-        def step(k: Index, carry: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
-            error = _twist(joint.transform(p, carry).inverse.then(goal))
-            dual = dual_forces(joint.subspace(p, carry))
-            return tuple(joint.integrate(p, carry, [error.dot(w) for w in dual]))
-
-        found = loop(NEWTON_TURNS, step, tuple(body.of_q(q0)))
+        found = nearest_by_steps(body.joint, body.parameters, body.of_q(q0), goal)
         body.put_q(q, found)
-        left = _twist(joint.transform(p, found).inverse.then(goal))
+        left = displacement(body.joint.transform(body.parameters, found).inverse.then(goal))
         for k, value in enumerate((*left.linear.parts, *left.angular.parts)):
             rest[body.index * 6 + k] = value
         return X_0, None
 
     outward(m, visit, STAY)
     return q, rest
-
-
-def _twist(X: Transform) -> Motion:
-    """The constant velocity that leads to a placement in a unit of time."""
-    angle = Quaternion.of_rotation(X.rotation).log
-    return Motion(angle, left_jacobian_inverse(angle, X.translation))
 
 
 def velocities(m: Mechanism, q: Array, motions: Array) -> Array:

@@ -6,7 +6,7 @@ are those that do no work on its motions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Closure", "displacement", "dual_forces", "least_squares", "nearest_by_steps", "workless"]
 
 GAUSS_NEWTON_STEPS = 10
-"""Gauss-Newton steps from the neutral configuration: one is exact for screws, ten leave rounding for the rest."""
+"""Gauss-Newton steps from any configuration: one is exact for screws, ten leave rounding for the rest."""
 
 
 @dataclass(frozen=True)
@@ -64,20 +64,14 @@ def displacement(X: Transform) -> Motion:
     return Motion(Quaternion.of_rotation(X.rotation).log, X.translation)
 
 
-def nearest_by_steps(
-    transform: Callable[[Sequence[Scalar]], Transform],
-    subspace: Callable[[Sequence[Scalar]], tuple[Motion, ...]],
-    integrate: Callable[[Sequence[Scalar], Sequence[Scalar]], list[Scalar]],
-    neutral: Sequence[float],
-    X: Transform,
-) -> list[Scalar]:
-    """The configuration whose transform is nearest to X, by Gauss-Newton steps."""
+def nearest_by_steps(joint: Joint, parameters: Sequence[Scalar], q: Sequence[Scalar], X: Transform) -> list[Scalar]:
+    """The configuration in which a joint places its body nearest to X, by Gauss-Newton steps from q."""
 
     def step(k: Index, q: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
-        left = displacement(transform(q).inverse.then(X))
-        return tuple(integrate(q, least_squares(subspace(q), left)))
+        left = displacement(joint.transform(parameters, q).inverse.then(X))
+        return tuple(joint.integrate(parameters, q, least_squares(joint.subspace(parameters, q), left)))
 
-    start: tuple[Scalar, ...] = tuple(neutral)
+    start: tuple[Scalar, ...] = tuple(q)
     found = loop(GAUSS_NEWTON_STEPS, step, start)
     return list(found)
 

@@ -104,13 +104,7 @@ class Joint(ABC):
 
     def nearest(self, parameters: Scalars, X: Transform) -> list[Scalar]:
         """The configuration in which the body is placed by X, or nearly so; it lets the joint close a loop."""
-        return nearest_by_steps(
-            lambda q: self.transform(parameters, q),
-            lambda q: self.subspace(parameters, q),
-            lambda q, v: self.integrate(parameters, q, v),
-            self.neutral(),
-            X,
-        )
+        return nearest_by_steps(self, parameters, self.neutral(), X)
 
     def reactions(self, parameters: Scalars, q: Scalars) -> tuple[Force, ...]:
         """A basis of the forces that do no work on the joint's motion, in body coordinates: 6 - nv of them."""
