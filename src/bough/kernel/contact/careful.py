@@ -85,20 +85,20 @@ def forces_of_state(problem: ForceProblem) -> Forces:
         return part.spread(answer.f).tolist(), worst, False
 
     forces = _solve(problem, solve, problem.active)
-    return Forces(forces, worst, _named(problem, unmet), undecided)
+    return Forces(forces, worst, _conditions_of_rows(problem, unmet), undecided)
 
 
 def impact_of_state(problem: ForceProblem, restitution: Floats) -> Forces:
     """An impact with restitution, and then another one without; none at all where there is no solution with it."""
 
-    def bounced(e: Floats) -> Forces:
+    def impact(e: Floats) -> Forces:
         base, rows = problem.base.copy(), problem.rows
         base[: rows.touch : rows.axes] *= 1.0 + e
         return forces_of_state(replace(problem, base=base))
 
-    first = bounced(restitution)
+    first = impact(restitution)
     if first.unmet.any():
-        first = bounced(np.zeros_like(restitution))
+        first = impact(np.zeros_like(restitution))
     if not restitution.any():
         return first
     more = forces_of_state(replace(problem, base=problem.base + problem.A @ first.forces))
@@ -122,7 +122,7 @@ def unmet_by_sweeps(problem: ForceProblem, forces: Floats, limit: float) -> Bool
         return start, 0.0, True
 
     _solve(problem, look, problem.active | acting, given)
-    return _named(problem, unmet)
+    return _conditions_of_rows(problem, unmet)
 
 
 class _Part:
@@ -162,7 +162,7 @@ def _floats(values: Array, count: int) -> Floats:
     return np.array([values[k] for k in range(count)], np.float64)
 
 
-def _named(problem: ForceProblem, rows: Bools) -> Bools:
+def _conditions_of_rows(problem: ForceProblem, rows: Bools) -> Bools:
     """The conditions that some rows belong to."""
     r = problem.rows
     return np.bincount(_Sides.of(r).names[rows], minlength=r.contacts + len(r.sides) + r.loops + r.boxes) > 0

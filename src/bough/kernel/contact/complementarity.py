@@ -24,7 +24,6 @@ from bough.kernel.contact.problem_arguments import (
     row_count,
     shape_of,
     when_to_stop,
-    with_axes,
 )
 from bough.kernel.function import Function, Results, Verdicts
 from bough.kernel.overflow import BEYOND, finite_status, require_finite_results
@@ -125,9 +124,9 @@ def pivoting(
             return _solution(whole, np.zeros(n, np.bool_), {})
     arrays = read_problem(conditions, mu=given[0], bounds=given[1], A=A, b=b, slip=slip)
     arrays = {name: value.astype(np.float64, copy=False) for name, value in arrays.items()}
-    factor = _enlarged(arrays)
+    factor = _enlarge_tiny(arrays)
     if guess is None:
-        batch = batch_shape(with_axes(arrays, n))
+        batch = batch_shape({name: (a, len(shape_of(name, n))) for name, a in arrays.items()})
         whole, status = np.zeros((*batch, 3 * n + 1)), np.zeros(batch)
     elif factor is not None:
         whole, status = guess(*map(arrays.get, ("A", "b", "mu", "bounds", "slip")), None, True)
@@ -170,7 +169,7 @@ def _one_by_one(
     return reasons
 
 
-def _enlarged(arrays: dict[str, FloatArray]) -> FloatArray | None:
+def _enlarge_tiny(arrays: dict[str, FloatArray]) -> FloatArray | None:
     """Multiply A and b of states whose A is next to nothing, of which reciprocals would be infinite; by what."""
     A = arrays["A"]
     largest = np.abs(A).max(axis=(-2, -1), initial=0.0)
@@ -186,9 +185,13 @@ def _enlarged(arrays: dict[str, FloatArray]) -> FloatArray | None:
 
 
 def _solution(whole: FloatArray, conflicts: NDArray[np.bool_], reasons: Mapping[tuple[int, ...], str]) -> Solution:
-    n = conflicts.shape[-1]
-    pivots = whole[..., 3 * n].astype(np.int64)
-    return Solution(whole[..., :n], whole[..., n : 2 * n], whole[..., 2 * n : 3 * n], conflicts, pivots, reasons)
+    f, a, failing, pivots = _parts(whole, conflicts.shape[-1])
+    return Solution(f, a, failing, conflicts, pivots, reasons)
+
+
+def _parts(whole: FloatArray, n: int) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.int64]]:
+    """Forces, their a, by how much rows fail, and the number of pivots or sweeps, as programs give them together."""
+    return whole[..., :n], whole[..., n : 2 * n], whole[..., 2 * n : 3 * n], whole[..., 3 * n].astype(np.int64)
 
 
 def gauss_seidel(
@@ -209,18 +212,12 @@ def gauss_seidel(
 
     Parameters
     ----------
-    A
-        Shape (*batch, n, n); the batch axes of all arguments are broadcast.
-    b
-        Shape (*batch, n), in units of a.
-    conditions
-        What each row demands; pyramids and cones of friction.
-    mu
-        Coefficients of friction, not negative, read at the normal rows of contacts: one number, or shape (*batch, n).
+    A, b
+        Shapes (*batch, n, n) and (*batch, n), b in units of a; the batch axes of all arguments are broadcast.
+    conditions, mu, bounds
+        As for `pivoting`.
     start
         Forces to start from, such as those of the previous step, shape (*batch, n); None for zero.
-    bounds
-        The lower and the upper force of boxes, read at their rows: one pair, or shape (*batch, n, 2).
     tolerance
         A state is done when no force changes in a sweep by more than what changes its own a by this, in units of a.
     iterations
@@ -240,17 +237,9 @@ def gauss_seidel(
     >>> swept.f.round(3)  # impulses in N s
     array([ 0.541, -0.162,  0.   ])
     """
-    n = row_count(conditions)
-    stop = when_to_stop(tolerance, iterations)
-    require_given(A=A, b=b, mu=mu)
+    n, stop = row_count(conditions), when_to_stop(tolerance, iterations)
     begin = np.zeros(n) if start is None else start
-    arrays = [as_floats(name, x, shape_of(name, n)) for name, x in (("A", A), ("b", b))]
-    dtype = np.result_type(*arrays)
-    numbers = [as_type(dtype, x) for x in (begin, stop)]
-    given = [*(as_type(dtype, x) for x in arrays), *for_all_rows(conditions, mu, bounds, dtype), *numbers]
-    whole: FloatArray = entry(conditions, "gauss_seidel", _solver)(*given, None, True)
-    f, a, residual = (whole[..., k * n : (k + 1) * n] for k in range(3))
-    return Swept(f, a, residual, whole[..., 3 * n].astype(np.int64))
+    return Swept(*_parts(_run("gauss_seidel", conditions, {"A": A, "b": b}, mu, bounds, begin, stop), n))
 
 
 def residual(
@@ -291,13 +280,20 @@ def residual(
     >>> bough.lcp.residual(A, b, [0.0, 0], limits)
     array([2., 0.])
     """
+    return _run("lcp.residual", conditions, {"A": A, "b": b, "f": f}, mu, bounds, slip)
+
+
+def _run(
+    name: str, conditions: Conditions, leading: dict[str, Any], mu: ArrayLike, bounds: ArrayLike | None, *further: Any
+) -> FloatArray:
+    """What a program gives, in the data type of the leading arguments; further ones are taken as they are."""
     n = row_count(conditions)
-    require_given(A=A, b=b, f=f, mu=mu)
-    arrays = [as_floats(name, x, shape_of(name, n)) for name, x in (("A", A), ("b", b), ("f", f))]
+    require_given(**leading, mu=mu)
+    arrays = [as_floats(key, x, shape_of(key, n)) for key, x in leading.items()]
     dtype = np.result_type(*arrays)
-    given = [*(as_type(dtype, x) for x in arrays), *for_all_rows(conditions, mu, bounds, dtype), as_type(dtype, slip)]
-    failing: FloatArray = entry(conditions, "lcp.residual", _solver)(*given, None, True)
-    return failing
+    given = [as_type(dtype, x) for x in arrays] + [*for_all_rows(conditions, mu, bounds, dtype)]
+    found: FloatArray = entry(conditions, name, _solver)(*given, *(as_type(dtype, x) for x in further), None, True)
+    return found
 
 
 def _residual(conditions: Conditions, A: Array, b: Array, f: Array, mu: Array, **further: Array) -> dict[str, Array]:
@@ -342,13 +338,5 @@ def _solver(conditions: Conditions, name: str) -> Function:
     size = n if name == "lcp.residual" else 3 * n + 1
     outputs = [Argument("whole", (size,), finite=name != "pivoting")]
     outputs += [Argument("status", ())] if name == "pivoting" else []
-    return Function(
-        name,
-        inputs,
-        outputs,
-        rule,
-        size=n,
-        digest=lambda: f"{conditions.kinds} {conditions.normals}",
-        explain=explain,
-        rolled=True,
-    )
+    digest = f"{conditions.kinds} {conditions.normals}"
+    return Function(name, inputs, outputs, rule, size=n, digest=lambda: digest, explain=explain, rolled=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -14,22 +13,13 @@ from bough.errors import ShapeError
 from bough.kernel.arguments import FloatArray, Shape, as_floats, require_finite
 from bough.reading import number, whole_number
 
-__all__ = [
-    "as_type",
-    "for_all_rows",
-    "read_problem",
-    "require_given",
-    "row_count",
-    "shape_of",
-    "when_to_stop",
-    "with_axes",
-]
+__all__ = ["as_type", "for_all_rows", "read_problem", "require_given", "row_count", "shape_of", "when_to_stop"]
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def row_count(conditions: object) -> int:
-    """The number of rows of conditions, if they are any."""
+    """The number of rows of conditions, or a refusal of anything else."""
     if not isinstance(conditions, Conditions):
         raise ShapeError(f"conditions is a {type(conditions).__name__}, expected Conditions")
     return conditions.n
@@ -46,9 +36,8 @@ def read_problem(conditions: Conditions, **given: ArrayLike | None) -> dict[str,
     n, arrays = conditions.n, {}
     if not conditions.box.size:
         given.pop("bounds", None)
-    elif given.get("bounds") is None:
-        row = conditions.box[0]
-        raise ShapeError(f"bounds is None and row {row} is of kind 'box', expected its lower and its upper force")
+    else:
+        _require_bounds(conditions, given.get("bounds"))
     for name, value in given.items():
         if value is None:
             continue
@@ -73,6 +62,13 @@ def require_given(**arrays: object) -> None:
             raise ShapeError(f"{name} is None, expected an array")
 
 
+def _require_bounds(conditions: Conditions, bounds: ArrayLike | None) -> ArrayLike:
+    if bounds is None:
+        row = conditions.box[0]
+        raise ShapeError(f"bounds is None and row {row} is of kind 'box', expected its lower and its upper force")
+    return bounds
+
+
 def _require_order(conditions: Conditions, bounds: FloatArray) -> None:
     pairs = bounds[..., conditions.box, :]
     low, high = pairs[..., 0], pairs[..., 1]
@@ -85,13 +81,8 @@ def _require_order(conditions: Conditions, bounds: FloatArray) -> None:
         )
 
 
-def with_axes(arrays: Mapping[str, FloatArray], n: int) -> dict[str, tuple[FloatArray, int]]:
-    """Arguments with the number of axes that belong to one state."""
-    return {name: (a, len(shape_of(name, n))) for name, a in arrays.items()}
-
-
 def as_type(dtype: Any, x: Any) -> Any:
-    """The same array with floats of a type; what is no array of floats is left as it is."""
+    """An array of floats with floats of some type; what is no array of floats is left as it is."""
     return x.astype(dtype, copy=False) if isinstance(x, np.ndarray) and x.dtype in FLOATS else x
 
 
@@ -107,10 +98,7 @@ def for_all_rows(
         friction = friction if friction.ndim else np.full(n, friction)
     if not conditions.box.size:
         return friction, None
-    if bounds is None:
-        row = conditions.box[0]
-        raise ShapeError(f"bounds is None and row {row} is of kind 'box', expected its lower and its upper force")
-    pairs = as_floats("bounds", bounds, (2,)).astype(dtype, copy=False)
+    pairs = as_floats("bounds", _require_bounds(conditions, bounds), (2,)).astype(dtype, copy=False)
     return friction, np.broadcast_to(pairs, (n, 2)).copy() if pairs.ndim == 1 else pairs
 
 
@@ -121,6 +109,6 @@ def _uniform(n: int, mu: float, dtype: str) -> FloatArray:
 
 
 def when_to_stop(tolerance: float, iterations: int) -> FloatArray:
-    """Both numbers, if they are any."""
+    """The tolerance and the number of sweeps at which Gauss-Seidel stops, as an array (2,), or a refusal by name."""
     within = number(tolerance, "tolerance", "a finite number, not negative", least=0.0)
     return np.array([within, whole_number(iterations, "iterations")], np.float64)
