@@ -158,7 +158,7 @@ class HardContacts(Contacts):
         bounces = gather(restitutions_of(self._scene)[grip.group.number], grip.k)
         self.restitution[s] = bounces if self._bounce is None else bounces * self._bounce
 
-    def remembered(self, before: Array) -> Array:
+    def slot_impulses(self, before: Array) -> Array:
         """Impulses of slots (slots × 3), from those of the step before, by the numbers of contacts."""
         result = array(self._slots * AXES)
 

@@ -9,6 +9,7 @@ are found, so that no gap closes further than to zero (Stewart and Trinkle 1996)
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,10 +19,11 @@ import numpy as np
 from bough.algorithms.constraint_rows import Terms
 from bough.algorithms.hard.contacts import AXES, HardContacts
 from bough.algorithms.hard.scene import KEPT, HardScene, contact_rows
+from bough.algorithms.joint_bounds import bounded_rows
 from bough.algorithms.limits import limit_gaps, limit_rows, limit_sides
-from bough.algorithms.loops import constraint_terms, loop_motions
+from bough.algorithms.loops import constraint_terms
 from bough.algorithms.response import TreeResponse, response
-from bough.algorithms.soft.scene import FrictionRow, LoopJointRow
+from bough.algorithms.soft.scene import FrictionRow
 from bough.algorithms.soft.world import WorldTree
 from bough.complementarity import FAR, ForceProblem, by_guesses, contact_forces
 from bough.complementarity.contact_forces import Found
@@ -109,7 +111,8 @@ class HardProblem:
         self.errors = [closed.errors[r] for r in range(rows.loops)]
         near = limit_rows(m, q, v, Part(J, rows.fixed * n)).rates if rows.limits else []
         self._side_gaps = limit_gaps(m, q) if rows.limits else []
-        self._write_frictions(m, q, J)
+        places = [rub.v if isinstance(rub, FrictionRow) else n + rub.row for rub in scene.frictions]
+        bounded_rows(m, tuple((k, math.inf) for k in places), q, None, Part(J, rows.bounded * n))
         self.limits_on = self._near_limits(m, near)
         with keeping_loops():
             self.on = self._rows_on()
@@ -126,17 +129,6 @@ class HardProblem:
 
             each(rows.count, lambda i: do_when(self.on[i] > 0.0, partial(rates, i)))
             self._before = fill(blank(rows.count), rows.count, self.u.__getitem__)
-
-    def _write_frictions(self, m: Mechanism, q: Array, J: Array) -> None:
-        """The rows of dry friction: velocities of joints, of the tree and of those that close loops."""
-        n, closing = self.n, any(isinstance(rub, LoopJointRow) for rub in self._scene.frictions)
-        B = loop_motions(m, q)[1] if closing else None
-        for i, rub in enumerate(self._scene.frictions, start=self.rows.bounded):
-            if B is not None and isinstance(rub, LoopJointRow):
-                for k in range(n):
-                    J[i * n + k] = B[rub.row * n + k]
-            elif isinstance(rub, FrictionRow):
-                J[i * n + rub.v] = 1.0
 
     def _give_way(self, part: Scalar) -> None:
         """Let rows give way, so that their impulses are determined however many hold the same body."""
@@ -211,7 +203,7 @@ class HardProblem:
         with keeping_loops():
             p, held, hits, approach = array(n), array(n), array(rows.contacts), array(rows.contacts)
             busy: Scalar = loop(n, lambda i, total: total + self.on[i], ZERO)
-            passed = self._passed()
+            passed = self._part_passed()
 
             def turn(k: Index, carry: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
                 _, struck = carry
@@ -230,7 +222,7 @@ class HardProblem:
             _, struck = loop(MOST_IMPACTS, turn, begin, until=lambda carry: carry[0] > 0.0)
         return Impulses(p, held, select(struck > 0.0, passed, 0.0))
 
-    def _passed(self) -> Scalar:
+    def _part_passed(self) -> Scalar:
         """How much of the step has passed when the first contact closes, from 0 to 1."""
 
         def sooner(c: Index, least: Scalar) -> Scalar:
@@ -285,14 +277,14 @@ class HardProblem:
         problem = ForceProblem(rows, self.response.A, base, offset, active, [], self.contacts.mu, most, sticks)
         return contact_forces(problem, by_guesses, some)
 
-    def started(self, before: Any) -> Array:
+    def impulses_of_before(self, before: Any) -> Array:
         """Impulses of all rows to start from, from what the step before left."""
         rows, first = self.rows, KEPT * self._scene.kept
         with keeping_loops():
             start, others = array(rows.count), rows.count - rows.touch
             before = indexable(first + others, before)
             if rows.contacts:
-                fill(start, rows.touch, self.contacts.remembered(before).__getitem__)
+                fill(start, rows.touch, self.contacts.slot_impulses(before).__getitem__)
             fill(Part(start, rows.touch), others, Part(before, first).__getitem__)
         return start
 

@@ -54,13 +54,15 @@ def problem_of(m: Mechanism, scene: HardScene, x: Mapping[str, Array], q: Array,
     M = crba(m, q)
     added = mul_H(tree, M, indexable(n, turning(m, v)))
     force = [drives[k] + passive[k] - C[k] + added[k] for k in range(n)]
-    H = _damped(m, scene, x, q, v, dt, M)
+    H = _damped_mass(m, scene, x, q, v, dt, M)
     friction = x["friction"][0] if "friction" in x else None
     bounce = x["restitution"][0] if "restitution" in x else None
     return HardProblem(m, scene, q, v, dt, world_tree(m, q), H, force, friction, bounce)
 
 
-def _damped(m: Mechanism, scene: HardScene, x: Mapping[str, Array], q: Array, v: Array, dt: Scalar, M: Array) -> Array:
+def _damped_mass(
+    m: Mechanism, scene: HardScene, x: Mapping[str, Array], q: Array, v: Array, dt: Scalar, M: Array
+) -> Array:
     """M, with dt times the damping of joints and targets added: then both are those at the end of the step.
 
     The damping of a target whose force is at its bound has no part in it.
@@ -104,8 +106,8 @@ def run_hard_steps(m: Mechanism, scene: HardScene, x: Mapping[str, Array]) -> di
     def step(_: Index, state: _State) -> _State:
         q, v = indexable(nq, state.q), indexable(n, state.v)
         problem = problem_of(m, scene, x, q, v, dt)
-        found = problem.solve(problem.started(state.a))
-        new = _moved(m, state, problem.velocities(found), problem.memory(found), found.passed, dt)
+        found = problem.solve(problem.impulses_of_before(state.a))
+        new = _state_after(m, state, problem.velocities(found), problem.memory(found), found.passed, dt)
         total: Scalar = 0.0
         for value in (*new.v, *new.q):
             total = total + value * value
@@ -127,7 +129,9 @@ def run_hard_steps(m: Mechanism, scene: HardScene, x: Mapping[str, Array]) -> di
     }  # fmt: skip
 
 
-def _moved(m: Mechanism, before: _State, v: list[Scalar], impulses: list[Scalar], passed: Scalar, dt: Scalar) -> _State:
+def _state_after(
+    m: Mechanism, before: _State, v: list[Scalar], impulses: list[Scalar], passed: Scalar, dt: Scalar
+) -> _State:
     """The state after a step; until something bounced in it, bodies moved as before."""
     way = [after + passed * (rate - after) for rate, after in zip(before.v, v, strict=True)]
     q = moved(m, before.q, along_fixed(m, before.q, way), dt)
@@ -142,7 +146,7 @@ def hard_measured(m: Mechanism, scene: HardScene, x: Mapping[str, Array]) -> dic
     """Accelerations in a step from a state, what drives the joints, and what is to be told of each contact."""
     n, q, v, dt = m.model.nv, x["q"], x["v"], x["dt"][0]
     problem = problem_of(m, scene, x, q, v, dt)
-    found = problem.solve(problem.started(x["a"]))
+    found = problem.solve(problem.impulses_of_before(x["a"]))
     more, after, touch = turning(m, v), problem.velocities(found), problem.contacts.contacts * AXES
     if touch:
         with keeping_loops():
