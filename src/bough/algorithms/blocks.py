@@ -89,7 +89,7 @@ class SmallFactor:
         return self.back([y / pivot for y, pivot in zip(self.half(b), self.pivots, strict=True)])
 
     def back(self, scaled: Sequence[Scalar]) -> list[Scalar]:
-        """The other half of a solution, L x = D⁻¹ y."""
+        """The second half of a solution of A x = b: L x = D⁻¹ y, from D⁻¹ y."""
         x, A = list(scaled), self._rows
         for i in range(len(A)):
             for j in range(i):

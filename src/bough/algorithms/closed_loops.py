@@ -24,8 +24,13 @@ from bough.model import Mechanism
 from bough.scalar import Array, Bool, Index, Scalar, Table, array, either, filled, gather_index
 
 __all__ = [
-    "TIME_CONSTANT", "Constrained", "LoopMethod", "consistent_velocity", "constrained_dynamics",
-    "onto_constraints", "wanted",
+    "TIME_CONSTANT",
+    "Constrained",
+    "LoopMethod",
+    "aim_of_row",
+    "consistent_velocity",
+    "constrained_dynamics",
+    "onto_constraints",
 ]  # fmt: skip
 
 LoopMethod: TypeAlias = Literal["kkt", "multipliers", "null_space"]
@@ -52,7 +57,7 @@ class Constrained(Protocol):
 
     @property
     def pivots(self) -> Array:
-        """Those of the mass matrix, or more."""
+        """The pivots of the mass matrix, or of a matrix that contains it."""
 
     @property
     def doubtful(self) -> Bool:
@@ -78,7 +83,7 @@ def constrained_dynamics(
     if method == "null_space":
         return _in_null_space(m, q, v, force, rate)
     terms, order, packed = _saddle(m, q, v, ORDERS[method])
-    return solve_saddle(order, packed, force, filled(terms.count, lambda row: wanted(terms, row, rate)))
+    return solve_saddle(order, packed, force, filled(terms.count, lambda row: aim_of_row(terms, row, rate)))
 
 
 def _saddle(m: Mechanism, q: Array, v: Array | None, when: Order) -> tuple[Terms, SaddleTree, Array]:
@@ -100,7 +105,9 @@ def _in_null_space(m: Mechanism, q: Array, v: Array, force: Array, rate: Scalar)
         sizes, groups = group_sizes(order, packed), Table("groups", np.array(row_groups(m), np.int64))
         return filled(terms.count, lambda row: sizes[gather_index(groups, row)])
 
-    return solve_free(parts, crba(m, q), L, force, filled(terms.count, lambda row: wanted(terms, row, rate)), weights)
+    return solve_free(
+        parts, crba(m, q), L, force, filled(terms.count, lambda row: aim_of_row(terms, row, rate)), weights
+    )
 
 
 def onto_constraints(m: Mechanism, q: Array, v: Array) -> tuple[Array, Array, Array, Bool]:
@@ -129,7 +136,7 @@ def _shortest(m: Mechanism, q: Array, v: Array | None) -> Saddle:
     return solve_saddle(order, packed, array(m.model.nv), filled(terms.count, lambda row: -have[row]))
 
 
-def wanted(terms: Terms, row: Index, rate: Scalar) -> Scalar:
+def aim_of_row(terms: Terms, row: Index, rate: Scalar) -> Scalar:
     """The right-hand side c of L q̈ = c, with the terms that bring errors back to zero."""
     c: Scalar = -(terms.bias[row] + terms.returning(row, rate))
     return c

@@ -46,7 +46,7 @@ class ContactPlan:
     speeds: Bounds = ()
     """Limits of velocities."""
     efforts: tuple[float, ...] = ()
-    """Those of forces of drives, on all joints and then on all that close loops; or none."""
+    """Limits of the forces of drives, on all joints and then on all that close loops; or none."""
     dry: Bounds = ()
     """The most that dry friction holds."""
 

@@ -84,7 +84,7 @@ def contact_terms(
     own = array(axes * len(pairs) * m.own_nv)
     rates: list[Scalar] = []
     bias: list[Scalar] = []
-    bodies = _moving(m, q, v)
+    bodies = _body_motions(m, q, v)
     for c, (first, second) in enumerate(pairs):
         p, n = _vector(place.points, c), _vector(place.normals, c)
         directions = contact_axes(n)[:axes]
@@ -104,7 +104,7 @@ def contact_terms(
     return Terms(len(rates), none, matrix, rates, bias, none)
 
 
-def _moving(m: Mechanism, q: Array, v: Array | None) -> Kept[Columns]:
+def _body_motions(m: Mechanism, q: Array, v: Array | None) -> Kept[Columns]:
     """How all bodies move."""
 
     def visit(body: BodyRecord, parent: Moving) -> tuple[Moving, Columns]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bough.algorithms.closed_loops import TIME_CONSTANT, wanted
+from bough.algorithms.closed_loops import TIME_CONSTANT, aim_of_row
 from bough.algorithms.constraint_rows import Terms
 from bough.algorithms.loops import constraint_terms, loop_motions, row_groups
 from bough.algorithms.response import TreeResponse, tree_response
@@ -123,7 +123,7 @@ def _breaks(terms: Terms, a: Array, n: int) -> Bool:
     off, size = ZERO, RESIDUAL**2  # type: Scalar, Scalar
     for row in range(terms.count):
         bias: Scalar = terms.bias[row]
-        slack = (wanted(terms, row, 1.0 / TIME_CONSTANT) + bias) * 2.0
+        slack = (aim_of_row(terms, row, 1.0 / TIME_CONSTANT) + bias) * 2.0
         size = size + slack * slack
         have = inner(Part(terms.matrix, row * n), a, n)
         off = off + (have + bias) * (have + bias)

@@ -19,7 +19,7 @@ from bough.model import Mechanism, Model
 from bough.scalar import Array, Index, Part, Scalar, Table, absolute, fill, filled, gather, maximum, minimum, select
 
 __all__ = [
-    "Bounds", "bounded_force", "bounded_names", "bounded_rows", "bounded_speeds", "dry_frictions", "slipping",
+    "Bounds", "bounded_force", "bounded_names", "bounded_rows", "bounded_speeds", "dry_frictions", "slipping_forces",
     "speed_limits", "with_slipping",
 ]  # fmt: skip
 
@@ -57,7 +57,7 @@ def bounded_names(model: Model) -> tuple[str, ...]:
 def bounded_speeds(m: Mechanism, bounds: Bounds, q: Array, v: Array) -> list[Scalar]:
     """All velocities that may have bounds; those of loop joints if some of them are in `bounds`."""
     own = [v[k] for k in range(m.model.nv)]
-    return [*own, *loop_rates(m, q, v)[0]] if _closing(m, bounds) else own
+    return [*own, *loop_rates(m, q, v)[0]] if _has_loop_joints(m, bounds) else own
 
 
 def bounded_rows(
@@ -66,7 +66,7 @@ def bounded_rows(
     """Write the rows of some velocities; returns their rates and what these add to the accelerations."""
     n, rates, bias = m.model.nv, [], []  # type: int, list[Scalar], list[Scalar]
     B, speeds, bends = ZEROS, [], []  # type: Array, list[Scalar], list[Scalar]
-    if _closing(m, bounds):
+    if _has_loop_joints(m, bounds):
         B = loop_motions(m, q)[1]
         speeds, bends = ([], []) if v is None else loop_rates(m, q, v)
     for row, (k, _) in enumerate(bounds):
@@ -92,7 +92,7 @@ def bounded_force(forces: Array, efforts: tuple[float, ...]) -> Array:
     return filled(len(efforts), bounded)
 
 
-def slipping(dry: Bounds, v: Sequence[Scalar], still: Scalar) -> list[Scalar]:
+def slipping_forces(dry: Bounds, v: Sequence[Scalar], still: Scalar) -> list[Scalar]:
     """The known forces of dry friction on joints that move: against them; zero on those that are still."""
     found: list[Scalar] = []
     for k, force in dry:
@@ -111,13 +111,13 @@ def with_slipping(m: Mechanism, q: Array, force: Array, dry: Bounds, known: list
             whole[k] = whole[k] + more
         else:
             on_loops[k - n] = more
-    if not _closing(m, dry):
+    if not _has_loop_joints(m, dry):
         return whole
     drives = loop_drives(m, loop_motions(m, q)[1], on_loops)
     return filled(n, lambda k: whole[k] + drives[k])
 
 
-def _closing(m: Mechanism, bounds: Bounds) -> bool:
+def _has_loop_joints(m: Mechanism, bounds: Bounds) -> bool:
     """Whether velocities of joints that close loops are among some."""
     return any(k >= m.model.nv for k, _ in bounds)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from bough.algorithms.contact_problem import ContactPlan, Rows, contact_rows, rows_in_state, sides_of
 from bough.algorithms.contacts import AXES, Place
-from bough.algorithms.joint_bounds import bounded_speeds, slipping, with_slipping
+from bough.algorithms.joint_bounds import bounded_speeds, slipping_forces, with_slipping
 from bough.algorithms.limits import limit_gaps
 from bough.complementarity import FAR
 from bough.model import Mechanism
@@ -50,7 +50,7 @@ def acceleration_level(
 ) -> Level:  # fmt: skip
     """Errors decay at a rate: ë + 2 rate ė + rate² e ≥ 0; those of loops as `Terms.returning` says."""
     u = bounded_speeds(m, (*plan.speeds, *plan.dry), q, v)
-    known = slipping(plan.dry, u, still)
+    known = slipping_forces(plan.dry, u, still)
     force = with_slipping(m, q, force, plan.dry, known) if known else force
     rows, gap = rows_in_state(m, plan, q, v, force, place), _gaps(m, plan, q, gaps)
     kinds, speeds = contact_rows(m.model, plan), _speeds(m, plan)
@@ -65,7 +65,9 @@ def acceleration_level(
     fast = [sign * u[k] + most <= still for sign, k, most in speeds]
     offset += [select(on, rate * most, FAR) for on, (_, _, most) in zip(fast, speeds, strict=True)]
     frictions = [Dry(most, absolute(u[k]) <= still, f) for (k, most), f in zip(plan.dry, known, strict=True)]
-    return Level(rows, base, offset, [*active, *fast], rows.free, _sliding(plan, rows.rates, still), frictions)
+    return Level(
+        rows, base, offset, [*active, *fast], rows.free, _sliding_directions(plan, rows.rates, still), frictions
+    )
 
 
 def velocity_level(
@@ -78,7 +80,7 @@ def velocity_level(
     loops = rows.loops
     back = [loops.rates[k] + rate * loops.errors[k] for k in range(loops.count)]  # rates of constraints with speeds
     base = _with_loops(m, plan, _list(rows.drive, rows), back)
-    return Level(rows, base, *_with_speeds(m, plan, offset, active), rows.free, [], _sticking(plan, 1.0))
+    return Level(rows, base, *_with_speeds(m, plan, offset, active), rows.free, [], _sticking_frictions(plan, 1.0))
 
 
 def impulse_level(m: Mechanism, plan: ContactPlan, q: Array, v: Array, place: Place, gaps: Array) -> Level:
@@ -101,7 +103,7 @@ def step_level(
     values = zip(gap, _one_sided(m, plan, base), offset, strict=False)
     active = [either(g <= TOUCHING, y + more <= 0.0) for g, y, more in values]
     free = filled(m.model.nv, lambda k: v[k] + dt * rows.free[k])
-    return Level(rows, base, *_with_speeds(m, plan, offset, active), free, [], _sticking(plan, dt))
+    return Level(rows, base, *_with_speeds(m, plan, offset, active), free, [], _sticking_frictions(plan, dt))
 
 
 def _speeds(m: Mechanism, plan: ContactPlan) -> list[tuple[float, int, float]]:
@@ -116,13 +118,13 @@ def _with_speeds(
     return [*offset, *(most for _, _, most in speeds)], [*active, *[False] * len(speeds)]
 
 
-def _sticking(plan: ContactPlan, time: Scalar) -> list[Dry]:
+def _sticking_frictions(plan: ContactPlan, time: Scalar) -> list[Dry]:
     """Dry friction where rows are velocities: it sticks unless that takes more than it has, in a time (s)."""
     return [Dry(most * time, True, 0.0) for _, most in plan.dry]
 
 
 def _gaps(m: Mechanism, plan: ContactPlan, q: Array, gaps: Array) -> list[Scalar]:
-    """Those of contacts, none of them infinite, then those of limits."""
+    """The gaps of contacts, none of them infinite, then those of sides of limits."""
     near = [minimum(gaps[k], FAR) for k in range(len(plan.pairs))]
     return [*near, *(limit_gaps(m, q) if plan.limits else ())]
 
@@ -140,7 +142,7 @@ def _with_loops(m: Mechanism, plan: ContactPlan, values: list[Scalar], errors: l
     return [*values[: rows.touch], *closed, *values[rows.fixed :]]
 
 
-def _sliding(plan: ContactPlan, rates: list[Scalar], still: Scalar) -> list[Scalar]:
+def _sliding_directions(plan: ContactPlan, rates: list[Scalar], still: Scalar) -> list[Scalar]:
     """The directions in which contacts slide: of unit length for cones, signs for pyramids."""
     result: list[Scalar] = []
     for k in range(len(plan.pairs) if plan.friction else 0):

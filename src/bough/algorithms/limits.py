@@ -46,13 +46,13 @@ class Limited:
 @lru_cache(maxsize=128)
 def limited_joints(model: Model) -> tuple[Limited, ...]:
     """The coordinates of joints of the tree that have a limit."""
-    return _limited(model.joints, _followers(model))
+    return _limited_coordinates(model.joints, _followers(model))
 
 
 @lru_cache(maxsize=128)
 def limited_loops(model: Model) -> tuple[Limited, ...]:
-    """Those of joints that close loops."""
-    return _limited(model.loops, {})
+    """The coordinates of joints that close loops that have a limit."""
+    return _limited_coordinates(model.loops, {})
 
 
 Followers: TypeAlias = dict[int, list[tuple[JointEntry, float, float]]]
@@ -70,14 +70,14 @@ def _followers(model: Model) -> Followers:
     return found
 
 
-def _limited(entries: Iterable[JointEntry | Loop], followers: Followers) -> tuple[Limited, ...]:
+def _limited_coordinates(entries: Iterable[JointEntry | Loop], followers: Followers) -> tuple[Limited, ...]:
     """Each number of q may have limits, but for those of quaternions, of which no one means anything by itself."""
     found, q, v = [], 0, 0
     for entry in entries:
         joint = entry.joint
         turned = {k + j for k in joint.quaternions for j in range(4)}
         for k in range(joint.nq):
-            lower, upper = _narrowed(entry, k, followers.get(q + k, ()))
+            lower, upper = _narrowed_limits(entry, k, followers.get(q + k, ()))
             if k not in turned and (math.isfinite(lower[0]) or math.isfinite(upper[0])):
                 found.append(Limited(entry, k, q, v, lower[0], upper[0], (lower[1], upper[1])))
         q, v = q + joint.nq, v + joint.nv
@@ -87,7 +87,7 @@ def _limited(entries: Iterable[JointEntry | Loop], followers: Followers) -> tupl
 Limit: TypeAlias = tuple[float, str]
 
 
-def _narrowed(
+def _narrowed_limits(
     entry: JointEntry | Loop, k: int, followers: Iterable[tuple[JointEntry, float, float]]
 ) -> tuple[Limit, Limit]:
     """The limits of a coordinate, with names: its own or, where tighter, those that its followers' ranges leave it."""
@@ -138,11 +138,11 @@ def limit_rows(m: Mechanism, q: Array, v: Array | None, J: Array) -> LimitTerms:
             x = configurations[c.q_start : c.q_start + c.entry.joint.nq]
             parts = (None, None) if rates is None or bends is None else (rates[here], bends[here])
             slopes, columns = _add(terms, c, x, *parts), [Part(B, k * n) for k in range(here.start, here.stop)]
-            fill(Part(J, i * n), n, partial(_combined, slopes, columns))
+            fill(Part(J, i * n), n, partial(_combination, slopes, columns))
     return terms
 
 
-def _combined(factors: list[Scalar], rows: list[Part], k: Index) -> Scalar:
+def _combination(factors: list[Scalar], rows: list[Part], k: Index) -> Scalar:
     return dot(factors, [row[k] for row in rows])
 
 

@@ -26,13 +26,13 @@ def method_operations(m: Mechanism) -> dict[LoopMethod, int]:
     if max(soon.n, soon.count) > COUNTED_UP_TO:
         return {"kkt": soon.operations, "multipliers": last.operations}
     considered: tuple[LoopMethod, ...] = ("kkt", "multipliers", "null_space")
-    return {method: _counted(m, method) for method in considered if method != "null_space" or _promises(m)}
+    return {method: _count_operations(m, method) for method in considered if method != "null_space" or _promises(m)}
 
 
 def cheapest_method(m: Mechanism) -> LoopMethod:
     """The method with the fewest operations: method 1 or 3, since method 2 never takes fewer than the former."""
     m = m.plain
-    return "null_space" if _promises(m) and _counted(m, "null_space") < _counted(m, "kkt") else "kkt"
+    return "null_space" if _promises(m) and _count_operations(m, "null_space") < _count_operations(m, "kkt") else "kkt"
 
 
 def _promises(m: Mechanism) -> bool:
@@ -43,7 +43,7 @@ def _promises(m: Mechanism) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _counted(m: Mechanism, method: LoopMethod) -> int:
+def _count_operations(m: Mechanism, method: LoopMethod) -> int:
     tally = Tally()
     m = Mechanism(m.model) if m.parameters else m
     q, v, tau = ([Counted(tally) for _ in range(size)] for size in (m.model.nq, m.model.nv, m.model.nv))

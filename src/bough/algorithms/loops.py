@@ -160,7 +160,9 @@ def loop_rates(m: Mechanism, q: Array, v: Array) -> tuple[list[Scalar], list[Sca
     rates: list[Scalar] = []
     bias: list[Scalar] = []
     for constraint in m.model.loops:
-        moving = _moving(m, q, v, constraint.joint.canonical, constraint.joint.parameters, _sides(m, constraint))
+        moving = _relative_motion(
+            m, q, v, constraint.joint.canonical, constraint.joint.parameters, _sides(m, constraint)
+        )
         rates += least_squares(moving.closure.subspace, moving.closure.V)
         bias += least_squares(moving.closure.subspace, moving.V_dot)
     return rates, bias
@@ -245,15 +247,15 @@ class _LoopsAlike:
         self._constants = Filled(table, scalars) if scalars else table
 
     def row(self, k: Index) -> Index:
-        """The first row of a loop."""
+        """The first row of the k-th loop."""
         return gather_index(self._numbers, k * 5)
 
     def parameters(self, k: Index) -> tuple[Scalar, ...]:
-        """Those of its joint."""
+        """The parameters of the joint of the k-th loop."""
         return tuple(self._read(k, 0, self._parameters))
 
     def sides(self, k: Index) -> tuple[Side, Side]:
-        """Its two sides."""
+        """The two sides of the k-th loop."""
         return self._side(k, 0), self._side(k, 1)
 
     def _side(self, k: Index, which: int) -> Side:
@@ -285,7 +287,7 @@ def _loops_terms(
 
     def rows(k: Index) -> None:
         parameters, (before, after), row = alike.parameters(k), alike.sides(k), alike.row(k)
-        moving = _moving(m, q, v, joint, parameters, (before, after))
+        moving = _relative_motion(m, q, v, joint, parameters, (before, after))
         T, e = moving.closure.reactions, moving.closure.error
         for r, t in enumerate(T):
             terms.errors[row + r] = e.dot(t)
@@ -307,7 +309,7 @@ class _Moving:
     turning: Scalar
 
 
-def _moving(
+def _relative_motion(
     m: Mechanism, q: Array, v: Array | None, joint: Joint, parameters: Sequence[Scalar], sides: tuple[Side, Side]
 ) -> _Moving:
     p, s = (climb(m, q, v, side) for side in sides)

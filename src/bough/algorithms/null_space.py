@@ -94,7 +94,7 @@ class Free:
         for cluster, reduced in zip(self.clusters.all, self.reduced, strict=True):
             count, rows = len(cluster.rows), cluster.row_table
             forces = _forces(cluster, reduced, driven, self.force)
-            least = least_forces(count, reduced.lower, reduced.inverse, forces, _picked(weights, rows))
+            least = least_forces(count, reduced.lower, reduced.inverse, forces, _entries_at(weights, rows))
             _scatter(least, rows, result)
         return result
 
@@ -106,7 +106,7 @@ def solve_free(clusters: Clusters, M: Array, L: Array, force: Array, aims: Array
     fixed = array(clusters.freedom)  # 1 for columns of K that are zero
     reduced, doubts = [], 0.0  # type: list[Reduced], Scalar
     for cluster in clusters.all:
-        found = _reduced(cluster, L, whole, aims)
+        found = _orthogonal_rows(cluster, L, whole, aims)
         doubts = doubts + found.doubts
         _particular(cluster, found, start)
         _null_vectors(cluster, found, whole, Part(K, count * n), Part(fixed, count), n)
@@ -120,7 +120,7 @@ def solve_free(clusters: Clusters, M: Array, L: Array, force: Array, aims: Array
     return Free(clusters, M, L, force, aims, motion, pivots, reduced, either(light, doubts > 0.0), weights)
 
 
-def _reduced(cluster: Cluster, L: Array, whole: Array, aims: Array) -> Reduced:
+def _orthogonal_rows(cluster: Cluster, L: Array, whole: Array, aims: Array) -> Reduced:
     """Take what lies along each row from the rows after it."""
     n, count, none = len(cluster.columns), len(cluster.rows), 0.0  # type: int, int, Scalar
     U, V, lower, inverse = (
@@ -129,7 +129,7 @@ def _reduced(cluster: Cluster, L: Array, whole: Array, aims: Array) -> Reduced:
         array(count**2),
         array(count),
     )
-    rest = _picked(aims, cluster.row_table)
+    rest = _entries_at(aims, cluster.row_table)
     mobility = filled(n, lambda j: 1.0 / _some(whole[gather_index(cluster.column_table, j)]))
     sizes = array(int(cluster.groups.data.max()) + 1)
 
@@ -186,7 +186,7 @@ def _null_vectors(cluster: Cluster, found: Reduced, whole: Array, K: Array, fixe
     for values, given in ((U, found.U), (V, found.V)):
         fill(values, count * size, given.__getitem__)
     fill(inverse, count, found.inverse.__getitem__)
-    numbers, inertias = Table("numbers", np.arange(size, dtype=float)), _picked(whole, cluster.column_table)
+    numbers, inertias = Table("numbers", np.arange(size, dtype=float)), _entries_at(whole, cluster.column_table)
 
     def share(j: Index) -> Scalar:  # of each coordinate that is left: they add up to the number of freedoms
         return loop(count, lambda i, left: left - U[i * size + j] * (V[i * size + j] * inverse[i]), one)
@@ -257,7 +257,7 @@ def _forces(cluster: Cluster, found: Reduced, driven: Array, force: Array) -> Ar
     return forces
 
 
-def _picked(values: Array, places: Table) -> Array:
+def _entries_at(values: Array, places: Table) -> Array:
     """The entries of an array at some places."""
     return filled(places.data.size, lambda k: values[gather_index(places, k)])
 

@@ -50,7 +50,7 @@ class SaddleTree:
     ) -> None:
         self.n, self.count, self.groups = dofs.n, len(groups), max(groups, default=-1) + 1
         self.dofs, self._given = dofs, (dofs, supports, groups)
-        self._of_column, self._of_row = _numbered(dofs.n, supports, order)
+        self._of_column, self._of_row = _number_nodes(dofs.n, supports, order)
         starts = np.cumsum([0, *(rows for _, rows in supports)])
         self._pairs = [
             (row, column)
@@ -119,7 +119,7 @@ class SaddleTree:
 
     @cached_property
     def late(self) -> SaddleTree:
-        """The same with multipliers eliminated after all velocities."""
+        """The tree of the same equations with multipliers eliminated after all velocities."""
         return SaddleTree(*self._given, "last")
 
     def late_rows(self, packed: Array) -> Array:
@@ -144,7 +144,7 @@ def _copy(values: Array, here: Table, result: Array, there: Table) -> None:
     each(here.data.size, put)
 
 
-def _numbered(n: int, supports: Sequence[tuple[Sequence[int], int]], order: Order) -> tuple[Ints, Ints]:
+def _number_nodes(n: int, supports: Sequence[tuple[Sequence[int], int]], order: Order) -> tuple[Ints, Ints]:
     """The nodes of velocities and of rows; elimination goes from the last node to the first.
 
     Rows are eliminated after the first of the columns they act on, which has the last turn, so those that act on fewer

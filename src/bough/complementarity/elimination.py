@@ -150,7 +150,7 @@ def _eliminate(K: Array, wide: int, i: Index, rows: int, k: Index, count: int, i
 
 
 def _eliminate_by_symmetry(K: Array, wide: int, i: Index, rows: int, k: Index, count: int, inverses: Array) -> None:
-    """The same where what stands left of the diagonal, and is not kept, stands above it too."""
+    """Eliminate unknowns from equations below theirs, of a symmetric matrix whose upper triangle alone is kept."""
     scale = [inverses[k + m] for m in range(count)]
     multiples: list[list[Scalar]] = [[K[(k + m) * wide + i + r] * scale[m] for m in range(count)] for r in range(rows)]
     starts, sources = [(i + r) * wide + i for r in range(rows)], [(k + p) * wide + i for p in range(count)]

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.algorithms.closed_loops import TIME_CONSTANT, wanted
+from bough.algorithms.closed_loops import TIME_CONSTANT, aim_of_row
 from bough.algorithms.loops import constraint_terms, loop_drives, loop_motions
 from bough.algorithms.rnea import ZEROS
 from bough.backends import Argument
@@ -107,7 +107,7 @@ def _columns(m: Mechanism, q: Array, v: Array, a: Array, λ: Array, loop_tau: Ar
     def terms(x: tuple[Scalar, ...], speed: tuple[Scalar, ...]) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...]]:
         found = constraint_terms(m, list(x), list(speed), rounded=False)
         L = found.matrix
-        aims = [wanted(found, row, 1.0 / TIME_CONSTANT) for row in range(rows)]
+        aims = [aim_of_row(found, row, 1.0 / TIME_CONSTANT) for row in range(rows)]
         breach = tuple(_sum(L[row * n + k] * a[k] for k in range(n)) - aims[row] for row in range(rows))
         driven: Array = ZEROS
         if loop_tau is not None:

@@ -226,11 +226,11 @@ class _Visitors:
         return margin <= 0.0
 
     def halves(self, pair: Pair, place: Index) -> list[Scalar]:
-        """Those of one row at the node at hand."""
+        """The half solution of one row at the node at hand."""
         return self._read(self._halves, pair, place)
 
     def scaled(self, pair: Pair, place: Index) -> list[Scalar]:
-        """The same times D⁻¹."""
+        """The half solution of one row at the node at hand, times D⁻¹."""
         return self._read(self._scaled, pair, place)
 
     def _read(self, values: Array, pair: Pair, place: Index) -> list[Scalar]:

@@ -33,9 +33,7 @@ def ordermatrix(root: int, around: Sequence[Sequence[tuple[int, int]]]) -> list[
 
 
 class Node:
-    """A body or a constraint. D is a lower triangle, at first that `given`; J has columns; soln is its part of b, then
-    of x.
-    """
+    """A body or constraint: D, a lower triangle, at first as `given`; J by columns; soln, its part of b, then of x."""
 
     def __init__(self, D: Block, J: Block, soln: Sequence[Scalar] = (), Dinv: Any = None) -> None:
         self.D, self.given, self.J, self.soln, self.Dinv = D, D, J, soln, Dinv

@@ -25,18 +25,7 @@ from bough.lagrange.system import System
 from bough.model import BodyRecord, Mechanism, Model, combine
 from bough.model.joints.closing import dual_forces, workless
 from bough.model.stations import require_all_rigid
-from bough.scalar import (
-    Array,
-    Index,
-    Part,
-    Scalar,
-    Table,
-    array,
-    gather,
-    gather_index,
-    select,
-    sqrt,
-)
+from bough.scalar import Array, Index, Part, Scalar, Table, array, gather, gather_index, select, sqrt
 from bough.spatial import NO_FORCE, REST, STAY, ZERO, Force, Motion, Transform, Vector
 from bough.tree.scans import inward, outward
 

@@ -53,22 +53,22 @@ class Layout:
     loose: bool = False
 
     @cached_property
-    def loosened(self) -> Layout:
-        """The same with every tie auxiliary."""
+    def without_primary(self) -> Layout:
+        """A layout like this one with every tie auxiliary."""
         return replace(self, loose=True)
 
     @cached_property
     def primary(self) -> tuple[int, ...]:
         """Numbers of the ties that `system` has as its constraints, in order."""
-        return tuple(k for k, chosen in enumerate(self._chosen) if chosen)
+        return tuple(k for k, chosen in enumerate(self._are_primary) if chosen)
 
     @cached_property
     def auxiliary(self) -> tuple[int, ...]:
         """Numbers of all other ties."""
-        return tuple(k for k, chosen in enumerate(self._chosen) if not chosen)
+        return tuple(k for k, chosen in enumerate(self._are_primary) if not chosen)
 
     @cached_property
-    def _chosen(self) -> list[bool]:
+    def _are_primary(self) -> list[bool]:
         if self.loose:
             return [False] * len(self.ties)
         return choose_primary([body.nv for body in self.bodies], [tie.edge for tie in self.ties])
@@ -183,7 +183,7 @@ class Layout:
 
     @cached_property
     def two_sided(self) -> Layout:
-        """The same without its one-sided ties."""
+        """A layout like this one without its one-sided ties."""
         pairs = zip(self.ties, self.tie_names, strict=True)
         kept = [pair for pair in pairs if not pair[0].constraint.one_sided]
         return replace(self, ties=tuple(tie for tie, _ in kept), tie_names=tuple(name for _, name in kept))
@@ -256,20 +256,14 @@ class Layout:
 
 
 class BodyGroup:
-    """Bodies of one kind."""
+    """Bodies of one kind: each of the layout once, or those on one side of some ties."""
 
     def __init__(self, layout: Layout, kind: Body, members: Ints) -> None:
-        self.kind = kind
-        self.members = members
-        self.count = members.size
-        self._places = {
-            "x": Table("x_places", layout.x_starts[members]),
-            "v": Table("v_places", layout.system.v_starts[members]),
-            "mass": Table("mass_places", layout.system.mass_starts[members]),
-        }
+        self.kind, self.members, self.count = kind, members, members.size
         self._numbers = layout.body_numbers
-        self._parameters = Table("parameter_places", layout.body_numbers.starts[members])
-        self._size = len(kind.parameters)
+        starts = {"x": layout.x_starts, "v": layout.system.v_starts, "mass": layout.system.mass_starts}
+        starts["parameters"] = layout.body_numbers.starts
+        self._places = {name: Table(f"{name}_places", values[members]) for name, values in starts.items()}
 
     def place(self, what: str, k: Index) -> Index:
         """Where something of the k-th body lies: "x", "v" or "mass"."""
@@ -277,9 +271,8 @@ class BodyGroup:
 
     def side(self, k: Index, x: Array, v: Array | None = None) -> Side:
         """The k-th body; without v at rest."""
-        own = self._numbers.read(gather_index(self._parameters, k), self._size)
-        still = (0.0,) * self.kind.nv
-        moving = still if v is None else read(v, self.place("v", k), self.kind.nv)
+        own = self._numbers.read(self.place("parameters", k), len(self.kind.parameters))
+        moving = (0.0,) * self.kind.nv if v is None else read(v, self.place("v", k), self.kind.nv)
         return Side(self.kind, own, read(x, self.place("x", k), self.kind.nx), moving)
 
 
@@ -287,24 +280,18 @@ class TieGroup:
     """Ties by one kind of constraint between bodies of the same kinds."""
 
     def __init__(self, layout: Layout, constraint: Constraint, kinds: tuple[Body, ...], members: list[int]) -> None:
-        self.constraint = constraint
-        self.members = members
-        self.count = len(members)
-        self.kinds = kinds
-        self._numbers, self._bodies = layout.tie_numbers, layout.body_numbers
+        self.constraint, self.members, self.kinds, self.count = constraint, members, kinds, len(members)
+        self._numbers = layout.tie_numbers
         self._size = len(layout.ties[members[0]].constraint.parameters)
         self._rows = Table("row_places", layout.row_starts[members])
         self._own = Table("parameter_places", layout.tie_numbers.starts[members])
-        self._tables: list[dict[str, Table]] = []
-        for side in range(len(kinds)):
-            body = np.array([max(layout.ties[k].bodies[side] - 1, 0) for k in members], np.int64)
-            places = {
-                "x": layout.x_starts[body],
-                "v": layout.system.v_starts[body],
-                "own": layout.body_numbers.starts[body],
-                "block": np.array([layout.block_starts[k, side] for k in members], np.int64),
-            }
-            self._tables.append({name: Table(f"{name}_places", values) for name, values in places.items()})
+        self._sides: list[BodyGroup | None] = []  # None for the world
+        self._blocks = []
+        for side, kind in enumerate(kinds):
+            bodies = np.array([layout.ties[k].bodies[side] - 1 for k in members], np.int64)
+            self._sides.append(None if kind is WORLD else BodyGroup(layout, kind, bodies))
+            starts = [layout.block_starts[k, side] for k in members]
+            self._blocks.append(Table("block_places", np.array(starts, np.int64)))
 
     def row(self, k: Index) -> Index:
         """Where the rows of the k-th tie begin."""
@@ -312,7 +299,7 @@ class TieGroup:
 
     def block(self, side: int, k: Index) -> Index:
         """Where its block for one of its bodies begins."""
-        return gather_index(self._tables[side]["block"], k)
+        return gather_index(self._blocks[side], k)
 
     def parameters(self, k: Index) -> tuple[Scalar, ...]:
         """The parameters of the k-th constraint."""
@@ -321,16 +308,7 @@ class TieGroup:
     def sides(self, k: Index, x: Array, v: Array | None, time: Scalar) -> Sides:
         """The bodies of the k-th tie, and the world behind them; without v all are at rest, time goes on."""
         world = Side(WORLD, (), (time,), (1.0,))
-        found = []
-        for kind, tables in zip(self.kinds, self._tables, strict=True):
-            if kind is WORLD:
-                found.append(world)
-                continue
-            at = {name: gather_index(table, k) for name, table in tables.items()}
-            moving = (0.0,) * kind.nv if v is None else read(v, at["v"], kind.nv)
-            own = self._bodies.read(at["own"], len(kind.parameters))
-            found.append(Side(kind, own, read(x, at["x"], kind.nx), moving))
-        return (*found, world)
+        return (*(world if side is None else side.side(k, x, v) for side in self._sides), world)
 
 
 class _Numbers:

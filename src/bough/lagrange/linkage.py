@@ -18,7 +18,7 @@ from bough.lagrange.joints import Constants
 from bough.lagrange.layout import BodyGroup, Layout, TieGroup
 from bough.lagrange.multipliers import multipliers
 from bough.model.ties.body import WORLD, Scalars
-from bough.model.ties.constraint import Constraint, Side, Sides, dot, resting, unit_rates
+from bough.model.ties.constraint import Constraint, Side, Sides, at_rest, dot, unit_rates
 from bough.scalar import (
     Array,
     Index,
@@ -36,7 +36,7 @@ from bough.scalar import (
 )
 from bough.spatial import UNITS, Matrix, Quaternion, Vector
 
-__all__ = ["Level", "errors", "integrate", "placements", "positions", "solved", "terms"]
+__all__ = ["Level", "errors", "integrate", "placements", "positions", "solve_linkage", "terms"]
 
 Level: TypeAlias = Literal["acceleration", "first order", "impulse", "position"]
 
@@ -69,7 +69,7 @@ def _bias(constraint: Constraint, own: Scalars, sides: Sides) -> Scalars:
 
 def _explicit(constraint: Constraint, own: Scalars, sides: Sides) -> Scalars:
     """What is left of the rates where no body moves: that of constraints that move by themselves."""
-    return constraint.rates(own, tuple(side if side.body is WORLD else resting(side) for side in sides))
+    return constraint.rates(own, tuple(side if side.body is WORLD else at_rest(side) for side in sides))
 
 
 def _against(constraint: Constraint, own: Scalars, sides: Sides) -> Scalars:
@@ -106,13 +106,31 @@ def terms(
     mass, jacobian = array(layout.system.mass_size), array(layout.blocks_size)
     f, c = array(layout.system.nv), array(layout.nc)
     for bodies in layout.body_groups:
-        _body_terms(bodies, Vector(*layout.gravity), level, x, v, force, mass, f)
+
+        def body_terms(k: Index, bodies: BodyGroup = bodies) -> None:
+            side, place = bodies.side(k, x, v), bodies.place("v", k)
+            M, added = side.body.mass(side.parameters, side.x), LEVELS[level].force(side, Vector(*layout.gravity))
+            _write(mass, bodies.place("mass", k), [entry for row in M for entry in row])
+            given: list[Scalar] = [0.0 if force is None else force[place + j] for j in range(side.body.nv)]
+            _write(f, place, [a + b for a, b in zip_longest(given, added, fillvalue=0.0)])
+
+        each(bodies.count, body_terms)
     for ties in layout.tie_groups:
-        _tie_terms(ties, level, rate, x, v, now, jacobian, c)
+
+        def tie_terms(k: Index, ties: TieGroup = ties) -> None:
+            sides, parameters = ties.sides(k, x, v, now), ties.parameters(k)
+            for place, kind in enumerate(ties.kinds):
+                if kind is not WORLD:
+                    columns = unit_rates(ties.constraint, parameters, sides, place)
+                    entries = [column[row] for row in range(ties.constraint.rows) for column in columns]
+                    _write(jacobian, ties.block(place, k), entries)
+            _write(c, ties.row(k), _aims(ties.constraint, parameters, sides, level, rate))
+
+        each(ties.count, tie_terms)
     return {"mass": mass, "jacobian": jacobian, "f": f, "c": c, "answers": _answers_alone(layout, mass, jacobian)}
 
 
-def solved(layout: Layout, level: Level, rate: Scalar, part: float, **given: Array) -> Terms:
+def solve_linkage(layout: Layout, level: Level, rate: Scalar, part: float, **given: Array) -> Terms:
     """Motion, forces in the order of the ties, and verdicts on pivots, negative if in doubt; without one-sided ties."""
     t = terms(layout, level, rate, **given)
     soft = None if layout.compliance is None else Constants("compliance", layout.compliance)
@@ -239,50 +257,10 @@ def integrate(layout: Layout, x: Array, v: Array) -> Terms:
     return {"integrate": moved}
 
 
-# ---- one body, one constraint ----------------------------------------------------------------------------------------
-
-
-def _body_terms(
-    bodies: BodyGroup,
-    gravity: Vector,
-    level: Level,
-    x: Array,
-    v: Array | None,
-    force: Array | None,
-    mass: Array,
-    f: Array,
-) -> None:
-    def visit(k: Index) -> None:
-        side, place = bodies.side(k, x, v), bodies.place("v", k)
-        body, own = side.body, side.parameters
-        _write(mass, bodies.place("mass", k), [entry for row in body.mass(own, side.x) for entry in row])
-        given: list[Scalar] = [0.0 if force is None else force[place + j] for j in range(body.nv)]
-        _write(f, place, [a + b for a, b in zip_longest(given, LEVELS[level].force(side, gravity), fillvalue=0.0)])
-
-    each(bodies.count, visit)
-
-
-def _tie_terms(
-    ties: TieGroup, level: Level, rate: Scalar, x: Array, v: Array | None, time: Scalar, jacobian: Array, c: Array
-) -> None:
-    constraint = ties.constraint
-
-    def visit(k: Index) -> None:
-        sides, parameters = ties.sides(k, x, v, time), ties.parameters(k)
-        for place, kind in enumerate(ties.kinds):
-            if kind is not WORLD:
-                columns = unit_rates(constraint, parameters, sides, place)
-                entries = [column[row] for row in range(constraint.rows) for column in columns]
-                _write(jacobian, ties.block(place, k), entries)
-        _write(c, ties.row(k), _aims(constraint, parameters, sides, level, rate))
-
-    each(ties.count, visit)
-
-
 def _aims(
     constraint: Constraint, parameters: tuple[Scalar, ...], sides: Sides, level: Level, rate: Scalar
 ) -> list[Scalar]:
-    """C, row by row."""
+    """What a constraint adds to J y, row by row: the c of a level."""
     aims, e, held = LEVELS[level], constraint.errors(parameters, sides), constraint.rows - constraint.inertial
 
     def of_all_rows(values: Scalars) -> list[Scalar]:

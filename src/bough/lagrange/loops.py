@@ -70,13 +70,7 @@ def auxiliary_loops(m: Mechanism, auxiliary: Auxiliary, q: Array, v: Array, rate
 
 
 def _push(
-    m: Mechanism,
-    q: Array,
-    v: Array,
-    constraint: Constraint,
-    closing: Closing | None,
-    L: Array,
-    rows: list[_Forces],
+    m: Mechanism, q: Array, v: Array, constraint: Constraint, closing: Closing | None, L: Array, rows: list[_Forces]
 ) -> None:
     """Add the force of a unit multiplier of each row on the bodies; L are its rows on the tree."""
     if closing is not None:

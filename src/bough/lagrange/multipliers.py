@@ -30,7 +30,7 @@ def multipliers(
         D = constraint.factor(body.factor(pair.sum_D(sums)))
         pair.add(sums, D, constraint.forward(body.forward(pair.sum_soln(sums))))
         verdicts[pair.index] = pair.verdict(part, body, constraint)
-        return (), pair.kept(body, constraint)
+        return (), pair.for_way_back(body, constraint)
 
     kept = inward(system, forward, ())
-    return go_back(system, lambda pair: pair.restored(kept[pair])), verdicts
+    return go_back(system, lambda pair: pair.nodes_on_way_back(kept[pair])), verdicts

@@ -60,28 +60,23 @@ class Pair:
     # ---- H -----------------------------------------------------------------------------------------------------------
 
     def nodes(
-        self,
-        mass: Array,
-        jacobian: Array,
-        compliance: Array | None,
-        force: Array | None = None,
-        c: Array | None = None,
+        self, mass: Array, jacobian: Array, compliance: Array | None, force: Array | None = None, c: Array | None = None
     ) -> tuple[Node, Node]:
         """The body and the constraint, with their parts of the right side if they are to be solved at once."""
-        M = [row[: r + 1] for r, row in enumerate(self._filled(0, mass, "mass", self.d))]
-        J, J_up = self._filled(1, jacobian, "own", self.d), self._filled(2, jacobian, "other", self.m)
+        M = [row[: r + 1] for r, row in enumerate(self._full_rows(0, mass, "mass", self.d))]
+        J, J_up = self._full_rows(1, jacobian, "own", self.d), self._full_rows(2, jacobian, "other", self.m)
         f = () if force is None else self.read(force, "v", self.d)
         g = () if c is None else self.read(c, "c", self.p)
         across = transposed(J_up, self.m)
         if self.leading and compliance is None and force is not None:
             signs = [sign for _, sign in self.leading]
             body = UnitBody(M, J, f, rates_and_rest(J, self.leading, self.d))
-            return body, UnitConstraint((), [_signed(column, signs) for column in across], _signed(g, signs))
+            return body, UnitConstraint((), [_with_signs(column, signs) for column in across], _with_signs(g, signs))
         soft = [0.0] * self.p if compliance is None else self.read(compliance, "c", self.p)
         C = [[*([0.0] * r), -x] for r, x in enumerate(soft)]
         return Node(M, [[-x for x in row] for row in J], f), Node(C, [[-x for x in column] for column in across], g)
 
-    def _filled(self, block: int, values: Array, what: str, columns: int) -> list[list[Scalar]]:
+    def _full_rows(self, block: int, values: Array, what: str, columns: int) -> list[list[Scalar]]:
         """The rows of a block, with what is known of it."""
         known = self._known[block]
         given = iter(self.read(values, what, known.count(None)))
@@ -132,7 +127,7 @@ class Pair:
             skip += own + beside
         return nodes[0], nodes[1]
 
-    def kept(self, body: Node, constraint: Node) -> tuple[tuple[Any, ...], ...]:
+    def for_way_back(self, body: Node, constraint: Node) -> tuple[tuple[Any, ...], ...]:
         """What of the nodes the way back needs."""
         unit = [body.T, constraint.Dinv] if isinstance(body, UnitBody) else []
         return (
@@ -140,7 +135,7 @@ class Pair:
             *(tuple(map(tuple, block)) for block in (body.J, constraint.J, *unit)),
         )
 
-    def restored(self, kept: tuple[tuple[Any, ...], ...]) -> tuple[Node, Node]:
+    def nodes_on_way_back(self, kept: tuple[tuple[Any, ...], ...]) -> tuple[Node, Node]:
         """The nodes from what was kept of them."""
         (soln, multiplier), J, J_up, *unit = kept
         if unit:
@@ -150,12 +145,12 @@ class Pair:
     def put_solution(self, x: Array, motion: Sequence[Scalar], multiplier: Sequence[Scalar]) -> None:
         """Put v̇, and λ, where they belong; λ of unit rows comes behind their rates and with other signs."""
         if len(multiplier) > self.p:
-            multiplier = _signed(multiplier[self.p :], [sign for _, sign in self.leading])
+            multiplier = _with_signs(multiplier[self.p :], [sign for _, sign in self.leading])
         self._write(x, "v", motion)
         self._write(x, "multiplier", multiplier)
 
 
-def _signed(values: Sequence[Scalar], signs: Sequence[float]) -> list[Scalar]:
+def _with_signs(values: Sequence[Scalar], signs: Sequence[float]) -> list[Scalar]:
     return [x * sign for x, sign in zip(values, signs, strict=True)]
 
 

@@ -36,7 +36,7 @@ def read_bodies(bodies: Numbers) -> tuple[int, ...]:
     """The dimensions of bodies."""
     found = _whole(bodies)
     if found is None or any(d < 1 for d in found):
-        raise ModelError(f"the dimensions of bodies are {shown(bodies)}, expected whole numbers from 1")
+        raise ModelError(f"the dimensions of bodies are {_shown(bodies)}, expected whole numbers from 1")
     return tuple(found)
 
 
@@ -47,7 +47,7 @@ def read_constraints(constraints: Iterable[Numbers], n: int) -> tuple[tuple[int,
         plain = type(given) is tuple and [type(x) for x in given] == [int, int, int]
         found = given if plain else _whole(given)
         if found is None or len(found) != 3:
-            raise ModelError(f"constraint {k} is {shown(given)}, expected three whole numbers: two bodies, dimension")
+            raise ModelError(f"constraint {k} is {_shown(given)}, expected three whole numbers: two bodies, dimension")
         a, b, p = found
         if not (0 <= a <= n and 0 <= b <= n) or a == b:
             raise ModelError(f"constraint {k} is between bodies {a} and {b}, expected two different ones of 0 … {n}")
@@ -68,14 +68,21 @@ def _whole(values: object) -> list[int] | None:
     return [int(x) for x in a]
 
 
+def _shown(value: object) -> str:
+    """A value in an error, on one line, cut where it is long."""
+    return " ".join(shown(value).split())
+
+
 # ---- what is known of blocks -----------------------------------------------------------------------------------------
 
 
 def read_mass(given: KnownBlocks | None, bodies: Sequence[int]) -> tuple[Known, ...]:
     """What is known of the block of each body: one array for all of them, or one for each."""
     if given is None:
-        return tuple(_open(d * d) for d in bodies)
-    blocks = [given] * len(bodies) if _ndim(given) == 2 else _listed(given, len(bodies), "known blocks of M", "bodies")
+        return tuple(_nothing_known(d * d) for d in bodies)
+    blocks = (
+        [given] * len(bodies) if _ndim(given) == 2 else _one_for_each(given, len(bodies), "known blocks of M", "bodies")
+    )
     found: dict[tuple[int, int], Known] = {}
     for k, (block, d) in enumerate(zip(blocks, bodies, strict=True), start=1):
         if (id(block), d) not in found:
@@ -92,7 +99,7 @@ def read_jacobian(
     """What is known of the two blocks of each constraint: one pair of arrays for all of them, or one for each."""
     sizes = (0, *bodies)
     if given is None:
-        return tuple((_open(p * sizes[a]), _open(p * sizes[b])) for a, b, p in constraints)
+        return tuple((_nothing_known(p * sizes[a]), _nothing_known(p * sizes[b])) for a, b, p in constraints)
     one = (
         isinstance(given, np.ndarray | Sequence)
         and _ndim(given)
@@ -100,11 +107,11 @@ def read_jacobian(
         and all(_ndim(block) == 2 for block in given)
     )
     pairs = [given] * len(constraints) if one else given
-    pairs = _listed(pairs, len(constraints), "pairs of known blocks of J", "constraints")
+    pairs = _one_for_each(pairs, len(constraints), "pairs of known blocks of J", "constraints")
     found: dict[tuple[int, int, int], Known] = {}
     result = []
     for k, (pair, (a, b, p)) in enumerate(zip(pairs, constraints, strict=True)):
-        both = _listed(pair, 2, f"known blocks of constraint {k}", "bodies")
+        both = _one_for_each(pair, 2, f"known blocks of constraint {k}", "bodies")
         for block, body in zip(both, (a, b), strict=True):
             key = (id(block), p, sizes[body])
             if key not in found:
@@ -119,16 +126,16 @@ def _read_block(given: ArrayLike, shape: tuple[int, int], what: str) -> Known:
     try:
         a = np.asarray(given, np.float64)
     except (TypeError, ValueError):
-        raise ModelError(f"{what} is {shown(given)}, expected numbers, or NaN for what is not known") from None
+        raise ModelError(f"{what} is {_shown(given)}, expected numbers, or NaN for what is not known") from None
     if a.shape != shape:
         raise ModelError(f"{what} has shape {a.shape}, expected {shape}")
     if np.isinf(a).any():
-        raise ModelError(f"{what} is {shown(given)}, expected finite numbers, or NaN for what is not known")
+        raise ModelError(f"{what} is {_shown(given)}, expected finite numbers, or NaN for what is not known")
     return tuple(None if np.isnan(x) else x + 0.0 for x in a.ravel().tolist())  # a zero has no sign
 
 
 @lru_cache(maxsize=256)
-def _open(size: int) -> Known:
+def _nothing_known(size: int) -> Known:
     return (None,) * size
 
 
@@ -140,7 +147,7 @@ def _ndim(given: object) -> int:
         return -1
 
 
-def _listed(given: Any, count: int, what: str, of: str) -> list[Any]:
+def _one_for_each(given: Any, count: int, what: str, of: str) -> list[Any]:
     found = list(given) if isinstance(given, Sequence) or _ndim(given) > 0 else []
     if len(found) != count:
         raise ModelError(f"there are {len(found)} {what}, expected {count}, one for each of the {of}")

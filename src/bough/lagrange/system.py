@@ -197,15 +197,15 @@ class System:
     def kinds(self) -> tuple[int, ...]:
         """The kind of each node of the tree."""
         number = {kind: k for k, kind in enumerate(self.kind_list)}
-        return tuple(number[kind] for kind in self._described)
+        return tuple(number[kind] for kind in self._node_kinds)
 
     @cached_property
     def kind_list(self) -> tuple[Kind, ...]:
         """The kinds of nodes: those of one kind run the same code."""
-        return tuple(dict.fromkeys(self._described))
+        return tuple(dict.fromkeys(self._node_kinds))
 
     @cached_property
-    def _described(self) -> list[Kind]:
+    def _node_kinds(self) -> list[Kind]:
         leaves, number = set(self.tree.leaves), {known: k for k, known in enumerate(self.blocks)}
         none, described = number[()], []
         for k, (body, constraint, parent) in enumerate(self._steps, start=1):
@@ -222,7 +222,7 @@ class System:
     @cached_property
     def factor_starts(self) -> Ints:
         """Where the blocks of each node begin in the factor, and its size at the end, (N + 1,)."""
-        return starts_of([sum(map(sum, kind.factor_sizes)) for kind in self._described])
+        return starts_of([sum(map(sum, kind.factor_sizes)) for kind in self._node_kinds])
 
     @property
     def factor_size(self) -> int:

@@ -74,7 +74,7 @@ class UnitBody(Node):
 
 
 class UnitConstraint(Node):
-    """Its constraint, with signs turned so that rows begin with 1; J has the columns of Jₚ, Dinv the triangle of Σ."""
+    """The constraint of a `UnitBody`, with signs so that rows begin with 1: J has columns of Jₚ, Dinv is -Σ."""
 
     def factor(self, children: Block) -> Block:
         """Let Dinv = -Σ; its parent gets Jᵀ D J."""

@@ -90,19 +90,19 @@ def assemble(
     guess = np.array(read(model, "q", q), dtype=np.float64)
     first, bounds = guess.reshape(math.prod(guess.shape[:-1]), model.nq), Bounds.of(model, hold)
     bounds.require_held(first, tolerance)
-    states = bounds.kept(first)
-    off, stalled = _closed(bounds, states, tolerance, iterations)
+    states = bounds.clip(first)
+    off, stalled = _close_loops(bounds, states, tolerance, iterations)
     _from_elsewhere(bounds, first, states, off, tolerance, iterations)
-    if _open(off, tolerance).any():
+    if _are_open(off, tolerance).any():
         worst = int(np.argmax(np.max(np.abs(off), axis=-1)))
         where = f" in state {[int(k) for k in np.unravel_index(worst, guess.shape[:-1])]}" if guess.ndim > 1 else ""
         outcome = _Outcome(first[worst], states[worst], off[worst], bool(stalled[worst]), iterations)
-        raise AssemblyError(_told(bounds, outcome, where, tolerance))
+        raise AssemblyError(_failure_in_words(bounds, outcome, where, tolerance))
     result = states.reshape(guess.shape)
     return result if out is None else write_out(out, result)
 
 
-def _closed(
+def _close_loops(
     bounds: Bounds, states: FloatArray, tolerance: float, iterations: int
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Move states (n, nq) to where constraints and limits are met, or nearly so.
@@ -112,12 +112,12 @@ def _closed(
     model, damping, slow = bounds.model, np.full(len(states), 1e-3), np.zeros(len(states), np.intp)
     off, on_positions = _misses(bounds, states), position_rows(model)[:, np.newaxis]
     for _ in range(iterations):
-        at = np.flatnonzero(_open(off, tolerance) & (damping < MOST_DAMPING) & (slow < SLOW_STEPS))
+        at = np.flatnonzero(_are_open(off, tolerance) & (damping < MOST_DAMPING) & (slow < SLOW_STEPS))
         if not at.size:
             break
         q, L = states[at], jacobian(model, states[at]) * bounds.moving * on_positions
         d = bounds.step(q, L, off[at][:, : L.shape[1]], partial(_step, damping=damping[at] * _size(L)))
-        moved = bounds.kept(integrate(model, q, d))
+        moved = bounds.clip(integrate(model, q, d))
         left = _misses(bounds, moved)
         now, then = np.sum(left * left, axis=-1), np.sum(off[at] ** 2, axis=-1)
         better = now < then
@@ -134,16 +134,16 @@ def _from_elsewhere(
 
     These are the same in every call: on the way to configurations drawn within the limits.
     """
-    lost = np.flatnonzero(_open(off, tolerance) & bounds.reached(states).any(axis=-1))
+    lost = np.flatnonzero(_are_open(off, tolerance) & bounds.at_limits(states).any(axis=-1))
     if not lost.size:
         return
     model = bounds.model
     still = np.array([x for entry in model.joints for x in [entry.name in bounds.hold] * entry.joint.nq], np.bool_)
     for k, there in enumerate(random(model, 0, STARTS), start=1):
         start = np.where(still, first[lost], interpolate(model, first[lost], there, k / STARTS))
-        tries = bounds.kept(start)
-        left, _ = _closed(bounds, tries, tolerance, iterations)
-        found = ~_open(left, tolerance)
+        tries = bounds.clip(start)
+        left, _ = _close_loops(bounds, tries, tolerance, iterations)
+        found = ~_are_open(left, tolerance)
         states[lost[found]], off[lost[found]] = tries[found], left[found]
         lost = lost[~found]
         if not lost.size:
@@ -152,10 +152,10 @@ def _from_elsewhere(
 
 def _misses(bounds: Bounds, q: FloatArray) -> FloatArray:
     """Errors of constraints, then by how much limits are passed that may be on the way (states, ·)."""
-    return np.concatenate([errors(bounds.model, q), bounds.passed(q)], axis=-1)
+    return np.concatenate([errors(bounds.model, q), bounds.excess(q)], axis=-1)
 
 
-def _open(off: FloatArray, tolerance: float) -> NDArray[np.bool_]:
+def _are_open(off: FloatArray, tolerance: float) -> NDArray[np.bool_]:
     return np.asarray((np.abs(off) > tolerance).any(axis=-1))
 
 
@@ -183,13 +183,13 @@ class _Outcome:
     iterations: int
 
 
-def _told(bounds: Bounds, outcome: _Outcome, where: str, tolerance: float) -> str:
+def _failure_in_words(bounds: Bounds, outcome: _Outcome, where: str, tolerance: float) -> str:
     """Why there is no assembly, and what may help."""
-    names = [*(f"constraint {name!r}" for name in bounds.model.constraint_names), *bounds.passed_names]
+    names = [*(f"constraint {name!r}" for name in bounds.model.constraint_names), *bounds.excess_names]
     row = int(np.argmax(np.abs(outcome.off)))
     worst = float(abs(outcome.off[row]))
     text = f"{names[row]} is not met{where}: it is off by {worst:.3g} m or rad, expected at most {tolerance:g}"
-    moved, reached = _moved(bounds, outcome.guess), bounds.told(outcome.state)
+    moved, reached = _guess_moved_to(bounds, outcome.guess), bounds.limits_in_words(outcome.state)
     if moved:
         text += f". The guess was past its limits, and was moved to them first: {moved}"
     if outcome.stalled:
@@ -208,9 +208,9 @@ def _told(bounds: Bounds, outcome: _Outcome, where: str, tolerance: float) -> st
     return f"{text}. Start nearer to an assembly, or hold fewer joints"
 
 
-def _moved(bounds: Bounds, guess: FloatArray) -> str:
+def _guess_moved_to(bounds: Bounds, guess: FloatArray) -> str:
     """The limits that a guess (nq) is past, in words, as far as it is moved to them; empty if there are none."""
-    kept = bounds.kept(guess[np.newaxis])[0]
+    kept = bounds.clip(guess[np.newaxis])[0]
     past = [k for k in np.flatnonzero(bounds.firm) if guess[bounds.places[k]] != kept[bounds.places[k]]]
     told = [f"{bounds.names[k]!r} to {kept[bounds.places[k]]:g}" for k in past[:4]]
     return ", ".join(told) + (f", … ({len(past)} in all)" if len(past) > len(told) else "")

@@ -45,7 +45,7 @@ class Bounds:
 
     @staticmethod
     def of(model: Model, hold: Sequence[str]) -> Bounds:
-        """Those of a model."""
+        """The limits of a model, some joints of which are held, by name."""
         moving = np.ones(model.nv)
         for name in hold:
             moving[model.v_slice(name)] = 0.0
@@ -64,23 +64,23 @@ class Bounds:
             tuple(c.entry.name if c.entry.joint.nq == 1 else f"{c.entry.name}[{c.number}]" for c in rows),
         )
 
-    def kept(self, q: FloatArray) -> FloatArray:
+    def clip(self, q: FloatArray) -> FloatArray:
         """The nearest configurations within the limits that can be kept by themselves."""
         set_ = self.firm & ~self.held
         result = q.copy()
         result[:, self.places[set_]] = np.clip(q[:, self.places[set_]], self.lower[set_], self.upper[set_])
         return result
 
-    def passed(self, q: FloatArray) -> FloatArray:
-        """By how much each of the others is past a limit (states, ·)."""
+    def excess(self, q: FloatArray) -> FloatArray:
+        """By how much coordinates that cannot be set by themselves are past their limits (states, ·)."""
         return self._beyond(self._coordinates(q))[:, ~self.firm]
 
     @property
-    def passed_names(self) -> tuple[str, ...]:
-        """Names of these."""
+    def excess_names(self) -> tuple[str, ...]:
+        """Names of the limits that may be passed on the way, in the order of `excess`."""
         return tuple(f"limit of {name}" for name, firm in zip(self.names, self.firm, strict=True) if not firm)
 
-    def reached(self, q: FloatArray) -> NDArray[np.bool_]:
+    def at_limits(self, q: FloatArray) -> NDArray[np.bool_]:
         """Whether each coordinate is at a limit, or past it (states, rows)."""
         c = self._coordinates(q)
         return np.asarray((c <= self.lower) | (c >= self.upper))
@@ -120,9 +120,9 @@ class Bounds:
             stop |= further
         return d
 
-    def told(self, q: FloatArray) -> str:
+    def limits_in_words(self, q: FloatArray) -> str:
         """The limits that a configuration (nq) has reached, in words; empty if there are none."""
-        reached = self.reached(q[np.newaxis])[0]
+        reached = self.at_limits(q[np.newaxis])[0]
         c = self._coordinates(q[np.newaxis])[0]
         parts = []
         for k in np.flatnonzero(reached)[:4]:

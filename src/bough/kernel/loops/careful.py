@@ -16,14 +16,7 @@ from bough.algorithms.loops import row_groups
 from bough.errors import AlwaysSingular, DriveError
 from bough.kernel.arguments import SINGLE, FloatArray, finite_states, write_out
 from bough.kernel.function import Explain, Function, Results, Verdicts
-from bough.kernel.functions import (
-    PLAIN,
-    call,
-    inputs_of,
-    mechanism,
-    new_function,
-    require_model,
-)
+from bough.kernel.functions import PLAIN, call, inputs_of, mechanism, new_function, require_model
 from bough.kernel.loops.constrained import require_directions
 from bough.kernel.loops.saddle import Nearest, StateError, drive_forces, free_motion, nearest, regular_mass
 from bough.kernel.overflow import refusing_overflow, require_finite_results
@@ -75,16 +68,16 @@ def _motion(model: Model, options: Options, run: Run, arrays: Arrays) -> Results
 
 
 def _consistent(model: Model, options: Options, run: Run, arrays: Arrays) -> Results:
-    return (_allowed(model, run, arrays),)
+    return (_allowed_velocity(model, run, arrays),)
 
 
 def _onto(model: Model, options: Options, run: Run, arrays: Arrays) -> Results:
     step = _shortest(model, run, arrays, np.zeros(model.nv), -run("constraint_errors", arrays))
     q = run("integrate", {**arrays, "v": step})
-    return q, _allowed(model, run, {**arrays, "q": q})
+    return q, _allowed_velocity(model, run, {**arrays, "q": q})
 
 
-def _allowed(model: Model, run: Run, arrays: Arrays) -> FloatArray:
+def _allowed_velocity(model: Model, run: Run, arrays: Arrays) -> FloatArray:
     """The velocity nearest to v that the constraints allow."""
     return _shortest(model, run, arrays, arrays["v"], -run("constraint_speeds", arrays))
 
@@ -181,7 +174,7 @@ def mend_states(
     try:
         found = careful({key: np.broadcast_to(a, (*batch, *ends[key]))[some] for key, a in arrays.items()})
     except StateError as error:
-        raise error.told(some) from None
+        raise error.in_batch(some) from None
     for result, part in zip(results, found, strict=True):
         result[some], result[doubtful & ~some] = part, np.nan
     return results
@@ -203,7 +196,7 @@ def _careful(model: Model, key: tuple[str, Options]) -> Function:
 
 
 def _without_program(model: Model, key: tuple[str, Options]) -> Function:
-    """The same where all states take it."""
+    """The function of an algorithm on a model all of whose states take the careful route."""
     made = _careful(model, key)
     made.rule, made.digest = all_in_doubt(made.outputs), lambda: None
     return made
@@ -225,7 +218,7 @@ class InDouble:
     def entry(self, *given: Any) -> Any:
         """All inputs, `out` and `check`, in this order."""
         if type(given[0]) is np.ndarray and given[0].dtype == SINGLE:
-            return self._widened(*given)
+            return self._in_float64(*given)
         try:
             return self._run(*given)
         except AlwaysSingular:
@@ -234,7 +227,7 @@ class InDouble:
             self._run = _without_program(self._model, self._asked).entry
             return self._run(*given)
 
-    def _widened(self, *given: Any) -> Any:
+    def _in_float64(self, *given: Any) -> Any:
         """What begins with float32: if all is, so are the results."""
         *arrays, out, check = given
         single = all(isinstance(x, np.ndarray) and x.dtype == SINGLE for x in arrays if np.ndim(x))

@@ -188,7 +188,7 @@ def rank(model: Model, q: ArrayLike, *, check: bool = True) -> NDArray[np.int64]
     try:
         M, _ = regular_mass(model, call(model, "crba_packed")(states, None, check), L, groups)
     except StateError as error:
-        raise error.told(np.ones(given.shape[:-1], np.bool_)) from None
+        raise error.in_batch(np.ones(given.shape[:-1], np.bool_)) from None
     return nearest(M, L, np.zeros(model.nv), np.zeros(L.shape[:-1]), groups).rank.reshape(given.shape[:-1])
 
 
@@ -282,21 +282,17 @@ def program_pays(model: Model) -> bool:
 
 
 def decay_rate(time_constant: float) -> FloatArray:
-    """The rate of the stabilisation (1/s) as an array."""
-    if type(time_constant) is not float:
-        return _read_only(stabilisation(time_constant))
-    return _usual_rate(time_constant)
+    """The rate of the stabilisation (1/s) as an array; what is no float is read anew."""
+    return (_new_rate if type(time_constant) is not float else _rate)(time_constant)
 
 
-@lru_cache(maxsize=64)
-def _usual_rate(time_constant: float) -> FloatArray:
-    return _read_only(stabilisation(time_constant))
-
-
-def _read_only(number: float) -> FloatArray:
-    a: FloatArray = np.array(number)
+def _new_rate(time_constant: float) -> FloatArray:
+    a: FloatArray = np.array(stabilisation(time_constant))
     a.setflags(write=False)
     return a
+
+
+_rate = lru_cache(maxsize=64)(_new_rate)
 
 
 def stabilisation(time_constant: float) -> float:

@@ -140,8 +140,8 @@ def times(A: FloatArray, x: FloatArray) -> FloatArray:
 class StateError(Exception):
     """Something is wrong with one of some states: an error, what it says with a place for where, and which it is."""
 
-    def told(self, states: NDArray[np.bool_]) -> Exception:
-        """The error, if the states are those that are true here (*batch), one after the other."""
+    def in_batch(self, states: NDArray[np.bool_]) -> Exception:
+        """The error, with the place of its state in a batch (*batch) of which the true ones were looked at."""
         kind, text, place = self.args
         where = np.argwhere(states)[place[0]].tolist() if states.ndim else []
         error: Exception = kind(text.format(f" in state {where}" if where else ""))

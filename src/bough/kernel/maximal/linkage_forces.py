@@ -59,7 +59,7 @@ def one_sided_forces(
         alike.setdefault(touching[place].tobytes(), []).append(place)
     for members in alike.values():
         places: Any = members[0] if len(members) == 1 else tuple(np.array(members, np.intp).T)
-        rows, conditions, mu = _acting(layout, touching[members[0]])
+        rows, conditions, mu = _acting_rows(layout, touching[members[0]])
         found = pivoting(
             A[places][..., rows[:, np.newaxis], rows],
             b[places][..., rows],
@@ -79,7 +79,7 @@ def one_sided_forces(
     return f, wrong, failing, undecided
 
 
-def _acting(layout: Layout, touching: NDArray[np.bool_]) -> tuple[NDArray[np.intp], Conditions, FloatArray]:
+def _acting_rows(layout: Layout, touching: NDArray[np.bool_]) -> tuple[NDArray[np.intp], Conditions, FloatArray]:
     """The rows that act, those of equalities and of what touches, what they demand, and coefficients of friction."""
     rows: list[int] = []
     mu: list[float] = []

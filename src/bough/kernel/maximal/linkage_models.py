@@ -36,7 +36,7 @@ def parts_of(model: Model) -> tuple[dict[str, Body], Constraints]:
             _add(
                 constraints,
                 f"{entry.name} follows {law.source}",
-                _coupled(joints, entry.name, law.source, (law.offset, law.ratio)),
+                _coupling_of(joints, entry.name, law.source, (law.offset, law.ratio)),
             )
     for made in model.constraints:
         if isinstance(made, Loop):
@@ -44,14 +44,14 @@ def parts_of(model: Model) -> tuple[dict[str, Body], Constraints]:
             joint = Jointed(made.joint, at=ends[0].placement, to=ends[1].placement)
             _add(constraints, made.name, (joint, names[ends[0].body], names[ends[1].body]))
         elif isinstance(made, Tie):
-            _add(constraints, made.name, _framed(joints, made, names))
+            _add(constraints, made.name, _frames_of(joints, made, names))
         else:
             zeros = (made.zero, made.other_zero)
-            _add(constraints, made.name, _coupled(joints, made.joint, made.other, made.polynomial, *zeros))
+            _add(constraints, made.name, _coupling_of(joints, made.joint, made.other, made.polynomial, *zeros))
     return bodies, constraints
 
 
-def _coupled(
+def _coupling_of(
     joints: Constraints,
     name: str,
     other: str | None,
@@ -69,7 +69,7 @@ def _coupled(
     return (Coupled(held, followed, polynomial, zero, other_zero, on=(a, b), other_on=(c, d)), *bodies)
 
 
-def _framed(joints: Constraints, tie: Tie, names: tuple[str, ...]) -> tuple[object, ...]:
+def _frames_of(joints: Constraints, tie: Tie, names: tuple[str, ...]) -> tuple[object, ...]:
     """A constraint on frames and joints, and the bodies that these are on or between, each once."""
     ends = [joints[name] for name in tie.joints]
     between = [body for _, *pair in ends for body in pair]

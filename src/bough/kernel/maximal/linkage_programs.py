@@ -50,7 +50,7 @@ class Found(NamedTuple):
     undecided: FloatArray
 
     @staticmethod
-    def nothing(layout: Layout, batch: tuple[int, ...]) -> Found:
+    def zeros(layout: Layout, batch: tuple[int, ...]) -> Found:
         """Zeros, to be written over."""
         sizes = ((layout.system.nv,), (layout.nc,), (), (layout.nc,), ())
         return Found(*(np.zeros((*batch, *size)) for size in sizes))
@@ -70,7 +70,7 @@ def motion(layout: Layout, level: Level, rate: float, given: Mapping[str, ArrayL
     try:
         return Found(*run(layout, "motion", {**given, "rate": _rate(rate)}, level))
     except ZeroDivisionError:
-        return Found(*run(layout.loosened, "motion", {**given, "rate": _rate(rate)}, level))
+        return Found(*run(layout.without_primary, "motion", {**given, "rate": _rate(rate)}, level))
 
 
 def _in_one(layout: Layout) -> bool:
@@ -92,11 +92,11 @@ def _careful(layout: Layout, level: Level, state: State) -> Found:
         return _by_ranks(layout, level, state)
     measured = run(layout, "errors", {key: state.get(key) for key in ("x", "time")})
     apart = (measured[..., layout.distances] > TOUCHING).all(axis=-1)
-    found = Found.nothing(layout, apart.shape)
+    found = Found.zeros(layout, apart.shape)
     if apart.any():
         free = {key: a[apart] for key, a in state.items()}
         some, two_sided = Found(*run(layout.two_sided, "motion", free, level)), ~layout.one_sided[layout.rows]
-        spread = Found.nothing(layout, some.residual.shape)
+        spread = Found.zeros(layout, some.residual.shape)
         spread.forces[:, two_sided], spread.unmet[:, two_sided] = some.forces, some.unmet
         found.put(apart, spread._replace(motion=some.motion, residual=some.residual))
     if not apart.all():
@@ -111,23 +111,25 @@ def _by_ranks(layout: Layout, level: Level, state: State) -> Found:
     """
     count = len(state["x"])
     try:
-        found = _factored(layout, level, state)
+        found = _solve_by_factor(layout, level, state)
     except SingularError:
         if count > 1:
-            found = Found.nothing(layout, (count,))
+            found = Found.zeros(layout, (count,))
             for k in range(count):
                 found.put(slice(k, k + 1), _by_ranks(layout, level, {key: a[k : k + 1] for key, a in state.items()}))
             return found
         if layout.nc > ALL_TOGETHER_UP_TO:
             raise
-        return _factored(layout.loosened, level, state)
+        return _solve_by_factor(layout.without_primary, level, state)
     at_odds = (found.unmet * ~layout.one_sided[layout.rows]).any(axis=-1)
     if at_odds.any() and layout.system.nc:
-        found.put(at_odds, _factored(layout.loosened, level, {key: a[at_odds] for key, a in state.items()}))
+        found.put(
+            at_odds, _solve_by_factor(layout.without_primary, level, {key: a[at_odds] for key, a in state.items()})
+        )
     return found
 
 
-def _factored(layout: Layout, level: Level, state: State) -> Found:
+def _solve_by_factor(layout: Layout, level: Level, state: State) -> Found:
     """By the factor of the primary constraints, and anticipation of the auxiliary ones."""
     system, terms = layout.system, dict(zip(GIVEN["terms"], run(layout, "terms", state, level), strict=True))
     jacobian, c = terms["jacobian"], terms["c"]
@@ -135,7 +137,7 @@ def _factored(layout: Layout, level: Level, state: State) -> Found:
     compliance = None if layout.compliance is None else soft[: system.nc]
     factor = ldlt(system, terms["mass"], jacobian[..., : system.jacobian_size], compliance)
     free = factor.solve(np.concatenate([terms["f"], c[..., : system.nc]], axis=-1))
-    found = Found.nothing(layout, free.shape[:-1])
+    found = Found.zeros(layout, free.shape[:-1])
     if not layout.auxiliary:
         return found._replace(motion=free[..., : system.nv], forces=free[..., system.nv + layout.rows])
     # how the auxiliary rows answer to their own forces, then the forces, then the motion
@@ -167,7 +169,7 @@ def _reach(layout: Layout, jacobian: FloatArray, free: FloatArray) -> FloatArray
     return np.asarray(np.abs(jacobian * free[..., columns]) @ incidence)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _first_names(names: Sequence[str]) -> str:
     """The first dozen of names, and how many there are."""
     return ", ".join(map(repr, names[:12])) + (f", … ({len(names)} in all)" if len(names) > 12 else "")
 
@@ -243,7 +245,7 @@ def _program(layout: Layout, key: tuple[What, Level, bool]) -> Function:
         nothing = all_in_doubt(outputs)()
         if not in_one:
             return nothing
-        found = linkage.solved(layout, level, x.pop("rate")[0], SINGULAR_VALUE, **x)
+        found = linkage.solve_linkage(layout, level, x.pop("rate")[0], SINGULAR_VALUE, **x)
         sound, verdicts = both(is_finite(found["motion"], nv), is_finite(found["forces"], nc)), found.pop("verdicts")
         sound = loop(layout.verdicts, lambda k, so_far: both(so_far, verdicts[k] > 0.0), sound)
         return nothing | found | {"doubt": negation(sound)}
@@ -254,7 +256,7 @@ def _program(layout: Layout, key: tuple[What, Level, bool]) -> Function:
             return mend_states(lambda some: _careful(layout, level, some), axes, arrays, results, verdicts != 0)
         except SingularError as error:
             ties = [layout.tie_names[k] for k in layout.primary]
-            names = f"bodies are {_listed(layout.body_names)}; constraints counted from 0 are {_listed(ties)}"
+            names = f"bodies are {_first_names(layout.body_names)}; constraints counted from 0 are {_first_names(ties)}"
             raise SingularError(f"{error} ({names})") from None
 
     places = tuple(layout.quaternions.tolist())

@@ -58,13 +58,7 @@ class Maximal(NamedTuple):
 
 
 def of_model(
-    model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike,
-    f_ext: ArrayLike | None = None,
-    *,
-    check: bool = True,
+    model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None = None, *, check: bool = True
 ) -> Maximal:
     """A model in maximal coordinates, for `maximal.multipliers`.
 
@@ -107,7 +101,7 @@ def of_model(
     [ 0.     0.     0.     0.    -4.347  0.   ]
     """
     rows: FloatArray = entry(model, "maximal", _maximal)(q, v, tau, f_ext, None, check)
-    system, mass, compliance = _fixed(model)
+    system, mass, compliance = _constant_terms(model)
     places = (system.jacobian_size, system.jacobian_size + system.nv)
     jacobian, force, c = rows[..., : places[0]], rows[..., places[0] : places[1]], rows[..., places[1] :]
     if rows.ndim > 1:  # further calls like arrays without gaps
@@ -116,13 +110,7 @@ def of_model(
 
 
 def dynamics(
-    model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike,
-    f_ext: ArrayLike | None = None,
-    *,
-    check: bool = True,
+    model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None = None, *, check: bool = True
 ) -> tuple[FloatArray, FloatArray]:
     """Forward dynamics in maximal coordinates, in one program: what `multipliers` gives for `of_model`.
 
@@ -381,7 +369,7 @@ def _maximal(model: Model, name: str) -> Function:
 
 
 @lru_cache(maxsize=128)
-def _fixed(model: Model) -> _Fixed:
+def _constant_terms(model: Model) -> _Fixed:
     system, mass, compliance = constraint_system(model), joints.masses(model), joints.compliances(model)
     for a in (mass, compliance):
         a.setflags(write=False)

@@ -10,10 +10,10 @@ from bough.algorithms.closed_loops import (
     TIME_CONSTANT,
     Constrained,
     LoopMethod,
+    aim_of_row,
     consistent_velocity,
     constrained_dynamics,
     onto_constraints,
-    wanted,
 )
 from bough.algorithms.contact_problem import ContactPlan, contact_rows
 from bough.algorithms.copies import copies, for_each_copy
@@ -69,7 +69,7 @@ def _limits(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
 
 def _terms(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     terms = constraint_terms(m, x["q"], x["v"])
-    return {"L": terms.matrix, "aims": filled(terms.count, lambda row: wanted(terms, row, _decay_rate(x)))}
+    return {"L": terms.matrix, "aims": filled(terms.count, lambda row: aim_of_row(terms, row, _decay_rate(x)))}
 
 
 def _terms_shapes(model: Model, o: Options) -> dict[str, Shape]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bough.lagrange.constraints.joints import Jointed, placed, twist_of
+from bough.lagrange.constraints.joints import Jointed, placement_of, twist_of
 from bough.model import Placement
 from bough.model.joints.closing import least_squares
 from bough.model.ties.body import WORLD, Scalars
@@ -56,7 +56,7 @@ class Framed(Constraint):
         for k, place in self.frames:
             at = Transform(Matrix.of_rows(place.matrix.tolist()), Vector(*place.origin))
             u = at.to_child(twist_of(sides[k]))
-            x, v = numbers_of(placed(sides[k]).then(at)), (*u.linear.parts, *u.angular.parts)
+            x, v = numbers_of(placement_of(sides[k]).then(at)), (*u.linear.parts, *u.angular.parts)
             still = sides[k].body is WORLD and place == Placement()
             found.append(sides[-1] if still else Side(FRAME, (), tuple(x), v))
         for joint, (a, b) in self.joints:

@@ -20,7 +20,7 @@ from bough.model.ties.constraint import Constraint, Side, Sides
 from bough.model.ties.sides import RigidKind
 from bough.spatial import REST, STAY, Matrix, Motion, Transform, Vector
 
-__all__ = ["Jointed", "placed", "twist_of"]
+__all__ = ["Jointed", "placement_of", "twist_of"]
 
 
 @dataclass(frozen=True, init=False)
@@ -116,7 +116,7 @@ class Jointed(Constraint):
         """The joint where the two bodies are."""
         count = len(parameters) - 24 - self.inertial
         first, second = _end(parameters[count : count + 12]), _end(parameters[count + 12 : count + 24])
-        X = placed(sides[0]).then(first).inverse.then(placed(sides[1]).then(second))
+        X = placement_of(sides[0]).then(first).inverse.then(placement_of(sides[1]).then(second))
         carried = X.to_child(first.to_child(twist_of(sides[0])))
         return Closure.of(self.joint.canonical, parameters[:count], X, carried, second.to_child(twist_of(sides[1])))
 
@@ -137,7 +137,7 @@ def _end(numbers: Scalars) -> Transform:
     return Transform(R, Vector.of(numbers[9:12]))
 
 
-def placed(side: Side) -> Transform:
+def placement_of(side: Side) -> Transform:
     """Where a rigid body, or the world, is in the world."""
     return side.body.placement(side.x) if isinstance(side.body, RigidKind) else STAY
 

@@ -122,11 +122,11 @@ class Tangent(ReadFields, Constraint):
     rows = 1
 
     def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
-        return [self._mixed(sides, self._nearest(parameters, sides))]
+        return [self._mixed_value(sides, self._nearest(parameters, sides))]
 
     def rates(self, parameters: Scalars, sides: Sides) -> Scalars:
         z = self._nearest(parameters, sides)
-        return rate_along(lambda moved: [self._mixed(moved, z)], sides)
+        return rate_along(lambda moved: [self._mixed_value(moved, z)], sides)
 
     def touching(self, parameters: Scalars, sides: Sides) -> Scalars:
         """Where in the world the surfaces touch, or are nearest to that (m)."""
@@ -135,7 +135,7 @@ class Tangent(ReadFields, Constraint):
     def _skins(self, sides: Sides) -> list[_Skin]:
         return [_Skin.of(sides[0], self.surface, self.space), _Skin.of(sides[1], self.to_surface, self.space)]
 
-    def _mixed(self, sides: Sides, z: Scalars) -> Scalar:
+    def _mixed_value(self, sides: Sides, z: Scalars) -> Scalar:
         """(1 - s) F₁ + s F₂ at a point that stays; where F₁ = F₂ both, and less touched by rounding than either."""
         *p, s = z
         first, second = (skin.value(p) for skin in self._skins(sides))
@@ -145,14 +145,14 @@ class Tangent(ReadFields, Constraint):
         """The point p and the share s: found for the values alone; then rates follow by as many steps as are needed."""
         still = tuple(Side(x.body, x.parameters, tuple(map(_value, x.x)), ()) for x in sides)
         key = (self, *parameters, *(x for side in still for x in side.x))
-        z = _remembered(key, lambda: self._found(parameters, still))
+        z = _find_once(key, lambda: self._search_nearest(parameters, still))
         for _ in range(max(_depth(x) for side in sides for x in side.x)):
             bent = _Bent.of(self._skins(sides), z[:-1])
             ds = bent.share(z[-1])
             z = (*(a + b for a, b in zip(z, bent.downhill(z[-1], ds), strict=False)), z[-1] + ds)
         return z
 
-    def _found(self, parameters: Scalars, sides: Sides) -> tuple[Scalar, ...]:
+    def _search_nearest(self, parameters: Scalars, sides: Sides) -> tuple[Scalar, ...]:
         ends, skins = (sides[0].point(parameters[:3]), sides[1].point(parameters[3:6])), self._skins(sides)
         start = [(a + b) * 0.5 for a, b in zip(*ends, strict=False)][: self.space]
 
@@ -250,7 +250,7 @@ class _Bent:
 _LAST: list[tuple[tuple[object, ...], tuple[Scalar, ...]]] = [((), ())]
 
 
-def _remembered(key: tuple[object, ...], find: Callable[[], tuple[Scalar, ...]]) -> tuple[Scalar, ...]:
+def _find_once(key: tuple[object, ...], find: Callable[[], tuple[Scalar, ...]]) -> tuple[Scalar, ...]:
     """What was found for the very same scalars just before: a block of J asks for one point six times and more."""
     known, found = _LAST[0]
     if len(known) != len(key) or any(a is not b for a, b in zip(known, key, strict=True)):

@@ -15,7 +15,7 @@ from bough.model.ties.body import WORLD, Body, CanonicalKind, Scalars
 from bough.scalar import Scalar, derivative
 from bough.spatial import UNITS, Vector
 
-__all__ = ["Constraint", "Side", "Sides", "dot", "rate_along", "resting", "unit_rates"]
+__all__ = ["Constraint", "Side", "Sides", "at_rest", "dot", "rate_along", "unit_rates"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Side:
         return list(self.body.direction(self.parameters, self.x, d))
 
     def axis(self, d: Scalars) -> Vector:
-        """The same for an axis of rotation; in a plane it is always z."""
+        """An axis of rotation of the body in axes of the world; in a plane it is always z."""
         return UNITS[2] if self.body.space == 2 else Vector.of(self.direction(d))
 
     def coordinates(self, position: Scalars) -> list[Scalar]:
@@ -132,7 +132,7 @@ def rate_along(function: Callable[[Sides], Scalars], sides: Sides) -> list[Scala
 
 def unit_rates(constraint: Constraint, parameters: Scalars, sides: Sides, place: int) -> list[list[Scalar]]:
     """The block of the Jacobian for one side, column by column: the rates where it alone moves, at unit velocities."""
-    still, count = [resting(side) for side in sides], len(sides[place].v)
+    still, count = [at_rest(side) for side in sides], len(sides[place].v)
     columns = []
     for j in range(count):
         unit = replace(still[place], v=tuple(1.0 if i == j else 0.0 for i in range(count)))
@@ -140,7 +140,7 @@ def unit_rates(constraint: Constraint, parameters: Scalars, sides: Sides, place:
     return columns
 
 
-def resting(side: Side) -> Side:
+def at_rest(side: Side) -> Side:
     """The same side at rest; of the world, time itself."""
     return replace(side, v=(0.0,) * len(side.v))
 

@@ -38,7 +38,7 @@ def require_body(body: object, what: str) -> None:
         ("integrate", body.nx, lambda: body.integrate(own, x, v)),
         ("mass", body.nv, lambda: body.mass(own, x)),
     ):
-        _require(len(_called(call, what, body, method)), size, what, body, method, "scalars or rows")
+        _require(len(_call(call, what, body, method)), size, what, body, method, "scalars or rows")
     for row in body.mass(own, x):
         _require(len(row), body.nv, what, body, "mass", "scalars in a row")
     if type(body).rate is not Body.rate and _is_from_outside(body):
@@ -61,7 +61,7 @@ def require_constraint(constraint: object, bodies: Sequence[Body], what: str) ->
     sides = tuple(unknown_side(body) for body in (*bodies, WORLD))
     tally = Tally()
     own: tuple[Scalar, ...] = tuple(Counted(tally) for _ in constraint.parameters)
-    errors = _called(lambda: constraint.errors(own, sides), what, constraint, "errors")
+    errors = _call(lambda: constraint.errors(own, sides), what, constraint, "errors")
     if len(errors) > constraint.rows:
         raise ModelError(
             f"{what}: errors of {constraint!r} gives {len(errors)} scalars, expected at most {constraint.rows}"
@@ -74,9 +74,9 @@ def require_constraint(constraint: object, bodies: Sequence[Body], what: str) ->
             f"{counted(constraint.rows, 'error')}, one for each row, or rates: one for each row, those of errors first"
         )
         raise ModelError(f"{what}: {found}, expected {wanted}")
-    rates = _called(lambda: constraint.rates(own, sides), what, constraint, "rates")
+    rates = _call(lambda: constraint.rates(own, sides), what, constraint, "rates")
     _require(len(rates), constraint.rows, what, constraint, "rates", "scalars")
-    bias = _called(lambda: constraint.bias(own, sides), what, constraint, "bias")
+    bias = _call(lambda: constraint.bias(own, sides), what, constraint, "bias")
     _require(len(bias), constraint.rows, what, constraint, "bias", "scalars")
     if type(constraint).rates is not Constraint.rates and _is_from_outside(constraint):
         given = constraint.parameters
@@ -98,7 +98,7 @@ def _require_linear(
     for _ in range(TRIALS):
         try:
             start = [rng.normal(size=body.nv).tolist() for body in bodies]
-            places = [_moved(body, step) for body, step in zip(bodies, start, strict=True)]
+            places = [_reached_from_neutral(body, step) for body, step in zip(bodies, start, strict=True)]
             u, w = ([rng.normal(size=body.nv) for body in bodies] for _ in range(2))
             none = [np.zeros(body.nv) for body in bodies]
             sums = [a + b for a, b in zip(u, w, strict=True)]
@@ -124,7 +124,7 @@ def require_no_time(constraint: Constraint, bodies: Sequence[Body], what: str) -
     rng, kinds, own = np.random.default_rng(0), [*bodies, WORLD], constraint.parameters
     for _ in range(TRIALS):
         steps, speeds = ([rng.normal(size=body.nv) for body in kinds] for _ in range(2))
-        places = [_moved(body, step.tolist()) for body, step in zip(kinds, steps, strict=True)]
+        places = [_reached_from_neutral(body, step.tolist()) for body, step in zip(kinds, steps, strict=True)]
         found = []
         for time in (0.0, 0.7):
             sides = _sides(kinds, [*places[:-1], (time,)], speeds)
@@ -140,7 +140,7 @@ def require_no_time(constraint: Constraint, bodies: Sequence[Body], what: str) -
             )
 
 
-def _moved(body: Body, v: Sequence[float]) -> tuple[Scalar, ...]:
+def _reached_from_neutral(body: Body, v: Sequence[float]) -> tuple[Scalar, ...]:
     """The position that a body reaches from neutral with a velocity."""
     return tuple(body.integrate(body.parameters, body.neutral(), v))
 
@@ -164,7 +164,7 @@ def _require_hash(kind: object, what: str) -> None:
         raise ModelError(f"{what} is {kind!r}, expected one that can be hashed: a frozen dataclass") from None
 
 
-def _called(call: Callable[[], Any], what: str, kind: object, method: str) -> Any:
+def _call(call: Callable[[], Any], what: str, kind: object, method: str) -> Any:
     try:
         found = call()
     except ModelError as error:
