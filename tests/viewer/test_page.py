@@ -43,7 +43,9 @@ def viewer(browser: Any) -> Iterator[Viewer]:
 
 @pytest.fixture(scope="module")
 def page(viewer: Viewer, browser: Any) -> Iterator[Any]:
+    assert not viewer._stage.visible  # nobody looks yet
     found = tab(browser, viewer)
+    until(lambda: viewer._stage.visible, "shapes, as soon as there is a panel")
     yield found
     found.close()
 
@@ -185,6 +187,9 @@ def test_a_motion_in_one_file_plays_without_a_network(browser: Any, tmp_path: An
     assert not [url for url in asked if not url.startswith(("file:", "blob:", "data:"))]
     page.wait_for_function("window.player.state.time > 0.2")  # it plays
     page.evaluate("player.pause()")
+    shown, bar = (page.locator(name).bounding_box() for name in ("#canvas", "#bar"))
+    assert shown["y"] + shown["height"] <= bar["y"]  # nothing is behind the bar
+    assert bar["x"] + bar["width"] <= 400
     first = page.screenshot()
     for time in (0.3, 1.025, 2.0):
         page.locator("#time").evaluate(f"x => {{ x.value = {time}; x.dispatchEvent(new Event('input')) }}")

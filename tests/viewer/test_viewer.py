@@ -119,6 +119,8 @@ def test_a_state_that_is_clicked_on_is_told_and_shadows_are_for_few_triangles() 
         assert viewer._gui is not None
         assert (viewer._gui._state.value, viewer.frame) == (2, model.body_names[3])
         assert viewer.overlays["shadows"]
+        assert not viewer.page.shadows  # which are slow to draw, and wait for somebody's panel
+        viewer._show_shapes()
         assert viewer.page.shadows
         viewer.hide("shadows")
         assert not viewer.page.shadows

@@ -26,6 +26,9 @@ EVERYWHERE = ("0.0.0.0", "::", "")
 SUN, LAMP = (-6.0, -8.0, 20.0), (20.0, -12.0, 10.0)
 """From where light comes: of one that casts shadows, and of a weaker one on what the camera sees first."""
 
+LATEST = 10.0
+"""Time (s) after which a browser that connected is taken to show its panel, whatever it says."""
+
 WHITE, DUSK = (255, 255, 255), (150, 150, 160)
 
 
@@ -101,6 +104,32 @@ class Page:
     def add_ground(self) -> None:
         """A grid at z = 0, for the eye alone."""
         self.server.scene.add_grid("/ground", infinite_grid=True, cell_size=0.25, section_size=1.0, fade_distance=20.0)
+
+    def once_panel_is_seen(self, action: Callable[[], object]) -> None:
+        """Do something when the first browser has the panel: when it tells that its camera is where it was sent.
+
+        What is slow to draw had better wait for that: on a computer without a graphics card the panel would come last.
+        """
+        is_done = threading.Event()
+
+        def act() -> None:
+            if not is_done.is_set():
+                is_done.set()
+                self.write(action)
+
+        def connected(client: Any) -> None:
+            def moved(_: Any = None) -> None:
+                if np.allclose(client.camera.position, self.server.initial_camera.position, rtol=1e-3):
+                    act()
+
+            if not is_done.is_set():
+                client.camera.on_update(moved)
+                moved()
+                latest = threading.Timer(LATEST, act)
+                latest.daemon = True
+                latest.start()
+
+        self.server.on_client_connect(connected)
 
     def write(self, action: Callable[[], object]) -> None:
         """Do something to the page, unless it is closed: threads may come too late."""

@@ -90,11 +90,11 @@ class Viewer:
         self._size = float(np.clip(np.linalg.norm(high - low), 0.05, 1e4))
         self._spacing = 1.1 * max(float(high[0] - low[0]), float(high[1] - low[1]), 0.2)
         self._stage = Stage(self._server, drawn.shapes)
+        self._stage.visible = False  # until there is a panel
         self._collision: Stage | None = None
         self._world_shapes = tuple(world)
         self._overlays = Overlays(self._server, model, self._size, contacts)
         if len(self._q) * sum(len(d.triangles.faces) for d in drawn.shapes) <= FEW_FACES:
-            self._page.shadows = True
             self._overlays.shown.add("shadows")
         self._controls = PoseControls(self._server, model, self._size, steered or self._asked)
         self._closing = Closing(model)
@@ -103,10 +103,10 @@ class Viewer:
         self._page.look_at(low, high, self._offsets())
         if not any(d.sort in ("plane", "ground") for d in drawn.shapes):
             self._page.add_ground()
-        self.redraw()
-        self._stage.on_click(self._clicked)
         self._gui = self._panel(motion)
         self.redraw()
+        self._stage.on_click(self._clicked)
+        self._page.once_panel_is_seen(self._show_shapes)
 
     def _panel(self, motion: Motion | None) -> Gui:
         asked = Asked(self._chosen, self._state_asked, self._layout_asked, lambda name, on: self._switch([name], on))
@@ -380,6 +380,9 @@ class Viewer:
                 if self._gui is not None:
                     self._gui.switch(name, on)
             self.redraw()
+
+    def _show_shapes(self) -> None:
+        self._stage.visible, self._page.shadows = ("shapes" in self._overlays.shown, "shadows" in self._overlays.shown)
 
     def _show_collision(self, on: bool) -> None:
         if self._collision is None and on:
