@@ -38,6 +38,7 @@ def tab(browser: Any, viewer: Any, width: int = 700, height: int = 240) -> Any:
     page = browser.new_page(viewport={"width": width, "height": height})
     page.set_default_timeout(90_000)
     page.goto(viewer.url)
+    page.add_style_tag(content="[class*=Notification] { display: none }")  # that there is no graphics card
     page.wait_for_selector("#bough-readings")
     return page
 

@@ -208,15 +208,21 @@ def test_a_body_is_pulled_with_the_mouse(browser: Any) -> None:
     b.add("ball", bough.joints.Free(), inertia=bough.Inertia.sphere(0.3, mass=2.0))
     b.geometry("ball", "sphere", 0.3)
     live = bough.Simulation(b.build(), dt=0.01).view([0, 0, 0, 0, 0, 0, 1], browser=False)
+    live.pause()
+    live.advance(1.0)
     with live.viewer as viewer:
         page = tab(browser, viewer)
+        until(lambda: live.time == 0.0, "it begins anew for whoever comes to see it")
+        live.start()
+        box = page.locator("canvas").first.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         assert not live.state.v.any()
 
         def pulled() -> bool:
             """The ball is in the middle of the picture; it may not have come yet."""
-            page.mouse.move(350, 120)
+            page.mouse.move(x, y)
             page.mouse.down()
-            page.mouse.move(300, 120, steps=4)
+            page.mouse.move(x - 40, y, steps=4)
             moved = float(np.abs(live.state.q[:3]).max()) > 0.02
             if not moved:
                 page.mouse.up()

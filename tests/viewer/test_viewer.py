@@ -19,6 +19,7 @@ from bough.errors import AssemblyError, ModelError, ShapeError, UnknownNameError
 from bough.simulation.live import Grip, felt_mass, pull
 from bough.viewer.controls import Closing
 from bough.viewer.instances import arranged, quaternions, world_placements
+from bough.viewer.panel import readings_html
 from bough.viewer.simplify import simplified
 from bough.viewer.stage import INSTANCED_FACES
 from mechanisms import four_bar
@@ -120,10 +121,23 @@ def test_a_state_that_is_clicked_on_is_told_and_shadows_are_for_few_triangles() 
         assert (viewer._gui._state.value, viewer.frame) == (2, model.body_names[3])
         assert viewer.overlays["shadows"]
         assert not viewer.page.shadows  # which are slow to draw, and wait for somebody's panel
-        viewer._show_shapes()
+        viewer._panel_seen()
         assert viewer.page.shadows
         viewer.hide("shadows")
         assert not viewer.page.shadows
+
+
+def test_rounding_errors_are_not_told() -> None:
+    assert ">0 0 0.25<" in readings_html({"position": ((2.1e-16, -1e-17, 0.25), "m")}, "foot")
+
+
+def test_nobody_stands_in_the_ground() -> None:
+    """The trunk of a robot that floats is at the origin, and its legs reach further down."""
+    model = bough.robots.load("quadruped")
+    feet = bough.simulation.on_the_floor(model, bough.neutral(model))[2]
+    with bough.view(model, browser=False) as viewer:
+        ground = viewer.page.server.scene.get_handle_by_name("/ground")
+        assert ground.position[2] == pytest.approx(-feet, abs=1e-3)  # surfaces have corners, shapes are round
 
 
 def test_many_bodies_are_few_surfaces() -> None:

@@ -69,6 +69,7 @@ class Live:
         self._rate: Any = None
         self._add_controls()
         self._thread = threading.Thread(target=self._loop, name="bough simulation", daemon=True)
+        self.viewer.page.once_panel_is_seen(self.reset)  # whoever comes to see it sees it from the beginning
 
     def start(self) -> None:
         """Let it run."""

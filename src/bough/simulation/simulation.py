@@ -293,7 +293,8 @@ class Simulation(Differentiated):
         Returns
         -------
         Live
-            It runs until ``.viewer.close()``; `pause`, `start` and `reset` do what the buttons of the page do.
+            It runs until ``.viewer.close()``, anew when the page is first seen; `pause`, `start` and `reset` do what
+            the buttons of the page do.
         """
         from bough.simulation.live import Live
 

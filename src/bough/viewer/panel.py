@@ -161,11 +161,16 @@ def readings_html(told: dict[str, tuple[tuple[float, ...], str]], name: str) -> 
     """Readings as a table; each number is in an element whose ``data-reading`` says which it is."""
     rows = "".join(
         f'<tr><td style="color:{DIM};padding-right:1em">{key}</td><td data-reading="{key}" '
-        f'style="font-variant-numeric:tabular-nums">{" ".join(f"{x:.6g}" for x in values)}</td>'
+        f'style="font-variant-numeric:tabular-nums">{" ".join(map(_number, values))}</td>'
         f'<td style="color:{DIM};padding-left:0.5em">{unit}</td></tr>'
         for key, (values, unit) in told.items()
     )
     return _block("bough-readings", f"<b>{escape(plain(name))}</b><table>{rows}</table>")
+
+
+def _number(x: float) -> str:
+    """Six digits; what is left of rounding errors, below a milliardth, is nothing."""
+    return f"{round(x, 9) + 0.0:.6g}"
 
 
 def note_html(text: str) -> str:

@@ -40,18 +40,18 @@ class Playback:
 
     def __init__(self, page: Page, motion: Motion, drawn: Callable[[float, Floats, Floats], None]) -> None:
         self._page, self._motion, self._drawn = page, motion, drawn
-        self._first, self._last = float(motion.time[0]), float(motion.time[-1])
-        self.time = self._first
+        self.first, self._last = float(motion.time[0]), float(motion.time[-1])
+        self.time = self.first
         self._told, self._lock = 0.0, threading.RLock()
         self._is_playing, self._is_closed = threading.Event(), threading.Event()
         gui = page.server.gui
         self._button = gui.add_button("Play")
         self._slider = gui.add_slider(
             "time (s)",
-            min=self._first,
+            min=self.first,
             max=self._last,
-            step=max((self._last - self._first) / 10000.0, 1e-6),
-            initial_value=self._first,
+            step=max((self._last - self.first) / 10000.0, 1e-6),
+            initial_value=self.first,
         )
         self._speed = gui.add_dropdown("speed", SPEEDS, initial_value="1 x")
         self._repeat = gui.add_checkbox("repeat", initial_value=True)
@@ -68,7 +68,7 @@ class Playback:
     def play(self) -> None:
         """Let it run, from the beginning if it is at the end."""
         if self.time >= self._last:
-            self.seek(self._first)
+            self.seek(self.first)
         self._page.write(lambda: setattr(self._button, "label", "Pause"))
         self._is_playing.set()
 
@@ -82,7 +82,7 @@ class Playback:
     def seek(self, time: float) -> None:
         """Show the motion at a time in s; times outside are taken as the nearest inside."""
         with self._lock:
-            self.time = min(max(time, self._first), self._last)
+            self.time = min(max(time, self.first), self._last)
             sample = self._motion.at(self.time)
             self._drawn(self.time, np.asarray(sample.q, np.float64), np.asarray(sample.v, np.float64))
 
@@ -118,11 +118,11 @@ class Playback:
     def _advance(self, by: float) -> None:
         ahead = self.time + by
         if ahead > self._last:
-            if not self._repeat.value or self._last <= self._first:
+            if not self._repeat.value or self._last <= self.first:
                 self.seek(self._last)
                 self.pause()
                 return
-            ahead = self._first
+            ahead = self.first
         self.seek(ahead)
         if clock.perf_counter() - self._told > SLIDER_PERIOD:
             self._told = clock.perf_counter()

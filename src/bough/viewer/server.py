@@ -64,8 +64,7 @@ class Page:
         self.port = int(self.server.get_port())
         self.url = f"http://{'localhost' if host in EVERYWHERE else host}:{self.port}"
         self.server.gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False)
-        if is_in_notebook():  # where there is little room: beside what is seen, not over it
-            self.server.gui.main_panel.dock_right()
+        self.server.gui.main_panel.dock_right()  # beside what is seen, not over it
         self.server.scene.set_up_direction("+z")
         self._add_lights()
 
@@ -101,9 +100,16 @@ class Page:
         self.server.initial_camera.look_at = middle
         self.server.initial_camera.position = middle + 0.85 * size * np.array([0.95, -0.75, 0.45])
 
-    def add_ground(self) -> None:
-        """A grid at z = 0, for the eye alone."""
-        self.server.scene.add_grid("/ground", infinite_grid=True, cell_size=0.25, section_size=1.0, fade_distance=20.0)
+    def add_ground(self, height: float) -> None:
+        """A grid at a height in m, for the eye alone."""
+        self.server.scene.add_grid(
+            "/ground",
+            infinite_grid=True,
+            cell_size=0.25,
+            section_size=1.0,
+            fade_distance=20.0,
+            position=(0.0, 0.0, height),
+        )
 
     def once_panel_is_seen(self, action: Callable[[], object]) -> None:
         """Do something when the first browser has the panel: when it tells that its camera is where it was sent.
@@ -113,9 +119,9 @@ class Page:
         is_done = threading.Event()
 
         def act() -> None:
-            if not is_done.is_set():
+            if not is_done.is_set() and not self.is_closed:
                 is_done.set()
-                self.write(action)
+                action()
 
         def connected(client: Any) -> None:
             def moved(_: Any = None) -> None:

@@ -102,11 +102,11 @@ class Viewer:
         self._gui: Gui | None = None
         self._page.look_at(low, high, self._offsets())
         if not any(d.sort in ("plane", "ground") for d in drawn.shapes):
-            self._page.add_ground()
+            self._page.add_ground(min(0.0, float(low[2])))  # nobody stands in it
         self._gui = self._panel(motion)
         self.redraw()
         self._stage.on_click(self._clicked)
-        self._page.once_panel_is_seen(self._show_shapes)
+        self._page.once_panel_is_seen(self._panel_seen)
 
     def _panel(self, motion: Motion | None) -> Gui:
         asked = Asked(self._chosen, self._state_asked, self._layout_asked, lambda name, on: self._switch([name], on))
@@ -381,8 +381,12 @@ class Viewer:
                     self._gui.switch(name, on)
             self.redraw()
 
-    def _show_shapes(self) -> None:
-        self._stage.visible, self._page.shadows = ("shapes" in self._overlays.shown, "shadows" in self._overlays.shown)
+    def _panel_seen(self) -> None:
+        """Somebody came to see it: shapes, and a motion from its beginning."""
+        self._page.write(lambda: setattr(self._stage, "visible", "shapes" in self._overlays.shown))
+        self._page.write(lambda: setattr(self._page, "shadows", "shadows" in self._overlays.shown))
+        if self._playback is not None and self._playback.is_playing:
+            self._playback.seek(self._playback.first)
 
     def _show_collision(self, on: bool) -> None:
         if self._collision is None and on:
