@@ -25,12 +25,15 @@ HANDED_ON: Mapping[str, tuple[int, ...]] = {
 
 def shown_inputs(body: Sequence[Instruction], outputs: Iterable[int]) -> set[tuple[str, int]]:
     """Buffer and place of every entry of an input that shows in one of the values `outputs`."""
-    shown, loads = set(outputs), []
+    shown, loads = set(outputs), list[Load]()
+    constants: dict[int, float] = {}
     for x in reversed(body):
         if isinstance(x, Apply):
             if x.result in shown:
                 shown.update([x.arguments[k] for k in HANDED_ON.get(x.op, ())])
-        elif isinstance(x, Load) and x.result in shown:
-            loads.append(x)
-    constants = {x.result: x.value for x in body if isinstance(x, Const)}
+        elif isinstance(x, Load):
+            if x.result in shown:
+                loads.append(x)
+        elif isinstance(x, Const):
+            constants[x.result] = x.value
     return {(x.buffer, int(constants[x.index])) for x in loads if x.index in constants}

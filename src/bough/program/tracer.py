@@ -117,11 +117,7 @@ class Tracer(Control):
         constant = constant_of(x, kind)
         unlike = constant == 0.0 or constant != constant  # repr tells 0.0 from -0.0, and takes NaN for itself
         key = ("const", kind, repr(constant) if unlike else constant)
-        value = self._found(key)
-        if value is None:
-            self._known[-1][key] = value = self.new_value(kind)
-            self._blocks[-1].append(Const(value, constant))
-        return value
+        return self.shared_value(key, kind, lambda value: Const(value, constant))
 
     def apply(self, op: Op, arguments: tuple[Scalar | Bool, ...]) -> Traced:
         """Record an operation on numbers or truth values. Nothing else is done as often: little is left to others."""
