@@ -87,3 +87,17 @@ def test_mass_matrices_in_a_batch_are_those_of_one_state(compiled: None) -> None
     q = bough.random(model, 0, size=13)
     for function in (bough.crba, bough.mass_matrix_inverse):
         np.testing.assert_array_equal(function(model, q), [function(model, one) for one in q])
+
+
+@pytest.mark.parametrize("places", [(40, 41), (0, 79), (0, 16, 17, 50)])
+def test_zeros_first_last_and_in_between(compiled: None, rng: np.random.Generator, places: tuple[int, ...]) -> None:
+    from bough.backends import Argument
+    from bough.kernel.function import Function
+
+    def rule(x: Any) -> dict[str, Any]:
+        return {"y": [x[0] if k in places else 0.0 for k in range(80)]}
+
+    function = Function("between_zeros", [Argument("x", (1,))], [Argument("y", (80,))], rule, size=1)
+    x, out = rng.normal(size=(18, 1)), np.full((18, 80), 7.0)
+    function(x, out=out)
+    np.testing.assert_array_equal(out, np.where(np.isin(np.arange(80), places), x, 0.0))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from bough.factor import inverse_and_products, ltdl
+from bough.program import evaluate, trace
 from bough.tree import Tree
 from closeness import assert_close
 
@@ -27,3 +30,18 @@ def test_inverse_and_products(parents: list[int], longest: int, rng: np.random.G
     P = np.linalg.inv(H)
     expected = np.stack([-P @ A, -P @ B, P])
     assert_close(np.array([found[k] for k in range(3 * n * n)]).reshape(3, n, n), expected, 1e-12, axes=2)
+
+
+def test_every_entry_is_written_and_none_is_cleared_before() -> None:
+    """Of columns that are known or zero, too: matrices of large robots are longer to clear than to compute."""
+    tree = Tree([0, 1, 1])
+
+    def rule(x: Any) -> dict[str, Any]:
+        zeros = [0.0] * tree.n**2
+        return {"y": inverse_and_products(tree, x, (zeros, zeros), -1.0, {(0, 0): {0: x[0]}})}
+
+    program = trace("products", rule, {"x": tree.packed_size})
+    assert not any(b.cleared for b in (*program.of_role("output"), *program.of_role("scratch")))
+    found = evaluate(program, {"x": [1.0] * tree.packed_size})["y"]
+    assert [found[0], *map(abs, found[1 : 2 * tree.n**2])] == [-1.0, *[0.0] * (2 * tree.n**2 - 1)]
+    assert not np.signbit(found[1 : 2 * tree.n**2]).any()

@@ -21,6 +21,7 @@ from bough.scalar import (
     Symbolic,
     Table,
     array,
+    blank,
     each,
     fill,
     gather_index,
@@ -64,7 +65,7 @@ def inverse_and_products(
     """
     n, G = tree.n, inverse_factor(tree, factor, unit=True)
     with keeping_loops():
-        result = array((len(matrices) + 1) * n * n)
+        result = blank((len(matrices) + 1) * n * n)
     last = Part(result, len(matrices) * n * n)
     branches = _branches(tree)
     if sum(_products(tree, branch) for branch in branches) > longest:
@@ -72,16 +73,18 @@ def inverse_and_products(
             _products_by_loops(tree, G, A, sign, Part(result, k * n * n))
         fill(last, n * n, inverse_product(tree, G).__getitem__)
         return result
-    scalars = _Scalars(tree, G)
+    scalars, done = _Scalars(tree, G), set[tuple[int, int]]()
     for branch in branches:
         wanted = ((A, k, c) for k, A in enumerate(matrices) for c in branch.nodes if (k, c) not in known)
         columns = [(A, k, c) for A, k, c in wanted if _there(n, A, c, branch)]
         if columns:
             _products_of_branch(n, scalars, branch, columns, sign, result)
+            done |= {(k, c) for _, k, c in columns}
         _inverse_of_branch(n, scalars, branch, last)
-    for (k, c), entries in known.items():
-        for row, x in entries.items():
-            result[k * n * n + row * n + c] = x * sign
+    for k, c in ((k, c) for k in range(len(matrices)) for c in range(n) if (k, c) not in done):
+        entries = known.get((k, c), {})
+        for row in range(n):
+            result[k * n * n + row * n + c] = entries[row] * sign if row in entries else 0.0
     return result
 
 
@@ -159,11 +162,11 @@ def _products_of_branch(
     """G D⁻¹ Gᵀ times columns, each of a matrix: with its place among matrices, and its number."""
     count = len(columns)
     with keeping_loops():
-        packed = array(len(branch.support) * count)  # columns side by side
+        packed = blank(len(branch.support) * count)  # columns side by side
     for row, (A, _, c) in enumerate(columns):
         for place, i in enumerate(branch.support):
-            if c in (i, *G.above[i]) or i in G.above[c]:
-                packed[place * count + row] = A[i * n + c]
+            there = c in (i, *G.above[i]) or i in G.above[c]
+            packed[place * count + row] = A[i * n + c] if there else 0.0
     starts = Table("columns", np.array([k * n * n + c for _, k, c in columns], dtype=np.int64))
 
     def column(row: Index, carry: tuple[()]) -> tuple[()]:
@@ -183,13 +186,13 @@ def _products_of_branch(
 
 def _inverse_of_branch(n: int, G: _Scalars, branch: _Branch, result: Part) -> None:
     """G D⁻¹ Gᵀ between the nodes of a branch and those that come after its first, each pair once."""
-    count, nodes, places = len(branch.nodes), branch.nodes, {k: place for place, k in enumerate(branch.path)}
+    count, nodes = len(branch.nodes), branch.nodes
     with keeping_loops():
-        packed = array(len(branch.path) * count)
+        packed = blank(len(branch.path) * count)
     for row, c in enumerate(nodes):  # rows of G D⁻¹
-        for k in G.above[c]:
-            packed[places[k] * count + row] = G.entry[c, k] * G.entry[k, k]
-        packed[places[c] * count + row] = G.entry[c, c]
+        scaled = {k: G.entry[c, k] * G.entry[k, k] for k in G.above[c]} | {c: G.entry[c, c]}
+        for place, k in enumerate(branch.path):
+            packed[place * count + row] = scaled.get(k, 0.0)
     numbers = Table("branch", np.array(nodes, dtype=np.int64))
 
     def column(row: Index, carry: tuple[()]) -> tuple[()]:

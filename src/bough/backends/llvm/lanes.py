@@ -151,7 +151,12 @@ class _Square:
                 self._line(f"store {self.real.type} {name}, ptr %q{first + k}, align {self.real.bytes}")
 
     def from_lanes(self) -> None:
-        """Lanes to rows."""
+        """Lanes to rows, of which full ones are written whole: there is less to write than to turn over."""
+        if self.count == self.real.lanes:
+            given = [self._new(f"load {self.real.type}, ptr %q{k}, align {self.real.bytes}") for k in range(self.count)]
+            for row, name in enumerate(turned(self.real, given, self._new)):
+                self._line(f"store {self.real.type} {name}, ptr %p{row}, align {self.real.size}")
+            return
         for first, present in self._halves():
             given = [
                 self._new(f"load {self.real.type}, ptr %q{first + k}, align {self.real.bytes}") for k in range(present)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from bough.backends.llvm.lanes import turned
 from bough.backends.llvm.types import Real
@@ -66,49 +67,69 @@ def _same(value: int, constants: Mapping[int, object]) -> int | str:
 
 
 def once_source(real: Real, k: int, places: Sequence[int], zero: int) -> str:
-    """The function @from_lanes_once_k(rows, stride in bytes, lanes' memory, states) for buffer k."""
+    """The function @from_lanes_once_k(rows, stride in bytes, lanes' memory, states) for buffer k.
+
+    Rows are gone through once, since most are longer than the first cache has room for: components that are turned over
+    and zeros by turns, up to the ends that a table tells.
+    """
     width, n = real.lanes, len(places)
     whole = n - n % width
-    starts = range(0, whole, width)
-    blank = [start for start in starts if set(places[start : start + width]) == {zero}]
-    others = [start for start in starts if start not in set(blank)]
+    ends = _ends([set(places[start : start + width]) == {zero} for start in range(0, whole, width)], width)
     rows = "\n".join(
         f"  %offset{j} = mul i64 %stride, {j}\n  %row{j} = getelementptr i8, ptr %rows, i64 %offset{j}"
         for j in range(width)
     )
     return f"""{_table(f"places{k}", places)}
-{_table(f"blank{k}", blank)}
-{_table(f"others{k}", others)}
+{_table(f"ends{k}", ends)}
 define internal fastcc void @from_lanes_once_{k}(ptr %rows, i64 %stride, ptr %lanes, i64 %states) {{
 entry:
 {rows}
   %full = icmp eq i64 %states, {width}
   %begin = select i1 %full, i64 {whole}, i64 0
-  br i1 %full, label %squares, label %some
-squares:
-  %j = phi i64 [ 0, %entry ], [ %j1, %square ]
-  %more = icmp slt i64 %j, {len(others)}
-  br i1 %more, label %square, label %blanks
-square:
-  %startp = getelementptr i64, ptr @others{k}, i64 %j
-  %start = load i64, ptr %startp
-{_square(real, k)}
+  br i1 %full, label %parts, label %some
+parts:
+  %j = phi i64 [ 0, %entry ], [ %j2, %blanks ]
+  %from = phi i64 [ 0, %entry ], [ %zeros, %blanks ]
+  %more = icmp slt i64 %j, {len(ends)}
+  br i1 %more, label %part, label %some
+part:
+  %squares_endp = getelementptr i64, ptr @ends{k}, i64 %j
+  %squares_end = load i64, ptr %squares_endp
   %j1 = add i64 %j, 1
+  %blanks_endp = getelementptr i64, ptr @ends{k}, i64 %j1
+  %blanks_end = load i64, ptr %blanks_endp
+  %j2 = add i64 %j, 2
+  br label %squares
+squares:
+  %start = phi i64 [ %from, %part ], [ %start1, %square ]
+  %turning = icmp slt i64 %start, %squares_end
+  br i1 %turning, label %square, label %blanks
+square:
+{_square(real, k)}
+  %start1 = add i64 %start, {width}
   br label %squares
 blanks:
-  %i = phi i64 [ 0, %squares ], [ %i1, %blank ]
-  %left = icmp slt i64 %i, {len(blank)}
-  br i1 %left, label %blank, label %some
+  %zeros = phi i64 [ %start, %squares ], [ %zeros1, %blank ]
+  %blanking = icmp slt i64 %zeros, %blanks_end
+  br i1 %blanking, label %blank, label %parts
 blank:
-  %blankp = getelementptr i64, ptr @blank{k}, i64 %i
-  %zeros = load i64, ptr %blankp
 {_blank(real)}
-  %i1 = add i64 %i, 1
+  %zeros1 = add i64 %zeros, {width}
   br label %blanks
 {_one_by_one(real, k, n)}
 leave:
   ret void
 }}"""
+
+
+def _ends(blank: Sequence[bool], width: int) -> list[int]:
+    """Where squares end, and zeros behind them, by turns, of groups of components that are zeros or not."""
+    ends: list[int] = []
+    for is_blank, run in groupby(enumerate(blank), key=lambda pair: pair[1]):
+        if is_blank == (len(ends) % 2 == 0):  # a result begins with squares, be there none
+            ends.append(ends[-1] if ends else 0)
+        ends.append(width * ([k for k, _ in run][-1] + 1))
+    return ends + ends[-1:] * (len(ends) % 2)
 
 
 def _square(real: Real, k: int) -> str:
@@ -135,7 +156,7 @@ def _one_by_one(real: Real, k: int, n: int) -> str:
     """Components from %begin on of all states; what is not a full block has no other."""
     e = real.element
     return f"""some:
-  %state = phi i64 [ 0, %entry ], [ 0, %blanks ], [ %state1, %row ]
+  %state = phi i64 [ 0, %entry ], [ 0, %parts ], [ %state1, %row ]
   %known = icmp slt i64 %state, %states
   br i1 %known, label %component, label %leave
 component:
