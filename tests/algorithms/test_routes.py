@@ -143,6 +143,8 @@ def cases() -> Iterator[tuple[str, str]]:
                 continue  # once will do: a search takes long on the reference back-end
             if algorithm in LONG and name != LONG[algorithm]:
                 continue  # each of the methods once, on a law between coordinates or on followers
+            if algorithm == "forward_dynamics_second_derivatives" and name != "coupled":
+                continue  # products of second derivatives of inverse dynamics, which are run on every joint
             if algorithm == "operational_space_inertia" and name == "branching":
                 continue  # its tip cannot move in all directions
             yield name, algorithm
