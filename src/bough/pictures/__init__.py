@@ -5,7 +5,7 @@ does the same with its own motion: ``trajectory.save("run.gif")``. `page` tells 
 """
 
 from bough.pictures.files import save
-from bough.pictures.page import page
+from bough.pictures.info_page import page
 from bough.pictures.pictures import image
 
 __all__ = ["image", "page", "save"]
