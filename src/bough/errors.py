@@ -99,7 +99,10 @@ class SaveError(BoughError, ValueError):
 
 
 class ShapeError(BoughError, ValueError):
-    """An array has the wrong shape or data type; the message names the argument."""
+    """An argument cannot be used; the message names it, what it is and what was expected.
+
+    An array of the wrong shape or data type, or a number or option that is none of those asked for.
+    """
 
 
 class FiniteError(BoughError, ValueError):

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import cho_factor, cho_solve
 
+import bough
 from bough.errors import FiniteError, PatternError, ShapeError, SingularError, TreeError
 from bough.kernel import treematrix
 from bough.kernel.factors import Factor, ltdl, ltl, udut, uut
@@ -243,6 +244,17 @@ def test_batch_axes_are_broadcast(factorize: Factorize, name: str, batch: Shape,
     out = np.empty_like(expected)
     assert getattr(factor, name)(x, out=out) is out
     assert np.array_equal(out, got)
+
+
+def test_the_tree_of_a_model_is_that_of_its_degrees_of_freedom() -> None:
+    """One node per body does not fit a matrix where joints have several."""
+    b = bough.Builder()
+    b.add("trunk", bough.joints.Free(), mass=1.0, inertia=1.0)
+    model = b.build()
+    M = bough.crba(model, bough.neutral(model))
+    with pytest.raises(ShapeError, match=r"H has shape \(6, 6\), expected \(..., 1, 1\): .* model.dof_tree"):
+        ltdl(M, model.tree)
+    assert ltdl(M, model.dof_tree).n == 6
 
 
 # ---- data types, out=, overwrite -------------------------------------------------------------------------------------

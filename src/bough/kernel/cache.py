@@ -9,21 +9,25 @@ such folder, nothing is stored, and `bough cache info` says why.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
 from bough.kernel.folder import Entry, Folder, opened_folder
 
-__all__ = ["CacheInfo", "clear", "directory", "info", "load", "sources_digest", "store"]
+__all__ = ["CacheInfo", "clear", "directory", "info", "key_of", "load", "noted", "sources_digest", "store"]
+
+T = TypeVar("T")
 
 MAGIC = b"bough-2\n"
 HEAD = len(MAGIC) + hashlib.sha256().digest_size
@@ -98,6 +102,25 @@ def store(key: str, content: bytes) -> None:
             folder.write(key + PROGRAM, MAGIC + hashlib.sha256(rest).digest() + rest)
         finally:
             _make_room(folder)
+
+
+def key_of(*parts: str) -> str:
+    """The key of what texts and the sources of bough determine."""
+    return hashlib.sha256("\0".join((*parts, sources_digest())).encode()).hexdigest()
+
+
+def noted(digest: str | None, parts: Sequence[str], make: Callable[[], Any], read: Callable[[Any], T]) -> T:
+    """What takes long to find and is short: made once, kept as JSON, and read from that; not kept without a digest."""
+    if digest is None:
+        return read(make())
+    key = key_of(digest, *parts)
+    stored = load(key)
+    if stored is not None:
+        with suppress(ValueError, KeyError, TypeError):  # written by hand, perhaps: made anew
+            return read(json.loads(stored))
+    found = make()
+    store(key, json.dumps(found).encode())
+    return read(found)
 
 
 def info() -> CacheInfo:

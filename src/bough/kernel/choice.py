@@ -7,8 +7,6 @@ table below.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import astuple, dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
@@ -140,17 +138,9 @@ def _counts(model: Model, methods: tuple[Method, ...]) -> dict[Method, Count]:
     """Exact counts of mechanisms small enough, from the disk cache if some process made them before."""
     if model.nv > ROLL_ABOVE:
         return {}
-    digest = mechanism(model).digest
-    parts = ("counts", digest or "", cache.sources_digest(), *methods)
-    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
-    stored = cache.load(key) if digest is not None else None
-    if stored is not None:
-        try:
-            rows = json.loads(stored)
-            return {method: Count(*(int(x) for x in rows[method])) for method in methods}
-        except (ValueError, KeyError, TypeError):  # written by hand, perhaps: counted anew
-            pass
-    counts = {method: count(model, ALGORITHMS[method]) for method in methods}
-    if digest is not None:
-        cache.store(key, json.dumps({method: astuple(c) for method, c in counts.items()}).encode())
-    return counts
+    return cache.noted(
+        mechanism(model).digest,
+        ("counts", *methods),
+        lambda: {method: astuple(count(model, ALGORITHMS[method])) for method in methods},
+        lambda rows: {method: Count(*(int(x) for x in rows[method])) for method in methods},
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 import threading
@@ -232,7 +231,7 @@ def _place() -> tuple[str, ...]:
 
 def _stored(said: str, place: Sequence[str], make: Callable[[], bytes]) -> bytes:
     """What the cache has for a text that determines it, else what is made, and stored from then on."""
-    key = hashlib.sha256("\0".join((said, cache.sources_digest(), *place)).encode()).hexdigest()
+    key = cache.key_of(said, *place)
     found = cache.load(key)
     if found is None:
         found = make()

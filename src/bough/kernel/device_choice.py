@@ -7,8 +7,6 @@ values in float32, 9 for 329 and 6 for 435; in float64 (two registers each) 8.1 
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -78,15 +76,9 @@ def device_method(model: Model) -> Method:
 
 def _alive(model: Model, method: Method) -> int:
     """Values alive at once in the program as it is written for GPUs, from the disk cache if they were counted once."""
-    digest, name = mechanism(model).digest, ALGORITHMS[method]
-    key = hashlib.sha256("\0".join(("alive", digest or "", cache.sources_digest(), name)).encode()).hexdigest()
-    stored = cache.load(key) if digest is not None else None
-    if stored is not None:
-        try:
-            return int(json.loads(stored))
-        except (ValueError, TypeError):  # written by hand, perhaps: counted anew
-            pass
-    found = most_alive(few_alive(fuse(model_function(model, name).program(judged=True))))
-    if digest is not None:
-        cache.store(key, json.dumps(found).encode())
-    return found
+    name = ALGORITHMS[method]
+
+    def counted() -> int:
+        return most_alive(few_alive(fuse(model_function(model, name).program(judged=True))))
+
+    return cache.noted(mechanism(model).digest, ("alive", name), counted, int)

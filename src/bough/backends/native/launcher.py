@@ -165,9 +165,8 @@ def read_array(context: int, this: int, wanted: int, x: int, j: int) -> int:
     if load(context, SAME_AXES) and j > 0 and axes != load(this, C_AXES):
         return 0
     lengths = load(x + DIMENSIONS)
-    for k in range(rank):
-        if load(lengths, axes + k) != load(wanted, LENGTHS + k):
-            return 0
+    if same(lengths + 8 * axes, wanted + 8 * LENGTHS, rank) == 0:
+        return 0
     step = load(wanted, SIZE) * load(this, C_ITEM)
     data = load(x + DATA)
     if load32(x + FLAGS) & CONTIGUOUS == 0 and axes == 0 and rank == 1:
@@ -191,14 +190,18 @@ def read_array(context: int, this: int, wanted: int, x: int, j: int) -> int:
     elif load(this, C_AXES) == 0:
         store(this, C_AXES, axes)
         store(this, C_LENGTHS, lengths)
-    else:
-        if load(this, C_AXES) != axes:
-            return 0
-        for k in range(axes):
-            if load(lengths, k) != load(load(this, C_LENGTHS), k):
-                return 0
+    elif load(this, C_AXES) != axes or same(lengths, load(this, C_LENGTHS), axes) == 0:
+        return 0
     store(this, C_DATA + j, data)
     store(this, C_STEPS + j, step)
+    return 1
+
+
+def same(some: int, others: int, count: int) -> int:
+    """Whether so many numbers are equal."""
+    for k in range(count):
+        if load(some, k) != load(others, k):
+            return 0
     return 1
 
 
@@ -215,12 +218,10 @@ def fits(context: int, this: int, out: int) -> int:
     if load32(out + AXES) != axes + load(wanted, RANK):
         return 0
     lengths = load(out + DIMENSIONS)
-    for k in range(axes):
-        if load(lengths, k) != load(load(this, C_LENGTHS), k):
-            return 0
-    for k in range(load(wanted, RANK)):
-        if load(lengths, axes + k) != load(wanted, LENGTHS + k):
-            return 0
+    if same(lengths, load(this, C_LENGTHS), axes) == 0:
+        return 0
+    if same(lengths + 8 * axes, wanted + 8 * LENGTHS, load(wanted, RANK)) == 0:
+        return 0
     states = load(this, C_STATES)
     first = load(out + DATA)
     last = first + states * load(wanted, SIZE) * load(this, C_ITEM)
