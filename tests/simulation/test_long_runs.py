@@ -212,7 +212,7 @@ def test_adaptive_steps_are_asked_for_with_a_run() -> None:
 
 WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"integrator": "adaptiv"}, UnknownNameError, "did you mean 'adaptive'"),
-    ({"integrator": "adaptive", "events": len}, ShapeError, "events is .* expected a dictionary"),
+    ({"integrator": "adaptive", "events": len}, ShapeError, "events is .* expected functions .* in a dictionary"),
     ({"integrator": "adaptive", "events": {"a": lambda t, q, v: np.nan}}, ShapeError, "event 'a' at 0 s is nan"),
     (
         {"integrator": "adaptive", "events": {"a": 3}},

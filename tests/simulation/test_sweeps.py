@@ -101,7 +101,7 @@ def test_a_run_is_resumed_bit_for_bit(tmp_path: Path, rng: np.random.Generator) 
         np.testing.assert_array_equal(getattr(again, name), getattr(whole, name), err_msg=name)
     with pytest.raises(ShapeError, match="does not end with a step of this simulation"):
         sim.run(resume=whole[:-1], duration=0.1)
-    with pytest.raises(ShapeError, match="q or v is given with a trajectory to resume"):
+    with pytest.raises(ShapeError, match="q or v is given with resume, expected resume alone"):
         sim.run(q, resume=whole, duration=0.1)
 
 
