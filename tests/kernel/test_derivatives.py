@@ -286,3 +286,18 @@ def test_a_model_that_cannot_move_has_derivatives_without_entries(bodies: int) -
     model, none = b.build(), np.zeros(0)
     assert all(x.size == 0 for x in bough.derivatives.forward_dynamics(model, none, none, none))
     assert all(x.size == 0 for x in bough.derivatives.forward_dynamics_second_order(model, none, none, none))
+
+
+def test_what_knows_no_mimic_joints_says_so_before_it_is_run(rng: np.random.Generator) -> None:
+    """`aba` goes through the factor of the mass matrix there, as the public function does, and has derivatives."""
+    model = random_model(rng, 3, ["revolute", "prismatic"], mimic=True)
+    f = bough.function("aba", model)
+    state = arguments(f, model, rng)
+    np.testing.assert_array_equal(f(**state), bough.aba(model, *state.values()))
+    slopes = f.jacobian("tau")(**state)
+    np.testing.assert_allclose(slopes, bough.mass_matrix_inverse(model, state["q"]), rtol=1e-9, atol=1e-9)
+    for name in ("aba_at_rest", "aba_absolute", "joint_positions", "joint_velocities", "joint_accelerations"):
+        with pytest.raises(bough.errors.ModelError, match="mimic"):
+            bough.function(name, model)
+    with pytest.raises(bough.errors.ModelError, match="mimic"):
+        bough.count(model, "aba_at_rest")

@@ -11,7 +11,7 @@ from bough.algorithms.contact_problem import ContactPlan
 from bough.errors import ModelError
 from bough.kernel.compile import build
 from bough.kernel.divide_and_conquer import operations
-from bough.kernel.functions import mechanism, model_function, naming_the_massless, options, program
+from bough.kernel.functions import algorithm_on, mechanism, model_function, naming_the_massless, options, program
 from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, OPTIONAL, PAPER_FORMS, SEARCHING, SPECS, Options, spec
 from bough.model import Contacts, Mechanism, Model
 from bough.program import count as count_program
@@ -144,7 +144,7 @@ def _effective(model: Model, algorithm: str) -> str:
         return "crba_packed"
     if algorithm in SEARCHING:
         return f"{algorithm}_problem"
-    return "crba_ltdl" if algorithm == "aba" and not model.coupling.trivial else algorithm
+    return algorithm_on(model, algorithm)
 
 
 def _inputs(algorithm: str, f_ext: bool) -> list[str]:

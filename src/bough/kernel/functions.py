@@ -19,7 +19,7 @@ from bough.kernel.factors import vanishing_pivots
 from bough.kernel.function import Explain, Function, Results, Verdicts
 from bough.kernel.limbs import limbs
 from bough.kernel.manifold import Manifold, manifold_of
-from bough.kernel.specs import FLEXIBLE, NEED_FRAMES, OPTIONAL, Options, spec
+from bough.kernel.specs import FLEXIBLE, NEED_FRAMES, OPTIONAL, UNCOUPLED, Options, spec
 from bough.kernel.table import entry, function_of
 from bough.kernel.verdict import PIVOTS
 from bough.lagrange.joints import constraint_system
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bough.kernel.export import Layout
 
 __all__ = [
-    "REFERENCES", "call", "framed", "inputs_of", "layout", "made", "manifolds_of",
+    "REFERENCES", "algorithm_on", "call", "framed", "inputs_of", "layout", "made", "manifolds_of",
     "mass_matrices", "mechanism", "model_function", "naming_the_massless", "new_function", "options", "outputs_of",
     "owners_of", "program", "read", "require_known_bodies", "require_model", "require_regular", "run",
 ]  # fmt: skip
@@ -209,6 +209,16 @@ def require_known_bodies(model: Model, name: str) -> None:
     """Raise, naming a body, if a model has flexible bodies and the algorithm does not know them."""
     if name not in FLEXIBLE:
         require_all_rigid(model, public_name(name))
+
+
+def algorithm_on(model: Model, name: str) -> str:
+    """The algorithm that a name means on a model: `aba` with mimic joints is another; raise if it cannot have them."""
+    if model.coupling.trivial:
+        return name
+    if name in UNCOUPLED:
+        said = f"{public_name(name)} is of joints that move by themselves"
+        raise ModelError(f"{said}, and {model.name!r} has mimic joints, expected none")
+    return "crba_ltdl" if name == "aba" else name
 
 
 # ---- what is wrong ---------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from bough.errors import ShapeError, UnknownNameError
 from bough.kernel.called import public_name
 from bough.kernel.forward_dynamics import forward_algorithm, tree_dynamics
 from bough.kernel.function import Function
-from bough.kernel.functions import model_function, options, require_model
+from bough.kernel.functions import algorithm_on, model_function, options, require_model
 from bough.kernel.inverse_dynamics import inverse_algorithm
 from bough.kernel.loops.careful import CAREFUL, careful_function
 from bough.kernel.parameters import with_parameters
@@ -103,6 +103,7 @@ def _made(
         name, called = forward_algorithm(model), name
     if name == "inverse_dynamics":
         name, called = inverse_algorithm(model), name
+    name = algorithm_on(model, name)
     if given:
         return function_of(model, (name, asked, Parameters.of(model, given), called), with_parameters)
     return careful_function(model, name, asked) if name in CAREFUL else model_function(model, name, asked)

@@ -10,8 +10,8 @@ from bough.kernel.specs.spec import OPTIONAL, Options, Spec
 from bough.kernel.specs.trees import FORMS, TREES
 
 __all__ = [
-    "FLEXIBLE", "NEED_CONTACTS", "NEED_FRAMES", "OPTIONAL", "PAPER_FORMS", "SEARCHING", "SPECS", "Options", "Spec",
-    "spec",
+    "FLEXIBLE", "NEED_CONTACTS", "NEED_FRAMES", "OPTIONAL", "PAPER_FORMS", "SEARCHING", "SPECS", "UNCOUPLED",
+    "Options", "Spec", "spec",
 ]  # fmt: skip
 
 SPECS: dict[str, Spec] = {
@@ -28,6 +28,9 @@ NEED_CONTACTS = tuple(row.name for row in CONTACT)
 SEARCHING = tuple(name for name, *_ in LEVELS)
 """Algorithms that search, so that what they do depends on the state; each states a problem first, ``…_problem``."""
 
+
+UNCOUPLED = {"aba_at_rest", "aba_absolute", "joint_positions", "joint_velocities", "joint_accelerations"}
+"""Algorithms that know no mimic joints; `aba` goes through the factor of the mass matrix where there are any."""
 
 FLEXIBLE = {
     "placements", "velocities", "accelerations", "jacobian", "jacobian_packed", "jacobian_rate", "integrate",
