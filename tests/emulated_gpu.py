@@ -144,7 +144,7 @@ class _Kernel:
     def __init__(self, run: Any) -> None:
         self._run = run
 
-    def __call__(self, grid: Any, block: Any, given: Any) -> None:
+    def __call__(self, grid: Any, block: Any, given: Any, shared_mem: int = 0) -> None:
         pointers = [ctypes.c_void_p(x._inside.ctypes.data if isinstance(x, ndarray) else int(x)) for x in given[1:]]
         self._run(ctypes.c_longlong(int(given[0])), *pointers)
 
@@ -248,7 +248,9 @@ def _cupy() -> ModuleType:
     made.cuda = SimpleNamespace(
         Device=_Device, Event=_Event, nvrtc=_Nvrtc(), function=SimpleNamespace(Module=_Module),
         get_elapsed_time=lambda start, end: 1e3 * (end.time - start.time) + 1e-6,
-        driver=SimpleNamespace(funcGetAttribute=lambda attribute, kernel: 0),
+        driver=SimpleNamespace(
+            funcGetAttribute=lambda attribute, kernel: 0, funcSetAttribute=lambda kernel, attribute, value: None
+        ),
         runtime=SimpleNamespace(
             getDeviceCount=lambda: 1, getDeviceProperties=lambda number: {"name": b"a GPU made of the CPU"},
             memGetInfo=lambda: (1 << 22, 1 << 22), runtimeGetVersion=lambda: 0,

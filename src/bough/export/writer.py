@@ -154,12 +154,16 @@ class Writer:
                 entry = self._language.entry(x.buffer, self.bare(x.index))
                 self._defined(x.result, entry, x.buffer in self._fixed and here[x.result] == 1)
             elif isinstance(x, Store):
-                place = self._language.entry(x.buffer, self.bare(x.index))
-                self.line(self._language.assign(place, self.bare(x.value)))
+                self._stored(x)
             elif isinstance(x, Loop):
                 self._loop(x)
             elif isinstance(x, Switch):
                 self._switch(x)
+
+    def _stored(self, x: Store) -> None:
+        """Write an entry of a buffer."""
+        place = self._language.entry(x.buffer, self.bare(x.index))
+        self.line(self._language.assign(place, self.bare(x.value)))
 
     def applied(self, x: Apply) -> str:
         """The expression of an operation."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.backends.cuda.source import SQUARE, TURNED_TOGETHER, turning_source
+from bough.backends.cuda.preamble import SQUARE, TURNED_TOGETHER, turning_source
 from bough.errors import BoughError, ProgramError
 
 __all__ = ["architecture", "compile_cuda", "cupy", "turn"]

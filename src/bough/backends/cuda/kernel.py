@@ -15,6 +15,9 @@ __all__ = ["CudaKernel"]
 
 NOWHERE = np.uintp(0)
 
+SHARED_ATTRIBUTE = 8
+"""CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: a kernel that is launched with much shared memory has to say so."""
+
 
 class CudaKernel:
     """A program that is loaded on the present GPU, from what `program_code` made: one kernel, or two in a row."""
@@ -25,7 +28,10 @@ class CudaKernel:
         for part in self._parts:
             module = cupy().cuda.function.Module()
             module.load(part.code)
-            self._kernels.append(module.get_function(ENTRY))
+            kernel = module.get_function(ENTRY)
+            if part.shared:
+                cupy().cuda.driver.funcSetAttribute(kernel.ptr, SHARED_ATTRIBUTE, part.shared)
+            self._kernels.append(kernel)
 
     def __call__(
         self, states: int, inputs: Sequence[Any], outputs: Sequence[Any], wrong: Any = None, verdicts: Any = None
@@ -38,7 +44,7 @@ class CudaKernel:
             carried = [cupy().empty((part.carried, states), self._dtype)] if part.carried else []
             arguments = (np.int64(states), flags[0], *taken, *(carried or outputs), flags[1])
             threads = part.threads(states, self._processors)
-            kernel((-(-states // threads),), (threads,), arguments)
+            kernel((-(-states // threads),), (threads,), arguments, shared_mem=part.shared)
 
     @property
     def registers(self) -> int:

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from bough.backends.cuda.elementary import turn_source
+from bough.backends.cuda.preamble import ENTRIES, PREAMBLE
+from bough.backends.cuda.shared import Placement, place_shared
 from bough.backends.cuda.writer import CudaWriter, searches
 from bough.export.c import C
 from bough.program import CARRIED, VERDICT, Apply, Buffer, Program, walk
 
-__all__ = [
-    "ENTRY", "SQUARE", "STRAIGHT_BLOCK", "TURNED_TOGETHER", "Layout", "block_of", "cuda_source", "turning_source",
-]  # fmt: skip
+__all__ = ["ENTRY", "MOST_SHARED", "STRAIGHT_BLOCK", "Layout", "block_of", "cuda_source", "shared_bytes"]
 
 ENTRY = "bough"
 """Name of the kernel."""
@@ -42,8 +42,14 @@ CONSTANT_BYTES = 48 * 1024
 TILE_BYTES = 48 * 1024
 """The most shared memory of a block: arrays that do not fit are read and written where they lie."""
 
+MOST_SHARED = 227 * 1024
+"""Bytes of shared memory that a block may have on the largest GPUs."""
+
 LONG_PROGRAM = 16_000
 """Operations, times bytes of a number, beyond which shared memory is better left to values that fit in no register."""
+
+WIDTHS = {"float": 4, "double": 8}
+"""Bytes of a number."""
 
 ROLES = {"input": "in", "output": "out", "scratch": "scratch", "table": "table"}
 """How arrays are called, with a number; values of the program are called x, b and i."""
@@ -69,9 +75,25 @@ def block_of(program: Program) -> int:
     return SEARCH_BLOCK if searches(program) else STRAIGHT_BLOCK
 
 
-def cuda_source(program: Program, real: str, layouts: Sequence[Layout]) -> str:
-    """The text of a kernel; `layouts` are those of the inputs and of the outputs but the verdict, in order."""
-    language, width, block = _Cuda(program, real), 8 if real == "double" else 4, block_of(program)
+def _kept(program: Program, real: str, most: int) -> Placement:
+    """The arrays of a program that lie in shared memory: none of one that runs straight through."""
+    if not searches(program):
+        return Placement({}, 0, frozenset(b.name for b in program.of_role("scratch")))
+    return place_shared(program, most // (SEARCH_BLOCK * WIDTHS[real]))
+
+
+def shared_bytes(program: Program, real: str, most: int) -> int:
+    """Bytes of shared memory that a block is launched with."""
+    return _kept(program, real, most).size * SEARCH_BLOCK * WIDTHS[real]
+
+
+def cuda_source(program: Program, real: str, layouts: Sequence[Layout], most_shared: int = MOST_SHARED) -> str:
+    """The text of a kernel; `layouts` are those of the inputs and of the outputs but the verdict, in order.
+
+    A block may have at most so many bytes of shared memory; what it has is `shared_bytes`.
+    """
+    kept, width, block = _kept(program, real, most_shared), WIDTHS[real], block_of(program)
+    language = _Cuda(program, real, kept)
     is_long = sum(1 for x in walk(program.body) if isinstance(x, Apply)) * width > LONG_PROGRAM
     arrays, tile = _placed(program, language, layouts, width, is_long, block)
     follows = any(b.name == CARRIED for b in program.of_role("input"))  # another part, which told its verdicts
@@ -79,12 +101,14 @@ def cuda_source(program: Program, real: str, layouts: Sequence[Layout]) -> str:
     writer.block(program.body)
     tables = program.of_role("table")
     small = sum(b.size * 8 for b in tables) <= CONSTANT_BYTES
-    lines = [f"typedef {real} real;", f"#define BLOCK {block}", PREAMBLE, turn_source(real)]
+    lines = [f"typedef {real} real;", f"#define BLOCK {block}", f"#define KEPT {kept.size}", PREAMBLE]
+    lines.append(turn_source(real))
     lines += [f"#define TABLE {'CONSTANT' if small else 'static DEVICE'}"]
     for b in tables:
         lines += language.table(b)
     without_state = "return" if block == STRAIGHT_BLOCK else "TAKE_THE_LAST_STATE"
-    lines += [*_compute(program, language, arrays, writer.lines), *_moves(arrays, follows, without_state)]
+    lines += [*_compute(program, language, arrays, [*writer.marks, *writer.lines])]
+    lines += _moves(arrays, follows, without_state)
     least = 1 if block == SEARCH_BLOCK else 4 if is_long and real == "double" else None
     lines.append(_entry(arrays, tile, "BLOCK" if least is None else f"BLOCK, {least}"))
     return "\n".join(lines) + "\n"
@@ -94,30 +118,40 @@ def cuda_source(program: Program, real: str, layouts: Sequence[Layout]) -> str:
 
 
 class _Cuda(C):
-    """The language: C with arrays that know where a state's numbers lie."""
+    """The language: C with arrays that know where a state's numbers lie, some of them in shared memory."""
 
-    def __init__(self, program: Program, real: str) -> None:
+    def __init__(self, program: Program, real: str, kept: Placement) -> None:
         super().__init__(program, real)
+        self.kept, self.work = kept, 0
+        for b in program.of_role("scratch"):
+            if b.name not in kept.offsets:
+                self.offsets[b.name], self.work = self.work, self.work + b.size
         self.rules = {**self.rules, "div": "divided({0}, {1})"}
         self.names = {b.name: f"{ROLES[b.role]}{k}" for k, b in enumerate(program.buffers)}
         if VERDICT in self.names:
             self.names[VERDICT] = "verdict"
+
+    def entry(self, buffer: str, index: str) -> str:
+        if buffer not in self.kept.offsets:
+            return super().entry(buffer, index)
+        place = self.slot(self.kept.offsets[buffer], index)  # work[...]
+        return f"kept[({place.partition('[')[2][:-1]}) * BLOCK]"
 
     def table(self, b: Buffer) -> list[str]:
         first, *rest = super().table(b)
         return [first.replace("static const", "TABLE const"), *rest]
 
 
-def _compute(program: Program, language: C, arrays: Sequence[_Moved], body: Sequence[str]) -> list[str]:
+def _compute(program: Program, language: _Cuda, arrays: Sequence[_Moved], body: Sequence[str]) -> list[str]:
     """The program on one state; returns the verdict."""
     taken = [f"const {'In' if x.is_input else 'Out'} {x.name}" for x in arrays]
     lines = [
-        f"static DEVICE INLINE int compute({', '.join(taken)}) {{",
+        f"static DEVICE INLINE int compute({', '.join(('real *const kept', *taken))}) {{",
         "    int far = 0;",
         "    real verdict[1] = {0};",
     ]
     if language.work:
-        cleared = any(b.cleared for b in program.of_role("scratch"))
+        cleared = any(b.cleared and b.name in language.kept.unset for b in program.of_role("scratch"))
         lines.append(f"    real work[{language.work}]{' = {0}' if cleared else ''};")
     for b in program.of_role("output"):
         if b.cleared and b.name != VERDICT:
@@ -163,9 +197,9 @@ def _moves(arrays: Sequence[_Moved], follows: bool, without_state: str) -> list[
             form = "components" if x.layout == "components" else "rows"
             sizes = f"{x.size}" if form == "components" else f"{x.size}, {x.pitch}"
             lines.append(f"    fetch_{form}<{sizes}>(tile + {x.offset}, a.{x.name}, thread, first, a.states);")
-    lines += ["}", f"static DEVICE INLINE void compute_one({head}) {{"]
+    lines += ["}", f"static DEVICE INLINE void compute_one({head.replace('int thread', 'real *kept, int thread')}) {{"]
     lines += [f"    if (first + thread >= a.states) {without_state};", "    const long long state = first + thread;"]
-    lines += [f"    const int verdict = compute({', '.join(map(_place, arrays))});"]
+    lines += [f"    const int verdict = compute({', '.join(('kept', *map(_place, arrays)))});"]
     lines += [
         "    if (verdict && a.wrong) raise(a.wrong, verdict);",
         f"    if (a.verdicts) a.verdicts[state] {'|' * follows}= verdict;",
@@ -199,176 +233,3 @@ def _entry(arrays: Sequence[_Moved], tile: int, bounds: str) -> str:
     passed = ", ".join(p.rpartition(" ")[2].lstrip("*") for p in parameters)
     text = ENTRIES.replace("PARAMETERS", ", ".join(parameters)).replace("PASSED", passed).replace("BOUNDS", bounds)
     return text.replace("TILE_SIZE", str(max(tile, 1)))
-
-
-PREAMBLE = """\
-#ifdef __CUDACC__
-#define DEVICE __device__
-#define INLINE __forceinline__
-#define CONSTANT static __constant__
-#define TAKE_THE_LAST_STATE thread = (int)(a.states - 1 - first)  // for threads of a block wait for each other
-#else
-#include <cmath>
-#define DEVICE
-#define INLINE inline
-#define CONSTANT static
-#define TAKE_THE_LAST_STATE return
-#endif
-#ifndef INFINITY
-#define INFINITY ((real)1e308 * (real)10)
-#define NAN (INFINITY - INFINITY)
-#endif
-struct In {
-    const real *p;
-    long long step;
-    DEVICE INLINE real operator[](long long k) const { return p[k * step]; }
-};
-struct Out {
-    real *p;
-    long long step;
-    DEVICE INLINE real &operator[](long long k) const { return p[k * step]; }
-};
-struct alignas(16) Wide { int parts[4]; };
-static DEVICE INLINE real divided(real a, real b) {  // as `a / b` rounds it, without a branch for numbers too small
-#ifdef __CUDACC__
-    real y, e;
-    if (sizeof(real) == 4) asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(*(float *)&y) : "f"((float)b));
-    else asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(*(double *)&y) : "d"((double)b));
-    const real first = y;
-    for (int k = 0; k < (sizeof(real) == 4 ? 1 : 2); ++k) {
-        e = fma(-b, y, (real)1);
-        y = fma(y, e, y);
-    }
-    const real q = a * y, exact = fma(fma(-b, q, a), y, q);
-    return exact - exact == (real)0 ? exact : a * first;
-#else
-    return a / b;
-#endif
-}
-static DEVICE INLINE unsigned running_lanes() {
-#ifdef __CUDACC__
-    return __activemask();
-#else
-    return 1;
-#endif
-}
-static DEVICE INLINE bool some_lane(unsigned lanes, bool is_so) {  // which then run together
-#ifdef __CUDACC__
-    return __any_sync(lanes, is_so);
-#else
-    return is_so;
-#endif
-}
-static DEVICE INLINE bool some_thread(bool is_so) {  // of a block, all of which then run together
-#ifdef __CUDACC__
-    return __syncthreads_or(is_so);
-#else
-    return is_so;
-#endif
-}
-static DEVICE INLINE void raise(int *wrong, int verdict) {
-#ifdef __CUDACC__
-    atomicOr(wrong, verdict);
-#else
-    *wrong |= verdict;
-#endif
-}
-template <class T>
-static DEVICE INLINE void start_copy(T *tile, const T *from) {  // done when `fetched` returns
-#ifdef __CUDACC__
-    const unsigned to = (unsigned)__cvta_generic_to_shared(tile);
-    if (sizeof(T) == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from));
-    else asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(sizeof(T)));
-#else
-    *tile = *from;
-#endif
-}
-static DEVICE INLINE void fetched() {
-#ifdef __CUDACC__
-    asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-}
-template <int SIZE>
-static DEVICE INLINE void fetch_components(real *tile, const real *all, int thread, long long first, long long states) {
-    const long long state = first + thread < states ? first + thread : states - 1;
-#pragma unroll
-    for (int k = 0; k < SIZE; ++k) start_copy(tile + k * BLOCK + thread, all + k * states + state);
-}
-template <int SIZE, int PITCH>
-static DEVICE INLINE void fetch_rows(real *tile, const real *rows, int thread, long long first, long long states) {
-    const real *from = rows + first * SIZE;
-    if (SIZE == PITCH && states - first >= BLOCK && !((unsigned long long)from & 15)) {
-        constexpr int WHOLE = BLOCK * SIZE * sizeof(real) / 16;
-#pragma unroll
-        for (int k = 0; k < WHOLE; k += BLOCK) {
-            const int place = k + thread;
-            if (WHOLE - k >= BLOCK || place < WHOLE) start_copy((Wide *)tile + place, (const Wide *)from + place);
-        }
-        return;
-    }
-    const int count = (int)(states - first < BLOCK ? states - first : BLOCK) * SIZE;
-    for (int k = thread; k < count; k += BLOCK) start_copy(tile + k / SIZE * PITCH + k % SIZE, from + k);
-}
-template <int SIZE, int PITCH>
-static DEVICE INLINE void deliver_rows(real *rows, const real *tile, int thread, long long first, long long states) {
-    real *to = rows + first * SIZE;
-    if (SIZE == PITCH && states - first >= BLOCK && !((unsigned long long)to & 15)) {
-        constexpr int WHOLE = BLOCK * SIZE * sizeof(real) / 16;
-#pragma unroll
-        for (int k = 0; k < WHOLE; k += BLOCK) {
-            const int place = k + thread;
-            if (WHOLE - k >= BLOCK || place < WHOLE) ((Wide *)to)[place] = ((const Wide *)tile)[place];
-        }
-        return;
-    }
-    const int count = (int)(states - first < BLOCK ? states - first : BLOCK) * SIZE;
-    for (int k = thread; k < count; k += BLOCK) to[k] = tile[k / SIZE * PITCH + k % SIZE];
-}"""
-
-ENTRIES = """\
-#ifdef __CUDACC__
-extern "C" __global__ void __launch_bounds__(BOUNDS) bough(PARAMETERS) {
-    __shared__ __align__(16) real tile[TILE_SIZE];
-    asm volatile(".pragma \\"enable_smem_spilling\\";");  // what fits in no register, before it goes to memory
-    const Arguments a = {PASSED};
-    const long long first = (long long)blockIdx.x * blockDim.x;
-    fetch_all(a, tile, threadIdx.x, first);
-    fetched();
-    __syncthreads();
-    compute_one(a, tile, threadIdx.x, first);
-    __syncthreads();
-    deliver_all(a, tile, threadIdx.x, first);
-}
-#else
-extern "C" void bough(PARAMETERS) {
-    alignas(16) static real tile[TILE_SIZE];
-    const Arguments a = {PASSED};
-    for (long long first = 0; first < states; first += BLOCK) {
-        for (int t = 0; t < BLOCK; ++t) fetch_all(a, tile, t, first);
-        for (int t = 0; t < BLOCK; ++t) compute_one(a, tile, t, first);
-        for (int t = 0; t < BLOCK; ++t) deliver_all(a, tile, t, first);
-    }
-}
-#endif"""
-
-SQUARE, TURNED_TOGETHER = 32, 8
-"""States, and entries, of the squares in which `turning_source` turns arrays, and how many rows of one at a time."""
-
-
-def turning_source(real: str) -> str:
-    """A kernel that turns an array of components into rows, square by square in shared memory."""
-    return f"""\
-extern "C" __global__ void turned(const {real} *from, {real} *to, long long states, int size) {{
-    __shared__ {real} square[{SQUARE}][{SQUARE + 1}];
-    const int across = (size + {SQUARE - 1}) / {SQUARE};  // squares beside each other are turned at the same time
-    const long long first = blockIdx.x / across * (long long){SQUARE};
-    const int entry = blockIdx.x % across * {SQUARE}, x = threadIdx.x;
-#pragma unroll
-    for (int y = threadIdx.y; y < {SQUARE}; y += {TURNED_TOGETHER})
-        if (entry + y < size && first + x < states) square[y][x] = from[(entry + y) * states + first + x];
-    __syncthreads();
-#pragma unroll
-    for (int y = threadIdx.y; y < {SQUARE}; y += {TURNED_TOGETHER})
-        if (first + y < states && entry + x < size) to[(first + y) * size + entry + x] = square[x][y];
-}}
-"""

@@ -1,18 +1,25 @@
 """A program as the text of one thread: which threads of a warp, and of a block, run together.
 
 Threads of a warp that do different things wait for each other. A loop over many candidates, most of which are skipped,
-is therefore written so that each thread looks for its own next one, and all then work on theirs, whichever it is.
+is therefore written so that each thread goes to its own next one, and all then work on theirs, whichever it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bough.backends.cuda.marks import SomeTurns, cleared_by, marked_buffers, some_turns, turns_of_turns
 from bough.export.c import C
-from bough.export.writer import Writer, until_done
-from bough.program import Apply, Const, Instruction, Load, Loop, Program, walk
+from bough.export.writer import Writer
+from bough.program import Apply, Const, Instruction, Loop, Program, Store, walk
 
 __all__ = ["CudaWriter", "searches"]
+
+WORD = 32
+"""Marks in a word."""
+
+MOST_PARTS = 16
+"""A loop of at most so many turns, each of which searches, goes through the parts of a step."""
 
 
 def searches(program: Program) -> bool:
@@ -26,7 +33,18 @@ class CudaWriter(Writer):
     def __init__(self, program: Program, language: C) -> None:
         super().__init__(program, language)
         self._turns: dict[str, str] = {}
-        self._ones = {x.result for x in walk(program.body) if isinstance(x, Const) and x.value == 1}
+        self._constants = {x.result: float(x.value) for x in walk(program.body) if isinstance(x, Const)}
+        self._voted = self._waits = False  # inside a loop on which a block votes; in one whose turns begin together
+        self._cleared: str | None = None  # the buffer that a loop sets to zero, marks and all
+        self._marks = {name: f"marks{k}" for k, name in enumerate(marked_buffers(program, self._constants))}
+
+    @property
+    def marks(self) -> list[str]:
+        """Lines that declare a bit for each entry of some buffers: whether it is more than zero."""
+        return [f"    unsigned {name}[{self._words(buffer)}] = {{0}};" for buffer, name in self._marks.items()]
+
+    def _words(self, buffer: str) -> int:
+        return -(-self._program.buffer(buffer).size // WORD)
 
     def block(self, block: Sequence[Instruction], further: Sequence[int] = ()) -> None:
         outside = self._turns
@@ -36,64 +54,166 @@ class CudaWriter(Writer):
         self._turns = outside
 
     def applied(self, x: Apply) -> str:
+        operands = [self.text(v) for v in x.arguments]
+        if x.op == "or" and "0" in operands:
+            return operands[operands[0] == "0"]
+        if x.op == "select" and operands[0] == "0":
+            return operands[2]
         if x.op not in ("sin", "cos"):
             return super().applied(x)
-        angle = self.text(x.arguments[0])
-        known = self._turns.get(angle)
+        known = self._turns.get(operands[0])
         if known is None:
-            known = self._turns[angle] = f"turn{len(self._turns)}"
-            self.line(f"const Turn {known} = turn({angle}, far);")
+            known = self._turns[operands[0]] = f"turn{len(self._turns)}"
+            self.line(f"const Turn {known} = turn({operands[0]}, far);")
         return f"{known}.{x.op[0]}"
 
+    def _stored(self, x: Store) -> None:
+        super()._stored(x)
+        if x.buffer in self._marks and x.buffer != self._cleared:
+            place = self.bare(x.index)
+            more = f"0 < {self._language.entry(x.buffer, place)}"
+            self.line(f"mark<{self._words(x.buffer)}>({self._marks[x.buffer]}, {place}, {more});")
+
     def _leave(self, x: Loop) -> None:
-        if self._depth > 2 or x.count in self._ones:
+        assert x.done is not None
+        if self._depth > 2 or self._constants.get(x.count) == 1:
             super()._leave(x)
-            return
-        done = self.text(x.done) if x.done is not None else "0"
-        self.line(f"if (!some_thread(!{done})) break;")
-        self.line(f"if ({done}) continue;")
+        else:
+            done = self.text(x.done)
+            parts = any(isinstance(y, Loop) and self._in_step(y) for y in x.body)
+            if parts:
+                self.line(f"const int running = running_threads(!{done});")
+            self.line(f"if ({'!running' if parts else f'!some_thread(!{done})'}) break;")
+            self.line(f"if ({done}) continue;")
+            self._voted = True
+        self._texts[x.done] = "0"  # from here on
+
+    def _in_step(self, x: Loop) -> bool:
+        """Whether threads of a block begin each turn together, as long as none is done: parts of a step that search."""
+        parts = x.done is None and 1 < self._constants.get(x.count, 0) <= MOST_PARTS
+        return parts and any(isinstance(y, Loop) and y.done is not None and not self._is_once(y) for y in walk(x.body))
+
+    def _is_once(self, x: Loop) -> bool:
+        return self._constants.get(x.count) == 1
+
+    def _inside(self, block: Sequence[Instruction], further: Sequence[int] = ()) -> None:
+        if self._waits:
+            self._waits = False
+            self.line("in_step(running);")
+        super()._inside(block, further)
 
     def _loop(self, x: Loop) -> None:
-        inner = self._some_turns(x)
-        if inner is None or inner.done is None:
+        self._waits = self._voted and self._depth == 2 and self._in_step(x)
+        cleared = cleared_by(x, self._marks, self._constants, self._program)
+        found = some_turns(x, self._constants)
+        if cleared is not None:
+            self._cleared = cleared
             super()._loop(x)
-            return
-        asked, rest = until_done(inner)
-        head = (*x.body[:-1], *asked)
-        self._begin(x)
-        counter = self._texts[x.counter] = self._name("int")
-        count, lanes = self.bare(x.count), f"lanes{counter[1:]}"
+            self._cleared = None
+            self.line(f"for (int k = 0; k < {self._words(cleared)}; ++k) {self._marks[cleared]}[k] = 0;")
+        elif found is None:
+            super()._loop(x)
+        else:
+            self._begin(x)
+            self._visited(x, found)
+            self._finish(x)
+        self._voted = self._voted and self._depth > 1
+
+    def _visited(self, x: Loop, found: SomeTurns) -> None:
+        """The turns of a loop that have something to do: each thread goes to its own next one, then all work."""
+        inner, deeper = found.inner, turns_of_turns(x, found, self._constants)
+        counter, count = self._name("int"), self.bare(x.count)
+        lanes = f"lanes{counter[1:]}"
+        assert inner.done is not None
+        if deeper is None or not self._is_marked(found) or not self._is_marked(deeper[1], inner.done):
+            deeper, search = None, self._search(x, found, counter)
+        else:
+            size = self.bare(deeper[0].count)
+            search, count = self._search_blocks(found, deeper[1], counter, size, count), f"{size} * {count}"
         self.line(f"const unsigned {lanes} = running_lanes();")
         self.line(f"for (int {counter} = 0;; ++{counter}) {{")
         self._depth += 1
-        self.line(f"for (; {counter} < {count}; ++{counter}) {{")
-        self._depth += 1
-        self.block(head, (inner.done, inner.done))
-        self.line(f"if (!{self.text(inner.done)}) break;")
-        self._close()
+        if search is not None:
+            self.line(f"{counter} = {search};")
+        else:
+            self.line(f"for (; {counter} < {count}; ++{counter}) {{")
+            self._ask(x, found, counter)
+            self.line(f"if (!{self.text(inner.done)}) break;")
+            self._close()
         self.line(f"if (!some_lane({lanes}, {counter} < {count})) break;")
         self.line(f"if ({counter} >= {count}) continue;")
-        self._texts[inner.counter] = "0"
-        self.block(head, (inner.done, inner.done))
+        if deeper is None:
+            self._texts[x.counter] = counter
+            self._work(x, found)
+        else:
+            self._work_in_block(x, found, *deeper, counter)
+        self._close()
+
+    def _work_in_block(self, x: Loop, found: SomeTurns, y: Loop, within: SomeTurns, counter: str) -> None:
+        """The same, of a loop y inside a loop x that are written as one."""
+        inner, size = found.inner, self.bare(y.count)
+        assert inner.done is not None
+        self._texts[x.counter], self._texts[y.counter] = f"({counter} / {size})", f"({counter} % {size})"
+        self._texts[inner.counter], self._texts[inner.done] = "0", "0"
+        self.block(found.needed)
+        for value, first in zip(inner.carried, inner.initial, strict=True):
+            self._texts[value] = self._texts[first]
+        self.block(found.rest[: found.rest.index(y)], y.initial)
+        for value, first in zip(y.carried, y.initial, strict=True):
+            self._texts[value] = self._texts[first]
+        self._work(y, within)
+
+    def _work(self, x: Loop, found: SomeTurns) -> None:
+        """What a turn does that has something to do."""
+        inner = found.inner
+        assert inner.done is not None
+        self._texts[inner.counter], self._texts[inner.done] = "0", "0"
+        self.block(found.needed)
         self._begin(inner)
-        self._inside(rest, inner.following)
+        self._inside(found.rest, inner.following)
         self._go_on(inner)
         self._finish(inner)
         self._go_on(x)
+
+    def _is_marked(self, found: SomeTurns, *outside: int) -> bool:
+        """Whether bits say which turns have something to do; values `outside` do not hold in them."""
+        return found.buffer in self._marks and all(v in outside or self._texts.get(v) == "0" for v in found.outer)
+
+    def _search_blocks(self, found: SomeTurns, within: SomeTurns, counter: str, size: str, count: str) -> str:
+        """Where the next entry with a bit is whose block has one, too."""
+        assert found.buffer is not None
+        assert within.buffer is not None
+        words = f"{self._words(within.buffer)}, {self._words(found.buffer)}, {size}"
+        marks = f"{self._marks[within.buffer]}, {self._marks[found.buffer]}"
+        return f"next_in_block<{words}>({marks}, {counter}, {size} * {count})"
+
+    def _search(self, x: Loop, found: SomeTurns, counter: str) -> str | None:
+        """Where the next turn is that has something to do, if bits can tell."""
+        count = self.bare(x.count)
+        if found.buffer is not None and self._is_marked(found):
+            self.block(found.before, found.base)
+            first = " + ".join(map(self.text, found.base)) or "0"
+            marks = f"<{self._words(found.buffer)}>({self._marks[found.buffer]}"
+            return f"next_mark{marks}, {first} + {counter}, {first} + {count}) - ({first})"
+        if not found.asks_first or x.count not in self._constants:
+            return None
+        words, asked = -(-int(self._constants[x.count]) // WORD), f"asked{counter[1:]}"
+        self.line(f"unsigned {asked}[{words}] = {{0}};")
+        self.lines.append("#pragma unroll 1")
+        self.line(f"for (int {counter} = 0; {counter} < {count}; ++{counter}) {{")
+        self._ask(x, found, counter)
+        assert found.inner.done is not None
+        self.line(f"mark<{words}>({asked}, {counter}, !{self.text(found.inner.done)});")
         self._close()
-        self._finish(x)
+        return f"next_mark<{words}>({asked}, {counter}, {count})"
+
+    def _ask(self, x: Loop, found: SomeTurns, counter: str) -> None:
+        """The inside of a loop that asks whether a turn has something to do."""
+        assert found.inner.done is not None
+        self._depth += 1
+        self._texts[x.counter] = counter
+        self.block(found.head, (found.inner.done, found.inner.done))
 
     def _close(self) -> None:
         self._depth -= 1
         self.line(self._language.end)
-
-    def _some_turns(self, x: Loop) -> Loop | None:
-        """What a loop does in some turns, if it does nothing in all others."""
-        if not x.body or x.done is not None or x.reverse or x.count in self._ones:
-            return None
-        *head, inner = x.body
-        if not isinstance(inner, Loop) or inner.done is None or inner.count not in self._ones:
-            return None
-        handed = dict(zip(inner.results, inner.initial, strict=True))
-        kept = all(handed.get(after, after) == before for before, after in zip(x.carried, x.following, strict=True))
-        return inner if kept and all(isinstance(y, Const | Apply | Load) for y in head) else None

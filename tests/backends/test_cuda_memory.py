@@ -1,0 +1,117 @@
+"""Where kernels for GPUs keep what loops over candidates need: marks of those that touch, and shared memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bough.backends.cuda.shared import place_shared
+from bough.backends.cuda.source import cuda_source, shared_bytes
+from bough.program import Program, evaluate, fuse, simplify, trace
+from bough.scalar import (
+    Index,
+    Table,
+    array,
+    do_when,
+    each,
+    gather_index,
+    keeping_loops,
+    loop,
+    repeat,
+    unguarded,
+    when,
+)
+from conformance import sample
+from on_host import OnHost, needs_compiler
+
+BLOCKS = Table("blocks", np.array([0, 0, 0, 0, 1, 1, 1, 1]))
+
+
+def touching(x: Any) -> dict[str, Any]:
+    """Candidates in blocks of four, found anew in each part of each step, which move what is kept for them."""
+    with keeping_loops():
+        given, ways = array(8), unguarded(8, zeros=False)
+        for k in range(6):
+            given[k] = x[k]
+
+        def part(_: Index, total: Any) -> Any:
+            stiff, blocks = array(8), array(2)
+
+            def press(k: Index) -> None:
+                stiff[k] = given[k] * total
+                b = gather_index(BLOCKS, k)
+                blocks[b] = blocks[b] + stiff[k]
+
+            each(6, lambda k: do_when(given[k] > 0.3, lambda: press(k)))
+            for k in range(8):
+                ways[k] = x[k % 6] * total
+            forces = array(8)
+
+            def one(k: Index, sums: Any) -> Any:
+                def add(seen: Any) -> Any:
+                    forces[k] = forces[k] + ways[k] * stiff[k]
+                    return seen * 0.5 + stiff[k]
+
+                return when(stiff[k] > 0.0, add, sums)
+
+            def block(b: Index, sums: Any) -> Any:
+                return when(blocks[b] > 0.0, lambda s: loop(4, lambda k, r: one(b * 4 + k, r), s), sums)
+
+            found, later = loop(2, block, total), array(8)
+            each(8, lambda k: later.__setitem__(k, later[k] + forces[k]))
+            pull = later[0] + later[5]
+            return repeat(5, lambda _, v: v * 0.5 + 0.01 * pull, found, until=lambda v: v < 2.0)
+
+        end = repeat(9, lambda _, total: loop(2, part, total), x[0] + 1.0, until=lambda total: total > 1.5)
+        return {"y": [end]}
+
+
+def made() -> Program:
+    return fuse(simplify(trace("test", touching, {"x": 6})))
+
+
+@needs_compiler
+def test_marks_lead_to_the_candidates_that_touch(tmp_path: Path) -> None:
+    """Entries in blocks are one loop over marks; what is found, and what it adds, is that of all turns in order."""
+    program = made()
+    kernel, x = OnHost(program, tmp_path, np.float64), sample(np.random.default_rng(3), 300)
+    x[7], x[8] = 0.0, 0.9  # none touches, all do
+    assert kernel.text.count("= next_in_block<1, 1, 4>(") == 1
+    got, _, _ = kernel({"x": x})
+    for k in (*range(12), 255, 256, 299):
+        np.testing.assert_array_equal(got["y"][k], evaluate(program, {"x": x[k]})["y"])
+
+
+def test_blocks_begin_the_parts_of_a_step_together() -> None:
+    """Only while all of their states go on: threads that stand still are elsewhere, and would be waited for forever."""
+    text = cuda_source(made(), "float", ["rows"] * 2)
+    _, _, after_the_vote = text.partition("running_threads(!")
+    assert after_the_vote.index(") continue;") < after_the_vote.index("in_step(running);")
+    assert text.count("in_step(running);") == 1
+    assert "if (running == blockDim.x) __syncthreads();" in text
+
+
+def test_arrays_share_memory_where_their_lives_are_apart() -> None:
+    program = made()
+    placed = place_shared(program, 1000)
+    names = [b.name for b in program.of_role("scratch")]
+    given, ways, stiff, blocks, forces, later = names
+    assert placed.unset == {given}  # two of its entries stay zero
+    spans = {name: range(start, start + program.buffer(name).size) for name, start in placed.offsets.items()}
+    assert set(spans) == {ways, stiff, blocks, forces, later}
+    assert not set(spans[stiff]) & {*spans[ways], *spans[blocks], *spans[forces]}
+    assert not set(spans[ways]) & set(spans[forces])
+    assert not set(spans[later]) & set(spans[forces])
+    assert set(spans[later]) & {*spans[stiff], *spans[ways], *spans[blocks]}  # which nobody needs any more
+    assert placed.size < sum(program.buffer(name).size for name in spans)
+
+
+def test_shared_memory_is_used_as_far_as_it_goes() -> None:
+    program = made()
+    assert 0 < shared_bytes(program, "float", 20 * 1024) <= 20 * 1024
+    assert shared_bytes(program, "double", 20 * 1024) <= 20 * 1024
+    assert shared_bytes(program, "float", 0) == 0
+    straight = simplify(trace("test", lambda x: {"y": [x[0] * x[1]]}, {"x": 2}))
+    assert shared_bytes(straight, "float", 20 * 1024) == 0
