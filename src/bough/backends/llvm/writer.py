@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bough.backends.llvm.elementary import sincos_name
+from bough.backends.llvm.fills import write_zeros, zeros_of
 from bough.backends.llvm.lookups import looked_up
 from bough.backends.llvm.packing import PACKING
 from bough.backends.llvm.plan import Chunk, Plan, defined, until_done
@@ -265,10 +266,8 @@ class ChunkWriter(Writer):
             t = self.real.type
             pair = f"{{{t}, {t}}}"
             both = self.new(f"call fastcc {pair} @{sincos_name(self.real)}({t} {self.operand(angle)})")
-            self._turned[angle] = (
-                self.new(f"extractvalue {pair} {both}, 0"),
-                self.new(f"extractvalue {pair} {both}, 1"),
-            )
+            sine, cosine = (self.new(f"extractvalue {pair} {both}, {k}") for k in (0, 1))
+            self._turned[angle] = sine, cosine
         return self._turned[angle]
 
     def _lane_by_lane(self, function: str, a: list[str]) -> str:
@@ -331,11 +330,12 @@ class ChunkWriter(Writer):
     def _bring(self, x: Loop | Switch) -> None:
         """Load what the inside of a loop or switch needs from outside before it begins."""
         inner = {v for y in walk((x,)) for v in defined(y)}
-        for value in dict.fromkeys(uses(x)):
-            if value not in inner:
-                self.operand(value)
+        for value in dict.fromkeys(v for v in uses(x) if v not in inner):
+            self.operand(value)
 
     def _loop(self, x: Loop) -> None:
+        if (zeros := zeros_of(x, self.names.plan.constants)) is not None:
+            return write_zeros(self, self.pointer(self.names.buffers[zeros[0]][0]), zeros[1])
         self._bring(x)
         turned, known = dict(self._turned), dict(self._operands)
         count = self.operand(x.count)
