@@ -18,6 +18,7 @@ from bough.algorithms.narrow_phase import (
     gaps,
     is_known,
     may_touch,
+    overlap_in_line,
     points_of,
 )
 from bough.backends.reference import ReferenceKernel
@@ -280,6 +281,21 @@ def test_shapes_that_may_not_touch_do_not(rng: np.random.Generator, first: Shape
             assert may_touch(second, X2, first, X1, near + 1e-12)
         far += not may_touch(first, X1, second, X2)
     assert far > 2
+
+
+@pytest.mark.parametrize(("first", "second"), [(SPHERE, CAPSULE), (CAPSULE, SPHERE), (CAPSULE, SHORT)])
+def test_capsules_that_do_not_overlap_in_line_do_not_touch(
+    rng: np.random.Generator, first: Shape, second: Shape
+) -> None:
+    """And of those whose balls overlap, most that do not touch are told so."""
+    told = apart = 0
+    for R1, p1, R2, p2 in placements(rng, first, second, 200, random_turn):
+        X1, X2 = place(R1, p1), place(R2, p1 + 2.0 * (p2 - p1))
+        near = min(p.distance for p in contact_points(first, X1, second, X2))
+        assert overlap_in_line(first, X1, second, X2, near + 1e-12)
+        if near > 0.01 and may_touch(first, X1, second, X2, 0.01):
+            apart, told = apart + 1, told + (not overlap_in_line(first, X1, second, X2, 0.01))
+    assert told > apart / 2 > 5
 
 
 def test_a_pair_without_a_rule_is_named() -> None:

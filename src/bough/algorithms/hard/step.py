@@ -14,8 +14,8 @@ from bough.algorithms.hard.scene import HardScene
 from bough.algorithms.passive import passive_forces
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.algorithms.soft.fixed_axes import along_body, along_fixed, moved, turning
-from bough.algorithms.soft.newton import diagonal_place
 from bough.algorithms.soft.step import FASTEST, MOST_STEPS, NOT_FINITE, RAN_AWAY, RUNNING, joint_drives, pull
+from bough.algorithms.soft.stiffened import diagonal_place
 from bough.algorithms.soft.world import world_tree
 from bough.factor import mul_H
 from bough.model import Mechanism

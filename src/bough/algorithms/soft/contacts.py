@@ -9,7 +9,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
-from bough.algorithms.narrow_phase import GROUNDS, ContactPoint, Gap, Shape, contact_points, gaps, iterates
+from bough.algorithms.narrow_phase import (
+    GROUNDS,
+    ContactPoint,
+    Gap,
+    Shape,
+    contact_points,
+    gaps,
+    iterates,
+    overlap_in_line,
+)
 from bough.algorithms.soft.axes import combined
 from bough.algorithms.soft.grip import Grip, new_memory, read_row, vector_at, write_at
 from bough.algorithms.soft.law import impedance, rate_and_spring
@@ -89,12 +98,10 @@ class Contacts:
             result[b] = Force(vector_at(total, 6 * b), vector_at(total, 6 * b + 3))
         return result
 
-    def impedances(self, rule: Callable[[Grip, Array], None]) -> Array:
-        """What a rule adds to impedances of bodies in memory, contact by contact with the world."""
-        with keeping_loops():
-            total = array(ENTRIES * self._bodies)
-        self.each(lambda grip: rule(grip, total), between=False)
-        return total
+    @property
+    def impedance_size(self) -> int:
+        """Room for the impedances of all bodies in memory."""
+        return ENTRIES * self._bodies
 
     def told(self) -> dict[str, Array]:
         """Forces and moments on second bodies, points and normals of all contacts, in the world, and depths."""
@@ -214,7 +221,11 @@ class Contacts:
                 else:
                     do_when(gap.may, partial(look, j, gap))
 
-        do_when(near, touch)
+        def nearer() -> None:
+            first, second = ((self._shape(group, i, k), self._standing(group, shapes, i)) for i in (0, 1))
+            do_when(overlap_in_line(*first, *second, gather(group.margin, k) + ahead), touch)
+
+        do_when(near, nearer if "capsule" in kinds and set(kinds) <= {"sphere", "capsule"} else touch)
 
     def _ahead(self, group: ShapeGroup, centres: Sequence[Vector], dt: Scalar, k: Index) -> Scalar:
         """How much further apart than their margin (m) the shapes of a candidate are looked at."""

@@ -17,30 +17,28 @@ from bough.algorithms.soft.axes import symmetric_times
 from bough.algorithms.soft.contacts import Contacts
 from bough.algorithms.soft.grip import Grip
 from bough.algorithms.soft.rows import JointRow, WideRow
+from bough.algorithms.soft.stiffened import ArticulatedBodies, PackedMatrix, Solve
 from bough.algorithms.soft.world import WorldTree
-from bough.factor import ltdl, mul_H, solve
+from bough.factor import mul_H
 from bough.scalar import (
     Array,
     Bool,
     Index,
     Scalar,
     absolute,
-    array,
     both,
     dot,
     either,
     indexable,
-    keeping_loops,
     minus,
     negation,
     repeat,
     select,
-    unguarded,
 )
 from bough.scalar.lazy import cached_property
 from bough.tree import Tree
 
-__all__ = ["SoftProblem", "Solved", "diagonal_place"]
+__all__ = ["SoftProblem", "Solved"]
 
 C = TypeVar("C")
 
@@ -104,6 +102,7 @@ class SoftProblem:
 
     tree: Tree  # of velocities
     M: Array  # packed path rows
+    matrix: PackedMatrix | ArticulatedBodies  # the same
     lack: Callable[[Sequence[Scalar]], Sequence[Scalar]]  # M a - τ
     world: WorldTree
     contacts: Contacts
@@ -118,7 +117,7 @@ class SoftProblem:
         none: Scalar = 0.0
         if not (self.contacts.layout.touches or self.rows or self.wide):
             right = [-value for value in self.lack((0.0,) * self.tree.n)]
-            return Solved(self._factor(self.M)(right), none, True)
+            return Solved(self.matrix.factor(self.contacts, ())(right), none, True)
         square, held = (tolerance / scale) ** 2, self._held() > 0.0
         begin = tuple(select(held, value, 0.0) for value in start)
         first = _Point(begin, tuple(minus(self.lack(begin), self.pushed(begin))), none, none + 1.0)
@@ -268,21 +267,12 @@ class SoftProblem:
         solver = self._solver(a)
         return lambda b: solver(b)[0]
 
-    def _factor(self, H: Array) -> Callable[[Sequence[Scalar]], Scalars]:
-        """What solves with a matrix in packed path rows."""
-        factor = ltdl(self.tree, H)
-        return lambda b: self._entries(solve(self.tree, factor, indexable(self.tree.n, b), unit=True))
-
     def _solver(self, a: Scalars) -> Callable[[Sequence[Scalar]], tuple[Scalars, Scalars]]:
         """What solves H x = b at a; with x comes what is left, H x - b."""
-        contacts, tree = self.contacts, self.tree
-        H, matrix = self._with_contacts(), array(tree.packed_size)
-        for k in range(tree.packed_size):
-            matrix[k] = H[k]
-        for row in self.rows:
-            place = diagonal_place(tree, row.place)
-            matrix[place] = matrix[place] + row.answer(a[row.place]).W[0][0]
-        precondition = self._factor(matrix)
+        contacts = self.contacts
+        precondition = self.matrix.factor(
+            contacts, [(row.place, row.answer(a[row.place]).W[0][0]) for row in self.rows]
+        )
         if not (contacts.layout.between or self.wide):
             return lambda b: (precondition(b), self._none)
         held = contacts.stiffness(between=True) + (1.0 if self.wide else 0.0)
@@ -293,34 +283,7 @@ class SoftProblem:
 
         return solution
 
-    def _with_contacts(self) -> Array:
-        """M with what contacts with the world add, where there are some in some state."""
-        contacts, coupling = self.contacts, self.world.coupling
-        if not contacts.layout.touched:
-            return self.M
-        size = coupling.full_tree.packed_size
-        with keeping_loops():
-            H = unguarded(size, zeros=False)  # where a state is done, zero is added
-        for k in range(size):
-            H[k] = self.M[k] if coupling.trivial else 0.0
-
-        def stiffen(grip: Grip, K: Array) -> None:
-            grip.add_impedance(grip.answer(grip.read("x")).W, K)
-
-        def add(_: Index, nothing: tuple[()]) -> tuple[()]:
-            self.world.add_impedances(contacts.impedances(stiffen), contacts.layout.touched, H)
-            return nothing
-
-        stiff = contacts.stiffness(between=False)
-        repeat(1, add, (), until=lambda _: stiff <= 0.0)
-        if coupling.trivial:
-            return H
-        more = coupling.reduced_matrix(H)
-        return [self.M[k] + more[k] for k in range(self.tree.packed_size)]
-
-    def _between(
-        self, a: Scalars, b: Sequence[Scalar], z: Scalars, precondition: Callable[[Sequence[Scalar]], Scalars]
-    ) -> tuple[Scalars, Scalars]:
+    def _between(self, a: Scalars, b: Sequence[Scalar], z: Scalars, precondition: Solve) -> tuple[Scalars, Scalars]:
         """The solution at a with what would fill in too, by conjugate gradients from zero, and what is left, H x - b.
 
         z is the solution without.
@@ -392,8 +355,3 @@ class SoftProblem:
 
         begin = narrowed(none + 1.0, none, none + FAR, bend)
         return repeat(SEARCHES, look, begin, until=lambda carry: carry[3] > 0.0)[0]
-
-
-def diagonal_place(tree: Tree, k: int) -> int:
-    """Where an entry of the diagonal lies in packed path rows, counted from 0."""
-    return int(tree.packed_starts[k]) + int(tree.depths[k]) - 1

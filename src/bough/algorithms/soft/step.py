@@ -16,13 +16,14 @@ from bough.algorithms.rnea import rnea
 from bough.algorithms.soft.contacts import Contacts
 from bough.algorithms.soft.fixed_axes import along_body, along_fixed, chart_rate, moved, turning
 from bough.algorithms.soft.joint_rows import depth_of, joint_rows, stop_of
-from bough.algorithms.soft.law import impedance, rate_and_spring
+from bough.algorithms.soft.law import Softness, impedance, rate_and_spring
 from bough.algorithms.soft.loop_joints import loop_joint_rows
-from bough.algorithms.soft.newton import SoftProblem, Solved, diagonal_place
+from bough.algorithms.soft.newton import SoftProblem, Solved
 from bough.algorithms.soft.rows import JointRow, ServoRow, WideRow
 from bough.algorithms.soft.scene import Servo, SoftScene, layout_of, within
+from bough.algorithms.soft.stiffened import PackedMatrix, articulated_bodies, diagonal_place
 from bough.algorithms.soft.variational import variational_step
-from bough.algorithms.soft.world import world_tree
+from bough.algorithms.soft.world import FEW_VELOCITIES, world_tree
 from bough.factor import ltdl, solve
 from bough.model import Mechanism
 from bough.scalar import (
@@ -37,6 +38,7 @@ from bough.scalar import (
     gather,
     indexable,
     map_leaves,
+    minimum,
     minus,
     plus,
     repeat,
@@ -98,9 +100,10 @@ def soft_problem(
 ) -> SoftProblem:
     """The problem that accelerations solve."""
     n, tree = m.model.nv, m.coupling.dof_tree
-    tau, M, rows = driven(m, scene, x, q, v), crba(m, q), joint_rows(scene, q, v, dt)
+    tau, rows, damping = driven(m, scene, x, q, v), joint_rows(scene, q, v, dt), []  # type: Any, Any, Any
     if implicit:
-        M, rows = with_diagonal(tree, M, servo_damping(scene, x, dt)), rows + _servo_rows(scene, x, q, v, dt)
+        damping, rows = servo_damping(scene, x, dt), rows + _servo_rows(scene, x, q, v, dt)
+    M = with_diagonal(tree, crba(m, q), damping)
 
     def lack(a: Sequence[Scalar]) -> list[Scalar]:
         return minus(inertial_forces(m, scene, x, q, v, a, dt if implicit else None), tau)
@@ -109,7 +112,9 @@ def soft_problem(
     friction = x["friction"][0] if "friction" in x else None
     contacts = Contacts(layout_of(scene), world, [v[k] for k in range(n)], dt, friction)
     wide = _bounds(m, scene, q, v, dt) + _held(m, scene, q, v, dt) + loop_joint_rows(m, scene, q, v, dt)
-    return SoftProblem(tree, M, lack, world, contacts, rows, wide)
+    long = tree.n > FEW_VELOCITIES and m.coupling.trivial and not m.most_modes
+    matrix = articulated_bodies(m, world, damping) if long else PackedMatrix(tree, M, world)
+    return SoftProblem(tree, M, matrix, lack, world, contacts, rows, wide)
 
 
 def inertial_forces(
@@ -273,7 +278,7 @@ def run_steps(m: Mechanism, scene: SoftScene, x: Mapping[str, Array]) -> dict[st
 
     def step(_: Index, state: _State) -> _State:
         if scene.integrator == "rk4":
-            new = _runge_kutta(m, state, dt, forward)
+            new = _runge_kutta(m, scene, state, dt, forward)
         elif scene.integrator == "variational":
             new = _variational(m, scene, x, state, dt)
         else:
@@ -338,30 +343,48 @@ def _variational(m: Mechanism, scene: SoftScene, x: Mapping[str, Array], state: 
 WEIGHTS, REACH = Table("weights", np.array([1, 2, 2, 1]) / 6), Table("reach", np.array([0.5, 0.5, 1.0, 0.0]))
 """Of the four stages of the classical method: their shares in the step, and how far ahead of each the next one lies."""
 
+ONWARD = [[1.0, 1.0, 6.0, 1.0], [-0.5, -1.5, 0.0, 0.0], [0.0, 0.0, -6.0, 0.0], [0.0, 3.0, 0.0, 0.0]]
+"""What the next stage starts from: of the accelerations of a stage so much and so much × `_fading`, then so much of the
+sum so far and so much × `_fading`.
+
+Where contacts brake, accelerations fade as velocities change: a - B Δv presses where the stage before did. The last
+stage lies as far behind the middle as the first before it: accelerations there are extrapolated.
+"""
+
 Stage: TypeAlias = tuple[Scalars, Scalars, Scalars, Scalars, Scalars, Scalars]
 """q, the way to it, v, the last accelerations, and sums of the rates of q and v so far; all along fixed axes."""
 
 
-def _runge_kutta(m: Mechanism, state: _State, dt: Scalar, forward: Forward) -> _State:
+def _runge_kutta(m: Mechanism, scene: SoftScene, state: _State, dt: Scalar, forward: Forward) -> _State:
     """The classical method of fourth order, for rotations that of Munthe-Kaas."""
     start, warm = (tuple(along_fixed(m, state.q, values)) for values in (state.v, state.a))
+    fading = _fading(scene, dt)
 
     def stage(k: Index, carry: Stage) -> Stage:
         q, way, v, warm, sum_q, sum_v = carry
-        own = (tuple(along_body(m, q, values)) for values in (v, warm))
-        a = tuple(along_fixed(m, q, forward(q, *own)[1].a))
+        here = (tuple(along_body(m, q, values)) for values in (v, warm))
+        a = tuple(along_fixed(m, q, forward(q, *here)[1].a))
         weight, ahead = gather(WEIGHTS, k), gather(REACH, k) * dt
         rate = chart_rate(m, way, v)
+        so_far = tuple(plus(sum_v, [weight * x for x in a]))
+        parts = [gather(Table("onward", np.array(numbers)), k) for numbers in ONWARD]
+        own, of_sum = parts[0] + fading * parts[1], parts[2] + fading * parts[3]
         return (
             tuple(moved(m, state.q, rate, ahead)),
             tuple(ahead * x for x in rate),
             tuple(x + ahead * y for x, y in zip(start, a, strict=True)),
-            a,
+            tuple(own * x + of_sum * y for x, y in zip(a, so_far, strict=True)),
             tuple(plus(sum_q, [weight * x for x in rate])),
-            tuple(plus(sum_v, [weight * x for x in a])),
+            so_far,
         )
 
     none: Scalars = (0.0,) * m.model.nv
     *_, a, sum_q, sum_v = repeat(4, stage, (state.q, none, start, warm, none, none))
     v = [x + dt * s for x, s in zip(start, sum_v, strict=True)]
     return _arrived(m, state, moved(m, state.q, sum_q, dt), v, list(a))
+
+
+def _fading(scene: SoftScene, dt: Scalar) -> Scalar:
+    """B dt of contacts or limits: the part of an acceleration that is lost within a step in which they brake."""
+    soft = [*(c.softness for c in scene.candidates), *(limit.softness for limit in scene.limits), Softness()]
+    return minimum(rate_and_spring(soft[0], dt)[0] * dt, 1.0)

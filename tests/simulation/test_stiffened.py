@@ -1,0 +1,39 @@
+"""Both ways to factorise M with contacts and rows give the same accelerations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bough
+from bough.algorithms.crba import crba
+from bough.algorithms.soft.contacts import Contacts
+from bough.algorithms.soft.scene import layout_of
+from bough.algorithms.soft.stiffened import PackedMatrix, articulated_bodies
+from bough.algorithms.soft.world import world_tree
+from bough.kernel.functions import mechanism
+from bough.simulation.soft import soft_scene
+
+
+@pytest.mark.parametrize("floating", [False, True])
+def test_articulated_bodies_solve_as_the_packed_matrix_does(floating: bool, rng: np.random.Generator) -> None:
+    """A chain with several velocities per joint, some of whose bodies lie on the floor, and others without mass."""
+    robot = bough.robots.load("humanoid" if floating else "arm")
+    scene = bough.Scene(robot, self_collision=False).floor()
+    m, numbers = mechanism(robot), soft_scene(scene, "euler", 1e-8, 100)
+    q = (
+        bough.simulation.on_the_floor(scene, bough.random(robot, rng), gap=-0.02)
+        if floating
+        else bough.random(robot, rng)
+    )
+    v = rng.normal(size=robot.nv).tolist()
+    world, tree = world_tree(m, q.tolist()), m.coupling.dof_tree
+    contacts = Contacts(layout_of(numbers), world, v, 0.002)
+    assert (contacts.stiffness(between=False) > 0.0) == floating
+    for k in range(len(contacts.memory)):
+        contacts.memory[k].x[:] = rng.normal(size=len(contacts.memory[k].x)).tolist()
+    more = [(k, float(x)) for k, x in enumerate(rng.uniform(0, 1, robot.nv))]
+    b = rng.normal(size=robot.nv).tolist()
+    packed = PackedMatrix(tree, crba(m, q.tolist()), world).factor(contacts, more)(b)
+    articulated = articulated_bodies(m, world, more[::2]).factor(contacts, more[1::2])(b)
+    assert np.allclose(articulated, packed, rtol=1e-9, atol=1e-9 * np.abs(packed).max())
