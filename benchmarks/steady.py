@@ -7,6 +7,9 @@ deepest contact, how often one was deeper than 0.1 m, and the most energy that w
 of the joints, and as a part of the most kinetic energy. Springs of soft contacts and of joint limits, whose energy is
 not counted, give back what they took.
 
+``--processes 16`` shares the work among so many processes of one thread each, in parts of ``--part`` steps of a robot
+with random numbers of their own; what is told does not depend on how many processes there are.
+
 With ``--mujoco`` the steps that sank deepest and those that gained most are made by MuJoCo too, from the same states
 under the same forces, where the robot's file is one of MuJoCo's and has a floor: what the law does, both do.
 """
@@ -14,8 +17,10 @@ under the same forces, where the robot's file is one of MuJoCo's and has a floor
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,6 +72,15 @@ class Account:
     deepest: Worst | None = None
     richest: Worst | None = None
 
+    def joined(self, other: Account) -> Account:
+        """What happened in both."""
+        deeper, richer = (self if self.depth >= other.depth else other), (self if self.gain >= other.gain else other)
+        return Account(
+            self.steps + other.steps, self.seconds + other.seconds, self.ends + other.ends,
+            self.not_finite + other.not_finite, deeper.depth, self.sunk + other.sunk, richer.gain,
+            max(self.kinetic, other.kinetic), deeper.deepest, richer.richest,
+        )  # fmt: skip
+
     def row(self, name: str) -> str:
         """A row of the table."""
         ends = ", ".join(f"{n} {how}" for how, n in self.ends.items()) or "none"
@@ -83,15 +97,40 @@ def main() -> None:
     parser.add_argument("--robots", nargs="+", default=ROBOTS)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--mujoco", action="store_true", help="make the worst steps with MuJoCo too")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--part", type=float, default=1e5, help="steps of a robot that one process makes in one go")
     given = parser.parse_args()
     print("| robot | steps | thousands a second | stopped | not finite | deepest (mm) | sunk | gain (J) |")
     print("|---|---|---|---|---|---|---|---|")
-    for name in given.robots:
-        found = soak(name, int(given.steps / len(given.robots)), given.batch, np.random.default_rng(given.seed))
+    of_each = int(given.steps / len(given.robots))
+    sizes = [min(int(given.part), of_each - k) for k in range(0, of_each, int(given.part))]
+    parts = [(name, size, given.batch, (given.seed, k)) for name in given.robots for k, size in enumerate(sizes)]
+    if given.processes == 1:
+        told_of(map(soak_part, parts), given.robots, len(sizes), given.mujoco)
+        return
+    with multiprocessing.get_context("spawn").Pool(given.processes) as pool:
+        pool.map(soak_part, [(name, 1, given.batch, (0,)) for name in given.robots], chunksize=1)  # compiled once
+        told_of(pool.imap(soak_part, parts), given.robots, len(sizes), given.mujoco)
+
+
+def told_of(parts: Iterable[Account], robots: list[str], of_each: int, with_mujoco: bool) -> None:
+    """Print a row for each robot, from so many parts of each in order."""
+    accounts = iter(parts)
+    for name in robots:
+        found = next(accounts)
+        for _ in range(of_each - 1):
+            found = found.joined(next(accounts))
         print(found.row(name), flush=True)
-        for what, worst in (("deepest", found.deepest), ("most gain", found.richest)) if given.mujoco else ():
+        for what, worst in (("deepest", found.deepest), ("most gain", found.richest)) if with_mujoco else ():
             if worst is not None:
                 print(f"  {what}: {told(name, worst)}", flush=True)
+
+
+def soak_part(part: tuple[str, int, int, tuple[int, ...]]) -> Account:
+    """Make steps of a robot on one thread: its name, how many, of how many states at once, and a seed."""
+    name, steps, batch, seed = part
+    bough.set_num_threads(1)
+    return soak(name, steps, batch, np.random.default_rng(seed))
 
 
 def soak(name: str, steps: int, batch: int, rng: np.random.Generator) -> Account:
