@@ -21,9 +21,9 @@ from bough.algorithms.soft.loop_joints import loop_joint_rows
 from bough.algorithms.soft.newton import SoftProblem, Solved
 from bough.algorithms.soft.rows import JointRow, ServoRow, WideRow
 from bough.algorithms.soft.scene import Servo, SoftScene, layout_of, within
-from bough.algorithms.soft.stiffened import PackedMatrix, articulated_bodies, diagonal_place
+from bough.algorithms.soft.stiffened import LONG_PATHS, PackedMatrix, articulated_bodies, diagonal_place
 from bough.algorithms.soft.variational import variational_step
-from bough.algorithms.soft.world import FEW_VELOCITIES, world_tree
+from bough.algorithms.soft.world import world_tree
 from bough.factor import ltdl, solve
 from bough.model import Mechanism
 from bough.scalar import (
@@ -112,7 +112,7 @@ def soft_problem(
     friction = x["friction"][0] if "friction" in x else None
     contacts = Contacts(layout_of(scene), world, [v[k] for k in range(n)], dt, friction)
     wide = _bounds(m, scene, q, v, dt) + _held(m, scene, q, v, dt) + loop_joint_rows(m, scene, q, v, dt)
-    long = tree.n > FEW_VELOCITIES and m.coupling.trivial and not m.most_modes
+    long = tree.packed_size > LONG_PATHS * tree.n and m.coupling.trivial and not m.most_modes
     matrix = articulated_bodies(m, world, damping) if long else PackedMatrix(tree, M, world)
     return SoftProblem(tree, M, matrix, lack, world, contacts, rows, wide)
 

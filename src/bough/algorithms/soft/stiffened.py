@@ -1,8 +1,8 @@
 """What a Newton step factorises: M, stiffened by contacts with the world and by rows on single velocities.
 
-Both ways end with the pivots of LᵀDL. For many velocities articulated inertias in the axes of the world are the shorter
-one: impedances of contacts are added to inertias of bodies, and neither M nor what contacts add to it is written down.
-For few it is M itself, of which much is constant.
+Both ways end with the pivots of LᵀDL. Where paths to the root are long, articulated inertias in the axes of the world
+are the shorter one: impedances of contacts are added to inertias of bodies, and neither M nor what contacts add to it
+is written down. Elsewhere it is M itself, whose rows are short.
 """
 
 from __future__ import annotations
@@ -20,7 +20,12 @@ from bough.scalar import Array, Index, Scalar, array, blank, indexable, keeping_
 from bough.spatial import REST, ArticulatedInertia, Force, Motion
 from bough.tree import Tree
 
-__all__ = ["ArticulatedBodies", "Diagonal", "PackedMatrix", "Solve", "articulated_bodies", "diagonal_place"]
+__all__ = [
+    "LONG_PATHS", "ArticulatedBodies", "Diagonal", "PackedMatrix", "Solve", "articulated_bodies", "diagonal_place",
+]  # fmt: skip
+
+LONG_PATHS = 7.0
+"""Velocities from one to the root, on the average, from which on articulated inertias are the shorter way."""
 
 Scalars: TypeAlias = tuple[Scalar, ...]
 Solve: TypeAlias = Callable[[Sequence[Scalar]], Scalars]

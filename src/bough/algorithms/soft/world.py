@@ -15,7 +15,7 @@ from bough.model.coupling import Coupling
 from bough.scalar import Array, Index, Scalar, array, indexable, repeat
 from bough.spatial import REST, STAY, ZERO, ArticulatedInertia, Force, Motion, Transform, Vector
 
-__all__ = ["ENTRIES", "FEW_VELOCITIES", "BodyInWorld", "WorldTree", "world_tree"]
+__all__ = ["ENTRIES", "BodyInWorld", "WorldTree", "world_tree"]
 
 ENTRIES = 21
 """Entries of the lower triangle of a 6 x 6 matrix."""
