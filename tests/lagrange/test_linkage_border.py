@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -854,7 +855,8 @@ def test_ten_thousand_bodies_take_a_program_of_constant_length() -> None:
     def program(n: int) -> Any:
         layout = chain(n).layout
         sizes = {"x": layout.nx, "v": layout.system.nv, "force": layout.system.nv, "time": 1}
-        return build("chain", lambda **x: algorithm.solve_linkage(layout, "acceleration", 20.0, 1e-5, **x), sizes, layout.nx)
+        rule = partial(algorithm.solve_linkage, layout, "acceleration", 20.0, 1e-5)
+        return build("chain", rule, sizes, layout.nx)
 
     programs = {n: program(n) for n in (100, 200, 400)}
     lengths = {len(p.kinds) for p in programs.values()}
