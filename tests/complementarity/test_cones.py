@@ -11,6 +11,8 @@ import pytest
 import bough
 from bough import complementarity
 from bough.complementarity import Conditions, principal
+from bough.complementarity.reduction import Problem as Whole
+from bough.complementarity.smoothing import smooth_path, worst
 from bough.kernel.contact.complementarity import gauss_seidel, pivoting
 from bough.kernel.contact.complementarity import residual as complementarity_residual
 from contact_problems import GRAVITY, Problem, by_conditions, crowded_problem, random_problem, rod, scale, stack
@@ -200,6 +202,19 @@ def test_what_cannot_be_met_is_told() -> None:
     assert {0, 3} <= set(np.flatnonzero(solution.conflicts).tolist())
     assert solution.reasons[()]
     assert np.isfinite(solution.f).all()
+
+
+def test_newton_steps_for_rows_in_any_order(rng: np.random.Generator) -> None:
+    """Rows at equal distances are read as slices, others one by one; either way a step follows the slopes."""
+    regular = Conditions.contacts(3, "cone") + Conditions.contacts(2, tangents=1)
+    rows = [6, 7, 8, 10, 9, 0, 1, 2, 12, 11, 3, 4, 5]
+    J, mu = rng.normal(size=(regular.n, 20)), np.full(regular.n, 0.5)
+    A, b = J @ J.T, rng.normal(size=regular.n)
+    expected = smooth_path(Whole(A, b, regular, mu, np.zeros(regular.n)))
+    problem = Whole(A[np.ix_(rows, rows)], b[rows], regular.some(rows), mu, np.zeros(regular.n))
+    found = smooth_path(problem)
+    assert worst(problem, found[0]) < 1e-9
+    assert found[0] == pytest.approx(expected[0][rows], abs=1e-12)
 
 
 @pytest.mark.usefixtures("compiled")

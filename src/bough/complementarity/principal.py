@@ -60,11 +60,12 @@ to them, from `SOFTEST` down to `HARDEST`, in each guess `HARDER` times that of 
 on each other have forces of their own, and as it only acts on changes of forces, it changes no solution. In the first
 two series, of the contacts and rows that want another side only the one that fails worst gets it."""
 
-STARTED = 4
-"""So many guesses are made from forces that are given, before all others."""
+MANY_ROWS, SHORT_SERIES = 150, 44
+"""Of more rows series are so short, the best come first, and no sweeps come after them: other methods are quicker."""
 
-LAST = 4
-"""The last guesses of a series with soft rows, in which forces need not be as exact if the caller says so."""
+STARTED, LAST = 4, 4
+"""So many guesses are made from forces that are given, before all others; and in so many, the last of a series with
+soft rows, forces need not be as exact if the caller says so."""
 
 SOLVED, UNSOLVED = 1.0, -1.0
 """What is said of a state."""
@@ -159,18 +160,20 @@ class _Schedule:
     def __init__(self, conditions: Conditions, started: bool, roughly: float, brief: bool) -> None:
         guesses = GUESSES_OF_CONES if conditions.cones.size else GUESSES
         hard = [[(SWEEPS << k, 0, 0.0, 0.0), *[(0, 0, 0.0, 0.0)] * (guesses - 1)] for k in range(ROUNDS_OF_SWEEPS)]
-        softer = [max(SOFTEST * HARDER**k, HARDEST) for k in range(SOFT_GUESSES)]
+        many = conditions.n > MANY_ROWS
+        softer = [max(SOFTEST * HARDER**k, HARDEST) for k in range(SHORT_SERIES if many else SOFT_GUESSES)]
         from_nothing = [(0, int(k == 0), 1.0, soft) for k, soft in enumerate(softer)]
         from_sweeps = [(SWEEPS if k == 0 else 0, 0, float(k > 0), soft) for k, soft in enumerate(softer)]
         at_once = [(0, int(k == 0), 0.0, soft) for k, soft in enumerate(softer)]
-        later = (turn for some in hard[1:] for turn in some)
         known = [(0, 0, 0.0, HARDEST)] * (STARTED if started else 0)
-        turns = [*known, *hard[0], *(() if brief else (*from_nothing, *from_sweeps, *at_once, *later))]
+        series = [from_sweeps, at_once, from_nothing] if many else [from_nothing, from_sweeps, at_once]
+        after = () if brief else series if many else (*series, *hard[1:])
+        turns = [*known, *hard[0], *(turn for some in after for turn in some)]
         sweeps, anew, alone, soft = (np.array(column) for column in zip(*turns, strict=True))
         self.turns = len(turns)
         enough, end = np.full(self.turns, roughly if brief else 1.0), len(known) + len(hard[0])
-        for _ in range(0 if brief else 3):  # series with soft rows
-            end += SOFT_GUESSES
+        for _ in () if brief else series:
+            end += len(softer)
             enough[end - LAST : end] = roughly
         self.roughly = Table("roughly", enough)
         self.sweeps, self.swept = Table("sweeps", sweeps), Table("swept", np.minimum(sweeps, 1))

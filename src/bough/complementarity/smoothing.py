@@ -16,15 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.complementarity.reduction import STEADY, Problem
+from bough.complementarity.reduction import Place, Problem
 from bough.scalar.tolerances import RESIDUAL, ROUNDING
 
 __all__ = ["corrected", "failures", "smooth_path", "worst"]
 
 Numbers = NDArray[np.floating[Any]]
 
-NEWTON_WORK, STEPS = 1.3e9, 80
-"""Newton steps of a path: so many at most, and of all paths no more than take this many multiplications."""
+NEWTON_WORK, LATER_WORK, STEPS = 1.6e9, 1.1e9, 80
+"""Newton steps of a path: so many at most, and of all paths no more than take so many multiplications, the first number
+from zero, the second from where to start."""
 
 CLOSE, CLOSE_TO_START = (0.05,), (0.2, 0.05)
 """How near the paths that are tried in turn are followed: forces may fail by this part of √τ."""
@@ -44,7 +45,7 @@ ROUGH, AGAIN = 1e-2, 0.03
 
 def failures(problem: Problem, f: Numbers) -> Numbers:
     """By how much f differs from P(f - a / size), in units of a, row by row: zero where all conditions are met."""
-    return np.asarray(_size(problem) * np.abs(f - _Rounded(problem, f, 0.0).forces))
+    return np.asarray(problem.size * np.abs(f - _Rounded(problem, f, 0.0).forces))
 
 
 def worst(problem: Problem, f: Numbers) -> float:
@@ -56,8 +57,8 @@ def worst(problem: Problem, f: Numbers) -> float:
 def smooth_path(problem: Problem, start: Numbers | None = None) -> tuple[Numbers, int]:
     """The best forces that smooth paths lead to, from zero or from where to start, and the number of Newton steps."""
     best = begin = np.zeros_like(problem.b) if start is None else start
-    tau, tries = (1.0, CLOSE) if start is None else (LATER, CLOSE_TO_START)
-    most, steps = min(len(tries) * STEPS, int(NEWTON_WORK / max(len(best), 1) ** 3)), 0
+    tau, tries, work = (1.0, CLOSE, NEWTON_WORK) if start is None else (LATER, CLOSE_TO_START, LATER_WORK)
+    most, steps = min(len(tries) * STEPS, int(work / max(len(best), 1) ** 3)), 0
     with np.errstate(all="ignore"):
         for close in tries:
             f, more = _path(problem, begin, tau, close, min(STEPS, most - steps))
@@ -131,7 +132,7 @@ def _damped_step(problem: Problem, f: Numbers, tau: float) -> tuple[Numbers, flo
 
 def _direction(problem: Problem, f: Numbers, rounded: _Rounded) -> Numbers:
     """The Newton step: with S the slopes of P it is (1 + S (A / size - 1))⁻¹ (P - f); zero if there is none."""
-    K = rounded.slopes_times(problem.A / _size(problem)[:, None] - (1.0 - STEADY) * np.eye(len(f)))
+    K = rounded.slopes_times_coupling()
     K[np.diag_indices_from(K)] += 1.0
     try:
         step = np.linalg.solve(K, rounded.forces - f)
@@ -140,22 +141,12 @@ def _direction(problem: Problem, f: Numbers, rounded: _Rounded) -> Numbers:
     return step if np.isfinite(step).all() else np.zeros_like(f)
 
 
-def _size(problem: Problem) -> Numbers:
-    """How much forces move their own rows, where that is more than 1: they do where a row that slides follows.
-
-    The rows of a cone have one size, or its forces would not point against its sliding.
-    """
-    size, i = np.maximum(np.diagonal(problem.A), 1.0), problem.conditions.cones
-    size[i] = size[i + 1] = np.maximum(size[i], size[i + 1])
-    return size
-
-
 class _Rounded:
     """Forces f - a / size put within bounds that are rounded off by τ, and how they follow them."""
 
     def __init__(self, problem: Problem, f: Numbers, tau: float) -> None:
-        conditions = problem.conditions
-        w = f - (problem.A @ f + problem.b) / _size(problem)
+        self._problem, conditions = problem, problem.conditions
+        w = f - (problem.A @ f + problem.b) / problem.size
         self.forces, self._own = w.copy(), np.ones_like(w)
         rows = conditions.inequality
         root = np.sqrt(w[rows] ** 2 + 4.0 * tau)
@@ -164,14 +155,12 @@ class _Rounded:
             half = problem.limits[rows] / 2.0
             clipped, self._own[rows], _ = _clipped(w[rows] - half, half, tau)
             self.forces[rows] = half + clipped
-        self._tangents, self._normals = conditions.tangents, conditions.normal[conditions.tangents]
-        self._first = conditions.cones
         slope = problem.mu * self._own[conditions.normal]  # read at rows of friction
         radius = problem.mu * self.forces[conditions.normal]
         along = np.zeros_like(w)  # how the force follows the radius
         if (rows := conditions.pyramid).size:
             self.forces[rows], self._own[rows], along[rows] = _clipped(w[rows], radius[rows], tau)
-        if (i := self._first).size:
+        if (i := conditions.cones).size:
             length = np.hypot(w[i], w[i + 1])
             x, y = _ratio(w[i], length), _ratio(w[i + 1], length)
             short, own, follows = _clipped(length, radius[i], tau)
@@ -180,16 +169,25 @@ class _Rounded:
             self._own[i], self._own[i + 1] = turned + (own - turned) * x * x, turned + (own - turned) * y * y
             self._across = (own - turned) * x * y
             along[i], along[i + 1] = follows * x, follows * y
-        self._links = (along * slope)[self._tangents]
+        self._links = along * slope
 
-    def slopes_times(self, B: Numbers) -> Numbers:
-        """The matrix of slopes, times another."""
-        result = self._own[:, None] * B
-        result[self._tangents] += self._links[:, None] * B[self._normals]
-        if (i := self._first).size:
-            result[i] += self._across[:, None] * B[i + 1]
-            result[i + 1] += self._across[:, None] * B[i]
-        return result
+    def slopes_times_coupling(self) -> Numbers:
+        """The matrix of slopes, times that of the problem; in its scratch memory."""
+        problem, B = self._problem, self._problem.coupling
+        result, room = problem.scratch
+
+        def add(rows: Place, factors: Numbers, others: Place) -> None:
+            part = B[others]
+            result[rows] += np.multiply(factors[:, None], part, out=room[: len(part)])
+
+        np.multiply(self._own[:, None], B, out=result)
+        for rows, normals in problem.follows:
+            add(rows, self._links[rows], normals)
+        if problem.conditions.cones.size:
+            first, second = problem.cones
+            add(first, self._across, second)
+            add(second, self._across, first)
+        return np.asarray(result)
 
 
 def _clipped(w: Numbers, most: Numbers, tau: float) -> tuple[Numbers, Numbers, Numbers]:
