@@ -76,14 +76,15 @@ def test_check_is_content_with_sound_files(capsys: pytest.CaptureFixture[str]) -
     assert [line.split(": ")[1] for line in text.splitlines()] == ["no problems"] * 3
 
 
-def test_check_looks_for_meshes(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("missing", ["package://away/part.stl", "x" * 300], ids=["away", "of a long name"])
+def test_check_looks_for_meshes(capsys: pytest.CaptureFixture[str], missing: str) -> None:
     Path("meshes").mkdir()
     Path("meshes", "there.stl").touch()
     mesh = '<visual><geometry><mesh filename="{}"/></geometry></visual>'
-    lines = [mesh.format("meshes/there.stl"), mesh.format("package://away/part.stl")]
+    lines = [mesh.format("meshes/there.stl"), mesh.format(missing)]
     Path("robot.urdf").write_text("\n".join(['<robot name="one"><link name="base">', *lines, "</link></robot>"]))
     told = said(capsys, "check", "robot.urdf", code=1).splitlines()
-    assert told == ["robot.urdf:3: 'base': no mesh 'package://away/part.stl' is there", "robot.urdf: 1 problem"]
+    assert told == [f"robot.urdf:3: 'base': no mesh {missing!r} is there", "robot.urdf: 1 problem"]
     assert said(capsys, "check", "robot.urdf", "--no-meshes") == "robot.urdf: no problems\n"
 
 

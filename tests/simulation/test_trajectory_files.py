@@ -222,6 +222,7 @@ def test_what_is_no_file(moved: bough.Trajectory, tmp_path: Path) -> None:
         (tmp_path / "none.npz", "there is no file"),
         (tmp_path, "there is no file"),
         ("a\0b", "there is no file"),
+        ("x" * 300, "there is no file"),
         (tmp_path / "text", "cannot be read: BadZipFile"),
         (3, "path is 3"),
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import warnings
 from pathlib import Path
@@ -62,10 +63,10 @@ def _missing_meshes(text: str, file: Path, ignore: list[str]) -> list[tuple[Path
             warnings.simplefilter("ignore", LoadWarning)
             model = bough.load(text, package_dirs=folders, **options) if folders else bough.robots.load(text, **options)
         found = {g.file: f"{g.frame!r}: " for g in model.geometries if g.shape == "mesh"}
-        missing = {mesh: frame for mesh, frame in found.items() if not Path(mesh).is_file()}
+        missing = {mesh: frame for mesh, frame in found.items() if not os.path.isfile(mesh)}
     except BoughError:  # which the other problems tell: what the text names is looked for all the same
         around = (file.resolve().parent, *(folders or ()))
         named = [name for line in lines for name in MESH.findall(line)]
-        missing = {x: "" for x in named if not any((at / x.rpartition("://")[2]).is_file() for at in around)}
+        missing = {x: "" for x in named if not any(os.path.isfile(at / x.rpartition("://")[2]) for at in around)}
     where = {mesh: next((n for n, line in enumerate(lines, 1) if mesh in line), None) for mesh in missing}
     return [(file, where[mesh], f"{frame}no mesh {mesh!r} is there") for mesh, frame in missing.items()]

@@ -105,7 +105,7 @@ def target_of(path: str | os.PathLike[str], suffixes: tuple[str, ...]) -> Path:
     if target.suffix.lower() not in suffixes:
         known = ", ".join(filter(None, suffixes))
         raise SaveError(f"the file {str(target)!r} cannot be written: expected a name that ends in {known}")
-    if not target.absolute().parent.is_dir():
+    if not os.path.isdir(target.absolute().parent):
         raise SaveError(f"the file {str(target)!r} cannot be written: there is no folder {str(target.parent)!r}")
     kind = target.suffix.lower()
     if kind == ".gif":

@@ -140,8 +140,8 @@ def load(path: str | os.PathLike[str], model: Model, strict: bool, make: type[Tr
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
         raise LoadError(f"path is {shown(path)}, expected the path of a file")
     name = os.fspath(path)
-    if not Path(path).is_file():
-        raise LoadError(f"there is no file {printable(name)!r}")
+    if not os.path.isfile(name):
+        raise LoadError(f"there is no file {printable(name)[:200]!r}")
     try:
         with zipfile.ZipFile(path) as archive:
             members = {member: _read(archive, member) for member in _members(archive)}
