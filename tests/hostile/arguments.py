@@ -15,7 +15,7 @@ import numpy as np
 import bough
 from hostile.names import methods, public
 
-__all__ = ["BAD", "SAME", "Call", "good_calls", "machine", "wrong_arrays"]
+__all__ = ["BAD", "ODD", "SAME", "Call", "good_calls", "machine", "wrong_arrays"]
 
 UNTRIED = {
     "of_fresh": "trusts what it is given, for the package itself",
@@ -339,24 +339,10 @@ BAD: dict[str, Any] = {
     "infinity": float("inf"),
     "a huge integer": 10**400,
     "a truth value": True,
-    "huge": 1e300,
-    "tiny": 1e-320,
     "an array of NaN": np.full(3, np.nan),
     "objects": np.array([object(), object()]),
     "times": np.zeros(3, "m8[s]"),
-    "a scalar array": np.array(0.5),
-    "dates": np.zeros(3, "M8[s]"),
-    "a record": np.zeros(3, [("a", "f8")]),
-    "no numbers": np.zeros(0),
-    "many axes": np.zeros((1,) * 9),
-    "a class": float,
-    "a module": np,
-    "a generator": (x for x in ()),
-    "a long text": "x" * 100_000,
-    "surrogates": "\ud800",
-    "a null": "a\0b",
-    "a huge half": np.float16(6e4),
-    "a model": bough.trees.topologies.chain(1),
+    "lists of texts": [["a"], ["b"]],
 }
 """Things that are wrong for most arguments."""
 
@@ -381,6 +367,25 @@ def wrong_arrays(a: np.ndarray, rng: np.random.Generator) -> Iterator[tuple[str,
             yield f"of type {kind}", np.zeros_like(a).astype(kind)
     yield "masked", np.ma.masked_array(a, mask=np.ones_like(a, dtype=bool))
 
+
+ODD: dict[str, Any] = {
+    "huge": 1e300,
+    "tiny": 1e-320,
+    "a scalar array": np.array(0.5),
+    "dates": np.zeros(3, "M8[s]"),
+    "a record": np.zeros(3, [("a", "f8")]),
+    "no numbers": np.zeros(0),
+    "many axes": np.zeros((1,) * 9),
+    "a class": float,
+    "a module": np,
+    "a generator": (x for x in ()),
+    "a long text": "x" * 100_000,
+    "surrogates": "\ud800",
+    "a null": "a\0b",
+    "a huge half": np.float16(6e4),
+    "a model": bough.trees.topologies.chain(1),
+}
+"""Things that are wrong for most arguments, too, and that fewer people would think of."""
 
 SAME: dict[str, Callable[[np.ndarray], Any]] = {
     "a list": lambda a: a.tolist(),

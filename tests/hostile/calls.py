@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import bough
-from hostile.arguments import BAD, SAME, Call, good_calls, wrong_arrays
+from hostile.arguments import BAD, ODD, SAME, Call, good_calls, wrong_arrays
 from hostile.tally import Tally
 
 __all__ = ["attack", "bits", "calls"]
@@ -55,14 +55,20 @@ def calls() -> tuple[list[Call], list[str]]:
     return [x for x in found if isinstance(x, Call)], [x for x in found if isinstance(x, str)]
 
 
-def attack(call: Call, rng: np.random.Generator, tally: Tally, share: float = 1.0) -> None:
-    """Everything that may be wrong with each argument of a call, or a share of it that is drawn."""
-    expected = _bits_of(call)
+def attack(
+    call: Call, rng: np.random.Generator, tally: Tally, share: float = 1.0, of_common: float | None = None
+) -> None:
+    """Everything that may be wrong with each argument of a call, or a share of it that is drawn.
+
+    Of what is wrong most often another share may be tried.
+    """
+    expected, pattern = _bits_of(call), _out(call)
     for argument, kind, value, is_same in _variants(call, rng):
-        if rng.random() >= share or (argument in FOR_TRUTH and kind != "None"):
+        tried = of_common if of_common is not None and kind in BAD else share
+        if rng.random() >= tried or (argument in FOR_TRUTH and kind != "None"):
             continue
         what = f"{call.name}({argument}={kind})"
-        out = _out(call)
+        out = None if pattern is None else pattern.copy()
         changed = {argument: value} | ({"out": out} if out is not None and argument != "out" else {})
         before = None if out is None else out.tobytes()
         with tally.trying(what):
@@ -143,7 +149,7 @@ def _again(call: Call, expected: Any, what: str, tally: Tally) -> None:
 def _variants(call: Call, rng: np.random.Generator) -> Iterator[tuple[str, str, Any, bool]]:
     """Argument, kind of change, what is given, and whether that means the same numbers."""
     for argument in dict.fromkeys((*call.arguments, *call.parameters)):
-        for kind, bad in BAD.items():
+        for kind, bad in (*BAD.items(), *ODD.items()):
             yield argument, kind, (bad,) if argument == call.spread else bad, False
         good = call.arguments.get(argument)
         if not isinstance(good, np.ndarray) or good.dtype.kind != "f":

@@ -67,7 +67,7 @@ def _in_a_process(part: str, seconds: float, seed: int, cache: Path) -> tuple[di
         try:
             done = subprocess.run(
                 command, env=environment, cwd=folder, capture_output=True, text=True, errors="replace",
-                timeout=2 * seconds + 240, check=False,
+                timeout=2 * seconds + 600, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             return {"faults": {f"{part}: hangs in {_read(watch)}": 1}}, "hangs"

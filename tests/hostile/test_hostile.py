@@ -17,6 +17,7 @@ from hostile.first import ATTACKS, first_calls
 from hostile.models import over_models
 from hostile.soak import soak
 from hostile.tally import Tally
+from wrong_arguments import GOOD
 
 SHARE = 0.05
 """Of what may be wrong with an argument, tried in the short run."""
@@ -56,6 +57,8 @@ def test_wrong_arguments_of_every_public_name() -> None:
     assert {f"bough.{name}" for name in (*deep, "rnea")} <= {call.name for call in known}
     tally = Tally()
     for call in known:
+        if call.name.removeprefix("bough.") in GOOD:  # tried more thoroughly in `test_wrong_arguments`
+            continue
         attack(call, np.random.default_rng(zlib.crc32(call.name.encode())), tally, SHARE)
     held(tally)
 
