@@ -48,6 +48,22 @@ def test_a_hit_needs_no_tracing(folder: Path, monkeypatch: pytest.MonkeyPatch) -
         bough.crba(bough.trees.topologies.chain(3), [0.1, 0.2, 0.3])
 
 
+def test_options_that_are_numbers_compile_nothing_anew(folder: Path) -> None:
+    builder = bough.Builder()
+    for name in ("a", "b"):
+        builder.add(name, bough.joints.Revolute("y"), mass=1.0, inertia=0.1)
+    builder.loop("rod", bough.joints.Revolute("y"), "a", "b")
+    model, still = builder.build(), np.zeros(2)
+    touch = bough.contact.Contacts([("a", None)]).at([[0.0, 0, -0.1]], [[0.0, 0, 1]], mu=0.5)
+    counts = set()
+    for number in (0.1, 0.2, 0.3):
+        bough.forward_dynamics(model, still, still, still, time_constant=number)
+        bough.contact.dynamics(model, still, still, still, touch, time_constant=number)
+        bough.contact.step(model, still, still, still, touch, dt=number)
+        counts.add(cache.info().files)
+    assert len(counts) == 1
+
+
 def test_other_geometry_options_and_types_are_other_files(folder: Path) -> None:
     model = bough.trees.topologies.chain(2)
     bough.jacobian(model, [0.1, 0.2], "body 2", "LOCAL")
