@@ -45,10 +45,11 @@ C = TypeVar("C")
 SEARCHES, FLAT = 30, 0.01
 """A line search ends after so many turns, or where the slope is this part of what it was."""
 
-LEFT, SPARE_TURNS = 1e-20, 3.0
+LEFT, SPARE_TURNS = 1e-20, 1.0
 """Conjugate gradients end where the square of what is left is this part of what it was.
 
-Single precision never gets there; they end, too, after as many turns as there are rows, and these.
+Single precision never gets there; they end, too, after as many turns as there are rows, and these: in exact arithmetic
+rows of rank k take k + 1.
 """
 
 FAR = 1e30
