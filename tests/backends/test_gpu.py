@@ -250,6 +250,22 @@ def test_steps_of_a_simulation(cupy: Any) -> None:
 
 
 @needs_gpu
+@pytest.mark.parametrize("integrator", ["euler", "rk4"])
+def test_robots_that_stop_hold_up_no_others(integrator: str, cupy: Any) -> None:
+    model = bough.robots.load("quadruped")
+    sim = bough.Simulation(model, bough.Scene(model).floor(), integrator=integrator)
+    q = np.tile(bough.simulation.on_the_floor(model, bough.neutral(model), 0.01), (700, 1))
+    v = 0.1 * np.random.default_rng(0).normal(size=(700, model.nv))
+    v[[0, 37, 300, 699]] = 1e200
+    there = sim.step(cupy.asarray(q), cupy.asarray(v), steps=20)
+    np.testing.assert_array_equal(np.flatnonzero(there.status.get()), [0, 37, 300, 699])
+    good = v[:, 0] < 1.0
+    alone = sim.step(cupy.asarray(q[good]), cupy.asarray(v[good]), steps=20)
+    np.testing.assert_array_equal(there.q.get()[good], alone.q.get())
+    np.testing.assert_allclose(alone.q.get(), sim.step(q[good], v[good], steps=20).q, rtol=0.0, atol=1e-9)
+
+
+@needs_gpu
 def test_jax() -> None:
     jax = pytest.importorskip("jax")
     if jax.default_backend() != "gpu":
