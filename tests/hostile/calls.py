@@ -21,7 +21,7 @@ from hostile.tally import Tally
 
 __all__ = ["attack", "bits", "calls"]
 
-FOR_TRUTH = ("check", "overwrite", "trusted", "continuous", "optimized", "classical", "inverse")
+FOR_TRUTH = ("check", "overwrite")
 
 
 def bits(result: Any) -> Any:
