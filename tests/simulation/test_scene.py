@@ -220,3 +220,10 @@ def test_a_floor_has_its_normal(normal: tuple[float, ...]) -> None:
 def test_wrong_scenes_are_refused(make: Any, message: str) -> None:
     with pytest.raises(bough.BoughError, match=message):
         make(two_arms().build())
+
+
+@pytest.mark.parametrize("name", ["arm", "quadruped", "humanoid"])
+def test_links_of_our_robots_do_not_press_on_each_other(name: str, compiled: None) -> None:
+    model = bough.robots.load(name)
+    found = bough.Simulation(model).contacts(bough.neutral(model), np.zeros(model.nv))
+    assert not found.forces.any()
