@@ -148,3 +148,32 @@ def test_parameters_that_are_not_finite_are_named() -> None:
     ):
         with pytest.raises(bough.errors.FiniteError, match=said):
             sim.step([0.0], [0.0], parameters=given)
+
+
+@pytest.mark.parametrize("integrator", [None, "adaptive"])
+def test_controllers_and_events_have_arrays_of_their_own(sim: bough.Simulation, integrator: str | None) -> None:
+    """What they change in place, or use again, changes neither the motion nor what is kept of it."""
+    n, start = sim.model.nv, bough.neutral(sim.model)
+    buffer = np.zeros(n)
+
+    def careless(t: float, q: Any, v: Any) -> Any:
+        buffer[:] = 0.01 * np.sin(10.0 * t)
+        q -= 0.1
+        v *= 0.5
+        return buffer
+
+    def greedy(t: float, q: Any, v: Any) -> float:
+        q -= 0.1
+        v *= 0.5
+        return 1.0
+
+    with_care = sim.run(
+        start, duration=0.05, rate=100.0, hold=2, integrator=integrator,
+        controller=lambda t, q, v: np.full(n, 0.01 * np.sin(10.0 * t)),
+    )  # fmt: skip
+    without = sim.run(
+        start, duration=0.05, rate=100.0, hold=2, integrator=integrator, controller=careless, events={"x": greedy}
+    )
+    for name in ("q", "v", "tau"):
+        np.testing.assert_array_equal(getattr(without, name), getattr(with_care, name))
+    assert len(np.unique(with_care.tau[:, 0])) > 2

@@ -201,7 +201,7 @@ class Orders:
         """Ask the controller what acts from a time on; until when it does."""
         if self._controller is None:
             return end
-        given = read_orders(self._controller(time, q, v), time)
+        given = read_orders(self._controller, time, q, v)
         self._given.append((time, {**self._given[-1][1], **given}))
         self.flat = self._read(self._given[-1][1])
         after = (math.floor(time / self._interval * (1.0 + SAME_TIME)) + 1) * self._interval

@@ -58,7 +58,7 @@ class Event:
     def value(self, name: str, time: float, q: FloatArray, v: FloatArray) -> float:
         """What the function says, or an error that names the event."""
         what = f"event {name!r} at {time:.6g} s"
-        return number(self.function(time, q, v), what, "a number that is finite")
+        return number(self.function(time, np.array(q), np.array(v)), what, "a number that is finite")
 
     def happens(self, before: float, after: float) -> bool:
         """Whether it passes zero between two values, the way it is meant to; one that begins at zero has passed it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -149,8 +150,8 @@ class Run:
     def _advance(self, done: int, ahead: int, sampled: bool) -> None:
         acting = self._acting
         if self._controller is not None and done % self._hold == 0:
-            given = self._controller(done * self._dt, self._state.q, self._state.v)
-            acting = self._acting = {**acting, **read_orders(given, done * self._dt)}
+            given = read_orders(self._controller, done * self._dt, self._state.q, self._state.v)
+            acting = self._acting = {**acting, **given}
         if sampled:
             self._given.append(acting)
         steps: Any = ahead if not self.status.any() else np.where(self.status == 0, float(ahead), 0.0)
@@ -166,14 +167,15 @@ class Run:
             self.stopped = np.minimum(self.stopped, ended)
 
 
-def read_orders(given: Any, time: float) -> Mapping[str, Any]:
-    """What a controller returned, by name."""
-    if isinstance(given, Mapping):
-        read_acting(given, "thing that a controller could return")
-        return given
+def read_orders(controller: Controller, time: float, q: FloatArray, v: FloatArray) -> Mapping[str, Any]:
+    """What a controller says in a state, by name: it has a state of its own to work with, and so has who keeps it."""
+    given: Any = controller(time, np.array(q), np.array(v))
     if given is None:
         raise ShapeError(
             f"the controller returned {shown(given)} at {time:.6g} s, expected joint forces (..., nv), or a dictionary "
             "with any of tau, control, target, kp, kd and f_ext ({} to leave all as it is)"
         )
-    return {"tau": given}
+    if not isinstance(given, Mapping):
+        given = {"tau": given}
+    read_acting(given, "thing that a controller could return")
+    return {name: deepcopy(value) for name, value in given.items()}

@@ -211,7 +211,8 @@ class Simulation(Differentiated):
         controller
             Called as ``controller(time, q, v)`` every `hold` steps; gives joint forces (..., nv), or a dictionary with
             any of tau, control, target, kp, kd and f_ext, which hold until it is called again. Forces that are held
-            damp explicitly; rather give targets and gains, which every step heeds.
+            damp explicitly; rather give targets and gains, which every step heeds. q and v are its own to change, and
+            what it gives is copied.
         hold
             Steps between two calls of the controller.
         integrator

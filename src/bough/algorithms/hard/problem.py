@@ -18,7 +18,7 @@ import numpy as np
 
 from bough.algorithms.constraint_rows import Terms
 from bough.algorithms.hard.contacts import AXES, HardContacts
-from bough.algorithms.hard.scene import KEPT, HardScene, contact_rows
+from bough.algorithms.hard.scene import KEPT, HardScene, hard_rows
 from bough.algorithms.joint_bounds import bounded_rows
 from bough.algorithms.limits import limit_gaps, limit_rows, limit_sides
 from bough.algorithms.loops import constraint_terms
@@ -98,7 +98,7 @@ class HardProblem:
         friction: Scalar | None, bounce: Scalar | None,
     ) -> None:  # fmt: skip
         n, tree = m.model.nv, m.coupling.dof_tree
-        self.rows, self._scene = contact_rows(m.model, scene), scene
+        self.rows, self._scene = hard_rows(m.model, scene), scene
         rows = self.rows
         self.dt, self.rate, self.n = dt, minimum(scene.rate, 1.0 / dt), n
         self.contacts = HardContacts(scene, world, [v[k] for k in range(n)], dt, friction, bounce)

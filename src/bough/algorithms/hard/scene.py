@@ -13,7 +13,7 @@ from bough.complementarity import ContactRows
 from bough.model import Model
 from bough.scalar import Table
 
-__all__ = ["KEPT", "MOST_CONTACTS", "HardScene", "contact_rows", "restitutions_of"]
+__all__ = ["KEPT", "MOST_CONTACTS", "HardScene", "hard_rows", "restitutions_of"]
 
 KEPT = 4
 """Numbers that are kept of a contact: its own, counted from 1, and its impulses along normal and tangents."""
@@ -50,7 +50,7 @@ class HardScene:
 
     def memory(self, model: Model) -> int:
         """How many numbers a step starts from: contacts with their impulses, and impulses of all other rows."""
-        rows = contact_rows(model, self)
+        rows = hard_rows(model, self)
         return KEPT * self.kept + rows.count - rows.touch
 
     @property
@@ -65,7 +65,7 @@ class HardScene:
 
 
 @lru_cache(maxsize=64)
-def contact_rows(model: Model, scene: HardScene) -> ContactRows:
+def hard_rows(model: Model, scene: HardScene) -> ContactRows:
     """The rows of the problem of forces."""
     sides = limit_sides(model)
     limits = len(set(sides.rows.tolist())) if scene.has_limits else 0
