@@ -265,7 +265,10 @@ class Factor:
     # ---- products and substitutions ------------------------------------------------------------------------------
 
     def solve(self, b: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """H⁻¹ b, the solution x of H x = b; shapes (*batch, n) or (*batch, n, k)."""
+        """H⁻¹ b, the solution x of H x = b; shapes (*batch, n) or (*batch, n, k).
+
+        With at most one axis more than the batch has, b is of vectors, which broadcast; otherwise of columns.
+        """
         return self._operations.solve(self.packed, b, out, True)
 
     def mul(self, x: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
