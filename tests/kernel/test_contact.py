@@ -630,6 +630,15 @@ def test_one_normal_serves_all_contacts() -> None:
         bough.contact.dynamics(*scene.at_rest, scene.contacts.at(scene.points, [up, up]))
 
 
+def test_one_number_of_each_state_serves_all_contacts() -> None:
+    scene = box(0.3, "pyramid")
+    mu = np.array([[0.1], [0.2], [0.5]])
+    found = bough.contact.dynamics(*scene.at_rest, scene.touch(mu=mu))
+    for k, one in enumerate(mu[:, 0]):
+        alone = bough.contact.dynamics(*scene.at_rest, scene.touch(mu=float(one)))
+        np.testing.assert_array_equal(found.motion[k], alone.motion)
+
+
 def test_no_contacts_may_be_empty_lists() -> None:
     b = bough.Builder("ball")
     b.add("ball", bough.joints.Free(), mass=1.0, inertia=0.1)

@@ -124,10 +124,13 @@ class Scene:
 
     def number(self, name: str, value: ArrayLike | float) -> Any:
         """A number for each contact (..., k), from one number or from an array that is looked at by the program."""
+        count = self.contacts.count
         if type(value) is float:
-            return _uniform(name, value, self.contacts.count)
+            return _uniform(name, value, count)
         a = value if isinstance(value, np.ndarray) else as_floats(name, value, ())
-        return np.full(self.contacts.count, a, np.float64) if a.ndim == 0 else a
+        if a.ndim == 0:
+            return np.full(count, a, np.float64)
+        return np.broadcast_to(a, (*a.shape[:-1], count)) if a.shape[-1] == 1 < count else a
 
 
 def _motion(scene: Scene, key: str) -> Function:
