@@ -59,6 +59,7 @@ def test_no_error_of_another_kind(name: str) -> None:
             "rng is 'x', expected a NumPy generator, or a seed",
         ),
         (lambda: bough.random(MODEL, -1), bough.errors.ShapeError, "rng is -1"),
+        (lambda: bough.random(MODEL, np.zeros(3, "m8[s]")), bough.errors.ShapeError, "rng is "),
         (lambda: bough.random(MODEL, 1, 0.5), bough.errors.ShapeError, "size is 0.5, expected a whole number"),
         (
             lambda: bough.loops.assemble(MODEL, Q, tolerance="x"),

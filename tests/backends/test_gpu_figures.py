@@ -95,3 +95,5 @@ def test_figures_of_nothing_are_refused(given: dict[str, Any], told: str) -> Non
         bough.cuda.speeds(bough.trees.topologies.chain(2), **given)
     with pytest.raises(bough.errors.ModelError, match=r"expected a bough\.Model"):
         bough.cuda.speeds(None, **given)  # type: ignore[arg-type]
+    with pytest.raises(bough.errors.ModelError, match="'stone' cannot move"):
+        bough.cuda.speeds(bough.Builder("stone").build())

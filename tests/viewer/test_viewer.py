@@ -57,10 +57,14 @@ def test_a_port_in_use_is_refused_if_it_was_asked_for_and_else_another_is_taken(
 def test_wrong_arguments_are_refused_by_name() -> None:
     model = bough.robots.load("pendulum")
     other = bough.Scene(bough.robots.load("arm"))
+    slide = bough.Builder("slide")
+    slide.add("block", bough.joints.Prismatic("x"), mass=1.0, inertia=0.1)
     with pytest.raises(ModelError, match="another model, 'arm'"):
         bough.view(model, scene=other, browser=False)
     with pytest.raises(ShapeError, match="q has shape"):
         bough.view(model, np.zeros(3), browser=False)
+    with pytest.raises(ShapeError, match=r"q: a body lies 1e\+300 m away, expected at most 1e\+15 m"):
+        bough.view(slide.build(), [1e300], browser=False)
     with pytest.raises(ModelError, match="the model is 3"):
         bough.view(3, browser=False)  # type: ignore[arg-type]
     with bough.view(model, browser=False) as viewer:

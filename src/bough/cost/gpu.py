@@ -11,6 +11,7 @@ import numpy as np
 
 from bough.backends.cuda import cupy, device_seconds, memory_bandwidth, peak_operations
 from bough.cost.report import Report, Table
+from bough.errors import ModelError
 from bough.kernel.configuration import random
 from bough.kernel.device import require_gpu
 from bough.kernel.forward_dynamics import tree_dynamics
@@ -134,7 +135,7 @@ def speeds(model: Model, *, states: int = LAUNCHED, rounds: int = 7) -> Report:
     Raises
     ------
     BoughError
-        Without CuPy, or without a GPU.
+        Without CuPy, or without a GPU, or if the model cannot move.
 
     Examples
     --------
@@ -145,13 +146,15 @@ def speeds(model: Model, *, states: int = LAUNCHED, rounds: int = 7) -> Report:
     require_model(model)
     whole_number(states, "states", least=1)
     whole_number(rounds, "rounds", least=1)
+    if not model.nv:
+        raise ModelError(f"{model.name!r} cannot move, expected a mechanism whose dynamics take time")
     require_gpu()
     figures = [
         _speed(model, name, dtype, layout, states, rounds)
         for name in ALGORITHMS
         for dtype in TYPES
         for layout in ORDERS
-        if model.nv and (layout == "rows" or name != "crba")
+        if layout == "rows" or name != "crba"
     ]
     return Report("gpu", f"{model.name!r} on a GPU", (speed_table(_peak(), figures),))
 

@@ -61,6 +61,8 @@ def random(model: Model, rng: np.random.Generator | int | None = None, size: int
     """
     require_model(model)
     try:
+        if isinstance(rng, np.ndarray) and rng.dtype.kind not in "iu":  # NumPy would take times
+            raise TypeError
         generator = np.random.default_rng(rng)
     except (TypeError, ValueError):
         raise ShapeError(f"rng is {rng!r}, expected a NumPy generator, or a seed that is not negative") from None

@@ -37,6 +37,8 @@ READING_PERIOD = 0.1
 FEW_FACES = 20_000
 """Triangles up to which shadows are on to begin with: those of meshes hold up a computer without a graphics card."""
 
+FARTHEST = 1e15  # m, of what can be drawn
+
 GHOST = 0.25
 """Opacity of the states of a batch that are not the chosen one."""
 
@@ -80,12 +82,14 @@ class Viewer:
         self._frame = model.frame_names[min(1, model.nbodies)]
         self._time: float | None = None
         self._read_at, self._ended = 0.0, threading.Event()
+        places = world_placements(model, self._q)
+        if (far := np.abs(places).max(initial=0.0)) > FARTHEST:
+            raise ShapeError(f"q: a body lies {far:.3g} m away, expected at most {FARTHEST:.0e} m, which can be drawn")
         drawn = drawables(model, world)
         self.missing = drawn.missing
         self._page = Page(model.name or "bough", host, port)
         self.url, self._lock = self._page.url, self._page.lock
         self._server = self._page.server
-        places = world_placements(model, self._q)
         low, high = extent(drawn.shapes, places[0])
         self._size = float(np.clip(np.linalg.norm(high - low), 0.05, 1e4))
         self._spacing = 1.1 * max(float(high[0] - low[0]), float(high[1] - low[1]), 0.2)
