@@ -23,7 +23,7 @@ from bough.model.attaching import add_flexible
 from bough.model.checking import read_gravity
 from bough.model.constraints import Attachment, Constraint, Equality
 from bough.model.coupling import own_joint
-from bough.model.geometry import Geometry, read_geometry
+from bough.model.geometry import Geometry, geometry_title, read_geometry
 from bough.model.joints import Fixed, Joint
 from bough.model.joints.elastic import Station
 from bough.model.joints.reading import read_floats
@@ -255,7 +255,7 @@ class Builder:
             Of a height field, heights (rows along y, columns along x) above its origin (m).
         """
         number, place = self._places[known_name(body, "body or frame to put a geometry on", self._places)]
-        what = f"geometry {name!r} of {body!r}"
+        what = geometry_title(name, body)
         require_rigid(self._bodies, self._joints, number, what)
         placement = place.then(read_placement(at, rpy, rotation, what))
         self._geometries.append(

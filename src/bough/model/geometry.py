@@ -13,7 +13,7 @@ from bough.model.parts import Placement
 from bough.model.surface import DEFAULT_SURFACE, Surface
 from bough.reading import known_name, shown
 
-__all__ = ["PURPOSES", "SHAPES", "Geometry", "read_geometry", "require_surface"]
+__all__ = ["PURPOSES", "SHAPES", "Geometry", "geometry_title", "read_geometry", "require_surface"]
 
 SHAPES = {
     "box": ("lengths along x, y and z", 3),
@@ -76,6 +76,11 @@ class Geometry:
     heights: tuple[tuple[float, ...], ...] = ()
 
 
+def geometry_title(name: str, frame: str) -> str:
+    """What a geometry is called in messages: by its name if it has one, and by the body or frame it is on."""
+    return f"geometry {name!r} of {frame!r}" if name else f"a geometry of {frame!r}"
+
+
 def read_geometry(
     name: str,
     frame: str,
@@ -96,8 +101,13 @@ def read_geometry(
     meaning, count = SHAPES[shape]
     numbers = np.atleast_1d(read_floats(size, f"{what}: the size", meaning))
     allowed = np.isfinite(numbers) | (shape == "plane") & (numbers == np.inf)
-    if numbers.shape != (count,) or not allowed.all() or (shape != "mesh" and (numbers < 0).any()):
-        raise ModelError(f"{what}: the size of a {shape} is {size!r}, expected {count} numbers: {meaning}")
+    if numbers.shape != (count,) or not allowed.all():
+        plural = "s" if count > 1 else ""
+        raise ModelError(f"{what}: the size of a {shape} is {size!r}, expected {count} number{plural}: {meaning}")
+    if shape != "mesh" and (numbers < 0).any():
+        told, verb = ", ".join(f"{x:g}" for x in numbers), "are" if count > 1 else "is"
+        expected = "negative, expected positive lengths" if count > 1 else "negative, expected a positive length"
+        raise ModelError(f"{what}: the {meaning.partition(';')[0]} of a {shape} {verb} {told} m: {expected}")
     if not isinstance(name, str) or not isinstance(file, str) or (shape == "mesh") != bool(file):
         raise ModelError(f"{what}: file is {file!r}, expected the file of a mesh, and none for other shapes")
     colour = None
