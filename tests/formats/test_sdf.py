@@ -224,6 +224,12 @@ def test_shapes() -> None:
     assert model.geometries[0].placement.origin == (1, 2, 3)
 
 
+def test_a_check_tells_all_faults_of_a_joint() -> None:
+    axis = "<axis><xyz>0 0 0</xyz><limit><lower>1</lower><upper>-1</upper></limit></axis>"
+    found = problems(text(PAIR + joint("j", "revolute", "a", "b", more=axis)))
+    assert [problem.message[:25] for problem in found] == ["joint 'j': the axis (0, 0", "joint 'j': the lower limi"]
+
+
 PAIR = link("a") + link("b")
 WRONG: dict[str, tuple[str, str]] = {
     "no model": ("<sdf version='1.9'/>", "the file has 0 models, expected one"),

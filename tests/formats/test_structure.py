@@ -64,6 +64,35 @@ def test_a_check_collects_everything() -> None:
     assert "not well-formed" in str(bough.problems("<robot>")[0])
 
 
+def told(*parts: str) -> list[str]:
+    return [problem.message for problem in bough.problems(robot(*parts))]
+
+
+LIMIT = '<limit lower="1" upper="-1" effort="-3" velocity="1"/><dynamics damping="-2"/>'
+LIMIT_FAULTS = ["joint 'j': the lower limit 1.0 is above", "joint 'j': effort is -3.0", "joint 'j': damping is -2.0"]
+BALL = '<collision><geometry><sphere radius="-0.1"/></geometry></collision>'
+BALL_FAULT = "a geometry of 'b': the radius of a sphere is -0.1 m: negative, expected a positive length"
+
+
+@pytest.mark.parametrize("axis", ["0 0 1", "0 0 0"])
+@pytest.mark.parametrize("apart", [False, True], ids=["tree", "no tree"])
+def test_a_check_tells_all_faults_of_a_joint_and_of_what_is_on_its_link(axis: str, apart: bool) -> None:
+    broken = joint("j", "a", "b", inner=f'<axis xyz="{axis}"/>{LIMIT}')
+    below = joint("k", "b", "c", inner='<axis xyz="0 0 1"/><limit lower="0" upper="1" effort="1" velocity="-4"/>')
+    found = told(link("a"), link("b", BALL, mass=-1.0), link("c"), *[link("alone")] * apart, broken, below)
+    expected = ["link 'b': the mass is -1.0", BALL_FAULT, *["link 'alone' is connected to nothing"] * apart]
+    expected += ["joint 'j': the axis of a revolute"] * (axis == "0 0 0")
+    expected += [*LIMIT_FAULTS, "joint 'k': velocity is -4.0"]
+    assert len(found) == len(expected), found
+    assert all(any(text.startswith(want) for text in found) for want in expected), found
+
+
+def test_a_joint_that_is_refused_hides_nothing_on_its_link() -> None:
+    mimic = joint("k", "a", "b", "planar", '<mimic joint="j"/>')
+    found = told(link("a"), link("b", BALL), link("c"), joint("j", "a", "c"), mimic)
+    assert [text[:12] for text in found] == [BALL_FAULT[:12], "a mimic join"]
+
+
 # --- long chains: nothing recurses, nothing is quadratic ---
 
 LENGTH = 5_000

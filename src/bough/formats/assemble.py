@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count
+from typing import Any
 
 import numpy as np
 
-from bough.errors import ModelError, UnknownNameError
-from bough.formats.description import Connection, Description, Follow, LinkLoop, Options
+from bough.errors import BoughError, ModelError, UnknownNameError
+from bough.formats.description import Connection, Description, Follow, LinkGeometry, LinkLoop, Options
 from bough.formats.floating import floating_joint
 from bough.formats.report import Report
 from bough.formats.structure import in_order, root_of, with_root
@@ -27,6 +29,9 @@ BASE_JOINT = "root_joint"
 CLOSED = 1e-6
 """How far apart (m or rad) the sides of a joint may be that joins parts of one body."""
 
+PAIRED = ("lower", "upper", "stiffness", "rest")
+"""Limits and springs that are right or wrong together; all others are so alone."""
+
 NOTHING = Inertia(0.0, (0.0, 0.0, 0.0), (0.0,) * 6)
 
 
@@ -34,7 +39,7 @@ def assemble(description: Description, options: Options, report: Report) -> Mode
     """The model of a description; None where problems are collected and there are some that leave no model."""
     root = root_of(description, report)
     if root is None:
-        _check_joints(description, report)
+        _check_parts(description, report)
         if options.mimic:
             _laws(description.connections, report)
         return None
@@ -51,12 +56,57 @@ def assemble(description: Description, options: Options, report: Report) -> Mode
     return _Assembly(description, options, report).model(root, connections)
 
 
-def _check_joints(description: Description, report: Report) -> None:
-    """What is wrong with each joint by itself, where there is no tree to put them into."""
-    for k, c in enumerate(description.connections):
+def _check_parts(description: Description, report: Report) -> None:
+    """What is wrong with each joint and each shape by itself, where there is no tree to put them into."""
+    for c in description.connections:
         with report.at(c.line):
+            _put_each_limit(_put_alone, c, report)
+    for g in description.geometries:
+        with report.at(g.line):
             alone = Builder(description.name)
-            alone.add(f"link {k}", c.joint, joint_name=c.name, at=c.placement, inertia=NOTHING, **c.limits)
+            if g.link not in ("", BASE):
+                alone.frame(g.link, BASE)
+            _put_shape(alone, g.link or BASE, g)
+
+
+def _put_alone(c: Connection) -> None:
+    Builder("alone").add("link", c.joint, joint_name=c.name, at=c.placement, inertia=NOTHING, **c.limits)
+
+
+def _fault_alone(c: Connection, limits: Mapping[str, Any]) -> BoughError | None:
+    """What is wrong with a joint that has these limits and losses and no others; None if nothing is."""
+    try:
+        _put_alone(replace(c, limits=limits))
+    except BoughError as error:
+        return error
+    return None
+
+
+def _put_each_limit(put: Callable[[Connection], None], c: Connection, report: Report) -> None:
+    """Put a joint somewhere; a check tells each of its limits and losses that is refused, and puts it without them."""
+    try:
+        put(c)
+    except BoughError:
+        if not report.collect or _fault_alone(c, {}) is not None:
+            raise
+        sound: dict[str, Any] = {}
+        for names in [PAIRED[:2], PAIRED[2:], *((name,) for name in c.limits if name not in PAIRED)]:
+            given = {name: c.limits[name] for name in names if name in c.limits}
+            fault = _fault_alone(c, given)
+            if fault is None:
+                sound |= given
+            else:
+                report.refuse(report.message(fault), c.line)
+        if len(sound) == len(c.limits):
+            raise
+        put(replace(c, limits=sound))
+
+
+def _put_shape(builder: Builder, body: str, g: LinkGeometry) -> None:
+    builder.geometry(
+        body, g.shape, g.size, name=g.name, at=g.placement, purpose=g.purpose, file=g.file, rgba=g.rgba,
+        surface=g.surface, heights=g.heights,
+    )  # fmt: skip
 
 
 def _refuse_second_base(description: Description, root: str, options: Options, report: Report) -> None:
@@ -166,6 +216,9 @@ class _Assembly:
         for c in connections:
             with self._report.at(c.line):
                 self._add(c)
+            if c.child not in self._names:  # the joint was refused: what is on its link is looked at all the same
+                with suppress(BoughError):
+                    self._put(Connection(c.name, Fixed(), BASE, c.child), BASE)
         self._attach()
         if self._report.problems:
             return None  # the builder would complain of the same once more
@@ -205,7 +258,8 @@ class _Assembly:
             return  # its parent was refused
         if self._options.mimic and c.follow is not None and not isinstance(c.joint, Fixed):
             c = replace(c, joint=Mimic(c.joint, c.follow.leader, c.follow.ratio, c.follow.offset))
-        self._put(c, self._names[c.parent])
+        parent = self._names[c.parent]
+        _put_each_limit(lambda joint: self._put(joint, parent), c, self._report)
 
     def _put(self, c: Connection, parent: str) -> None:
         inertia = self._links[c.child].inertia or NOTHING
@@ -236,18 +290,7 @@ class _Assembly:
                 self._builder.frame(frame.name, self._of(frame.link), at=frame.placement)
         for g in self._description.geometries:
             with self._report.at(g.line):
-                self._builder.geometry(
-                    self._of(g.link),
-                    g.shape,
-                    g.size,
-                    name=g.name,
-                    at=g.placement,
-                    purpose=g.purpose,
-                    file=g.file,
-                    rgba=g.rgba,
-                    surface=g.surface,
-                    heights=g.heights,
-                )
+                _put_shape(self._builder, self._of(g.link), g)
         for loop in self._description.loops:
             with self._report.at(loop.line):
                 self._close(loop)

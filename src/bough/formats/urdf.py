@@ -118,7 +118,7 @@ class _Reader:
             remark_length(direction, what, axis.line, self._report)
         with self._report.at(axis.line if axis else element.line, what):
             return JOINTS[kind](direction)
-        return Fixed()
+        return JOINTS[kind](X)  # a check goes on: what else is wrong with this joint?
 
     def _follow(self, mimic: Element | None, what: str) -> Follow | None:
         if mimic is None:

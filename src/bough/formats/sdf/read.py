@@ -194,6 +194,9 @@ class _Reader:
             raise ModelError(f"there is no <{tag}>")
         xyz = values(axis, "xyz", (0.0, 0.0, 1.0), what, self._report)
         where = axis.first("xyz")
+        if not any(xyz):
+            self._report.refuse(f"{what}: the axis (0, 0, 0) of <{tag}> has no direction", (where or axis).line)
+            xyz = (0.0, 0.0, 1.0)  # a check goes on: what else is wrong with this joint?
         remark_length(xyz, what, (where or axis).line, self._report)
         inside = "" if where is None else where.attributes.get("expressed_in", "")
         if not inside and flag(axis, "use_parent_model_frame", self._axes_in_model):
