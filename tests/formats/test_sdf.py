@@ -217,17 +217,48 @@ def test_shapes() -> None:
         + shape.format("collision", "c", "<cylinder><radius>0.1</radius><length>2</length></cylinder>")
         + shape.format("collision", "p", "<polyline/>")
     )
-    model = bough.load(text(link("a").replace("</link>", f"{inner}</link>")))
+    with pytest.warns(bough.errors.LoadWarning, match="a collision of link 'a': <geometry> has <polyline>"):
+        model = bough.load(text(link("a").replace("</link>", f"{inner}</link>")))
     assert [(g.name, g.shape, g.size, g.purpose, g.file) for g in model.geometries] == [
         ("v", "mesh", (1, 2, 3), "visual", "model://m/x.dae"), ("c", "cylinder", (0.1, 2), "collision", ""),
     ]  # fmt: skip
     assert model.geometries[0].placement.origin == (1, 2, 3)
 
 
+@pytest.mark.parametrize(
+    ("inner", "message"),
+    [
+        (
+            "<collision name='c'><geometry><shpere/></geometry></collision>",
+            "<geometry> has <shpere>, expected one of <box>",
+        ),
+        (
+            "<collision name='c'><geometry/></collision>",
+            "a collision of link 'a': <geometry> is empty, expected one of",
+        ),
+        ("<visual name='v'/>", "a visual of link 'a' has no <geometry>"),
+        ("<visual name='v'><geometry><mesh/></geometry></visual>", "a visual of link 'a': <mesh> has no <uri>"),
+        ("<visual name='v'><geometry><plane><normal>1 0 0</normal></plane></geometry></visual>", "normal of <plane>"),
+        ("<colision name='c'/>", "link 'a': <colision> is passed over; did you mean <collision>?"),
+    ],
+)
+def test_shapes_that_are_passed_over_are_told(inner: str, message: str) -> None:
+    content = text(link("a").replace("</link>", f"{inner}</link>"))
+    (problem,) = problems(content)
+    assert message in problem.message
+    with pytest.warns(bough.errors.LoadWarning, match=re.escape(message)):
+        assert bough.load(content).geometries == ()
+
+
 def test_a_check_tells_all_faults_of_a_joint() -> None:
     axis = "<axis><xyz>0 0 0</xyz><limit><lower>1</lower><upper>-1</upper></limit></axis>"
     found = problems(text(PAIR + joint("j", "revolute", "a", "b", more=axis)))
     assert [problem.message[:25] for problem in found] == ["joint 'j': the axis (0, 0", "joint 'j': the lower limi"]
+
+
+def test_a_shape_said_to_be_empty_is_no_problem() -> None:
+    inner = "<visual name='v'><geometry><empty/></geometry></visual>"
+    assert problems(text(link("a").replace("</link>", f"{inner}</link>"))) == ()
 
 
 PAIR = link("a") + link("b")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pinocchio as pin
@@ -149,7 +150,8 @@ def test_shapes_are_kept() -> None:
     """
     red = '<material name="red"><color rgba="1 0 0 1"/></material>'
     weld = joint("weld", "b", "c", "fixed", '<origin xyz="0 0 1"/>')
-    model = bough.load(robot(red, link("a"), link("b"), joint("j", "a", "b"), link("c", shapes), weld))
+    with pytest.warns(bough.errors.LoadWarning, match="link 'c': <geometry> has <superquadric>, .* 1 more"):
+        model = bough.load(robot(red, link("a"), link("b"), joint("j", "a", "b"), link("c", shapes), weld))
     got = [(g.shape, g.size, g.purpose, g.rgba, g.file) for g in model.geometries]
     assert got == [
         ("box", (1, 2, 3), "visual", (1, 0, 0, 1), ""),
@@ -235,3 +237,32 @@ def test_every_joint_at_once_against_pinocchio(free: bool, rng: np.random.Genera
     q, (v, a) = bough.random(model, rng), rng.normal(size=(2, model.nv))
     want = pin.rnea(theirs, theirs.createData(), bough.convert.states_to_pinocchio(model, q), v, a)
     assert_close(bough.rnea(model, q, v, a), want, 1e-13)
+
+
+@pytest.mark.parametrize(
+    ("inner", "message"),
+    [
+        (
+            '<collision><geometry><cyclinder radius="1" length="1"/></geometry></collision>',
+            "<geometry> has <cyclinder>",
+        ),
+        ("<collision><geometry/></collision>", "a <collision> of link 'a': <geometry> is empty, expected one of <box>"),
+        ("<visual/>", "a <visual> of link 'a' has no <geometry>"),
+        ("<colision/>", "link 'a': <colision> is passed over; did you mean <collision>?"),
+    ],
+)
+def test_shapes_that_are_passed_over_are_told(inner: str, message: str) -> None:
+    text = robot(link("a", "\n" + inner))
+    (problem,) = bough.problems(text)
+    assert message in problem.message
+    assert problem.line == 4
+    with pytest.warns(bough.errors.LoadWarning, match=re.escape(message)):
+        assert bough.load(text).geometries == ()
+
+
+def test_misspelt_parts_of_joints_are_told_and_words_of_other_programs_are_not() -> None:
+    parts = '<axis xyz="0 0 1"/><limits lower="-1" upper="1"/><hardwareInterface/>'
+    text = robot(link("a", "<self_collision_checking/><sensor/>"), link("b"), joint("j", "a", "b", inner=parts))
+    assert [problem.message for problem in bough.problems(text)] == [
+        "joint 'j': <limits> is passed over; did you mean <limit>?"
+    ]

@@ -11,6 +11,7 @@ from bough.formats.document import Document
 from bough.formats.markup import Element
 from bough.formats.numbers import name_of, number, numbers, placement_of, remark_length
 from bough.formats.packages import find_file
+from bough.formats.passed_over import doubt_misspelt, doubt_shape
 from bough.formats.report import Report
 from bough.model import Fixed, Free, Inertia, Joint, Planar, Prismatic, Revolute
 
@@ -19,6 +20,9 @@ __all__ = ["UNLIMITED", "read_urdf"]
 UNLIMITED = sys.float_info.max  # what stands for no limit where the format wants a number
 X = (1.0, 0.0, 0.0)  # the axis of a joint that has none
 NAMED_INERTIAS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+LINK_PARTS = ("inertial", "visual", "collision")
+SHAPE_PARTS = ("origin", "geometry", "material")
+JOINT_PARTS = ("origin", "parent", "child", "axis", "calibration", "dynamics", "limit", "mimic", "safety_controller")
 JOINTS: dict[str, Callable[[tuple[float, ...]], Joint]] = {
     "revolute": lambda axis: Revolute(axis),
     "continuous": lambda axis: Revolute(axis, continuous=True),
@@ -30,7 +34,10 @@ JOINTS: dict[str, Callable[[tuple[float, ...]], Joint]] = {
 
 
 def read_urdf(document: Document, report: Report) -> Description:
-    """Links, joints and shapes of a URDF file. What is not of the format (gazebo, transmission, …) is passed over."""
+    """Links, joints and shapes of a URDF file.
+
+    What is not of the format (gazebo, transmission, …) is passed over, unless it looks like a word of it misspelt.
+    """
     return _Reader(document, report).description()
 
 
@@ -62,6 +69,7 @@ class _Reader:
     def _link(self, element: Element) -> Link:
         name = name_of(element, "name", "a link", self._report)
         what = f"link {name!r}"
+        doubt_misspelt(element, LINK_PARTS, what, self._report)
         inertials = element.all("inertial")
         if len(inertials) > 1:
             self._report.refuse(f"{what} has {len(inertials)} <inertial> elements, expected one", inertials[1].line)
@@ -88,6 +96,7 @@ class _Reader:
     def _connection(self, element: Element) -> Connection:
         name = name_of(element, "name", "a joint", self._report)
         what = f"joint {name!r}"
+        doubt_misspelt(element, JOINT_PARTS, what, self._report)
         ends = []
         for side in ("parent", "child"):
             end = element.first(side)
@@ -154,9 +163,11 @@ class _Reader:
 
     def _geometry(self, element: Element, link: str) -> LinkGeometry | None:
         what = f"a <{element.tag}> of link {link!r}"
+        doubt_misspelt(element, SHAPE_PARTS, what, self._report)
         geometry = element.first("geometry")
         solid = next((e for e in geometry.children if e.tag in SOLIDS), None) if geometry else None
         if solid is None:
+            doubt_shape(element, tuple(SOLIDS), what, self._report)
             return None
         size = SOLIDS[solid.tag](solid, what, self._report)
         file = solid.attributes.get("filename", "") if solid.tag == "mesh" else ""

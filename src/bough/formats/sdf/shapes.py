@@ -11,6 +11,7 @@ from bough.formats.description import LinkGeometry
 from bough.formats.document import Document
 from bough.formats.markup import Element
 from bough.formats.packages import find_file
+from bough.formats.passed_over import doubt_misspelt, doubt_shape
 from bough.formats.report import Report
 from bough.formats.sdf.values import pose, value, values, word
 from bough.model import Surface
@@ -18,18 +19,24 @@ from bough.model.surface import DEFAULT_SURFACE
 
 __all__ = ["shapes"]
 
+LINK_PARTS = ("inertial", "collision", "visual")
+SOLIDS = ("box", "sphere", "cylinder", "capsule", "ellipsoid", "plane", "mesh")
+
 
 def shapes(link: Element, document: Document, report: Report) -> Iterator[LinkGeometry]:
-    """The collision and visual shapes of a link that bough knows; others (height maps, outlines, …) are passed over."""
+    """The collision and visual shapes of a link that bough knows; others (height maps, outlines, …) are told of."""
     owner = link.attributes.get("name", "")
+    doubt_misspelt(link, LINK_PARTS, f"link {owner!r}", report)
     for element in link.children:
-        geometry = element.first("geometry") if element.tag in ("collision", "visual") else None
-        solid = geometry.children[0] if geometry is not None and geometry.children else None
-        if solid is None:
+        if element.tag not in ("collision", "visual"):
             continue
         what = f"a {element.tag} of link {owner!r}"
-        size = _size(solid, what, report)
-        if size is None:
+        geometry = element.first("geometry")
+        solid = geometry.children[0] if geometry is not None and geometry.children else None
+        size = None if solid is None else _size(solid, what, report)
+        if solid is None or size is None:
+            if solid is None or solid.tag not in (*SOLIDS, "empty"):
+                doubt_shape(element, SOLIDS, what, report)
             continue
         material = element.first("material")
         colour = None if material is None else material.first("diffuse") or material.first("ambient")
@@ -75,5 +82,8 @@ def _size(solid: Element, what: str, report: Report) -> tuple[float, ...] | None
             return values(solid, "size", (1.0, 1.0), what, report)
         case "mesh" if word(solid, "uri"):
             return values(solid, "scale", (1.0, 1.0, 1.0), what, report)
-        case _:
-            return None
+        case "plane":
+            report.doubt(f"{what}: the normal of <plane> is not 0 0 1; this shape is passed over", solid.line)
+        case "mesh":
+            report.doubt(f"{what}: <mesh> has no <uri>; this shape is passed over", solid.line)
+    return None
