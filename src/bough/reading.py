@@ -71,11 +71,11 @@ def instance(value: object, name: str, kind: type[T], error: type[BoughError] = 
     return value
 
 
-def known_name(value: object, kind: str, valid: Iterable[str]) -> str:
-    """One of several names; `kind` says of what, for errors."""
+def known_name(value: object, kind: str, valid: Iterable[str], hint: str = "") -> str:
+    """One of several names; `kind` says of what, and `hint` what else helps, for errors."""
     choices = tuple(valid)
     if not isinstance(value, str) or value not in choices:
-        raise UnknownNameError(kind, value, choices)
+        raise UnknownNameError(kind, value, choices, hint)
     return value
 
 

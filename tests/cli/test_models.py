@@ -162,6 +162,13 @@ def test_a_misspelt_robot_is_a_robot(capsys: pytest.CaptureFixture[str]) -> None
     assert "no robot is called 'humaniod'; did you mean 'humanoid'" in capsys.readouterr().err
 
 
+def test_a_joint_that_is_locked_beyond_its_limits_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "arm", "--lock", "elbow=9"]) == 0
+    assert "joint 'elbow' is held at [9.0], beyond its limits -2.6 … 2.6" in capsys.readouterr().err
+    assert main(["info", "arm", "--lock", "elbow=2.6"]) == 0
+    assert "limits" not in capsys.readouterr().err
+
+
 def test_a_joint_that_moves_nothing_is_locked_as_the_message_says(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

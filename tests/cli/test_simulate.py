@@ -45,12 +45,24 @@ def test_a_pendulum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["--target", "pivot=a"], "'a' is not a number"),
         (["--kp", "3"], "--kp is 3.0, which has a meaning only with --control hold"),
         (["--drop", "1"], "--drop is 1.0, which has a meaning only for what floats, and 'pendulum' does not"),
+        (["--batch", "3", "--seed", "-1"], "--seed is -1, expected a whole number from 0 on"),
         (["--seed", "1"], "--seed is 1, which has a meaning only with --batch"),
     ],
 )
 def test_mistakes_are_named(options: list[str], culprit: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["simulate", "pendulum", *options]) == 2
     assert culprit in capsys.readouterr().err
+
+
+def test_a_run_that_stops_early_ends_with_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A block that falls faster than anything does."""
+    block = tmp_path / "block.xml"
+    block.write_text(
+        '<mujoco><option gravity="0 0 -1e13"/><worldbody><body><joint name="height" type="slide" axis="0 0 1"/>'
+        '<geom size=".05" mass="1"/></body></worldbody></mujoco>'
+    )
+    assert main(["simulate", str(block), "--duration", "0.02"]) == 1
+    assert "states  ran away" in capsys.readouterr().out
 
 
 def test_a_pose_is_drawn_to_beside_shapes_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,6 +67,8 @@ def test_compiling_ahead(arm: bough.Model) -> None:
     bough.compile(arm, ["rnea", "jacobian"], frames=arm.body_names[-1], batch=False)
     with pytest.raises(bough.errors.UnknownNameError, match="no data type is called 'float16'"):
         bough.function("rnea", arm).compile(dtype="float16")  # type: ignore[arg-type]
+    with pytest.raises(bough.errors.UnknownNameError, match="'f_ext'; a data type is given as dtype='float32'"):
+        bough.function("rnea", arm).compile("float32")
     with pytest.raises(
         bough.errors.UnknownNameError, match="no function of models is called 'rnae'; did you mean 'rnea'"
     ):

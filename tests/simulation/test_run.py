@@ -177,3 +177,28 @@ def test_controllers_and_events_have_arrays_of_their_own(sim: bough.Simulation, 
     for name in ("q", "v", "tau"):
         np.testing.assert_array_equal(getattr(without, name), getattr(with_care, name))
     assert len(np.unique(with_care.tau[:, 0])) > 2
+
+
+@pytest.mark.parametrize("integrator", ["euler", "adaptive"])
+def test_samples_that_no_memory_holds_are_refused(sim: bough.Simulation, integrator: str) -> None:
+    """At the start: they are not tried; and one sample of the same run is enough to go on with."""
+    q = np.full(sim.model.nq, 0.3)
+    with pytest.raises(ShapeError, match=r"duration is 1e\+12 s: 1e\+14 samples, one every 0.01 s .* GB of this"):
+        sim.run(q, duration=1e12, integrator=integrator)
+    with pytest.raises(ShapeError, match=r"duration is 1e\+14 steps of 0.01 s, expected at most 1099511627776"):
+        sim.run(q, duration=1e12, rate=1e-9, integrator=integrator)
+    with pytest.raises(ShapeError, match=r"duration is 1e\+308 s: inf samples"):
+        sim.run(q, duration=1e308, integrator=integrator)
+    assert len(sim.run(q, duration=0.02, rate=5e-324, integrator=integrator)) == 2
+    first = sim.run(q, duration=0.02, integrator=integrator)
+    whole, part = (sim.run(resume=x, duration=0.02, integrator=integrator) for x in (first, first[-1:]))
+    np.testing.assert_array_equal(whole[-len(part) :].q, part.q)
+
+
+def test_a_trajectory_of_another_model_is_not_resumed(sim: bough.Simulation) -> None:
+    other = bough.trees.topologies.chain(3)
+    there = bough.Trajectory(other, [0.0], np.zeros((1, 3)), np.zeros((1, 3)))
+    with pytest.raises(
+        ShapeError, match=r"resume is a trajectory of another model, 'chain.*: joint 0 .* 'pivot: 1, 1'"
+    ):
+        sim.run(resume=there, duration=0.01)

@@ -111,6 +111,9 @@ def test_samples_and_slices() -> None:
     for key in (11, -12, 1.0, True, None, slice(5, 5), slice(None, None, -1), slice("a"), (1, 2, 3)):
         with pytest.raises(ShapeError, match="no sample"):
             found[key]  # type: ignore[index]
+    for key in ((slice(None), 0), (0, 1), (slice(None), 0, 0)):
+        with pytest.raises(ShapeError, match=r"no sample \(.*; a state of the batch is trajectory.state\(0\)"):
+            found[key]  # type: ignore[index]
     with pytest.raises(bough.errors.UnknownNameError, match="no joint is called 'blok'; did you mean 'block'"):
         found["blok"]
     with pytest.raises(ShapeError, match="has no tau"):

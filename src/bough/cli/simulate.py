@@ -44,6 +44,8 @@ def register(commands: Any) -> None:
         help="let a model run and tell what happened",
         description="Let a model run under gravity, joint limits, springs, damping and contact, from rest. "
         "A robot that floats falls on a floor, others hang as they are.",
+        epilog="Exit code: 0 if all states came to the end, 1 if one stopped before it (it ran away, was not finite or "
+        "not solved, or Ctrl-C ended it), 2 if nothing could be run.",
     )
     add_model(parser)
     for name, given in OPTIONS.items():
@@ -104,12 +106,14 @@ def _require_sense(options: argparse.Namespace) -> None:
         raise ModelError(
             f"--dt is {options.dt} s, expected steps no longer than the whole --duration {options.duration} s"
         )
+    if options.seed is not None and options.seed < 0:
+        raise ModelError(f"--seed is {options.seed}, expected a whole number from 0 on")
     if options.view and (options.record or options.plot):
         raise ModelError("--view runs until somebody ends it and keeps nothing: leave out --record and --plot")
 
 
-def run(options: argparse.Namespace) -> None:
-    """Run and tell."""
+def run(options: argparse.Namespace) -> int:
+    """Run and tell, and return the exit code."""
     _require_sense(options)
     model = chosen_model(options, package_dirs=mesh_folders(options.model))
     _require_use(model, options)
@@ -146,7 +150,7 @@ def run(options: argparse.Namespace) -> None:
     if options.view:
         live = sim.view(states, **page_options(options), **drawn)
         serve(live.viewer)
-        return
+        return 0
     began = time.perf_counter()
     acting = adaptive | drawn
     sim.run(states, duration=min(options.duration, WARM) if adaptive else sim.dt, **acting)
@@ -162,6 +166,7 @@ def run(options: argparse.Namespace) -> None:
     if options.plot:
         trajectory.plot().savefig(options.plot)
         say(f"drawn to {options.plot}")
+    return int(trajectory.status.any())
 
 
 def _require_use(model: bough.Model, options: argparse.Namespace) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.errors import BoughError, ModelError, UnknownNameError
+from bough.errors import BoughError, LoadWarning, ModelError, UnknownNameError, warn
 from bough.formats.description import Connection, Description, Follow, LinkGeometry, LinkLoop, Options
 from bough.formats.floating import floating_joint
 from bough.formats.report import Report
@@ -195,6 +195,9 @@ def _held(c: Connection, options: Options, laws: dict[str, Follow]) -> Connectio
     for k in joint.quaternions:
         if abs(float(np.linalg.norm(q[k : k + 4])) - 1.0) > 1e-6:
             raise ModelError(f"{what} is held at {value!r}, whose quaternion is not of unit length")
+    lower, upper = c.limits.get("lower", -np.inf), c.limits.get("upper", np.inf)
+    if c.name in options.lock and not joint.quaternions and ((q < lower) | (q > upper)).any():
+        warn(f"{what} is held at {value!r}, beyond its limits {lower} … {upper}", LoadWarning)
     place = c.placement.then(Placement.by_joint(joint, [float(x) for x in q]))
     return replace(c, joint=Fixed(), placement=place, follow=None, limits={})
 

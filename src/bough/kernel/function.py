@@ -225,7 +225,8 @@ class Function(Exportable, Differentiable):
         """The form in which some of the inputs that may be left out are given."""
         optional = [a.name for a in self.inputs if a.optional]
         for name in names:
-            known_name(name, f"input of {self.called} that may be left out", optional)
+            hint = f"a data type is given as dtype={name!r}" if str(name) in ("float32", "float64") else ""
+            known_name(name, f"input of {self.called} that may be left out", optional, hint)
         return self._form(tuple(a.optional and a.name not in names for a in self.inputs))
 
     def __reduce__(self) -> tuple[Callable[..., Function], tuple[Any, ...]]:

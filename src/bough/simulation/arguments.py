@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from bough.algorithms.soft.step import MOST_STEPS
 from bough.errors import ModelError, ShapeError
 from bough.kernel.arguments import FloatArray, as_floats, is_on_device, out_fits
 from bough.kernel.parameters import packed_values, require_physical
@@ -42,6 +44,9 @@ ACTING = ("tau", "control", "target", "kp", "kd", "f_ext", "parameters")
 
 MOST_SINGLE_STEPS = 2**24
 """One more than this is the same number in float32."""
+
+UNKNOWN_MEMORY = 2**40
+"""Bytes that are taken for the memory of a machine that does not tell."""
 
 ONE = np.array(1.0)
 SINGLE = np.dtype(np.float32)
@@ -125,11 +130,32 @@ def require_moving(model: Model) -> None:
         )
 
 
-def read_times(duration: Any, rate: Any, dt: float) -> tuple[int, int]:
-    """How many steps dt (s) a run has, and how many there are between samples."""
+def read_times(duration: Any, rate: Any, dt: float, size: int = 0) -> tuple[int, int]:
+    """How many steps dt (s) a run has, and how many there are between samples, of `size` bytes each: they must fit."""
     length = number(duration, "duration", "a number of seconds that is not negative", least=0.0)
     wanted = min(100.0, 1.0 / dt) if rate is None else number(rate, "rate", "samples per second", above=0.0)
-    return round(length / dt), max(1, round(1.0 / (wanted * dt)))
+    every = max(1, round(1.0 / max(wanted * dt, 1.0 / MOST_STEPS)))
+    total = length / dt
+    samples, memory = 1.0 + total / every, memory_here()
+    parts = "in parts, each with resume=trajectory[-1:] of the one before"
+    if samples * size > memory:
+        raise ShapeError(
+            f"duration is {length:g} s: {samples:.3g} samples, one every {every * dt:g} s (dt is {dt:g} s), need "
+            f"{samples * size / 1e9:.3g} GB, expected at most the {memory / 1e9:.3g} GB of this machine; give a lower "
+            f"rate=, or run it {parts}"
+        )
+    if total > MOST_STEPS:
+        raise ShapeError(f"duration is {total:.3g} steps of {dt:g} s, expected at most {MOST_STEPS}; run it {parts}")
+    return round(total), every
+
+
+def memory_here() -> int:
+    """The physical memory of this machine in bytes; more than any has where it is not known."""
+    try:
+        found = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return UNKNOWN_MEMORY
+    return found if found > 0 else UNKNOWN_MEMORY
 
 
 def read_start(model: Model, q: Any, v: Any) -> tuple[FloatArray, FloatArray]:
@@ -150,6 +176,7 @@ def read_start(model: Model, q: Any, v: Any) -> tuple[FloatArray, FloatArray]:
 def read_begin(model: Model, q: Any, v: Any, resume: Any) -> tuple[FloatArray, FloatArray]:
     """Where a run begins: with q and v, or where another one ended."""
     from bough.simulation.trajectory import Trajectory
+    from bough.simulation.trajectory_files import joints_of, other_joints
 
     if resume is None:
         if q is None:
@@ -161,6 +188,8 @@ def read_begin(model: Model, q: Any, v: Any, resume: Any) -> tuple[FloatArray, F
             "`duration` is how much longer"
         )
     last = instance(resume, "resume", Trajectory, ShapeError)
+    if what := other_joints(joints_of(last.model), model):
+        raise ShapeError(f"resume is a trajectory of another model, {last.model.name!r}: {what}")
     return read_start(model, last.q[-1], last.v[-1])
 
 

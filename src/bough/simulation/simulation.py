@@ -259,7 +259,7 @@ class Simulation(Differentiated):
             raise TypeError(f"controller is {shown(controller)}, expected a function of time, q and v")
         read_acting(acting, "argument of run")
         often = whole_number(hold, "hold", least=1)
-        total, every = samples = read_times(duration, rate, self.dt)
+        total, every = samples = read_times(duration, rate, self.dt, 8 + start.nbytes + velocity.nbytes)
         if integrator == ADAPTIVE:
             orders = Orders(self.model, self.parameters, start.shape[:-1], acting, controller, often * self.dt)
             with interrupted_once(resume is not None):

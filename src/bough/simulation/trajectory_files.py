@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 import os
 import zipfile
+from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from bough.simulation.scene import Scene
     from bough.simulation.trajectory import Trajectory
 
-__all__ = ["dataset_of", "load", "save"]
+__all__ = ["dataset_of", "joints_of", "load", "other_joints", "save"]
 
 KIND = "bough trajectory 1"
 """What the member "format" of a file says."""
@@ -129,8 +131,22 @@ def _scene(text: bytes, model: Model) -> Scene:
 
 def _identity(model: Model) -> dict[str, NDArray[Any]]:
     """What a file says of its model: joints by name with their coordinates, and a digest of all numbers."""
-    joints = [f"{entry.name}: {entry.joint.nq}, {entry.joint.nv}" for entry in model.joints]
-    return {"format": np.array(KIND), "digest": np.array(model_digest(model) or ""), "joints": np.array(joints, str)}
+    joints = np.array(joints_of(model), str)
+    return {"format": np.array(KIND), "digest": np.array(model_digest(model) or ""), "joints": joints}
+
+
+def joints_of(model: Model) -> list[str]:
+    """The joints of a model by name, with their coordinates."""
+    return [f"{entry.name}: {entry.joint.nq}, {entry.joint.nv}" for entry in model.joints]
+
+
+def other_joints(theirs: Sequence[str], model: Model) -> str:
+    """The first of some joints (`joints_of`) that differs from that of a model, in words; nothing if none does."""
+    for k, (there, here) in enumerate(zip_longest(theirs, joints_of(model), fillvalue="nothing")):
+        got, expected = printable(there), printable(here)
+        if got != expected:
+            return f"joint {k} (name: nq, nv) is {got!r} there and {expected!r} in model {model.name!r}"
+    return ""
 
 
 def load(path: str | os.PathLike[str], model: Model, strict: bool, make: type[Trajectory]) -> Trajectory:
@@ -203,12 +219,8 @@ def _compare(members: dict[str, NDArray[Any]], model: Model, strict: bool) -> No
     own = _identity(model)
     if members["format"].shape != () or str(members["format"]) != KIND:
         raise LoadError(f"its format is {shown(members['format'].tolist())}, expected {KIND!r}")
-    theirs, ours = (x["joints"].ravel().tolist() for x in (members, own))
-    for k in range(max(len(theirs), len(ours))):
-        got, expected = (printable(x[k]) if k < len(x) else "nothing" for x in (theirs, ours))
-        if got != expected:
-            what = f"joint {k} (name: nq, nv) is {got!r} there and {expected!r} in model {model.name!r}"
-            raise LoadError(f"it is of another model: {what}")
+    if what := other_joints(members["joints"].ravel().tolist(), model):
+        raise LoadError(f"it is of another model: {what}")
     digests = [str(x["digest"]) for x in (members, own)]
     if strict and all(digests) and digests[0] != digests[1]:
         what = f"joints have the names of {model.name!r}, but inertias, placements or other numbers differ"

@@ -149,9 +149,11 @@ def states_of(trajectory: Trajectory, index: tuple[Any, ...]) -> dict[str, Any]:
     return in_time | {name: taken(getattr(trajectory, name), 0) for name in of_states} | {"labels": labels}
 
 
-def joint_part(trajectory: Trajectory, joint: str, what: str) -> FloatArray:
+def joint_part(trajectory: Trajectory, joint: Any, what: Any) -> FloatArray:
     """The part of q, v or tau (T, ..., n) that is of one joint; where it follows another, what it follows with."""
     model, map_of = trajectory.model, trajectory.model.coupling
+    if not isinstance(joint, str):
+        sample_number(trajectory, (joint, what))  # which it is none of
     known_name(what, "part of a trajectory with joints", ("q", "v", "tau"))
     place = model.q_slice(joint) if what == "q" else model.v_slice(joint)
     array = getattr(trajectory, what)
@@ -185,7 +187,8 @@ def joined(first: Trajectory, second: Trajectory) -> Trajectory:
 def sample_number(trajectory: Trajectory, key: Any) -> int:
     """The number of a sample, from the end if it is negative."""
     if isinstance(key, bool | np.bool_) or not hasattr(key, "__index__"):
-        raise ShapeError(f"no sample {shown(key)}, expected the name of a joint, a whole number or a slice")
+        hint = "; a state of the batch is trajectory.state(0)" if isinstance(key, tuple) and trajectory.batch else ""
+        raise ShapeError(f"no sample {shown(key)}, expected the name of a joint, a whole number or a slice{hint}")
     try:
         return range(len(trajectory))[int(key.__index__())]
     except (IndexError, TypeError):
