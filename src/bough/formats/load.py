@@ -109,8 +109,8 @@ def load(
     LoadError
         If the file cannot be read or says what cannot be; the message has the line.
     LoadWarning
-        A warning, if inertias are such that no rigid body has them, or `lock` holds a joint beyond its limits, which are
-        taken as they are, or if shapes and misspelt elements are passed over.
+        A warning, if inertias are such that no rigid body has them, or `lock` holds a joint beyond its limits, which
+        are taken as they are, or if shapes and misspelt elements are passed over.
     UnknownNameError
         If `root`, `lock` or `order` name what does not exist; the message lists the nearest names.
 

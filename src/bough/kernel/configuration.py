@@ -61,7 +61,7 @@ def random(model: Model, rng: np.random.Generator | int | None = None, size: int
     """
     require_model(model)
     try:
-        if isinstance(rng, np.ndarray) and rng.dtype.kind not in "iu":  # NumPy would take times
+        if getattr(rng, "dtype", np.dtype(int)).kind in "mM":  # NumPy takes times for numbers
             raise TypeError
         generator = np.random.default_rng(rng)
     except (TypeError, ValueError):

@@ -37,7 +37,7 @@ READING_PERIOD = 0.1
 FEW_FACES = 20_000
 """Triangles up to which shadows are on to begin with: those of meshes hold up a computer without a graphics card."""
 
-FARTHEST = 1e15  # m, of what can be drawn
+VISIBLE = 1e15  # m, of what can be drawn
 
 GHOST = 0.25
 """Opacity of the states of a batch that are not the chosen one."""
@@ -83,8 +83,8 @@ class Viewer:
         self._time: float | None = None
         self._read_at, self._ended = 0.0, threading.Event()
         places = world_placements(model, self._q)
-        if (far := np.abs(places).max(initial=0.0)) > FARTHEST:
-            raise ShapeError(f"q: a body lies {far:.3g} m away, expected at most {FARTHEST:.0e} m, which can be drawn")
+        if (far := np.abs(places).max(initial=0.0)) > VISIBLE:
+            raise ShapeError(f"q: a body lies {far:.3g} m away, expected at most {VISIBLE:.0e} m, which can be drawn")
         drawn = drawables(model, world)
         self.missing = drawn.missing
         self._page = Page(model.name or "bough", host, port)
