@@ -78,7 +78,7 @@ class Geometry:
 
 def geometry_title(name: str, frame: str) -> str:
     """What a geometry is called in messages: by its name if it has one, and by the body or frame it is on."""
-    return f"geometry {name!r} of {frame!r}" if name else f"a geometry of {frame!r}"
+    return f"a geometry of {frame!r}" if isinstance(name, str) and not name else f"geometry {name!r} of {frame!r}"
 
 
 def read_geometry(
