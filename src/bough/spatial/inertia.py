@@ -38,6 +38,8 @@ class RigidInertia:
     def to_parent(self, R: Rotation, p: Vector) -> RigidInertia:
         """The inertia in the coordinates of a parent frame, in which the present frame is placed by (R, p)."""
         turned = R.times(self.moment)
+        if p is ZERO:
+            return RigidInertia(self.mass, turned, R.of_symmetric(self.rotational))
         moment = turned + p * self.mass
         # R I Rᵀ - p× turned× - moment× p×, entry by entry
         J = R.of_symmetric(self.rotational)
