@@ -57,8 +57,8 @@ def elastic_energy(m: Mechanism, q: Array) -> Array:
 
     outward(m, visit, None)
     if any(x for c in m.model.loops for x in c.stiffness):
-        for c in closings(m, q):
-            stretch = c.loop.joint.canonical.stretch(c.loop.joint.parameters, c.loop.rest, c.x)
-            for stiffness, far in zip(c.loop.stiffness, stretch, strict=True):
+        for constraint, c in closings(m, q):
+            stretch = c.closure.joint.stretch(c.closure.parameters, constraint.rest, c.closure.x)
+            for stiffness, far in zip(constraint.stiffness, stretch, strict=True):
                 total[0] = total[0] + (0.5 * stiffness) * (far * far)
     return total

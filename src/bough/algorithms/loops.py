@@ -110,34 +110,36 @@ def row_supports(m: Mechanism) -> list[tuple[list[int], int]]:
 
 @dataclass(frozen=True)
 class Closing:
-    """A loop in some configuration: its two sides, where the successor is as seen from each, and its own x."""
+    """A loop in some state: its two sides, its joint between them, S ẍ at v̇ = 0, and how fast joints turn."""
 
-    loop: Loop
     before: Side
     after: Side
-    X_before: Transform
-    x: list[Scalar]
+    closure: Closure
+    V_dot: Motion
+    turning: Scalar
+
+    @staticmethod
+    def of(
+        m: Mechanism, q: Array, v: Array | None, joint: Joint, parameters: Sequence[Scalar], sides: tuple[Side, Side]
+    ) -> Closing:
+        """From configurations and velocities of all joints, followers among them; without v it is still."""
+        p, s = (climb(m, q, v, side) for side in sides)
+        X = p.X.inverse.then(s.X)
+        closure = Closure.of(joint, parameters, X, X.to_child(p.v), s.v)
+        V_dot = s.a - X.to_child(p.a) + closure.turning
+        return Closing(*sides, closure, V_dot, maximum(p.turning, s.turning))
 
     @property
-    def subspace(self) -> tuple[Motion, ...]:
-        """S(x) in the canonical axes of the successor's side."""
-        return self.loop.joint.canonical.subspace(self.loop.joint.parameters, self.x)
-
-    @property
-    def reactions(self) -> tuple[Force, ...]:
-        """T(x) in the same axes."""
-        return self.loop.joint.canonical.reactions(self.loop.joint.parameters, self.x)
+    def X_before(self) -> Transform:
+        """Where the successor is on the body of the predecessor."""
+        return self.before.X.then(self.closure.X)
 
 
-def closings(m: Mechanism, q: Array) -> list[Closing]:
-    """All loops of a mechanism in the configuration q."""
-    own_q, found = m.coupling.own_q(q), []
-    for constraint in m.model.loops:
-        before, after = _sides(m, constraint)
-        X = climb(m, own_q, None, before).X.inverse.then(climb(m, own_q, None, after).X)
-        x = constraint.joint.canonical.nearest(constraint.joint.parameters, X)
-        found.append(Closing(constraint, before, after, before.X.then(X), x))
-    return found
+def closings(m: Mechanism, q: Array, v: Array | None = None) -> list[tuple[Loop, Closing]]:
+    """All loops of a mechanism in a state."""
+    q, v = m.coupling.own_q(q), None if v is None else m.coupling.own_v(v)
+    joints = [(made, made.joint.canonical, made.joint.parameters) for made in m.model.loops]
+    return [(made, Closing.of(m, q, v, joint, own, _sides(m, made))) for made, joint, own in joints]
 
 
 def loop_motions(m: Mechanism, q: Array) -> tuple[list[Scalar], Array]:
@@ -145,27 +147,20 @@ def loop_motions(m: Mechanism, q: Array) -> tuple[list[Scalar], Array]:
     own_q, row = m.coupling.own_q(q), 0
     entries = dense_entries(m, sum(constraint.joint.nv for constraint in m.model.loops))
     configurations: list[Scalar] = []
-    for c in closings(m, q):
-        along = partial(least_squares, c.subspace)
+    for constraint, c in closings(m, q):
+        along = partial(least_squares, c.closure.subspace)
         write_columns(m, own_q, c.after, c.after.X, along, row, 1.0, entries)
         write_columns(m, own_q, c.before, c.X_before, along, row, -1.0, entries)
-        configurations += c.x
-        row += c.loop.joint.nv
+        configurations += c.closure.x
+        row += constraint.joint.nv
     return configurations, entries.values
 
 
 def loop_rates(m: Mechanism, q: Array, v: Array) -> tuple[list[Scalar], list[Scalar]]:
     """The loop joints' own velocities ẋ, one behind the other, and what velocities add to their accelerations, Ḃ v."""
-    q, v = m.coupling.own_q(q), m.coupling.own_v(v)
-    rates: list[Scalar] = []
-    bias: list[Scalar] = []
-    for constraint in m.model.loops:
-        moving = _relative_motion(
-            m, q, v, constraint.joint.canonical, constraint.joint.parameters, _sides(m, constraint)
-        )
-        rates += least_squares(moving.closure.subspace, moving.closure.V)
-        bias += least_squares(moving.closure.subspace, moving.V_dot)
-    return rates, bias
+    found = [(c.closure.subspace, c) for _, c in closings(m, q, v)]
+    rates = [x for S, c in found for x in least_squares(S, c.closure.V)]
+    return rates, [x for S, c in found for x in least_squares(S, c.V_dot)]
 
 
 def loop_drives(m: Mechanism, B: Array, forces: Sequence[Scalar]) -> Array:
@@ -283,39 +278,19 @@ def _loops_terms(
     felt: Callable[[Motion, Sequence[Force]], list[Scalar]],
 ) -> None:
     """The rows of loops of one kind."""
-    joint = alike.joint
 
     def rows(k: Index) -> None:
-        parameters, (before, after), row = alike.parameters(k), alike.sides(k), alike.row(k)
-        moving = _relative_motion(m, q, v, joint, parameters, (before, after))
-        T, e = moving.closure.reactions, moving.closure.error
+        c, row = Closing.of(m, q, v, alike.joint, alike.parameters(k), alike.sides(k)), alike.row(k)
+        T, e = c.closure.reactions, c.closure.error
         for r, t in enumerate(T):
             terms.errors[row + r] = e.dot(t)
-            terms.rates[row + r] = moving.closure.V.dot(t)
-            terms.bias[row + r] = moving.V_dot.dot(t)
-            terms.turning[row + r] = moving.turning
-        write_columns(m, q, after, after.X, lambda motion: felt(motion, T), row, 1.0, entries)
-        write_columns(m, q, before, before.X.then(moving.closure.X), lambda motion: felt(motion, T), row, -1.0, entries)
+            terms.rates[row + r] = c.closure.V.dot(t)
+            terms.bias[row + r] = c.V_dot.dot(t)
+            terms.turning[row + r] = c.turning
+        write_columns(m, q, c.after, c.after.X, lambda motion: felt(motion, T), row, 1.0, entries)
+        write_columns(m, q, c.before, c.X_before, lambda motion: felt(motion, T), row, -1.0, entries)
 
     each(alike.count, rows)
-
-
-@dataclass(frozen=True)
-class _Moving:
-    """How the successor of a loop moves relative to its predecessor: its joint, S ẍ at v̇ = 0, how fast it turns."""
-
-    closure: Closure
-    V_dot: Motion
-    turning: Scalar
-
-
-def _relative_motion(
-    m: Mechanism, q: Array, v: Array | None, joint: Joint, parameters: Sequence[Scalar], sides: tuple[Side, Side]
-) -> _Moving:
-    p, s = (climb(m, q, v, side) for side in sides)
-    X = p.X.inverse.then(s.X)
-    closure = Closure.of(joint, parameters, X, X.to_child(p.v), s.v)
-    return _Moving(closure, s.a - X.to_child(p.a) + closure.turning, maximum(p.turning, s.turning))
 
 
 def _sides(m: Mechanism, constraint: Loop) -> tuple[Side, Side]:

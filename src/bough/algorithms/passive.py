@@ -39,10 +39,9 @@ def passive_forces(m: Mechanism, q: Array, v: Array) -> Array:
 def _loop_forces(m: Mechanism, q: Array, v: Array, B: Array) -> list[Scalar]:
     """Forces of the springs and dampers of loop joints, one behind the other."""
     forces: list[Scalar] = []
-    for c in closings(m, q):
-        joint, parameters = c.loop.joint.canonical, c.loop.joint.parameters
-        stretch = joint.stretch(parameters, c.loop.rest, c.x)
-        for stiffness, damping, far in zip(c.loop.stiffness, c.loop.damping, stretch, strict=True):
+    for constraint, c in closings(m, q):
+        stretch = c.closure.joint.stretch(c.closure.parameters, constraint.rest, c.closure.x)
+        for stiffness, damping, far in zip(constraint.stiffness, constraint.damping, stretch, strict=True):
             forces.append(-(stiffness * far) - damping * _rate(B, len(forces), v, m.model.nv))
     return forces
 

@@ -80,19 +80,18 @@ def _loop_forces(m: Mechanism, q: Array, forces: Array, loop_tau: Array | None) 
         rows[constraint.name] = row
         row += constraint.rows
     first = 0
-    for number, c in enumerate(closings(m, q)):
-        start, joint = rows[c.loop.name], c.loop.joint
+    for number, (made, c) in enumerate(closings(m, q)):
         force = NO_FORCE
-        for k, t in enumerate(c.reactions):
-            force = force + t * forces[start + k]
+        for k, t in enumerate(c.closure.reactions):
+            force = force + t * forces[rows[made.name] + k]
         if loop_tau is not None:
-            for k, w in enumerate(dual_forces(c.subspace)):
+            for k, w in enumerate(dual_forces(c.closure.subspace)):
                 force = force + w * loop_tau[first + k]
-        first += joint.nv
-        for k, value in enumerate(_flat(_successor(c.loop).force_to_parent(force))):
+        first += made.joint.nv
+        for k, value in enumerate(_flat(_successor(made).force_to_parent(force))):
             through[number * 6 + k] = value
-        _add(onto, c.loop.successor.body, c.after.X.force_to_parent(force))
-        _add(onto, c.loop.predecessor.body, c.X_before.force_to_parent(force) * -1.0)
+        _add(onto, made.successor.body, c.after.X.force_to_parent(force))
+        _add(onto, made.predecessor.body, c.X_before.force_to_parent(force) * -1.0)
     for tie in (c for c in m.model.constraints if isinstance(c, Tie)):  # on joints they are as drives, no more
         for end, (side, _, rows_of) in zip(tie.bodies, tie_rows(m, m.coupling.own_q(q), None, tie).frames, strict=True):
             for k, f in enumerate(rows_of):

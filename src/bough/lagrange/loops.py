@@ -49,7 +49,7 @@ def _bodies(model: Model, constraint: Constraint) -> tuple[int, ...]:
 def auxiliary_loops(m: Mechanism, auxiliary: Auxiliary, q: Array, v: Array, rate: float) -> Array:
     """The blocks of Jᵃ, and behind them c with what brings errors back to zero, as `returning` says."""
     terms, still = constraint_terms(m, q, v), accelerations(m, q, v, ZEROS, None, "LOCAL", False)
-    closed, n = {c.loop.name: c for c in closings(m, q)}, m.model.nv
+    closed, n = {made.name: c for made, c in closings(m, q)}, m.model.nv
     result, row, block = array(auxiliary.jacobian_size + auxiliary.nc), 0, 0
     for constraint, (bodies, count) in zip(m.model.constraints, auxiliary.constraints, strict=True):
         rows = [_Forces(m) for _ in range(count)]
@@ -73,10 +73,10 @@ def _push(
     m: Mechanism, q: Array, v: Array, constraint: Constraint, closing: Closing | None, L: Array, rows: list[_Forces]
 ) -> None:
     """Add the force of a unit multiplier of each row on the bodies; L are its rows on the tree."""
-    if closing is not None:
-        for on, t in zip(rows, closing.reactions, strict=True):
-            on.add(closing.loop.successor.body, closing.after.X.force_to_parent(t))
-            on.add(closing.loop.predecessor.body, closing.X_before.force_to_parent(t) * -1.0)
+    if isinstance(constraint, Loop) and closing is not None:
+        for on, t in zip(rows, closing.closure.reactions, strict=True):
+            on.add(constraint.successor.body, closing.after.X.force_to_parent(t))
+            on.add(constraint.predecessor.body, closing.X_before.force_to_parent(t) * -1.0)
     elif isinstance(constraint, Tie):
         found = tie_rows(m, q, v, constraint)
         for end, (side, _, forces) in zip(constraint.bodies, found.frames, strict=True):
