@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.complementarity import Conditions
 from bough.lagrange.auxiliary import Auxiliary
 from bough.lagrange.forest import Edge, choose_primary
 from bough.lagrange.system import Ints, System, starts_of
@@ -124,6 +125,25 @@ class Layout:
         """Of each row inside, whether it is one-sided, (rows,)."""
         kinds = [self.ties[k].constraint for k in self.order]
         return np.array([kind.one_sided for kind in kinds for _ in range(kind.rows)], np.bool_)
+
+    @cached_property
+    def conditions(self) -> Conditions:
+        """What the rows of auxiliary ties demand, inside."""
+        total = Conditions.equalities(0)
+        for kind in (self.ties[k].constraint for k in self.auxiliary):
+            if not kind.one_sided:
+                total = total + Conditions.equalities(kind.rows)
+            elif kind.friction is None:
+                total = total + Conditions.inequalities(kind.rows)
+            else:
+                total = total + Conditions.contacts(1, "pyramid", kind.rows - 1)
+        return total
+
+    @cached_property
+    def friction(self) -> NDArray[np.float64]:
+        """Coefficients of friction of the rows of auxiliary ties, inside; zero for those without."""
+        kinds = [self.ties[k].constraint for k in self.auxiliary]
+        return np.array([kind.friction or 0.0 for kind in kinds for _ in range(kind.rows)])
 
     @cached_property
     def distances(self) -> NDArray[np.bool_]:

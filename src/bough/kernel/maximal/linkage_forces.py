@@ -6,13 +6,12 @@ answer with less than `VANISHING` are held by other constraints already, and get
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from bough import complementarity
 from bough.complementarity import Conditions
+from bough.complementarity.conditions import NO_NORMAL
 from bough.complementarity.pivoting import is_undecided
 from bough.kernel.arguments import FloatArray
 from bough.kernel.contact.complementarity import pivoting
@@ -45,58 +44,18 @@ def _if_clear(A: FloatArray, b: FloatArray) -> FloatArray | None:
 def one_sided_forces(
     layout: Layout, A: FloatArray, b: FloatArray, scale: FloatArray, e: FloatArray, slip: FloatArray
 ) -> tuple[FloatArray, NDArray[np.bool_], FloatArray, NDArray[np.bool_]]:
-    """Forces by pivoting, of states with the same acting rows together, and which rows are in conflict with others.
+    """Forces by pivoting, and which rows are in conflict with others.
 
     Also by how much rows fail, and which states are undecided. Errors e say which constraints touch; `slip` are rates
-    of rows that slide already.
+    of rows that slide already. Rows that do not touch, or whose normal does not, stand alone and get no force.
     """
-    f, wrong, failing = np.zeros_like(b), np.zeros(b.shape, np.bool_), np.zeros_like(b)
-    undecided, one_sided = np.zeros(b.shape[:-1], np.bool_), layout.one_sided[layout.system.nc :]
-    touching = (scale**2 * np.diagonal(A, axis1=-2, axis2=-1) > VANISHING) & (e <= TOUCHING)
-    slip = np.where(np.abs(slip) > TOUCHING, slip, 0.0)
-    alike: dict[bytes, list[tuple[int, ...]]] = {}
-    for place in np.ndindex(b.shape[:-1]):
-        alike.setdefault(touching[place].tobytes(), []).append(place)
-    for members in alike.values():
-        places: Any = members[0] if len(members) == 1 else tuple(np.array(members, np.intp).T)
-        rows, conditions, mu = _acting_rows(layout, touching[members[0]])
-        found = pivoting(
-            A[places][..., rows[:, np.newaxis], rows],
-            b[places][..., rows],
-            conditions,
-            mu,
-            slip=slip[places][..., rows] * one_sided[rows],
-        )
-        parts = ((f, found.f), (wrong, found.conflicts & one_sided[rows]), (failing, found.residual * one_sided[rows]))
-        for whole, some in parts:
-            spread = np.zeros(b[places].shape, whole.dtype)
-            spread[..., rows] = some
-            whole[places] = spread
-        stuck = np.zeros(found.pivots.shape, np.bool_)
-        for place, reason in found.reasons.items():
-            stuck[place] = is_undecided(reason)
-        undecided[places] = stuck
-    return f, wrong, failing, undecided
-
-
-def _acting_rows(layout: Layout, touching: NDArray[np.bool_]) -> tuple[NDArray[np.intp], Conditions, FloatArray]:
-    """The rows that act, those of equalities and of what touches, what they demand, and coefficients of friction."""
-    rows: list[int] = []
-    mu: list[float] = []
-    conditions, start = Conditions.equalities(0), 0
-    for k in layout.auxiliary:
-        constraint = layout.ties[k].constraint
-        span = range(start, start + constraint.rows)
-        start += constraint.rows
-        acting = [row for row in span if touching[row]]
-        if not constraint.one_sided:
-            acting = list(span)
-            conditions = conditions + Conditions.equalities(len(acting))
-        elif constraint.friction is not None:
-            acting = acting if acting[:1] == [span[0]] else []  # without its normal there is no friction
-            conditions = conditions + Conditions.contacts(int(bool(acting)), "pyramid", max(len(acting) - 1, 0))
-        else:
-            conditions = conditions + Conditions.inequalities(len(acting))
-        rows += acting
-        mu += [constraint.friction or 0.0] * len(acting)
-    return np.array(rows, np.intp), conditions, np.array(mu)
+    conditions, one_sided = layout.conditions, layout.one_sided[layout.system.nc :]
+    acts = (scale**2 * np.diagonal(A, axis1=-2, axis2=-1) > VANISHING) & (e <= TOUCHING) | ~one_sided
+    acts &= (conditions.normal == NO_NORMAL) | acts[..., conditions.normal]
+    slides = acts & one_sided & (np.abs(slip) > TOUCHING)
+    A = np.where(acts[..., np.newaxis] & acts[..., np.newaxis, :], A, np.eye(conditions.n))
+    found = pivoting(A, acts * b, conditions, layout.friction, slip=np.where(slides, slip, 0.0))
+    undecided = np.zeros(found.pivots.shape, np.bool_)
+    for place, reason in found.reasons.items():
+        undecided[place] = is_undecided(reason)
+    return found.f, found.conflicts & one_sided, found.residual * one_sided, undecided
