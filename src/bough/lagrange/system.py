@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.lagrange.forest import elimination_order
+from bough.lagrange.forest import Step, elimination_order
 from bough.lagrange.pair import Kind, Pair, triangle
 from bough.lagrange.reading import (
     Known,
@@ -78,6 +78,7 @@ class System:
     constraints: tuple[tuple[int, int, int], ...]
     mass_known: tuple[Known, ...]
     jacobian_known: tuple[tuple[Known, Known], ...]
+    steps: tuple[Step, ...]
 
     def __init__(
         self,
@@ -91,7 +92,7 @@ class System:
         object.__setattr__(self, "constraints", read_constraints(constraints, len(self.bodies)))
         object.__setattr__(self, "mass_known", read_mass(mass, self.bodies))
         object.__setattr__(self, "jacobian_known", read_jacobian(jacobian, self.bodies, self.constraints))
-        object.__setattr__(self, "_steps", elimination_order(self.bodies, self.constraints))
+        object.__setattr__(self, "steps", tuple(elimination_order(self.bodies, self.constraints)))
 
     def __repr__(self) -> str:
         sizes = f"{len(self.bodies)} bodies, {len(self.constraints)} constraints"
@@ -167,18 +168,18 @@ class System:
     @cached_property
     def tree(self) -> Tree:
         """The tree of the elimination: one node for each body with the constraint towards the root."""
-        return Tree([step.parent for step in self._steps])
+        return Tree([step.parent for step in self.steps])
 
     @cached_property
     def node_bodies(self) -> Ints:
         """The body of each node of the tree, counted from 0, (N,)."""
-        return np.array([step.body - 1 for step in self._steps], np.int64)
+        return np.array([step.body - 1 for step in self.steps], np.int64)
 
     @cached_property
     def order(self) -> Ints:
         """A perfect elimination order of the rows of H = [[M, -Jᵀ], [-J, 0]], (nv + nc,): no fill-in among blocks."""
         rows: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
-        for step in reversed(self._steps):
+        for step in reversed(self.steps):
             rows.append(np.arange(*self.v_starts[step.body - 1 : step.body + 1]))
             if step.constraint >= 0:
                 rows.append(self.nv + np.arange(*self.c_starts[step.constraint : step.constraint + 2]))
@@ -208,13 +209,13 @@ class System:
     def _node_kinds(self) -> list[Kind]:
         leaves, number = set(self.tree.leaves), {known: k for k, known in enumerate(self.blocks)}
         none, described = number[()], []
-        for k, (body, constraint, parent) in enumerate(self._steps, start=1):
+        for k, (body, constraint, parent) in enumerate(self.steps, start=1):
             p, own, other = 0, none, none
             if constraint >= 0:
                 a, _, p = self.constraints[constraint]
                 first, second = (number[known] for known in self.jacobian_known[constraint])
                 own, other = (first, second) if a == body else (second, first)
-            m = self.bodies[self._steps[parent - 1].body - 1] if parent else 0
+            m = self.bodies[self.steps[parent - 1].body - 1] if parent else 0
             blocks = (number[self.mass_known[body - 1]], own, other)
             described.append(Kind(self.bodies[body - 1], p, m, k in leaves, blocks))
         return described
@@ -229,37 +230,10 @@ class System:
         """Number of entries of all blocks of the factor."""
         return int(self.factor_starts[-1])
 
-    @np.errstate(over="ignore", invalid="ignore")  # a factor that failed may hold anything
-    def pivots(self, factor: NDArray[np.floating[Any]]) -> tuple[Any, Any]:
-        """The pivots of H, (..., nv + nc), those of constraints negated, and the diagonal entries they are left of.
-
-        Parameters
-        ----------
-        factor
-            As `factor` gives it, (..., factor_size).
-        """
-        pivots, diagonal = np.zeros((2, *factor.shape[:-1], self.nv + self.nc), factor.dtype)
-        kinds, places = np.array(self.kinds), {name: table.data for name, table in self.tables.items()}
-        for number, kind in enumerate(self.kind_list):
-            nodes = np.flatnonzero(kinds == number)
-            block = places["factor"][nodes]
-            for what, size, sign, entries in zip(
-                ("v", "multiplier"), (kind.d, kind.p), (1.0, -1.0), kind.factor_sizes, strict=True
-            ):
-                rows = places[what][nodes]
-                for r in range(size):
-                    D = sign * factor[..., block + triangle(r + 1) - 1]
-                    pivots[..., rows + r] = D
-                    diagonal[..., rows + r] += D
-                    for k in range(r):  # the block is Lᵀ D L
-                        diagonal[..., rows + k] += D * factor[..., block + triangle(r) + k] ** 2
-                block = block + sum(entries)
-        return pivots, diagonal
-
     @cached_property
     def tables(self) -> dict[str, Table]:
         """For each node, where things lie that belong to it."""
-        steps = self._steps
+        steps = self.steps
         body = self.node_bodies
         up = np.array([max(step.parent - 1, 0) for step in steps], np.int64)
         k = np.array([max(step.constraint, 0) for step in steps], np.int64)
@@ -298,8 +272,6 @@ class System:
     def record(self, kind: int, index: Index) -> Pair:
         """The record of a node."""
         return Pair(kind, index, self.kind_list[kind], self.blocks, self.tables)
-
-    _steps: Any = None
 
 
 def starts_of(sizes: Sequence[int]) -> Ints:

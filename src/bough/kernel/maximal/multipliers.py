@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -264,11 +265,35 @@ def _require_regular(system: System, arrays: dict[str, FloatArray], suspect: NDA
         for k in H_BLOCKS
     ]
     _require_masses(system, given[0], suspect)
-    pivots, diagonal = system.pivots(entry(system, "factor, whatever it is", system_program)(*given, None, False))
-    sound = (pivots > 8 * np.finfo(pivots.dtype).eps * diagonal) & (pivots > 0) & np.isfinite(pivots)
-    if not sound.all():
-        first = int(np.argmin(sound.all(axis=-1)))
-        _refuse(system, ~sound[first], pivots[first], [int(k) for k in np.argwhere(suspect)[first]])
+    F = entry(system, "factor, whatever it is", system_program)(*given, None, False)
+    with np.errstate(over="ignore", invalid="ignore"):  # a factor that failed may hold anything
+        found = [fault for index in reversed(range(system.tree.n)) for fault in _faults(system, index, F)]
+    if found:
+        state, text = min(found, key=lambda fault: fault[0])  # the first of its state: as they are eliminated
+        where = f"system {np.argwhere(suspect)[state].tolist()}: " if suspect.ndim else ""
+        raise SingularError(where + text)
+
+
+def _faults(system: System, index: int, F: FloatArray) -> Iterator[tuple[int, str]]:
+    """Which states have a pivot that vanishes at a node of the elimination, and what that says."""
+    number, k, _ = system.steps[index]
+    for node, sign in zip(system.record(system.kinds[index], index).get(F.T), (1.0, -1.0), strict=True):
+        rows = node.Dinv.lower
+        for r in reversed(range(len(rows))):
+            pivot = sign * rows[r][r]
+            diagonal = pivot + sum(sign * row[i] * rows[i][r] ** 2 for i, row in enumerate(rows) if i > r)
+            sound = (pivot > 8 * np.finfo(F.dtype).eps * diagonal) & (pivot > 0) & np.isfinite(pivot)
+            for state in np.flatnonzero(~sound)[:1]:
+                if sign > 0.0:
+                    expected = "a positive-definite block"
+                    yield int(state), f"body {number}: the mass block has the pivot {pivot[state]}, expected {expected}"
+                    continue
+                a, b, p = system.constraints[k]
+                yield (
+                    int(state),
+                    f"constraint {k} between bodies {a} and {b}: the pivot of row {r} is {pivot[state]}, expected a "
+                    f"positive one: its {p} rows depend on each other for the body that is moved by it",
+                )
 
 
 def _require_masses(system: System, mass: Any, suspect: NDArray[np.bool_]) -> None:
@@ -287,27 +312,3 @@ def _require_masses(system: System, mass: Any, suspect: NDArray[np.bool_]) -> No
                 f"{where}body {body}: the mass block has the eigenvalue {least[first]:.6g}, expected a "
                 "positive-definite block"
             )
-
-
-def _refuse(system: System, bad: NDArray[np.bool_], pivots: FloatArray, place: list[int]) -> NoReturn:
-    """Raise for the pivot that went wrong first."""
-    row = int(system.order[np.argmax(bad[system.order])])
-    where = f"system {place}: " if place else ""
-    if row < system.nv:
-        body = int(np.searchsorted(system.v_starts, row, side="right"))
-        row = _last(bad, system.v_starts[body - 1 : body + 1])
-        raise SingularError(
-            f"{where}body {body}: the mass block has the pivot {pivots[row]}, expected a positive-definite block"
-        )
-    k = int(np.searchsorted(system.c_starts, row - system.nv, side="right")) - 1
-    a, b, p = system.constraints[k]
-    row = _last(bad, system.nv + system.c_starts[k : k + 2])
-    raise SingularError(
-        f"{where}constraint {k} between bodies {a} and {b}: the pivot of row {row - system.nv - system.c_starts[k]} is "
-        f"{pivots[row]}, expected a positive one: its {p} rows depend on each other for the body that is moved by it"
-    )
-
-
-def _last(bad: NDArray[np.bool_], rows: NDArray[np.int64]) -> int:
-    """The last bad row of a block, which is eliminated first."""
-    return int(rows[0] + np.flatnonzero(bad[rows[0] : rows[1]])[-1])
