@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -120,11 +120,14 @@ class Layout:
         spans = [start + np.arange(tie.constraint.rows) for start, tie in zip(self.row_starts, self.ties, strict=True)]
         return np.concatenate([np.zeros(0, np.int64), *spans])
 
+    def _of_rows(self, ties: Sequence[int], what: Callable[[Constraint, int], Any]) -> list[Any]:
+        """Something of each row of some ties, from the constraint and the number of the row in it."""
+        return [what(kind, row) for kind in (self.ties[k].constraint for k in ties) for row in range(kind.rows)]
+
     @cached_property
     def one_sided(self) -> NDArray[np.bool_]:
         """Of each row inside, whether it is one-sided, (rows,)."""
-        kinds = [self.ties[k].constraint for k in self.order]
-        return np.array([kind.one_sided for kind in kinds for _ in range(kind.rows)], np.bool_)
+        return np.array(self._of_rows(self.order, lambda kind, row: kind.one_sided), np.bool_)
 
     @cached_property
     def conditions(self) -> Conditions:
@@ -142,22 +145,19 @@ class Layout:
     @cached_property
     def friction(self) -> NDArray[np.float64]:
         """Coefficients of friction of the rows of auxiliary ties, inside; zero for those without."""
-        kinds = [self.ties[k].constraint for k in self.auxiliary]
-        return np.array([kind.friction or 0.0 for kind in kinds for _ in range(kind.rows)])
+        return np.array(self._of_rows(self.auxiliary, lambda kind, row: kind.friction or 0.0))
 
     @cached_property
     def distances(self) -> NDArray[np.bool_]:
         """Of each row in the order of the ties, whether it is the distance of a one-sided constraint, (rows,)."""
-        kinds = [tie.constraint for tie in self.ties]
-        rows = [k.one_sided and (k.friction is None or not row) for k in kinds for row in range(k.rows)]
-        return np.array(rows, np.bool_)
+        ties = range(len(self.ties))
+        return np.array(self._of_rows(ties, lambda k, row: k.one_sided and (k.friction is None or not row)), np.bool_)
 
     @cached_property
     def compliance(self) -> NDArray[np.float64] | None:
         """Of each row inside, 1 if it stands for a unit mass, else 0; None if none does."""
-        kinds = [self.ties[k].constraint for k in self.order]
-        soft = [float(row >= kind.rows - kind.inertial) for kind in kinds for row in range(kind.rows)]
-        return np.array(soft) if any(soft) else None
+        soft = np.array(self._of_rows(self.order, lambda kind, row: float(row >= kind.rows - kind.inertial)))
+        return soft if soft.any() else None
 
     @property
     def verdicts(self) -> int:
@@ -179,27 +179,10 @@ class Layout:
                 place += self.ties[k].constraint.rows * self.bodies[body - 1].nv if body else 0
         return starts
 
-    @cached_property
+    @property
     def blocks_size(self) -> int:
         """Number of entries of all blocks of J."""
-        spans = [(self.ties[k].constraint.rows, b) for k in self.order for b in self.ties[k].bodies if b]
-        return sum(rows * self.bodies[b - 1].nv for rows, b in spans)
-
-    @cached_property
-    def auxiliary_blocks(self) -> dict[tuple[int, int], tuple[Table, Table, Table]]:
-        """By rows and columns of the blocks of auxiliary ties: where each row, block and block of M begins."""
-        found: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
-        for k in self.auxiliary:
-            rows, row = self.ties[k].constraint.rows, int(self.row_starts[k]) - self.system.nc
-            for side, body in enumerate(self.ties[k].bodies):
-                if body and rows:
-                    start = (row, self.block_starts[k, side], int(self.system.mass_starts[body - 1]))
-                    found.setdefault((rows, self.bodies[body - 1].nv), []).append(start)
-        names = ("row_places", "block_places", "mass_places")
-        return {
-            size: tuple(Table(*named) for named in zip(names, np.array(starts, np.int64).T, strict=True))  # type: ignore[misc]
-            for size, starts in found.items()
-        }
+        return self.system.jacobian_size + self.beside.jacobian_size
 
     @cached_property
     def two_sided(self) -> Layout:
@@ -226,11 +209,11 @@ class Layout:
 
     @cached_property
     def tie_groups(self) -> tuple[TieGroup, ...]:
-        """Ties by kind of constraint and kinds of bodies."""
-        members: dict[tuple[Constraint, tuple[Body, ...]], list[int]] = {}
+        """Ties by kind of constraint and kinds of bodies, primary or not."""
+        members: dict[tuple[Constraint, tuple[Body, ...], bool], list[int]] = {}
         kinds = [WORLD, *(kind_of(body) for body in self.bodies)]
-        for k, tie in enumerate(self.ties):
-            key = (kind_of(tie.constraint), tuple(kinds[body] for body in tie.bodies))
+        for k, (tie, primary) in enumerate(zip(self.ties, self._are_primary, strict=True)):
+            key = (kind_of(tie.constraint), tuple(kinds[body] for body in tie.bodies), primary)
             members.setdefault(key, []).append(k)
         return tuple(TieGroup(self, *key, found) for key, found in members.items())
 
@@ -297,10 +280,13 @@ class BodyGroup:
 
 
 class TieGroup:
-    """Ties by one kind of constraint between bodies of the same kinds."""
+    """Ties by one kind of constraint between bodies of the same kinds, all primary or all auxiliary."""
 
-    def __init__(self, layout: Layout, constraint: Constraint, kinds: tuple[Body, ...], members: list[int]) -> None:
+    def __init__(
+        self, layout: Layout, constraint: Constraint, kinds: tuple[Body, ...], primary: bool, members: list[int]
+    ) -> None:
         self.constraint, self.members, self.kinds, self.count = constraint, members, kinds, len(members)
+        self.primary = primary
         self._numbers = layout.tie_numbers
         self._size = len(layout.ties[members[0]].constraint.parameters)
         self._rows = Table("row_places", layout.row_starts[members])

@@ -5,11 +5,11 @@ All levels have one form: M y = Jᵀ λ + f and J y + c = 0. `LEVELS` says what 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Literal, NamedTuple, TypeAlias
 
-from bough.algorithms.blocks import SmallFactor
+from bough.algorithms.blocks import SmallFactor, transposed
 from bough.complementarity.elimination import eliminate
 from bough.lagrange.anticipation import SystemResponse
 from bough.lagrange.bodies.rigid import Rigid
@@ -104,7 +104,7 @@ def terms(
     """Blocks of M and J, f, c, and how auxiliary rows answer alone; `rate` is 1/T in 1/s. What is left out is zero."""
     now: Scalar = 0.0 if time is None else time[0]
     mass, jacobian = array(layout.system.mass_size), array(layout.blocks_size)
-    f, c = array(layout.system.nv), array(layout.nc)
+    f, c, answers = array(layout.system.nv), array(layout.nc), array(layout.nc - layout.system.nc)
     for bodies in layout.body_groups:
 
         def body_terms(k: Index, bodies: BodyGroup = bodies) -> None:
@@ -115,19 +115,28 @@ def terms(
             _write(f, place, [a + b for a, b in zip_longest(given, added, fillvalue=0.0)])
 
         each(bodies.count, body_terms)
+
+    def add_answers(first: Index, J: Sequence[Scalars], side: Side) -> None:
+        """J M⁻¹ Jᵀ of each row by itself: how it answers to a unit force on a body without constraints."""
+        rows = side.body.mass(side.parameters, side.x)
+        M = SmallFactor([row[: r + 1] for r, row in enumerate(rows)])
+        for r, row in enumerate(J):
+            answers[first + r] = answers[first + r] + dot(row, M.solve(row))
+
     for ties in layout.tie_groups:
 
         def tie_terms(k: Index, ties: TieGroup = ties) -> None:
             sides, parameters = ties.sides(k, x, v, now), ties.parameters(k)
-            for place, kind in enumerate(ties.kinds):
+            for place, (kind, side) in enumerate(zip(ties.kinds, sides, strict=False)):
                 if kind is not WORLD:
-                    columns = unit_rates(ties.constraint, parameters, sides, place)
-                    entries = [column[row] for row in range(ties.constraint.rows) for column in columns]
-                    _write(jacobian, ties.block(place, k), entries)
+                    J = transposed(unit_rates(ties.constraint, parameters, sides, place), ties.constraint.rows)
+                    _write(jacobian, ties.block(place, k), [entry for row in J for entry in row])
+                    if not ties.primary:
+                        add_answers(ties.row(k) + -layout.system.nc, J, side)
             _write(c, ties.row(k), _aims(ties.constraint, parameters, sides, level, rate))
 
         each(ties.count, tie_terms)
-    return {"mass": mass, "jacobian": jacobian, "f": f, "c": c, "answers": _answers_alone(layout, mass, jacobian)}
+    return {"mass": mass, "jacobian": jacobian, "f": f, "c": c, "answers": answers}
 
 
 def solve_linkage(layout: Layout, level: Level, rate: Scalar, part: float, **given: Array) -> Terms:
@@ -156,7 +165,7 @@ def _solve_with_auxiliary(
 ) -> tuple[Array, Array]:
     """The solution [y, λ] of a layout whose auxiliary ties are equalities; and verdicts, negative where in doubt.
 
-    How auxiliary rows answer alone, `_answers_alone` says.
+    `answers` are those of auxiliary rows alone (`terms`).
     """
     system, k = layout.system, layout.nc - layout.system.nc
     F, sound = factor(system, mass, jacobian, soft, part)
@@ -181,22 +190,6 @@ def _solve_with_auxiliary(
     clear = select(found.doubtful, -1.0, 1.0)
     fill(Part(verdicts, system.tree.n), k, lambda i: select(found.inverse[i] > 0.0, clear, -1.0))
     return result, verdicts
-
-
-def _answers_alone(layout: Layout, mass: Array, jacobian: Array) -> Array:
-    """J M⁻¹ Jᵀ of each auxiliary row by itself: how it answers to a unit force on bodies without constraints."""
-    answers = array(layout.nc - layout.system.nc)
-    for (r, d), places in layout.auxiliary_blocks.items():
-
-        def visit(block: Index, r: int = r, d: int = d, places: tuple[Table, Table, Table] = places) -> None:
-            row, start, first = (gather_index(table, block) for table in places)
-            M = SmallFactor([[mass[first + (i * d + j)] for j in range(i + 1)] for i in range(d)])
-            for i in range(r):
-                J: list[Scalar] = [jacobian[start + (i * d + j)] for j in range(d)]
-                answers[row + i] = answers[row + i] + dot(J, M.solve(J))
-
-        each(places[0].data.size, visit)
-    return answers
 
 
 def errors(layout: Layout, x: Array, v: Array | None = None, time: Array | None = None) -> Terms:
