@@ -25,7 +25,7 @@ from bough.lagrange.system import System
 from bough.model import BodyRecord, Mechanism, Model, combine
 from bough.model.joints.closing import dual_forces, workless
 from bough.model.stations import require_all_rigid
-from bough.scalar import Array, Index, Part, Scalar, Table, array, gather, gather_index, select, sqrt
+from bough.scalar import Array, Index, Scalar, Table, array, gather, gather_index, select, sqrt
 from bough.spatial import NO_FORCE, REST, STAY, ZERO, Force, Motion, Transform, Vector
 from bough.tree.scans import inward, outward
 
@@ -86,13 +86,11 @@ class Through:
     f: Force
 
 
-def constraints(
-    m: Mechanism, system: System, q: Array, v: Array, tau: Array, f_ext: Array | None
-) -> tuple[Array, Array, Array, Array]:
-    """The blocks of J, the forces on the bodies, c, and all three one after the other in memory."""
+def constraints(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None) -> dict[str, Array]:
+    """The blocks of J, the forces on the bodies, and c."""
     _require_numbers(m, "armature")
-    whole = array(system.jacobian_size + system.nv + system.nc)
-    jacobian, force, c = whole, Part(whole, system.jacobian_size), Part(whole, system.jacobian_size + system.nv)
+    system = constraint_system(m.model)
+    jacobian, force, c = (array(size) for size in (system.jacobian_size, system.nv, system.nc))
     blocks = Table("block_starts", system.jacobian_starts[:-1])
     rows_at = Table("row_starts", system.c_starts[:-1])
 
@@ -125,16 +123,16 @@ def constraints(
 
     through = outward(m, forward, STANDING)
     inward(m, backward, NO_FORCE)
-    return jacobian, force, c, whole
+    return {"jacobian": jacobian, "force": force, "c": c}
 
 
-def dynamics(m: Mechanism, system: System, q: Array, v: Array, tau: Array, f_ext: Array | None) -> Array:
+def dynamics(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None) -> Array:
     """Accelerations of the bodies and multipliers of the joints, [a, λ]; regular for bodies with regular inertias."""
     _require_numbers(m, "body", "mass", "com", "inertia", "moments", "payload")
-    compliance = Constants("compliance", compliances(m.model))
-    jacobian, force, c, _ = constraints(m, system, q, v, tau, f_ext)
-    soft = compliance if any(any(entry.armature) for entry in m.model.joints) else None
-    return multipliers(system, Constants("masses", masses(m.model)), jacobian, force, c, soft)[0]
+    mass, compliance = Constants("masses", masses(m.model)), compliances(m.model)
+    soft = None if compliance is None else Constants("compliance", compliance)
+    terms = constraints(m, q, v, tau, f_ext)
+    return multipliers(constraint_system(m.model), mass, **terms, compliance=soft)[0]
 
 
 class Constants:
@@ -157,21 +155,30 @@ def _require_numbers(m: Mechanism, *sorts: str) -> None:
             raise ModelError(f"{p.name!r} cannot be a parameter in maximal coordinates, which take it from the model")
 
 
+@lru_cache(maxsize=128)
 def masses(model: Model) -> NDArray[np.float64]:
     """Inertias of the bodies in their frames, linear part first, (N·36,)."""
     blocks = [Rigid.block(moments_at_origin(body.inertia)) for body in model.bodies]
-    return np.array(blocks, np.float64).reshape(36 * model.nbodies)
+    return _constant([x for block in blocks for row in block for x in row])
 
 
-def compliances(model: Model) -> NDArray[np.float64]:
-    """1 in the rows of armature, 0 in all others, (nc,)."""
+@lru_cache(maxsize=128)
+def compliances(model: Model) -> NDArray[np.float64] | None:
+    """1 in the rows of armature, 0 in all others, (nc,); None if no joint has armature."""
     rows = [[0.0] * (6 - e.joint.nv) + [1.0] * (e.joint.nv if any(e.armature) else 0) for e in model.joints]
-    return np.array([x for row in rows for x in row])
+    return _constant([x for row in rows for x in row]) if any(map(any, rows)) else None
 
 
-def of_multipliers(m: Mechanism, system: System, q: Array, tau: Array, lam: Array) -> Array:
+def _constant(values: Sequence[Scalar]) -> NDArray[np.float64]:
+    a = np.array(values, np.float64)
+    a.setflags(write=False)
+    return a
+
+
+def of_multipliers(m: Mechanism, q: Array, tau: Array, lam: Array) -> Array:
     """The whole force through each joint, on its body: W τ + T λ, armature included."""
     _require_numbers(m, "armature")
+    system = constraint_system(m.model)
     result = array(system.nv)
     rows_at = Table("row_starts", system.c_starts[:-1])
 
@@ -187,9 +194,10 @@ def of_multipliers(m: Mechanism, system: System, q: Array, tau: Array, lam: Arra
     return result
 
 
-def to_multipliers(m: Mechanism, system: System, q: Array, tau: Array, reactions: Array) -> Array:
+def to_multipliers(m: Mechanism, q: Array, tau: Array, reactions: Array) -> Array:
     """The multipliers of given forces through the joints."""
     _require_numbers(m, "armature")
+    system = constraint_system(m.model)
     result = array(system.nc)
     rows_at = Table("row_starts", system.c_starts[:-1])
 

@@ -46,11 +46,11 @@ def _bodies(model: Model, constraint: Constraint) -> tuple[int, ...]:
     return tuple(dict.fromkeys(body for body in numbers if body))
 
 
-def auxiliary_loops(m: Mechanism, auxiliary: Auxiliary, q: Array, v: Array, rate: float) -> Array:
-    """The blocks of Jᵃ, and behind them c with what brings errors back to zero, as `returning` says."""
+def auxiliary_loops(m: Mechanism, q: Array, v: Array, rate: Scalar) -> dict[str, Array]:
+    """The blocks of Jᵃ, and c with what brings errors back to zero, as `returning` says."""
     terms, still = constraint_terms(m, q, v), accelerations(m, q, v, ZEROS, None, "LOCAL", False)
-    closed, n = {made.name: c for made, c in closings(m, q)}, m.model.nv
-    result, row, block = array(auxiliary.jacobian_size + auxiliary.nc), 0, 0
+    closed, n, auxiliary = {made.name: c for made, c in closings(m, q)}, m.model.nv, loop_system(m.model)
+    jacobian, c, row, block = array(auxiliary.jacobian_size), array(auxiliary.nc), 0, 0
     for constraint, (bodies, count) in zip(m.model.constraints, auxiliary.constraints, strict=True):
         rows = [_Forces(m) for _ in range(count)]
         _push(m, q, v, constraint, closed.get(constraint.name), Part(terms.matrix, row * n), rows)
@@ -60,13 +60,13 @@ def auxiliary_loops(m: Mechanism, auxiliary: Auxiliary, q: Array, v: Array, rate
             for r, on in enumerate(rows):
                 f = on.on_bodies.get(body, NO_FORCE)
                 for k, x in enumerate((*f.linear.parts, *f.angular.parts)):
-                    result[start + 6 * r + k] = x
+                    jacobian[start + 6 * r + k] = x
                     aims[r] = aims[r] - x * still[6 * (body - 1) + k]
             block += 1
-        for r, c in enumerate(aims):
-            result[auxiliary.jacobian_size + row + r] = c
+        for r, aim in enumerate(aims):
+            c[row + r] = aim
         row += count
-    return result
+    return {"jacobian": jacobian, "c": c}
 
 
 def _push(

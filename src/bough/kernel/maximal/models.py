@@ -11,10 +11,8 @@ from numpy.typing import ArrayLike
 from bough.errors import ModelError, SingularError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.configuration import neutral
-from bough.kernel.function import Function
-from bough.kernel.functions import call, new_function, require_model, run
+from bough.kernel.functions import call, require_model, run
 from bough.kernel.loops.constrained import TIME_CONSTANT, decay_rate
-from bough.kernel.table import entry
 from bough.lagrange import Auxiliary, System, joints
 from bough.lagrange.attributes import is_solid
 from bough.lagrange.joints import constraint_system
@@ -100,13 +98,8 @@ def of_model(
     >>> print(acceleration.round(3) + 0.0)  # about the axis of the joint
     [ 0.     0.     0.     0.    -4.347  0.   ]
     """
-    rows: FloatArray = entry(model, "maximal", _maximal)(q, v, tau, f_ext, None, check)
-    system, mass, compliance = _constant_terms(model)
-    places = (system.jacobian_size, system.jacobian_size + system.nv)
-    jacobian, force, c = rows[..., : places[0]], rows[..., places[0] : places[1]], rows[..., places[1] :]
-    if rows.ndim > 1:  # further calls like arrays without gaps
-        jacobian, force, c = (np.ascontiguousarray(x) for x in (jacobian, force, c))
-    return Maximal(system, mass, jacobian, force, c, compliance)
+    jacobian, force, c = call(model, "maximal")(q, v, tau, f_ext, None, check)
+    return Maximal(constraint_system(model), joints.masses(model), jacobian, force, c, joints.compliances(model))
 
 
 def dynamics(
@@ -200,11 +193,8 @@ def of_loops(
     >>> loops.auxiliary.nc, loops.c.shape
     (5, (5,))
     """
-    require_model(model)
-    auxiliary = loop_system(model)
-    rows: FloatArray = call(model, "maximal_loops")(q, v, decay_rate(time_constant), None, check)
-    size = auxiliary.jacobian_size
-    return MaximalLoops(auxiliary, rows[..., :size], rows[..., size:])
+    jacobian, c = call(model, "maximal_loops")(q, v, decay_rate(time_constant), None, check)
+    return MaximalLoops(loop_system(model), jacobian, c)
 
 
 def joint_positions(
@@ -352,28 +342,6 @@ def _require_free(model: Model) -> None:
     """Raise for models with mimic joints."""
     require_model(model)
     constraint_system(model)
-
-
-class _Fixed(NamedTuple):
-    """What does not depend on the state."""
-
-    system: System
-    mass: FloatArray
-    compliance: FloatArray | None
-
-
-def _maximal(model: Model, name: str) -> Function:
-    require_model(model)
-    constraint_system(model)  # which says what cannot be put so
-    return new_function(model, name)
-
-
-@lru_cache(maxsize=128)
-def _constant_terms(model: Model) -> _Fixed:
-    system, mass, compliance = constraint_system(model), joints.masses(model), joints.compliances(model)
-    for a in (mass, compliance):
-        a.setflags(write=False)
-    return _Fixed(system, mass, compliance if compliance.any() else None)
 
 
 @lru_cache(maxsize=128)

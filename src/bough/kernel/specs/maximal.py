@@ -4,31 +4,28 @@ from __future__ import annotations
 
 from bough.kernel.arguments import Shape
 from bough.kernel.specs.spec import Options, Outputs, Spec
-from bough.lagrange import conversions, joints, loops
+from bough.lagrange import conversions
+from bough.lagrange.joints import constraint_system, constraints, dynamics, of_multipliers, to_multipliers
+from bough.lagrange.loops import auxiliary_loops, loop_system
 from bough.model import Mechanism, Model
 from bough.scalar import Array
 
 __all__ = ["MAXIMAL"]
 
 
-def _maximal_shapes(model: Model, o: Options) -> dict[str, Shape]:
-    system = joints.constraint_system(model)
-    return {"rows": (system.jacobian_size + system.nv + system.nc,)}
+def _shapes(model: Model, o: Options) -> dict[str, Shape]:
+    system = constraint_system(model)
+    return {"jacobian": (system.jacobian_size,), "force": (system.nv,), "c": (system.nc,)}
 
 
-def _maximal(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    system = joints.constraint_system(m.model)
-    return {"rows": joints.constraints(m, system, x["q"], x["v"], x["tau"], x.get("f_ext"))[-1]}
-
-
-def _maximal_dynamics_shapes(model: Model, o: Options) -> dict[str, Shape]:
-    system = joints.constraint_system(model)
+def _dynamics_shapes(model: Model, o: Options) -> dict[str, Shape]:
+    system = constraint_system(model)
     return {"x": (system.nv + system.nc,)}
 
 
-def _maximal_dynamics(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    system = joints.constraint_system(m.model)
-    return {"x": joints.dynamics(m, system, x["q"], x["v"], x["tau"], x.get("f_ext"))}
+def _loops_shapes(model: Model, o: Options) -> dict[str, Shape]:
+    auxiliary = loop_system(model)
+    return {"jacobian": (auxiliary.jacobian_size,), "c": (auxiliary.nc,)}
 
 
 def _joint_positions(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
@@ -36,29 +33,25 @@ def _joint_positions(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     return {"q": q, "rest": rest}
 
 
-def _joint_reactions(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    system = joints.constraint_system(m.model)
-    return {"reactions": joints.of_multipliers(m, system, x["q"], x["tau"], x["multipliers"])}
-
-
-def _reaction_multipliers(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    system = joints.constraint_system(m.model)
-    return {"multipliers": joints.to_multipliers(m, system, x["q"], x["tau"], x["reactions"])}
-
-
-def _loops_shapes(model: Model, o: Options) -> dict[str, Shape]:
-    auxiliary = loops.loop_system(model)
-    return {"rows": (auxiliary.jacobian_size + auxiliary.nc,)}
-
-
-def _loops(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    return {"rows": loops.auxiliary_loops(m, loops.loop_system(m.model), x["q"], x["v"], x["rate"][0])}
-
-
 MAXIMAL = (
-    Spec("maximal_loops", ("q", "v", "rate"), _loops_shapes, _loops),
-    Spec("maximal_dynamics", ("q", "v", "tau", "f_ext"), _maximal_dynamics_shapes, _maximal_dynamics),
-    Spec("maximal", ("q", "v", "tau", "f_ext"), _maximal_shapes, _maximal),
+    Spec(
+        "maximal_loops",
+        ("q", "v", "rate"),
+        _loops_shapes,
+        lambda m, o, x: auxiliary_loops(m, x["q"], x["v"], x["rate"][0]),
+    ),
+    Spec(
+        "maximal_dynamics",
+        ("q", "v", "tau", "f_ext"),
+        _dynamics_shapes,
+        lambda m, o, x: {"x": dynamics(m, x["q"], x["v"], x["tau"], x.get("f_ext"))},
+    ),
+    Spec(
+        "maximal",
+        ("q", "v", "tau", "f_ext"),
+        _shapes,
+        lambda m, o, x: constraints(m, x["q"], x["v"], x["tau"], x.get("f_ext")),
+    ),
     Spec(
         "joint_positions",
         ("placements", "q0"),
@@ -81,12 +74,12 @@ MAXIMAL = (
         "joint_reactions",
         ("q", "tau", "multipliers"),
         lambda model, o: {"reactions": (model.nbodies, 6)},
-        _joint_reactions,
+        lambda m, o, x: {"reactions": of_multipliers(m, x["q"], x["tau"], x["multipliers"])},
     ),
     Spec(
         "reaction_multipliers",
         ("q", "tau", "reactions"),
-        lambda model, o: {"multipliers": (joints.constraint_system(model).nc,)},
-        _reaction_multipliers,
+        lambda model, o: {"multipliers": (constraint_system(model).nc,)},
+        lambda m, o, x: {"multipliers": to_multipliers(m, x["q"], x["tau"], x["reactions"])},
     ),
 )
