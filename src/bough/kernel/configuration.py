@@ -139,8 +139,7 @@ def integrate(
     >>> bough.integrate(model, bough.neutral(model), 0.5 * v).round(3)  # half a second: a quarter turn on a bent way
     array([0.318, 0.318, 0.   , 0.   , 0.   , 0.707, 0.707])
     """
-    result: FloatArray = call(model, "integrate")(q, v, out, check)
-    return result
+    return call(model, "integrate")(q, v, out, check)
 
 
 def difference(
@@ -162,8 +161,7 @@ def difference(
     >>> bough.difference(model, q, ahead).round(6)
     array([0.1, 0.1, 0.1, 0.1, 0.1, 0.1])
     """
-    result: FloatArray = call(model, "difference")(q0, q1, out, check)
-    return result
+    return call(model, "difference")(q0, q1, out, check)
 
 
 def interpolate(
@@ -184,5 +182,4 @@ def interpolate(
     >>> bough.interpolate(arm, start, end, 0.5)
     array([0.2, 0.2, 0.2, 0.2, 0.2, 0.2])
     """
-    result: FloatArray = call(model, "interpolate")(q0, q1, t, out, check)
-    return result
+    return call(model, "interpolate")(q0, q1, t, out, check)

@@ -77,8 +77,7 @@ def rnea(
     >>> bough.rnea(model, [[0.1], [0.2], [0.3]], [0.0], [0.0]).shape  # three states at once
     (3, 1)
     """
-    tau: FloatArray = call(model, "rnea")(q, v, a, f_ext, out, check)
-    return tau
+    return call(model, "rnea")(q, v, a, f_ext, out, check)
 
 
 def bias_forces(
@@ -103,8 +102,7 @@ def bias_forces(
     >>> C.shape, np.allclose(C, bough.rnea(model, q, v, 0 * v))
     ((6,), True)
     """
-    result: FloatArray = call(model, "bias_forces")(q, v, f_ext, out, check)
-    return result
+    return call(model, "bias_forces")(q, v, f_ext, out, check)
 
 
 def gravity_forces(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
@@ -119,8 +117,7 @@ def gravity_forces(model: Model, q: ArrayLike, *, out: FloatArray | None = None,
     >>> bough.gravity_forces(model, [np.pi / 2]).round(3)  # level: 1 kg at 0.5 m, in N m
     array([4.905])
     """
-    result: FloatArray = call(model, "gravity_forces")(q, out, check)
-    return result
+    return call(model, "gravity_forces")(q, out, check)
 
 
 def coriolis_forces(
@@ -139,8 +136,7 @@ def coriolis_forces(
     >>> c.shape, np.allclose(c, bough.bias_forces(model, q, v) - bough.gravity_forces(model, q))
     ((6,), True)
     """
-    result: FloatArray = call(model, "coriolis_forces")(q, v, out, check)
-    return result
+    return call(model, "coriolis_forces")(q, v, out, check)
 
 
 def passive_forces(
@@ -160,8 +156,7 @@ def passive_forces(
     >>> bough.passive_forces(b.build(), [0.5], [2.0])  # 10 N m/rad · 0.5 rad and 3 N m s/rad · 2 rad/s, both against it
     array([-11.])
     """
-    result: FloatArray = call(model, "passive_forces")(q, v, out, check)
-    return result
+    return call(model, "passive_forces")(q, v, out, check)
 
 
 def coriolis_matrix(
@@ -180,8 +175,7 @@ def coriolis_matrix(
     >>> C.shape, np.allclose(C @ v, bough.coriolis_forces(model, q, v))
     ((6, 6), True)
     """
-    result: FloatArray = call(model, "coriolis_matrix")(q, v, out, check)
-    return result
+    return call(model, "coriolis_matrix")(q, v, out, check)
 
 
 def crba(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
@@ -210,8 +204,7 @@ def crba(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bo
     >>> bough.crba(bough.robots.load("arm"), [[0.0] * 6] * 10).shape  # ten states at once
     (10, 6, 6)
     """
-    M: FloatArray = call(model, "crba")(q, out, check)
-    return M
+    return call(model, "crba")(q, out, check)
 
 
 def crba_packed(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> TreeMatrix:
@@ -247,8 +240,7 @@ def mass_matrix_by_rnea(model: Model, q: ArrayLike, *, out: FloatArray | None = 
     >>> np.allclose(bough.papers.mass_matrix_by_rnea(model, q), bough.crba(model, q))
     True
     """
-    result: FloatArray = call(model, "mass_matrix_by_rnea")(q, out, check)
-    return result
+    return call(model, "mass_matrix_by_rnea")(q, out, check)
 
 
 def mass_matrix_inverse(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:

@@ -47,14 +47,13 @@ def mechanism(model: Model) -> Mechanism:
     return Mechanism(model)
 
 
-def call(model: Model, key: Hashable) -> Callable[..., Any]:
+def call(model: Model, key: Hashable) -> Callable[..., FloatArray]:
     """The entry of an algorithm on a model: the key is its name, or its name and options.
 
     Nearly every public function begins with it, so it looks in the table itself.
     """
     try:
-        found: Callable[..., Any] = model._entries[key]  # type: ignore[attr-defined]
-        return found
+        return model._entries[key]  # type: ignore[attr-defined, no-any-return]
     except (AttributeError, KeyError, TypeError):
         return entry(model, key, made)
 
@@ -95,13 +94,12 @@ def program(model: Model, name: str, options: Options, inputs: Sequence[str], ro
 
 def framed(
     model: Model, name: str, frames: str | Sequence[str] | None, reference: str = "LOCAL", classical: bool = False
-) -> Callable[..., Any]:
+) -> Callable[..., FloatArray]:
     """The entry of an algorithm on frames, given as users do: one name, several, or None for all bodies."""
     if type(frames) is list:
         frames = tuple(frames)
     try:
-        found: Callable[..., Any] = model._entries[name, frames, reference, classical]  # type: ignore[attr-defined]
-        return found
+        return model._entries[name, frames, reference, classical]  # type: ignore[attr-defined, no-any-return]
     except (AttributeError, KeyError, TypeError):
         return entry(model, (name, frames, reference, classical), _framed)
 

@@ -69,8 +69,7 @@ def placements(
     >>> bough.placements(model, np.zeros((5, 1))).shape  # five states, all (one) bodies
     (5, 1, 4, 4)
     """
-    X: FloatArray = framed(model, "placements", frames)(q, out, check)
-    return X
+    return framed(model, "placements", frames)(q, out, check)
 
 
 def velocities(
@@ -99,8 +98,7 @@ def velocities(
     >>> bough.velocities(model, [0.0], [2.0]).shape  # of all bodies
     (1, 6)
     """
-    V: FloatArray = framed(model, "velocities", frames, reference)(q, v, out, check)
-    return V
+    return framed(model, "velocities", frames, reference)(q, v, out, check)
 
 
 def accelerations(
@@ -128,8 +126,7 @@ def accelerations(
     >>> at_tip.round(3) + 0.0  # towards the hinge, (2 rad/s)² · 1 m
     array([0., 0., 4., 0., 0., 0.])
     """
-    A: FloatArray = framed(model, "accelerations", frames, reference, classical)(q, v, a, out, check)
-    return A
+    return framed(model, "accelerations", frames, reference, classical)(q, v, a, out, check)
 
 
 def jacobian(
@@ -154,8 +151,7 @@ def jacobian(
     >>> J.shape, np.allclose(J @ v, bough.velocities(model, q, v, "tool"))
     ((6, 6), True)
     """
-    J: FloatArray = framed(model, "jacobian", frame, reference)(q, out, check)
-    return J
+    return framed(model, "jacobian", frame, reference)(q, out, check)
 
 
 def jacobian_packed(
@@ -183,8 +179,7 @@ def jacobian_packed(
     >>> np.allclose(J, bough.jacobian(model, q, foot)[:, model.path_dofs(foot)])
     True
     """
-    J: FloatArray = framed(model, "jacobian_packed", frame, reference)(q, out, check)
-    return J
+    return framed(model, "jacobian_packed", frame, reference)(q, out, check)
 
 
 def jacobian_rate(
@@ -213,8 +208,7 @@ def jacobian_rate(
     >>> np.allclose(J @ a + J_rate @ v, bough.accelerations(model, q, v, a, "tool"))
     True
     """
-    J: FloatArray = framed(model, "jacobian_rate", frame, reference)(q, v, out, check)
-    return J
+    return framed(model, "jacobian_rate", frame, reference)(q, v, out, check)
 
 
 def center_of_mass(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
@@ -305,8 +299,7 @@ def kinetic_energy(
     >>> bough.kinetic_energy(model, [[0.0]], [[2.0]]).round(3)  # 0.333 kg m² at 2 rad/s
     array([0.667])
     """
-    energy: FloatArray = call(model, "kinetic_energy")(q, v, out, check)
-    return energy
+    return call(model, "kinetic_energy")(q, v, out, check)
 
 
 def potential_energy(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
@@ -321,8 +314,7 @@ def potential_energy(model: Model, q: ArrayLike, *, out: FloatArray | None = Non
     >>> bough.potential_energy(model, [[0.0]])  # 1 kg, 0.5 m below the hinge
     array([-4.905])
     """
-    energy: FloatArray = call(model, "potential_energy")(q, out, check)
-    return energy
+    return call(model, "potential_energy")(q, out, check)
 
 
 def operational_space_inertia(

@@ -39,8 +39,7 @@ _with_entries: WeakValueDictionary[int, Any] = WeakValueDictionary()  # by ident
 def entry(structure: Any, key: Hashable, make: Callable[[Any, Any], Enterable]) -> Callable[..., Any]:
     """The entry of a function of a structure, made on first use by ``make(structure, key)``."""
     try:
-        found: Callable[..., Any] = structure._entries[key]
-        return found
+        return structure._entries[key]  # type: ignore[no-any-return]
     except (AttributeError, KeyError, TypeError):  # never asked for, or a key that is no key: `make` says so
         return _remembered(structure, key, function_of(structure, key, make).entry)
 

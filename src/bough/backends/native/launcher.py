@@ -96,27 +96,30 @@ def answered(context: int, args: int, count: int) -> int:
     """The results of a function of arrays; 0 where there is an error."""
     inputs = load(context, INPUTS)
     this = stack(C_SIZE)
-    if count != inputs + 2 or read(context, this, args, inputs) == 0:
-        return careful(context, args, count, 0, 0)
-    out = load(args, inputs)
+    if count == inputs + 2 and read(context, this, args, inputs) and ready(context, this, load(args, inputs)):
+        return compute(context, this, args, count)
+    return careful(context, args, count, load(context, NONE), load(context, NONE))
+
+
+def ready(context: int, this: int, out: int) -> int:
+    """Whether results can be written where they are wanted, and there are threads enough; notes how many help."""
     states = load(this, C_STATES)
     record = load(this, C_RECORD)
     if out != load(context, NONE):
         if fits(context, this, out) == 0:
-            return careful(context, args, count, 0, 0)
+            return 0
         if states > 1 and load(this, C_CHECK) and load(record, CHECKER) == 0:
-            return careful(context, args, count, 0, 0)
+            return 0
+    pool = load(context, POOL)
     workers = 0
     if states > 1:
-        workers = load(record, COST) * states // load(load(context, POOL), POOL_WORTH) - 1
-        if workers >= load(load(context, POOL), POOL_THREADS):
-            workers = load(load(context, POOL), POOL_THREADS) - 1
+        workers = load(record, COST) * states // load(pool, POOL_WORTH) - 1
+        if workers >= load(pool, POOL_THREADS):
+            workers = load(pool, POOL_THREADS) - 1
         if workers < 0:
             workers = 0
-        if workers > load(load(context, POOL), POOL_CREATED):
-            return careful(context, args, count, 0, 0)
     store(this, C_WORKERS, workers)
-    return compute(context, this, args, count)
+    return workers <= load(pool, POOL_CREATED)
 
 
 def read(context: int, this: int, args: int, inputs: int) -> int:
@@ -155,9 +158,7 @@ def read_array(context: int, this: int, wanted: int, x: int, j: int) -> int:
         if dtype != load(context, DOUBLE) and dtype != load(context, SINGLE):
             return 0
         store(this, C_DTYPE, dtype)
-        store(this, C_ITEM, 8)
-        if dtype == load(context, SINGLE):
-            store(this, C_ITEM, 4)
+        store(this, C_ITEM, 8 - 4 * (dtype == load(context, SINGLE)))
     rank = load(wanted, RANK)
     axes = load32(x + AXES) - rank
     if dtype != load(this, C_DTYPE) or load32(x + FLAGS) & ALIGNED == 0 or axes < 0 or axes > MOST_BATCH_AXES:
@@ -246,9 +247,8 @@ def compute(context: int, this: int, args: int, count: int) -> int:
     results = stack(32)
     if make_results(context, this, results, out * straight) == 0:
         return 0
-    one = stack(1)
-    store(one, 0, 0)
-    verdicts = one
+    verdicts = stack(1)
+    store(verdicts, 0, 0)
     if states > 1:
         verdicts = call(load(context, CALLOC), states, 8)
     code = FAILED
@@ -311,16 +311,22 @@ def run(context: int, this: int, record: int, verdicts: int) -> int:
     """Run a kernel on all states, in scratch memory that is kept for the next call; returns what is wrong."""
     buffers = load(record, BUFFERS)
     states = load(this, C_STATES)
-    size = load(record, SPACE) + 16 * buffers
-    block = exchange(record + 8 * BLOCK, 0)
-    if block == 0:
-        block = call(load(context, MALLOC), size + LINE)
+    alone = states == 1 and load(record, COST) <= HELD  # under the lock: nobody takes the memory meanwhile
+    block = load(record, BLOCK)
+    if alone == 0:
+        block = exchange(record + 8 * BLOCK, 0)
+    fresh = block == 0
+    if fresh:
+        block = call(load(context, MALLOC), load(record, SPACE) + 16 * buffers + LINE)
         if block == 0:
             return FAILED
+        if alone:
+            store(record, BLOCK, block)
     space = (block + LINE - 1) & -LINE
     arrays = space + load(record, SPACE)
     steps = arrays + 8 * buffers
-    copy(arrays, load(record, TABLES), 16 * buffers)
+    if fresh:
+        copy(arrays, load(record, TABLES), 16 * buffers)
     for j in range(load(context, INPUTS) + load(context, OUTPUTS)):
         buffer = load(load(record, PLACES), j)
         if buffer >= 0:
@@ -340,9 +346,10 @@ def run(context: int, this: int, record: int, verdicts: int) -> int:
         store(job, 6, part_of(states, workers, load(record, COST), load(record, LANES)))
         store(job, 7, workers)
         code = share(load(context, POOL), job, space)
-    block = exchange(record + 8 * BLOCK, block)
-    if block != 0:
-        call(load(context, FREE), block)
+    if alone == 0:
+        block = exchange(record + 8 * BLOCK, block)
+        if block != 0:
+            call(load(context, FREE), block)
     return code
 
 
@@ -388,9 +395,6 @@ def careful(context: int, args: int, count: int, results: int, verdicts: int) ->
         count = MOST_ARGUMENTS
     for k in range(count):
         store(given, k + 1, load(args, k))
-    store(given, count + 1, load(context, NONE))
-    store(given, count + 2, load(context, NONE))
-    if results != 0:
-        store(given, count + 1, results)
-        store(given, count + 2, verdicts)
+    store(given, count + 1, results)
+    store(given, count + 2, verdicts)
     return PyObject_Vectorcall(load(context, CAREFUL), given + 8, count + 2, 0)

@@ -7,6 +7,7 @@ These are declarations; `source` says what becomes of each.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from bough.errors import ProgramError
@@ -24,47 +25,22 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _only_compiled() -> NoReturn:
+def _only_compiled(*numbers: int) -> NoReturn:
     raise ProgramError("this is a part of native code, which runs when compiled and not in Python")
 
 
-def Py_IncRef(x: int) -> None:  # noqa: D103
-    _only_compiled()
+PyErr_NoMemory: Callable[[], int] = _only_compiled
+PyEval_RestoreThread: Callable[[int], int] = _only_compiled
+PyEval_SaveThread: Callable[[], int] = _only_compiled
+PyObject_Vectorcall: Callable[[int, int, int, int], int] = _only_compiled
+PyTuple_New: Callable[[int], int] = _only_compiled
+PyTuple_SetItem: Callable[[int, int, int], int] = _only_compiled
+PyType_GenericAlloc: Callable[[int, int], int] = _only_compiled
+Py_DecRef: Callable[[int], int] = _only_compiled
+Py_IncRef: Callable[[int], int] = _only_compiled
 
 
-def Py_DecRef(x: int) -> None:  # noqa: D103
-    _only_compiled()
-
-
-def PyObject_Vectorcall(function: int, arguments: int, count: int, names: int) -> int:  # noqa: D103
-    _only_compiled()
-
-
-def PyTuple_New(count: int) -> int:  # noqa: D103
-    _only_compiled()
-
-
-def PyTuple_SetItem(x: int, place: int, item: int) -> int:  # noqa: D103
-    _only_compiled()
-
-
-def PyType_GenericAlloc(kind: int, count: int) -> int:  # noqa: D103
-    _only_compiled()
-
-
-def PyEval_SaveThread() -> int:  # noqa: D103
-    _only_compiled()
-
-
-def PyEval_RestoreThread(thread: int) -> None:  # noqa: D103
-    _only_compiled()
-
-
-def PyErr_NoMemory() -> int:  # noqa: D103
-    _only_compiled()
-
-
-# what the functions of a module may use besides each other; each is written out by `_Writer.intrinsic`
+# what else native code may use; `source` has the rule for each
 
 
 def load(address: int, place: int = 0) -> int:

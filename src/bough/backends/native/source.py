@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 
 from bough.backends.native.primitives import PYTHON
@@ -17,10 +18,7 @@ from bough.errors import ProgramError
 
 __all__ = ["native_source"]
 
-BINARY = {
-    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.FloorDiv: "sdiv", ast.BitAnd: "and", ast.BitOr: "or",
-    ast.BitXor: "xor", ast.LShift: "shl", ast.RShift: "ashr",
-}  # fmt: skip
+BINARY = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.FloorDiv: "sdiv", ast.BitAnd: "and", ast.BitOr: "or"}
 COMPARE = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "slt", ast.LtE: "sle", ast.Gt: "sgt", ast.GtE: "sge"}
 
 
@@ -72,7 +70,6 @@ class _Writer:
         self._variables: dict[str, None] = {}
         self._stack: list[str] = []
         self._count = 0
-        self._loops: list[tuple[str, str]] = []
         self._open = True  # whether the current block still needs an end
 
     def source(self, linkage: str) -> str:
@@ -140,10 +137,11 @@ class _Writer:
         elif isinstance(x, ast.While):
             self._while(x.test, x.body)
         elif isinstance(x, ast.For) and isinstance(x.target, ast.Name) and isinstance(x.iter, ast.Call):
-            self._for(x.target.id, x.iter.args, x.body)
-        elif isinstance(x, ast.Break | ast.Continue):
-            leave, again = self._loops[-1]
-            self._end(f"br label %{leave if isinstance(x, ast.Break) else again}")
+            k, end = ast.Name(x.target.id), ast.Name(f"{x.target.id}.end")
+            self._assign(k.id, "0")
+            self._assign(end.id, self._value(x.iter.args[0]))
+            following = ast.AugAssign(k, ast.Add(), ast.Constant(1))
+            self._while(ast.Compare(k, [ast.Lt()], [end]), [*x.body, following])
         elif isinstance(x, ast.Return):
             self._end(f"ret i64 {'0' if x.value is None else self._value(x.value)}")
         elif isinstance(x, ast.Expr):
@@ -161,25 +159,7 @@ class _Writer:
         self._start(head)
         self._branch(test, turn, leave)
         self._start(turn)
-        self._loops.append((leave, head))
         self._body(body)
-        self._loops.pop()
-        self._end(f"br label %{head}")
-        self._start(leave)
-
-    def _for(self, name: str, bounds: Sequence[ast.expr], body: Sequence[ast.stmt]) -> None:
-        first, last = ("0", self._value(bounds[0])) if len(bounds) == 1 else map(self._value, bounds)
-        self._assign(name, first)
-        head, turn, step, leave = (self._label() for _ in range(4))
-        self._start(head)
-        k = self._new(f"load i64, ptr %{name}")
-        self._end(f"br i1 {self._new(f'icmp slt i64 {k}, {last}')}, label %{turn}, label %{leave}")
-        self._start(turn)
-        self._loops.append((leave, step))
-        self._body(body)
-        self._loops.pop()
-        self._start(step)
-        self._assign(name, self._new(f"add i64 {self._new(f'load i64, ptr %{name}')}, 1"))
         self._end(f"br label %{head}")
         self._start(leave)
 
@@ -196,8 +176,6 @@ class _Writer:
                     self._branch(part, yes, no if last else following)
                 if not last:
                     self._start(following)
-        elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            self._branch(test.operand, no, yes)
         elif isinstance(test, ast.Compare):
             self._end(f"br i1 {self._compare(test)}, label %{yes}, label %{no}")
         else:
@@ -243,8 +221,15 @@ class _Writer:
             self._stack.append(f"  %.s{self._count} = alloca [{size} x i64], align 16")
             return self._new(f"ptrtoint ptr %.s{self._count} to i64")
         values = [self._value(a) for a in arguments]
-        if name in INTRINSICS:
-            return INTRINSICS[name](self, values)
+        if name in RULES:
+            return self._intrinsic(RULES[name], [*values, "0"])
+        if name == "call":
+            function = self._pointer(values.pop(0))
+            return self._new(f"call i64 {function}({', '.join(f'i64 {v}' for v in values)})")
+        if name == "pause":
+            if self._pausing:
+                self._line(f"call void {self._pausing}")
+            return "0"
         if name not in self._arity:
             if name not in PYTHON:
                 raise ProgramError(f"{self._definition.name}: {name!r} is not known")
@@ -253,65 +238,33 @@ class _Writer:
             raise ProgramError(f"{self._definition.name}: {name} takes {self._arity[name]} arguments")
         return self._new(f"call i64 @{name}({', '.join(f'i64 {v}' for v in values)})")
 
-    # -- intrinsics ------------------------------------------------------------------------------------------------
-
-    def _place(self, address: str, place: str) -> str:
-        return self._new(f"getelementptr i64, ptr {self._pointer(address)}, i64 {place}")
-
-    def _load(self, values: list[str]) -> str:
-        return self._new(f"load i64, ptr {self._place(values[0], values[1] if len(values) > 1 else '0')}")
-
-    def _load32(self, values: list[str]) -> str:
-        return self._new(f"sext i32 {self._new(f'load i32, ptr {self._pointer(values[0])}')} to i64")
-
-    def _store(self, values: list[str]) -> str:
-        self._line(f"store i64 {values[2]}, ptr {self._place(values[0], values[1])}")
-        return "0"
-
-    def _store32(self, values: list[str]) -> str:
-        short = self._new(f"trunc i64 {values[1]} to i32")
-        self._line(f"store i32 {short}, ptr {self._pointer(values[0])}")
-        return "0"
-
-    def _copy(self, values: list[str]) -> str:
-        target, source = self._pointer(values[0]), self._pointer(values[1])
-        self._line(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {values[2]}, i1 false)")
-        return "0"
-
-    def _indirect(self, values: list[str]) -> str:
-        function, arguments = self._pointer(values[0]), ", ".join(f"i64 {v}" for v in values[1:])
-        return self._new(f"call i64 {function}({arguments})")
-
-    def _exchange(self, values: list[str]) -> str:
-        return self._new(f"atomicrmw xchg ptr {self._pointer(values[0])}, i64 {values[1]} seq_cst, align 8")
-
-    def _fetch_add(self, values: list[str]) -> str:
-        return self._new(f"atomicrmw add ptr {self._pointer(values[0])}, i64 {values[1]} seq_cst, align 8")
-
-    def _compare_exchange(self, values: list[str]) -> str:
-        both = f"i64 {values[1]}, i64 {values[2]} seq_cst seq_cst, align 8"
-        pair = self._new(f"cmpxchg ptr {self._pointer(values[0])}, {both}")
-        return self._new(f"extractvalue {{ i64, i1 }} {pair}, 0")
-
-    def _watch(self, values: list[str]) -> str:
-        return self._new(f"load atomic i64, ptr {self._pointer(values[0])} seq_cst, align 8")
-
-    def _pause(self, values: list[str]) -> str:
-        if self._pausing:
-            self._line(f"call void {self._pausing}")
-        return "0"
+    def _intrinsic(self, rule: Sequence[str], values: Sequence[str]) -> str:
+        """Write the lines of a rule; each that is no command gives what the next one calls `$`."""
+        last = "0"
+        for line in rule:
+            line = re.sub(r"@(\d)", lambda m: self._pointer(values[int(m[1])]), line)
+            line = re.sub(r"\$(\d)", lambda m: values[int(m[1])], line).replace("$", last)
+            if line.startswith(("store", "call void")):
+                self._line(line)
+                last = "0"
+            else:
+                last = self._new(line)
+        return last
 
 
-INTRINSICS: dict[str, Callable[[_Writer, list[str]], str]] = {
-    "load": _Writer._load,
-    "load32": _Writer._load32,
-    "store": _Writer._store,
-    "store32": _Writer._store32,
-    "copy": _Writer._copy,
-    "call": _Writer._indirect,
-    "exchange": _Writer._exchange,
-    "fetch_add": _Writer._fetch_add,
-    "compare_exchange": _Writer._compare_exchange,
-    "watch": _Writer._watch,
-    "pause": _Writer._pause,
+PLACE = "getelementptr i64, ptr @0, i64 $1"
+RULES: dict[str, tuple[str, ...]] = {
+    "load": (PLACE, "load i64, ptr $"),
+    "load32": ("load i32, ptr @0", "sext i32 $ to i64"),
+    "store": (PLACE, "store i64 $2, ptr $"),
+    "store32": ("trunc i64 $1 to i32", "store i32 $, ptr @0"),
+    "copy": ("call void @llvm.memcpy.p0.p0.i64(ptr @0, ptr @1, i64 $2, i1 false)",),
+    "exchange": ("atomicrmw xchg ptr @0, i64 $1 seq_cst, align 8",),
+    "fetch_add": ("atomicrmw add ptr @0, i64 $1 seq_cst, align 8",),
+    "compare_exchange": (
+        "cmpxchg ptr @0, i64 $1, i64 $2 seq_cst seq_cst, align 8",
+        "extractvalue { i64, i1 } $, 0",
+    ),
+    "watch": ("load atomic i64, ptr @0 seq_cst, align 8",),
 }
+"""The primitives as lines of LLVM: `$k` is an argument, `@k` the address that it is, `$` what the line before gave."""
