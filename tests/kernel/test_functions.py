@@ -123,3 +123,28 @@ def test_messages_say_the_name_that_was_typed(arm: bough.Model) -> None:
             forward(state[0], np.full(6, 1e200), state[2])
         assert repr(forward.jvp()).startswith("jvp of forward_dynamics(")
     assert repr(bough.function("aba", arm)).startswith("aba(")
+
+
+def test_inputs_to_differentiate_by_are_named_one_by_one_or_in_a_list(arm: bough.Model) -> None:
+    rnea = bough.function("rnea", arm)
+    assert rnea.jacobian("q", "v") is rnea.jacobian(["q", "v"])
+    assert rnea.vjp("q", "v") is rnea.vjp(("q", "v"))
+    assert rnea.jvp("q", "v", directions=2) is rnea.jvp(["q", "v"], directions=2)
+    with pytest.raises(bough.errors.UnknownNameError, match="no input of rnea is called 'tau'"):
+        rnea.jacobian("q", "tau")
+
+
+def test_what_a_function_is_for_is_listed(arm: bough.Model) -> None:
+    listed = {name for name in dir(bough.function("rnea", arm)) if not name.startswith("_")}
+    methods = {"compile", "count", "export", "jacobian", "jvp", "program", "torch_operator", "vjp"}
+    assert listed == methods | {"inputs", "name", "of", "outputs"}
+    assert "parameters" in dir(bough.function("rnea", arm, parameters=["gravity"]))
+
+
+def test_an_inertia_that_no_body_has_is_not_told_as_none(compiled: None) -> None:
+    link = """<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="-1" ixy="0" ixz="0" iyz="0"/></inertial>"""
+    joint = """<joint name="hinge" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>"""
+    with pytest.warns(bough.errors.LoadWarning):
+        model = bough.load(f"""<robot name="r"><link name="a"/>{joint}<link name="b">{link}</link></robot>""")
+    with pytest.raises(bough.errors.SingularError, match="that joint 'hinge' moves is not positive definite"):
+        bough.forward_dynamics(model, [0.0], [0.0], [1.0])

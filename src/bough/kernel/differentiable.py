@@ -25,13 +25,14 @@ class Differentiable:
     search turns does not depend on its inputs, in this sense.
     """
 
-    def jvp(self, wrt: str | Sequence[str] | None = None, *, directions: int | None = None) -> Function:
+    def jvp(self, wrt: str | Sequence[str] | None = None, *more: str, directions: int | None = None) -> Function:
         """How the results change along directions of inputs: products of the jacobian and vectors, by forward mode.
 
         Parameters
         ----------
-        wrt
-            Names of the inputs that change; if not given, all that cannot be left out.
+        wrt, more
+            Names of the inputs that change, one after the other or in a list; if not given, all that cannot be left
+            out.
         directions
             How many directions are taken at once, each with an entry on the first axis; if not given, one without such
             an axis.
@@ -50,17 +51,18 @@ class Differentiable:
         >>> print(rate)
         jvp of center_of_mass(q: (6,), dq: (6,)) -> dcom: (3,)
         """
-        return _derived(self, "jvp", wrt, directions)
+        return _derived(self, "jvp", wrt, more, directions)
 
-    def vjp(self, wrt: str | Sequence[str] | None = None) -> Function:
+    def vjp(self, wrt: str | Sequence[str] | None = None, *more: str) -> Function:
         """Derivatives of a weighted sum of the results, by all inputs at once: by reverse mode.
 
         It costs a few times what the function costs, however many inputs there are.
 
         Parameters
         ----------
-        wrt
-            Names of the inputs by which it is differentiated; if not given, all that cannot be left out.
+        wrt, more
+            Names of the inputs by which it is differentiated, one after the other or in a list; if not given, all that
+            cannot be left out.
 
         Returns
         -------
@@ -79,15 +81,16 @@ class Differentiable:
         >>> bool(abs(gradient(q, 1.0) - bough.gravity_forces(arm, q)).max() < 1e-12)
         True
         """
-        return _derived(self, "vjp", wrt)
+        return _derived(self, "vjp", wrt, more)
 
-    def jacobian(self, wrt: str | Sequence[str] | None = None) -> Function:
+    def jacobian(self, wrt: str | Sequence[str] | None = None, *more: str) -> Function:
         """All derivatives of the results by some inputs.
 
         Parameters
         ----------
-        wrt
-            Names of the inputs by which it is differentiated; if not given, all that cannot be left out.
+        wrt, more
+            Names of the inputs by which it is differentiated, one after the other or in a list; if not given, all that
+            cannot be left out.
 
         Returns
         -------
@@ -106,7 +109,7 @@ class Differentiable:
         >>> bool(abs(slopes(q, zero, zero) - bough.crba(arm, q)).max() < 1e-12)
         True
         """
-        return _derived(self, "jacobian", wrt)
+        return _derived(self, "jacobian", wrt, more)
 
     def torch_operator(self, *given: str) -> Callable[..., Any]:
         """The function as an operator of PyTorch: `torch.compile` takes it as a whole, also with ``fullgraph=True``.
@@ -133,7 +136,9 @@ class Differentiable:
         return operator(function, tuple(a.name for a in function.inputs if not a.optional or a.name in given))
 
 
-def _derived(function: Any, kind: Any, wrt: str | Sequence[str] | None, directions: int | None = None) -> Function:
+def _derived(
+    function: Any, kind: Any, wrt: str | Sequence[str] | None, more: tuple[str, ...], directions: int | None = None
+) -> Function:
     from bough.kernel.derived import derived
 
-    return derived(function, kind, wrt, directions)
+    return derived(function, kind, (wrt, *more) if more else wrt, directions)  # type: ignore[arg-type]

@@ -235,6 +235,11 @@ class Function(Exportable, Differentiable):
             raise TypeError(f"{self.called} cannot be pickled; get it from bough.function, by name and model")
         return self.recipe
 
+    def __dir__(self) -> list[str]:
+        """What it is for: the rest is for those who make functions."""
+        inner = {*vars(self), "entry", "form", "loaded", "variant"} - {"name", "of", "inputs", "outputs", "parameters"}
+        return [name for name in super().__dir__() if name not in inner]
+
     def __repr__(self) -> str:
         taken = (f"[{a.name}: {a.shape}]" if a.optional else f"{a.name}: {a.shape}" for a in self.inputs)
         given = (f"{a.name}: {a.shape}" for a in self.outputs)

@@ -15,6 +15,7 @@ from bough.backends import Argument, Limbs
 from bough.errors import AlwaysSingular, ModelError, ShapeError, SingularError, UnknownNameError
 from bough.kernel.arguments import FloatArray, Shape, as_floats, require_finite, require_unit_quaternions
 from bough.kernel.called import public_name
+from bough.kernel.factor_functions import pivot_limits
 from bough.kernel.factors import vanishing_pivots
 from bough.kernel.function import Explain, Function, Results, Verdicts
 from bough.kernel.limbs import limbs
@@ -243,18 +244,25 @@ def require_regular(model: Model, verdicts: Verdicts, rows: Callable[[Any], Floa
     suspect = (verdicts.astype(np.int64) & PIVOTS) != 0
     if not suspect.any():
         return
-    bad, pivots = vanishing_pivots(rows(suspect), model.dof_tree)
+    matrices = rows(suspect)
+    bad, pivots = vanishing_pivots(matrices, model.dof_tree)
     if bad.any():
         row, k = (int(j) for j in np.argwhere(bad)[0])
         k = max(int(j) for j in np.flatnonzero(bad[row]))  # eliminated first: the cause, not a consequence
         place = np.argwhere(suspect)[row]
-        _refuse(model, k, pivots[row, k], f" in state {place.tolist()}" if place.size else "")
+        limit = pivot_limits(matrices, model.dof_tree)[row, k]
+        _refuse(model, k, pivots[row, k], limit, f" in state {place.tolist()}" if place.size else "")
 
 
-def _refuse(model: Model, k: int, pivot: float, where: str = "", always: bool = False) -> NoReturn:
+def _refuse(model: Model, k: int, pivot: float, limit: float, where: str = "", always: bool = False) -> NoReturn:
+    """Say that a pivot is below its limit, which is what rounding makes of it; or negative by more than rounding."""
+    moves = f"joint {model.dof_names[k]!r} moves nothing that has inertia{where}"
+    mend = "Give the bodies beyond it mass and inertia, or the joint an armature"
+    if pivot < -1000.0 * limit:
+        moves = f"the inertia that joint {model.dof_names[k]!r} moves is not positive definite{where}"
+        mend = "Look at the moments of inertia of the bodies beyond it: none can be negative"
     raise (AlwaysSingular if always else SingularError)(
-        f"joint {model.dof_names[k]!r} moves nothing that has inertia{where}: its pivot is {pivot}; "
-        "expected a positive one. Give the bodies beyond it mass and inertia, or the joint an armature"
+        f"{moves}: its pivot is {pivot}; expected a positive one. {mend}"
     )
 
 
@@ -268,8 +276,9 @@ def naming_the_massless(model: Model) -> Iterator[None]:
         rows = run(model, "mass_matrix_by_rnea", {"q": q})["M"]
         whole = rows.diagonal().copy()
         for k in reversed(range(model.nv)):
-            if not rows[k, k] > 8 * np.finfo(float).eps * whole[k]:
-                _refuse(model, k, rows[k, k], always=True)
+            limit = 8 * np.finfo(float).eps * whole[k]
+            if not rows[k, k] > limit:
+                _refuse(model, k, rows[k, k], limit, always=True)
             rows[:k, :k] -= np.outer(rows[:k, k] / rows[k, k], rows[:k, k])
         raise AlwaysSingular(
             "the frames cannot be moved independently in all directions in any configuration, "
