@@ -81,7 +81,7 @@ def run(
 ) -> dict[str, FloatArray]:
     """All outputs of an algorithm by name, from its inputs by name."""
     row = spec(name)
-    results = call(model, (name, options) if options != PLAIN else name)(*map(arrays.get, row.inputs), out, check)
+    results: Any = call(model, (name, options) if options != PLAIN else name)(*map(arrays.get, row.inputs), out, check)
     names = row.shapes(model, options)
     return dict(zip(names, results if isinstance(results, tuple) else (results,), strict=True))
 

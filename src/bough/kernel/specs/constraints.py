@@ -23,7 +23,7 @@ from bough.algorithms.loop_choice import cheapest_method
 from bough.algorithms.loops import constraint_terms, loop_motions
 from bough.algorithms.reactions import constrained_reactions
 from bough.kernel.arguments import Shape
-from bough.kernel.specs.spec import Options, Outputs, Spec
+from bough.kernel.specs.spec import Options, Outputs, Spec, plain
 from bough.model import Mechanism, Model
 from bough.scalar import Array, Scalar, array, filled, keeps_loops
 
@@ -40,6 +40,14 @@ METHODS: tuple[tuple[str, LoopMethod | None], ...] = (
 
 def _constraint_count(model: Model) -> int:
     return sum(constraint.rows for constraint in model.constraints)
+
+
+def _count(model: Model) -> Shape:
+    return (_constraint_count(model),)
+
+
+def _matrix(model: Model) -> Shape:
+    return (_constraint_count(model), model.nv)
 
 
 Run: TypeAlias = Callable[[Mechanism, Options, dict[str, Array]], Outputs]
@@ -61,10 +69,10 @@ def _limit_count(model: Model) -> int:
     return contact_rows(model, ContactPlan(limits=True)).limits
 
 
-def _limits(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+def _limits(m: Mechanism, q: Array) -> Array:
     G = array(_limit_count(m.model) * m.model.nv)
-    limit_rows(m, x["q"], None, G)
-    return {"G": G}
+    limit_rows(m, q, None, G)
+    return G
 
 
 def _terms(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
@@ -152,43 +160,27 @@ def _reactions_shapes(model: Model, o: Options) -> dict[str, Shape]:
 
 
 CONSTRAINTS = (
-    Spec(
-        "constraint_errors",
-        ("q",),
-        lambda model, o: {"errors": (_constraint_count(model),)},
-        lambda m, o, x: {"errors": constraint_terms(m, x["q"], None).errors},
-    ),
-    Spec(
-        "constraint_jacobian",
-        ("q",),
-        lambda model, o: {"L": (_constraint_count(model), model.nv)},
-        lambda m, o, x: {"L": constraint_terms(m, x["q"], None).matrix},
-    ),
-    Spec(
-        "constraint_bias",
-        ("q", "v"),
-        lambda model, o: {"bias": (_constraint_count(model),)},
-        lambda m, o, x: {"bias": constraint_terms(m, x["q"], x["v"]).bias},
-    ),
-    Spec(  # L v + this must vanish
-        "constraint_speeds",
-        ("q",),
-        lambda model, o: {"speeds": (_constraint_count(model),)},
-        lambda m, o, x: {"speeds": constraint_terms(m, x["q"], None).rates},
-    ),
-    Spec(
+    plain("constraint_errors", "q", "errors", _count, lambda m, q: constraint_terms(m, q, None).errors),
+    plain("constraint_jacobian", "q", "L", _matrix, lambda m, q: constraint_terms(m, q, None).matrix),
+    plain("constraint_bias", "q v", "bias", _count, lambda m, q, v: constraint_terms(m, q, v).bias),
+    plain(
+        "constraint_speeds", "q", "speeds", _count, lambda m, q: constraint_terms(m, q, None).rates
+    ),  # L v + this = 0
+    plain(
         "loop_configurations",
-        ("q",),
-        lambda model, o: {"x": (sum(loop.joint.nq for loop in model.loops),)},
-        lambda m, o, x: {"x": loop_motions(m, x["q"])[0]},
+        "q",
+        "x",
+        lambda model: (sum(loop.joint.nq for loop in model.loops),),
+        lambda m, q: loop_motions(m, q)[0],
     ),
-    Spec(
+    plain(
         "loop_jacobian",
-        ("q",),
-        lambda model, o: {"B": (sum(loop.joint.nv for loop in model.loops), model.nv)},
-        lambda m, o, x: {"B": loop_motions(m, x["q"])[1]},
+        "q",
+        "B",
+        lambda model: (sum(loop.joint.nv for loop in model.loops), model.nv),
+        lambda m, q: loop_motions(m, q)[1],
     ),
-    Spec("limit_jacobian", ("q",), lambda model, o: {"G": (_limit_count(model), model.nv)}, _limits),
+    plain("limit_jacobian", "q", "G", lambda model: (_limit_count(model), model.nv), _limits),
     Spec("constraint_terms", ("q", "v", "decay_rate"), _terms_shapes, _terms),
     *(
         Spec(f"constrained_dynamics{by}", FORCED, lambda model, o: {"qdd": (model.nv,)}, run)

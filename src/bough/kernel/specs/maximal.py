@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from bough.kernel.arguments import Shape
-from bough.kernel.specs.spec import Options, Outputs, Spec
+from bough.kernel.specs.spec import Options, Spec, of_dofs, plain
 from bough.lagrange import conversions
 from bough.lagrange.joints import constraint_system, constraints, dynamics, of_multipliers, to_multipliers
 from bough.lagrange.loops import auxiliary_loops, loop_system
-from bough.model import Mechanism, Model
-from bough.scalar import Array
+from bough.model import Model
 
 __all__ = ["MAXIMAL"]
 
@@ -18,19 +17,14 @@ def _shapes(model: Model, o: Options) -> dict[str, Shape]:
     return {"jacobian": (system.jacobian_size,), "force": (system.nv,), "c": (system.nc,)}
 
 
-def _dynamics_shapes(model: Model, o: Options) -> dict[str, Shape]:
+def _motion(model: Model) -> Shape:
     system = constraint_system(model)
-    return {"x": (system.nv + system.nc,)}
+    return (system.nv + system.nc,)
 
 
 def _loops_shapes(model: Model, o: Options) -> dict[str, Shape]:
     auxiliary = loop_system(model)
     return {"jacobian": (auxiliary.jacobian_size,), "c": (auxiliary.nc,)}
-
-
-def _joint_positions(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    q, rest = conversions.positions(m, x["placements"], x["q0"])
-    return {"q": q, "rest": rest}
 
 
 MAXIMAL = (
@@ -40,12 +34,7 @@ MAXIMAL = (
         _loops_shapes,
         lambda m, o, x: auxiliary_loops(m, x["q"], x["v"], x["rate"][0]),
     ),
-    Spec(
-        "maximal_dynamics",
-        ("q", "v", "tau", "f_ext"),
-        _dynamics_shapes,
-        lambda m, o, x: {"x": dynamics(m, x["q"], x["v"], x["tau"], x.get("f_ext"))},
-    ),
+    plain("maximal_dynamics", "q v tau f_ext", "x", _motion, dynamics),
     Spec(
         "maximal",
         ("q", "v", "tau", "f_ext"),
@@ -56,30 +45,16 @@ MAXIMAL = (
         "joint_positions",
         ("placements", "q0"),
         lambda model, o: {"q": (model.nq,), "rest": (model.nbodies, 6)},
-        _joint_positions,
+        lambda m, o, x: dict(zip(("q", "rest"), conversions.positions(m, x["placements"], x["q0"]), strict=True)),
     ),
-    Spec(
-        "joint_velocities",
-        ("q", "velocities"),
-        lambda model, o: {"v": (model.nv,)},
-        lambda m, o, x: {"v": conversions.velocities(m, x["q"], x["velocities"])},
-    ),
-    Spec(
-        "joint_accelerations",
-        ("q", "v", "accelerations"),
-        lambda model, o: {"a": (model.nv,)},
-        lambda m, o, x: {"a": conversions.accelerations(m, x["q"], x["v"], x["accelerations"])},
-    ),
-    Spec(
-        "joint_reactions",
-        ("q", "tau", "multipliers"),
-        lambda model, o: {"reactions": (model.nbodies, 6)},
-        lambda m, o, x: {"reactions": of_multipliers(m, x["q"], x["tau"], x["multipliers"])},
-    ),
-    Spec(
+    plain("joint_velocities", "q velocities", "v", of_dofs, conversions.velocities),
+    plain("joint_accelerations", "q v accelerations", "a", of_dofs, conversions.accelerations),
+    plain("joint_reactions", "q tau multipliers", "reactions", lambda model: (model.nbodies, 6), of_multipliers),
+    plain(
         "reaction_multipliers",
-        ("q", "tau", "reactions"),
-        lambda model, o: {"multipliers": (constraint_system(model).nc,)},
-        lambda m, o, x: {"multipliers": to_multipliers(m, x["q"], x["tau"], x["reactions"])},
+        "q tau reactions",
+        "multipliers",
+        lambda model: (constraint_system(model).nc,),
+        to_multipliers,
     ),
 )

@@ -9,33 +9,17 @@ from bough.algorithms.regressor import (
     potential_energy_regressor,
     torque_regressor,
 )
-from bough.kernel.specs.spec import Spec
+from bough.kernel.specs.spec import plain
 
 __all__ = ["REGRESSORS"]
 
 REGRESSORS = (
-    Spec(
-        "torque_regressor",
-        ("q", "v", "a"),
-        lambda model, o: {"Y": (model.nv, PARAMETERS * model.nbodies)},
-        lambda m, o, x: {"Y": torque_regressor(m, x["q"], x["v"], x["a"])},
+    plain("torque_regressor", "q v a", "Y", lambda model: (model.nv, PARAMETERS * model.nbodies), torque_regressor),
+    plain(
+        "kinetic_energy_regressor", "q v", "y", lambda model: (PARAMETERS * model.nbodies,), kinetic_energy_regressor
     ),
-    Spec(
-        "kinetic_energy_regressor",
-        ("q", "v"),
-        lambda model, o: {"y": (PARAMETERS * model.nbodies,)},
-        lambda m, o, x: {"y": kinetic_energy_regressor(m, x["q"], x["v"])},
+    plain(
+        "potential_energy_regressor", "q", "y", lambda model: (PARAMETERS * model.nbodies,), potential_energy_regressor
     ),
-    Spec(
-        "potential_energy_regressor",
-        ("q",),
-        lambda model, o: {"y": (PARAMETERS * model.nbodies,)},
-        lambda m, o, x: {"y": potential_energy_regressor(m, x["q"])},
-    ),
-    Spec(
-        "momentum_regressor",
-        ("q", "v"),
-        lambda model, o: {"Y": (6, PARAMETERS * model.nbodies)},
-        lambda m, o, x: {"Y": momentum_regressor(m, x["q"], x["v"])},
-    ),
+    plain("momentum_regressor", "q v", "Y", lambda model: (6, PARAMETERS * model.nbodies), momentum_regressor),
 )

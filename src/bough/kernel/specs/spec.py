@@ -13,7 +13,7 @@ from bough.kernel.compile import LONGEST
 from bough.model import Frame, Mechanism, Model
 from bough.scalar import Array
 
-__all__ = ["OPTIONAL", "Options", "Outputs", "Spec"]
+__all__ = ["OPTIONAL", "Options", "Outputs", "Spec", "of_dofs", "plain", "square"]
 
 OPTIONAL = (
     "f_ext", "loop_tau", "decay_rate", "point_velocities", "normal_velocities", "restitution",
@@ -46,3 +46,26 @@ class Spec:
     shapes: Callable[[Model, Options], dict[str, Shape]]
     run: Callable[[Mechanism, Options, dict[str, Array]], Outputs]
     longest: int = LONGEST  # values of a straight-line program
+
+
+def plain(
+    name: str, inputs: str, output: str, shape: Callable[[Model], Shape], algorithm: Callable[..., Any], *judged: str
+) -> Spec:
+    """An algorithm that takes the mechanism and its inputs in order, and gives one output; behind it what is judged."""
+    keys = tuple(inputs.split())
+
+    def run(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+        found = algorithm(m, *map(x.get, keys))
+        return dict(zip((output, *judged), found, strict=True)) if judged else {output: found}
+
+    return Spec(name, keys, lambda model, o: {output: shape(model)}, run)
+
+
+def of_dofs(model: Model) -> Shape:
+    """A number for each degree of freedom."""
+    return (model.nv,)
+
+
+def square(model: Model) -> Shape:
+    """A row and a column for each degree of freedom."""
+    return (model.nv, model.nv)

@@ -25,7 +25,7 @@ from bough.algorithms.passive import passive_forces
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.factor import dense, diagonal, ltdl
 from bough.kernel.arguments import Shape
-from bough.kernel.specs.spec import Options, Outputs, Spec
+from bough.kernel.specs.spec import Options, Outputs, Spec, of_dofs, plain, square
 from bough.model import Frame, Mechanism, Model
 from bough.scalar import Array, Index, blank, each
 from bough.spatial import ZERO
@@ -47,16 +47,12 @@ def _frame(o: Options) -> Frame:
     return o.frames[0]
 
 
-def _pair(first: str, values: tuple[Array, Array]) -> Outputs:
-    return {first: values[0], "pivots": values[1]}
+def _packed(model: Model) -> Shape:
+    return (model.dof_tree.packed_size,)
 
 
-def _of_dofs(name: str) -> Callable[[Model, Options], dict[str, Shape]]:
-    return lambda model, o: {name: (model.nv,)}
-
-
-def _square(model: Model, o: Options) -> dict[str, Shape]:
-    return {"M": (model.nv, model.nv)}
+def _number(model: Model) -> Shape:
+    return ()
 
 
 def _osim(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
@@ -67,7 +63,8 @@ def _osim(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
 
 def _osim_inverse(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     assert o.frames is not None
-    return _pair("inverse", operational_space_inverse(m, x["q"], o.frames, o.reference))
+    inverse, pivots = operational_space_inverse(m, x["q"], o.frames, o.reference)
+    return {"inverse": inverse, "pivots": pivots}
 
 
 def _of_moves(name: str) -> Callable[[Model, Options], dict[str, Shape]]:
@@ -86,10 +83,10 @@ def _placements(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
     return {"X": whole}
 
 
-def _factorize(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    tree, M = m.coupling.dof_tree, crba(m, x["q"])
-    L = ltdl(tree, M)
-    return {"factor": L, "pivots": diagonal(tree, L)}
+def _factorize(m: Mechanism, q: Array) -> tuple[Array, Array]:
+    tree = m.coupling.dof_tree
+    L = ltdl(tree, crba(m, q))
+    return L, diagonal(tree, L)
 
 
 def _packed_jacobian(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
@@ -98,12 +95,7 @@ def _packed_jacobian(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
 
 
 TREES = (
-    Spec(
-        "placements",
-        ("q",),
-        lambda model, o: {"X": _of_frames(model, o, 4, 4)},
-        _placements,
-    ),
+    Spec("placements", ("q",), lambda model, o: {"X": _of_frames(model, o, 4, 4)}, _placements),
     Spec(
         "velocities",
         ("q", "v"),
@@ -116,75 +108,20 @@ TREES = (
         lambda model, o: {"acceleration": _of_frames(model, o, 6)},
         lambda m, o, x: {"acceleration": accelerations(m, x["q"], x["v"], x["a"], o.frames, o.reference, o.classical)},
     ),
-    Spec(
-        "rnea",
-        ("q", "v", "a", "f_ext"),
-        lambda model, o: {"tau": (model.nv,)},
-        lambda m, o, x: {"tau": rnea(m, x["q"], x["v"], x["a"], x.get("f_ext"))},
-    ),
-    Spec(
-        "bias_forces",
-        ("q", "v", "f_ext"),
-        lambda model, o: {"tau": (model.nv,)},
-        lambda m, o, x: {"tau": rnea(m, x["q"], x["v"], ZEROS, x.get("f_ext"))},
-    ),
-    Spec(
-        "gravity_forces",
-        ("q",),
-        lambda model, o: {"tau": (model.nv,)},
-        lambda m, o, x: {"tau": rnea(m, x["q"], ZEROS, ZEROS)},
-    ),
-    Spec(
-        "coriolis_forces",
-        ("q", "v"),
-        lambda model, o: {"tau": (model.nv,)},
-        lambda m, o, x: {"tau": rnea(m, x["q"], x["v"], ZEROS, gravity=ZERO)},
-    ),
-    Spec(
-        "passive_forces",
-        ("q", "v"),
-        lambda model, o: {"tau": (model.nv,)},
-        lambda m, o, x: {"tau": passive_forces(m, x["q"], x["v"])},
-    ),
-    Spec(
-        "coriolis_matrix",
-        ("q", "v"),
-        lambda model, o: {"C": (model.nv, model.nv)},
-        lambda m, o, x: {"C": coriolis_matrix(m, x["q"], x["v"])},
-    ),
-    Spec(
-        "crba_packed",
-        ("q",),
-        lambda model, o: {"M": (model.dof_tree.packed_size,)},
-        lambda m, o, x: {"M": crba(m, x["q"])},
-    ),
-    Spec("factorize", ("q",), lambda model, o: {"factor": (model.dof_tree.packed_size,)}, _factorize),
-    Spec("crba", ("q",), _square, lambda m, o, x: {"M": dense(m.coupling.dof_tree, crba(m, x["q"]))}),
-    Spec("mass_matrix_by_rnea", ("q",), _square, lambda m, o, x: {"M": mass_matrix_by_rnea(m, x["q"])}),
-    Spec(
-        "mass_matrix_inverse",
-        ("q",),
-        lambda model, o: {"Minv": (model.nv, model.nv)},
-        lambda m, o, x: _pair("Minv", mass_matrix_inverse(m, x["q"])),
-    ),
-    Spec(
-        "aba",
-        ("q", "v", "tau", "f_ext"),
-        _of_dofs("qdd"),
-        lambda m, o, x: _pair("qdd", aba(m, x["q"], x["v"], x["tau"], x.get("f_ext"))),
-    ),
-    Spec(
-        "aba_at_rest",
-        ("q", "v", "tau", "f_ext"),
-        _of_dofs("qdd"),
-        lambda m, o, x: _pair("qdd", aba_at_rest(m, x["q"], x["v"], x["tau"], x.get("f_ext"))),
-    ),
-    Spec(
-        "crba_ltdl",
-        ("q", "v", "tau", "f_ext"),
-        _of_dofs("qdd"),
-        lambda m, o, x: _pair("qdd", forward_dynamics_by_crba(m, x["q"], x["v"], x["tau"], x.get("f_ext"))),
-    ),
+    plain("rnea", "q v a f_ext", "tau", of_dofs, rnea),
+    plain("bias_forces", "q v f_ext", "tau", of_dofs, lambda m, q, v, f_ext: rnea(m, q, v, ZEROS, f_ext)),
+    plain("gravity_forces", "q", "tau", of_dofs, lambda m, q: rnea(m, q, ZEROS, ZEROS)),
+    plain("coriolis_forces", "q v", "tau", of_dofs, lambda m, q, v: rnea(m, q, v, ZEROS, gravity=ZERO)),
+    plain("passive_forces", "q v", "tau", of_dofs, passive_forces),
+    plain("coriolis_matrix", "q v", "C", square, coriolis_matrix),
+    plain("crba_packed", "q", "M", _packed, crba),
+    plain("factorize", "q", "factor", _packed, _factorize, "pivots"),
+    plain("crba", "q", "M", square, lambda m, q: dense(m.coupling.dof_tree, crba(m, q))),
+    plain("mass_matrix_by_rnea", "q", "M", square, mass_matrix_by_rnea),
+    plain("mass_matrix_inverse", "q", "Minv", square, mass_matrix_inverse, "pivots"),
+    plain("aba", "q v tau f_ext", "qdd", of_dofs, aba, "pivots"),
+    plain("aba_at_rest", "q v tau f_ext", "qdd", of_dofs, aba_at_rest, "pivots"),
+    plain("crba_ltdl", "q v tau f_ext", "qdd", of_dofs, forward_dynamics_by_crba, "pivots"),
     Spec(
         "jacobian",
         ("q",),
@@ -203,89 +140,24 @@ TREES = (
         lambda model, o: {"J": (6, model.nv)},
         lambda m, o, x: {"J": jacobian_rate(m, x["q"], x["v"], _frame(o), o.reference)},
     ),
-    Spec("center_of_mass", ("q",), lambda model, o: {"com": (3,)}, lambda m, o, x: {"com": centre_of_mass(m, x["q"])}),
-    Spec(
-        "center_of_mass_jacobian",
-        ("q",),
-        lambda model, o: {"J": (3, model.nv)},
-        lambda m, o, x: {"J": centre_of_mass_jacobian(m, x["q"])},
-    ),
-    Spec(
-        "centroidal_momentum",
-        ("q", "v"),
-        lambda model, o: {"momentum": (6,)},
-        lambda m, o, x: {"momentum": centroidal_momentum(m, x["q"], x["v"])},
-    ),
-    Spec(
-        "centroidal_momentum_matrix",
-        ("q",),
-        lambda model, o: {"A": (6, model.nv)},
-        lambda m, o, x: {"A": centroidal_momentum_matrix(m, x["q"])},
-    ),
-    Spec(
-        "kinetic_energy",
-        ("q", "v"),
-        lambda model, o: {"energy": ()},
-        lambda m, o, x: {"energy": kinetic_energy(m, x["q"], x["v"])},
-    ),
-    Spec(
-        "potential_energy",
-        ("q",),
-        lambda model, o: {"energy": ()},
-        lambda m, o, x: {"energy": potential_energy(m, x["q"])},
-    ),
-    Spec(
-        "elastic_energy",
-        ("q",),
-        lambda model, o: {"energy": ()},
-        lambda m, o, x: {"energy": elastic_energy(m, x["q"])},
-    ),
+    plain("center_of_mass", "q", "com", lambda model: (3,), centre_of_mass),
+    plain("center_of_mass_jacobian", "q", "J", lambda model: (3, model.nv), centre_of_mass_jacobian),
+    plain("centroidal_momentum", "q v", "momentum", lambda model: (6,), centroidal_momentum),
+    plain("centroidal_momentum_matrix", "q", "A", lambda model: (6, model.nv), centroidal_momentum_matrix),
+    plain("kinetic_energy", "q v", "energy", _number, kinetic_energy),
+    plain("potential_energy", "q", "energy", _number, potential_energy),
+    plain("elastic_energy", "q", "energy", _number, elastic_energy),
     Spec("operational_space_inertia", ("q",), _of_moves("inertia"), _osim),
     Spec("operational_space_inverse", ("q",), _of_moves("inverse"), _osim_inverse),
-    Spec(
-        "integrate",
-        ("q", "v"),
-        lambda model, o: {"result": (model.nq,)},
-        lambda m, o, x: {"result": integrate(m, x["q"], x["v"])},
-    ),
-    Spec(
-        "difference",
-        ("q0", "q1"),
-        lambda model, o: {"v": (model.nv,)},
-        lambda m, o, x: {"v": difference(m, x["q0"], x["q1"])},
-    ),
-    Spec(
-        "interpolate",
-        ("q0", "q1", "t"),
-        lambda model, o: {"q": (model.nq,)},
-        lambda m, o, x: {"q": interpolate(m, x["q0"], x["q1"], x["t"])},
-    ),
+    plain("integrate", "q v", "result", lambda model: (model.nq,), integrate),
+    plain("difference", "q0 q1", "v", of_dofs, difference),
+    plain("interpolate", "q0 q1 t", "q", lambda model: (model.nq,), interpolate),
 )
 
 FORMS = (
-    Spec(
-        "rnea_spatial",
-        ("q", "v", "a", "f_ext"),
-        _of_dofs("tau"),
-        lambda m, o, x: {"tau": rnea_spatial(m, x["q"], x["v"], x["a"], x.get("f_ext"))},
-    ),
-    Spec(
-        "rnea_absolute",
-        ("q", "v", "a", "f_ext"),
-        _of_dofs("tau"),
-        lambda m, o, x: {"tau": rnea_absolute(m, x["q"], x["v"], x["a"], x.get("f_ext"))},
-    ),
-    Spec(
-        "crba_absolute",
-        ("q",),
-        lambda model, o: {"M": (model.dof_tree.packed_size,)},
-        lambda m, o, x: {"M": crba_absolute(m, x["q"])},
-    ),
-    Spec(
-        "aba_absolute",
-        ("q", "v", "tau", "f_ext"),
-        _of_dofs("qdd"),
-        lambda m, o, x: _pair("qdd", aba_absolute(m, x["q"], x["v"], x["tau"], x.get("f_ext"))),
-    ),
+    plain("rnea_spatial", "q v a f_ext", "tau", of_dofs, rnea_spatial),
+    plain("rnea_absolute", "q v a f_ext", "tau", of_dofs, rnea_absolute),
+    plain("crba_absolute", "q", "M", _packed, crba_absolute),
+    plain("aba_absolute", "q v tau f_ext", "qdd", of_dofs, aba_absolute, "pivots"),
 )
 """Other forms of the same algorithms, as the papers write them: to be counted and compared."""
