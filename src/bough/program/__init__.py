@@ -22,14 +22,14 @@ from bough.program.ir import (
 from bough.program.order import few_alive, most_alive
 from bough.program.parts import CARRIED, in_two_parts
 from bough.program.printer import show
+from bough.program.recorder import TooLong
 from bough.program.reverse import pulled_back
 from bough.program.simplify import simplify
-from bough.program.trace import trace
-from bough.program.tracer import TooLong
+from bough.program.trace import record, trace
 
 __all__ = [
     "CARRIED", "VERDICT", "Apply", "Block", "Buffer", "Const", "Evaluator", "Instruction", "Load", "Loop", "Program",
     "Store", "Switch", "TooLong",
     "check", "count", "evaluate", "few_alive", "fuse", "in_two_parts", "most_alive", "pulled_back", "pushed_forward",
-    "show", "simplify", "trace", "walk",
+    "record", "show", "simplify", "trace", "walk",
 ]  # fmt: skip

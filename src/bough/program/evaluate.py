@@ -120,9 +120,8 @@ def _last_uses(block: Block) -> list[tuple[int, ...]]:
     seen: set[int] = set()
     dead: list[tuple[int, ...]] = []
     for x in reversed(block):
-        used = set(uses(x))
-        if isinstance(x, (Apply, Const, Load)):
-            used.add(x.result)
-        dead.append(tuple(used - seen))
-        seen |= used
+        used = [*uses(x), x.result] if isinstance(x, (Apply, Const, Load)) else uses(x)
+        last = tuple([v for v in used if v not in seen])
+        seen.update(last)
+        dead.append(last)
     return dead[::-1]

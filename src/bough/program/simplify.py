@@ -8,7 +8,7 @@ as soon as they are known.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from bough.program.check import check
@@ -26,10 +26,10 @@ def simplify(program: Program) -> Program:
 
 def share_reciprocals(program: Program) -> Program:
     """Replace two or more divisions by the same value within a block by one reciprocal and multiplications."""
-    kinds = list(program.kinds)
     divisors = Counter(x.arguments[1] for x in walk(program.body) if isinstance(x, Apply) and x.op == "div")
     if max(divisors.values(), default=0) < 2:
         return program
+    kinds = list(program.kinds)
     ones = {x.result for x in walk(program.body) if isinstance(x, Const) and x.value == 1.0}
 
     def new() -> int:
@@ -43,8 +43,11 @@ def share_reciprocals(program: Program) -> Program:
         inverse: dict[int, int] = {}
         result: list[Instruction] = []
         for x in block:
-            if not isinstance(x, Apply) or x.op != "div" or divisors[x.arguments[1]] < 2:
-                result.append(_with_blocks(x, rewrite))
+            if not isinstance(x, Apply):
+                result.append(_with_blocks(x, rewrite) if isinstance(x, (Loop, Switch)) else x)
+                continue
+            if x.op != "div" or divisors[x.arguments[1]] < 2:
+                result.append(x)
                 continue
             a, b = x.arguments
             if b not in inverse:
@@ -74,9 +77,15 @@ def store_early(program: Program) -> Program:
     Values then need not be kept to the end of the program. Only the outermost block is rearranged; its constants come
     first.
     """
-    constants = {x.result: x for x in program.body if isinstance(x, Const)}
+    constants: dict[int, Const] = {}
+    others: list[Load | Store | Loop | Switch] = []  # all but operations, of which there are many
+    for x in program.body:
+        if isinstance(x, Const):
+            constants[x.result] = x
+        elif not isinstance(x, Apply):
+            others.append(x)
     moved: dict[int, list[Instruction]] = {}
-    for store in _movable_stores(program, constants):
+    for store in _movable_stores(program, others, constants):
         moved.setdefault(store.value, []).append(store)
     gone = {id(store) for stores in moved.values() for store in stores}
     result: list[Instruction] = list(constants.values())
@@ -92,12 +101,14 @@ def store_early(program: Program) -> Program:
     return replace(program, body=tuple(result))
 
 
-def _movable_stores(program: Program, constants: dict[int, Const]) -> list[Store]:
+def _movable_stores(
+    program: Program, others: Sequence[Load | Store | Loop | Switch], constants: dict[int, Const]
+) -> list[Store]:
     """Stores of the outermost block to places of an output that nothing else reads or writes."""
-    outer = [x for x in program.body if isinstance(x, Store)]
-    touched = {x.buffer for x in walk(program.body) if isinstance(x, Load)}
-    inner = (y for y in program.body if isinstance(y, (Loop, Switch)))
-    touched |= {x.buffer for y in inner for x in walk((y,)) if isinstance(x, Store)}
+    outer = [x for x in others if isinstance(x, Store)]
+    touched = {x.buffer for x in others if isinstance(x, Load)}
+    inner = (x for y in others if isinstance(y, (Loop, Switch)) for x in walk((y,)))
+    touched |= {x.buffer for x in inner if isinstance(x, (Load, Store))}
     touched |= {x.buffer for x in outer if x.index not in constants}
     outputs = {b.name for b in program.of_role("output")} - touched
     places = Counter((x.buffer, constants[x.index].value) for x in outer if x.buffer in outputs)

@@ -10,7 +10,7 @@ from bough.program.ir import Program
 from bough.program.tracer import Tracer
 from bough.scalar import activate
 
-__all__ = ["trace"]
+__all__ = ["record", "trace"]
 
 Judge: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any], Callable[..., Any]], Mapping[str, Any]]
 
@@ -42,6 +42,21 @@ def trace(
         Takes inputs, outputs, and a function that tells which entries of inputs show in some outputs if they are not
         finite; returns the outputs of the program, a verdict among them.
     """
+    program = record(name, function, inputs, rolled=rolled, longest=longest, judge=judge)
+    check(program)
+    return program
+
+
+def record(
+    name: str,
+    function: Callable[..., Mapping[str, Any]],
+    inputs: Mapping[str, int],
+    *,
+    rolled: bool = False,
+    longest: int | None = None,
+    judge: Judge | None = None,
+) -> Program:
+    """The same, not checked yet: for who checks what becomes of it."""
     tracer = Tracer(rolled, longest)
     arrays = {key: tracer.input(key, size) for key, size in inputs.items()}
     with activate(tracer):
@@ -51,6 +66,4 @@ def trace(
             outputs = judge(arrays, outputs, tracer.inputs_shown)
     for key, values in outputs.items():
         tracer.output(key, values)
-    program = tracer.finish(name)
-    check(program)
-    return program
+    return tracer.finish(name)

@@ -17,19 +17,19 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from bough.errors import ProgramError
-from bough.program.ir import Apply, Block, Buffer, Const, Instruction, Load, Loop, Program, Store, Switch
+from bough.program.ir import Buffer, Load, Loop, Program, Store, Switch
 from bough.program.naming import unique as unique_name
 from bough.program.naming import with_names
+from bough.program.recorder import Recorder
 from bough.program.rows import TracedRows, UnrolledRows
 from bough.program.shown import shown_inputs
-from bough.program.values import Cells, Given, Traced, TracedArray, TracedIndex, constant_of
+from bough.program.values import Cells, Given, Traced, TracedArray, TracedIndex
 from bough.scalar import (
     Array,
     Bool,
     Control,
     Index,
     Kind,
-    Op,
     Rows,
     Scalar,
     Symbolic,
@@ -41,31 +41,21 @@ from bough.scalar import (
     shape,
 )
 from bough.scalar.control import freeze
-from bough.scalar.ops import INDEX_OPS, OPS
 
-__all__ = ["TooLong", "Tracer"]
+__all__ = ["Tracer"]
 
 C = TypeVar("C")
-
-NEG, SUB = OPS["neg"], OPS["sub"]
 
 Turn: TypeAlias = Callable[[Any, Any], Any]
 Until: TypeAlias = Callable[[Any], Bool] | None
 
 
-class TooLong(ProgramError):
-    """A program grew beyond what was allowed."""
-
-
-class Tracer(Control):
-    """Records instructions block by block."""
+class Tracer(Recorder, Control):
+    """Answers the control primitives, and knows the buffers of the program."""
 
     def __init__(self, rolled: bool, longest: int | None = None) -> None:
+        super().__init__(longest)
         self.rolled = rolled
-        self._longest = sys.maxsize if longest is None else longest
-        self._kinds: list[Kind] = []
-        self._blocks: list[list[Instruction]] = [[]]
-        self._known: list[dict[Hashable, int]] = [{}]
         self._buffers: dict[str, Buffer] = {}  # by the names used while tracing
         self._outputs: dict[str, str] = {}  # from such a name to the name of an output
         self._tables: dict[Hashable, Buffer] = {}
@@ -74,79 +64,17 @@ class Tracer(Control):
         self._turning = False
         self._done: list[Bool] = []  # which states the loops being traced leave alone
 
-    # -- values ----------------------------------------------------------------------------------------------------
+    # -- buffers ---------------------------------------------------------------------------------------------------
 
-    def new_value(self, kind: Kind) -> int:
-        """A fresh value number."""
-        value = len(self._kinds)
-        if value >= self._longest:
-            raise TooLong(f"the program has more than {self._longest} values")
-        self._kinds.append(kind)
-        return value
+    def declare(self, name: str, role: Any, kind: Kind, size: int, data: Any = None) -> Buffer:
+        """Add a buffer under a name that is made unique."""
+        unique = unique_name(name, self._buffers)
+        self._buffers[unique] = Buffer(unique, role, kind, size, data)
+        return self._buffers[unique]
 
-    def allow_any_length(self) -> None:
-        """Let the program grow beyond the length given to `trace` from here on."""
-        self._longest = sys.maxsize
-
-    def emit(self, instruction: Instruction) -> None:
-        """Append an instruction to the current block."""
-        self._blocks[-1].append(instruction)
-
-    def shared_value(self, key: Hashable, kind: Kind, make: Callable[[int], Instruction]) -> int:
-        """The value known under `key` in the current or an enclosing block, made on first use."""
-        value = self._found(key)
-        if value is None:
-            self._known[-1][key] = value = self.new_value(kind)
-            self._blocks[-1].append(make(value))
-        return value
-
-    def _found(self, key: Hashable) -> int | None:
-        for known in reversed(self._known):
-            if (value := known.get(key)) is not None:
-                return value
-        return None
-
-    def value_of(self, x: Scalar | Bool | Index, kind: Kind = "float") -> int:
-        """The value number of a scalar, truth value or index, constants included."""
-        if isinstance(x, (Traced, TracedIndex)):
-            if x.tracer is not self:
-                raise ProgramError("a value of one trace was used in another")
-            return x.value
-        if isinstance(x, Symbolic):
-            raise ProgramError(f"cannot trace a {type(x).__name__}")
-        constant = constant_of(x, kind)
-        unlike = constant == 0.0 or constant != constant  # repr tells 0.0 from -0.0, and takes NaN for itself
-        key = ("const", kind, repr(constant) if unlike else constant)
-        return self.shared_value(key, kind, lambda value: Const(value, constant))
-
-    def apply(self, op: Op, arguments: tuple[Scalar | Bool, ...]) -> Traced:
-        """Record an operation on numbers or truth values. Nothing else is done as often: little is left to others."""
-        values: tuple[int, ...]
-        if len(arguments) == 2 == len(op.arguments):
-            a, b = arguments
-            first = a.value if type(a) is Traced and a.tracer is self else self.value_of(a, op.arguments[0])
-            second = b.value if type(b) is Traced and b.tracer is self else self.value_of(b, op.arguments[1])
-            values = (second, first) if op.commutes and first > second else (first, second)
-        else:
-            values = tuple([self.value_of(a, kind) for a, kind in zip(arguments, op.arguments, strict=True)])
-        key, known = (op.name, values), self._known[-1]
-        value = known.get(key) if len(self._known) == 1 else self._found(key)
-        if value is None:
-            if op is SUB and first != second and self._found(("sub", (second, first))) is not None:
-                return self.apply(NEG, (self.apply(op, (b, a)),))
-            known[key] = value = self.new_value(op.result)
-            self._blocks[-1].append(Apply(value, op.name, values))
-        return Traced(self, value, arguments[0] if op is NEG and isinstance(arguments[0], Traced) else None)
-
-    def apply_index(self, name: str, a: int, b: int, constant: bool = False) -> int:
-        """Record an operation on two index values; with `constant`, the second is a number."""
-        second = self.value_of(b, "int") if constant else b
-        values = tuple(sorted((a, second)))
-        return self.shared_value((name, values), "int", lambda v: Apply(v, INDEX_OPS[name].name, values))
-
-    def offset_index(self, value: int, offset: int) -> int:
-        """An index value with a constant added to it."""
-        return self.apply_index("iadd", value, offset, constant=True) if offset else value
+    def replace(self, buffer: Buffer) -> None:
+        """Put a buffer in the place of the one with the same name."""
+        self._buffers[buffer.name] = buffer
 
     def load(self, buffer: Buffer, index: Index | Traced) -> Any:
         """Record a read; reads of inputs and tables are shared."""
@@ -161,18 +89,6 @@ class Tracer(Control):
     def store(self, buffer: Buffer, index: Index, x: Scalar) -> None:
         """Record a write."""
         self.emit(Store(buffer.name, self.value_of(index, "int"), self.value_of(x)))
-
-    # -- buffers ---------------------------------------------------------------------------------------------------
-
-    def declare(self, name: str, role: Any, kind: Kind, size: int, data: Any = None) -> Buffer:
-        """Add a buffer under a name that is made unique."""
-        unique = unique_name(name, self._buffers)
-        self._buffers[unique] = Buffer(unique, role, kind, size, data)
-        return self._buffers[unique]
-
-    def replace(self, buffer: Buffer) -> None:
-        """Put a buffer in the place of the one with the same name."""
-        self._buffers[buffer.name] = buffer
 
     def input(self, name: str, size: int) -> Array:
         """An input of the program, as the array the algorithm sees."""
@@ -375,18 +291,3 @@ class Tracer(Control):
             return UnrolledRows(self, count)
         self._pending.append(TracedRows(self, count, kinds, order))
         return self._pending[-1]
-
-    def _open(self) -> None:
-        self._blocks.append([])
-        self._known.append({})
-
-    def _close(self) -> Block:
-        self._known.pop()
-        return tuple(self._blocks.pop())
-
-    def _leaf_value(self, x: Any) -> int:
-        kind: Kind = "bool" if isinstance(x, bool) else "int" if isinstance(x, int) else "float"
-        return self.value_of(x, kind)
-
-    def _wrap(self, value: int) -> Traced | TracedIndex:
-        return TracedIndex(self, value) if self._kinds[value] == "int" else Traced(self, value)

@@ -12,6 +12,7 @@ from bough.program.ir import Buffer
 from bough.scalar import Bool, Index, Kind, Op, Scalar, Symbolic, SymbolicIndex
 
 if TYPE_CHECKING:
+    from bough.program.recorder import Recorder
     from bough.program.tracer import Tracer
 
 __all__ = ["Cells", "Given", "Traced", "TracedArray", "TracedIndex", "constant_of"]
@@ -22,7 +23,9 @@ class Traced(Symbolic):
 
     __slots__ = ("negative_of", "tracer", "value")
 
-    def __init__(self, tracer: Tracer, value: int, negative_of: Traced | None = None) -> None:
+    negative_of: Traced | None
+
+    def __init__(self, tracer: Recorder, value: int, negative_of: Traced | None = None) -> None:
         self.tracer = tracer
         self.value = value
         self.negative_of = negative_of
@@ -30,13 +33,83 @@ class Traced(Symbolic):
     def record(self, op: Op, arguments: tuple[Scalar | Bool, ...]) -> Traced:
         return self.tracer.apply(op, arguments)
 
+    # The folding rules of `Symbolic`, in place where operands are of one trace or plain: tracing does little else.
+
+    def __neg__(self) -> Traced:
+        if self.negative_of is not None:
+            return self.negative_of
+        return Traced(self.tracer, self.tracer.operation("neg", (self.value,)), self)
+
+    def __mul__(self, other: Scalar) -> Scalar:
+        tracer, positive = self.tracer, self.negative_of
+        negative = positive is not None
+        first = self.value if positive is None else positive.value
+        if type(other) is Traced and other.tracer is tracer:
+            second = other.value
+            if other.negative_of is not None:
+                negative, second = not negative, other.negative_of.value
+        elif type(other) is float:
+            if other == 0.0:
+                return 0.0
+            if other < 0.0:
+                negative, other = not negative, -other
+            if other == 1.0:
+                plain = self if positive is None else positive
+                return -plain if negative else plain
+            second = tracer.constant(other)
+        else:
+            return super().__mul__(other)
+        product = Traced(tracer, tracer.operation("mul", (first, second) if first <= second else (second, first)))
+        return -product if negative else product
+
+    def __rmul__(self, other: Scalar) -> Scalar:
+        return self * other if type(other) is float else super().__rmul__(other)
+
+    def __add__(self, other: Scalar) -> Scalar:
+        return self._plus(other, False, False) if type(other) in PLAIN else super().__add__(other)
+
+    def __radd__(self, other: Scalar) -> Scalar:
+        return self._plus(other, False, False) if type(other) in PLAIN else super().__radd__(other)
+
+    def __sub__(self, other: Scalar) -> Scalar:
+        return self._plus(other, False, True) if type(other) in PLAIN else super().__sub__(other)
+
+    def __rsub__(self, other: Scalar) -> Scalar:
+        return self._plus(other, True, False) if type(other) in PLAIN else super().__rsub__(other)
+
+    def _plus(self, other: Any, negative: bool, other_negative: bool) -> Traced:
+        """The sum of two numbers, each with its sign turned or not."""
+        tracer, first = self.tracer, self.value
+        if self.negative_of is not None:
+            negative, first = not negative, self.negative_of.value
+        if type(other) is Traced:
+            if other.tracer is not tracer:
+                raise ProgramError("a value of one trace was used in another")
+            second = other.value
+            if other.negative_of is not None:
+                other_negative, second = not other_negative, other.negative_of.value
+        elif other == 0.0:
+            return self if negative == (self.negative_of is not None) else -self
+        else:
+            if other < 0.0:
+                other_negative, other = not other_negative, -other
+            second = tracer.constant(other)
+        if negative != other_negative:
+            return tracer.difference(first, second) if other_negative else tracer.difference(second, first)
+        total = Traced(tracer, tracer.operation("add", (first, second) if first <= second else (second, first)))
+        return -total if negative else total
+
+
+PLAIN = frozenset((Traced, float))
+"""Types of operands that are added up in place."""
+
 
 class TracedIndex(SymbolicIndex):
     """An index of a program: a value and a constant that is added to it only where the sum is used."""
 
     __slots__ = ("_value", "offset", "tracer")
 
-    def __init__(self, tracer: Tracer, value: int, offset: int = 0) -> None:
+    def __init__(self, tracer: Recorder, value: int, offset: int = 0) -> None:
         self.tracer = tracer
         self._value = value
         self.offset = offset
