@@ -20,8 +20,9 @@ from hypothesis import settings
 import bough
 
 # Laws are tested on the reference back-end: its kernels need no compiling, and every other one is compared with it in
-# tests/backends. What is compiled here is not kept.
+# tests/backends, where code is made with care. What is compiled here is not kept.
 os.environ.setdefault("BOUGH_BACKEND", "reference")
+os.environ.setdefault("BOUGH_HASTE", "1")
 os.environ.setdefault("BOUGH_CACHE_DIR", tempfile.mkdtemp(prefix="bough-tests-"))
 
 # Tracing makes objects by the million and few of them are cycles: the collector need not look every 700 of them.

@@ -9,6 +9,12 @@ import pytest
 from bough.kernel import function
 
 
+@pytest.fixture(autouse=True)
+def _with_care(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Machine code is that of users."""
+    monkeypatch.delenv("BOUGH_HASTE", raising=False)
+
+
 @pytest.fixture
 def handed_over(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The functions that could not take their arguments as they were."""

@@ -222,11 +222,12 @@ def stored(source: Source, said: str, place: Sequence[str], make: Callable[[], b
 
 
 def _place() -> tuple[str, ...]:
-    """The processor, and what of the interpreter code depends on."""
-    from bough.backends.llvm import abi_key, host
+    """The processor, what of the interpreter code depends on, and whether it is made in haste."""
+    from bough.backends.llvm import abi_key, host, in_haste
 
     machine = host()
-    return (machine.triple, machine.cpu, machine.features, machine.version, abi_key())
+    key = (machine.triple, machine.cpu, machine.features, machine.version, abi_key())
+    return (*key, "in haste") if in_haste() else key
 
 
 def _stored(said: str, place: Sequence[str], make: Callable[[], bytes]) -> bytes:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import os
 import sys
 import weakref
 from collections import deque
@@ -20,7 +21,7 @@ from bough.backends.forks import making
 from bough.backends.native.primitives import address_of
 from bough.backends.own_thread import in_own_thread
 
-__all__ = ["Code", "Host", "host"]
+__all__ = ["Code", "Host", "host", "in_haste"]
 
 _Life: TypeAlias = "weakref.ref[NDArray[np.float64]]"
 _OUTSIDE = "outside"  # the library of what all compiled code may call
@@ -84,25 +85,28 @@ class Host:
         """Object code of a module given as source.
 
         With `loops`, those over numbers in a row become vector code; with `passes`, LLVM's own passes run: programs
-        have had better ones. With `quick`, as `_machine` says.
+        have had better ones. With `quick`, as `_machine` says of level 1.
         """
-        return in_own_thread(lambda: self._object_code(source, loops, passes, quick))
+        level = 1 if quick else 2
+        if in_haste() and not passes:
+            level, loops = 0, False
+        return in_own_thread(lambda: self._object_code(source, loops, passes, level))
 
-    def _machine(self, quick: bool = False) -> Any:
-        """A fresh target machine; a `quick` one does not order the instructions once more when registers are given.
+    def _machine(self, level: int = 2) -> Any:
+        """A fresh target machine; one of level 1 does not order the instructions once more when registers are given.
 
-        That takes time with the square of the accesses to memory in a function, and processors reorder as well.
+        That takes time with the square of the accesses to memory in a function, and processors reorder as well. One
+        of level 0 keeps most values in memory.
         """
         target = self._llvm.Target.from_triple(self.triple)
         # constants beside the code are addressed relative to it; the default for loaded code is longer
         near = "jitdefault" if sys.platform == "win32" else "small"
-        level = 1 if quick else 2
         return target.create_target_machine(
             cpu=self.cpu, features=self.features, opt=level, reloc="pic", codemodel=near
         )
 
-    def _object_code(self, source: str, loops: bool, passes: bool, quick: bool) -> bytes:
-        module, machine = self._llvm.parse_assembly(source), self._machine(quick)
+    def _object_code(self, source: str, loops: bool, passes: bool, level: int) -> bytes:
+        module, machine = self._llvm.parse_assembly(source), self._machine(level)
         module.verify()
         if loops or passes:
             tuning = self._llvm.create_pipeline_tuning_options(speed_level=2)
@@ -146,6 +150,11 @@ def _outside() -> Iterator[tuple[str, int]]:
         library = ctypes.CDLL(None)
     for name in ("sin", "sinf", "cos", "cosf", "atan2", "atan2f", "fma", "fmaf", "floor", "floorf", "rint", "rintf"):
         yield name, address_of(getattr(library, name))
+
+
+def in_haste() -> bool:
+    """Whether the environment asks for code that is made sooner, and runs slower."""
+    return os.environ.get("BOUGH_HASTE") == "1"
 
 
 _host: list[Host] = []
