@@ -160,12 +160,23 @@ def _with_names(markdown: str, room: str) -> str:
 
 def _names(names: list[str]) -> str:
     """A table of names with the first sentence of each, then all that is said of them."""
-    rows = [f"| [`{name}`][{name}] | {_first_sentence(PUBLIC[name])} |" for name in names]
+    rows = [f"| [`{name}`][{name}] | {_first_sentence(name)} |" for name in names]
     return "\n".join(["| name | what it is |", "|---|---|", *rows, "", *(f"::: {name}\n" for name in names)])
 
 
-def _first_sentence(thing: object) -> str:
-    if inspect.ismodule(thing) or inspect.isclass(thing) or inspect.isroutine(thing):
-        text = (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
-        return re.split(r"(?<=\.)\s", text)[0].rstrip(".:").replace("|", "\\|")
-    return ""
+def _first_sentence(name: str) -> str:
+    thing = PUBLIC[name]
+    if not (inspect.ismodule(thing) or inspect.isclass(thing) or inspect.isroutine(thing)):
+        return _constant_told(name)
+    text = (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
+    return re.split(r"(?<=\.)\s", text)[0].rstrip(".:").replace("|", "\\|")
+
+
+def _constant_told(name: str) -> str:
+    """What is said under a constant, in the file from which its room has it."""
+    room, _, short = name.rpartition(".")
+    tree = ast.parse(inspect.getsource(ROOMS[room.removeprefix("bough.")]))
+    source = next(x.module for x in tree.body if isinstance(x, ast.ImportFrom) and short in {y.name for y in x.names})
+    body = ast.parse(ROOT.joinpath("src", *str(source).split(".")).with_suffix(".py").read_text(encoding="utf-8")).body
+    place = next(k for k, x in enumerate(body) if isinstance(x, ast.Assign) and ast.unparse(x.targets[0]) == short)
+    return str(ast.literal_eval(ast.unparse(body[place + 1]))).rstrip(".")

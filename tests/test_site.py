@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import subprocess
 import sys
 import types
@@ -92,26 +93,42 @@ INSIDE = ("of_fresh", "of_checked", "with_checked")
 
 
 SOURCE = '''
-def place(model, *, at=(0.0, 0.0), rpy=None):
-    """Place it.
+from bough.scalar.lazy import cached_property
+
+def place(model, *, at: Vec = (0.0, 0.0), to: Vec = None, rpy: Angles = None):
+    """Place it at some of (*batch, n) or (*batch, k) places.
 
     Parameters
     ----------
-    at, rpy
+    at, to, rpy
         Where it is.
     """
 
 class Model:
     place = place
+
+    @cached_property
+    def mass(self) -> float:
+        """Its mass."""
 '''
 
 
 def test_signatures_are_those_of_the_source(tmp_path: Path) -> None:
-    """A method taken from a module is told as a method, and parameters told together keep their own defaults."""
+    """A method taken from a module is told as a method, what is computed once as a property, parameters together."""
     griffe = pytest.importorskip("griffe")
     (tmp_path / "bough").with_suffix(".py").write_text(SOURCE, encoding="utf-8")
     mended = griffe.load_extensions(str(ROOT / "docs" / "signatures.py"))
     module = griffe.load("bough", search_paths=[tmp_path], extensions=mended, docstring_parser="numpy")
     method = module["Model.place"]
-    assert [p.name for p in method.parameters] == ["at", "rpy"]
-    assert [str(p.value) for p in method.docstring.parsed[1].value] == ["(0.0, 0.0)", "None"]
+    assert [p.name for p in method.parameters] == ["at", "to", "rpy"]
+    text, told = method.docstring.parsed
+    assert text.value == r"Place it at some of (\*batch, n) or (\*batch, k) places."
+    lines = [(p.name, str(p.annotation), str(p.value), p.description) for p in told.value]
+    assert lines == [("at, to", "Vec", "None", "Where it is."), ("rpy", "Angles", "None", "See `at`.")]
+    assert module["Model.mass"].is_attribute
+    assert "property" in module["Model.mass"].labels
+
+
+def test_every_name_is_told_in_the_tables(pages: dict[Path, Page]) -> None:
+    empty = re.compile(r"<td><a[^>]*><code>(bough[.\w]*)</code></a></td>\s*<td></td>")
+    assert not [name for path in pages for name in empty.findall(path.read_text(encoding="utf-8"))]
