@@ -21,7 +21,7 @@ from bough.program import (
     evaluate,
     few_alive,
     fuse,
-    in_two_parts,
+    in_parts,
     most_alive,
     simplify,
     trace,
@@ -165,16 +165,21 @@ def test_orders_with_fewer_values_alive_mean_the_same() -> None:
 def test_parts_of_a_program_mean_the_same() -> None:
     model = bough.robots.load("quadruped")
     program = few_alive(fuse(bough.function("aba_at_rest", model).program(judged=True)))
-    first, second = in_two_parts(program)
-    assert [b.name for b in first.buffers] == ["q", "v", CARRIED]
-    assert [b.name for b in second.buffers] == ["q", "tau", CARRIED, "qdd", VERDICT]
-    assert max(most_alive(first), most_alive(second)) < most_alive(program)
     rng = np.random.default_rng(0)
     state = {b.name: rng.normal(size=b.size) for b in program.of_role("input")}
-    carried = evaluate(first, {name: state[name] for name in ("q", "v")})[CARRIED]
-    got = evaluate(second, {"q": state["q"], "tau": state["tau"], CARRIED: carried})
-    for name, expected in evaluate(program, state).items():
-        np.testing.assert_array_equal(got[name], expected)
+    for longest, count in ((2000, 2), (1000, 3)):
+        parts = in_parts(program, longest)
+        assert len(parts) == count
+        assert most_alive(parts[0]) < 0.7 * most_alive(program)
+        known, got = dict(state), {}
+        for part in parts:
+            got = evaluate(part, {b.name: known[b.name] for b in part.of_role("input")})
+            known |= got
+        for name, expected in evaluate(program, state).items():
+            np.testing.assert_array_equal(got[name], expected)
+    first, second = in_parts(program, 2000)
+    assert [b.name for b in first.buffers] == ["q", "v", f"{CARRIED}0"]
+    assert [b.name for b in second.buffers] == ["q", "tau", f"{CARRIED}0", "qdd", VERDICT]
 
 
 @needs_compiler
@@ -210,9 +215,9 @@ def test_turns_that_do_nothing_are_passed_over(tmp_path: Path) -> None:
 
 def test_programs_with_loops_are_not_cut() -> None:
     program = bough.function("rnea", bough.trees.topologies.balanced_tree(7)).program(judged=True)
-    assert in_two_parts(program) == (program,)
+    assert in_parts(program, 10) == (program,)
     stored_at_once = simplify(trace("test", lambda x: {"y": [x[0] * x[1]]}, {"x": 2}))
-    assert in_two_parts(stored_at_once) == (stored_at_once,)
+    assert in_parts(stored_at_once, 1) == (stored_at_once,)
 
 
 def test_small_programs_keep_their_meaning_in_any_order() -> None:

@@ -20,7 +20,7 @@ from bough.program.ir import (
     walk,
 )
 from bough.program.order import few_alive, most_alive
-from bough.program.parts import CARRIED, in_two_parts
+from bough.program.parts import CARRIED, in_parts
 from bough.program.printer import show
 from bough.program.recorder import TooLong
 from bough.program.reverse import pulled_back
@@ -30,6 +30,6 @@ from bough.program.trace import record, trace
 __all__ = [
     "CARRIED", "VERDICT", "Apply", "Block", "Buffer", "Const", "Evaluator", "Instruction", "Load", "Loop", "Program",
     "Store", "Switch", "TooLong",
-    "check", "count", "evaluate", "few_alive", "fuse", "in_two_parts", "most_alive", "pulled_back", "pushed_forward",
+    "check", "count", "evaluate", "few_alive", "fuse", "in_parts", "most_alive", "pulled_back", "pushed_forward",
     "record", "show", "simplify", "trace", "walk",
 ]  # fmt: skip

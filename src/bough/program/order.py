@@ -15,7 +15,7 @@ from itertools import pairwise
 from bough.program.check import check
 from bough.program.ir import Const, Instruction, Load, Loop, Program, Store, Switch, uses
 
-__all__ = ["few_alive", "most_alive"]
+__all__ = ["REGISTERS", "few_alive", "most_alive"]
 
 REGISTERS = 100
 """Values that a thread keeps close at hand: as many float64 as fit, and half as many float32."""

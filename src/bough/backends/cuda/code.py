@@ -1,4 +1,4 @@
-"""Machine code of a program: one kernel, or two that run one after the other where one would be too long."""
+"""Machine code of a program: one kernel, or several that run one after the other where one would be too long."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from typing import NamedTuple
 
 from bough.backends.cuda.compiler import compile_cuda
 from bough.backends.cuda.source import STRAIGHT_BLOCK, Layout, block_of, cuda_source, shared_bytes
-from bough.program import CARRIED, VERDICT, Apply, Program, few_alive, in_two_parts, walk
+from bough.program import CARRIED, VERDICT, Program, few_alive, in_parts, most_alive
+from bough.program.order import REGISTERS
 
 __all__ = ["Part", "parts_of", "program_code"]
 
-LONGEST_KERNEL = 8000
-"""Operations in float32, or twice as many as in float64, beyond which a program is cut.
+LONGEST_KERNEL = {"float": (6000,), "double": (3000, 2250, 1750, 1500)}
+"""Instructions of a kernel, without sines, beyond which a program is cut; of several numbers the best is taken.
 
-Instructions of longer ones do not stay in the caches of a GPU: on an H200 programs run at 19 Tflop/s up to there, and
-at 6 with 11 000 operations.
+Those of longer ones do not stay in the caches of a GPU. In float64 it is registers that are too few: an H200 is held up
+by what goes to memory, values that cross from one kernel to the next or values that find no register.
 """
+
+SPILLED = 10
+"""What a number in float64 costs that finds no register, beside one that crosses, on an H200."""
 
 WARP = 32
 """Threads that run together."""
@@ -30,12 +34,16 @@ SHARED_KILOBYTES = {
 
 
 class Part(NamedTuple):
-    """The code of one kernel: threads of a block at most, its shared memory, inputs by number, values it hands on."""
+    """The code of one kernel: threads of a block at most, and its shared memory.
+
+    Its inputs by number, the numbers of earlier kernels whose values it reads, and how many values it hands on.
+    """
 
     code: bytes
     block: int
     shared: int
     inputs: tuple[int, ...]
+    reads: tuple[int, ...]
     carried: int
 
     def threads(self, states: int, processors: int) -> int:
@@ -48,20 +56,26 @@ class Part(NamedTuple):
 def program_code(program: Program, real: str, layouts: Sequence[Layout], machine: str) -> bytes:
     """Machine code as it is stored; `layouts` are those of the inputs and of the outputs but the verdict, in order."""
     inputs = [b.name for b in program.of_role("input")]
-    ways = dict(zip((*inputs, *_outputs(program)), layouts, strict=True)) | {CARRIED: "components"}
-    length = sum(1 for x in walk(program.body) if isinstance(x, Apply)) * (2 if real == "double" else 1)
-    parts = tuple(map(few_alive, in_two_parts(program))) if length > LONGEST_KERNEL else (program,)
+    parts = min((in_parts(program, longest) for longest in LONGEST_KERNEL[real]), key=_traffic)
+    parts = tuple(map(few_alive, parts)) if len(parts) > 1 else parts
+    handed = {f"{CARRIED}{k}": k for k in range(len(parts))}
+    ways = dict(zip((*inputs, *_outputs(program)), layouts, strict=True)) | dict.fromkeys(handed, "components")
     most = SHARED_KILOBYTES.get(int(machine.split()[0].removeprefix("sm_")), 48) * 1024
     with ThreadPoolExecutor(len(parts)) as pool:
-        codes = list(pool.map(lambda part: compile_cuda(_text(part, real, ways, most), machine), parts))
+        texts = [_text(part, real, ways, most, follows=k > 0) for k, part in enumerate(parts)]
+        codes = list(pool.map(lambda text: compile_cuda(text, machine), texts))
     heads = []
     for part, code in zip(parts, codes, strict=True):
-        taken = [inputs.index(b.name) for b in part.of_role("input") if b.name != CARRIED]
-        carried = sum(b.size for b in part.of_role("output") if b.name == CARRIED)
-        shared = shared_bytes(part, real, most)
-        heads.append(
-            {"length": len(code), "block": block_of(part), "shared": shared, "inputs": taken, "carried": carried}
-        )
+        taken = [b.name for b in part.of_role("input")]
+        head = {
+            "length": len(code),
+            "block": block_of(part),
+            "shared": shared_bytes(part, real, most),
+            "inputs": [inputs.index(name) for name in taken if name not in handed],
+            "reads": [handed[name] for name in taken if name in handed],
+            "carried": sum(b.size for b in part.of_role("output") if b.name in handed),
+        }
+        heads.append(head)
     return json.dumps(heads).encode() + b"\n" + b"".join(codes)
 
 
@@ -70,15 +84,22 @@ def parts_of(stored: bytes) -> list[Part]:
     head, _, rest = stored.partition(b"\n")
     parts = []
     for x in json.loads(head):
-        parts.append(Part(rest[: x["length"]], x["block"], x["shared"], tuple(x["inputs"]), x["carried"]))
+        code, taken = rest[: x["length"]], (tuple(x["inputs"]), tuple(x["reads"]))
+        parts.append(Part(code, x["block"], x["shared"], *taken, x["carried"]))
         rest = rest[x["length"] :]
     return parts
+
+
+def _traffic(parts: Sequence[Program]) -> int:
+    """What parts move to and from memory, in numbers."""
+    moved = sum(b.size for part in parts for b in part.buffers if b.role in ("input", "output"))
+    return moved + SPILLED * sum(max(most_alive(part) - REGISTERS, 0) for part in parts)
 
 
 def _outputs(program: Program) -> list[str]:
     return [b.name for b in program.of_role("output") if b.name != VERDICT]
 
 
-def _text(part: Program, real: str, ways: dict[str, Layout], most_shared: int) -> str:
+def _text(part: Program, real: str, ways: dict[str, Layout], most_shared: int, follows: bool) -> str:
     names = [*(b.name for b in part.of_role("input")), *_outputs(part)]
-    return cuda_source(part, real, [ways[name] for name in names], most_shared)
+    return cuda_source(part, real, [ways[name] for name in names], most_shared, follows)

@@ -20,7 +20,7 @@ SHARED_ATTRIBUTE = 8
 
 
 class CudaKernel:
-    """A program that is loaded on the present GPU, from what `program_code` made: one kernel, or two in a row."""
+    """A program that is loaded on the present GPU, from what `program_code` made: one kernel, or several in a row."""
 
     def __init__(self, stored: bytes, dtype: np.dtype[Any]) -> None:
         self._dtype, self._parts, self._kernels = dtype, parts_of(stored), []
@@ -38,11 +38,10 @@ class CudaKernel:
     ) -> None:
         """Run it for so many states on the current stream; what is wrong, and verdicts, are told where asked for."""
         flags = [NOWHERE if x is None else x for x in (wrong, verdicts)]
-        carried: list[Any] = []
-        for kernel, part in zip(self._kernels, self._parts, strict=True):
-            taken = [*(inputs[k] for k in part.inputs), *carried]
-            carried = [cupy().empty((part.carried, states), self._dtype)] if part.carried else []
-            arguments = (np.int64(states), flags[0], *taken, *(carried or outputs), flags[1])
+        carried = [cupy().empty((part.carried, states), self._dtype) if part.carried else None for part in self._parts]
+        for kernel, part, own in zip(self._kernels, self._parts, carried, strict=True):
+            taken = [*(inputs[k] for k in part.inputs), *(carried[k] for k in part.reads)]
+            arguments = (np.int64(states), flags[0], *taken, *(outputs if own is None else [own]), flags[1])
             threads = part.threads(states, self._processors)
             kernel((-(-states // threads),), (threads,), arguments, shared_mem=part.shared)
 

@@ -19,7 +19,7 @@ from bough.backends.cuda.preamble import ENTRIES, PREAMBLE
 from bough.backends.cuda.shared import Placement, place_shared
 from bough.backends.cuda.writer import CudaWriter, searches
 from bough.export.c import C
-from bough.program import CARRIED, VERDICT, Apply, Buffer, Program, walk
+from bough.program import VERDICT, Apply, Buffer, Program, walk
 
 __all__ = ["ENTRY", "MOST_SHARED", "STRAIGHT_BLOCK", "Layout", "block_of", "cuda_source", "shared_bytes"]
 
@@ -46,7 +46,10 @@ MOST_SHARED = 227 * 1024
 """Bytes of shared memory that a block may have on the largest GPUs."""
 
 LONG_PROGRAM = 16_000
-"""Operations, times bytes of a number, beyond which shared memory is better left to values that fit in no register."""
+"""Operations, times bytes of a number, beyond which shared memory is better left to values that fit in no register.
+
+Twice as many in float64 do not get all registers unless the compiler is told that few blocks run at a time.
+"""
 
 WIDTHS = {"float": 4, "double": 8}
 """Bytes of a number."""
@@ -87,16 +90,18 @@ def shared_bytes(program: Program, real: str, most: int) -> int:
     return _kept(program, real, most).size * SEARCH_BLOCK * WIDTHS[real]
 
 
-def cuda_source(program: Program, real: str, layouts: Sequence[Layout], most_shared: int = MOST_SHARED) -> str:
+def cuda_source(
+    program: Program, real: str, layouts: Sequence[Layout], most_shared: int = MOST_SHARED, follows: bool = False
+) -> str:
     """The text of a kernel; `layouts` are those of the inputs and of the outputs but the verdict, in order.
 
-    A block may have at most so many bytes of shared memory; what it has is `shared_bytes`.
+    A block may have at most so many bytes of shared memory; what it has is `shared_bytes`. A kernel
+    that follows another adds to the verdicts which that one told.
     """
     kept, width, block = _kept(program, real, most_shared), WIDTHS[real], block_of(program)
     language = _Cuda(program, real, kept)
-    is_long = sum(1 for x in walk(program.body) if isinstance(x, Apply)) * width > LONG_PROGRAM
-    arrays, tile = _placed(program, language, layouts, width, is_long, block)
-    follows = any(b.name == CARRIED for b in program.of_role("input"))  # another part, which told its verdicts
+    length = sum(1 for x in walk(program.body) if isinstance(x, Apply)) * width
+    arrays, tile = _placed(program, language, layouts, width, length > LONG_PROGRAM, block)
     writer = CudaWriter(program, language)
     writer.block(program.body)
     tables = program.of_role("table")
@@ -109,7 +114,7 @@ def cuda_source(program: Program, real: str, layouts: Sequence[Layout], most_sha
     without_state = "return" if block == STRAIGHT_BLOCK else "TAKE_THE_LAST_STATE"
     lines += [*_compute(program, language, arrays, [*writer.marks, *writer.lines])]
     lines += _moves(arrays, follows, without_state)
-    least = 1 if block == SEARCH_BLOCK else 4 if is_long and real == "double" else None
+    least = 1 if block == SEARCH_BLOCK else 4 if length > 2 * LONG_PROGRAM and real == "double" else None
     lines.append(_entry(arrays, tile, "BLOCK" if least is None else f"BLOCK, {least}"))
     return "\n".join(lines) + "\n"
 
