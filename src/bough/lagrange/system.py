@@ -78,7 +78,6 @@ class System:
     constraints: tuple[tuple[int, int, int], ...]
     mass_known: tuple[Known, ...]
     jacobian_known: tuple[tuple[Known, Known], ...]
-    steps: tuple[Step, ...]
 
     def __init__(
         self,
@@ -92,7 +91,7 @@ class System:
         object.__setattr__(self, "constraints", read_constraints(constraints, len(self.bodies)))
         object.__setattr__(self, "mass_known", read_mass(mass, self.bodies))
         object.__setattr__(self, "jacobian_known", read_jacobian(jacobian, self.bodies, self.constraints))
-        object.__setattr__(self, "steps", tuple(elimination_order(self.bodies, self.constraints)))
+        _ = self.steps  # what cannot be eliminated is told at once
 
     def __repr__(self) -> str:
         sizes = f"{len(self.bodies)} bodies, {len(self.constraints)} constraints"
@@ -164,6 +163,11 @@ class System:
         return tuple(dict.fromkeys((*self.mass_known, *(known for pair in self.jacobian_known for known in pair), ())))
 
     # ---- the elimination -----------------------------------------------------------------------------------------
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """Each body with its constraint towards the root, parents first: the nodes of the tree."""
+        return elimination_order(self.bodies, self.constraints)
 
     @cached_property
     def tree(self) -> Tree:
