@@ -131,8 +131,8 @@ def dynamics(m: Mechanism, q: Array, v: Array, tau: Array, f_ext: Array | None) 
     _require_numbers(m, "body", "mass", "com", "inertia", "moments", "payload")
     mass, compliance = Constants("masses", masses(m.model)), compliances(m.model)
     soft = None if compliance is None else Constants("compliance", compliance)
-    terms = constraints(m, q, v, tau, f_ext)
-    return multipliers(constraint_system(m.model), mass, **terms, compliance=soft)[0]
+    t = constraints(m, q, v, tau, f_ext)
+    return multipliers(constraint_system(m.model), mass, t["jacobian"], t["force"], t["c"], soft)[0]
 
 
 class Constants:
