@@ -17,7 +17,7 @@ import numpy as np
 from bough.algorithms.climbing import Side, climb, components, powers, write_columns
 from bough.algorithms.constraint_rows import Entries, Terms, dense_entries
 from bough.algorithms.ties import tie_columns, tie_terms
-from bough.model import Equality, Frame, Joint, Loop, Mechanism, Placement, Tie
+from bough.model import Frame, Joint, Loop, Mechanism, Placement
 from bough.model.joints.closing import Closure, least_squares
 from bough.model.tying import position_rows
 from bough.scalar import (
@@ -74,10 +74,8 @@ def constraint_terms(
         same = _LoopsAlike(m, loops, [starts[x.name] for x in loops])
         _loops_terms(m, own_q, own_v, same, terms, entries, felt)
     for constraint in constraints:
-        if isinstance(constraint, Equality):
-            _law_terms(m, q, v, constraint, starts[constraint.name], terms, entries)
-        elif isinstance(constraint, Tie):
-            tie_terms(m, own_q, own_v, constraint, starts[constraint.name], terms, entries, felt)
+        if not isinstance(constraint, Loop):
+            tie_terms(m, own_q, own_v, constraint.tie, starts[constraint.name], terms, entries, felt)
     return terms
 
 
@@ -90,11 +88,8 @@ def row_supports(m: Mechanism) -> list[tuple[list[int], int]]:
     """For each constraint the columns of L, from 0, in which its rows may have entries, and the number of rows."""
     model, supports = m.model, []
     for constraint in model.constraints:
-        if isinstance(constraint, Equality):
-            names = (constraint.joint, constraint.other) if constraint.other else (constraint.joint,)
-            columns = {model.v_slice(name).start for name in names}
-        elif isinstance(constraint, Tie):
-            columns = tie_columns(m, constraint)
+        if not isinstance(constraint, Loop):
+            columns = tie_columns(m, constraint.tie)
         else:
             starts, source = m.v_starts.data, m.coupling.v_source
             columns = set()
@@ -192,32 +187,6 @@ def row_groups(m: Mechanism) -> list[int]:
             forces = joint.reactions(constraint.joint.parameters, joint.neutral())
             groups += [new + (force.linear == ZERO) for force in forces]
     return groups
-
-
-def _law_terms(
-    m: Mechanism, q: Array, v: Array | None, law: Equality, row: int, terms: Terms, entries: Entries
-) -> None:
-    """The row of y - p(x) = 0 for two coordinates y and x: [1, -p′], and -p″ ẋ² beside it."""
-    model = m.model
-    value, slope, curve = 0.0, 0.0, 0.0  # type: Scalar, Scalar, Scalar
-    rate: Scalar = 0.0 if v is None else v[model.v_slice(law.joint).start]
-    if law.other is None:
-        value = law.polynomial[0]
-    else:
-        x = q[model.q_slice(law.other).start] - law.other_zero
-        for c in reversed(law.polynomial):
-            curve = curve * x + slope * 2.0
-            slope = slope * x + value
-            value = value * x + c
-        column = model.v_slice(law.other).start
-        entries.values[entries.place(row, column)] = -slope
-        if v is not None:
-            rate = rate - slope * v[column]
-            terms.bias[row] = -(curve * (v[column] * v[column]))
-    place = entries.place(row, model.v_slice(law.joint).start)
-    entries.values[place] = entries.values[place] + 1.0
-    terms.errors[row] = q[model.q_slice(law.joint).start] - law.zero - value
-    terms.rates[row] = rate
 
 
 class _LoopsAlike:

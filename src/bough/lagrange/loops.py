@@ -16,10 +16,10 @@ from bough.algorithms.rnea import ZEROS
 from bough.algorithms.ties import tie_rows
 from bough.lagrange.auxiliary import Auxiliary
 from bough.lagrange.joints import constraint_system
-from bough.model import Loop, Mechanism, Model, Tie
+from bough.model import Loop, Mechanism, Model
 from bough.model.constraints import Constraint
 from bough.model.joints.closing import dual_forces
-from bough.scalar import Array, Part, Scalar, array
+from bough.scalar import Array, Scalar, array
 from bough.spatial import NO_FORCE, Force
 
 __all__ = ["auxiliary_loops", "loop_system"]
@@ -36,24 +36,21 @@ def _bodies(model: Model, constraint: Constraint) -> tuple[int, ...]:
     if isinstance(constraint, Loop):
         numbers = [constraint.predecessor.body, constraint.successor.body]
         numbers = [] if numbers[0] == numbers[1] else numbers  # they cannot move against each other
-    elif isinstance(constraint, Tie):
-        own = [model.joint_names.index(name) + 1 for name in constraint.joints]
-        numbers = [end.body for end in constraint.bodies] + [b for i in own for b in (model.tree.parents[i - 1], i)]
     else:
-        names = [constraint.joint, *([] if constraint.other is None else [constraint.other])]
-        own = [model.joint_names.index(name) + 1 for name in names]
-        numbers = [body for i in own for body in (model.tree.parents[i - 1], i)]
+        own = [model.joint_names.index(name) + 1 for name in constraint.tie.joints]
+        ends = [end.body for end in constraint.tie.bodies]
+        numbers = ends + [b for i in own for b in (model.tree.parents[i - 1], i)]
     return tuple(dict.fromkeys(body for body in numbers if body))
 
 
 def auxiliary_loops(m: Mechanism, q: Array, v: Array, rate: Scalar) -> dict[str, Array]:
     """The blocks of Jᵃ, and c with what brings errors back to zero, as `returning` says."""
     terms, still = constraint_terms(m, q, v), accelerations(m, q, v, ZEROS, None, "LOCAL", False)
-    closed, n, auxiliary = {made.name: c for made, c in closings(m, q)}, m.model.nv, loop_system(m.model)
+    closed, auxiliary = {made.name: c for made, c in closings(m, q)}, loop_system(m.model)
     jacobian, c, row, block = array(auxiliary.jacobian_size), array(auxiliary.nc), 0, 0
     for constraint, (bodies, count) in zip(m.model.constraints, auxiliary.constraints, strict=True):
         rows = [_Forces(m) for _ in range(count)]
-        _push(m, q, v, constraint, closed.get(constraint.name), Part(terms.matrix, row * n), rows)
+        _push(m, q, v, constraint, closed, rows)
         aims: list[Scalar] = [terms.bias[row + r] + terms.returning(row + r, rate) for r in range(count)]
         for body in bodies:
             start = int(auxiliary.jacobian_starts[block])
@@ -70,25 +67,23 @@ def auxiliary_loops(m: Mechanism, q: Array, v: Array, rate: Scalar) -> dict[str,
 
 
 def _push(
-    m: Mechanism, q: Array, v: Array, constraint: Constraint, closing: Closing | None, L: Array, rows: list[_Forces]
+    m: Mechanism, q: Array, v: Array, constraint: Constraint, closed: dict[str, Closing], rows: list[_Forces]
 ) -> None:
-    """Add the force of a unit multiplier of each row on the bodies; L are its rows on the tree."""
-    if isinstance(constraint, Loop) and closing is not None:
+    """Add the force of a unit multiplier of each row on the bodies."""
+    if isinstance(constraint, Loop):
+        closing = closed[constraint.name]
         for on, t in zip(rows, closing.closure.reactions, strict=True):
             on.add(constraint.successor.body, closing.after.X.force_to_parent(t))
             on.add(constraint.predecessor.body, closing.X_before.force_to_parent(t) * -1.0)
-    elif isinstance(constraint, Tie):
-        found = tie_rows(m, q, v, constraint)
-        for end, (side, _, forces) in zip(constraint.bodies, found.frames, strict=True):
-            for on, f in zip(rows, forces, strict=True):
-                on.add(end.body, side.X.force_to_parent(f))
-        for name, block in zip(constraint.joints, found.joints, strict=True):
-            for k, column in enumerate(block):
-                for on, factor in zip(rows, column, strict=True):
-                    on.add_at_joint(q, name, k, factor)
-    elif not isinstance(constraint, Loop):
-        for name in dict.fromkeys(x for x in (constraint.joint, constraint.other) if x is not None):
-            rows[0].add_at_joint(q, name, 0, L[m.model.v_slice(name).start])
+        return
+    tie, found = constraint.tie, tie_rows(m, q, v, constraint.tie)
+    for end, (side, _, forces) in zip(tie.bodies, found.frames, strict=True):
+        for on, f in zip(rows, forces, strict=True):
+            on.add(end.body, side.X.force_to_parent(f))
+    for name, block in zip(tie.joints, found.joints, strict=True):
+        for k, column in enumerate(block):
+            for on, factor in zip(rows, column, strict=True):
+                on.add_at_joint(q, name, k, factor)
 
 
 class _Forces:

@@ -15,6 +15,7 @@ from bough.model.joints import Joint
 from bough.model.parts import HERE, Placement
 from bough.model.surface import SOFT, Softness
 from bough.model.ties.constraint import Constraint as Vanishing
+from bough.model.ties.laws import Law
 from bough.spatial import Matrix, Transform, Vector
 
 __all__ = ["Attachment", "Constraint", "Equality", "Loop", "Tie", "misfit"]
@@ -113,6 +114,12 @@ class Equality:
         """One scalar constraint."""
         return 1
 
+    @property
+    def tie(self) -> Tie:
+        """The same as a constraint that says what must vanish."""
+        joints = (self.joint,) if self.other is None else (self.joint, self.other)
+        return Tie(self.name, Law(self.polynomial, self.zero, self.other_zero), (), joints, self.softness)
+
 
 @dataclass(frozen=True)
 class Tie:
@@ -142,6 +149,11 @@ class Tie:
     def rows(self) -> int:
         """How many scalar constraints it stands for."""
         return self.constraint.rows
+
+    @property
+    def tie(self) -> Tie:
+        """Itself."""
+        return self
 
 
 Constraint: TypeAlias = Loop | Equality | Tie

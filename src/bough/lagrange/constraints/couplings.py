@@ -17,6 +17,7 @@ from bough.model import Joint
 from bough.model.joints.reading import read_floats
 from bough.model.ties.body import Body, Scalars
 from bough.model.ties.constraint import Constraint, Sides
+from bough.model.ties.laws import polynomial_at
 from bough.scalar import Scalar, atan2, cos, sin
 
 __all__ = ["Coupled"]
@@ -110,9 +111,7 @@ class Coupled(Constraint):
         law: Scalar = parameters[2]
         if self.other is not None:
             ends = sides[self.other_on[0]], sides[self.other_on[1]]
-            x, law = self.other.coordinates(parameters[end:], ends)[0] - parameters[1], 0.0
-            for c in reversed(parameters[2:start]):
-                law = law * x + c
+            law = polynomial_at(parameters[2:start], self.other.coordinates(parameters[end:], ends)[0] - parameters[1])
         held = self.joint.coordinates(parameters[start:end], (sides[self.on[0]], sides[self.on[1]]))[0]
         error = held - parameters[0] - law
         return [atan2(sin(error), cos(error)) if _comes_round(self.joint.joint) else error]
