@@ -29,6 +29,7 @@ from bough.scalar import (
     both,
     each,
     either,
+    entries_at,
     fill,
     filled,
     gather,
@@ -36,6 +37,7 @@ from bough.scalar import (
     inner,
     loop,
     maximum,
+    scatter,
     select,
 )
 from bough.scalar.tolerances import CONFLICT, RESIDUAL, SINGULAR_VALUE
@@ -94,8 +96,8 @@ class Free:
         for cluster, reduced in zip(self.clusters.all, self.reduced, strict=True):
             count, rows = len(cluster.rows), cluster.row_table
             forces = _forces(cluster, reduced, driven, self.force)
-            least = least_forces(count, reduced.lower, reduced.inverse, forces, _entries_at(weights, rows))
-            _scatter(least, rows, result)
+            least = least_forces(count, reduced.lower, reduced.inverse, forces, entries_at(weights, rows))
+            scatter(least, rows, result)
         return result
 
 
@@ -129,7 +131,7 @@ def _orthogonal_rows(cluster: Cluster, L: Array, whole: Array, aims: Array) -> R
         array(count**2),
         array(count),
     )
-    rest = _entries_at(aims, cluster.row_table)
+    rest = entries_at(aims, cluster.row_table)
     mobility = filled(n, lambda j: 1.0 / _some(whole[gather_index(cluster.column_table, j)]))
     sizes = array(int(cluster.groups.data.max()) + 1)
 
@@ -175,7 +177,7 @@ def _particular(cluster: Cluster, found: Reduced, start: Array) -> None:
     shares = filled(len(cluster.rows), lambda i: found.rest[i] * found.inverse[i])
     none: Scalar = 0.0
     x = filled(n, lambda j: loop(len(cluster.rows), lambda i, sum: sum + found.V[i * n + j] * shares[i], none))
-    _scatter(x, cluster.column_table, start)
+    scatter(x, cluster.column_table, start)
 
 
 def _null_vectors(cluster: Cluster, found: Reduced, whole: Array, K: Array, fixed: Array, n: int) -> None:
@@ -186,7 +188,7 @@ def _null_vectors(cluster: Cluster, found: Reduced, whole: Array, K: Array, fixe
     for values, given in ((U, found.U), (V, found.V)):
         fill(values, count * size, given.__getitem__)
     fill(inverse, count, found.inverse.__getitem__)
-    numbers, inertias = Table("numbers", np.arange(size, dtype=float)), _entries_at(whole, cluster.column_table)
+    numbers, inertias = Table("numbers", np.arange(size, dtype=float)), entries_at(whole, cluster.column_table)
 
     def share(j: Index) -> Scalar:  # of each coordinate that is left: they add up to the number of freedoms
         return loop(count, lambda i, left: left - U[i * size + j] * (V[i * size + j] * inverse[i]), one)
@@ -211,7 +213,7 @@ def _null_vectors(cluster: Cluster, found: Reduced, whole: Array, K: Array, fixe
         inverse[row] = 1.0 / select(there, most * _some(inertia), 1.0)
         fill(left, size, lambda j: left[j] - U[row * size + j] * (column[j] * inverse[row]))
         fixed[p] = select(there, 0.0, 1.0)
-        _scatter(column, cluster.column_table, Part(K, p * n))
+        scatter(column, cluster.column_table, Part(K, p * n))
 
     each(cluster.freedom, vector)
 
@@ -255,17 +257,3 @@ def _forces(cluster: Cluster, found: Reduced, driven: Array, force: Array) -> Ar
 
     each(count, substitute, reverse=True)
     return forces
-
-
-def _entries_at(values: Array, places: Table) -> Array:
-    """The entries of an array at some places."""
-    return filled(places.data.size, lambda k: values[gather_index(places, k)])
-
-
-def _scatter(values: Array, places: Table, result: Array) -> None:
-    """Write entries to their places."""
-
-    def put(k: Index) -> None:
-        result[gather_index(places, k)] = values[k]
-
-    each(places.data.size, put)

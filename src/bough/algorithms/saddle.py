@@ -20,15 +20,15 @@ from bough.scalar import (
     Bool,
     Index,
     Scalar,
-    Table,
     array,
     both,
-    each,
     either,
+    entries_at,
     filled,
     gather_index,
     loop,
     maximum,
+    scatter,
     select,
     switch,
 )
@@ -55,7 +55,7 @@ class Saddle:
     @property
     def motion(self) -> Array:
         """The accelerations (n)."""
-        return filled(self.order.n, lambda k: self.x[gather_index(self.order.columns, k)])
+        return entries_at(self.x, self.order.columns)
 
     @property
     def residual(self) -> Scalar:
@@ -145,16 +145,8 @@ def group_sizes(late: SaddleTree, packed: Array) -> Array:
 
 def solve_saddle(order: SaddleTree, packed: Array, force: Array, aims: Array) -> Saddle:
     """Solve the equations with M and L in packed path rows of their tree, joint forces (n) and aims of the rows."""
-    b = array(order.tree.n)
-
-    def put(table: Table, values: Array) -> Callable[[Index], None]:
-        def at(k: Index) -> None:
-            b[gather_index(table, k)] = values[k]
-
-        return at
-
-    each(order.n, put(order.columns, force))
-    each(order.count, put(order.rows, aims))
+    b = scatter(force, order.columns, array(order.tree.n))
+    scatter(aims, order.rows, b)
     right = copy_of(b, order.tree.n)
     e = _Elimination(order, packed, b)
     Paths(order.tree).inward(e.node)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bough.algorithms.constraint_rows import Entries
 from bough.algorithms.loops import row_groups, row_supports
 from bough.model import Mechanism
-from bough.scalar import Array, Index, Table, array, each, gather_index
+from bough.scalar import Array, Index, Table, array, entries_at, gather_index, scatter
 from bough.scalar.lazy import cached_property
 from bough.tree import Tree, elimination_tree
 
@@ -90,12 +90,7 @@ class SaddleTree:
 
     def put_mass(self, packed: Array, M: Array) -> None:
         """Write M, given as packed path rows of its own tree."""
-        table = Table("mass_places", self.mass_places)
-
-        def put(e: Index) -> None:
-            packed[gather_index(table, e)] = M[e]
-
-        each(self.dofs.packed_size, put)
+        scatter(M, Table("mass_places", self.mass_places), packed)
 
     @property
     def operations(self) -> int:
@@ -126,7 +121,7 @@ class SaddleTree:
         """The packed path rows of `late` with the same entries."""
         result, late = array(self.late.size), self.late
         for here, there in ((self.mass_places, late.mass_places), (self.row_places, late.row_places)):
-            _copy(packed, Table("places", here), result, Table("late_places", there))
+            scatter(entries_at(packed, Table("places", here)), Table("late_places", there), result)
         return result
 
     @cached_property
@@ -135,13 +130,6 @@ class SaddleTree:
         parents = np.array([0, *self.tree.parents], np.int64)
         above = parents[self._of_row + 1]
         return bool((self.kinds.data[above[above > 0] - 1] == 1).all())
-
-
-def _copy(values: Array, here: Table, result: Array, there: Table) -> None:
-    def put(e: Index) -> None:
-        result[gather_index(there, e)] = values[gather_index(here, e)]
-
-    each(here.data.size, put)
 
 
 def _number_nodes(n: int, supports: Sequence[tuple[Sequence[int], int]], order: Order) -> tuple[Ints, Ints]:

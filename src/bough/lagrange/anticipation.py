@@ -29,6 +29,7 @@ from bough.scalar import (
     fill,
     filled,
     gather_index,
+    scatter,
     select,
 )  # fmt: skip
 from bough.scalar.lazy import cached_property
@@ -192,12 +193,7 @@ class _Visitors:
         self._halves, self._scaled, self._width = array(auxiliary.most * width), array(auxiliary.most * width), width
         self._margins = array(auxiliary.nc)
         self.parts = array(auxiliary.parts_size if auxiliary.takes_solutions else 0)
-        into = self._tables["into"]
-
-        def put(e: Index) -> None:
-            self._forces[gather_index(into, e)] = blocks[e]
-
-        each(auxiliary.jacobian_size, put)
+        scatter(blocks, self._tables["into"], self._forces)
 
     def arrive(self, pair: Pair, nodes: Sequence[Node], visit: Index, place: Index) -> None:
         """Eliminate a body and its constraint for one row: keep the halves, hand the rest on towards the root."""

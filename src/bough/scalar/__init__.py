@@ -1,6 +1,6 @@
 """Scalars: the table of operations, symbolic and counting scalars, functions of scalars, control primitives."""
 
-from bough.scalar.arrays import Part, do_when, dot, each, fill, filled, inner, minus, plus
+from bough.scalar.arrays import Part, do_when, dot, each, entries_at, fill, filled, inner, minus, plus, scatter
 from bough.scalar.control import (
     Array,
     Control,
@@ -76,6 +76,7 @@ __all__ = [
     "dot",
     "each",
     "either",
+    "entries_at",
     "fill",
     "filled",
     "gather",
@@ -98,6 +99,7 @@ __all__ = [
     "rebuild",
     "repeat",
     "rows",
+    "scatter",
     "select",
     "shape",
     "sin",

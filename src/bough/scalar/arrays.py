@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bough.scalar.control import Array, array, loop, when
+from bough.scalar.control import Array, Table, array, gather_index, loop, when
 from bough.scalar.symbolic import Bool, Index, Scalar
 
-__all__ = ["Part", "do_when", "dot", "each", "fill", "filled", "inner", "minus", "plus"]
+__all__ = ["Part", "do_when", "dot", "each", "entries_at", "fill", "filled", "inner", "minus", "plus", "scatter"]
 
 
 class Part:
@@ -57,6 +57,21 @@ def fill(values: Array, count: Index, entry: Callable[[Any], Scalar]) -> Array:
 def filled(size: int, entry: Callable[[Any], Scalar]) -> Array:
     """A new array with the entries ``entry(k)`` for k = 0 … size-1."""
     return fill(array(size), size, entry)
+
+
+def entries_at(values: Array, places: Table) -> Array:
+    """A new array with the entries of an array at some places."""
+    return filled(places.data.size, lambda k: values[gather_index(places, k)])
+
+
+def scatter(values: Array, places: Table, result: Array) -> Array:
+    """Write entries to their places; returns the array they are in then."""
+
+    def put(k: Index) -> None:
+        result[gather_index(places, k)] = values[k]
+
+    each(places.data.size, put)
+    return result
 
 
 def inner(a: Array, b: Array, size: Index) -> Scalar:
