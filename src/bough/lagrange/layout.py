@@ -161,8 +161,9 @@ class Layout:
 
     @property
     def verdicts(self) -> int:
-        """Number of verdicts on a solution: one for each body with its constraint, and for each auxiliary row."""
-        return self.system.tree.n + self.nc - self.system.nc
+        """Number of verdicts on a solution: for each body with its constraint, each auxiliary row, each distance."""
+        two = self.two_sided
+        return two.system.tree.n + two.nc - two.system.nc + int(self.distances.sum())
 
     @property
     def nc(self) -> int:
@@ -186,7 +187,9 @@ class Layout:
 
     @cached_property
     def two_sided(self) -> Layout:
-        """A layout like this one without its one-sided ties."""
+        """A layout like this one without its one-sided ties; itself if it has none."""
+        if not self.one_sided.any():
+            return self
         pairs = zip(self.ties, self.tie_names, strict=True)
         kept = [pair for pair in pairs if not pair[0].constraint.one_sided]
         return replace(self, ties=tuple(tie for tie, _ in kept), tie_names=tuple(name for _, name in kept))

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Literal, NamedTuple, TypeAlias
 
+import numpy as np
+
 from bough.algorithms.blocks import SmallFactor, transposed
 from bough.complementarity.elimination import eliminate
 from bough.lagrange.anticipation import SystemResponse
@@ -28,15 +30,17 @@ from bough.scalar import (
     array,
     blank,
     each,
+    entries_at,
     fill,
     filled,
-    gather_index,
     inner,
+    scatter,
     select,
 )
+from bough.scalar.tolerances import TOUCHING
 from bough.spatial import UNITS, Matrix, Quaternion, Vector
 
-__all__ = ["Level", "errors", "integrate", "placements", "positions", "solve_linkage", "terms"]
+__all__ = ["Level", "errors", "integrate", "placements", "positions", "solve_apart", "terms"]
 
 Level: TypeAlias = Literal["acceleration", "first order", "impulse", "position"]
 
@@ -149,8 +153,23 @@ def solve_linkage(layout: Layout, level: Level, rate: Scalar, part: float, **giv
     else:
         y, verdicts = multipliers(layout.system, *arrays, soft, part)
     rows = Table("rows_inside", layout.system.nv + layout.rows)
-    forces = filled(layout.nc, lambda k: y[gather_index(rows, k)])
+    forces = entries_at(y, rows)
     return {"motion": filled(layout.system.nv, lambda k: y[k]), "forces": forces, "verdicts": verdicts}
+
+
+def solve_apart(layout: Layout, level: Level, rate: Scalar, part: float, **given: Array) -> Terms:
+    """The same where no one-sided tie touches: as if there were none. If one does, a verdict is negative."""
+    found = solve_linkage(layout.two_sided, level, rate, part, **given)
+    if layout.two_sided is layout:
+        return found
+    kept, distances = (np.flatnonzero(rows) for rows in (~layout.one_sided[layout.rows], layout.distances))
+    e = errors(layout, given["x"], time=given.get("time"))["errors"]
+    far, clear = entries_at(e, Table("distances", distances)), found["verdicts"]
+    verdicts = blank(layout.verdicts)
+    fill(verdicts, layout.two_sided.verdicts, lambda k: clear[k])
+    fill(Part(verdicts, layout.two_sided.verdicts), distances.size, lambda k: far[k] - TOUCHING)
+    forces = scatter(found["forces"], Table("two_sided_rows", kept), array(layout.nc))
+    return {"motion": found["motion"], "forces": forces, "verdicts": verdicts}
 
 
 def _solve_with_auxiliary(
@@ -205,8 +224,7 @@ def errors(layout: Layout, x: Array, v: Array | None = None, time: Array | None 
             _write(r, row, ties.constraint.rates(parameters, sides)[:held])
 
         each(ties.count, visit)
-    both = {"errors": e, "rates": r}
-    return {name: filled(layout.nc, lambda k, a=a: a[gather_index(rows, k)]) for name, a in both.items()}  # type: ignore[misc]
+    return {"errors": entries_at(e, rows), "rates": entries_at(r, rows)}
 
 
 def placements(layout: Layout, x: Array) -> Terms:

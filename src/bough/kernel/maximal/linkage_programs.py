@@ -23,7 +23,7 @@ from bough.lagrange import linkage
 from bough.lagrange.layout import Layout
 from bough.lagrange.linkage import Level
 from bough.scalar import Array, both, loop, negation
-from bough.scalar.tolerances import CONFLICT, SINGULAR_VALUE, TOUCHING
+from bough.scalar.tolerances import CONFLICT, SINGULAR_VALUE
 
 __all__ = ["Found", "motion", "run"]
 
@@ -62,7 +62,7 @@ class Found(NamedTuple):
 
 
 def motion(layout: Layout, level: Level, rate: float, given: Mapping[str, ArrayLike | None]) -> Found:
-    """Motions and forces: in one program where few constraints are auxiliary and none is one-sided.
+    """Motions and forces: in one program where few constraints are auxiliary and no one-sided one touches.
 
     Where the rank of constraints is less than their rows in every state, a division of constants fails while the
     program is traced, and no constraint is taken for primary.
@@ -74,8 +74,8 @@ def motion(layout: Layout, level: Level, rate: float, given: Mapping[str, ArrayL
 
 
 def _in_one(layout: Layout) -> bool:
-    """Whether one program solves a linkage: it has no conditions, and not too many auxiliary rows."""
-    return not layout.one_sided.any() and layout.nc - layout.system.nc <= TOGETHER
+    """Whether one program solves a linkage where nothing touches: it has not too many auxiliary rows."""
+    return layout.two_sided.nc - layout.two_sided.system.nc <= TOGETHER
 
 
 @lru_cache(maxsize=64)
@@ -84,24 +84,6 @@ def _rate(rate: float) -> FloatArray:
 
 
 # ---- the careful route: states (states, ...) -------------------------------------------------------------------------
-
-
-def _careful(layout: Layout, level: Level, state: State) -> Found:
-    """Where no one-sided constraint touches, all else moves as if there were none; the others by conditions."""
-    if not layout.one_sided.any():
-        return _by_ranks(layout, level, state)
-    measured = run(layout, "errors", {key: state.get(key) for key in ("x", "time")})
-    apart = (measured[..., layout.distances] > TOUCHING).all(axis=-1)
-    found = Found.zeros(layout, apart.shape)
-    if apart.any():
-        free = {key: a[apart] for key, a in state.items()}
-        some, two_sided = Found(*run(layout.two_sided, "motion", free, level)), ~layout.one_sided[layout.rows]
-        spread = Found.zeros(layout, some.residual.shape)
-        spread.forces[:, two_sided], spread.unmet[:, two_sided] = some.forces, some.unmet
-        found.put(apart, spread._replace(motion=some.motion, residual=some.residual))
-    if not apart.all():
-        found.put(~apart, _by_ranks(layout, level, {key: a[~apart] for key, a in state.items()}))
-    return found
 
 
 def _by_ranks(layout: Layout, level: Level, state: State) -> Found:
@@ -245,7 +227,7 @@ def _program(layout: Layout, key: tuple[What, Level, bool]) -> Function:
         nothing = all_in_doubt(outputs)()
         if not in_one:
             return nothing
-        found = linkage.solve_linkage(layout, level, x.pop("rate")[0], SINGULAR_VALUE, **x)
+        found = linkage.solve_apart(layout, level, x.pop("rate")[0], SINGULAR_VALUE, **x)
         sound, verdicts = both(is_finite(found["motion"], nv), is_finite(found["forces"], nc)), found.pop("verdicts")
         sound = loop(layout.verdicts, lambda k, so_far: both(so_far, verdicts[k] > 0.0), sound)
         return nothing | found | {"doubt": negation(sound)}
@@ -253,7 +235,7 @@ def _program(layout: Layout, key: tuple[What, Level, bool]) -> Function:
     def explain(arrays: State, results: Results, verdicts: Verdicts) -> Results:
         axes = {a.name: len(a.shape) for a in inputs}
         try:
-            return mend_states(lambda some: _careful(layout, level, some), axes, arrays, results, verdicts != 0)
+            return mend_states(lambda some: _by_ranks(layout, level, some), axes, arrays, results, verdicts != 0)
         except SingularError as error:
             ties = [layout.tie_names[k] for k in layout.primary]
             names = f"bodies are {_first_names(layout.body_names)}; constraints counted from 0 are {_first_names(ties)}"
