@@ -29,11 +29,13 @@ from bough.scalar import (
     Table,
     array,
     blank,
+    do_when,
     each,
     entries_at,
     fill,
     filled,
     inner,
+    loop,
     scatter,
     select,
 )
@@ -200,14 +202,22 @@ def _solve_with_auxiliary(
 
         each(k, give_way)
     right = filled(k, lambda i: -(drive[i] + c[i + system.nc]))
-    found = eliminate(k, A, right, answers, inner(right, right, k))
-    motion = response.motion(found.forces, b)
+    own, none = Part(c, system.nc), 0.0  # type: Part, Scalar
+    asked = inner(drive, drive, k) + inner(own, own, k)
+    found = eliminate(k, A, right, answers, asked)
+    forces = found.forces
+    dependent = loop(k, lambda i, total: total + select(found.inverse[i] > 0.0, 0.0, 1.0), none)
+
+    def share_load() -> None:
+        fill(forces, k, found.least_forces(answers).__getitem__)
+
+    do_when(dependent > 0.0, share_load)
+    motion = response.motion(forces, b)
     result = fill(blank(n + k), n, lambda i: motion[i])
-    fill(Part(result, n), k, lambda i: found.forces[i])
+    fill(Part(result, n), k, lambda i: forces[i])
     verdicts = blank(system.tree.n + k)
     fill(verdicts, system.tree.n, lambda i: sound[i])
-    clear = select(found.doubtful, -1.0, 1.0)
-    fill(Part(verdicts, system.tree.n), k, lambda i: select(found.inverse[i] > 0.0, clear, -1.0))
+    fill(Part(verdicts, system.tree.n), k, lambda i: select(found.doubtful, -1.0, 1.0))
     return result, verdicts
 
 
