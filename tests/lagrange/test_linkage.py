@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -537,3 +538,33 @@ def test_a_scaled_body_grows_as_it_is_pulled_apart() -> None:
     push = np.zeros(7)
     push[6] = 1.8
     assert linkage.accelerations(linkage.neutral(), np.zeros(7), push).motion[6] == pytest.approx(1.8 / 0.9)
+
+
+def test_states_of_different_rank_in_one_batch(rng: Rng) -> None:
+    """Rows that depend on others in some states: each state moves as it does alone, to the last bit."""
+    rods = {f"rod {z}": (constraints.Distance(1.0 + z, to=(0.0, 0.0, z)), "bob") for z in (0.0, 1.0, 3.0)}
+    hung = bough.maximal.Linkage({"bob": bodies.Particle(2.0)}, rods)
+    x, v = np.tile([0.0, 0.0, -1.0], (37, 1)), np.zeros((37, 3))
+    x[::3] += 0.3 * rng.normal(size=(13, 3))
+    with compiled():
+        found, each = hung.accelerations(x, v), [hung.accelerations(*one) for one in zip(x, v, strict=True)]
+    for k, alone in enumerate(each):
+        assert np.array_equal(alone.motion, found.motion[k])
+        assert np.array_equal(alone.loop_forces, found.loop_forces[k])
+    assert_close(found.loop_forces[1].sum(keepdims=True), np.array([-2.0 * G]), 1e-12)
+
+
+def test_feet_that_touch_or_not_in_one_batch() -> None:
+    """Each state is solved as if those that do not touch were not there."""
+    places = [(0.3 * a, 0.2 * b, -0.1) for a in (-1, 1) for b in (-1, 1)]
+    feet = {f"foot {k}": (constraints.Contact(0.5, at=at), "box") for k, at in enumerate(places)}
+    box = {"box": bodies.Rigid(2.0, inertia=(0.1, 0.2, 0.3))}
+    linkage, x, v = bough.maximal.Linkage(box, feet), np.zeros((6, 7)), np.zeros((6, 6))
+    angles, touching = (0.0, 0.1, -0.1, 0.0, 0.1, -0.1), ((0, 1, 2, 3), (2, 3), (0, 1), (), (2, 3), (0, 1))
+    for k, angle in enumerate(angles):
+        x[k, [4, 6]] = math.sin(angle / 2), math.cos(angle / 2)
+        x[k, 2] = 0.1 * math.cos(angle) + 0.3 * abs(math.sin(angle)) + (0.1 if not touching[k] else 0.0)
+    found = linkage.accelerations(x, v)
+    for k, some in enumerate(touching):
+        fewer = bough.maximal.Linkage(box, {f"foot {n}": feet[f"foot {n}"] for n in some})
+        assert_close(found.motion[k], fewer.accelerations(x[k], v[k]).motion, 1e-9, scale=G)
