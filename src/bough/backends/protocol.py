@@ -51,10 +51,10 @@ class Signature:
         return tuple(a for a in self.inputs if a.name in self.given)
 
 
-def require_size(name: str, a: FloatArray, size: int) -> None:
-    """Raise unless an array (batch, size) has the size that a program has for it."""
-    if a.shape[1] != size:
-        raise ProgramError(f"{name!r} has {a.shape[1]} numbers for each state, and the program has {size}")
+def require_size(name: str, given: int, size: int) -> None:
+    """Raise unless an array has as many numbers for each state as a program has for it."""
+    if given != size:
+        raise ProgramError(f"{name!r} has {given} numbers for each state, and the program has {size}")
 
 
 class Holder(Protocol):

@@ -55,7 +55,7 @@ class ReferenceKernel:
     def __call__(self, inputs: Mapping[str, FloatArray], outputs: Mapping[str, FloatArray]) -> None:
         """Read each input (batch, size) and fill each output (batch, size)."""
         for b in self.program.of_role("input") + self.program.of_role("output"):
-            require_size(b.name, inputs[b.name] if b.role == "input" else outputs[b.name], b.size)
+            require_size(b.name, (inputs if b.role == "input" else outputs)[b.name].shape[1], b.size)
         batch = next((a.shape[0] for a in (*inputs.values(), *outputs.values())), 0)
         with np.errstate(all="ignore"):  # what is not finite is found and named at the border
             for first in range(0, batch, LANES):

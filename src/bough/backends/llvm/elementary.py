@@ -6,47 +6,42 @@ library one by one.
 
 from __future__ import annotations
 
-from bough.backends.llvm.types import Real
+from bough.backends.llvm.types import Lines, Real
 from bough.backends.sines import CONSTANTS, TWO_OVER_PI
 
 __all__ = ["sincos_name", "sincos_source"]
 
 
-class _Lines:
-    """Straight-line code on one type, with a fresh name for every result."""
+class _Arithmetic(Lines):
+    """Straight-line code on one type."""
 
     def __init__(self, real: Real) -> None:
+        super().__init__()
         self.real = real
-        self.lines: list[str] = []
-
-    def _new(self, text: str) -> str:
-        name = f"%t{len(self.lines)}"
-        self.lines.append(f"  {name} = {text}")
-        return name
 
     def op(self, op: str, a: str, b: str) -> str:
-        return self._new(f"{op} {self.real.type} {a}, {b}")
+        return self.new(f"{op} {self.real.type} {a}, {b}")
 
     def fma(self, a: str, b: str, c: str) -> str:
         t = self.real.type
-        return self._new(f"call {t} @llvm.fma.{self.real.suffix}({t} {a}, {t} {b}, {t} {c})")
+        return self.new(f"call {t} @llvm.fma.{self.real.suffix}({t} {a}, {t} {b}, {t} {c})")
 
     def unary(self, name: str, a: str) -> str:
         t = self.real.type
-        return self._new(f"call {t} @llvm.{name}.{self.real.suffix}({t} {a})")
+        return self.new(f"call {t} @llvm.{name}.{self.real.suffix}({t} {a})")
 
     def neg(self, a: str) -> str:
-        return self._new(f"fneg {self.real.type} {a}")
+        return self.new(f"fneg {self.real.type} {a}")
 
     def compare(self, predicate: str, a: str, b: str) -> str:
-        return self._new(f"fcmp {predicate} {self.real.type} {a}, {b}")
+        return self.new(f"fcmp {predicate} {self.real.type} {a}, {b}")
 
     def either(self, a: str, b: str) -> str:
-        return self._new(f"or {self.real.mask} {a}, {b}")
+        return self.new(f"or {self.real.mask} {a}, {b}")
 
     def select(self, condition: str, a: str, b: str) -> str:
         t = self.real.type
-        return self._new(f"select {self.real.mask} {condition}, {t} {a}, {t} {b}")
+        return self.new(f"select {self.real.mask} {condition}, {t} {a}, {t} {b}")
 
     def polynomial(self, z: str, coefficients: tuple[float, ...]) -> str:
         total = self.real.constant(coefficients[-1])
@@ -63,8 +58,7 @@ def sincos_name(real: Real) -> str:
 def sincos_source(real: Real) -> str:
     """The function on one type, and the way round for angles beyond the reduction."""
     t, e, pair = real.type, real.element, f"{{{real.type}, {real.type}}}"
-    end = "" if e == "double" else "f"
-    f = _Lines(real)
+    f = _Arithmetic(real)
     sine, cosine = _reduced(f)
     lines = [
         f"define internal fastcc {pair} @{sincos_name(real)}({t} %x) {{",
@@ -73,7 +67,7 @@ def sincos_source(real: Real) -> str:
         f"  %quick = insertvalue {pair} %q0, {t} {cosine}, 1",
         f"  %size = call {t} @llvm.fabs.{real.suffix}({t} %x)",
         f"  %far = fcmp ogt {t} %size, {real.constant(CONSTANTS[e].far)}",
-        f"  %any = {_any_lane(real, '%far')}",
+        f"  %any = {real.any_lane('%far')}",
         "  br i1 %any, label %slow, label %done",
         "done:",
         f"  ret {pair} %quick",
@@ -86,7 +80,7 @@ def sincos_source(real: Real) -> str:
             + (f"extractelement {t} %x, i64 {k}" if real.lanes > 1 else f"fadd {t} %x, {real.constant(-0.0)}")
         )
         for name, before in names.items():
-            lines.append(f"  %{name}{k} = call {e} @{name}{end}({e} %x{k})")
+            lines.append(f"  %{name}{k} = call {e} @{name}{real.c}({e} %x{k})")
             if real.lanes > 1:
                 lines.append(f"  %{name}v{k} = insertelement {t} {before}, {e} %{name}{k}, i64 {k}")
             names[name] = f"%{name}v{k}" if real.lanes > 1 else f"%{name}{k}"
@@ -101,13 +95,7 @@ def sincos_source(real: Real) -> str:
     return "\n".join(lines)
 
 
-def _any_lane(real: Real, mask: str) -> str:
-    if real.lanes == 1:
-        return f"and i1 {mask}, true"
-    return f"call i1 @llvm.vector.reduce.or.v{real.lanes}i1({real.mask} {mask})"
-
-
-def _reduced(f: _Lines) -> tuple[str, str]:
+def _reduced(f: _Arithmetic) -> tuple[str, str]:
     """Sine and cosine of %x by reduction and polynomials."""
     k, c = CONSTANTS[f.real.element], f.real.constant
     # x = n π/2 + hi + lo

@@ -36,7 +36,7 @@ def llvm_source(once: Once, plan: Plan, space: Workspace, real: Real) -> str:
         for name, places in once.places.items():
             parts.append(once_source(real, names.buffers[name][0], places, once.zeros[name]))
     parts += turns
-    parts += [ChunkWriter(names, chunk).source() for chunk in _chunks(plan.steps)]
+    parts += [ChunkWriter(names, chunk).source() for chunk in plan.chunks]
     parts.append(_driver(names, plan))
     parts.append(entry_source(program, space, real, once.places))
     # a vector that is put aside on a stack aligned for less straddles two cache lines
@@ -46,8 +46,7 @@ def llvm_source(once: Once, plan: Plan, space: Workspace, real: Real) -> str:
 
 
 def _declarations(real: Real) -> list[str]:
-    t, s, e = real.type, real.suffix, real.element
-    end = "f" if e == "float" else ""
+    t, s, e, end = real.type, real.suffix, real.element, real.c
     lines = [f"declare {t} @llvm.fma.{s}({t}, {t}, {t})"]
     lines += [f"declare {t} @llvm.{name}.{s}({t})" for name in ("sqrt", "rint", "floor", "fabs")]
     lines += [f"declare {e} @{name}{end}({e})" for name in ("sin", "cos")]
@@ -57,19 +56,6 @@ def _declarations(real: Real) -> list[str]:
     if real.lanes > 1:
         lines += [f"declare i1 @llvm.vector.reduce.{way}.v{real.lanes}i1({real.mask})" for way in ("and", "or")]
     return lines
-
-
-def _chunks(steps: list[Step]) -> list[Chunk]:
-    result: list[Chunk] = []
-    for step in steps:
-        if isinstance(step, Chunk):
-            result.append(step)
-        elif isinstance(step, LargeLoop):
-            result += _chunks(step.steps)
-        elif isinstance(step, LargeSwitch):
-            for branch in step.branches:
-                result += _chunks(branch)
-    return result
 
 
 def _driver(names: Names, plan: Plan) -> str:
@@ -110,7 +96,7 @@ def _drive_loop(w: Writer, step: LargeLoop) -> None:
     _drive(w, step.asking)
     if x.done is not None:  # once all states are done a turn would change nothing
         go_on = w.label()
-        w.branch(w.all_lanes(w.fresh(x.done)), leave, go_on)
+        w.branch(w.new(w.real.all_lanes(w.fresh(x.done))), leave, go_on)
         w.start(go_on)
     _drive(w, step.rest)
     w.move(x.following, x.carried)

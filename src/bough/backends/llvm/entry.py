@@ -46,22 +46,13 @@ def entry_source(program: Program, space: Workspace, real: Real, once: Collectio
     lines = [f"  %p = alloca [{count} x ptr]"]
     for k, (buffer, offset) in enumerate(zip(program.buffers, space.offsets, strict=True)):
         if _is_array(buffer):
-            lines += [
-                f"  %stride{k}p = getelementptr i64, ptr %strides, i64 {k}",
-                f"  %stride{k} = load i64, ptr %stride{k}p",
-            ]
+            lines += _entry_of("i64", "strides", k, f"stride{k}")
         if offset is None:
-            lines += [
-                f"  %array{k}p = getelementptr ptr, ptr %arrays, i64 {k}",
-                f"  %array{k} = load ptr, ptr %array{k}p",
-            ]
+            lines += _entry_of("ptr", "arrays", k, f"array{k}")
         else:
             lines.append(f"  %array{k} = getelementptr i8, ptr %space, i64 {offset}")
             if _is_array(buffer):
-                lines += [
-                    f"  %user{k}p = getelementptr ptr, ptr %arrays, i64 {k}",
-                    f"  %user{k} = load ptr, ptr %user{k}p",
-                ]
+                lines += _entry_of("ptr", "arrays", k, f"user{k}")
         lines += _point(k, f"%array{k}")
     for k, place in ((count - 2, space.spills), (count - 1, space.indices)):
         lines += [f"  %array{k} = getelementptr i8, ptr %space, i64 {place}", *_point(k, f"%array{k}")]
@@ -97,9 +88,8 @@ def _judge(program: Program, real: Real) -> str:
         return "  br label %sound\nsound:\n  %known = phi i64 [ %code, %block ]"
     bad = f"  %verdict = load {real.type}, ptr %array{k}\n"
     bad += f"  %unsound = fcmp une {real.type} %verdict, {real.constant(0.0)}\n"
-    if real.lanes > 1:
-        bad += f"  %any = call i1 @llvm.vector.reduce.or.v{real.lanes}i1({real.mask} %unsound)\n"
-    return f"""{bad}  br i1 %{"any" if real.lanes > 1 else "unsound"}, label %note, label %sound
+    return f"""{bad}  %any = {real.any_lane("%unsound")}
+  br i1 %any, label %note, label %sound
 note:
   %j = phi i64 [ 0, %block ], [ %j1, %note ]
   %noted = phi i64 [ %code, %block ], [ %both, %note ]
@@ -116,6 +106,10 @@ note:
   br i1 %again, label %note, label %sound
 sound:
   %known = phi i64 [ %code, %block ], [ %both, %note ]"""
+
+
+def _entry_of(t: str, array: str, k: int, name: str) -> list[str]:
+    return [f"  %{name}p = getelementptr {t}, ptr %{array}, i64 {k}", f"  %{name} = load {t}, ptr %{name}p"]
 
 
 def _point(k: int, value: str) -> list[str]:

@@ -19,7 +19,7 @@ from bough.backends.native.interpreter import as_method, has_entry, has_slots, n
 from bough.backends.native.primitives import PYTHON
 from bough.backends.native.source import native_source
 from bough.backends.native.workers import the_pool
-from bough.backends.protocol import FloatArray, Signature, Variant
+from bough.backends.protocol import FloatArray, Signature, Variant, require_size
 from bough.errors import ProgramError
 
 __all__ = ["LlvmKernel", "launcher_code", "load_launcher"]
@@ -75,7 +75,8 @@ class LlvmKernel:
         """Have the code for so many states, and threads if they are worth it; see `bough.kernel.compile.Runner`."""
         row, check_first = _row(dtype, states), check_first and states > 1
         if (row, False) not in self._code or (check_first and (row, True) not in self._code):
-            real = Real("double" if dtype == np.float64 else "float", _lanes(dtype, states))
+            lanes = host().vector_bytes // dtype.itemsize if states > 1 else 1
+            real = Real("double" if dtype == np.float64 else "float", lanes)
             with making:  # one compilation at a time, and none while the process forks
                 for checker in (False, True)[: 1 + check_first]:
                     if (row, checker) not in self._code:
@@ -108,9 +109,8 @@ class LlvmKernel:
         numbers = {slot.name: k for k, slot in enumerate(slots) if slot.role in ("input", "output")}
         arguments = (*self._signature.inputs, *self._signature.outputs)
         for a in arguments:
-            if a.name in numbers and slots[numbers[a.name]].size != a.size:
-                size = slots[numbers[a.name]].size
-                raise ProgramError(f"{a.name!r} has {a.size} numbers for each state, and the program has {size}")
+            if a.name in numbers:
+                require_size(a.name, a.size, slots[numbers[a.name]].size)
         places: Words = np.array([numbers.get(a.name, -1) for a in arguments], np.int64)
         self._kept.append(places)
         record[[launcher.SPACE, launcher.BUFFERS]] = loaded.artifact.space, len(slots)
@@ -153,10 +153,6 @@ class LlvmKernel:
 def _row(dtype: np.dtype[Any], states: int) -> int:
     """Which of the four records is that of a data type and a number of states."""
     return 2 * (dtype != np.float64) + (states > 1)
-
-
-def _lanes(dtype: np.dtype[Any], states: int) -> int:
-    return host().vector_bytes // dtype.itemsize if states > 1 else 1
 
 
 # ---- the launcher ----------------------------------------------------------------------------------------------------

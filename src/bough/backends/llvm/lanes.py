@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from bough.backends.llvm.types import Real
+from bough.backends.llvm.types import Lines, Real
 
-__all__ = ["Turning", "lanes_source", "turned"]
+__all__ = ["Turning", "lanes_source", "one_by_one", "turned"]
 
 
 def lanes_source(real: Real, sizes: Iterable[int]) -> str:
     """The functions @to_lanes_n and @from_lanes_n(rows, stride in bytes, lanes' memory, states) for each size n."""
-    parts = [_part(real, "to"), _part(real, "from")]
+    parts = [one_by_one(real, "to"), one_by_one(real, "from")]
     tails = {n % real.lanes for n in sizes}
     if any(n >= real.lanes for n in sizes):
         tails.add(real.lanes)
@@ -47,7 +47,7 @@ rest:
 {tail}
   ret void
 some:
-  call fastcc void @{way}_lanes_part(ptr %rows, i64 %stride, i64 {n}, ptr %lanes, i64 %states)
+  call fastcc void @{way}_lanes_part(ptr %rows, i64 %stride, i64 0, i64 {n}, ptr %lanes, i64 %states)
   ret void
 }}"""
 
@@ -129,37 +129,37 @@ def _shuffled(new: Callable[[str], str], t: str, a: str, b: str, places: Iterabl
     return new(f"shufflevector {t} {a}, {t} {b}, <{len(indices)} x i32> <{', '.join(indices)}>")
 
 
-class _Square:
+class _Square(Lines):
     """Moves up to `lanes` components of a full block."""
 
     def __init__(self, real: Real, count: int) -> None:
+        super().__init__()
         self.real, self.count = real, count
-        self.lines: list[str] = []
-        self._turning = Turning(real, self._new)
+        self._turning = Turning(real, self.new)
         for j in range(real.lanes):
-            self._line(f"%o{j} = mul i64 %stride, {j}")
-            self._line(f"%r{j} = getelementptr i8, ptr %rows, i64 %o{j}")
-            self._line(f"%p{j} = getelementptr {real.element}, ptr %r{j}, i64 %k")
-            self._line(f"%k{j} = add i64 %k, {j}")
-            self._line(f"%q{j} = getelementptr {real.type}, ptr %lanes, i64 %k{j}")
+            self.line(f"%o{j} = mul i64 %stride, {j}")
+            self.line(f"%r{j} = getelementptr i8, ptr %rows, i64 %o{j}")
+            self.line(f"%p{j} = getelementptr {real.element}, ptr %r{j}, i64 %k")
+            self.line(f"%k{j} = add i64 %k, {j}")
+            self.line(f"%q{j} = getelementptr {real.type}, ptr %lanes, i64 %k{j}")
 
     def to_lanes(self) -> None:
         """Rows to lanes."""
         for first, present in self._halves():
             starts = [self._place(j, first) for j in range(self.real.lanes)]
             for k, name in enumerate(self._turning.columns(starts, present)):
-                self._line(f"store {self.real.type} {name}, ptr %q{first + k}, align {self.real.bytes}")
+                self.line(f"store {self.real.type} {name}, ptr %q{first + k}, align {self.real.bytes}")
 
     def from_lanes(self) -> None:
         """Lanes to rows, of which full ones are written whole: there is less to write than to turn over."""
         if self.count == self.real.lanes:
-            given = [self._new(f"load {self.real.type}, ptr %q{k}, align {self.real.bytes}") for k in range(self.count)]
-            for row, name in enumerate(turned(self.real, given, self._new)):
-                self._line(f"store {self.real.type} {name}, ptr %p{row}, align {self.real.size}")
+            given = [self.new(f"load {self.real.type}, ptr %q{k}, align {self.real.bytes}") for k in range(self.count)]
+            for row, name in enumerate(turned(self.real, given, self.new)):
+                self.line(f"store {self.real.type} {name}, ptr %p{row}, align {self.real.size}")
             return
         for first, present in self._halves():
             given = [
-                self._new(f"load {self.real.type}, ptr %q{first + k}, align {self.real.bytes}") for k in range(present)
+                self.new(f"load {self.real.type}, ptr %q{first + k}, align {self.real.bytes}") for k in range(present)
             ]
             for row, name in enumerate(self._turning.rows(given)):
                 self._write(name, self._place(row, first), present)
@@ -170,24 +170,16 @@ class _Square:
         parts = [(first, min(half, self.count - first)) for first in (0, half)]
         return [(first, present) for first, present in parts if present > 0]
 
-    def _line(self, text: str) -> None:
-        self.lines.append("  " + text)
-
-    def _new(self, text: str) -> str:
-        name = f"%s{len(self.lines)}"
-        self._line(f"{name} = {text}")
-        return name
-
     def _place(self, row: int, first: int) -> str:
-        return self._new(f"getelementptr {self.real.element}, ptr %p{row}, i64 {first}")
+        return self.new(f"getelementptr {self.real.element}, ptr %p{row}, i64 {first}")
 
     def _write(self, value: str, place: str, present: int) -> None:
         t, size, turning = self._turning.half_type, self.real.size, self._turning
         if present == turning.half:
-            self._line(f"store {t} {value}, ptr {place}, align {size}")
+            self.line(f"store {t} {value}, ptr {place}, align {size}")
             return
         store, mask = turning.masked("store"), turning.mask(present)
-        self._line(f"call void {store}({t} {value}, ptr {place}, i32 {size}, {mask})")
+        self.line(f"call void {store}({t} {value}, ptr {place}, i32 {size}, {mask})")
 
 
 def _square(real: Real, way: str, count: int) -> str:
@@ -212,12 +204,20 @@ def _masked_declarations(real: Real) -> list[str]:
     ]
 
 
-def _part(real: Real, way: str) -> str:
-    """Element by element. Lanes without a state are given the last one's values."""
+def one_by_one(real: Real, way: str, table: str = "") -> str:
+    """The function @{way}_lanes_part: components from `first` to before `n`, element by element.
+
+    Lanes without a state are given the last one's values. A table tells which vector each component is, if that is not
+    the one of its number; the function is called after it then.
+    """
     e, width = real.element, real.lanes
     limit = width if way == "to" else "%states"
     source, target = ("%p", "%q") if way == "to" else ("%q", "%p")
-    return f"""define internal fastcc void @{way}_lanes_part(ptr %rows, i64 %stride, i64 %n, ptr %lanes, i64 %states) {{
+    head = f"define internal fastcc void @{way}_lanes_part{table}(ptr %rows, i64 %stride, i64 %first, i64 %n,"
+    vector = "%vector = add i64 %k, 0"
+    if table:
+        vector = f"%entry_of = getelementptr i64, ptr @{table}, i64 %k\n  %vector = load i64, ptr %entry_of"
+    return f"""{head} ptr %lanes, i64 %states) {{
 entry:
   br label %head
 head:
@@ -232,12 +232,13 @@ row:
   %r = getelementptr i8, ptr %rows, i64 %o
   br label %cols
 cols:
-  %k = phi i64 [ 0, %row ], [ %k1, %one ]
+  %k = phi i64 [ %first, %row ], [ %k1, %one ]
   %left = icmp slt i64 %k, %n
   br i1 %left, label %one, label %done
 one:
   %p = getelementptr {e}, ptr %r, i64 %k
-  %base = mul i64 %k, {width}
+  {vector}
+  %base = mul i64 %vector, {width}
   %place = add i64 %base, %j
   %q = getelementptr {e}, ptr %lanes, i64 %place
   %x = load {e}, ptr {source}, align {real.size}

@@ -47,7 +47,7 @@ class Loaded:
         for k, slot in enumerate(slots):
             if slot.role in ("input", "output") and slot.name != VERDICT:
                 a = arrays[slot.name]
-                require_size(slot.name, a, slot.size)
+                require_size(slot.name, a.shape[1], slot.size)
                 if a.dtype != dtype or (slot.size > 1 and a.strides[1] != a.itemsize):
                     a = np.ascontiguousarray(a, dtype)
                     copies.append((a, outputs.get(slot.name)))

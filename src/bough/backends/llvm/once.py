@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from bough.backends.llvm.lanes import turned
-from bough.backends.llvm.types import Real
+from bough.backends.llvm.lanes import one_by_one, turned
+from bough.backends.llvm.types import Lines, Real
 from bough.program import Apply, Const, Instruction, Load, Program, Store
 from bough.scalar import Kind
 
@@ -116,10 +116,11 @@ blank:
 {_blank(real)}
   %zeros1 = add i64 %zeros, {width}
   br label %blanks
-{_one_by_one(real, k, n)}
-leave:
+some:
+  call fastcc void @from_lanes_partplaces{k}(ptr %rows, i64 %stride, i64 %begin, i64 {n}, ptr %lanes, i64 %states)
   ret void
-}}"""
+}}
+{one_by_one(real, "from", f"places{k}")}"""
 
 
 def _ends(blank: Sequence[bool], width: int) -> list[int]:
@@ -134,13 +135,8 @@ def _ends(blank: Sequence[bool], width: int) -> list[int]:
 
 def _square(real: Real, k: int) -> str:
     """Turn over as many components as there are lanes, from component %start on."""
-    lines: list[str] = []
-
-    def new(text: str) -> str:
-        lines.append(f"  %s{len(lines)} = {text}")
-        return f"%s{len(lines) - 1}"
-
-    given = []
+    lines, given = Lines(), []
+    new = lines.new
     for j in range(real.lanes):
         component = new(f"add i64 %start, {j}")
         place = new(f"load i64, ptr {new(f'getelementptr i64, ptr @places{k}, i64 {component}')}")
@@ -148,37 +144,8 @@ def _square(real: Real, k: int) -> str:
         given.append(new(f"load {real.type}, ptr {vector}, align {real.bytes}"))
     for j, name in enumerate(turned(real, given, new)):
         target = new(f"getelementptr {real.element}, ptr %row{j}, i64 %start")
-        lines.append(f"  store {real.type} {name}, ptr {target}, align {real.size}")
-    return "\n".join(lines)
-
-
-def _one_by_one(real: Real, k: int, n: int) -> str:
-    """Components from %begin on of all states; what is not a full block has no other."""
-    e = real.element
-    return f"""some:
-  %state = phi i64 [ 0, %entry ], [ 0, %parts ], [ %state1, %row ]
-  %known = icmp slt i64 %state, %states
-  br i1 %known, label %component, label %leave
-component:
-  %c = phi i64 [ %begin, %some ], [ %c1, %one ]
-  %again = icmp slt i64 %c, {n}
-  br i1 %again, label %one, label %row
-one:
-  %place = getelementptr i64, ptr @places{k}, i64 %c
-  %number = load i64, ptr %place
-  %base = mul i64 %number, {real.lanes}
-  %lane = add i64 %base, %state
-  %source = getelementptr {e}, ptr %lanes, i64 %lane
-  %x = load {e}, ptr %source
-  %offset = mul i64 %state, %stride
-  %first = getelementptr i8, ptr %rows, i64 %offset
-  %target = getelementptr {e}, ptr %first, i64 %c
-  store {e} %x, ptr %target
-  %c1 = add i64 %c, 1
-  br label %component
-row:
-  %state1 = add i64 %state, 1
-  br label %some"""
+        lines.line(f"store {real.type} {name}, ptr {target}, align {real.size}")
+    return "\n".join(lines.lines)
 
 
 def _blank(real: Real) -> str:

@@ -1,16 +1,16 @@
-"""The rules for vectors that hold a value of each of several limbs: how they are made and taken apart."""
+"""The rules for lanes: vectors that hold a value of each of several limbs, and tables that each lane looks up."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from bough.program import Apply
+from bough.program import Apply, Load
 
 if TYPE_CHECKING:
     from bough.backends.llvm.writer import ChunkWriter
 
-__all__ = ["PACKING"]
+__all__ = ["PACKING", "looked_up"]
 
 
 def _pack(w: ChunkWriter, x: Apply) -> str:
@@ -61,3 +61,19 @@ def _max(w: ChunkWriter, x: Apply) -> str:
 
 
 PACKING: dict[str, Callable[[ChunkWriter, Apply], str]] = {"pack": _pack, "lane": _lane, "flip": _flip, "max": _max}
+
+
+def looked_up(w: ChunkWriter, x: Load) -> str:
+    """An entry of a table for each lane, at the number that stands there, rounded down and held within the table."""
+    (k, b), real = w.names.buffers[x.buffer], w.real
+    t, e, place = real.type, real.element, w.operand(x.index)
+    for bound, side in ((0.0, "ogt"), (b.size - 1.0, "olt")):
+        inside = w.new(f"fcmp {side} {t} {place}, {real.constant(bound)}")
+        place = w.new(f"select {real.mask} {inside}, {t} {place}, {t} {real.constant(bound)}")
+    result = "undef"
+    for lane in range(real.lanes):
+        one = place if real.lanes == 1 else w.new(f"extractelement {t} {place}, i64 {lane}")
+        index = w.new(f"fptosi {e} {one} to i64")
+        entry = w.new(f"load {e}, ptr {w.new(f'getelementptr {e}, ptr {w.pointer(k)}, i64 {index}')}")
+        result = entry if real.lanes == 1 else w.new(f"insertelement {t} {result}, {e} {entry}, i64 {lane}")
+    return result

@@ -74,6 +74,7 @@ class Plan:
     """
 
     steps: list[Step]
+    chunks: list[Chunk]
     lengthy: bool
     constants: dict[int, float | bool | int]
     given: dict[int, Load]
@@ -110,13 +111,14 @@ def make_plan(program: Program, widths: Mapping[int, int]) -> Plan:
             for value in boundary(x):
                 need(value, chunk.number)
     for step in _large(steps):
-        for value in _touched(step):
+        x = step.loop if isinstance(step, LargeLoop) else step.switch
+        for value in (*boundary(x), *defined(x)):
             need(value, -1)
     sizes = {"float": 2 * turns.cosines, "int": 0}
     _give_slots(program, slots, sizes, list(crossing), _Lives(steps), widths)
     if turns.angles:
         steps.insert(0, turns)
-    return Plan(steps, lengthy, constants, given, slots, sizes["float"], sizes["int"], widths)
+    return Plan(steps, chunks, lengthy, constants, given, slots, sizes["float"], sizes["int"], widths)
 
 
 def _turns(body: Block, given: dict[int, Load]) -> tuple[Turns, dict[int, int]]:
@@ -308,8 +310,3 @@ def _large(steps: list[Step]) -> Iterator[LargeLoop | LargeSwitch]:
             yield step
             for branch in step.branches:
                 yield from _large(branch)
-
-
-def _touched(step: LargeLoop | LargeSwitch) -> tuple[int, ...]:
-    x = step.loop if isinstance(step, LargeLoop) else step.switch
-    return (*boundary(x), *defined(x))

@@ -1,11 +1,11 @@
-"""The type a program computes in: float64 or float32, one number or a vector with a lane per state."""
+"""The type a program computes in: float64 or float32, one number or a vector with a lane per state; lines of code."""
 
 from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
 
-__all__ = ["Real"]
+__all__ = ["Lines", "Real"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,48 @@ class Real:
         literal = f"0x{bits:016X}"
         return literal if self.lanes == 1 else "<" + ", ".join([f"{self.element} {literal}"] * self.lanes) + ">"
 
+    @property
+    def c(self) -> str:
+        """What the names of C's functions of this element end with."""
+        return "" if self.element == "double" else "f"
+
+    def any_lane(self, mask: str) -> str:
+        """Whether a condition holds in some lane, as an instruction."""
+        return self._of_lanes("or", mask)
+
+    def all_lanes(self, mask: str) -> str:
+        """Whether a condition holds in every lane, as an instruction."""
+        return self._of_lanes("and", mask)
+
+    def _of_lanes(self, way: str, mask: str) -> str:
+        if self.lanes == 1:
+            return f"and i1 {mask}, true"
+        return f"call i1 @llvm.vector.reduce.{way}.v{self.lanes}i1({self.mask} {mask})"
+
     def truth(self, value: bool) -> str:
         """A truth value, the same in all lanes."""
         literal = "true" if value else "false"
         return literal if self.lanes == 1 else "<" + ", ".join([f"i1 {literal}"] * self.lanes) + ">"
+
+
+class Lines:
+    """Lines of a function, with a fresh name for every result."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._count = 0
+
+    def line(self, text: str) -> None:
+        """Append a line."""
+        self.lines.append("  " + text)
+
+    def name(self) -> str:
+        """A fresh name."""
+        self._count += 1
+        return f"%t{self._count}"
+
+    def new(self, text: str) -> str:
+        """A line that defines a fresh name."""
+        name = self.name()
+        self.line(f"{name} = {text}")
+        return name

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from bough.backends.llvm.elementary import sincos_name
 from bough.backends.llvm.fills import write_zeros, zeros_of
-from bough.backends.llvm.lookups import looked_up
-from bough.backends.llvm.packing import PACKING
+from bough.backends.llvm.packing import PACKING, looked_up
 from bough.backends.llvm.plan import Chunk, Plan, defined, until_done
 from bough.backends.llvm.rows import Run, places_in_loops, places_of, read_rows, rows_read, runs_of
-from bough.backends.llvm.types import Real
+from bough.backends.llvm.types import Lines, Real
 from bough.program import Apply, Instruction, Load, Loop, Program, Store, Switch, walk
 from bough.program.ir import uses
 
@@ -52,17 +51,16 @@ class Names:
         return str(int(x)) if kind == "int" else self.real.constant(x) if kind == "float" else self.real.truth(bool(x))
 
 
-class Writer:
+class Writer(Lines):
     """Lines of one function. Its argument %p points to the addresses of all buffers."""
 
     def __init__(self, names: Names) -> None:
+        super().__init__()
         self.names = names
         self.real = names.real
         self.block = "entry"
-        self._lines: list[str] = []
         self._pointers: dict[int, str] = {}
         self._rows: dict[int, list[str]] = {}
-        self._count = 0
 
     def text(self) -> str:
         """The function's lines; addresses of buffers are loaded first."""
@@ -73,22 +71,7 @@ class Writer:
             for j, row in enumerate(self._rows.get(k, ())):
                 first.append(f"  {row}a = getelementptr ptr, ptr {name}, i64 {j}")
                 first.append(f"  {row} = load ptr, ptr {row}a")
-        return "\n".join(first + self._lines)
-
-    def line(self, text: str) -> None:
-        """Append a line."""
-        self._lines.append("  " + text)
-
-    def name(self) -> str:
-        """A fresh name."""
-        self._count += 1
-        return f"%t{self._count}"
-
-    def new(self, text: str) -> str:
-        """A line that defines a fresh name."""
-        name = self.name()
-        self.line(f"{name} = {text}")
-        return name
+        return "\n".join(first + self.lines)
 
     def label(self) -> str:
         """A fresh label."""
@@ -97,7 +80,7 @@ class Writer:
 
     def start(self, label: str) -> None:
         """Begin a block."""
-        self._lines.append(f"{label}:")
+        self.lines.append(f"{label}:")
         self.block = label
 
     def jump(self, label: str) -> None:
@@ -163,12 +146,6 @@ class Writer:
         loaded = [self.fresh(value) for value, _ in pairs]
         for (_, value), operand in zip(pairs, loaded, strict=True):
             self.keep(value, operand)
-
-    def all_lanes(self, condition: str) -> str:
-        """Whether a condition holds in every lane."""
-        if self.real.lanes == 1:
-            return condition
-        return self.new(f"call i1 @llvm.vector.reduce.and.v{self.real.lanes}i1({self.real.mask} {condition})")
 
 
 class ChunkWriter(Writer):
@@ -272,7 +249,7 @@ class ChunkWriter(Writer):
 
     def _lane_by_lane(self, function: str, a: list[str]) -> str:
         e, t = self.real.element, self.real.type
-        name = function + ("f" if e == "float" else "")
+        name = function + self.real.c
         if self.real.lanes == 1:
             return self.new(f"call {e} @{name}({', '.join(f'{e} {x}' for x in a)})")
         result = "undef"
@@ -344,7 +321,7 @@ class ChunkWriter(Writer):
         self.jump(head)
         self.start(head)
         k, following = self.name(), self.name()
-        heads = len(self._lines)  # phis are written when what flows back into them is known
+        heads = len(self.lines)  # phis are written when what flows back into them is known
         for value in x.carried:
             self._operands[value] = f"%v{value}"
         self.branch(self.new(f"icmp slt i64 {k}, {count}"), body, leave)
@@ -359,7 +336,7 @@ class ChunkWriter(Writer):
         if x.done is not None:  # once all states are done a turn would change nothing
             exits.append(self.block)
             go_on = self.label()
-            self.branch(self.all_lanes(self.operand(x.done)), leave, go_on)
+            self.branch(self.new(self.real.all_lanes(self.operand(x.done))), leave, go_on)
             self.start(go_on)
         self._write(rest)
         back = [self.operand(v) for v in x.following]
@@ -369,7 +346,7 @@ class ChunkWriter(Writer):
         phis = [f"  {k} = phi i64 [ 0, %{before} ], [ {following}, %{end} ]"]
         for value, first, again in zip(x.carried, initial, back, strict=True):
             phis.append(f"  %v{value} = phi {self.names.type_of(value)} [ {first}, %{before} ], [ {again}, %{end} ]")
-        self._lines[heads:heads] = phis
+        self.lines[heads:heads] = phis
         self.start(leave)
         self._turned, self._operands = turned, known
         for result, value in zip(x.results, x.carried, strict=True):
