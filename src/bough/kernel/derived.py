@@ -81,11 +81,6 @@ def _chosen(f: Function, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
     return tuple(name for name in known if name in asked)
 
 
-def rederived(f: Function, kind: Kind, wrt: tuple[str, ...], directions: int | None, ambient: bool) -> Function:
-    """The function of a recipe: what a pickled derivative is made of."""
-    return derived(f, kind, wrt, directions, ambient)
-
-
 def _names(arrays: Sequence[Argument] | Sequence[str]) -> list[str]:
     return [x if isinstance(x, str) else x.name for x in arrays]
 
@@ -167,7 +162,7 @@ class Derivation:
         if hasattr(f, "parameters"):
             made.parameters = f.parameters  # type: ignore[attr-defined]
         if f.recipe is not None:
-            made.recipe = rederived, (f, *asked)
+            made.recipe = derived, (f, *asked)
         return made
 
     def _explain(self, arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:

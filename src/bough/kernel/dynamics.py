@@ -9,11 +9,10 @@ from numpy.typing import ArrayLike
 from bough.kernel.arguments import FloatArray
 from bough.kernel.choice import ALGORITHMS, cheaper_method
 from bough.kernel.compile import LONGEST, ROLL_ABOVE
-from bough.kernel.factor_functions import Into
 from bough.kernel.factors import Factor, into_factor
 from bough.kernel.function import Function
 from bough.kernel.functions import call, model_function, require_model
-from bough.kernel.table import entry
+from bough.kernel.table import Entered, entry
 from bough.kernel.treematrix import TreeMatrix
 from bough.model import Model
 
@@ -299,7 +298,7 @@ def factorize(model: Model, q: ArrayLike, *, check: bool = True) -> Factor:
     return made
 
 
-def _factorizer(model: Model, key: str) -> Into:
+def _factorizer(model: Model, key: str) -> Entered:
     return into_factor(model_function(model, "factorize"), "ltdl", model.dof_tree)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bough import factor
-from bough.backends import Argument, Holder, Limbs, Variant
+from bough.backends import Argument, Limbs, Variant
 from bough.errors import SingularError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.columns import tree_columns, zeros
@@ -26,7 +26,7 @@ from bough.scalar.tolerances import SINGULAR_VALUE
 from bough.tree import Tree
 
 __all__ = [
-    "UNIT", "UPPER", "Into", "Kind", "Operations", "dense_factorizer", "diagonal", "factorizer", "pivot_limits",
+    "UNIT", "UPPER", "Kind", "Operations", "dense_factorizer", "diagonal", "factorizer", "pivot_limits",
     "pivots_of", "triangle",
 ]  # fmt: skip
 
@@ -98,19 +98,6 @@ def dense_factorizer(tree: Tree, key: tuple[str, Kind]) -> Function:
 
     H = Argument("H", (n, n), rows_of(tree), finite=False)
     return _function(f"{kind} of a dense matrix", tree, [H], [_packed(tree, "factor")], rule, explain, tree_columns)
-
-
-class Into(NamedTuple):
-    """A function that returns its result in a factor."""
-
-    function: Function
-    holder: Holder
-    operations: Operations
-
-    @property
-    def entry(self) -> Callable[..., Any]:
-        """As that of the function."""
-        return self.function.variant(Variant(holder=self.holder, shared=self.operations))
 
 
 class Operations:

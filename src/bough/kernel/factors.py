@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bough.backends import Variant
 from bough.errors import ShapeError, TreeError
 from bough.kernel.arguments import FloatArray, Shape, read_only, write_out
 from bough.kernel.compile import ROLL_ABOVE
 from bough.kernel.factor_functions import (
     UNIT,
     UPPER,
-    Into,
     Kind,
     Operations,
     dense_factorizer,
@@ -26,7 +25,7 @@ from bough.kernel.factor_functions import (
 )
 from bough.kernel.function import Function
 from bough.kernel.packed import read_factor
-from bough.kernel.table import Enterable, entry, function_of
+from bough.kernel.table import Entered, entry, function_of
 from bough.kernel.treematrix import Parents, TreeMatrix, as_tree, places, read_dense
 from bough.tree import Tree
 
@@ -323,33 +322,26 @@ def _hold(made: Factor, operations: Operations, packed: FloatArray) -> Factor:
     return made
 
 
-def into_factor(function: Function, kind: Kind, tree: Tree) -> Into:
+def into_factor(function: Function, kind: Kind, tree: Tree) -> Entered:
     """A function of packed rows of a factor as one that returns the factor."""
-    return Into(function, Factor, Operations(kind, tree))
+    return Entered(function.variant(Variant(holder=Factor, shared=Operations(kind, tree))))
 
 
-def _of_packed(tree: Tree, key: str) -> Into:
+def _of_packed(tree: Tree, key: str) -> Entered:
     """From packed rows to a factor."""
     (kind,) = (kind for kind in PACKED if PACKED[kind] == key)
     return into_factor(function_of(tree, ("factor", kind), factorizer), kind, tree)
 
 
-def _of_dense(tree: Tree, kind: Kind) -> Enterable:
+def _of_dense(tree: Tree, kind: Kind) -> Entered:
     """From a dense matrix to a factor."""
-    if tree.n > ROLL_ABOVE:
-        return _OfLarge(kind, tree)
-    return into_factor(function_of(tree, ("factor of dense", kind), dense_factorizer), kind, tree)
+    if tree.n <= ROLL_ABOVE:
+        return into_factor(function_of(tree, ("factor of dense", kind), dense_factorizer), kind, tree)
 
+    def in_two_steps(H: ArrayLike, out: None, check: bool) -> Factor:  # one program for both would be too long
+        return factor_packed(kind, read_dense(H, tree)[triangle(kind, tree)], tree)
 
-class _OfLarge(NamedTuple):
-    """From a dense matrix to a factor, where one program for both would be too long."""
-
-    kind: Kind
-    tree: Tree
-
-    def entry(self, H: ArrayLike, out: None, check: bool) -> Factor:
-        """As that of a function."""
-        return factor_packed(self.kind, read_dense(H, self.tree)[triangle(self.kind, self.tree)], self.tree)
+    return Entered(in_two_steps)
 
 
 def _factorized(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, get_args, overload
 
 import numpy as np
@@ -20,7 +21,7 @@ from bough.kernel.functions import model_function, new_function, read, require_m
 from bough.kernel.loops.careful import InDouble
 from bough.kernel.loops.constrained import TIME_CONSTANT, decay_rate, program_pays
 from bough.kernel.motion import Motion, motion_under_constraints
-from bough.kernel.table import entry, function_of
+from bough.kernel.table import Entered, entry, function_of
 from bough.model import Model, Touch
 from bough.reading import truth
 from bough.scalar.tolerances import RESIDUAL
@@ -221,7 +222,8 @@ def _usual(model: Model, key: Any) -> Any:
     method, loops = (METHODS[key], True) if isinstance(key, str) else key
     if not _heeds(model, method, loops):
         return _of_tree(model, method)
-    return _Usual(_looped(model, "constrained_dynamics", method))
+    run = _looped(model, "constrained_dynamics", method).entry
+    return Entered(lambda q, v, tau, f_ext, out, check: run(q, v, tau, f_ext, None, None, out, check))
 
 
 def _of_tree(model: Model, method: str) -> Any:
@@ -248,9 +250,10 @@ def _general(model: Model, key: tuple[str, Any, object, object]) -> Any:
     """Accelerations or the whole motion by a method, with all that may be given."""
     _, method, loops, full = key
     heeds = _heeds(model, method, truth(loops, "loops"))
-    if not truth(full, "full"):
-        return _looped(model, "constrained_dynamics", method) if heeds else _Tree(model, method)
-    return _Whole(model, _looped(model, "constrained_motion", method) if heeds else _Tree(model, method))
+    whole = truth(full, "full")
+    name = "constrained_motion" if whole else "constrained_dynamics"
+    made = _looped(model, name, method) if heeds else _tree_alone(model, method)
+    return _whole(model, made.entry) if whole else made
 
 
 def _looped(model: Model, name: str, method: str) -> InDouble:
@@ -260,48 +263,34 @@ def _looped(model: Model, name: str, method: str) -> InDouble:
     return InDouble(model, name, is_long=not program_pays(model))
 
 
-class _Usual:
-    """A function without the inputs that are mostly left out."""
-
-    def __init__(self, looped: InDouble) -> None:
-        self._run = looped.entry
-
-    def entry(self, q: Any, v: Any, tau: Any, f_ext: Any, out: Any, check: Any) -> Any:
-        """As that of a function."""
-        return self._run(q, v, tau, f_ext, None, None, out, check)
-
-
-class _Tree:
+def _tree_alone(model: Model, method: str) -> Entered:
     """The tree alone, with what can be given where there are loops."""
+    run = _of_tree(model, method).entry
 
-    def __init__(self, model: Model, method: str) -> None:
-        self._model, self._run = model, _of_tree(model, method).entry
-
-    def entry(self, q: Any, v: Any, tau: Any, f_ext: Any, loop_tau: Any, rate: Any, out: Any, check: Any) -> Any:
-        """As that of a function."""
+    def entered(q: Any, v: Any, tau: Any, f_ext: Any, loop_tau: Any, rate: Any, out: Any, check: Any) -> Any:
         if loop_tau is not None:
-            read(self._model, "loop_tau", loop_tau, check)
-            if self._model.loops:
+            read(model, "loop_tau", loop_tau, check)
+            if model.loops:
                 raise ShapeError("loop_tau is given, and loops=False leaves out what it drives; expected None")
-        return self._run(q, v, tau, f_ext, out, check)
+        return run(q, v, tau, f_ext, out, check)
+
+    return Entered(entered)
 
 
-class _Whole:
+def _whole(model: Model, run: Callable[..., Any]) -> Entered:
     """The whole motion."""
 
-    def __init__(self, model: Model, made: InDouble | _Tree) -> None:
-        self._names, self._run = model.constraint_names, made.entry
-
-    def entry(self, *given: Any) -> Motion:
-        """As that of a function."""
+    def entered(*given: Any) -> Motion:
         if given[-2] is not None:
             raise ShapeError("out is given, and the whole motion is several arrays; expected None")
-        found = self._run(*given)
+        found = run(*given)
         if type(found) is not tuple:
             return motion_under_constraints(found)
         qdd, forces, residual, unmet = found
         conflicts: tuple[str, ...] = ()
         if (residual if residual.ndim == 0 else residual.max(initial=0.0)) > RESIDUAL:
             broken = np.flatnonzero(unmet.any(axis=tuple(range(unmet.ndim - 1))))
-            conflicts = tuple(self._names[k] for k in broken.tolist())
+            conflicts = tuple(model.constraint_names[k] for k in broken.tolist())
         return motion_under_constraints(qdd, forces, residual, conflicts)
+
+    return Entered(entered)

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from contextlib import suppress
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 from bough.kernel.compile import when_backend_changes
 
-__all__ = ["NO_STRUCTURE", "Enterable", "entry", "function_of"]
+__all__ = ["NO_STRUCTURE", "Enterable", "Entered", "entry", "function_of"]
 
 REMEMBERED = 256
 """Functions that equal structures can share; the least recently made is forgotten first."""
@@ -28,6 +28,12 @@ class Enterable(Protocol):
     @property
     def entry(self) -> Callable[..., Any]:
         """What is called, with all inputs, `out` and `check`."""
+
+
+class Entered(NamedTuple):
+    """An entry that is not that of a function itself, but of what calls one."""
+
+    entry: Callable[..., Any]
 
 
 Made = TypeVar("Made", bound=Enterable)

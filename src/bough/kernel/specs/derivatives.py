@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from typing import Any
 
 from bough.algorithms.forward_dynamics_derivatives import (
     forward_dynamics_derivatives,
@@ -14,73 +15,68 @@ from bough.algorithms.rnea import ZEROS
 from bough.algorithms.rnea_derivatives import rnea_derivatives
 from bough.algorithms.rnea_second_derivatives import rnea_second_derivatives
 from bough.kernel.arguments import Shape
-from bough.kernel.specs.spec import Options, Outputs, Spec
-from bough.model import Frame, Mechanism, Model
+from bough.kernel.specs.spec import Options, Outputs, Spec, frame_of, plain, square
+from bough.model import Mechanism, Model
 from bough.scalar import Array, Part, blank, fill
 
 __all__ = ["DERIVATIVES"]
 
+MADE = "derivatives"
+"""What their results are called."""
 
-def _matrices(count: int, rows: int | None = None) -> Callable[[Model, Options], dict[str, Shape]]:
+
+def _matrices(count: int, rows: int | None = None) -> Callable[[Model], Shape]:
     """So many matrices (rows, nv), with nv rows unless told."""
-    return lambda model, o: {"derivatives": (count, model.nv if rows is None else rows, model.nv)}
+    return lambda model: (count, model.nv if rows is None else rows, model.nv)
 
 
-def _stacked(size: int, parts: Sequence[Array]) -> Outputs:
+def _cubes(model: Model) -> Shape:
+    return (4, model.nv, model.nv, model.nv)
+
+
+def _stacked(size: int, *parts: Array) -> Array:
     whole = blank(size * len(parts))
     for k, values in enumerate(parts):
         fill(Part(whole, k * size), size, values.__getitem__)
-    return {"derivatives": whole}
+    return whole
 
 
-def _of_rnea(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    d = rnea_derivatives(m, x["q"], x["v"], x["a"], x.get("f_ext"))
-    return {"derivatives": d.stacked} if m.coupling.trivial else _stacked(m.model.nv**2, (d.q, d.v, d.a))
+def _of_rnea(m: Mechanism, *x: Any) -> Array:
+    d = rnea_derivatives(m, *x)
+    return d.stacked if m.coupling.trivial else _stacked(m.model.nv**2, d.q, d.v, d.a)
 
 
-def _of_bias(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    d = rnea_derivatives(m, x["q"], x["v"], ZEROS, x.get("f_ext"))
-    return _stacked(m.model.nv**2, (d.q, d.v))
+def _of_bias(m: Mechanism, q: Array, v: Array, f_ext: Array | None) -> Array:
+    d = rnea_derivatives(m, q, v, ZEROS, f_ext)
+    return _stacked(m.model.nv**2, d.q, d.v)
 
 
-def _of_gravity(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    return _stacked(m.model.nv**2, (rnea_derivatives(m, x["q"], ZEROS, ZEROS).q,))
+def _of_gravity(m: Mechanism, q: Array) -> Array:
+    return _stacked(m.model.nv**2, rnea_derivatives(m, q, ZEROS, ZEROS).q)
 
 
-def _of_forward(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    d = forward_dynamics_derivatives(m, x["q"], x["v"], x["tau"], x.get("f_ext"))
-    return {"derivatives": d.stacked, "pivots": d.pivots}
+def _of_forward(m: Mechanism, *x: Any) -> tuple[Array, Array]:
+    d = forward_dynamics_derivatives(m, *x)
+    return d.stacked, d.pivots
 
 
-def _of_rnea_twice(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    return {"derivatives": rnea_second_derivatives(m, x["q"], x["v"], x["a"], x.get("f_ext")).stacked}
-
-
-def _of_forward_twice(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    d = forward_dynamics_second_derivatives(m, x["q"], x["v"], x["tau"], x.get("f_ext"))
-    return {"derivatives": d.stacked, "pivots": d.pivots}
-
-
-def _cubes(model: Model, o: Options) -> dict[str, Shape]:
-    return {"derivatives": (4, model.nv, model.nv, model.nv)}
-
-
-def _frame(o: Options) -> Frame:
-    assert o.frames is not None
-    return o.frames[0]
+def _of_forward_twice(m: Mechanism, *x: Any) -> tuple[Array, Array]:
+    d = forward_dynamics_second_derivatives(m, *x)
+    return d.stacked, d.pivots
 
 
 def _of_velocity(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    return _stacked(6 * m.model.nv, velocity_derivatives(m, x["q"], x["v"], _frame(o), o.reference))
+    found = velocity_derivatives(m, x["q"], x["v"], frame_of(o), o.reference)
+    return {MADE: _stacked(6 * m.model.nv, *found)}
 
 
 def _of_acceleration(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    state = (x["q"], x["v"], x["a"])
-    return _stacked(6 * m.model.nv, acceleration_derivatives(m, *state, _frame(o), o.reference, o.classical))
+    found = acceleration_derivatives(m, x["q"], x["v"], x["a"], frame_of(o), o.reference, o.classical)
+    return {MADE: _stacked(6 * m.model.nv, *found)}
 
 
-def _of_momentum(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    return _stacked(6 * m.model.nv, momentum_derivatives(m, x["q"], x["v"]))
+def _of_momentum(m: Mechanism, *x: Array) -> Array:
+    return _stacked(6 * m.model.nv, *momentum_derivatives(m, *x))
 
 
 LONGER = 100_000
@@ -88,18 +84,13 @@ LONGER = 100_000
 since a loop does not see the zeros in u and w of a joint, and take three to five times as long."""
 
 DERIVATIVES = (
-    Spec("rnea_derivatives", ("q", "v", "a", "f_ext"), _matrices(3), _of_rnea, LONGER),
-    Spec("bias_forces_derivatives", ("q", "v", "f_ext"), _matrices(2), _of_bias),
-    Spec(
-        "gravity_forces_derivatives",
-        ("q",),
-        lambda model, o: {"derivatives": (model.nv, model.nv)},
-        _of_gravity,
-    ),
-    Spec("forward_dynamics_derivatives", ("q", "v", "tau", "f_ext"), _matrices(3), _of_forward, LONGER),
-    Spec("rnea_second_derivatives", ("q", "v", "a", "f_ext"), _cubes, _of_rnea_twice),
-    Spec("forward_dynamics_second_derivatives", ("q", "v", "tau", "f_ext"), _cubes, _of_forward_twice),
-    Spec("velocity_derivatives", ("q", "v"), _matrices(2, 6), _of_velocity),
-    Spec("acceleration_derivatives", ("q", "v", "a"), _matrices(3, 6), _of_acceleration),
-    Spec("centroidal_momentum_derivatives", ("q", "v"), _matrices(2, 6), _of_momentum),
+    plain("rnea_derivatives", "q v a f_ext", MADE, _matrices(3), _of_rnea, longest=LONGER),
+    plain("bias_forces_derivatives", "q v f_ext", MADE, _matrices(2), _of_bias),
+    plain("gravity_forces_derivatives", "q", MADE, square, _of_gravity),
+    plain("forward_dynamics_derivatives", "q v tau f_ext", MADE, _matrices(3), _of_forward, "pivots", longest=LONGER),
+    plain("rnea_second_derivatives", "q v a f_ext", MADE, _cubes, lambda *x: rnea_second_derivatives(*x).stacked),
+    plain("forward_dynamics_second_derivatives", "q v tau f_ext", MADE, _cubes, _of_forward_twice, "pivots"),
+    Spec("velocity_derivatives", ("q", "v"), lambda model, o: {MADE: (2, 6, model.nv)}, _of_velocity),
+    Spec("acceleration_derivatives", ("q", "v", "a"), lambda model, o: {MADE: (3, 6, model.nv)}, _of_acceleration),
+    plain("centroidal_momentum_derivatives", "q v", MADE, _matrices(2, 6), _of_momentum),
 )

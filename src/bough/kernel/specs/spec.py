@@ -13,7 +13,7 @@ from bough.kernel.compile import LONGEST
 from bough.model import Frame, Mechanism, Model
 from bough.scalar import Array
 
-__all__ = ["OPTIONAL", "Options", "Outputs", "Spec", "of_dofs", "plain", "square"]
+__all__ = ["OPTIONAL", "Options", "Outputs", "Spec", "frame_of", "of_dofs", "plain", "square"]
 
 OPTIONAL = (
     "f_ext", "loop_tau", "decay_rate", "point_velocities", "normal_velocities", "restitution",
@@ -49,7 +49,13 @@ class Spec:
 
 
 def plain(
-    name: str, inputs: str, output: str, shape: Callable[[Model], Shape], algorithm: Callable[..., Any], *judged: str
+    name: str,
+    inputs: str,
+    output: str,
+    shape: Callable[[Model], Shape],
+    algorithm: Callable[..., Any],
+    *judged: str,
+    longest: int = LONGEST,
 ) -> Spec:
     """An algorithm that takes the mechanism and its inputs in order, and gives one output; behind it what is judged."""
     keys = tuple(inputs.split())
@@ -58,7 +64,13 @@ def plain(
         found = algorithm(m, *map(x.get, keys))
         return dict(zip((output, *judged), found, strict=True)) if judged else {output: found}
 
-    return Spec(name, keys, lambda model, o: {output: shape(model)}, run)
+    return Spec(name, keys, lambda model, o: {output: shape(model)}, run, longest)
+
+
+def frame_of(o: Options) -> Frame:
+    """The one frame that is asked for."""
+    assert o.frames is not None
+    return o.frames[0]
 
 
 def of_dofs(model: Model) -> Shape:

@@ -25,8 +25,8 @@ from bough.algorithms.passive import passive_forces
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.factor import dense, diagonal, ltdl
 from bough.kernel.arguments import Shape
-from bough.kernel.specs.spec import Options, Outputs, Spec, of_dofs, plain, square
-from bough.model import Frame, Mechanism, Model
+from bough.kernel.specs.spec import Options, Outputs, Spec, frame_of, of_dofs, plain, square
+from bough.model import Mechanism, Model
 from bough.scalar import Array, Index, blank, each
 from bough.spatial import ZERO
 
@@ -40,11 +40,6 @@ def _rows(model: Model, o: Options) -> int:
 def _of_frames(model: Model, o: Options, *shape: int) -> Shape:
     """The shape of a result for each frame."""
     return shape if o.single else (_rows(model, o), *shape)
-
-
-def _frame(o: Options) -> Frame:
-    assert o.frames is not None
-    return o.frames[0]
 
 
 def _packed(model: Model) -> Shape:
@@ -90,7 +85,7 @@ def _factorize(m: Mechanism, q: Array) -> tuple[Array, Array]:
 
 
 def _packed_jacobian(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
-    columns, J = m.model.path_dofs(_frame(o).name), jacobian(m, x["q"], _frame(o), o.reference)
+    columns, J = m.model.path_dofs(frame_of(o).name), jacobian(m, x["q"], frame_of(o), o.reference)
     return {"J": [J[row * m.model.nv + k] for row in range(6) for k in columns]}
 
 
@@ -126,19 +121,19 @@ TREES = (
         "jacobian",
         ("q",),
         lambda model, o: {"J": (6, model.nv)},
-        lambda m, o, x: {"J": jacobian(m, x["q"], _frame(o), o.reference)},
+        lambda m, o, x: {"J": jacobian(m, x["q"], frame_of(o), o.reference)},
     ),
     Spec(
         "jacobian_packed",
         ("q",),
-        lambda model, o: {"J": (6, len(model.path_dofs(_frame(o).name)))},
+        lambda model, o: {"J": (6, len(model.path_dofs(frame_of(o).name)))},
         _packed_jacobian,
     ),
     Spec(
         "jacobian_rate",
         ("q", "v"),
         lambda model, o: {"J": (6, model.nv)},
-        lambda m, o, x: {"J": jacobian_rate(m, x["q"], x["v"], _frame(o), o.reference)},
+        lambda m, o, x: {"J": jacobian_rate(m, x["q"], x["v"], frame_of(o), o.reference)},
     ),
     plain("center_of_mass", "q", "com", lambda model: (3,), centre_of_mass),
     plain("center_of_mass_jacobian", "q", "J", lambda model: (3, model.nv), centre_of_mass_jacobian),
