@@ -81,10 +81,6 @@ def _chosen(f: Function, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
     return tuple(name for name in known if name in asked)
 
 
-def _names(arrays: Sequence[Argument] | Sequence[str]) -> list[str]:
-    return [x if isinstance(x, str) else x.name for x in arrays]
-
-
 class Origin(NamedTuple):
     """Where a derivative comes from: a function, which of its derivatives, and what rates or weights are called."""
 
@@ -114,9 +110,9 @@ class Derivation:
 
         # of rates and weights that are given and found, by what they are of; a derivative of a derivative has others
         mark = {"jvp": "d{}", "vjp": "{}_bar", "jacobian": "{}"}[kind]
-        sources, targets = (f.outputs, wrt) if kind == "vjp" else (wrt, f.outputs)
-        self.taken = {} if kind == "jacobian" else {x: called(mark.format(x)) for x in _names(sources)}
-        self.given = {} if kind == "jacobian" else {y: called(mark.format(y)) for y in _names(targets)}
+        sources, targets = (self.outputs, wrt) if kind == "vjp" else (wrt, self.outputs)
+        self.taken = {} if kind == "jacobian" else {x: called(mark.format(x)) for x in sources}
+        self.given = {} if kind == "jacobian" else {y: called(mark.format(y)) for y in targets}
 
     def space(self, argument: Argument) -> Space:
         """In which directions an array can change."""

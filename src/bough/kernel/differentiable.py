@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bough.reading import known_name
-
 if TYPE_CHECKING:
     from bough.kernel.function import Function
 
@@ -130,10 +128,7 @@ class Differentiable:
         from bough.kernel.torch_operator import operator
 
         function: Any = self  # a Function, which is built on this
-        optional = [a.name for a in function.inputs if a.optional]
-        for name in given:
-            known_name(name, f"input of {function.called} that may be left out", optional)
-        return operator(function, tuple(a.name for a in function.inputs if not a.optional or a.name in given))
+        return operator(function, tuple(a.name for a in function.with_given(*given).signature.present))
 
 
 def _derived(

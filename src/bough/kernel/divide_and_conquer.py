@@ -324,8 +324,10 @@ class DivideAndConquer:
         found = np.empty((plain.states, self._model.nv), plain.dtype)
         for k in range(plain.states):
             found[k] = self._one(plain.dtype, *(a[k] for a in states))
-        if check:
-            _require_finite_result(found)
+        if check and not np.isfinite(found).all():
+            raise FiniteError(
+                f"forward_dynamics: the result is not finite; the arguments are too large for {found.dtype}"
+            )
         result = found.reshape(*plain.batch, self._model.nv)
         return result if out is None else write_out(out, result)
 
@@ -369,8 +371,3 @@ def _require_free_joints(model: Model) -> None:
             f"method 'divide_and_conquer' is of joints that move by themselves, and {model.name!r} has mimic joints: "
             "expected 'auto' or 'crba'"
         )
-
-
-def _require_finite_result(qdd: FloatArray) -> None:
-    if not np.isfinite(qdd).all():
-        raise FiniteError(f"forward_dynamics: the result is not finite; the arguments are too large for {qdd.dtype}")

@@ -5,7 +5,7 @@ Verdicts that are not zero are explained here, by an error that names the culpri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -87,7 +87,11 @@ class Form:
         f, present = self.function, self.signature.present
         sizes = {a.name: a.size for a in present}
         wanted = f.rolled if rolled is None else rolled
-        shapes = judge(present, f.outputs) if judged else _without_judged(f.outputs)
+        shapes = (
+            judge(present, f.outputs)
+            if judged
+            else lambda _, results, shown: {a.name: results[a.name] for a in f.outputs}
+        )
         with f.tracing():
             name = f"{f.name} of {f.of}" if f.of else f.name
             return compiler.build(name, f.rule, sizes, f.size, wanted, shapes, f.longest)
@@ -216,9 +220,3 @@ def _truth(check: object) -> bool:
     if not isinstance(check, bool | np.bool_):
         raise ShapeError(f"check is {check!r}, expected True or False")
     return bool(check)
-
-
-def _without_judged(outputs: Sequence[Argument]) -> Callable[..., Mapping[str, Any]]:
-    """What keeps only the outputs of a rule."""
-    names = [a.name for a in outputs]
-    return lambda inputs, results, shown: {name: results[name] for name in names}

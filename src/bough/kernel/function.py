@@ -154,11 +154,11 @@ class Function(Exportable, Differentiable):
     @cached_property
     def entry(self) -> Callable[..., Any]:
         """The function itself without names or defaults: takes all inputs, `out` and `check`, in this order."""
-        return self._with().entry
+        return self.with_given().entry
 
     def variant(self, variant: Variant, otherwise: Callable[..., Any] | None = None) -> Callable[..., Any]:
         """Another entry, which calls `otherwise`, if given, for arguments that are not plain."""
-        return self._with().variant(variant, otherwise)
+        return self.with_given().variant(variant, otherwise)
 
     def _in_order(self, arrays: Sequence[ArrayLike | None], named: dict[str, Any]) -> tuple[ArrayLike | None, ...]:
         names = [a.name for a in self.inputs]
@@ -192,7 +192,7 @@ class Function(Exportable, Differentiable):
     def program(self, *given: str, rolled: bool | None = None, judged: bool = False) -> Program:
         """The program, with the verdict if `judged`; `given` names the inputs that may be left out and are not."""
         is_rolled = None if rolled is None else truth(rolled, "rolled")
-        return self._with(*given).program(is_rolled, truth(judged, "judged"))
+        return self.with_given(*given).program(is_rolled, truth(judged, "judged"))
 
     def count(self, *given: str) -> Count:
         """The operations of the program that runs, without those of the verdict."""
@@ -212,16 +212,16 @@ class Function(Exportable, Differentiable):
         real = np.dtype(data_type(dtype))
         known_name(target, "target", ("cpu", "cuda"))
         if target == "cuda":
-            form = self.on_device()._with(*given)
+            form = self.on_device().with_given(*given)
             form.device.prepare(real, ["rows"] * (len(form.signature.present) + len(self.outputs)))
         else:
-            self._with(*given).runner.prepare(real, 2 if truth(batch, "batch") else 1, False)
+            self.with_given(*given).runner.prepare(real, 2 if truth(batch, "batch") else 1, False)
 
     def loaded(self, given: Collection[str], dtype: np.dtype[Any], states: int) -> Loaded | None:
         """The machine code for so many states, for who calls it by itself; None if threads or other ways are better."""
         return self._form(tuple(a.name not in given for a in self.inputs)).runner.loaded(dtype, states)
 
-    def _with(self, *names: str) -> Form:
+    def with_given(self, *names: str) -> Form:
         """The form in which some of the inputs that may be left out are given."""
         optional = [a.name for a in self.inputs if a.optional]
         for name in names:
@@ -237,7 +237,13 @@ class Function(Exportable, Differentiable):
 
     def __dir__(self) -> list[str]:
         """What it is for: the rest is for those who make functions."""
-        inner = {*vars(self), "entry", "form", "loaded", "variant"} - {"name", "of", "inputs", "outputs", "parameters"}
+        inner = {*vars(self), "entry", "form", "loaded", "variant", "with_given"} - {
+            "name",
+            "of",
+            "inputs",
+            "outputs",
+            "parameters",
+        }
         return [name for name in super().__dir__() if name not in inner]
 
     def __repr__(self) -> str:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from bough.kernel.export import Layout
 
 __all__ = [
-    "REFERENCES", "algorithm_on", "call", "framed", "inputs_of", "layout", "made", "manifolds_of",
+    "REFERENCES", "algorithm_on", "call", "digest_of", "framed", "inputs_of", "layout", "made", "manifolds_of",
     "mass_matrices", "mechanism", "model_function", "naming_the_massless", "new_function", "options", "outputs_of",
     "owners_of", "program", "read", "require_known_bodies", "require_model", "require_regular", "run",
 ]  # fmt: skip
@@ -132,7 +132,7 @@ def new_function(model: Model, name: str, options: Options = PLAIN, explain: Exp
         outputs_of(model, name, options),
         lambda **x: row.run(mechanism(model), options, x),
         size=model.nv,
-        digest=lambda: _digest(model, name, options),
+        digest=lambda: digest_of(mechanism(model), name, options),
         explain=explain or refuse,
         limbs=alike,
         tracing=lambda: naming_the_massless(model),
@@ -297,10 +297,9 @@ def owners_of(model: Model) -> dict[int, str]:
     return {int(start) + k: f"joint {item.name!r}: " for start, item in pairs for k in item.joint.quaternions}
 
 
-def _digest(model: Model, name: str, options: Options) -> str | None:
+def digest_of(m: Mechanism, name: str, options: Options) -> str | None:
     """What determines the program of an algorithm, as text; None if joints from elsewhere take part in it."""
-    inside = mechanism(model).digest
-    return None if inside is None else "\0".join((inside, name, repr(options)))
+    return None if m.digest is None else "\0".join((m.digest, name, repr(options)))
 
 
 def _argument(model: Model, key: str, options: Options) -> Argument:

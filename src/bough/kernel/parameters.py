@@ -13,6 +13,7 @@ from bough.errors import ModelError, UnknownNameError
 from bough.kernel.arguments import FloatArray, as_floats, broadcast, require_finite
 from bough.kernel.function import Function, Results, Verdicts
 from bough.kernel.functions import (
+    digest_of,
     inputs_of,
     layout,
     manifolds_of,
@@ -166,7 +167,7 @@ def with_parameters(model: Model, key: tuple[Any, ...]) -> ParametricFunction:
         outputs_of(model, name, options),
         rule,
         size=model.nv,
-        digest=lambda: None if mechanism.digest is None else "\0".join((mechanism.digest, name, repr(options))),
+        digest=lambda: digest_of(mechanism, name, options),
         explain=mending(model, name, options, run) if name in CAREFUL else explain,
         tracing=lambda: naming_the_massless(model),
         owners=owners,

@@ -37,7 +37,9 @@ def llvm_source(once: Once, plan: Plan, space: Workspace, real: Real) -> str:
             parts.append(once_source(real, names.buffers[name][0], places, once.zeros[name]))
     parts += turns
     parts += [ChunkWriter(names, chunk).source() for chunk in plan.chunks]
-    parts.append(_driver(names, plan))
+    driver = Writer(names)
+    _drive(driver, plan.steps)
+    parts.append(f"define internal fastcc void @body(ptr %p) #0 {{\nentry:\n{driver.text()}\n  ret void\n}}")
     parts.append(entry_source(program, space, real, once.places))
     # a vector that is put aside on a stack aligned for less straddles two cache lines
     aligned = max(one.bytes for one in declared)
@@ -56,12 +58,6 @@ def _declarations(real: Real) -> list[str]:
     if real.lanes > 1:
         lines += [f"declare i1 @llvm.vector.reduce.{way}.v{real.lanes}i1({real.mask})" for way in ("and", "or")]
     return lines
-
-
-def _driver(names: Names, plan: Plan) -> str:
-    writer = Writer(names)
-    _drive(writer, plan.steps)
-    return f"define internal fastcc void @body(ptr %p) #0 {{\nentry:\n{writer.text()}\n  ret void\n}}"
 
 
 def _drive(w: Writer, steps: list[Step]) -> None:

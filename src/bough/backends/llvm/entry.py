@@ -134,7 +134,7 @@ def _moves(program: Program, space: Workspace, real: Real, once: Collection[str]
                 way, where = ("to", before) if buffer.role == "input" else ("from", after)
                 size = f"once_{k}" if buffer.name in once else buffer.size
                 where.append(f"  call fastcc void @{way}_lanes_{size}{call}")
-        if _needs_clearing(buffer):
+        if buffer.role in ("output", "scratch") and buffer.cleared and buffer.size > 0:
             target = f"%rows{k}" if space.offsets[k] is None else f"%array{k}"
             size = buffer.size * real.bytes
             before.append(f"  call void @llvm.memset.p0.i64(ptr {target}, i8 0, i64 {size}, i1 false)")
@@ -160,7 +160,3 @@ def _row_addresses(k: int, real: Real) -> list[str]:
 def _is_array(buffer: Buffer) -> bool:
     """Whether it is an array of the caller's: the verdict is judged where it is."""
     return buffer.role in ("input", "output") and buffer.name != VERDICT
-
-
-def _needs_clearing(buffer: Buffer) -> bool:
-    return buffer.role in ("output", "scratch") and buffer.cleared and buffer.size > 0

@@ -68,7 +68,8 @@ class LlvmKernel:
         if variant.holder is not None and not has_slots(variant):
             plain = self.variant(careful, variant._replace(holder=None))
             return lambda *given: variant.held(plain(*given))
-        code, address = _launcher()
+        load_launcher()
+        code, address = _loaded_launcher[0]
         return as_method(address, self._context(careful, variant), (self, careful, variant, code))
 
     def prepare(self, dtype: np.dtype[Any], states: int, check_first: bool) -> None:
@@ -172,9 +173,3 @@ def load_launcher(code: Callable[[], bytes] = launcher_code) -> None:
         loaded = host().load(code(), _LAUNCHER, {name: python_function(name) for name in PYTHON})
         the_pool().use(loaded["worker"], loaded["stop"])
         _loaded_launcher.append((loaded, loaded["invoke"]))
-
-
-def _launcher() -> tuple[Any, int]:
-    if not _loaded_launcher:
-        load_launcher()
-    return _loaded_launcher[0]

@@ -28,10 +28,9 @@ class Pool:
     """Native threads, and the memory through which they are told what to do."""
 
     def __init__(self) -> None:
-        self._words: NDArray[np.int64] = np.zeros(pool.WORDS + 8 + 2 * ROOM // 8, np.int64)
-        start = -(-self._words.ctypes.data // 64) * 64
-        self.address = start
-        self._first = (start - self._words.ctypes.data) // 8
+        room: NDArray[np.int64] = np.zeros(pool.WORDS + 8 + 2 * ROOM // 8, np.int64)
+        self._words = room[-room.ctypes.data // 8 % 8 :]  # from the beginning of a cache line on
+        self.address = self._words.ctypes.data
         self._system = _Windows() if sys.platform == "win32" else _Posix()
         self._threads: list[Any] = []
         self._lock = threading.Lock()
@@ -48,25 +47,25 @@ class Pool:
 
     def set_threads(self, count: int) -> None:
         """Say how many threads may share a batch."""
-        self._set(pool.THREADS, count)
+        self._words[pool.THREADS] = count
 
     def set_worth(self, picoseconds: int = WORTH) -> None:
         """Say how much work pays for waking a thread."""
-        self._set(pool.WORTH, picoseconds)
+        self._words[pool.WORTH] = picoseconds
 
     def wants_workers(self, work: int) -> bool:
         """Whether there is work (in picoseconds) for more workers than there are."""
-        wanted = min(work // self._get(pool.WORTH) - 1, self._get(pool.THREADS) - 1)
-        return wanted > self._get(pool.CREATED)
+        worth, threads, created = self._words[[pool.WORTH, pool.THREADS, pool.CREATED]].tolist()
+        return bool(min(work // worth, threads) - 1 > created)
 
     def grow(self) -> None:
         """Start the workers that are missing; where the system refuses, fewer threads share a batch from then on."""
         with self._lock:
-            while self._get(pool.CREATED) < self._get(pool.THREADS) - 1:
+            while self._words[pool.CREATED] < self._words[pool.THREADS] - 1:
                 if not self._start():
-                    self._set(pool.THREADS, self._get(pool.CREATED) + 1)
+                    self._words[pool.THREADS] = self._words[pool.CREATED] + 1
                     return
-                self._set(pool.CREATED, self._get(pool.CREATED) + 1)
+                self._words[pool.CREATED] += 1
 
     def _start(self) -> bool:
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals()) if os.name == "posix" else None
@@ -79,23 +78,14 @@ class Pool:
             self._threads.append(thread)
         return thread is not None
 
-    def _get(self, place: int) -> int:
-        return int(self._words[self._first + place])
-
-    def _set(self, place: int, value: int) -> None:
-        self._words[self._first + place] = value
-
     def _clear(self) -> None:
         """The state without workers."""
         self._words[:] = 0
         mutex, condition = self.address + 8 * pool.WORDS, self.address + 8 * pool.WORDS + ROOM
         self._system.make(mutex, condition)
         functions = (*self._system.functions, *(address_of(getattr(ctypes.pythonapi, f)) for f in pool.MEMORY[::2]))
-        for k, address in enumerate((*functions, self._system.give_way)):
-            self._set(k, address)
-        self._set(pool.MUTEX, mutex)
-        self._set(pool.CONDITION, condition)
-        self._set(pool.THREADS, get_num_threads())
+        self._words[: len(functions) + 1] = (*functions, self._system.give_way)
+        self._words[[pool.MUTEX, pool.CONDITION, pool.THREADS]] = mutex, condition, get_num_threads()
         self.set_worth()
 
     def _forget(self) -> None:
