@@ -15,7 +15,7 @@ from bough.errors import FiniteError, ShapeError
 
 __all__ = [
     "FloatArray", "Plain", "Shape", "as_floats", "batch_of", "batch_shape", "broadcast", "finite_states",
-    "is_on_device", "leading_axes", "nearly_plain", "of_one_type", "out_fits", "plain_arguments", "read_only",
+    "held", "is_on_device", "leading_axes", "nearly_plain", "of_one_type", "out_fits", "plain_arguments", "read_only",
     "require_finite", "require_on_cpu", "require_unit_quaternions", "write_out",
 ]  # fmt: skip
 
@@ -194,6 +194,14 @@ def require_unit_quaternions(argument: Argument, a: FloatArray, owners: Mapping[
             where = f"{argument.name}[..., {start}:{start + 4}]"
             owner = owners.get((argument.name, start), owners.get(start, ""))
             raise FiniteError(f"{owner}the quaternion {where} has length {norm[place]:.9g}{state}, expected 1")
+
+
+def held(name: str, value: ArrayLike, size: int, meaning: str) -> FloatArray:
+    """A read-only copy (*batch, size) of finite numbers, float64 or float32."""
+    copied = np.array(as_floats(name, value, (size,), meaning), order="C")
+    require_finite(name, copied)
+    copied.setflags(write=False)
+    return copied
 
 
 def read_only(a: FloatArray) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, overload
+from typing import Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,24 +15,21 @@ from bough.model import Model
 from bough.model.joints.foreign import Layout, foreign_layout
 
 __all__ = [
-    "states_from_drake",
-    "states_from_mujoco",
-    "states_from_pinocchio",
-    "states_to_drake",
-    "states_to_mujoco",
-    "states_to_pinocchio",
-]
+    "states_from_drake", "states_from_mujoco", "states_from_pinocchio",
+    "states_to_drake", "states_to_mujoco", "states_to_pinocchio",
+]  # fmt: skip
 
 Library = Literal["pinocchio", "mujoco", "drake"]
+
+State: TypeAlias = FloatArray | tuple[FloatArray, FloatArray]
+"""q, or q and v if that was given."""
 
 
 @overload
 def states_to_mujoco(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
 def states_to_mujoco(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
-def states_to_mujoco(
-    model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None
-) -> FloatArray | tuple[FloatArray, FloatArray]:
+def states_to_mujoco(model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None) -> State:
     """MuJoCo's qpos, or (qpos, qvel) if v is given, from q (..., nq) and v (..., nv).
 
     Quaternions there are (w x y z), the linear velocity of a free joint is along the base axes, and a planar joint is
@@ -57,9 +54,7 @@ def states_to_mujoco(
 def states_from_mujoco(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
 def states_from_mujoco(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
-def states_from_mujoco(
-    model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None
-) -> FloatArray | tuple[FloatArray, FloatArray]:
+def states_from_mujoco(model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None) -> State:
     """Our q, or (q, v) if v is given, from MuJoCo's qpos and qvel. A model is got from its file, by `bough.load`.
 
     Shapes are (..., nq) and (..., nv), units m, rad and s on both sides.
@@ -81,9 +76,7 @@ def states_from_mujoco(
 def states_to_pinocchio(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
 def states_to_pinocchio(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
-def states_to_pinocchio(
-    model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None
-) -> FloatArray | tuple[FloatArray, FloatArray]:
+def states_to_pinocchio(model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None) -> State:
     """Pinocchio's q, or (q, v) if v is given, from q (..., nq) and v (..., nv).
 
     Continuous joints there have the two variables (cos, sin), planar joints four.
@@ -102,9 +95,7 @@ def states_to_pinocchio(
 def states_from_pinocchio(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
 def states_from_pinocchio(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
-def states_from_pinocchio(
-    model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None
-) -> FloatArray | tuple[FloatArray, FloatArray]:
+def states_from_pinocchio(model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None) -> State:
     """Our q, or (q, v) if v is given, from Pinocchio's. A model is got from its file, by `bough.load`.
 
     Shapes are (..., nq) and (..., nv), units m, rad and s on both sides.
@@ -123,9 +114,7 @@ def states_from_pinocchio(
 def states_to_drake(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
 def states_to_drake(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
-def states_to_drake(
-    model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None
-) -> FloatArray | tuple[FloatArray, FloatArray]:
+def states_to_drake(model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None) -> State:
     """Drake's q, or (q, v) if v is given, from q (..., nq) and v (..., nv).
 
     A free joint there is (w x y z) before the position, with angular before linear velocity along the base axes.
@@ -146,9 +135,7 @@ def states_to_drake(
 def states_from_drake(model: Model, q: ArrayLike) -> FloatArray: ...
 @overload
 def states_from_drake(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]: ...
-def states_from_drake(
-    model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None
-) -> FloatArray | tuple[FloatArray, FloatArray]:
+def states_from_drake(model: Model, q: ArrayLike | None = None, v: ArrayLike | None = None) -> State:
     """Our q, or (q, v) if v is given, from Drake's. A model is got from its file, by `bough.load`.
 
     Shapes are (..., nq) and (..., nv), units m, rad and s on both sides.
@@ -183,9 +170,7 @@ def _require_state(name: str, model: object, q: ArrayLike | None) -> ArrayLike:
     )
 
 
-def _to(
-    library: Library, model: Model, q: ArrayLike | None, v: ArrayLike | None
-) -> FloatArray | tuple[FloatArray, FloatArray]:
+def _to(library: Library, model: Model, q: ArrayLike | None, v: ArrayLike | None) -> State:
     q = _require_state(f"states_to_{library}", model, q)
     ours = read(model, "q", q)
     rows = _layouts(library, model)
@@ -196,9 +181,7 @@ def _to(
     return theirs, _each_v(model, ours, speed, [layout.to_v for layout, _, _ in rows])
 
 
-def _from(
-    library: Library, model: Model, q: ArrayLike | None, v: ArrayLike | None
-) -> FloatArray | tuple[FloatArray, FloatArray]:
+def _from(library: Library, model: Model, q: ArrayLike | None, v: ArrayLike | None) -> State:
     q = _require_state(f"states_from_{library}", model, q)
     rows = _layouts(library, model)
     total = sum(layout.nq for layout, _, _ in rows)

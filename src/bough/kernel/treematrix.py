@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from bough import factor
 from bough.backends import Argument
 from bough.errors import ShapeError, TreeError
-from bough.kernel.arguments import FloatArray, Shape, as_floats, is_on_device, require_finite, write_out
+from bough.kernel.arguments import FloatArray, Shape, as_floats, held, is_on_device, require_finite, write_out
 from bough.kernel.function import Function
 from bough.kernel.table import entry
 from bough.model import Model
@@ -27,6 +27,7 @@ __all__ = [
     "apply",
     "as_tree",
     "diagonal_places",
+    "held_rows",
     "places",
     "read_dense",
     "rows_of",
@@ -63,6 +64,13 @@ def unpacked(values: FloatArray, tree: Tree) -> FloatArray:
     matrix[..., rows, columns] = values
     matrix[..., columns, rows] = values
     return matrix
+
+
+def held_rows(name: str, values: ArrayLike, tree: Tree) -> FloatArray:
+    """Packed rows (*batch, n + D1) that users give, as a read-only copy."""
+    return held(
+        name, values, tree.packed_size, f"{tree.n} rows with {tree.packed_size} entries on and below the diagonal"
+    )
 
 
 def rows_of(tree: Tree) -> str:
@@ -181,10 +189,7 @@ class TreeMatrix:
 
     def __init__(self, values: ArrayLike, tree: Parents) -> None:
         tree = as_tree(tree)
-        meaning = f"{tree.n} rows with {tree.packed_size} entries on and below the diagonal"
-        held = np.array(as_floats("values", values, (tree.packed_size,), meaning), order="C")
-        require_finite("values", held)
-        self._hold(held, tree)
+        self._hold(held_rows("values", values, tree), tree)
 
     def _hold(self, values: FloatArray, tree: Tree) -> None:
         values.setflags(write=False)

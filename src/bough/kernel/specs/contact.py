@@ -237,18 +237,8 @@ LEVELS = (
 """The levels: what each takes, and its problem of forces."""
 
 CONTACT = (
-    Spec(
-        "contact_jacobian",
-        ("q", *PLACE),
-        lambda model, o: {"J": (len(o.plan.pairs), AXES, model.nv)},
-        _jacobian,
-    ),
-    Spec(
-        "contact_bias",
-        ("q", "v", *MOVING_PLACE),
-        lambda model, o: {"bias": (len(o.plan.pairs), AXES)},
-        _bias,
-    ),
+    Spec("contact_jacobian", ("q", *PLACE), lambda model, o: {"J": (len(o.plan.pairs), AXES, model.nv)}, _jacobian),
+    Spec("contact_bias", ("q", "v", *MOVING_PLACE), lambda model, o: {"bias": (len(o.plan.pairs), AXES)}, _bias),
     *(_level(*row) for row in LEVELS),
     *(_problem(*row) for row in LEVELS),
 )
