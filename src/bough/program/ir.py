@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, Literal, TypeAlias, TypeVar, dataclass_transform
 
 from numpy.typing import NDArray
@@ -154,19 +153,21 @@ class Program:
 
 def walk(block: Block) -> Iterator[Instruction]:
     """All instructions of a block and of the blocks inside it, outermost first."""
-    return iter(block) if _NESTING.isdisjoint(map(type, block)) else _walk(block)
+    return iter(block) if _NESTING.isdisjoint(map(type, block)) else iter(_listed(block, []))
 
 
-def _walk(block: Block) -> Iterator[Instruction]:
-    waiting: list[Iterator[Instruction]] = [iter(block)]
-    while waiting:
-        for x in waiting[-1]:
-            yield x
-            if isinstance(x, (Loop, Switch)):
-                waiting.append(iter(x.body) if isinstance(x, Loop) else chain.from_iterable(x.branches))
-                break
-        else:
-            waiting.pop()
+def _listed(block: Block, result: list[Instruction]) -> list[Instruction]:
+    if _NESTING.isdisjoint(map(type, block)):
+        result += block
+        return result
+    for x in block:
+        result.append(x)
+        if isinstance(x, Loop):
+            _listed(x.body, result)
+        elif isinstance(x, Switch):
+            for branch in x.branches:
+                _listed(branch, result)
+    return result
 
 
 def boundary(x: Instruction) -> tuple[int, ...]:

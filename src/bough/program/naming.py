@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from bough.program.ir import Block, Instruction, Load, Loop, Store, Switch
+from bough.program.ir import Apply, Block, Const, Instruction, Load, Loop, Store, Switch
 
 __all__ = ["unique", "with_names"]
 
@@ -21,17 +21,24 @@ def unique(name: str, taken: Collection[str]) -> str:
 
 def with_names(block: Block, names: dict[str, str]) -> Block:
     """The block with buffers called by their final names."""
-    if all(name == final for name, final in names.items()):
-        return block
+    changed = {name: final for name, final in names.items() if name != final}
+    return _renamed(block, changed) if changed else block
+
+
+def _renamed(block: Block, names: dict[str, str]) -> Block:
     result: list[Instruction] = []
     for x in block:
-        if isinstance(x, Load):
-            x = Load(x.result, names[x.buffer], x.index)
+        if isinstance(x, (Apply, Const)):  # most of them
+            pass
+        elif isinstance(x, Load):
+            if x.buffer in names:
+                x = Load(x.result, names[x.buffer], x.index)
         elif isinstance(x, Store):
-            x = Store(names[x.buffer], x.index, x.value)
+            if x.buffer in names:
+                x = Store(names[x.buffer], x.index, x.value)
         elif isinstance(x, Loop):
-            x = replace(x, body=with_names(x.body, names))
+            x = replace(x, body=_renamed(x.body, names))
         elif isinstance(x, Switch):
-            x = replace(x, branches=tuple(with_names(b, names) for b in x.branches))
+            x = replace(x, branches=tuple(_renamed(b, names) for b in x.branches))
         result.append(x)
     return tuple(result)

@@ -27,7 +27,8 @@ class Recorder:
         self._longest = sys.maxsize if longest is None else longest
         self._kinds: list[Kind] = []
         self._blocks: list[list[Instruction]] = [[]]
-        self._known: list[dict[Hashable, int]] = [{}]
+        self._known: dict[Hashable, int] = {}  # what is visible from the current block
+        self._scopes: list[list[Hashable]] = []  # of that, what became known in each block that is open
 
     def new_value(self, kind: Kind) -> int:
         """A fresh value number."""
@@ -47,28 +48,30 @@ class Recorder:
 
     def shared_value(self, key: Hashable, kind: Kind, make: Callable[[int], Instruction]) -> int:
         """The value known under `key` in the current or an enclosing block, made on first use."""
-        value = self._found(key)
+        value = self._known.get(key)
         if value is None:
-            self._known[-1][key] = value = self.new_value(kind)
+            value = self._learnt(key, kind)
             self._blocks[-1].append(make(value))
         return value
 
-    def _found(self, key: Hashable) -> int | None:
-        if len(self._known) == 1:
-            return self._known[0].get(key)
-        for known in reversed(self._known):
-            if (value := known.get(key)) is not None:
-                return value
-        return None
+    def _learnt(self, key: Hashable, kind: Kind) -> int:
+        """A fresh value, known under `key` until the current block ends."""
+        value = len(self._kinds)
+        if value >= self._longest:
+            raise TooLong(f"the program has more than {self._longest} values")
+        self._kinds.append(kind)
+        self._known[key] = value
+        if self._scopes:
+            self._scopes[-1].append(key)
+        return value
 
     def constant(self, x: float) -> int:
         """The value number of a number."""
         if x == 0.0 or x != x:  # repr tells 0.0 from -0.0, and takes NaN for itself
             return self.shared_value(("const", "float", repr(x)), "float", lambda value: Const(value, x))
-        known = self._known[-1]
-        value = known.get(x) if len(self._known) == 1 else self._found(x)
+        value = self._known.get(x)
         if value is None:
-            known[x] = value = self.new_value("float")
+            value = self._learnt(x, "float")
             self._blocks[-1].append(Const(value, x))
         return value
 
@@ -89,23 +92,19 @@ class Recorder:
 
     def operation(self, name: str, values: tuple[int, ...]) -> int:
         """The number that an operation makes of values, which are in order if it commutes."""
-        key, known = (name, values), self._known[-1]
-        value = known.get(key) if len(self._known) == 1 else self._found(key)
+        key = (name, values)
+        value = self._known.get(key)
         if value is None:
-            value = len(self._kinds)
-            if value >= self._longest:
-                raise TooLong(f"the program has more than {self._longest} values")
-            self._kinds.append("float")
-            known[key] = value
+            value = self._learnt(key, "float")
             self._blocks[-1].append(Apply(value, name, values))
         return value
 
     def difference(self, first: int, second: int) -> Traced:
         """One number less another; the negative of what is known if that is the other way round."""
         values = (first, second)
-        value = self._found(("sub", values))
+        value = self._known.get(("sub", values))
         if value is None:
-            if first != second and (opposite := self._found(("sub", (second, first)))) is not None:
+            if first != second and (opposite := self._known.get(("sub", (second, first)))) is not None:
                 return -Traced(self, opposite)
             value = self.operation("sub", values)
         return Traced(self, value)
@@ -132,10 +131,11 @@ class Recorder:
 
     def _open(self) -> None:
         self._blocks.append([])
-        self._known.append({})
+        self._scopes.append([])
 
     def _close(self) -> Block:
-        self._known.pop()
+        for key in self._scopes.pop():
+            del self._known[key]
         return tuple(self._blocks.pop())
 
     def _leaf_value(self, x: object) -> int:

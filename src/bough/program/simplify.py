@@ -129,8 +129,7 @@ def _without_unused(body: Block, observed: set[str]) -> tuple[Block, set[str], s
     stored: set[str] = set()
 
     def needed(x: Loop | Switch) -> bool:
-        inner = walk((x,))
-        return not used.isdisjoint(x.results) or any(isinstance(y, Store) and y.buffer in observed for y in inner)
+        return not used.isdisjoint(x.results) or any(isinstance(y, Store) and y.buffer in observed for y in walk((x,)))
 
     def keep(block: Block) -> Block:
         result: list[Instruction] = []

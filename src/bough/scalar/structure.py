@@ -6,7 +6,7 @@ Loops carry them, rows store them, switches return them. None is a structure wit
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar, cast
 
 from bough.errors import ProgramError
@@ -18,14 +18,21 @@ T = TypeVar("T")
 
 def leaves(structure: object) -> list[Any]:
     """All scalars of a structure, in order."""
-    if structure is None:
-        return []
-    if isinstance(structure, tuple):
-        return [leaf for part in structure for leaf in leaves(part)]
-    names = _fields(type(structure))
-    if names is not None:
-        return [leaf for name in names for leaf in leaves(getattr(structure, name))]
-    return [structure]
+    result: list[Any] = []
+    _collect((structure,), result)
+    return result
+
+
+def _collect(parts: Iterable[object], result: list[Any]) -> None:
+    for part in parts:
+        if isinstance(part, tuple):
+            _collect(part, result)
+        elif part is not None:
+            names = _fields(type(part))
+            if names is None:
+                result.append(part)
+            else:
+                _collect([getattr(part, name) for name in names], result)
 
 
 def rebuild(like: T, values: Iterator[Any]) -> T:
@@ -33,10 +40,10 @@ def rebuild(like: T, values: Iterator[Any]) -> T:
     if like is None:
         return like
     if isinstance(like, tuple):
-        return cast(T, tuple(rebuild(part, values) for part in like))
+        return cast(T, tuple([rebuild(part, values) for part in like]))
     names = _fields(type(like))
     if names is not None:
-        return type(like)(*(rebuild(getattr(like, name), values) for name in names))
+        return type(like)(*[rebuild(getattr(like, name), values) for name in names])
     return cast(T, next(values))
 
 
@@ -45,10 +52,10 @@ def shape(structure: object) -> object:
     if structure is None:
         return None
     if isinstance(structure, tuple):
-        return (tuple, *(shape(part) for part in structure))
+        return (tuple, *[shape(part) for part in structure])
     names = _fields(type(structure))
     if names is not None:
-        return (type(structure), *(shape(getattr(structure, name)) for name in names))
+        return (type(structure), *[shape(getattr(structure, name)) for name in names])
     return "scalar"
 
 
@@ -64,7 +71,8 @@ _FIELDS: dict[type, tuple[str, ...] | None] = {}
 
 
 def _fields(cls: type) -> tuple[str, ...] | None:
-    if cls not in _FIELDS:
-        is_record = dataclasses.is_dataclass(cls)
-        _FIELDS[cls] = tuple(f.name for f in dataclasses.fields(cls)) if is_record else None
-    return _FIELDS[cls]
+    try:
+        return _FIELDS[cls]
+    except KeyError:
+        names = tuple(f.name for f in dataclasses.fields(cls)) if dataclasses.is_dataclass(cls) else None
+        return _FIELDS.setdefault(cls, names)
