@@ -19,8 +19,8 @@ __all__ = ["disagreement", "to_theirs", "turning", "unforced"]
 
 def to_theirs(model: bough.Model, q: np.ndarray) -> np.ndarray:
     """The matrix T with v' = T v at one configuration."""
-    columns = [bough.convert.states_to_mujoco(model, q, unit)[1] for unit in np.eye(model.nv)]
-    return np.stack(columns, axis=-1)
+    units = np.eye(model.nv)
+    return bough.convert.states_to_mujoco(model, np.tile(q, (model.nv, 1)), units)[1].T
 
 
 def turning(model: bough.Model, v: np.ndarray) -> np.ndarray:

@@ -49,9 +49,9 @@ def has_nan(result: Any) -> bool:
 
 
 @lru_cache(maxsize=1)
-def calls() -> tuple[list[Call], list[str]]:
-    """Good calls of public callables, and the names of those for which none was found."""
-    found = list(good_calls())
+def calls(wanted: tuple[str, ...] = ()) -> tuple[list[Call], list[str]]:
+    """Good calls of public callables, of all or those that are wanted, and the names where none was found."""
+    found = list(good_calls(wanted))
     return [x for x in found if isinstance(x, Call)], [x for x in found if isinstance(x, str)]
 
 
