@@ -28,6 +28,12 @@ os.environ.setdefault("BOUGH_CACHE_DIR", tempfile.mkdtemp(prefix="bough-tests-")
 # Tracing makes objects by the million and few of them are cycles: the collector need not look every 700 of them.
 gc.set_threshold(50_000, 10, 10)
 
+
+def pytest_collection_finish() -> None:
+    """What is there when all tests are known stays to the end: the collector need not look at it, 0.4 s each time."""
+    gc.freeze()
+
+
 # Whole mechanisms are generated and pure-Python algorithms run on them: no deadline per example.
 settings.register_profile("dev", deadline=None, max_examples=50)
 settings.register_profile("ci", deadline=None, max_examples=15, derandomize=True, database=None, print_blob=True)
