@@ -40,7 +40,7 @@ from bough.scalar import (
     rebuild,
     shape,
 )
-from bough.scalar.control import freeze
+from bough.scalar.control import freeze, within
 
 __all__ = ["Tracer"]
 
@@ -247,9 +247,9 @@ class Tracer(Recorder, Control):
         return rebuild(returned[0], iter([self._wrap(v) for v in results]))
 
     def gather(self, table: Table, index: Index) -> Any:
-        if not isinstance(index, SymbolicIndex):
-            return super().gather(table, index)
-        return self.load(self._table(table), index)
+        if isinstance(index, SymbolicIndex):
+            return self.load(self._table(table), index)
+        return table.entry(within(index, table.data.size, table.name))
 
     def lookup(self, table: Table, place: Scalar) -> Any:
         if not isinstance(place, Traced):

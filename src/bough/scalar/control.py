@@ -93,7 +93,7 @@ class PlainRows:
 
     def is_written(self, row: Index) -> bool:
         """Whether a row holds something."""
-        return self._rows[_within(row, len(self._rows), "rows")] is not UNWRITTEN
+        return self._rows[within(row, len(self._rows), "rows")] is not UNWRITTEN
 
     def get(self, row: Index, kind: int = 0) -> Any:
         if not self.is_written(row):
@@ -101,15 +101,15 @@ class PlainRows:
         return self._rows[operator.index(row)]
 
     def put(self, row: Index, value: Any, kind: int = 0) -> None:
-        self._rows[_within(row, len(self._rows), "rows")] = value
+        self._rows[within(row, len(self._rows), "rows")] = value
 
 
 UNWRITTEN = object()
 
 
-def _within(index: Index, size: int, what: str) -> int:
+def within(index: Index, size: int, what: str) -> int:
     """The index as an int; what Python would count from the end is refused, since a program would not."""
-    place = operator.index(index)
+    place = index if type(index) is int else operator.index(index)
     if not 0 <= place < size:
         raise IndexError(f"{what}[{place}] is outside 0 … {size - 1}")
     return place
@@ -149,11 +149,11 @@ class Control:
 
     def switch(self, selector: Index, branches: Sequence[Callable[[], R]]) -> R:
         """See `bough.scalar.switch`."""
-        return branches[_within(selector, len(branches), "branches")]()
+        return branches[within(selector, len(branches), "branches")]()
 
     def gather(self, table: Table, index: Index) -> Any:
         """See `bough.scalar.gather`."""
-        return table.entry(_within(index, table.data.size, table.name))
+        return table.entry(within(index, table.data.size, table.name))
 
     def lookup(self, table: Table, place: Scalar) -> Any:
         """See `bough.scalar.lookup`."""
