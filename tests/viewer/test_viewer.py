@@ -18,10 +18,11 @@ import bough
 from bough.errors import AssemblyError, ModelError, ShapeError, UnknownNameError
 from bough.simulation.live import Grip, felt_mass, pull
 from bough.viewer.controls import Closing
+from bough.viewer.drawables import Triangles
 from bough.viewer.instances import arranged, quaternions, world_placements
 from bough.viewer.panel import readings_html
 from bough.viewer.simplify import simplified
-from bough.viewer.stage import INSTANCED_FACES
+from bough.viewer.stage import MOST_FACES
 from mechanisms import four_bar
 
 
@@ -150,7 +151,7 @@ def test_many_bodies_are_few_surfaces() -> None:
     with bough.view(model, browser=False) as viewer:
         assert len(viewer._stage._handles) <= 2
         for group, handle in zip(viewer._stage._moving, viewer._stage._handles, strict=True):
-            assert len(handle.faces) * len(group.bodies) <= INSTANCED_FACES
+            assert len(handle.faces) * len(group.bodies) <= MOST_FACES
         assert len(viewer._controls._sliders) <= 80
         viewer.choose(model.body_names[-1])
         names = {slider.label for slider in viewer._controls._sliders.values()}
@@ -189,6 +190,35 @@ def test_a_surface_with_fewer_triangles_keeps_its_shape() -> None:
     assert 0 < len(coarse.faces) <= len(group.triangles.faces) // 3
     reach = np.ptp(group.triangles.corners, axis=0)
     assert np.ptp(coarse.corners, axis=0) == pytest.approx(reach, abs=0.3 * reach.max())
+
+
+def test_a_coarser_box_keeps_its_edges() -> None:
+    """Corners are joined where the planes around them meet: means would have rounded them off."""
+    t = np.linspace(0.0, 1.0, 21)
+    u, v = (x.ravel() for x in np.meshgrid(t, t))
+    k = np.arange(20 * 20)
+    a = k // 20 * 21 + k % 20
+    quads = np.concatenate([np.stack([a, a + 1, a + 22], 1), np.stack([a, a + 22, a + 21], 1)])
+    sides = [
+        np.roll(np.stack([u, v, np.full_like(u, end)], 1), turn, axis=1) for end in (0.0, 1.0) for turn in range(3)
+    ]
+    box = Triangles(np.concatenate(sides), np.concatenate([quads + 441 * i for i in range(6)]).astype(np.int32))
+    coarse = simplified(box, len(box.faces) // 10)
+    assert 0 < len(coarse.faces) <= len(box.faces) // 10
+    inside = np.abs(coarse.corners - 0.5).max(axis=1)
+    assert inside == pytest.approx(0.5, abs=1e-3)  # all on the surface
+    assert np.ptp(coarse.corners, axis=0) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_robots_of_many_triangles_are_drawn_with_fewer() -> None:
+    """Every one costs a browser without a graphics card a microsecond in each picture."""
+    b = bough.Builder("balls")
+    for k in range(100):
+        b.add(f"ball {k}", bough.joints.Free(), mass=1.0, inertia=0.1)
+        b.geometry(f"ball {k}", "sphere", 0.1)
+    with bough.view(b.build(), browser=False) as viewer:
+        sent = zip(viewer._stage._moving, viewer._stage._handles, strict=True)
+        assert 0 < sum(len(handle.faces) * len(group.bodies) for group, handle in sent) <= MOST_FACES
 
 
 def bough_shapes(model: bough.Model) -> tuple[object, ...]:

@@ -13,8 +13,11 @@ from bough.viewer.simplify import simplified
 
 __all__ = ["Stage"]
 
-INSTANCED_FACES, FEWEST_FACES = 100_000, 60
-"""Triangles of one surface in all its instances, above which it is made coarser, and as few as it keeps of each."""
+MOST_FACES, FEWEST_FACES = 40_000, 60
+"""Triangles in all, above which surfaces are made coarser, and as few as each keeps.
+
+A browser without a graphics card needs a microsecond for each in every picture, however small the window is.
+"""
 
 MANY_COPIES = 8
 """Instances of one surface from which on those far away are drawn with fewer triangles."""
@@ -62,7 +65,11 @@ class Stage:
             opacity = np.where(sound, opacity, 0.0)
         placed = poses(self._moving, world, offsets)
         if not self._handles:
-            self._handles = [self._added(k, g, *placed[k], len(world), opacity) for k, g in enumerate(self._moving)]
+            all_faces = sum(len(g.triangles.faces) * len(placed[k][0]) for k, g in enumerate(self._moving))
+            share = MOST_FACES / max(all_faces, 1)
+            self._handles = [
+                self._added(k, g, *placed[k], len(world), opacity, share) for k, g in enumerate(self._moving)
+            ]
             self._opacity = opacity
             return
         other = not np.array_equal(opacity, self._opacity)
@@ -75,8 +82,17 @@ class Stage:
                 handle.batched_opacities = _opacities(group, opacity)
         self._opacity = opacity
 
-    def _added(self, k: int, group: Instances, positions: Floats, turns: Floats, states: int, opacity: Floats) -> Any:
-        surface = simplified(group.triangles, max(FEWEST_FACES, INSTANCED_FACES // len(positions)))
+    def _added(
+        self,
+        k: int,
+        group: Instances,
+        positions: Floats,
+        turns: Floats,
+        states: int,
+        opacity: Floats,
+        share: float,
+    ) -> Any:
+        surface = simplified(group.triangles, max(FEWEST_FACES, int(share * len(group.triangles.faces))))
         return self._server.scene.add_batched_meshes_simple(
             f"{self._name}/{k}",
             surface.corners.astype(np.float32),
