@@ -230,6 +230,26 @@ def bough_shapes(model: bough.Model) -> tuple[object, ...]:
 # --- running simulations ---
 
 
+def test_a_point_that_the_browser_does_not_know_stops_nothing() -> None:
+    """Where a body is held may be told as NaN: it is pulled by its middle then, as far as the mouse moves."""
+    b = bough.Builder("block", gravity=(0, 0, 0))
+    b.add("block", bough.joints.Free(), inertia=bough.Inertia.box((0.6, 0.4, 0.2), mass=2.0))
+    b.geometry("block", "box", (0.6, 0.4, 0.2))
+    live = bough.Simulation(b.build(), dt=0.01).view([0, 0, 0, 0, 0, 0, 1], browser=False)
+    live.pause()
+    nowhere, pointer = np.full(3, np.nan), np.array([5.0, 1.0, 2.0])
+    with live.viewer:
+        live._dragged("start", 0, 1, nowhere, pointer)
+        live.advance(0.1)
+        assert live.state.q == pytest.approx([0, 0, 0, 0, 0, 0, 1], abs=1e-12)  # the mouse has not moved
+        live._dragged("update", 0, 1, nowhere, pointer + np.array([0.5, 0.0, 0.0]))
+        live._dragged("update", 0, 1, nowhere, nowhere)
+        for _ in range(60):
+            live.advance(1 / 60)
+        assert live.state.q[:3] == pytest.approx([0.5, 0.0, 0.0], abs=0.05)
+        assert not np.any(live.state.status)
+
+
 def test_what_pulls_at_a_body_does_the_work_of_a_spring() -> None:
     """The force is towards the mouse, and what it does to the joints is what the point jacobian says."""
     model = bough.robots.load("arm")

@@ -60,6 +60,7 @@ class Live:
         self._start = self._state = State(q, v, np.zeros((*v.shape[:-1], sim._zeros.size)), zeros, zeros)
         self.time, self.rate = 0.0, 0.0
         self._grip: Grip | None = None
+        self._shift: FloatArray = np.zeros(3)  # from the pointer to where the body is pulled
         self._running, self._lock = threading.Event(), threading.RLock()
         self.viewer = Viewer(
             sim.model, q, world=sim.scene.shapes, contacts=self._contacts, steered=self._steered, **options
@@ -191,13 +192,19 @@ class Live:
         with self._lock:
             if phase == "end" or not body:
                 self._grip = None
+            elif not np.isfinite(pulled).all():
+                return
             elif self._grip is None or phase == "start":
                 q = np.atleast_2d(self._state.q)[state]
                 X = world_placements(model, q)[body]
+                self._shift = np.zeros(3)
+                if not np.isfinite(held).all():  # not every browser knows it: by the middle, as the mouse moves
+                    held = X[:3, :3] @ np.array(model.bodies[body - 1].inertia.com) + X[:3, 3]
+                    self._shift = held - pulled
                 point = X[:3, :3].T @ (held - X[:3, 3])
-                self._grip = Grip(state, body, point, pulled, felt_mass(model, q, body, held))
+                self._grip = Grip(state, body, point, pulled + self._shift, felt_mass(model, q, body, held))
             else:
-                self._grip = self._grip._replace(pulled=pulled)
+                self._grip = self._grip._replace(pulled=pulled + self._shift)
 
     def _pulled(self, q: FloatArray, v: FloatArray) -> FloatArray:
         """The forces from outside (..., N, 6) of whoever holds a body."""
