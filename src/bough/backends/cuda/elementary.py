@@ -10,6 +10,16 @@ from bough.backends.sines import CONSTANTS, TWO_OVER_PI
 
 __all__ = ["turn_source"]
 
+ROUNDED = {
+    "float": "const real moved = turns + 12582912.0f, back = 12582912.0f - moved; const int quarter = low_bits(moved);",
+    "double": "const real back = -rint(turns); const int quarter = -(int)back;",
+}
+"""How many quarters of a turn there are, to the next whole number: less that many, and the last bits of that many.
+
+What is added to 1.5 2²³ is rounded in float32, and the last bits of the sum tell to what. In float64 it is additions
+that hold a GPU up, so a slower unit does it.
+"""
+
 
 def turn_source(real: str) -> str:
     """The function `turn`, which gives sine and cosine of an angle, and says if it is far."""
@@ -28,23 +38,22 @@ def turn_source(real: str) -> str:
 struct Turn {{ real s, c; }};
 static DEVICE INLINE Turn turn(real x, int &far) {{
     far |= !(fabs{f}(x) <= {c(k.far)});
-    const real n = rint{f}(x * {c(TWO_OVER_PI)});
-    const real r1 = fma{f}(-n, {c(k.A)}, x);
-    const real w = n * {c(k.B)};
-    const real e = fma{f}(n, {c(k.B)}, -w);
-    const real r = r1 - w;
-    const real rest = fma{f}(-n, {c(k.C)}, ((r1 - r) - w) - e);
+    const real turns = x * {c(TWO_OVER_PI)};
+    {ROUNDED[real]}
+    const real r1 = fma{f}(back, {c(k.A)}, x);
+    const real w = back * {c(k.B)};
+    const real e = fma{f}(back, {c(k.B)}, -w);
+    const real r = r1 + w;
+    const real rest = fma{f}(back, {c(k.C)}, ((r1 - r) + w) + e);
     const real hi = r + rest;
     const real lo = (r - hi) + rest;
     const real z = hi * hi;
-    const real half = z * (real)0.5;
-    const real one_less = (real)1 - half;
+    const real one_less = fma{f}(z, (real)-0.5, (real)1);
     const real cubic = hi * z * ({polynomial(k.sine)});
-    const real lost = ((real)1 - one_less) - half;
+    const real lost = fma{f}(z, (real)-0.5, (real)1 - one_less);
     const real quartic = fma{f}(z * z, {polynomial(k.cosine)}, lost);
     const real s = hi + fma{f}(lo, one_less, cubic), c = one_less + fma{f}(-hi, lo, quartic);
-    const int quarter = (int)n & 3;
     const real sine = quarter & 1 ? c : s, cosine = quarter & 1 ? s : c;
-    const Turn t = {{quarter & 2 ? -sine : sine, (quarter + 1) & 2 ? -cosine : cosine}};
+    const Turn t = {{flipped(sine, quarter), flipped(cosine, quarter + 1)}};
     return t;
 }}"""

@@ -12,6 +12,7 @@ PREAMBLE = """\
 #define TAKE_THE_LAST_STATE thread = (int)(a.states - 1 - first)  // for threads of a block wait for each other
 #else
 #include <cmath>
+#include <cstring>
 #define DEVICE
 #define INLINE inline
 #define CONSTANT static
@@ -32,6 +33,31 @@ struct Out {
     DEVICE INLINE real &operator[](long long k) const { return p[k * step]; }
 };
 struct alignas(16) Wide { int parts[4]; };
+static DEVICE INLINE int low_bits(real x) {
+#ifdef __CUDACC__
+    return sizeof(real) == 4 ? __float_as_int((float)x) : __double2loint((double)x);
+#else
+    int bits;
+    std::memcpy(&bits, &x, sizeof bits);  // the last ones come first
+    return bits;
+#endif
+}
+static DEVICE INLINE bool is_finite(real x) {  // float64 has few units, which are not needed for this
+#ifdef __CUDACC__
+    return sizeof(real) == 4 ? fabsf((float)x) < INFINITY : (__double2hiint((double)x) & 0x7ff00000) != 0x7ff00000;
+#else
+    return x - x == (real)0;
+#endif
+}
+static DEVICE INLINE real flipped(real x, int quarter) {  // -x where the number's second bit is set
+#ifdef __CUDACC__
+    const int sign = quarter << 30 & 0x80000000;
+    if (sizeof(real) == 4) return (real)__int_as_float(__float_as_int((float)x) ^ sign);
+    return (real)__hiloint2double(__double2hiint((double)x) ^ sign, __double2loint((double)x));
+#else
+    return quarter & 2 ? -x : x;
+#endif
+}
 static DEVICE INLINE real divided(real a, real b) {  // as `a / b` rounds it, without a branch for numbers too small
 #ifdef __CUDACC__
     real y, e;
@@ -43,7 +69,7 @@ static DEVICE INLINE real divided(real a, real b) {  // as `a / b` rounds it, wi
         y = fma(y, e, y);
     }
     const real q = a * y, exact = fma(fma(-b, q, a), y, q);
-    return exact - exact == (real)0 ? exact : a * first;
+    return is_finite(exact) ? exact : a * first;
 #else
     return a / b;
 #endif
