@@ -239,7 +239,7 @@ def _asarray(x: Any, dtype: Any = None, order: Any = None) -> ndarray:
 def _cupy() -> ModuleType:
     made: Any = ModuleType("cupy")
     for name in ("zeros", "empty", "ones", "empty_like", "zeros_like", "broadcast_to", "ascontiguousarray", "copyto",
-                 "flatnonzero", "unravel_index", "stack", "concatenate"):  # fmt: skip
+                 "flatnonzero", "argsort", "unravel_index", "stack", "concatenate"):  # fmt: skip
         function = getattr(np, name)
         setattr(made, name, lambda *x, _f=function, **n: _outside(_f(*_inside(x), **n)))
     made.ndarray, made.asarray = ndarray, _asarray

@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 
 import bough
-from bough.backends.cuda import code, compile_cuda
+from bough.backends.cuda import architecture, code, compile_cuda, kernel
+from bough.program import evaluate, fuse, simplify, trace
+from bough.scalar import keeping_loops, repeat
 from emulated_gpu import REAL, needs_some_gpu, some_gpu
 
 needs_gpu = pytest.mark.skipif(not REAL, reason="no GPU, or no CuPy")
@@ -247,6 +249,29 @@ def test_steps_of_a_simulation(cupy: Any) -> None:
     for _ in range(3):  # launches of five steps are one of twenty
         state = sim.step(state.q, state.v, a=state.a, steps=5)
     np.testing.assert_array_equal(state.q.get(), there.q.get())
+
+
+def test_states_that_cost_much_run_first_and_mean_the_same(cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def rule(x: Any) -> dict[str, Any]:
+        with keeping_loops():
+            halved, turns = repeat(
+                50, lambda _, now: (now[0] * 0.5, now[1] + 1.0), (x[0], x[0] * 0.0), until=lambda now: now[0] < 0.1
+            )
+            return {"y": [halved, turns]}
+
+    monkeypatch.setattr(kernel, "LEAST_ORDERED", 1)
+    program = fuse(simplify(trace("test", rule, {"x": 1})))
+    loaded = kernel.CudaKernel(
+        code.program_code(program, "double", ["rows", "rows"], architecture(cupy.cuda.Device().id)), np.dtype(float)
+    )
+    x = np.random.default_rng(0).exponential(size=(700, 1)) ** 8
+    for given in (x, x, x[::-1].copy(), x[:500]):  # costs are unknown, known, those of others, and of too many
+        y = cupy.asarray(np.full((len(given), 2), np.nan))
+        loaded(len(given), [cupy.asarray(given)], [y])
+        for k in (0, 1, 77, 255, 256, len(given) - 1):
+            np.testing.assert_array_equal(y.get()[k], evaluate(program, {"x": given[k]})["y"])
+        assert not np.isnan(y.get()).any()
+    assert np.ptp(loaded._costs.get()) > 0
 
 
 @needs_gpu

@@ -46,9 +46,14 @@ class Part(NamedTuple):
     reads: tuple[int, ...]
     carried: int
 
+    @property
+    def is_search(self) -> bool:
+        """Whether some states take longer than others."""
+        return self.block != STRAIGHT_BLOCK
+
     def threads(self, states: int, processors: int) -> int:
         """Threads per block: fewer than at most where some of the processors would have nothing to do."""
-        if self.block == STRAIGHT_BLOCK:
+        if not self.is_search:
             return self.block
         return min(self.block, -(-states // (WARP * processors)) * WARP)
 

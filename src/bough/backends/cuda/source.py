@@ -51,6 +51,9 @@ LONG_PROGRAM = 16_000
 Twice as many in float64 do not get all registers unless the compiler is told that few blocks run at a time.
 """
 
+ORDER = ("const int *order", "int *costs")
+"""Further arguments of programs that search: the states in the order in which they are run, and what each cost."""
+
 WIDTHS = {"float": 4, "double": 8}
 """Bytes of a number."""
 
@@ -113,9 +116,10 @@ def cuda_source(
         lines += language.table(b)
     without_state = "return" if block == STRAIGHT_BLOCK else "TAKE_THE_LAST_STATE"
     lines += [*_compute(program, language, arrays, [*writer.marks, *writer.lines])]
-    lines += _moves(arrays, follows, without_state)
+    lines += _moves(arrays, follows, without_state, block == SEARCH_BLOCK)
     least = 1 if block == SEARCH_BLOCK else 4 if length > 2 * LONG_PROGRAM and real == "double" else None
-    lines.append(_entry(arrays, tile, "BLOCK" if least is None else f"BLOCK, {least}"))
+    bounds = "BLOCK" if least is None else f"BLOCK, {least}"
+    lines.append(_entry(arrays, tile, bounds, ORDER if block == SEARCH_BLOCK else ()))
     return "\n".join(lines) + "\n"
 
 
@@ -151,7 +155,7 @@ def _compute(program: Program, language: _Cuda, arrays: Sequence[_Moved], body: 
     """The program on one state; returns the verdict."""
     taken = [f"const {'In' if x.is_input else 'Out'} {x.name}" for x in arrays]
     lines = [
-        f"static DEVICE INLINE int compute({', '.join(('real *const kept', *taken))}) {{",
+        f"static DEVICE INLINE int compute({', '.join(('real *const kept', *taken, 'int &cost'))}) {{",
         "    int far = 0;",
         "    real verdict[1] = {0};",
     ]
@@ -191,10 +195,14 @@ def _placed(
     return moved, tile
 
 
-def _moves(arrays: Sequence[_Moved], follows: bool, without_state: str) -> list[str]:
-    """What fills the tile, runs a state, and empties the tile; and what threads do that have no state."""
+def _moves(arrays: Sequence[_Moved], follows: bool, without_state: str, ordered: bool) -> list[str]:
+    """What fills the tile, runs a state, and empties the tile; and what threads do that have no state.
+
+    Where it is `ordered`, states may be run in another order than that in which they lie, and tell what they cost.
+    """
     pointers = [f"    {'const ' * x.is_input}real *{x.name};" for x in arrays]
-    lines = ["struct Arguments {", "    long long states;", "    int *wrong;", *pointers, "    int *verdicts;", "};"]
+    lines = ["struct Arguments {", "    long long states;", "    int *wrong;", *pointers, "    int *verdicts;"]
+    lines += [*(f"    {x};" for x in ORDER if ordered), "};"]
     head = "const Arguments &a, real *tile, int thread, long long first"
     lines.append(f"static DEVICE INLINE void fetch_all({head}) {{")
     for x in arrays:
@@ -203,8 +211,13 @@ def _moves(arrays: Sequence[_Moved], follows: bool, without_state: str) -> list[
             sizes = f"{x.size}" if form == "components" else f"{x.size}, {x.pitch}"
             lines.append(f"    fetch_{form}<{sizes}>(tile + {x.offset}, a.{x.name}, thread, first, a.states);")
     lines += ["}", f"static DEVICE INLINE void compute_one({head.replace('int thread', 'real *kept, int thread')}) {{"]
-    lines += [f"    if (first + thread >= a.states) {without_state};", "    const long long state = first + thread;"]
-    lines += [f"    const int verdict = compute({', '.join(('kept', *map(_place, arrays)))});"]
+    place = "a.order ? a.order[first + thread] : first + thread" if ordered else "first + thread"
+    lines += [f"    if (first + thread >= a.states) {without_state};", f"    const long long state = {place};"]
+    lines += [
+        "    int cost = 0;",
+        f"    const int verdict = compute({', '.join(('kept', *map(_place, arrays), 'cost'))});",
+    ]
+    lines += ["    if (a.costs) a.costs[state] = cost;"] * ordered
     lines += [
         "    if (verdict && a.wrong) raise(a.wrong, verdict);",
         f"    if (a.verdicts) a.verdicts[state] {'|' * follows}= verdict;",
@@ -228,13 +241,13 @@ def _place(x: _Moved) -> str:
     return f"{kind}{{a.{x.name}, 1}}" if x.layout == "shared" else f"{kind}{{a.{x.name} + state * {x.size}, 1}}"
 
 
-def _entry(arrays: Sequence[_Moved], tile: int, bounds: str) -> str:
+def _entry(arrays: Sequence[_Moved], tile: int, bounds: str, order: Sequence[str]) -> str:
     """The kernel, or the loop over blocks that stands for it on a CPU.
 
     `bounds` with few blocks make the compiler use all registers: it gives up on long programs otherwise.
     """
     parameters = ["long long states", "int *wrong", *(f"{'const ' * x.is_input}real *{x.name}" for x in arrays)]
-    parameters.append("int *verdicts")
+    parameters += ["int *verdicts", *order]
     passed = ", ".join(p.rpartition(" ")[2].lstrip("*") for p in parameters)
     text = ENTRIES.replace("PARAMETERS", ", ".join(parameters)).replace("PASSED", passed).replace("BOUNDS", bounds)
     return text.replace("TILE_SIZE", str(max(tile, 1)))

@@ -22,6 +22,10 @@ MOST_PARTS = 16
 """A loop of at most so many turns, each of which searches, goes through the parts of a step."""
 
 
+TURN = 4
+"""What a turn of a search costs beside one thing that is visited, about."""
+
+
 def searches(program: Program) -> bool:
     """Whether a program has loops that end when a state is done."""
     return any(isinstance(x, Loop) and x.done is not None for x in walk(program.body))
@@ -86,6 +90,8 @@ class CudaWriter(Writer):
             self.line(f"if ({'!running' if parts else f'!some_thread(!{done})'}) break;")
             self.line(f"if ({done}) continue;")
             self._voted = True
+        if not self._is_once(x):
+            self.line(f"cost += {TURN};")
         self._texts[x.done] = "0"  # from here on
 
     def _in_step(self, x: Loop) -> bool:
@@ -142,6 +148,7 @@ class CudaWriter(Writer):
             self._close()
         self.line(f"if (!some_lane({lanes}, {counter} < {count})) break;")
         self.line(f"if ({counter} >= {count}) continue;")
+        self.line("++cost;")
         if deeper is None:
             self._texts[x.counter] = counter
             self._work(x, found)
