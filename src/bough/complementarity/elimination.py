@@ -19,6 +19,7 @@ from bough.scalar import (
     Bool,
     Index,
     Part,
+    Rows,
     Scalar,
     Table,
     array,
@@ -35,7 +36,7 @@ from bough.scalar import (
 )
 from bough.scalar.tolerances import CONFLICT, SINGULAR_VALUE
 
-__all__ = ["Elimination", "Run", "eliminate", "judge_pivot", "least_forces", "shorten_forces", "solved"]
+__all__ = ["Elimination", "Run", "Stored", "eliminate", "judge_pivot", "least_forces", "shorten_forces", "solved"]
 
 AT_A_TIME = 4
 """So many unknowns are eliminated in one pass over the equations below them: passes cost more than their sums do."""
@@ -54,6 +55,20 @@ class Run:
         """All of n unknowns."""
         runs = [Run(0, n // AT_A_TIME, AT_A_TIME), Run(n // AT_A_TIME * AT_A_TIME, 1, n % AT_A_TIME)]
         return [run for run in runs if run.count and run.size]
+
+
+class Stored:
+    """Scalars in rows: they need not be zero at first."""
+
+    def __init__(self, stored: Rows) -> None:
+        self._stored = stored
+
+    def __getitem__(self, index: Index) -> Scalar:
+        value: Scalar = self._stored.get(index)
+        return value
+
+    def __setitem__(self, index: Index, value: Scalar) -> None:
+        self._stored.put(index, value)
 
 
 def solved(

@@ -19,13 +19,14 @@ import numpy as np
 
 from bough.complementarity.conditions import NO_NORMAL, Conditions, Kind
 from bough.complementarity.demands import ZERO, Demands
-from bough.complementarity.elimination import Run, shorten_forces, solved
+from bough.complementarity.elimination import Run, Stored, shorten_forces, solved
+from bough.complementarity.schedule import Schedule
+from bough.complementarity.smooth_program import follow_smooth_path
 from bough.scalar import (
     Array,
     Bool,
     Index,
     Part,
-    Rows,
     Scalar,
     Table,
     absolute,
@@ -43,29 +44,14 @@ from bough.scalar import (
     rows,
     select,
     sqrt,
+    when,
 )
-from bough.scalar.tolerances import ROUNDING
+from bough.scalar.tolerances import RESIDUAL, ROUNDING
 
 __all__ = ["ROUGHLY", "SOLVED", "UNSOLVED", "principal"]
 
 PIVOT = 1e-10
 """A pivot below this part of its diagonal entry is none: the row depends on those before it, and keeps its force."""
-
-GUESSES, GUESSES_OF_CONES, SWEEPS, ROUNDS_OF_SWEEPS = 4, 12, 6, 7
-"""So many guesses are made in a row after some sweeps, twice as many sweeps in each round as in the one before."""
-
-SOFT_GUESSES, SOFTEST, HARDEST, HARDER = 64, 1.0, 1e-10, 0.6
-"""After the first round, three times so many guesses in which rows are soft: a part of their diagonal entries is added
-to them, from `SOFTEST` down to `HARDEST`, in each guess `HARDER` times that of the one before. With it rows that depend
-on each other have forces of their own, and as it only acts on changes of forces, it changes no solution. In the first
-two series, of the contacts and rows that want another side only the one that fails worst gets it."""
-
-MANY_ROWS, SHORT_SERIES = 150, 44
-"""Of more rows series are so short, the best come first, and no sweeps come after them: other methods are quicker."""
-
-STARTED, LAST = 4, 4
-"""So many guesses are made from forces that are given, before all others; and in so many, the last of a series with
-soft rows, forces need not be as exact if the caller says so."""
 
 SOLVED, UNSOLVED = 1.0, -1.0
 """What is said of a state."""
@@ -96,88 +82,93 @@ def principal(
     forces that do. Where rows nearly depend on each other few digits are left: then conditions that fail by `roughly`
     times `ROUNDING` will do. `brief`: so exactly in all guesses, of which there are few.
     """
-    demands, n = Demands(conditions, A, b, mu, slip, bounds, on), conditions.n
-    whole, status, sides, weights = array(3 * n + 1), array(1), array(n), array(n)
-    f, a, failing = (Part(whole, k * n) for k in range(3))
-    fill(a, n, lambda i: b[i])
-    if start is not None:
-        fill(f, n, lambda i: start[i])
-        demands.values(f, a)
-    fill(weights, n, lambda i: 1.0 / sqrt(demands.size(i)))
-    size: Scalar = loop(n, lambda i, most: maximum(most, weights[i] * absolute(b[i])), ZERO)
-    limit = ROUNDING * select(size > 0.0, size, 1.0)
-    schedule, urgent, wishes = _Schedule(conditions, start is not None, roughly, brief), array(n), array(n)
-
-    def unmet(most: Scalar) -> Scalar:
-        demands.fail(f, a, failing)
-        count: Scalar = loop(n, lambda i, so_far: so_far + select(weights[i] * failing[i] <= most, 0.0, 1.0), ZERO)
-        return count
-
-    def turn(k: Index, carry: tuple[Scalar, Scalar, Scalar]) -> tuple[Scalar, Scalar, Scalar]:
-        loop(gather_index(schedule.sweeps, k), lambda _, change: demands.sweep(f), ZERO)
-        each(gather_index(schedule.swept, k), lambda _: demands.values(f, a))
-        each(gather_index(schedule.anew, k), lambda _: _begin_anew(demands, f, a, sides))
-        worst = _wish(demands, f, a, sides, weights, failing, wishes, urgent)
-        alone, soft = gather(schedule.alone, k) > 0.0, gather(schedule.soft, k)
-
-        def moved(i: Index, owner: Index) -> Scalar:
-            """The side of a row: the one it wants, or the one it has had."""
-            return select(both(alone, urgent[owner] < worst), sides[i], wishes[i])
-
-        guess, pivots = _guess(demands, f, a, sides, moved)
-        dependent = _follow(demands, guess, f, soft)
-        demands.values(f, a)
-        return unmet(limit * gather(schedule.roughly, k)), dependent, carry[2] + pivots
-
-    begin = (unmet(limit * roughly if brief else limit), ZERO, ZERO)
-    failures, dependent, pivots = loop(schedule.turns, turn, begin, until=lambda carry: carry[0] <= 0.0)
+    n, whole, status = conditions.n, array(3 * conditions.n + 1), array(1)
+    search = _Search(Demands(conditions, A, b, mu, slip, bounds, on), whole, start, roughly, brief)
+    begin = (search.unmet(search.limit * roughly if brief else search.limit), ZERO, ZERO)
+    turns = search.schedule.turns
+    failures, dependent, pivots = loop(turns, search.turn, begin, until=lambda carry: carry[0] <= 0.0)
     whole[3 * n] = pivots
     status[0] = select(failures > 0.0, UNSOLVED, SOLVED)
 
     def shorten() -> None:
-        doubtful = shorten_forces(n, A, conditions.of("equality"), f)
-        demands.values(f, a)
-        status[0] = select(either(doubtful, unmet(limit * ROUGHLY) > 0.0), UNSOLVED, SOLVED)
+        doubtful = shorten_forces(n, A, conditions.of("equality"), search.f)
+        search.demands.values(search.f, search.a)
+        status[0] = select(either(doubtful, search.unmet(search.limit * ROUGHLY) > 0.0), UNSOLVED, SOLVED)
 
     if "equality" in conditions.kinds:
         do_when(both(dependent > 0.0, failures <= 0.0), shorten)
     return {"whole": whole, "status": status}
 
 
+class _Search:
+    """Forces on their way to what is demanded, their a, and by how much rows fail, all parts of `whole`."""
+
+    def __init__(self, demands: Demands, whole: Array, start: Array | None, roughly: float, brief: bool) -> None:
+        self.demands, self.n, b = demands, demands.n, demands.b
+        n = self.n
+        self.f, self.a, self.failing = (Part(whole, k * n) for k in range(3))
+        self._sides, self._weights, self._urgent, self._wishes, self._kept = (array(n) for _ in range(5))
+        fill(self.a, n, lambda i: b[i])
+        if start is not None:
+            fill(self.f, n, lambda i: start[i])
+            demands.values(self.f, self.a)
+        fill(self._weights, n, lambda i: 1.0 / sqrt(demands.size(i)))
+        self._size: Scalar = loop(n, lambda i, most: maximum(most, self._weights[i] * absolute(b[i])), ZERO)
+        self._scale = select(self._size > 0.0, self._size, 1.0)
+        self.limit = ROUNDING * self._scale
+        self.schedule = Schedule(demands.conditions, start is not None, roughly, brief)
+        self._settles = self.schedule.smooths and roughly > 1.0
+
+    def unmet(self, most: Scalar, anyway: float = 0.0) -> Scalar:
+        """How many rows fail by more than some part of their weight, and than what counts as nothing anyway."""
+        self.demands.fail(self.f, self.a, self.failing)
+
+        def met(i: Index) -> Bool:
+            little = self._weights[i] * self.failing[i] <= most
+            return either(little, self.failing[i] <= anyway) if anyway else little
+
+        count: Scalar = loop(self.n, lambda i, so_far: so_far + select(met(i), 0.0, 1.0), ZERO)
+        return count
+
+    def turn(self, k: Index, carry: tuple[Scalar, Scalar, Scalar]) -> tuple[Scalar, Scalar, Scalar]:
+        """One guess; returns how many rows are not met, how many equalities depend on others, and all pivots."""
+        demands, f, a, sides, schedule = self.demands, self.f, self.a, self._sides, self.schedule
+        loop(gather_index(schedule.sweeps, k), lambda _, change: demands.sweep(f), ZERO)
+        each(gather_index(schedule.swept, k), lambda _: demands.values(f, a))
+        each(gather_index(schedule.anew, k), lambda _: _begin_anew(demands, f, a, sides))
+        if schedule.smooths:
+            each(gather_index(schedule.smooth, k), lambda _: self._smooth())
+        worst = _wish(demands, f, a, sides, self._weights, self.failing, self._wishes, self._urgent)
+        alone, soft = gather(schedule.alone, k) > 0.0, gather(schedule.soft, k)
+
+        def moved(i: Index, owner: Index) -> Scalar:
+            """The side of a row: the one it wants, or the one it has had."""
+            return select(both(alone, self._urgent[owner] < worst), sides[i], self._wishes[i])
+
+        guess, pivots = _guess(demands, f, a, sides, moved)
+        dependent = _follow(demands, guess, f, soft)
+        demands.values(f, a)
+        failures = self.unmet(self.limit * gather(schedule.roughly, k))
+        if self._settles:
+            last = gather_index(schedule.settle, k)
+            failures = loop(last, lambda _, left: when(left > 0.0, self._settle, left), failures)
+        return failures, dependent, carry[2] + pivots
+
+    def _smooth(self) -> None:
+        follow_smooth_path(self.demands, self.f, self.a, self._scale, _runs(self.demands))
+        fill(self._kept, self.n, lambda i: self.f[i])
+
+    def _settle(self, _: Scalar) -> Scalar:
+        """Take the forces of the smooth path if they fail by less than what is told from none."""
+        fill(self.f, self.n, lambda i: self._kept[i])
+        self.demands.values(self.f, self.a)
+        return self.unmet(RESIDUAL * self._size, RESIDUAL)
+
+
 def _begin_anew(demands: Demands, f: Array, a: Array, sides: Array) -> None:
     fill(f, demands.n, lambda i: 0.0)
     fill(a, demands.n, lambda i: demands.b[i])
     fill(sides, demands.n, lambda i: FREE)
-
-
-class _Schedule:
-    """What is done before and in each guess.
-
-    How many sweeps; whether guesses begin anew without forces; whether only the worst changes; how soft rows are; and
-    how exactly conditions must be met.
-    """
-
-    def __init__(self, conditions: Conditions, started: bool, roughly: float, brief: bool) -> None:
-        guesses = GUESSES_OF_CONES if conditions.cones.size else GUESSES
-        hard = [[(SWEEPS << k, 0, 0.0, 0.0), *[(0, 0, 0.0, 0.0)] * (guesses - 1)] for k in range(ROUNDS_OF_SWEEPS)]
-        many = conditions.n > MANY_ROWS
-        softer = [max(SOFTEST * HARDER**k, HARDEST) for k in range(SHORT_SERIES if many else SOFT_GUESSES)]
-        from_nothing = [(0, int(k == 0), 1.0, soft) for k, soft in enumerate(softer)]
-        from_sweeps = [(SWEEPS if k == 0 else 0, 0, float(k > 0), soft) for k, soft in enumerate(softer)]
-        at_once = [(0, int(k == 0), 0.0, soft) for k, soft in enumerate(softer)]
-        known = [(0, 0, 0.0, HARDEST)] * (STARTED if started else 0)
-        series = [from_sweeps, at_once, from_nothing] if many else [from_nothing, from_sweeps, at_once]
-        after = () if brief else series if many else (*series, *hard[1:])
-        turns = [*known, *hard[0], *(turn for some in after for turn in some)]
-        sweeps, anew, alone, soft = (np.array(column) for column in zip(*turns, strict=True))
-        self.turns = len(turns)
-        enough, end = np.full(self.turns, roughly if brief else 1.0), len(known) + len(hard[0])
-        for _ in () if brief else series:
-            end += len(softer)
-            enough[end - LAST : end] = roughly
-        self.roughly = Table("roughly", enough)
-        self.sweeps, self.swept = Table("sweeps", sweeps), Table("swept", np.minimum(sweeps, 1))
-        self.anew, self.alone, self.soft = Table("anew", anew), Table("alone", alone), Table("soft", soft)
 
 
 def _wish(
@@ -337,7 +328,7 @@ def _runs(demands: Demands) -> list[Run]:
 def _equations(demands: Demands, guess: _Guess, soft: Scalar) -> Array:
     """A, with what links add to the columns of normals, and -a as the last column; row by row."""
     n, conditions = demands.n, demands.conditions
-    K = _Stored(rows(n * (n + 1)))
+    K = Stored(rows(n * (n + 1)))
     tangents = Table("tangents", conditions.pyramid)
     normals = Table("normals_of_tangents", conditions.normal[conditions.pyramid])
 
@@ -384,17 +375,3 @@ def _turn_cones(K: Array, demands: Demands, guess: _Guess) -> None:
         return carry
 
     loop(len(conditions.cones), cone, ())
-
-
-class _Stored:
-    """Scalars in rows: they need not be zero at first."""
-
-    def __init__(self, stored: Rows) -> None:
-        self._stored = stored
-
-    def __getitem__(self, index: Index) -> Scalar:
-        value: Scalar = self._stored.get(index)
-        return value
-
-    def __setitem__(self, index: Index, value: Scalar) -> None:
-        self._stored.put(index, value)

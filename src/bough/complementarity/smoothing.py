@@ -133,7 +133,7 @@ def _damped_step(problem: Problem, f: Numbers, tau: float) -> tuple[Numbers, flo
 def _direction(problem: Problem, f: Numbers, rounded: _Rounded) -> Numbers:
     """The Newton step: with S the slopes of P it is (1 + S (A / size - 1))⁻¹ (P - f); zero if there is none."""
     K = rounded.slopes_times_coupling()
-    K[np.diag_indices_from(K)] += 1.0
+    K.flat[:: len(K) + 1] += 1.0
     try:
         step = np.linalg.solve(K, rounded.forces - f)
     except np.linalg.LinAlgError:
@@ -142,60 +142,80 @@ def _direction(problem: Problem, f: Numbers, rounded: _Rounded) -> Numbers:
 
 
 class _Rounded:
-    """Forces f - a / size put within bounds that are rounded off by τ, and how they follow them."""
+    """Forces f - a / size put within bounds that are rounded off by τ, and if asked how they follow them."""
 
     def __init__(self, problem: Problem, f: Numbers, tau: float) -> None:
         self._problem, conditions = problem, problem.conditions
-        w = f - (problem.A @ f + problem.b) / problem.size
-        self.forces, self._own = w.copy(), np.ones_like(w)
+        self._w = w = f - (problem.A @ f + problem.b) / problem.size
+        self.forces = forces = w.copy()
         rows = conditions.inequality
-        root = np.sqrt(w[rows] ** 2 + 4.0 * tau)
-        self.forces[rows], self._own[rows] = (w[rows] + root) / 2.0, (1.0 + _ratio(w[rows], root)) / 2.0
+        self._root = np.sqrt(w[rows] ** 2 + 4.0 * tau)
+        forces[rows] = (w[rows] + self._root) / 2.0
         if (rows := conditions.box).size:
             half = problem.limits[rows] / 2.0
-            clipped, self._own[rows], _ = _clipped(w[rows] - half, half, tau)
-            self.forces[rows] = half + clipped
-        slope = problem.mu * self._own[conditions.normal]  # read at rows of friction
-        radius = problem.mu * self.forces[conditions.normal]
-        along = np.zeros_like(w)  # how the force follows the radius
+            self._boxes = _Clipped(w[rows] - half, half, tau)
+            forces[rows] = half + self._boxes.values
+        radius = problem.mu * forces[conditions.normal]  # read at rows of friction
         if (rows := conditions.pyramid).size:
-            self.forces[rows], self._own[rows], along[rows] = _clipped(w[rows], radius[rows], tau)
+            self._pyramids = _Clipped(w[rows], radius[rows], tau)
+            forces[rows] = self._pyramids.values
         if (i := conditions.cones).size:
-            length = np.hypot(w[i], w[i + 1])
-            x, y = _ratio(w[i], length), _ratio(w[i + 1], length)
-            short, own, follows = _clipped(length, radius[i], tau)
-            turned = np.where(length > 0.0, _ratio(short, length), own)
-            self.forces[i], self.forces[i + 1] = turned * w[i], turned * w[i + 1]
-            self._own[i], self._own[i + 1] = turned + (own - turned) * x * x, turned + (own - turned) * y * y
-            self._across = (own - turned) * x * y
-            along[i], along[i + 1] = follows * x, follows * y
-        self._links = along * slope
+            self._length = np.hypot(w[i], w[i + 1])
+            self._cones = _Clipped(self._length, radius[i], tau)
+            short = _ratio(self._cones.values, self._length)
+            forces[i], forces[i + 1] = short * w[i], short * w[i + 1]
 
     def slopes_times_coupling(self) -> Numbers:
         """The matrix of slopes, times that of the problem; in its scratch memory."""
         problem, B = self._problem, self._problem.coupling
         result, room = problem.scratch
+        own, links, across = self._slopes()
 
         def add(rows: Place, factors: Numbers, others: Place) -> None:
             part = B[others]
             result[rows] += np.multiply(factors[:, None], part, out=room[: len(part)])
 
-        np.multiply(self._own[:, None], B, out=result)
+        np.multiply(own[:, None], B, out=result)
         for rows, normals in problem.follows:
-            add(rows, self._links[rows], normals)
+            add(rows, links[rows], normals)
         if problem.conditions.cones.size:
             first, second = problem.cones
-            add(first, self._across, second)
-            add(second, self._across, first)
+            add(first, across, second)
+            add(second, across, first)
         return np.asarray(result)
 
+    def _slopes(self) -> tuple[Numbers, Numbers, Numbers]:
+        """How forces follow their own w, that of their normals, and for cones that of the other row."""
+        problem, conditions, w = self._problem, self._problem.conditions, self._w
+        own, along, across = np.ones_like(w), np.zeros_like(w), np.zeros(0)  # along: how forces follow their radius
+        rows = conditions.inequality
+        own[rows] = (1.0 + _ratio(w[rows], self._root)) / 2.0
+        if (rows := conditions.box).size:
+            own[rows], _ = self._boxes.slopes()
+        if (rows := conditions.pyramid).size:
+            own[rows], along[rows] = self._pyramids.slopes()
+        if (i := conditions.cones).size:
+            length, (bent, follows) = self._length, self._cones.slopes()
+            x, y = _ratio(w[i], length), _ratio(w[i + 1], length)
+            turned = np.where(length > 0.0, _ratio(self._cones.values, length), bent)
+            own[i], own[i + 1] = turned + (bent - turned) * x * x, turned + (bent - turned) * y * y
+            across = (bent - turned) * x * y
+            along[i], along[i + 1] = follows * x, follows * y
+        return own, along * problem.mu * own[conditions.normal], across
 
-def _clipped(w: Numbers, most: Numbers, tau: float) -> tuple[Numbers, Numbers, Numbers]:
-    """Numbers within ± most, rounded off; their slopes by what they were and by most."""
-    up, down = w + most, w - most
-    high, low = np.sqrt(up * up + 4.0 * tau), np.sqrt(down * down + 4.0 * tau)
-    rise, fall = _ratio(up, high), _ratio(down, low)
-    return (high - low) / 2.0, (rise - fall) / 2.0, (rise + fall) / 2.0
+
+class _Clipped:
+    """Numbers within ± most, rounded off by τ."""
+
+    def __init__(self, w: Numbers, most: Numbers, tau: float) -> None:
+        self._up, self._down = w + most, w - most
+        self._high, self._low = np.sqrt(self._up**2 + 4.0 * tau), np.sqrt(self._down**2 + 4.0 * tau)
+        self.values = (self._high - self._low) / 2.0
+
+    def slopes(self) -> tuple[Numbers, Numbers]:
+        """How they follow what they were, and most."""
+        rise, fall = _ratio(self._up, self._high), _ratio(self._down, self._low)
+        return (rise - fall) / 2.0, (rise + fall) / 2.0
 
 
 def _ratio(x: Numbers, y: Numbers) -> Numbers:

@@ -1,0 +1,76 @@
+"""In which order guesses of `bough.complementarity.principal` are made, and what is done before and after each."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bough.complementarity.conditions import Conditions
+from bough.scalar import Table
+
+__all__ = ["Schedule"]
+
+GUESSES, GUESSES_OF_CONES, SWEEPS, ROUNDS_OF_SWEEPS = 4, 12, 6, 7
+"""So many guesses are made in a row after some sweeps, twice as many sweeps in each round as in the one before."""
+
+SOFT_GUESSES, SOFTEST, HARDEST, HARDER = 64, 1.0, 1e-10, 0.6
+"""After the first round, three times so many guesses in which rows are soft: a part of their diagonal entries is added
+to them, from `SOFTEST` down to `HARDEST`, in each guess `HARDER` times that of the one before. With it rows that depend
+on each other have forces of their own, and as it only acts on changes of forces, it changes no solution. In the first
+two series, of the contacts and rows that want another side only the one that fails worst gets it."""
+
+MANY_ROWS, SHORT_SERIES = 150, 44
+"""Of more rows series are so short, the best come first, and no sweeps come after them: other methods are quicker."""
+
+STARTED, LAST = 4, 4
+"""So many guesses are made from forces that are given, before all others; and in so many, the last of a series with
+soft rows, forces need not be as exact if the caller says so."""
+
+
+class _Turn(NamedTuple):
+    """What is done in one turn."""
+
+    sweeps: int = 0  # before the guess
+    anew: int = 0  # whether it begins without forces
+    smooth: int = 0  # or from those of a smooth path
+    alone: float = 0.0  # whether only what fails worst changes sides
+    soft: float = 0.0  # how soft rows are
+    roughly: float = 1.0  # how exactly conditions must be met
+    settle: int = 0  # whether the forces of the smooth path will do after it
+
+
+class Schedule:
+    """All turns, a table for each part of them."""
+
+    def __init__(self, conditions: Conditions, started: bool, roughly: float, brief: bool) -> None:
+        guesses = GUESSES_OF_CONES if conditions.cones.size else GUESSES
+        many = conditions.n > MANY_ROWS
+        hard = [[_Turn(SWEEPS << k), *[_Turn()] * (guesses - 1)] for k in range(ROUNDS_OF_SWEEPS)]
+        known = [_Turn(soft=HARDEST)] * (STARTED if started else 0)
+        turns = [*known, *hard[0]]
+        if brief:
+            turns = [turn._replace(roughly=roughly) for turn in turns]
+        else:
+            softer = [max(SOFTEST * HARDER**k, HARDEST) for k in range(SHORT_SERIES if many else SOFT_GUESSES)]
+            enough = [1.0] * (len(softer) - LAST) + [roughly] * LAST
+            from_nothing, from_sweeps, at_once = (
+                [first, *[_Turn(alone=first.alone)] * (len(softer) - 1)]
+                for first in (_Turn(anew=1, alone=1.0), _Turn(SWEEPS), _Turn(anew=1))
+            )
+            from_sweeps[1:] = [_Turn(alone=1.0)] * (len(softer) - 1)
+            series = [from_sweeps, at_once, from_nothing] if many else [from_nothing, from_sweeps, at_once]
+            for some in series:
+                ends = zip(some, softer, enough, strict=True)
+                some[:] = [turn._replace(soft=soft, roughly=rough) for turn, soft, rough in ends]
+            if not many:
+                path = [_Turn(smooth=1, soft=HARDEST), *[_Turn(soft=HARDEST)] * (GUESSES_OF_CONES - 1)]
+                path = [turn._replace(roughly=roughly) for turn in path]
+                turns += [*path[:-1], path[-1]._replace(settle=1)]
+            turns += [turn for some in (series if many else [*series, *hard[1:]]) for turn in some]
+        self.turns = len(turns)
+        self.sweeps, self.anew, self.smooth, self.alone, self.soft, self.roughly, self.settle = (
+            Table(name, np.array(column)) for name, column in zip(_Turn._fields, zip(*turns, strict=True), strict=True)
+        )
+        self.swept = Table("swept", np.minimum(self.sweeps.data, 1))
+        self.smooths = bool(self.smooth.data.any())
