@@ -124,7 +124,8 @@ def _damped_step(rounded: _Rounded, f: Array, a: Array, tau: Scalar) -> tuple[Sc
     def is_less(tried: tuple[Scalar, Scalar]) -> Bool:
         return tried[1] < (1.0 - 0.1 * tried[0]) * before
 
-    tried: tuple[Scalar, Scalar] = loop(HALVINGS, halve, (2.0, before), until=is_less)
+    whole: tuple[Scalar, Scalar] = (2.0, before)
+    tried = loop(HALVINGS, halve, whole, until=is_less)
     shorter = is_less(tried)
     do_when(shorter, lambda: _copy(n, at, f))
     return select(shorter, tried[1], before), shorter
