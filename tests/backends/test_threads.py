@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -55,3 +57,31 @@ def test_back_ends_agree_and_are_chosen_by_name(compiled: None) -> None:
     np.testing.assert_allclose(results[0], results[1], rtol=1e-12, atol=1e-14)
     with pytest.raises(bough.errors.UnknownNameError, match="llvm"):
         bough.set_backend("llwm")  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no alarms")
+def test_nothing_is_written_after_an_interrupt(compiled: None, rng: np.random.Generator) -> None:
+    """Who gets KeyboardInterrupt has `out` for themselves again: no thread is still at work on it."""
+    bough.set_num_threads(2)
+    model = bough.robots.load("humanoid")
+    q = np.tile(bough.neutral(model), (20_000, 1))
+    v, tau, out = rng.normal(size=(20_000, model.nv)), rng.normal(size=(20_000, model.nv)), np.empty((20_000, model.nv))
+    bough.aba(model, q, v, tau, out=out)
+
+    def again_and_again(delay: float) -> None:
+        signal.setitimer(signal.ITIMER_REAL, delay)
+        while True:
+            out.fill(np.nan)
+            bough.aba(model, q, v, tau, out=out)
+
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        for delay in (1e-3, 3e-3, 5e-3, 8e-3):
+            with pytest.raises(KeyboardInterrupt):
+                again_and_again(delay)
+            seen = out.copy()
+            time.sleep(0.05)
+            assert seen.tobytes() == out.tobytes()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)

@@ -389,3 +389,27 @@ def test_what_conflicts_in_a_large_problem_is_found_in_bounded_time() -> None:
     assert solution.pivots < 20 * 7 * k
     with pytest.raises(ShapeError, match="A is None, expected an array"):
         pivoting(None, [1.0], Conditions.equalities(1))  # type: ignore[arg-type]
+
+
+def test_singular_values_that_do_not_converge_are_no_error(
+    monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
+) -> None:
+    """LAPACK gives up on few matrices, and not on their transposes; equalities are met all the same."""
+    J = rng.normal(size=(5, 4))
+    J[4] = J[0] + J[1]
+    A, b, conditions = J @ J.T, J @ rng.normal(size=4), Conditions.equalities(3) + Conditions.inequalities(2)
+    plain, calls = np.linalg.svd, []
+
+    def svd(B: Any, *options: Any, **named: Any) -> Any:
+        calls.append(B)
+        if len(calls) % 2:
+            raise np.linalg.LinAlgError("SVD did not converge")
+        return plain(B, *options, **named)
+
+    expected = complementarity.pivoting(A, b, conditions, np.zeros(5))
+    monkeypatch.setattr(np.linalg, "svd", svd)
+    found = complementarity.pivoting(A, b, conditions, np.zeros(5))
+    assert len(calls) == 2
+    assert not found.reason
+    np.testing.assert_allclose(A @ found.f, A @ expected.f, atol=1e-12)
+    np.testing.assert_allclose((A @ found.f + b)[:3], 0.0, atol=1e-12)

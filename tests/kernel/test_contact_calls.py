@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bough
-from contact_scenes import Scene, box, random_scene
+from contact_scenes import Scene, ball, box, random_scene
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
@@ -140,3 +140,20 @@ def test_models_that_differ_in_limits_alone_have_programs_of_their_own() -> None
         assert np.isclose(found.motion[k], bound / 0.01), (k, bound)
         assert found.limit_forces[k] > 0.0
         assert found.limit_forces[1 - k] == 0.0
+
+
+@pytest.mark.parametrize("friction", ["pyramid", "cone"])
+def test_bits_of_impacts_do_not_depend_on_neighbours(compiled: None, friction: Any, rng: np.random.Generator) -> None:
+    """Some states of a batch bounce, some do not, some only separate: each is what it is alone, to the last bit."""
+    model = ball(0.1)
+    contacts = bough.contact.Contacts([("ball", None)] * 3, friction)
+    points = np.array([[0, 0, -0.1], [0.1, 0, 0], [0, 0.1, 0]])
+    normals = np.array([[0, 0, 1.0], [-1.0, 0, 0], [0, -1.0, 0]])
+    q, v = bough.neutral(model), rng.normal(size=(24, model.nv))
+    e, mu = rng.choice([0.0, 0.3, 1.0], (24, 3)) * (np.arange(24) % 3 > 0)[:, None], rng.choice([0.0, 0.5], (24, 3))
+    whole = bough.contact.impulses(model, q, v, contacts.at(points, normals, mu=mu, restitution=e))
+    for some in [*([k] for k in range(24)), [5, 0], [7, 3, 1, 23], list(range(23, -1, -1))]:
+        touch = contacts.at(points, normals, mu=mu[some], restitution=e[some])
+        few = bough.contact.impulses(model, q, v[some], touch)
+        for part in PARTS:
+            assert getattr(few, part).tobytes() == getattr(whole, part)[some].tobytes(), part
