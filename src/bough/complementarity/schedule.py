@@ -15,13 +15,14 @@ GUESSES, GUESSES_OF_CONES, SWEEPS, ROUNDS_OF_SWEEPS = 4, 12, 6, 7
 """So many guesses are made in a row after some sweeps, twice as many sweeps in each round as in the one before."""
 
 SOFT_GUESSES, SOFTEST, HARDEST, HARDER = 64, 1.0, 1e-10, 0.6
-"""After the first round, three times so many guesses in which rows are soft: a part of their diagonal entries is added
-to them, from `SOFTEST` down to `HARDEST`, in each guess `HARDER` times that of the one before. With it rows that depend
-on each other have forces of their own, and as it only acts on changes of forces, it changes no solution. In the first
-two series, of the contacts and rows that want another side only the one that fails worst gets it."""
+"""After the first round and guesses from a smooth path, three times so many in which rows are soft: a part of their
+diagonal entries is added to them, from `SOFTEST` down to `HARDEST`, in each guess `HARDER` times that of the one before. With it
+rows that depend on each other have forces of their own, and as it only acts on changes of forces, it changes no
+solution. In the first two series, of the contacts and rows that want another side only the one that fails worst gets
+it."""
 
 MANY_ROWS, SHORT_SERIES = 150, 44
-"""Of more rows series are so short, the best come first, and no sweeps come after them: other methods are quicker."""
+"""Of more rows the second series alone is made, so short, and no sweeps come after it: other methods are quicker."""
 
 STARTED, LAST = 4, 4
 """So many guesses are made from forces that are given, before all others; and in so many, the last of a series with
@@ -59,14 +60,12 @@ class Schedule:
                 for first in (_Turn(anew=1, alone=1.0), _Turn(SWEEPS), _Turn(anew=1))
             )
             from_sweeps[1:] = [_Turn(alone=1.0)] * (len(softer) - 1)
-            series = [from_sweeps, at_once, from_nothing] if many else [from_nothing, from_sweeps, at_once]
+            series = [from_sweeps] if many else [from_nothing, from_sweeps, at_once]
             for some in series:
                 ends = zip(some, softer, enough, strict=True)
                 some[:] = [turn._replace(soft=soft, roughly=rough) for turn, soft, rough in ends]
-            if not many:
-                path = [_Turn(smooth=1, soft=HARDEST), *[_Turn(soft=HARDEST)] * (GUESSES_OF_CONES - 1)]
-                path = [turn._replace(roughly=roughly) for turn in path]
-                turns += [*path[:-1], path[-1]._replace(settle=1)]
+            near = _Turn(soft=HARDEST, roughly=roughly)
+            turns += [near._replace(smooth=1), *[near] * (GUESSES_OF_CONES - 2), near._replace(settle=1)]
             turns += [turn for some in (series if many else [*series, *hard[1:]]) for turn in some]
         self.turns = len(turns)
         self.sweeps, self.anew, self.smooth, self.alone, self.soft, self.roughly, self.settle = (
