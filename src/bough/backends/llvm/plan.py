@@ -145,10 +145,14 @@ class _Lives:
         self.end: dict[int, int] = {}
         self._loops: dict[int, tuple[int, ...]] = {}  # around the place where a value is made
         self._ends: list[int] = []  # of loops
-        self._uses: list[tuple[int, int, tuple[int, ...]]] = []
+        self._uses: list[tuple[int, int, int, tuple[int, ...]]] = []
+        self._made: dict[int, tuple[int, int]] = {}  # step and place in its chunk, of what is made in no loop there
+        self._asked: dict[int, tuple[int, int]] = {}  # by the counter of a loop: itself, and when it may end
         self._now = 0
         self._walk(steps, ())
-        for value, time, around in self._uses:
+        needed: dict[int, list[tuple[int, int, tuple[int, ...]]]] = {}
+        for value, time, place, around in self._uses:
+            needed.setdefault(value, []).append((time, place, around))
             if value in self.begin:
                 further = [self._ends[k] for k in around if k not in self._loops[value]]
                 self.end[value] = max(self.end[value], time, *further[:1])
@@ -160,6 +164,21 @@ class _Lives:
                 ends_here = self.end.get(initial) == self.begin[carried] and x.initial.count(initial) == 1
                 if ends_here and initial not in self.same and self._loops[initial] == self._loops[carried]:
                     self._join(initial, carried)
+            for carried, following in zip(x.carried, x.following, strict=True):
+                once = x.following.count(following) == 1 and carried not in x.following
+                if once and self._replaces(x, following, needed.get(carried, ())):
+                    self._join(carried, following)
+
+    def _replaces(self, x: Loop, following: int, needed: Iterable[tuple[int, int, tuple[int, ...]]]) -> bool:
+        """Whether what a loop goes on with is made once the loop cannot end and what it replaces is needed no more."""
+        made, (number, asked), inside = self._made.get(following), self._asked[x.counter], self._loops.get(following)
+        if made is None or not inside or inside[-1] != number or following in self.same or made[0] <= asked:
+            return False
+        end, depth = self._ends[number], len(inside)
+        for time, place, around in needed:
+            if time < end and (self._ends[around[depth]] if len(around) > depth else time, place) > made:
+                return False
+        return True
 
     def first_of(self, value: int) -> int:
         """The value in whose slot it is."""
@@ -178,16 +197,18 @@ class _Lives:
             self.begin[value] = self.end[value] = self._now
             self._loops[value] = around
 
-    def _use(self, values: Iterable[int], around: tuple[int, ...]) -> None:
-        self._uses += [(value, self._now, around) for value in values]
+    def _use(self, values: Iterable[int], around: tuple[int, ...], place: int = 0) -> None:
+        self._uses += [(value, self._now, place, around) for value in values]
 
     def _walk(self, steps: list[Step], around: tuple[int, ...]) -> None:
         for step in steps:
             self._now += 1
             if isinstance(step, Chunk):
-                for x in _all(step.body):
-                    self._make(defined(x), around)
-                    self._use(boundary(x), around)
+                for place, top in enumerate(step.body):
+                    self._made |= {value: (self._now, place) for value in defined(top) if isinstance(top, Apply | Load)}
+                    for x in _all([top]):
+                        self._make(defined(x), around)
+                        self._use(boundary(x), around, place)
             elif isinstance(step, LargeLoop):
                 self._loop(step, around)
             elif isinstance(step, LargeSwitch):
@@ -201,6 +222,7 @@ class _Lives:
         self._walk(step.asking, inside)
         self._now += 1
         self._use(() if x.done is None else (x.done,), inside)
+        self._asked[x.counter] = inside[-1], self._now
         self._walk(step.rest, inside)
         self._now += 1
         self._ends[inside[-1]] = self._now

@@ -32,7 +32,7 @@ class Names:
         self.ops = {x.op for x in walk(program.body) if isinstance(x, Apply)}
         self.spills, self.indices = len(program.buffers), len(program.buffers) + 1
         self.in_rows = rows_read(program, real)
-        self.places = places_of(program) if self.in_rows else {}
+        self.places = places_of(program)
         self.next_places = places_in_loops(program) if self.in_rows else {}
 
     def real_of(self, value: int) -> Real:
@@ -265,7 +265,10 @@ class ChunkWriter(Writer):
         t = "i64" if b.kind == "int" else self.real.element if b.role == "table" else self.real.type
         direct = self.real.lanes == 1 or b.role == "table"
         align = 8 if b.kind == "int" else self.real.size if direct else self.real.bytes
-        return self.new(f"getelementptr {t}, ptr {self.pointer(k)}, i64 {self.operand(index)}"), t, align
+        base, offset = self.names.places.get(index, (index, 0))
+        start, more = (base, offset) if self.has(base) else (index, 0)  # a constant is part of the instruction
+        place = self.new(f"getelementptr {t}, ptr {self.pointer(k)}, i64 {self.operand(start)}")
+        return self.new(f"getelementptr {t}, ptr {place}, i64 {more}"), t, align
 
     def _load(self, x: Load) -> None:
         if self.names.program.kinds[x.index] == "float":
@@ -275,8 +278,7 @@ class ChunkWriter(Writer):
             rows, run = self.rows(self.names.buffers[x.buffer][0]), self._runs[x.buffer, base]
             if not run.read and base in self.names.next_places:
                 self._fetch_next(rows, base, run)
-            self._defined(x.result, read_rows(self.real, self.new, rows, self.operand(x.index), offset, run))
-            return
+            return self._defined(x.result, read_rows(self.real, self.new, rows, self.operand(x.index), offset, run))
         place, t, align = self._address(x.buffer, x.index)
         _, b = self.names.buffers[x.buffer]
         if b.role == "table" and b.kind == "float" and self.real.lanes > 1:
@@ -326,10 +328,7 @@ class ChunkWriter(Writer):
             self._operands[value] = f"%v{value}"
         self.branch(self.new(f"icmp slt i64 {k}, {count}"), body, leave)
         self.start(body)
-        counter = k
-        if x.reverse:
-            counter = self.new(f"sub i64 {self.new(f'sub i64 {count}, 1')}, {k}")
-        self._operands[x.counter] = counter
+        self._operands[x.counter] = self.new(f"sub i64 {self.new(f'sub i64 {count}, 1')}, {k}") if x.reverse else k
         asked, rest = until_done(x)
         self._write(asked)
         exits = [head]
