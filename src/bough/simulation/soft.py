@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -126,6 +127,13 @@ class _Weights:
             self._known[key] = self._at(g.body, centre)[0]
         return self._known[key]
 
+    def apart(self, sides: Sequence[Side]) -> float:
+        """The distance of the centres of two shapes on bodies."""
+        one, other = (
+            self._world.bodies[side.body].placement.then(Transform(IDENTITY, Vector(*side.origin))) for side in sides
+        )
+        return math.dist(one.translation.parts, other.translation.parts)
+
     def of_body(self, body: int) -> tuple[float, float]:
         """Inverse mass and inverse inertia of a body at its centre of mass."""
         return self._at(body, np.array(self._model.bodies[body - 1].inertia.com)) if body else (0.0, 0.0)
@@ -162,7 +170,8 @@ def _candidate(scene: Scene, m: Mechanism, pair: Pair, weights: _Weights) -> Can
     if any(pair.solreffriction):
         raise ModelError(f"{what}: solreffriction is {pair.solreffriction}, expected (0, 0): friction as the normal")
     weight = max(weights[pair.first] + weights[pair.second], LEAST_WEIGHT)
-    return Candidate((sides[0], sides[1]), pair.condim, pair.friction, softness, pair.margin, weight)
+    apart = 0.0 if sides[0].body == 0 else weights.apart(sides)
+    return Candidate((sides[0], sides[1]), pair.condim, pair.friction, softness, pair.margin, weight, apart)
 
 
 def _side(scene: Scene, m: Mechanism, g: Geometry) -> Side:

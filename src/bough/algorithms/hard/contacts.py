@@ -54,6 +54,8 @@ class HardContacts(Contacts):
     `restitution`, and `on`, 1 for those that hold a contact.
     """
 
+    looks_ahead = True
+
     def __init__(
         self,
         scene: HardScene,

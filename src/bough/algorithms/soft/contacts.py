@@ -20,6 +20,7 @@ from bough.algorithms.narrow_phase import (
     overlap_in_line,
 )
 from bough.algorithms.soft.axes import combined
+from bough.algorithms.soft.culling import can_be_culled, each_near
 from bough.algorithms.soft.grip import Grip, new_memory, read_row, vector_at, write_at
 from bough.algorithms.soft.law import impedance, rate_and_spring
 from bough.algorithms.soft.scene import BLOCK, Layout, ShapeGroup, Side, TouchGroup
@@ -52,6 +53,9 @@ class Contacts:
     `friction` is a factor of all coefficients of friction.
     """
 
+    looks_ahead = False
+    """Whether candidates are looked at further apart than their margins."""
+
     def __init__(
         self, layout: Layout, world: WorldTree, v: Sequence[Scalar], dt: Scalar, friction: Scalar | None = None
     ) -> None:
@@ -62,12 +66,18 @@ class Contacts:
         with keeping_loops():
             self.memory = [new_memory(group) for group in layout.touches]
             self._motions = [unguarded(6 * self._bodies, zeros=False) for _ in range(2)]
-            self._origins = _stored(3, [list(body.origin.parts) for body in world.bodies])
-            places = (world.bodies[s.body].placement.then(_constant(s)) for s in layout.shapes)
+            self._origins: Vector | Array = world.bodies[-1].origin
+            if self.several_trees:
+                self._origins = _stored(3, [list(body.origin.parts) for body in world.bodies])
+            places = [world.bodies[s.body].placement.then(_constant(s)) for s in layout.shapes]
             self._shapes = _stored(layout.place_size, [_entries(X) for X in places])
             self._prepare(world)
             for group in layout.candidates:
-                each(group.count, partial(self._candidate, group, dt))
+                look = partial(self._candidate, group, dt)
+                if self.looks_ahead or not can_be_culled(group):
+                    each(group.count, look)
+                else:
+                    each_near(group, layout.place_size, [X.translation for X in places], look)
 
     @property
     def rates(self) -> Sequence[Scalar]:
@@ -76,7 +86,7 @@ class Contacts:
 
     def origin(self, body: Index) -> Vector:
         """The origin of the tree of a body."""
-        return vector_at(self._origins, body * 3)
+        return self._origins if isinstance(self._origins, Vector) else vector_at(self._origins, body * 3)
 
     def in_memory(self, motions: Sequence[Motion], velocities: bool = False) -> Array:
         """Motions of bodies as an array (angular, linear) that loops over contacts read, until the next ones.
@@ -84,17 +94,20 @@ class Contacts:
         There is room for two: `velocities` and others.
         """
         made = self._motions[velocities]
-        for k, m in enumerate(motions):
-            write_at(made, 6 * k, [*m.angular.parts, *m.linear.parts])
+        for b in sorted(self.layout.pushed):
+            write_at(made, 6 * b, [*motions[b].angular.parts, *motions[b].linear.parts])
         return made
 
     def forces(self, rule: Callable[[Grip, Array], None], between: bool | None = None) -> list[Force | None]:
         """What a rule adds to the forces on bodies, contact by contact; none on bodies that nothing can touch."""
+        pushed = sorted(self.layout.pushed)
         with keeping_loops():
-            total = array(6 * self._bodies)
+            total = blank(6 * self._bodies)
+        for b in pushed:
+            write_at(total, 6 * b, [0.0] * 6)
         self.each(lambda grip: rule(grip, total), between)
         result: list[Force | None] = [None] * self._bodies
-        for b in self.layout.pushed:
+        for b in pushed:
             result[b] = Force(vector_at(total, 6 * b), vector_at(total, 6 * b + 3))
         return result
 

@@ -78,7 +78,7 @@ class Candidate:
     """Two shapes that touch where their distance is less than `margin` (m), with so many rows.
 
     `friction` has five coefficients: along two tangents, and lengths (m) for torsion and rolling. `weight` is the sum
-    of the inverse masses (1/kg) of the two bodies.
+    of the inverse masses (1/kg) of the two bodies, `apart` the distance (m) of the two centres where masses are taken.
     """
 
     sides: tuple[Side, Side]
@@ -87,6 +87,7 @@ class Candidate:
     softness: Softness
     margin: float
     weight: float
+    apart: float = 0.0
 
     @property
     def between(self) -> bool:
@@ -266,6 +267,7 @@ class ShapeGroup:
     reach: Table  # centres further apart than this, or further from the floor, do not touch
     margin: Table
     base: Table
+    nearest: tuple[int, ...]  # those whose shapes are nearest to each other first
 
 
 @dataclass(frozen=True)
@@ -345,6 +347,7 @@ def _shape_group(
     touch = touches[one.between, one.rows]
     first, second = one.sides
     sides = [[c.sides[i] for c in candidates] for i in (0, 1)]
+    reach = [c.margin + sum(s.radius for s in c.sides if s.kind not in GROUNDS) for c in candidates]
     return ShapeGroup(
         (first.kind, second.kind), one.softness, None if one.between else first, touch, len(members),
         _integers([places[k] for k in members]),
@@ -352,9 +355,10 @@ def _shape_group(
         _two(_integers([shapes.get(side, 0) for side in column]) for column in sides),
         _two(_numbers([x for side in column for x in side.size]) for column in sides),
         (_hull_table(sides[0]), _hull_table(sides[1])), (first.heights, second.heights),
-        _numbers([c.margin + sum(s.radius for s in c.sides if s.kind not in GROUNDS) for c in candidates]),
+        _numbers(reach),
         _numbers([c.margin for c in candidates]),
         _numbers([touch.law.base(_coefficients(c), c.weight) for c in candidates]),
+        tuple(sorted(range(len(members)), key=lambda k: candidates[k].apart - reach[k])),
     )  # fmt: skip
 
 

@@ -106,13 +106,16 @@ class ArticulatedBodies:
         Body by body towards the root, U = I s of a joint and D = s · U are kept, and I - U Uᵀ / D is what its parent
         feels (Featherstone 1983); a joint with several velocities is as many joints.
         """
-        world, total = self.world, self._stiffened(contacts)
+        world, total, K = self.world, list(self.inertias), self._stiffened(contacts)
         extra: dict[int, Scalar] = {}
         for k, value in (*self.diagonal, *more):
             extra[k] = extra[k] + value if k in extra else value
         joints: list[list[_Joint]] = []
         for i in range(len(world.parents), 0, -1):
             felt, parent, start = total[i], world.parents[i - 1], world.starts[i - 1]
+            if i in contacts.layout.touched:
+                pressed = _in_memory(K, i)
+                felt = pressed if felt is None else felt + pressed
             own: list[_Joint] = []
             for k, s in reversed(list(enumerate(world.bodies[i].S, start=start))):
                 U = Force(REST.angular, REST.linear) if felt is None else felt.times(s)
@@ -126,24 +129,14 @@ class ArticulatedBodies:
                 total[parent] = felt if up is None else up + felt
         return lambda b: self._solved(joints, b)
 
-    def _stiffened(self, contacts: Contacts) -> list[ArticulatedInertia | None]:
-        """Inertias of bodies with the impedances of their contacts with the world."""
-        total = list(self.inertias)
-        touched = sorted(contacts.layout.touched)
-        if not touched:
-            return total
+    def _stiffened(self, contacts: Contacts) -> Array:
+        """Impedances of the contacts of bodies with the world, in memory."""
         with keeping_loops():
             K = blank(contacts.impedance_size)
-        for b in touched:
-            inertia = total[b]
-            lower = [[0.0] * (k + 1) for k in range(6)] if inertia is None else inertia.lower
-            write_at(K, b * ENTRIES, [x for row in lower for x in row])
-
+        for b in sorted(contacts.layout.touched):
+            write_at(K, b * ENTRIES, [0.0] * ENTRIES)
         contacts.each(lambda grip: _stiffen(grip, K), between=False)
-        for b in touched:
-            entries = iter([K[b * ENTRIES + k] for k in range(ENTRIES)])
-            total[b] = ArticulatedInertia.of_lower([[next(entries) for _ in range(k + 1)] for k in range(6)])
-        return total
+        return K
 
     def _solved(self, joints: Sequence[Sequence[_Joint]], b: Sequence[Scalar]) -> Scalars:
         """The solution: forces that joints lack towards the root, and from there accelerations."""
@@ -176,6 +169,12 @@ class _Joint:
     s: Motion
     W: Force
     inverse: Scalar
+
+
+def _in_memory(K: Array, body: int) -> ArticulatedInertia:
+    """The impedance of a body."""
+    entries = iter([K[body * ENTRIES + k] for k in range(ENTRIES)])
+    return ArticulatedInertia.of_lower([[next(entries) for _ in range(k + 1)] for k in range(6)])
 
 
 def articulated_bodies(m: Mechanism, world: WorldTree, more: Diagonal) -> ArticulatedBodies:
