@@ -57,6 +57,7 @@ def register(commands: Any) -> None:
 OPTIONS: dict[str, dict[str, Any]] = {
     "duration": {"type": float, "default": 5.0, "metavar": "S", "help": "seconds to run (5 by default)"},
     "dt": {"type": float, "metavar": "S", "help": "length of a step; that of the file, else 0.002"},
+    "rate": {"type": float, "metavar": "HZ", "help": "samples that are kept of a second (at most 100 by default)"},
     "law": {
         "choices": ("soft", "hard"),
         "default": "soft",
@@ -102,6 +103,8 @@ def _require_sense(options: argparse.Namespace) -> None:
         given = getattr(options, name)
         if given is not None and not 0.0 < given < math.inf:
             raise ModelError(f"--{name} is {given}, expected a positive number of seconds")
+    if options.rate is not None and not 0.0 < options.rate < math.inf:
+        raise ModelError(f"--rate is {options.rate}, expected a positive number of samples per second")
     if options.dt is not None and options.dt > options.duration:
         raise ModelError(
             f"--dt is {options.dt} s, expected steps no longer than the whole --duration {options.duration} s"
@@ -152,7 +155,7 @@ def run(options: argparse.Namespace) -> int:
         serve(live.viewer)
         return 0
     began = time.perf_counter()
-    acting = adaptive | drawn
+    acting = {"rate": options.rate} | adaptive | drawn
     sim.run(states, duration=min(options.duration, WARM) if adaptive else sim.dt, **acting)
     sim.contacts(np.tile(q, (2, 1)), np.zeros(model.nv))
     ready = time.perf_counter() - began

@@ -104,10 +104,17 @@ def read_geometry(
     if numbers.shape != (count,) or not allowed.all():
         plural = "s" if count > 1 else ""
         raise ModelError(f"{what}: the size of a {shape} is {size!r}, expected {count} number{plural}: {meaning}")
-    if shape != "mesh" and (numbers < 0).any():
+    may_vanish = purpose == "visual" or shape == "plane"
+    needed = numbers[:1] if shape == "capsule" else numbers  # without length it is a ball
+    if (shape != "mesh" and (numbers < 0).any()) or ((needed == 0).any() and not may_vanish):
         told, verb = ", ".join(f"{x:g}" for x in numbers), "are" if count > 1 else "is"
-        expected = "negative, expected positive lengths" if count > 1 else "negative, expected a positive length"
-        raise ModelError(f"{what}: the {meaning.partition(';')[0]} of a {shape} {verb} {told} m: {expected}")
+        wrong, unit = "negative" if (numbers < 0).any() else "nothing can touch that", "" if shape == "mesh" else " m"
+        expected = "expected positive lengths" if count > 1 else "expected a positive length"
+        if shape == "mesh":
+            expected = "expected factors that are not 0"
+        raise ModelError(
+            f"{what}: the {meaning.partition(';')[0]} of a {shape} {verb} {told}{unit}: {wrong}, {expected}"
+        )
     if not isinstance(name, str) or not isinstance(file, str) or (shape == "mesh") != bool(file):
         raise ModelError(f"{what}: file is {file!r}, expected the file of a mesh, and none for other shapes")
     colour = None

@@ -130,22 +130,28 @@ def require_moving(model: Model) -> None:
         )
 
 
-def read_times(duration: Any, rate: Any, dt: float, size: int = 0) -> tuple[int, int]:
-    """How many steps dt (s) a run has, and how many there are between samples, of `size` bytes each: they must fit."""
+PARTS = "run it in parts, each with resume=trajectory[-1:] of the one before"
+"""What to do with a run that is too long."""
+
+
+def read_times(duration: Any, rate: Any, dt: float, size: int = 0, instead: str = PARTS) -> tuple[int, int]:
+    """How many steps dt (s) a run has, and how many there are between samples, of `size` bytes each: they must fit.
+
+    Where they do not, the message says what to do `instead`.
+    """
     length = number(duration, "duration", "a number of seconds that is not negative", least=0.0)
     wanted = min(100.0, 1.0 / dt) if rate is None else number(rate, "rate", "samples per second", above=0.0)
     every = max(1, round(1.0 / max(wanted * dt, 1.0 / MOST_STEPS)))
     total = length / dt
     samples, memory = 1.0 + total / every, memory_here()
-    parts = "in parts, each with resume=trajectory[-1:] of the one before"
     if samples * size > memory:
         raise ShapeError(
             f"duration is {length:g} s: {samples:.3g} samples, one every {every * dt:g} s (dt is {dt:g} s), need "
-            f"{samples * size / 1e9:.3g} GB, expected at most the {memory / 1e9:.3g} GB of this machine; give a lower "
-            f"rate=, or run it {parts}"
+            f"{samples * size / 1e9:.3g} GB, expected at most the {memory / 1e9:.3g} GB of this machine; keep "
+            f"fewer samples per second (a lower rate), or {instead}"
         )
     if total > MOST_STEPS:
-        raise ShapeError(f"duration is {total:.3g} steps of {dt:g} s, expected at most {MOST_STEPS}; run it {parts}")
+        raise ShapeError(f"duration is {total:.3g} steps of {dt:g} s, expected at most {MOST_STEPS}; {PARTS}")
     return round(total), every
 
 

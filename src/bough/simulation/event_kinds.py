@@ -35,20 +35,23 @@ def distance_to_limits(model: Model, joint: str) -> Callable[..., float]:
 
 
 def points_between(
-    model: Model, shapes: Sequence[tuple[Geometry, Geometry]], first: str, second: str | None
+    model: Model, shapes: Sequence[tuple[Geometry, Geometry]], first: str | None, second: str | None
 ) -> list[int]:
-    """The contact points of two shapes or bodies, or of one with anything; `shapes` has the two of each point."""
+    """The contact points of two shapes or bodies, of one with anything, or all; `shapes` has the two of each point."""
     sides = [tuple(_names(model, g) for g in two) for two in shapes]
     known = sorted({name for two in sides for names in two for name in names})
-    for name in (first, *(() if second is None else (second,))):
+    if first is None and not shapes:
+        raise ModelError(f"nothing in the scene of {model.name!r} may touch, expected shapes that do, as of a floor")
+    for name in (x for x in (first, second) if x is not None):
         if name not in known and name in model.frame_names:
             raise ModelError(
                 f"{name!r} is a frame of {model.name!r} that has no shape which may touch anything, expected a shape, "
                 f"or a frame or body that has one: {', '.join(known) or 'there is none in this scene'}"
             )
         known_name(name, "shape or body that may touch something", known)
-    if second is None:
-        return [k for k, (one, other) in enumerate(sides) if first in one | other]
+    named = {x for x in (first, second) if x is not None}
+    if len(named) < 2 and (first is None or second is None):
+        return [k for k, (one, other) in enumerate(sides) if named <= one | other]
     found = []
     for k, (one, other) in enumerate(sides):
         if (first in one and second in other) or (second in one and first in other):

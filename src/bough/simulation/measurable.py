@@ -66,14 +66,15 @@ class Measurable(Prepared):
         return {name: values[..., part] for name, part in sensor_parts(self.model.simulation.sensors).items()}
 
     def contact_event(
-        self, first: str, second: str | None = None, *, broken: bool = False, stop: bool = False
+        self, first: str | None = None, second: str | None = None, *, broken: bool = False, stop: bool = False
     ) -> Event:
         """Where two shapes begin to touch, as an event of a run.
 
         Parameters
         ----------
         first, second
-            Names of shapes, or of the bodies or frames they are on; without a second, whatever touches the first.
+            Names of shapes, or of the bodies or frames they are on; without a second, whatever touches the first, and
+            without any, whatever touches anything.
         broken
             Whether it is where they cease to touch, instead.
         stop

@@ -20,9 +20,13 @@ from bough.model.stations import require_all_rigid
 from bough.reading import instance, known_name, listed, number, shown, truth
 from bough.scalar.lazy import cached_property
 from bough.simulation.hulls import Hull, Hulls, find_hulls
+from bough.simulation.overlaps import overlapping
 from bough.simulation.pairs import LeftOut, Pair, find_pairs
 
 __all__ = ["Scene", "require_scene_of"]
+
+OVERLAP = "overlapping with all coordinates at zero; Scene(…, overlapping=True) keeps them"
+"""Why shapes that overlap do not touch."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,10 @@ class Scene:
         Names of two bodies or frames each, whose shapes shall not touch: ``[("hand", "forearm")]``.
     self_collision
         Whether moving bodies may touch each other.
+    overlapping
+        Whether shapes may touch that overlap with all coordinates at zero, on bodies with nothing but joints that turn
+        between them. Unless told, they may not, as they would press on each other for good: links of URDF files often
+        reach into those after the next. Of MJCF files all may touch, as in MuJoCo.
 
     Examples
     --------
@@ -60,6 +68,7 @@ class Scene:
     shapes: tuple[Geometry, ...] = ()
     exclude: tuple[tuple[str, str], ...] = ()
     self_collision: bool = True
+    overlapping: bool | None = None
 
     def __repr__(self) -> str:
         shapes = ", ".join(f"{g.shape} {g.name!r}" if g.name else g.shape for g in self.shapes)
@@ -82,6 +91,8 @@ class Scene:
         object.__setattr__(self, "shapes", shapes)
         object.__setattr__(self, "exclude", tuple(exclude))
         object.__setattr__(self, "self_collision", truth(self.self_collision, "self_collision", ModelError))
+        if self.overlapping is not None:
+            object.__setattr__(self, "overlapping", truth(self.overlapping, "overlapping", ModelError))
 
     def floor(
         self, height: float = 0.0, *, normal: ArrayLike = (0.0, 0.0, 1.0), name: str = "floor", **surface: Any
@@ -249,7 +260,15 @@ class Scene:
 
     @cached_property
     def _found(self) -> tuple[tuple[Pair, ...], LeftOut]:
-        return find_pairs(self.model, self.shapes, self.exclude, self.self_collision, self._hulls)
+        pairs, left = find_pairs(self.model, self.shapes, self.exclude, self.self_collision, self._hulls)
+        as_in_mujoco = bool(self.model.simulation.reference)  # which alone says where coordinates are at first
+        if as_in_mujoco if self.overlapping is None else self.overlapping:
+            return pairs, left
+        named = {frozenset((told.first, told.second)) for told in self.model.simulation.pairs}
+        asked = [pair for pair in pairs if frozenset((pair.first.name, pair.second.name)) not in named]
+        out = {id(asked[k]) for k in overlapping(self.model, asked, self._hulls)}
+        reasons = {**left.reasons, **({OVERLAP: len(out)} if out else {})}
+        return tuple(pair for pair in pairs if id(pair) not in out), replace(left, reasons=reasons)
 
     @cached_property
     def _hulls(self) -> Hulls:

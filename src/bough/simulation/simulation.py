@@ -51,6 +51,8 @@ class Simulation(Differentiated):
     a batch, and for many steps per call. Accelerations of soft contact are those of MuJoCo's convex model, found by
     Newton steps on the tree itself; where its files say something of contact, limits, friction and actuators, it is
     heeded. Under hard contact nothing sinks in, friction is Coulomb's, with a round cone, and what strikes bounces.
+    Limits of velocity, which URDF files give, say what a drive can do and are not held, as in MuJoCo: nothing in a
+    simulation stops a joint that is faster. ``trajectory.v`` beside ``model.joint(name).velocity`` tells where one was.
 
     Parameters
     ----------

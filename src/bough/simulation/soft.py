@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bough.algorithms.crba import crba
 from bough.algorithms.loops import constraint_terms
-from bough.algorithms.narrow_phase import Corners, Heights, is_known
+from bough.algorithms.narrow_phase import is_known
 from bough.algorithms.soft.law import FrictionLaw, Softness
 from bough.algorithms.soft.scene import (
     Candidate,
@@ -35,6 +35,7 @@ from bough.model.joints.free import Free
 from bough.model.joints.planar import Planar
 from bough.model.simulation import UNBOUNDED
 from bough.simulation.loop_joints import loop_joints
+from bough.simulation.overlaps import side_of
 from bough.simulation.pairs import Pair
 from bough.simulation.program import parametric
 from bough.simulation.scene import Scene
@@ -162,7 +163,7 @@ class _Weights:
 
 
 def _candidate(scene: Scene, m: Mechanism, pair: Pair, weights: _Weights) -> Candidate:
-    sides = [_side(scene, m, g) for g in (pair.first, pair.second)]
+    sides = [side_of(m, g, scene.hull(g)) for g in (pair.first, pair.second)]
     if sides[1].body == 0:
         sides = sides[::-1]
     what = f"{pair.first.name!r} and {pair.second.name!r}"
@@ -172,22 +173,6 @@ def _candidate(scene: Scene, m: Mechanism, pair: Pair, weights: _Weights) -> Can
     weight = max(weights[pair.first] + weights[pair.second], LEAST_WEIGHT)
     apart = 0.0 if sides[0].body == 0 else weights.apart(sides)
     return Candidate((sides[0], sides[1]), pair.condim, pair.friction, softness, pair.margin, weight, apart)
-
-
-def _side(scene: Scene, m: Mechanism, g: Geometry) -> Side:
-    R, p = (x[g.body] for x in m.borders)
-    rotation, origin = R @ g.placement.matrix, R @ g.placement.vector + p
-    hull = scene.hull(g)
-    if hull is not None:
-        origin = origin + rotation @ hull.centre
-    rotation = np.where(np.abs(rotation) < 1e-16, 0.0, rotation)
-    x, y, z = (float(value) for value in origin)
-    turn = tuple(float(value) for value in rotation.ravel())
-    if g.heights:
-        return Side(g.body, g.shape, (), turn, (x, y, z), heights=Heights.of(g.heights, g.size))
-    if hull is None:
-        return Side(g.body, g.shape, g.size, turn, (x, y, z))
-    return Side(g.body, g.shape, (), turn, (x, y, z), Corners.of(hull.corners - hull.centre))
 
 
 def _softness(solref: Sequence[float], solimp: Sequence[float], what: str) -> Softness:

@@ -178,7 +178,9 @@ def sweep_of(
 ) -> Sweep:
     """Run a sweep, part after part; parts that are there already are read."""
     duration, rate = length
-    counts = read_times(duration, rate, sim.dt)
+    on_disk = isinstance(path, str | os.PathLike) and str(path).endswith(".zarr")
+    size = 0 if on_disk else 8 * runs.count * (sim.model.nq + sim.model.nv)
+    counts = read_times(duration, rate, sim.dt, size, f"keep the {runs.count} runs on disk: path='runs.zarr'")
     most = None if at_once is None else whole_number(at_once, "at_once", least=1)
     shared: dict[str, Any] = {"duration": duration, "rate": rate, "hold": hold}
 

@@ -231,7 +231,8 @@ class Trajectory:
         Parameters
         ----------
         dt, rate
-            One of them: the time between samples in s, or how many there are in a second.
+            One of them: the time between samples in s, no longer than the motion, or how many there are in a second:
+            ``resampled(0.01)`` and ``resampled(rate=100)`` are the same.
 
         Examples
         --------

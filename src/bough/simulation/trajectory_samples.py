@@ -209,6 +209,11 @@ def equal_times(trajectory: Trajectory, dt: float | None, rate: float | None) ->
         raise ShapeError(f"dt is {shown(dt)} and rate is {shown(rate)}, expected one of them")
     step = number(dt, "dt", "a positive time in s", above=0.0) if rate is None else None
     step = step or 1.0 / number(rate, "rate", "a positive number of samples per second", above=0.0)
+    if rate is None and step > trajectory.duration > 0.0:
+        raise ShapeError(
+            f"dt is {step:g} s, longer than the motion of {trajectory.duration:g} s, expected the time of one sample; "
+            f"{step:g} samples per second are rate={step:g}"
+        )
     count = trajectory.duration / step * (1 + SAME_TIME)
     if not count < MOST_SAMPLES:
         raise ShapeError(f"{trajectory.duration} s in steps of {step} s are more than {MOST_SAMPLES} samples")
