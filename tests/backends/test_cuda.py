@@ -144,7 +144,7 @@ def test_names_of_models_do_not_reach_the_text() -> None:
     source = cuda_source(program, "double", ["rows"] * 4)
     assert "system" not in source
     assert set(re.findall(r"compute\(([^)]*)\) {", source)) == {
-        "real *const kept, const In in0, const In in1, const In in2, const Out out3"
+        "real *const kept, const In in0, const In in1, const In in2, const Out out3, int &cost"
     }
 
 

@@ -26,7 +26,7 @@ def test_inverse_and_products(parents: list[int], longest: int, rng: np.random.G
     A[:, 0] = 2.0 * H[:, 0]
     factor = ltdl(tree, [float(x) for x in packed])
     matrices = [A.ravel().tolist(), B.ravel().tolist()]
-    found = inverse_and_products(tree, factor, matrices, -1.0, {(0, 0): {0: 2.0}}, longest)
+    found = inverse_and_products(tree, factor, matrices, -1.0, {(0, 0): {0: 2.0}}, longest).stacked
     P = np.linalg.inv(H)
     expected = np.stack([-P @ A, -P @ B, P])
     assert_close(np.array([found[k] for k in range(3 * n * n)]).reshape(3, n, n), expected, 1e-12, axes=2)
@@ -38,7 +38,7 @@ def test_every_entry_is_written_and_none_is_cleared_before() -> None:
 
     def rule(x: Any) -> dict[str, Any]:
         zeros = [0.0] * tree.n**2
-        return {"y": inverse_and_products(tree, x, (zeros, zeros), -1.0, {(0, 0): {0: x[0]}})}
+        return {"y": inverse_and_products(tree, x, (zeros, zeros), -1.0, {(0, 0): {0: x[0]}}).stacked}
 
     program = trace("products", rule, {"x": tree.packed_size})
     assert not any(b.cleared for b in (*program.of_role("output"), *program.of_role("scratch")))

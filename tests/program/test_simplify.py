@@ -26,7 +26,7 @@ from bough.program import (
     walk,
 )
 from bough.program.simplify import drop_unused, share_reciprocals
-from bough.scalar import Count, Table, array, gather_index, loop, rows, sin, switch
+from bough.scalar import Count, Table, array, blank, gather_index, keeping_loops, loop, repeat, rows, sin, switch
 from conformance import CASES, sample
 
 CHOICE = Table("choice", np.array([1, 0]))
@@ -236,3 +236,30 @@ def test_an_output_that_is_read_stays_in_order() -> None:
     )
     program = simplify(Program("read", (x, y), body, ("int", *["float"] * 6)))
     assert evaluate(program, {"x": [2.0]})["y"] == [-4.0]
+
+
+def test_scratch_memory_is_written_as_soon_as_it_can_be() -> None:
+    """What a loop reads later is stored behind where it is made, unless something reads the memory before."""
+
+    def function(x: Any, first: bool) -> dict[str, Any]:
+        with keeping_loops():
+            scratch = blank(4)
+        made = [x[k] * x[k] for k in range(4)]
+        more = made[0] + made[1] + made[2]
+        for k in range(4):
+            if first and k == 2:
+                more = more + repeat(2, lambda j, s: s + scratch[j], 0.0)
+            scratch[k] = made[k]
+        return {"y": [repeat(4, lambda j, s: s + scratch[j], more)]}
+
+    def behind(program: Program) -> list[bool]:
+        """Of each store to scratch memory, whether what it stores was made just before."""
+        stored = [k for k, x in enumerate(program.body) if isinstance(x, Store) and x.buffer != "y"]
+        before = [program.body[k - 1] for k in stored]
+        return [isinstance(x, Apply) and x.op == "mul" for x in before]
+
+    for first in (False, True):
+        program = traced(lambda x, first=first: function(x, first))
+        after = simplify(program)
+        assert all(behind(after)) is not first
+        assert evaluate(after, {"x": [1.0, 2.0, 3.0, 4.0]}) == evaluate(program, {"x": [1.0, 2.0, 3.0, 4.0]})

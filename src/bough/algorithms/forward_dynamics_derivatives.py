@@ -44,11 +44,15 @@ __all__ = ["ForwardDerivatives", "forward_dynamics_derivatives", "forward_dynami
 
 @dataclass(frozen=True)
 class ForwardDerivatives:
-    """∂q̈/∂q (in the tangent space), ∂q̈/∂q̇ and ∂q̈/∂τ = M⁻¹, one behind the other (3 x nv x nv); pivots of M, and q̈."""
+    """∂q̈/∂q (in the tangent space), ∂q̈/∂q̇ and ∂q̈/∂τ = M⁻¹, one behind the other (3 x nv x nv); pivots of M, and q̈.
+
+    `totals`, where there are any, are finite if and, but for overflow, only if all derivatives are.
+    """
 
     stacked: Array
     pivots: Array
     accelerations: Array
+    totals: list[Scalar] | None = None
 
 
 def forward_dynamics_derivatives(
@@ -60,8 +64,8 @@ def forward_dynamics_derivatives(
     qdd = solve(tree, factor, filled(n, lambda k: tau[k] - bias[k]), unit=True)
     of_forces = rnea_derivatives(m, q, v, qdd, f_ext)
     known = of_free_roots(m, q, v, qdd)
-    stacked = inverse_and_products(tree, factor, (of_forces.q, of_forces.v), -1.0, known)
-    return ForwardDerivatives(stacked, diagonal(tree, factor), qdd)
+    found = inverse_and_products(tree, factor, (of_forces.q, of_forces.v), -1.0, known)
+    return ForwardDerivatives(found.stacked, diagonal(tree, factor), qdd, found.totals)
 
 
 def forward_dynamics_second_derivatives(

@@ -16,10 +16,10 @@ GUESSES, GUESSES_OF_CONES, SWEEPS, ROUNDS_OF_SWEEPS = 4, 12, 6, 7
 
 SOFT_GUESSES, SOFTEST, HARDEST, HARDER = 64, 1.0, 1e-10, 0.6
 """After the first round and guesses from a smooth path, three times so many in which rows are soft: a part of their
-diagonal entries is added to them, from `SOFTEST` down to `HARDEST`, in each guess `HARDER` times that of the one before. With it
-rows that depend on each other have forces of their own, and as it only acts on changes of forces, it changes no
-solution. In the first two series, of the contacts and rows that want another side only the one that fails worst gets
-it."""
+diagonal entries is added to them, from `SOFTEST` down to `HARDEST`, in each guess `HARDER` times that of the one
+before. With it rows that depend on each other have forces of their own, and as it only acts on changes of forces, it
+changes no solution. In the first two series, of the contacts and rows that want another side only the one that fails
+worst gets it."""
 
 MANY_ROWS, SHORT_SERIES = 150, 44
 """Of more rows the second series alone is made, so short, and no sweeps come after it: other methods are quicker."""

@@ -47,8 +47,8 @@ def inverse_and_products(
     sign: float,
     known: Mapping[tuple[int, int], Mapping[int, Scalar]],
     longest: int = LONGEST,
-) -> Array:
-    """H⁻¹ A times a sign for each matrix A, and H⁻¹ at last, all (n x n), one behind the other.
+) -> Columns:
+    """H⁻¹ A times a sign for each matrix A, and H⁻¹ at last, all (n x n), one behind the other; and their sums.
 
     Parameters
     ----------
@@ -72,20 +72,32 @@ def inverse_and_products(
         for k, A in enumerate(matrices):
             _products_by_loops(tree, G, A, sign, Part(result, k * n * n))
         fill(last, n * n, inverse_product(tree, G).__getitem__)
-        return result
+        return Columns(result, None)
+    totals: list[Scalar] = []
     scalars, done = _Scalars(tree, G), set[tuple[int, int]]()
     for branch in branches:
         wanted = ((A, k, c) for k, A in enumerate(matrices) for c in branch.nodes if (k, c) not in known)
         columns = [(A, k, c) for A, k, c in wanted if _there(n, A, c, branch)]
         if columns:
-            _products_of_branch(n, scalars, branch, columns, sign, result)
+            totals += _products_of_branch(n, scalars, branch, columns, sign, result)
             done |= {(k, c) for _, k, c in columns}
-        _inverse_of_branch(n, scalars, branch, last)
+        totals += _inverse_of_branch(n, scalars, branch, last)
     for k, c in ((k, c) for k in range(len(matrices)) for c in range(n) if (k, c) not in done):
         entries = known.get((k, c), {})
         for row in range(n):
             result[k * n * n + row * n + c] = entries[row] * sign if row in entries else 0.0
-    return result
+        totals += [x for x in entries.values() if isinstance(x, Symbolic)]
+    return Columns(result, totals)
+
+
+class Columns(NamedTuple):
+    """Matrices, one behind the other, and numbers that are finite if and, but for overflow, only if their entries are.
+
+    There may be no such numbers.
+    """
+
+    stacked: Array
+    totals: list[Scalar] | None
 
 
 class _Branch(NamedTuple):
@@ -158,11 +170,11 @@ def _there(n: int, A: Array, c: int, branch: _Branch) -> bool:
 
 def _products_of_branch(
     n: int, G: _Scalars, branch: _Branch, columns: Sequence[tuple[Array, int, int]], sign: float, result: Array
-) -> None:
-    """G D⁻¹ Gᵀ times columns, each of a matrix: with its place among matrices, and its number."""
+) -> list[Scalar]:
+    """G D⁻¹ Gᵀ times columns, each of a matrix: with its place among matrices, and its number; the sum of each."""
     count = len(columns)
     with keeping_loops():
-        packed = blank(len(branch.support) * count)  # columns side by side
+        packed, totals = blank(len(branch.support) * count), blank(count)  # columns side by side
     for row, (A, _, c) in enumerate(columns):
         for place, i in enumerate(branch.support):
             there = c in (i, *G.above[i]) or i in G.above[c]
@@ -177,18 +189,23 @@ def _products_of_branch(
             for k in G.above[i]:
                 w[k] = w[k] + G.entry[i, k] * x
         w = {i: x * G.entry[i, i] * sign for i, x in w.items()}
+        total: Scalar = 0.0
         for i in range(n):
-            result[at + i * n] = G.times(i, w)
+            x = G.times(i, w)
+            result[at + i * n] = x
+            total = total + x
+        totals[row] = total
         return carry
 
     repeat(count, column, ())
+    return [totals[row] for row in range(count)]
 
 
-def _inverse_of_branch(n: int, G: _Scalars, branch: _Branch, result: Part) -> None:
-    """G D⁻¹ Gᵀ between the nodes of a branch and those that come after its first, each pair once."""
+def _inverse_of_branch(n: int, G: _Scalars, branch: _Branch, result: Part) -> list[Scalar]:
+    """G D⁻¹ Gᵀ between the nodes of a branch and those that come after its first, each pair once; the sum of each."""
     count, nodes = len(branch.nodes), branch.nodes
     with keeping_loops():
-        packed = blank(len(branch.path) * count)
+        packed, totals = blank(len(branch.path) * count), blank(count)
     for row, c in enumerate(nodes):  # rows of G D⁻¹
         scaled = {k: G.entry[c, k] * G.entry[k, k] for k in G.above[c]} | {c: G.entry[c, c]}
         for place, k in enumerate(branch.path):
@@ -198,13 +215,17 @@ def _inverse_of_branch(n: int, G: _Scalars, branch: _Branch, result: Part) -> No
     def column(row: Index, carry: tuple[()]) -> tuple[()]:
         w = {k: packed[row + place * count] for place, k in enumerate(branch.path)}
         c = gather_index(numbers, row)
+        total: Scalar = 0.0
         for i in range(nodes[0], n):
-            total = G.times(i, w)
-            result[c * n + i] = total
-            result[c + i * n] = total
+            x = G.times(i, w)
+            result[c * n + i] = x
+            result[c + i * n] = x
+            total = total + x
+        totals[row] = total
         return carry
 
     repeat(count, column, ())
+    return [totals[row] for row in range(count)]
 
 
 def _products_by_loops(tree: Tree, factor: Array, A: Array, sign: float, result: Part) -> None:

@@ -17,8 +17,8 @@ from bough.scalar import Array, Bool, Scalar, Symbolic, array, both, loop, maxim
 from bough.scalar.tolerances import NEGATIVE_MOMENT
 
 __all__ = [
-    "DOUBT", "FINITE", "JUDGED", "PIVOTS", "SQUARED", "SUMS", "SUSPECT", "UNIT", "all_in_doubt", "is_finite", "judge",
-    "judge_inputs",
+    "DOUBT", "FINITE", "JUDGED", "PIVOTS", "SQUARED", "SUMS", "SUSPECT", "TOTALS", "UNIT", "all_in_doubt",
+    "is_finite", "judge", "judge_inputs",
 ]  # fmt: skip
 
 Shown: TypeAlias = Callable[[Mapping[str, Any]], Collection[tuple[str, int]]]
@@ -33,6 +33,10 @@ SUSPECT = 1e-9
 SQUARED = 2e-6
 """By how much the square of the length of a quaternion may differ from one."""
 
+TOTALS = "totals"
+"""Name of what a rule returns where it has sums already: by result, numbers that are finite if and, but for overflow,
+only if that is."""
+
 SUMS = 8
 """Sums of numbers that are made side by side: one would wait for itself."""
 
@@ -44,7 +48,8 @@ def judge(arguments: Sequence[Argument], results: Sequence[Argument]) -> Callabl
         kept = {a.name: outputs[a.name] for a in results}
         finite = {a.name: kept[a.name] for a in results if a.finite}
         shown = shown_in(finite)
-        terms = [_terms(values, None) for values in finite.values()]
+        totals = outputs.get(TOTALS, {})
+        terms = [_terms(totals.get(name, values), None) for name, values in finite.items()]
         terms += [_terms(inputs[a.name], _hidden(a, shown)) for a in arguments if a.finite]
         verdict = select(_is_finite(_total(terms)), 0.0, float(FINITE)) + _domains(arguments, inputs)
         for name, (bit, is_sound) in JUDGED.items():

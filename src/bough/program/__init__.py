@@ -2,6 +2,7 @@
 
 from bough.program.check import check
 from bough.program.count import count
+from bough.program.early import judge_early
 from bough.program.evaluate import Evaluator, evaluate
 from bough.program.forward import pushed_forward
 from bough.program.fuse import fuse
@@ -30,6 +31,6 @@ from bough.program.trace import record, trace
 __all__ = [
     "CARRIED", "VERDICT", "Apply", "Block", "Buffer", "Const", "Evaluator", "Instruction", "Load", "Loop", "Program",
     "Store", "Switch", "TooLong",
-    "check", "count", "evaluate", "few_alive", "fuse", "in_parts", "most_alive", "pulled_back", "pushed_forward",
-    "record", "show", "simplify", "trace", "walk",
+    "check", "count", "evaluate", "few_alive", "fuse", "in_parts", "judge_early", "most_alive", "pulled_back",
+    "pushed_forward", "record", "show", "simplify", "trace", "walk",
 ]  # fmt: skip

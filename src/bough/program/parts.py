@@ -166,7 +166,7 @@ class _Cut:
         buffers = [b for b in own if b.role == "input"]
         buffers += [Buffer(name, "input", "float", size, cleared=False) for name, size in sorted(taken.items())]
         buffers += [*handed, *(b for b in own if b.role != "input")]
-        indices: tuple[Kind, ...] = ("int",) * len(places)
+        indices: list[Kind] = ["int"] * len(places)
         kinds = (*self._program.kinds, *indices)
         part = replace(self._program, buffers=tuple(buffers), body=(*numbers, *loads, *code), kinds=kinds)
         check(part)

@@ -1,7 +1,7 @@
 """The simplifier: passes from program to program, what they make together is checked.
 
 The tracer already folds constants and shares equal operations. What remains is what can only be seen afterwards:
-several divisions by one value become one reciprocal and products, what nothing uses is dropped, and results are stored
+several divisions by one value become one reciprocal and products, what nothing uses is dropped, and values are stored
 as soon as they are known.
 """
 
@@ -72,9 +72,9 @@ def drop_unused(program: Program) -> Program:
 
 
 def store_early(program: Program) -> Program:
-    """Move each store to an output that is written once and never read to just behind the value it stores.
+    """Move each store to a place that is written once, and read only after all of its buffer, behind what it stores.
 
-    Values then need not be kept to the end of the program. Only the outermost block is rearranged; its constants come
+    Values then need not be kept until then. Only the outermost block is rearranged; its constants come
     first.
     """
     constants: dict[int, Const] = {}
@@ -104,18 +104,27 @@ def store_early(program: Program) -> Program:
 def _movable_stores(
     program: Program, others: Sequence[Load | Store | Loop | Switch], constants: dict[int, Const]
 ) -> list[Store]:
-    """Stores of the outermost block to places of an output that nothing else reads or writes."""
-    outer = [x for x in others if isinstance(x, Store)]
-    touched = {x.buffer for x in others if isinstance(x, Load)}
-    inner = (x for y in others if isinstance(y, (Loop, Switch)) for x in walk((y,)))
-    touched |= {x.buffer for x in inner if isinstance(x, (Load, Store))}
-    touched |= {x.buffer for x in outer if x.index not in constants}
-    outputs = {b.name for b in program.of_role("output")} - touched
-    places = Counter((x.buffer, constants[x.index].value) for x in outer if x.buffer in outputs)
+    """Stores of the outermost block to places that nothing else writes, of buffers that nothing reads before."""
+    outer: list[Store] = []
+    touched: set[str] = set()  # by something else, so far
+    fixed: set[str] = set()
+    for x in others:
+        if isinstance(x, Store):
+            outer.append(x)
+            if x.index not in constants or x.buffer in touched:
+                fixed.add(x.buffer)
+        elif isinstance(x, Loop | Switch):
+            inner = [y for y in walk((x,)) if isinstance(y, Load | Store)]
+            touched |= {y.buffer for y in inner}
+            fixed |= {y.buffer for y in inner if isinstance(y, Store)}
+        else:
+            touched.add(x.buffer)
+    movable = {b.name for b in program.buffers if b.role in ("output", "scratch")} - fixed
+    places = Counter((x.buffer, constants[x.index].value) for x in outer if x.buffer in movable)
     return [
         x
         for x in outer
-        if x.buffer in outputs and places[x.buffer, constants[x.index].value] == 1 and x.value not in constants
+        if x.buffer in movable and places[x.buffer, constants[x.index].value] == 1 and x.value not in constants
     ]
 
 

@@ -22,7 +22,7 @@ MOST_PARTS = 16
 """A loop of at most so many turns, each of which searches, goes through the parts of a step."""
 
 
-TURN = 4
+COST_OF_A_TURN = 4
 """What a turn of a search costs beside one thing that is visited, about."""
 
 
@@ -91,7 +91,7 @@ class CudaWriter(Writer):
             self.line(f"if ({done}) continue;")
             self._voted = True
         if not self._is_once(x):
-            self.line(f"cost += {TURN};")
+            self.line(f"cost += {COST_OF_A_TURN};")
         self._texts[x.done] = "0"  # from here on
 
     def _in_step(self, x: Loop) -> bool:

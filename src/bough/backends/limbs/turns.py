@@ -17,7 +17,7 @@ from bough.backends.limbs.packs import Packed
 from bough.program import Apply, Buffer, Const, Instruction, Load, Loop, Program, Store, walk
 from bough.scalar import Kind
 
-__all__ = ["join_turns"]
+__all__ = ["Lanes", "Rewriter", "join_turns"]
 
 LANE_BY_LANE = frozenset({"add", "sub", "mul", "div", "neg", "sqrt", "fma"})
 MOST_LOOKED_AT = 200_000  # instructions of all turns
@@ -27,7 +27,7 @@ FIRST_TURNS = "turns "
 
 def join_turns(program: Program, widest: int) -> Packed:
     """Run the turns of each loop that can be so treated in vectors of up to `widest` lanes."""
-    rewriter = _Rewriter(program)
+    rewriter = Rewriter(program)
     body: list[Instruction] = []
     for x in program.body:
         joined = rewriter.loop(x, widest) if isinstance(x, Loop) else None
@@ -38,7 +38,7 @@ def join_turns(program: Program, widest: int) -> Packed:
     return Packed(made, rewriter.widths, len(rewriter.tables) == loops) if rewriter.tables else Packed(program, {})
 
 
-class _Rewriter:
+class Rewriter:
     """Writes loops anew."""
 
     def __init__(self, program: Program) -> None:
@@ -50,22 +50,22 @@ class _Rewriter:
         self._data = {b.name: b.data for b in program.of_role("table")}
         self._constants: dict[int, int] = {}
 
-    def loop(self, x: Loop, widest: int) -> list[Instruction] | None:
-        """A loop with vectors in it; None where it has to stay as it is."""
+    def loop(self, x: Loop, widest: int, way: type[Lanes] | None = None) -> list[Instruction] | None:
+        """A loop with several turns in one, in vectors unless told another way; None where it has to stay as it is."""
         if x.count not in self._known or x.carried or x.done is not None:
             return None
         count = int(self._known[x.count])
         if count * len(x.body) > MOST_LOOKED_AT:
             return None
         width = next((w for w in (8, 4, 2) if w <= min(widest, count)), 1)
-        indices = _Indices(x, count, {**self._known}, self._data)
+        indices = Indices(x, count, {**self._known}, self._data)
         if width == 1 or not indices.independent(repeated=count % width > 0):
             return None
         starts = np.array([*range(0, count - width, width), count - width], dtype=np.int64)
         name = f"{FIRST_TURNS}{len(self.tables)}"
         self.tables.append(Buffer(name, "table", "int", len(starts), starts))
         turn, counter = self.new("int"), self.new("int")
-        lanes = _Lanes(self, x.counter, turn, starts[:, None] + np.arange(width), indices)
+        lanes = (way or Lanes)(self, x.counter, turn, starts[:, None] + np.arange(width), indices)
         for y in x.body:
             lanes.write(y)
         body = (Load(turn, name, counter), *lanes.body)
@@ -86,7 +86,7 @@ class _Rewriter:
         return len(self.kinds) - 1
 
 
-class _Indices:
+class Indices:
     """What the indices of a loop are in each turn, and whether turns know of each other."""
 
     def __init__(self, x: Loop, count: int, known: dict[int, Any], tables: Mapping[str, Any]) -> None:
@@ -139,10 +139,10 @@ class _Indices:
         return True
 
 
-class _Lanes:
+class Lanes:
     """The body of a loop, with a vector for each value that differs from turn to turn."""
 
-    def __init__(self, owner: _Rewriter, counter: int, turn: int, together: Any, indices: _Indices) -> None:
+    def __init__(self, owner: Rewriter, counter: int, turn: int, together: Any, indices: Indices) -> None:
         self.body: list[Instruction] = []
         self._owner, self._together, self._indices = owner, together, indices
         self._width = width = together.shape[1]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.backends.limbs import Packed, join_turns, pack
+from bough.backends.limbs import Packed, join_turns, pack, turns_beside
 from bough.backends.llvm.emit import llvm_source
 from bough.backends.llvm.entry import Workspace
 from bough.backends.llvm.once import write_once
@@ -21,7 +21,7 @@ from bough.backends.llvm.target import host
 from bough.backends.llvm.types import Real
 from bough.backends.protocol import Limbs
 from bough.errors import ProgramError
-from bough.program import Apply, Block, Const, Load, Loop, Program, Store, Switch, fuse, walk
+from bough.program import Apply, Block, Const, Load, Loop, Program, Store, Switch, fuse, judge_early, walk
 
 __all__ = ["Artifact", "compile_program"]
 
@@ -106,6 +106,8 @@ def compile_program(program: Program, real: Real, limbs: Limbs | None = None) ->
             joined = pack(packed.program, limbs, widest)
             packed = Packed(joined.program, {**packed.widths, **joined.widths}, packed.in_all_loops)
         program = packed.program
+    else:
+        program = turns_beside(judge_early(program))
     sizes = [b.size for b in program.buffers]
     once = write_once(program, real)
     program = once.program

@@ -10,13 +10,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bough.backends.llvm.lanes import Turning
 from bough.backends.llvm.types import Real
 from bough.program import Apply, Block, Const, Instruction, Load, Loop, Program, Switch, walk
 
-__all__ = ["Next", "Places", "Run", "places_in_loops", "places_of", "read_rows", "rows_read", "runs_of"]
+if TYPE_CHECKING:
+    from bough.backends.llvm.writer import ChunkWriter
+
+__all__ = ["Next", "Places", "Run", "fetch_next", "places_in_loops", "places_of", "read_rows", "rows_read", "runs_of"]
+
+LINE = 64  # bytes that memory is read in
 
 Places = dict[int, tuple[int, int]]
 """Values that are another value and a constant: which and how much."""
@@ -107,6 +112,24 @@ def places_in_loops(program: Program) -> dict[int, Next]:
 
     visit(program.body, 0)
     return found
+
+
+def fetch_next(w: ChunkWriter, rows: list[str], base: int, run: Run) -> None:
+    """Ask for what the next turn of a loop will most likely read of rows."""
+    following = w.names.next_places[base]
+    k, table = w.names.buffers[following.table]
+    now = w.operand(following.place)
+    there = w.new(f"add i64 {now}, {following.step}")
+    inside = w.new(f"icmp ult i64 {there}, {table.size}")
+    kept = w.new(f"select i1 {inside}, i64 {there}, i64 {now}")
+    start = w.new(f"load i64, ptr {w.new(f'getelementptr i64, ptr {w.pointer(k)}, i64 {kept}')}")
+    line = LINE // w.real.size  # from the far end: what is near shares a line with what is read now, mostly
+    ends = (run.first, run.last + 1, line) if following.step < 0 else (run.last, run.first - 1, -line)
+    for offset in range(*ends):
+        component = w.new(f"add i64 {start}, {offset}")
+        for row in rows:
+            place = w.new(f"getelementptr {w.real.element}, ptr {row}, i64 {component}")
+            w.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 3, i32 1)")
 
 
 def _blocks(body: Block) -> Iterable[Block]:

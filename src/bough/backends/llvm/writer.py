@@ -8,7 +8,7 @@ from bough.backends.llvm.elementary import sincos_name
 from bough.backends.llvm.fills import write_zeros, zeros_of
 from bough.backends.llvm.packing import PACKING, looked_up
 from bough.backends.llvm.plan import Chunk, Plan, defined, until_done
-from bough.backends.llvm.rows import Run, places_in_loops, places_of, read_rows, rows_read, runs_of
+from bough.backends.llvm.rows import Run, fetch_next, places_in_loops, places_of, read_rows, rows_read, runs_of
 from bough.backends.llvm.types import Lines, Real
 from bough.program import Apply, Instruction, Load, Loop, Program, Store, Switch, walk
 from bough.program.ir import uses
@@ -20,7 +20,8 @@ _COMPARE = {"lt": "olt", "le": "ole"}
 _LOGIC = {"and": "and", "or": "or"}
 _INDEX = {"iadd": "add", "imul": "mul"}
 
-LINE = 64  # bytes that memory is read in
+LONG_AGO = 200  # lines after which a value that is in memory is loaded once more: registers hold others meanwhile
+MOST_BROUGHT = 16  # values in memory that are loaded before a loop begins: more would not stay in registers
 
 
 class Names:
@@ -155,6 +156,7 @@ class ChunkWriter(Writer):
         super().__init__(names)
         self._chunk = chunk
         self._operands: dict[int, str] = {}
+        self._used: dict[int, int] = {}  # the line where a value was used last
         self._turned: dict[int, tuple[str, str]] = {}  # sine and cosine of a value, made together
         self._runs: dict[tuple[str, int], Run] = {}  # what the current block reads of inputs in rows
 
@@ -168,9 +170,17 @@ class ChunkWriter(Writer):
         """A value where it is: a constant, a register, or loaded from its slot or an input once."""
         if value in self.names.plan.constants:
             return self.names.constant(value)
-        if value not in self._operands:
+        now = len(self.lines)
+        far = self.real.lanes > 1 and now - self._used.get(value, now) >= LONG_AGO
+        if value not in self._operands or (far and self._in_memory(value)):
             self._operands[value] = self.fresh(value)
+        self._used[value] = now
         return self._operands[value]
+
+    def _in_memory(self, value: int) -> bool:
+        """Whether a number can be loaded at any time."""
+        plan = self.names.plan
+        return (value in plan.slots or value in plan.given) and self.names.program.kinds[value] == "float"
 
     def has(self, value: int) -> bool:
         """Whether a value is in a register."""
@@ -183,6 +193,7 @@ class ChunkWriter(Writer):
 
     def _defined(self, value: int, operand: str) -> None:
         self._operands[value] = operand
+        self._used[value] = len(self.lines)
         if value in self.names.plan.slots:
             self.keep(value, operand)
 
@@ -277,7 +288,7 @@ class ChunkWriter(Writer):
             base, offset = self.names.places.get(x.index, (x.index, 0))
             rows, run = self.rows(self.names.buffers[x.buffer][0]), self._runs[x.buffer, base]
             if not run.read and base in self.names.next_places:
-                self._fetch_next(rows, base, run)
+                fetch_next(self, rows, base, run)
             return self._defined(x.result, read_rows(self.real, self.new, rows, self.operand(x.index), offset, run))
         place, t, align = self._address(x.buffer, x.index)
         _, b = self.names.buffers[x.buffer]
@@ -289,28 +300,14 @@ class ChunkWriter(Writer):
         else:
             self.define(x.result, f"load {self.names.type_of(x.result)}, ptr {place}, align {align}")
 
-    def _fetch_next(self, rows: list[str], base: int, run: Run) -> None:
-        """Ask for what the next turn of a loop will most likely read of rows."""
-        following = self.names.next_places[base]
-        k, table = self.names.buffers[following.table]
-        now = self.operand(following.place)
-        there = self.new(f"add i64 {now}, {following.step}")
-        inside = self.new(f"icmp ult i64 {there}, {table.size}")
-        kept = self.new(f"select i1 {inside}, i64 {there}, i64 {now}")
-        start = self.new(f"load i64, ptr {self.new(f'getelementptr i64, ptr {self.pointer(k)}, i64 {kept}')}")
-        line = LINE // self.real.size  # from the far end: what is near shares a line with what is read now, mostly
-        ends = (run.first, run.last + 1, line) if following.step < 0 else (run.last, run.first - 1, -line)
-        for offset in range(*ends):
-            component = self.new(f"add i64 {start}, {offset}")
-            for row in rows:
-                place = self.new(f"getelementptr {self.real.element}, ptr {row}, i64 {component}")
-                self.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 3, i32 1)")
-
     def _bring(self, x: Loop | Switch) -> None:
         """Load what the inside of a loop or switch needs from outside before it begins."""
         inner = {v for y in walk((x,)) for v in defined(y)}
-        for value in dict.fromkeys(v for v in uses(x) if v not in inner):
-            self.operand(value)
+        outer = dict.fromkeys(v for v in uses(x) if v not in inner)
+        loaded = {v for v in outer if self._in_memory(v) and not self.has(v)} if self.real.lanes > 1 else ()
+        for value in outer:
+            if len(loaded) <= MOST_BROUGHT or value not in loaded:
+                self.operand(value)
 
     def _loop(self, x: Loop) -> None:
         if (zeros := zeros_of(x, self.names.plan.constants)) is not None:

@@ -55,9 +55,9 @@ def _of_gravity(m: Mechanism, q: Array) -> Array:
     return _stacked(m.model.nv**2, rnea_derivatives(m, q, ZEROS, ZEROS).q)
 
 
-def _of_forward(m: Mechanism, *x: Any) -> tuple[Array, Array]:
+def _of_forward(m: Mechanism, *x: Any) -> tuple[Array, Array, dict[str, Array]]:
     d = forward_dynamics_derivatives(m, *x)
-    return d.stacked, d.pivots
+    return d.stacked, d.pivots, {} if d.totals is None else {MADE: d.totals}
 
 
 def _of_forward_twice(m: Mechanism, *x: Any) -> tuple[Array, Array]:
@@ -87,7 +87,16 @@ DERIVATIVES = (
     plain("rnea_derivatives", "q v a f_ext", MADE, _matrices(3), _of_rnea, longest=LONGER),
     plain("bias_forces_derivatives", "q v f_ext", MADE, _matrices(2), _of_bias),
     plain("gravity_forces_derivatives", "q", MADE, square, _of_gravity),
-    plain("forward_dynamics_derivatives", "q v tau f_ext", MADE, _matrices(3), _of_forward, "pivots", longest=LONGER),
+    plain(
+        "forward_dynamics_derivatives",
+        "q v tau f_ext",
+        MADE,
+        _matrices(3),
+        _of_forward,
+        "pivots",
+        "totals",
+        longest=LONGER,
+    ),
     plain("rnea_second_derivatives", "q v a f_ext", MADE, _cubes, lambda *x: rnea_second_derivatives(*x).stacked),
     plain("forward_dynamics_second_derivatives", "q v tau f_ext", MADE, _cubes, _of_forward_twice, "pivots"),
     Spec("velocity_derivatives", ("q", "v"), lambda model, o: {MADE: (2, 6, model.nv)}, _of_velocity),
