@@ -49,6 +49,23 @@ def test_values_are_those_of_arrays(rng: np.random.Generator) -> None:
         bough.rnea(model, q, v, a, out=np.empty((3, model.nv)))
 
 
+def test_digits_are_those_of_the_most_exact_argument(rng: np.random.Generator) -> None:
+    """As with tensors, whichever argument comes first; what is not real is refused, within jit too."""
+    model = random_model(rng, 2, ["revolute", "prismatic"])
+    q, v, a = state(model, rng, 3)
+    expected = bough.rnea(model, q.astype(jnp.float32).astype(jnp.float64), v, a)
+    for run in (bough.rnea, jax.jit(bough.rnea, static_argnums=0)):
+        found = run(model, q.astype(jnp.float32), v, a)
+        assert found.dtype == np.float64
+        np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13)
+    few = [x.astype(jnp.float32) for x in (v, a)]
+    assert bough.rnea(model, q.astype(jnp.float16), *few).dtype == np.float32
+    assert bough.rnea(model, jnp.zeros(q.shape, int), *few).dtype == np.float32
+    assert jax.grad(lambda q: bough.rnea(model, q, v, a).sum())(q.astype(jnp.float32)).dtype == np.float32
+    with pytest.raises(bough.errors.ShapeError, match="v has data type complex128, expected real numbers"):
+        jax.jit(lambda v: bough.rnea(model, q, v, a))(v + 1j)
+
+
 def test_derivatives_of_any_mode_and_order(rng: np.random.Generator) -> None:
     from jax.test_util import check_grads
 

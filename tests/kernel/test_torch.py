@@ -62,6 +62,8 @@ def test_the_widest_type_is_that_of_results(ball: bough.Model, rng: np.random.Ge
     """Of tensors and arrays, as PyTorch has it; lists and numbers take the type of the others."""
     q, v, a = (x.detach() for x in state(ball, rng))
     assert bough.rnea(ball, q.float(), v.numpy(), a.float()).dtype == torch.float64
+    with pytest.raises(bough.errors.ShapeError, match=r"v is a tensor of layout torch\.sparse_coo"):
+        bough.rnea(ball, q, v.to_sparse(), a)
     assert bough.rnea(ball, q.float(), v.tolist(), a.float().numpy()).dtype == torch.float32
     single = v.float().requires_grad_()
     bough.rnea(ball, q, single, a).sum().backward()

@@ -37,10 +37,19 @@ def run(function: Function, values: Sequence[Any], out: Any, check: bool) -> Any
             f"{function.called} was given out= and arrays of JAX, expected arrays of NumPy: these are fixed"
         )
     given = {a.name: x for a, x in zip(function.inputs, values, strict=True) if x is not None}
-    like = next(x for x in given.values() if isinstance(x, jax.Array))
-    dtype = like.dtype if jnp.issubdtype(like.dtype, jnp.floating) else jnp.result_type(float)
+    dtype = _common_type(given)
     results = _bound(function, {name: jnp.asarray(x, dtype) for name, x in given.items()}, bool(check))
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def _common_type(given: dict[str, Any]) -> Any:
+    """What all are computed in: float32 if some array has few digits and none has float64, else JAX's own float."""
+    types = {name: x.dtype for name, x in given.items() if hasattr(x, "dtype")}
+    for name, found in types.items():
+        if jnp.issubdtype(found, jnp.complexfloating):
+            raise ShapeError(f"{name} has data type {found}, expected real numbers (float64 or float32)")
+    floats = [x for x in types.values() if jnp.issubdtype(x, jnp.floating)]
+    return jnp.dtype(np.float32) if floats and all(x != np.float64 for x in floats) else jnp.result_type(float)
 
 
 def _bound(function: Function, given: dict[str, Any], check: bool) -> list[Any]:

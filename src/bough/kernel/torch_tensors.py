@@ -69,6 +69,8 @@ def _tensor(name: str, x: Any, like: torch.Tensor, dtype: torch.dtype) -> torch.
         raise ShapeError(f"{name} is a tensor on {x.device}, expected one on the CPU or on a GPU of CUDA")
     if x.device != like.device:
         raise ShapeError(f"{name} is a tensor on {x.device}, and other arguments are on {like.device}")
+    if x.layout != torch.strided:
+        raise ShapeError(f"{name} is a tensor of layout {x.layout}, expected torch.strided, as `to_dense()` makes it")
     if x.dtype not in FLOATS:
         raise ShapeError(f"{name} has data type {x.dtype}, expected torch.float64 or torch.float32")
     return x if x.dtype == dtype else x.to(dtype)
