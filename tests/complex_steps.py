@@ -10,7 +10,7 @@ import numpy as np
 import bough
 from bough.program import Evaluator, Program
 
-__all__ = ["jacobian", "rates", "run"]
+__all__ = ["STEP", "jacobian", "moved", "rates", "run"]
 
 STEP = 1e-40
 
@@ -40,11 +40,13 @@ def run(program: Program, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 def rates(model: bough.Model, program: Program, inputs: Mapping[str, Any], motions: Mapping[str, Any]) -> Any:
     """The rates of all outputs, one after the other, as each input moves along the motion that is called d-input."""
-    moved = {}
-    for name, x in inputs.items():
-        step = STEP * 1j * np.ravel(motions[f"d{name}"])
-        moved[name] = _moved(model, name, np.ravel(x), step)
-    return np.concatenate([y.imag / STEP for y in run(program, moved).values()])
+    changed = {name: moved(model, name, x, motions[f"d{name}"]) for name, x in inputs.items()}
+    return np.concatenate([y.imag / STEP for y in run(program, changed).values()])
+
+
+def moved(model: bough.Model, name: str, x: Any, motion: Any) -> Any:
+    """An input, a tiny imaginary step along a motion from where it was."""
+    return _moved(model, name, np.ravel(x), STEP * 1j * np.ravel(motion))
 
 
 def _moved(model: bough.Model, name: str, x: Any, step: Any) -> Any:

@@ -13,6 +13,7 @@ import pytest
 import bough
 import complex_steps
 from bough.kernel.functions import manifolds_of
+from bough.kernel.specs import NEED_FRAMES
 from mechanisms import parallelogram
 from model_strategies import JOINTS, random_model
 from pinocchio_twin import Twin
@@ -20,8 +21,6 @@ from pinocchio_twin import Twin
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 TYPES = [name for name in JOINTS if name != "fixed"]
-
-FRAMED = {"jacobian", "jacobian_rate", "operational_space_inverse"}
 
 
 def every_joint(rng: np.random.Generator) -> list[bough.Model]:
@@ -50,13 +49,18 @@ def arguments(f: bough.Function, model: bough.Model, rng: np.random.Generator) -
         "rnea", "aba", "crba", "coriolis_matrix", "mass_matrix_inverse", "placements", "velocities", "accelerations",
         "jacobian", "jacobian_rate", "center_of_mass", "centroidal_momentum", "centroidal_momentum_matrix",
         "kinetic_energy", "potential_energy", "passive_forces", "difference", "operational_space_inverse",
+        "bias_forces", "gravity_forces", "coriolis_forces", "crba_packed", "factorize", "mass_matrix_by_rnea",
+        "aba_at_rest", "crba_ltdl", "jacobian_packed", "center_of_mass_jacobian", "torque_regressor",
+        "kinetic_energy_regressor", "potential_energy_regressor", "momentum_regressor", "rnea_derivatives",
+        "bias_forces_derivatives", "gravity_forces_derivatives", "forward_dynamics_derivatives",
+        "velocity_derivatives", "acceleration_derivatives", "centroidal_momentum_derivatives",
     ],
 )  # fmt: skip
 def test_rates_are_those_of_complex_steps(name: str, rng: np.random.Generator) -> None:
     for model in every_joint(rng):
-        if name == "aba" and not model.coupling.trivial:
+        if name in ("aba", "aba_at_rest") and not model.coupling.trivial:
             continue
-        frames = model.frame_names[-1] if name in FRAMED else None
+        frames = model.frame_names[-1] if name in NEED_FRAMES else None
         f = bough.function(name, model, frames=frames)
         state, along = arguments(f, model, rng), f.jvp()
         motions = {a.name: rng.normal(size=a.shape) for a in along.inputs if a.name not in state and not a.optional}
@@ -79,6 +83,20 @@ def test_configurations_that_result_change_along_motions_too(rng: np.random.Gene
         moved = complex_steps.run(program, {"q": q, "v": v + 1e-40j * dv})["result"]
         energy = complex_steps.run(bough.function("potential_energy", model).program(), {"q": moved})["energy"]
         np.testing.assert_allclose(slope, energy.imag[0] / 1e-40, rtol=1e-10, atol=1e-10)
+
+
+def test_the_way_between_configurations_changes_with_its_ends(rng: np.random.Generator) -> None:
+    """What is between two configurations is a configuration, too: an energy there changes as complex steps say."""
+    for model in every_joint(rng):
+        f, g = bough.function("interpolate", model), bough.function("potential_energy", model)
+        state = arguments(f, model, rng)
+        along = f.jvp()
+        motions = {a.name: rng.normal(size=a.shape) for a in along.inputs if a.name not in state and not a.optional}
+        slope = g.vjp()(f(**state), 1.0) @ along(**state, **motions)
+        moved = {name: complex_steps.moved(model, name, x, motions[f"d{name}"]) for name, x in state.items()}
+        (between,) = complex_steps.run(f.program(), moved).values()
+        energy = complex_steps.run(g.program(), {"q": between})["energy"]
+        np.testing.assert_allclose(slope, energy.imag[0] / complex_steps.STEP, rtol=1e-9, atol=1e-9)
 
 
 def test_motions_from_rates_by_squares_and_by_differences(rng: np.random.Generator) -> None:
