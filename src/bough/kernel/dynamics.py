@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from numpy.typing import ArrayLike
 
 from bough.kernel.arguments import FloatArray
@@ -12,7 +10,7 @@ from bough.kernel.compile import LONGEST, ROLL_ABOVE
 from bough.kernel.factors import Factor, into_factor
 from bough.kernel.function import Function
 from bough.kernel.functions import call, model_function, require_model
-from bough.kernel.table import Entered, entry
+from bough.kernel.table import Enterable, Entered, entry
 from bough.kernel.treematrix import TreeMatrix
 from bough.model import Model
 
@@ -261,21 +259,12 @@ def mass_matrix_inverse(model: Model, q: ArrayLike, *, out: FloatArray | None = 
     return result
 
 
-class _Inverse:
-    """The inverse of the mass matrix by two programs, where one would be too long to be unrolled."""
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-
-    def entry(self, q: ArrayLike, out: FloatArray | None, check: bool) -> FloatArray:
-        """As that of a function."""
-        return factorize(self._model, q, check=check).inverse(out=out, check=check)
-
-
-def _mass_matrix_inverse(model: Model, key: str) -> Any:
+def _mass_matrix_inverse(model: Model, key: str) -> Enterable:
+    """By one program, or by two where one would be too long to be unrolled."""
     require_model(model)
-    long = model.nv * model.dof_tree.D1 > LONGEST // 2
-    return _Inverse(model) if long and model.nv <= ROLL_ABOVE else model_function(model, "mass_matrix_inverse")
+    if model.nv <= ROLL_ABOVE and model.nv * model.dof_tree.D1 > LONGEST // 2:
+        return Entered(lambda q, out, check: factorize(model, q, check=check).inverse(out=out, check=check))
+    return model_function(model, "mass_matrix_inverse")
 
 
 def factorize(model: Model, q: ArrayLike, *, check: bool = True) -> Factor:
