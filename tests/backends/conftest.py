@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,9 +11,11 @@ from bough.kernel import function
 
 
 @pytest.fixture(autouse=True)
-def _with_care(monkeypatch: pytest.MonkeyPatch) -> None:
+def _with_care() -> Iterator[None]:
     """Machine code is that of users."""
-    monkeypatch.delenv("BOUGH_HASTE", raising=False)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.delenv("BOUGH_HASTE", raising=False)
+        yield
 
 
 @pytest.fixture
