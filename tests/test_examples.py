@@ -39,7 +39,7 @@ def test_example_that_writes_runs_twice_in_one_folder(path: Path, tmp_path: Path
 def run(path: Path, folder: Path) -> None:
     environment = os.environ | {"MPLBACKEND": "Agg", "PYTHONIOENCODING": "utf-8"}
     if re.search(r"Simulation\(|make_vec\(|for step in range", path.read_text(encoding="utf-8")):  # many steps
-        environment["BOUGH_BACKEND"] = "llvm"
+        environment |= {"BOUGH_BACKEND": "llvm", "BOUGH_HASTE": "0"}
     done = subprocess.run(
         [sys.executable, str(path)],
         cwd=folder,  # an example depends on no directory, and what it writes is thrown away

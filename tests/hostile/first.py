@@ -187,7 +187,7 @@ def first_calls(kind: str, seconds: float, seed: int, tally: Tally) -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = {"PYTHONPATH": str(Path(bough.__file__).parents[1]), "BOUGH_CACHE_DIR": str(Path(folder) / "cache")}
         command = [sys.executable, "-X", "faulthandler", "-c", code, str(seed), str(seconds)]
-        environment = os.environ | place | {"BOUGH_BACKEND": "llvm"}
+        environment = os.environ | place | {"BOUGH_BACKEND": "llvm", "BOUGH_HASTE": "0"}
         with tally.trying(f"{kind}, seed {seed}"):
             try:
                 done = subprocess.run(

@@ -65,7 +65,7 @@ def _in_a_process(part: str, seconds: float, seed: int, cache: Path) -> tuple[di
         watch = Path(folder) / "watch"
         arguments = ["--part", part, "--seconds", str(seconds), "--seed", str(seed), "--watch", str(watch)]
         environment = {**os.environ, "PYTHONPATH": f"{TESTS.parent / 'src'}{os.pathsep}{TESTS}"}
-        environment |= {"BOUGH_BACKEND": "llvm", "BOUGH_CACHE_DIR": str(cache)}
+        environment |= {"BOUGH_BACKEND": "llvm", "BOUGH_HASTE": "0", "BOUGH_CACHE_DIR": str(cache)}
         command = [sys.executable, "-X", "faulthandler", str(Path(__file__).resolve()), *arguments]
         try:
             done = subprocess.run(
