@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bough.export.names import LANGUAGE_WORDS, identifier
-from bough.export.writer import Language, Writer, defined
+from bough.export.writer import Language, Writer
 from bough.program import VERDICT, Buffer, Const, Instruction, Load, Loop, Program, Switch, walk
-from bough.program.ir import uses
+from bough.program.ir import defined, uses
 from bough.scalar import Kind
 
 __all__ = ["RULES", "C", "Part", "body_lines", "cut"]

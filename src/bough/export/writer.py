@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from bough.errors import ProgramError
-from bough.program import Apply, Block, Const, Instruction, Load, Loop, Program, Store, Switch, walk
-from bough.program.ir import boundary
+from bough.program import Apply, Const, Instruction, Load, Loop, Program, Store, Switch, walk
+from bough.program.ir import boundary, until_done
 from bough.scalar import Kind
 
-__all__ = ["Language", "Writer", "bare", "defined", "until_done"]
+__all__ = ["Language", "Writer", "bare"]
 
 INLINED_SIGNS = 66
 """Signs of an expression that is not written into another one."""
@@ -252,19 +252,6 @@ class Writer:
             if not self._uses[result]:
                 self.line(self._language.ignore(self._texts[result]))
         self._keep(x.results)
-
-
-def defined(x: Instruction) -> tuple[int, ...]:
-    """The values an instruction defines, those inside its blocks not included."""
-    if isinstance(x, Store):
-        return ()
-    return x.results if isinstance(x, Loop | Switch) else (x.result,)
-
-
-def until_done(x: Loop) -> tuple[Block, Block]:
-    """The body of a loop, cut behind what tells whether a state is done."""
-    place = next((k for k, y in enumerate(x.body) if x.done in defined(y)), -1)
-    return x.body[: place + 1], x.body[place + 1 :]
 
 
 def _direct(x: Instruction) -> tuple[int, ...]:

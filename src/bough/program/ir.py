@@ -17,7 +17,7 @@ from bough.scalar import Kind
 
 __all__ = [
     "VERDICT", "Apply", "Block", "Buffer", "Const", "Instruction", "Load", "Loop", "Program", "Store", "Switch",
-    "boundary", "uses", "walk",
+    "boundary", "defined", "until_done", "uses", "walk",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -191,3 +191,16 @@ def uses(x: Instruction) -> tuple[int, ...]:
         return boundary(x)
     inner = (x.body,) if isinstance(x, Loop) else x.branches
     return (*boundary(x), *(v for block in inner for y in block for v in uses(y)))
+
+
+def defined(x: Instruction) -> tuple[int, ...]:
+    """The values an instruction defines, those inside its blocks not included."""
+    if isinstance(x, Store):
+        return ()
+    return x.results if isinstance(x, Loop | Switch) else (x.result,)
+
+
+def until_done(x: Loop) -> tuple[Block, Block]:
+    """The body of a loop, cut behind what tells whether a state is done."""
+    place = next((k for k, y in enumerate(x.body) if x.done in defined(y)), -1)
+    return x.body[: place + 1], x.body[place + 1 :]

@@ -12,7 +12,20 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
-from bough.program.ir import Apply, Block, Buffer, Const, Instruction, Load, Loop, Program, Store, Switch, walk
+from bough.program.ir import (
+    Apply,
+    Block,
+    Buffer,
+    Const,
+    Instruction,
+    Load,
+    Loop,
+    Program,
+    Store,
+    Switch,
+    until_done,
+    walk,
+)
 from bough.scalar import (
     Array,
     Index,
@@ -158,10 +171,3 @@ class Replay:
         branches = [partial(branch, k) for k in range(len(x.branches))]
         for value, handed in zip(x.results, switch(self.values[x.selector], branches), strict=True):
             self.take(value, value, handed)
-
-
-def until_done(x: Loop) -> tuple[Block, Block]:
-    """The instructions of a turn by which it is known whether the loop is done, and those behind them."""
-    places = [k for k, y in enumerate(x.body) if isinstance(y, Apply | Load | Const) and y.result == x.done]
-    cut = places[0] + 1 if places else 0
-    return x.body[:cut], x.body[cut:]

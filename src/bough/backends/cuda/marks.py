@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from bough.export.writer import defined, until_done
 from bough.program import Apply, Const, Instruction, Load, Loop, Program, Store, walk
-from bough.program.ir import uses
+from bough.program.ir import defined, until_done, uses
 
 __all__ = ["SomeTurns", "cleared_by", "marked_buffers", "some_turns", "turns_of_turns"]
 

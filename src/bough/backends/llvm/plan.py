@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from bough.program import Block, Const, Instruction, Loop, Program, Switch, walk
-from bough.program.ir import Apply, Load, boundary
+from bough.program.ir import Apply, Load, boundary, defined, until_done
 from bough.scalar import INDEX_OPS
 
-__all__ = ["Chunk", "LargeLoop", "LargeSwitch", "Plan", "Step", "make_plan", "until_done"]
+__all__ = ["Chunk", "LargeLoop", "LargeSwitch", "Plan", "Step", "made_by", "make_plan"]
 
 LONGEST = 1000  # instructions in one function; LLVM needs more than linear time beyond
 LENGTHY = 5000  # instructions beyond which functions are half as long: as fast, and sooner there
@@ -103,19 +103,17 @@ def make_plan(program: Program, widths: Mapping[int, int]) -> Plan:
             crossing[value] = None
 
     for chunk in chunks:
-        for x in _all(chunk.body):
-            for value in defined(x):
-                home[value] = chunk.number
+        home |= {value: chunk.number for x in _all(chunk.body) for value in made_by(x)}
     for chunk in chunks:
         for x in _all(chunk.body):
             for value in boundary(x):
                 need(value, chunk.number)
     for step in _large(steps):
         x = step.loop if isinstance(step, LargeLoop) else step.switch
-        for value in (*boundary(x), *defined(x)):
+        for value in (*boundary(x), *made_by(x)):
             need(value, -1)
     sizes = {"float": 2 * turns.cosines, "int": 0}
-    _give_slots(program, slots, sizes, list(crossing), _Lives(steps), widths)
+    slots |= _Lives(steps).slots_of(crossing, program, sizes, widths)
     if turns.angles:
         steps.insert(0, turns)
     return Plan(steps, chunks, lengthy, constants, given, slots, sizes["float"], sizes["int"], widths)
@@ -141,8 +139,8 @@ class _Lives:
     """
 
     def __init__(self, steps: list[Step]) -> None:
-        self.begin: dict[int, int] = {}
-        self.end: dict[int, int] = {}
+        self._begin: dict[int, int] = {}
+        self._end: dict[int, int] = {}
         self._loops: dict[int, tuple[int, ...]] = {}  # around the place where a value is made
         self._ends: list[int] = []  # of loops
         self._uses: list[tuple[int, int, int, tuple[int, ...]]] = []
@@ -153,15 +151,15 @@ class _Lives:
         needed: dict[int, list[tuple[int, int, tuple[int, ...]]]] = {}
         for value, time, place, around in self._uses:
             needed.setdefault(value, []).append((time, place, around))
-            if value in self.begin:
+            if value in self._begin:
                 further = [self._ends[k] for k in around if k not in self._loops[value]]
-                self.end[value] = max(self.end[value], time, *further[:1])
+                self._end[value] = max(self._end[value], time, *further[:1])
         self.same: dict[int, int] = {}
         for x in [step.loop for step in _large(steps) if isinstance(step, LargeLoop)]:
             for carried, result in zip(x.carried, x.results, strict=True):
                 self._join(carried, result)
             for initial, carried in zip(x.initial, x.carried, strict=True):
-                ends_here = self.end.get(initial) == self.begin[carried] and x.initial.count(initial) == 1
+                ends_here = self._end.get(initial) == self._begin[carried] and x.initial.count(initial) == 1
                 if ends_here and initial not in self.same and self._loops[initial] == self._loops[carried]:
                     self._join(initial, carried)
             for carried, following in zip(x.carried, x.following, strict=True):
@@ -180,7 +178,7 @@ class _Lives:
                 return False
         return True
 
-    def first_of(self, value: int) -> int:
+    def _first_of(self, value: int) -> int:
         """The value in whose slot it is."""
         while value in self.same:
             value = self.same[value]
@@ -188,13 +186,13 @@ class _Lives:
 
     def _join(self, earlier: int, later: int) -> None:
         """Let a value be in the slot of an earlier one."""
-        first = self.first_of(earlier)
+        first = self._first_of(earlier)
         self.same[later] = first
-        self.end[first] = max(self.end[first], self.end[later])
+        self._end[first] = max(self._end[first], self._end[later])
 
     def _make(self, values: Iterable[int], around: tuple[int, ...]) -> None:
         for value in values:
-            self.begin[value] = self.end[value] = self._now
+            self._begin[value] = self._end[value] = self._now
             self._loops[value] = around
 
     def _use(self, values: Iterable[int], around: tuple[int, ...], place: int = 0) -> None:
@@ -207,7 +205,7 @@ class _Lives:
                 for place, top in enumerate(step.body):
                     self._made |= {value: (self._now, place) for value in defined(top) if isinstance(top, Apply | Load)}
                     for x in _all([top]):
-                        self._make(defined(x), around)
+                        self._make(made_by(x), around)
                         self._use(boundary(x), around, place)
             elif isinstance(step, LargeLoop):
                 self._loop(step, around)
@@ -237,48 +235,31 @@ class _Lives:
             self._now += 1
             self._use((*values, *step.switch.results), around)
 
-
-def _give_slots(
-    program: Program,
-    slots: dict[int, int],
-    sizes: dict[str, int],
-    crossing: list[int],
-    lives: _Lives,
-    widths: Mapping[int, int],
-) -> None:
-    """Number the slots; a slot is used again once its value is dead."""
-    free: dict[tuple[str, int], list[int]] = {}  # by sort and width
-    ending: list[tuple[int, int, tuple[str, int]]] = []
-    firsts = {lives.first_of(value) for value in crossing}
-    for value in sorted(firsts, key=lambda v: lives.begin[v]):
-        while ending and ending[0][0] < lives.begin[value]:
-            _, slot, sort = heappop(ending)
-            free.setdefault(sort, []).append(slot)
-        area, width = "int" if program.kinds[value] == "int" else "float", widths.get(value, 1)
-        if free.get((area, width)):
-            slot = free[area, width].pop()
-        else:
-            slot = -(-sizes[area] // width) * width
-            sizes[area] = slot + width
-        heappush(ending, (lives.end[value], slot, (area, width)))
-        slots[value] = slot
-    for value in crossing:
-        slots[value] = slots[lives.first_of(value)]
+    def slots_of(
+        self, crossing: Iterable[int], program: Program, sizes: dict[str, int], widths: Mapping[int, int]
+    ) -> dict[int, int]:
+        """A slot for each of these values; it is used again once its value is dead. The areas of slots grow in size."""
+        slots: dict[int, int] = {}
+        free: dict[tuple[str, int], list[int]] = {}  # by sort and width
+        ending: list[tuple[int, int, tuple[str, int]]] = []
+        for value in sorted({self._first_of(value) for value in crossing}, key=self._begin.__getitem__):
+            while ending and ending[0][0] < self._begin[value]:
+                _, slot, sort = heappop(ending)
+                free.setdefault(sort, []).append(slot)
+            area, width = "int" if program.kinds[value] == "int" else "float", widths.get(value, 1)
+            if free.get((area, width)):
+                slot = free[area, width].pop()
+            else:
+                slot = -(-sizes[area] // width) * width
+                sizes[area] = slot + width
+            heappush(ending, (self._end[value], slot, (area, width)))
+            slots[value] = slot
+        return slots | {value: slots[self._first_of(value)] for value in crossing}
 
 
-def defined(x: Instruction) -> tuple[int, ...]:
-    """The values an instruction defines, those inside its blocks not included."""
-    if isinstance(x, Const | Apply | Load):
-        return (x.result,)
-    if isinstance(x, Loop):
-        return (x.counter, *x.carried, *x.results)
-    return x.results if isinstance(x, Switch) else ()
-
-
-def until_done(x: Loop) -> tuple[Block, Block]:
-    """The body of a loop, cut behind what tells whether a state is done."""
-    place = next((k for k, y in enumerate(x.body) if x.done in defined(y)), -1)
-    return x.body[: place + 1], x.body[place + 1 :]
+def made_by(x: Instruction) -> tuple[int, ...]:
+    """The values an instruction defines, those by which the turns of a loop go on included."""
+    return (x.counter, *x.carried, *x.results) if isinstance(x, Loop) else defined(x)
 
 
 def _weight(x: Instruction) -> int:

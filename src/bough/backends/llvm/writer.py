@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from bough.backends.llvm.elementary import sincos_name
 from bough.backends.llvm.fills import write_zeros, zeros_of
 from bough.backends.llvm.packing import PACKING, looked_up
-from bough.backends.llvm.plan import Chunk, Plan, defined, until_done
+from bough.backends.llvm.plan import Chunk, Plan, made_by
 from bough.backends.llvm.rows import Run, fetch_next, places_in_loops, places_of, read_rows, rows_read, runs_of
 from bough.backends.llvm.types import Lines, Real
 from bough.program import Apply, Instruction, Load, Loop, Program, Store, Switch, walk
-from bough.program.ir import uses
+from bough.program.ir import until_done, uses
 
 __all__ = ["ChunkWriter", "Names", "Writer"]
 
@@ -302,7 +302,7 @@ class ChunkWriter(Writer):
 
     def _bring(self, x: Loop | Switch) -> None:
         """Load what the inside of a loop or switch needs from outside before it begins."""
-        inner = {v for y in walk((x,)) for v in defined(y)}
+        inner = {v for y in walk((x,)) for v in made_by(y)}
         outer = dict.fromkeys(v for v in uses(x) if v not in inner)
         loaded = {v for v in outer if self._in_memory(v) and not self.has(v)} if self.real.lanes > 1 else ()
         for value in outer:
