@@ -10,7 +10,8 @@ import pytest
 
 import bough
 from bough.cost.pattern import segments
-from bough.viewer.drawables import GREY, Drawable, drawables
+from bough.viewer.drawables import GREY, Drawable, Triangles, drawables
+from bough.viewer.simplify import simplified
 
 CORNERS = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))
 FACES = ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))
@@ -124,3 +125,21 @@ def test_shapes_of_the_world_are_drawn() -> None:
     drawn = drawables(model, scene.shapes).shapes[-2:]
     assert [(d.body, d.sort) for d in drawn] == [(0, "plane"), (0, "collision")]
     assert drawn[1].rgba == (0, 1, 0, 1)
+
+
+def test_a_coarser_box_keeps_its_edges() -> None:
+    """Corners are joined where the planes around them meet: means would have rounded them off."""
+    t = np.linspace(0.0, 1.0, 21)
+    u, v = (x.ravel() for x in np.meshgrid(t, t))
+    k = np.arange(20 * 20)
+    a = k // 20 * 21 + k % 20
+    quads = np.concatenate([np.stack([a, a + 1, a + 22], 1), np.stack([a, a + 22, a + 21], 1)])
+    sides = [
+        np.roll(np.stack([u, v, np.full_like(u, end)], 1), turn, axis=1) for end in (0.0, 1.0) for turn in range(3)
+    ]
+    box = Triangles(np.concatenate(sides), np.concatenate([quads + 441 * i for i in range(6)]).astype(np.int32))
+    coarse = simplified(box, len(box.faces) // 10)
+    assert 0 < len(coarse.faces) <= len(box.faces) // 10
+    inside = np.abs(coarse.corners - 0.5).max(axis=1)
+    assert inside == pytest.approx(0.5, abs=1e-3)  # all on the surface
+    assert np.ptp(coarse.corners, axis=0) == pytest.approx(1.0, abs=1e-3)

@@ -18,7 +18,6 @@ import bough
 from bough.errors import AssemblyError, ModelError, ShapeError, UnknownNameError
 from bough.simulation.live import Grip, felt_mass, pull
 from bough.viewer.controls import Closing
-from bough.viewer.drawables import Triangles
 from bough.viewer.instances import arranged, quaternions, world_placements
 from bough.viewer.panel import readings_html
 from bough.viewer.simplify import simplified
@@ -192,24 +191,6 @@ def test_a_surface_with_fewer_triangles_keeps_its_shape() -> None:
     assert np.ptp(coarse.corners, axis=0) == pytest.approx(reach, abs=0.3 * reach.max())
 
 
-def test_a_coarser_box_keeps_its_edges() -> None:
-    """Corners are joined where the planes around them meet: means would have rounded them off."""
-    t = np.linspace(0.0, 1.0, 21)
-    u, v = (x.ravel() for x in np.meshgrid(t, t))
-    k = np.arange(20 * 20)
-    a = k // 20 * 21 + k % 20
-    quads = np.concatenate([np.stack([a, a + 1, a + 22], 1), np.stack([a, a + 22, a + 21], 1)])
-    sides = [
-        np.roll(np.stack([u, v, np.full_like(u, end)], 1), turn, axis=1) for end in (0.0, 1.0) for turn in range(3)
-    ]
-    box = Triangles(np.concatenate(sides), np.concatenate([quads + 441 * i for i in range(6)]).astype(np.int32))
-    coarse = simplified(box, len(box.faces) // 10)
-    assert 0 < len(coarse.faces) <= len(box.faces) // 10
-    inside = np.abs(coarse.corners - 0.5).max(axis=1)
-    assert inside == pytest.approx(0.5, abs=1e-3)  # all on the surface
-    assert np.ptp(coarse.corners, axis=0) == pytest.approx(1.0, abs=1e-3)
-
-
 def test_robots_of_many_triangles_are_drawn_with_fewer() -> None:
     """Every one costs a browser without a graphics card a microsecond in each picture."""
     b = bough.Builder("balls")
@@ -228,6 +209,23 @@ def bough_shapes(model: bough.Model) -> tuple[object, ...]:
 
 
 # --- running simulations ---
+
+
+def test_sliders_take_turns_while_a_motion_plays() -> None:
+    """All at once would hold the page up; when it stands, all of them tell the pose."""
+    arm = bough.robots.load("arm")
+    time = np.array([0.0, 100.0])
+    trajectory = bough.Trajectory(arm, time, np.outer([0.0, 1.0], np.full(6, 0.5)), np.zeros((2, 6)))
+    with trajectory.show(browser=False) as viewer:
+        sliders = viewer._controls._sliders
+        viewer._controls.show(np.full(6, 0.3), world_placements(arm, np.full(6, 0.3)), np.zeros(3), most=4)
+        assert sum(slider.value == 0.3 for slider in sliders.values()) == 4
+        viewer._controls.show(np.full(6, 0.3), world_placements(arm, np.full(6, 0.3)), np.zeros(3), most=4)
+        assert all(slider.value == 0.3 for slider in sliders.values())
+        viewer.play()
+        viewer._playback.time = 80.0
+        viewer.pause()
+        assert [sliders[k].value for k in range(6)] == pytest.approx(viewer.q, abs=1e-3)
 
 
 def test_a_point_that_the_browser_does_not_know_stops_nothing() -> None:

@@ -71,18 +71,22 @@ class PoseControls:
             self._sliders = {}
             self._add_sliders(names)
 
-    def show(self, q: Floats, world: Floats, offset: Floats, held: str = "") -> None:
+    def show(self, q: Floats, world: Floats, offset: Floats, held: str = "", *, most: int | None = None) -> None:
         """Let sliders and handles tell a configuration (nq,), whose bodies are at `world` (N+1, 4, 4).
 
-        The handle of the joint `held`, which somebody drags, is left to them.
+        The handle of the joint `held`, which somebody drags, is left to them. Of the sliders at most so many are moved
+        if that is said, those whose turn it is: all at once hold up a motion that plays.
         """
         if not np.isfinite(world).all():
             return
         self._q, self._world, self._offset = np.array(q), world, offset
-        for k, slider in self._sliders.items():
+        for k in list(self._sliders)[:most]:
+            slider = self._sliders[k]
             value = float(np.clip(q[k], slider.min, slider.max))
             if abs(slider.value - value) > 0.5 * slider.step:
                 slider.value = value
+            if most is not None:
+                self._sliders[k] = self._sliders.pop(k)  # to the end of the queue
         for name, handle in self._handles.items():
             if name == held:
                 continue

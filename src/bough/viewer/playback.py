@@ -75,7 +75,10 @@ class Playback:
     def pause(self) -> None:
         """Let it stand."""
         with self._lock:  # a picture on its way is drawn before
+            was_playing = self.is_playing
             self._is_playing.clear()
+            if was_playing and not self._is_closed.is_set():
+                self.seek(self.time)  # with all that is told of it
             self._page.write(lambda: setattr(self._button, "label", "Play"))
             self._tell_time()
 

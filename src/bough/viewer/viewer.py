@@ -31,8 +31,8 @@ from bough.viewer.stage import Stage
 
 __all__ = ["Viewer"]
 
-READING_PERIOD = 0.1
-"""Time (s) between two readings while a motion plays."""
+READING_PERIOD, FEW_SLIDERS = 0.1, 4
+"""Time (s) between two readings while a motion plays, and sliders that are moved with each."""
 
 FEW_FACES = 20_000
 """Triangles up to which shadows are on to begin with: those of meshes hold up a computer without a graphics card."""
@@ -305,7 +305,7 @@ class Viewer:
                 self._tell(places[k], offsets[k], held)
 
     def _tell(self, places: Floats, offset: Floats, held: str) -> None:
-        """Readings, sliders and handles; while a motion plays, not with every picture."""
+        """Readings, sliders and handles; while a motion plays, not with every picture, and few sliders at a time."""
         playing = self._steered is not None or (self._playback is not None and self._playback.is_playing)
         if self._gui is None or (playing and clock.perf_counter() - self._read_at < READING_PERIOD):
             return
@@ -315,7 +315,7 @@ class Viewer:
             told = readings(self.model, q, v, self._frame, self._time)
             self._gui.readings.content = readings_html(told, self._frame)
         if self._steered is None:  # else sliders tell what is asked for, not what is
-            self._controls.show(q, places, offset, held)
+            self._controls.show(q, places, offset, held, most=FEW_SLIDERS if playing else None)
 
     def _offsets(self) -> Floats:
         """By how much each state is moved, so that a batch stands side by side in a square, the first one in place."""
