@@ -18,6 +18,8 @@ import bough
 from bough.errors import AssemblyError, ModelError, ShapeError, UnknownNameError
 from bough.simulation.live import Grip, felt_mass, pull
 from bough.viewer.controls import Closing
+from bough.viewer.drawables import drawables
+from bough.viewer.html import _extent
 from bough.viewer.instances import arranged, quaternions, world_placements
 from bough.viewer.panel import readings_html
 from bough.viewer.simplify import simplified
@@ -203,8 +205,6 @@ def test_robots_of_many_triangles_are_drawn_with_fewer() -> None:
 
 
 def bough_shapes(model: bough.Model) -> tuple[object, ...]:
-    from bough.viewer.drawables import drawables
-
     return drawables(model).shapes
 
 
@@ -226,6 +226,17 @@ def test_sliders_take_turns_while_a_motion_plays() -> None:
         viewer._playback.time = 80.0
         viewer.pause()
         assert [sliders[k].value for k in range(6)] == pytest.approx(viewer.q, abs=1e-3)
+
+
+def test_a_file_shows_all_of_a_fall() -> None:
+    """The camera looks at where shapes are in the end, not only where bodies have their origins."""
+    b = bough.Builder("ball")
+    b.add("ball", bough.joints.Free(), mass=1.0, inertia=0.1)
+    b.geometry("ball", "sphere", 0.4)
+    q = np.array([[0, 0, z, 0, 0, 0, 1.0] for z in (1.0, 0.7, 0.4)])
+    model = b.build()
+    low, high = _extent(model, drawables(model).shapes, q, world_placements(model, q)[:, None], [0, 1])
+    assert (low[2], high[2]) == pytest.approx((0.0, 1.4), abs=0.01)
 
 
 def test_a_point_that_the_browser_does_not_know_stops_nothing() -> None:

@@ -68,7 +68,8 @@ def motion_html(model: Model, time: Floats, q: Floats, world: Sequence[Geometry]
     kept = np.unique([*range(0, len(time), every), len(time) - 1])
     places = world_placements(model, states[kept])[:, :, moving]
     places = _held(places)
-    low, high = _extent(model, shapes, states[kept[0], 0], places, moving)
+    some = states[kept[[0, len(kept) // 2, -1]], 0]
+    low, high = _extent(model, shapes, some, places, moving)
     spacing = 1.1 * float(max(high[0] - low[0], high[1] - low[1], 0.2))
     offsets = _square(states.shape[1], spacing)
     size = float(np.linalg.norm(high - low) + np.linalg.norm(offsets.max(axis=0)))
@@ -148,15 +149,15 @@ class _Packed:
 def _extent(
     model: Model, shapes: Sequence[Drawable], q: Floats, places: Floats, moving: list[int]
 ) -> tuple[Floats, Floats]:
-    """The box around a mechanism at the beginning, widened by where its bodies go in the first state."""
-    low, high = extent(shapes, world_placements(model, q))
+    """The box around a mechanism in some configurations q (k, nq), and where its bodies go in the first state."""
+    boxes = [extent(shapes, world) for world in world_placements(model, q)]
+    low, high = boxes[0]
     if len(moving) == 1:
         return low, high
-    paths = places[:, 0, 1:, :3, 3]
-    reach = high - low
-    return np.maximum(np.minimum(low, paths.min(axis=(0, 1))), low - 2 * reach), np.minimum(
-        np.maximum(high, paths.max(axis=(0, 1))), high + 2 * reach
-    )
+    paths, reach = places[:, 0, 1:, :3, 3], high - low
+    lowest = np.min([paths.min(axis=(0, 1)), *(box[0] for box in boxes)], axis=0)
+    highest = np.max([paths.max(axis=(0, 1)), *(box[1] for box in boxes)], axis=0)
+    return np.maximum(lowest, low - 2 * reach), np.minimum(highest, high + 2 * reach)
 
 
 def _square(count: int, spacing: float) -> Floats:
