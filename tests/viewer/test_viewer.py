@@ -23,7 +23,7 @@ from bough.viewer.html import _extent
 from bough.viewer.instances import arranged, quaternions, world_placements
 from bough.viewer.panel import readings_html
 from bough.viewer.simplify import simplified
-from bough.viewer.stage import MOST_FACES
+from bough.viewer.stage import LIVE_FACES
 from mechanisms import four_bar
 
 
@@ -152,7 +152,7 @@ def test_many_bodies_are_few_surfaces() -> None:
     with bough.view(model, browser=False) as viewer:
         assert len(viewer._stage._handles) <= 2
         for group, handle in zip(viewer._stage._moving, viewer._stage._handles, strict=True):
-            assert len(handle.faces) * len(group.bodies) <= MOST_FACES
+            assert len(handle.faces) * len(group.bodies) <= LIVE_FACES
         assert len(viewer._controls._sliders) <= 80
         viewer.choose(model.body_names[-1])
         names = {slider.label for slider in viewer._controls._sliders.values()}
@@ -201,7 +201,7 @@ def test_robots_of_many_triangles_are_drawn_with_fewer() -> None:
         b.geometry(f"ball {k}", "sphere", 0.1)
     with bough.view(b.build(), browser=False) as viewer:
         sent = zip(viewer._stage._moving, viewer._stage._handles, strict=True)
-        assert 0 < sum(len(handle.faces) * len(group.bodies) for group, handle in sent) <= MOST_FACES
+        assert 0 < sum(len(handle.faces) * len(group.bodies) for group, handle in sent) <= LIVE_FACES
 
 
 def bough_shapes(model: bough.Model) -> tuple[object, ...]:

@@ -13,7 +13,7 @@ from bough.viewer.simplify import simplified
 
 __all__ = ["Stage"]
 
-MOST_FACES, FEWEST_FACES = 40_000, 60
+LIVE_FACES, FEWEST_FACES = 40_000, 60
 """Triangles in all, above which surfaces are made coarser, and as few as each keeps.
 
 A browser without a graphics card needs a microsecond for each in every picture, however small the window is.
@@ -66,7 +66,7 @@ class Stage:
         placed = poses(self._moving, world, offsets)
         if not self._handles:
             all_faces = sum(len(g.triangles.faces) * len(placed[k][0]) for k, g in enumerate(self._moving))
-            share = MOST_FACES / max(all_faces, 1)
+            share = LIVE_FACES / max(all_faces, 1)
             self._handles = [
                 self._added(k, g, *placed[k], len(world), opacity, share) for k, g in enumerate(self._moving)
             ]
