@@ -33,7 +33,7 @@ ATTEMPTS = ((1e-9, 0), (1e-9, 10), (1e-10, 1), (1e-8, 1))
 """By how much the problems are shifted whose paths are tried in turn, so that ties are rare and what is met but for
 rounding counts as met (the answer is not shifted), and after how many pivots numbers are computed anew."""
 
-PIVOT_WORK = 6.0e8
+PIVOT_WORK = 4.8e8
 """Multiplications after which no more paths are tried, and the last one is given up."""
 
 RAYS = 2
