@@ -17,7 +17,7 @@ from model_strategies import random_model
 
 __all__ = ["over_models"]
 
-ELSEWHERE = (".compile", ".save", ".explain", ".view")
+ELSEWHERE = (".compile", ".save", ".explain", ".speeds", ".view")
 """What takes long, writes files or opens pages, and is tried by tests of its own."""
 
 MODELS = {
