@@ -242,6 +242,29 @@ def test_warnings_of_loading_are_one_line_on_standard_error(capsys: pytest.Captu
     assert captured.err.count("\n") == 1
 
 
+def test_a_file_with_a_fault_is_told_to_be_checked(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("bad.urdf").write_text('<robot name="r"><link name="a"><inertial><mass value="x"/></inertial></link></robot>')
+    told = said(capsys, "info", "bad.urdf", code=2)
+    assert told.startswith("bough: bad.urdf, line 1: ")
+    assert told.endswith(" (bough check bad.urdf tells all that is wrong)\n")
+    assert "bough check" not in said(capsys, "info", "missing.urdf", code=2)
+
+
+def test_meshes_are_looked_for_in_packages(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("folder/parts").mkdir(parents=True)
+    corners = "".join(f"v {x} {y} {z}\n" for x in (0, 1) for y in (0, 1) for z in (0, 1))
+    Path("folder/parts/cube.obj").write_text(corners + "f 1 2 3\nf 5 6 7\n")
+    Path("r.urdf").write_text(
+        '<robot name="r"><link name="a"><visual><geometry><mesh filename="package://parts/cube.obj"/></geometry></visual>'
+        "</link></robot>"
+    )
+    assert main(["picture", "r.urdf", "x.png", "--packages", "folder"]) == 0
+    assert capsys.readouterr().err == ""
+    assert "is not there: give `package_dirs` to bough.load, or --packages" in said(
+        capsys, "picture", "r.urdf", "x.png", code=2
+    )
+
+
 def test_options_of_files_are_refused_for_mechanisms_of_the_papers(capsys: pytest.CaptureFixture[str]) -> None:
     assert "mechanism of the papers" in said(capsys, "info", "tree:chain:3", "--floating", code=2)
 

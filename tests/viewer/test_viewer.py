@@ -342,7 +342,8 @@ def test_commands_serve_until_ctrl_c(tmp_path: Path) -> None:
         'ixz="0" iyz="0"/></inertial><visual><geometry><mesh filename="package://no/such.stl"/></geometry></visual>'
         "</link></robot>"
     )
-    missing = "bough: mesh 'package://no/such.stl' of 'base' is not there: give `package_dirs` to bough.load\n"
+    hint = "give `package_dirs` to bough.load, or --packages to a command"
+    missing = f"bough: mesh 'package://no/such.stl' of 'base' is not there: {hint}\n"
     commands = {
         command("view", str(file), "--floating"): missing,
         command("simulate", "pendulum", "--view", "--control", "hold"): "",

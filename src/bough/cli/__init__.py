@@ -24,7 +24,7 @@ from bough.cli import (
     terminal,
     view,
 )
-from bough.errors import BoughError
+from bough.errors import BoughError, printable
 
 __all__ = ["main"]
 
@@ -43,7 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = options.run(options) or 0
         sys.stdout.flush()
     except BoughError as error:
-        terminal.say(f"bough: {error}", file=sys.stderr)
+        file = printable(getattr(error, "file", None) or "") if getattr(error, "line", None) else ""
+        told = f" (bough check {file} tells all that is wrong)" if file else ""
+        terminal.say(f"bough: {error}{told}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 128 + signal.SIGINT  # as shells tell it

@@ -63,6 +63,8 @@ def add_model(parser: argparse.ArgumentParser, metavar: str = "MODEL", default: 
     group.add_argument("--no-mimic", action="store_true", help="let joints that mimic another one move by themselves")
     told = "hold a joint at a configuration, in rad or m, several numbers separated by commas (may be repeated)"
     group.add_argument("--lock", metavar="JOINT=VALUE", type=_held, action="append", default=[], help=told)
+    told = "folder with packages that files of meshes are in, as package://NAME/… has them (may be repeated)"
+    group.add_argument("--packages", metavar="FOLDER", type=Path, action="append", default=[], help=told)
     add_ignore(group)
 
 
@@ -89,6 +91,7 @@ def chosen_model(options: argparse.Namespace, **further: Any) -> bough.Model:
         "mimic": False if options.no_mimic else None,
         "lock": dict(options.lock) or None,
         "ignore": options.ignore or None,
+        "package_dirs": [*options.packages, *(further.pop("package_dirs", None) or ())] or None,
     }
     return read_model(options.model, **{k: x for k, x in (given | further).items() if x is not None})
 

@@ -226,7 +226,7 @@ def _of_file(g: Geometry, missing: dict[str, None]) -> list[Drawable]:
         missing[f"mesh {g.file!r} cannot be read: {error}"] = None
         return []
     except (OSError, ValueError):
-        hint = ": give `package_dirs` to bough.load" if "://" in g.file else ""
+        hint = ": give `package_dirs` to bough.load, or --packages to a command" if "://" in g.file else ""
         missing[f"mesh {g.file!r} of {g.frame!r} is not there{hint}"] = None
         return []
     return [
