@@ -19,7 +19,7 @@ from bough.kernel.compile import build
 from bough.kernel.functions import inputs_of, mechanism, options, program
 from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, SEARCHING, SPECS, Options
 from bough.kernel.specs import maximal as specs_maximal
-from bough.kernel.verdict import JUDGED
+from bough.kernel.verdict import JUDGED, TOTALS
 from bough.lagrange.joints import constraint_system
 from bough.program import Const, Program, count, evaluate, trace, walk
 from bough.scalar import select
@@ -87,6 +87,7 @@ def on(name: str, algorithm: str) -> Options:
 def everything(model: bough.Model, algorithm: str, chosen: Options, x: dict[str, Any]) -> dict[str, Any]:
     """All that a rule returns: what is judged is an output too, truth as 1 and 0."""
     found = SPECS[algorithm].run(mechanism(model), chosen, x)
+    found = {key: value for key, value in found.items() if not key.startswith(TOTALS)}  # which some routes have
     truths = {key: [select(found[key], 1.0, 0.0)] for key in ("doubt", "unit") if key in found}
     return {**found, **truths}
 

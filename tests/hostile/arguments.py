@@ -108,6 +108,7 @@ def pool() -> dict[str, list[Any]]:
         "reference": ["LOCAL"],
         "name": names,
         "names": [["rnea"], ["mass of hand"], ("tip",)],
+        "more": [(), ("q",)],
         "algorithm": ["rnea"],
         "mass": [1.0, mass],
         "com": [(0.0, 0.0, 0.1)],

@@ -17,6 +17,7 @@ import bough
 from bough.algorithms.contact_problem import ContactPlan
 from bough.errors import BoughError
 from bough.kernel import functions, table
+from bough.kernel.functions import mechanism
 from bough.kernel.limbs import limbs
 from bough.kernel.specs import SPECS, Options
 from bough.lagrange import linkage
@@ -50,7 +51,7 @@ def asked(model: bough.Model, name: str) -> tuple[Options, tuple[str, ...]]:
 
 def key(model: bough.Model, name: str) -> str | None:
     """What tells the program of an algorithm apart."""
-    return functions._digest(model, name, asked(model, name)[0])
+    return functions.digest_of(mechanism(model), name, asked(model, name)[0])
 
 
 def traced(model: bough.Model, name: str) -> Any:
@@ -137,7 +138,7 @@ def test_other_limits_are_another_program() -> None:
             builder.add(f"b{k}", bough.joints.Revolute("z"), "b0" if k else "world", mass=1.0, com=(0.3, 0, 0), **limit)
     models = first.build(), second.build()
     programs = [outcome(lambda m=m: functions.program(m, "limit_jacobian", Options(), ("q",))) for m in models]
-    keys = [functions._digest(m, "limit_jacobian", Options()) for m in models]
+    keys = [functions.digest_of(mechanism(m), "limit_jacobian", Options()) for m in models]
     assert programs[0] != programs[1]
     assert keys[0] != keys[1]
 

@@ -33,9 +33,9 @@ SUSPECT = 1e-9
 SQUARED = 2e-6
 """By how much the square of the length of a quaternion may differ from one."""
 
-TOTALS = "totals"
-"""Name of what a rule returns where it has sums already: by result, numbers that are finite if and, but for overflow,
-only if that is."""
+TOTALS = "totals of "
+"""What the name of a result follows where a rule has sums of it already: numbers that are finite if and, but for
+overflow, only if that is."""
 
 SUMS = 8
 """Sums of numbers that are made side by side: one would wait for itself."""
@@ -48,8 +48,7 @@ def judge(arguments: Sequence[Argument], results: Sequence[Argument]) -> Callabl
         kept = {a.name: outputs[a.name] for a in results}
         finite = {a.name: kept[a.name] for a in results if a.finite}
         shown = shown_in(finite)
-        totals = outputs.get(TOTALS, {})
-        terms = [_terms(totals.get(name, values), None) for name, values in finite.items()]
+        terms = [_terms(outputs.get(f"{TOTALS}{name}", values), None) for name, values in finite.items()]
         terms += [_terms(inputs[a.name], _hidden(a, shown)) for a in arguments if a.finite]
         verdict = select(_is_finite(_total(terms)), 0.0, float(FINITE)) + _domains(arguments, inputs)
         for name, (bit, is_sound) in JUDGED.items():

@@ -32,7 +32,7 @@ SAME = 1e-4
 BESIDE = 0.5
 """How far from its middle the triangles beneath a round shape are looked at, as a part of its radius."""
 
-SUNK = 2.0
+SUNK = 1.2
 """A point touches while it is less deep than so many times its distance from the middle of its shape."""
 
 
@@ -161,12 +161,27 @@ class _Ground:
         return _Measured(length - radius, centre - n * radius, n, both(above, facet.inside))
 
     def measured(self, p: Vector, centre: Vector, up: Vector | None = None) -> _Measured:
-        """A point of a shape against the triangle beneath it, or along a direction against the ground beneath it."""
+        """A point of a shape against the triangle beneath it, or along a direction against the ground beneath it.
+
+        Below the ground, what lies behind a border of the field beyond which the middle of its shape is, and nearer to
+        that than to the ground, touches a wall there.
+        """
         facet, arm = self.beneath(p), p - centre
         n = facet.n if up is None else up
         gap = n.dot(p - facet.place)
+        gap, n = self._or_wall(gap, n, p, centre)
         counts = both(facet.inside, gap > -SUNK * sqrt(arm.dot(arm)))
         return _Measured(gap, p, n, counts)
+
+    def _or_wall(self, gap: Scalar, n: Vector, p: Vector, centre: Vector) -> tuple[Scalar, Vector]:
+        """The distance and normal of a point, or of the wall that the middle of its shape is beyond."""
+        within, middle = (self._X.rotation.transposed_times(x - self._X.translation).parts for x in (p, centre))
+        for axis, x, c, length in zip(self.axes, within, middle, self._field.size, strict=False):
+            for side in (1.0, -1.0):
+                wall = side * x - 0.5 * length
+                nearer = both(side * c > 0.5 * length, wall > gap)
+                gap, n = select(nearer, wall, gap), choose(nearer, axis * side, n)
+        return gap, n
 
     def touched(
         self, lowest: Callable[[Vector], Vector], starts: Sequence[Vector], centre: Vector, size: Scalar

@@ -48,7 +48,7 @@ NO_BETTER = 1e-12
 NEAREST = 1e-13
 """A point is the nearest of a shape if nothing of the shape is nearer by this part along it."""
 
-SLIVER = 1e-18
+SLIVER = 1e-12
 """A triangle whose squared area is this part of that of a square with its sides has no inside."""
 
 

@@ -55,9 +55,10 @@ def _of_gravity(m: Mechanism, q: Array) -> Array:
     return _stacked(m.model.nv**2, rnea_derivatives(m, q, ZEROS, ZEROS).q)
 
 
-def _of_forward(m: Mechanism, *x: Any) -> tuple[Array, Array, dict[str, Array]]:
-    d = forward_dynamics_derivatives(m, *x)
-    return d.stacked, d.pivots, {} if d.totals is None else {MADE: d.totals}
+def _of_forward(m: Mechanism, o: Options, x: dict[str, Array]) -> Outputs:
+    d = forward_dynamics_derivatives(m, x["q"], x["v"], x["tau"], x.get("f_ext"))
+    totals = {} if d.totals is None else {f"totals of {MADE}": d.totals}
+    return {MADE: d.stacked, "pivots": d.pivots, **totals}
 
 
 def _of_forward_twice(m: Mechanism, *x: Any) -> tuple[Array, Array]:
@@ -87,15 +88,12 @@ DERIVATIVES = (
     plain("rnea_derivatives", "q v a f_ext", MADE, _matrices(3), _of_rnea, longest=LONGER),
     plain("bias_forces_derivatives", "q v f_ext", MADE, _matrices(2), _of_bias),
     plain("gravity_forces_derivatives", "q", MADE, square, _of_gravity),
-    plain(
+    Spec(
         "forward_dynamics_derivatives",
-        "q v tau f_ext",
-        MADE,
-        _matrices(3),
+        ("q", "v", "tau", "f_ext"),
+        lambda model, o: {MADE: _matrices(3)(model)},
         _of_forward,
-        "pivots",
-        "totals",
-        longest=LONGER,
+        LONGER,
     ),
     plain("rnea_second_derivatives", "q v a f_ext", MADE, _cubes, lambda *x: rnea_second_derivatives(*x).stacked),
     plain("forward_dynamics_second_derivatives", "q v tau f_ext", MADE, _cubes, _of_forward_twice, "pivots"),
