@@ -45,6 +45,7 @@ def test_a_pendulum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["--target", "pivot=a"], "'a' is not a number"),
         (["--kp", "3"], "--kp is 3.0, which has a meaning only with --control hold"),
         (["--drop", "1"], "--drop is 1.0, which has a meaning only for what floats, and 'pendulum' does not"),
+        (["--record", "x.png", "--plot", "./x.png"], "--record and --plot are both 'x.png', expected two files"),
         (["--batch", "3", "--seed", "-1"], "--seed is -1, expected a whole number from 0 on"),
         (["--seed", "1"], "--seed is 1, which has a meaning only with --batch"),
     ],

@@ -576,7 +576,7 @@ def test_machine_code_gives_the_same() -> None:
         (
             {"mu": -0.1},
             bough.errors.ShapeError,
-            r"mu\[0\] is -0.1, expected coefficients of friction that are not negative",
+            r"mu\[0\] is -0.1, expected finite coefficients of friction that are not negative",
         ),
         ({"mu": np.nan}, bough.errors.FiniteError, r"mu\[0\] is nan"),
         ({"mu": [0.1] * 3}, bough.errors.ShapeError, r"mu has shape \(3,\), expected \(\.\.\., 4\)"),
@@ -639,12 +639,13 @@ def test_one_number_of_each_state_serves_all_contacts() -> None:
         np.testing.assert_array_equal(found.motion[k], alone.motion)
 
 
-def test_no_contacts_may_be_empty_lists() -> None:
+@pytest.mark.parametrize("normals", [[], [0.0, 0.0, 1.0]])
+def test_no_contacts_may_be_empty_lists(normals: list[float]) -> None:
     b = bough.Builder("ball")
     b.add("ball", bough.joints.Free(), mass=1.0, inertia=0.1)
     model = b.build()
     found = bough.contact.dynamics(
-        model, bough.neutral(model), np.zeros(6), np.zeros(6), bough.contact.Contacts([]).at([], [])
+        model, bough.neutral(model), np.zeros(6), np.zeros(6), bough.contact.Contacts([]).at([], normals)
     )
     np.testing.assert_allclose(found.motion, [0.0, 0.0, -9.81, 0.0, 0.0, 0.0])
     assert found.contact_forces.shape == (0, 3)

@@ -269,3 +269,15 @@ def test_a_robot_is_put_above_the_highest_point() -> None:
     world = scene(bodies("sphere")).height_field(0.2 * X, (2.0, 2.0), at=(0.0, 0.0, 0.5))
     q = bough.simulation.on_the_floor(world, bough.neutral(world.model), gap=0.01)
     assert q[2] == pytest.approx(0.5 + 0.2 + RADIUS + 0.01)
+
+
+@pytest.mark.parametrize("law", ["soft", "hard"])
+@pytest.mark.parametrize("turn", [0.0, 0.6, 1.2])
+def test_what_falls_over_the_border_gains_nothing(law: str, turn: float) -> None:
+    """Corners that swing back beneath the ground touch the wall at the border, and are not lifted through it."""
+    sim = bough.Simulation(bough.Scene(bodies("box")).height_field(np.zeros((11, 11)), (2.0, 2.0)), law=law)
+    for q in ([1.05, 0.0, 0.3], [-1.02, 0.4, 0.3], [0.3, 1.07, 0.3], [1.05, -1.05, 0.3]):
+        run = sim.run([*q, 0.0, 0.0, np.sin(turn / 2), np.cos(turn / 2)], duration=1.0)
+        total = run.energy().total
+        assert total.max() < total[0] + 1e-3
+        assert run.q[-1, 2] < -0.5  # it fell beside the field

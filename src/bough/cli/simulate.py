@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,8 @@ def _require_sense(options: argparse.Namespace) -> None:
         )
     if options.seed is not None and options.seed < 0:
         raise ModelError(f"--seed is {options.seed}, expected a whole number from 0 on")
+    if options.record and options.plot and Path(options.record).resolve() == Path(options.plot).resolve():
+        raise ModelError(f"--record and --plot are both {options.record!r}, expected two files")
     if options.view and (options.record or options.plot):
         raise ModelError("--view runs until somebody ends it and keeps nothing: leave out --record and --plot")
 

@@ -177,9 +177,9 @@ class Scene:
         a ball where its own surface is lowest on the triangles beneath its middle and beside it, so that it rests on
         both sides of a groove; a capsule so with both ends, and with its middle; boxes, cylinders and hulls with their
         lowest corners, and with the middle between these where the ground is higher there. What lies beside the
-        rectangle, or deeper in the ground than a shape is large, does not touch: there are no walls around the field.
-        Sharp peaks between the corners of a shape go unnoticed, so cells should not be much smaller than what stands
-        on them.
+        rectangle, or deeper in the ground than a shape is large, does not touch. At the border stands a wall, which
+        points of shapes touch whose middle lies beyond it; balls do not. Sharp peaks between the corners of a shape go
+        unnoticed until a corner is beneath them, so cells should not be much smaller than what stands on them.
 
         Parameters
         ----------

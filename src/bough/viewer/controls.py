@@ -115,6 +115,7 @@ class PoseControls:
         reach, value = REACH[self._units[k]], float(self._q[k])
         low = lower if math.isfinite(lower) else min(value, upper if math.isfinite(upper) else 0.0, 0.0) - reach
         high = upper if math.isfinite(upper) else max(value, low + reach, 0.0) + reach
+        low, high = min(low, value), max(high, value)  # what lies beyond its limits is told as it is
         step = 0.001 if high - low > 0.05 else max((high - low) / 1000.0, 1e-9)
         unit = f" ({self._units[k]})" if self._units[k] else ""
         slider = self._server.gui.add_slider(
@@ -122,7 +123,7 @@ class PoseControls:
             min=low,
             max=high,
             step=step,
-            initial_value=min(max(value, low), high),
+            initial_value=value,
             hint=f"from {lower:g} to {upper:g}{unit}",
         )
 

@@ -288,13 +288,13 @@ def _scene(
 
 
 def _place(touch: Touch) -> tuple[Any, Any]:
-    """Points and normals; without contacts, empty lists will do."""
+    """Points and normals; without contacts, empty lists will do, and one normal for all of them."""
     points, normals = touch.points, touch.normals
     if touch.contacts.pairs:
         return _side_by_side(points), _side_by_side(all_normals(touch))
     no_place = NO_TOUCH.points
     points = no_place if as_floats("points", points, ()).shape == (0,) else points
-    return points, no_place if as_floats("normals", normals, ()).shape == (0,) else normals
+    return points, no_place if as_floats("normals", normals, ()).shape in ((0,), (3,)) else normals
 
 
 def _numbers(scene: Scene, touch: Touch) -> tuple[Any, Any]:

@@ -65,7 +65,7 @@ START_FORCES = {"contacts": "contact", "limits": "limit", "loop_limits": "loop_l
 """What forces to start from are called, and forces that are found."""
 
 NUMBERS: Mapping[str, tuple[str, float, float]] = {
-    "mu": ("coefficients of friction that are not negative", 0.0, sys.float_info.max),
+    "mu": ("finite coefficients of friction that are not negative", 0.0, sys.float_info.max),
     "gaps": ("distances (m), or infinity", -sys.float_info.max, math.inf),
     "restitution": ("numbers from 0 to 1", 0.0, 1.0),
 }
@@ -319,7 +319,7 @@ def all_normals(touch: Touch) -> Any:
         normals = as_floats("normals", normals, ())
     if not isinstance(normals, np.ndarray) or normals.shape[-2:] not in ONE_NORMAL:
         return normals
-    return np.broadcast_to(normals, (*normals.shape[:-2], count, 3)).copy() if count else normals
+    return np.broadcast_to(normals, (*normals.shape[:-2], count, 3)).copy()
 
 
 def require_unit(normals: FloatArray, contacts: Contacts) -> None:
