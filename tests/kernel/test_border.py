@@ -261,6 +261,7 @@ def test_bad_out(name: str, rng: np.random.Generator) -> None:
         (np.full_like(right, 7.0, dtype=np.float32), "out is float32"),
         (right.tolist(), "out is list"),
         (frozen, "out is read-only"),
+        (np.lib.stride_tricks.as_strided(np.full(1, 7.0), right.shape, (0,) * right.ndim), "out has several elements"),
     ]
     for out, message in bad:
         with pytest.raises(bough.errors.ShapeError, match=message):

@@ -218,6 +218,8 @@ def out_fits(out: object, shape: Shape, dtype: np.dtype[Any]) -> bool:
         raise ShapeError(f"out is {got}, expected an array of {dtype} {shape}")
     if not out.flags.writeable:
         raise ShapeError("out is read-only, expected an array that can be written")
+    if _has_overlaps(out):
+        raise ShapeError("out has several elements in one place of memory, expected an array with a place for each")
     return type(out) is np.ndarray and out.flags.c_contiguous and out.flags.aligned and out.dtype.isnative
 
 
@@ -227,3 +229,13 @@ def write_out(out: object, result: FloatArray) -> FloatArray:
     assert isinstance(out, np.ndarray)
     out[...] = result
     return out
+
+
+def _has_overlaps(a: FloatArray) -> bool:
+    """Whether elements may share memory: whether an axis steps by less than the axes with shorter steps span."""
+    span = a.itemsize
+    for step, length in sorted((abs(step), length) for step, length in zip(a.strides, a.shape, strict=True)):
+        if length > 1 and step < span:
+            return a.size > 0
+        span += (length - 1) * step
+    return False
