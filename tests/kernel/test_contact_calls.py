@@ -82,7 +82,11 @@ def test_straight_calls_check_what_they_are_given() -> None:
         ({"q": 1.1 * q}, bough.errors.FiniteError, "the quaternion .* has length 1.1"),
         ({"v": np.full(6, np.nan)}, bough.errors.FiniteError, r"v\[0\] is nan"),
         ({"points": points[:3]}, bough.errors.ShapeError, r"points has shape \(3, 3\), expected \(\.\.\., 4, 3\)"),
-        ({"mu": np.array([0.1, 0.2, -0.3, 0.4])}, bough.errors.ShapeError, r"mu\[2\] is -0.3, expected coefficients"),
+        (
+            {"mu": np.array([0.1, 0.2, -0.3, 0.4])},
+            bough.errors.ShapeError,
+            r"mu\[2\] is -0.3, expected finite coefficients",
+        ),
         ({"mu": np.inf}, bough.errors.FiniteError, r"mu\[0\] is inf"),
         ({"gaps": np.array([0.0, np.nan, 0.0, 0.0])}, bough.errors.FiniteError, r"gaps\[1\] is nan"),
         ({"gaps": -np.inf}, bough.errors.FiniteError, r"gaps\[0\] is -inf"),
