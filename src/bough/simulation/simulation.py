@@ -220,7 +220,8 @@ class Simulation(Differentiated):
         integrator
             Another one for this run; beside those of the simulation "adaptive": steps as long as `accuracy` allows, by
             the method of Dormand and Prince, of fifth order, each state with steps of its own. Contacts are as soft as
-            for steps dt. Not for hard contact.
+            for steps dt; where something slides on them steps become very short, and a run may take hundreds of times
+            as long as one with steps of equal length. Not for hard contact.
         accuracy
             Largest error of an adaptive step in positions (m, rad) and velocities, these divided by 1 + their size.
         events
