@@ -87,10 +87,11 @@ def mutated(text: str, rng: random.Random) -> str:
     """A file with a few elements or attributes changed, exchanged, doubled, moved or left out."""
     root = ElementTree.fromstring(text)
     for _ in range(rng.choice([1, 1, 2, 3, 5])):
-        parents = [x for x in root.iter() if len(x)]
+        parents, holders = [x for x in root.iter() if len(x)], [x for x in root.iter() if x.attrib]
+        if not parents or not holders:
+            break  # nothing is left to change
         owner = rng.choice(parents)
         child = rng.choice(list(owner))
-        holders = [x for x in root.iter() if x.attrib]
         one, other = rng.choice(holders), rng.choice(holders)
         key, other_key = rng.choice(sorted(one.attrib)), rng.choice(sorted(other.attrib))
         match rng.randrange(9):
