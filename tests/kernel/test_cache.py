@@ -42,7 +42,7 @@ def test_a_hit_needs_no_tracing(folder: Path, monkeypatch: pytest.MonkeyPatch) -
     def no_tracing(*args: object, **options: object) -> Program:
         raise AssertionError("traced again")
 
-    monkeypatch.setattr(compile, "record", no_tracing)
+    monkeypatch.setattr(compile, "trace", no_tracing)
     np.testing.assert_array_equal(ask(), first)
     with pytest.raises(AssertionError, match="traced again"):
         bough.crba(bough.trees.topologies.chain(3), [0.1, 0.2, 0.3])

@@ -16,7 +16,7 @@ from bough.backends.forks import making
 from bough.errors import ProgramError, UnknownNameError
 from bough.kernel import cache
 from bough.kernel.arguments import FloatArray
-from bough.program import Program, TooLong, record, simplify
+from bough.program import Program, TooLong, simplify, trace
 from bough.scalar.lazy import cached_property
 
 if TYPE_CHECKING:
@@ -108,11 +108,11 @@ def build(
 ) -> Program:
     """The program of a rule on a structure with `size` degrees of freedom; `rolled` overrides the choice."""
     if rolled is not None or size > ROLL_ABOVE:
-        return simplify(record(name, rule, inputs, rolled=rolled is not False, judge=judge))
+        return simplify(trace(name, rule, inputs, rolled=rolled is not False, judge=judge, checked=False))
     try:
-        return simplify(record(name, rule, inputs, longest=longest, judge=judge))
+        return simplify(trace(name, rule, inputs, longest=longest, judge=judge, checked=False))
     except TooLong:
-        return simplify(record(name, rule, inputs, rolled=True, judge=judge))
+        return simplify(trace(name, rule, inputs, rolled=True, judge=judge, checked=False))
 
 
 class Source(NamedTuple):

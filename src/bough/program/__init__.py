@@ -26,11 +26,11 @@ from bough.program.printer import show
 from bough.program.recorder import TooLong
 from bough.program.reverse import pulled_back
 from bough.program.simplify import simplify
-from bough.program.trace import record, trace
+from bough.program.trace import trace
 
 __all__ = [
     "CARRIED", "VERDICT", "Apply", "Block", "Buffer", "Const", "Evaluator", "Instruction", "Load", "Loop", "Program",
     "Store", "Switch", "TooLong",
     "check", "count", "evaluate", "few_alive", "fuse", "in_parts", "judge_early", "most_alive", "pulled_back",
-    "pushed_forward", "record", "show", "simplify", "trace", "walk",
+    "pushed_forward", "show", "simplify", "trace", "walk",
 ]  # fmt: skip

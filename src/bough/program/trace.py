@@ -10,7 +10,7 @@ from bough.program.ir import Program
 from bough.program.tracer import Tracer
 from bough.scalar import activate
 
-__all__ = ["record", "trace"]
+__all__ = ["trace"]
 
 Judge: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any], Callable[..., Any]], Mapping[str, Any]]
 
@@ -23,8 +23,9 @@ def trace(
     rolled: bool = False,
     longest: int | None = None,
     judge: Judge | None = None,
+    checked: bool = True,
 ) -> Program:
-    """Trace `function`, called with one array per input, and return the checked program.
+    """Trace `function`, called with one array per input, and return the program.
 
     Parameters
     ----------
@@ -41,22 +42,9 @@ def trace(
     judge
         Takes inputs, outputs, and a function that tells which entries of inputs show in some outputs if they are not
         finite; returns the outputs of the program, a verdict among them.
+    checked
+        Whether the program is checked; not needed by who checks what becomes of it.
     """
-    program = record(name, function, inputs, rolled=rolled, longest=longest, judge=judge)
-    check(program)
-    return program
-
-
-def record(
-    name: str,
-    function: Callable[..., Mapping[str, Any]],
-    inputs: Mapping[str, int],
-    *,
-    rolled: bool = False,
-    longest: int | None = None,
-    judge: Judge | None = None,
-) -> Program:
-    """The same, not checked yet: for who checks what becomes of it."""
     tracer = Tracer(rolled, longest)
     arrays = {key: tracer.input(key, size) for key, size in inputs.items()}
     with activate(tracer):
@@ -66,4 +54,7 @@ def record(
             outputs = judge(arrays, outputs, tracer.inputs_shown)
     for key, values in outputs.items():
         tracer.output(key, values)
-    return tracer.finish(name)
+    program = tracer.finish(name)
+    if checked:
+        check(program)
+    return program
