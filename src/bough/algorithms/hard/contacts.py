@@ -86,7 +86,8 @@ class HardContacts(Contacts):
             if side == 0 and group.floor is not None:
                 continue
             body = gather_index(group.bodies[side], k)
-            turn, move = (vector_at(self._velocities, body * 6 + i) for i in (0, 3))
+            start = gather_index(group.places[side], k) * 6
+            turn, move = (vector_at(self._velocities, start + i) for i in (0, 3))
             velocity = velocity + (move + turn.cross(centres[side] - self.origin(body))) * sign
             spin = spin + sqrt(turn.dot(turn))
         return dt * (sqrt(velocity.dot(velocity)) + spin * gather(group.reach, k) + AHEAD * dt) + TOUCHING
@@ -135,7 +136,8 @@ class HardContacts(Contacts):
 
     def _row_of(self, grip: Grip, columns: Array, moves: Table, own: int) -> Array:
         """The rows of a contact, for velocities of joints."""
-        row, axes, ends = blank(AXES * own), grip.axes, grip.ends()
+        row, axes = blank(AXES * own), grip.axes
+        ends = [(grip.body(side), point, sign) for side, point, sign in grip.ends()]
 
         def entry(j: Index) -> None:
             angular, linear = vector_at(columns, j * 6), vector_at(columns, j * 6 + 3)

@@ -65,7 +65,7 @@ class Contacts:
             return
         with keeping_loops():
             self.memory = [new_memory(group) for group in layout.touches]
-            self._motions = [unguarded(6 * self._bodies, zeros=False) for _ in range(2)]
+            self._motions = [unguarded(6 * len(layout.pushed), zeros=False) for _ in range(2)]
             self._origins: Vector | Array = world.bodies[-1].origin
             if self.several_trees:
                 self._origins = _stored(3, [list(body.origin.parts) for body in world.bodies])
@@ -91,24 +91,23 @@ class Contacts:
     def in_memory(self, motions: Sequence[Motion], velocities: bool = False) -> Array:
         """Motions of bodies as an array (angular, linear) that loops over contacts read, until the next ones.
 
-        There is room for two: `velocities` and others.
+        It has those of bodies that may touch anything, by their places. There is room for two: `velocities` and others.
         """
         made = self._motions[velocities]
-        for b in sorted(self.layout.pushed):
-            write_at(made, 6 * b, [*motions[b].angular.parts, *motions[b].linear.parts])
+        for place, b in enumerate(self.layout.pushed):
+            write_at(made, 6 * place, [*motions[b].angular.parts, *motions[b].linear.parts])
         return made
 
     def forces(self, rule: Callable[[Grip, Array], None], between: bool | None = None) -> list[Force | None]:
         """What a rule adds to the forces on bodies, contact by contact; none on bodies that nothing can touch."""
-        pushed = sorted(self.layout.pushed)
+        pushed = self.layout.pushed
         with keeping_loops():
-            total = blank(6 * self._bodies)
-        for b in pushed:
-            write_at(total, 6 * b, [0.0] * 6)
+            total = blank(6 * len(pushed))
+        write_at(total, 0, [0.0] * (6 * len(pushed)))
         self.each(lambda grip: rule(grip, total), between)
         result: list[Force | None] = [None] * self._bodies
-        for b in pushed:
-            result[b] = Force(vector_at(total, 6 * b), vector_at(total, 6 * b + 3))
+        for place, b in enumerate(pushed):
+            result[b] = Force(vector_at(total, 6 * place), vector_at(total, 6 * place + 3))
         return result
 
     @property

@@ -61,24 +61,33 @@ class Grip:
     @property
     def place(self) -> Vector:
         """The point in the world."""
-        return vector_at(self._memory.points, self.k * 3) + self._of.origin(gather_index(self.group.bodies[1], self.k))
+        return vector_at(self._memory.points, self.k * 3) + self._of.origin(self.body(1))
 
-    def ends(self) -> list[tuple[Index, Vector, float]]:
-        """Bodies that move, with the point and the sign of its rows."""
-        first, second = (gather_index(table, self.k) for table in self.group.bodies)
+    def ends(self) -> list[tuple[int, Vector, float]]:
+        """The sides whose bodies move, with the point and the sign of its rows."""
         point = vector_at(self._memory.points, self.k * 3)
         if not self.group.between:
-            return [(second, point, 1.0)]
+            return [(1, point, 1.0)]
         shifted = point
         if self._of.several_trees:
+            first, second = map(self.body, (0, 1))
             shifted = point + self._of.origin(second) - self._of.origin(first)
-        return [(first, shifted, -1.0), (second, point, 1.0)]
+        return [(0, shifted, -1.0), (1, point, 1.0)]
+
+    def body(self, side: int) -> Index:
+        """The number of a body."""
+        return gather_index(self.group.bodies[side], self.k)
+
+    def _entries_of(self, side: int) -> Index:
+        """Where the six numbers of a body begin in memory."""
+        return gather_index(self.group.places[side], self.k) * 6
 
     def along(self, motions: Array) -> list[Scalar]:
         """The rows of J times motions of bodies in memory: the second body as seen from the first."""
         linear, angular = Vector(0.0, 0.0, 0.0), Vector(0.0, 0.0, 0.0)
-        for body, point, sign in self.ends():
-            turn, move = vector_at(motions, body * 6), vector_at(motions, body * 6 + 3)
+        for side, point, sign in self.ends():
+            start = self._entries_of(side)
+            turn, move = vector_at(motions, start), vector_at(motions, start + 3)
             linear = linear + (move + turn.cross(point)) * sign
             angular = angular + turn * sign
         axes, rows = self.axes, self.law.rows
@@ -114,14 +123,14 @@ class Grip:
         """Add Jᵀ f to the forces on bodies in memory."""
         axes = self.axes
         linear, moment = combined(axes, f[:3]), combined(axes, f[3:])
-        for body, point, sign in self.ends():
+        for side, point, sign in self.ends():
             turning = point.cross(linear)
             parts = [*(turning + moment if len(f) > 3 else turning).parts, *linear.parts]
-            _add(forces, body * 6, [x * sign for x in parts])
+            _add(forces, self._entries_of(side), [x * sign for x in parts])
 
     def add_impedance(self, W: Sequence[Sequence[Scalar]], K: Array) -> None:
         """Add Jᵀ W J of a contact with the world to the 6 x 6 impedance of its body in memory."""
-        ((body, point, _),) = self.ends()
+        ((side, point, _),) = self.ends()
         axes = self.axes
         linear = congruent(axes, [row[:3] for row in W[:3]])
         shift = cross_matrix(point)
@@ -133,7 +142,7 @@ class Grip:
             coupling = coupling + crossing
             angular = angular + congruent(axes, [row[3:] for row in W[3:]]) + twice_symmetric(crossing @ shift.T)
         entries = [x for row in ArticulatedInertia(angular, coupling, linear).lower for x in row]
-        _add(K, body * ENTRIES, entries)
+        _add(K, self.body(side) * ENTRIES, entries)
 
     def answer(self, x: Sequence[Scalar]) -> Answer:
         """Forces and stiffness where accelerations differ from the reference by x."""

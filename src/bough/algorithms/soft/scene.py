@@ -224,6 +224,7 @@ class TouchGroup:
     number: int
     count: int
     bodies: tuple[Table, Table]
+    places: tuple[Table, Table]  # of these bodies among those that may touch anything
     mu: Table  # one for each row but the first of each contact
     block: Table  # of each contact
 
@@ -260,6 +261,7 @@ class ShapeGroup:
     count: int
     contacts: Table  # the first contact of each in its group
     bodies: tuple[Table, Table]
+    places: tuple[Table, Table]  # of these bodies among those that may touch anything
     shapes: tuple[Table, Table]  # where their places begin
     sizes: tuple[Table, Table]
     hulls: tuple[HullTable | None, HullTable | None]
@@ -279,7 +281,7 @@ class Layout:
     shapes: tuple[Side, ...]
     place_size: int  # numbers that say where a shape is: all of a rotation, or only its z axis
     touched: frozenset[int]  # bodies that may touch the world
-    pushed: frozenset[int]  # bodies that may touch anything
+    pushed: tuple[int, ...]  # bodies that may touch anything, in order
     members: tuple[tuple[int, ...], ...]  # the candidate of each contact of each group
 
     @property
@@ -311,24 +313,33 @@ def layout_of(scene: SoftScene) -> Layout:
         for side in c.sides:
             if side.body:
                 shapes.setdefault(side, len(shapes) * place_size)
-    touches = {
-        key: _touch_group(scene, n, key, [scene.candidates[k] for k in members])
-        for n, (key, members) in enumerate(groups.items())
-    }
-    candidates = tuple(_shape_group(scene, members, places, touches, shapes) for members in alike.values())
     bodies = [{side.body for side in c.sides} for c in scene.candidates]
     touched = frozenset(max(pair) for pair in bodies if 0 in pair)
-    pushed = frozenset(b for pair in bodies for b in pair if b)
+    pushed = tuple(sorted({b for pair in bodies for b in pair if b}))
+    touches = {
+        key: _touch_group(scene, n, key, [scene.candidates[k] for k in members], pushed)
+        for n, (key, members) in enumerate(groups.items())
+    }
+    candidates = tuple(_shape_group(scene, members, places, touches, shapes, pushed) for members in alike.values())
     members = tuple(map(tuple, groups.values()))
     return Layout(tuple(touches.values()), candidates, tuple(shapes), place_size, touched, pushed, members)
 
 
-def _touch_group(scene: SoftScene, number: int, key: tuple[bool, int], members: Sequence[Candidate]) -> TouchGroup:
+def _touch_group(
+    scene: SoftScene, number: int, key: tuple[bool, int], members: Sequence[Candidate], pushed: Sequence[int]
+) -> TouchGroup:
     between, rows = key
-    bodies = _two(_integers([c.sides[i].body for c in members]) for i in (0, 1))
+    bodies, places = _bodies(members, pushed)
     mu = _numbers([x for c in members for x in _coefficients(c)[: rows - 1]])
     block = _integers([k // BLOCK for k in range(len(members))])
-    return TouchGroup(TouchLaw(rows, scene.friction), between, number, len(members), bodies, mu, block)
+    return TouchGroup(TouchLaw(rows, scene.friction), between, number, len(members), bodies, places, mu, block)
+
+
+def _bodies(members: Sequence[Candidate], pushed: Sequence[int]) -> tuple[tuple[Table, Table], tuple[Table, Table]]:
+    """The bodies of both sides, and their places among all that may touch anything; the world has none."""
+    columns = [[c.sides[i].body for c in members] for i in (0, 1)]
+    places = [[pushed.index(b) if b else 0 for b in column] for column in columns]
+    return _two(map(_integers, columns)), _two(map(_integers, places))
 
 
 def _coefficients(c: Candidate) -> tuple[float, ...]:
@@ -341,6 +352,7 @@ def _shape_group(
     places: Mapping[int, int],
     touches: Mapping[tuple[bool, int], TouchGroup],
     shapes: Mapping[Side, int],
+    pushed: Sequence[int],
 ) -> ShapeGroup:
     candidates = [scene.candidates[k] for k in members]
     one = candidates[0]
@@ -351,7 +363,7 @@ def _shape_group(
     return ShapeGroup(
         (first.kind, second.kind), one.softness, None if one.between else first, touch, len(members),
         _integers([places[k] for k in members]),
-        _two(_integers([side.body for side in column]) for column in sides),
+        *_bodies(candidates, pushed),
         _two(_integers([shapes.get(side, 0) for side in column]) for column in sides),
         _two(_numbers([x for side in column for x in side.size]) for column in sides),
         (_hull_table(sides[0]), _hull_table(sides[1])), (first.heights, second.heights),
