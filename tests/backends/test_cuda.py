@@ -11,6 +11,7 @@ import pytest
 
 import bough
 from bough.backends.cuda import cuda_source
+from bough.backends.cuda.source import blocks_that_stay
 from bough.kernel.divide_and_conquer import Rounds, Where
 from bough.kernel.handle_programs import Call
 from bough.program import (
@@ -146,6 +147,23 @@ def test_names_of_models_do_not_reach_the_text() -> None:
     assert set(re.findall(r"compute\(([^)]*)\) {", source)) == {
         "real *const kept, const In in0, const In in1, const In in2, const Out out3, int &cost"
     }
+
+
+def test_blocks_stay_where_two_pieces_of_their_arrays_fit() -> None:
+    def program(name: str, robot: str) -> Program:
+        return few_alive(fuse(bough.function(name, bough.robots.load(robot)).program(judged=True)))
+
+    short = program("rnea", "arm")
+    assert 8 < blocks_that_stay(short, "float", ["rows"] * 4) <= 16
+    assert not blocks_that_stay(short, "double", ["rows"] * 4)
+    assert not blocks_that_stay(short, "float", ["rows", "rows", "rows", "components"])
+    assert not blocks_that_stay(short, "float", ["shared"] * 3 + ["rows"])  # nothing is read piece by piece
+    assert not blocks_that_stay(program("forward_dynamics", "humanoid"), "float", ["rows"] * 4)  # too large
+    text = cuda_source(short, "float", ["rows"] * 4, staying=9)
+    assert "__launch_bounds__(BLOCK, 9)" in text
+    inputs = [b for b in short.buffers if b.role == "input"]
+    for b, offset in zip(inputs, np.cumsum([0, *(64 * b.size for b in inputs)]), strict=False):
+        assert re.search(rf"start\(tile \+ {offset}, a\.in\d \+ first \* {b.size}, {b.size} \* BLOCK", text)
 
 
 def test_orders_with_fewer_values_alive_mean_the_same() -> None:

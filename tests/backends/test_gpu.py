@@ -275,6 +275,20 @@ def test_states_that_cost_much_run_first_and_mean_the_same(cupy: Any, monkeypatc
 
 
 @needs_gpu
+@pytest.mark.parametrize("name", ["rnea", "forward_dynamics"])
+@pytest.mark.parametrize("count", [1, 63, 64, 5000, 300_013])
+def test_blocks_that_stay_see_every_state_once(name: str, count: int, cupy: Any) -> None:
+    model, function = bough.robots.load("arm"), getattr(bough, name)
+    few = states(model, 997, np.float32)
+    expected = np.resize(function(model, *few), (count, model.nv))
+    whole = [cupy.asarray(np.resize(x, (count + 1, x.shape[1]))) for x in few]
+    np.testing.assert_array_equal(function(model, *(x[:count] for x in whole)).get(), expected)
+    # arrays that begin anywhere, which are moved by threads
+    shifted = [cupy.concatenate([cupy.ravel(x)[:1], cupy.ravel(x)])[1:].reshape(x.shape)[:count] for x in whole]
+    np.testing.assert_array_equal(function(model, *shifted).get(), expected)
+
+
+@needs_gpu
 @pytest.mark.parametrize("integrator", ["euler", "rk4"])
 def test_robots_that_stop_hold_up_no_others(integrator: str, cupy: Any) -> None:
     model = bough.robots.load("quadruped")

@@ -329,10 +329,9 @@ def _touch_group(
     scene: SoftScene, number: int, key: tuple[bool, int], members: Sequence[Candidate], pushed: Sequence[int]
 ) -> TouchGroup:
     between, rows = key
-    bodies, places = _bodies(members, pushed)
     mu = _numbers([x for c in members for x in _coefficients(c)[: rows - 1]])
-    block = _integers([k // BLOCK for k in range(len(members))])
-    return TouchGroup(TouchLaw(rows, scene.friction), between, number, len(members), bodies, places, mu, block)
+    tables = (*_bodies(members, pushed), mu, _integers([k // BLOCK for k in range(len(members))]))
+    return TouchGroup(TouchLaw(rows, scene.friction), between, number, len(members), *tables)
 
 
 def _bodies(members: Sequence[Candidate], pushed: Sequence[int]) -> tuple[tuple[Table, Table], tuple[Table, Table]]:

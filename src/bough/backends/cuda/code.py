@@ -8,7 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from bough.backends.cuda.compiler import compile_cuda
-from bough.backends.cuda.source import STRAIGHT_BLOCK, Layout, block_of, cuda_source, shared_bytes
+from bough.backends.cuda.pipeline import FIRST_MACHINE
+from bough.backends.cuda.source import (
+    STRAIGHT_BLOCK,
+    Layout,
+    block_of,
+    blocks_that_stay,
+    cuda_source,
+    shared_bytes,
+)
 from bough.program import CARRIED, VERDICT, Program, few_alive, in_parts, most_alive
 from bough.program.order import REGISTERS
 
@@ -34,7 +42,7 @@ SHARED_KILOBYTES = {
 
 
 class Part(NamedTuple):
-    """The code of one kernel: threads of a block at most, and its shared memory.
+    """The code of one kernel: threads of a block at most, its shared memory, and how many blocks of a processor stay.
 
     Its inputs by number, the numbers of earlier kernels whose values it reads, and how many values it hands on.
     """
@@ -42,6 +50,7 @@ class Part(NamedTuple):
     code: bytes
     block: int
     shared: int
+    stays: int
     inputs: tuple[int, ...]
     reads: tuple[int, ...]
     carried: int
@@ -57,6 +66,11 @@ class Part(NamedTuple):
             return self.block
         return min(self.block, -(-states // (WARP * processors)) * WARP)
 
+    def blocks(self, states: int, processors: int) -> int:
+        """Blocks that are launched."""
+        needed = -(-states // self.threads(states, processors))
+        return min(needed, self.stays * processors) if self.stays else needed
+
 
 def program_code(program: Program, real: str, layouts: Sequence[Layout], machine: str) -> bytes:
     """Machine code as it is stored; `layouts` are those of the inputs and of the outputs but the verdict, in order."""
@@ -65,17 +79,27 @@ def program_code(program: Program, real: str, layouts: Sequence[Layout], machine
     parts = tuple(map(few_alive, parts)) if len(parts) > 1 else parts
     handed = {f"{CARRIED}{k}": k for k in range(len(parts))}
     ways = dict(zip((*inputs, *_outputs(program)), layouts, strict=True)) | dict.fromkeys(handed, "components")
-    most = SHARED_KILOBYTES.get(int(machine.split()[0].removeprefix("sm_")), 48) * 1024
+    kind = int(machine.split()[0].removeprefix("sm_"))
+    most = SHARED_KILOBYTES.get(kind, 48) * 1024
+    layouts_of = [_layouts(part, ways) for part in parts]
+    staying = [
+        blocks_that_stay(part, real, own) if kind >= FIRST_MACHINE else 0
+        for part, own in zip(parts, layouts_of, strict=True)
+    ]
     with ThreadPoolExecutor(len(parts)) as pool:
-        texts = [_text(part, real, ways, most, follows=k > 0) for k, part in enumerate(parts)]
+        texts = [
+            cuda_source(part, real, own, most, follows=k > 0, staying=stays)
+            for k, (part, own, stays) in enumerate(zip(parts, layouts_of, staying, strict=True))
+        ]
         codes = list(pool.map(lambda text: compile_cuda(text, machine), texts))
     heads = []
-    for part, code in zip(parts, codes, strict=True):
+    for part, code, stays in zip(parts, codes, staying, strict=True):
         taken = [b.name for b in part.of_role("input")]
         head = {
             "length": len(code),
             "block": block_of(part),
             "shared": shared_bytes(part, real, most),
+            "stays": stays,
             "inputs": [inputs.index(name) for name in taken if name not in handed],
             "reads": [handed[name] for name in taken if name in handed],
             "carried": sum(b.size for b in part.of_role("output") if b.name in handed),
@@ -90,7 +114,7 @@ def parts_of(stored: bytes) -> list[Part]:
     parts = []
     for x in json.loads(head):
         code, taken = rest[: x["length"]], (tuple(x["inputs"]), tuple(x["reads"]))
-        parts.append(Part(code, x["block"], x["shared"], *taken, x["carried"]))
+        parts.append(Part(code, x["block"], x["shared"], x["stays"], *taken, x["carried"]))
         rest = rest[x["length"] :]
     return parts
 
@@ -105,6 +129,6 @@ def _outputs(program: Program) -> list[str]:
     return [b.name for b in program.of_role("output") if b.name != VERDICT]
 
 
-def _text(part: Program, real: str, ways: dict[str, Layout], most_shared: int, follows: bool) -> str:
-    names = [*(b.name for b in part.of_role("input")), *_outputs(part)]
-    return cuda_source(part, real, [ways[name] for name in names], most_shared, follows)
+def _layouts(part: Program, ways: dict[str, Layout]) -> list[Layout]:
+    """How the inputs of a part lie, and its outputs but the verdict."""
+    return [ways[name] for name in (*(b.name for b in part.of_role("input")), *_outputs(part))]

@@ -52,8 +52,8 @@ class CudaKernel:
             arguments = (np.int64(states), flags[0], *taken, *(outputs if own is None else [own]), flags[1])
             if part.is_search:
                 arguments = (*arguments, *self._order(states))
-            threads = part.threads(states, self._processors)
-            kernel((-(-states // threads),), (threads,), arguments, shared_mem=part.shared)
+            blocks, threads = part.blocks(states, self._processors), part.threads(states, self._processors)
+            kernel((blocks,), (threads,), arguments, shared_mem=part.shared)
 
     def _order(self, states: int) -> tuple[Any, Any]:
         """The order in which states are run, and where they tell what they cost."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ENTRIES", "PREAMBLE", "SQUARE", "TURNED_TOGETHER", "turning_source"]
+__all__ = ["DEVICE_ENTRY", "HOST_ENTRY", "PREAMBLE", "SQUARE", "TURNED_TOGETHER", "turning_source"]
 
 PREAMBLE = """\
 #ifdef __CUDACC__
@@ -193,8 +193,7 @@ static DEVICE INLINE void deliver_rows(real *rows, const real *tile, int thread,
     for (int k = thread; k < count; k += BLOCK) to[k] = tile[k / SIZE * PITCH + k % SIZE];
 }"""
 
-ENTRIES = """\
-#ifdef __CUDACC__
+DEVICE_ENTRY = """\
 extern "C" __global__ void __launch_bounds__(BOUNDS) bough(PARAMETERS) {
     __shared__ __align__(16) real tile[TILE_SIZE];
 #if KEPT
@@ -211,8 +210,10 @@ extern "C" __global__ void __launch_bounds__(BOUNDS) bough(PARAMETERS) {
     compute_one(a, tile, kept + threadIdx.x, threadIdx.x, first);
     __syncthreads();
     deliver_all(a, tile, threadIdx.x, first);
-}
-#else
+}"""
+"""The kernel."""
+
+HOST_ENTRY = """\
 extern "C" void bough(PARAMETERS) {
     alignas(16) static real tile[TILE_SIZE], kept[KEPT * BLOCK + 1];
     const Arguments a = {PASSED};
@@ -221,8 +222,8 @@ extern "C" void bough(PARAMETERS) {
         for (int t = 0; t < BLOCK; ++t) compute_one(a, tile, kept + t, t, first);
         for (int t = 0; t < BLOCK; ++t) deliver_all(a, tile, t, first);
     }
-}
-#endif"""
+}"""
+"""The loop over blocks that stands for it on a CPU."""
 
 SQUARE, TURNED_TOGETHER = 32, 8
 """States, and entries, of the squares in which `turning_source` turns arrays, and how many rows of one at a time."""

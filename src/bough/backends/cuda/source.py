@@ -15,13 +15,16 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from bough.backends.cuda.elementary import turn_source
-from bough.backends.cuda.preamble import ENTRIES, PREAMBLE
+from bough.backends.cuda.pipeline import PIPELINED_ENTRY, moved_at_once
+from bough.backends.cuda.preamble import DEVICE_ENTRY, HOST_ENTRY, PREAMBLE
 from bough.backends.cuda.shared import Placement, place_shared
 from bough.backends.cuda.writer import CudaWriter, searches
 from bough.export.c import C
-from bough.program import VERDICT, Apply, Buffer, Program, walk
+from bough.program import VERDICT, Apply, Buffer, Program, most_alive, walk
 
-__all__ = ["ENTRY", "MOST_SHARED", "STRAIGHT_BLOCK", "Layout", "block_of", "cuda_source", "shared_bytes"]
+__all__ = [
+    "ENTRY", "MOST_SHARED", "STRAIGHT_BLOCK", "Layout", "block_of", "blocks_that_stay", "cuda_source", "shared_bytes",
+]  # fmt: skip
 
 ENTRY = "bough"
 """Name of the kernel."""
@@ -50,6 +53,12 @@ LONG_PROGRAM = 16_000
 
 Twice as many in float64 do not get all registers unless the compiler is told that few blocks run at a time.
 """
+
+ALL_REGISTERS, MOST_REGISTERS = 65_536, 255
+"""Registers of a processor, and of a thread at most."""
+
+FURTHER_REGISTERS = 16
+"""Registers of a thread beside those of the numbers of a program that are alive at once."""
 
 ORDER = ("const int *order", "int *costs")
 """Further arguments of programs that search: the states in the order in which they are run, and what each cost."""
@@ -93,17 +102,46 @@ def shared_bytes(program: Program, real: str, most: int) -> int:
     return _kept(program, real, most).size * SEARCH_BLOCK * WIDTHS[real]
 
 
+def blocks_that_stay(program: Program, real: str, layouts: Sequence[Layout]) -> int:
+    """How many blocks of a processor take one piece of the states after the other; zero if blocks come and go.
+
+    They do where a block has room for two pieces, of which one comes while the other is computed with. In float64, and
+    by components, that was slower.
+    """
+    if searches(program) or real == "double" or "components" in layouts:
+        return 0
+    width = WIDTHS[real]
+    arrays, tile = _placed(
+        program, C(program, real), layouts, width, _length(program, width) > LONG_PROGRAM, STRAIGHT_BLOCK
+    )
+    in_tile = [x for x in arrays if x.offset is not None]
+    room = 2 * tile * width
+    if room > TILE_BYTES or not any(x.is_input for x in in_tile) or any(x.pitch != x.size for x in in_tile):
+        return 0
+    registers = min(-(-(most_alive(program) + FURTHER_REGISTERS) // 8) * 8, MOST_REGISTERS)  # handed out by eights
+    return min(MOST_SHARED // (room + 1024), ALL_REGISTERS // (STRAIGHT_BLOCK * registers))
+
+
+def _length(program: Program, width: int) -> int:
+    return sum(1 for x in walk(program.body) if isinstance(x, Apply)) * width
+
+
 def cuda_source(
-    program: Program, real: str, layouts: Sequence[Layout], most_shared: int = MOST_SHARED, follows: bool = False
+    program: Program,
+    real: str,
+    layouts: Sequence[Layout],
+    most_shared: int = MOST_SHARED,
+    follows: bool = False,
+    staying: int = 0,
 ) -> str:
     """The text of a kernel; `layouts` are those of the inputs and of the outputs but the verdict, in order.
 
     A block may have at most so many bytes of shared memory; what it has is `shared_bytes`. A kernel
-    that follows another adds to the verdicts which that one told.
+    that follows another adds to the verdicts which that one told. `staying` is what `blocks_that_stay` says.
     """
     kept, width, block = _kept(program, real, most_shared), WIDTHS[real], block_of(program)
     language = _Cuda(program, real, kept)
-    length = sum(1 for x in walk(program.body) if isinstance(x, Apply)) * width
+    length = _length(program, width)
     arrays, tile = _placed(program, language, layouts, width, length > LONG_PROGRAM, block)
     writer = CudaWriter(program, language)
     writer.block(program.body)
@@ -117,9 +155,9 @@ def cuda_source(
     without_state = "return" if block == STRAIGHT_BLOCK else "TAKE_THE_LAST_STATE"
     lines += [*_compute(program, language, arrays, [*writer.marks, *writer.lines])]
     lines += _moves(arrays, follows, without_state, block == SEARCH_BLOCK)
-    least = 1 if block == SEARCH_BLOCK else 4 if length > 2 * LONG_PROGRAM and real == "double" else None
+    least = 1 if block == SEARCH_BLOCK else 4 if length > 2 * LONG_PROGRAM and real == "double" else staying or None
     bounds = "BLOCK" if least is None else f"BLOCK, {least}"
-    lines.append(_entry(arrays, tile, bounds, ORDER if block == SEARCH_BLOCK else ()))
+    lines.append(_entry(arrays, tile, bounds, ORDER if block == SEARCH_BLOCK else (), bool(staying)))
     return "\n".join(lines) + "\n"
 
 
@@ -241,13 +279,26 @@ def _place(x: _Moved) -> str:
     return f"{kind}{{a.{x.name}, 1}}" if x.layout == "shared" else f"{kind}{{a.{x.name} + state * {x.size}, 1}}"
 
 
-def _entry(arrays: Sequence[_Moved], tile: int, bounds: str, order: Sequence[str]) -> str:
-    """The kernel, or the loop over blocks that stands for it on a CPU.
+def _entry(arrays: Sequence[_Moved], tile: int, bounds: str, order: Sequence[str], staying: bool) -> str:
+    """The kernel, and the loop over blocks that stands for it on a CPU.
 
     `bounds` with few blocks make the compiler use all registers: it gives up on long programs otherwise.
     """
     parameters = ["long long states", "int *wrong", *(f"{'const ' * x.is_input}real *{x.name}" for x in arrays)]
     parameters += ["int *verdicts", *order]
     passed = ", ".join(p.rpartition(" ")[2].lstrip("*") for p in parameters)
-    text = ENTRIES.replace("PARAMETERS", ", ".join(parameters)).replace("PASSED", passed).replace("BOUNDS", bounds)
+    moves = _moved_at_once(arrays) if staying else []
+    text = "\n".join(
+        ["#ifdef __CUDACC__", *moves, PIPELINED_ENTRY if staying else DEVICE_ENTRY, "#else", HOST_ENTRY, "#endif"]
+    )
+    text = text.replace("PARAMETERS", ", ".join(parameters)).replace("PASSED", passed).replace("BOUNDS", bounds)
     return text.replace("TILE_SIZE", str(max(tile, 1)))
+
+
+def _moved_at_once(arrays: Sequence[_Moved]) -> list[str]:
+    """What moves a block's arrays without its threads."""
+    in_tile = [x for x in arrays if x.offset is not None]
+    fetched, delivered = (
+        [(x.name, x.size, x.offset or 0) for x in in_tile if x.is_input == way] for way in (True, False)
+    )
+    return moved_at_once(fetched, delivered)
