@@ -98,18 +98,23 @@ class Contacts:
             write_at(made, 6 * b, [*motions[b].angular.parts, *motions[b].linear.parts])
         return made
 
-    def forces(self, rule: Callable[[Grip, Array], None], between: bool | None = None) -> list[Force | None]:
-        """What a rule adds to the forces on bodies, contact by contact; none on bodies that nothing can touch."""
+    def forces(
+        self, rule: Callable[[Grip, Array, C], C], start: C, between: bool | None = None
+    ) -> tuple[list[Force | None], C]:
+        """What a rule adds to the forces on bodies, contact by contact, and what it carries through them.
+
+        There are none on bodies that nothing can touch.
+        """
         pushed = sorted(self.layout.pushed)
         with keeping_loops():
             total = blank(6 * self._bodies)
         for b in pushed:
             write_at(total, 6 * b, [0.0] * 6)
-        self.each(lambda grip: rule(grip, total), between)
+        end = self.sum(lambda grip, carry: rule(grip, total, carry), start, between)
         result: list[Force | None] = [None] * self._bodies
         for b in pushed:
             result[b] = Force(vector_at(total, 6 * b), vector_at(total, 6 * b + 3))
-        return result
+        return result, end
 
     @property
     def impedance_size(self) -> int:
