@@ -73,11 +73,11 @@ class Contacts:
             self._shapes = _stored(layout.place_size, [_entries(X) for X in places])
             self._prepare(world)
             for group in layout.candidates:
-                look = partial(self._candidate, group, dt)
                 if self.looks_ahead or not can_be_culled(group):
-                    each(group.count, look)
+                    each(group.count, partial(self._candidate, group, dt))
                 else:
-                    each_near(group, layout.place_size, [X.translation for X in places], look)
+                    centres = [X.translation for X in places]
+                    each_near(group, layout.place_size, centres, partial(self._near, group, dt, 0.0))
 
     @property
     def rates(self) -> Sequence[Scalar]:
@@ -218,9 +218,17 @@ class Contacts:
             near = (above if side == 0 else -above) < reach + (0.0 if heights is None else heights.top)
         else:
             near = apart.dot(apart) < reach * reach
+        do_when(near, lambda: self._near(group, dt, ahead, k))
+
+    def _near(self, group: ShapeGroup, dt: Scalar, ahead: Scalar, k: Index) -> None:
+        """Find the contacts of a candidate whose balls touch, where it is looked at `ahead` of its margin (m)."""
+        kinds, shapes = group.kinds, [gather_index(table, k) for table in group.shapes]
+
+        def sides() -> tuple[tuple[Shape, Transform], ...]:
+            return tuple((self._shape(group, i, k), self._standing(group, shapes, i)) for i in (0, 1))
 
         def touch() -> None:
-            first, second = ((self._shape(group, i, k), self._standing(group, shapes, i)) for i in (0, 1))
+            first, second = sides()
             margin, looped = gather(group.margin, k), iterates(*kinds)
             points = contact_points(*first, *second) if looped else []
             found = [Gap(True, partial(getattr, p, "distance")) for p in points] or gaps(*first, *second)
@@ -239,11 +247,11 @@ class Contacts:
                 else:
                     do_when(gap.may, partial(look, j, gap))
 
-        def nearer() -> None:
-            first, second = ((self._shape(group, i, k), self._standing(group, shapes, i)) for i in (0, 1))
+        if "capsule" in kinds and set(kinds) <= {"sphere", "capsule"}:
+            first, second = sides()
             do_when(overlap_in_line(*first, *second, gather(group.margin, k) + ahead), touch)
-
-        do_when(near, nearer if "capsule" in kinds and set(kinds) <= {"sphere", "capsule"} else touch)
+        else:
+            touch()
 
     def _ahead(self, group: ShapeGroup, centres: Sequence[Vector], dt: Scalar, k: Index) -> Scalar:
         """How much further apart than their margin (m) the shapes of a candidate are looked at."""
