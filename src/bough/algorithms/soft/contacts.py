@@ -46,6 +46,9 @@ __all__ = ["Contacts"]
 
 C = TypeVar("C")
 
+MOST_ADDED_UP = 100
+"""Contacts with the world of which is told body by body whether they touch."""
+
 
 class Contacts:
     """All contacts of a scene in one state, found in a configuration at some velocity.
@@ -148,6 +151,16 @@ class Contacts:
     def _forces(self, grip: Grip) -> Sequence[Scalar]:
         """The forces of the rows of a contact, for who tells of it."""
         return grip.answer(grip.read("x")).f
+
+    def pressed(self) -> dict[int, Scalar]:
+        """By bodies that may touch the world the sum of D of these contacts: zero where none touches."""
+        if sum(g.count for g in self._groups(False)) > MOST_ADDED_UP:
+            return dict.fromkeys(self.layout.touched, self.stiffness(False))
+        total: dict[int, Scalar] = {}
+        for group in self._groups(False):
+            for k, body in enumerate(group.bodies[1].data.tolist()):
+                total[body] = total.get(body, 0.0) + self.memory[group.number].D[k]
+        return total
 
     def stiffness(self, between: bool) -> Scalar:
         """The sum of D of all contacts with the world, or between bodies: zero where nothing touches."""
