@@ -53,7 +53,7 @@ MOST_ADDED_UP = 100
 class Contacts:
     """All contacts of a scene in one state, found in a configuration at some velocity.
 
-    `friction` is a factor of all coefficients of friction.
+    `friction` is a factor of all coefficients of friction, `rate` (1/s) is B of the law, if all contacts have the same.
     """
 
     looks_ahead = False
@@ -63,6 +63,7 @@ class Contacts:
         self, layout: Layout, world: WorldTree, v: Sequence[Scalar], dt: Scalar, friction: Scalar | None = None
     ) -> None:
         self.layout, self._bodies, self.friction, self._v = layout, len(world.bodies), friction, v
+        self.rate = None if layout.softness is None else rate_and_spring(layout.softness, dt)[0]
         self.several_trees = sum(not parent for parent in world.parents) > 1
         if not layout.touches:
             return

@@ -146,10 +146,10 @@ class SoftProblem:
         """Write x = J a - a_ref of contacts."""
 
         def begin(nothing: tuple[()]) -> tuple[()]:
-            motions, rates = self._motions(a)
+            motions = self._motions(a)
 
             def rule(grip: Grip) -> None:
-                grip.begin(motions, rates)
+                grip.begin(*motions)
 
             self.contacts.each(rule)
             return nothing
@@ -160,10 +160,10 @@ class SoftProblem:
         """Jᵀ f of all rows; x of contacts is written on the way."""
 
         def push(_: Scalars) -> Scalars:
-            motions, rates = self._motions(a)
+            motions = self._motions(a)
 
             def rule(grip: Grip, forces: Array, nothing: tuple[()]) -> tuple[()]:
-                grip.add_forces(grip.answer(grip.begin(motions, rates)).f, forces)
+                grip.add_forces(grip.answer(grip.begin(*motions)).f, forces)
                 return nothing
 
             return tuple(self.world.joint_forces(self.contacts.forces(rule, ())[0]))
@@ -177,9 +177,14 @@ class SoftProblem:
             pushed = [p + j * force for p, j in zip(pushed, wide.J, strict=True)]
         return pushed
 
-    def _motions(self, a: Sequence[Scalar]) -> tuple[Array, Array]:
-        """Accelerations and velocities of bodies in memory."""
+    def _motions(self, a: Sequence[Scalar]) -> tuple[Array, ...]:
+        """What x = J a - a_ref of contacts is found from, in memory: accelerations of bodies, and their velocities.
+
+        Where one rate B holds for all contacts, it is their sum a + B v alone.
+        """
         contacts, motions = self.contacts, self.world.motions
+        if contacts.rate is not None:
+            return (contacts.in_memory(motions([x + contacts.rate * v for x, v in zip(a, contacts.rates, strict=True)])),)
         return contacts.in_memory(motions(a)), contacts.in_memory(motions(contacts.rates), velocities=True)
 
     def times_M(self, a: Sequence[Scalar]) -> Scalars:
