@@ -101,6 +101,7 @@ class ArticulatedBodies:
     inertias: Sequence[ArticulatedInertia | None]  # None: no mass
     diagonal: Diagonal
     pressed: Mapping[int, Scalar]  # of bodies that may touch the world: zero where they do not
+    touching: Scalar  # zero where none of them does
 
     def factor(self, contacts: Contacts, more: Diagonal) -> Solve:
         """What solves with the matrix, contacts with the world and numbers on its diagonal added.
@@ -139,9 +140,14 @@ class ArticulatedBodies:
             write_at(K, body * ENTRIES, [0.0] * ENTRIES)
             return nothing
 
-        for b, pressed in sorted(self.pressed.items()):
-            repeat(1, partial(clear, b), (), until=lambda _, pressed=pressed: pressed <= 0.0)
-        contacts.each(lambda grip: _stiffen(grip, K), between=False)
+        def stiffen(_: Index, nothing: tuple[()]) -> tuple[()]:
+            for b, pressed in sorted(self.pressed.items()):
+                repeat(1, partial(clear, b), (), until=lambda _, pressed=pressed: pressed <= 0.0)  # type: ignore[misc]
+            contacts.each(lambda grip: _stiffen(grip, K), between=False)
+            return nothing
+
+        if self.pressed:
+            repeat(1, stiffen, (), until=lambda _: self.touching <= 0.0)
         return K
 
     def _solved(self, joints: Sequence[Sequence[_Joint]], b: Sequence[Scalar]) -> Scalars:
@@ -199,4 +205,4 @@ def articulated_bodies(m: Mechanism, world: WorldTree, contacts: Contacts, more:
         weightless = all(isinstance(x, float) and not x for x in (*numbers, own.rotational.zy, own.rotational.zz))
         inertias.append(None if weightless else world.bodies[i].X.inertia_to_parent(own).articulated)
         diagonal += enumerate(body.armature, start=start)
-    return ArticulatedBodies(world, inertias, diagonal, contacts.pressed())
+    return ArticulatedBodies(world, inertias, diagonal, contacts.pressed(), contacts.stiffness(between=False))
