@@ -35,5 +35,5 @@ def test_articulated_bodies_solve_as_the_packed_matrix_does(floating: bool, rng:
     more = [(k, float(x)) for k, x in enumerate(rng.uniform(0, 1, robot.nv))]
     b = rng.normal(size=robot.nv).tolist()
     packed = PackedMatrix(tree, crba(m, q.tolist()), world).factor(contacts, more)(b)
-    articulated = articulated_bodies(m, world, more[::2]).factor(contacts, more[1::2])(b)
+    articulated = articulated_bodies(m, world, contacts, more[::2]).factor(contacts, more[1::2])(b)
     assert np.allclose(articulated, packed, rtol=1e-9, atol=1e-9 * np.abs(packed).max())

@@ -230,10 +230,11 @@ class Differentiated(Measurable):
         return self._differentiated(accelerations=True)
 
     def _tensor_steps(self, given: Sequence[Any], steps: Any, out: object) -> State:
-        """Steps on tensors of PyTorch with gradients: one node of autograd for each."""
+        """Steps on tensors of PyTorch with gradients: one node of autograd for each; `given` as in `_made`."""
         count = whole_number(steps, "steps of tensors with gradients", least=0)
         _refuse_out(out, "tensors that autograd follows")
-        q, v, a, *rest = given
+        q, v, a, dt, _, *acting = given
+        rest = (dt, *acting)
         for _ in range(count):
             q, v, a = self._followed(q, v, a, *rest)
         like = next(x for x in (q, v, *rest) if is_tensor(x))
@@ -250,6 +251,7 @@ class Differentiated(Measurable):
         from bough.simulation.jax_steps import steps_in_jax
 
         count = whole_number(steps, "steps within a transformation of JAX", least=0)
+        given = (*given[:4], *given[5:])
         _refuse_out(out, "arrays that JAX traces")
         present = tuple(x is not None for x in given)
         found = self._jax_steps.get((present, count))

@@ -25,8 +25,8 @@ def steps_in_jax(
     steps
         Makes them all in one call, without derivatives.
     outside
-        What makes them of arrays of NumPy, from what is given, their number and whether all is float32, where one call
-        may not be enough; None where it is.
+        What makes them of arrays of NumPy, from what is given, their number in fifth place, and whether all is float32,
+        where one call may not be enough; None where it is.
     one
         Makes one step, from what is given in the same order to q, v and a, with derivatives.
     present
@@ -49,7 +49,8 @@ def steps_in_jax(
 
         def state(*values: Any) -> tuple[Any, ...]:
             assert outside is not None
-            found = outside(whole([np.asarray(x) for x in values]), np.float64(count), single=False)
+            q, v, a, dt, *acting = whole([np.asarray(x) for x in values])
+            found = outside((q, v, a, dt, np.float64(count), *acting), single=False)
             return tuple(np.asarray(x, shape.dtype) for x, shape in zip(found, shapes, strict=True))
 
         found: tuple[Any, ...] = jax.pure_callback(state, shapes, *arrays, vmap_method="expand_dims")

@@ -156,24 +156,23 @@ class Simulation(Differentiated):
             target, kp, kd = read_servo(target, kp, kd, self.model.nv)
         count = read_steps(steps, MOST_SINGLE_STEPS if single else MOST_STEPS)
         rest = self._zeros if a is None else a
-        given = (q, v, rest, self._dt, tau, control, target, kp, kd, f_ext, *values)
+        given = (q, v, rest, self._dt, count, tau, control, target, kp, kd, f_ext, *values)
         if wants_gradients(given):
             return self._tensor_steps(in_single(given) if single else given, steps, out)
         if is_traced_by_jax(given):
             return self._steps_in_jax(given, steps, out)
-        state = self._made(given, count, single)
+        state = self._made(given, single)
         return state if out is None else written(out, state)
 
-    def _made(self, acting: Sequence[Any], count: Any, single: bool) -> State:
-        """Steps in one call: given q, v, a, dt and what acts."""
-        given = (*acting[:4], count, *acting[4:])
+    def _made(self, given: Sequence[Any], single: bool) -> State:
+        """Steps in one call: given q, v, a, dt, the number of steps and what acts. Nothing takes time beside the steps."""
         if single and self.law == "soft":
             given = in_single(given)
-        which = tuple(acting[k] is None for k in (4, 5, 6, 9))
+        which = (given[5] is None, given[6] is None, given[7] is None, given[10] is None)
         entry = self._entries.get(which)
         if entry is None:
             entry = self._entries[which] = self._steps.form(given).entry
-        state = State._make(entry(*given, None, True))
+        state: State = _NEW_TUPLE(State, entry(*given, None, True))
         if self._roomier is not None:
             state = self._roomier.steps(given, state, entry)
             if single:  # impulses are found in float64
@@ -380,5 +379,8 @@ class Simulation(Differentiated):
         with interrupted_once():
             return sweep_of(self, runs, (duration, rate), often, path, at_once, workers, show_progress)
 
+
+_NEW_TUPLE: Any = tuple.__new__
+"""Makes a named tuple in half the time."""
 
 Prepared.__init__.__qualname__ = "Simulation"  # what Python calls it where a wrong keyword is given

@@ -46,11 +46,14 @@ __all__ = ["Contacts"]
 
 C = TypeVar("C")
 
+MOST_ADDED_UP = 100
+"""Contacts with the world of which is told body by body whether they touch."""
+
 
 class Contacts:
     """All contacts of a scene in one state, found in a configuration at some velocity.
 
-    `friction` is a factor of all coefficients of friction.
+    `friction` is a factor of all coefficients of friction, `rate` (1/s) is B of the law, if all contacts have the same.
     """
 
     looks_ahead = False
@@ -60,6 +63,7 @@ class Contacts:
         self, layout: Layout, world: WorldTree, v: Sequence[Scalar], dt: Scalar, friction: Scalar | None = None
     ) -> None:
         self.layout, self._bodies, self.friction, self._v = layout, len(world.bodies), friction, v
+        self.rate = None if layout.softness is None else rate_and_spring(layout.softness, dt)[0]
         self.several_trees = sum(not parent for parent in world.parents) > 1
         if not layout.touches:
             return
@@ -73,11 +77,11 @@ class Contacts:
             self._shapes = _stored(layout.place_size, [_entries(X) for X in places])
             self._prepare(world)
             for group in layout.candidates:
-                look = partial(self._candidate, group, dt)
                 if self.looks_ahead or not can_be_culled(group):
-                    each(group.count, look)
+                    each(group.count, partial(self._candidate, group, dt))
                 else:
-                    each_near(group, layout.place_size, [X.translation for X in places], look)
+                    centres = [X.translation for X in places]
+                    each_near(group, layout.place_size, centres, partial(self._near, group, dt, 0.0))
 
     @property
     def rates(self) -> Sequence[Scalar]:
@@ -98,17 +102,22 @@ class Contacts:
             write_at(made, 6 * place, [*motions[b].angular.parts, *motions[b].linear.parts])
         return made
 
-    def forces(self, rule: Callable[[Grip, Array], None], between: bool | None = None) -> list[Force | None]:
-        """What a rule adds to the forces on bodies, contact by contact; none on bodies that nothing can touch."""
+    def forces(
+        self, rule: Callable[[Grip, Array, C], C], start: C, between: bool | None = None
+    ) -> tuple[list[Force | None], C]:
+        """What a rule adds to the forces on bodies, contact by contact, and what it carries through them.
+
+        There are none on bodies that nothing can touch.
+        """
         pushed = self.layout.pushed
         with keeping_loops():
             total = blank(6 * len(pushed))
         write_at(total, 0, [0.0] * (6 * len(pushed)))
-        self.each(lambda grip: rule(grip, total), between)
+        end = self.sum(lambda grip, carry: rule(grip, total, carry), start, between)
         result: list[Force | None] = [None] * self._bodies
         for place, b in enumerate(pushed):
             result[b] = Force(vector_at(total, 6 * place), vector_at(total, 6 * place + 3))
-        return result
+        return result, end
 
     @property
     def impedance_size(self) -> int:
@@ -142,6 +151,16 @@ class Contacts:
     def _forces(self, grip: Grip) -> Sequence[Scalar]:
         """The forces of the rows of a contact, for who tells of it."""
         return grip.answer(grip.read("x")).f
+
+    def pressed(self) -> dict[int, Scalar]:
+        """By bodies that may touch the world the sum of D of these contacts: zero where none touches."""
+        if sum(g.count for g in self._groups(False)) > MOST_ADDED_UP:
+            return dict.fromkeys(self.layout.touched, self.stiffness(False))
+        total: dict[int, Scalar] = {}
+        for group in self._groups(False):
+            for k, body in enumerate(group.bodies[1].data.tolist()):
+                total[body] = total.get(body, 0.0) + self.memory[group.number].D[k]
+        return total
 
     def stiffness(self, between: bool) -> Scalar:
         """The sum of D of all contacts with the world, or between bodies: zero where nothing touches."""
@@ -212,9 +231,17 @@ class Contacts:
             near = (above if side == 0 else -above) < reach + (0.0 if heights is None else heights.top)
         else:
             near = apart.dot(apart) < reach * reach
+        do_when(near, lambda: self._near(group, dt, ahead, k))
+
+    def _near(self, group: ShapeGroup, dt: Scalar, ahead: Scalar, k: Index) -> None:
+        """Find the contacts of a candidate whose balls touch, where it is looked at `ahead` of its margin (m)."""
+        kinds, shapes = group.kinds, [gather_index(table, k) for table in group.shapes]
+
+        def sides() -> tuple[tuple[Shape, Transform], ...]:
+            return tuple((self._shape(group, i, k), self._standing(group, shapes, i)) for i in (0, 1))
 
         def touch() -> None:
-            first, second = ((self._shape(group, i, k), self._standing(group, shapes, i)) for i in (0, 1))
+            first, second = sides()
             margin, looped = gather(group.margin, k), iterates(*kinds)
             points = contact_points(*first, *second) if looped else []
             found = [Gap(True, partial(getattr, p, "distance")) for p in points] or gaps(*first, *second)
@@ -233,11 +260,11 @@ class Contacts:
                 else:
                     do_when(gap.may, partial(look, j, gap))
 
-        def nearer() -> None:
-            first, second = ((self._shape(group, i, k), self._standing(group, shapes, i)) for i in (0, 1))
+        if "capsule" in kinds and set(kinds) <= {"sphere", "capsule"}:
+            first, second = sides()
             do_when(overlap_in_line(*first, *second, gather(group.margin, k) + ahead), touch)
-
-        do_when(near, nearer if "capsule" in kinds and set(kinds) <= {"sphere", "capsule"} else touch)
+        else:
+            touch()
 
     def _ahead(self, group: ShapeGroup, centres: Sequence[Vector], dt: Scalar, k: Index) -> Scalar:
         """How much further apart than their margin (m) the shapes of a candidate are looked at."""

@@ -32,7 +32,7 @@ def can_be_culled(group: ShapeGroup) -> bool:
 
 
 def each_near(group: ShapeGroup, size: int, centres: Sequence[Vector], rule: Callable[[Index], None]) -> None:
-    """Run a rule for the candidates of a group, but for blocks that are far apart in every state.
+    """Run a rule for the candidates of a group that may touch; blocks that are far apart in every state cost next to nothing.
 
     `centres` are those of all shapes, whose places in memory take `size` numbers each. Shapes that are near each other
     where masses are taken, and so most of the time, are in the first blocks.
@@ -40,17 +40,20 @@ def each_near(group: ShapeGroup, size: int, centres: Sequence[Vector], rule: Cal
     order = group.nearest
     blocks = [order[k : k + PASSED_TOGETHER] for k in range(0, group.count, PASSED_TOGETHER)]
     places, counts = (Table("places", np.array(x, np.int64)) for x in (order, [len(block) for block in blocks]))
-    least = unguarded(len(blocks), zeros=False)
+    least, gaps = unguarded(len(blocks), zeros=False), unguarded(group.count, zeros=False)
     for b, block in enumerate(blocks):
-        least[b] = reduce(minimum, [_gap(group, size, centres, k) for k in block])
+        own = [_gap(group, size, centres, k) for k in block]
+        for j, gap in enumerate(own):
+            gaps[b * PASSED_TOGETHER + j] = gap
+        least[b] = reduce(minimum, own)
 
-    def look(b: Index) -> None:
-        near = least[b] < 0.0
-        do_when(
-            near, lambda: each(gather_index(counts, b), lambda j: rule(gather_index(places, b * PASSED_TOGETHER + j)))
-        )
+    def look(place: Index) -> None:
+        do_when(gaps[place] < 0.0, lambda: rule(gather_index(places, place)))
 
-    each(len(blocks), look)
+    def look_at_block(b: Index) -> None:
+        do_when(least[b] < 0.0, lambda: each(gather_index(counts, b), lambda j: look(b * PASSED_TOGETHER + j)))
+
+    each(len(blocks), look_at_block)
 
 
 def _gap(group: ShapeGroup, size: int, centres: Sequence[Vector], k: int) -> Scalar:

@@ -93,10 +93,15 @@ class Grip:
         axes, rows = self.axes, self.law.rows
         return [a.dot(linear) for a in axes[:rows]] + [a.dot(angular) for a in axes[: max(rows - 3, 0)]]
 
-    def begin(self, motions: Array, rates: Array) -> list[Scalar]:
-        """Write x = J a - a_ref for accelerations and velocities of bodies in memory, and return it."""
-        B, both_motions = self._memory.rates[self.k], zip(self.along(motions), self.along(rates), strict=True)
-        normal, *others = [a + B * v for a, v in both_motions]
+    def begin(self, motions: Array, rates: Array | None = None) -> list[Scalar]:
+        """Write x = J a - a_ref for accelerations and velocities of bodies in memory, and return it.
+
+        Without velocities the accelerations have B times these in them.
+        """
+        normal, *others = self.along(motions)
+        if rates is not None:
+            B = self._memory.rates[self.k]
+            normal, *others = [a + B * v for a, v in zip((normal, *others), self.along(rates), strict=True)]
         x = [normal + self._memory.springs[self.k], *others]
         self.write("x", x)
         return x

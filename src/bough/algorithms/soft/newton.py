@@ -146,10 +146,10 @@ class SoftProblem:
         """Write x = J a - a_ref of contacts."""
 
         def begin(nothing: tuple[()]) -> tuple[()]:
-            motions, rates = self._motions(a)
+            motions = self._motions(a)
 
             def rule(grip: Grip) -> None:
-                grip.begin(motions, rates)
+                grip.begin(*motions)
 
             self.contacts.each(rule)
             return nothing
@@ -160,12 +160,13 @@ class SoftProblem:
         """Jᵀ f of all rows; x of contacts is written on the way."""
 
         def push(_: Scalars) -> Scalars:
-            motions, rates = self._motions(a)
+            motions = self._motions(a)
 
-            def rule(grip: Grip, forces: Array) -> None:
-                grip.add_forces(grip.answer(grip.begin(motions, rates)).f, forces)
+            def rule(grip: Grip, forces: Array, nothing: tuple[()]) -> tuple[()]:
+                grip.add_forces(grip.answer(grip.begin(*motions)).f, forces)
+                return nothing
 
-            return tuple(self.world.joint_forces(self.contacts.forces(rule)))
+            return tuple(self.world.joint_forces(self.contacts.forces(rule, ())[0]))
 
         found = self._where_touching(push, self._none)
         pushed = list(found)
@@ -176,9 +177,14 @@ class SoftProblem:
             pushed = [p + j * force for p, j in zip(pushed, wide.J, strict=True)]
         return pushed
 
-    def _motions(self, a: Sequence[Scalar]) -> tuple[Array, Array]:
-        """Accelerations and velocities of bodies in memory."""
+    def _motions(self, a: Sequence[Scalar]) -> tuple[Array, ...]:
+        """What x = J a - a_ref of contacts is found from, in memory: accelerations of bodies, and their velocities.
+
+        Where one rate B holds for all contacts, it is their sum a + B v alone.
+        """
         contacts, motions = self.contacts, self.world.motions
+        if contacts.rate is not None:
+            return (contacts.in_memory(motions([x + contacts.rate * v for x, v in zip(a, contacts.rates, strict=True)])),)
         return contacts.in_memory(motions(a)), contacts.in_memory(motions(contacts.rates), velocities=True)
 
     def times_M(self, a: Sequence[Scalar]) -> Scalars:
@@ -246,14 +252,15 @@ class SoftProblem:
     def _lacks(self, point: _Point, d: Scalars, alpha: Scalar) -> list[Scalar]:
         """Jᵀ r of what all rows lack after α d; x of contacts moves on."""
 
-        def push(grip: Grip, forces: Array) -> None:
+        def push(grip: Grip, forces: Array, nothing: tuple[()]) -> tuple[()]:
             y = grip.read("y")
             x, r, _ = grip.lack(grip.read("x"), [alpha * value for value in y], y)
             grip.write("x", x)
             grip.add_forces(r, forces)
+            return nothing
 
         total = list(self._where_touching(
-            lambda _: tuple(self.world.joint_forces(self.contacts.forces(push))), self._none
+            lambda _: tuple(self.world.joint_forces(self.contacts.forces(push, ())[0])), self._none
         ))  # fmt: skip
         for row in self.rows:
             k = row.place
@@ -276,7 +283,10 @@ class SoftProblem:
         )
         if not (contacts.layout.between or self.wide):
             return lambda b: (precondition(b), self._none)
-        held = contacts.stiffness(between=True) + (1.0 if self.wide else 0.0)
+        held: Scalar = 1.0 if self.wide else 0.0
+        if contacts.layout.between:
+            precondition, rest = self._with_one_between(precondition)
+            held = held + rest
 
         def solution(b: Sequence[Scalar]) -> tuple[Scalars, Scalars]:
             first = precondition(b), self._none
@@ -284,21 +294,57 @@ class SoftProblem:
 
         return solution
 
-    def _between(self, a: Scalars, b: Sequence[Scalar], z: Scalars, precondition: Solve) -> tuple[Scalars, Scalars]:
-        """The solution at a with what would fill in too, by conjugate gradients from zero, and what is left, H x - b.
+    def _with_one_between(self, solve: Solve) -> tuple[Solve, Scalar]:
+        """What solves with the normal of the first contact between bodies that presses too, and how stiff the rest is.
 
-        z is the solution without.
+        Mostly no more than one does. With j that row and w its stiffness, (H + w j jᵀ)⁻¹ is H⁻¹ - c u uᵀ, where
+        u = H⁻¹ j and c = w / (1 + w j · u) (Sherman and Morrison). y of each contact is 1 where its normal is taken.
+        """
+        contacts, none = self.contacts, 0.0  # type: Contacts, Scalar
+        held = contacts.stiffness(between=True)
+
+        def take(grip: Grip, forces: Array, found: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
+            stiffness, rest = found
+            W = grip.answer(grip.read("x")).W
+            is_first = both(stiffness <= 0.0, W[0][0] > 0.0)
+            mark, others = select(is_first, 1.0, 0.0), [0.0] * (grip.law.rows - 1)
+            grip.write("y", [mark, *others])
+            grip.add_forces([mark, *others], forces)
+            for k, row in enumerate(W):
+                rest = rest + (select(is_first, 0.0, row[0]) if k == 0 else row[k])
+            return select(is_first, W[0][0], stiffness), rest
+
+        def one(_: Index, __: tuple[Scalars, Scalar, Scalar]) -> tuple[Scalars, Scalar, Scalar]:
+            forces, (w, rest) = contacts.forces(take, (none, none), between=True)
+            j = self.world.joint_forces(forces)
+            u = solve(j)
+            return u, w / (1.0 + w * dot(j, u)), rest
+
+        u, c, rest = repeat(1, one, (self._none, none, none), until=lambda _: held <= 0.0)
+
+        def solution(b: Sequence[Scalar]) -> Scalars:
+            back = c * dot(u, b)
+            return tuple(x - back * y for x, y in zip(solve(b), u, strict=True))
+
+        return solution, rest
+
+    def _between(self, a: Scalars, b: Sequence[Scalar], z: Scalars, precondition: Solve) -> tuple[Scalars, Scalars]:
+        """The solution at a with all that would fill in, by conjugate gradients from zero, and what is left, H x - b.
+
+        z is the solution of what the preconditioner knows.
         """
         contacts, stiff = self.contacts, [wide.answer(dot(wide.J, a))[1] for wide in self.wide]
 
         def pushed(p: Sequence[Scalar]) -> list[Scalar]:
             motions = contacts.in_memory(self.world.motions(p))
 
-            def push(grip: Grip, forces: Array) -> None:
+            def push(grip: Grip, forces: Array, nothing: tuple[()]) -> tuple[()]:
                 W, u = grip.answer(grip.read("x")).W, grip.along(motions)
-                grip.add_forces(symmetric_times(W, u), forces)
+                left = select(grip.read("y")[0] > 0.0, 0.0, W[0][0])  # the preconditioner knows of what is taken
+                grip.add_forces(symmetric_times([[left], *W[1:]], u), forces)
+                return nothing
 
-            return self.world.joint_forces(contacts.forces(push, between=True))
+            return self.world.joint_forces(contacts.forces(push, (), between=True)[0])
 
         def times(p: Sequence[Scalar]) -> list[Scalar]:
             total = pushed(p) if contacts.layout.between else list(self._none)

@@ -290,6 +290,12 @@ class Layout:
         return [k for members in self.members for k in members]
 
     @property
+    def softness(self) -> Softness | None:
+        """That of all candidates, if it is the same."""
+        found = {group.softness for group in self.candidates}
+        return found.pop() if len(found) == 1 else None
+
+    @property
     def between(self) -> bool:
         """Whether bodies may touch each other."""
         return any(group.between for group in self.touches)

@@ -113,7 +113,7 @@ def soft_problem(
     contacts = Contacts(layout_of(scene), world, [v[k] for k in range(n)], dt, friction)
     wide = _bounds(m, scene, q, v, dt) + _held(m, scene, q, v, dt) + loop_joint_rows(m, scene, q, v, dt)
     long = tree.packed_size > LONG_PATHS * tree.n and m.coupling.trivial and not m.most_modes
-    matrix = articulated_bodies(m, world, damping) if long else PackedMatrix(tree, M, world)
+    matrix = articulated_bodies(m, world, contacts, damping) if long else PackedMatrix(tree, M, world)
     return SoftProblem(tree, M, matrix, lack, world, contacts, rows, wide)
 
 

@@ -7,8 +7,9 @@ is written down. Elsewhere it is M itself, whose rows are short.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 from bough.algorithms.soft.contacts import Contacts
@@ -99,6 +100,8 @@ class ArticulatedBodies:
     world: WorldTree
     inertias: Sequence[ArticulatedInertia | None]  # None: no mass
     diagonal: Diagonal
+    pressed: Mapping[int, Scalar]  # of bodies that may touch the world: zero where they do not
+    touching: Scalar  # zero where none of them does
 
     def factor(self, contacts: Contacts, more: Diagonal) -> Solve:
         """What solves with the matrix, contacts with the world and numbers on its diagonal added.
@@ -113,9 +116,8 @@ class ArticulatedBodies:
         joints: list[list[_Joint]] = []
         for i in range(len(world.parents), 0, -1):
             felt, parent, start = total[i], world.parents[i - 1], world.starts[i - 1]
-            if i in contacts.layout.touched:
-                pressed = _in_memory(K, i)
-                felt = pressed if felt is None else felt + pressed
+            if i in self.pressed:
+                felt = _with_impedance(felt, K, i, self.pressed[i])
             own: list[_Joint] = []
             for k, s in reversed(list(enumerate(world.bodies[i].S, start=start))):
                 U = Force(REST.angular, REST.linear) if felt is None else felt.times(s)
@@ -130,12 +132,22 @@ class ArticulatedBodies:
         return lambda b: self._solved(joints, b)
 
     def _stiffened(self, contacts: Contacts) -> Array:
-        """Impedances of the contacts of bodies with the world, in memory."""
+        """Impedances of the contacts of bodies with the world, in memory; anything for those that do not touch it."""
         with keeping_loops():
             K = blank(contacts.impedance_size)
-        for b in sorted(contacts.layout.touched):
-            write_at(K, b * ENTRIES, [0.0] * ENTRIES)
-        contacts.each(lambda grip: _stiffen(grip, K), between=False)
+
+        def clear(body: int, _: Index, nothing: tuple[()]) -> tuple[()]:
+            write_at(K, body * ENTRIES, [0.0] * ENTRIES)
+            return nothing
+
+        def stiffen(_: Index, nothing: tuple[()]) -> tuple[()]:
+            for b, pressed in sorted(self.pressed.items()):
+                repeat(1, partial(clear, b), (), until=lambda _, pressed=pressed: pressed <= 0.0)  # type: ignore[misc]
+            contacts.each(lambda grip: _stiffen(grip, K), between=False)
+            return nothing
+
+        if self.pressed:
+            repeat(1, stiffen, (), until=lambda _: self.touching <= 0.0)
         return K
 
     def _solved(self, joints: Sequence[Sequence[_Joint]], b: Sequence[Scalar]) -> Scalars:
@@ -171,13 +183,18 @@ class _Joint:
     inverse: Scalar
 
 
-def _in_memory(K: Array, body: int) -> ArticulatedInertia:
-    """The impedance of a body."""
-    entries = iter([K[body * ENTRIES + k] for k in range(ENTRIES)])
+def _with_impedance(felt: ArticulatedInertia | None, K: Array, body: int, pressed: Scalar) -> ArticulatedInertia:
+    """An inertia with the impedance of a body, which is in memory, added where the body is pressed."""
+    before = [0.0] * ENTRIES if felt is None else [x for row in felt.lower for x in row]
+
+    def add(_: Index, entries: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+        return tuple(x + K[body * ENTRIES + k] for k, x in enumerate(entries))
+
+    entries = iter(repeat(1, add, tuple(before), until=lambda _: pressed <= 0.0))
     return ArticulatedInertia.of_lower([[next(entries) for _ in range(k + 1)] for k in range(6)])
 
 
-def articulated_bodies(m: Mechanism, world: WorldTree, more: Diagonal) -> ArticulatedBodies:
+def articulated_bodies(m: Mechanism, world: WorldTree, contacts: Contacts, more: Diagonal) -> ArticulatedBodies:
     """M of a mechanism without followers in a configuration, with numbers added to its diagonal."""
     inertias: list[ArticulatedInertia | None] = [None]
     diagonal = list(more)
@@ -188,4 +205,4 @@ def articulated_bodies(m: Mechanism, world: WorldTree, more: Diagonal) -> Articu
         weightless = all(isinstance(x, float) and not x for x in (*numbers, own.rotational.zy, own.rotational.zz))
         inertias.append(None if weightless else world.bodies[i].X.inertia_to_parent(own).articulated)
         diagonal += enumerate(body.armature, start=start)
-    return ArticulatedBodies(world, inertias, diagonal)
+    return ArticulatedBodies(world, inertias, diagonal, contacts.pressed(), contacts.stiffness(between=False))

@@ -1,4 +1,8 @@
-"""Loops that do nothing but fill memory with zeros, written as whole vectors, several in a turn."""
+"""Loops that do nothing but fill memory with zeros, written as whole vectors, several in a turn.
+
+Of a long array a few entries are mostly written between one filling and the next. A bit for each part of it says where,
+and only these parts are filled. What the bits are before the array is filled first does not matter: it is zeros then.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +15,13 @@ from bough.program import Const, Loop, Store
 if TYPE_CHECKING:
     from bough.backends.llvm.writer import Writer
 
-__all__ = ["write_zeros", "zeros_of"]
+__all__ = ["clear_written", "note_written", "write_zeros", "zeros_of"]
 
 VECTORS_A_TURN = 8
 """Vectors that a turn fills."""
+
+LEAST_PART, MOST_PARTS = 16, 64
+"""Entries of a part of an array at least, and parts at most: bits of a word."""
 
 
 def zeros_of(x: Loop, constants: Mapping[int, float | bool | int]) -> tuple[str, int] | None:
@@ -53,3 +60,40 @@ def write_zeros(w: Writer, address: str, count: int) -> None:
     else:
         whole = 0
     fill(address, whole * turn, total - whole * turn)
+
+
+def _part(size: int) -> int:
+    """Of how many entries, as a power of two, the parts of an array are for which there are bits."""
+    part = LEAST_PART
+    while part * MOST_PARTS < size:
+        part *= 2
+    return part
+
+
+def note_written(w: Writer, bits: str, index: str, size: int) -> None:
+    """Keep in mind that an entry of an array is written."""
+    part = w.new(f"lshr i64 {index}, {_part(size).bit_length() - 1}")
+    bit, known = w.new(f"shl i64 1, {part}"), w.new(f"load i64, ptr {bits}")
+    w.line(f"store i64 {w.new(f'or i64 {known}, {bit}')}, ptr {bits}")
+
+
+def clear_written(w: Writer, bits: str, address: str, size: int) -> None:
+    """Fill those parts of an array with zeros that were written since they were; the last one ends where it ends."""
+    part, parts = _part(size), -(-size // _part(size))
+    known = w.new(f"and i64 {w.new(f'load i64, ptr {bits}')}, {(1 << parts) - 1}")
+    w.line(f"store i64 0, ptr {bits}")
+    before, head, filling, after, left, following = w.block, w.label(), w.label(), w.label(), w.name(), w.name()
+    w.jump(head)
+    w.start(head)
+    phi = len(w.lines)
+    w.branch(w.new(f"icmp eq i64 {left}, 0"), after, filling)
+    w.start(filling)
+    number = w.new(f"call i64 @llvm.cttz.i64(i64 {left}, i1 true)")
+    first = w.new(f"mul i64 {number}, {part}")
+    within = w.new(f"icmp ult i64 {first}, {size - part}")
+    start = w.new(f"select i1 {within}, i64 {first}, i64 {size - part}")
+    write_zeros(w, w.new(f"getelementptr {w.real.type}, ptr {address}, i64 {start}"), part)
+    w.line(f"{following} = and i64 {left}, {w.new(f'sub i64 {left}, 1')}")
+    w.lines.insert(phi, f"  {left} = phi i64 [ {known}, %{before} ], [ {following}, %{w.block} ]")
+    w.jump(head)
+    w.start(after)

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
+from bough.backends.llvm.fills import zeros_of
 from bough.program import Block, Const, Instruction, Loop, Program, Switch, walk
 from bough.program.ir import Apply, Load, boundary, defined, until_done
 from bough.scalar import INDEX_OPS
@@ -23,6 +24,7 @@ __all__ = ["Chunk", "LargeLoop", "LargeSwitch", "Plan", "Step", "made_by", "make
 LONGEST = 1000  # instructions in one function; LLVM needs more than linear time beyond
 LENGTHY = 5000  # instructions beyond which functions are half as long: as fast, and sooner there
 WIDEST = 16  # lanes of the widest vector there is
+LONG = 32  # entries of an array from which on it is known which parts of it were written since it was all zeros
 
 
 @dataclass(eq=False)
@@ -70,7 +72,8 @@ Step = Chunk | Turns | LargeLoop | LargeSwitch
 class Plan:
     """The steps of a program, its constants and entries of inputs, and the slot of each value that needs one.
 
-    A program is `lengthy` if compiling it takes long enough to be felt.
+    A program is `lengthy` if compiling it takes long enough to be felt. `written` has an index slot for each long array
+    that is filled with zeros again and again: a bit for each part of it tells whether it was written since.
     """
 
     steps: list[Step]
@@ -82,6 +85,7 @@ class Plan:
     float_slots: int
     int_slots: int
     widths: Mapping[int, int]
+    written: Mapping[str, int]
 
 
 def make_plan(program: Program, widths: Mapping[int, int]) -> Plan:
@@ -116,7 +120,17 @@ def make_plan(program: Program, widths: Mapping[int, int]) -> Plan:
     slots |= _Lives(steps).slots_of(crossing, program, sizes, widths)
     if turns.angles:
         steps.insert(0, turns)
-    return Plan(steps, chunks, lengthy, constants, given, slots, sizes["float"], sizes["int"], widths)
+    cleared = _cleared(program, constants)
+    written = {name: sizes["int"] + k for k, name in enumerate(cleared)}
+    ints = sizes["int"] + len(cleared)
+    return Plan(steps, chunks, lengthy, constants, given, slots, sizes["float"], ints, widths, written)
+
+
+def _cleared(program: Program, constants: Mapping[int, float | bool | int]) -> list[str]:
+    """Long arrays that are zeros when the program starts, and all of which loops fill with zeros."""
+    sizes = {b.name: b.size for b in program.of_role("scratch") if b.cleared and b.size >= LONG}
+    found = (zeros_of(x, constants) for x in walk(program.body) if isinstance(x, Loop))
+    return list(dict.fromkeys(name for name, count in filter(None, found) if sizes.get(name) == count))
 
 
 def _turns(body: Block, given: dict[int, Load]) -> tuple[Turns, dict[int, int]]:

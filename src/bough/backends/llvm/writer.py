@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bough.backends.llvm.elementary import sincos_name
-from bough.backends.llvm.fills import write_zeros, zeros_of
+from bough.backends.llvm.fills import clear_written, note_written, write_zeros, zeros_of
 from bough.backends.llvm.packing import PACKING, looked_up
 from bough.backends.llvm.plan import Chunk, Plan, made_by
 from bough.backends.llvm.rows import Run, fetch_next, places_in_loops, places_of, read_rows, rows_read, runs_of
@@ -35,6 +35,7 @@ class Names:
         self.in_rows = rows_read(program, real)
         self.places = places_of(program)
         self.next_places = places_in_loops(program) if self.in_rows else {}
+        self.written = plan.written if real.lanes > 1 else {}
 
     def real_of(self, value: int) -> Real:
         """What a value is computed in: a pack has more lanes."""
@@ -209,6 +210,8 @@ class ChunkWriter(Writer):
             elif isinstance(x, Store):
                 place, _, align = self._address(x.buffer, x.index)
                 self.line(f"store {self.names.type_of(x.value)} {self.operand(x.value)}, ptr {place}, align {align}")
+                if x.buffer in self.names.written:
+                    note_written(self, self._written(x.buffer), self.operand(x.index), self._size(x.buffer))
             elif isinstance(x, Loop):
                 self._loop(x)
             elif isinstance(x, Switch):
@@ -300,6 +303,14 @@ class ChunkWriter(Writer):
         else:
             self.define(x.result, f"load {self.names.type_of(x.result)}, ptr {place}, align {align}")
 
+    def _size(self, buffer: str) -> int:
+        return self.names.buffers[buffer][1].size
+
+    def _written(self, buffer: str) -> str:
+        """Address of the bits that tell which parts of an array were written."""
+        place = self.names.written[buffer]
+        return self.new(f"getelementptr i64, ptr {self.pointer(self.names.indices)}, i64 {place}")
+
     def _bring(self, x: Loop | Switch) -> None:
         """Load what the inside of a loop or switch needs from outside before it begins."""
         inner = {v for y in walk((x,)) for v in made_by(y)}
@@ -311,7 +322,11 @@ class ChunkWriter(Writer):
 
     def _loop(self, x: Loop) -> None:
         if (zeros := zeros_of(x, self.names.plan.constants)) is not None:
-            return write_zeros(self, self.pointer(self.names.buffers[zeros[0]][0]), zeros[1])
+            name, count = zeros
+            address = self.pointer(self.names.buffers[name][0])
+            if name in self.names.written and count == self._size(name):
+                return clear_written(self, self._written(name), address, count)
+            return write_zeros(self, address, count)
         self._bring(x)
         turned, known = dict(self._turned), dict(self._operands)
         count = self.operand(x.count)
