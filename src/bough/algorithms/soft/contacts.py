@@ -197,15 +197,13 @@ class Contacts:
             grip = Grip(self, group, k)
             return when(grip.D > 0.0, lambda state: rule(grip, state), carry)
 
-        def block(b: Index, carry: C, size: int) -> C:
+        def block(b: Index, carry: C) -> C:
             def inside(state: C) -> C:
-                return loop(size, lambda k, state: visit(b * BLOCK + k, state), state)
+                return loop(min(group.count, BLOCK), lambda k, state: visit(b * BLOCK + k, state), state)
 
             return when(blocks[b] > 0.0, inside, carry)
 
-        whole, rest = divmod(group.count, BLOCK)
-        start = loop(whole, lambda b, carry: block(b, carry, BLOCK), start)
-        return loop(1, lambda b, carry: block(b + whole, carry, rest), start) if rest else start
+        return loop(group.blocks, block, start)
 
     def _groups(self, between: bool | None) -> list[TouchGroup]:
         return [g for g in self.layout.touches if between is None or g.between == between]

@@ -218,7 +218,7 @@ def new_memory(group: TouchGroup) -> Memory:
     """Memory for the contacts of a group, none of which touches."""
     count, rows = group.count, group.law.rows
     sizes = 1, 3, 3 * min(rows, 3), 1, 1, rows, rows
-    return Memory(array(count), array(group.blocks), *(unguarded(size * count, zeros=False) for size in sizes))
+    return Memory(array(group.room), array(group.blocks), *(unguarded(size * count, zeros=False) for size in sizes))
 
 
 def read_row(table: Table, size: int, k: Index) -> list[Scalar]:

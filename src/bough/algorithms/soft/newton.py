@@ -184,7 +184,9 @@ class SoftProblem:
         """
         contacts, motions = self.contacts, self.world.motions
         if contacts.rate is not None:
-            return (contacts.in_memory(motions([x + contacts.rate * v for x, v in zip(a, contacts.rates, strict=True)])),)
+            return (
+                contacts.in_memory(motions([x + contacts.rate * v for x, v in zip(a, contacts.rates, strict=True)])),
+            )
         return contacts.in_memory(motions(a)), contacts.in_memory(motions(contacts.rates), velocities=True)
 
     def times_M(self, a: Sequence[Scalar]) -> Scalars:

@@ -233,6 +233,11 @@ class TouchGroup:
         """How many blocks it has, the last of which may not be full."""
         return -(-self.count // BLOCK)
 
+    @property
+    def room(self) -> int:
+        """Contacts of full blocks, if there are several: those beyond `count` never touch, and tables repeat the last."""
+        return self.count if self.count <= BLOCK else self.blocks * BLOCK
+
 
 @dataclass(frozen=True)
 class HullTable:
@@ -335,9 +340,11 @@ def _touch_group(
     scene: SoftScene, number: int, key: tuple[bool, int], members: Sequence[Candidate], pushed: Sequence[int]
 ) -> TouchGroup:
     between, rows = key
+    count = len(members)
+    members = [*members, *[members[-1]] * (-count % BLOCK if count > BLOCK else 0)]
     mu = _numbers([x for c in members for x in _coefficients(c)[: rows - 1]])
     tables = (*_bodies(members, pushed), mu, _integers([k // BLOCK for k in range(len(members))]))
-    return TouchGroup(TouchLaw(rows, scene.friction), between, number, len(members), *tables)
+    return TouchGroup(TouchLaw(rows, scene.friction), between, number, count, *tables)
 
 
 def _bodies(members: Sequence[Candidate], pushed: Sequence[int]) -> tuple[tuple[Table, Table], tuple[Table, Table]]:
