@@ -130,13 +130,9 @@ class Contacts:
         with keeping_loops():
             forces, points, normals, moments = (array(3 * count) for _ in range(4))
             depths = array(count)
-            starts, start = {}, 0
-            for group in self.layout.touches:
-                starts[group.number], start = start, start + group.count
 
-            def tell(grip: Grip) -> None:
-                place = grip.k + starts[grip.group.number]
-                f = self._forces(grip)
+            def tell(grip: Grip, start: int) -> None:
+                place, f = grip.k + start, self._forces(grip)
                 write_at(forces, place * 3, combined(grip.axes, f[:3]).parts)
                 write_at(points, place * 3, grip.place.parts)
                 write_at(normals, place * 3, grip.axes[0].parts)
@@ -144,8 +140,14 @@ class Contacts:
                     write_at(moments, place * 3, combined(grip.axes, f[3:]).parts)
                 depths[place] = grip.depth
 
-            if count:
-                self.each(tell)
+            def look(group: TouchGroup, start: int, k: Index) -> None:
+                grip = Grip(self, group, k)
+                do_when(grip.D > 0.0, lambda: tell(grip, start))
+
+            start = 0
+            for group in self.layout.touches:
+                each(group.count, partial(look, group, start))
+                start += group.count
         return {"forces": forces, "points": points, "depths": depths, "normals": normals, "moments": moments}
 
     def _forces(self, grip: Grip) -> Sequence[Scalar]:

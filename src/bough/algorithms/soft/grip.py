@@ -216,9 +216,9 @@ class Memory:
 
 def new_memory(group: TouchGroup) -> Memory:
     """Memory for the contacts of a group, none of which touches."""
-    count, rows = group.count, group.law.rows
+    room, rows = group.room, group.law.rows
     sizes = 1, 3, 3 * min(rows, 3), 1, 1, rows, rows
-    return Memory(array(group.room), array(group.blocks), *(unguarded(size * count, zeros=False) for size in sizes))
+    return Memory(array(room), array(group.blocks), *(unguarded(size * room, zeros=False) for size in sizes))
 
 
 def read_row(table: Table, size: int, k: Index) -> list[Scalar]:
