@@ -8,7 +8,7 @@ import pytest
 import bough
 from bough.algorithms.crba import crba
 from bough.algorithms.soft.contacts import Contacts
-from bough.algorithms.soft.scene import layout_of
+from bough.algorithms.soft.layout import layout_of
 from bough.algorithms.soft.stiffened import PackedMatrix, articulated_bodies
 from bough.algorithms.soft.world import world_tree
 from bough.kernel.functions import mechanism

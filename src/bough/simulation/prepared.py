@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough.algorithms.hard.scene import MOST_CONTACTS, HardScene
-from bough.algorithms.soft.scene import SoftScene, StepIntegrator, layout_of
+from bough.algorithms.soft.layout import layout_of
+from bough.algorithms.soft.scene import SoftScene, StepIntegrator
 from bough.errors import ModelError, SimulationWarning, UnknownNameError, warn
 from bough.kernel.arguments import FloatArray
 from bough.kernel.function import Function

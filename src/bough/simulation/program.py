@@ -8,8 +8,9 @@ from typing import Any
 from bough.algorithms.hard.scene import HardScene
 from bough.algorithms.hard.step import hard_measured, run_hard_steps
 from bough.algorithms.soft.dormand_prince import trial_step
+from bough.algorithms.soft.layout import layout_of
 from bough.algorithms.soft.linearised import EulerStep, RungeKuttaStep, linearised
-from bough.algorithms.soft.scene import SoftScene, layout_of
+from bough.algorithms.soft.scene import SoftScene
 from bough.algorithms.soft.step import measured, run_steps
 from bough.backends import Argument
 from bough.kernel.function import Function

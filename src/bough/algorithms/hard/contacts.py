@@ -14,7 +14,7 @@ from bough.algorithms.hard.scene import KEPT, HardScene, restitutions_of
 from bough.algorithms.narrow_phase import ContactPoint
 from bough.algorithms.soft.contacts import Contacts
 from bough.algorithms.soft.grip import Grip, vector_at
-from bough.algorithms.soft.scene import ShapeGroup, layout_of
+from bough.algorithms.soft.layout import ShapeGroup, layout_of
 from bough.algorithms.soft.world import WorldTree
 from bough.scalar import (
     Array,

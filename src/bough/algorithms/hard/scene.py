@@ -8,7 +8,8 @@ from functools import lru_cache
 import numpy as np
 
 from bough.algorithms.limits import limit_sides
-from bough.algorithms.soft.scene import Drive, FrictionRow, LoopJointRow, SoftScene, layout_of
+from bough.algorithms.soft.layout import filled, layout_of
+from bough.algorithms.soft.scene import Drive, FrictionRow, LoopJointRow, SoftScene
 from bough.complementarity import ContactRows
 from bough.model import Model
 from bough.scalar import Table
@@ -78,4 +79,4 @@ def hard_rows(model: Model, scene: HardScene) -> ContactRows:
 def restitutions_of(scene: HardScene) -> tuple[Table, ...]:
     """Restitution of each contact, by groups of them."""
     members = layout_of(scene.common).members
-    return tuple(Table("restitution", np.array([scene.restitutions[k] for k in some], float)) for some in members)
+    return tuple(Table("restitution", np.array([scene.restitutions[k] for k in filled(some)])) for some in members)

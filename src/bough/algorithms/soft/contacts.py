@@ -23,7 +23,8 @@ from bough.algorithms.soft.axes import combined
 from bough.algorithms.soft.culling import can_be_culled, each_near
 from bough.algorithms.soft.grip import Grip, new_memory, read_row, vector_at, write_at
 from bough.algorithms.soft.law import impedance, rate_and_spring
-from bough.algorithms.soft.scene import BLOCK, Layout, ShapeGroup, Side, TouchGroup
+from bough.algorithms.soft.layout import BLOCK, Layout, ShapeGroup, TouchGroup
+from bough.algorithms.soft.scene import Side
 from bough.algorithms.soft.world import ENTRIES, WorldTree
 from bough.scalar import (
     Array,

@@ -8,7 +8,7 @@ from functools import reduce
 import numpy as np
 
 from bough.algorithms.narrow_phase import GROUNDS
-from bough.algorithms.soft.scene import ShapeGroup
+from bough.algorithms.soft.layout import ShapeGroup
 from bough.scalar import Index, Scalar, Table, do_when, each, gather_index, minimum, unguarded
 from bough.spatial import Vector
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bough.algorithms.soft.axes import combined, congruent, products, symmetric_times, twice_symmetric
 from bough.algorithms.soft.law import LEAST_FRICTION, Answer
-from bough.algorithms.soft.scene import TouchGroup
+from bough.algorithms.soft.layout import TouchGroup
 from bough.algorithms.soft.world import ENTRIES
 from bough.scalar import (
     Array,

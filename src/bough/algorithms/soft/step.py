@@ -17,10 +17,11 @@ from bough.algorithms.soft.contacts import Contacts
 from bough.algorithms.soft.fixed_axes import along_body, along_fixed, chart_rate, moved, turning
 from bough.algorithms.soft.joint_rows import depth_of, joint_rows, stop_of
 from bough.algorithms.soft.law import Softness, impedance, rate_and_spring
+from bough.algorithms.soft.layout import layout_of
 from bough.algorithms.soft.loop_joints import loop_joint_rows
 from bough.algorithms.soft.newton import SoftProblem, Solved
 from bough.algorithms.soft.rows import JointRow, ServoRow, WideRow
-from bough.algorithms.soft.scene import Servo, SoftScene, layout_of, within
+from bough.algorithms.soft.scene import Servo, SoftScene, within
 from bough.algorithms.soft.stiffened import LONG_PATHS, PackedMatrix, articulated_bodies, diagonal_place
 from bough.algorithms.soft.variational import variational_step
 from bough.algorithms.soft.world import world_tree
