@@ -161,7 +161,7 @@ def uut(
 def factor_packed(kind: Kind, values: FloatArray, tree: Tree, out: FloatArray | None = None) -> Factor:
     """Factorise packed path rows, shape (*batch, n + D1)."""
     if out is None:
-        made: Factor = entry(tree, PACKED[kind], _of_packed)(values, None, True)
+        made: Factor = entry(tree, PACKED[kind], _of_packed)(values, None, True)  # type: ignore[assignment]
         return made
     packed = entry(tree, ("factor", kind), factorizer)(values, out, True)
     return Factor.of_fresh(Operations(kind, tree), read_only(packed))
@@ -349,10 +349,10 @@ def _factorized(
 ) -> Factor:
     if out is None and not overwrite:  # most often, and then without delay
         if type(H) is np.ndarray and type(parents) is Tree:
-            result: Factor = entry(parents, kind, _of_dense)(H, None, True)
+            result: Factor = entry(parents, kind, _of_dense)(H, None, True)  # type: ignore[assignment]
             return result
         if type(H) is TreeMatrix and parents is None:
-            result = entry(H.tree, PACKED[kind], _of_packed)(H.values, None, True)
+            result = entry(H.tree, PACKED[kind], _of_packed)(H.values, None, True)  # type: ignore[assignment]
             return result
     if overwrite:
         _require_writable(H)
@@ -363,7 +363,7 @@ def _factorized(
     if parents is None:
         raise TreeError("parents is missing: expected a Tree or a parent array, since H is not a TreeMatrix")
     tree = as_tree(parents)
-    result = entry(tree, kind, _of_dense)(H, None, True)
+    result = entry(tree, kind, _of_dense)(H, None, True)  # type: ignore[assignment]
     if out is not None:
         result = Factor.of_fresh(result._operations, read_only(write_out(out, result.packed)))
     if overwrite:

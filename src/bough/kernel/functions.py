@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from bough.kernel.export import Layout
 
 __all__ = [
-    "REFERENCES", "algorithm_on", "call", "digest_of", "framed", "inputs_of", "layout", "made", "manifolds_of",
-    "mass_matrices", "mechanism", "model_function", "naming_the_massless", "new_function", "options", "outputs_of",
-    "owners_of", "program", "read", "require_known_bodies", "require_model", "require_regular", "run",
+    "REFERENCES", "algorithm", "algorithm_on", "digest_of", "inputs_of", "layout", "manifolds_of", "mass_matrices",
+    "mechanism", "model_function", "naming_the_massless", "new_function", "on_frames", "options", "outputs_of",
+    "owners_of", "program", "read", "require_known_bodies", "require_model", "require_regular",
 ]  # fmt: skip
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
@@ -48,42 +48,28 @@ def mechanism(model: Model) -> Mechanism:
     return Mechanism(model)
 
 
-def call(model: Model, key: Hashable) -> Callable[..., FloatArray]:
-    """The entry of an algorithm on a model: the key is its name, or its name and options.
-
-    Nearly every public function begins with it, so it looks in the table itself.
-    """
-    try:
-        return model._entries[key]  # type: ignore[attr-defined, no-any-return]
-    except (AttributeError, KeyError, TypeError):
-        return entry(model, key, made)
-
-
-def made(model: Model, key: Any) -> Function:
+def algorithm(model: Model, key: Any) -> Function:
     """The function of an algorithm on a model, by its name, or by its name and options."""
     name, chosen = (key, PLAIN) if isinstance(key, str) else key
     return new_function(model, name, chosen)
 
 
+def on_frames(model: Model, key: tuple[str, str | Sequence[str] | None, str, bool]) -> Function:
+    """The function of an algorithm on frames, by its name, theirs (one, several, or None for all bodies) and options.
+
+    The options are the reference frame, and whether accelerations are classical.
+    """
+    name, frames, reference, classical = key
+    require_model(model)
+    if name in NEED_FRAMES and not isinstance(frames, str):
+        raise UnknownNameError("frame", frames, model.frame_names)
+    return new_function(model, name, options(model, frames, reference, classical))
+
+
 def model_function(model: Model, name: str, options: Options = PLAIN) -> Function:
     """The function of an algorithm on a model."""
     require_model(model)
-    return function_of(model, (name, options) if options != PLAIN else name, made)
-
-
-def run(
-    model: Model,
-    name: str,
-    arrays: Mapping[str, ArrayLike | None],
-    options: Options = PLAIN,
-    out: FloatArray | None = None,
-    check: bool = True,
-) -> dict[str, FloatArray]:
-    """All outputs of an algorithm by name, from its inputs by name."""
-    row = spec(name)
-    results: Any = call(model, (name, options) if options != PLAIN else name)(*map(arrays.get, row.inputs), out, check)
-    names = row.shapes(model, options)
-    return dict(zip(names, results if isinstance(results, tuple) else (results,), strict=True))
+    return function_of(model, (name, options) if options != PLAIN else name, algorithm)
 
 
 def program(model: Model, name: str, options: Options, inputs: Sequence[str], rolled: bool | None = None) -> Program:
@@ -91,26 +77,6 @@ def program(model: Model, name: str, options: Options, inputs: Sequence[str], ro
     function = model_function(model, name, options)
     optional = {a.name for a in function.inputs if a.optional}
     return function.program(*(x for x in inputs if x in optional), rolled=rolled)
-
-
-def framed(
-    model: Model, name: str, frames: str | Sequence[str] | None, reference: str = "LOCAL", classical: bool = False
-) -> Callable[..., FloatArray]:
-    """The entry of an algorithm on frames, given as users do: one name, several, or None for all bodies."""
-    if type(frames) is list:
-        frames = tuple(frames)
-    try:
-        return model._entries[name, frames, reference, classical]  # type: ignore[attr-defined, no-any-return]
-    except (AttributeError, KeyError, TypeError):
-        return entry(model, (name, frames, reference, classical), _framed)
-
-
-def _framed(model: Model, key: tuple[str, Any, str, bool]) -> Function:
-    name, frames, reference, classical = key
-    require_model(model)
-    if name in NEED_FRAMES and not isinstance(frames, str):
-        raise UnknownNameError("frame", frames, model.frame_names)
-    return new_function(model, name, options(model, frames, reference, classical))
 
 
 def new_function(model: Model, name: str, options: Options = PLAIN, explain: Explain | None = None) -> Function:
@@ -228,7 +194,7 @@ def mass_matrices(model: Model, q: FloatArray, verdicts: Verdicts) -> Callable[[
 
     def rows(some: Any) -> FloatArray:
         states = np.broadcast_to(q, (*verdicts.shape, model.nq))[some]
-        return run(model, "crba_packed", {"q": states}, check=False)["M"]
+        return entry(model, "crba_packed", algorithm)(states, None, False)
 
     return rows
 
@@ -273,7 +239,7 @@ def naming_the_massless(model: Model) -> Iterator[None]:
         yield
     except ZeroDivisionError:
         q = np.array([x for item in model.joints for x in item.joint.neutral()])
-        rows = run(model, "mass_matrix_by_rnea", {"q": q})["M"]
+        rows = entry(model, "mass_matrix_by_rnea", algorithm)(q, None, True)
         whole = rows.diagonal().copy()
         for k in reversed(range(model.nv)):
             limit = 8 * np.finfo(float).eps * whole[k]

@@ -127,12 +127,7 @@ def inverse_dynamics(
     if type(drives) is list:
         drives = tuple(drives)
     if full is False:
-        try:
-            found = model._entries["inverse_dynamics", drives]  # type: ignore[attr-defined]
-        except (AttributeError, KeyError, TypeError):
-            found = entry(model, ("inverse_dynamics", drives), _inverse)
-        tau: FloatArray = found(q, v, a, f_ext, out, check)
-        return tau
+        return entry(model, ("inverse_dynamics", drives), _inverse)(q, v, a, f_ext, out, check)
     reading.truth(full, "full")
     if out is not None:
         raise ShapeError("out is given, and forces of drives are several arrays; expected None")

@@ -292,8 +292,7 @@ def _run(
     arrays = [as_floats(key, x, shape_of(key, n)) for key, x in leading.items()]
     dtype = np.result_type(*arrays)
     given = [as_type(dtype, x) for x in arrays] + [*for_all_rows(conditions, mu, bounds, dtype)]
-    found: FloatArray = entry(conditions, name, _solver)(*given, *(as_type(dtype, x) for x in further), None, True)
-    return found
+    return entry(conditions, name, _solver)(*given, *(as_type(dtype, x) for x in further), None, True)
 
 
 def _residual(conditions: Conditions, A: Array, b: Array, f: Array, mu: Array, **further: Array) -> dict[str, Array]:

@@ -186,8 +186,7 @@ def _explained(scene: Scene, arrays: dict[str, FloatArray], results: Results, ve
 def _run(scene: Scene, given: Mapping[str, FloatArray]) -> Results:
     """What the program finds for some states."""
     names = (a.name for a in inputs_of(scene.model, scene.level, scene.options))
-    found: Results = entry(scene, "motion", _motion)(*map(given.get, names), None, True)
-    return found
+    return entry(scene, "motion", _motion)(*map(given.get, names), None, True)  # type: ignore[return-value]
 
 
 def _put(results: Results, places: Any, found: Results) -> None:

@@ -245,8 +245,7 @@ def consistent_velocity(
     >>> bough.loops.consistent_velocity(b.build(), [0.0, 0.0], [4.0, 0.0]).tolist()
     [1.0, 1.0]
     """
-    result: FloatArray = entry(model, ("consistent_velocity", "loops"), _projector)(q, v, out, check)
-    return result
+    return entry(model, ("consistent_velocity", "loops"), _projector)(q, v, out, check)
 
 
 def project(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) -> tuple[FloatArray, FloatArray]:
@@ -279,8 +278,7 @@ def project(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) -> 
     >>> q.round(12).tolist(), v.round(12).tolist()
     ([0.1, 0.1], [1.0, 1.0])
     """
-    found: tuple[FloatArray, FloatArray] = entry(model, ("onto_constraints", "loops"), _projector)(q, v, None, check)
-    return found
+    return entry(model, ("onto_constraints", "loops"), _projector)(q, v, None, check)  # type: ignore[return-value]
 
 
 def _projector(model: Model, key: tuple[str, str]) -> Any:

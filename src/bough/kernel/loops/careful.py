@@ -16,13 +16,13 @@ from bough.algorithms.loops import row_groups
 from bough.errors import AlwaysSingular, DriveError
 from bough.kernel.arguments import SINGLE, FloatArray, finite_states, write_out
 from bough.kernel.function import Explain, Function, Results, Verdicts
-from bough.kernel.functions import PLAIN, call, inputs_of, mechanism, new_function, require_model
+from bough.kernel.functions import PLAIN, algorithm, inputs_of, mechanism, new_function, require_model
 from bough.kernel.loops.constrained import require_directions
 from bough.kernel.loops.saddle import Nearest, StateError, drive_forces, free_motion, nearest, regular_mass
 from bough.kernel.overflow import refusing_overflow, require_finite_results
 from bough.kernel.specs import Options, spec
 from bough.kernel.specs.constraints import METHODS, driven_rows
-from bough.kernel.table import function_of
+from bough.kernel.table import entry, function_of
 from bough.kernel.verdict import all_in_doubt
 from bough.model import Model
 
@@ -37,7 +37,7 @@ Run: TypeAlias = Callable[[str, Arrays], Any]
 
 def on_model(model: Model, check: bool, name: str, arrays: Arrays) -> Any:
     """Run an algorithm on a model."""
-    return call(model, name)(*map(arrays.get, spec(name).inputs), None, check)
+    return entry(model, name, algorithm)(*map(arrays.get, spec(name).inputs), None, check)
 
 
 def by_rank(model: Model, run: Run, arrays: Arrays) -> Nearest:
