@@ -24,9 +24,9 @@ from bough.kernel.factor_functions import (
     triangle,
 )
 from bough.kernel.function import Function
-from bough.kernel.packed import read_factor
 from bough.kernel.table import Entered, entry, function_of
-from bough.kernel.treematrix import Parents, TreeMatrix, as_tree, places, read_dense
+from bough.kernel.treematrix import Parents, TreeMatrix, as_tree, held_rows, places, read_dense
+from bough.reading import known_name
 from bough.tree import Tree
 
 __all__ = ["Factor", "Kind", "factor_packed", "into_factor", "ltdl", "ltl", "udut", "uut"]
@@ -205,8 +205,9 @@ class Factor:
     packed: FloatArray
 
     def __init__(self, kind: Kind, packed: ArrayLike, tree: Parents) -> None:
-        of, rows = read_factor(kind, packed, tree)
-        _hold(self, Operations(kind, of), rows)
+        known_name(kind, "kind of factor", PACKED)
+        of = as_tree(tree)
+        _hold(self, Operations(kind, of), held_rows("packed", packed, of))
 
     def __reduce__(self) -> tuple[type[Factor], tuple[object, ...]]:
         return Factor, (self.kind, self.packed, self.tree)

@@ -12,7 +12,6 @@ import numpy as np
 
 from bough.backends import Argument, Signature, Variant
 from bough.errors import FiniteError, ShapeError
-from bough.kernel import compile as compiler
 from bough.kernel.arguments import (
     FloatArray,
     Plain,
@@ -25,8 +24,9 @@ from bough.kernel.arguments import (
     require_unit_quaternions,
     write_out,
 )
+from bough.kernel.compile import new_runner, program_of
 from bough.kernel.tensors import foreign
-from bough.kernel.verdict import DOUBT, FINITE, PIVOTS, UNIT, judge, judge_inputs
+from bough.kernel.verdict import DOUBT, FINITE, PIVOTS, UNIT
 from bough.program import VERDICT, Program
 from bough.scalar.lazy import cached_property
 
@@ -54,12 +54,7 @@ class Form:
     def __init__(self, function: Function, given: frozenset[str]) -> None:
         self.function = function
         self.signature = Signature(function.inputs, function.outputs, given)
-        names = [a.name for a in self.signature.present]
-        self.source = compiler.Source(
-            function.name, self.signature, function.digest,
-            lambda: self.program(judged=True), self.checker, lambda: function.limbs(names), lambda: function.rolled,
-        )  # fmt: skip
-        self.runner = compiler.new_runner(self.source, self.careful, _unsound)
+        self.runner = new_runner(function, self.signature, self.careful, _unsound)
         self.entry = self.runner.entry
         self._absent = tuple(k for k, a in enumerate(function.inputs) if a.name not in given)
 
@@ -84,24 +79,7 @@ class Form:
 
     def program(self, rolled: bool | None = None, judged: bool = False) -> Program:
         """The program, with a verdict or without."""
-        f, present = self.function, self.signature.present
-        sizes = {a.name: a.size for a in present}
-        wanted = f.rolled if rolled is None else rolled
-        shapes = (
-            judge(present, f.outputs)
-            if judged
-            else lambda _, results, shown: {a.name: results[a.name] for a in f.outputs}
-        )
-        with f.tracing():
-            name = f"{f.name} of {f.of}" if f.of else f.name
-            return compiler.build(name, f.rule, sizes, f.size, wanted, shapes, f.longest)
-
-    def checker(self) -> Program:
-        """The program that judges the inputs alone."""
-        present = self.signature.present
-        sizes = {a.name: a.size for a in present}
-        f = self.function
-        return compiler.build(f"inputs of {f.name}", judge_inputs(present), sizes, f.size, f.rolled)
+        return program_of(self.function, self.signature.present, rolled, judged)
 
     # ---- the longer way ------------------------------------------------------------------------------------------
 

@@ -22,7 +22,6 @@ from bough.kernel.arguments import FloatArray
 from bough.kernel.called import public_name
 from bough.kernel.compile import LONGEST
 from bough.kernel.differentiable import Differentiable
-from bough.kernel.exportable import Exportable
 from bough.kernel.form import Form
 from bough.program import Program
 from bough.program import count as count_program
@@ -32,6 +31,7 @@ from bough.scalar.lazy import cached_property
 
 if TYPE_CHECKING:
     from bough.backends.llvm import Loaded
+    from bough.export import Sources
     from bough.kernel.derived import Origin
     from bough.kernel.differential import Differential
     from bough.kernel.export import Layout
@@ -45,7 +45,7 @@ EVERYTHING_ADDS: Mapping[str, Any] = {}
 Explain: TypeAlias = Callable[[dict[str, FloatArray], Results, Verdicts], Results]
 
 
-class Function(Exportable, Differentiable):
+class Function(Differentiable):
     """An algorithm on a structure, as a function of arrays with any leading batch axes.
 
     Call it with its inputs in order or by name; those in brackets in ``print(function)`` may be left out. `out` and
@@ -216,6 +216,53 @@ class Function(Exportable, Differentiable):
             form.device.prepare(real, ["rows"] * (len(form.signature.present) + len(self.outputs)))
         else:
             self.with_given(*given).runner.prepare(real, 2 if truth(batch, "batch") else 1, False)
+
+    def export(
+        self,
+        to: Literal["c", "numpy", "sympy", "casadi", "latex"],
+        *given: str,
+        name: str | None = None,
+        dtype: DTypeLike = "float64",
+        rolled: bool | None = None,
+        multiply_add: bool = True,
+        symbols: Mapping[str, str] | None = None,
+    ) -> Sources:
+        """The function in another language, as files of source that need nothing of bough.
+
+        Parameters
+        ----------
+        to
+            "c": C99 without allocation or any library but libm: header, source and self-test. "numpy", "sympy",
+            "casadi": a Python file with one function. "latex": formulas, for small mechanisms (needs SymPy).
+        given
+            Names of inputs that may be left out and are not, such as "f_ext".
+        name
+            What the function is called; made from the names of model and algorithm if not given.
+        dtype
+            What C computes in: "float64" is double, "float32" float.
+        rolled
+            Whether loops over bodies stay loops, so that the code does not grow with their number, or not, which is
+            faster; chosen by size if not given.
+        multiply_add
+            Whether C calls fma(), for the bits of bough's own results. False for processors that have no such
+            instruction.
+        symbols
+            For LaTeX, letters for parameters and for "q", such as ``{"mass of rod": "m", "q": "theta"}``.
+
+        Examples
+        --------
+        >>> import bough
+        >>> sources = bough.function("rnea", bough.robots.load("arm")).export("numpy", name="arm_forces")
+        >>> print(sources)
+        Sources(arm_forces.py)
+        >>> sources.load().arm_forces([0.0] * 6, [0.0] * 6, [0.0] * 6).shape
+        (6,)
+        """
+        from bough.kernel.export import exported
+
+        return exported(
+            self, to, given, name=name, dtype=dtype, rolled=rolled, multiply_add=multiply_add, symbols=symbols
+        )
 
     def loaded(self, given: Collection[str], dtype: np.dtype[Any], states: int) -> Loaded | None:
         """The machine code for so many states, for who calls it by itself; None if threads or other ways are better."""
