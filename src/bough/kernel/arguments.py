@@ -14,9 +14,9 @@ from bough.backends import Argument
 from bough.errors import FiniteError, ShapeError
 
 __all__ = [
-    "FloatArray", "Plain", "Shape", "as_floats", "batch_of", "batch_shape", "broadcast", "finite_states",
-    "held", "is_on_device", "leading_axes", "nearly_plain", "of_one_type", "out_fits", "plain_arguments", "read_only",
-    "require_finite", "require_on_cpu", "require_unit_quaternions", "write_out",
+    "DOUBLE", "SINGLE", "FloatArray", "Plain", "Shape", "are_single", "as_floats", "batch_of", "batch_shape",
+    "broadcast", "finite_states", "held", "is_on_device", "leading_axes", "nearly_plain", "of_one_type", "out_fits",
+    "plain_arguments", "read_only", "require_finite", "require_on_cpu", "require_unit_quaternions", "write_out",
 ]  # fmt: skip
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
@@ -110,6 +110,12 @@ def of_one_type(arrays: list[Any]) -> list[Any]:
     if not any(single) or all(s or x is None for s, x in zip(single, arrays, strict=True)):
         return arrays
     return [x.astype(DOUBLE) if s else x for s, x in zip(single, arrays, strict=True)]
+
+
+def are_single(arrays: Iterable[Any]) -> bool:
+    """Whether all arrays, but for lone numbers, are of float32."""
+    types = {x.dtype for x in arrays if type(x) is np.ndarray and x.ndim}
+    return types == {SINGLE}
 
 
 class Plain(NamedTuple):

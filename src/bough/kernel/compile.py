@@ -13,10 +13,10 @@ import numpy as np
 
 from bough.backends import Argument, ReferenceKernel, Signature, Variant
 from bough.backends.forks import making
-from bough.errors import ProgramError
+from bough.errors import AlwaysSingular, ProgramError
 from bough.kernel import cache
 from bough.kernel.arguments import FloatArray
-from bough.kernel.verdict import judge, judge_inputs
+from bough.kernel.verdict import all_in_doubt, judge, judge_inputs
 from bough.program import Program, TooLong, simplify, trace
 from bough.reading import known_name
 from bough.scalar.lazy import cached_property
@@ -120,8 +120,14 @@ def program_of(f: Function, present: Sequence[Argument], rolled: bool | None = N
     results = [a.name for a in f.outputs]
     shapes = judge(present, f.outputs) if judged else lambda _, found, shown: {name: found[name] for name in results}
     name, sizes = f"{f.name} of {f.of}" if f.of else f.name, {a.name: a.size for a in present}
-    with f.tracing():
-        return build(name, f.rule, sizes, f.size, f.rolled if rolled is None else rolled, shapes, f.longest)
+    rolled = f.rolled if rolled is None else rolled
+    try:
+        with f.tracing():
+            return build(name, f.rule, sizes, f.size, rolled, shapes, f.longest)
+    except AlwaysSingular:
+        if not (judged and f.can_be_singular):
+            raise
+        return build(name, all_in_doubt(f.outputs), sizes, f.size, rolled, shapes)
 
 
 def _checker_of(f: Function, present: Sequence[Argument]) -> Program:

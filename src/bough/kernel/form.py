@@ -13,8 +13,11 @@ import numpy as np
 from bough.backends import Argument, Signature, Variant
 from bough.errors import FiniteError, ShapeError
 from bough.kernel.arguments import (
+    DOUBLE,
+    SINGLE,
     FloatArray,
     Plain,
+    are_single,
     is_on_device,
     nearly_plain,
     of_one_type,
@@ -97,6 +100,10 @@ class Form:
             return elsewhere(self.function, values, given[-4], given[-3])
         # most often a list, a view, or numbers of another type: then this is all
         plain = [nearly_plain(x) for x in values]
+        if self.function.in_double and are_single(plain):
+            found = self.entry(*(x if x is None else np.asarray(x, DOUBLE) for x in plain), None, given[-3])
+            parts = found if isinstance(found, tuple) else (found,)
+            return self._returned(given[-4], tuple(part.astype(SINGLE) for part in parts))
         result = self.runner.strict(*plain, given[-4], given[-3])
         return result if type(result) is not _Unsound else self._carefully(values, plain, given[-4], given[-3])
 

@@ -18,7 +18,7 @@ from bough.kernel.divide_and_conquer import DivideAndConquer
 from bough.kernel.dynamics import tree_algorithm
 from bough.kernel.function import Function
 from bough.kernel.functions import model_function, new_function, read, require_model
-from bough.kernel.loops.careful import InDouble
+from bough.kernel.loops.careful import careful_function
 from bough.kernel.loops.constrained import TIME_CONSTANT, decay_rate, program_pays
 from bough.kernel.motion import Motion, motion_under_constraints
 from bough.kernel.table import Entered, entry, function_of
@@ -243,11 +243,11 @@ def _general(model: Model, key: tuple[str, Any, object, object]) -> Any:
     return _whole(model, made.entry) if whole else made
 
 
-def _looped(model: Model, name: str, method: str) -> InDouble:
+def _looped(model: Model, name: str, method: str) -> Function:
     """An algorithm of loops by a method."""
     if method != "auto":
-        return InDouble(model, f"{name}_by_{method}")
-    return InDouble(model, name, is_long=not program_pays(model))
+        return careful_function(model, f"{name}_by_{method}")
+    return careful_function(model, name, is_long=not program_pays(model))
 
 
 def _tree_alone(model: Model, method: str) -> Entered:

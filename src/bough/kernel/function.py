@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from bough.backends import Argument, Limbs, Variant
 from bough.errors import ShapeError, UnknownNameError
-from bough.kernel.arguments import FloatArray
+from bough.kernel.arguments import DOUBLE, FloatArray
 from bough.kernel.called import public_name
 from bough.kernel.compile import LONGEST
 from bough.kernel.differentiable import Differentiable
@@ -136,6 +136,10 @@ class Function(Differentiable):
         self.derived_from: Origin | None = None
         """Of a derivative, the function and which derivative of it this is."""
         self.operators: dict[Hashable, Any] = {}  # what it is to other libraries
+        self.in_double = False
+        """Whether it computes in float64 on the CPU, what is float32 as well: then so are the results."""
+        self.can_be_singular = False
+        """Whether `explain` finds all states where a pivot is zero in each, so that there is no program."""
         self.on_device: Callable[[], Function] = lambda: self
         """Gives the function that a GPU runs in its place, with the same inputs and outputs."""
         self._forms: dict[tuple[bool, ...], Form] = {}  # by which inputs are absent
@@ -215,6 +219,7 @@ class Function(Differentiable):
             form = self.on_device().with_given(*given)
             form.device.prepare(real, ["rows"] * (len(form.signature.present) + len(self.outputs)))
         else:
+            real = DOUBLE if self.in_double else real
             self.with_given(*given).runner.prepare(real, 2 if truth(batch, "batch") else 1, False)
 
     def export(
@@ -266,7 +271,8 @@ class Function(Differentiable):
 
     def loaded(self, given: Collection[str], dtype: np.dtype[Any], states: int) -> Loaded | None:
         """The machine code for so many states, for who calls it by itself; None if threads or other ways are better."""
-        return self._form(tuple(a.name not in given for a in self.inputs)).runner.loaded(dtype, states)
+        form = self._form(tuple(a.name not in given for a in self.inputs))
+        return None if self.in_double and dtype != DOUBLE else form.runner.loaded(dtype, states)
 
     def with_given(self, *names: str) -> Form:
         """The form in which some of the inputs that may be left out are given."""

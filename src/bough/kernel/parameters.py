@@ -176,7 +176,7 @@ def with_parameters(model: Model, key: tuple[Any, ...]) -> ParametricFunction:
         manifolds=manifolds_of(model),
         mends=name in CAREFUL,
     )
-    made.parameters = parameters
+    made.parameters, made.in_double = parameters, name in CAREFUL
     made.called = called[0] if called else made.called
     made.look_closer = lambda arrays: require_physical(parameters, arrays["parameters"])
     return made

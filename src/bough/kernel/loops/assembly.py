@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from bough.errors import AssemblyError, ShapeError
 from bough.kernel.arguments import FloatArray, write_out
 from bough.kernel.configuration import integrate, interpolate, random
+from bough.kernel.function import Function
 from bough.kernel.functions import read, require_model
 from bough.kernel.loops.bounds import Bounds
-from bough.kernel.loops.careful import InDouble
+from bough.kernel.loops.careful import careful_function
 from bough.kernel.loops.constrained import errors, jacobian, program_pays
 from bough.kernel.table import entry
 from bough.model import Model
@@ -281,7 +281,7 @@ def project(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) -> 
     return entry(model, ("onto_constraints", "loops"), _projector)(q, v, None, check)  # type: ignore[return-value]
 
 
-def _projector(model: Model, key: tuple[str, str]) -> Any:
+def _projector(model: Model, key: tuple[str, str]) -> Function:
     """The program, unless it has too much to do."""
     require_model(model)
-    return InDouble(model, key[0], is_long=not program_pays(model))
+    return careful_function(model, key[0], is_long=not program_pays(model))
