@@ -101,7 +101,7 @@ def nearly_plain(value: Any) -> Any:
     if dtype is DOUBLE or dtype is SINGLE:
         flags = value.flags
         return value if flags.c_contiguous and flags.aligned else value.copy()
-    return value.astype(DOUBLE) if dtype.kind in "iu" else value
+    return value.astype(DOUBLE) if dtype.kind in "iuf" and dtype.itemsize <= 8 else value
 
 
 def of_one_type(arrays: list[Any]) -> list[Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,8 +12,9 @@ from numpy.typing import ArrayLike
 from bough.errors import FiniteError, ShapeError
 from bough.kernel.arguments import FloatArray, require_finite, write_out
 from bough.kernel.functions import algorithm, read, require_model
-from bough.kernel.table import entry
-from bough.model import Mimic, Model
+from bough.kernel.table import Entered, entry
+from bough.model import Joint, JointEntry, Mimic, Model
+from bough.model.joints.joint import between
 from bough.reading import whole_number
 
 __all__ = ["difference", "integrate", "interpolate", "neutral", "normalize", "random"]
@@ -70,9 +73,36 @@ def random(model: Model, rng: np.random.Generator | int | None = None, size: int
     shape = tuple(whole_number(n, "size") for n in (size if isinstance(size, tuple | list) else (size,)))
     if math.prod(shape) * max(model.nq, 1) > ADDRESSABLE:
         raise ShapeError(f"size is {size!r}: an array of so many configurations has no room anywhere")
+    return entry(model, "random configurations", _drawn)(generator, shape)
+
+
+def _drawn(model: Model, key: str) -> Entered:
+    """What draws configurations. Joints of one number each are drawn at once, which gives the same as one by one."""
     moving = [item for item in model.joints if not isinstance(item.joint, Mimic)]
-    parts = [e.joint.random(generator, np.array(e.lower), np.array(e.upper), shape) for e in moving]
-    return np.concatenate([np.empty((*shape, 0)), *parts], axis=-1)
+    draws: list[Callable[..., FloatArray]] = []
+    for alike, items in groupby(moving, lambda item: item.joint.nq == 1 and type(item.joint).random is Joint.random):
+        several = list(items)
+        draws += [_between_limits(several)] if alike else map(_by_joint, several)
+
+    def drawn(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
+        return np.concatenate([np.empty((*shape, 0)), *(draw(rng, shape) for draw in draws)], axis=-1)
+
+    return Entered(drawn)
+
+
+def _by_joint(item: JointEntry) -> Callable[..., FloatArray]:
+    return lambda rng, shape: item.joint.random(rng, np.array(item.lower), np.array(item.upper), shape)
+
+
+def _between_limits(items: list[JointEntry]) -> Callable[..., FloatArray]:
+    bounds = [between(np.array(item.lower), np.array(item.upper), item.joint.reach) for item in items]
+    low, high = np.array(bounds).transpose(1, 0, 2)  # a row for each joint
+
+    def drawn(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
+        states = (len(items), math.prod(shape))
+        return rng.uniform(low, high, states).T.reshape(*shape, len(items))
+
+    return drawn
 
 
 def normalize(model: Model, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:

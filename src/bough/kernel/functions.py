@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from bough import reading
 from bough.backends import Argument, Limbs
-from bough.errors import AlwaysSingular, ModelError, ShapeError, SingularError, UnknownNameError
+from bough.errors import AlwaysSingular, FiniteError, ModelError, ShapeError, SingularError, UnknownNameError
 from bough.kernel.arguments import FloatArray, Shape, as_floats, require_finite, require_unit_quaternions
 from bough.kernel.called import public_name
 from bough.kernel.factor_functions import pivot_limits
@@ -25,7 +25,9 @@ from bough.kernel.table import entry, function_of
 from bough.kernel.verdict import PIVOTS
 from bough.lagrange.joints import constraint_system
 from bough.model import NO_PARAMETERS, Mechanism, Model, Parameters
+from bough.model.constraints import Tie
 from bough.model.stations import require_all_rigid
+from bough.model.ties.trial import is_from_outside
 from bough.program import Program
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "REFERENCES", "algorithm", "algorithm_on", "digest_of", "inputs_of", "layout", "manifolds_of", "mass_matrices",
     "mechanism", "model_function", "naming_the_massless", "new_function", "on_frames", "options", "outputs_of",
-    "owners_of", "program", "read", "require_known_bodies", "require_model", "require_regular",
+    "owners_of", "program", "read", "require_constraints", "require_known_bodies", "require_model", "require_regular",
 ]  # fmt: skip
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
@@ -92,7 +94,7 @@ def new_function(model: Model, name: str, options: Options = PLAIN, explain: Exp
     def alike(names: Sequence[str]) -> Limbs:
         return limbs(model, mechanism(model), names)
 
-    return Function(
+    function = Function(
         name,
         inputs_of(model, name, options),
         outputs_of(model, name, options),
@@ -109,6 +111,9 @@ def new_function(model: Model, name: str, options: Options = PLAIN, explain: Exp
         mends=explain is not None,
         longest=row.longest,
     )
+    if model.constraints and "q" in row.inputs:
+        function.look_closer = lambda arrays: require_constraints(model, np.asarray(arrays["q"]))
+    return function
 
 
 CONFIGURATIONS = ("q", "q0", "q1", "result", "q_near")
@@ -250,6 +255,28 @@ def naming_the_massless(model: Model) -> Iterator[None]:
             "the frames cannot be moved independently in all directions in any configuration, "
             "so J M⁻¹ Jᵀ has no inverse; ask for it with inverse=True"
         ) from None
+
+
+def require_constraints(model: Model, q: FloatArray) -> None:
+    """Raise, naming it, where a constraint is no number in a configuration, or its rows have no direction there."""
+    still = np.zeros((*q.shape[:-1], model.nv), q.dtype)
+    errors, L, bias = (
+        entry(model, f"constraint_{name}", algorithm)(*given, None, False)
+        for name, *given in (("errors", q), ("jacobian", q), ("bias", q, still))
+    )
+    lost = np.argwhere(~(np.isfinite(errors) & np.isfinite(L).all(axis=-1) & np.isfinite(bias)))
+    if lost.size:
+        *state, row = lost[0].tolist()
+        where = f"in this configuration{f' of state {state}' if state else ''}"
+        owner = [c for c in model.constraints for _ in range(c.rows)][row]
+        if isinstance(owner, Tie) and is_from_outside(owner.constraint):
+            raise FiniteError(
+                f"constraint {owner.name!r}, {owner.constraint!r}, is not finite {where}; expected numbers"
+            )
+        raise FiniteError(
+            f"constraint {model.constraint_names[row]!r} has no direction {where}; expected points, or centres of "
+            "surfaces, that do not coincide"
+        )
 
 
 # ---- arguments -------------------------------------------------------------------------------------------------------

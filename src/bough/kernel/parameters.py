@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from bough.backends import Argument
 from bough.errors import ModelError, UnknownNameError
-from bough.kernel.arguments import FloatArray, as_floats, broadcast, require_finite
+from bough.kernel.arguments import DOUBLE, SINGLE, FloatArray, are_single, as_floats, broadcast, require_finite
 from bough.kernel.function import Function, Results, Verdicts
 from bough.kernel.functions import (
     digest_of,
@@ -31,7 +31,7 @@ from bough.model.inertia import negative_moment
 from bough.scalar import Array, Part
 from bough.scalar.lazy import cached_property
 
-__all__ = ["ParametricFunction", "argument_of", "packed_values", "require_physical", "with_parameters"]
+__all__ = ["Packing", "ParametricFunction", "argument_of", "require_physical", "with_parameters"]
 
 
 class ParametricFunction(Function):
@@ -65,38 +65,49 @@ class ParametricFunction(Function):
         return self.entry(*arrays, *(None,) * missing, values, out, check)
 
     @cached_property
-    def _defaults(self) -> FloatArray:
-        """All parameters as they are in the model."""
-        values = np.concatenate([np.zeros(0), *(np.ravel(p.values) for p in self.parameters)])
-        values.setflags(write=False)
-        return values
+    def packed(self) -> Packing:
+        """Gives values of parameters in one array (..., size), those of the model where none are given."""
+        return Packing(self.parameters, "parameter of this function")
 
-    @cached_property
-    def _known(self) -> dict[str, Parameter]:
-        return {p.name: p for p in self.parameters}
 
-    def packed(self, values: Mapping[str, ArrayLike] | ArrayLike | None = None) -> FloatArray:
-        """Values of parameters in one array (..., size), those of the model where none are given."""
-        elsewhere = foreign_packed(self._known, values, "parameter of this function")
+class Packing:
+    """Parameters one after the other in one array (..., size), as in the model where none are given; `kind` of what."""
+
+    def __init__(self, parameters: Iterable[Parameter], kind: str) -> None:
+        self._known, self._kind = {p.name: p for p in parameters}, kind
+        starts = np.cumsum([0, *(p.size for p in self._known.values())]).tolist()
+        self._starts = dict(zip(self._known, starts, strict=False))
+        self._defaults = np.concatenate([np.zeros(0), *(np.ravel(p.values) for p in self._known.values())])
+        self._defaults.setflags(write=False)
+
+    def __call__(self, values: Mapping[str, ArrayLike] | ArrayLike | None = None) -> FloatArray:
+        """Some values by name, or all of them in one array."""
+        if values is None:
+            return self._defaults
+        elsewhere = foreign_packed(self._known, values, self._kind)
         if elsewhere is not None:
             return elsewhere  # type: ignore[no-any-return]
-        return self._defaults if values is None else packed_values(self._known, values, "parameter of this function")
+        if not isinstance(values, Mapping):
+            meaning = f"{', '.join(self._known)}, one after the other"
+            return as_floats("parameters", values, self._defaults.shape, meaning)
+        parts = {name: self._part(name, value) for name, value in values.items()}
+        batch = broadcast(((name, a.shape[:-1]) for name, a in parts.items()), " of parameters")
+        single = len(parts) == len(self._known) and are_single(parts.values())
+        whole: FloatArray = np.empty((*batch, self._defaults.size), SINGLE if single else DOUBLE)
+        whole[...] = self._defaults
+        for name, a in parts.items():
+            whole[..., self._starts[name] : self._starts[name] + a.shape[-1]] = a
+        return whole
 
-
-def packed_values(known: Mapping[str, Parameter], values: Mapping[str, ArrayLike] | ArrayLike, kind: str) -> FloatArray:
-    """Values of parameters in one array (..., size), those of the model where none are given; `kind` is for errors."""
-    if not isinstance(values, Mapping):
-        size = sum(p.size for p in known.values())
-        return as_floats("parameters", values, (size,), f"{', '.join(known)}, one after the other")
-    parts: dict[str, FloatArray] = {name: np.ravel(p.values) for name, p in known.items()}
-    for name, value in values.items():
-        if name not in known:
-            raise UnknownNameError(kind, name, known)
-        p = known[name]
+    def _part(self, name: str, value: Any) -> FloatArray:
+        """The value (..., size) of one parameter."""
+        p = self._known.get(name)
+        if p is None:
+            raise UnknownNameError(self._kind, name, self._known)
+        if type(value) is float and not p.shape:
+            return np.array([value])
         a = as_floats(name, value, p.shape, p.meaning)
-        parts[name] = a.reshape(*a.shape[: a.ndim - len(p.shape)], p.size)
-    batch = broadcast(((name, a.shape[:-1]) for name, a in parts.items()), " of parameters")
-    return np.concatenate([np.broadcast_to(a, (*batch, a.shape[-1])) for a in parts.values()], axis=-1)
+        return a.reshape(*a.shape[: a.ndim - len(p.shape)], p.size)
 
 
 def argument_of(parameters: Iterable[Parameter]) -> Argument:

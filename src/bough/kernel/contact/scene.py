@@ -30,10 +30,10 @@ from bough.kernel.functions import (
     new_function,
     outputs_of,
     read,
+    require_constraints,
     require_model,
     require_regular,
 )
-from bough.kernel.loops.constrained import require_directions
 from bough.kernel.motion import Motion
 from bough.kernel.overflow import require_finite_results
 from bough.kernel.specs import spec
@@ -225,7 +225,7 @@ def _look_closer(scene: Scene, arrays: Mapping[str, FloatArray]) -> None:
             _require_numbers(name, np.asarray(arrays[name]))
     require_unit(np.asarray(arrays["normals"]), scene.contacts)
     if scene.model.constraints:
-        require_directions(scene.model, np.asarray(arrays["q"]))
+        require_constraints(scene.model, np.asarray(arrays["q"]))
 
 
 def _is_warm(arrays: Mapping[str, FloatArray]) -> bool:

@@ -17,7 +17,6 @@ from bough.errors import DriveError
 from bough.kernel.arguments import FloatArray, finite_states
 from bough.kernel.function import Explain, Function, Results, Verdicts
 from bough.kernel.functions import PLAIN, algorithm, inputs_of, mechanism, new_function, require_model
-from bough.kernel.loops.constrained import require_directions
 from bough.kernel.loops.saddle import Nearest, StateError, drive_forces, free_motion, nearest, regular_mass
 from bough.kernel.overflow import refusing_overflow, require_finite_results
 from bough.kernel.specs import Options, spec
@@ -197,7 +196,6 @@ def _careful(model: Model, key: tuple[str, Options, bool]) -> Function:
     name, options, is_long = key
     require_model(model)
     made = new_function(model, name, options, mending(model, name, options))
-    made.look_closer = lambda arrays: require_directions(model, arrays["q"])
     made.in_double, made.can_be_singular = True, bool(model.constraints)
     if is_long:
         made.rule, made.digest = all_in_doubt(made.outputs), lambda: None

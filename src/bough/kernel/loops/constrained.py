@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bough.algorithms.closed_loops import TIME_CONSTANT
 from bough.algorithms.loops import row_groups
 from bough.algorithms.saddle_tree import saddle_tree
-from bough.errors import FiniteError, ModelError
+from bough.errors import ModelError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.functions import algorithm, mechanism, read, require_model
 from bough.kernel.loops.saddle import StateError, nearest, regular_mass
@@ -22,7 +22,7 @@ from bough.reading import number
 
 __all__ = [
     "TIME_CONSTANT", "ConstrainedReactions", "bias", "coordinate_jacobian", "coordinates", "decay_rate", "errors",
-    "jacobian", "program_pays", "rank", "reactions", "require_directions", "stabilisation",
+    "jacobian", "program_pays", "rank", "reactions", "stabilisation",
 ]  # fmt: skip
 
 
@@ -250,20 +250,6 @@ def reactions(
     """
     arrays = (q, v, a, forces, loop_tau, f_ext)
     return ConstrainedReactions(*entry(model, "constrained_reactions", algorithm)(*arrays, None, check))
-
-
-def require_directions(model: Model, q: FloatArray) -> None:
-    """Raise, naming the constraint, where one has no direction in a configuration: its rows are no numbers there."""
-    still = np.zeros((*q.shape[:-1], model.nv), q.dtype)
-    L = entry(model, "constraint_jacobian", algorithm)(q, None, False)
-    c = entry(model, "constraint_bias", algorithm)(q, still, None, False)
-    lost = np.argwhere(~(np.isfinite(L).all(axis=-1) & np.isfinite(c)))
-    if lost.size:
-        *state, row = lost[0].tolist()
-        raise FiniteError(
-            f"constraint {model.constraint_names[row]!r} has no direction in this configuration"
-            f"{f' of state {state}' if state else ''}; expected points, or centres of surfaces, that do not coincide"
-        )
 
 
 def program_pays(model: Model) -> bool:
