@@ -166,7 +166,7 @@ class Form:
                 return self._returned(out, self._anew(arrays))
         if wrong & (PIVOTS | DOUBT) and self.function.explain is not None:
             results = self.function.explain(arrays, results, verdicts)
-        if check and wrong & FINITE:
+        if check and wrong & (FINITE | DOUBT):
             for argument, result in zip(self.function.outputs, results, strict=True):
                 if argument.finite and not np.isfinite(result).all():
                     self._refuse(result)

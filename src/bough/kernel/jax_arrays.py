@@ -17,7 +17,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from bough.errors import ProgramError, ShapeError
-from bough.kernel.arguments import batch_of
+from bough.kernel.arguments import broadcast, leading_axes
 from bough.kernel.derived import derived, origin_of
 from bough.kernel.jax_targets import target
 
@@ -62,8 +62,8 @@ def _bound(function: Function, given: dict[str, Any], check: bool) -> list[Any]:
 def _shapes(*arrays: Any, function: Function, present: tuple[str, ...], check: bool) -> list[Any]:
     """The results of a call, without their values."""
     arguments = {a.name: a for a in function.inputs}
-    shapes = [(arguments[name], tuple(x.shape)) for name, x in zip(present, arrays, strict=True)]
-    batch = batch_of(shapes)
+    given = [(arguments[name], tuple(x.shape)) for name, x in zip(present, arrays, strict=True)]
+    batch = broadcast((a.name, leading_axes(a.name, shape, a.shape, a.meaning)) for a, shape in given)
     single = all(x.dtype == np.float32 for x in arrays)
     dtype = np.dtype(np.float32 if single else np.float64)
     return [jax.core.ShapedArray((*batch, *a.shape), dtype) for a in function.outputs]

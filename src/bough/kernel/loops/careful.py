@@ -14,7 +14,7 @@ import numpy as np
 
 from bough.algorithms.loops import row_groups
 from bough.errors import DriveError
-from bough.kernel.arguments import FloatArray, finite_states
+from bough.kernel.arguments import FloatArray
 from bough.kernel.function import Explain, Function, Results, Verdicts
 from bough.kernel.functions import PLAIN, algorithm, inputs_of, mechanism, new_function, require_model
 from bough.kernel.loops.saddle import Nearest, StateError, drive_forces, free_motion, nearest, regular_mass
@@ -167,11 +167,13 @@ def mend_states(
     doubtful: Any,
 ) -> Results:
     """Put what the careful route finds for some states in their place, as far as their arguments are finite."""
+    batch, some = np.shape(doubtful), np.array(doubtful)
     ends = {key: a.shape[a.ndim - axes.get(key, 1) :] for key, a in arrays.items()}
-    batch = np.shape(doubtful)
-    some = np.asarray(doubtful & finite_states(arrays, {key: len(end) for key, end in ends.items()}, batch))
+    given = {key: np.broadcast_to(a, (*batch, *ends[key]))[some] for key, a in arrays.items()}
+    finite = np.all([np.isfinite(a).all(axis=tuple(range(1, a.ndim))) for a in given.values()], axis=0)
+    some[doubtful] = finite
     try:
-        found = careful({key: np.broadcast_to(a, (*batch, *ends[key]))[some] for key, a in arrays.items()})
+        found = careful({key: a[finite] for key, a in given.items()})
     except StateError as error:
         raise error.in_batch(some) from None
     for result, part in zip(results, found, strict=True):
