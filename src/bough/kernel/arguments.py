@@ -114,8 +114,9 @@ def of_one_type(arrays: list[Any]) -> list[Any]:
 
 def are_single(arrays: Iterable[Any]) -> bool:
     """Whether all arrays, but for lone numbers, are of float32."""
-    types = {x.dtype for x in arrays if type(x) is np.ndarray and x.ndim}
-    return types == {SINGLE}
+    given = [x for x in arrays if x is not None]
+    plain = (type(x) is np.ndarray and (x.dtype == SINGLE or (x.dtype == DOUBLE and not x.ndim)) for x in given)
+    return all(plain) and any(x.ndim for x in given)
 
 
 class Plain(NamedTuple):

@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -22,11 +22,11 @@ from bough.reading import known_name
 from bough.scalar.lazy import cached_property
 
 if TYPE_CHECKING:
-    from bough.backends.llvm import Artifact, Loaded, Real
+    from bough.backends.llvm import Artifact, LlvmKernel, Loaded, Real
     from bough.kernel.function import Function
 
 __all__ = [
-    "LONGEST", "ROLL_ABOVE", "Backend", "Runner", "build", "get_backend", "how_calls_enter", "new_runner",
+    "LONGEST", "ROLL_ABOVE", "Backend", "build", "get_backend", "how_calls_enter", "new_runner",
     "program_of", "set_backend", "stored", "when_backend_changes",
 ]  # fmt: skip
 
@@ -135,32 +135,9 @@ def _checker_of(f: Function, present: Sequence[Argument]) -> Program:
     return build(f"inputs of {f.name}", judge_inputs(present), {a.name: a.size for a in present}, f.size, f.rolled)
 
 
-class Runner(Protocol):
-    """A function as a back-end runs it."""
-
-    entry: Callable[..., Any]
-    """Takes all inputs, `out` and `check`. Returns the results, or what `careful` returns, given the same, results and
-    verdicts (None if nothing was computed)."""
-
-    strict: Callable[..., Any]
-    """The same with another function in place of `careful`."""
-
-    def variant(self, careful: Callable[..., Any], variant: Variant) -> Callable[..., Any]:
-        """The same with any function in place of `careful`, and other differences."""
-
-    def prepare(self, dtype: np.dtype[Any], states: int, check_first: bool) -> None:
-        """Have the code for so many states; with `check_first`, also that which judges inputs by themselves."""
-
-    def loaded(self, dtype: np.dtype[Any], states: int) -> Loaded | None:
-        """The machine code for so many states, unless there is none or threads are worth it."""
-
-    def launch(self, inputs: Mapping[str, FloatArray], outputs: Mapping[str, FloatArray]) -> None:
-        """Fill outputs (states, size), the verdict among them, from inputs (states, size)."""
-
-
 def new_runner(
     function: Function, signature: Signature, careful: Callable[..., Any], otherwise: Callable[..., Any]
-) -> Runner:
+) -> LlvmKernel | _Reference:
     """What runs a function on the back-end of the moment."""
     if get_backend() == "reference":
         return _Reference(lambda: program_of(function, signature.present, judged=True), careful, otherwise)
@@ -173,7 +150,7 @@ def new_runner(
 
 
 class _Reference:
-    """On NumPy, always the longer way."""
+    """What an `LlvmKernel` is, on NumPy: always the longer way."""
 
     def __init__(
         self, program: Callable[[], Program], careful: Callable[..., Any], otherwise: Callable[..., Any]

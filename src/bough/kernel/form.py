@@ -31,6 +31,7 @@ from bough.kernel.compile import new_runner, program_of
 from bough.kernel.tensors import foreign
 from bough.kernel.verdict import DOUBT, FINITE, PIVOTS, UNIT
 from bough.program import VERDICT, Program
+from bough.reading import truth
 from bough.scalar.lazy import cached_property
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class Form:
     def _carefully(self, values: Sequence[Any], plain: list[Any], out: Any, check: Any) -> Any:
         if any(is_on_device(x) for x in values):
             form = self.function.on_device().form(values)
-            return form.device([x for x in values if x is not None], out, _truth(check))
+            return form.device([x for x in values if x is not None], out, truth(check, "check"))
         alike = of_one_type(plain)
         if alike is not plain:
             result = self.runner.strict(*alike, out, check)
@@ -123,7 +124,7 @@ class Form:
 
     def run(self, values: Sequence[Any], out: Any, check: Any) -> Any:
         """Make the arguments plain and run them."""
-        check, f = _truth(check), self.function
+        check, f = truth(check, "check"), self.function
         plain = plain_arguments(self.signature.present, [x for x in values if x is not None])
         shapes = [plain.batch + a.shape for a in f.outputs]
         straight = out is not None and out_fits(out, shapes[0], plain.dtype)
@@ -199,9 +200,3 @@ class Form:
         if len(results) > 1:
             raise ShapeError(f"{self.function.called} gives {len(results)} arrays, so there is no out")
         return out if results[0] is out else write_out(out, results[0])
-
-
-def _truth(check: object) -> bool:
-    if not isinstance(check, bool | np.bool_):
-        raise ShapeError(f"check is {check!r}, expected True or False")
-    return bool(check)
