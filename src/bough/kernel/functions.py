@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from bough.kernel.export import Layout
 
 __all__ = [
-    "REFERENCES", "algorithm", "algorithm_on", "digest_of", "inputs_of", "layout", "manifolds_of", "mass_matrices",
-    "mechanism", "model_function", "naming_the_massless", "new_function", "on_frames", "options", "outputs_of",
+    "REFERENCES", "algorithm", "algorithm_on", "digest_of", "inputs_of", "layout", "manifolds_of", "mechanism",
+    "model_function", "naming_the_massless", "new_function", "on_frames", "options", "outputs_of",
     "owners_of", "program", "read", "require_constraints", "require_known_bodies", "require_model", "require_regular",
 ]  # fmt: skip
 
@@ -88,7 +88,7 @@ def new_function(model: Model, name: str, options: Options = PLAIN, explain: Exp
     row = spec(name)
 
     def refuse(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
-        require_regular(model, verdicts, mass_matrices(model, arrays["q"], verdicts))
+        require_regular(model, verdicts, arrays["q"])
         return results
 
     def alike(names: Sequence[str]) -> Limbs:
@@ -194,20 +194,12 @@ def algorithm_on(model: Model, name: str) -> str:
 # ---- what is wrong ---------------------------------------------------------------------------------------------------
 
 
-def mass_matrices(model: Model, q: FloatArray, verdicts: Verdicts) -> Callable[[Any], FloatArray]:
-    """What gives the packed mass matrices of some of the states that verdicts are on."""
-
-    def rows(some: Any) -> FloatArray:
-        states = np.broadcast_to(q, (*verdicts.shape, model.nq))[some]
-        return entry(model, "crba_packed", algorithm)(states, None, False)
-
-    return rows
-
-
-def require_regular(model: Model, verdicts: Verdicts, rows: Callable[[Any], FloatArray]) -> None:
+def require_regular(
+    model: Model, verdicts: Verdicts, q: FloatArray, rows: Callable[[Any, FloatArray], FloatArray] | None = None
+) -> None:
     """Raise, naming the joint, if a pivot vanishes in some state whose verdict suspects it.
 
-    `rows` gives the packed mass matrices of some states.
+    `rows` gives packed mass matrices, if not those of the model: from which states are suspect, and their q.
 
     Pivots of different joints cannot be compared, nor kilograms with kilogram square metres. Where one is very much
     smaller than another, each is compared with the diagonal of the mass matrix, of which it is a part.
@@ -215,7 +207,8 @@ def require_regular(model: Model, verdicts: Verdicts, rows: Callable[[Any], Floa
     suspect = (verdicts.astype(np.int64) & PIVOTS) != 0
     if not suspect.any():
         return
-    matrices = rows(suspect)
+    states = np.broadcast_to(q, (*verdicts.shape, model.nq))[suspect]
+    matrices = rows(suspect, states) if rows else entry(model, "crba_packed", algorithm)(states, None, False)
     bad, pivots = vanishing_pivots(matrices, model.dof_tree)
     if bad.any():
         row, k = (int(j) for j in np.argwhere(bad)[0])

@@ -13,7 +13,6 @@ from bough.kernel.arguments import FloatArray
 from bough.kernel.function import Function, Results, Verdicts
 from bough.kernel.functions import (
     algorithm,
-    mass_matrices,
     new_function,
     on_frames,
     options,
@@ -367,7 +366,7 @@ def _of_moves(model: Model, key: tuple[str, tuple[str, ...], str]) -> Function:
         raise ShapeError("frames is empty, expected the name of a frame or several")
 
     def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
-        require_regular(model, verdicts, mass_matrices(model, arrays["q"], verdicts))
+        require_regular(model, verdicts, arrays["q"])
         if ((verdicts.astype(np.int64) & DOUBT) != 0).any():
             raise SingularError(
                 f"frames {list(frames)} cannot be moved independently in all {6 * len(frames)} directions here, "

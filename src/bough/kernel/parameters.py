@@ -153,14 +153,12 @@ def with_parameters(model: Model, key: tuple[Any, ...]) -> ParametricFunction:
         return row.run(mechanism.taking({p: Part(values, start) for p, start in places.items()}), options, x)
 
     def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
-        def rows(some: Any) -> FloatArray:
-            matrix = with_parameters(model, ("crba_packed", Options(), parameters))
+        def rows(some: Any, q: FloatArray) -> FloatArray:
             values = np.broadcast_to(arrays["parameters"], (*verdicts.shape, starts[-1]))[some]
-            q = np.broadcast_to(arrays["q"], (*verdicts.shape, model.nq))[some]
-            found: FloatArray = matrix(q, parameters=values, check=False)
-            return found
+            matrix = with_parameters(model, ("crba_packed", Options(), parameters))
+            return matrix(q, parameters=values, check=False)  # type: ignore[no-any-return]
 
-        require_regular(model, verdicts, rows)
+        require_regular(model, verdicts, arrays["q"], rows)
         return results
 
     def run(some: dict[str, FloatArray]) -> Run:

@@ -25,7 +25,6 @@ from bough.kernel.contact.careful import forces_of_state, impact_of_state, unmet
 from bough.kernel.function import Function, Results, Verdicts
 from bough.kernel.functions import (
     inputs_of,
-    mass_matrices,
     mechanism,
     new_function,
     outputs_of,
@@ -154,7 +153,7 @@ def _problem(scene: Scene, name: str) -> Function:
 def _explained(scene: Scene, arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
     """Look at the numbers of contacts, and find the forces of states in which the program did not."""
     model = scene.model
-    require_regular(model, verdicts, mass_matrices(model, arrays["q"], verdicts))
+    require_regular(model, verdicts, arrays["q"])
     _look_closer(scene, arrays)
     doubtful = np.asarray((verdicts.astype(np.int64) & DOUBT) != 0)
     if not doubtful.any():
