@@ -31,7 +31,7 @@ from bough.model.inertia import negative_moment
 from bough.scalar import Array, Part
 from bough.scalar.lazy import cached_property
 
-__all__ = ["Packing", "ParametricFunction", "argument_of", "require_physical", "with_parameters"]
+__all__ = ["Packing", "ParametricFunction", "with_parameters"]
 
 
 class ParametricFunction(Function):
@@ -67,16 +67,16 @@ class ParametricFunction(Function):
     @cached_property
     def packed(self) -> Packing:
         """Gives values of parameters in one array (..., size), those of the model where none are given."""
-        return Packing(self.parameters, "parameter of this function")
+        return Packing(self.parameters, "function")
 
 
 class Packing:
-    """Parameters one after the other in one array (..., size), as in the model where none are given; `kind` of what."""
+    """Parameters one after the other in one array (..., size), as in the model where none are given; `of` what."""
 
-    def __init__(self, parameters: Iterable[Parameter], kind: str) -> None:
-        self._known, self._kind = {p.name: p for p in parameters}, kind
-        starts = np.cumsum([0, *(p.size for p in self._known.values())]).tolist()
-        self._starts = dict(zip(self._known, starts, strict=False))
+    def __init__(self, parameters: Iterable[Parameter], of: str) -> None:
+        self._known, self._kind = {p.name: p for p in parameters}, f"parameter of this {of}"
+        ends = np.cumsum([0, *(p.size for p in self._known.values())]).tolist()
+        self.size, self.starts = ends[-1], dict(zip(self._known, ends, strict=False))
         self._defaults = np.concatenate([np.zeros(0), *(np.ravel(p.values) for p in self._known.values())])
         self._defaults.setflags(write=False)
 
@@ -88,15 +88,14 @@ class Packing:
         if elsewhere is not None:
             return elsewhere  # type: ignore[no-any-return]
         if not isinstance(values, Mapping):
-            meaning = f"{', '.join(self._known)}, one after the other"
-            return as_floats("parameters", values, self._defaults.shape, meaning)
+            return as_floats("parameters", values, (self.size,), self._meaning)
         parts = {name: self._part(name, value) for name, value in values.items()}
         batch = broadcast(((name, a.shape[:-1]) for name, a in parts.items()), " of parameters")
         single = len(parts) == len(self._known) and are_single(parts.values())
-        whole: FloatArray = np.empty((*batch, self._defaults.size), SINGLE if single else DOUBLE)
+        whole: FloatArray = np.empty((*batch, self.size), SINGLE if single else DOUBLE)
         whole[...] = self._defaults
         for name, a in parts.items():
-            whole[..., self._starts[name] : self._starts[name] + a.shape[-1]] = a
+            whole[..., self.starts[name] : self.starts[name] + a.shape[-1]] = a
         return whole
 
     def _part(self, name: str, value: Any) -> FloatArray:
@@ -109,34 +108,33 @@ class Packing:
         a = as_floats(name, value, p.shape, p.meaning)
         return a.reshape(*a.shape[: a.ndim - len(p.shape)], p.size)
 
+    @property
+    def _meaning(self) -> str:
+        return f"{', '.join(self._known)}, one after the other"
 
-def argument_of(parameters: Iterable[Parameter]) -> Argument:
-    """The input (size,) that parameters are, one after the other, and what is asked of it."""
-    entries, start = list(parameters), 0
-    asked: dict[str, Any] = {"quaternions": (), "not_negative": (), "inertias": ()}
-    for p in entries:
-        asked["quaternions"] += tuple(start + k for k in p.quaternions)
-        asked["not_negative"] += tuple(start + k for k in p.not_negative)
-        asked["inertias"] += tuple(tuple(start + k for k in places) for places in p.inertias)
-        start += p.size
-    return Argument("parameters", (start,), f"{', '.join(p.name for p in entries)}, one after the other", **asked)
+    @property
+    def argument(self) -> Argument:
+        """The input (size,) that they are, and what is asked of it."""
+        asked: dict[str, Any] = {"quaternions": (), "not_negative": (), "inertias": ()}
+        for p, start in zip(self._known.values(), self.starts.values(), strict=True):
+            asked["quaternions"] += tuple(start + k for k in p.quaternions)
+            asked["not_negative"] += tuple(start + k for k in p.not_negative)
+            asked["inertias"] += tuple(tuple(start + k for k in places) for places in p.inertias)
+        return Argument("parameters", (self.size,), self._meaning, **asked)
 
-
-def require_physical(parameters: Iterable[Parameter], values: FloatArray) -> None:
-    """Raise, naming the parameter, if one of the packed values (..., size) cannot be that of a mechanism."""
-    start = 0
-    for p in parameters:
-        part = values[..., start : start + p.size]
-        start += p.size
-        require_finite(p.name, part.reshape((*part.shape[:-1], *p.shape)))
-        least = part[..., [*p.not_negative]].min(initial=0.0)
-        if least < 0.0:
-            raise ModelError(f"{p.name} is {least:g}, expected a number that is not negative: {p.meaning}")
-        for places in p.inertias:
-            moment = negative_moment(part[..., [*places]])
-            if moment is not None:
-                got = f"{p.name} has the negative principal moment {moment:g} kg m²"
-                raise ModelError(f"{got}, expected none: {p.meaning}")
+    def require_physical(self, values: FloatArray) -> None:
+        """Raise, naming the parameter, if one of the packed values (..., size) cannot be that of a mechanism."""
+        for p, start in zip(self._known.values(), self.starts.values(), strict=True):
+            part = values[..., start : start + p.size]
+            require_finite(p.name, part.reshape((*part.shape[:-1], *p.shape)))
+            least = part[..., [*p.not_negative]].min(initial=0.0)
+            if least < 0.0:
+                raise ModelError(f"{p.name} is {least:g}, expected a number that is not negative: {p.meaning}")
+            for places in p.inertias:
+                moment = negative_moment(part[..., [*places]])
+                if moment is not None:
+                    got = f"{p.name} has the negative principal moment {moment:g} kg m²"
+                    raise ModelError(f"{got}, expected none: {p.meaning}")
 
 
 def with_parameters(model: Model, key: tuple[Any, ...]) -> ParametricFunction:
@@ -144,17 +142,15 @@ def with_parameters(model: Model, key: tuple[Any, ...]) -> ParametricFunction:
     name, options, parameters, *called = key
     require_known_bodies(model, name)
     row, mechanism = spec(name), Mechanism(model, parameters)
-    starts = np.cumsum([0, *(p.size for p in parameters)]).tolist()
-    places = dict(zip((p.name for p in parameters), starts, strict=False))
-    free = argument_of(parameters)
+    packing = Packing(parameters, "function")
 
     def rule(**x: Array) -> Mapping[str, Any]:
         values = x.pop("parameters")
-        return row.run(mechanism.taking({p: Part(values, start) for p, start in places.items()}), options, x)
+        return row.run(mechanism.taking({p: Part(values, start) for p, start in packing.starts.items()}), options, x)
 
     def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
         def rows(some: Any, q: FloatArray) -> FloatArray:
-            values = np.broadcast_to(arrays["parameters"], (*verdicts.shape, starts[-1]))[some]
+            values = np.broadcast_to(arrays["parameters"], (*verdicts.shape, packing.size))[some]
             matrix = with_parameters(model, ("crba_packed", Options(), parameters))
             return matrix(q, parameters=values, check=False)  # type: ignore[no-any-return]
 
@@ -169,10 +165,10 @@ def with_parameters(model: Model, key: tuple[Any, ...]) -> ParametricFunction:
 
     owners: dict[Any, str] = {**owners_of(model)}
     for p in parameters:
-        owners |= {("parameters", places[p.name] + k): f"parameter {p.name!r}: " for k in p.quaternions}
+        owners |= {("parameters", packing.starts[p.name] + k): f"parameter {p.name!r}: " for k in p.quaternions}
     made = ParametricFunction(
         name,
-        [*inputs_of(model, name, options), free],
+        [*inputs_of(model, name, options), packing.argument],
         outputs_of(model, name, options),
         rule,
         size=model.nv,
@@ -187,5 +183,5 @@ def with_parameters(model: Model, key: tuple[Any, ...]) -> ParametricFunction:
     )
     made.parameters, made.in_double = parameters, name in CAREFUL
     made.called = called[0] if called else made.called
-    made.look_closer = lambda arrays: require_physical(parameters, arrays["parameters"])
+    made.look_closer = lambda arrays: packing.require_physical(arrays["parameters"])
     return made

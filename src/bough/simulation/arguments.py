@@ -11,7 +11,7 @@ import numpy as np
 from bough.algorithms.soft.step import MOST_STEPS
 from bough.errors import ModelError, ShapeError
 from bough.kernel.arguments import FloatArray, as_floats, is_on_device, out_fits
-from bough.kernel.parameters import Packing, require_physical
+from bough.kernel.parameters import Packing
 from bough.kernel.tensors import is_tensor, known_numbers, spread
 from bough.model import Model, Parameter, Parameters
 from bough.model.massless import idle_joints
@@ -228,10 +228,11 @@ def read_values(given: Sequence[Parameter], values: Any) -> FloatArray | None:
                 "parameters are given, expected a simulation that takes some: bough.Simulation(..., parameters=[...])"
             )
         return None
-    packed = Packing(given, "parameter of this simulation")(values)
+    packing = Packing(given, "simulation")
+    packed = packing(values)
     numbers = known_numbers(packed)
     if numbers is not None:  # what JAX traces, and what lies elsewhere, is looked at by the program alone
-        require_physical(given, numbers)
+        packing.require_physical(numbers)
         if RESTITUTION in given:
             start = sum(p.size for p in given[: given.index(RESTITUTION)])
             most = numbers[..., start].max(initial=0.0)
