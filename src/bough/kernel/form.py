@@ -60,6 +60,7 @@ class Form:
         self.signature = Signature(function.inputs, function.outputs, given)
         self.runner = new_runner(function, self.signature, self.careful, _unsound)
         self.entry = self.runner.entry
+        self._in_double = function.in_double
         self._absent = tuple(k for k, a in enumerate(function.inputs) if a.name not in given)
 
     def variant(self, variant: Variant, otherwise: Callable[..., Any] | None = None) -> Callable[..., Any]:
@@ -101,7 +102,7 @@ class Form:
             return elsewhere(self.function, values, given[-4], given[-3])
         # most often a list, a view, or numbers of another type: then this is all
         plain = [nearly_plain(x) for x in values]
-        if self.function.in_double and are_single(plain):
+        if self._in_double and are_single(plain):
             found = self.entry(*(x if x is None else np.asarray(x, DOUBLE) for x in plain), None, given[-3])
             parts = found if isinstance(found, tuple) else (found,)
             return self._returned(given[-4], tuple(part.astype(SINGLE) for part in parts))

@@ -33,8 +33,10 @@ ForwardMethod: TypeAlias = Literal["auto"] | TreeMethod | LoopMethod
 
 OF_TREES, OF_LOOPS = get_args(TreeMethod), get_args(LoopMethod)
 
-AUTO = "auto"
-METHODS = (AUTO, *OF_TREES, *OF_LOOPS)
+KEYS: dict[str, str] = {name: f"forward dynamics by {name}" for name in ("auto", *OF_TREES, *OF_LOOPS)}
+"""What finds a method in the table of a model: a text is found faster than a tuple."""
+
+METHODS = {key: name for name, key in KEYS.items()}
 
 
 @overload
@@ -156,7 +158,10 @@ def forward_dynamics(
         asked = {"touch": touch, "limits": limits, "dry_friction": dry_friction, "f_ext": f_ext, "loop_tau": loop_tau}
         return _touching(model, (q, v, tau), {**asked, "time_constant": time_constant}, with_loops, full, out)
     if full is False and loop_tau is None and time_constant is TIME_CONSTANT:
-        key = AUTO if method is AUTO and loops is True else (method, loops)  # a text is found faster than a tuple
+        try:
+            key: object = KEYS[method] if loops is True else (method, loops)
+        except (KeyError, TypeError):  # which is told when there is none in the table
+            key = (method, loops)
         return entry(model, key, _usual)(q, v, tau, f_ext, out, check)
     rate = None if time_constant is TIME_CONSTANT else decay_rate(time_constant)
     general = entry(model, ("forward_dynamics", method, loops, full), _general)
@@ -188,7 +193,7 @@ def forward_algorithm(model: Model) -> str:
 
 def _heeds(model: Model, method: object, loops: bool) -> bool:
     """Whether there are constraints to heed; raises unless the method is one for that."""
-    known_name(method, "method of forward dynamics", METHODS)
+    known_name(method, "method of forward dynamics", KEYS)
     require_model(model)
     heeded = loops and bool(model.constraints)
     if heeded and method in OF_TREES:
@@ -206,7 +211,7 @@ def _heeds(model: Model, method: object, loops: bool) -> bool:
 
 def _usual(model: Model, key: Any) -> Any:
     """Accelerations by a method, with the usual time constant and without drives on loops."""
-    method, loops = (AUTO, True) if key is AUTO else key
+    method, loops = (METHODS[key], True) if isinstance(key, str) else key
     if not _heeds(model, method, truth(loops, "loops")):
         return _of_tree(model, method)
     run = _looped(model, "constrained_dynamics", method).entry
