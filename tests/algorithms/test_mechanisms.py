@@ -188,6 +188,16 @@ def test_single_precision_is_computed_in_double() -> None:
     want = bough.forward_dynamics(model, *(x.astype(float) for x in single))
     assert got.dtype == np.float32
     assert np.array_equal(got, want.astype(np.float32))
+    value = bough.function("forward_dynamics", model)
+    value.compile(dtype="float32")
+    out = np.empty(3, np.float32)
+    assert value(*single, out=out) is out
+    assert np.array_equal(out, got)
+    assert bough.forward_dynamics(model, *single[:2], [1.0, 1.0, 1.0]).dtype == np.float64
+    whole = bough.forward_dynamics(model, *single, full=True)
+    assert whole.motion.dtype == whole.loop_forces.dtype == np.float32
+    with pytest.raises(bough.errors.ShapeError, match="tau has data type"):
+        bough.forward_dynamics(model, *single[:2], "none")  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("compiled")

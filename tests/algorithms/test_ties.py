@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import bough
-from bough.errors import AssemblyError, ModelError, UnknownNameError
+from bough.errors import AssemblyError, FiniteError, ModelError, UnknownNameError
 from bough.maximal import constraints
+from bough.scalar import sqrt
 from closeness import assert_close
 from mechanisms import closed, four_bar
 
@@ -268,6 +269,53 @@ def test_what_is_refused() -> None:
         model.with_constraint("x", distance, joints=["sledge"])
     with pytest.raises(bough.errors.BoughError, match="runner"):
         bough.save(model, "/dev/null/x.json")
+
+
+@dataclass(frozen=True)
+class Senseless(constraints.Constraint):
+    """What is no number where an angle is above a half, or everywhere."""
+
+    everywhere: bool = False
+    rows = 1
+
+    def errors(self, parameters: Any, sides: Any) -> Any:
+        angle = sides[0].x[0]
+        return [float("nan") if self.everywhere else sqrt(0.5 - angle) - 1.0]
+
+
+def test_what_is_no_number_is_told_as_such() -> None:
+    tree = hinges(2)
+    with pytest.raises(ModelError, match=r"'x': errors or rates of Senseless.* give NaN wherever the bodies are"):
+        tree.with_constraint("x", Senseless(everywhere=True), joints="h0")
+    model = tree.with_constraint("x", Senseless(), joints="h0")
+    assert model.constraints[0].joints == ("h0",)  # type: ignore[union-attr]
+    still, bad = np.zeros(2), np.array([0.7, 0.0])
+    assert np.isfinite(bough.forward_dynamics(model, [-0.5, 0.0], still, still)).all()
+    for call in (
+        lambda q: bough.forward_dynamics(model, q, still, still),
+        lambda q: bough.inverse_dynamics(model, q, still, still),
+        lambda q: bough.loops.errors(model, q),
+        lambda q: bough.loops.jacobian(model, q),
+        lambda q: bough.loops.project(model, q, still),
+    ):
+        with pytest.raises(FiniteError, match=r"constraint 'x', Senseless.* is not finite in this configuration"):
+            call(bad)
+        with pytest.raises(FiniteError, match=r"'x', Senseless.* is not finite in this configuration of state \[1\]"):
+            call(np.array([[-0.5, 0.0], bad]))
+
+
+@dataclass(frozen=True)
+class Nowhere(Senseless):
+    """What is a number far away alone."""
+
+    def errors(self, parameters: Any, sides: Any) -> Any:
+        return [sqrt(sides[0].x[0] - 100.0)]
+
+
+def test_constraints_that_are_numbers_far_away_alone() -> None:
+    model = hinges(2).with_constraint("x", Nowhere(), joints="h0")
+    with pytest.raises(FiniteError, match=r"one of the constraints 'x' of .* is no finite number wherever"):
+        bough.forward_dynamics(model, np.zeros(2), np.zeros(2), np.zeros(2))
 
 
 def test_edits_keep_constraints() -> None:

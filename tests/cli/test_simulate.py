@@ -9,6 +9,9 @@ import pytest
 
 import bough
 from bough.cli import main
+from bough.cli.simulate import SHOWN_TOGETHER
+from bough.pictures.pictures import MOST_BESIDE
+from bough.simulation.trajectory_pictures import POSES
 
 
 def test_a_pendulum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,12 +50,19 @@ def test_a_pendulum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["--drop", "1"], "--drop is 1.0, which has a meaning only for what floats, and 'pendulum' does not"),
         (["--record", "x.png", "--plot", "./x.png"], "--record and --plot are both 'x.png', expected two files"),
         (["--batch", "3", "--seed", "-1"], "--seed is -1, expected a whole number from 0 on"),
+        (["--batch", "65", "--record", "x.gif"], "--batch is 65, and --record 'x.gif' shows at most 64"),
+        (["--batch", "13", "--record", "x.png"], "shows at most 12 beside each other"),
         (["--seed", "1"], "--seed is 1, which has a meaning only with --batch"),
     ],
 )
 def test_mistakes_are_named(options: list[str], culprit: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["simulate", "pendulum", *options]) == 2
     assert culprit in capsys.readouterr().err
+
+
+def test_as_many_states_are_recorded_as_pictures_show() -> None:
+    film, poses = MOST_BESIDE, MOST_BESIDE // POSES
+    assert {".gif": film, ".mp4": film, ".png": poses} == SHOWN_TOGETHER
 
 
 def test_a_run_that_stops_early_ends_with_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

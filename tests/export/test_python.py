@@ -10,7 +10,7 @@ import pytest
 
 import bough
 from bough.export import LIBRARIES, Sources, Task, Values, python_file, task
-from bough.kernel import exportable
+from bough.kernel import function
 from bough.program import evaluate, simplify, trace
 from bough.scalar import INDEX_OPS, OPS
 from conformance import CASES, sample
@@ -121,5 +121,5 @@ def test_only_python_files_load() -> None:
 
 
 def test_examples_of_docstrings() -> None:
-    for place in (task, exportable):
+    for place in (task, function):
         assert doctest.testmod(place).failed == 0

@@ -168,6 +168,19 @@ def test_any_batch_axes(name: str, rng: np.random.Generator) -> None:
         assert nothing.dtype == np.float64
 
 
+def test_no_states_are_states_too(rng: np.random.Generator) -> None:
+    q, v, a = np.empty((0, NQ)), np.empty((0, NV)), np.empty((0, NV), np.float32)
+    out = np.empty((0, NV))
+    assert bough.rnea(MODEL, q, v, v, out=out) is out
+    assert bough.rnea(MODEL, q, v, a).dtype == np.float64
+    assert bough.rnea(MODEL, q.astype(np.float32), a, a).dtype == np.float32
+    for wrong in (np.empty((0, NV + 1)), np.empty((2, NV)), np.empty(0)):
+        with pytest.raises(bough.errors.ShapeError):
+            bough.rnea(MODEL, q, v, wrong)
+    with pytest.raises(bough.errors.ShapeError, match="out is"):
+        bough.rnea(MODEL, q, v, v, out=np.empty((1, NV)))
+
+
 def test_batch_axes_broadcast(rng: np.random.Generator) -> None:
     q, v, a = bough.random(MODEL, rng, (4, 1)), rng.normal(size=(3, NV)), rng.normal(size=(2, 1, 1, NV))
     f_ext = rng.normal(size=(N, 6))
@@ -228,7 +241,7 @@ def test_lists_and_integers_are_numbers() -> None:
     tau = bough.rnea(MODEL, q, [0] * NV, (1,) * NV)
     assert tau.dtype == np.float64
     assert np.array_equal(tau, bough.rnea(MODEL, np.array(q, float), np.zeros(NV), np.ones(NV)))
-    for kind in (np.int8, np.uint64, np.float16):
+    for kind in (np.int8, np.uint64, np.float16, ">f8", ">f4", ">i4"):
         assert np.array_equal(bough.rnea(MODEL, np.array(q, kind), [0] * NV, np.ones(NV, kind)), tau)
 
 

@@ -100,6 +100,41 @@ def test_functions_with_parameters_keep_the_type_of_their_states(arm: bough.Mode
     np.testing.assert_allclose(gravity(q, zero, zero), bough.rnea(arm, q, zero, zero), rtol=1e-12, atol=1e-12)
 
 
+def test_parameters_by_name_are_those_in_one_array(arm: bough.Model) -> None:
+    link = arm.body_names[-1]
+    f = bough.function("rnea", arm, parameters=["gravity", f"mass of {link}", f"com of {link}"])
+    own = f.packed()
+    assert f.packed({}).tolist() == own.tolist()
+    found = f.packed({f"mass of {link}": 2.0, "gravity": [[1, 2, 3]] * 4})
+    assert found.shape == (4, 7)
+    assert found[3].tolist() == [1.0, 2.0, 3.0, 2.0, *own[4:]]
+    assert f.packed({f"mass of {link}": 3}).tolist() == [*own[:3], 3.0, *own[4:]]
+    some = {p.name: np.float32(p.values) for p in f.parameters}  # type: ignore[attr-defined]
+    assert f.packed(some).dtype == np.float32
+    assert f.packed({**some, "gravity": [0.0, 0.0, 1.0]}).dtype == np.float64
+    with pytest.raises(bough.errors.UnknownNameError, match="no parameter of this function"):
+        f.packed({"mass": 1.0})
+    with pytest.raises(bough.errors.ShapeError, match="do not broadcast"):
+        f.packed({f"mass of {link}": [1.0, 2.0], "gravity": [[1, 2, 3]] * 4})
+
+
+def test_random_configurations_are_drawn_joint_by_joint() -> None:
+    b = bough.Builder("all sorts")
+    b.add("a", bough.joints.Revolute("z"), mass=1.0, inertia=1.0, lower=-0.5, upper=2.0)
+    b.add("b", bough.joints.Prismatic("x"), "a", mass=1.0, inertia=1.0, upper=0.3)
+    b.add("c", bough.joints.Spherical(), "b", mass=1.0, inertia=1.0)
+    b.add("d", bough.joints.Mimic(bough.joints.Revolute("z"), "a"), "c", mass=1.0, inertia=1.0)
+    b.add("e", bough.joints.Cylindrical("z"), "d", mass=1.0, inertia=1.0)
+    b.add("f", bough.joints.Helical("z", pitch=0.1), "e", mass=1.0, inertia=1.0)
+    b.add("g", bough.joints.Revolute("x"), "f", mass=1.0, inertia=1.0, lower=1.0)
+    model = b.build()
+    for size in ((), (4,), (2, 3), (0,)):
+        rng, moving = np.random.default_rng(5), [x for x in model.joints if x.name != "d"]
+        expected = [x.joint.random(rng, np.array(x.lower), np.array(x.upper), size) for x in moving]
+        np.testing.assert_array_equal(bough.random(model, 5, size), np.concatenate(expected, axis=-1))
+    assert bough.random(bough.Builder().build(), 0, 3).shape == (3, 0)
+
+
 def test_data_types_are_taken_as_numpy_has_them(arm: bough.Model) -> None:
     rnea = bough.function("rnea", arm)
     for dtype in (np.float32, np.dtype(np.float32), np.dtype("f8"), float):

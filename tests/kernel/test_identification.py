@@ -221,6 +221,8 @@ def test_what_the_data_cannot_tell_stays(rng: np.random.Generator) -> None:
 def test_wrong_data_are_refused_by_name(rng: np.random.Generator) -> None:
     model, _, (q, v, a, tau) = loaded(rng)
     errors = bough.errors
+    with pytest.raises(errors.ShapeError, match=r"the data are 4 arguments, expected one: identify\(model, \(q, v"):
+        bough.identify(model, q, v, a, tau)  # type: ignore[arg-type]
     with pytest.raises(errors.ShapeError, match="equally many"):
         bough.identify(model, (q, v, a, tau[:-1]))
     with pytest.raises(errors.FiniteError, match="tau"):

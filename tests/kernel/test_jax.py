@@ -66,6 +66,18 @@ def test_digits_are_those_of_the_most_exact_argument(rng: np.random.Generator) -
         jax.jit(lambda v: bough.rnea(model, q, v, a))(v + 1j)
 
 
+def test_only_what_is_linear_is_transposed(rng: np.random.Generator) -> None:
+    arm = bough.robots.load("arm")
+    q, v, a = state(arm, rng)
+    with pytest.raises(bough.errors.ProgramError, match=r"as if it were linear in a, .* expected jax"):
+        jax.linear_transpose(lambda a: bough.rnea(arm, q, v, a), a)(a)
+    with pytest.raises(bough.errors.ProgramError, match="linear in q"):
+        jax.linear_transpose(lambda q: jax.jvp(lambda a: bough.rnea(arm, q, v, a), (a,), (v,))[1], q)(a)
+    rate = jax.linearize(lambda a: bough.rnea(arm, q, v, a), a)[1]
+    (found,) = jax.linear_transpose(rate, a)(v)
+    np.testing.assert_allclose(found, bough.crba(arm, np.asarray(q)) @ np.asarray(v), rtol=0, atol=1e-12)
+
+
 def test_derivatives_of_any_mode_and_order(rng: np.random.Generator) -> None:
     from jax.test_util import check_grads
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 from bough.algorithms.configuration import integrate
 from bough.algorithms.constraint_rows import Entries
 from bough.algorithms.loops import constraint_terms, row_groups, row_supports
+from bough.errors import FiniteError
 from bough.model import Mechanism
 from bough.scalar import Array, Control, Index, Table, activate, gather_index
 from bough.scalar.lazy import cached_property
@@ -116,17 +119,33 @@ def _trials(m: Mechanism) -> NDArray[np.float64]:
     neutral = [x for item in model.joints for x in item.joint.neutral()]
     for _ in range(TRIALS):
         q = integrate(m, neutral, rng.normal(scale=NEARBY, size=model.nv).tolist())
-        for _ in range(STEPS):
-            terms = constraint_terms(m, q, None)
-            L = np.array(terms.matrix, float).reshape(terms.count, model.nv)
-            errors = np.array(terms.errors, float)
-            if np.abs(errors).max(initial=0.0) < ASSEMBLED:
-                break
-            step = np.linalg.lstsq(L, -errors, rcond=FIRM)[0]
-            q = integrate(m, q, (step / max(1.0, np.abs(step).max(initial=0.0))).tolist())
-        found.append(L)
-        near.append(np.abs(errors).max(initial=0.0) < TOUCHING)
+        with suppress(ArithmeticError, ValueError):  # where a constraint is no number, others may do
+            L, off = _nearly_closed(m, q)
+            found.append(L)
+            near.append(off < TOUCHING)
+    if not found:
+        names = ", ".join(repr(c.name) for c in model.constraints)
+        raise FiniteError(
+            f"one of the constraints {names} of {model.name!r} is no finite number wherever it was tried, near the "
+            "neutral configuration; expected numbers there"
+        )
     return np.array([L for L, closed in zip(found, near, strict=True) if closed or not any(near)])
+
+
+def _nearly_closed(m: Mechanism, q: Array) -> tuple[NDArray[np.float64], float]:
+    """L (rows, n) where Newton's steps have closed loops, or nearly so, and by how much they are open."""
+    for _ in range(STEPS):
+        terms = constraint_terms(m, q, None)
+        L = np.array(terms.matrix, float).reshape(terms.count, m.model.nv)
+        errors = np.array(terms.errors, float)
+        off = float(np.abs(errors).max(initial=0.0))
+        if not (np.isfinite(L).all() and math.isfinite(off)):
+            raise ArithmeticError
+        if off < ASSEMBLED:
+            break
+        step = np.linalg.lstsq(L, -errors, rcond=FIRM)[0]
+        q = integrate(m, q, (step / max(1.0, np.abs(step).max(initial=0.0))).tolist())
+    return L, off
 
 
 def _rank(trials: NDArray[np.float64]) -> int:

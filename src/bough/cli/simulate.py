@@ -29,6 +29,9 @@ KP, KD = 100.0, 5.0
 """Stiffness and damping of what holds a pose."""
 
 
+SHOWN_TOGETHER = {".gif": 64, ".mp4": 64, ".png": 12}
+"""States beside each other that a film shows at most, and a PNG file, which has several poses of each."""
+
 SET: dict[str, Any] = {
     "metavar": "JOINT=VALUE",
     "action": "append",
@@ -114,6 +117,12 @@ def _require_sense(options: argparse.Namespace) -> None:
         raise ModelError(f"--seed is {options.seed}, expected a whole number from 0 on")
     if options.record and options.plot and Path(options.record).resolve() == Path(options.plot).resolve():
         raise ModelError(f"--record and --plot are both {options.record!r}, expected two files")
+    beside = SHOWN_TOGETHER.get(Path(options.record or "").suffix.lower(), options.batch)
+    if options.batch > beside:
+        raise ModelError(
+            f"--batch is {options.batch}, and --record {options.record!r} shows at most {beside} beside each other: "
+            "record a page (.html), which shows the first ones, or arrays (.npz)"
+        )
     if options.view and (options.record or options.plot):
         raise ModelError("--view runs until somebody ends it and keeps nothing: leave out --record and --plot")
 

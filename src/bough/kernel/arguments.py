@@ -14,9 +14,9 @@ from bough.backends import Argument
 from bough.errors import FiniteError, ShapeError
 
 __all__ = [
-    "FloatArray", "Plain", "Shape", "as_floats", "batch_of", "batch_shape", "broadcast", "finite_states",
-    "held", "is_on_device", "leading_axes", "nearly_plain", "of_one_type", "out_fits", "plain_arguments", "read_only",
-    "require_finite", "require_on_cpu", "require_unit_quaternions", "write_out",
+    "DOUBLE", "SINGLE", "FloatArray", "Plain", "Shape", "are_single", "as_floats", "broadcast", "held",
+    "is_on_device", "leading_axes", "nearly_plain", "of_one_type", "out_fits",
+    "plain_arguments", "read_only", "require_finite", "require_on_cpu", "require_unit_quaternions", "write_out",
 ]  # fmt: skip
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
@@ -101,7 +101,7 @@ def nearly_plain(value: Any) -> Any:
     if dtype is DOUBLE or dtype is SINGLE:
         flags = value.flags
         return value if flags.c_contiguous and flags.aligned else value.copy()
-    return value.astype(DOUBLE) if dtype.kind in "iu" else value
+    return value.astype(DOUBLE) if dtype.kind in "iuf" and dtype.itemsize <= 8 else value
 
 
 def of_one_type(arrays: list[Any]) -> list[Any]:
@@ -110,6 +110,13 @@ def of_one_type(arrays: list[Any]) -> list[Any]:
     if not any(single) or all(s or x is None for s, x in zip(single, arrays, strict=True)):
         return arrays
     return [x.astype(DOUBLE) if s else x for s, x in zip(single, arrays, strict=True)]
+
+
+def are_single(arrays: Iterable[Any]) -> bool:
+    """Whether all arrays, but for lone numbers, are of float32."""
+    given = [x for x in arrays if x is not None]
+    plain = (type(x) is np.ndarray and (x.dtype == SINGLE or (x.dtype == DOUBLE and not x.ndim)) for x in given)
+    return all(plain) and any(x.ndim for x in given)
 
 
 class Plain(NamedTuple):
@@ -140,16 +147,6 @@ def plain_arguments(arguments: Sequence[Argument], values: Sequence[ArrayLike]) 
     return Plain(tuple(plain), batch, dtype)
 
 
-def batch_shape(inputs: Mapping[str, tuple[FloatArray, int]]) -> Shape:
-    """The batch axes of arrays, broadcast; with each array the number of its trailing axes that belong to one state."""
-    return broadcast((name, a.shape[: a.ndim - axes]) for name, (a, axes) in inputs.items())
-
-
-def batch_of(shapes: Sequence[tuple[Argument, Shape]]) -> Shape:
-    """The batch axes of arrays of some shapes, broadcast; an array that does not fit its argument is refused."""
-    return broadcast((a.name, leading_axes(a.name, shape, a.shape, a.meaning)) for a, shape in shapes)
-
-
 def broadcast(leading: Iterable[tuple[str, Shape]], of: str = "") -> Shape:
     """The batch axes of arrays by name, broadcast; raises, telling all of them, if that cannot be."""
     named = [(name, tuple(shape)) for name, shape in leading]
@@ -170,15 +167,6 @@ def require_finite(name: str, a: FloatArray) -> None:
         place = tuple(int(k) for k in np.argwhere(~finite)[0])
         where = list(place) if place else ""
         raise FiniteError(f"{name}{where} is {a[place]}, expected finite numbers")
-
-
-def finite_states(arrays: Mapping[str, FloatArray], axes: Mapping[str, int], batch: Shape) -> NDArray[np.bool_]:
-    """The states (*batch) whose arguments are finite; `axes` are the numbers of axes of one state."""
-    sound = np.ones(batch, np.bool_)
-    for name, a in arrays.items():
-        finite = np.isfinite(a)
-        sound &= finite.all(axis=tuple(range(a.ndim - axes[name], a.ndim))) if axes[name] else finite
-    return sound
 
 
 def require_unit_quaternions(argument: Argument, a: FloatArray, owners: Mapping[Any, str]) -> None:

@@ -7,24 +7,27 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bough.backends import Limbs, ReferenceKernel, Signature, Variant
+from bough.backends import Argument, ReferenceKernel, Signature, Variant
 from bough.backends.forks import making
-from bough.errors import ProgramError, UnknownNameError
+from bough.errors import AlwaysSingular, ProgramError
 from bough.kernel import cache
 from bough.kernel.arguments import FloatArray
+from bough.kernel.verdict import all_in_doubt, judge, judge_inputs
 from bough.program import Program, TooLong, simplify, trace
+from bough.reading import known_name
 from bough.scalar.lazy import cached_property
 
 if TYPE_CHECKING:
-    from bough.backends.llvm import Artifact, Loaded, Real
+    from bough.backends.llvm import Artifact, LlvmKernel, Loaded, Real
+    from bough.kernel.function import Function
 
 __all__ = [
-    "LONGEST", "ROLL_ABOVE", "Backend", "Runner", "Source", "build", "get_backend", "how_calls_enter",
-    "new_runner", "set_backend", "stored", "when_backend_changes",
+    "LONGEST", "ROLL_ABOVE", "Backend", "build", "get_backend", "how_calls_enter", "new_runner",
+    "program_of", "set_backend", "stored", "when_backend_changes",
 ]  # fmt: skip
 
 ROLL_ABOVE = 64
@@ -82,10 +85,7 @@ def when_backend_changes(observer: Callable[[], None]) -> None:
 
 
 def _backend(name: str) -> Backend:
-    for known in BACKENDS:
-        if isinstance(name, str) and name == known:
-            return known
-    raise UnknownNameError("back-end", name, BACKENDS)
+    return known_name(name, "back-end", BACKENDS)  # type: ignore[return-value]
 
 
 def how_calls_enter() -> str:
@@ -115,60 +115,49 @@ def build(
         return simplify(trace(name, rule, inputs, rolled=True, judge=judge, checked=False))
 
 
-class Source(NamedTuple):
-    """What code is made from: nothing of it is asked for where the cache has the code."""
-
-    name: str
-    signature: Signature
-    digest: Callable[[], str | None]  # determines the program, for other processes too; None: nothing is stored
-    program: Callable[[], Program]
-    checker: Callable[[], Program]  # judges the inputs alone
-    limbs: Callable[[], Limbs]  # a hint which entries of inputs belong to limbs that are built alike
-    rolled: Callable[[], bool | None]  # whether loops stay loops, if that is not chosen by size
-
-
-class Runner(Protocol):
-    """A function as a back-end runs it."""
-
-    entry: Callable[..., Any]
-    """Takes all inputs, `out` and `check`. Returns the results, or what `careful` returns, given the same, results and
-    verdicts (None if nothing was computed)."""
-
-    strict: Callable[..., Any]
-    """The same with another function in place of `careful`."""
-
-    def variant(self, careful: Callable[..., Any], variant: Variant) -> Callable[..., Any]:
-        """The same with any function in place of `careful`, and other differences."""
-
-    def prepare(self, dtype: np.dtype[Any], states: int, check_first: bool) -> None:
-        """Have the code for so many states; with `check_first`, also that which judges inputs by themselves."""
-
-    def loaded(self, dtype: np.dtype[Any], states: int) -> Loaded | None:
-        """The machine code for so many states, unless there is none or threads are worth it."""
-
-    def launch(self, inputs: Mapping[str, FloatArray], outputs: Mapping[str, FloatArray]) -> None:
-        """Fill outputs (states, size), the verdict among them, from inputs (states, size)."""
+def program_of(f: Function, present: Sequence[Argument], rolled: bool | None = None, judged: bool = False) -> Program:
+    """The program of a function, some of whose inputs are present, with a verdict or without."""
+    results = [a.name for a in f.outputs]
+    shapes = judge(present, f.outputs) if judged else lambda _, found, shown: {name: found[name] for name in results}
+    name, sizes = f"{f.name} of {f.of}" if f.of else f.name, {a.name: a.size for a in present}
+    rolled = f.rolled if rolled is None else rolled
+    try:
+        with f.tracing():
+            return build(name, f.rule, sizes, f.size, rolled, shapes, f.longest)
+    except AlwaysSingular:
+        if not (judged and f.can_be_singular):
+            raise
+        return build(name, all_in_doubt(f.outputs), sizes, f.size, rolled, shapes)
 
 
-def new_runner(source: Source, careful: Callable[..., Any], otherwise: Callable[..., Any]) -> Runner:
+def _checker_of(f: Function, present: Sequence[Argument]) -> Program:
+    """The program that judges the inputs alone."""
+    return build(f"inputs of {f.name}", judge_inputs(present), {a.name: a.size for a in present}, f.size, f.rolled)
+
+
+def new_runner(
+    function: Function, signature: Signature, careful: Callable[..., Any], otherwise: Callable[..., Any]
+) -> LlvmKernel | _Reference:
     """What runs a function on the back-end of the moment."""
     if get_backend() == "reference":
-        return _Reference(source, careful, otherwise)
+        return _Reference(lambda: program_of(function, signature.present, judged=True), careful, otherwise)
     with making:
         from bough.backends.llvm import LlvmKernel, has_entry, launcher_code, load_launcher
 
         if has_entry():
             load_launcher(lambda: _stored("launcher", _place(), launcher_code))
-        return LlvmKernel(source.signature, careful, otherwise, _artifacts(source))
+        return LlvmKernel(signature, careful, otherwise, _artifacts(function, signature))
 
 
 class _Reference:
-    """On NumPy, always the longer way."""
+    """What an `LlvmKernel` is, on NumPy: always the longer way."""
 
-    def __init__(self, source: Source, careful: Callable[..., Any], otherwise: Callable[..., Any]) -> None:
+    def __init__(
+        self, program: Callable[[], Program], careful: Callable[..., Any], otherwise: Callable[..., Any]
+    ) -> None:
         self.entry: Callable[..., Any] = lambda *given: careful(*given, None, None)
         self.strict: Callable[..., Any] = lambda *given: otherwise(*given, None, None)
-        self._source = source
+        self._program = program
 
     def variant(self, careful: Callable[..., Any], variant: Variant) -> Callable[..., Any]:
         return lambda *given: variant.held(careful(*given, None, None))
@@ -184,22 +173,23 @@ class _Reference:
 
     @cached_property
     def _kernel(self) -> ReferenceKernel:
-        return ReferenceKernel(self._source.program())
+        return ReferenceKernel(self._program())
 
 
-def _artifacts(source: Source) -> Callable[[Real, bool], Artifact]:
+def _artifacts(f: Function, signature: Signature) -> Callable[[Real, bool], Artifact]:
     """What gives the machine code of a function, or of what judges its inputs, for a type and a number of lanes."""
-    programs: dict[bool, Program] = {}
+    present, programs = signature.present, dict[bool, Program]()
 
     def artifact(real: Real, checker: bool) -> Artifact:
         from bough.backends.llvm import Artifact, compile_program
 
         def made() -> bytes:
             if checker not in programs:
-                programs[checker] = source.checker() if checker else source.program()
-            return compile_program(programs[checker], real, {} if checker else source.limbs()).to_bytes()
+                programs[checker] = _checker_of(f, present) if checker else program_of(f, present, judged=True)
+            hint = {} if checker else f.limbs([a.name for a in present])
+            return compile_program(programs[checker], real, hint).to_bytes()
 
-        code = stored(source, f"{checker}\0{real!r}", _place(), made)
+        code = stored(f, signature, f"{checker}\0{real!r}", _place(), made)
         with suppress(ProgramError):  # written by hand, perhaps: made anew
             return Artifact.from_bytes(code)
         return Artifact.from_bytes(made())
@@ -207,18 +197,18 @@ def _artifacts(source: Source) -> Callable[[Real, bool], Artifact]:
     return artifact
 
 
-def stored(source: Source, said: str, place: Sequence[str], make: Callable[[], bytes]) -> bytes:
+def stored(f: Function, signature: Signature, said: str, place: Sequence[str], make: Callable[[], bytes]) -> bytes:
     """The code of a function: what the cache has, else what is made, and stored if it can be told from other code.
 
     `said` tells what else determines it, and `place` where it runs.
     """
-    arrays = (*source.signature.present, *source.signature.outputs)
+    arrays = (*signature.present, *signature.outputs)
     asked = repr([(a.name, a.shape, a.finite, a.quaternions, a.not_negative, a.inertias) for a in arrays])
-    with _telling(source.name):
-        digest = source.digest()
+    with _telling(f.name):
+        digest = f.digest()
         if digest is None:
             return make()
-        return _stored(f"{source.name}\0{said}\0{digest}\0{asked}\0{source.rolled()}", place, make)
+        return _stored(f"{f.name}\0{said}\0{digest}\0{asked}\0{f.rolled}", place, make)
 
 
 def _place() -> tuple[str, ...]:

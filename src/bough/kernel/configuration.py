@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import FiniteError, ShapeError
 from bough.kernel.arguments import FloatArray, require_finite, write_out
-from bough.kernel.functions import call, read, require_model
-from bough.model import Mimic, Model
+from bough.kernel.functions import algorithm, read, require_model
+from bough.kernel.table import Entered, entry
+from bough.model import Joint, JointEntry, Mimic, Model
+from bough.model.joints.joint import between
 from bough.reading import whole_number
 
 __all__ = ["difference", "integrate", "interpolate", "neutral", "normalize", "random"]
@@ -35,7 +39,7 @@ def neutral(model: Model) -> FloatArray:
     array([0., 0., 0., 0., 1.])
     """
     require_model(model)
-    return np.array([x for entry in model.joints for x in entry.joint.neutral()], dtype=np.float64)
+    return np.array([x for item in model.joints for x in item.joint.neutral()], dtype=np.float64)
 
 
 def random(model: Model, rng: np.random.Generator | int | None = None, size: int | tuple[int, ...] = ()) -> FloatArray:
@@ -69,9 +73,36 @@ def random(model: Model, rng: np.random.Generator | int | None = None, size: int
     shape = tuple(whole_number(n, "size") for n in (size if isinstance(size, tuple | list) else (size,)))
     if math.prod(shape) * max(model.nq, 1) > ADDRESSABLE:
         raise ShapeError(f"size is {size!r}: an array of so many configurations has no room anywhere")
-    moving = [entry for entry in model.joints if not isinstance(entry.joint, Mimic)]
-    parts = [e.joint.random(generator, np.array(e.lower), np.array(e.upper), shape) for e in moving]
-    return np.concatenate([np.empty((*shape, 0)), *parts], axis=-1)
+    return entry(model, "random configurations", _drawn)(generator, shape)
+
+
+def _drawn(model: Model, key: str) -> Entered:
+    """What draws configurations. Joints of one number each are drawn at once, which gives the same as one by one."""
+    moving = [item for item in model.joints if not isinstance(item.joint, Mimic)]
+    draws: list[Callable[..., FloatArray]] = []
+    for alike, items in groupby(moving, lambda item: item.joint.nq == 1 and type(item.joint).random is Joint.random):
+        several = list(items)
+        draws += [_between_limits(several)] if alike else map(_by_joint, several)
+
+    def drawn(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
+        return np.concatenate([np.empty((*shape, 0)), *(draw(rng, shape) for draw in draws)], axis=-1)
+
+    return Entered(drawn)
+
+
+def _by_joint(item: JointEntry) -> Callable[..., FloatArray]:
+    return lambda rng, shape: item.joint.random(rng, np.array(item.lower), np.array(item.upper), shape)
+
+
+def _between_limits(items: list[JointEntry]) -> Callable[..., FloatArray]:
+    bounds = [between(np.array(item.lower), np.array(item.upper), item.joint.reach) for item in items]
+    low, high = np.array(bounds).transpose(1, 0, 2)  # a row for each joint
+
+    def drawn(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
+        states = (len(items), math.prod(shape))
+        return rng.uniform(low, high, states).T.reshape(*shape, len(items))
+
+    return drawn
 
 
 def normalize(model: Model, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
@@ -105,20 +136,20 @@ def normalize(model: Model, q: ArrayLike, *, out: FloatArray | None = None) -> F
     given = read(model, "q", q, check=False)
     require_finite("q", given)
     result, start = given.copy(), 0
-    for entry in model.joints:
-        for k in entry.joint.quaternions:
+    for item in model.joints:
+        for k in item.joint.quaternions:
             part = result[..., start + k : start + k + 4]
             largest = np.abs(part).max(axis=-1, keepdims=True)
             if not largest.all():
                 state = [int(j) for j in np.argwhere(largest == 0)[0][:-1]]
                 raise FiniteError(
-                    f"joint {entry.name!r}: the quaternion q[..., {start + k}:{start + k + 4}] is zero"
+                    f"joint {item.name!r}: the quaternion q[..., {start + k}:{start + k + 4}] is zero"
                     f"{f' in state {state}' if state else ''}, expected one with a direction"
                 )
             part /= largest  # whose squares neither overflow nor vanish
             x, y, z, w = (part[..., j : j + 1] for j in range(4))
             part /= np.sqrt(x * x + y * y + z * z + w * w)
-        start += entry.joint.nq
+        start += item.joint.nq
     return result if out is None else write_out(out, result)
 
 
@@ -139,7 +170,7 @@ def integrate(
     >>> bough.integrate(model, bough.neutral(model), 0.5 * v).round(3)  # half a second: a quarter turn on a bent way
     array([0.318, 0.318, 0.   , 0.   , 0.   , 0.707, 0.707])
     """
-    return call(model, "integrate")(q, v, out, check)
+    return entry(model, "integrate", algorithm)(q, v, out, check)
 
 
 def difference(
@@ -161,7 +192,7 @@ def difference(
     >>> bough.difference(model, q, ahead).round(6)
     array([0.1, 0.1, 0.1, 0.1, 0.1, 0.1])
     """
-    return call(model, "difference")(q0, q1, out, check)
+    return entry(model, "difference", algorithm)(q0, q1, out, check)
 
 
 def interpolate(
@@ -182,4 +213,4 @@ def interpolate(
     >>> bough.interpolate(arm, start, end, 0.5)
     array([0.2, 0.2, 0.2, 0.2, 0.2, 0.2])
     """
-    return call(model, "interpolate")(q0, q1, t, out, check)
+    return entry(model, "interpolate", algorithm)(q0, q1, t, out, check)

@@ -46,6 +46,8 @@ _TREE_OPERATIONS: dict[str, tuple[Callable[..., Any], bool]] = {
     "mul_H": (factor.mul_H, True),
 }
 
+KNOWN = (*SPECS, *PAPER_FORMS, *_TREE_OPERATIONS, IN_ROUNDS)
+
 
 def count(
     what: Model | Tree,
@@ -94,21 +96,22 @@ def count(
     """
     if not isinstance(what, Model | Tree):
         raise ModelError(f"what is counted is a {type(what).__name__}, expected a bough.Model or a bough.trees.Tree")
-    known_name(algorithm, "algorithm", [*SPECS, *PAPER_FORMS, *_TREE_OPERATIONS, IN_ROUNDS])
+    known_name(algorithm, "algorithm", KNOWN)
     optimized, f_ext = truth(optimized, "optimized"), truth(f_ext, "f_ext")
     if algorithm in _TREE_OPERATIONS:
         tree = what if isinstance(what, Tree) else what.dof_tree
         return _count_tree(tree, algorithm, optimized)
-    _require_model(what, algorithm)
-    assert isinstance(what, Model)
+    if not isinstance(what, Model):
+        raise ModelError(
+            f"{algorithm!r} depends on geometry and inertia, which a {type(what).__name__} does not have: "
+            "give a model, such as those of bough.trees.topologies"
+        )
     if algorithm == IN_ROUNDS:
         return operations(what, optimized, f_ext)
     if not optimized:
         return sum(count_parts(what, algorithm, f_ext=f_ext, frames=frames, reference=reference).values(), Count())
-    options = _options(what, algorithm, frames, reference)
-    return count_program(
-        program(what, _effective(what, algorithm), options, _inputs(_effective(what, algorithm), f_ext))
-    )
+    options, effective = _options(what, algorithm, frames, reference), _effective(what, algorithm)
+    return count_program(program(what, effective, options, _inputs(effective, f_ext)))
 
 
 def count_parts(
@@ -124,7 +127,6 @@ def count_parts(
 
     `inside` is another inside of the model than the usual one, such as one whose inertias are not regrouped.
     """
-    _require_model(model, algorithm)
     tally = Tally()
     chosen = _options(model, algorithm, frames, reference)
     row = spec(_effective(model, algorithm))
@@ -158,16 +160,6 @@ def _options(model: Model, algorithm: str, frames: str | Sequence[str] | None, r
         names = (frames,) if isinstance(frames, str) else tuple(frames or ())
         return Options(plan=ContactPlan(Contacts([(name, None) for name in names]).bodies(model), limits=True))
     return options(model, frames, reference)
-
-
-def _require_model(what: object, algorithm: str) -> None:
-    known = sorted([*SPECS, *PAPER_FORMS, *_TREE_OPERATIONS, IN_ROUNDS])
-    known_name(algorithm, "algorithm", known)
-    if not isinstance(what, Model):
-        raise ModelError(
-            f"{algorithm!r} depends on geometry and inertia, which a {type(what).__name__} does not have: "
-            "give a model, such as those of bough.trees.topologies"
-        )
 
 
 def _count_tree(tree: Tree, algorithm: str, optimized: bool) -> Count:

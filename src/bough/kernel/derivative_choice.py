@@ -7,13 +7,13 @@ methods of forward dynamics, so the choice depends on the mechanism alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from bough.kernel.choice import weighted
 from bough.kernel.function import Function
-from bough.kernel.functions import model_function, require_known_bodies, require_model
+from bough.kernel.functions import model_function, new_function, require_known_bodies, require_model
 from bough.model import Model
 from bough.scalar import Array, Count, Part, blank, fill
 
@@ -57,17 +57,17 @@ def way_costs(model: Model, name: str) -> dict[Way, Count]:
 
 
 def _made(model: Model, name: str, way: Way) -> Function:
-    recursions = model_function(model, name)
-    return recursions if way == "recursions" else _automatic(model, name, recursions)
+    return model_function(model, name) if way == "recursions" else _automatic(model, name)
 
 
-def _automatic(model: Model, name: str, like: Function) -> Function:
-    source, parts = DIFFERENTIATED[name]
+def _automatic(model: Model, name: str) -> Function:
+    """The function of the recursions, with another rule."""
+    (source, parts), made = DIFFERENTIATED[name], new_function(model, name)
     differentiated = model_function(model, source)
-    changing = [a.name for a in like.inputs if not a.optional][: max(k for k, _ in parts) + 1]
+    changing = [a.name for a in made.inputs if not a.optional][: max(k for k, _ in parts) + 1]
     slopes = differentiated.jacobian(changing)
     by = [a.name for a in slopes.outputs][: len(changing)]
-    size = like.outputs[0].size // len(parts)
+    size, digest = made.outputs[0].size // len(parts), made.digest
 
     def rule(**x: Array) -> Mapping[str, Any]:
         found = dict(slopes.rule(**x))
@@ -77,22 +77,6 @@ def _automatic(model: Model, name: str, like: Function) -> Function:
             fill(Part(whole, place * size), size, Part(arrays[by[k]], which * size).__getitem__)
         return {"derivatives": whole, **found}
 
-    return Function(
-        like.name,
-        like.inputs,
-        like.outputs,
-        rule,
-        size=like.size,
-        digest=_beside(like.digest),
-        explain=like.explain,
-        tracing=like.tracing,
-        owners=like.owners,
-        of=like.of,
-        layout=like.layout,
-        manifolds=like.manifolds,
-    )
-
-
-def _beside(digest: Callable[[], str | None]) -> Callable[[], str | None]:
-    """What determines the program, other than that of the recursions."""
-    return lambda: None if (found := digest()) is None else f"{found}\0automatic"
+    made.rule, made.limbs = rule, lambda names: {}
+    made.digest = lambda: None if (found := digest()) is None else f"{found}\0automatic"
+    return made

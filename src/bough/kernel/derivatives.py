@@ -11,7 +11,7 @@ from bough.kernel.arguments import FloatArray
 from bough.kernel.called import public_name
 from bough.kernel.derivative_choice import derivatives_of
 from bough.kernel.function import Function
-from bough.kernel.functions import call, framed, read, require_known_bodies, require_model
+from bough.kernel.functions import algorithm, on_frames, read, require_known_bodies, require_model
 from bough.kernel.loop_derivatives import LoopedDerivatives
 from bough.kernel.table import entry
 from bough.model import Model
@@ -96,8 +96,7 @@ def rnea(
     >>> np.allclose(by_a, bough.crba(arm, q))
     True
     """
-    found: FloatArray = entry(model, ("derivatives", "rnea_derivatives"), derivatives_of)(q, v, a, f_ext, out, check)
-    return _three(found)
+    return _three(entry(model, ("derivatives", "rnea_derivatives"), derivatives_of)(q, v, a, f_ext, out, check))
 
 
 def bias_forces(
@@ -126,8 +125,7 @@ def bias_forces(
     >>> float(abs(by_v).max())
     0.0
     """
-    found: FloatArray = call(model, "bias_forces_derivatives")(q, v, f_ext, out, check)
-    return _pair(found)
+    return _pair(entry(model, "bias_forces_derivatives", algorithm)(q, v, f_ext, out, check))
 
 
 def gravity_forces(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
@@ -148,8 +146,7 @@ def gravity_forces(model: Model, q: ArrayLike, *, out: FloatArray | None = None,
     >>> bool(abs(K - K.T).max() < 1e-9)
     True
     """
-    found: FloatArray = call(model, "gravity_forces_derivatives")(q, out, check)
-    return found
+    return entry(model, "gravity_forces_derivatives", algorithm)(q, out, check)
 
 
 def forward_dynamics(
@@ -192,8 +189,7 @@ def forward_dynamics(
     """
     key = ("derivatives", "forward_dynamics_derivatives")
     if loop_tau is None:
-        found: FloatArray = entry(model, key, _forward)(q, v, tau, f_ext, out, check)
-        return _three(found)
+        return _three(entry(model, key, _forward)(q, v, tau, f_ext, out, check))
     read(model, "loop_tau", loop_tau, check)
     require_known_bodies(model, key[1])
     return _three(LoopedDerivatives(model).entry(q, v, tau, f_ext, out, check, loop_tau))
@@ -244,8 +240,7 @@ def velocities(
     >>> np.allclose(by_v, bough.jacobian(arm, q, tip))
     True
     """
-    found: FloatArray = framed(model, "velocity_derivatives", frame, reference)(q, v, out, check)
-    return _pair(found)
+    return _pair(entry(model, ("velocity_derivatives", frame, reference, False), on_frames)(q, v, out, check))
 
 
 def accelerations(
@@ -281,8 +276,8 @@ def accelerations(
     >>> by_q.shape
     (6, 6)
     """
-    found: FloatArray = framed(model, "acceleration_derivatives", frame, reference, classical)(q, v, a, out, check)
-    return _three(found)
+    key = ("acceleration_derivatives", frame, reference, classical)
+    return _three(entry(model, key, on_frames)(q, v, a, out, check))
 
 
 def centroidal_momentum(
@@ -306,8 +301,7 @@ def centroidal_momentum(
     >>> np.allclose(by_v, bough.centroidal_momentum_matrix(arm, bough.neutral(arm)))
     True
     """
-    found: FloatArray = call(model, "centroidal_momentum_derivatives")(q, v, out, check)
-    return _pair(found)
+    return _pair(entry(model, "centroidal_momentum_derivatives", algorithm)(q, v, out, check))
 
 
 def rnea_second_order(
@@ -344,8 +338,7 @@ def rnea_second_order(
     True
     """
     key = ("derivatives", "rnea_second_derivatives")
-    found: FloatArray = entry(model, key, derivatives_of)(q, v, a, f_ext, out, check)
-    return _four(found)
+    return _four(entry(model, key, derivatives_of)(q, v, a, f_ext, out, check))
 
 
 def forward_dynamics_second_order(
@@ -386,8 +379,7 @@ def forward_dynamics_second_order(
     (6, 6, 6)
     """
     key = ("derivatives", "forward_dynamics_second_derivatives")
-    found: FloatArray = entry(model, key, _without_constraints)(q, v, tau, f_ext, out, check)
-    return _four(found)
+    return _four(entry(model, key, _without_constraints)(q, v, tau, f_ext, out, check))
 
 
 def _without_constraints(model: Model, key: tuple[str, str]) -> Function:

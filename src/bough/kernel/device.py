@@ -18,8 +18,8 @@ import numpy as np
 from bough.backends import Argument
 from bough.backends.cuda import CudaKernel, Layout, architecture, cupy, program_code, turn
 from bough.errors import BoughError, ShapeError
-from bough.kernel import compile as compiler
 from bough.kernel.arguments import broadcast, is_on_device, leading_axes
+from bough.kernel.compile import stored
 from bough.program import few_alive, fuse
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ class DeviceRunner:
                 return program_code(program, real, ways, machine)
 
             said = f"cuda\0{real}\0{ways}"
-            code = compiler.stored(self._form.source, said, (machine,), made)
+            code = stored(self._form.function, self._form.signature, said, (machine,), made)
             self._prepared[key] = Prepared(CudaKernel(code, dtype), tuple(turned))
         return self._prepared[key]
 

@@ -13,19 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough.algorithms.handles import HANDLES, MOVED
 from bough.algorithms.runs import FIXED, Run, row_size
-from bough.errors import FiniteError, ModelError
-from bough.kernel.arguments import (
-    FloatArray,
-    is_on_device,
-    plain_arguments,
-    require_finite,
-    require_unit_quaternions,
-    write_out,
-)
-from bough.kernel.function import Function
-from bough.kernel.functions import inputs_of, mechanism, model_function, owners_of, require_model
+from bough.errors import ModelError
+from bough.kernel.arguments import FloatArray, is_on_device
+from bough.kernel.function import Function, Results, Verdicts
+from bough.kernel.functions import mechanism, model_function, new_function, require_model
 from bough.kernel.handle_programs import Call, InDoubtError
-from bough.kernel.specs import Options
+from bough.kernel.verdict import all_in_doubt
 from bough.model import Mechanism, Model
 from bough.model.record import BORDER, INERTIA, REST_OF_ROW, Kind
 from bough.model.stations import require_all_rigid
@@ -305,31 +298,26 @@ class DivideAndConquer:
 
     def __init__(self, model: Model) -> None:
         _require_free_joints(model)
-        self._model, self._inputs = model, inputs_of(model, "aba", Options())
-        self._rounds: dict[str, Rounds] = {}
+        self._model, self._rounds = model, dict[str, Rounds]()
+        self._function = new_function(model, "aba", explain=self._explain)
+        self._function.called = "forward_dynamics"
+        self._function.rule, self._function.digest = all_in_doubt(self._function.outputs), lambda: None
 
     def entry(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: Any, out: Any, check: Any) -> FloatArray:
         """As that of a function."""
-        given = {"q": q, "v": v, "tau": tau} | ({} if f_ext is None else {"f_ext": f_ext})
-        arguments = [a for a in self._inputs if a.name in given]
-        if any(map(is_on_device, given.values())):
-            return self._device(arguments, list(given.values()), out, truth(check, "check"))
-        plain = plain_arguments(arguments, list(given.values()))
-        if truth(check, "check"):
-            for argument, a in zip(arguments, plain.arrays, strict=True):
-                require_finite(argument.name, a)
-                require_unit_quaternions(argument, a, owners_of(self._model))
-        whole = [np.broadcast_to(a, (*plain.batch, *x.shape)) for a, x in zip(plain.arrays, arguments, strict=True)]
-        states = [a.reshape(-1, *x.shape) for a, x in zip(whole, arguments, strict=True)]
-        found = np.empty((plain.states, self._model.nv), plain.dtype)
-        for k in range(plain.states):
-            found[k] = self._one(plain.dtype, *(a[k] for a in states))
-        if check and not np.isfinite(found).all():
-            raise FiniteError(
-                f"forward_dynamics: the result is not finite; the arguments are too large for {found.dtype}"
-            )
-        result = found.reshape(*plain.batch, self._model.nv)
-        return result if out is None else write_out(out, result)
+        values = [x for x in (q, v, tau, f_ext) if x is not None]
+        if any(map(is_on_device, values)):
+            return self._device(self._function.inputs[: len(values)], values, out, truth(check, "check"))
+        found: FloatArray = self._function.entry(q, v, tau, f_ext, out, check)
+        return found
+
+    def _explain(self, arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
+        """Find the accelerations of all states: the program gives none."""
+        shapes = {a.name: a.shape for a in self._function.inputs}
+        whole = {name: np.broadcast_to(a, (*verdicts.shape, *shapes[name])) for name, a in arrays.items()}
+        for place in np.ndindex(verdicts.shape):
+            results[0][place] = self._one(results[0].dtype, **{name: a[place] for name, a in whole.items()})
+        return results
 
     @cached_property
     def _device(self) -> Callable[..., FloatArray]:

@@ -9,7 +9,7 @@ from bough.kernel.choice import ALGORITHMS, cheaper_method
 from bough.kernel.compile import LONGEST, ROLL_ABOVE
 from bough.kernel.factors import Factor, into_factor
 from bough.kernel.function import Function
-from bough.kernel.functions import call, model_function, require_model
+from bough.kernel.functions import algorithm, model_function, require_model
 from bough.kernel.table import Enterable, Entered, entry
 from bough.kernel.treematrix import TreeMatrix
 from bough.model import Model
@@ -74,7 +74,7 @@ def rnea(
     >>> bough.rnea(model, [[0.1], [0.2], [0.3]], [0.0], [0.0]).shape  # three states at once
     (3, 1)
     """
-    return call(model, "rnea")(q, v, a, f_ext, out, check)
+    return entry(model, "rnea", algorithm)(q, v, a, f_ext, out, check)
 
 
 def bias_forces(
@@ -99,7 +99,7 @@ def bias_forces(
     >>> C.shape, np.allclose(C, bough.rnea(model, q, v, 0 * v))
     ((6,), True)
     """
-    return call(model, "bias_forces")(q, v, f_ext, out, check)
+    return entry(model, "bias_forces", algorithm)(q, v, f_ext, out, check)
 
 
 def gravity_forces(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
@@ -114,7 +114,7 @@ def gravity_forces(model: Model, q: ArrayLike, *, out: FloatArray | None = None,
     >>> bough.gravity_forces(model, [np.pi / 2]).round(3)  # level: 1 kg at 0.5 m, in N m
     array([4.905])
     """
-    return call(model, "gravity_forces")(q, out, check)
+    return entry(model, "gravity_forces", algorithm)(q, out, check)
 
 
 def coriolis_forces(
@@ -133,7 +133,7 @@ def coriolis_forces(
     >>> c.shape, np.allclose(c, bough.bias_forces(model, q, v) - bough.gravity_forces(model, q))
     ((6,), True)
     """
-    return call(model, "coriolis_forces")(q, v, out, check)
+    return entry(model, "coriolis_forces", algorithm)(q, v, out, check)
 
 
 def passive_forces(
@@ -153,7 +153,7 @@ def passive_forces(
     >>> bough.passive_forces(b.build(), [0.5], [2.0])  # 10 N m/rad · 0.5 rad and 3 N m s/rad · 2 rad/s, both against it
     array([-11.])
     """
-    return call(model, "passive_forces")(q, v, out, check)
+    return entry(model, "passive_forces", algorithm)(q, v, out, check)
 
 
 def coriolis_matrix(
@@ -172,7 +172,7 @@ def coriolis_matrix(
     >>> C.shape, np.allclose(C @ v, bough.coriolis_forces(model, q, v))
     ((6, 6), True)
     """
-    return call(model, "coriolis_matrix")(q, v, out, check)
+    return entry(model, "coriolis_matrix", algorithm)(q, v, out, check)
 
 
 def crba(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
@@ -201,7 +201,7 @@ def crba(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bo
     >>> bough.crba(bough.robots.load("arm"), [[0.0] * 6] * 10).shape  # ten states at once
     (10, 6, 6)
     """
-    return call(model, "crba")(q, out, check)
+    return entry(model, "crba", algorithm)(q, out, check)
 
 
 def crba_packed(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> TreeMatrix:
@@ -220,7 +220,7 @@ def crba_packed(model: Model, q: ArrayLike, *, out: FloatArray | None = None, ch
     >>> np.allclose(packed.dense(), bough.crba(model, bough.neutral(model)))
     True
     """
-    rows: FloatArray = call(model, "crba_packed")(q, out, check)
+    rows = entry(model, "crba_packed", algorithm)(q, out, check)
     return TreeMatrix.of_fresh(rows if out is None else rows.view(), model.dof_tree)
 
 
@@ -237,7 +237,7 @@ def mass_matrix_by_rnea(model: Model, q: ArrayLike, *, out: FloatArray | None = 
     >>> np.allclose(bough.papers.mass_matrix_by_rnea(model, q), bough.crba(model, q))
     True
     """
-    return call(model, "mass_matrix_by_rnea")(q, out, check)
+    return entry(model, "mass_matrix_by_rnea", algorithm)(q, out, check)
 
 
 def mass_matrix_inverse(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
@@ -254,9 +254,7 @@ def mass_matrix_inverse(model: Model, q: ArrayLike, *, out: FloatArray | None = 
     >>> np.allclose(M_inverse @ bough.crba(model, q), np.eye(6))
     True
     """
-    function = entry(model, "inverse of the mass matrix", _mass_matrix_inverse)
-    result: FloatArray = function(q, out, check)
-    return result
+    return entry(model, "inverse of the mass matrix", _mass_matrix_inverse)(q, out, check)
 
 
 def _mass_matrix_inverse(model: Model, key: str) -> Enterable:
@@ -283,8 +281,7 @@ def factorize(model: Model, q: ArrayLike, *, check: bool = True) -> Factor:
     >>> np.allclose(a, bough.aba(model, q, v, np.ones(6)))
     True
     """
-    made: Factor = entry(model, "factor of the mass matrix", _factorizer)(q, None, check)
-    return made
+    return entry(model, "factor of the mass matrix", _factorizer)(q, None, check)  # type: ignore[return-value]
 
 
 def _factorizer(model: Model, key: str) -> Entered:
@@ -337,8 +334,7 @@ def aba(
     >>> bough.aba(model, [0.5], [0.0], [0.0]).round(3)  # q in rad, v in rad/s, tau in N m; rad/s²
     array([-7.053])
     """
-    qdd: FloatArray = entry(model, "aba or its substitute", _aba)(q, v, tau, f_ext, out, check)
-    return qdd
+    return entry(model, "aba or its substitute", _aba)(q, v, tau, f_ext, out, check)
 
 
 def _aba(model: Model, key: str) -> Function:

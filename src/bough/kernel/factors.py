@@ -24,9 +24,9 @@ from bough.kernel.factor_functions import (
     triangle,
 )
 from bough.kernel.function import Function
-from bough.kernel.packed import read_factor
 from bough.kernel.table import Entered, entry, function_of
-from bough.kernel.treematrix import Parents, TreeMatrix, as_tree, places, read_dense
+from bough.kernel.treematrix import Parents, TreeMatrix, as_tree, held_rows, places, read_dense
+from bough.reading import known_name
 from bough.tree import Tree
 
 __all__ = ["Factor", "Kind", "factor_packed", "into_factor", "ltdl", "ltl", "udut", "uut"]
@@ -161,7 +161,7 @@ def uut(
 def factor_packed(kind: Kind, values: FloatArray, tree: Tree, out: FloatArray | None = None) -> Factor:
     """Factorise packed path rows, shape (*batch, n + D1)."""
     if out is None:
-        made: Factor = entry(tree, PACKED[kind], _of_packed)(values, None, True)
+        made: Factor = entry(tree, PACKED[kind], _of_packed)(values, None, True)  # type: ignore[assignment]
         return made
     packed = entry(tree, ("factor", kind), factorizer)(values, out, True)
     return Factor.of_fresh(Operations(kind, tree), read_only(packed))
@@ -205,8 +205,9 @@ class Factor:
     packed: FloatArray
 
     def __init__(self, kind: Kind, packed: ArrayLike, tree: Parents) -> None:
-        of, rows = read_factor(kind, packed, tree)
-        _hold(self, Operations(kind, of), rows)
+        known_name(kind, "kind of factor", PACKED)
+        of = as_tree(tree)
+        _hold(self, Operations(kind, of), held_rows("packed", packed, of))
 
     def __reduce__(self) -> tuple[type[Factor], tuple[object, ...]]:
         return Factor, (self.kind, self.packed, self.tree)
@@ -349,10 +350,10 @@ def _factorized(
 ) -> Factor:
     if out is None and not overwrite:  # most often, and then without delay
         if type(H) is np.ndarray and type(parents) is Tree:
-            result: Factor = entry(parents, kind, _of_dense)(H, None, True)
+            result: Factor = entry(parents, kind, _of_dense)(H, None, True)  # type: ignore[assignment]
             return result
         if type(H) is TreeMatrix and parents is None:
-            result = entry(H.tree, PACKED[kind], _of_packed)(H.values, None, True)
+            result = entry(H.tree, PACKED[kind], _of_packed)(H.values, None, True)  # type: ignore[assignment]
             return result
     if overwrite:
         _require_writable(H)
@@ -363,7 +364,7 @@ def _factorized(
     if parents is None:
         raise TreeError("parents is missing: expected a Tree or a parent array, since H is not a TreeMatrix")
     tree = as_tree(parents)
-    result = entry(tree, kind, _of_dense)(H, None, True)
+    result = entry(tree, kind, _of_dense)(H, None, True)  # type: ignore[assignment]
     if out is not None:
         result = Factor.of_fresh(result._operations, read_only(write_out(out, result.packed)))
     if overwrite:

@@ -12,10 +12,12 @@ import numpy as np
 
 from bough.backends import Argument, Signature, Variant
 from bough.errors import FiniteError, ShapeError
-from bough.kernel import compile as compiler
 from bough.kernel.arguments import (
+    DOUBLE,
+    SINGLE,
     FloatArray,
     Plain,
+    are_single,
     is_on_device,
     nearly_plain,
     of_one_type,
@@ -25,9 +27,11 @@ from bough.kernel.arguments import (
     require_unit_quaternions,
     write_out,
 )
+from bough.kernel.compile import new_runner, program_of
 from bough.kernel.tensors import foreign
-from bough.kernel.verdict import DOUBT, FINITE, PIVOTS, UNIT, judge, judge_inputs
+from bough.kernel.verdict import DOUBT, FINITE, PIVOTS, UNIT
 from bough.program import VERDICT, Program
+from bough.reading import truth
 from bough.scalar.lazy import cached_property
 
 if TYPE_CHECKING:
@@ -54,13 +58,9 @@ class Form:
     def __init__(self, function: Function, given: frozenset[str]) -> None:
         self.function = function
         self.signature = Signature(function.inputs, function.outputs, given)
-        names = [a.name for a in self.signature.present]
-        self.source = compiler.Source(
-            function.name, self.signature, function.digest,
-            lambda: self.program(judged=True), self.checker, lambda: function.limbs(names), lambda: function.rolled,
-        )  # fmt: skip
-        self.runner = compiler.new_runner(self.source, self.careful, _unsound)
+        self.runner = new_runner(function, self.signature, self.careful, _unsound)
         self.entry = self.runner.entry
+        self._in_double = function.in_double
         self._absent = tuple(k for k, a in enumerate(function.inputs) if a.name not in given)
 
     def variant(self, variant: Variant, otherwise: Callable[..., Any] | None = None) -> Callable[..., Any]:
@@ -84,24 +84,7 @@ class Form:
 
     def program(self, rolled: bool | None = None, judged: bool = False) -> Program:
         """The program, with a verdict or without."""
-        f, present = self.function, self.signature.present
-        sizes = {a.name: a.size for a in present}
-        wanted = f.rolled if rolled is None else rolled
-        shapes = (
-            judge(present, f.outputs)
-            if judged
-            else lambda _, results, shown: {a.name: results[a.name] for a in f.outputs}
-        )
-        with f.tracing():
-            name = f"{f.name} of {f.of}" if f.of else f.name
-            return compiler.build(name, f.rule, sizes, f.size, wanted, shapes, f.longest)
-
-    def checker(self) -> Program:
-        """The program that judges the inputs alone."""
-        present = self.signature.present
-        sizes = {a.name: a.size for a in present}
-        f = self.function
-        return compiler.build(f"inputs of {f.name}", judge_inputs(present), sizes, f.size, f.rolled)
+        return program_of(self.function, self.signature.present, rolled, judged)
 
     # ---- the longer way ------------------------------------------------------------------------------------------
 
@@ -119,13 +102,17 @@ class Form:
             return elsewhere(self.function, values, given[-4], given[-3])
         # most often a list, a view, or numbers of another type: then this is all
         plain = [nearly_plain(x) for x in values]
+        if self._in_double and are_single(plain):
+            found = self.entry(*(x if x is None else np.asarray(x, DOUBLE) for x in plain), None, given[-3])
+            parts = found if isinstance(found, tuple) else (found,)
+            return self._returned(given[-4], tuple(part.astype(SINGLE) for part in parts))
         result = self.runner.strict(*plain, given[-4], given[-3])
         return result if type(result) is not _Unsound else self._carefully(values, plain, given[-4], given[-3])
 
     def _carefully(self, values: Sequence[Any], plain: list[Any], out: Any, check: Any) -> Any:
         if any(is_on_device(x) for x in values):
             form = self.function.on_device().form(values)
-            return form.device([x for x in values if x is not None], out, _truth(check))
+            return form.device([x for x in values if x is not None], out, truth(check, "check"))
         alike = of_one_type(plain)
         if alike is not plain:
             result = self.runner.strict(*alike, out, check)
@@ -138,7 +125,7 @@ class Form:
 
     def run(self, values: Sequence[Any], out: Any, check: Any) -> Any:
         """Make the arguments plain and run them."""
-        check, f = _truth(check), self.function
+        check, f = truth(check, "check"), self.function
         plain = plain_arguments(self.signature.present, [x for x in values if x is not None])
         shapes = [plain.batch + a.shape for a in f.outputs]
         straight = out is not None and out_fits(out, shapes[0], plain.dtype)
@@ -181,7 +168,7 @@ class Form:
                 return self._returned(out, self._anew(arrays))
         if wrong & (PIVOTS | DOUBT) and self.function.explain is not None:
             results = self.function.explain(arrays, results, verdicts)
-        if check and wrong & FINITE:
+        if check and wrong & (FINITE | DOUBT):
             for argument, result in zip(self.function.outputs, results, strict=True):
                 if argument.finite and not np.isfinite(result).all():
                     self._refuse(result)
@@ -214,9 +201,3 @@ class Form:
         if len(results) > 1:
             raise ShapeError(f"{self.function.called} gives {len(results)} arrays, so there is no out")
         return out if results[0] is out else write_out(out, results[0])
-
-
-def _truth(check: object) -> bool:
-    if not isinstance(check, bool | np.bool_):
-        raise ShapeError(f"check is {check!r}, expected True or False")
-    return bool(check)

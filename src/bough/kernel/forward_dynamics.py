@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.algorithms.closed_loops import LoopMethod
-from bough.errors import ModelError, ShapeError, UnknownNameError
+from bough.errors import ModelError, ShapeError
 from bough.kernel.arguments import FloatArray, write_out
 from bough.kernel.contact.motion import Limits
 from bough.kernel.contact.motion import dynamics as contact_dynamics
@@ -18,12 +18,12 @@ from bough.kernel.divide_and_conquer import DivideAndConquer
 from bough.kernel.dynamics import tree_algorithm
 from bough.kernel.function import Function
 from bough.kernel.functions import model_function, new_function, read, require_model
-from bough.kernel.loops.careful import InDouble
+from bough.kernel.loops.careful import careful_function
 from bough.kernel.loops.constrained import TIME_CONSTANT, decay_rate, program_pays
 from bough.kernel.motion import Motion, motion_under_constraints
 from bough.kernel.table import Entered, entry, function_of
 from bough.model import Model, Touch
-from bough.reading import truth
+from bough.reading import known_name, truth
 from bough.scalar.tolerances import RESIDUAL
 
 __all__ = ["forward_algorithm", "forward_dynamics", "tree_dynamics"]
@@ -34,7 +34,7 @@ ForwardMethod: TypeAlias = Literal["auto"] | TreeMethod | LoopMethod
 OF_TREES, OF_LOOPS = get_args(TreeMethod), get_args(LoopMethod)
 
 KEYS: dict[str, str] = {name: f"forward dynamics by {name}" for name in ("auto", *OF_TREES, *OF_LOOPS)}
-"""Where a model keeps what runs a method: a text is found faster than a tuple."""
+"""What finds a method in the table of a model: a text is found faster than a tuple."""
 
 METHODS = {key: name for name, key in KEYS.items()}
 
@@ -159,11 +159,10 @@ def forward_dynamics(
         return _touching(model, (q, v, tau), {**asked, "time_constant": time_constant}, with_loops, full, out)
     if full is False and loop_tau is None and time_constant is TIME_CONSTANT:
         try:
-            found = model._entries[KEYS[method] if loops is True else (method, loops)]  # type: ignore[attr-defined]
-        except (AttributeError, KeyError, TypeError):
-            found = _first(model, method, loops)
-        qdd: FloatArray = found(q, v, tau, f_ext, out, check)
-        return qdd
+            key: object = KEYS[method] if loops is True else (method, loops)
+        except (KeyError, TypeError):  # which is told when there is none in the table
+            key = (method, loops)
+        return entry(model, key, _usual)(q, v, tau, f_ext, out, check)
     rate = None if time_constant is TIME_CONSTANT else decay_rate(time_constant)
     general = entry(model, ("forward_dynamics", method, loops, full), _general)
     motion: FloatArray | Motion = general(q, v, tau, f_ext, loop_tau, rate, out, check)
@@ -194,8 +193,7 @@ def forward_algorithm(model: Model) -> str:
 
 def _heeds(model: Model, method: object, loops: bool) -> bool:
     """Whether there are constraints to heed; raises unless the method is one for that."""
-    if not isinstance(method, str) or method not in KEYS:
-        raise UnknownNameError("method of forward dynamics", method, KEYS)
+    known_name(method, "method of forward dynamics", KEYS)
     require_model(model)
     heeded = loops and bool(model.constraints)
     if heeded and method in OF_TREES:
@@ -211,16 +209,10 @@ def _heeds(model: Model, method: object, loops: bool) -> bool:
     return heeded
 
 
-def _first(model: Model, method: Any, loops: object) -> Any:
-    """What is found in the table of the model from then on."""
-    _heeds(model, method, truth(loops, "loops"))
-    return entry(model, KEYS[method] if loops is True else (method, loops), _usual)
-
-
 def _usual(model: Model, key: Any) -> Any:
     """Accelerations by a method, with the usual time constant and without drives on loops."""
     method, loops = (METHODS[key], True) if isinstance(key, str) else key
-    if not _heeds(model, method, loops):
+    if not _heeds(model, method, truth(loops, "loops")):
         return _of_tree(model, method)
     run = _looped(model, "constrained_dynamics", method).entry
     return Entered(lambda q, v, tau, f_ext, out, check: run(q, v, tau, f_ext, None, None, out, check))
@@ -256,11 +248,11 @@ def _general(model: Model, key: tuple[str, Any, object, object]) -> Any:
     return _whole(model, made.entry) if whole else made
 
 
-def _looped(model: Model, name: str, method: str) -> InDouble:
+def _looped(model: Model, name: str, method: str) -> Function:
     """An algorithm of loops by a method."""
     if method != "auto":
-        return InDouble(model, f"{name}_by_{method}")
-    return InDouble(model, name, is_long=not program_pays(model))
+        return careful_function(model, f"{name}_by_{method}")
+    return careful_function(model, name, is_long=not program_pays(model))
 
 
 def _tree_alone(model: Model, method: str) -> Entered:

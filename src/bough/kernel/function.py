@@ -18,11 +18,10 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from bough.backends import Argument, Limbs, Variant
 from bough.errors import ShapeError, UnknownNameError
-from bough.kernel.arguments import FloatArray
+from bough.kernel.arguments import DOUBLE, FloatArray
 from bough.kernel.called import public_name
 from bough.kernel.compile import LONGEST
 from bough.kernel.differentiable import Differentiable
-from bough.kernel.exportable import Exportable
 from bough.kernel.form import Form
 from bough.program import Program
 from bough.program import count as count_program
@@ -32,6 +31,7 @@ from bough.scalar.lazy import cached_property
 
 if TYPE_CHECKING:
     from bough.backends.llvm import Loaded
+    from bough.export import Sources
     from bough.kernel.derived import Origin
     from bough.kernel.differential import Differential
     from bough.kernel.export import Layout
@@ -45,7 +45,7 @@ EVERYTHING_ADDS: Mapping[str, Any] = {}
 Explain: TypeAlias = Callable[[dict[str, FloatArray], Results, Verdicts], Results]
 
 
-class Function(Exportable, Differentiable):
+class Function(Differentiable):
     """An algorithm on a structure, as a function of arrays with any leading batch axes.
 
     Call it with its inputs in order or by name; those in brackets in ``print(function)`` may be left out. `out` and
@@ -136,6 +136,10 @@ class Function(Exportable, Differentiable):
         self.derived_from: Origin | None = None
         """Of a derivative, the function and which derivative of it this is."""
         self.operators: dict[Hashable, Any] = {}  # what it is to other libraries
+        self.in_double = False
+        """Whether it computes in float64 on the CPU, what is float32 as well: then so are the results."""
+        self.can_be_singular = False
+        """Whether `explain` finds all states where a pivot is zero in each, so that there is no program."""
         self.on_device: Callable[[], Function] = lambda: self
         """Gives the function that a GPU runs in its place, with the same inputs and outputs."""
         self._forms: dict[tuple[bool, ...], Form] = {}  # by which inputs are absent
@@ -215,11 +219,60 @@ class Function(Exportable, Differentiable):
             form = self.on_device().with_given(*given)
             form.device.prepare(real, ["rows"] * (len(form.signature.present) + len(self.outputs)))
         else:
+            real = DOUBLE if self.in_double else real
             self.with_given(*given).runner.prepare(real, 2 if truth(batch, "batch") else 1, False)
+
+    def export(
+        self,
+        to: Literal["c", "numpy", "sympy", "casadi", "latex"],
+        *given: str,
+        name: str | None = None,
+        dtype: DTypeLike = "float64",
+        rolled: bool | None = None,
+        multiply_add: bool = True,
+        symbols: Mapping[str, str] | None = None,
+    ) -> Sources:
+        """The function in another language, as files of source that need nothing of bough.
+
+        Parameters
+        ----------
+        to
+            "c": C99 without allocation or any library but libm: header, source and self-test. "numpy", "sympy",
+            "casadi": a Python file with one function. "latex": formulas, for small mechanisms (needs SymPy).
+        given
+            Names of inputs that may be left out and are not, such as "f_ext".
+        name
+            What the function is called; made from the names of model and algorithm if not given.
+        dtype
+            What C computes in: "float64" is double, "float32" float.
+        rolled
+            Whether loops over bodies stay loops, so that the code does not grow with their number, or not, which is
+            faster; chosen by size if not given.
+        multiply_add
+            Whether C calls fma(), for the bits of bough's own results. False for processors that have no such
+            instruction.
+        symbols
+            For LaTeX, letters for parameters and for "q", such as ``{"mass of rod": "m", "q": "theta"}``.
+
+        Examples
+        --------
+        >>> import bough
+        >>> sources = bough.function("rnea", bough.robots.load("arm")).export("numpy", name="arm_forces")
+        >>> print(sources)
+        Sources(arm_forces.py)
+        >>> sources.load().arm_forces([0.0] * 6, [0.0] * 6, [0.0] * 6).shape
+        (6,)
+        """
+        from bough.kernel.export import exported
+
+        return exported(
+            self, to, given, name=name, dtype=dtype, rolled=rolled, multiply_add=multiply_add, symbols=symbols
+        )
 
     def loaded(self, given: Collection[str], dtype: np.dtype[Any], states: int) -> Loaded | None:
         """The machine code for so many states, for who calls it by itself; None if threads or other ways are better."""
-        return self._form(tuple(a.name not in given for a in self.inputs)).runner.loaded(dtype, states)
+        form = self._form(tuple(a.name not in given for a in self.inputs))
+        return None if self.in_double and dtype != DOUBLE else form.runner.loaded(dtype, states)
 
     def with_given(self, *names: str) -> Form:
         """The form in which some of the inputs that may be left out are given."""

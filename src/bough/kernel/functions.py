@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from bough import reading
 from bough.backends import Argument, Limbs
-from bough.errors import AlwaysSingular, ModelError, ShapeError, SingularError, UnknownNameError
+from bough.errors import AlwaysSingular, FiniteError, ModelError, ShapeError, SingularError, UnknownNameError
 from bough.kernel.arguments import FloatArray, Shape, as_floats, require_finite, require_unit_quaternions
 from bough.kernel.called import public_name
 from bough.kernel.factor_functions import pivot_limits
@@ -25,16 +25,18 @@ from bough.kernel.table import entry, function_of
 from bough.kernel.verdict import PIVOTS
 from bough.lagrange.joints import constraint_system
 from bough.model import NO_PARAMETERS, Mechanism, Model, Parameters
+from bough.model.constraints import Tie
 from bough.model.stations import require_all_rigid
+from bough.model.ties.trial import is_from_outside
 from bough.program import Program
 
 if TYPE_CHECKING:
     from bough.kernel.export import Layout
 
 __all__ = [
-    "REFERENCES", "algorithm_on", "call", "digest_of", "framed", "inputs_of", "layout", "made", "manifolds_of",
-    "mass_matrices", "mechanism", "model_function", "naming_the_massless", "new_function", "options", "outputs_of",
-    "owners_of", "program", "read", "require_known_bodies", "require_model", "require_regular", "run",
+    "REFERENCES", "algorithm", "algorithm_on", "digest_of", "inputs_of", "layout", "manifolds_of", "mechanism",
+    "model_function", "naming_the_massless", "new_function", "on_frames", "options", "outputs_of",
+    "owners_of", "program", "read", "require_constraints", "require_known_bodies", "require_model", "require_regular",
 ]  # fmt: skip
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
@@ -48,42 +50,28 @@ def mechanism(model: Model) -> Mechanism:
     return Mechanism(model)
 
 
-def call(model: Model, key: Hashable) -> Callable[..., FloatArray]:
-    """The entry of an algorithm on a model: the key is its name, or its name and options.
-
-    Nearly every public function begins with it, so it looks in the table itself.
-    """
-    try:
-        return model._entries[key]  # type: ignore[attr-defined, no-any-return]
-    except (AttributeError, KeyError, TypeError):
-        return entry(model, key, made)
-
-
-def made(model: Model, key: Any) -> Function:
+def algorithm(model: Model, key: Any) -> Function:
     """The function of an algorithm on a model, by its name, or by its name and options."""
     name, chosen = (key, PLAIN) if isinstance(key, str) else key
     return new_function(model, name, chosen)
 
 
+def on_frames(model: Model, key: tuple[str, str | Sequence[str] | None, str, bool]) -> Function:
+    """The function of an algorithm on frames, by its name, theirs (one, several, or None for all bodies) and options.
+
+    The options are the reference frame, and whether accelerations are classical.
+    """
+    name, frames, reference, classical = key
+    require_model(model)
+    if name in NEED_FRAMES and not isinstance(frames, str):
+        raise UnknownNameError("frame", frames, model.frame_names)
+    return new_function(model, name, options(model, frames, reference, classical))
+
+
 def model_function(model: Model, name: str, options: Options = PLAIN) -> Function:
     """The function of an algorithm on a model."""
     require_model(model)
-    return function_of(model, (name, options) if options != PLAIN else name, made)
-
-
-def run(
-    model: Model,
-    name: str,
-    arrays: Mapping[str, ArrayLike | None],
-    options: Options = PLAIN,
-    out: FloatArray | None = None,
-    check: bool = True,
-) -> dict[str, FloatArray]:
-    """All outputs of an algorithm by name, from its inputs by name."""
-    row = spec(name)
-    results: Any = call(model, (name, options) if options != PLAIN else name)(*map(arrays.get, row.inputs), out, check)
-    names = row.shapes(model, options)
-    return dict(zip(names, results if isinstance(results, tuple) else (results,), strict=True))
+    return function_of(model, (name, options) if options != PLAIN else name, algorithm)
 
 
 def program(model: Model, name: str, options: Options, inputs: Sequence[str], rolled: bool | None = None) -> Program:
@@ -93,26 +81,6 @@ def program(model: Model, name: str, options: Options, inputs: Sequence[str], ro
     return function.program(*(x for x in inputs if x in optional), rolled=rolled)
 
 
-def framed(
-    model: Model, name: str, frames: str | Sequence[str] | None, reference: str = "LOCAL", classical: bool = False
-) -> Callable[..., FloatArray]:
-    """The entry of an algorithm on frames, given as users do: one name, several, or None for all bodies."""
-    if type(frames) is list:
-        frames = tuple(frames)
-    try:
-        return model._entries[name, frames, reference, classical]  # type: ignore[attr-defined, no-any-return]
-    except (AttributeError, KeyError, TypeError):
-        return entry(model, (name, frames, reference, classical), _framed)
-
-
-def _framed(model: Model, key: tuple[str, Any, str, bool]) -> Function:
-    name, frames, reference, classical = key
-    require_model(model)
-    if name in NEED_FRAMES and not isinstance(frames, str):
-        raise UnknownNameError("frame", frames, model.frame_names)
-    return new_function(model, name, options(model, frames, reference, classical))
-
-
 def new_function(model: Model, name: str, options: Options = PLAIN, explain: Explain | None = None) -> Function:
     """The row of an algorithm on a model; unless told otherwise, pivots that vanish are refused."""
     require_model(model)
@@ -120,13 +88,13 @@ def new_function(model: Model, name: str, options: Options = PLAIN, explain: Exp
     row = spec(name)
 
     def refuse(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
-        require_regular(model, verdicts, mass_matrices(model, arrays["q"], verdicts))
+        require_regular(model, verdicts, arrays["q"])
         return results
 
     def alike(names: Sequence[str]) -> Limbs:
         return limbs(model, mechanism(model), names)
 
-    return Function(
+    function = Function(
         name,
         inputs_of(model, name, options),
         outputs_of(model, name, options),
@@ -143,6 +111,9 @@ def new_function(model: Model, name: str, options: Options = PLAIN, explain: Exp
         mends=explain is not None,
         longest=row.longest,
     )
+    if model.constraints and "q" in row.inputs:
+        function.look_closer = lambda arrays: require_constraints(model, np.asarray(arrays["q"]))
+    return function
 
 
 CONFIGURATIONS = ("q", "q0", "q1", "result", "q_near")
@@ -223,20 +194,12 @@ def algorithm_on(model: Model, name: str) -> str:
 # ---- what is wrong ---------------------------------------------------------------------------------------------------
 
 
-def mass_matrices(model: Model, q: FloatArray, verdicts: Verdicts) -> Callable[[Any], FloatArray]:
-    """What gives the packed mass matrices of some of the states that verdicts are on."""
-
-    def rows(some: Any) -> FloatArray:
-        states = np.broadcast_to(q, (*verdicts.shape, model.nq))[some]
-        return run(model, "crba_packed", {"q": states}, check=False)["M"]
-
-    return rows
-
-
-def require_regular(model: Model, verdicts: Verdicts, rows: Callable[[Any], FloatArray]) -> None:
+def require_regular(
+    model: Model, verdicts: Verdicts, q: FloatArray, rows: Callable[[Any, FloatArray], FloatArray] | None = None
+) -> None:
     """Raise, naming the joint, if a pivot vanishes in some state whose verdict suspects it.
 
-    `rows` gives the packed mass matrices of some states.
+    `rows` gives packed mass matrices, if not those of the model: from which states are suspect, and their q.
 
     Pivots of different joints cannot be compared, nor kilograms with kilogram square metres. Where one is very much
     smaller than another, each is compared with the diagonal of the mass matrix, of which it is a part.
@@ -244,7 +207,8 @@ def require_regular(model: Model, verdicts: Verdicts, rows: Callable[[Any], Floa
     suspect = (verdicts.astype(np.int64) & PIVOTS) != 0
     if not suspect.any():
         return
-    matrices = rows(suspect)
+    states = np.broadcast_to(q, (*verdicts.shape, model.nq))[suspect]
+    matrices = rows(suspect, states) if rows else entry(model, "crba_packed", algorithm)(states, None, False)
     bad, pivots = vanishing_pivots(matrices, model.dof_tree)
     if bad.any():
         row, k = (int(j) for j in np.argwhere(bad)[0])
@@ -273,7 +237,7 @@ def naming_the_massless(model: Model) -> Iterator[None]:
         yield
     except ZeroDivisionError:
         q = np.array([x for item in model.joints for x in item.joint.neutral()])
-        rows = run(model, "mass_matrix_by_rnea", {"q": q})["M"]
+        rows = entry(model, "mass_matrix_by_rnea", algorithm)(q, None, True)
         whole = rows.diagonal().copy()
         for k in reversed(range(model.nv)):
             limit = 8 * np.finfo(float).eps * whole[k]
@@ -284,6 +248,28 @@ def naming_the_massless(model: Model) -> Iterator[None]:
             "the frames cannot be moved independently in all directions in any configuration, "
             "so J M⁻¹ Jᵀ has no inverse; ask for it with inverse=True"
         ) from None
+
+
+def require_constraints(model: Model, q: FloatArray) -> None:
+    """Raise, naming it, where a constraint is no number in a configuration, or its rows have no direction there."""
+    still = np.zeros((*q.shape[:-1], model.nv), q.dtype)
+    errors, L, bias = (
+        entry(model, f"constraint_{name}", algorithm)(*given, None, False)
+        for name, *given in (("errors", q), ("jacobian", q), ("bias", q, still))
+    )
+    lost = np.argwhere(~(np.isfinite(errors) & np.isfinite(L).all(axis=-1) & np.isfinite(bias)))
+    if lost.size:
+        *state, row = lost[0].tolist()
+        where = f"in this configuration{f' of state {state}' if state else ''}"
+        owner = [c for c in model.constraints for _ in range(c.rows)][row]
+        if isinstance(owner, Tie) and is_from_outside(owner.constraint):
+            raise FiniteError(
+                f"constraint {owner.name!r}, {owner.constraint!r}, is not finite {where}; expected numbers"
+            )
+        raise FiniteError(
+            f"constraint {model.constraint_names[row]!r} has no direction {where}; expected points, or centres of "
+            "surfaces, that do not coincide"
+        )
 
 
 # ---- arguments -------------------------------------------------------------------------------------------------------

@@ -13,8 +13,9 @@ from bough import reading
 from bough.algorithms.inverse_dynamics import DrivenRows
 from bough.errors import ShapeError, UnknownNameError
 from bough.kernel.arguments import FloatArray
+from bough.kernel.function import Function
 from bough.kernel.functions import model_function, require_model
-from bough.kernel.loops.careful import InDouble
+from bough.kernel.loops.careful import careful_function
 from bough.kernel.specs import Options
 from bough.kernel.table import entry
 from bough.model import Model
@@ -127,12 +128,7 @@ def inverse_dynamics(
     if type(drives) is list:
         drives = tuple(drives)
     if full is False:
-        try:
-            found = model._entries["inverse_dynamics", drives]  # type: ignore[attr-defined]
-        except (AttributeError, KeyError, TypeError):
-            found = entry(model, ("inverse_dynamics", drives), _inverse)
-        tau: FloatArray = found(q, v, a, f_ext, out, check)
-        return tau
+        return entry(model, ("inverse_dynamics", drives), _inverse)(q, v, a, f_ext, out, check)
     reading.truth(full, "full")
     if out is not None:
         raise ShapeError("out is given, and forces of drives are several arrays; expected None")
@@ -144,7 +140,7 @@ def inverse_algorithm(model: Model) -> str:
     return "inverse_dynamics" if model.constraints else "rnea"
 
 
-def _inverse(model: Model, key: tuple[str, Any]) -> Any:
+def _inverse(model: Model, key: tuple[str, Any]) -> Function:
     require_model(model)
     if key[1] is None and not model.constraints:
         return model_function(model, "rnea")
@@ -152,12 +148,12 @@ def _inverse(model: Model, key: tuple[str, Any]) -> Any:
     if drives is not None and drives.loops:
         loop = next(loop.name for loop in model.loops if loop.name in reading.names(key[1], "drives"))
         raise ShapeError(f"loop {loop!r} is driven, and joint forces do not tell its force; expected full=True")
-    return InDouble(model, "inverse_dynamics", Options(drives=drives))
+    return careful_function(model, "inverse_dynamics", Options(drives=drives))
 
 
-def _whole(model: Model, key: tuple[str, Any]) -> Any:
+def _whole(model: Model, key: tuple[str, Any]) -> Function:
     require_model(model)
-    return InDouble(model, "drive_forces", Options(drives=_driven(model, key[1])))
+    return careful_function(model, "drive_forces", Options(drives=_driven(model, key[1])))
 
 
 def _driven(model: Model, names: object) -> DrivenRows | None:

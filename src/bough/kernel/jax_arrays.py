@@ -16,8 +16,8 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from bough.errors import ShapeError
-from bough.kernel.arguments import batch_of
+from bough.errors import ProgramError, ShapeError
+from bough.kernel.arguments import broadcast, leading_axes
 from bough.kernel.derived import derived, origin_of
 from bough.kernel.jax_targets import target
 
@@ -62,8 +62,8 @@ def _bound(function: Function, given: dict[str, Any], check: bool) -> list[Any]:
 def _shapes(*arrays: Any, function: Function, present: tuple[str, ...], check: bool) -> list[Any]:
     """The results of a call, without their values."""
     arguments = {a.name: a for a in function.inputs}
-    shapes = [(arguments[name], tuple(x.shape)) for name, x in zip(present, arrays, strict=True)]
-    batch = batch_of(shapes)
+    given = [(arguments[name], tuple(x.shape)) for name, x in zip(present, arrays, strict=True)]
+    batch = broadcast((a.name, leading_axes(a.name, shape, a.shape, a.meaning)) for a, shape in given)
     single = all(x.dtype == np.float32 for x in arrays)
     dtype = np.dtype(np.float32 if single else np.float64)
     return [jax.core.ShapedArray((*batch, *a.shape), dtype) for a in function.outputs]
@@ -110,9 +110,15 @@ def _moved(primals: Sequence[Any], tangents: Sequence[Any], **call: Any) -> tupl
 def _transposed(weights: Sequence[Any], *arrays: Any, **call: Any) -> list[Any]:
     """Reverse mode: from weights of the rates that a jvp gives to weights of those that it takes, by the vjp."""
     function, present, check = call["function"], call["present"], call["check"]
-    origin, _, rates = origin_of(function)
     given = dict(zip(present, arrays, strict=True))
     linear = {name: x.aval for name, x in given.items() if ad.is_undefined_primal(x)}
+    from_where = function.derived_from
+    if from_where is None or from_where.kind != "jvp" or not linear.keys() <= set(from_where.taken.values()):
+        raise ProgramError(
+            f"{function.called} is transposed as if it were linear in {', '.join(linear)}, and is not known to be so; "
+            "expected jax.vjp or jax.grad, or jax.linear_transpose of what jax.linearize returns"
+        )
+    origin, _, rates = from_where
     wrt = tuple(x for x, name in rates.items() if name in linear)
     back = derived(origin, "vjp", wrt, ambient=True)
     zeros = [jnp.zeros(w.aval.shape, w.aval.dtype) if isinstance(w, ad.Zero) else w for w in weights]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +11,14 @@ from bough import reading
 from bough.errors import ModelError, ShapeError, SingularError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.function import Function, Results, Verdicts
-from bough.kernel.functions import call, framed, mass_matrices, new_function, options, require_model, require_regular
+from bough.kernel.functions import (
+    algorithm,
+    new_function,
+    on_frames,
+    options,
+    require_model,
+    require_regular,
+)
 from bough.kernel.table import entry
 from bough.kernel.verdict import DOUBT
 from bough.model import Model
@@ -69,7 +75,8 @@ def placements(
     >>> bough.placements(model, np.zeros((5, 1))).shape  # five states, all (one) bodies
     (5, 1, 4, 4)
     """
-    return framed(model, "placements", frames)(q, out, check)
+    names = tuple(frames) if type(frames) is list else frames
+    return entry(model, ("placements", names, "LOCAL", False), on_frames)(q, out, check)
 
 
 def velocities(
@@ -98,7 +105,8 @@ def velocities(
     >>> bough.velocities(model, [0.0], [2.0]).shape  # of all bodies
     (1, 6)
     """
-    return framed(model, "velocities", frames, reference)(q, v, out, check)
+    names = tuple(frames) if type(frames) is list else frames
+    return entry(model, ("velocities", names, reference, False), on_frames)(q, v, out, check)
 
 
 def accelerations(
@@ -126,7 +134,8 @@ def accelerations(
     >>> at_tip.round(3) + 0.0  # towards the hinge, (2 rad/s)² · 1 m
     array([0., 0., 4., 0., 0., 0.])
     """
-    return framed(model, "accelerations", frames, reference, classical)(q, v, a, out, check)
+    names = tuple(frames) if type(frames) is list else frames
+    return entry(model, ("accelerations", names, reference, classical), on_frames)(q, v, a, out, check)
 
 
 def jacobian(
@@ -151,7 +160,7 @@ def jacobian(
     >>> J.shape, np.allclose(J @ v, bough.velocities(model, q, v, "tool"))
     ((6, 6), True)
     """
-    return framed(model, "jacobian", frame, reference)(q, out, check)
+    return entry(model, ("jacobian", frame, reference, False), on_frames)(q, out, check)
 
 
 def jacobian_packed(
@@ -179,7 +188,7 @@ def jacobian_packed(
     >>> np.allclose(J, bough.jacobian(model, q, foot)[:, model.path_dofs(foot)])
     True
     """
-    return framed(model, "jacobian_packed", frame, reference)(q, out, check)
+    return entry(model, ("jacobian_packed", frame, reference, False), on_frames)(q, out, check)
 
 
 def jacobian_rate(
@@ -208,7 +217,7 @@ def jacobian_rate(
     >>> np.allclose(J @ a + J_rate @ v, bough.accelerations(model, q, v, a, "tool"))
     True
     """
-    return framed(model, "jacobian_rate", frame, reference)(q, v, out, check)
+    return entry(model, ("jacobian_rate", frame, reference, False), on_frames)(q, v, out, check)
 
 
 def center_of_mass(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
@@ -225,8 +234,7 @@ def center_of_mass(model: Model, q: ArrayLike, *, out: FloatArray | None = None,
     >>> bough.center_of_mass(model, np.zeros((7, 1))).shape  # seven states
     (7, 3)
     """
-    result: FloatArray = _with_mass(model, "center_of_mass")(q, out, check)
-    return result
+    return entry(model, ("center_of_mass", "divided by mass"), _divided_by_mass)(q, out, check)
 
 
 def center_of_mass_jacobian(
@@ -243,8 +251,7 @@ def center_of_mass_jacobian(
     >>> bough.center_of_mass_jacobian(model, [0.0]).ravel() + 0.0  # 1 rad/s moves it by 0.5 m/s along -x
     array([-0.5,  0. ,  0. ])
     """
-    result: FloatArray = _with_mass(model, "center_of_mass_jacobian")(q, out, check)
-    return result
+    return entry(model, ("center_of_mass_jacobian", "divided by mass"), _divided_by_mass)(q, out, check)
 
 
 def centroidal_momentum(
@@ -261,8 +268,7 @@ def centroidal_momentum(
     >>> bough.centroidal_momentum(model, [0.0], [2.0]).round(4) + 0.0  # 1 kg at 1 m/s, and 0.0834 kg m² at 2 rad/s
     array([-1.    ,  0.    ,  0.    ,  0.    ,  0.1669,  0.    ])
     """
-    result: FloatArray = _with_mass(model, "centroidal_momentum")(q, v, out, check)
-    return result
+    return entry(model, ("centroidal_momentum", "divided by mass"), _divided_by_mass)(q, v, out, check)
 
 
 def centroidal_momentum_matrix(
@@ -281,8 +287,7 @@ def centroidal_momentum_matrix(
     >>> A.shape, np.allclose(A @ v, bough.centroidal_momentum(model, q, v))
     ((6, 6), True)
     """
-    result: FloatArray = _with_mass(model, "centroidal_momentum_matrix")(q, out, check)
-    return result
+    return entry(model, ("centroidal_momentum_matrix", "divided by mass"), _divided_by_mass)(q, out, check)
 
 
 def kinetic_energy(
@@ -299,7 +304,7 @@ def kinetic_energy(
     >>> bough.kinetic_energy(model, [[0.0]], [[2.0]]).round(3)  # 0.333 kg m² at 2 rad/s
     array([0.667])
     """
-    return call(model, "kinetic_energy")(q, v, out, check)
+    return entry(model, "kinetic_energy", algorithm)(q, v, out, check)
 
 
 def potential_energy(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
@@ -314,7 +319,7 @@ def potential_energy(model: Model, q: ArrayLike, *, out: FloatArray | None = Non
     >>> bough.potential_energy(model, [[0.0]])  # 1 kg, 0.5 m below the hinge
     array([-4.905])
     """
-    return call(model, "potential_energy")(q, out, check)
+    return entry(model, "potential_energy", algorithm)(q, out, check)
 
 
 def operational_space_inertia(
@@ -351,8 +356,7 @@ def operational_space_inertia(
     """
     names, inverse = reading.names(frames, "frames"), reading.truth(inverse, "inverse")
     key = ("operational_space_inverse" if inverse else "operational_space_inertia", names, reference)
-    result: FloatArray = entry(model, key, _of_moves)(q, out, check)
-    return result
+    return entry(model, key, _of_moves)(q, out, check)
 
 
 def _of_moves(model: Model, key: tuple[str, tuple[str, ...], str]) -> Function:
@@ -362,7 +366,7 @@ def _of_moves(model: Model, key: tuple[str, tuple[str, ...], str]) -> Function:
         raise ShapeError("frames is empty, expected the name of a frame or several")
 
     def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
-        require_regular(model, verdicts, mass_matrices(model, arrays["q"], verdicts))
+        require_regular(model, verdicts, arrays["q"])
         if ((verdicts.astype(np.int64) & DOUBT) != 0).any():
             raise SingularError(
                 f"frames {list(frames)} cannot be moved independently in all {6 * len(frames)} directions here, "
@@ -373,12 +377,8 @@ def _of_moves(model: Model, key: tuple[str, tuple[str, ...], str]) -> Function:
     return new_function(model, name, options(model, frames, reference), explain)
 
 
-def _with_mass(model: Model, name: str) -> Callable[..., Any]:
-    """The entry of an algorithm that divides by the mass of the model."""
-    return entry(model, (name, "divided by mass"), _divided_by_mass)
-
-
 def _divided_by_mass(model: Model, key: tuple[str, str]) -> Function:
+    """An algorithm that divides by the mass of the model."""
     require_model(model)
     if model.mass == 0.0:
         raise ModelError(f"model {model.name!r} has no mass, so it has no centre of mass")

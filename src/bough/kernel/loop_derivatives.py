@@ -23,7 +23,7 @@ from bough.errors import SingularError
 from bough.kernel.arguments import FloatArray, require_on_cpu, write_out
 from bough.kernel.forward_dynamics import forward_dynamics
 from bough.kernel.function import Function
-from bough.kernel.functions import PLAIN, call, inputs_of, mechanism, owners_of, require_model
+from bough.kernel.functions import PLAIN, algorithm, inputs_of, mechanism, owners_of, require_model
 from bough.kernel.table import entry
 from bough.model import Mechanism, Model
 from bough.scalar import Array, Index, Scalar, Table, array, derivative, gather, keeping_loops, repeat
@@ -44,8 +44,8 @@ class LoopedDerivatives:
         require_on_cpu(q=q, v=v, tau=tau, f_ext=f_ext, loop_tau=loop_tau)
         moved = forward_dynamics(model, q, v, tau, f_ext, loop_tau=loop_tau, full=True, check=check)
         a, λ = moved.motion.astype(float), moved.loop_forces.astype(float)
-        forces = call(model, "rnea_derivatives")(q, v, a, f_ext, None, check)
-        L = call(model, "constraint_jacobian")(q, None, check)
+        forces = entry(model, "rnea_derivatives", algorithm)(q, v, a, f_ext, None, check)
+        L = entry(model, "constraint_jacobian", algorithm)(q, None, check)
         of_rows = entry(model, "derivatives of constraints", _of_constraints)(q, v, a, λ, loop_tau, None, check)
         n, batch = model.nv, a.shape[:-1]
         by_rows, of_force = of_rows[..., :-n, :], of_rows[..., -n:, :n]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
 
 from numpy.typing import DTypeLike
 
@@ -84,13 +84,8 @@ def function(
     if name in ONE_FRAME and not isinstance(frames, str):
         raise UnknownNameError(f"frame for {name}, which is of one", frames, model.frame_names)
     made = _made(name, model, frames, reference, given)
-    made.recipe = remade, (name, model, frames, reference, given)
+    made.recipe = partial(function, name, model, frames=frames, reference=reference, parameters=given), ()
     return made
-
-
-def remade(name: str, model: Model, frames: Any, reference: str, parameters: Any) -> Function:
-    """The function of a recipe: what a pickled function is made of."""
-    return function(name, model, frames=frames, reference=reference, parameters=parameters)
 
 
 def _made(

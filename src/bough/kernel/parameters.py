@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from bough.backends import Argument
 from bough.errors import ModelError, UnknownNameError
-from bough.kernel.arguments import FloatArray, as_floats, broadcast, require_finite
+from bough.kernel.arguments import DOUBLE, SINGLE, FloatArray, are_single, as_floats, broadcast, require_finite
 from bough.kernel.function import Function, Results, Verdicts
 from bough.kernel.functions import (
     digest_of,
@@ -31,7 +31,7 @@ from bough.model.inertia import negative_moment
 from bough.scalar import Array, Part
 from bough.scalar.lazy import cached_property
 
-__all__ = ["ParametricFunction", "argument_of", "packed_values", "require_physical", "with_parameters"]
+__all__ = ["Packing", "ParametricFunction", "with_parameters"]
 
 
 class ParametricFunction(Function):
@@ -65,67 +65,76 @@ class ParametricFunction(Function):
         return self.entry(*arrays, *(None,) * missing, values, out, check)
 
     @cached_property
-    def _defaults(self) -> FloatArray:
-        """All parameters as they are in the model."""
-        values = np.concatenate([np.zeros(0), *(np.ravel(p.values) for p in self.parameters)])
-        values.setflags(write=False)
-        return values
+    def packed(self) -> Packing:
+        """Gives values of parameters in one array (..., size), those of the model where none are given."""
+        return Packing(self.parameters, "function")
 
-    @cached_property
-    def _known(self) -> dict[str, Parameter]:
-        return {p.name: p for p in self.parameters}
 
-    def packed(self, values: Mapping[str, ArrayLike] | ArrayLike | None = None) -> FloatArray:
-        """Values of parameters in one array (..., size), those of the model where none are given."""
-        elsewhere = foreign_packed(self._known, values, "parameter of this function")
+class Packing:
+    """Parameters one after the other in one array (..., size), as in the model where none are given; `of` what."""
+
+    def __init__(self, parameters: Iterable[Parameter], of: str) -> None:
+        self._known, self._kind = {p.name: p for p in parameters}, f"parameter of this {of}"
+        ends = np.cumsum([0, *(p.size for p in self._known.values())]).tolist()
+        self.size, self.starts = ends[-1], dict(zip(self._known, ends, strict=False))
+        self._defaults = np.concatenate([np.zeros(0), *(np.ravel(p.values) for p in self._known.values())])
+        self._defaults.setflags(write=False)
+
+    def __call__(self, values: Mapping[str, ArrayLike] | ArrayLike | None = None) -> FloatArray:
+        """Some values by name, or all of them in one array."""
+        if values is None:
+            return self._defaults
+        elsewhere = foreign_packed(self._known, values, self._kind)
         if elsewhere is not None:
             return elsewhere  # type: ignore[no-any-return]
-        return self._defaults if values is None else packed_values(self._known, values, "parameter of this function")
+        if not isinstance(values, Mapping):
+            return as_floats("parameters", values, (self.size,), self._meaning)
+        parts = {name: self._part(name, value) for name, value in values.items()}
+        batch = broadcast(((name, a.shape[:-1]) for name, a in parts.items()), " of parameters")
+        single = len(parts) == len(self._known) and are_single(parts.values())
+        whole: FloatArray = np.empty((*batch, self.size), SINGLE if single else DOUBLE)
+        whole[...] = self._defaults
+        for name, a in parts.items():
+            whole[..., self.starts[name] : self.starts[name] + a.shape[-1]] = a
+        return whole
 
-
-def packed_values(known: Mapping[str, Parameter], values: Mapping[str, ArrayLike] | ArrayLike, kind: str) -> FloatArray:
-    """Values of parameters in one array (..., size), those of the model where none are given; `kind` is for errors."""
-    if not isinstance(values, Mapping):
-        size = sum(p.size for p in known.values())
-        return as_floats("parameters", values, (size,), f"{', '.join(known)}, one after the other")
-    parts: dict[str, FloatArray] = {name: np.ravel(p.values) for name, p in known.items()}
-    for name, value in values.items():
-        if name not in known:
-            raise UnknownNameError(kind, name, known)
-        p = known[name]
+    def _part(self, name: str, value: Any) -> FloatArray:
+        """The value (..., size) of one parameter."""
+        p = self._known.get(name)
+        if p is None:
+            raise UnknownNameError(self._kind, name, self._known)
+        if type(value) is float and not p.shape:
+            return np.array([value])
         a = as_floats(name, value, p.shape, p.meaning)
-        parts[name] = a.reshape(*a.shape[: a.ndim - len(p.shape)], p.size)
-    batch = broadcast(((name, a.shape[:-1]) for name, a in parts.items()), " of parameters")
-    return np.concatenate([np.broadcast_to(a, (*batch, a.shape[-1])) for a in parts.values()], axis=-1)
+        return a.reshape(*a.shape[: a.ndim - len(p.shape)], p.size)
 
+    @property
+    def _meaning(self) -> str:
+        return f"{', '.join(self._known)}, one after the other"
 
-def argument_of(parameters: Iterable[Parameter]) -> Argument:
-    """The input (size,) that parameters are, one after the other, and what is asked of it."""
-    entries, start = list(parameters), 0
-    asked: dict[str, Any] = {"quaternions": (), "not_negative": (), "inertias": ()}
-    for p in entries:
-        asked["quaternions"] += tuple(start + k for k in p.quaternions)
-        asked["not_negative"] += tuple(start + k for k in p.not_negative)
-        asked["inertias"] += tuple(tuple(start + k for k in places) for places in p.inertias)
-        start += p.size
-    return Argument("parameters", (start,), f"{', '.join(p.name for p in entries)}, one after the other", **asked)
+    @property
+    def argument(self) -> Argument:
+        """The input (size,) that they are, and what is asked of it."""
+        asked: dict[str, Any] = {"quaternions": (), "not_negative": (), "inertias": ()}
+        for p, start in zip(self._known.values(), self.starts.values(), strict=True):
+            asked["quaternions"] += tuple(start + k for k in p.quaternions)
+            asked["not_negative"] += tuple(start + k for k in p.not_negative)
+            asked["inertias"] += tuple(tuple(start + k for k in places) for places in p.inertias)
+        return Argument("parameters", (self.size,), self._meaning, **asked)
 
-
-def require_physical(parameters: Iterable[Parameter], values: FloatArray) -> None:
-    """Raise, naming the parameter, if one of the packed values (..., size) cannot be that of a mechanism."""
-    start = 0
-    for p in parameters:
-        part = values[..., start : start + p.size]
-        start += p.size
-        require_finite(p.name, part.reshape((*part.shape[:-1], *p.shape)))
-        least = part[..., [*p.not_negative]].min(initial=0.0)
-        if least < 0.0:
-            raise ModelError(f"{p.name} is {least:g}, expected a number that is not negative: {p.meaning}")
-        for places in p.inertias:
-            moment = negative_moment(part[..., [*places]])
-            if moment is not None:
-                got = f"{p.name} has the negative principal moment {moment:g} kg m²"
-                raise ModelError(f"{got}, expected none: {p.meaning}")
+    def require_physical(self, values: FloatArray) -> None:
+        """Raise, naming the parameter, if one of the packed values (..., size) cannot be that of a mechanism."""
+        for p, start in zip(self._known.values(), self.starts.values(), strict=True):
+            part = values[..., start : start + p.size]
+            require_finite(p.name, part.reshape((*part.shape[:-1], *p.shape)))
+            least = part[..., [*p.not_negative]].min(initial=0.0)
+            if least < 0.0:
+                raise ModelError(f"{p.name} is {least:g}, expected a number that is not negative: {p.meaning}")
+            for places in p.inertias:
+                moment = negative_moment(part[..., [*places]])
+                if moment is not None:
+                    got = f"{p.name} has the negative principal moment {moment:g} kg m²"
+                    raise ModelError(f"{got}, expected none: {p.meaning}")
 
 
 def with_parameters(model: Model, key: tuple[Any, ...]) -> ParametricFunction:
@@ -133,23 +142,19 @@ def with_parameters(model: Model, key: tuple[Any, ...]) -> ParametricFunction:
     name, options, parameters, *called = key
     require_known_bodies(model, name)
     row, mechanism = spec(name), Mechanism(model, parameters)
-    starts = np.cumsum([0, *(p.size for p in parameters)]).tolist()
-    places = dict(zip((p.name for p in parameters), starts, strict=False))
-    free = argument_of(parameters)
+    packing = Packing(parameters, "function")
 
     def rule(**x: Array) -> Mapping[str, Any]:
         values = x.pop("parameters")
-        return row.run(mechanism.taking({p: Part(values, start) for p, start in places.items()}), options, x)
+        return row.run(mechanism.taking({p: Part(values, start) for p, start in packing.starts.items()}), options, x)
 
     def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
-        def rows(some: Any) -> FloatArray:
+        def rows(some: Any, q: FloatArray) -> FloatArray:
+            values = np.broadcast_to(arrays["parameters"], (*verdicts.shape, packing.size))[some]
             matrix = with_parameters(model, ("crba_packed", Options(), parameters))
-            values = np.broadcast_to(arrays["parameters"], (*verdicts.shape, starts[-1]))[some]
-            q = np.broadcast_to(arrays["q"], (*verdicts.shape, model.nq))[some]
-            found: FloatArray = matrix(q, parameters=values, check=False)
-            return found
+            return matrix(q, parameters=values, check=False)  # type: ignore[no-any-return]
 
-        require_regular(model, verdicts, rows)
+        require_regular(model, verdicts, arrays["q"], rows)
         return results
 
     def run(some: dict[str, FloatArray]) -> Run:
@@ -160,10 +165,10 @@ def with_parameters(model: Model, key: tuple[Any, ...]) -> ParametricFunction:
 
     owners: dict[Any, str] = {**owners_of(model)}
     for p in parameters:
-        owners |= {("parameters", places[p.name] + k): f"parameter {p.name!r}: " for k in p.quaternions}
+        owners |= {("parameters", packing.starts[p.name] + k): f"parameter {p.name!r}: " for k in p.quaternions}
     made = ParametricFunction(
         name,
-        [*inputs_of(model, name, options), free],
+        [*inputs_of(model, name, options), packing.argument],
         outputs_of(model, name, options),
         rule,
         size=model.nv,
@@ -176,7 +181,7 @@ def with_parameters(model: Model, key: tuple[Any, ...]) -> ParametricFunction:
         manifolds=manifolds_of(model),
         mends=name in CAREFUL,
     )
-    made.parameters = parameters
+    made.parameters, made.in_double = parameters, name in CAREFUL
     made.called = called[0] if called else made.called
-    made.look_closer = lambda arrays: require_physical(parameters, arrays["parameters"])
+    made.look_closer = lambda arrays: packing.require_physical(arrays["parameters"])
     return made

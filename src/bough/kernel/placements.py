@@ -43,8 +43,7 @@ def exp_placements(motions: ArrayLike, *, out: FloatArray | None = None) -> Floa
     >>> bough.log_placements(X).round(12)
     array([1. , 2. , 3. , 0. , 0. , 0.5])
     """
-    placements: FloatArray = entry(NO_STRUCTURE, "exp_placements", _exp)(motions, out, True)
-    return placements
+    return entry(NO_STRUCTURE, "exp_placements", _exp)(motions, out, True)
 
 
 def log_placements(placements: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
+from bough.kernel.arguments import FloatArray
 from bough.kernel.compile import when_backend_changes
 
 __all__ = ["NO_STRUCTURE", "Enterable", "Entered", "entry", "function_of"]
@@ -42,7 +43,7 @@ _shared: OrderedDict[Hashable, Any] = OrderedDict()
 _with_entries: WeakValueDictionary[int, Any] = WeakValueDictionary()  # by identity: equal structures have their own
 
 
-def entry(structure: Any, key: Hashable, make: Callable[[Any, Any], Enterable]) -> Callable[..., Any]:
+def entry(structure: Any, key: Hashable, make: Callable[[Any, Any], Enterable]) -> Callable[..., FloatArray]:
     """The entry of a function of a structure, made on first use by ``make(structure, key)``."""
     try:
         return structure._entries[key]  # type: ignore[no-any-return]
@@ -64,7 +65,7 @@ def function_of(structure: Any, key: Hashable, make: Callable[[Any, Any], Made])
     return found
 
 
-def _remembered(structure: Any, key: Hashable, found: Callable[..., Any]) -> Callable[..., Any]:
+def _remembered(structure: Any, key: Hashable, found: Callable[..., FloatArray]) -> Callable[..., FloatArray]:
     entries = vars(structure).setdefault("_entries", {})
     if len(entries) >= MOST_ENTRIES:
         entries.clear()

@@ -134,7 +134,9 @@ def with_loop(
     return model.with_checked(constraints=(*model.constraints, loop))
 
 
-def with_constraint(model: Model, name: str, constraint: Vanishing, *bodies: str, joints: Sequence[str] = ()) -> Model:
+def with_constraint(
+    model: Model, name: str, constraint: Vanishing, *bodies: str, joints: str | Sequence[str] = ()
+) -> Model:
     """The same mechanism with one more constraint, which says what must vanish: one of your own, or of many kinds.
 
     `forward_dynamics`, `inverse_dynamics` and the functions of `bough.loops` and `bough.contact` heed it as loops.

@@ -19,7 +19,7 @@ from bough.model.ties.body import WORLD
 from bough.model.ties.body import Body as Side
 from bough.model.ties.sides import FRAME, JointOfModel
 from bough.model.ties.trial import require_constraint, require_no_time, unknown_side
-from bough.reading import known_name, listed
+from bough.reading import known_name, names
 from bough.scalar import Control, activate
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def read_tie(
     for body in bodies:
         if not isinstance(body, str) or body not in places:
             raise UnknownNameError(f"body or frame that {what} could act on", body, places)
-    names = tuple(listed(joints, f"{what}: joints", "names of joints, as in joints=('elbow',)", ModelError))
-    tie = Tie(name, constraint, tuple(Attachment(*places[str(body)]) for body in bodies), names, softness)
+    tied = tuple(Attachment(*places[str(body)]) for body in bodies)
+    tie = Tie(name, constraint, tied, names(joints, f"{what}: joints"), softness)
     check_tie(tie, parts, what)
     return tie
 

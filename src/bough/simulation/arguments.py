@@ -11,8 +11,8 @@ import numpy as np
 from bough.algorithms.soft.step import MOST_STEPS
 from bough.errors import ModelError, ShapeError
 from bough.kernel.arguments import FloatArray, as_floats, is_on_device, out_fits
-from bough.kernel.parameters import packed_values, require_physical
-from bough.kernel.tensors import foreign_packed, is_tensor, known_numbers, spread
+from bough.kernel.parameters import Packing
+from bough.kernel.tensors import is_tensor, known_numbers, spread
 from bough.model import Model, Parameter, Parameters
 from bough.model.massless import idle_joints
 from bough.model.parameters import PLACED
@@ -228,17 +228,14 @@ def read_values(given: Sequence[Parameter], values: Any) -> FloatArray | None:
                 "parameters are given, expected a simulation that takes some: bough.Simulation(..., parameters=[...])"
             )
         return None
-    known = {p.name: p for p in given}
-    kind = "parameter of this simulation"
-    packed: Any = foreign_packed(known, values, kind)
-    if packed is None:
-        packed = packed_values(known, {} if values is None else values, kind)
+    packing = Packing(given, "simulation")
+    packed = packing(values)
     numbers = known_numbers(packed)
     if numbers is not None:  # what JAX traces, and what lies elsewhere, is looked at by the program alone
-        require_physical(given, numbers)
+        packing.require_physical(numbers)
         if RESTITUTION in given:
             start = sum(p.size for p in given[: given.index(RESTITUTION)])
             most = numbers[..., start].max(initial=0.0)
             if most > 1.0:
                 raise ModelError(f"{RESTITUTION.name} is {most:g}, expected a factor from 0 to 1")
-    return packed  # type: ignore[no-any-return]
+    return packed

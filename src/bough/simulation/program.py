@@ -16,7 +16,7 @@ from bough.backends import Argument
 from bough.kernel.function import Function
 from bough.kernel.functions import manifolds_of, mechanism, owners_of
 from bough.kernel.implicit import ImplicitLinear
-from bough.kernel.parameters import argument_of, require_physical
+from bough.kernel.parameters import Packing
 from bough.model import Mechanism, Model, Parameter, Parameters
 from bough.scalar import Array, Part
 
@@ -155,7 +155,7 @@ def _function(
         acts("f_ext", (model.nbodies, 6), "a force (linear, angular) for each body"),
     ]
     if given:
-        inputs.append(argument_of(given))
+        inputs.append(Packing(given, "simulation").argument)
     digest = m.digest
     made = Function(
         name,
@@ -169,7 +169,7 @@ def _function(
         manifolds={**manifolds_of(model), **({"q_after": manifolds_of(model)["q"]} if manifolds_of(model) else {})},
     )
     if given:
-        made.look_closer = lambda arrays: require_physical(given, arrays["parameters"])
+        made.look_closer = lambda arrays: Packing(given, "simulation").require_physical(arrays["parameters"])
     return made
 
 

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from bough.errors import ShapeError
 from bough.kernel.arguments import FloatArray, as_floats, read_only, require_finite
 from bough.kernel.configuration import interpolate
-from bough.kernel.functions import call
+from bough.kernel.functions import algorithm
 from bough.kernel.kinematics import kinetic_energy, potential_energy
+from bough.kernel.table import entry
 from bough.model import Model
 from bough.model.coupling import own_joint
 from bough.reading import known_name, number, shown
@@ -85,7 +86,7 @@ def energy_of(model: Model, q: FloatArray, v: FloatArray) -> Energy:
     with np.errstate(all="ignore"):  # states that ran away overflow
         kinetic = kinetic_energy(model, q, v, check=False)
         potential = potential_energy(model, q, check=False)
-        elastic = call(model, "elastic_energy")(q, None, False)
+        elastic = entry(model, "elastic_energy", algorithm)(q, None, False)
         parts = (kinetic, potential, elastic, kinetic + potential + elastic)
     finite = np.isfinite(q).all(axis=-1) & np.isfinite(v).all(axis=-1)
     return Energy(*(read_only(np.where(finite, part, np.nan)) for part in parts))
@@ -125,9 +126,9 @@ def _inside(trajectory: Trajectory, time: ArrayLike) -> FloatArray:
 def _circles(model: Model) -> list[int]:
     """The entries of q that are angles without end: as they were recorded, turns are counted."""
     places, start = [], 0
-    for entry in model.joints:
-        places += [start + k for k in entry.joint.circles]
-        start += entry.joint.nq
+    for item in model.joints:
+        places += [start + k for k in item.joint.circles]
+        start += item.joint.nq
     return places
 
 

@@ -35,7 +35,7 @@ class LlvmKernel:
     signature
         What the function takes and gives.
     careful, otherwise
-        What the two entries hand over to: takes the arguments of the entry, results and verdicts.
+        What the two entries hand over to: takes their arguments, results and verdicts (None if there are none).
     artifact
         Gives the code for a data type and a number of lanes: that of the function, or (True) that which judges its
         inputs alone, and runs before anything is written to `out`.
@@ -43,7 +43,7 @@ class LlvmKernel:
     Attributes
     ----------
     entry, strict
-        Take the inputs, `out` and `check`, and return the results; where arrays cannot be read they always hand over.
+        Take all inputs, `out` and `check`; return results, or what those do that they hand over to.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class LlvmKernel:
         return as_method(address, self._context(careful, variant), (self, careful, variant, code))
 
     def prepare(self, dtype: np.dtype[Any], states: int, check_first: bool) -> None:
-        """Have the code for so many states, and threads if they are worth it; see `bough.kernel.compile.Runner`."""
+        """Have the code for so many states, and threads; with `check_first` also the code that judges inputs alone."""
         row, check_first = _row(dtype, states), check_first and states > 1
         if (row, False) not in self._code or (check_first and (row, True) not in self._code):
             lanes = host().vector_bytes // dtype.itemsize if states > 1 else 1

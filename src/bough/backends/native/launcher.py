@@ -148,7 +148,7 @@ def read(context: int, this: int, args: int, inputs: int) -> int:
     if states != 1:
         record += 8 * RECORD
     store(this, C_RECORD, record)
-    return states > 0 and load(this, C_DTYPE) != 0 and load(record, KERNEL) != 0
+    return load(this, C_DTYPE) != 0 and (states == 0 or load(record, KERNEL) != 0)
 
 
 def read_array(context: int, this: int, wanted: int, x: int, j: int) -> int:
@@ -243,7 +243,7 @@ def compute(context: int, this: int, args: int, count: int) -> int:
     record = load(this, C_RECORD)
     out = load(args, inputs)
     # one state is written to `out` once it is known to be sound; many are, once their inputs are
-    straight = out != load(context, NONE) and states > 1
+    straight = out != load(context, NONE) and states != 1
     results = stack(32)
     if make_results(context, this, results, out * straight) == 0:
         return 0
@@ -257,9 +257,9 @@ def compute(context: int, this: int, args: int, count: int) -> int:
         if load(record, COST) * states > HELD:
             thread = PyEval_SaveThread()
         code = 0
-        if straight and load(this, C_CHECK):
+        if straight and load(this, C_CHECK) and states > 1:
             code = run(context, this, load(record, CHECKER), verdicts)
-        if code == 0:
+        if code == 0 and states > 0:
             code = run(context, this, record, verdicts)
         if thread != 0:
             PyEval_RestoreThread(thread)

@@ -7,7 +7,6 @@ These are declarations; `source` says what becomes of each.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
 from typing import Any, NoReturn
 
 from bough.errors import ProgramError
@@ -29,15 +28,12 @@ def _only_compiled(*numbers: int) -> NoReturn:
     raise ProgramError("this is a part of native code, which runs when compiled and not in Python")
 
 
-PyErr_NoMemory: Callable[[], int] = _only_compiled
-PyEval_RestoreThread: Callable[[int], int] = _only_compiled
-PyEval_SaveThread: Callable[[], int] = _only_compiled
-PyObject_Vectorcall: Callable[[int, int, int, int], int] = _only_compiled
-PyTuple_New: Callable[[int], int] = _only_compiled
-PyTuple_SetItem: Callable[[int, int, int], int] = _only_compiled
-PyType_GenericAlloc: Callable[[int, int], int] = _only_compiled
-Py_DecRef: Callable[[int], int] = _only_compiled
-Py_IncRef: Callable[[int], int] = _only_compiled
+def _python(*numbers: int) -> int:
+    _only_compiled()
+
+
+PyErr_NoMemory = PyEval_RestoreThread = PyEval_SaveThread = PyObject_Vectorcall = PyTuple_New = _python
+PyTuple_SetItem = PyType_GenericAlloc = Py_DecRef = Py_IncRef = _python
 
 
 # what else native code may use; `source` has the rule for each

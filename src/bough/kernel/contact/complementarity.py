@@ -13,7 +13,7 @@ from bough import complementarity
 from bough.backends import Argument
 from bough.complementarity import SOLVED, Conditions
 from bough.errors import ModelError
-from bough.kernel.arguments import FloatArray, as_floats, batch_shape
+from bough.kernel.arguments import FloatArray, as_floats, broadcast
 from bough.kernel.compile import get_backend
 from bough.kernel.contact.forces import Solution, Swept
 from bough.kernel.contact.problem_arguments import (
@@ -126,7 +126,7 @@ def pivoting(
     arrays = {name: value.astype(np.float64, copy=False) for name, value in arrays.items()}
     factor = _enlarge_tiny(arrays)
     if guess is None:
-        batch = batch_shape({name: (a, len(shape_of(name, n))) for name, a in arrays.items()})
+        batch = broadcast((name, a.shape[: a.ndim - len(shape_of(name, n))]) for name, a in arrays.items())
         whole, status = np.zeros((*batch, 3 * n + 1)), np.zeros(batch)
     elif factor is not None:
         whole, status = guess(*map(arrays.get, ("A", "b", "mu", "bounds", "slip")), None, True)
@@ -292,8 +292,7 @@ def _run(
     arrays = [as_floats(key, x, shape_of(key, n)) for key, x in leading.items()]
     dtype = np.result_type(*arrays)
     given = [as_type(dtype, x) for x in arrays] + [*for_all_rows(conditions, mu, bounds, dtype)]
-    found: FloatArray = entry(conditions, name, _solver)(*given, *(as_type(dtype, x) for x in further), None, True)
-    return found
+    return entry(conditions, name, _solver)(*given, *(as_type(dtype, x) for x in further), None, True)
 
 
 def _residual(conditions: Conditions, A: Array, b: Array, f: Array, mu: Array, **further: Array) -> dict[str, Array]:

@@ -6,14 +6,13 @@ from functools import lru_cache
 
 from numpy.typing import ArrayLike
 
-from bough.algorithms import contacts as algorithm
 from bough.algorithms.contact_problem import ContactPlan
-from bough.algorithms.contacts import AXES
+from bough.algorithms.contacts import AXES, contact_axes
 from bough.backends import Argument
 from bough.kernel.arguments import FloatArray, as_floats, require_finite
 from bough.kernel.contact.scene import read_place, require_touch, require_unit
 from bough.kernel.function import Function
-from bough.kernel.functions import run
+from bough.kernel.functions import algorithm
 from bough.kernel.specs.spec import Options
 from bough.kernel.table import NO_STRUCTURE, entry
 from bough.model import Contacts, Model, Touch
@@ -47,8 +46,7 @@ def axes(normals: ArrayLike) -> FloatArray:
         require_unit(n, Contacts([(str(k), None) for k in range(n.shape[-2])]))
     else:
         require_unit(n[None], Contacts([("0", None)]))
-    found: FloatArray = entry(NO_STRUCTURE, "contact.axes", _axes)(n, None, True)
-    return found
+    return entry(NO_STRUCTURE, "contact.axes", _axes)(n, None, True)
 
 
 def jacobian(model: Model, q: ArrayLike, touch: Touch) -> FloatArray:
@@ -75,7 +73,8 @@ def jacobian(model: Model, q: ArrayLike, touch: Touch) -> FloatArray:
     """
     touch = require_touch(model, touch)
     place = read_place(model, touch)
-    return run(model, "contact_jacobian", {"q": q, **place}, _options(model, touch.contacts))["J"]
+    key = ("contact_jacobian", _options(model, touch.contacts))
+    return entry(model, key, algorithm)(q, place["points"], place["normals"], None, True)
 
 
 def bias(model: Model, q: ArrayLike, v: ArrayLike, touch: Touch) -> FloatArray:
@@ -102,8 +101,10 @@ def bias(model: Model, q: ArrayLike, v: ArrayLike, touch: Touch) -> FloatArray:
     array([-18.])
     """
     touch = require_touch(model, touch)
-    place = read_place(model, touch, "point_velocities", "normal_velocities")
-    return run(model, "contact_bias", {"q": q, "v": v, **place}, _options(model, touch.contacts))["bias"]
+    moving = ("point_velocities", "normal_velocities")
+    place = read_place(model, touch, *moving)
+    key = ("contact_bias", _options(model, touch.contacts))
+    return entry(model, key, algorithm)(q, v, *map(place.get, ("points", "normals", *moving)), None, True)
 
 
 @lru_cache(maxsize=256)
@@ -114,7 +115,7 @@ def _options(model: Model, contacts: Contacts) -> Options:
 def _axes(structure: object, name: str) -> Function:
     def rule(normals: Array) -> dict[str, list[Scalar]]:
         normal = Vector(normals[0], normals[1], normals[2])
-        return {"axes": [x for axis in algorithm.contact_axes(normal) for x in axis.parts]}
+        return {"axes": [x for axis in contact_axes(normal) for x in axis.parts]}
 
     inputs, outputs = [Argument("normals", (3,))], [Argument("axes", (AXES, 3))]
     return Function(name, inputs, outputs, rule, size=3, digest=lambda: name)

@@ -25,15 +25,14 @@ from bough.kernel.contact.careful import forces_of_state, impact_of_state, unmet
 from bough.kernel.function import Function, Results, Verdicts
 from bough.kernel.functions import (
     inputs_of,
-    mass_matrices,
     mechanism,
     new_function,
     outputs_of,
     read,
+    require_constraints,
     require_model,
     require_regular,
 )
-from bough.kernel.loops.constrained import require_directions
 from bough.kernel.motion import Motion
 from bough.kernel.overflow import require_finite_results
 from bough.kernel.specs import spec
@@ -154,7 +153,7 @@ def _problem(scene: Scene, name: str) -> Function:
 def _explained(scene: Scene, arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
     """Look at the numbers of contacts, and find the forces of states in which the program did not."""
     model = scene.model
-    require_regular(model, verdicts, mass_matrices(model, arrays["q"], verdicts))
+    require_regular(model, verdicts, arrays["q"])
     _look_closer(scene, arrays)
     doubtful = np.asarray((verdicts.astype(np.int64) & DOUBT) != 0)
     if not doubtful.any():
@@ -186,8 +185,7 @@ def _explained(scene: Scene, arrays: dict[str, FloatArray], results: Results, ve
 def _run(scene: Scene, given: Mapping[str, FloatArray]) -> Results:
     """What the program finds for some states."""
     names = (a.name for a in inputs_of(scene.model, scene.level, scene.options))
-    found: Results = entry(scene, "motion", _motion)(*map(given.get, names), None, True)
-    return found
+    return entry(scene, "motion", _motion)(*map(given.get, names), None, True)  # type: ignore[return-value]
 
 
 def _put(results: Results, places: Any, found: Results) -> None:
@@ -226,7 +224,7 @@ def _look_closer(scene: Scene, arrays: Mapping[str, FloatArray]) -> None:
             _require_numbers(name, np.asarray(arrays[name]))
     require_unit(np.asarray(arrays["normals"]), scene.contacts)
     if scene.model.constraints:
-        require_directions(scene.model, np.asarray(arrays["q"]))
+        require_constraints(scene.model, np.asarray(arrays["q"]))
 
 
 def _is_warm(arrays: Mapping[str, FloatArray]) -> bool:

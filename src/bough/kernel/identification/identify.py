@@ -85,7 +85,7 @@ class Identification:
 def identify(
     model: Model,
     data: Mapping[str, ArrayLike] | Sequence[ArrayLike],
-    *,
+    *more: ArrayLike,
     bodies: str | Sequence[str] | None = None,
     noise: ArrayLike | None = None,
     spread: float = 10.0,
@@ -136,6 +136,8 @@ def identify(
     True
     """
     require_model(model)
+    if more:
+        raise ShapeError(f"the data are {1 + len(more)} arguments, expected one: identify(model, (q, v, a, tau))")
     q, v, a, tau = _samples(model, data)
     sought = named_bodies(model, bodies)
     places = [model.body_names.index(name) for name in sought]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from bough.kernel.arguments import FloatArray
-from bough.kernel.functions import call
+from bough.kernel.functions import algorithm
+from bough.kernel.table import entry
 from bough.model import Model
 
 __all__ = ["kinetic_energy_regressor", "momentum_regressor", "potential_energy_regressor", "torque_regressor"]
@@ -47,8 +48,7 @@ def torque_regressor(
     >>> np.allclose(tau + arm.limits("armature") * a, bough.rnea(arm, q, v, a))
     True
     """
-    Y: FloatArray = call(model, "torque_regressor")(q, v, a, out, check)
-    return Y
+    return entry(model, "torque_regressor", algorithm)(q, v, a, out, check)
 
 
 def kinetic_energy_regressor(
@@ -63,8 +63,7 @@ def kinetic_energy_regressor(
     >>> bough.identification.kinetic_energy_regressor(arm, bough.neutral(arm), [1.0] * 6).shape
     (60,)
     """
-    y: FloatArray = call(model, "kinetic_energy_regressor")(q, v, out, check)
-    return y
+    return entry(model, "kinetic_energy_regressor", algorithm)(q, v, out, check)
 
 
 def potential_energy_regressor(
@@ -81,8 +80,7 @@ def potential_energy_regressor(
     >>> bool(abs(y @ pi - bough.potential_energy(arm, q)) < 1e-9)
     True
     """
-    y: FloatArray = call(model, "potential_energy_regressor")(q, out, check)
-    return y
+    return entry(model, "potential_energy_regressor", algorithm)(q, out, check)
 
 
 def momentum_regressor(
@@ -100,5 +98,4 @@ def momentum_regressor(
     >>> bough.identification.momentum_regressor(arm, bough.neutral(arm), [1.0] * 6).shape
     (6, 60)
     """
-    Y: FloatArray = call(model, "momentum_regressor")(q, v, out, check)
-    return Y
+    return entry(model, "momentum_regressor", algorithm)(q, v, out, check)

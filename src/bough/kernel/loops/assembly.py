@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,14 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from bough.errors import AssemblyError, ShapeError
 from bough.kernel.arguments import FloatArray, write_out
 from bough.kernel.configuration import integrate, interpolate, random
+from bough.kernel.function import Function
 from bough.kernel.functions import read, require_model
 from bough.kernel.loops.bounds import Bounds
-from bough.kernel.loops.careful import InDouble
+from bough.kernel.loops.careful import careful_function
 from bough.kernel.loops.constrained import errors, jacobian, program_pays
 from bough.kernel.table import entry
 from bough.model import Model
 from bough.model.tying import position_rows
-from bough.reading import listed, number, whole_number
+from bough.reading import names, number, whole_number
 from bough.scalar.tolerances import TOUCHING
 
 __all__ = ["assemble", "consistent_velocity", "project"]
@@ -43,7 +43,7 @@ def assemble(
     model: Model,
     q: ArrayLike,
     *,
-    hold: Sequence[str] = (),
+    hold: str | Sequence[str] = (),
     tolerance: float = 1e-10,
     iterations: int = 200,
     out: FloatArray | None = None,
@@ -60,7 +60,7 @@ def assemble(
     q
         A rough guess (..., nq), within limits or not. Which of several assemblies is found depends on it.
     hold
-        Names of joints that keep their configuration, such as the driven ones.
+        Names of joints that keep their configuration, such as the driven ones; one name will do.
     tolerance
         How far each row of `loops.errors` may be from zero (m, rad).
     iterations
@@ -86,7 +86,7 @@ def assemble(
     """
     tolerance = number(tolerance, "tolerance", "a finite number (m, rad), not negative", least=0.0)
     iterations = whole_number(iterations, "iterations")
-    hold = listed(hold, "hold", "names of joints, as in hold=('crank',)", ShapeError)
+    hold = names(hold, "hold", ShapeError)
     guess = np.array(read(model, "q", q), dtype=np.float64)
     first, bounds = guess.reshape(math.prod(guess.shape[:-1]), model.nq), Bounds.of(model, hold)
     bounds.require_held(first, tolerance)
@@ -185,10 +185,10 @@ class _Outcome:
 
 def _failure_in_words(bounds: Bounds, outcome: _Outcome, where: str, tolerance: float) -> str:
     """Why there is no assembly, and what may help."""
-    names = [*(f"constraint {name!r}" for name in bounds.model.constraint_names), *bounds.excess_names]
+    rows = [*(f"constraint {name!r}" for name in bounds.model.constraint_names), *bounds.excess_names]
     row = int(np.argmax(np.abs(outcome.off)))
     worst = float(abs(outcome.off[row]))
-    text = f"{names[row]} is not met{where}: it is off by {worst:.3g} m or rad, expected at most {tolerance:g}"
+    text = f"{rows[row]} is not met{where}: it is off by {worst:.3g} m or rad, expected at most {tolerance:g}"
     moved, reached = _guess_moved_to(bounds, outcome.guess), bounds.limits_in_words(outcome.state)
     if moved:
         text += f". The guess was past its limits, and was moved to them first: {moved}"
@@ -245,8 +245,7 @@ def consistent_velocity(
     >>> bough.loops.consistent_velocity(b.build(), [0.0, 0.0], [4.0, 0.0]).tolist()
     [1.0, 1.0]
     """
-    result: FloatArray = entry(model, ("consistent_velocity", "loops"), _projector)(q, v, out, check)
-    return result
+    return entry(model, ("consistent_velocity", "loops"), _projector)(q, v, out, check)
 
 
 def project(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) -> tuple[FloatArray, FloatArray]:
@@ -279,11 +278,10 @@ def project(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) -> 
     >>> q.round(12).tolist(), v.round(12).tolist()
     ([0.1, 0.1], [1.0, 1.0])
     """
-    found: tuple[FloatArray, FloatArray] = entry(model, ("onto_constraints", "loops"), _projector)(q, v, None, check)
-    return found
+    return entry(model, ("onto_constraints", "loops"), _projector)(q, v, None, check)  # type: ignore[return-value]
 
 
-def _projector(model: Model, key: tuple[str, str]) -> Any:
+def _projector(model: Model, key: tuple[str, str]) -> Function:
     """The program, unless it has too much to do."""
     require_model(model)
-    return InDouble(model, key[0], is_long=not program_pays(model))
+    return careful_function(model, key[0], is_long=not program_pays(model))

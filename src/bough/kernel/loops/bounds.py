@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from bough.algorithms.limits import limited_joints, limited_loops
 from bough.errors import AssemblyError
 from bough.kernel.arguments import FloatArray
-from bough.kernel.functions import run
+from bough.kernel.functions import algorithm
 from bough.kernel.loops.saddle import times
+from bough.kernel.table import entry
 from bough.model import Joint, Model
 
 __all__ = ["Bounds", "Solve"]
@@ -100,7 +101,7 @@ class Bounds:
         if not self.places.size:
             return solve(L, errors)
         c, firm = self._coordinates(q), self.firm
-        G = run(self.model, "limit_jacobian", {"q": q})["G"] * self.moving
+        G = entry(self.model, "limit_jacobian", algorithm)(q, None, True) * self.moving
         goal = np.clip(c, self.lower, self.upper)
         stop = (c != goal) & ~self.held
         for _ in range(ROUNDS_OF_LIMITS):
@@ -146,4 +147,4 @@ def limited_coordinates(model: Model, q: FloatArray) -> FloatArray:
     """The configuration q, with the coordinates of joints that close loops appended where some have limits."""
     if not limited_loops(model):
         return q
-    return np.concatenate([q, run(model, "loop_configurations", {"q": q})["x"]], axis=-1)
+    return np.concatenate([q, entry(model, "loop_configurations", algorithm)(q, None, True)], axis=-1)

@@ -13,20 +13,19 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from bough.algorithms.loops import row_groups
-from bough.errors import AlwaysSingular, DriveError
-from bough.kernel.arguments import SINGLE, FloatArray, finite_states, write_out
+from bough.errors import DriveError
+from bough.kernel.arguments import FloatArray
 from bough.kernel.function import Explain, Function, Results, Verdicts
-from bough.kernel.functions import PLAIN, call, inputs_of, mechanism, new_function, require_model
-from bough.kernel.loops.constrained import require_directions
+from bough.kernel.functions import PLAIN, algorithm, inputs_of, mechanism, new_function, require_model
 from bough.kernel.loops.saddle import Nearest, StateError, drive_forces, free_motion, nearest, regular_mass
 from bough.kernel.overflow import refusing_overflow, require_finite_results
 from bough.kernel.specs import Options, spec
 from bough.kernel.specs.constraints import METHODS, driven_rows
-from bough.kernel.table import function_of
+from bough.kernel.table import entry, function_of
 from bough.kernel.verdict import all_in_doubt
 from bough.model import Model
 
-__all__ = ["CAREFUL", "Arrays", "InDouble", "Run", "careful_function", "mend_states", "mending"]
+__all__ = ["CAREFUL", "Arrays", "Run", "careful_function", "mend_states", "mending"]
 
 Arrays: TypeAlias = Mapping[str, Any]
 """Arguments by name; those that may be left out are None, or not there."""
@@ -37,7 +36,7 @@ Run: TypeAlias = Callable[[str, Arrays], Any]
 
 def on_model(model: Model, check: bool, name: str, arrays: Arrays) -> Any:
     """Run an algorithm on a model."""
-    return call(model, name)(*map(arrays.get, spec(name).inputs), None, check)
+    return entry(model, name, algorithm)(*map(arrays.get, spec(name).inputs), None, check)
 
 
 def by_rank(model: Model, run: Run, arrays: Arrays) -> Nearest:
@@ -168,11 +167,13 @@ def mend_states(
     doubtful: Any,
 ) -> Results:
     """Put what the careful route finds for some states in their place, as far as their arguments are finite."""
+    batch, some = np.shape(doubtful), np.array(doubtful)
     ends = {key: a.shape[a.ndim - axes.get(key, 1) :] for key, a in arrays.items()}
-    batch = np.shape(doubtful)
-    some = np.asarray(doubtful & finite_states(arrays, {key: len(end) for key, end in ends.items()}, batch))
+    given = {key: np.broadcast_to(a, (*batch, *ends[key]))[some] for key, a in arrays.items()}
+    finite = np.all([np.isfinite(a).all(axis=tuple(range(1, a.ndim))) for a in given.values()], axis=0)
+    some[doubtful] = finite
     try:
-        found = careful({key: np.broadcast_to(a, (*batch, *ends[key]))[some] for key, a in arrays.items()})
+        found = careful({key: a[finite] for key, a in given.items()})
     except StateError as error:
         raise error.in_batch(some) from None
     for result, part in zip(results, found, strict=True):
@@ -183,56 +184,21 @@ def mend_states(
 # ---- functions -------------------------------------------------------------------------------------------------------
 
 
-def careful_function(model: Model, name: str, options: Options = PLAIN) -> Function:
-    """The function of an algorithm on a model whose states in doubt take the careful route."""
-    return function_of(model, (name, options), _careful)
-
-
-def _careful(model: Model, key: tuple[str, Options]) -> Function:
-    require_model(model)
-    made = new_function(model, *key, explain=mending(model, *key))
-    made.look_closer = lambda arrays: require_directions(model, arrays["q"])
-    return made
-
-
-def _without_program(model: Model, key: tuple[str, Options]) -> Function:
-    """The function of an algorithm on a model all of whose states take the careful route."""
-    made = _careful(model, key)
-    made.rule, made.digest = all_in_doubt(made.outputs), lambda: None
-    return made
-
-
-class InDouble:
-    """An algorithm with a careful route as public functions call it, with the interface of a `Function`.
+def careful_function(model: Model, name: str, options: Options = PLAIN, is_long: bool = False) -> Function:
+    """The function of an algorithm on a model whose states in doubt take the careful route.
 
     Ranks cannot be told in float32, so it computes in float64. Where a joint moves nothing that has inertia, whatever
     the state, there is no program, but loops may hold it: then all states take the careful route. They always do if
     there `is_long`: where the program has so much to do that a rank test has less.
     """
+    return function_of(model, (name, options, is_long), _careful)
 
-    def __init__(self, model: Model, name: str, options: Options = PLAIN, is_long: bool = False) -> None:
-        require_model(model)
-        self._model, self._asked = model, (name, options)
-        self._run = (_without_program(model, self._asked) if is_long else careful_function(model, name, options)).entry
 
-    def entry(self, *given: Any) -> Any:
-        """All inputs, `out` and `check`, in this order."""
-        if type(given[0]) is np.ndarray and given[0].dtype == SINGLE:
-            return self._in_float64(*given)
-        try:
-            return self._run(*given)
-        except AlwaysSingular:
-            if not self._model.constraints:
-                raise
-            self._run = _without_program(self._model, self._asked).entry
-            return self._run(*given)
-
-    def _in_float64(self, *given: Any) -> Any:
-        """What begins with float32: if all is, so are the results."""
-        *arrays, out, check = given
-        single = all(isinstance(x, np.ndarray) and x.dtype == SINGLE for x in arrays if np.ndim(x))
-        found = self.entry(*(x if x is None else np.asarray(x, np.float64) for x in arrays), None, check)
-        if single and isinstance(found, tuple):
-            return tuple(part.astype(SINGLE) for part in found)
-        found = found.astype(SINGLE) if single else found
-        return found if out is None else write_out(out, found)
+def _careful(model: Model, key: tuple[str, Options, bool]) -> Function:
+    name, options, is_long = key
+    require_model(model)
+    made = new_function(model, name, options, mending(model, name, options))
+    made.in_double, made.can_be_singular = True, bool(model.constraints)
+    if is_long:
+        made.rule, made.digest = all_in_doubt(made.outputs), lambda: None
+    return made

@@ -12,16 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 from bough.algorithms.closed_loops import TIME_CONSTANT
 from bough.algorithms.loops import row_groups
 from bough.algorithms.saddle_tree import saddle_tree
-from bough.errors import FiniteError, ModelError
+from bough.errors import ModelError
 from bough.kernel.arguments import FloatArray
-from bough.kernel.functions import call, mechanism, read, require_model, run
+from bough.kernel.functions import algorithm, mechanism, read, require_model
 from bough.kernel.loops.saddle import StateError, nearest, regular_mass
+from bough.kernel.table import entry
 from bough.model import Model
 from bough.reading import number
 
 __all__ = [
     "TIME_CONSTANT", "ConstrainedReactions", "bias", "coordinate_jacobian", "coordinates", "decay_rate", "errors",
-    "jacobian", "program_pays", "rank", "reactions", "require_directions", "stabilisation",
+    "jacobian", "program_pays", "rank", "reactions", "stabilisation",
 ]  # fmt: skip
 
 
@@ -55,8 +56,7 @@ def errors(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: 
     >>> bough.loops.errors(b.build(), [0.1, 0.5]).round(12).tolist()
     [0.3]
     """
-    result: FloatArray = call(model, "constraint_errors")(q, out, check)
-    return result
+    return entry(model, "constraint_errors", algorithm)(q, out, check)
 
 
 def jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
@@ -79,8 +79,7 @@ def jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check
     >>> bough.loops.jacobian(b.build(), [0.0, 0.0]).tolist()
     [[-2.0, 1.0]]
     """
-    result: FloatArray = call(model, "constraint_jacobian")(q, out, check)
-    return result
+    return entry(model, "constraint_jacobian", algorithm)(q, out, check)
 
 
 def bias(model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
@@ -103,8 +102,7 @@ def bias(model: Model, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = N
     >>> bough.loops.bias(b.build(), [0.0, 0.0], [3.0, 6.0]).tolist()
     [-9.0]
     """
-    result: FloatArray = call(model, "constraint_bias")(q, v, out, check)
-    return result
+    return entry(model, "constraint_bias", algorithm)(q, v, out, check)
 
 
 def coordinates(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
@@ -128,8 +126,7 @@ def coordinates(model: Model, q: ArrayLike, *, out: FloatArray | None = None, ch
     >>> bough.loops.coordinates(b.build(), [0.3]).round(12).tolist()
     [0.3]
     """
-    result: FloatArray = call(model, "loop_configurations")(q, out, check)
-    return result
+    return entry(model, "loop_configurations", algorithm)(q, out, check)
 
 
 def coordinate_jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = None, check: bool = True) -> FloatArray:
@@ -153,8 +150,7 @@ def coordinate_jacobian(model: Model, q: ArrayLike, *, out: FloatArray | None = 
     >>> bough.loops.coordinate_jacobian(b.build(), [0.3]).round(12).tolist()
     [[1.0]]
     """
-    result: FloatArray = call(model, "loop_jacobian")(q, out, check)
-    return result
+    return entry(model, "loop_jacobian", algorithm)(q, out, check)
 
 
 def rank(model: Model, q: ArrayLike, *, check: bool = True) -> NDArray[np.int64]:
@@ -186,7 +182,7 @@ def rank(model: Model, q: ArrayLike, *, check: bool = True) -> NDArray[np.int64]
     states = given.reshape(math.prod(given.shape[:-1]), model.nq)
     L, groups = jacobian(model, states, check=check), row_groups(mechanism(model))
     try:
-        M, _ = regular_mass(model, call(model, "crba_packed")(states, None, check), L, groups)
+        M, _ = regular_mass(model, entry(model, "crba_packed", algorithm)(states, None, check), L, groups)
     except StateError as error:
         raise error.in_batch(np.ones(given.shape[:-1], np.bool_)) from None
     return nearest(M, L, np.zeros(model.nv), np.zeros(L.shape[:-1]), groups).rank.reshape(given.shape[:-1])
@@ -252,23 +248,8 @@ def reactions(
     >>> bough.loops.reactions(model, [0.0], [0.0], found.motion, found.loop_forces).joints[0].tolist()
     [0.0, 0.0, 9.81, 0.0, 0.0, 0.0]
     """
-    require_model(model)
-    arrays = {"q": q, "v": v, "a": a, "forces": forces, "loop_tau": loop_tau, "f_ext": f_ext}
-    found = run(model, "constrained_reactions", arrays, check=check)
-    return ConstrainedReactions(found["joints"], found["loops"])
-
-
-def require_directions(model: Model, q: FloatArray) -> None:
-    """Raise, naming the constraint, where one has no direction in a configuration: its rows are no numbers there."""
-    still = np.zeros((*q.shape[:-1], model.nv), q.dtype)
-    L, c = call(model, "constraint_jacobian")(q, None, False), call(model, "constraint_bias")(q, still, None, False)
-    lost = np.argwhere(~(np.isfinite(L).all(axis=-1) & np.isfinite(c)))
-    if lost.size:
-        *state, row = lost[0].tolist()
-        raise FiniteError(
-            f"constraint {model.constraint_names[row]!r} has no direction in this configuration"
-            f"{f' of state {state}' if state else ''}; expected points, or centres of surfaces, that do not coincide"
-        )
+    arrays = (q, v, a, forces, loop_tau, f_ext)
+    return ConstrainedReactions(*entry(model, "constrained_reactions", algorithm)(*arrays, None, check))
 
 
 def program_pays(model: Model) -> bool:

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from bough.errors import ModelError, SingularError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.configuration import neutral
-from bough.kernel.functions import call, require_model, run
+from bough.kernel.functions import algorithm, require_model
 from bough.kernel.loops.constrained import TIME_CONSTANT, decay_rate
+from bough.kernel.table import entry
 from bough.lagrange import Auxiliary, System, joints
 from bough.lagrange.attributes import is_solid
 from bough.lagrange.joints import constraint_system
@@ -98,7 +99,7 @@ def of_model(
     >>> print(acceleration.round(3) + 0.0)  # about the axis of the joint
     [ 0.     0.     0.     0.    -4.347  0.   ]
     """
-    jacobian, force, c = call(model, "maximal")(q, v, tau, f_ext, None, check)
+    jacobian, force, c = entry(model, "maximal", algorithm)(q, v, tau, f_ext, None, check)
     return Maximal(constraint_system(model), joints.masses(model), jacobian, force, c, joints.compliances(model))
 
 
@@ -135,8 +136,7 @@ def dynamics(
     """
     require_model(model)
     _require_solid(model)
-    arrays = {"q": q, "v": v, "tau": tau, "f_ext": f_ext}
-    x, n = run(model, "maximal_dynamics", arrays, check=check)["x"], 6 * model.nbodies
+    x, n = entry(model, "maximal_dynamics", algorithm)(q, v, tau, f_ext, None, check), 6 * model.nbodies
     return x[..., :n].reshape(*x.shape[:-1], model.nbodies, 6), x[..., n:]
 
 
@@ -193,7 +193,7 @@ def of_loops(
     >>> loops.auxiliary.nc, loops.c.shape
     (5, (5,))
     """
-    jacobian, c = call(model, "maximal_loops")(q, v, decay_rate(time_constant), None, check)
+    jacobian, c = entry(model, "maximal_loops", algorithm)(q, v, decay_rate(time_constant), None, check)
     return MaximalLoops(loop_system(model), jacobian, c)
 
 
@@ -229,8 +229,9 @@ def joint_positions(
     """
     _require_free(model)
     start = neutral(model) if q0 is None else q0
-    results = run(model, "joint_positions", {"placements": placements, "q0": start})
-    off = np.abs(results["rest"]).max(axis=-1)
+    found: FloatArray
+    found, rest = entry(model, "joint_positions", algorithm)(placements, start, None, True)
+    off = np.abs(rest).max(axis=-1)
     tolerance = number(tolerance, "tolerance", "a number that is not negative (m, rad)", least=0.0)
     if off.size and not off.max() <= tolerance:
         *place, k = (int(x) for x in np.unravel_index(int(np.argmax(off)), off.shape))
@@ -239,7 +240,7 @@ def joint_positions(
             f"joint {model.joint_names[k]!r} does not reach the placement of body {model.body_names[k]!r}{where}: it "
             f"is off by {off[(*place, k)]:.3g} m or rad, expected at most {tolerance:g}"
         )
-    return results["q"]
+    return found
 
 
 def joint_velocities(model: Model, q: ArrayLike, velocities: ArrayLike) -> FloatArray:
@@ -261,7 +262,7 @@ def joint_velocities(model: Model, q: ArrayLike, velocities: ArrayLike) -> Float
     [2.]
     """
     _require_free(model)
-    return run(model, "joint_velocities", {"q": q, "velocities": velocities})["v"]
+    return entry(model, "joint_velocities", algorithm)(q, velocities, None, True)
 
 
 def joint_accelerations(model: Model, q: ArrayLike, v: ArrayLike, accelerations: ArrayLike) -> FloatArray:
@@ -285,7 +286,7 @@ def joint_accelerations(model: Model, q: ArrayLike, v: ArrayLike, accelerations:
     array([2., 2., 2., 2., 2., 2.])
     """
     _require_free(model)
-    return run(model, "joint_accelerations", {"q": q, "v": v, "accelerations": accelerations})["a"]
+    return entry(model, "joint_accelerations", algorithm)(q, v, accelerations, None, True)
 
 
 def joint_reactions(model: Model, q: ArrayLike, tau: ArrayLike, multiplier: ArrayLike) -> FloatArray:
@@ -312,7 +313,7 @@ def joint_reactions(model: Model, q: ArrayLike, tau: ArrayLike, multiplier: Arra
     [[-0.725  0.     9.372  0.     0.     0.   ]]
     """
     _require_free(model)
-    return run(model, "joint_reactions", {"q": q, "tau": tau, "multipliers": multiplier})["reactions"]
+    return entry(model, "joint_reactions", algorithm)(q, tau, multiplier, None, True)
 
 
 def reaction_multipliers(model: Model, q: ArrayLike, tau: ArrayLike, reactions: ArrayLike) -> FloatArray:
@@ -335,7 +336,7 @@ def reaction_multipliers(model: Model, q: ArrayLike, tau: ArrayLike, reactions: 
     True
     """
     _require_free(model)
-    return run(model, "reaction_multipliers", {"q": q, "tau": tau, "reactions": reactions})["multipliers"]
+    return entry(model, "reaction_multipliers", algorithm)(q, tau, reactions, None, True)
 
 
 def _require_free(model: Model) -> None:

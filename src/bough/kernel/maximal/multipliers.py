@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from bough import lagrange
 from bough.backends import Argument
 from bough.errors import ModelError, ShapeError, SingularError
-from bough.kernel.arguments import FloatArray, Shape, require_finite
+from bough.kernel.arguments import FloatArray, Shape, held, require_finite
 from bough.kernel.function import Function, Results, Verdicts
-from bough.kernel.packed import read_system_factor
 from bough.kernel.table import entry
 from bough.kernel.treematrix import apply
 from bough.kernel.verdict import PIVOTS
@@ -146,7 +145,10 @@ class SystemFactor:
     packed: FloatArray
 
     def __post_init__(self) -> None:
-        self.__dict__.update(read_system_factor(self.system, self.packed))
+        require_system(self.system)
+        size = self.system.factor_size
+        rows = held("packed", self.packed, size, f"the blocks of a factor with {size} entries")
+        object.__setattr__(self, "packed", rows)
 
     def __reduce__(self) -> tuple[type[SystemFactor], tuple[object, ...]]:
         return SystemFactor, (self.system, self.packed)

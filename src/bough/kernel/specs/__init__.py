@@ -3,9 +3,8 @@
 from bough.errors import UnknownNameError
 from bough.kernel.specs.constraints import CONSTRAINTS
 from bough.kernel.specs.contact import CONTACT, LEVELS
-from bough.kernel.specs.derivatives import DERIVATIVES
+from bough.kernel.specs.derivatives import DERIVATIVES, REGRESSORS
 from bough.kernel.specs.maximal import MAXIMAL
-from bough.kernel.specs.regressors import REGRESSORS
 from bough.kernel.specs.spec import OPTIONAL, Options, Spec
 from bough.kernel.specs.trees import FORMS, TREES
 

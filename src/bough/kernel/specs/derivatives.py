@@ -1,4 +1,7 @@
-"""The derivatives: a row each. Matrices of one function are one array, (how many, rows, nv)."""
+"""Derivatives, and regressors of inertial parameters: a row each.
+
+Matrices of derivatives of one function are one array, (how many, rows, nv).
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,13 @@ from bough.algorithms.forward_dynamics_derivatives import (
 )
 from bough.algorithms.frame_derivatives import acceleration_derivatives, velocity_derivatives
 from bough.algorithms.momentum_derivatives import momentum_derivatives
+from bough.algorithms.regressor import (
+    PARAMETERS,
+    kinetic_energy_regressor,
+    momentum_regressor,
+    potential_energy_regressor,
+    torque_regressor,
+)
 from bough.algorithms.rnea import ZEROS
 from bough.algorithms.rnea_derivatives import rnea_derivatives
 from bough.algorithms.rnea_second_derivatives import rnea_second_derivatives
@@ -19,7 +29,7 @@ from bough.kernel.specs.spec import Options, Outputs, Spec, frame_of, plain, squ
 from bough.model import Mechanism, Model
 from bough.scalar import Array, Part, blank, fill
 
-__all__ = ["DERIVATIVES"]
+__all__ = ["DERIVATIVES", "REGRESSORS"]
 
 MADE = "derivatives"
 """What their results are called."""
@@ -100,4 +110,15 @@ DERIVATIVES = (
     Spec("velocity_derivatives", ("q", "v"), lambda model, o: {MADE: (2, 6, model.nv)}, _of_velocity),
     Spec("acceleration_derivatives", ("q", "v", "a"), lambda model, o: {MADE: (3, 6, model.nv)}, _of_acceleration),
     plain("centroidal_momentum_derivatives", "q v", MADE, _matrices(2, 6), _of_momentum),
+)
+
+REGRESSORS = (
+    plain("torque_regressor", "q v a", "Y", lambda model: (model.nv, PARAMETERS * model.nbodies), torque_regressor),
+    plain(
+        "kinetic_energy_regressor", "q v", "y", lambda model: (PARAMETERS * model.nbodies,), kinetic_energy_regressor
+    ),
+    plain(
+        "potential_energy_regressor", "q", "y", lambda model: (PARAMETERS * model.nbodies,), potential_energy_regressor
+    ),
+    plain("momentum_regressor", "q v", "Y", lambda model: (6, PARAMETERS * model.nbodies), momentum_regressor),
 )

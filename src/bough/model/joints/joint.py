@@ -178,7 +178,14 @@ def uniform(
     reach: Sequence[float],
     size: tuple[int, ...],
 ) -> NDArray[np.float64]:
-    """Numbers between limits; 2 · reach from the only limit there is, and ± reach where there is none."""
+    """Numbers between limits, as `between` has them."""
+    return rng.uniform(*between(lower, upper, reach), (*size, len(reach)))
+
+
+def between(
+    lower: NDArray[np.float64], upper: NDArray[np.float64], reach: Sequence[float]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Limits; 2 · reach from the only limit there is, and ± reach where there is none."""
     far = np.asarray(reach)
     low = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper - 2 * far, -far))
-    return rng.uniform(low, np.where(np.isfinite(upper), upper, low + 2 * far), (*size, far.size))
+    return low, np.where(np.isfinite(upper), upper, low + 2 * far)

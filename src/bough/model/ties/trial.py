@@ -15,7 +15,7 @@ from bough.scalar import Counted, Scalar, Tally
 from bough.scalar.tolerances import RESIDUAL, ROUNDING
 from bough.spatial import Vector
 
-__all__ = ["require_body", "require_constraint", "require_no_time", "unknown_side"]
+__all__ = ["is_from_outside", "require_body", "require_constraint", "require_no_time", "unknown_side"]
 
 TRIALS = 3
 """States in which rates are tried."""
@@ -41,7 +41,7 @@ def require_body(body: object, what: str) -> None:
         _require(len(_call(call, what, body, method)), size, what, body, method, "scalars or rows")
     for row in body.mass(own, x):
         _require(len(row), body.nv, what, body, "mass", "scalars in a row")
-    if type(body).rate is not Body.rate and _is_from_outside(body):
+    if type(body).rate is not Body.rate and is_from_outside(body):
         _require_linear(lambda sides: sides[0].rate, [body], what, body, "rate")
 
 
@@ -78,12 +78,13 @@ def require_constraint(constraint: object, bodies: Sequence[Body], what: str) ->
     _require(len(rates), constraint.rows, what, constraint, "rates", "scalars")
     bias = _call(lambda: constraint.bias(own, sides), what, constraint, "bias")
     _require(len(bias), constraint.rows, what, constraint, "bias", "scalars")
-    if type(constraint).rates is not Constraint.rates and _is_from_outside(constraint):
+    if type(constraint).rates is not Constraint.rates and is_from_outside(constraint):
         given = constraint.parameters
         _require_linear(lambda sides: constraint.rates(given, sides), [*bodies, WORLD], what, constraint, "rates")
 
 
-def _is_from_outside(kind: object) -> bool:
+def is_from_outside(kind: object) -> bool:
+    """Whether a kind of body or constraint is one of the user's own."""
     return not type(kind).__module__.startswith("bough.")
 
 
@@ -120,8 +121,8 @@ def _require_linear(
 
 
 def require_no_time(constraint: Constraint, bodies: Sequence[Body], what: str) -> None:
-    """Raise if a constraint looks at the time, in a few random states."""
-    rng, kinds, own = np.random.default_rng(0), [*bodies, WORLD], constraint.parameters
+    """Raise if a constraint looks at the time, in a few random states, or gives NaN in all of them."""
+    rng, kinds, own, undefined = np.random.default_rng(0), [*bodies, WORLD], constraint.parameters, 0
     for _ in range(TRIALS):
         steps, speeds = ([rng.normal(size=body.nv) for body in kinds] for _ in range(2))
         places = [_reached_from_neutral(body, step.tolist()) for body, step in zip(kinds, steps, strict=True)]
@@ -133,11 +134,17 @@ def require_no_time(constraint: Constraint, bodies: Sequence[Body], what: str) -
             except (ArithmeticError, ValueError):
                 break
             found.append(np.array(values, float))
-        if len(found) == 2 and (found[0] != found[1]).any():
+        if np.isnan(found).any():
+            undefined += 1
+        elif len(found) == 2 and (found[0] != found[1]).any():
             raise ModelError(
                 f"{what} is {constraint!r}, which depends on the time; expected one that does not: a model has no "
                 "time, but a bough.maximal.Linkage has"
             )
+    if undefined == TRIALS:
+        raise ModelError(
+            f"{what}: errors or rates of {constraint!r} give NaN wherever the bodies are, expected numbers"
+        )
 
 
 def _reached_from_neutral(body: Body, v: Sequence[float]) -> tuple[Scalar, ...]:
