@@ -37,9 +37,9 @@ class State:
 
 
 def run_states(m: Mechanism, x: Mapping[str, Array], kept: int, step: Callable[[State], State]) -> dict[str, Any]:
-    """As many steps of time as `steps` says, or until something is not finite, has run away or is as a step says.
+    """Run as many steps as ``x["steps"]`` says; each starts from so many numbers `kept` by the one before.
 
-    A step starts from so many `kept` numbers of the one before.
+    A state stops where something is not finite or has run away, and where a step tells it to by its status.
     """
     steps, none = x["steps"][0], 0.0  # type: Scalar, Scalar
 
