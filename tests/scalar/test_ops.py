@@ -6,6 +6,7 @@ import math
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 
 from bough.scalar import (
@@ -219,3 +220,10 @@ def test_functions_of_truth_values() -> None:
 def test_signs_leave_sines_and_cosines() -> None:
     assert noted(lambda a, b: sin(-a)) == ["neg", "sin", "neg"]
     assert noted(lambda a, b: cos(-a)) == ["neg", "cos"]
+
+
+def test_rules_over_scalars_hold_element_by_element_of_arrays() -> None:
+    many: Any = np.array([-4.0, 0.0, 9.0])
+    of_many: Any = maximum(many, 0.0)
+    assert of_many.tolist() == [maximum(x, 0.0) for x in many.tolist()]
+    assert np.array_equal(sqrt(of_many), [0.0, 0.0, 3.0])

@@ -9,19 +9,7 @@ from bough.complementarity.conditions import Conditions
 from bough.complementarity.demands import Demands
 from bough.complementarity.gauss_seidel import gauss_seidel
 from bough.complementarity.principal import ROUGHLY, SOLVED, principal
-from bough.scalar import (
-    Array,
-    Bool,
-    Part,
-    Scalar,
-    array,
-    both,
-    do_when,
-    fill,
-    loop,
-    maximum,
-    select,
-)
+from bough.scalar import Array, Bool, Part, Scalar, array, both, do_when, fill, loop, maximum, select
 
 __all__ = ["UNMET", "Solve", "by_guesses", "by_pivoting", "by_sweeps"]
 

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.complementarity.conditions import Conditions, Kind
-from bough.complementarity.lemke import Path, lemke
-from bough.complementarity.linear import basic_forces, forces, linear
+from bough.complementarity.lemke import Path, basic_forces, forces, lemke, linear
 from bough.complementarity.reduction import Problem, Reduction, reduced
 from bough.complementarity.smoothing import corrected, failures, smooth_path, worst
 from bough.scalar.tolerances import RESIDUAL, ROUNDING

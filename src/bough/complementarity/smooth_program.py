@@ -1,20 +1,29 @@
-"""Forces along a smooth path over scalars: as `bough.complementarity.smoothing` does on NumPy, which says what it is.
+"""Forces along a smooth path: bounds are rounded off, less and less, while Newton steps follow the forces.
 
-For programs: where guesses lead nowhere, as for bodies that lie on more contacts than their motion can tell apart, the
-path finds forces that fail by little, and mostly guesses from there find exact ones.
+Every condition says f = P(f - a / size), for any positive size, where P puts forces within their bounds: it takes the
+positive part of normals, clips boxes and pyramids, and shortens what is longer than the radius of a cone. Rounded off
+by τ, the positive part of w is (w + √(w² + 4τ)) / 2, and w clipped to ± m is
+(√((w + m)² + 4τ) - √((w - m)² + 4τ)) / 2 (Chen, Harker, Kanzow, Smale).
+For large τ Newton's method finds the forces at once, and those for less τ are near. For τ = 0 its steps are those of
+Alart and Curnier (1991), and they end at the exact forces. Nothing says that the path goes all the way, but it seldom
+ends before, whatever the masses, and however many rows are redundant.
+
+What is rounded off, and how τ becomes less, is told here over scalars, then the path for programs: where guesses lead
+nowhere, as for bodies that lie on more contacts than their motion can tell apart, it finds forces that fail by little,
+and mostly guesses from there find exact ones. `smoothing` follows it on NumPy, with a scalar for all rows of a kind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from bough.complementarity.conditions import NO_NORMAL, Kind
 from bough.complementarity.demands import Demands
 from bough.complementarity.elimination import Run, Stored, solved
-from bough.complementarity.smoothing import LEAST_SHRINK, SHRINK, STEPS_BEFORE_LESS
 from bough.scalar import (
     Array,
     Bool,
@@ -39,7 +48,7 @@ from bough.scalar import (
 )
 from bough.scalar.tolerances import ROUNDING
 
-__all__ = ["follow_smooth_path"]
+__all__ = ["HALVINGS", "PATH_STEPS", "Walk", "clipped", "follow_smooth_path", "positive_part", "shortened"]
 
 PATH_STEPS, HALVINGS = 80, 7
 """Newton steps at most, and how often one is halved if forces fail by more after it."""
@@ -47,22 +56,80 @@ PATH_STEPS, HALVINGS = 80, 7
 CLOSE_BY = 3e-3
 """How near the path is followed: forces may fail by this part of √τ."""
 
-NEAR_ENOUGH, SLOWEST = 1e-10, 0.9
-"""Forces that fail by less, in a problem of magnitude 1, end the path; and by what τ is multiplied at least."""
+SHRINK, LEAST_SHRINK, SLOWEST, STEPS_BEFORE_LESS = 0.2, 0.05, 0.9, 8
+"""By what τ is multiplied at first, by what at most once that works well, by what at least, and after how many steps
+it does not."""
+
+NEAR_ENOUGH = 1e-10
+"""Forces that fail by less, in a problem of magnitude 1, end the path."""
 
 FAR = 1e30
 """A bound this large is none."""
 
+Pair: TypeAlias = tuple[Scalar, Scalar]
+
+
+# ---- what is rounded off, `four` being 4 τ, and the slopes of that ---------------------------------------------------
+
+
+def positive_part(w: Scalar, four: Scalar) -> tuple[Scalar, Scalar]:
+    """The positive part of a number, and its slope."""
+    root = sqrt(w * w + four)
+    return (w + root) * 0.5, (1.0 + _ratio(w, root)) * 0.5
+
+
+def clipped(w: Scalar, most: Scalar, four: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+    """A number within ± most; its slopes by both."""
+    up, down = w + most, w - most
+    high, low = sqrt(up * up + four), sqrt(down * down + four)
+    rise, fall = _ratio(up, high), _ratio(down, low)
+    return (high - low) * 0.5, (rise - fall) * 0.5, (rise + fall) * 0.5
+
+
+def shortened(x: Scalar, y: Scalar, most: Scalar, four: Scalar) -> tuple[Pair, Pair, Scalar, Scalar, Pair]:
+    """A vector no longer than most; the slopes of its entries by their own, by the other's, and by most along it."""
+    length = sqrt(x * x + y * y)
+    short, bent, along = clipped(length, most, four)
+    inverse = 1.0 / select(length > 0.0, length, 1.0)
+    turned = select(length > 0.0, short * inverse, bent)
+    forces, x, y = (turned * x, turned * y), x * inverse, y * inverse
+    own = turned + (bent - turned) * x * x, turned + (bent - turned) * y * y
+    return forces, own, (bent - turned) * x * y, along, (x, y)
+
+
+def _ratio(x: Scalar, y: Scalar) -> Scalar:
+    return x / select(y > 0.0, y, 1.0)
+
+
+# ---- the path --------------------------------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True)
-class _Walk:
+class Walk:
     """How far a path has come."""
 
     tau: Scalar
-    reached: Scalar  # the least τ so far whose forces were found
-    shrink: Scalar
-    since: Scalar  # steps since τ changed
-    least: Scalar  # by how much the best forces fail
+    reached: Scalar = 0.0  # the least τ so far whose forces were found
+    shrink: Scalar = SHRINK
+    since: Scalar = 0.0  # steps since τ changed
+
+    def after_step(self, near: Bool, shorter: Bool) -> tuple[Walk, Bool]:
+        """How far it is after a Newton step that ended near the path, or made forces fail by less at least.
+
+        Also whether the path is lost: then it goes on from where it was followed last, by less; at first by more.
+        """
+        since = self.since + 1.0
+        lost = both(negation(near), either(negation(shorter), since > STEPS_BEFORE_LESS))
+        quick = select(since <= 2.0, maximum(self.shrink * self.shrink, LEAST_SHRINK), self.shrink)
+        slow = minimum(sqrt(self.shrink), SLOWEST)
+        back = select(self.reached > 0.0, self.reached * slow, self.tau * 10.0)
+        after = Walk(
+            select(near, self.tau * quick, select(lost, back, self.tau)),
+            select(near, self.tau, self.reached),
+            select(near, quick, select(lost, slow, self.shrink)),
+            select(either(near, lost), 0.0, since),
+        )
+        return after, lost
 
 
 def follow_smooth_path(demands: Demands, f: Array, a: Array, scale: Scalar, runs: Sequence[Run]) -> None:
@@ -77,31 +144,22 @@ def follow_smooth_path(demands: Demands, f: Array, a: Array, scale: Scalar, runs
         none: Scalar = 0.0
         return loop(n, lambda i, most: maximum(most, failing[i] / (demands.size(i) * rounded.unit[i])), none)
 
-    def turn(_: Index, walk: _Walk) -> _Walk:
-        since = walk.since + 1.0
+    def turn(_: Index, so_far: tuple[Walk, Scalar]) -> tuple[Walk, Scalar]:
+        walk, least = so_far
         fails, shorter = _damped_step(rounded, f, a, walk.tau)
         near = fails < CLOSE_BY * sqrt(walk.tau)
-        lost = both(negation(near), either(negation(shorter), since > STEPS_BEFORE_LESS))
+        after, lost = walk.after_step(near, shorter)
         do_when(near, lambda: _copy(n, f, on_path))
-        do_when(lost, lambda: _copy(n, on_path, f))  # back to the path, and on by less; at first by more
+        do_when(lost, lambda: _copy(n, on_path, f))
         demands.values(f, a)
-        quick = select(since <= 2.0, maximum(walk.shrink * walk.shrink, LEAST_SHRINK), walk.shrink)
-        slow = minimum(sqrt(walk.shrink), SLOWEST)
-        back = select(walk.reached > 0.0, walk.reached * slow, walk.tau * 10.0)
         most = worst()
-        do_when(most < walk.least, lambda: _copy(n, f, best))
-        return _Walk(
-            select(near, walk.tau * quick, select(lost, back, walk.tau)),
-            select(near, walk.tau, walk.reached),
-            select(near, quick, select(lost, slow, walk.shrink)),
-            select(either(near, lost), 0.0, since),
-            minimum(walk.least, most),
-        )
+        do_when(most < least, lambda: _copy(n, f, best))
+        return after, minimum(least, most)
 
-    def over(walk: _Walk) -> Bool:
-        return either(walk.least < NEAR_ENOUGH, walk.tau < ROUNDING**2)
+    def over(so_far: tuple[Walk, Scalar]) -> Bool:
+        return either(so_far[1] < NEAR_ENOUGH, so_far[0].tau < ROUNDING**2)
 
-    loop(PATH_STEPS, turn, _Walk(1.0, 0.0, SHRINK, 0.0, worst()), until=over)
+    loop(PATH_STEPS, turn, (Walk(1.0), worst()), until=over)
     _copy(n, best, f)
     demands.values(f, a)
 
@@ -115,16 +173,16 @@ def _damped_step(rounded: _Rounded, f: Array, a: Array, tau: Scalar) -> tuple[Sc
     fill(at, n, lambda i: f[i] + direction[i])
     demands.values(at, then)
 
-    def halve(_: Index, tried: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
+    def halve(_: Index, tried: Pair) -> Pair:
         length = tried[0] * 0.5
         fill(at, n, lambda i: f[i] + length * direction[i])
         fill(after, n, lambda i: a[i] + length * (then[i] - a[i]))
         return length, rounded.put(at, after, tau, False)
 
-    def is_less(tried: tuple[Scalar, Scalar]) -> Bool:
+    def is_less(tried: Pair) -> Bool:
         return tried[1] < (1.0 - 0.1 * tried[0]) * before
 
-    whole: tuple[Scalar, Scalar] = (2.0, before)
+    whole: Pair = (2.0, before)
     tried = loop(HALVINGS, halve, whole, until=is_less)
     shorter = is_less(tried)
     do_when(shorter, lambda: _copy(n, at, f))
@@ -163,14 +221,13 @@ class _Rounded:
             elif kind == "equality":
                 forces[i], self.own[i] = w, 1.0
             elif kind == "inequality":
-                root = sqrt(w * w + four)
-                forces[i], self.own[i] = (w + root) * 0.5, (1.0 + w / root) * 0.5
+                forces[i], self.own[i] = positive_part(w, four)
             elif kind == "box":
                 self._put_box(i, w, four)
             else:
                 low, high = demands.slopes(i, normal)
                 middle, half, load = (low + high) * 0.5, (high - low) * 0.5, forces[normal]
-                short, own, along = _clipped(w - middle * load, half * load, four)
+                short, own, along = clipped(w - middle * load, half * load, four)
                 forces[i], self.own[i] = middle * load + short, own
                 self.links[i] = (middle * (1.0 - own) + half * along) * self.own[normal]
             for k in range(2 if kind == "cone" else 1):
@@ -187,23 +244,19 @@ class _Rounded:
         bounded = both(low > -FAR, high < FAR)
         half = select(bounded, (high - low) * 0.5, 0.0)
         middle = select(bounded, (high + low) * 0.5, 0.0)
-        short, own, _ = _clipped(w - middle, half, four)
+        short, own, _ = clipped(w - middle, half, four)
         within = both(low < w, w < high)
         self.forces[i] = select(bounded, middle + short, maximum(low, minimum(high, w)))
         self.own[i] = select(bounded, own, select(within, 1.0, 0.0))
 
     def _put_cone(self, i: Index, normal: Index, x: Scalar, y: Scalar, four: Scalar, slopes: bool) -> None:
-        length = sqrt(x * x + y * y)
         mu = self.demands.mu[normal]
-        short, bent, along = _clipped(length, mu * self.forces[normal], four)
-        inverse = 1.0 / select(length > 0.0, length, 1.0)
-        turned = select(length > 0.0, short * inverse, bent)
-        self.forces[i], self.forces[i + 1] = turned * x, turned * y
+        forces, own, across, along, turned = shortened(x, y, mu * self.forces[normal], four)
+        self.forces[i], self.forces[i + 1] = forces
         if slopes:
-            x, y, follows = x * inverse, y * inverse, along * mu * self.own[normal]
-            self.own[i], self.own[i + 1] = turned + (bent - turned) * x * x, turned + (bent - turned) * y * y
-            self.across[i] = self.across[i + 1] = (bent - turned) * x * y
-            self.links[i], self.links[i + 1] = follows * x, follows * y
+            follows = along * mu * self.own[normal]
+            for k in range(2):
+                self.own[i + k], self.across[i + k], self.links[i + k] = own[k], across, follows * turned[k]
 
     def direction(self, f: Array) -> Array:
         """The Newton step: with S the slopes it is (1 + S (A / size - 1))⁻¹ (forces - f), A not quite singular."""
@@ -240,14 +293,6 @@ class _Rounded:
         return solved(
             Stored(K), n, lambda k, pivot: 1.0 / select(absolute(pivot) > 0.0, pivot, 1.0), self.runs, demands.on
         )
-
-
-def _clipped(w: Scalar, most: Scalar, four: Scalar) -> tuple[Scalar, Scalar, Scalar]:
-    """A number within ± most, rounded off by τ, of which `four` is four times as much; its slopes by both."""
-    up, down = w + most, w - most
-    high, low = sqrt(up * up + four), sqrt(down * down + four)
-    rise, fall = up / high, down / low
-    return (high - low) * 0.5, (rise - fall) * 0.5, (rise + fall) * 0.5
 
 
 def _copy(n: int, source: Array, target: Array) -> None:

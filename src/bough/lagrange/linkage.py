@@ -14,7 +14,7 @@ import numpy as np
 from bough.algorithms.blocks import SmallFactor, transposed
 from bough.complementarity.elimination import eliminate
 from bough.lagrange.anticipation import SystemResponse
-from bough.lagrange.bodies.rigid import Rigid
+from bough.lagrange.bodies import Rigid
 from bough.lagrange.factor import factor
 from bough.lagrange.joints import Constants
 from bough.lagrange.layout import BodyGroup, Layout, TieGroup

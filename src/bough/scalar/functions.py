@@ -1,9 +1,12 @@
-"""Functions of scalars, for floats and symbolic scalars alike."""
+"""Functions of scalars, for floats and symbolic scalars alike; roots and selections also of arrays of numbers."""
 
 from __future__ import annotations
 
 import math
 from functools import reduce
+from typing import Any
+
+import numpy as np
 
 from bough.scalar.ops import OPS
 from bough.scalar.symbolic import Bool, Scalar, Symbolic, recorder
@@ -23,10 +26,18 @@ __all__ = [
     "sqrt",
 ]
 
+MANY: Any = np.ndarray
+"""Arrays of numbers, for which the meaning of a rule over scalars is the same element by element."""
+
+_root_of_many: Any = np.sqrt
+_where: Any = np.where
+
 
 def sqrt(x: Scalar) -> Scalar:
     """Square root."""
-    return x.record(OPS["sqrt"], (x,)) if isinstance(x, Symbolic) else math.sqrt(x)
+    if isinstance(x, Symbolic):
+        return x.record(OPS["sqrt"], (x,))
+    return _root_of_many(x) if isinstance(x, MANY) else math.sqrt(x)
 
 
 def sin(x: Scalar) -> Scalar:
@@ -66,7 +77,7 @@ def select(condition: Bool, a: Scalar, b: Scalar) -> Scalar:
     """`a` where the condition holds, `b` elsewhere; both are computed."""
     if isinstance(condition, Symbolic):
         return a if a is b else recorder(recorder(condition, a), b).record(OPS["select"], (condition, a, b))
-    return a if condition else b
+    return _where(condition, a, b) if isinstance(condition, MANY) else a if condition else b
 
 
 def both(a: Bool, b: Bool) -> Bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.algorithms.soft.step import MOST_STEPS
+from bough.algorithms.soft.states import MOST_STEPS
 from bough.errors import ModelError, ShapeError
 from bough.kernel.arguments import FloatArray, as_floats, is_on_device, out_fits
 from bough.kernel.parameters import Packing

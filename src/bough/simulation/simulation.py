@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from bough.algorithms.soft.step import MOST_STEPS
+from bough.algorithms.soft.states import MOST_STEPS
 from bough.errors import UnknownNameError
 from bough.reading import known_name, shown, whole_number
 from bough.simulation.adaptive import Orders, adaptive_run

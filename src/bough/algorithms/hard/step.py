@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from bough.algorithms.crba import crba
@@ -14,44 +14,24 @@ from bough.algorithms.hard.scene import HardScene
 from bough.algorithms.passive import passive_forces
 from bough.algorithms.rnea import ZEROS, rnea
 from bough.algorithms.soft.fixed_axes import along_body, along_fixed, moved, turning
-from bough.algorithms.soft.step import FASTEST, MOST_STEPS, NOT_FINITE, RAN_AWAY, RUNNING, joint_drives, pull
-from bough.algorithms.soft.stiffened import diagonal_place
+from bough.algorithms.soft.states import RUNNING, State, run_states
+from bough.algorithms.soft.step import joint_damping, joint_drives, pull, with_diagonal
 from bough.algorithms.soft.world import world_tree
 from bough.factor import mul_H
 from bough.model import Mechanism
-from bough.scalar import (
-    Array,
-    Bool,
-    Index,
-    Scalar,
-    absolute,
-    array,
-    either,
-    fill,
-    indexable,
-    keeping_loops,
-    map_leaves,
-    repeat,
-    select,
-)
+from bough.scalar import Array, Scalar, absolute, array, fill, indexable, keeping_loops, select
 
 __all__ = ["OVERFULL", "hard_measured", "run_hard_steps"]
 
 OVERFULL = 8.0
 """What becomes of a state in which more touches than there is room for: it waits before that step for more room."""
 
-Scalars = tuple[Scalar, ...]
-
 
 def problem_of(m: Mechanism, scene: HardScene, x: Mapping[str, Array], q: Array, v: Array, dt: Scalar) -> HardProblem:
     """The problem of a step from a state."""
     n, tree = m.model.nv, m.coupling.dof_tree
-    drives, C, passive = (
-        joint_drives(m, scene.common, x, q, v),
-        rnea(m, q, v, ZEROS, x.get("f_ext")),
-        passive_forces(m, q, v),
-    )
-    M = crba(m, q)
+    drives, C = joint_drives(m, scene.common, x, q, v), rnea(m, q, v, ZEROS, x.get("f_ext"))
+    passive, M = passive_forces(m, q, v), crba(m, q)
     added = mul_H(tree, M, indexable(n, turning(m, v)))
     force = [drives[k] + passive[k] - C[k] + added[k] for k in range(n)]
     H = _damped_mass(m, scene, x, q, v, dt, M)
@@ -67,76 +47,41 @@ def _damped_mass(
 
     The damping of a target whose force is at its bound has no part in it.
     """
-    tree, H = m.coupling.dof_tree, array(m.coupling.dof_tree.packed_size)
-    for k in range(tree.packed_size):
-        H[k] = M[k]
-    if scene.common.damped:
-        own = [value for i in range(1, m.tree.n + 1) for value in m.at(i).damping]
-        for k, ratio, damping in zip(m.coupling.v_source.tolist(), m.coupling.v_ratio.tolist(), own, strict=True):
-            place = diagonal_place(tree, k)
-            H[place] = H[place] + damping * (ratio * ratio) * dt
+    more = joint_damping(m, dt) if scene.common.damped else []
     for servo in scene.common.servos if "target" in x else ():
         if servo.plain:
-            place, D = diagonal_place(tree, servo.v), x["kd"][servo.v] * dt
+            D = x["kd"][servo.v] * dt
             if servo.effort < math.inf:
                 D = select(absolute(pull(servo, x, q, v)) < servo.effort, D, 0.0)
-            H[place] = H[place] + D
-    return H
+            more.append((servo.v, D))
+    return with_diagonal(m.coupling.dof_tree, M, more)
 
 
 # ---- steps -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _State:
-    """A state on its way: q, v, impulses of the last step, steps done, what became of it."""
-
-    q: Scalars
-    v: Scalars
-    a: Scalars
-    taken: Scalar
-    status: Scalar
-
-
 def run_hard_steps(m: Mechanism, scene: HardScene, x: Mapping[str, Array]) -> dict[str, Any]:
     """As many steps of time as `steps` says, or until something is not finite, has run away or has no room."""
-    nq, n, none = m.model.nq, m.model.nv, 0.0  # type: int, int, Scalar
-    dt, steps, count = x["dt"][0], x["steps"][0], scene.memory(m.model)
+    nq, n, dt = m.model.nq, m.model.nv, x["dt"][0]
 
-    def step(_: Index, state: _State) -> _State:
+    def step(state: State) -> State:
         q, v = indexable(nq, state.q), indexable(n, state.v)
         problem = problem_of(m, scene, x, q, v, dt)
         found = problem.solve(problem.impulses_of_before(state.a))
         new = _state_after(m, state, problem.velocities(found), problem.memory(found), found.passed, dt)
-        total: Scalar = 0.0
-        for value in (*new.v, *new.q):
-            total = total + value * value
-        sound, slow = total - total >= 0.0, total < FASTEST * FASTEST  # what is not finite compares as false
-        status = select(sound, select(slow, RUNNING, RAN_AWAY), NOT_FINITE)
-        status = select(problem.overfull, OVERFULL, status)
-        keep = status <= RUNNING
-        return replace(map_leaves(lambda one, other: select(keep, one, other), new, state), status=status)
+        return replace(new, status=select(problem.overfull, OVERFULL, RUNNING))
 
-    def over(state: _State) -> Bool:
-        return either(state.taken >= steps, state.status > 0.0)
-
-    q = tuple(x["q"][k] for k in range(nq))
-    v, a = tuple(x["v"][k] for k in range(n)), tuple(x["a"][k] for k in range(count))
-    end = repeat(MOST_STEPS, step, _State(q, v, a, none, none), until=over)
-    return {
-        "q_after": list(end.q), "v_after": list(end.v), "a_after": list(end.a), "taken": [end.taken],
-        "status": [end.status],
-    }  # fmt: skip
+    return run_states(m, x, scene.memory(m.model), step)
 
 
 def _state_after(
-    m: Mechanism, before: _State, v: list[Scalar], impulses: list[Scalar], passed: Scalar, dt: Scalar
-) -> _State:
+    m: Mechanism, before: State, v: list[Scalar], impulses: list[Scalar], passed: Scalar, dt: Scalar
+) -> State:
     """The state after a step; until something bounced in it, bodies moved as before."""
     way = [after + passed * (rate - after) for rate, after in zip(before.v, v, strict=True)]
     q = moved(m, before.q, along_fixed(m, before.q, way), dt)
     fixed = along_fixed(m, before.q, v)
-    return _State(tuple(q), tuple(along_body(m, q, fixed)), tuple(impulses), before.taken + 1.0, RUNNING)
+    return State(tuple(q), tuple(along_body(m, q, fixed)), tuple(impulses), before.taken + 1.0)
 
 
 # ---- what else is told of a state ------------------------------------------------------------------------------------

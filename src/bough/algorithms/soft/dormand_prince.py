@@ -13,7 +13,8 @@ import numpy as np
 
 from bough.algorithms.soft.fixed_axes import along_body, along_fixed, chart_rate, moved
 from bough.algorithms.soft.scene import SoftScene
-from bough.algorithms.soft.step import FASTEST, soft_accelerations
+from bough.algorithms.soft.states import FASTEST
+from bough.algorithms.soft.step import soft_accelerations
 from bough.model import Mechanism
 from bough.scalar import (
     Array,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,6 +21,7 @@ from bough.algorithms.soft.loop_joints import loop_joint_rows
 from bough.algorithms.soft.newton import SoftProblem, Solved
 from bough.algorithms.soft.rows import JointRow, ServoRow, WideRow
 from bough.algorithms.soft.scene import Servo, SoftScene, within
+from bough.algorithms.soft.states import NOT_SOLVED, RUNNING, Scalars, State, run_states
 from bough.algorithms.soft.stiffened import LONG_PATHS, PackedMatrix, articulated_bodies, diagonal_place
 from bough.algorithms.soft.variational import variational_step
 from bough.algorithms.soft.world import world_tree
@@ -29,16 +29,13 @@ from bough.factor import ltdl, solve
 from bough.model import Mechanism
 from bough.scalar import (
     Array,
-    Bool,
     Index,
     Scalar,
     Table,
     array,
     dot,
-    either,
     gather,
     indexable,
-    map_leaves,
     minimum,
     minus,
     plus,
@@ -63,15 +60,6 @@ __all__ = [
     "with_diagonal",
 ]
 
-MOST_STEPS = 2**40
-"""Steps of one call at most."""
-
-FASTEST = 1e10
-"""Velocities (m/s, rad/s) and places (m, rad) beyond which a state has run away."""
-
-RUNNING, NOT_FINITE, RAN_AWAY, NOT_SOLVED = 0.0, 1.0, 2.0, 4.0
-
-Scalars: TypeAlias = tuple[Scalar, ...]
 Forward: TypeAlias = Callable[[Scalars, Scalars, Scalars], tuple[SoftProblem, Solved]]
 """From q, v and accelerations to start from to accelerations, all along the axes of bodies."""
 
@@ -254,60 +242,25 @@ def measured(m: Mechanism, scene: SoftScene, x: Mapping[str, Array]) -> dict[str
 # ---- steps -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _State:
-    """A state on its way: q, v and the last accelerations as users see them, steps done, what became of it.
-
-    So that many steps in one call are the same, to the last bit, as many calls.
-    """
-
-    q: Scalars
-    v: Scalars
-    a: Scalars
-    taken: Scalar
-    status: Scalar
-
-
 def run_steps(m: Mechanism, scene: SoftScene, x: Mapping[str, Array]) -> dict[str, Any]:
     """As many steps of time as `steps` says, or until something is not finite or has run away."""
-    nq, n, none = m.model.nq, m.model.nv, 0.0  # type: int, int, Scalar
-    dt, steps = x["dt"][0], x["steps"][0]
+    nq, n, dt = m.model.nq, m.model.nv, x["dt"][0]
 
     def forward(q: Scalars, v: Scalars, warm: Scalars) -> tuple[SoftProblem, Solved]:
         here, rates = indexable(nq, q), indexable(n, v)
         return soft_accelerations(m, scene, x, here, rates, dt, warm, scene.integrator == "euler")
 
-    def step(_: Index, state: _State) -> _State:
+    def step(state: State) -> State:
         if scene.integrator == "rk4":
-            new = _runge_kutta(m, scene, state, dt, forward)
-        elif scene.integrator == "variational":
-            new = _variational(m, scene, x, state, dt)
-        else:
-            new = _euler(m, scene, state, dt, forward)
-        total: Scalar = 0.0
-        for value in (*new.v, *new.q):
-            total = total + value * value
-        sound, slow = total - total >= 0.0, total < FASTEST * FASTEST  # what is not finite compares as false
-        grade = select(slow, RUNNING, RAN_AWAY)
-        if not isinstance(new.status, float):
-            grade = select(new.status > RUNNING, new.status, grade)
-        status = select(sound, grade, NOT_FINITE)
-        keep = status <= RUNNING
-        return replace(map_leaves(lambda one, other: select(keep, one, other), new, state), status=status)
+            return _runge_kutta(m, scene, state, dt, forward)
+        if scene.integrator == "variational":
+            return _variational(m, scene, x, state, dt)
+        return _euler(m, scene, state, dt, forward)
 
-    def over(state: _State) -> Bool:
-        return either(state.taken >= steps, state.status > 0.0)
-
-    q = tuple(x["q"][k] for k in range(nq))
-    v, a = (tuple(x[name][k] for k in range(n)) for name in ("v", "a"))
-    end = repeat(MOST_STEPS, step, _State(q, v, a, none, none), until=over)
-    return {
-        "q_after": list(end.q), "v_after": list(end.v), "a_after": list(end.a), "taken": [end.taken],
-        "status": [end.status],
-    }  # fmt: skip
+    return run_states(m, x, n, step)
 
 
-def _euler(m: Mechanism, scene: SoftScene, state: _State, dt: Scalar, forward: Forward) -> _State:
+def _euler(m: Mechanism, scene: SoftScene, state: State, dt: Scalar, forward: Forward) -> State:
     """Semi-implicit, and implicit in joint damping and that of targets: (M + dt D) v̇ = all other forces."""
     problem, solved = forward(state.q, state.v, state.a)
     push: Sequence[Scalar] = solved.a
@@ -323,13 +276,13 @@ def _euler(m: Mechanism, scene: SoftScene, state: _State, dt: Scalar, forward: F
     return _arrived(m, state, moved(m, state.q, v, dt), v, along_fixed(m, state.q, solved.a))
 
 
-def _arrived(m: Mechanism, before: _State, q: list[Scalar], v: list[Scalar], a: list[Scalar]) -> _State:
+def _arrived(m: Mechanism, before: State, q: list[Scalar], v: list[Scalar], a: list[Scalar]) -> State:
     """The state after a step, from velocities and accelerations along fixed axes."""
     v, a = along_body(m, q, v), along_body(m, q, a)
-    return _State(tuple(q), tuple(v), tuple(a), before.taken + 1.0, RUNNING)
+    return State(tuple(q), tuple(v), tuple(a), before.taken + 1.0)
 
 
-def _variational(m: Mechanism, scene: SoftScene, x: Mapping[str, Array], state: _State, dt: Scalar) -> _State:
+def _variational(m: Mechanism, scene: SoftScene, x: Mapping[str, Array], state: State, dt: Scalar) -> State:
     """By a variational principle, with drives and passive forces of the middle of the step."""
 
     def force(q: Array, v: Array) -> Scalars:
@@ -338,7 +291,7 @@ def _variational(m: Mechanism, scene: SoftScene, x: Mapping[str, Array], state: 
     new = variational_step(m, state.q, state.v, state.a, dt, force, x.get("f_ext"))
     a = along_body(m, new.q, new.a)
     status = select(new.solved, RUNNING, NOT_SOLVED)
-    return _State(tuple(new.q), tuple(new.v), tuple(a), state.taken + 1.0, status)
+    return State(tuple(new.q), tuple(new.v), tuple(a), state.taken + 1.0, status)
 
 
 WEIGHTS, REACH = Table("weights", np.array([1, 2, 2, 1]) / 6), Table("reach", np.array([0.5, 0.5, 1.0, 0.0]))
@@ -356,7 +309,7 @@ Stage: TypeAlias = tuple[Scalars, Scalars, Scalars, Scalars, Scalars, Scalars]
 """q, the way to it, v, the last accelerations, and sums of the rates of q and v so far; all along fixed axes."""
 
 
-def _runge_kutta(m: Mechanism, scene: SoftScene, state: _State, dt: Scalar, forward: Forward) -> _State:
+def _runge_kutta(m: Mechanism, scene: SoftScene, state: State, dt: Scalar, forward: Forward) -> State:
     """The classical method of fourth order, for rotations that of Munthe-Kaas."""
     start, warm = (tuple(along_fixed(m, state.q, values)) for values in (state.v, state.a))
     fading = _fading(scene, dt)

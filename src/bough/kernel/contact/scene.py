@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -43,7 +43,7 @@ from bough.kernel.verdict import DOUBT, all_in_doubt
 from bough.model import Contacts, Model, Touch
 from bough.reading import known_name, listed
 from bough.scalar.lazy import cached_property
-from bough.scalar.tolerances import RESIDUAL, UNIT_LENGTH
+from bough.scalar.tolerances import UNIT_LENGTH
 
 __all__ = [
     "NO_TOUCH", "LimitKind", "Scene", "all_normals", "read_limits", "read_place", "require_touch", "require_unit",
@@ -56,9 +56,6 @@ ONE_NORMAL = ((3,), (1, 3))
 
 UNDECIDED = 2.0
 """Status of a state for which the search for forces ended without an answer; 1 without a solution, 0 with one."""
-
-SWEPT = np.array([RESIDUAL, 10_000.0])
-"""Tolerance and number of sweeps for cones whose forces are not found by pivoting."""
 
 START_FORCES = {"contacts": "contact", "limits": "limit", "loop_limits": "loop_limit", "loops": "loop"}
 """What forces to start from are called, and forces that are found."""
@@ -96,12 +93,6 @@ class Scene:
     def sides(self) -> LimitSides:
         """The sides of its limits."""
         return sides_of(self.model, self.options.plan)
-
-    @cached_property
-    def by_sweeps(self) -> Scene:
-        """The same, whose forces are found by Gauss-Seidel."""
-        plan = replace(self.options.plan, sweeps=True)
-        return Scene(self.model, self.contacts, self.level, replace(self.options, plan=plan))
 
     def motion(self, *arrays: Any) -> Motion:
         """The motion and all forces, from the inputs of the level in order."""
@@ -160,16 +151,10 @@ def _explained(scene: Scene, arrays: dict[str, FloatArray], results: Results, ve
         return results
     results = tuple(np.array(a) if not a.flags.writeable else a for a in results)
     some = _states(scene, arrays, doubtful)
-    plan = scene.options.plan
-    if plan.friction == "cone" and not plan.sweeps and get_backend() != "reference":
-        swept = _run(scene.by_sweeps, some | {"stop": SWEPT})
-        _put(results, doubtful, swept)
-        left = np.asarray(swept[-2] > 0.0)  # status
-        doubtful[doubtful], some = left, {name: a[left] for name, a in some.items()}
-        if not left.any():
-            return results
-    if not plan.sweeps and _is_warm(some):  # if a start leads astray, the program may find a way without
-        _put(results, doubtful, _run(scene, {name: a for name, a in some.items() if name not in START}))
+    if not scene.options.plan.sweeps and _is_warm(some):  # if a start leads astray, the program may find a way without
+        cold = [None if a.name in START else some.get(a.name) for a in inputs_of(model, scene.level, scene.options)]
+        for all_states, part in zip(results, entry(scene, "motion", _motion)(*cold, None, True), strict=True):
+            all_states[doubtful] = part
         return results
     problem, outputs = scene.problem(some), [a.name for a in outputs_of(model, scene.level, scene.options)]
     with np.errstate(over="ignore", invalid="ignore"):
@@ -180,17 +165,6 @@ def _explained(scene: Scene, arrays: dict[str, FloatArray], results: Results, ve
                 a[place] = np.reshape(found[name], a[place].shape)
     require_finite_results("motion with contacts", *results)
     return results
-
-
-def _run(scene: Scene, given: Mapping[str, FloatArray]) -> Results:
-    """What the program finds for some states."""
-    names = (a.name for a in inputs_of(scene.model, scene.level, scene.options))
-    return entry(scene, "motion", _motion)(*map(given.get, names), None, True)  # type: ignore[return-value]
-
-
-def _put(results: Results, places: Any, found: Results) -> None:
-    for all_states, some in zip(results, found, strict=True):
-        all_states[places] = some
 
 
 def _careful_state(scene: Scene, given: Mapping[str, FloatArray], before: Mapping[str, FloatArray]) -> dict[str, Any]:

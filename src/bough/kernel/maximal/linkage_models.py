@@ -5,7 +5,7 @@ from __future__ import annotations
 from bough.errors import ModelError
 from bough.lagrange.bodies import Body, Rigid
 from bough.lagrange.constraints import Coupled, Jointed
-from bough.lagrange.constraints.framed import Framed
+from bough.lagrange.constraints.joints import Framed
 from bough.lagrange.layout import Layout
 from bough.model import BASE, Loop, Mimic, Model, Tie
 from bough.model.coupling import own_joint

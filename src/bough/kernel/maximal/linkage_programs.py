@@ -7,15 +7,19 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from bough import complementarity
 from bough.backends import Argument
+from bough.complementarity import Conditions
+from bough.complementarity.conditions import NO_NORMAL
+from bough.complementarity.pivoting import is_undecided
 from bough.errors import FiniteError, SingularError
 from bough.kernel.arguments import SINGLE, FloatArray, require_on_cpu
+from bough.kernel.contact.complementarity import pivoting
 from bough.kernel.function import Function, Results, Verdicts
 from bough.kernel.loops.careful import mend_states
 from bough.kernel.maximal.anticipation import anticipate
-from bough.kernel.maximal.linkage_forces import equality_forces, one_sided_forces
 from bough.kernel.maximal.multipliers import ldlt
 from bough.kernel.table import entry
 from bough.kernel.verdict import all_in_doubt, is_finite
@@ -23,7 +27,7 @@ from bough.lagrange import linkage
 from bough.lagrange.layout import Layout
 from bough.lagrange.linkage import Level
 from bough.scalar import Array, both, loop, negation
-from bough.scalar.tolerances import CONFLICT, SINGULAR_VALUE
+from bough.scalar.tolerances import CONFLICT, SINGULAR_VALUE, TOUCHING, VANISHING
 
 __all__ = ["Found", "motion", "run"]
 
@@ -132,9 +136,9 @@ def _solve_by_factor(layout: Layout, level: Level, state: State) -> Found:
         inside = np.argsort(layout.rows)[system.nc :]
         e = run(layout, "errors", {key: state.get(key) for key in ("x", "time")})[..., inside]
         slip = run(layout, "rates", state)[..., inside] if level == "acceleration" else np.zeros_like(e)
-        f, wrong, failing, undecided = one_sided_forces(layout, A, b, scale, e, slip)
+        f, wrong, failing, undecided = _one_sided_forces(layout, A, b, scale, e, slip)
     else:
-        f = equality_forces(A, b, scale)
+        f = _equality_forces(A, b, scale)
     off = np.abs((A @ f[..., np.newaxis])[..., 0] + b)
     size = np.sqrt(np.sum((scale * (np.abs(c) + _reach(layout, jacobian, free))) ** 2, axis=-1, keepdims=True))
     wrong |= (scale * off > CONFLICT * size) & ~one_sided
@@ -149,6 +153,52 @@ def _reach(layout: Layout, jacobian: FloatArray, free: FloatArray) -> FloatArray
     rows, columns = (table.data for table in layout.beside.entries)
     incidence = np.arange(layout.nc - layout.system.nc) == rows[:, np.newaxis]
     return np.asarray(np.abs(jacobian * free[..., columns]) @ incidence)
+
+
+# ---- forces of auxiliary rows, from how they answer to these: a = A f + b --------------------------------------------
+
+# Rows are scaled so that each answers with 1 to a unit force of its own on bodies without primary constraints. Those
+# that answer with less than `VANISHING` are held by other constraints already, and get no force.
+
+
+def _equality_forces(A: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
+    """The smallest forces with A f + b = 0, in the sense of least squares where there are none; (..., k)."""
+    f, equal = np.empty_like(b), Conditions.equalities(b.shape[-1])
+    for place in np.ndindex(b.shape[:-1]):
+        s = scale[place]
+        scaled, right = A[place] * s[:, np.newaxis] * s, s * b[place]
+        clear = _if_clear(scaled, -right)
+        f[place] = s * (complementarity.pivoting(scaled, right, equal, np.zeros_like(s)).f if clear is None else clear)
+    return f
+
+
+def _if_clear(A: FloatArray, b: FloatArray) -> FloatArray | None:
+    """The solution of A x = b if all pivots are well away from zero; else None."""
+    try:
+        pivots = np.diagonal(np.linalg.cholesky(A)) ** 2
+    except np.linalg.LinAlgError:
+        return None
+    return np.linalg.solve(A, b) if pivots.min(initial=1.0) > SINGULAR_VALUE else None
+
+
+def _one_sided_forces(
+    layout: Layout, A: FloatArray, b: FloatArray, scale: FloatArray, e: FloatArray, slip: FloatArray
+) -> tuple[FloatArray, NDArray[np.bool_], FloatArray, NDArray[np.bool_]]:
+    """Forces by pivoting, and which rows are in conflict with others.
+
+    Also by how much rows fail, and which states are undecided. Errors e say which constraints touch; `slip` are rates
+    of rows that slide already. Rows that do not touch, or whose normal does not, stand alone and get no force.
+    """
+    conditions, one_sided = layout.conditions, layout.one_sided[layout.system.nc :]
+    acts = (scale**2 * np.diagonal(A, axis1=-2, axis2=-1) > VANISHING) & (e <= TOUCHING) | ~one_sided
+    acts &= (conditions.normal == NO_NORMAL) | acts[..., conditions.normal]
+    slides = acts & one_sided & (np.abs(slip) > TOUCHING)
+    A = np.where(acts[..., np.newaxis] & acts[..., np.newaxis, :], A, np.eye(conditions.n))
+    found = pivoting(A, acts * b, conditions, layout.friction, slip=np.where(slides, slip, 0.0))
+    undecided = np.zeros(found.pivots.shape, np.bool_)
+    for place, reason in found.reasons.items():
+        undecided[place] = is_undecided(reason)
+    return found.f, found.conflicts & one_sided, found.residual * one_sided, undecided
 
 
 def _first_names(names: Sequence[str]) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bough.kernel.arguments import Shape
 from bough.kernel.specs.spec import Options, Spec, of_dofs, plain
-from bough.lagrange import conversions
-from bough.lagrange.joints import constraint_system, constraints, dynamics, of_multipliers, to_multipliers
+from bough.lagrange import joints
+from bough.lagrange.joints import constraint_system
 from bough.lagrange.loops import auxiliary_loops, loop_system
 from bough.model import Model
 
@@ -34,27 +34,27 @@ MAXIMAL = (
         _loops_shapes,
         lambda m, o, x: auxiliary_loops(m, x["q"], x["v"], x["rate"][0]),
     ),
-    plain("maximal_dynamics", "q v tau f_ext", "x", _motion, dynamics),
+    plain("maximal_dynamics", "q v tau f_ext", "x", _motion, joints.dynamics),
     Spec(
         "maximal",
         ("q", "v", "tau", "f_ext"),
         _shapes,
-        lambda m, o, x: constraints(m, x["q"], x["v"], x["tau"], x.get("f_ext")),
+        lambda m, o, x: joints.constraints(m, x["q"], x["v"], x["tau"], x.get("f_ext")),
     ),
     Spec(
         "joint_positions",
         ("placements", "q0"),
         lambda model, o: {"q": (model.nq,), "rest": (model.nbodies, 6)},
-        lambda m, o, x: dict(zip(("q", "rest"), conversions.positions(m, x["placements"], x["q0"]), strict=True)),
+        lambda m, o, x: dict(zip(("q", "rest"), joints.positions(m, x["placements"], x["q0"]), strict=True)),
     ),
-    plain("joint_velocities", "q velocities", "v", of_dofs, conversions.velocities),
-    plain("joint_accelerations", "q v accelerations", "a", of_dofs, conversions.accelerations),
-    plain("joint_reactions", "q tau multipliers", "reactions", lambda model: (model.nbodies, 6), of_multipliers),
+    plain("joint_velocities", "q velocities", "v", of_dofs, joints.velocities),
+    plain("joint_accelerations", "q v accelerations", "a", of_dofs, joints.accelerations),
+    plain("joint_reactions", "q tau multipliers", "reactions", lambda model: (model.nbodies, 6), joints.of_multipliers),
     plain(
         "reaction_multipliers",
         "q tau reactions",
         "multipliers",
         lambda model: (constraint_system(model).nc,),
-        to_multipliers,
+        joints.to_multipliers,
     ),
 )

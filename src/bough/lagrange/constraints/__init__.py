@@ -1,7 +1,6 @@
 """Kinds of constraints in maximal coordinates, for `bough.maximal.Linkage`; your own is a subclass of `Constraint`."""
 
-from bough.lagrange.constraints.couplings import Coupled
-from bough.lagrange.constraints.joints import Jointed
+from bough.lagrange.constraints.joints import Coupled, Jointed
 from bough.lagrange.constraints.one_sided import AtLeast, AtMost, Contact
 from bough.lagrange.constraints.points import Angle, Coincident, Distance, OnPlane, OnSurface, Path
 from bough.lagrange.constraints.tangency import Ellipsoid, HalfSpace, Tangent

@@ -1,4 +1,7 @@
-"""Joints as constraints between two rigid bodies in space, as those that close loops (`algorithms/loops.py`)."""
+"""Joints as constraints between two rigid bodies in space, as those that close loops (`algorithms/loops.py`).
+
+Also laws between the coordinates of such joints (gears, belts, fingers), and constraints on them and on frames.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.errors import ModelError
-from bough.lagrange.attributes import ORIGIN
+from bough.lagrange.attributes import ORIGIN, read_number
 from bough.model import Joint, Mimic, Placement
 from bough.model.arguments import FINITE, read_placement, require_joint, spread
 from bough.model.joints.closing import Closure, least_squares
-from bough.model.ties.body import Body, Scalars, World
+from bough.model.joints.reading import read_floats
+from bough.model.ties.body import WORLD, Body, Scalars, World
 from bough.model.ties.constraint import Constraint, Side, Sides
-from bough.model.ties.sides import RigidKind
+from bough.model.ties.laws import polynomial_at
+from bough.model.ties.sides import FRAME, JointOfModel, RigidKind, numbers_of
+from bough.scalar import Scalar, atan2, cos, sin
 from bough.spatial import REST, STAY, Matrix, Motion, Transform, Vector
 
-__all__ = ["Jointed", "placement_of", "twist_of"]
+__all__ = ["Coupled", "Framed", "Jointed"]
 
 
 @dataclass(frozen=True, init=False)
@@ -116,9 +122,9 @@ class Jointed(Constraint):
         """The joint where the two bodies are."""
         count = len(parameters) - 24 - self.inertial
         first, second = _end(parameters[count : count + 12]), _end(parameters[count + 12 : count + 24])
-        X = placement_of(sides[0]).then(first).inverse.then(placement_of(sides[1]).then(second))
-        carried = X.to_child(first.to_child(twist_of(sides[0])))
-        return Closure.of(self.joint.canonical, parameters[:count], X, carried, second.to_child(twist_of(sides[1])))
+        X = _placement_of(sides[0]).then(first).inverse.then(_placement_of(sides[1]).then(second))
+        carried = X.to_child(first.to_child(_twist_of(sides[0])))
+        return Closure.of(self.joint.canonical, parameters[:count], X, carried, second.to_child(_twist_of(sides[1])))
 
 
 @lru_cache(maxsize=256)
@@ -137,11 +143,164 @@ def _end(numbers: Scalars) -> Transform:
     return Transform(R, Vector.of(numbers[9:12]))
 
 
-def placement_of(side: Side) -> Transform:
+def _placement_of(side: Side) -> Transform:
     """Where a rigid body, or the world, is in the world."""
     return side.body.placement(side.x) if isinstance(side.body, RigidKind) else STAY
 
 
-def twist_of(side: Side) -> Motion:
+def _twist_of(side: Side) -> Motion:
     """The velocity of a rigid body, or of the world, in its own frame."""
     return side.body.twist(side.v) if isinstance(side.body, RigidKind) else REST
+
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True, init=False)
+class Coupled(Constraint):
+    """A joint follows another one: q - zero = c₀ + c₁ x + c₂ x² + …, where x = q(other) - other_zero.
+
+    It holds coordinates only: the joints themselves are constraints of their own. An angle of a joint that turns round
+    and round is between -π and π; q may be off by whole turns, x may not, unless the law allows for it.
+
+    Parameters
+    ----------
+    joint
+        The joint that is held, with one degree of freedom.
+    other
+        The joint it follows, with one degree of freedom too; None if it is held where it is, at zero + c₀.
+    polynomial
+        c₀, c₁, …
+    zero, other_zero
+        The coordinates (rad or m) from which the two are measured.
+    on, other_on
+        Which of the bodies of this constraint, counted from 0, are the first and the second one of each joint:
+        ``other_on=(1, 2)`` if the first body of the other joint is the second one of this.
+    """
+
+    joint: Jointed
+    other: Jointed | None
+    polynomial: tuple[float, ...]
+    zero: float
+    other_zero: float
+    on: Pair
+    other_on: Pair
+
+    def __init__(
+        self,
+        joint: Jointed,
+        other: Jointed | None = None,
+        polynomial: ArrayLike = (0.0, 1.0),
+        zero: float = 0.0,
+        other_zero: float = 0.0,
+        on: Pair = (0, 1),
+        other_on: Pair = (2, 3),
+    ) -> None:
+        for one in (joint,) if other is None else (joint, other):
+            if not isinstance(one, Jointed) or (one.joint.nq, one.joint.nv) != (1, 1):
+                raise ModelError(f"a joint that is coupled is {one!r}, expected a Jointed with one degree of freedom")
+        c = np.atleast_1d(read_floats(polynomial, "the polynomial of a coupling", "finite numbers"))
+        if c.ndim != 1 or not c.size or not np.isfinite(c).all():
+            raise ModelError(f"the polynomial of a coupling is {polynomial!r}, expected finite numbers c₀, c₁, …")
+        if other is None:
+            c, other_on = c[:1], on
+        for pair in (on, other_on):
+            if len(pair) != 2 or min(pair) < 0 or pair[0] == pair[1]:
+                raise ModelError(f"a coupled joint is on bodies {pair!r}, expected two different numbers from 0 on")
+        object.__setattr__(self, "joint", joint)
+        object.__setattr__(self, "other", other)
+        object.__setattr__(self, "polynomial", tuple(c.tolist()))
+        object.__setattr__(self, "zero", read_number(zero, "the zero of a coupling"))
+        object.__setattr__(self, "other_zero", read_number(other_zero, "the other zero of a coupling"))
+        object.__setattr__(self, "on", (int(on[0]), int(on[1])))
+        object.__setattr__(self, "other_on", (int(other_on[0]), int(other_on[1])))
+
+    fewest = 2
+    most = 4
+    rows = 1
+
+    @property
+    def canonical(self) -> Constraint:
+        other = None if self.other is None else self.other.canonical
+        still = (0.0,) * len(self.polynomial)
+        return Coupled(self.joint.canonical, other, still, on=self.on, other_on=self.other_on)
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        others = () if self.other is None else self.other.parameters
+        return (self.zero, self.other_zero, *self.polynomial, *self.joint.parameters, *others)
+
+    def accepts(self, bodies: Sequence[Body]) -> str | None:
+        named, wanted = len(bodies) - 1, 1 + max(*self.on, *self.other_on)
+        if named != wanted:
+            return f"a coupling of joints on bodies {self.on} and {self.other_on} given {named}, expected {wanted}"
+        return self.joint.accepts(bodies)
+
+    def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
+        start = 2 + len(self.polynomial)
+        end = start + len(self.joint.parameters)
+        law: Scalar = parameters[2]
+        if self.other is not None:
+            ends = sides[self.other_on[0]], sides[self.other_on[1]]
+            law = polynomial_at(parameters[2:start], self.other.coordinates(parameters[end:], ends)[0] - parameters[1])
+        held = self.joint.coordinates(parameters[start:end], (sides[self.on[0]], sides[self.on[1]]))[0]
+        error = held - parameters[0] - law
+        return [atan2(sin(error), cos(error)) if _comes_round(self.joint.joint) else error]
+
+
+@lru_cache(maxsize=256)
+def _comes_round(joint: Joint) -> bool:
+    """Whether a whole turn brings a joint back to where it was."""
+    own, one = joint.parameters, joint.canonical
+    return abs(float(one.nearest(own, one.transform(own, (2.0 * math.pi,)))[0])) < 1.0
+
+
+@dataclass(frozen=True)
+class Framed(Constraint):
+    """A constraint on frames that are placed on bodies, and on joints between bodies.
+
+    Parameters
+    ----------
+    constraint
+        What must vanish.
+    frames
+        For each frame which of the bodies it is on, counted from 0, and where.
+    joints
+        For each joint what it is, and which bodies it is between.
+    most
+        The number of bodies.
+    """
+
+    constraint: Constraint
+    frames: tuple[tuple[int, Placement], ...]
+    joints: tuple[tuple[Jointed, tuple[int, int]], ...]
+    most: int
+
+    @property
+    def fewest(self) -> int:  # type: ignore[override]
+        return self.most
+
+    @property
+    def rows(self) -> int:
+        return self.constraint.rows
+
+    def errors(self, parameters: Scalars, sides: Sides) -> Scalars:
+        return self.constraint.errors(self.constraint.parameters, self._held(sides))
+
+    def rates(self, parameters: Scalars, sides: Sides) -> Scalars:
+        return self.constraint.rates(self.constraint.parameters, self._held(sides))
+
+    def _held(self, sides: Sides) -> Sides:
+        """The sides that the constraint looks at, the world last."""
+        found = []
+        for k, place in self.frames:
+            at = Transform(Matrix.of_rows(place.matrix.tolist()), Vector(*place.origin))
+            u = at.to_child(_twist_of(sides[k]))
+            x, v = numbers_of(_placement_of(sides[k]).then(at)), (*u.linear.parts, *u.angular.parts)
+            still = sides[k].body is WORLD and place == Placement()
+            found.append(sides[-1] if still else Side(FRAME, (), tuple(x), v))
+        for joint, (a, b) in self.joints:
+            seen = joint.closure(joint.parameters, (sides[a], sides[b]))
+            speeds = tuple(least_squares(seen.subspace, seen.V))
+            found.append(Side(JointOfModel(seen.joint), joint.joint.parameters, tuple(seen.x), speeds))
+        return (*found, sides[-1])
