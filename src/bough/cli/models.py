@@ -64,7 +64,7 @@ def add_model(parser: argparse.ArgumentParser, metavar: str = "MODEL", default: 
     told = "hold a joint at a configuration, in rad or m, several numbers separated by commas (may be repeated)"
     group.add_argument("--lock", metavar="JOINT=VALUE", type=_held, action="append", default=[], help=told)
     told = "folder with packages that files of meshes are in, as package://NAME/… has them (may be repeated)"
-    group.add_argument("--packages", metavar="FOLDER", type=Path, action="append", default=[], help=told)
+    group.add_argument("--packages", metavar="FOLDER", type=_folder, action="append", default=[], help=told)
     add_ignore(group)
 
 
@@ -75,6 +75,13 @@ def _held(text: str) -> tuple[str, list[float]]:
     except ValueError:
         problem = "a number" if sign else "JOINT=VALUE"
         raise argparse.ArgumentTypeError(f"{text!r}, expected {problem}, as in elbow=0.5") from None
+
+
+def _folder(text: str) -> Path:
+    path = Path(text)
+    if not path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text!r}, expected a folder that exists")
+    return path
 
 
 def add_ignore(parser: Any) -> None:
