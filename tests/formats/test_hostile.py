@@ -83,7 +83,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(bough.errors.LoadError, match="is not a file"):
         bough.load(tmp_path)
     for empty in ("", " \n"):
-        with pytest.raises(bough.errors.LoadError, match="the source is .*, expected a path, a string with the XML"):
+        with pytest.raises(bough.errors.LoadError, match=r"the source is .*, expected a path, a string with the XML"):
             bough.load(empty)
     with pytest.raises(bough.errors.LoadError, match=r"cannot be read|no file"):
         bough.load("a\0b")

@@ -14,6 +14,7 @@ from typing import Any
 import bough
 from bough.cli.terminal import say
 from bough.errors import LoadWarning, ModelError, UnknownNameError
+from bough.waiting import telling
 
 __all__ = ["HELP", "add_ignore", "add_model", "chosen_model", "file_of", "has_hulls", "mesh_folders", "read_model"]
 
@@ -109,6 +110,11 @@ def read_model(text: str, **options: Any) -> bough.Model:
     Raises `ModelError`, saying what is accepted, for a name that is unknown and parameters that do not fit it, and
     `LoadError` for a file that cannot be read.
     """
+    with telling(f"making a model of {text}"):
+        return _read(text, options)
+
+
+def _read(text: str, options: dict[str, Any]) -> bough.Model:
     if not _is_of_papers(text):
         return _loaded(text, options)
     if options:

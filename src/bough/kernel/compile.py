@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -18,6 +16,7 @@ from bough.kernel import cache
 from bough.kernel.arguments import FloatArray
 from bough.program import Program, TooLong, simplify, trace
 from bough.scalar.lazy import cached_property
+from bough.waiting import telling
 
 if TYPE_CHECKING:
     from bough.backends.llvm import Artifact, Loaded, Real
@@ -214,7 +213,7 @@ def stored(source: Source, said: str, place: Sequence[str], make: Callable[[], b
     """
     arrays = (*source.signature.present, *source.signature.outputs)
     asked = repr([(a.name, a.shape, a.finite, a.quaternions, a.not_negative, a.inertias) for a in arrays])
-    with _telling(source.name):
+    with telling(f"compiling {source.name}", after=SILENT_FOR):
         digest = source.digest()
         if digest is None:
             return make()
@@ -238,18 +237,3 @@ def _stored(said: str, place: Sequence[str], make: Callable[[], bytes]) -> bytes
         found = make()
         cache.store(key, found)
     return found
-
-
-@contextmanager
-def _telling(name: str) -> Iterator[None]:
-    """Tell a person at a terminal what they are waiting for, if they are waiting."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    timer = threading.Timer(SILENT_FOR, lambda: print(f"bough: compiling {name} …", file=sys.stderr))
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
