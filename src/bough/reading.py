@@ -6,7 +6,7 @@ What is wrong raises an error that says which argument it is, what was got and w
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from bough.errors import BoughError, ModelError, ShapeError, UnknownNameError
 
-__all__ = ["instance", "known_name", "listed", "names", "number", "shown", "truth", "whole_number"]
+__all__ = ["instance", "known_name", "listed", "names", "names_in_order", "number", "shown", "truth", "whole_number"]
 
 T = TypeVar("T")
 
@@ -71,11 +71,10 @@ def instance(value: object, name: str, kind: type[T], error: type[BoughError] = 
     return value
 
 
-def known_name(value: object, kind: str, valid: Iterable[str], hint: str = "") -> str:
+def known_name(value: object, kind: str, valid: Collection[str], hint: str = "") -> str:
     """One of several names; `kind` says of what, and `hint` what else helps, for errors."""
-    choices = tuple(valid)
-    if not isinstance(value, str) or value not in choices:
-        raise UnknownNameError(kind, value, choices, hint)
+    if not isinstance(value, str) or value not in valid:
+        raise UnknownNameError(kind, value, tuple(valid), hint)
     return value
 
 
@@ -97,6 +96,13 @@ def names(value: object, name: str, error: type[BoughError] = ModelError) -> tup
     if isinstance(value, str):
         return (value,)
     return listed(value, name, "a name or several", error)
+
+
+def names_in_order(value: object, name: str, error: type[BoughError] = ModelError) -> tuple[str, ...]:
+    """Names whose order is that of results: a set, which has none, is refused."""
+    if isinstance(value, set | frozenset):
+        raise error(f"{name} is {shown(value)}, a set, which has no order; expected a list of names")
+    return names(value, name, error)
 
 
 def listed(value: Any, name: str, expected: str, error: type[BoughError] = ModelError) -> tuple[Any, ...]:

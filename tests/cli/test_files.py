@@ -263,6 +263,9 @@ def test_meshes_are_looked_for_in_packages(capsys: pytest.CaptureFixture[str]) -
     assert "is not there: give `package_dirs` to bough.load, or --packages" in said(
         capsys, "picture", "r.urdf", "x.png", code=2
     )
+    with pytest.raises(SystemExit):
+        main(["info", "r.urdf", "--packages", "nowhere"])
+    assert "'nowhere', expected a folder that exists" in capsys.readouterr().err
 
 
 def test_options_of_files_are_refused_for_mechanisms_of_the_papers(capsys: pytest.CaptureFixture[str]) -> None:

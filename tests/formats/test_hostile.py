@@ -82,6 +82,9 @@ def test_encodings_are_read_as_xml_says(encoding: str) -> None:
 def test_files_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(bough.errors.LoadError, match="is not a file"):
         bough.load(tmp_path)
+    for empty in ("", " \n"):
+        with pytest.raises(bough.errors.LoadError, match=r"the source is .*, expected a path, a string with the XML"):
+            bough.load(empty)
     with pytest.raises(bough.errors.LoadError, match=r"cannot be read|no file"):
         bough.load("a\0b")
     with pytest.raises(bough.errors.LoadError, match=r"cannot be read|no file|no folder"):

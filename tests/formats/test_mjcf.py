@@ -203,6 +203,8 @@ def test_what_acts_in_mujoco_and_not_here_is_refused(name: str) -> None:
 def test_what_can_be_ignored_is_told() -> None:
     with pytest.raises(bough.errors.UnknownNameError, match="did you mean 'tendons'"):
         bough.load(MACHINE, trusted=True, ignore="tendon")
+    with pytest.raises(bough.errors.UnknownNameError, match="did you mean 'fluid'"):
+        bough.load('<robot name="r"><link name="a"/></robot>', ignore=["springs", "fluids"])
 
 
 def test_all_that_is_apart_is_collected() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,8 +60,37 @@ def test_frames_are_asked_for_where_they_mean_something(arm: bough.Model) -> Non
             bough.function("jacobian", arm, frames=frames)
     with pytest.raises(bough.errors.ShapeError, match="rnea takes none"):
         bough.function("rnea", arm, frames=names[0])
+    for name in ("operational_space_inertia", "operational_space_inverse"):
+        with pytest.raises(bough.errors.ShapeError, match="frames is None, expected the name of a frame or several"):
+            bough.function(name, arm)
+        with pytest.raises(bough.errors.ShapeError, match="frames is empty, expected the name of a frame or several"):
+            bough.function(name, arm, frames=[])
+        with pytest.raises(bough.errors.ShapeError, match="frames is empty"):
+            bough.count(arm, name, frames=[])
     assert bough.function("placements", arm, frames=names).outputs[0].shape == (2, 4, 4)
     assert bough.function("placements", arm, frames=names[0]).outputs[0].shape == (4, 4)
+
+
+def test_frames_in_a_set_have_no_order(arm: bough.Model) -> None:
+    names: Any = set(arm.body_names[:2])
+    q = bough.neutral(arm)
+    for call in (
+        lambda: bough.function("placements", arm, frames=names),
+        lambda: bough.placements(arm, q, names),
+        lambda: bough.placements(arm, q, frozenset(names)),  # type: ignore[arg-type]
+        lambda: bough.operational_space_inertia(arm, q, names),
+    ):
+        with pytest.raises(bough.errors.ModelError, match="a set, which has no order; expected a list of names"):
+            call()
+
+
+def test_without_degrees_of_freedom_derivatives_are_empty(compiled: None) -> None:
+    model = bough.Builder("nothing").build()
+    for f in (bough.function("rnea", model), bough.function("forward_dynamics", model)):
+        for found in f.jacobian()([], [], []):
+            assert found.shape == (0, 0)
+        assert f.jacobian()(*np.zeros((3, 4, 0)))[0].shape == (4, 0, 0)
+    assert bough.function("kinetic_energy", model).jacobian("v")([], []).shape == (0,)
 
 
 def test_compiling_ahead(arm: bough.Model) -> None:

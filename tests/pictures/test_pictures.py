@@ -206,7 +206,7 @@ def test_the_humanoid_has_a_head_and_its_colours_tell_limbs_apart() -> None:
 # --- what is refused ---
 
 
-@pytest.mark.parametrize("name", ["run.bmp", "run.gfi"])
+@pytest.mark.parametrize("name", ["run.bmp", "run.gfi", "run"])
 def test_other_suffixes_are_refused_with_those_there_are(swing: bough.Trajectory, tmp_path: Path, name: str) -> None:
     with pytest.raises(SaveError, match=r"expected a name that ends in \.npz, .*\.png, \.gif, \.mp4"):
         swing.save(tmp_path / name)

@@ -101,6 +101,33 @@ def test_the_last_ball_of_a_cradle_flies_off_and_the_others_stay() -> None:
         np.testing.assert_allclose(step(sim, q, v, 100).v, v[::-1], atol=1e-9)
 
 
+def row_of_balls(*masses: float) -> bough.Simulation:
+    """Balls on a line that touch each other where q is 0, of restitution 1."""
+    b = bough.Builder("row", gravity=(0, 0, 0))
+    for k, mass in enumerate(masses):
+        b.add(f"ball{k}", bough.joints.Prismatic("x"), at=(2 * RADIUS * k, 0, 0), mass=mass)
+        b.geometry(f"ball{k}", "sphere", RADIUS)
+    return bough.Simulation(b.build(), law="hard", restitution=1.0)
+
+
+def test_what_is_struck_twice_within_a_step_bounces_twice(rng: np.random.Generator) -> None:
+    """The middle ball is thrown back by the heavy one, or caught up with by it, wherever in the step it was struck."""
+    for masses, ends in (((1, 1, 3), (-0.5, 0.0, 0.5)), ((3, 1, 1), (0.25, 0.75, 1.5))):
+        q = np.zeros((8, 3))
+        q[:, 0] = -rng.uniform(0.01, 0.02, 8)
+        state = row_of_balls(*masses).step(q, np.tile([1.0, 0.0, 0.0], (8, 1)), steps=50)
+        np.testing.assert_allclose(state.v, np.tile(ends, (8, 1)), atol=1e-8)
+    masses = (0.3, 4.0, 1.2, 0.7, 3.1)
+    q, v = np.zeros((16, 5)), np.zeros((16, 5))
+    q[:, 0], q[:, -1] = -rng.uniform(0.01, 0.02, 16), rng.uniform(0.0, 0.02, 16)
+    v[:, 0], v[:, -1] = rng.uniform(0.5, 1.0, 16), -rng.uniform(0.0, 1.0, 16)
+    state = row_of_balls(*masses).step(q, v, steps=100)
+    kept = (state.v**2 @ masses) / (v**2 @ masses)
+    assert kept.min() > 1.0 - 1e-5  # what approaches by less than a crawl is brought to rest
+    assert kept.max() <= 1.0
+    np.testing.assert_allclose(state.v @ masses, v @ masses, atol=1e-12)
+
+
 def test_of_two_restitutions_the_larger_counts() -> None:
     scene = bough.Scene(balls().model, self_collision=False).floor(restitution=0.5, friction=0.3)
     assert [pair.restitution for pair in scene.pairs] == [0.5, 0.5, 0.6, 0.9, 1.0]

@@ -20,11 +20,13 @@ import bough
 from bough.cli.models import add_model, chosen_model
 from bough.cli.terminal import say
 from bough.errors import BoughError
+from bough.waiting import telling
 
 __all__ = ["METHODS", "forward_dynamics_speeds", "register"]
 
 BATCH = 4096
 GPU_BATCH = 1 << 20
+LONG = 3.0  # seconds after which a row is told to be on its way
 SHORTEST = 2e-3  # seconds that one measurement lasts at least
 MET = 1e-9  # m or rad by which the constraints of a state may be off
 MOST_NUMBERS = 1 << 24  # numbers in the largest array: larger models get smaller batches
@@ -127,7 +129,8 @@ def run(options: argparse.Namespace) -> None:
                 say(f"{name:18}    left out: a result has {numbers:.2g} numbers")
                 continue
             try:
-                times = _times(model, name, function, batch, options.rounds)
+                with telling(f"measuring {name}", after=LONG):
+                    times = _times(model, name, function, batch, options.rounds)
             except BoughError as error:
                 say(f"{name:18}    left out: {error}")
                 continue

@@ -11,6 +11,7 @@ from bough.cli.bench import forward_dynamics_speeds
 from bough.cli.models import add_model, chosen_model
 from bough.cli.terminal import require_path, say
 from bough.errors import ModelError, printable
+from bough.waiting import telling
 
 __all__ = ["register"]
 
@@ -38,7 +39,8 @@ def run(options: argparse.Namespace) -> None:
     require_path(options.png, "--png", (".png",))
     require_path(options.html, "--html", (".html", ".htm"))
     model = chosen_model(options)
-    report, left_out = bough.info(model), list[str]()
+    with telling("counting operations"):
+        report, left_out = bough.info(model), list[str]()
     if options.png is not None:
         report.pattern.draw(options.png)
     if options.html is not None:

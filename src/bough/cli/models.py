@@ -14,6 +14,7 @@ from typing import Any
 import bough
 from bough.cli.terminal import say
 from bough.errors import LoadWarning, ModelError, UnknownNameError
+from bough.waiting import telling
 
 __all__ = ["HELP", "add_ignore", "add_model", "chosen_model", "file_of", "has_hulls", "mesh_folders", "read_model"]
 
@@ -64,7 +65,7 @@ def add_model(parser: argparse.ArgumentParser, metavar: str = "MODEL", default: 
     told = "hold a joint at a configuration, in rad or m, several numbers separated by commas (may be repeated)"
     group.add_argument("--lock", metavar="JOINT=VALUE", type=_held, action="append", default=[], help=told)
     told = "folder with packages that files of meshes are in, as package://NAME/… has them (may be repeated)"
-    group.add_argument("--packages", metavar="FOLDER", type=Path, action="append", default=[], help=told)
+    group.add_argument("--packages", metavar="FOLDER", type=_folder, action="append", default=[], help=told)
     add_ignore(group)
 
 
@@ -75,6 +76,13 @@ def _held(text: str) -> tuple[str, list[float]]:
     except ValueError:
         problem = "a number" if sign else "JOINT=VALUE"
         raise argparse.ArgumentTypeError(f"{text!r}, expected {problem}, as in elbow=0.5") from None
+
+
+def _folder(text: str) -> Path:
+    path = Path(text)
+    if not path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text!r}, expected a folder that exists")
+    return path
 
 
 def add_ignore(parser: Any) -> None:
@@ -102,6 +110,11 @@ def read_model(text: str, **options: Any) -> bough.Model:
     Raises `ModelError`, saying what is accepted, for a name that is unknown and parameters that do not fit it, and
     `LoadError` for a file that cannot be read.
     """
+    with telling(f"making a model of {text}"):
+        return _read(text, options)
+
+
+def _read(text: str, options: dict[str, Any]) -> bough.Model:
     if not _is_of_papers(text):
         return _loaded(text, options)
     if options:

@@ -14,6 +14,7 @@ from bough.errors import LoadError
 from bough.formats.assemble import assemble
 from bough.formats.description import Description, Options
 from bough.formats.document import Document, Source, read_document, read_source
+from bough.formats.mjcf.beside import APART
 from bough.formats.mjcf.read import read_mjcf
 from bough.formats.own import is_own, read_own
 from bough.formats.report import Enough, Report
@@ -22,7 +23,7 @@ from bough.formats.urdf import read_urdf
 from bough.formats.xacro import expand, is_xacro
 from bough.kernel.rerooting import cheapest_root
 from bough.model import Model
-from bough.reading import listed, names, truth
+from bough.reading import known_name, listed, names, truth
 
 __all__ = ["load", "problems"]
 
@@ -178,6 +179,8 @@ def _loaded(
 ) -> tuple[Model | None, Report]:
     folders = [package_dirs] if isinstance(package_dirs, str | PathLike) else _folders(package_dirs)
     ignored, trusted = names(ignore, "ignore", LoadError), truth(trusted, "trusted", LoadError)
+    for name in ignored:
+        known_name(name, "part of a model that can be ignored", APART)
     content, path = read_source(source)
     report = Report(None if path is None else str(path), collect)
     if is_own(content):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -20,6 +18,7 @@ from bough.kernel.verdict import all_in_doubt, judge, judge_inputs
 from bough.program import Program, TooLong, simplify, trace
 from bough.reading import known_name
 from bough.scalar.lazy import cached_property
+from bough.waiting import telling
 
 if TYPE_CHECKING:
     from bough.backends.llvm import Artifact, LlvmKernel, Loaded, Real
@@ -204,7 +203,7 @@ def stored(f: Function, signature: Signature, said: str, place: Sequence[str], m
     """
     arrays = (*signature.present, *signature.outputs)
     asked = repr([(a.name, a.shape, a.finite, a.quaternions, a.not_negative, a.inertias) for a in arrays])
-    with _telling(f.name):
+    with telling(f"compiling {f.name}", after=SILENT_FOR):
         digest = f.digest()
         if digest is None:
             return make()
@@ -228,18 +227,3 @@ def _stored(said: str, place: Sequence[str], make: Callable[[], bytes]) -> bytes
         found = make()
         cache.store(key, found)
     return found
-
-
-@contextmanager
-def _telling(name: str) -> Iterator[None]:
-    """Tell a person at a terminal what they are waiting for, if they are waiting."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    timer = threading.Timer(SILENT_FOR, lambda: print(f"bough: compiling {name} …", file=sys.stderr))
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()

@@ -11,7 +11,15 @@ from bough.algorithms.contact_problem import ContactPlan
 from bough.errors import ModelError
 from bough.kernel.compile import build
 from bough.kernel.divide_and_conquer import operations
-from bough.kernel.functions import algorithm_on, mechanism, model_function, naming_the_massless, options, program
+from bough.kernel.functions import (
+    algorithm_on,
+    mechanism,
+    model_function,
+    naming_the_massless,
+    options,
+    program,
+    require_frames,
+)
 from bough.kernel.specs import NEED_CONTACTS, NEED_FRAMES, OPTIONAL, PAPER_FORMS, SEARCHING, SPECS, Options, spec
 from bough.model import Contacts, Mechanism, Model
 from bough.program import count as count_program
@@ -156,6 +164,7 @@ def _inputs(algorithm: str, f_ext: bool) -> list[str]:
 def _options(model: Model, algorithm: str, frames: str | Sequence[str] | None, reference: str) -> Options:
     if frames is None and algorithm in (*NEED_FRAMES, *NEED_CONTACTS):
         frames = model.frame_names[-1]
+    require_frames(model, algorithm, frames)
     if algorithm in NEED_CONTACTS:
         names = (frames,) if isinstance(frames, str) else tuple(frames or ())
         return Options(plan=ContactPlan(Contacts([(name, None) for name in names]).bodies(model), limits=True))

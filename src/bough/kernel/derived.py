@@ -278,7 +278,7 @@ class Derivation:
 
         if sum(columns.values()) <= FORWARDS * sum(rows.values()):
             for name, size in columns.items():
-                several = SEVERAL if keeps_loops() else size
+                several = SEVERAL if keeps_loops() else max(size, 1)
                 each(size // several, lambda c: put_columns(name, [c * several + k for k in range(several)]))  # noqa: B023
                 if size % several:
                     put_columns(name, range(size - size % several, size))

@@ -20,7 +20,7 @@ from bough.kernel.factors import vanishing_pivots
 from bough.kernel.function import Explain, Function, Results, Verdicts
 from bough.kernel.limbs import limbs
 from bough.kernel.manifold import Manifold, manifold_of
-from bough.kernel.specs import FLEXIBLE, NEED_FRAMES, OPTIONAL, UNCOUPLED, Options, spec
+from bough.kernel.specs import FLEXIBLE, NEED_FRAMES, ONE_FRAME, OPTIONAL, SOME_FRAMES, UNCOUPLED, Options, spec
 from bough.kernel.table import entry, function_of
 from bough.kernel.verdict import PIVOTS
 from bough.lagrange.joints import constraint_system
@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "REFERENCES", "algorithm", "algorithm_on", "digest_of", "inputs_of", "layout", "manifolds_of", "mechanism",
-    "model_function", "naming_the_massless", "new_function", "on_frames", "options", "outputs_of",
-    "owners_of", "program", "read", "require_constraints", "require_known_bodies", "require_model", "require_regular",
+    "model_function", "naming_the_massless", "new_function", "on_frames", "options", "outputs_of", "owners_of",
+    "program", "read", "require_constraints", "require_frames", "require_known_bodies", "require_model",
+    "require_regular",
 ]  # fmt: skip
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
@@ -153,9 +154,18 @@ def options(model: Model, frames: str | Sequence[str] | None, reference: str, cl
     """Options from names of frames (None for all bodies) and of a reference frame."""
     require_model(model)
     reading.known_name(reference, "reference frame", REFERENCES)
-    names = None if frames is None else reading.names(frames, "frames")
+    names = None if frames is None else reading.names_in_order(frames, "frames")
     found = None if names is None else tuple(model.frame(name) for name in names)
     return Options(found, reference, reading.truth(classical, "classical"), isinstance(frames, str))
+
+
+def require_frames(model: Model, name: str, frames: Any) -> None:
+    """Raise unless frames are named for an algorithm that is of one frame, or of some."""
+    if name in ONE_FRAME and not isinstance(frames, str):
+        raise UnknownNameError(f"frame for {name}, which is of one", frames, model.frame_names)
+    if name in SOME_FRAMES and (frames is None or not reading.names_in_order(frames, "frames")):
+        said = "None" if frames is None else "empty"
+        raise ShapeError(f"frames is {said}, expected the name of a frame or several")
 
 
 def require_model(model: object) -> None:

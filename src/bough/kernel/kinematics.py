@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough import reading
-from bough.errors import ModelError, ShapeError, SingularError
+from bough.errors import ModelError, SingularError
 from bough.kernel.arguments import FloatArray
 from bough.kernel.function import Function, Results, Verdicts
 from bough.kernel.functions import (
@@ -16,6 +16,7 @@ from bough.kernel.functions import (
     new_function,
     on_frames,
     options,
+    require_frames,
     require_model,
     require_regular,
 )
@@ -354,7 +355,7 @@ def operational_space_inertia(
     >>> np.allclose(bough.operational_space_inertia(model, q, "tool") @ inverse, np.eye(6), atol=1e-6)
     True
     """
-    names, inverse = reading.names(frames, "frames"), reading.truth(inverse, "inverse")
+    names, inverse = reading.names_in_order(frames, "frames"), reading.truth(inverse, "inverse")
     key = ("operational_space_inverse" if inverse else "operational_space_inertia", names, reference)
     return entry(model, key, _of_moves)(q, out, check)
 
@@ -362,8 +363,7 @@ def operational_space_inertia(
 def _of_moves(model: Model, key: tuple[str, tuple[str, ...], str]) -> Function:
     """The operational-space inertia of some frames, or its inverse."""
     name, frames, reference = key
-    if not frames:
-        raise ShapeError("frames is empty, expected the name of a frame or several")
+    require_frames(model, name, frames)
 
     def explain(arrays: dict[str, FloatArray], results: Results, verdicts: Verdicts) -> Results:
         require_regular(model, verdicts, arrays["q"])

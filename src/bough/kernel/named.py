@@ -8,11 +8,11 @@ from functools import partial
 from numpy.typing import DTypeLike
 
 from bough import reading
-from bough.errors import ShapeError, UnknownNameError
+from bough.errors import ShapeError
 from bough.kernel.called import public_name
 from bough.kernel.forward_dynamics import forward_algorithm, tree_dynamics
 from bough.kernel.function import Function
-from bough.kernel.functions import algorithm_on, model_function, options, require_model
+from bough.kernel.functions import algorithm_on, model_function, options, require_frames, require_model
 from bough.kernel.inverse_dynamics import inverse_algorithm
 from bough.kernel.loops.careful import CAREFUL, careful_function
 from bough.kernel.parameters import with_parameters
@@ -24,7 +24,6 @@ from bough.reading import data_type, known_name, truth
 __all__ = ["compile", "function"]
 
 NAMES = ("forward_dynamics", *(name for name in (*SPECS, *PAPER_FORMS) if name not in NEED_CONTACTS))
-ONE_FRAME = ("jacobian", "jacobian_packed", "jacobian_rate", "velocity_derivatives", "acceleration_derivatives")
 FRAMED = ("placements", "velocities", "accelerations", *NEED_FRAMES)
 
 
@@ -81,8 +80,7 @@ def function(
     given = parameters if isinstance(parameters, Parameters) else reading.names(parameters, "parameters")
     if frames is not None and name not in FRAMED:
         raise ShapeError(f"frames is {frames!r}, and {name} takes none: it is for {', '.join(FRAMED)}")
-    if name in ONE_FRAME and not isinstance(frames, str):
-        raise UnknownNameError(f"frame for {name}, which is of one", frames, model.frame_names)
+    require_frames(model, name, frames)
     made = _made(name, model, frames, reference, given)
     made.recipe = partial(function, name, model, frames=frames, reference=reference, parameters=given), ()
     return made

@@ -103,7 +103,7 @@ def target_of(path: str | os.PathLike[str], suffixes: tuple[str, ...]) -> Path:
         raise SaveError(f"path is {shown(path)}, expected the path of a file")
     target = Path(path)
     if target.suffix.lower() not in suffixes:
-        known = ", ".join(filter(None, suffixes))
+        known = ", ".join(suffixes)
         raise SaveError(f"the file {str(target)!r} cannot be written: expected a name that ends in {known}")
     if not os.path.isdir(target.absolute().parent):
         raise SaveError(f"the file {str(target)!r} cannot be written: there is no folder {str(target.parent)!r}")

@@ -217,7 +217,10 @@ def read_parameters(model: Model, names_: Any) -> tuple[Parameter, ...]:
         if p.what in PLACED or p.what == "rest":
             raise ModelError(f"{p.name!r} cannot be a parameter of a simulation, expected masses, gravity, losses, …")
     found = {p.name: p for p in (*own, FRICTION, RESTITUTION)}
-    return tuple(found[name] for name in dict.fromkeys(wanted))
+    for name in OWN:
+        if wanted.count(name) > 1:
+            raise ModelError(f"parameters has {name!r} twice, expected each name once")
+    return tuple(found[name] for name in wanted)
 
 
 def read_values(given: Sequence[Parameter], values: Any) -> FloatArray | None:

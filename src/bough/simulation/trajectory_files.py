@@ -64,7 +64,7 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str], scene: Scene | No
         floor = "auto" if any(g.shape == "plane" for g in grounds) else None
         save_pictures(trajectory, path, **{"world": world, "floor": floor} | options)
         return
-    target = target_of(path, (".npz", ".html", ".htm", "", *STILL, *MOVING))
+    target = target_of(path, (".npz", ".html", ".htm", *STILL, *MOVING))
     for name in options:
         raise SaveError(
             f"{name} is an option of pictures, and {os.fspath(path)!r} is none: {', '.join(STILL + MOVING)}"

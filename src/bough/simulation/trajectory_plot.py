@@ -10,7 +10,7 @@ import numpy as np
 
 from bough.errors import BoughError, ShapeError, printable
 from bough.kernel.arguments import FloatArray
-from bough.reading import known_name, names
+from bough.reading import known_name, names_in_order
 
 if TYPE_CHECKING:
     from bough.simulation.trajectory import Trajectory
@@ -42,7 +42,7 @@ class Panel(NamedTuple):
 def plot_trajectory(trajectory: Trajectory, what: Sequence[str], joints: str | Sequence[str] | None) -> Any:
     """A figure with a panel for each sort of curves, one below the other."""
     wanted = [known_name(x, "thing to plot", (*trajectory.names, "energy", "contact_forces")) for x in what]
-    chosen = trajectory.model.joint_names if joints is None else names(joints, "joints")
+    chosen = trajectory.model.joint_names if joints is None else names_in_order(joints, "joints")
     for name in chosen:
         known_name(name, "joint", trajectory.model.joint_names)
     panels = [panel for x in wanted or ("q", "v", "energy") for panel in _panels(trajectory, x, chosen)]

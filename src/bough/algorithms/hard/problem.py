@@ -171,6 +171,14 @@ class HardProblem:
         """Whether more contacts touch than there is room for."""
         return self.contacts.count > self.rows.contacts + 0.5
 
+    def _gap_left(self, gap: Scalar, rate: Scalar, passed: Scalar) -> Scalar:
+        """The gap after a part of the step has passed, from that at its beginning and the rate before it."""
+        return gap + passed * self.dt * rate
+
+    def _time_left(self, passed: Scalar) -> Scalar:
+        """The time that is left of the step after a part of it."""
+        return self.dt * maximum(1.0 - passed, LEAST_PART_OF_STEP)
+
     def _offsets(self, passed: Scalar) -> tuple[list[Scalar], list[Bool]]:
         """What normals of contacts and sides of limits must not be below, negated, and which of them may push.
 
@@ -179,12 +187,12 @@ class HardProblem:
         rows = self.rows
         offset: list[Scalar] = []
         active: list[Bool] = []
-        left = self.dt * maximum(1.0 - passed, LEAST_PART_OF_STEP)
+        left = self._time_left(passed)
         conditions = [(c * AXES, 1.0, self.contacts.on[c] > 0.0, self.contacts.gaps[c]) for c in range(rows.contacts)]
         for (row, sign), near, gap in zip(rows.sides, self.limits_on, self._side_gaps, strict=True):
             conditions.append((rows.fixed + row, sign, near, gap))
         for row, sign, near, gap in conditions:
-            rest = gap + passed * self.dt * (self._before[row] * sign)
+            rest = self._gap_left(gap, self._before[row] * sign, passed)
             least = select(near, select(rest > 0.0, rest / left, self.rate * rest), FAR)
             y = (self.u[row] + self.d[row]) * sign
             offset.append(least)
@@ -207,8 +215,8 @@ class HardProblem:
 
             def turn(k: Index, carry: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
                 _, struck = carry
-                some = self._strike(hits, approach, gather(last, k))
                 before = select(struck > 0.0, passed, 0.0)
+                some = self._strike(hits, approach, before, gather(last, k))
                 forces = self._impulses(some > 0.0, hits, approach, before, start).forces
 
                 def add(i: Index) -> None:
@@ -233,18 +241,21 @@ class HardProblem:
         least: Scalar = loop(self.rows.contacts, sooner, ONE)
         return least
 
-    def _strike(self, hits: Array, approach: Array, last: Scalar) -> Scalar:
+    def _strike(self, hits: Array, approach: Array, passed: Scalar, last: Scalar) -> Scalar:
         """Mark the contacts that are struck, with the velocity at which they are; returns how many.
 
+        A part of the step may have `passed`: what was struck then touches, and is struck again where it approaches.
         Velocities are those in the middle of steps: forces change them for another half until the step begins.
         """
+        left = self._time_left(passed)
 
         def contact(c: Index, count: Scalar) -> Scalar:
-            u, d, gap = self.u[c * AXES], self.d[c * AXES], self.contacts.gaps[c]
+            u, d = self.u[c * AXES], self.d[c * AXES]
+            gap = self._gap_left(self.contacts.gaps[c], self._before[c * AXES], passed)
             fast = both(u < -CRAWL - maximum(-d, 0.0), self.contacts.restitution[c] > 0.0)
-            closes = gap + self.dt * (u + minimum(d, 0.0)) <= TOUCHING
+            closes = gap + left * (u + minimum(d, 0.0)) <= TOUCHING
             hit = both(both(fast, closes), both(self.contacts.on[c] > 0.0, last <= 0.0))
-            part = minimum(maximum(gap, 0.0) / select(hit, -self.dt * u, 1.0), 1.0)
+            part = passed + minimum(maximum(gap, 0.0) / select(hit, -self.dt * u, 1.0), 1.0 - passed)
             hits[c] = select(hit, 1.0, 0.0)
             approach[c] = minimum(u + (part + 0.5) * d, 0.0)
             more: Scalar = count + hits[c]

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from bough.errors import LoadError, UnknownNameError
+from bough.errors import LoadError
 from bough.formats.description import Connection, Description, Link, LinkFrame
 from bough.formats.document import Document
-from bough.formats.mjcf.beside import APART, equalities, loops, refuse_what_is_apart, shapes
+from bough.formats.mjcf.beside import equalities, loops, refuse_what_is_apart, shapes
 from bough.formats.mjcf.compiled import Compiled, at_point, placement_wxyz
 from bough.formats.mjcf.flat import Flat, flatten
 from bough.formats.mjcf.simulation import simulation_data, softness
@@ -34,9 +34,6 @@ def read_mjcf(document: Document, report: Report) -> Description | None:
     the equations of motion and bough has no place for are refused, unless `ignore` names them; what acts in simulation
     alone and has no place is told by `model.simulation.not_understood`.
     """
-    for name in document.ignore:
-        if name not in APART:
-            raise UnknownNameError("part of a model that can be ignored", name, APART)
     from bough.formats.mjcf.compiler import ask, ask_apart  # what few programs need
 
     try:

@@ -224,7 +224,7 @@ def named_bodies(model: Model, bodies: str | Sequence[str] | None) -> tuple[str,
     """Names of bodies of a model, each once; None for all."""
     if bodies is None:
         return model.body_names
-    found = reading.names(bodies, "bodies")
+    found = reading.names_in_order(bodies, "bodies")
     for k, name in enumerate(found):
         if not isinstance(name, str) or name not in model.body_names:
             raise UnknownNameError("body", name, model.body_names)

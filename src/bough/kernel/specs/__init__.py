@@ -9,8 +9,8 @@ from bough.kernel.specs.spec import OPTIONAL, Options, Spec
 from bough.kernel.specs.trees import FORMS, TREES
 
 __all__ = [
-    "FLEXIBLE", "NEED_CONTACTS", "NEED_FRAMES", "OPTIONAL", "PAPER_FORMS", "SEARCHING", "SPECS", "UNCOUPLED",
-    "Options", "Spec", "spec",
+    "FLEXIBLE", "NEED_CONTACTS", "NEED_FRAMES", "ONE_FRAME", "OPTIONAL", "PAPER_FORMS", "SEARCHING", "SOME_FRAMES",
+    "SPECS", "UNCOUPLED", "Options", "Spec", "spec",
 ]  # fmt: skip
 
 SPECS: dict[str, Spec] = {
@@ -19,10 +19,9 @@ SPECS: dict[str, Spec] = {
 PAPER_FORMS: dict[str, Spec] = {row.name: row for row in FORMS}
 """Other forms of some of them, as the papers write them."""
 
-NEED_FRAMES = (
-    "jacobian", "jacobian_packed", "jacobian_rate", "operational_space_inertia", "operational_space_inverse",
-    "velocity_derivatives", "acceleration_derivatives",
-)  # fmt: skip
+ONE_FRAME = ("jacobian", "jacobian_packed", "jacobian_rate", "velocity_derivatives", "acceleration_derivatives")
+SOME_FRAMES = ("operational_space_inertia", "operational_space_inverse")
+NEED_FRAMES = (*ONE_FRAME, *SOME_FRAMES)
 NEED_CONTACTS = tuple(row.name for row in CONTACT)
 SEARCHING = tuple(name for name, *_ in LEVELS)
 """Algorithms that search, so that what they do depends on the state; each states a problem first, ``…_problem``."""
