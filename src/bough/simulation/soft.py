@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,13 +65,14 @@ def soft_scene(
         equalities=() if "equality" in off else tuple(_equalities(model, weights, inverse)),
         loop_joints=tuple(loop_joints(model, q, inverse, _of_joint)),
         drives=() if "actuation" in off else tuple(_drive(model, x, "clampctrl" in off) for x in model.actuators),
+        bounds=tuple(_bounds(model)),
         servos=tuple(_servos(model)),
         friction=FrictionLaw("elliptic" if data.cone == "elliptic" else "pyramidal", data.impratio),
         scale=1.0 / max(float(np.trace(M)), LEAST_WEIGHT),
         tolerance=tolerance,
         iterations=iterations,
         integrator=integrator,
-        damped="eulerdamp" not in off
+        damped=("eulerdamp" not in off or integrator == "implicitfast")
         and (any(x for entry in model.joints for x in entry.damping) or any(p.what == "damping" for p in given)),
     )
     if integrator == "variational":
@@ -273,6 +274,15 @@ def _drive(model: Model, x: Actuator, free: bool) -> Drive:
     (low, high), (least, most) = UNBOUNDED if free else x.ctrlrange, x.forcerange
     constant, position, velocity = x.bias
     return Drive(gears, places, x.gain, (constant, position, velocity), (low, high), (least, most))
+
+
+def _bounds(model: Model) -> Iterator[tuple[int, tuple[float, float]]]:
+    """Velocities that actuators act on, of joints with an effort, and what they do together at most."""
+    driven = {x.joint for x in model.simulation.actuators}
+    for entry, _, v in _dofs(model):
+        for k, most in enumerate(entry.effort):
+            if entry.name in driven and most < math.inf:
+                yield v + k, (-float(most), float(most))
 
 
 def _servos(model: Model) -> list[Servo]:

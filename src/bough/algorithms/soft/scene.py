@@ -15,6 +15,7 @@ from bough.algorithms.soft.law import LEAST_FRICTION, FrictionLaw, Softness, Tou
 from bough.scalar import Array, Index, Scalar, Table, gather_index, select
 
 __all__ = [
+    "IMPLICIT",
     "Candidate",
     "Drive",
     "EqualityRows",
@@ -32,8 +33,11 @@ __all__ = [
     "within",
 ]
 
-StepIntegrator: TypeAlias = Literal["euler", "rk4", "variational"]
+StepIntegrator: TypeAlias = Literal["euler", "implicitfast", "rk4", "variational"]
 """How a step of time is made."""
+
+IMPLICIT = "euler", "implicitfast"
+"""Those that are implicit in what damps: in joints and targets, and with "implicitfast" in actuators, too."""
 
 ROUND = "plane", "sphere", "capsule"
 """Shapes that look the same from all sides of their z axis."""
@@ -165,13 +169,13 @@ class Drive:
     range: tuple[float, float]
 
     def force(self, control: Scalar, q: Array, v: Array) -> Scalar:
-        """The force before the gear."""
+        """The force before it is clamped and geared."""
         total = within(control, self.control) * self.gain + self.bias[0]
         for place, gear in self.coordinates if self.bias[1] else ():
             total = total + q[place] * (gear * self.bias[1])
         for place, gear in self.gears if self.bias[2] else ():
             total = total + v[place] * (gear * self.bias[2])
-        return within(total, self.range)
+        return total
 
 
 def within(x: Scalar, bounds: tuple[float, float]) -> Scalar:
@@ -205,6 +209,8 @@ class SoftScene:
     equalities: tuple[EqualityRows, ...] = ()
     loop_joints: tuple[LoopJointRow, ...] = ()
     drives: tuple[Drive, ...] = ()
+    bounds: tuple[tuple[int, tuple[float, float]], ...] = ()
+    """Velocities along which actuators together do no less and no more than this."""
     servos: tuple[Servo, ...] = ()
     friction: FrictionLaw = FrictionLaw()  # noqa: RUF009 (immutable)
     scale: float = 1.0
@@ -212,7 +218,7 @@ class SoftScene:
     iterations: int = 100
     integrator: StepIntegrator = "euler"
     damped: bool = False
-    """Whether some joint has damping."""
+    """Whether some joint has damping that steps are implicit in."""
 
 
 @dataclass(frozen=True)

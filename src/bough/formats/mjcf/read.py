@@ -171,7 +171,7 @@ class _Reader:
         if m["jnt_limited"][j] and joint.nv == 1:
             limits["lower"], limits["upper"] = m["jnt_range"][j]
         low, high = m["jnt_actfrcrange"][j]
-        if m["jnt_actfrclimited"][j] and low == -high:
+        if m["jnt_actfrclimited"][j] and joint.nv == 1 and low == -high:
             limits["effort"] = high
         return limits
 

@@ -50,7 +50,7 @@ def simulation_data(m: Compiled) -> SimulationData:
     strange: list[str] = list(_not_understood(m))
     integrator = said["integrator"]
     if integrator not in INTEGRATORS:
-        strange.append(f"the integrator {integrator!r}: 'euler' is taken")
+        strange.append(f"the integrator {integrator!r}: steps are those of 'euler'")
         integrator = "euler"
     signatures = (int(x) for x in m["exclude_signature"])
     return SimulationData(
@@ -158,10 +158,19 @@ def _why_not(m: Compiled, k: int) -> str:
 
 def _not_understood(m: Compiled) -> Iterator[str]:
     """What acts in MuJoCo's simulation, is no actuator, and has no place here."""
+    if m.answer["simulation"]["integrator"] == "implicit":
+        yield "the integrator 'implicit': steps are those of 'implicitfast', which is explicit in Coriolis forces"
+    if m.answer["simulation"]["noslip_iterations"]:
+        yield "noslip_iterations of <option>: friction is not found once more without softness"
     if m.answer["simulation"]["override"]:
         yield "contact parameters of <option> that override those of geoms"
     if m.any("geom_adhesion", "pair_adhesion", "geom_surfacevel"):
         yield "adhesion, or velocities of surfaces"
+    for name, kind, on, (low, high) in zip(
+        m.joints, m["jnt_type"], m["jnt_actfrclimited"], m["jnt_actfrcrange"], strict=True
+    ):
+        if on and MOTIONS.get(int(kind)) == 1 and low != -high:
+            yield f"actuatorfrcrange {low:g} {high:g} of joint {name!r}: only one that is the same to both sides acts"
     if m.any("tendon_limited"):
         yield "limits of tendons"
     fields = [name or f"geom {k}" for k, name in enumerate(m.answer["geom_names"]) if m.is_field(k)]
