@@ -76,7 +76,8 @@ ACTUATED = """<mujoco><option timestep="0.004" integrator="implicitfast"/>
       <geom size="0.1"/>
       <body pos="0.1 0 0.2"><joint name="hip" axis="0 1 0" damping="0.3" actuatorfrcrange="-2 2"/>
         <geom size="0.06" pos="0.2 0 0"/>
-        <body pos="0.3 0 0"><joint name="wrist" type="ball"/><geom type="box" size="0.1 0.05 0.02" pos="0.1 0 0"/></body>
+        <body pos="0.3 0 0"><joint name="wrist" type="ball"/>
+          <geom type="box" size="0.1 0.05 0.02" pos="0.1 0 0"/></body>
       </body></body>
   </worldbody><actuator><position joint="hip" kp="3" kv="0.2"/><velocity joint="x" kv="30"/>
     <velocity joint="z" kv="30" forcerange="-1 1"/>

@@ -103,6 +103,7 @@ class Prepared:
         elif RESTITUTION in self.parameters and not self.restitution:
             _require_restitution(self.scene, self.restitution)
         require_moving(model)
+        _tell_of_what_is_strange(model)
 
     def __repr__(self) -> str:
         pairs = counted(len(self._soft.candidates), "pair")
@@ -228,6 +229,16 @@ class Prepared:
             integrator=integrator,
             **(hard if self.law == "hard" else soft),
             parameters=[p.name for p in self.parameters],
+        )
+
+
+def _tell_of_what_is_strange(model: Model) -> None:
+    """Warn of what the file says of simulation and bough has no place for."""
+    strange = model.simulation.not_understood
+    if strange:
+        more = f" (and {len(strange) - 1} more, see model.simulation.not_understood)" if len(strange) > 1 else ""
+        warn(
+            f"{model.name!r}: a simulation does not heed all that the file says: {strange[0]}{more}", SimulationWarning
         )
 
 

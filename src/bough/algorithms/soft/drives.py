@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from bough.algorithms.soft.fixed_axes import along_body, along_fixed
+from bough.algorithms.soft.law import within
 from bough.algorithms.soft.rows import JointRow, ServoRow
-from bough.algorithms.soft.scene import Drive, Servo, SoftScene, within
+from bough.algorithms.soft.scene import Drive, Servo, SoftScene
 from bough.model import Mechanism
 from bough.scalar import Array, Bool, Scalar, array, both, plus, select
 from bough.tree import Tree

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,8 +10,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from bough.algorithms.narrow_phase import GROUNDS, Corners, Heights, Vertices, points_of
-from bough.algorithms.soft.law import LEAST_FRICTION, FrictionLaw, Softness, TouchLaw
-from bough.scalar import Array, Index, Scalar, Table, gather_index, select
+from bough.algorithms.soft.law import LEAST_FRICTION, FrictionLaw, Softness, TouchLaw, within
+from bough.scalar import Array, Index, Scalar, Table, dot, gather_index
+from bough.spatial import Quaternion
 
 __all__ = [
     "IMPLICIT",
@@ -30,7 +30,6 @@ __all__ = [
     "StepIntegrator",
     "TouchGroup",
     "layout_of",
-    "within",
 ]
 
 StepIntegrator: TypeAlias = Literal["euler", "implicitfast", "rk4", "variational"]
@@ -159,6 +158,7 @@ class Drive:
     """An actuator: clamped control to force, gain × control + bias₀ + bias₁ x + bias₂ ẋ, clamped and geared.
 
     `gears` has the velocities it acts on and the gear of each, `coordinates` the coordinates whose sum, geared, is x.
+    Of a ball it is that of the rotation vector, and `quaternion` is where its coordinates begin.
     """
 
     gears: tuple[tuple[int, float], ...]
@@ -167,23 +167,19 @@ class Drive:
     bias: tuple[float, float, float]
     control: tuple[float, float]
     range: tuple[float, float]
+    quaternion: int | None = None
 
     def force(self, control: Scalar, q: Array, v: Array) -> Scalar:
         """The force before it is clamped and geared."""
         total = within(control, self.control) * self.gain + self.bias[0]
         for place, gear in self.coordinates if self.bias[1] else ():
             total = total + q[place] * (gear * self.bias[1])
+        if self.quaternion is not None and self.bias[1]:
+            turn = Quaternion.of([q[self.quaternion + k] for k in range(4)]).log.parts
+            total = total + dot(turn, [gear * self.bias[1] for _, gear in self.gears])
         for place, gear in self.gears if self.bias[2] else ():
             total = total + v[place] * (gear * self.bias[2])
         return total
-
-
-def within(x: Scalar, bounds: tuple[float, float]) -> Scalar:
-    """The nearest number between bounds; what is not a number stays so, and is found out."""
-    low, high = bounds
-    if low > -math.inf:
-        x = select(x < low, low, x)
-    return select(x > high, high, x) if high < math.inf else x
 
 
 @dataclass(frozen=True)
