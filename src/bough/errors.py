@@ -91,7 +91,7 @@ class LoadWarning(UserWarning):
 
 
 class SimulationWarning(UserWarning):
-    """A scene says something that the law of contact does not heed."""
+    """A scene, or the file of a model, says something that a simulation does not heed."""
 
 
 class SaveError(BoughError, ValueError):

@@ -70,6 +70,31 @@ def test_steps_on_the_floor_have_the_derivatives_of_differences(
     assert error_along(sim, q, v, rng, {"control": np.array([0.6]), "tau": 0.1 * rng.normal(size=model.nv)}) < 1e-6
 
 
+ACTUATED = """<mujoco><option timestep="0.004" integrator="implicitfast"/>
+  <worldbody><geom type="plane" size="0 0 1"/>
+    <body pos="0 0 0.0997"><joint name="x" type="slide" axis="1 0 0"/><joint name="z" type="slide" axis="0 0 1"/>
+      <geom size="0.1"/>
+      <body pos="0.1 0 0.2"><joint name="hip" axis="0 1 0" damping="0.3" actuatorfrcrange="-2 2"/>
+        <geom size="0.06" pos="0.2 0 0"/>
+        <body pos="0.3 0 0"><joint name="wrist" type="ball"/>
+          <geom type="box" size="0.1 0.05 0.02" pos="0.1 0 0"/></body>
+      </body></body>
+  </worldbody><actuator><position joint="hip" kp="3" kv="0.2"/><velocity joint="x" kv="30"/>
+    <velocity joint="z" kv="30" forcerange="-1 1"/>
+    <general joint="wrist" gear="1 2 -0.5" gainprm="3" biastype="affine" biasprm="0 0 -2"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_steps_that_are_implicit_in_actuators_have_the_derivatives_of_differences(
+    bounded: bool, rng: np.random.Generator
+) -> None:
+    model = bough.load(ACTUATED)
+    sim = bough.Simulation(model, tolerance=1e-14)
+    q, v = np.array(model.simulation.reference), 0.05 * rng.normal(size=model.nv)
+    control = np.array([0.3, 1.0, 0.01, 0.5]) * (5.0 if bounded else 1.0)  # forces within bounds, or at them
+    assert error_along(sim, q, v, rng, {"control": control, "tau": 0.1 * rng.normal(size=model.nv)}) < 1e-6
+
+
 def test_contact_between_bodies_is_heeded(rng: np.random.Generator) -> None:
     model = bough.load(TOUCHING)
     sim = bough.Simulation(model, tolerance=1e-14)

@@ -69,8 +69,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "restitution": {"type": float, "metavar": "E", "help": "of hard contact, from 0 to 1: of all that touches"},
     "integrator": {
-        "choices": ("euler", "rk4", "variational", "adaptive"),
-        "help": "that of the file, else euler; variational: for long motions without contact",
+        "choices": ("euler", "implicitfast", "rk4", "variational", "adaptive"),
+        "help": "that of the file, else euler; implicitfast: for stiff actuators; variational: without contact",
     },
     "cone": {"choices": ("pyramidal", "elliptic"), "help": "cones of friction; those of the file, else pyramidal"},
     "floor": {

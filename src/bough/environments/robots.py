@@ -183,7 +183,8 @@ class Robots:
                 (low, high), (least, most) = motor.ctrlrange, motor.forcerange
                 push = np.clip(motor.gain * np.clip(control[:, k, None], low, high), least, most)
                 result[:, self.model.v_slice(motor.joint)] += push * np.array(motor.gear)
-        return result
+        effort = self.model.limits("effort")
+        return np.clip(result, -effort, effort)
 
     # ---- contact ---------------------------------------------------------------------------------------------------
 

@@ -31,6 +31,9 @@ SWITCHES = (
 )  # fmt: skip
 """Parts of a simulation that a file may switch off, as MuJoCo calls them."""
 
+CONSTRAINTS = ("equality", "frictionloss", "limit", "contact")
+"""Those that "constraint" switches off."""
+
 UNBOUNDED = (-math.inf, math.inf)
 
 
@@ -164,7 +167,7 @@ class SimulationData:
     timestep
         Length of a step (s).
     integrator
-        "euler" (semi-implicit), "rk4", "implicit" or "implicitfast".
+        "euler" (semi-implicit), "rk4", "implicitfast", or "implicit", which is simulated as "implicitfast".
     cone
         Cones of friction: "pyramidal" or "elliptic".
     impratio
@@ -172,7 +175,7 @@ class SimulationData:
     tolerance, iterations
         When the solver of contact stops.
     disabled
-        What is switched off: names of `SWITCHES`.
+        What is switched off: names of `SWITCHES`; with "constraint" contact, limits, dry friction and equalities.
     actuators
         What turns controls into joint forces, in the order of the controls.
     sensors
@@ -233,6 +236,16 @@ class SimulationData:
         _put(self, "reference", read_numbers(reference, f"{what}: reference", len(reference), "a configuration"))
         centres = listed(self.link_centres, f"{what}: link_centres", "pairs of a name and a point")
         _put(self, "link_centres", tuple(_named_point(x, f"{what}: link_centres") for x in centres))
+
+    @property
+    def strange_actuators(self) -> tuple[str, ...]:
+        """Those of the file that bough has no place for, each with the reason."""
+        return tuple(text for text in self.not_understood if text.startswith("actuator "))
+
+    @property
+    def switched_off(self) -> frozenset[str]:
+        """What does not act: what is disabled, and with "constraint" all that is one."""
+        return frozenset((*self.disabled, *(CONSTRAINTS if "constraint" in self.disabled else ())))
 
     def without(self, joints: set[str], frames: set[str], shapes: set[str]) -> SimulationData:
         """What is left where only these joints, bodies or frames, and shapes are."""

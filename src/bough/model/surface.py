@@ -84,6 +84,8 @@ class Softness:
         begins to act to d₁ at `width` (m or rad) beyond; d₀ and d₁ in [0, 1], midpoint in [0, 1], power at least 1.
     margin
         Distance (m or rad) before a limit at which it begins to act. Friction and equalities have none.
+    torquescale
+        Of a loop: how hard its rotations are held beside its translations, a factor of their errors and of their rows.
 
     Examples
     --------
@@ -95,9 +97,12 @@ class Softness:
     solref: tuple[float, ...] = SOLREF
     solimp: tuple[float, ...] = SOLIMP
     margin: float = 0.0
+    torquescale: float = 1.0
 
     def __post_init__(self) -> None:
-        _put(self, read_softness(self, "softness"))
+        expected = "a number that is not negative"
+        scale = number(self.torquescale, "softness: torquescale", expected, least=0.0, error=ModelError)
+        _put(self, read_softness(self, "softness") | {"torquescale": scale})
 
 
 SOFT = Softness()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bough.algorithms.soft.scene import IMPLICIT
 from bough.errors import ModelError, ShapeError
 from bough.kernel.arguments import FloatArray, as_floats
 from bough.kernel.function import Function
@@ -42,10 +43,9 @@ class Differentiated(Measurable):
         """Raise where steps have no derivatives."""
         if self.law != "soft":
             raise ModelError(f"steps under the law {self.law!r} have no derivatives, expected law='soft'")
-        if self.integrator not in ("euler", "rk4"):
-            raise ModelError(
-                f"steps of the integrator {self.integrator!r} have no derivatives, expected 'euler' or 'rk4'"
-            )
+        if self.integrator not in (*IMPLICIT, "rk4"):
+            told = "have no derivatives, expected 'euler', 'implicitfast' or 'rk4'"
+            raise ModelError(f"steps of the integrator {self.integrator!r} {told}")
 
     def jacobian(
         self, q: ArrayLike, v: ArrayLike, *, wrt: str | Sequence[str] | None = None, **acting: Any

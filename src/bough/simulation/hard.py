@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from bough.algorithms.hard.scene import HardScene
 from bough.algorithms.narrow_phase import is_known
+from bough.algorithms.soft.scene import StepIntegrator
 from bough.errors import ModelError
 from bough.kernel.loops.constrained import TIME_CONSTANT
 from bough.model import Parameter
@@ -17,10 +18,14 @@ __all__ = ["hard_scene"]
 
 
 def hard_scene(
-    scene: Scene, restitution: float | None, max_contacts: int, given: Sequence[Parameter] = ()
+    scene: Scene,
+    integrator: StepIntegrator,
+    restitution: float | None,
+    max_contacts: int,
+    given: Sequence[Parameter] = (),
 ) -> HardScene:
     """The numbers of a scene; a restitution that is given is that of all contacts."""
-    common = soft_scene(scene, "euler", 0.0, 1, given)
+    common = soft_scene(scene, integrator, 0.0, 1, given)
     pairs = [p for p in scene.pairs if is_known(p.first.shape, p.second.shape)] if common.candidates else []
     bounces = tuple(p.restitution if restitution is None else restitution for p in pairs)
     for pair in pairs:

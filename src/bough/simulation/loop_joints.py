@@ -27,9 +27,10 @@ def loop_joints(
     read_softness: Callable[[Softness, str], InNumbers],
 ) -> Iterator[LoopJointRow]:
     """The rows of a model, with inverse masses along them in a configuration q, where M⁻¹ is `inverse`."""
-    if not model.loops or "equality" in model.simulation.disabled:
+    off = model.simulation.switched_off
+    if not model.loops or "equality" in off:
         return
-    m, n, off = mechanism(model), model.nv, model.simulation.disabled
+    m, n = mechanism(model), model.nv
     first, closing = len(limited_joints(model)), limited_loops(model)
     B = _matrix(loop_motions(m, list(q))[1], sum(loop.joint.nv for loop in model.loops), n)
     J: list[Any] = [0.0] * (n * (first + len(closing)))

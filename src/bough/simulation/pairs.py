@@ -137,8 +137,8 @@ class _Rules:
     def __init__(
         self, model: Model, able: Sequence[Geometry], exclude: Sequence[tuple[str, str]], self_collision: bool
     ) -> None:
-        disabled = set(model.simulation.disabled)
-        self._off = bool(disabled & {"contact", "constraint"})
+        disabled = model.simulation.switched_off
+        self._off = "contact" in disabled
         self._parents = None if "filterparent" in disabled else _carriers(model, able)
         self._by_model = {two for a, b in model.simulation.excludes for two in ((a, b), (b, a))}
         self._on_request = {two for a, b in exclude for two in ((a, b), (b, a))}

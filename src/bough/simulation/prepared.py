@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough.algorithms.hard.scene import MOST_CONTACTS, HardScene
 from bough.algorithms.soft.layout import layout_of
-from bough.algorithms.soft.scene import SoftScene, StepIntegrator
+from bough.algorithms.soft.scene import IMPLICIT, SoftScene, StepIntegrator
 from bough.errors import ModelError, SimulationWarning, UnknownNameError, warn
 from bough.kernel.arguments import FloatArray
 from bough.kernel.function import Function
@@ -44,7 +44,9 @@ __all__ = ["ADAPTIVE", "INTEGRATORS", "LAWS", "Prepared", "require_of_hard_law"]
 
 LAWS = ("soft", "hard")
 ADAPTIVE = "adaptive"
-INTEGRATORS: tuple[StepIntegrator, ...] = ("euler", "rk4", "variational")
+INTEGRATORS: tuple[StepIntegrator, ...] = ("euler", "implicitfast", "rk4", "variational")
+OF_FILES = {"implicit": "implicitfast"}
+"""What stands for integrators of files that are none here."""
 
 
 class Prepared:
@@ -76,7 +78,6 @@ class Prepared:
         self.law = known_name(law, "law of contact", LAWS)
         if self.law == "hard":
             require_of_hard_law(integrator, tolerance, iterations)
-            integrator = "euler"
         elif restitution is not None or max_contacts is not None:
             name = "restitution" if max_contacts is None else "max_contacts"
             given = shown(restitution if max_contacts is None else max_contacts)
@@ -85,7 +86,10 @@ class Prepared:
             MOST_CONTACTS if max_contacts is None else max_contacts, "max_contacts", least=1
         )
         self.restitution = None if restitution is None else read_restitution(restitution, "simulation")
-        wanted = ("rk4" if data.integrator == "rk4" else "euler") if integrator is None else integrator
+        of_file = OF_FILES.get(data.integrator, data.integrator)
+        if self.law == "hard" and of_file not in IMPLICIT:
+            of_file = "euler"
+        wanted = of_file if integrator is None else integrator
         if isinstance(wanted, str) and wanted == ADAPTIVE:
             hint = 'adaptive steps are for a run: sim.run(..., integrator="adaptive")'
             raise UnknownNameError("integrator of a simulation", wanted, INTEGRATORS, hint)
@@ -100,6 +104,7 @@ class Prepared:
         elif RESTITUTION in self.parameters and not self.restitution:
             _require_restitution(self.scene, self.restitution)
         require_moving(model)
+        _tell_of_what_is_strange(model)
 
     def __repr__(self) -> str:
         pairs = counted(len(self._soft.candidates), "pair")
@@ -117,7 +122,7 @@ class Prepared:
     def _numbers(self) -> SoftScene | HardScene:
         """What acts, as numbers."""
         if self.law == "hard":
-            return hard_scene(self.scene, self.restitution, self._max_contacts, self.parameters)
+            return hard_scene(self.scene, self.integrator, self.restitution, self._max_contacts, self.parameters)
         return soft_scene(self.scene, self.integrator, self._tolerance, self._iterations, self.parameters)
 
     @property
@@ -228,6 +233,16 @@ class Prepared:
         )
 
 
+def _tell_of_what_is_strange(model: Model) -> None:
+    """Warn of what the file says of simulation and bough has no place for."""
+    strange = model.simulation.not_understood
+    if strange:
+        more = f" (and {len(strange) - 1} more, see model.simulation.not_understood)" if len(strange) > 1 else ""
+        warn(
+            f"{model.name!r}: a simulation does not heed all that the file says: {strange[0]}{more}", SimulationWarning
+        )
+
+
 def _tell_of_restitution(scene: Scene, given: Sequence[Parameter]) -> None:
     """Refuse a restitution that is to come with each state, and warn of surfaces that have one: nothing heeds it."""
     if RESTITUTION in given:
@@ -256,8 +271,9 @@ def _touching(scene: Scene) -> list[Geometry]:
 
 def require_of_hard_law(integrator: str | None, tolerance: float | None = None, iterations: int | None = None) -> None:
     """Raise for options that hard contact does not know."""
-    if integrator not in (None, "euler"):
-        raise ModelError(f"integrator is {shown(integrator)}, expected 'euler' with law='hard', which has no other")
+    if integrator is not None and integrator not in IMPLICIT:
+        told = "expected 'euler' or 'implicitfast' with law='hard', which has no other"
+        raise ModelError(f"integrator is {shown(integrator)}, {told}")
     for name, value in (("tolerance", tolerance), ("iterations", iterations)):
         if value is not None:
             raise ModelError(f"{name} is {shown(value)}, expected none with law='hard': it finds exact impulses")

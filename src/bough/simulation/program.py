@@ -134,7 +134,7 @@ def _function(
     """A function of a state and of what acts; where it `stops` by itself, forces that are not finite are its matter."""
     nq, nv, m = model.nq, model.nv, parametric(model, given)
     dofs = f"nv = {nv} degrees of freedom of {model.name!r}"
-    drives = f"one for each actuator of {model.name!r}" if scene.drives else f"{model.name!r} has no actuators that act"
+    drives = _of_controls(model, len(scene.drives))
 
     def acts(what: str, shape: tuple[int, ...], meaning: str) -> Argument:
         return Argument(what, shape, meaning, finite=not stops, optional=True)
@@ -171,6 +171,14 @@ def _function(
     if given:
         made.look_closer = lambda arrays: Packing(given, "simulation").require_physical(arrays["parameters"])
     return made
+
+
+def _of_controls(model: Model, count: int) -> str:
+    """What controls are for, and which actuators of the file have none."""
+    told = f"one for each actuator of {model.name!r}" if count else f"{model.name!r} has no actuators that act"
+    strange = model.simulation.strange_actuators
+    more = f", and {len(strange) - 1} more, see model.simulation.not_understood" if len(strange) > 1 else ""
+    return f"{told}, not for {strange[0]}{more}" if strange else told
 
 
 def parametric(model: Model, given: Sequence[Parameter]) -> Mechanism:

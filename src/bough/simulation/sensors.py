@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bough.errors import ModelError
 from bough.kernel.arguments import FloatArray
+from bough.kernel.configuration import difference, neutral
 from bough.kernel.kinematics import accelerations, placements, velocities
 from bough.model import Model, Sensor
 from bough.model.sensor import SENSORS
@@ -115,10 +116,9 @@ class _Reading:
         k = next(k for k, x in enumerate(self._model.actuators) if x.name == sensor.of)
         x = self._model.actuators[k]
         gear = np.array(x.gear)
-        length, rate = (
-            (values[..., place] * gear).sum(axis=-1, keepdims=True)
-            for values, place in ((self._q, self._model.q_slice(x.joint)), (self._v, self._model.v_slice(x.joint)))
-        )
+        q, v = self._model.q_slice(x.joint), self._model.v_slice(x.joint)
+        here = self._turns[..., v] if self._model.joint(x.joint).joint.quaternions else self._q[..., q]
+        length, rate = ((values * gear).sum(axis=-1, keepdims=True) for values in (here, self._v[..., v]))
         if sensor.kind != "actuatorfrc":
             return np.asarray(length if sensor.kind == "actuatorpos" else rate)
         control = self._acting.get("control")
@@ -128,6 +128,11 @@ class _Reading:
         u = np.clip(np.asarray(control, np.float64)[..., k : k + 1], low, high)
         force = x.gain * u + x.bias[0] + x.bias[1] * length + x.bias[2] * rate
         return np.broadcast_to(np.clip(force, least, most), length.shape)
+
+    @property
+    def _turns(self) -> Floats:
+        """The motion from the neutral configuration: of a ball, its rotation vector."""
+        return difference(self._model, neutral(self._model), self._q)
 
     # ---- frames ------------------------------------------------------------------------------------------------------
 

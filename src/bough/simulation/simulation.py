@@ -65,12 +65,13 @@ class Simulation(Differentiated):
     law
         "soft": MuJoCo's; "hard": impulses of each step (Stewart and Trinkle 1996) let no gap close further than to
         zero, limits and loops hold without giving way, and contacts that are struck bounce, one after the other where
-        they touch in a row, as in Newton's cradle. It knows no torsional and rolling friction, and has steps "euler"
-        alone.
+        they touch in a row, as in Newton's cradle. It knows no torsional and rolling friction, and of the integrators
+        "euler" and "implicitfast" alone.
     integrator
-        "euler": semi-implicit, and implicit in joint damping; "rk4": fourth order. That of the file, else "euler".
-        "variational": for long motions without contact, joint limits, dry friction and loops; second order, energy and
-        momentum without drift.
+        "euler": semi-implicit, and implicit in joint damping; "implicitfast", for stiff actuators: implicit in how
+        their forces change with velocities, too, as MuJoCo's; "rk4": fourth order. That of the file, else "euler";
+        for "implicit" of a file "implicitfast". "variational": for long motions without contact, joint limits, dry
+        friction and loops; second order, energy and momentum without drift.
     tolerance, iterations
         When Newton's method ends; of soft contact.
     restitution

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ from bough.model import Softness as Given
 from bough.model.coupling import own_joint
 from bough.model.joints.free import Free
 from bough.model.joints.planar import Planar
+from bough.model.joints.spherical import Spherical
 from bough.model.simulation import UNBOUNDED
 from bough.simulation.loop_joints import loop_joints
 from bough.simulation.overlaps import side_of
@@ -52,7 +53,7 @@ def soft_scene(
     """The numbers of a scene, some of which may be given with each state."""
     model, data = scene.model, scene.model.simulation
     m = mechanism(model)
-    q, off = reference(model), data.disabled
+    q, off = reference(model), data.switched_off
     tree = m.coupling.dof_tree
     M = np.array(dense(tree, crba(m, list(q))), dtype=float).reshape(model.nv, model.nv)
     inverse = np.linalg.inv(M)
@@ -65,13 +66,14 @@ def soft_scene(
         equalities=() if "equality" in off else tuple(_equalities(model, weights, inverse)),
         loop_joints=tuple(loop_joints(model, q, inverse, _of_joint)),
         drives=() if "actuation" in off else tuple(_drive(model, x, "clampctrl" in off) for x in model.actuators),
+        bounds=tuple(_bounds(model)),
         servos=tuple(_servos(model)),
         friction=FrictionLaw("elliptic" if data.cone == "elliptic" else "pyramidal", data.impratio),
         scale=1.0 / max(float(np.trace(M)), LEAST_WEIGHT),
         tolerance=tolerance,
         iterations=iterations,
         integrator=integrator,
-        damped="eulerdamp" not in off
+        damped=("eulerdamp" not in off or integrator == "implicitfast")
         and (any(x for entry in model.joints for x in entry.damping) or any(p.what == "damping" for p in given)),
     )
     if integrator == "variational":
@@ -233,7 +235,8 @@ def _equalities(model: Model, weights: _Weights, inverse: NDArray[np.float64]) -
             )
             joint = c.joint.canonical
             shifts = sum(t.linear != ZERO for t in joint.reactions(c.joint.parameters, joint.neutral()))
-            felt, scales = [linear] * shifts + [angular] * (c.rows - shifts), [1.0] * shifts + [0.5] * (c.rows - shifts)
+            turns, half = c.rows - shifts, 0.5 * c.softness.torquescale
+            felt, scales = [linear] * shifts + [angular] * turns, [1.0] * shifts + [half] * turns
         elif isinstance(c, Tie):
             felt, scales = along[row - c.rows : row], [1.0] * c.rows
         else:
@@ -266,13 +269,25 @@ def _frictions(model: Model, inverse: NDArray[np.float64]) -> list[FrictionRow]:
 
 def _drive(model: Model, x: Actuator, free: bool) -> Drive:
     entry, q, v = next(row for row in _dofs(model) if row[0].name == x.joint)
-    if entry.joint.nq != entry.joint.nv and x.bias[1]:
-        raise ModelError(f"actuator {x.name!r} feels the position of {x.joint!r}, which is no sum of its coordinates")
+    ball = isinstance(entry.joint, Spherical)
+    if entry.joint.nq != entry.joint.nv and x.bias[1] and not ball:
+        what = f"actuator {x.name!r} feels the position of {x.joint!r}"
+        raise ModelError(f"{what}, expected a spherical joint, or one whose coordinates are integrals of velocities")
     gears = tuple((v + k, gear) for k, gear in enumerate(x.gear))
     places = tuple((q + k, gear) for k, gear in enumerate(x.gear)) if entry.joint.nq == entry.joint.nv else ()
     (low, high), (least, most) = UNBOUNDED if free else x.ctrlrange, x.forcerange
     constant, position, velocity = x.bias
-    return Drive(gears, places, x.gain, (constant, position, velocity), (low, high), (least, most))
+    law, bounds = (constant, position, velocity), ((low, high), (least, most))
+    return Drive(gears, places, x.gain, law, *bounds, quaternion=q if ball else None)
+
+
+def _bounds(model: Model) -> Iterator[tuple[int, tuple[float, float]]]:
+    """Velocities that actuators act on, of joints with an effort, and what they do together at most."""
+    driven = {x.joint for x in model.simulation.actuators}
+    for entry, _, v in _dofs(model):
+        for k, most in enumerate(entry.effort):
+            if entry.name in driven and most < math.inf:
+                yield v + k, (-float(most), float(most))
 
 
 def _servos(model: Model) -> list[Servo]:

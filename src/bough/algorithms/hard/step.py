@@ -13,9 +13,9 @@ from bough.algorithms.hard.problem import HardProblem
 from bough.algorithms.hard.scene import HardScene
 from bough.algorithms.passive import passive_forces
 from bough.algorithms.rnea import ZEROS, rnea
+from bough.algorithms.soft.drives import joint_drives, pull, step_damping, with_damping
 from bough.algorithms.soft.fixed_axes import along_body, along_fixed, moved, turning
 from bough.algorithms.soft.states import RUNNING, State, run_states
-from bough.algorithms.soft.step import joint_damping, joint_drives, pull, with_diagonal
 from bough.algorithms.soft.world import world_tree
 from bough.factor import mul_H
 from bough.model import Mechanism
@@ -43,18 +43,18 @@ def problem_of(m: Mechanism, scene: HardScene, x: Mapping[str, Array], q: Array,
 def _damped_mass(
     m: Mechanism, scene: HardScene, x: Mapping[str, Array], q: Array, v: Array, dt: Scalar, M: Array
 ) -> Array:
-    """M, with dt times the damping of joints and targets added: then both are those at the end of the step.
+    """M, with dt times the damping of joints, targets and actuators added: then they are those at the end of the step.
 
     The damping of a target whose force is at its bound has no part in it.
     """
-    more = joint_damping(m, dt) if scene.common.damped else []
+    damping = step_damping(m, scene.common, x, q, v, dt)
     for servo in scene.common.servos if "target" in x else ():
         if servo.plain:
             D = x["kd"][servo.v] * dt
             if servo.effort < math.inf:
                 D = select(absolute(pull(servo, x, q, v)) < servo.effort, D, 0.0)
-            more.append((servo.v, D))
-    return with_diagonal(m.coupling.dof_tree, M, more)
+            damping.append((servo.v, servo.v, D))
+    return with_damping(m.coupling.dof_tree, M, damping)
 
 
 # ---- steps -----------------------------------------------------------------------------------------------------------

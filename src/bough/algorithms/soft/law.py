@@ -11,6 +11,7 @@ and a rough diagonal Â of J M⁻¹ Jᵀ that is taken once, in the configuratio
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -27,6 +28,7 @@ __all__ = [
     "one_sided",
     "rate_and_spring",
     "rubbing",
+    "within",
 ]
 
 LEAST_IMPEDANCE, MOST_IMPEDANCE = 1e-4, 1.0 - 1e-4
@@ -198,3 +200,11 @@ class TouchLaw:
                 row.append(choose(stiff[j] if j == k else 0.0, value * (scale[j] * scale[k])))
             W.append(row)
         return Answer(tuple(f), tuple(map(tuple, W)))
+
+
+def within(x: Scalar, bounds: tuple[float, float]) -> Scalar:
+    """The nearest number between bounds; what is not a number stays so, and is found out."""
+    low, high = bounds
+    if low > -math.inf:
+        x = select(x < low, low, x)
+    return select(x > high, high, x) if high < math.inf else x

@@ -4,7 +4,7 @@ With what is given x (q, v, dt and all that acts) a step is
 
     z₀ = start(x),    0 = residual(x, zₖ, yₖ),    zₖ₊₁ = stage(x, zₖ, yₖ),    q′, v′ = end(x, z_S),
 
-where the unknowns y are the accelerations under soft contact and, for Euler's method with damping, those that joint
+where the unknowns y are the accelerations under soft contact and, for Euler's method with damping, those that
 damping leaves of them. What they change by where x and z change is - (∂residual/∂y)⁻¹ times the change of the residual.
 For accelerations that matrix is H = M + Jᵀ W J, which a Newton step factorises: rows that press go on pressing, and
 Newton's method itself is not differentiated. Residuals are written by inverse dynamics, so that no derivative of M is
@@ -18,20 +18,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, TypeAlias
 
+from bough.algorithms.soft.drives import Damping, add_drag, step_damping, with_damping
 from bough.algorithms.soft.fixed_axes import along_body, along_fixed, chart_rate, moved
 from bough.algorithms.soft.newton import SoftProblem
 from bough.algorithms.soft.scene import SoftScene
-from bough.algorithms.soft.step import (
-    REACH,
-    WEIGHTS,
-    inertial_forces,
-    joint_damping,
-    soft_problem,
-    with_diagonal,
-)
+from bough.algorithms.soft.step import REACH, WEIGHTS, inertial_forces, soft_problem
 from bough.factor import ltdl, solve
 from bough.model import Mechanism
 from bough.scalar import Array, Index, Scalar, gather, indexable, minus, plus
+from bough.scalar.lazy import cached_property
 
 __all__ = ["EulerStep", "RungeKuttaStep", "Solver", "linearised", "shares"]
 
@@ -79,7 +74,7 @@ class _Step:
 
 
 class EulerStep(_Step):
-    """Semi-implicit: y = (v̇ under contact, v̇ with joint damping at the end of the step), z = what v is moved by."""
+    """Semi-implicit: y = (v̇ under contact, v̇ with damping as at the end of the step), z = what v is moved by."""
 
     stages, implicit = 1, True
     _solved: SoftProblem
@@ -87,7 +82,13 @@ class EulerStep(_Step):
     @property
     def sizes(self) -> tuple[int, int]:
         """Numbers of z and of y."""
-        return self.n, self.n * (2 if self.scene.damped else 1)
+        return self.n, self.n * (2 if self._damping else 1)
+
+    @cached_property
+    def _damping(self) -> Damping:
+        """What M gets more: dt times what damps."""
+        here, rates = indexable(self.nq, self.q), indexable(self.n, self.v)
+        return step_damping(self.m, self.scene, self.x, here, rates, self.dt)
 
     def start(self) -> list[Scalar]:
         """Nothing: what is given tells all."""
@@ -97,12 +98,12 @@ class EulerStep(_Step):
         """The unknowns, and accelerations for others to start from."""
         problem = self._solved = self.problem(self.q, self.v)
         a = self.accelerations(problem, warm)
-        return [*a, *(self._damped(problem)(problem.times_M(a)) if self.scene.damped else ())], a
+        return [*a, *(self._damped(problem)(problem.times_M(a)) if self._damping else ())], a
 
     def _damped(self, problem: SoftProblem) -> Callable[[Sequence[Scalar]], list[Scalar]]:
         """What solves (M + dt D) x = b."""
         tree = self.m.coupling.dof_tree
-        factor = ltdl(tree, with_diagonal(tree, problem.M, joint_damping(self.m, self.dt)))
+        factor = ltdl(tree, with_damping(tree, problem.M, self._damping))
 
         def solution(b: Sequence[Scalar]) -> list[Scalar]:
             found = solve(tree, factor, indexable(tree.n, b), unit=True)
@@ -114,11 +115,10 @@ class EulerStep(_Step):
         """M a + C - τ - Jᵀ f, and M (b - a) + dt D b for what damping leaves."""
         a, b = y[: self.n], y[self.n :]
         first = self.lack(self.q, self.v, a)
-        if not self.scene.damped:
+        if not self._damping:
             return first
         second = minus(self.inertial(self.q, self.v, b), self.inertial(self.q, self.v, a))
-        for k, D in joint_damping(self.m, self.dt):
-            second[k] = second[k] + D * b[k]
+        add_drag(second, self._damping, b)
         return [*first, *second]
 
     def solver(self, z: Sequence[Scalar], y: Sequence[Scalar]) -> Solver:
@@ -126,7 +126,7 @@ class EulerStep(_Step):
         n, problem = self.n, self._solved
         problem.begin(y[:n])
         stiff = problem.stiff(tuple(y[:n]))
-        if not self.scene.damped:
+        if not self._damping:
             return Solver(stiff, stiff)
         damped = self._damped(problem)
 

@@ -11,8 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from bough.algorithms.soft.law import Answer, one_sided, rubbing
-from bough.algorithms.soft.scene import within
+from bough.algorithms.soft.law import Answer, one_sided, rubbing, within
 from bough.scalar import Scalar, absolute, both, select
 
 __all__ = ["JointRow", "ServoRow", "WideRow"]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from bough.algorithms.narrow_phase import GROUNDS, Corners, Heights
-from bough.algorithms.soft.law import FrictionLaw, Softness
-from bough.scalar import Array, Scalar, select
+from bough.algorithms.soft.law import FrictionLaw, Softness, within
+from bough.scalar import Array, Scalar, dot
+from bough.spatial import Quaternion
 
 __all__ = [
+    "IMPLICIT",
     "Candidate",
     "Drive",
     "EqualityRows",
@@ -23,11 +24,13 @@ __all__ = [
     "Side",
     "SoftScene",
     "StepIntegrator",
-    "within",
 ]
 
-StepIntegrator: TypeAlias = Literal["euler", "rk4", "variational"]
+StepIntegrator: TypeAlias = Literal["euler", "implicitfast", "rk4", "variational"]
 """How a step of time is made."""
+
+IMPLICIT = "euler", "implicitfast"
+"""Those that are implicit in what damps: in joints and targets, and with "implicitfast" in actuators, too."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +146,7 @@ class Drive:
     """An actuator: clamped control to force, gain × control + bias₀ + bias₁ x + bias₂ ẋ, clamped and geared.
 
     `gears` has the velocities it acts on and the gear of each, `coordinates` the coordinates whose sum, geared, is x.
+    Of a ball it is that of the rotation vector, and `quaternion` is where its coordinates begin.
     """
 
     gears: tuple[tuple[int, float], ...]
@@ -151,23 +155,19 @@ class Drive:
     bias: tuple[float, float, float]
     control: tuple[float, float]
     range: tuple[float, float]
+    quaternion: int | None = None
 
     def force(self, control: Scalar, q: Array, v: Array) -> Scalar:
-        """The force before the gear."""
+        """The force before it is clamped and geared."""
         total = within(control, self.control) * self.gain + self.bias[0]
         for place, gear in self.coordinates if self.bias[1] else ():
             total = total + q[place] * (gear * self.bias[1])
+        if self.quaternion is not None and self.bias[1]:
+            turn = Quaternion.of([q[self.quaternion + k] for k in range(4)]).log.parts
+            total = total + dot(turn, [gear * self.bias[1] for _, gear in self.gears])
         for place, gear in self.gears if self.bias[2] else ():
             total = total + v[place] * (gear * self.bias[2])
-        return within(total, self.range)
-
-
-def within(x: Scalar, bounds: tuple[float, float]) -> Scalar:
-    """The nearest number between bounds; what is not a number stays so, and is found out."""
-    low, high = bounds
-    if low > -math.inf:
-        x = select(x < low, low, x)
-    return select(x > high, high, x) if high < math.inf else x
+        return total
 
 
 @dataclass(frozen=True)
@@ -193,6 +193,8 @@ class SoftScene:
     equalities: tuple[EqualityRows, ...] = ()
     loop_joints: tuple[LoopJointRow, ...] = ()
     drives: tuple[Drive, ...] = ()
+    bounds: tuple[tuple[int, tuple[float, float]], ...] = ()
+    """Velocities along which actuators together do no less and no more than this."""
     servos: tuple[Servo, ...] = ()
     friction: FrictionLaw = FrictionLaw()  # noqa: RUF009 (immutable)
     scale: float = 1.0
@@ -200,4 +202,4 @@ class SoftScene:
     iterations: int = 100
     integrator: StepIntegrator = "euler"
     damped: bool = False
-    """Whether some joint has damping."""
+    """Whether some joint has damping that steps are implicit in."""

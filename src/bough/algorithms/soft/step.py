@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -13,16 +12,24 @@ from bough.algorithms.loops import constraint_terms
 from bough.algorithms.passive import passive_forces
 from bough.algorithms.rnea import rnea
 from bough.algorithms.soft.contacts import Contacts
+from bough.algorithms.soft.drives import (
+    add_drag,
+    damping_of_targets,
+    joint_drives,
+    step_damping,
+    target_rows,
+    with_damping,
+)
 from bough.algorithms.soft.fixed_axes import along_body, along_fixed, chart_rate, moved, turning
 from bough.algorithms.soft.joint_rows import depth_of, joint_rows, stop_of
 from bough.algorithms.soft.law import Softness, impedance, rate_and_spring
 from bough.algorithms.soft.layout import layout_of
 from bough.algorithms.soft.loop_joints import loop_joint_rows
 from bough.algorithms.soft.newton import SoftProblem, Solved
-from bough.algorithms.soft.rows import JointRow, ServoRow, WideRow
-from bough.algorithms.soft.scene import Servo, SoftScene, within
+from bough.algorithms.soft.rows import WideRow
+from bough.algorithms.soft.scene import IMPLICIT, SoftScene
 from bough.algorithms.soft.states import NOT_SOLVED, RUNNING, Scalars, State, run_states
-from bough.algorithms.soft.stiffened import LONG_PATHS, PackedMatrix, articulated_bodies, diagonal_place
+from bough.algorithms.soft.stiffened import LONG_PATHS, PackedMatrix, articulated_bodies
 from bough.algorithms.soft.variational import variational_step
 from bough.algorithms.soft.world import world_tree
 from bough.factor import ltdl, solve
@@ -32,7 +39,6 @@ from bough.scalar import (
     Index,
     Scalar,
     Table,
-    array,
     dot,
     gather,
     indexable,
@@ -43,21 +49,16 @@ from bough.scalar import (
     select,
     sqrt,
 )
-from bough.tree import Tree
 
 __all__ = [
     "REACH",
     "WEIGHTS",
     "driven",
     "inertial_forces",
-    "joint_damping",
-    "joint_drives",
     "measured",
     "run_steps",
-    "servo_damping",
     "soft_accelerations",
     "soft_problem",
-    "with_diagonal",
 ]
 
 Forward: TypeAlias = Callable[[Scalars, Scalars, Scalars], tuple[SoftProblem, Solved]]
@@ -91,8 +92,8 @@ def soft_problem(
     n, tree = m.model.nv, m.coupling.dof_tree
     tau, rows, damping = driven(m, scene, x, q, v), joint_rows(scene, q, v, dt), []  # type: Any, Any, Any
     if implicit:
-        damping, rows = servo_damping(scene, x, dt), rows + _servo_rows(scene, x, q, v, dt)
-    M = with_diagonal(tree, crba(m, q), damping)
+        damping, rows = damping_of_targets(scene, x, dt), rows + target_rows(scene, x, q, v, dt)
+    M = with_damping(tree, crba(m, q), [(k, k, D) for k, D in damping])
 
     def lack(a: Sequence[Scalar]) -> list[Scalar]:
         return minus(inertial_forces(m, scene, x, q, v, a, dt if implicit else None), tau)
@@ -119,7 +120,7 @@ def inertial_forces(
     n = m.model.nv
     tau = rnea(m, q, v, indexable(n, minus(a, turning(m, v))), x.get("f_ext"))
     result = [tau[k] for k in range(n)]
-    for k, D in servo_damping(scene, x, dt) if dt is not None else ():
+    for k, D in damping_of_targets(scene, x, dt) if dt is not None else ():
         result[k] = result[k] + D * a[k]
     return result
 
@@ -168,68 +169,6 @@ def driven(m: Mechanism, scene: SoftScene, x: Mapping[str, Array], q: Array, v: 
     return [tau + passive[k] for k, tau in enumerate(joint_drives(m, scene, x, q, v))]
 
 
-def joint_drives(m: Mechanism, scene: SoftScene, x: Mapping[str, Array], q: Array, v: Array) -> list[Scalar]:
-    """Joint forces: those given, those of actuators, and those of springs and dampers to targets, within bounds."""
-    n = m.model.nv
-    total: list[Scalar] = [x["tau"][k] if "tau" in x else 0.0 for k in range(n)]
-    if "control" in x:
-        for k, drive in enumerate(scene.drives):
-            force = drive.force(x["control"][k], q, v)
-            for place, gear in drive.gears:
-                total[place] = total[place] + force * gear
-    if "target" in x:
-        rates, pulled = along_fixed(m, q, v), [0.0] * n  # type: list[Scalar], list[Scalar]
-        for servo in scene.servos:
-            k = servo.v
-            pulled[k] = within(pull(servo, x, q, rates), (-servo.effort, servo.effort))
-        total = plus(total, along_body(m, q, pulled))
-    return total
-
-
-def pull(servo: Servo, x: Mapping[str, Array], q: Array, rates: Any) -> Scalar:
-    """The force of spring and damper to the target of a coordinate, without bounds."""
-    force: Scalar = x["kp"][servo.v] * (x["target"][servo.v] - q[servo.q]) - x["kd"][servo.v] * rates[servo.v]
-    return force
-
-
-def with_diagonal(tree: Tree, M: Array, more: Sequence[tuple[int, Scalar]]) -> Array:
-    """A matrix in packed path rows with numbers added to entries of its diagonal."""
-    if not more:
-        return M
-    H = array(tree.packed_size)
-    for k in range(tree.packed_size):
-        H[k] = M[k]
-    for k, value in more:
-        place = diagonal_place(tree, k)
-        H[place] = H[place] + value
-    return H
-
-
-def servo_damping(scene: SoftScene, x: Mapping[str, Array], dt: Scalar) -> list[tuple[int, Scalar]]:
-    """dt kd where targets draw without bounds: with it in M, their damping is that at the end of a step."""
-    if "target" not in x:
-        return []
-    return [(s.v, x["kd"][s.v] * dt) for s in scene.servos if s.plain and s.effort == math.inf]
-
-
-def _servo_rows(scene: SoftScene, x: Mapping[str, Array], q: Array, v: Array, dt: Scalar) -> list[JointRow]:
-    """What does the same where their forces have bounds."""
-    if "target" not in x:
-        return []
-    return [
-        ServoRow(s.v, 1.0, x["kd"][s.v] * dt, 0.0, pull=pull(s, x, q, v), most=s.effort)
-        for s in scene.servos
-        if s.plain and s.effort < math.inf
-    ]
-
-
-def joint_damping(m: Mechanism, dt: Scalar) -> list[tuple[int, Scalar]]:
-    """dt times the damping of joints, by velocities of the model."""
-    own = [x for i in range(1, m.tree.n + 1) for x in m.at(i).damping]
-    sources = zip(m.coupling.v_source.tolist(), m.coupling.v_ratio.tolist(), own, strict=True)
-    return [(k, damping * (ratio * ratio) * dt) for k, ratio, damping in sources]
-
-
 def measured(m: Mechanism, scene: SoftScene, x: Mapping[str, Array]) -> dict[str, Any]:
     """Accelerations in a state, what drives the joints, and what is to be told of each contact."""
     n, q, v = m.model.nv, x["q"], x["v"]
@@ -248,28 +187,30 @@ def run_steps(m: Mechanism, scene: SoftScene, x: Mapping[str, Array]) -> dict[st
 
     def forward(q: Scalars, v: Scalars, warm: Scalars) -> tuple[SoftProblem, Solved]:
         here, rates = indexable(nq, q), indexable(n, v)
-        return soft_accelerations(m, scene, x, here, rates, dt, warm, scene.integrator == "euler")
+        return soft_accelerations(m, scene, x, here, rates, dt, warm, scene.integrator in IMPLICIT)
 
     def step(state: State) -> State:
         if scene.integrator == "rk4":
             return _runge_kutta(m, scene, state, dt, forward)
         if scene.integrator == "variational":
             return _variational(m, scene, x, state, dt)
-        return _euler(m, scene, state, dt, forward)
+        return _euler(m, scene, x, state, dt, forward)
 
     return run_states(m, x, n, step)
 
 
-def _euler(m: Mechanism, scene: SoftScene, state: State, dt: Scalar, forward: Forward) -> State:
-    """Semi-implicit, and implicit in joint damping and that of targets: (M + dt D) v̇ = all other forces."""
+def _euler(
+    m: Mechanism, scene: SoftScene, x: Mapping[str, Array], state: State, dt: Scalar, forward: Forward
+) -> State:
+    """Semi-implicit, and implicit in what damps (`step_damping`) and in targets: (M + dt D) v̇ = all other forces."""
     problem, solved = forward(state.q, state.v, state.a)
     push: Sequence[Scalar] = solved.a
-    if scene.damped:
-        tree, damping = m.coupling.dof_tree, joint_damping(m, dt)
-        factor = ltdl(tree, with_diagonal(tree, problem.M, damping))
+    tree, here, rates = m.coupling.dof_tree, indexable(m.model.nq, state.q), indexable(m.model.nv, state.v)
+    damping = step_damping(m, scene, x, here, rates, dt)
+    if damping:
+        factor = ltdl(tree, with_damping(tree, problem.M, damping))
         drag: list[Scalar] = [0.0] * tree.n  # dt D v̇ of contact, which damping takes from M v̇
-        for k, D in damping:
-            drag[k] = drag[k] + D * solved.a[k]
+        add_drag(drag, damping, solved.a)
         less = solve(tree, factor, indexable(tree.n, drag), unit=True)
         push = [a - less[k] for k, a in enumerate(solved.a)]
     v = along_fixed(m, state.q, [rate + a * dt for rate, a in zip(state.v, push, strict=True)])

@@ -72,6 +72,7 @@ class _Reader:
                 connections.append(connection)
         sites = zip(m.sites, m["site_bodyid"], m["site_quat"], m["site_pos"], strict=True)
         off = m.answer["off"]
+        released = off.get("equality") or off.get("constraint")
         return Description(
             name=m.answer["name"] or "MuJoCo Model",
             links=tuple(links),
@@ -81,8 +82,8 @@ class _Reader:
             gravity=(0.0, 0.0, 0.0) if off.get("gravity") else tuple(m.answer["gravity"]),
             order="file",
             world=BASE,
-            loops=() if off.get("equality") else tuple(loops(m)),
-            equalities=() if off.get("equality") else tuple(equalities(m)),
+            loops=() if released else tuple(loops(m)),
+            equalities=() if released else tuple(equalities(m)),
             simulation=simulation_data(m),
         )
 
@@ -168,7 +169,7 @@ class _Reader:
         if m["jnt_limited"][j] and joint.nv == 1:
             limits["lower"], limits["upper"] = m["jnt_range"][j]
         low, high = m["jnt_actfrcrange"][j]
-        if m["jnt_actfrclimited"][j] and low == -high:
+        if m["jnt_actfrclimited"][j] and joint.nv == 1 and low == -high:
             limits["effort"] = high
         return limits
 

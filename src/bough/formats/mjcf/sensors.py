@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from bough.formats.losses import Losses
 from bough.formats.mjcf.compiled import Compiled
@@ -13,17 +13,19 @@ from bough.model.sensor import SENSORS
 __all__ = ["sensors", "sensors_text"]
 
 UNKNOWN, XBODY, SITE = 0, 2, 6  # types of objects
-FREE, BALL = 0, 1  # types of joints
+FREE = 0  # type of joint
 ZONES = {2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box"}  # types of sites
 NAMES = {"jointactfrc": "jointactuatorfrc"}
 """What kinds are called in files, where MuJoCo calls them otherwise."""
 
 
-def sensors(m: Compiled, strange: list[str]) -> Iterator[Sensor]:
-    """Those that bough reads too; of the others it is told why not."""
+def sensors(m: Compiled, actuators: Collection[str], strange: list[str]) -> Iterator[Sensor]:
+    """Those that bough reads too, of these actuators; of the others it is told why not."""
     for k, (name, said) in enumerate(zip(m.sensors, m.answer["sensor_kinds"], strict=True)):
         kind = NAMES.get(said, said)
         why = _why_not(m, k, kind)
+        if not why and SENSORS[kind].on == "actuator" and m.actuators[int(m["sensor_objid"][k])] not in actuators:
+            why = "its actuator is not understood"
         if why:
             strange.append(f"sensor {name!r}: {why}")
             continue
@@ -54,8 +56,6 @@ def _why_not(m: Compiled, k: int, kind: str) -> str:
         return "its body is fixed to its parent, with which it is one here"
     if on == "joint" and int(m["jnt_type"][number]) == FREE:
         return "it is on a free joint"
-    if on == "actuator" and int(m["jnt_type"][m["actuator_trnid"][number][0]]) in (FREE, BALL):
-        return "its actuator is on a ball joint"
     return ""
 
 

@@ -21,12 +21,14 @@ TRANSMISSIONS = ("joint", "joint", "slider-crank", "tendon", "site", "body")
 BODY_BITS = 16  # a signature of two bodies is the first shifted by so much, plus the second
 LOW_BITS = (1 << BODY_BITS) - 1
 MASK_BITS = 0xFFFFFFFF
+WELD, TORQUESCALE = 1, 10  # type of equality, and where among its numbers that is
 
 
 def softness(m: Compiled, kind: str, k: int) -> Softness:
     """How softly row k of a kind ("jnt": limits, "dof": dry friction, "eq": equality) holds."""
     margin = float(m["jnt_margin"][k]) if kind == "jnt" else 0.0
-    return _softness(_numbers(m[f"{kind}_solref"][k]), _numbers(m[f"{kind}_solimp"][k]), margin)
+    scale = abs(float(m["eq_data"][k][TORQUESCALE])) if kind == "eq" and m["eq_type"][k] == WELD else 1.0
+    return _softness(_numbers(m[f"{kind}_solref"][k]), _numbers(m[f"{kind}_solimp"][k]), margin, scale)
 
 
 def surface(m: Compiled, k: int) -> Surface:
@@ -50,8 +52,9 @@ def simulation_data(m: Compiled) -> SimulationData:
     strange: list[str] = list(_not_understood(m))
     integrator = said["integrator"]
     if integrator not in INTEGRATORS:
-        strange.append(f"the integrator {integrator!r}: 'euler' is taken")
+        strange.append(f"the integrator {integrator!r}: steps are those of 'euler'")
         integrator = "euler"
+    actuators = tuple(_actuators(m, strange))
     signatures = (int(x) for x in m["exclude_signature"])
     return SimulationData(
         timestep=said["timestep"],
@@ -61,8 +64,8 @@ def simulation_data(m: Compiled) -> SimulationData:
         tolerance=said["tolerance"],
         iterations=said["iterations"],
         disabled=tuple(name for name in SWITCHES if m.answer["off"].get(name)),
-        actuators=tuple(_actuators(m, strange)),
-        sensors=tuple(sensors(m, strange)),
+        actuators=actuators,
+        sensors=tuple(sensors(m, {x.name for x in actuators}, strange)),
         pairs=tuple(_pair(m, k) for k in range(len(m["pair_geom1"]))),
         excludes=tuple((m.bodies[x >> BODY_BITS & LOW_BITS], m.bodies[x & LOW_BITS]) for x in signatures),
         reference=_reference(m),
@@ -158,10 +161,19 @@ def _why_not(m: Compiled, k: int) -> str:
 
 def _not_understood(m: Compiled) -> Iterator[str]:
     """What acts in MuJoCo's simulation, is no actuator, and has no place here."""
+    if m.answer["simulation"]["integrator"] == "implicit":
+        yield "the integrator 'implicit': steps are those of 'implicitfast', which is explicit in Coriolis forces"
+    if m.answer["simulation"]["noslip_iterations"]:
+        yield "noslip_iterations of <option>: friction is not found once more without softness"
     if m.answer["simulation"]["override"]:
         yield "contact parameters of <option> that override those of geoms"
     if m.any("geom_adhesion", "pair_adhesion", "geom_surfacevel"):
         yield "adhesion, or velocities of surfaces"
+    for name, kind, on, (low, high) in zip(
+        m.joints, m["jnt_type"], m["jnt_actfrclimited"], m["jnt_actfrcrange"], strict=True
+    ):
+        if on and MOTIONS.get(int(kind)) == 1 and low != -high:
+            yield f"actuatorfrcrange {low:g} {high:g} of joint {name!r}: only one that is the same to both sides acts"
     if m.any("tendon_limited"):
         yield "limits of tendons"
     fields = [name or f"geom {k}" for k, name in enumerate(m.answer["geom_names"]) if m.is_field(k)]
@@ -177,8 +189,8 @@ def _numbers(row: Any) -> tuple[float, ...]:
 
 
 @lru_cache(maxsize=1024)
-def _softness(solref: tuple[float, ...], solimp: tuple[float, ...], margin: float) -> Softness:
-    return Softness(*_as_mujoco_takes_them(solref, solimp), margin)
+def _softness(solref: tuple[float, ...], solimp: tuple[float, ...], margin: float, scale: float = 1.0) -> Softness:
+    return Softness(*_as_mujoco_takes_them(solref, solimp), margin, scale)
 
 
 @lru_cache(maxsize=1024)

@@ -128,6 +128,7 @@ def _options(mujoco: Any, model: Any) -> dict[str, Any]:
             "impratio": model.opt.impratio,
             "tolerance": model.opt.tolerance,
             "iterations": model.opt.iterations,
+            "noslip_iterations": model.opt.noslip_iterations,
             "override": bool(int(model.opt.enableflags) & int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)),
             "disableactuator": int(model.opt.disableactuator),
         },

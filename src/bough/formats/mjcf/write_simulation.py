@@ -28,12 +28,13 @@ def surface_attributes(surface: Surface) -> str:
 
 
 def soft_attributes(softness: Softness, suffix: str = "") -> str:
-    """solref and solimp, with what their names end in, and the margin."""
+    """solref and solimp, with what their names end in, the margin, and of a loop the torquescale."""
     text = ""
     if softness.solref != SOFT.solref:
         text += f' solref{suffix}="{numbers_text(softness.solref)}"'
     if softness.solimp != SOFT.solimp:
         text += f' solimp{suffix}="{numbers_text(softness.solimp)}"'
+    text += f' torquescale="{softness.torquescale!r}"' if softness.torquescale != SOFT.torquescale else ""
     return text + (f' margin="{softness.margin!r}"' if softness.margin else "")
 
 

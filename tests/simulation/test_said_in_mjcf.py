@@ -1,0 +1,119 @@
+"""What MJCF files say of simulation is heeded as MuJoCo heeds it, or told."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bough
+from bough.errors import ShapeError, SimulationWarning
+
+mujoco = pytest.importorskip("mujoco")
+
+HELD = """<mujoco><option tolerance="1e-12"><flag {off}="disable"/></option>
+  <worldbody><geom type="plane" size="0 0 1"/>
+    <body pos="0 0 0.45"><joint name="a" axis="0 1 0" range="-5 5" limited="true" frictionloss="0.5"/>
+      <geom type="capsule" size="0.05" fromto="0 0 0 0.4 0 0"/></body>
+    <body pos="1 0 0.03"><freejoint/><geom size="0.1"/></body>
+    <body name="gear" pos="0 2 1"><joint name="d" axis="0 1 0"/><geom size="0.1" pos="0.1 0 0"/></body>
+    <body name="wheel" pos="1 2 1"><joint name="e" axis="1 0 0"/><geom size="0.1" pos="0 0.1 0"/></body>
+    <body name="end" pos="1 3 1"><joint name="f" axis="1 0 0"/><geom size="0.1" pos="0 0.1 0"/></body>
+  </worldbody>
+  <equality><joint joint1="d" joint2="e"/><connect body1="end" anchor="0 0.1 0"/></equality></mujoco>"""
+
+
+def theirs(text: str, model: bough.Model, q: Any, v: Any, steps: int, control: Any = None) -> tuple[Any, Any]:
+    """q and v of MuJoCo after so many steps."""
+    m = mujoco.MjModel.from_xml_string(text)
+    d = mujoco.MjData(m)
+    d.qpos[:], d.qvel[:] = bough.convert.states_to_mujoco(model, q, v)
+    if control is not None:
+        d.ctrl[:] = control
+    for _ in range(steps):
+        mujoco.mj_step(m, d)
+    return bough.convert.states_from_mujoco(model, d.qpos.copy(), d.qvel.copy())
+
+
+@pytest.mark.parametrize("off", ["constraint", "limit", "frictionloss", "equality", "contact"])
+def test_what_is_switched_off_does_not_act(off: str, rng: np.random.Generator) -> None:
+    text = HELD.format(off=off)
+    model = bough.load(text)
+    q, v = np.array(model.simulation.reference), np.zeros(model.nv)
+    q[0] = 0.2  # beyond the limit
+    v[-2:] = 0.5, 0.7  # against the laws
+    state = bough.Simulation(model, tolerance=1e-12).step(q, v, steps=1)
+    place, speed = theirs(text, model, q, v, steps=1)
+    np.testing.assert_allclose(state.q, place, atol=1e-8)
+    np.testing.assert_allclose(state.v, speed, atol=1e-6)
+    if off == "constraint":
+        numbers = bough.Simulation(model.with_simulation(disabled=["constraint"]))._soft
+        rows = *numbers.candidates, *numbers.limits, *numbers.frictions, *numbers.equalities
+        assert not rows
+
+
+@pytest.mark.parametrize("scale", [0.3, 4.0])
+def test_the_torquescale_of_a_weld_is_heeded(scale: float, tmp_path: Path, rng: np.random.Generator) -> None:
+    text = f"""<mujoco><option tolerance="1e-12"/><worldbody>
+      <body name="a"><freejoint/><geom size=".1 .2 .3" type="box" mass="1" contype="0"/></body>
+      <body name="b" pos=".3 0 0"><joint axis="1 2 3"/><geom size=".1" mass="2" pos=".1 0 0" contype="0"/></body>
+      </worldbody><equality><weld body1="a" body2="b" torquescale="{scale}"/></equality></mujoco>"""
+    model = bough.load(text)
+    bough.save(model, tmp_path / "m.xml")
+    bough.save(model, tmp_path / "m.json")
+    for kept in (model, bough.load(tmp_path / "m.xml"), bough.load(tmp_path / "m.json")):
+        assert kept.constraints[0].softness.torquescale == scale
+    q, v = np.array(model.simulation.reference), np.zeros(model.nv)
+    q = bough.integrate(model, q, 1e-7 * rng.normal(size=model.nv))  # further apart rows have other axes
+    state, wanted = bough.Simulation(model, tolerance=1e-12).step(q, v), theirs(text, model, q, v, steps=1)
+    np.testing.assert_allclose(state.v, wanted[1], atol=1e-7)
+
+
+BALL = """<mujoco><option integrator="implicitfast"/><worldbody><body><joint name="a" type="ball"/>
+  <geom type="box" size=".1 .2 .3" pos=".1 0 0"/></body></worldbody>
+  <actuator><position name="p" kp="3" kv=".4" joint="a" gear="1 2 3"/></actuator>
+  <sensor><actuatorpos actuator="p"/><actuatorvel actuator="p"/><actuatorfrc actuator="p"/></sensor></mujoco>"""
+
+
+def test_position_servos_of_balls_feel_the_rotation_vector(rng: np.random.Generator) -> None:
+    model = bough.load(BALL)
+    sim, m = bough.Simulation(model), mujoco.MjModel.from_xml_string(BALL)
+    for _ in range(4):
+        q, v, u = bough.random(model, rng), rng.normal(size=3), rng.normal(size=1)
+        d = mujoco.MjData(m)
+        d.qpos[:], d.qvel[:] = bough.convert.states_to_mujoco(model, q, v)
+        d.ctrl[:] = u
+        mujoco.mj_forward(m, d)
+        read = np.ravel(list(sim.sensors(q, v, control=u).values()))
+        np.testing.assert_allclose(read, d.sensordata, rtol=1e-10, atol=1e-12)
+        state, wanted = sim.step(q, v, control=u, steps=10), theirs(BALL, model, q, v, 10, u)
+        np.testing.assert_allclose(state.v, wanted[1], rtol=1e-10, atol=1e-12)
+
+
+STRANGE = """<mujoco><option integrator="implicit" noslip_iterations="3"/><worldbody><body><joint name="a"
+  actuatorfrcrange="-1 2"/><geom size="0.1"/></body></worldbody>
+  <actuator><motor joint="a"/><general name="slow" joint="a" dyntype="filter" dynprm="0.1"/></actuator>
+  <sensor><clock/><actuatorfrc actuator="slow"/></sensor></mujoco>"""
+
+
+def test_what_is_not_heeded_is_told_by_the_simulation() -> None:
+    model = bough.load(STRANGE)
+    told = "\n".join(model.simulation.not_understood)
+    for part in (
+        "the integrator 'implicit'", "noslip_iterations", "actuatorfrcrange -1 2 of joint 'a'", "there is no clock",
+        "actuator 'slow': it has a state of its own", "sensor 'sensor1': its actuator is not understood",
+    ):  # fmt: skip
+        assert part in told
+    with pytest.warns(SimulationWarning, match=r"the integrator 'implicit': .* \(and 5 more, see model\.simulation"):
+        sim = bough.Simulation(model)
+    assert sim.integrator == "implicitfast"
+    with pytest.raises(
+        ShapeError, match=r"control .*one for each actuator .*, not for actuator 'slow': it has a state"
+    ):
+        sim.step([0.0], [0.0], control=[1.0, 1.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bough.Simulation(model.with_simulation(not_understood=()))
