@@ -10,7 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 from bough.backends.llvm.types import Lines, Real
 
-__all__ = ["Turning", "lanes_source", "one_by_one", "turned"]
+__all__ = ["Turning", "ahead", "lanes_source", "one_by_one", "turned"]
+
+SQUARES_AHEAD = 2
+"""How far ahead of where rows are written their lines are asked for."""
 
 
 def lanes_source(real: Real, sizes: Iterable[int]) -> str:
@@ -122,6 +125,18 @@ def turned(real: Real, names: Sequence[str], new: Callable[[str], str]) -> list[
             result[i], result[i + stride] = (_shuffled(new, real.type, *pair, way) for way in (low, high))
         stride *= 2
     return result
+
+
+def ahead(real: Real, lines: Lines, k: str) -> None:
+    """Ask for the lines that rows %row0, … are written to, some squares beyond component `k`.
+
+    More rows than a processor foresees are written side by side, and what is written waits until its line is there, in
+    order: a store that misses the first cache holds up all that follow.
+    """
+    place = lines.new(f"add i64 {k}, {SQUARES_AHEAD * real.lanes}")
+    for j in range(real.lanes):
+        there = lines.new(f"getelementptr {real.element}, ptr %row{j}, i64 {place}")
+        lines.line(f"call void @llvm.prefetch.p0(ptr {there}, i32 1, i32 3, i32 1)")
 
 
 def _shuffled(new: Callable[[str], str], t: str, a: str, b: str, places: Iterable[int]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from bough.backends.llvm.lanes import one_by_one, turned
+from bough.backends.llvm.lanes import ahead, one_by_one, turned
 from bough.backends.llvm.types import Lines, Real
 from bough.program import Apply, Const, Instruction, Load, Program, Store
 from bough.scalar import Kind
@@ -137,6 +137,7 @@ def _square(real: Real, k: int) -> str:
     """Turn over as many components as there are lanes, from component %start on."""
     lines, given = Lines(), []
     new = lines.new
+    ahead(real, lines, "%start")
     for j in range(real.lanes):
         component = new(f"add i64 %start, {j}")
         place = new(f"load i64, ptr {new(f'getelementptr i64, ptr @places{k}, i64 {component}')}")
