@@ -66,6 +66,7 @@ class Contacts:
         self.layout, self._bodies, self.friction, self._v = layout, len(world.bodies), friction, v
         self.rate = None if layout.softness is None else rate_and_spring(layout.softness, dt)[0]
         self.several_trees = sum(not parent for parent in world.parents) > 1
+        self._stiffness: tuple[Scalar, Scalar] = (0.0, 0.0)
         if not layout.touches:
             return
         with keeping_loops():
@@ -83,6 +84,7 @@ class Contacts:
                 else:
                     centres = [X.translation for X in places]
                     each_near(group, layout.place_size, centres, partial(self._near, group, dt, 0.0))
+            self._stiffness = self._added_up(False), self._added_up(True)  # before loops that ask for it
 
     @property
     def rates(self) -> Sequence[Scalar]:
@@ -167,10 +169,12 @@ class Contacts:
 
     def stiffness(self, between: bool) -> Scalar:
         """The sum of D of all contacts with the world, or between bodies: zero where nothing touches."""
+        return self._stiffness[between]
+
+    def _added_up(self, between: bool) -> Scalar:
         total: Scalar = 0.0
-        with keeping_loops():
-            for group in self._groups(between):
-                total = total + self._total(group)
+        for group in self._groups(between):
+            total = total + self._total(group)
         return total
 
     def _total(self, group: TouchGroup) -> Scalar:

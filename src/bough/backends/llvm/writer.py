@@ -327,6 +327,8 @@ class ChunkWriter(Writer):
             if name in self.names.written and count == self._size(name):
                 return clear_written(self, self._written(name), address, count)
             return write_zeros(self, address, count)
+        if self.names.plan.constants.get(x.count) == 1 and x.done is not None:
+            return self._once(x)
         self._bring(x)
         turned, known = dict(self._turned), dict(self._operands)
         count = self.operand(x.count)
@@ -363,6 +365,28 @@ class ChunkWriter(Writer):
         for result, value in zip(x.results, x.carried, strict=True):
             flow = ", ".join(f"[ %v{value}, %{label} ]" for label in exits)
             self.line(f"%v{result} = phi {self.names.type_of(result)} {flow}")
+        for result in x.results:
+            self._defined(result, f"%v{result}")
+
+    def _once(self, x: Loop) -> None:
+        """A loop of one turn that may be left out is a branch: what is taken for a loop is taken to run often."""
+        initial = [self.operand(v) for v in x.initial]
+        asked, rest = until_done(x)
+        before = dict(self._operands)
+        self._operands |= dict(zip(x.carried, initial, strict=True)) | {x.counter: "0"}
+        self._write(asked)
+        body, leave, asking = self.label(), self.label(), self.block
+        self.branch(self.new(self.real.all_lanes(self.operand(x.done))), leave, body)
+        turned = dict(self._turned)
+        self.start(body)
+        self._write(rest)
+        back = [self.operand(v) for v in x.following]
+        end = self.block
+        self.jump(leave)
+        self.start(leave)
+        self._turned, self._operands = turned, before
+        for result, first, again in zip(x.results, initial, back, strict=True):
+            self.line(f"%v{result} = phi {self.names.type_of(result)} [ {first}, %{asking} ], [ {again}, %{end} ]")
         for result in x.results:
             self._defined(result, f"%v{result}")
 
