@@ -75,7 +75,7 @@ def test_no_error_of_another_kind(name: str) -> None:
         (
             lambda: bough.loops.assemble(MODEL, Q, hold=4),
             bough.errors.ShapeError,
-            "hold is 4, expected names of joints",
+            "hold is 4, expected a name or several",
         ),
         (
             lambda: bough.velocities(MODEL, Q, V, "tip", np.ones(3)),
