@@ -104,8 +104,8 @@ def nearest(couple: Couple) -> Nearest:
 
     Shapes that overlap may have several directions in which the gap is larger than in all that are near them: those
     with corners by little already, round ones where they are deep in each other. The axes of both, the line between
-    their middles, and of round ones what is across and opposite, lead to the best of them, but for few; where the axis with the largest
-    gap leads to a shallow overlap, that is it.
+    their middles, and of round ones what is across and opposite, lead to the best of them, but for few; where the axis
+    with the largest gap leads to a shallow overlap, that is it.
     """
     with keeping_loops():
         starts, count = _starts(couple)
