@@ -6,6 +6,7 @@ from typing import Any
 
 import mujoco
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bough.algorithms.narrow_phase import Shape
 
@@ -50,8 +51,13 @@ class TwoShapes:
 
 def random_turn(rng: np.random.Generator) -> np.ndarray:
     """A rotation, all equally likely."""
-    quaternion, rotation = rng.standard_normal(4), np.empty(9)
-    mujoco.mju_quat2Mat(rotation, quaternion / np.sqrt(quaternion @ quaternion))
+    return turned(rng.standard_normal(4))
+
+
+def turned(quaternion: ArrayLike) -> np.ndarray:
+    """The rotation of a quaternion of any length, its scalar first."""
+    q, rotation = np.array(quaternion, float), np.empty(9)
+    mujoco.mju_quat2Mat(rotation, q / np.sqrt(q @ q))
     return rotation.reshape(3, 3)
 
 

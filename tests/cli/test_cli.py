@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 import bough
 from bough.cli import main
 from bough.kernel import cache
+from bough.waiting import telling
 
 
 def test_paper_prints_the_reports_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,3 +120,19 @@ def test_cache_is_shown_and_cleared(
     assert main(["cache", "clear"]) == 0
     assert "removed 1" in capsys.readouterr().out
     assert bough.cache.info().files == 0
+
+
+def test_who_waits_at_a_terminal_is_told_for_what(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with telling("nothing", after=0.0):  # no terminal
+        time.sleep(0.05)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with telling("soon done", after=60.0):
+        pass
+    with telling("counting \x1b[2J", after=0.0):
+        time.sleep(0.2)
+    told = capsys.readouterr().err
+    assert told.startswith("bough: counting ")
+    assert told.endswith(" …\n")
+    assert "\x1b" not in told

@@ -147,6 +147,6 @@ def test_sdf_tells_sliding_friction(mu: str, friction: float) -> None:
     text = f"""<sdf version="1.9"><model name="m"><link name="a"><inertial><mass>1</mass></inertial>
       <collision name="c"><geometry><sphere><radius>1</radius></sphere></geometry>
       <surface><friction><ode><mu>{mu}</mu></ode></friction></surface></collision></link></model></sdf>"""
-    (g,) = bough.load(text).geometries
+    (g,) = bough.load(text, floating_base=False).geometries
     assert g.surface == Surface(friction=friction)
     assert math.isfinite(g.surface.friction[0])

@@ -22,6 +22,11 @@ def text(body: str, version: str = "1.9", head: str = "") -> str:
     return f"<sdf version='{version}'><model name='m' {head}>{body}</model></sdf>"
 
 
+def load(source: Any, **options: Any) -> bough.Model:
+    """A model, fixed unless told otherwise."""
+    return bough.load(source, **{"floating_base": False} | options)
+
+
 def link(name: str, pose: str = "", inside: str = "", inertial: str = "<mass>1</mass>") -> str:
     where = f"<pose{f' relative_to={inside!r}' if inside else ''}>{pose}</pose>" if pose else ""
     return f"<link name='{name}'>{where}<inertial>{inertial}</inertial></link>"
@@ -62,7 +67,7 @@ ARM = text(
 
 
 def test_links_move_about_the_axes_of_their_joints() -> None:
-    model = bough.load(ARM)
+    model = load(ARM)
     own = pose(0.5, 0.6, 0.7, 0.1, 0.2, 0.3)
     base, upper = pose(0.1, 0.2, 0.3, 0.4, 0.5, 0.6), pose(1, 2, 3, 0.3, -0.2, 0.5)
     mark = base @ pose(0.5, 0, 0, 0, 0, 0.1)
@@ -84,13 +89,13 @@ def test_links_move_about_the_axes_of_their_joints() -> None:
 
 
 def test_the_base_floats_if_asked() -> None:
-    model = bough.load(ARM, floating_base=True)
+    model = load(ARM, floating_base=True)
     assert model.joint_names == ("root_joint", "shoulder", "elbow")
     assert_close(bough.placements(model, bough.neutral(model), "base"), np.eye(4), TOLERANCE, axes=2)
 
 
 def axis_of(body: str, version: str) -> list[float]:
-    found = bough.load(text(body, version)).joints[0].joint
+    found = load(text(body, version)).joints[0].joint
     assert isinstance(found, bough.joints.Revolute)
     return [round(x, 9) + 0.0 for x in found.axis]
 
@@ -106,7 +111,7 @@ def test_axes_of_old_versions_are_in_the_frame_of_the_model() -> None:
 
 
 def one(kind: str, axis: str = "0 0 1", more: str = "") -> bough.Model:
-    return bough.load(text(link("a") + link("b") + joint("j", kind, "a", "b", axis, more)))
+    return load(text(link("a") + link("b") + joint("j", kind, "a", "b", axis, more)))
 
 
 def test_joint_types() -> None:
@@ -129,9 +134,7 @@ def test_limits_and_losses() -> None:
         "<dynamics><damping>0.1</damping><friction>0.2</friction><spring_stiffness>7</spring_stiffness>"
         "<spring_reference>0.4</spring_reference></dynamics>"
     )
-    j = bough.load(
-        text(link("a") + link("b") + joint("j", "revolute", "a", "b", "0 0 1").replace("<xyz>0 0 1</xyz>", inner))
-    )
+    j = load(text(link("a") + link("b") + joint("j", "revolute", "a", "b", "0 0 1").replace("<xyz>0 0 1</xyz>", inner)))
     entry = j.joint("j")
     assert (entry.lower, entry.upper, entry.effort, entry.velocity) == ((-1,), (np.inf,), (np.inf,), (3,))
     assert (entry.damping, entry.friction, entry.stiffness, entry.rest) == ((0.1,), (0.2,), (7,), (0.4,))
@@ -142,7 +145,7 @@ def test_joints_that_mimic() -> None:
         "<mimic joint='i' axis='axis'><multiplier>2</multiplier><offset>0.5</offset><reference>0.1</reference></mimic>"
     )
     body = link("a") + link("b") + link("c") + joint("i", "revolute", "a", "b", "0 0 1")
-    model = bough.load(text(body + joint("j", "revolute", "a", "c", "0 0 1").replace("</axis>", f"{law}</axis>")))
+    model = load(text(body + joint("j", "revolute", "a", "c", "0 0 1").replace("</axis>", f"{law}</axis>")))
     assert model.nq == 1
     assert bough.placements(model, [0.3], "c")[1, 0] == pytest.approx(np.sin(2 * (0.3 - 0.1) + 0.5))
     follower = model.joint("j").joint
@@ -154,7 +157,7 @@ def test_loops() -> None:
     body = link("a") + link("b", "1 0 0 0 0 0.5") + link("c", "0 1 0 0 0 0")
     body += joint("ab", "revolute", "a", "b", "0 0 1") + joint("ac", "revolute", "a", "c", "0 0 1")
     body += joint("bc", "ball", "b", "c", more="<pose>0.5 0 0 0 0 0</pose>") + joint("ca", "fixed", "c", "a")
-    model = bough.load(text(body))
+    model = load(text(body))
     assert [c.name for c in model.constraints] == ["bc", "ca"]
     for c in model.constraints:
         assert isinstance(c, bough.loops.Loop)
@@ -172,14 +175,14 @@ def test_a_loop_whose_links_became_one_body_is_met_for_ever_or_refused() -> None
     body += joint("ab", "revolute", "a", "b", "0 0 1", more="<pose>-1 0 0 0 0 0</pose>")
     body += joint("ac", "revolute", "a", "c", "0 0 1", more="<pose>-1 0 0 0 0 0</pose>")
     body += joint("bc", "revolute", "b", "c", "0 0 1")
-    assert len(bough.load(text(body)).loops) == 1
-    assert len(bough.load(text(body), lock={"ab": 0.3}).loops) == 1
+    assert len(load(text(body)).loops) == 1
+    assert len(load(text(body), lock={"ab": 0.3}).loops) == 1
     for angle in (0.0, 0.3):
-        model = bough.load(text(body), lock={"ab": angle, "ac": angle})
+        model = load(text(body), lock={"ab": angle, "ac": angle})
         assert (model.nv, model.loops) == (0, ())
     message = r"constraint 'bc' joins 'b' and 'c', which are held to each other 0\.\d+ m or rad away from"
     with pytest.raises(bough.errors.LoadError, match=message):
-        bough.load(text(body), lock={"ab": 0.0, "ac": 0.3})
+        load(text(body), lock={"ab": 0.0, "ac": 0.3})
 
 
 def test_a_loop_has_the_limits_and_losses_of_its_joint() -> None:
@@ -191,23 +194,36 @@ def test_a_loop_has_the_limits_and_losses_of_its_joint() -> None:
         "<spring_stiffness>5</spring_stiffness><spring_reference>0.3</spring_reference></dynamics>"
     )
     closing = joint("bc", "revolute", "b", "c", "0 0 1")
-    model = bough.load(text(body + closing.replace("</axis>", f"{limits}{losses}</axis>")))
+    model = load(text(body + closing.replace("</axis>", f"{limits}{losses}</axis>")))
     want = {"lower": -0.5, "upper": 0.7, "effort": 3.0, "velocity": 2.0, "damping": 0.1, "friction": 0.2}
     for sort, value in (want | {"stiffness": 5.0, "rest": 0.3}).items():
         assert model.loop_limits(sort).tolist() == [value], sort
     law = "<mimic joint='ab' axis='axis'><multiplier>2</multiplier></mimic>"
     with pytest.raises(bough.errors.LoadError, match=r"joint 'bc'.*it closes a loop and follows another joint"):
-        bough.load(text(body + closing.replace("</axis>", f"{law}</axis>")))
+        load(text(body + closing.replace("</axis>", f"{law}</axis>")))
 
 
 def test_a_world_and_what_is_held_by_it() -> None:
     body = link("a", "1 0 0 0 0 0") + joint("j", "revolute", "world", "a", "0 0 1")
     inside = f"<gravity>0 1 -2</gravity><model name='m'><pose>0 0 5 0 0 0</pose>{body}</model>"
-    model = bough.load(f"<sdf version='1.8'><world name='w'>{inside}</world></sdf>")
+    model = load(f"<sdf version='1.8'><world name='w'>{inside}</world></sdf>")
     assert model.gravity == (0, 1, -2)
     assert bough.placements(model, [0.3], "a")[:3, 3].tolist() == pytest.approx([1, 0, 5])
     with pytest.raises(bough.errors.LoadError, match="floating_base: the root of this file, 'world'"):
-        bough.load(f"<sdf version='1.8'><world name='w'>{inside}</world></sdf>", floating_base=True)
+        load(f"<sdf version='1.8'><world name='w'>{inside}</world></sdf>", floating_base=True)
+
+
+def test_who_loads_a_model_that_nothing_holds_says_whether_it_floats() -> None:
+    """Gazebo lets it float; what the world holds is fixed, and a check finds no fault in either."""
+    free = text(link("a") + link("b") + joint("j", "revolute", "a", "b", "0 0 1"))
+    told = r"line 1: link 'a' is joined to nothing .* give floating_base=True .* or floating_base=False"
+    with pytest.warns(bough.errors.LoadWarning, match=told):
+        model = bough.load(free)
+    assert (model.nv, bough.load(free, floating_base=False).nv, bough.load(free, floating_base=True).nv) == (1, 1, 7)
+    with pytest.warns(bough.errors.LoadWarning, match="link 'b' is joined to nothing"):
+        bough.load(free, root="b")
+    assert bough.load(text(link("a") + joint("j", "revolute", "world", "a", "0 0 1"))).nv == 1
+    assert problems(free) == ()
 
 
 def test_shapes() -> None:
@@ -218,7 +234,7 @@ def test_shapes() -> None:
         + shape.format("collision", "p", "<polyline/>")
     )
     with pytest.warns(bough.errors.LoadWarning, match="a collision of link 'a': <geometry> has <polyline>"):
-        model = bough.load(text(link("a").replace("</link>", f"{inner}</link>")))
+        model = load(text(link("a").replace("</link>", f"{inner}</link>")))
     assert [(g.name, g.shape, g.size, g.purpose, g.file) for g in model.geometries] == [
         ("v", "mesh", (1, 2, 3), "visual", "model://m/x.dae"), ("c", "cylinder", (0.1, 2), "collision", ""),
     ]  # fmt: skip
@@ -247,7 +263,7 @@ def test_shapes_that_are_passed_over_are_told(inner: str, message: str) -> None:
     (problem,) = problems(content)
     assert message in problem.message
     with pytest.warns(bough.errors.LoadWarning, match=re.escape(message)):
-        assert bough.load(content).geometries == ()
+        assert load(content).geometries == ()
 
 
 def test_a_check_tells_all_faults_of_a_joint() -> None:
@@ -288,7 +304,7 @@ WRONG: dict[str, tuple[str, str]] = {
 def test_what_is_refused(name: str) -> None:
     content, message = WRONG[name]
     with pytest.raises(bough.errors.LoadError, match=message):
-        bough.load(content)
+        load(content)
     assert any(re.search(message, str(problem)) for problem in problems(content))
 
 
@@ -297,14 +313,14 @@ def test_long_chains_of_frames_are_no_trouble() -> None:
         f"<frame name='f{k}' attached_to='{f'f{k - 1}' if k else 'a'}'><pose>1 0 0 0 0 0</pose></frame>"
         for k in range(2000)
     )
-    model = bough.load(text(link("a") + frames))
+    model = load(text(link("a") + frames))
     assert model.frame("f1999").placement.origin == (2000.0, 0, 0)
     long = "".join(f"<frame name='f{k}' attached_to='f{(k + 1) % 3000}'/>" for k in range(3000))
     with pytest.raises(bough.errors.LoadError, match="is attached to itself"):
-        bough.load(text(link("a") + long))
+        load(text(link("a") + long))
     chain = "".join(link(f"l{k}") for k in range(3001))
     chain += "".join(joint(f"j{k}", "fixed", f"l{k}", f"l{k + 1}") for k in reversed(range(3000)))
-    model = bough.load(text(chain + joint("last", "fixed", "l3000", "l0")))
+    model = load(text(chain + joint("last", "fixed", "l3000", "l0")))
     assert (len(model.frames), model.constraints) == (3001, ())  # all of one body, which its last joint holds together
 
 
@@ -312,7 +328,7 @@ def test_long_chains_of_frames_are_no_trouble() -> None:
 @pytest.mark.filterwarnings("ignore::bough.errors.LoadWarning")
 def test_real_files(path: Path) -> None:
     """Cassie: closed legs whose loops hold in the pose of the file."""
-    model = bough.load(path, ignore="constraints")
+    model = load(path, ignore="constraints")
     assert 20 < model.mass < 36
     loops = [c for c in model.constraints if isinstance(c, bough.loops.Loop)]
     assert loops
@@ -332,7 +348,7 @@ def test_damaged_files_end_in_a_model_or_an_error(rng: np.random.Generator) -> N
             old = at.group()
             damaged = damaged[: at.start()] + (old[0] + new + old[-1] if old[0] in ">'" else "") + damaged[at.end() :]
         try:
-            loaded += bough.load(damaged).nv >= 0
+            loaded += load(damaged).nv >= 0
         except bough.BoughError:
             continue
     assert 20 < loaded < 380

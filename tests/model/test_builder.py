@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 import bough
 from bough.model.arguments import rotation_from_rpy
 from bough.model.parts import Inertia, Placement
+from bough.reading import known_name
 from closeness import assert_close
 from model_strategies import random_inertia, random_placement, random_rotation, random_state
 
@@ -82,6 +84,16 @@ def test_the_builder_may_be_used_further() -> None:
     assert first.nbodies == 2
     assert first == arm().build()
     assert b.build().nbodies == 3
+
+
+def test_a_body_more_is_no_work_for_those_before() -> None:
+    """Names are looked up, and not gone through."""
+
+    class Names(dict[str, int]):
+        def __iter__(self) -> Iterator[str]:
+            raise AssertionError("all names are gone through")
+
+    assert known_name("a", "name", Names(a=1)) == "a"
 
 
 def test_an_empty_model_is_a_model() -> None:

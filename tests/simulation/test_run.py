@@ -137,6 +137,11 @@ def test_one_of_a_kind_is_told_as_one(sim: bough.Simulation) -> None:
         sim.sweep(np.zeros(sim.model.nq), duration=0.1, parameters={"friction": 1.0})
 
 
+def test_a_parameter_is_named_once(sim: bough.Simulation) -> None:
+    with pytest.raises(bough.errors.ModelError, match="parameters has 'friction' twice, expected each name once"):
+        bough.Simulation(sim.model, parameters=["friction", "gravity", "friction"])
+
+
 def test_parameters_that_are_not_finite_are_named() -> None:
     b = bough.Builder("block")
     b.add("block", bough.joints.Prismatic("z"), mass=1.0)

@@ -76,9 +76,9 @@ def test_numpy_reads_it_without_pickle(moved: bough.Trajectory, tmp_path: Path) 
 
 
 def test_the_same_trajectory_is_the_same_file(moved: bough.Trajectory, tmp_path: Path) -> None:
-    for name in ("a", "b"):
+    for name in ("a.npz", "b.npz"):
         moved.save(tmp_path / name)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
 def test_a_file_is_written_whole_or_not_at_all(

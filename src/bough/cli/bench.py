@@ -26,7 +26,7 @@ __all__ = ["METHODS", "forward_dynamics_speeds", "register"]
 
 BATCH = 4096
 GPU_BATCH = 1 << 20
-LONG = 3.0  # seconds after which a row is told to be on its way
+SLOW_ROW = 3.0  # seconds after which a row is told to be on its way
 SHORTEST = 2e-3  # seconds that one measurement lasts at least
 MET = 1e-9  # m or rad by which the constraints of a state may be off
 MOST_NUMBERS = 1 << 24  # numbers in the largest array: larger models get smaller batches
@@ -129,7 +129,7 @@ def run(options: argparse.Namespace) -> None:
                 say(f"{name:18}    left out: a result has {numbers:.2g} numbers")
                 continue
             try:
-                with telling(f"measuring {name}", after=LONG):
+                with telling(f"measuring {name}", after=SLOW_ROW):
                     times = _times(model, name, function, batch, options.rounds)
             except BoughError as error:
                 say(f"{name:18}    left out: {error}")

@@ -50,6 +50,7 @@ def assemble(description: Description, options: Options, report: Report) -> Mode
             raise ModelError(f"root={options.root!r}: this file says what stands in the world, so its root is {root!r}")
         root = _known_link(options.root, description)
         connections = with_root(connections, root)
+    _doubt_fixed_base(description, root, options, report)
     laws = _laws(connections, report) if options.mimic else {}
     connections = _with_locks(connections, options, laws)
     connections = in_order(connections, root, description.order if options.order is None else options.order)
@@ -121,6 +122,17 @@ def _refuse_second_base(description: Description, root: str, options: Options, r
             f"floating_base: the file floats already, on joint {c.name!r} between {c.parent!r}, which has no mass, and "
             f"{c.child!r}; load it without floating_base, or lock this joint",
             c.line,
+        )
+
+
+def _doubt_fixed_base(description: Description, root: str, options: Options, report: Report) -> None:
+    """Warn of a base that is fixed without having been asked for, where the format lets it move; no fault of a file."""
+    if description.floats and options.floating_base is None and not report.collect:
+        line = next((link.line for link in description.links if link.name == root), None)
+        report.doubt(
+            f"link {root!r} is joined to nothing that stands in the world, and is fixed there; give floating_base=True "
+            "to let it move freely, as the format means it, or floating_base=False to have it fixed",
+            line,
         )
 
 

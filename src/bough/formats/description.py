@@ -119,6 +119,8 @@ class Description:
         Options, actuators and pairs of shapes, with the names of links in place of those of bodies.
     root_placement
         Where the root is if it does not move.
+    floats
+        Whether the format says that the root moves freely, by not saying that it is held.
     """
 
     name: str
@@ -133,13 +135,14 @@ class Description:
     equalities: tuple[Equality, ...] = ()
     root_placement: Placement = HERE
     simulation: SimulationData = NOTHING_SAID
+    floats: bool = False
 
 
 @dataclass(frozen=True)
 class Options:
     """How a description becomes a model; `bough.load` says what each means."""
 
-    floating_base: bool = False
+    floating_base: bool | None = None
     root: str | None = None
     lock: Mapping[str, ArrayLike] = field(default_factory=dict)
     mimic: bool = True

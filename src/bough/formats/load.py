@@ -44,7 +44,7 @@ AUTO = "auto"
 def load(
     source: Source,
     *,
-    floating_base: bool = False,
+    floating_base: bool | None = None,
     root: str | None = None,
     lock: Mapping[str, ArrayLike] | None = None,
     mimic: bool = True,
@@ -67,8 +67,9 @@ def load(
         A path, a string or bytes with the XML (or JSON) itself, or a stream to read it from.
     floating_base
         Whether the root link moves freely, on a joint called ``"root_joint"`` that comes first; otherwise it is fixed
-        to the base. A link called ``"world"`` that is not the base is ``"world_link"`` in the model. Refused if the
-        file floats already, on a free joint over a root without mass.
+        to the base. Unless told it is fixed, with a warning if the model of a SDF file is not joined to the world. A
+        link called ``"world"`` that is not the base is ``"world_link"`` in the model. Refused if the file floats
+        already, on a free joint over a root without mass.
     root
         A link to hang the tree from instead of the file's root. Joints on the way are turned round; their coordinates
         keep sign and meaning. ``"auto"`` leaves the file's root where it is, and has forward dynamics computed from the
@@ -111,7 +112,8 @@ def load(
         If the file cannot be read or says what cannot be; the message has the line.
     LoadWarning
         A warning, if inertias are such that no rigid body has them, or `lock` holds a joint beyond its limits, which
-        are taken as they are, or if shapes and misspelt elements are passed over.
+        are taken as they are, if shapes and misspelt elements are passed over, or if the base of a SDF file is fixed
+        without having been asked for.
     UnknownNameError
         If `root`, `lock` or `order` name what does not exist; the message lists the nearest names.
 
@@ -127,7 +129,8 @@ def load(
     if not isinstance(lock, Mapping | None):
         raise LoadError(f"lock is {lock!r}, expected joint names and the values to hold them at")
     for name, flag in (("floating_base", floating_base), ("mimic", mimic), ("merge_fixed", merge_fixed)):
-        truth(flag, name, LoadError)
+        if flag is not None or name != "floating_base":
+            truth(flag, name, LoadError)
     options = Options(floating_base, None if root == AUTO else root, lock or {}, mimic, merge_fixed, order)
     model, report = _loaded(source, options, package_dirs, xacro_args, trusted, ignore, collect=False)
     assert model is not None, "the first problem is raised"
@@ -153,9 +156,10 @@ def problems(
     Returns
     -------
     tuple of LoadError
-        What `load` would raise first or warn of, and what it would find next; each with its line. Also what does no
-        harm to the model, as an axis that is not of unit length, and which joints move nothing that has inertia, so
-        that forward dynamics will refuse the model. None of all this: an empty tuple. Of more than 200, the first ones.
+        What `load` would raise first or warn of (but that a base is fixed), and what it would find next; each with its
+        line. Also what does no harm to the model, as an axis that is not of unit length, and which joints move nothing
+        that has inertia, so that forward dynamics will refuse the model. None of all this: an empty tuple. Of more than
+        200, the first ones.
 
     Examples
     --------
@@ -206,7 +210,7 @@ def _loaded(
 
 def _own(content: bytes | str, options: Options, report: Report) -> Model | None:
     """A model in bough's own format, which is taken as it is: it has a root, an order and joints already."""
-    if options != Options():
+    if replace(options, floating_base=options.floating_base or None) != Options():
         report.refuse(
             "floating_base, root, lock, mimic, merge_fixed and order are for other formats, expected none here"
         )

@@ -42,6 +42,9 @@ APART_BY = 0.02
 SHALLOW = 0.01
 """Shapes that overlap by less than this part of the smaller size do so in the direction found first."""
 
+DEEP = 0.3
+"""And those of which one has no edges if it is less than this part."""
+
 NO_BETTER = 1e-12
 """A gap is the largest if the next round finds one that is larger by less than this part of the smaller size."""
 
@@ -61,6 +64,11 @@ class Couple:
     R: Matrix
     p: Vector
     size: Scalar
+
+    @property
+    def is_round(self) -> bool:
+        """Whether one of them has no edges."""
+        return self.first.is_round or self.second.is_round
 
     def between(self, n: Vector) -> tuple[Vector, Vector]:
         """The point of the first that lies furthest along n, and the way from it to the second's furthest back."""
@@ -94,46 +102,58 @@ class Nearest:
 def nearest(couple: Couple) -> Nearest:
     """Where two convex shapes are nearest to each other, or overlap least.
 
-    Shapes with corners that overlap have several directions in which the gap is larger than in all that are near them.
-    The axes of both and the line between their middles lead to the best of them, but for few; where the axis with the
-    largest gap leads to a shallow overlap, that is it.
+    Shapes that overlap may have several directions in which the gap is larger than in all that are near them: those
+    with corners by little already, round ones where they are deep in each other. The axes of both, the line between
+    their middles, and of round ones what is across and opposite, lead to the best of them, but for few; where the axis
+    with the largest gap leads to a shallow overlap, that is it.
     """
     with keeping_loops():
-        starts, best = _starts(couple)
-        shallow = SHALLOW * couple.size
+        starts, count = _starts(couple)
+        shallow = (DEEP if couple.is_round else SHALLOW) * couple.size
+        nowhere: Scalar = -1e10
 
         def visit(k: Index, best: Nearest) -> Nearest:
-            found = _from(couple, Vector.of([starts[k * 3 + i] for i in range(3)]))
+            found = _from(couple, _at(starts, k * 3))
             larger = found.gap > best.gap
             return map_leaves(lambda x, y: select(larger, x, y), found, best)
 
-        found = _from(couple, best)
-        if couple.first.is_round or couple.second.is_round:
-            return found
-        count = 1 + len(couple.first.axes) + len(couple.second.axes)
-        return loop(count, visit, found, until=lambda best: best.gap > -shallow)
+        begin = Nearest(nowhere, ZERO, ZERO, ZERO)
+        return loop(count, visit, begin, until=lambda best: best.gap > -shallow)
 
 
-def _starts(couple: Couple) -> tuple[Array, Vector]:
-    """The line between the middles and the axes of both shapes, in memory, and the one with the largest gap."""
+def _starts(couple: Couple) -> tuple[Array, int]:
+    """Directions to start from, in memory, and how many: that of all axes with the largest gap, and then all."""
     square = couple.p.dot(couple.p)
     merged = square < MERGED * MERGED
     line = choose(merged, UNITS[2], couple.p * (1.0 / sqrt(select(merged, 1.0, square))))
     axes = [line, *couple.first.axes, *(couple.R.times(axis) for axis in couple.second.axes)]
-    memory = blank(3 * len(axes))
-    for k, axis in enumerate(axes):
-        outward = choose(axis.dot(couple.p) < 0.0, -axis, axis)
-        for i in range(3):
-            memory[3 * k + i] = outward.parts[i]
+    across = [*couple.first.across, *(couple.R.times(axis) for axis in couple.second.across)] if couple.is_round else []
+    ways = [choose(axis.dot(couple.p) < 0.0, -axis, axis) for axis in (*axes, *across)]
+    if couple.is_round:
+        ways += [-n for n in ways]
+    count = 1 + len(ways)
+    memory = blank(3 * count)
+    for k, n in enumerate(ways, start=1):
+        _put(memory, k * 3, n)
 
     def visit(k: Index, best: tuple[Vector, Scalar]) -> tuple[Vector, Scalar]:
-        n = Vector.of([memory[k * 3 + i] for i in range(3)])
+        n = _at(memory, k * 3 + 3)
         gap = n.dot(couple.between(n)[1])
         larger = gap > best[1]
         return choose(larger, n, best[0]), select(larger, gap, best[1])
 
     least: Scalar = -1e10
-    return memory, loop(len(axes), visit, (ZERO, least))[0]
+    _put(memory, 0, loop(len(axes), visit, (ZERO, least))[0])
+    return memory, count
+
+
+def _at(memory: Array, start: Index) -> Vector:
+    return Vector.of([memory[start + i] for i in range(3)])
+
+
+def _put(memory: Array, start: int, n: Vector) -> None:
+    for i in range(3):
+        memory[start + i] = n.parts[i]
 
 
 def _from(couple: Couple, n: Vector) -> Nearest:

@@ -79,6 +79,11 @@ class Convex:
             return UNITS
         return (UNITS[2],) if self.kind == "cylinder" else ()
 
+    @property
+    def across(self) -> tuple[Vector, ...]:
+        """Further directions along which the way out of it may lead."""
+        return {"capsule": UNITS, "cylinder": UNITS[:2]}.get(self.kind, ())
+
     def furthest(self, n: Vector) -> Vector:
         """The point, without the radius, that lies furthest in a direction of any length."""
         s = self.size

@@ -85,6 +85,7 @@ class _Reader:
             world=WORLD if in_world else None,
             root_placement=HERE if in_world or not root else self._own.then(frames.placement(root)),
             loops=tuple(self._loops),
+            floats=not in_world,
         )
 
     def _frame(self, element: Element) -> LinkFrame:
