@@ -62,7 +62,8 @@ class Hull:
 
     def __str__(self) -> str:
         missing = f", within {1e3 * self.error:.2g} mm" if self.error else ""
-        return f"{Path(self.file).name or 'a mesh without a file'}: {len(self.corners)} of {self.mesh_corners} corners{missing}"
+        name = Path(self.file).name or "a mesh without a file"
+        return f"{name}: {len(self.corners)} of {self.mesh_corners} corners{missing}"
 
 
 Hulls: TypeAlias = Mapping[tuple[str | tuple[tuple[float, ...], ...], tuple[float, ...]], "Hull | str"]
