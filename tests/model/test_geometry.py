@@ -44,6 +44,9 @@ def test_geometries_belong_to_the_model_but_not_to_its_dynamics() -> None:
     ("body", "shape", "size", "options", "message"),
     [
         ("rot", "box", (1, 1, 1), {}, "did you mean 'rod'"),
+        ("rod", "box", (1, 1, 1), {"triangles": [range(9)]}, "triangles are .*, expected none for a box"),
+        ("rod", "mesh", (1, 1, 1), {"triangles": [range(8)]}, r"triangles have shape \(1, 8\), expected rows of nine"),
+        ("rod", "mesh", (1, 1, 1), {"triangles": [range(9)], "file": "a.stl"}, "file is 'a.stl', expected"),
         ("rod", "bax", (1, 1, 1), {}, "did you mean 'box'"),
         ("rod", "box", (1, 1), {}, "expected 3 numbers: lengths"),
         (

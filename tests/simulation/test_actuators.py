@@ -83,6 +83,18 @@ def test_stiff_actuators_stay_stable_as_in_mujoco(compiled: None, rng: np.random
     assert far_apart(text, rng) < 1e-8
 
 
+def test_hard_contact_is_implicit_in_actuators_too(compiled: None) -> None:
+    """A servo that is much too stiff for explicit steps turns a rod as fast as it is told."""
+    text = """<mujoco><option integrator="{}"/><worldbody><body pos="0 0 1.5"><joint name="a" axis="0 1 0"/>
+      <geom type="capsule" size=".03" fromto="0 0 0 .5 0 0"/></body></worldbody>
+      <actuator><velocity joint="a" kv="200"/></actuator></mujoco>"""
+    for law in ("soft", "hard"):
+        state = bough.Simulation(bough.load(text.format("implicitfast")), law=law).step([0], [0], control=[1], steps=50)
+        assert state.q[0] == pytest.approx(0.1, abs=0.002)
+        explicit = bough.Simulation(bough.load(text.format("Euler")), law=law).step([0], [0], control=[1], steps=50)
+        assert abs(explicit.q[0]) > 1.0
+
+
 def test_the_integrator_of_the_file_is_that_of_the_simulation() -> None:
     for given, found in (("implicitfast", "implicitfast"), ("RK4", "rk4"), ("Euler", "euler")):
         sim = bough.Simulation(bough.load(MACHINE.format(integrator=given, eulerdamp="enable", kv=1, bounded="true")))

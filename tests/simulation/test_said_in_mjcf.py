@@ -117,3 +117,49 @@ def test_what_is_not_heeded_is_told_by_the_simulation() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         bough.Simulation(model.with_simulation(not_understood=()))
+
+
+MESHES = """<mujoco><asset>
+  <mesh name="tetra" vertex="0 0 0  .3 0 0  0 .3 0  0 0 .3" scale="1 1.2 .8"/>
+  <mesh name="block" vertex="-.1 -.1 -.1 .1 -.1 -.1 .1 .1 -.1 -.1 .1 -.1 -.1 -.1 .1 .1 -.1 .1 .1 .1 .1 -.1 .1 .1"
+    face="0 2 1 0 3 2 4 5 6 4 6 7 0 1 5 0 5 4 1 2 6 1 6 5 2 3 7 2 7 6 3 0 4 3 4 7"/>
+  <mesh name="ball" builtin="sphere" params="1" scale=".1 .1 .1"/></asset>
+  <worldbody><geom type="plane" size="0 0 1"/>
+    <body pos="0 0 .1"><freejoint/><geom name="one" type="mesh" mesh="tetra"/></body>
+    <body pos="1 0 .15"><freejoint/><geom name="two" type="mesh" mesh="block"/></body>
+    <body pos="2 0 .15"><freejoint/><geom name="three" type="mesh" mesh="ball" pos=".1 0 0"/></body>
+    <body pos="3 0 .15"><freejoint/><geom name="four" type="box" mesh="block"/></body></worldbody></mujoco>"""
+
+
+def test_meshes_without_files_are_there(compiled: None, tmp_path: Path) -> None:
+    """They touch with their hulls, as in MuJoCo, are drawn, and are in files that are saved."""
+    from bough.viewer.drawables import drawables
+
+    model = bough.load(MESHES)
+    shapes = {g.name: g for g in model.geometries}
+    assert [len(shapes[name].triangles) for name in ("one", "two", "three", "four")] == [4, 12, 80, 0]
+    sim = bough.Simulation(model)
+    assert not sim.left_out.shapes
+    assert [len(hull.corners) for hull in sim.scene.hulls] == [4, 8, 42]
+    q, v = np.array(model.simulation.reference), np.zeros(model.nv)
+    state, wanted = sim.step(q, v, steps=150), theirs(MESHES, model, q, v, 150)
+    np.testing.assert_allclose(state.q, wanted[0], atol=1e-6)
+    assert state.q[9] == pytest.approx(0.1, abs=1e-3)
+    drawn = drawables(model)
+    assert not drawn.missing
+    corners = {shape.name: shape.corners for shape in drawn.shapes}
+    np.testing.assert_allclose(np.ptp(corners["one"], axis=0), [0.3, 0.36, 0.24], rtol=1e-6)
+    for name in ("m.xml", "m.json"):
+        bough.save(model, tmp_path / name)
+        again = {g.name: g for g in bough.load(tmp_path / name).geometries}
+        for title in ("one", "two", "three"):
+            mine, other = (g.placement.act(np.reshape(g.triangles, (-1, 3))) for g in (shapes[title], again[title]))
+            np.testing.assert_allclose(np.sort(other, axis=0), np.sort(mine, axis=0), atol=1e-7)
+    with pytest.raises(bough.errors.SaveError, match="the mesh on"):
+        bough.save(model, tmp_path / "m.urdf", leave_out=("simulation",))
+
+
+def test_the_pose_of_a_file_that_says_nothing_of_simulation_is_known() -> None:
+    """Masses are felt, and shapes that overlap are left out, as there."""
+    text = '<mujoco><worldbody><body><joint ref="90"/><geom size="1" pos="1 0 0"/></body></worldbody></mujoco>'
+    assert bough.load(text).simulation.reference == pytest.approx((np.pi / 2,))

@@ -62,7 +62,7 @@ def _missing_meshes(text: str, file: Path, ignore: list[str]) -> list[tuple[Path
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LoadWarning)
             model = bough.load(text, package_dirs=folders, **options) if folders else bough.robots.load(text, **options)
-        found = {g.file: f"{g.frame!r}: " for g in model.geometries if g.shape == "mesh"}
+        found = {g.file: f"{g.frame!r}: " for g in model.geometries if g.file}
         missing = {mesh: frame for mesh, frame in found.items() if not os.path.isfile(mesh)}
     except BoughError:  # which the other problems tell: what the text names is looked for all the same
         around = (file.resolve().parent, *(folders or ()))

@@ -106,7 +106,7 @@ def _put_each_limit(put: Callable[[Connection], None], c: Connection, report: Re
 def _put_shape(builder: Builder, body: str, g: LinkGeometry) -> None:
     builder.geometry(
         body, g.shape, g.size, name=g.name, at=g.placement, purpose=g.purpose, file=g.file, rgba=g.rgba,
-        surface=g.surface, heights=g.heights,
+        surface=g.surface, heights=g.heights, triangles=g.triangles,
     )  # fmt: skip
 
 
@@ -358,7 +358,8 @@ class _Assembly:
         joints = {*model.joint_names, *(loop.name for loop in model.loops)}
         shapes = {g.name for g in model.geometries}
         here = replace(said, excludes=excludes).without(joints, set(model.frame_names), shapes)
-        return model if here == model.simulation and not here.not_understood else model.with_checked(simulation=here)
+        same = here == model.simulation and not (here.not_understood or here.reference or here.link_centres)
+        return model if same else model.with_checked(simulation=here)
 
     def _of(self, link: str) -> str:
         if link not in self._names and link in self._links:

@@ -78,6 +78,7 @@ class LinkGeometry:
     surface: Surface = DEFAULT_SURFACE
     line: int | None = None
     heights: ArrayLike | None = None
+    triangles: ArrayLike | None = None
 
 
 @dataclass(frozen=True)

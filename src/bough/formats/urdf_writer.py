@@ -120,7 +120,7 @@ class _Writer:
                 solid = f'<sphere radius="{size[0]}"/>'
             case "cylinder" | "capsule":
                 solid = f'<{g.shape} radius="{size[0]}" length="{size[1]}"/>'
-            case "mesh":
+            case "mesh" if g.file:
                 solid = f'<mesh filename={quoted(g.file)} scale="{numbers_text(g.size)}"/>'
             case _:
                 self._losses.add(f"the {g.shape} on {link!r}", "geometries")

@@ -231,6 +231,7 @@ class Builder:
         rgba: ArrayLike | None = None,
         surface: Surface = DEFAULT_SURFACE,
         heights: ArrayLike | None = None,
+        triangles: ArrayLike | None = None,
     ) -> None:
         """Add a shape to a body (or to the base, or to a frame); it does not act in the dynamics functions.
 
@@ -245,8 +246,8 @@ class Builder:
             A name, if it has one; "collision" or "visual".
         at, rpy, rotation
             Placement in the body or frame: position (m), and either roll, pitch, yaw (rad) or a (3, 3) rotation.
-        file
-            Where the triangles of a mesh are; kept as it is, never opened.
+        file, triangles
+            Where the triangles of a mesh are; kept as it is, never opened. Or these, nine numbers each (n, 9), in m.
         rgba
             Colour: red, green, blue and opacity, each 0 to 1.
         surface
@@ -258,9 +259,8 @@ class Builder:
         what = geometry_title(name, body)
         require_rigid(self._bodies, self._joints, number, what)
         placement = place.then(read_placement(at, rpy, rotation, what))
-        self._geometries.append(
-            read_geometry(name, body, number, placement, shape, size, purpose, file, rgba, surface, what, heights)
-        )
+        more = file, rgba, surface, what, heights, triangles
+        self._geometries.append(read_geometry(name, body, number, placement, shape, size, purpose, *more))
 
     def loop(
         self,

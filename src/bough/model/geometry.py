@@ -27,6 +27,9 @@ SHAPES = {
 }
 """What the numbers of each shape mean, and how many there are."""
 
+MOST_TRIANGLES = 1 << 20
+"""The most triangles of a mesh that has no file."""
+
 MOST_HEIGHTS = 1 << 24
 """The most heights of a field: whole numbers up to here are exact in float32, in which they may be looked up."""
 
@@ -53,7 +56,7 @@ class Geometry:
     purpose
         "collision" or "visual".
     file
-        The reference to a mesh, as it was given; empty for other shapes.
+        The reference to a mesh, as it was given; empty for other shapes, and for meshes that have triangles instead.
     rgba
         Colour (red, green, blue, opacity), each 0 to 1; None if none was given.
     surface
@@ -61,6 +64,9 @@ class Geometry:
     heights
         Of a height field, heights (m) above its origin: rows along y, each of as many numbers along x, from -x and -y
         on; empty for other shapes.
+    triangles
+        Of a mesh without a file, nine numbers (m) for each of its triangles: three corners, counter-clockwise seen from
+        outside. They are scaled as those of a file are.
     """
 
     name: str
@@ -74,6 +80,12 @@ class Geometry:
     rgba: tuple[float, float, float, float] | None = None
     surface: Surface = DEFAULT_SURFACE
     heights: tuple[tuple[float, ...], ...] = ()
+    triangles: tuple[tuple[float, ...], ...] = ()
+
+    @property
+    def source(self) -> str | tuple[tuple[float, ...], ...]:
+        """What says how a mesh or a height field looks: its file, triangles or heights."""
+        return self.file or self.triangles or self.heights
 
 
 def geometry_title(name: str, frame: str) -> str:
@@ -94,6 +106,7 @@ def read_geometry(
     surface: Surface,
     what: str,
     heights: ArrayLike | None = None,
+    triangles: ArrayLike | None = None,
 ) -> Geometry:
     """A geometry, checked."""
     known_name(shape, "shape", SHAPES)
@@ -115,7 +128,8 @@ def read_geometry(
         raise ModelError(
             f"{what}: the {meaning.partition(';')[0]} of a {shape} {verb} {told}{unit}: {wrong}, {expected}"
         )
-    if not isinstance(name, str) or not isinstance(file, str) or (shape == "mesh") != bool(file):
+    wanted = shape == "mesh" and triangles is None
+    if not isinstance(name, str) or not isinstance(file, str) or wanted != bool(file):
         raise ModelError(f"{what}: file is {file!r}, expected the file of a mesh, and none for other shapes")
     colour = None
     if rgba is not None:
@@ -125,8 +139,23 @@ def read_geometry(
         colour = (float(values[0]), float(values[1]), float(values[2]), float(values[3]))
     require_surface(surface, what)
     sizes = tuple(float(x) for x in numbers)
-    rows = _heights(heights, shape, sizes, what)
-    return Geometry(name, frame, body, placement, shape, sizes, purpose, file, colour, surface, rows)
+    rows, corners = _heights(heights, shape, sizes, what), _triangles(triangles, shape, what)
+    return Geometry(name, frame, body, placement, shape, sizes, purpose, file, colour, surface, rows, corners)
+
+
+def _triangles(triangles: ArrayLike | None, shape: str, what: str) -> tuple[tuple[float, ...], ...]:
+    """The triangles of a mesh without a file, checked."""
+    if triangles is None:
+        return ()
+    wanted = "rows of nine finite numbers (m), three corners each"
+    if shape != "mesh":
+        raise ModelError(f"{what}: triangles are {shown(triangles)}, expected none for a {shape}")
+    values = read_floats(triangles, f"{what}: what was given for triangles", wanted)
+    if values.ndim != 2 or values.shape[1] != 9 or not len(values) or not np.isfinite(values).all():
+        raise ModelError(f"{what}: the triangles have shape {values.shape}, expected {wanted}")
+    if len(values) > MOST_TRIANGLES:
+        raise ModelError(f"{what}: there are {len(values)} triangles, expected at most {MOST_TRIANGLES}")
+    return tuple(tuple(row) for row in values.tolist())
 
 
 def _heights(

@@ -33,7 +33,7 @@ class Hull:
     Attributes
     ----------
     file
-        The file of the mesh.
+        The file of the mesh; empty if it has none.
     corners
         Corners (n, 3) of the hull in the frame of the mesh, scaled (m): some of those of the mesh, at most 64.
     mesh_corners
@@ -62,24 +62,30 @@ class Hull:
 
     def __str__(self) -> str:
         missing = f", within {1e3 * self.error:.2g} mm" if self.error else ""
-        return f"{Path(self.file).name}: {len(self.corners)} of {self.mesh_corners} corners{missing}"
+        name = Path(self.file).name or "a mesh without a file"
+        return f"{name}: {len(self.corners)} of {self.mesh_corners} corners{missing}"
 
 
-Hulls: TypeAlias = Mapping[tuple[str, tuple[float, ...]], "Hull | str"]
-"""By file and scale, the hull of a mesh, or why it has none."""
+Hulls: TypeAlias = Mapping[tuple[str | tuple[tuple[float, ...], ...], tuple[float, ...]], "Hull | str"]
+"""By source (a file, or triangles) and scale, the hull of a mesh, or why it has none."""
 
 
 def find_hulls(shapes: Iterable[Geometry]) -> Hulls:
     """The hulls of all meshes among shapes whose files can be read; of others, why not."""
-    found: dict[tuple[str, tuple[float, ...]], Hull | str] = {}
+    found: dict[tuple[str | tuple[tuple[float, ...], ...], tuple[float, ...]], Hull | str] = {}
     for g in shapes:
-        if g.shape == "mesh" and (g.file, g.size) not in found:
-            try:
-                found[g.file, g.size] = _of_file(g.file, g.size, Path(g.file).stat().st_mtime_ns)
-            except (OSError, ValueError):
-                found[g.file, g.size] = f"its file {g.file!r} is not there"
-            except BoughError as error:
-                found[g.file, g.size] = f"its file {g.file!r} cannot be read: {error}"
+        key = g.source, g.size
+        if g.shape != "mesh" or key in found:
+            continue
+        if g.triangles:
+            found[key] = hull_of("", np.reshape(g.triangles, (-1, 3)) * np.array(g.size))
+            continue
+        try:
+            found[key] = _of_file(g.file, g.size, Path(g.file).stat().st_mtime_ns)
+        except (OSError, ValueError):
+            found[key] = f"its file {g.file!r} is not there"
+        except BoughError as error:
+            found[key] = f"its file {g.file!r} cannot be read: {error}"
     return found
 
 

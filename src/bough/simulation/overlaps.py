@@ -56,7 +56,7 @@ def overlapping(model: Model, pairs: Sequence[Pair], hulls: Hulls) -> set[int]:
 
 
 def _hull(hulls: Hulls, g: Geometry) -> Hull | None:
-    found = hulls.get((g.file, g.size))
+    found = hulls.get((g.source, g.size))
     return found if isinstance(found, Hull) else None
 
 

@@ -106,9 +106,11 @@ def find_pairs(
     solid = [*shapes, *(g for g in model.geometries if g.purpose == "collision")]
     without = {key: why for key, why in hulls.items() if isinstance(why, str)}
     strange = tuple(
-        f"{g.shape} {g.name!r} on {g.frame!r}, {without[g.file, g.size]}" for g in solid if (g.file, g.size) in without
+        f"{g.shape} {g.name!r} on {g.frame!r}, {without[g.source, g.size]}"
+        for g in solid
+        if (g.source, g.size) in without
     )
-    able = sorted((g for g in solid if (g.file, g.size) not in without), key=lambda g: TYPES.index(g.shape))
+    able = sorted((g for g in solid if (g.source, g.size) not in without), key=lambda g: TYPES.index(g.shape))
     explicit: dict[frozenset[str], list[ExplicitPair]] = {}
     for told in model.simulation.pairs:
         explicit.setdefault(frozenset((told.first, told.second)), []).append(told)

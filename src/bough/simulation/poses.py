@@ -104,9 +104,9 @@ def _nearest(model: Model, q: list[float], normal: NDArray[np.float64]) -> float
     moving = [g for g in model.geometries if g.body and g.purpose == "collision"]
     hulls = find_hulls(moving)
     heights = [
-        _begin(g, hulls.get((g.file, g.size)), world.bodies[g.body].placement.then(m.border(g.body)), normal)
+        _begin(g, hulls.get((g.source, g.size)), world.bodies[g.body].placement.then(m.border(g.body)), normal)
         for g in moving
-        if not isinstance(hulls.get((g.file, g.size)), str)
+        if not isinstance(hulls.get((g.source, g.size)), str)
     ]
     return min(heights, default=np.inf)
 

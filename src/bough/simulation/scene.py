@@ -255,7 +255,7 @@ class Scene:
 
     def hull(self, g: Geometry) -> Hull | None:
         """The convex hull that stands for a mesh; none for other shapes, and where the file cannot be read."""
-        found = self._hulls.get((g.file, g.size))
+        found = self._hulls.get((g.source, g.size))
         return found if isinstance(found, Hull) else None
 
     @cached_property

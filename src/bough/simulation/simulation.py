@@ -127,8 +127,8 @@ class Simulation(Differentiated):
         tau
             Joint forces (..., nv) in N and N m, held for all steps.
         control
-            Controls (..., nu) of the actuators of the model, held; each feels the state at every step. Without them no
-            actuator acts.
+            Controls (..., nu) of the actuators of the model, held; each feels the state at every step. Those of a joint
+            together do at most its effort. Without them no actuator acts.
         target, kp, kd
             Targets (..., nv) for the coordinates of joints that have as many as velocities, and gains (N m/rad or N/m,
             and per rad/s or m/s), one for all or one for each: at every step kp (target - q) - kd v, at most the effort

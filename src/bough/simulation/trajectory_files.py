@@ -123,7 +123,7 @@ def _scene(text: bytes, model: Model) -> Scene:
     found = read_parts(text.decode(), **SCENE)
     shapes = [
         read_geometry(g.name, g.frame, g.body, g.placement, g.shape, g.size, g.purpose, g.file, g.rgba, g.surface,
-                      f"shape {k} of its scene", g.heights or None)
+                      f"shape {k} of its scene", g.heights or None, g.triangles or None)
         for k, g in enumerate(found.pop("shapes"))
     ]  # fmt: skip
     return Scene(model, tuple(shapes), **found)

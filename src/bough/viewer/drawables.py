@@ -195,7 +195,7 @@ def inertia_ellipsoid(body: Body, number: int) -> list[Drawable]:
 
 def shapes_of(g: Geometry, missing: dict[str, None]) -> list[Drawable]:
     """A shape of a model as drawables: one, or several for a file of several colours, or none if it is `missing`."""
-    if g.shape == "mesh":
+    if g.file:
         return _of_file(g, missing)
     s = g.size
     match g.shape:
@@ -211,6 +211,8 @@ def shapes_of(g: Geometry, missing: dict[str, None]) -> list[Drawable]:
             triangles, scale = _capsule(round(s[1] / s[0], 6) if s[0] > 0 else 0.0), s[:1] * 3
         case "height_field":
             triangles, scale = field_triangles(g.heights, g.size), (1.0, 1.0, 1.0)
+        case "mesh":
+            triangles, scale = own_triangles(g.triangles), s
         case _:
             triangles, scale = square_triangles(), (*(min(x, PLANE_SIDE) or PLANE_SIDE for x in s), 1.0)
     sort = {"plane": "plane", "height_field": "ground"}.get(g.shape, g.purpose)
@@ -379,6 +381,13 @@ def field_triangles(heights: tuple[tuple[float, ...], ...], size: tuple[float, .
     a, b, c, d = (part.ravel() for part in (k[:-1, :-1], k[:-1, 1:], k[1:, :-1], k[1:, 1:]))
     faces = np.concatenate([np.column_stack([a, b, c]), np.column_stack([b, d, c])])
     return Triangles(np.column_stack([across.ravel(), along.ravel(), z.ravel()]), faces)
+
+
+@lru_cache(maxsize=64)
+def own_triangles(rows: tuple[tuple[float, ...], ...]) -> Triangles:
+    """A mesh without a file."""
+    corners, faces = np.unique(np.reshape(rows, (-1, 3)), axis=0, return_inverse=True)
+    return Triangles(corners, faces.reshape(-1, 3).astype(np.int32))
 
 
 @lru_cache(maxsize=1)

@@ -79,7 +79,7 @@ def shapes(m: Compiled, flat: Flat) -> Iterator[LinkGeometry]:
     stood_for, fields, paired = m.answer["meshes"], m.answer["fields"], geoms_of_pairs(m)
     for k, kind in enumerate(m["geom_type"]):
         place = placement_wxyz(m["geom_quat"][k], m["geom_pos"][k])
-        file, shape, heights = "", "mesh", None
+        file, shape, heights, triangles = "", "mesh", None, None
         size: tuple[float, ...]
         if str(k) in fields:
             shape, (size, heights) = "height_field", fields[str(k)]
@@ -88,10 +88,10 @@ def shapes(m: Compiled, flat: Flat) -> Iterator[LinkGeometry]:
                 continue
             name, size = stood_for[str(k)]
             file = flat.files[name] or flat.shown[name]
+        elif kind == MESH and str(m["geom_dataid"][k]) in m.answer["mesh_triangles"]:
+            triangles, size = m.answer["mesh_triangles"][str(m["geom_dataid"][k])], (1.0, 1.0, 1.0)
         elif kind == MESH:
             file, size, place = _mesh(m, int(m["geom_dataid"][k]), place, flat)
-            if not file:
-                continue
         elif kind in SIZES:
             shape, sized = SIZES[int(kind)]
             size = sized([float(x) for x in m["geom_size"][k]])
@@ -113,6 +113,7 @@ def shapes(m: Compiled, flat: Flat) -> Iterator[LinkGeometry]:
             rgba=colour,
             surface=DEFAULT_SURFACE if seen else surface(m, k),
             heights=heights,
+            triangles=triangles,
         )
 
 

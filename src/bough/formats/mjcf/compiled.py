@@ -24,6 +24,7 @@ WHOLE = {
     "meshes",
     "fields",
     "mesh_files",
+    "mesh_triangles",
     "density",
     "viscosity",
     "nflex",

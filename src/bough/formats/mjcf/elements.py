@@ -22,7 +22,7 @@ FLATTEST = 1e-12  # of a flat body: MuJoCo allows none in the triangle inequalit
 
 
 Asset: TypeAlias = tuple[str | tuple[tuple[float, ...], ...], tuple[float, ...]]
-"""What tells meshes and height fields apart: file or heights, and scale or lengths."""
+"""What tells meshes and height fields apart: file, triangles or heights, and scale or lengths."""
 
 
 def pose(place: Placement) -> str:
@@ -74,7 +74,8 @@ def inertial(inertia: Inertia, name: str, losses: Losses) -> str:
 def asset(g: Geometry, name: str) -> str:
     """A mesh, or a height field, whose heights MuJoCo has from 0 to 1, and the last row first."""
     if g.shape == "mesh":
-        return f'<mesh name={quoted(name)} file={quoted(g.file)} scale="{numbers_text(g.size)}"/>'
+        source = f"file={quoted(g.file)}" if g.file else _corners_and_faces(g)
+        return f'<mesh name={quoted(name)} {source} scale="{numbers_text(g.size)}"/>'
     heights = np.array(g.heights)
     low, high = float(heights.min()), float(heights.max())
     size = 0.5 * g.size[0], 0.5 * g.size[1], high - low or 1.0, 1.0
@@ -83,6 +84,13 @@ def asset(g: Geometry, name: str) -> str:
         f'<hfield name={quoted(name)} nrow="{rows}" ncol="{columns}" size="{numbers_text(size)}" '
         f'elevation="{numbers_text((heights[::-1] - low).ravel().tolist())}"/>'
     )
+
+
+def _corners_and_faces(g: Geometry) -> str:
+    """Triangles as attributes of a mesh."""
+    corners, faces = np.unique(np.reshape(g.triangles, (-1, 3)), axis=0, return_inverse=True)
+    told = " ".join(map(str, faces.ravel().tolist()))
+    return f'vertex="{numbers_text(corners.ravel().tolist())}" face="{told}"'
 
 
 def geom(g: Geometry, name: str, moving: bool, assets: Mapping[Asset, str], losses: Losses) -> str:
@@ -110,7 +118,7 @@ def geom(g: Geometry, name: str, moving: bool, assets: Mapping[Asset, str], loss
         losses.add(f"the restitution of {what}", "simulation")
     sort = "hfield" if g.heights else g.shape
     text = f"<geom{f' name={quoted(name)}' if name else ''} type={quoted(sort)}"
-    key, place = (g.file or g.heights, s), g.placement
+    key, place = (g.source, s), g.placement
     if g.heights:
         place = place.then(Placement.of(np.eye(3), (0.0, 0.0, float(np.min(g.heights))), what))
     text += f" {sort}={quoted(assets[key])}" if key in assets else f' size="{numbers_text(size)}"'

@@ -44,7 +44,7 @@ class _Writer:
         assets: dict[Asset, Geometry] = {}
         for g in model.geometries:
             if g.shape in ("mesh", "height_field"):
-                assets.setdefault((g.file or g.heights, g.size), g)
+                assets.setdefault((g.source, g.size), g)
         self._needed = {key: (f"{g.shape}{k}", g) for k, (key, g) in enumerate(assets.items())}
         self._site_names = {frame.name for frame in model.frames}
         self._geom_names: set[str] = set()
