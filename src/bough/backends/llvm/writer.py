@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from bough.backends.llvm.copies import copied_by, copied_to_rows, write_copy
 from bough.backends.llvm.elementary import sincos_name
 from bough.backends.llvm.fills import write_zeros, zeros_of
 from bough.backends.llvm.packing import PACKING, looked_up
@@ -33,6 +34,7 @@ class Names:
         self.ops = {x.op for x in walk(program.body) if isinstance(x, Apply)}
         self.spills, self.indices = len(program.buffers), len(program.buffers) + 1
         self.in_rows = rows_read(program, real)
+        self.copied = copied_to_rows(program, real)
         self.places = places_of(program)
         self.next_places = places_in_loops(program) if self.in_rows else {}
 
@@ -312,6 +314,9 @@ class ChunkWriter(Writer):
     def _loop(self, x: Loop) -> None:
         if (zeros := zeros_of(x, self.names.plan.constants)) is not None:
             return write_zeros(self, self.pointer(self.names.buffers[zeros[0]][0]), zeros[1])
+        copy = copied_by(x, self.names.plan.constants) if self.names.copied else None
+        if copy is not None and copy.target in self.names.copied:
+            return write_copy(self, copy)
         self._bring(x)
         turned, known = dict(self._turned), dict(self._operands)
         count = self.operand(x.count)
