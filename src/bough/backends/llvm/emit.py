@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bough.backends.llvm.copies import copies_source
 from bough.backends.llvm.elementary import sincos_source
 from bough.backends.llvm.entry import Workspace, entry_source
 from bough.backends.llvm.lanes import lanes_source
@@ -32,7 +33,9 @@ def llvm_source(once: Once, plan: Plan, space: Workspace, real: Real) -> str:
         parts += [sincos_source(one) for one in reals]
     if real.lanes > 1:
         moved = (b for b in program.buffers if b.role in ("input", "output") and b.name != VERDICT)
-        parts.append(lanes_source(real, {b.size for b in moved if b.name not in once.places}))
+        parts.append(lanes_source(real, {b.size for b in moved if b.name not in {*once.places, *names.copied}}))
+        if names.copied:
+            parts += [copies_source(real, gathered) for gathered in (False, True)]
         for name, places in once.places.items():
             parts.append(once_source(real, names.buffers[name][0], places, once.zeros[name]))
     parts += turns

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from bough.backends.llvm.copies import copied_to_rows
 from bough.backends.llvm.plan import Plan
 from bough.backends.llvm.rows import rows_read
+from bough.backends.llvm.scratch import Wanted, together, wanted_by
 from bough.backends.llvm.types import Real
 from bough.program import VERDICT, Buffer, Program
 
@@ -20,18 +22,28 @@ class Workspace:
     def __init__(self, program: Program, plan: Plan, real: Real) -> None:
         self.offsets: list[int | None] = []
         self.size = 0
-        self.in_rows = rows_read(program, real)  # of these inputs only the addresses of rows are here
+        lives = wanted_by(program)
+        self.in_rows = rows_read(program, real) | copied_to_rows(program, real)  # only the addresses of rows are here
         for buffer in program.buffers:
             in_place = buffer.role == "table" or (real.lanes == 1 and _is_array(buffer))
             size = 8 * real.lanes if buffer.name in self.in_rows else buffer.size * real.bytes
-            self.offsets.append(None if in_place else self._take(size))
+            self.offsets.append(None if in_place or buffer.name in lives else self._take(size))
+        shared = [b for b in program.buffers if b.name in lives]
+        starts = together([Wanted(_aligned(b.size * real.bytes), *lives[b.name]) for b in shared])
+        places = {b.name: self.size + start for b, start in zip(shared, starts, strict=True)}
+        self.offsets = [places.get(b.name, at) for b, at in zip(program.buffers, self.offsets, strict=True)]
+        self.size = max([self.size, *(places[b.name] + _aligned(b.size * real.bytes) for b in shared)])
         self.spills = self._take(plan.float_slots * real.bytes)
         self.indices = self._take(plan.int_slots * 8)
 
     def _take(self, size: int) -> int:
         start = self.size
-        self.size += -(-size // ALIGNMENT) * ALIGNMENT
+        self.size += _aligned(size)
         return start
+
+
+def _aligned(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 def entry_source(program: Program, space: Workspace, real: Real, once: Collection[str]) -> str:

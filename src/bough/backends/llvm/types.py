@@ -74,11 +74,11 @@ class Real:
 
 
 class Lines:
-    """Lines of a function, with a fresh name for every result."""
+    """Lines of a function, with a fresh name for every result, which begins as told."""
 
-    def __init__(self) -> None:
+    def __init__(self, letter: str = "t") -> None:
         self.lines: list[str] = []
-        self._count = 0
+        self._letter, self._count = letter, 0
 
     def line(self, text: str) -> None:
         """Append a line."""
@@ -87,7 +87,7 @@ class Lines:
     def name(self) -> str:
         """A fresh name."""
         self._count += 1
-        return f"%t{self._count}"
+        return f"%{self._letter}{self._count}"
 
     def new(self, text: str) -> str:
         """A line that defines a fresh name."""

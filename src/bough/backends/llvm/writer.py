@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from bough.backends.llvm.copies import copied_by, copied_to_rows, write_copy
 from bough.backends.llvm.elementary import sincos_name
 from bough.backends.llvm.fills import clear_written, note_written, write_zeros, zeros_of
 from bough.backends.llvm.packing import PACKING, looked_up
@@ -33,6 +34,7 @@ class Names:
         self.ops = {x.op for x in walk(program.body) if isinstance(x, Apply)}
         self.spills, self.indices = len(program.buffers), len(program.buffers) + 1
         self.in_rows = rows_read(program, real)
+        self.copied = copied_to_rows(program, real)
         self.places = places_of(program)
         self.next_places = places_in_loops(program) if self.in_rows else {}
         self.written = plan.written if real.lanes > 1 else {}
@@ -327,6 +329,9 @@ class ChunkWriter(Writer):
             if name in self.names.written and count == self._size(name):
                 return clear_written(self, self._written(name), address, count)
             return write_zeros(self, address, count)
+        copy = copied_by(x, self.names.plan.constants) if self.names.copied else None
+        if copy is not None and copy.target in self.names.copied:
+            return write_copy(self, copy)
         if self.names.plan.constants.get(x.count) == 1 and x.done is not None:
             return self._once(x)
         self._bring(x)
