@@ -166,7 +166,7 @@ class Simulation(Differentiated):
         return state if out is None else written(out, state)
 
     def _made(self, given: Sequence[Any], single: bool) -> State:
-        """Steps in one call: given q, v, a, dt, the number of steps and what acts. Nothing takes time beside the steps."""
+        """Steps in one call: given q, v, a, dt, the number of steps and what acts."""
         if single and self.law == "soft":
             given = in_single(given)
         which = (given[5] is None, given[6] is None, given[7] is None, given[10] is None)

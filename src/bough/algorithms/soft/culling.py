@@ -32,7 +32,7 @@ def can_be_culled(group: ShapeGroup) -> bool:
 
 
 def each_near(group: ShapeGroup, size: int, centres: Sequence[Vector], rule: Callable[[Index], None]) -> None:
-    """Run a rule for the candidates of a group that may touch; blocks that are far apart in every state cost next to nothing.
+    """Run a rule for the candidates of a group that may touch; blocks that are far apart in all states cost little.
 
     `centres` are those of all shapes, whose places in memory take `size` numbers each. Shapes that are near each other
     where masses are taken, and so most of the time, are in the first blocks.

@@ -16,6 +16,7 @@ from typing import TypeAlias, TypeVar
 from bough.algorithms.soft.axes import symmetric_times
 from bough.algorithms.soft.contacts import Contacts
 from bough.algorithms.soft.grip import Grip
+from bough.algorithms.soft.one_between import with_one_between
 from bough.algorithms.soft.rows import JointRow, WideRow
 from bough.algorithms.soft.stiffened import ArticulatedBodies, PackedMatrix, Solve
 from bough.algorithms.soft.world import WorldTree
@@ -184,9 +185,8 @@ class SoftProblem:
         """
         contacts, motions = self.contacts, self.world.motions
         if contacts.rate is not None:
-            return (
-                contacts.in_memory(motions([x + contacts.rate * v for x, v in zip(a, contacts.rates, strict=True)])),
-            )
+            together = [x + contacts.rate * v for x, v in zip(a, contacts.rates, strict=True)]
+            return (contacts.in_memory(motions(together)),)
         return contacts.in_memory(motions(a)), contacts.in_memory(motions(contacts.rates), velocities=True)
 
     def times_M(self, a: Sequence[Scalar]) -> Scalars:
@@ -287,7 +287,7 @@ class SoftProblem:
             return lambda b: (precondition(b), self._none)
         held: Scalar = 1.0 if self.wide else 0.0
         if contacts.layout.between:
-            precondition, rest = self._with_one_between(precondition)
+            precondition, rest = with_one_between(precondition, contacts, self.world)
             held = held + rest
 
         def solution(b: Sequence[Scalar]) -> tuple[Scalars, Scalars]:
@@ -295,40 +295,6 @@ class SoftProblem:
             return repeat(1, lambda _, x: self._between(a, b, x[0], precondition), first, until=lambda _: held <= 0.0)
 
         return solution
-
-    def _with_one_between(self, solve: Solve) -> tuple[Solve, Scalar]:
-        """What solves with the normal of the first contact between bodies that presses too, and how stiff the rest is.
-
-        Mostly no more than one does. With j that row and w its stiffness, (H + w j jᵀ)⁻¹ is H⁻¹ - c u uᵀ, where
-        u = H⁻¹ j and c = w / (1 + w j · u) (Sherman and Morrison). y of each contact is 1 where its normal is taken.
-        """
-        contacts, none = self.contacts, 0.0  # type: Contacts, Scalar
-        held = contacts.stiffness(between=True)
-
-        def take(grip: Grip, forces: Array, found: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
-            stiffness, rest = found
-            W = grip.answer(grip.read("x")).W
-            is_first = both(stiffness <= 0.0, W[0][0] > 0.0)
-            mark, others = select(is_first, 1.0, 0.0), [0.0] * (grip.law.rows - 1)
-            grip.write("y", [mark, *others])
-            grip.add_forces([mark, *others], forces)
-            for k, row in enumerate(W):
-                rest = rest + (select(is_first, 0.0, row[0]) if k == 0 else row[k])
-            return select(is_first, W[0][0], stiffness), rest
-
-        def one(_: Index, __: tuple[Scalars, Scalar, Scalar]) -> tuple[Scalars, Scalar, Scalar]:
-            forces, (w, rest) = contacts.forces(take, (none, none), between=True)
-            j = self.world.joint_forces(forces)
-            u = solve(j)
-            return u, w / (1.0 + w * dot(j, u)), rest
-
-        u, c, rest = repeat(1, one, (self._none, none, none), until=lambda _: held <= 0.0)
-
-        def solution(b: Sequence[Scalar]) -> Scalars:
-            back = c * dot(u, b)
-            return tuple(x - back * y for x, y in zip(solve(b), u, strict=True))
-
-        return solution, rest
 
     def _between(self, a: Scalars, b: Sequence[Scalar], z: Scalars, precondition: Solve) -> tuple[Scalars, Scalars]:
         """The solution at a with all that would fill in, by conjugate gradients from zero, and what is left, H x - b.

@@ -199,9 +199,7 @@ def run_steps(m: Mechanism, scene: SoftScene, x: Mapping[str, Array]) -> dict[st
     return run_states(m, x, n, step)
 
 
-def _euler(
-    m: Mechanism, scene: SoftScene, x: Mapping[str, Array], state: State, dt: Scalar, forward: Forward
-) -> State:
+def _euler(m: Mechanism, scene: SoftScene, x: Mapping[str, Array], state: State, dt: Scalar, forward: Forward) -> State:
     """Semi-implicit, and implicit in what damps (`step_damping`) and in targets: (M + dt D) v̇ = all other forces."""
     problem, solved = forward(state.q, state.v, state.a)
     push: Sequence[Scalar] = solved.a

@@ -185,12 +185,13 @@ class _Joint:
 
 def _with_impedance(felt: ArticulatedInertia | None, K: Array, body: int, pressed: Scalar) -> ArticulatedInertia:
     """An inertia with the impedance of a body, which is in memory, added where the body is pressed."""
-    before = [0.0] * ENTRIES if felt is None else [x for row in felt.lower for x in row]
+    before: Scalars = (0.0,) * ENTRIES if felt is None else tuple(x for row in felt.lower for x in row)
 
-    def add(_: Index, entries: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+    def add(_: Index, entries: Scalars) -> Scalars:
         return tuple(x + K[body * ENTRIES + k] for k, x in enumerate(entries))
 
-    entries = iter(repeat(1, add, tuple(before), until=lambda _: pressed <= 0.0))
+    found = repeat(1, add, before, until=lambda _: pressed <= 0.0)
+    entries = iter(found)
     return ArticulatedInertia.of_lower([[next(entries) for _ in range(k + 1)] for k in range(6)])
 
 

@@ -6,12 +6,13 @@ from bough.backends.llvm.copies import copies_source
 from bough.backends.llvm.elementary import sincos_source
 from bough.backends.llvm.entry import Workspace, entry_source
 from bough.backends.llvm.lanes import lanes_source
+from bough.backends.llvm.names import Names
 from bough.backends.llvm.once import Once, once_source
 from bough.backends.llvm.plan import Chunk, LargeLoop, LargeSwitch, Plan, Step, Turns
 from bough.backends.llvm.target import host
 from bough.backends.llvm.turns import turns_source
 from bough.backends.llvm.types import Real
-from bough.backends.llvm.writer import ChunkWriter, Names, Writer
+from bough.backends.llvm.writer import ChunkWriter, Writer
 from bough.program import VERDICT
 
 __all__ = ["llvm_source"]

@@ -20,7 +20,7 @@ __all__ = ["clear_written", "note_written", "write_zeros", "zeros_of"]
 VECTORS_A_TURN = 8
 """Vectors that a turn fills."""
 
-LEAST_PART, MOST_PARTS = 16, 64
+LEAST_PART, BITS_OF_A_WORD = 16, 64
 """Entries of a part of an array at least, and parts at most: bits of a word."""
 
 
@@ -65,7 +65,7 @@ def write_zeros(w: Writer, address: str, count: int) -> None:
 def _part(size: int) -> int:
     """Of how many entries, as a power of two, the parts of an array are for which there are bits."""
     part = LEAST_PART
-    while part * MOST_PARTS < size:
+    while part * BITS_OF_A_WORD < size:
         part *= 2
     return part
 

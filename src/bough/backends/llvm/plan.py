@@ -24,7 +24,7 @@ __all__ = ["Chunk", "LargeLoop", "LargeSwitch", "Plan", "Step", "made_by", "make
 LONGEST = 1000  # instructions in one function; LLVM needs more than linear time beyond
 LENGTHY = 5000  # instructions beyond which functions are half as long: as fast, and sooner there
 WIDEST = 16  # lanes of the widest vector there is
-LONG = 32  # entries of an array from which on it is known which parts of it were written since it was all zeros
+MARKED_FROM = 32  # entries of an array from which on it is known which parts of it were written since it was all zeros
 
 
 @dataclass(eq=False)
@@ -128,7 +128,7 @@ def make_plan(program: Program, widths: Mapping[int, int]) -> Plan:
 
 def _cleared(program: Program, constants: Mapping[int, float | bool | int]) -> list[str]:
     """Long arrays that are zeros when the program starts, and all of which loops fill with zeros."""
-    sizes = {b.name: b.size for b in program.of_role("scratch") if b.cleared and b.size >= LONG}
+    sizes = {b.name: b.size for b in program.of_role("scratch") if b.cleared and b.size >= MARKED_FROM}
     found = (zeros_of(x, constants) for x in walk(program.body) if isinstance(x, Loop))
     return list(dict.fromkeys(name for name, count in filter(None, found) if sizes.get(name) == count))
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bough.backends.llvm.elementary import sincos_name
+from bough.backends.llvm.names import Names
 from bough.backends.llvm.plan import Turns
 from bough.backends.llvm.types import Real
-from bough.backends.llvm.writer import Names, Writer
+from bough.backends.llvm.writer import Writer
 from bough.program import Load
 
 __all__ = ["turns_source"]

@@ -1,20 +1,21 @@
-"""Writing LLVM functions: names of values and buffers, and the rule for each instruction."""
+"""Writing LLVM functions: the rule for each instruction."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bough.backends.llvm.copies import copied_by, copied_to_rows, write_copy
+from bough.backends.llvm.copies import copied_by, write_copy
 from bough.backends.llvm.elementary import sincos_name
 from bough.backends.llvm.fills import clear_written, note_written, write_zeros, zeros_of
+from bough.backends.llvm.names import Names
 from bough.backends.llvm.packing import PACKING, looked_up
-from bough.backends.llvm.plan import Chunk, Plan, made_by
-from bough.backends.llvm.rows import Run, fetch_next, places_in_loops, places_of, read_rows, rows_read, runs_of
-from bough.backends.llvm.types import Lines, Real
-from bough.program import Apply, Instruction, Load, Loop, Program, Store, Switch, walk
+from bough.backends.llvm.plan import Chunk, made_by
+from bough.backends.llvm.rows import Run, fetch_next, read_rows, runs_of
+from bough.backends.llvm.types import Lines
+from bough.program import Apply, Instruction, Load, Loop, Store, Switch, walk
 from bough.program.ir import until_done, uses
 
-__all__ = ["ChunkWriter", "Names", "Writer"]
+__all__ = ["ChunkWriter", "Writer"]
 
 _INFIX = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _COMPARE = {"lt": "olt", "le": "ole"}
@@ -23,36 +24,6 @@ _INDEX = {"iadd": "add", "imul": "mul"}
 
 LONG_AGO = 200  # lines after which a value that is in memory is loaded once more: registers hold others meanwhile
 MOST_BROUGHT = 16  # values in memory that are loaded before a loop begins: more would not stay in registers
-
-
-class Names:
-    """What all functions of a module share."""
-
-    def __init__(self, program: Program, plan: Plan, real: Real) -> None:
-        self.program, self.plan, self.real = program, plan, real
-        self.buffers = {b.name: (k, b) for k, b in enumerate(program.buffers)}
-        self.ops = {x.op for x in walk(program.body) if isinstance(x, Apply)}
-        self.spills, self.indices = len(program.buffers), len(program.buffers) + 1
-        self.in_rows = rows_read(program, real)
-        self.copied = copied_to_rows(program, real)
-        self.places = places_of(program)
-        self.next_places = places_in_loops(program) if self.in_rows else {}
-        self.written = plan.written if real.lanes > 1 else {}
-
-    def real_of(self, value: int) -> Real:
-        """What a value is computed in: a pack has more lanes."""
-        width = self.plan.widths.get(value)
-        return self.real if width is None else Real(self.real.element, width)
-
-    def type_of(self, value: int) -> str:
-        """LLVM type of a value."""
-        kind = self.program.kinds[value]
-        return "i64" if kind == "int" else self.real_of(value).type if kind == "float" else self.real.mask
-
-    def constant(self, value: int) -> str:
-        """Literal of a constant."""
-        x, kind = self.plan.constants[value], self.program.kinds[value]
-        return str(int(x)) if kind == "int" else self.real.constant(x) if kind == "float" else self.real.truth(bool(x))
 
 
 class Writer(Lines):
@@ -324,16 +295,16 @@ class ChunkWriter(Writer):
 
     def _loop(self, x: Loop) -> None:
         if (zeros := zeros_of(x, self.names.plan.constants)) is not None:
-            name, count = zeros
+            name, size = zeros
             address = self.pointer(self.names.buffers[name][0])
-            if name in self.names.written and count == self._size(name):
-                return clear_written(self, self._written(name), address, count)
-            return write_zeros(self, address, count)
+            if name in self.names.written and size == self._size(name):
+                return clear_written(self, self._written(name), address, size)
+            return write_zeros(self, address, size)
         copy = copied_by(x, self.names.plan.constants) if self.names.copied else None
         if copy is not None and copy.target in self.names.copied:
             return write_copy(self, copy)
-        if self.names.plan.constants.get(x.count) == 1 and x.done is not None:
-            return self._once(x)
+        if x.done is not None and self.names.plan.constants.get(x.count) == 1:
+            return self._once(x, x.done)
         self._bring(x)
         turned, known = dict(self._turned), dict(self._operands)
         count = self.operand(x.count)
@@ -373,7 +344,7 @@ class ChunkWriter(Writer):
         for result in x.results:
             self._defined(result, f"%v{result}")
 
-    def _once(self, x: Loop) -> None:
+    def _once(self, x: Loop, done: int) -> None:
         """A loop of one turn that may be left out is a branch: what is taken for a loop is taken to run often."""
         initial = [self.operand(v) for v in x.initial]
         asked, rest = until_done(x)
@@ -381,7 +352,7 @@ class ChunkWriter(Writer):
         self._operands |= dict(zip(x.carried, initial, strict=True)) | {x.counter: "0"}
         self._write(asked)
         body, leave, asking = self.label(), self.label(), self.block
-        self.branch(self.new(self.real.all_lanes(self.operand(x.done))), leave, body)
+        self.branch(self.new(self.real.all_lanes(self.operand(done))), leave, body)
         turned = dict(self._turned)
         self.start(body)
         self._write(rest)
