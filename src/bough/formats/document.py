@@ -48,7 +48,7 @@ def read_source(source: Source) -> tuple[bytes | str, Path | None]:
         return source, None
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith(("<", "{")):
         return source.lstrip("\ufeff"), None
-    if source == "" or (isinstance(source, str) and source.isspace()):
+    if isinstance(source, str) and not source.strip():
         raise LoadError(f"the source is {source!r}, expected a path, a string with the XML, or a stream")
     if isinstance(source, str | os.PathLike):
         path = Path(source)

@@ -161,9 +161,10 @@ def options(model: Model, frames: str | Sequence[str] | None, reference: str, cl
 
 def require_frames(model: Model, name: str, frames: Any) -> None:
     """Raise unless frames are named for an algorithm that is of one frame, or of some."""
-    if name in ONE_FRAME and not isinstance(frames, str):
+    named = () if frames is None else reading.names_in_order(frames, "frames")
+    if name in ONE_FRAME and len(named) != 1:
         raise UnknownNameError(f"frame for {name}, which is of one", frames, model.frame_names)
-    if name in SOME_FRAMES and (frames is None or not reading.names_in_order(frames, "frames")):
+    if name in SOME_FRAMES and not named:
         said = "None" if frames is None else "empty"
         raise ShapeError(f"frames is {said}, expected the name of a frame or several")
 
