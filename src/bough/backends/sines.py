@@ -1,9 +1,9 @@
 """Numbers by which back-ends compute sines and cosines, so that all get the same bits.
 
 The argument is reduced by multiples of π/2 in three steps. π/2 = A + B + C, where A has so few bits that n A is
-subtracted exactly (by a fused multiply-add), and the remainders are carried as a sum of two numbers. What is left lies
-within ±π/4, where a polynomial with the least largest error does the rest. Right to 2 units in the last place for
-|x| ≤ 1e9 (float64) and 1e5 (float32).
+subtracted exactly (by a fused multiply-add). In float64 the remainders are carried as a sum of two numbers; float32,
+which is for speed, rounds after each step. What is left lies within ±π/4, where a polynomial with the least largest
+error does the rest. Right to 2 units in the last place for |x| ≤ 1e9 (float64) and 1e5 (float32).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ class SineConstants:
     sine: tuple[float, ...]  # sin r = r + r³ (s₀ + s₁ r² + …)
     cosine: tuple[float, ...]  # cos r = 1 - r²/2 + r⁴ (c₀ + c₁ r² + …)
     far: float  # beyond which a library is asked
+    carries_remainder: bool
 
 
 CONSTANTS = {
@@ -39,6 +40,7 @@ CONSTANTS = {
             2.0875723273259016e-09, -1.1359647805788475e-11,
         ),
         1e9,
+        True,
     ),
     "float": SineConstants(
         1.570796251296997,
@@ -47,6 +49,7 @@ CONSTANTS = {
         (-0.16666654936695643, 0.00833217768649494, -0.00019517234694762741),
         (0.04166664685460454, -0.0013887366910037004, 2.4438379476887754e-05),
         1e5,
+        False,
     ),
 }  # fmt: skip
 

@@ -34,13 +34,13 @@ def turn_source(real: str) -> str:
             total = f"fma{f}({total}, z, {c(x)})"
         return total
 
-    return f"""\
-struct Turn {{ real s, c; }};
-static DEVICE INLINE Turn turn(real x, int &far) {{
-    far |= !(fabs{f}(x) <= {c(k.far)});
-    const real turns = x * {c(TWO_OVER_PI)};
-    {ROUNDED[real]}
-    const real r1 = fma{f}(back, {c(k.A)}, x);
+    reduced = f"""\
+const real r = fma{f}(back, {c(k.C)}, fma{f}(back, {c(k.B)}, fma{f}(back, {c(k.A)}, x)));
+    const real z = r * r;
+    const real s = fma{f}(r * z, {polynomial(k.sine)}, r), c = fma{f}(z, {polynomial((-0.5, *k.cosine))}, (real)1);"""
+    if k.carries_remainder:
+        reduced = f"""\
+const real r1 = fma{f}(back, {c(k.A)}, x);
     const real w = back * {c(k.B)};
     const real e = fma{f}(back, {c(k.B)}, -w);
     const real r = r1 + w;
@@ -52,7 +52,14 @@ static DEVICE INLINE Turn turn(real x, int &far) {{
     const real cubic = hi * z * ({polynomial(k.sine)});
     const real lost = fma{f}(z, (real)-0.5, (real)1 - one_less);
     const real quartic = fma{f}(z * z, {polynomial(k.cosine)}, lost);
-    const real s = hi + fma{f}(lo, one_less, cubic), c = one_less + fma{f}(-hi, lo, quartic);
+    const real s = hi + fma{f}(lo, one_less, cubic), c = one_less + fma{f}(-hi, lo, quartic);"""
+    return f"""\
+struct Turn {{ real s, c; }};
+static DEVICE INLINE Turn turn(real x, int &far) {{
+    far |= !(fabs{f}(x) <= {c(k.far)});
+    const real turns = x * {c(TWO_OVER_PI)};
+    {ROUNDED[real]}
+    {reduced}
     const real sine = quarter & 1 ? c : s, cosine = quarter & 1 ? s : c;
     const Turn t = {{flipped(sine, quarter), flipped(cosine, quarter + 1)}};
     return t;

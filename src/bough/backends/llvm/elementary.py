@@ -98,9 +98,29 @@ def sincos_source(real: Real) -> str:
 def _reduced(f: _Arithmetic) -> tuple[str, str]:
     """Sine and cosine of %x by reduction and polynomials."""
     k, c = CONSTANTS[f.real.element], f.real.constant
-    # x = n π/2 + hi + lo
     n = f.unary("rint", f.op("fmul", "%x", c(TWO_OVER_PI)))
     r1 = f.fma(f.neg(n), c(k.A), "%x")
+    if k.carries_remainder:
+        sine, cosine = _of_sum(f, n, r1)
+    else:  # x = n π/2 + r
+        r = f.fma(f.neg(n), c(k.C), f.fma(f.neg(n), c(k.B), r1))
+        z = f.op("fmul", r, r)
+        sine = f.fma(f.op("fmul", r, z), f.polynomial(z, k.sine), r)
+        cosine = f.fma(z, f.polynomial(z, (-0.5, *k.cosine)), c(1.0))
+    # turn by n quarter turns: n - 4 floor(n / 4) is 0, 1, 2 or 3
+    quarter = f.fma(f.unary("floor", f.op("fmul", n, c(0.25))), c(-4.0), n)
+    is_one, is_two = f.compare("oeq", quarter, c(1.0)), f.compare("oeq", quarter, c(2.0))
+    is_three = f.compare("oeq", quarter, c(3.0))
+    swap = f.either(is_one, is_three)
+    s, q = f.select(swap, cosine, sine), f.select(swap, sine, cosine)
+    s = f.select(f.either(is_two, is_three), f.neg(s), s)
+    q = f.select(f.either(is_one, is_two), f.neg(q), q)
+    return s, q
+
+
+def _of_sum(f: _Arithmetic, n: str, r1: str) -> tuple[str, str]:
+    """Sine and cosine of r₁ - n (B + C), which is carried as a sum hi + lo."""
+    k, c = CONSTANTS[f.real.element], f.real.constant
     w = f.op("fmul", n, c(k.B))
     e = f.fma(n, c(k.B), f.neg(w))
     r = f.op("fsub", r1, w)
@@ -118,12 +138,4 @@ def _reduced(f: _Arithmetic) -> tuple[str, str]:
     lost = f.op("fsub", f.op("fsub", c(1.0), one_less), half)
     quartic = f.fma(f.op("fmul", z, z), f.polynomial(z, k.cosine), lost)
     cosine = f.op("fadd", one_less, f.fma(f.neg(hi), lo, quartic))
-    # turn by n quarter turns: n - 4 floor(n / 4) is 0, 1, 2 or 3
-    quarter = f.fma(f.unary("floor", f.op("fmul", n, c(0.25))), c(-4.0), n)
-    is_one, is_two = f.compare("oeq", quarter, c(1.0)), f.compare("oeq", quarter, c(2.0))
-    is_three = f.compare("oeq", quarter, c(3.0))
-    swap = f.either(is_one, is_three)
-    s, q = f.select(swap, cosine, sine), f.select(swap, sine, cosine)
-    s = f.select(f.either(is_two, is_three), f.neg(s), s)
-    q = f.select(f.either(is_one, is_two), f.neg(q), q)
-    return s, q
+    return sine, cosine
