@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 STATES, ROBOTS, STEPS, COMPARED = 1 << 21, 1 << 17, 20, 256
+STEPPED = ("step", "euler")
 APART = 50  # steps after which robots with other controls do other things
 COMPILE_LIMIT, MEASURE_LIMIT = 100, 60  # seconds
 
@@ -49,6 +50,8 @@ GOALS = (
     Goal("forward dynamics, G1 49", "g1", "forward_dynamics", "float64", 200),
     Goal("soft step, gymnasium's ant", "ant", "step", "float32", 800),
     Goal("soft step, gymnasium's humanoid", "gym_humanoid", "step", "float32", 200),
+    Goal("soft step, ant, Euler", "ant", "euler", "float32", 800),
+    Goal("soft step, gymnasium's humanoid, Euler", "gym_humanoid", "euler", "float32", 200),
 )
 HEADS = (
     "", "type", "goal", "rows M/s", "components M/s", "registers", "local bytes", "to the CPU", "to float64", "cold s",
@@ -104,7 +107,8 @@ class Steps:
 
         self._model = bough.load(folder / f"{goal.robot}.json")
         self._dtype = goal.dtype
-        self._simulation = bough.Simulation(self._model, bough.Scene(self._model))
+        integrator = "euler" if goal.function == "euler" else None  # of these files: four evaluations a step
+        self._simulation = bough.Simulation(self._model, bough.Scene(self._model), integrator=integrator)
         self.function = self._simulation._steps
         rng, nv = np.random.default_rng(0), self._model.nv
         q = np.tile(self._model.simulation.reference, (COMPARED, 1))
@@ -168,12 +172,12 @@ class Steps:
 
 def case(goal: Goal, folder: Path) -> Dynamics | Steps:
     """What a line is about."""
-    return Steps(goal, folder) if goal.function == "step" else Dynamics(goal, folder)
+    return Steps(goal, folder) if goal.function in STEPPED else Dynamics(goal, folder)
 
 
 def orders(goal: Goal) -> tuple[str, ...]:
     """Layouts that are tried: rows, and components."""
-    return ("C",) if goal.function == "step" else ("C", "F")
+    return ("C",) if goal.function in STEPPED else ("C", "F")
 
 
 def compile_only(goal: Goal, folder: Path) -> None:
