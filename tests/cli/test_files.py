@@ -213,12 +213,20 @@ def test_places_that_cannot_be_written(out: str, told: str, capsys: pytest.Captu
     assert os.listdir() == []
 
 
-@pytest.mark.parametrize(("value", "told"), [("elbow", "JOINT=VALUE"), ("elbow=x", "a number"), ("elbow=", "a number")])
+@pytest.mark.parametrize(("value", "told"), [("elbow=x", "a number"), ("elbow=", "a number")])
 def test_values_to_lock_are_checked(value: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["convert", "arm", "x.urdf", "--lock", value])
     assert stop.value.code == 2
     assert told in capsys.readouterr().err
+
+
+def test_joints_are_locked_with_a_value_or_without(capsys: pytest.CaptureFixture[str]) -> None:
+    said(capsys, "convert", "arm", "a.urdf", "--lock", "elbow")
+    said(capsys, "convert", "arm", "b.urdf", "--lock", "elbow=0")
+    assert Path("a.urdf").read_text() == Path("b.urdf").read_text()
+    assert bough.load("a.urdf").nv == bough.robots.load("arm").nv - 1
+    assert "did you mean 'elbow'" in said(capsys, "convert", "arm", "c.urdf", "--lock", "elbo", code=2)
 
 
 # --- info and robots ---

@@ -157,6 +157,18 @@ def test_locked_joints_are_those_that_do_not_move(rng: np.random.Generator) -> N
     assert np.allclose(bough.placements(part, q, frames), bough.placements(whole, full_q, frames), atol=1e-14)
 
 
+@pytest.mark.parametrize(
+    "names", ["wrist", ["wrist", "neck"], ("pin", "z_hip"), {"wrist"}, np.array(["wrist", "neck"])]
+)
+def test_names_alone_are_held_where_joints_are_neutral(names: Any) -> None:
+    whole = bough.load(branched(), floating_base=True)
+    listed = [names] if isinstance(names, str) else [str(name) for name in names]
+    held = {name: bough.neutral(whole)[whole.q_slice(name)] for name in listed}
+    assert bough.load(branched(), floating_base=True, lock=names) == bough.load(
+        branched(), floating_base=True, lock=held
+    )
+
+
 def test_followers_of_a_locked_joint_are_held_with_it(rng: np.random.Generator) -> None:
     text = branched('<mimic joint="wrist" multiplier="2" offset="-0.5"/>')
     by_law = bough.load(text, lock={"wrist": 0.2})
@@ -177,9 +189,13 @@ def test_followers_of_a_locked_joint_are_held_with_it(rng: np.random.Generator) 
         ({"neck": 0.0}, "expected 3 finite numbers"),
         ({"pin": (0, 0, 0, 0, 0, 0, 2)}, "quaternion is not of unit length"),
         ({"wrist": "far"}, "expected numbers"),
+        (["wirst"], "did you mean 'wrist'"),
+        ("ankle", "joint 'ankle' follows 'wrist': lock that one, or give mimic=False"),
+        ([3], "no joint to lock is called '3'"),
+        (3, "expected a name or several"),
     ],
 )
-def test_wrong_locks(lock: dict[str, Any], message: str) -> None:
+def test_wrong_locks(lock: Any, message: str) -> None:
     with pytest.raises(bough.BoughError, match=message):
         bough.load(branched('<mimic joint="wrist"/>'), lock=lock)
 

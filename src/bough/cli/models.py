@@ -62,20 +62,22 @@ def add_model(parser: argparse.ArgumentParser, metavar: str = "MODEL", default: 
     told = "hang the tree from this link; auto: compute from the floating base with which forward dynamics costs least"
     group.add_argument("--root", metavar="LINK|auto", help=told)
     group.add_argument("--no-mimic", action="store_true", help="let joints that mimic another one move by themselves")
-    told = "hold a joint at a configuration, in rad or m, several numbers separated by commas (may be repeated)"
-    group.add_argument("--lock", metavar="JOINT=VALUE", type=_held, action="append", default=[], help=told)
+    told = "hold a joint at a configuration, in rad or m, several numbers separated by commas, or where it is neutral"
+    told += " (may be repeated)"
+    group.add_argument("--lock", metavar="JOINT[=VALUE]", type=_held, action="append", default=[], help=told)
     told = "folder with packages that files of meshes are in, as package://NAME/… has them (may be repeated)"
     group.add_argument("--packages", metavar="FOLDER", type=_folder, action="append", default=[], help=told)
     add_ignore(group)
 
 
-def _held(text: str) -> tuple[str, list[float]]:
+def _held(text: str) -> tuple[str, list[float] | None]:
     joint, sign, values = text.rpartition("=")
+    if not sign:
+        return text, None
     try:
         return joint, [float(value) for value in values.split(",")]
     except ValueError:
-        problem = "a number" if sign else "JOINT=VALUE"
-        raise argparse.ArgumentTypeError(f"{text!r}, expected {problem}, as in elbow=0.5") from None
+        raise argparse.ArgumentTypeError(f"{text!r}, expected a number, as in elbow=0.5") from None
 
 
 def _folder(text: str) -> Path:

@@ -52,6 +52,7 @@ def assemble(description: Description, options: Options, report: Report) -> Mode
         connections = with_root(connections, root)
     _doubt_fixed_base(description, root, options, report)
     laws = _laws(connections, report) if options.mimic else {}
+    options = _with_neutral_locks(connections, options)
     connections = _with_locks(connections, options, laws)
     connections = in_order(connections, root, description.order if options.order is None else options.order)
     return _Assembly(description, options, report).model(root, connections)
@@ -180,6 +181,12 @@ def _refuse_law(c: Connection, chain: dict[str, Follow], by_name: dict[str, Conn
     elif c.follow is not None:
         with report.at(c.line, f"joint {c.name!r} mimics what cannot be followed"):
             raise UnknownNameError("joint that moves", c.follow.leader, by_name)
+
+
+def _with_neutral_locks(connections: Sequence[Connection], options: Options) -> Options:
+    """Joints that are held at nothing in particular are held where they are neutral."""
+    neutral = {c.name: c.joint.neutral() for c in connections}
+    return replace(options, lock={n: neutral.get(n) if q is None else q for n, q in options.lock.items()})
 
 
 def _with_locks(connections: Sequence[Connection], options: Options, laws: dict[str, Follow]) -> list[Connection]:

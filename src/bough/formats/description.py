@@ -145,7 +145,7 @@ class Options:
 
     floating_base: bool | None = None
     root: str | None = None
-    lock: Mapping[str, ArrayLike] = field(default_factory=dict)
+    lock: Mapping[str, ArrayLike | None] = field(default_factory=dict)
     mimic: bool = True
     merge_fixed: bool = True
     order: str | None = None

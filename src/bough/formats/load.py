@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -46,7 +46,7 @@ def load(
     *,
     floating_base: bool | None = None,
     root: str | None = None,
-    lock: Mapping[str, ArrayLike] | None = None,
+    lock: Mapping[str, ArrayLike] | str | Iterable[str] | None = None,
     mimic: bool = True,
     merge_fixed: bool = True,
     order: str | None = None,
@@ -75,8 +75,8 @@ def load(
         keep sign and meaning. ``"auto"`` leaves the file's root where it is, and has forward dynamics computed from the
         body from which it costs least (see `bough.trees.rerooting`); if the base is fixed there is nothing to choose.
     lock
-        Joints to hold, by name, and the configuration to hold each at (rad or m; nq numbers): they are no part of the
-        model, and neither are joints that follow them.
+        Joints to hold, by name, and the configuration to hold each at (rad or m; nq numbers); or names alone, which are
+        held in their neutral configuration. They are no part of the model, and neither are joints that follow them.
     mimic
         Whether joints that mimic another follow it; otherwise they move by themselves, as in Pinocchio.
     merge_fixed
@@ -127,7 +127,7 @@ def load(
         if not isinstance(value, str | None):
             raise LoadError(f"{name} is {value!r}, expected a name")
     if not isinstance(lock, Mapping | None):
-        raise LoadError(f"lock is {lock!r}, expected joint names and the values to hold them at")
+        lock = {str(name): None for name in names(lock, "lock", LoadError)}
     for name, flag in (("floating_base", floating_base), ("mimic", mimic), ("merge_fixed", merge_fixed)):
         if flag is not None or name != "floating_base":
             truth(flag, name, LoadError)
