@@ -205,6 +205,7 @@ def _held(c: Connection, options: Options, laws: dict[str, Follow]) -> Connectio
     if law.leader not in options.lock:
         return c
     value = options.lock[law.leader]
+    assert value is not None, "it is neutral then"
     q = np.atleast_1d(read_floats(value, f"lock: the value of joint {law.leader!r}", "numbers"))
     if c.name in laws:
         q = law.ratio * q + law.offset
