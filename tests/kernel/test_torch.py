@@ -71,6 +71,18 @@ def test_the_widest_type_is_that_of_results(ball: bough.Model, rng: np.random.Ge
     assert single.grad.dtype == torch.float32
 
 
+def test_arrays_of_any_kind_beside_tensors(ball: bough.Model, rng: np.random.Generator) -> None:
+    q, v, a = (x.detach() for x in state(ball, rng))
+    expected = bough.rnea(ball, q, v, a)
+    held, other = v.numpy().copy(), np.repeat(a.numpy(), 2)[::2]
+    held.flags.writeable = False
+    for mixed in (held, held.astype(">f8"), held[::-1].copy()[::-1], held.tolist()):
+        assert torch.equal(bough.rnea(ball, q, mixed, other), expected)
+    for wrong in ("fast", v.numpy() * 1j, {"ball": 1.0}):
+        with pytest.raises(bough.errors.ShapeError, match=r"v has data type .*, expected real numbers"):
+            bough.rnea(ball, q, wrong, a)
+
+
 def test_what_is_wrong_is_named(ball: bough.Model, rng: np.random.Generator) -> None:
     q, v, a = (x.detach() for x in state(ball, rng))
     with pytest.raises(bough.errors.ShapeError, match=r"v has shape \(1,\)"):

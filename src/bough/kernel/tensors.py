@@ -61,7 +61,8 @@ def foreign_packed(known: Mapping[str, Any], values: Any, kind: str) -> Any:
     for name in values:
         known_name(name, kind, known)
     for name, p in known.items():
-        own = as_array(values[name] if name in values else p.values.tolist(), dtype=like.dtype)
+        value = values.get(name, p.values)
+        own = as_array(value if _module(value) is library else np.array(value), dtype=like.dtype)
         parts[name] = own.reshape((*leading_axes(name, tuple(own.shape), p.shape, p.meaning), p.size))
     batch = broadcast(((name, part.shape[:-1]) for name, part in parts.items()), " of parameters")
     return library.concatenate([library.broadcast_to(part, (*batch, part.shape[-1])) for part in parts.values()], -1)

@@ -15,7 +15,9 @@ import numpy as np
 import torch
 from torch.autograd import forward_ad
 
+from bough.backends import Argument
 from bough.errors import ShapeError
+from bough.kernel.arguments import as_floats
 from bough.kernel.derived import derived, origin_of
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ def run(function: Function, values: Sequence[Any], out: Any, check: bool) -> Any
     like = next(x for x in values if isinstance(x, torch.Tensor))
     present = tuple(a.name for a, x in zip(function.inputs, values, strict=True) if x is not None)
     dtype = torch.float64 if any(map(_is_double, values)) else torch.float32
-    tensors = [_tensor(a.name, x, like, dtype) for a, x in zip(function.inputs, values, strict=True) if x is not None]
+    tensors = [_tensor(a, x, like, dtype) for a, x in zip(function.inputs, values, strict=True) if x is not None]
     return _called(function, present, bool(check), *tensors)
 
 
@@ -62,9 +64,12 @@ def _is_double(x: Any) -> bool:
     return getattr(x, "dtype", None) in (torch.float64, np.float64)
 
 
-def _tensor(name: str, x: Any, like: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+def _tensor(a: Argument, x: Any, like: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     if not isinstance(x, torch.Tensor):
-        return torch.as_tensor(np.asarray(x), dtype=dtype, device=like.device)
+        native = np.float64 if dtype == torch.float64 else np.float32
+        own = np.array(as_floats(a.name, x, a.shape, a.meaning), native)  # PyTorch takes no gaps, nor what is read-only
+        return torch.from_numpy(own).to(like.device)
+    name = a.name
     if x.device.type not in ("cpu", "cuda"):
         raise ShapeError(f"{name} is a tensor on {x.device}, expected one on the CPU or on a GPU of CUDA")
     if x.device != like.device:

@@ -384,7 +384,7 @@ class Trajectory:
         try:
             numbers = range(len(self))[some]
         except (TypeError, ValueError):
-            numbers = range(0)
+            raise ShapeError(f"no samples {shown(some)}, expected whole numbers; `between` takes times") from None
         if not numbers or numbers.step < 0:
             raise ShapeError(f"no samples {shown(some)}: it is a slice of {len(self)}, expected one or more, in order")
         parts = {name: None if x is None else x[some] for name, x in self._in_time.items()}
