@@ -1,32 +1,33 @@
-"""First steps: build an arm, ask for its dynamics, see what they cost."""
+"""First steps: load a robot, let it fall, watch it, ask it, differentiate it, sweep it."""
 
 import numpy as np
 
 import bough
 
-# A two-armed machine: a turning column, and on it two arms of two links each.
-builder = bough.Builder("two arms")
-builder.add("column", bough.joints.Revolute("z"), mass=8.0, com=(0, 0, 0.3), inertia=(0.4, 0.4, 0.1))
-for side, y in (("left", 0.2), ("right", -0.2)):
-    upper, lower = f"{side} upper", f"{side} lower"
-    builder.add(upper, bough.joints.Revolute("y"), "column", at=(0, y, 0.6), mass=2.0, com=(0, 0, -0.15), inertia=0.02)
-    builder.add(lower, bough.joints.Revolute("y"), upper, at=(0, 0, -0.3), mass=1.0, com=(0, 0, -0.1), inertia=0.01)
-    builder.frame(f"{side} hand", lower, at=(0, 0, -0.25))
-model = builder.build()
+robot = bough.robots.load("quadruped")  # or bough.load("robot.urdf", floating_base=True)
+print(robot)
 
-# One state, or a thousand at once: leading axes are batch axes.
+# Let it fall.
+q = bough.simulation.on_the_floor(robot, bough.neutral(robot), gap=0.3)
+sim = bough.Simulation(robot, bough.Scene(robot).floor(), parameters=["friction"])
+fall = sim.run(q, duration=1.0)
+print(fall.summary())
+
+# Watch it.
+fall.save("fall.html")  # a page that plays it; fall.show() opens one at once, "fall.gif" and "fall.mp4" are films
+
+# Ask it something: one state, or a thousand at once. Leading axes are batch axes, in every function.
 rng = np.random.default_rng(0)
-q = bough.random(model, rng, size=1000)
-v, tau = rng.normal(size=(2, 1000, model.nv))
+many = bough.random(robot, rng, size=1000)
+v, tau = rng.normal(size=(2, 1000, robot.nv))
+a = bough.forward_dynamics(robot, many, v, tau)  # motion from forces
+assert np.allclose(bough.rnea(robot, many, v, a), tau)  # forces from motion
+print(f"its legs are branches: {np.mean(bough.crba(robot, q) == 0):.0%} of its mass matrix is zero")
 
-a = bough.forward_dynamics(model, q, v, tau)  # motion from forces
-assert np.allclose(bough.rnea(model, q, v, a), tau)  # forces from motion
+# Differentiate it: by q (along motions), v and tau, each (1000, nv, nv).
+by_q, by_v, by_tau = bough.derivatives.forward_dynamics(robot, many, v, tau)
+assert np.allclose(by_tau, bough.mass_matrix_inverse(robot, many))
 
-# The arms are on different branches, so the mass matrix has zeros, and its factor keeps them.
-factor = bough.factorize(model, q)
-assert np.allclose(factor.solve(tau - bough.bias_forces(model, q, v)), a)
-print(model, "zeros in M:", np.sum(bough.crba(model, q[0]) == 0))
-
-# What it costs, exactly.
-for algorithm in ("rnea", "crba", "ltdl", "aba"):
-    print(f"{algorithm:5}", bough.count(model, algorithm))
+# Sweep it: thrown forward at five speeds, friction a twentieth of the floor's and all of it.
+thrown = sim.sweep(q, duration=1.0, grid={"v of root_joint[0]": np.linspace(0, 4, 5), "friction": [0.05, 1.0]})
+print("how far it gets in a second (m)", thrown.trajectory.q[-1, :, :, 0].round(2).tolist())
