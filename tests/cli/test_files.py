@@ -84,7 +84,7 @@ def test_check_looks_for_meshes(capsys: pytest.CaptureFixture[str], missing: str
     lines = [mesh.format("meshes/there.stl"), mesh.format(missing)]
     Path("robot.urdf").write_text("\n".join(['<robot name="one"><link name="base">', *lines, "</link></robot>"]))
     told = said(capsys, "check", "robot.urdf", code=1).splitlines()
-    assert told == [f"robot.urdf:3: 'base': no mesh {missing!r} is there", "robot.urdf: 1 problem"]
+    assert told == [f"robot.urdf:3: 'base': the mesh {missing!r} does not exist", "robot.urdf: 1 problem"]
     assert said(capsys, "check", "robot.urdf", "--no-meshes") == "robot.urdf: no problems\n"
 
 
@@ -104,7 +104,7 @@ def test_check_tells_all_that_is_wrong_at_once(capsys: pytest.CaptureFixture[str
         Path("robot.urdf").write_text("\n".join([*lines, extra, "</robot>"]))
         told = said(capsys, "check", "robot.urdf", code=1)
         assert "robot.urdf:2: " in told
-        assert "no mesh 'away.stl' is there" in told
+        assert "the mesh 'away.stl' does not exist" in told
         assert "robot.urdf:3: joint 'j' mimics what cannot be followed: no joint that moves is called 'nix'" in told
         assert "robot.urdf:4: joint 'k' mimics what cannot be followed: no joint that moves is called 'nox'" in told
         assert ("robot.urdf:5: joint 'l': the child does not exist" in told) == (not extra)
@@ -254,7 +254,7 @@ def test_a_file_with_a_fault_is_told_to_be_checked(capsys: pytest.CaptureFixture
     Path("bad.urdf").write_text('<robot name="r"><link name="a"><inertial><mass value="x"/></inertial></link></robot>')
     told = said(capsys, "info", "bad.urdf", code=2)
     assert told.startswith("bough: bad.urdf, line 1: ")
-    assert told.endswith(" (bough check bad.urdf tells all that is wrong)\n")
+    assert told.endswith(" (bough check bad.urdf lists all problems)\n")
     assert "bough check" not in said(capsys, "info", "missing.urdf", code=2)
 
 
