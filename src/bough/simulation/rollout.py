@@ -26,14 +26,14 @@ VARYING = ("tau", "control", "target")
 
 @dataclass(frozen=True, repr=False)
 class Rollout:
-    """States of a run, K samples behind the first, and what acted: made by `bough.Simulation.rollout`.
+    """States and inputs of a run of K samples after the first. `bough.Simulation.rollout` returns it.
 
     Attributes
     ----------
     q, v
         Configurations (K + 1, ..., nq) and velocities (K + 1, ..., nv).
     status
-        What became of each state (...): 0 for one that was stepped to the end, as in `bough.simulation.State`.
+        Status of each state (...), as in `bough.simulation.State`: 0 if it reached the end.
     """
 
     q: FloatArray
@@ -51,22 +51,22 @@ class Rollout:
     def gradient(
         self, q_bar: ArrayLike, v_bar: ArrayLike, *, wrt: str | Sequence[str] | None = None
     ) -> dict[str, FloatArray]:
-        """The gradient of a cost of the motion, by what it began with, by all that acted, and by parameters.
+        """Return the gradient of a cost of the motion with respect to the initial state, the inputs and the parameters.
 
         Parameters
         ----------
         q_bar, v_bar
-            Derivatives of the cost by each configuration, along motions (K + 1, ..., nv), and by each velocity
-            (K + 1, ..., nv).
+            Derivatives of the cost with respect to each configuration, along motions (K + 1, ..., nv), and each
+            velocity (K + 1, ..., nv).
         wrt
-            By what, with the names of `bough.Simulation.jacobian`; without it q, v, and which of tau, control and
-            target acted.
+            Names of the variables, as for `bough.Simulation.jacobian`. Default: q, v, and those of tau, control and
+            target that were given.
 
         Returns
         -------
         dict
-            By name: "q" and "v" are those at the beginning (..., nv), "tau", "control" and "target" have an entry for
-            each sample but the last (K, ...), all others one for all of the run.
+            Gradients by name. "q" and "v" are with respect to the initial state (..., nv). "tau", "control" and
+            "target" have one entry per sample except the last (K, ...). All others have one entry for the whole run.
 
         Examples
         --------
