@@ -151,7 +151,7 @@ class Trajectory:
     def names(self) -> Labels:
         """Names of the entries of "q", "v", "tau", "control", "sensors": ``trajectory.names["q"]``.
 
-        Coordinates are named after the joint, with an index if it has several; controls after the actuator.
+        Coordinates have the name of the joint (with an index if it has several), controls that of the actuator.
         """
         return coordinate_names(self.model, 0 if self.control is None else self.control.shape[-1])
 
@@ -216,7 +216,7 @@ class Trajectory:
         return sample_at(self, time)
 
     def between(self, start: float, end: float) -> Trajectory:
-        """Return the samples between two times (s), both included. Raises `ShapeError` if there are none."""
+        """Return the samples between two times (s), both included; `ShapeError` if there are none."""
         limits = [number(x, name, "a time in s", infinite=True) for x, name in ((start, "start"), (end, "end"))]
         slack = SAME_TIME * self.duration
         first, last = np.searchsorted(self.time, [limits[0] - slack, limits[1] + slack])
