@@ -135,7 +135,7 @@ def test_check_of_other_formats(capsys: pytest.CaptureFixture[str]) -> None:
         ("folder", "'folder' is not a file"),
         ("folder/x.xml", "no file 'folder/x.xml'"),
         ("talos_ful_v2", "did you mean 'talos_full_v2'"),
-        ("anymal", "may be any of"),
+        ("anymal", "is ambiguous, expected one of"),
         ("chian:3", "did you mean tree:chain:N, a mechanism of the papers?"),
         ("\0.urdf", "cannot be read"),
     ],

@@ -180,7 +180,7 @@ def test_a_loop_whose_links_became_one_body_is_met_for_ever_or_refused() -> None
     for angle in (0.0, 0.3):
         model = load(text(body), lock={"ab": angle, "ac": angle})
         assert (model.nv, model.loops) == (0, ())
-    message = r"constraint 'bc' joins 'b' and 'c', which are held to each other 0\.\d+ m or rad away from"
+    message = r"constraint 'bc' joins 'b' and 'c', which are fixed to each other, 0\.\d+ m or rad away from"
     with pytest.raises(bough.errors.LoadError, match=message):
         load(text(body), lock={"ab": 0.0, "ac": 0.3})
 

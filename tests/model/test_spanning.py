@@ -229,7 +229,7 @@ def test_mistakes() -> None:
     with pytest.raises(bough.errors.UnknownNameError, match="j1"):
         model.respanned("j9")
     for cut in ((), ("j1", "j2")):
-        with pytest.raises(bough.errors.ModelError, match="expected 1 of them to be cut"):
+        with pytest.raises(bough.errors.ModelError, match="expected 1 cut, one in each loop"):
             model.respanned(*cut)
     b = bars(LENGTHS, 0.8, "welded")
     b.loop("weld", bough.joints.Fixed(), "bar 1", "bar 3")

@@ -47,7 +47,9 @@ def assemble(description: Description, options: Options, report: Report) -> Mode
     connections: Sequence[Connection] = description.connections
     if options.root is not None and options.root != root:
         if description.world is not None:
-            raise ModelError(f"root={options.root!r}: this file says what stands in the world, so its root is {root!r}")
+            raise ModelError(
+                f"root={options.root!r}: this file attaches the robot to the world, so its root is {root!r}"
+            )
         root = _known_link(options.root, description)
         connections = with_root(connections, root)
     _doubt_fixed_base(description, root, options, report)
@@ -329,8 +331,8 @@ class _Assembly:
             apart = misfit(loop.joint, sides[0].inverse.then(sides[1]))
             if apart > CLOSED and not self._report.problems:
                 raise ModelError(
-                    f"constraint {loop.name!r} joins {loop.predecessor!r} and {loop.successor!r}, which are held to "
-                    f"each other {apart:.3g} m or rad away from where it could hold them"
+                    f"constraint {loop.name!r} joins {loop.predecessor!r} and {loop.successor!r}, which are fixed to "
+                    f"each other, {apart:.3g} m or rad away from where it could hold them"
                 )
             return
         self._builder.loop(

@@ -102,7 +102,7 @@ def read_own(content: bytes | str, report: Report) -> Model | None:
         text = content.decode("utf-8-sig") if isinstance(content, bytes) else content.lstrip("\ufeff")
         return _model(json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once))
     except json.JSONDecodeError as error:
-        report.refuse(f"the file is no JSON: {error.msg}", error.lineno)
+        report.refuse(f"the file is not valid JSON: {error.msg}", error.lineno)
     except UnicodeDecodeError as error:
         report.refuse(f"the file is not in UTF-8: {error}")
     except RecursionError:

@@ -77,7 +77,7 @@ def save(
     kind = SUFFIXES.get(target.suffix.lower()) if format is None else format
     if kind is None:
         expected = ", ".join(SUFFIXES)
-        raise SaveError(f"{str(target)!r}: the suffix tells no format, expected {expected}, or format=…")
+        raise SaveError(f"{str(target)!r}: the suffix does not determine a format, expected {expected}, or format=…")
     known_name(kind, "format to write", WRITERS)
     losses = Losses("bough's JSON" if kind == "bough" else kind.upper(), leave_out)
     text = WRITERS[kind](model, losses)

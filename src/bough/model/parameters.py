@@ -168,7 +168,7 @@ class Parameters:
         for entry in entries:
             for part in entry.covers:
                 if part in said:
-                    raise ModelError(f"the parameters {said[part]!r} and {entry.name!r} say the same, expected one")
+                    raise ModelError(f"the parameters {said[part]!r} and {entry.name!r} overlap, expected one of them")
                 said[part] = entry.name
         return Parameters(entries)
 
@@ -228,7 +228,9 @@ def _read(model: Model, name: object) -> Parameter:
     if what == "payload":
         place = model.frame(whose)
         if not place.body:
-            raise ModelError(f"{name!r} cannot be a parameter: {whose!r} is fixed to the base, where no mass is felt")
+            raise ModelError(
+                f"{name!r} cannot be a parameter: {whose!r} is fixed to the base, where mass has no effect"
+            )
         frame = "" if whose in model.body_names else whose
         return Parameter(name, what, place.body, frame, (10,), (0.0,) * 10, PAYLOAD)
     return _inertial(model, name, what, whose)

@@ -113,11 +113,11 @@ class Sensor:
                 raise ModelError(f"{what}: the {title} is {shown(part)}, expected a string that is not empty")
         known_name(self.kind, "kind of sensor", SENSORS)
         if self.reference and self.kind not in RELATIVE:
-            raise ModelError(f"{what}: reference is {shown(self.reference)}, which a {self.kind} has not")
+            raise ModelError(f"{what}: reference is {shown(self.reference)}, which a {self.kind} sensor does not have")
         if self.zone:
             known_name(self.zone, "shape of a zone", ZONES)
         if self.zone and self.kind != "touch":
-            raise ModelError(f"{what}: zone is {shown(self.zone)}, which a {self.kind} has not")
+            raise ModelError(f"{what}: zone is {shown(self.zone)}, which a {self.kind} sensor does not have")
         size, count = listed(self.size, f"{what}: size", "numbers"), ZONES.get(self.zone, 0)
         _put(self, "size", read_numbers(size, f"{what}: size", count, f"{count} lengths (m)", least=0.0))
         _put(self, "cutoff", number(self.cutoff, f"{what}: cutoff", "0 or more", least=0.0, error=ModelError))

@@ -319,4 +319,4 @@ def _check_sensors(model: Model, data: SimulationData) -> None:
         if kind.on == "joint":
             joint = model.joint(sensor.of).joint
             if sensor.kind.startswith("ball") != bool(joint.quaternions) or joint.nv != (3 if joint.quaternions else 1):
-                raise ModelError(f"{what}: joint {sensor.of!r} is of a type that a {sensor.kind} cannot be read of")
+                raise ModelError(f"{what}: joint {sensor.of!r} has a type that {sensor.kind} sensors do not support")

@@ -92,8 +92,8 @@ def respanned(model: Model, cut: Sequence[str]) -> Model:
     joints = graph.tree(cut)
     if joints is None or len(joints) != model.nbodies:
         raise ModelError(
-            f"without {', '.join(map(repr, cut)) or 'cuts'} the joints are no tree that carries all bodies: expected "
-            f"{len(graph.loops)} of them to be cut, one in each loop"
+            f"without {', '.join(map(repr, cut)) or 'cuts'} the joints do not form a tree of all bodies: expected "
+            f"{len(graph.loops)} cut{'s'[: len(graph.loops) != 1]}, one in each loop"
         )
     others = [x for x in model.constraints if not isinstance(x, Loop)]
     return model_on_joints(

@@ -90,7 +90,7 @@ def save(
     states = np.zeros(0) if q is None else as_floats("q", q, (model.nq,))
     if states.ndim < 2 or not states.size:
         raise SaveError(
-            f"{str(target)!r}: a film needs the configurations of a motion, expected q (T, ..., {model.nq})"
+            f"{str(target)!r}: a video needs the configurations of a motion, expected q (T, ..., {model.nq})"
         )
     view = read_view(size, azimuth, elevation, floor, 2 if fineness is None else fineness)
     many = np.asarray(states, dtype=np.float64).reshape(len(states), math.prod(states.shape[1:-1]), model.nq)

@@ -146,10 +146,10 @@ def images(model: Model, q: Floats, view: View, world: Iterable[Geometry] = ()) 
     found = surfaces(model, shapes)
     if not len(found.body):
         told = f": {'; '.join(found.missing[:3])}" if found.missing else ", no shape and no inertia"
-        raise ModelError(f"there is nothing to see of model {model.name!r}{told}")
+        raise ModelError(f"there is nothing to draw for model {model.name!r}{told}")
     tell_missing(found.missing)
     if not 0 < q.shape[1] <= MOST_BESIDE:
-        raise ShapeError(f"there are {q.shape[1]} states to draw beside each other, expected 1 to {MOST_BESIDE}")
+        raise ShapeError(f"there are {q.shape[1]} states to draw side by side, expected 1 to {MOST_BESIDE}")
     stage = _stage(found, q, view)
     workers = get_num_threads()
     if len(q) == 1 or workers == 1:

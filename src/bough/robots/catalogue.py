@@ -112,7 +112,7 @@ def find(name: str) -> Robot:
         shown = ", ".join(map(repr, called[:OFFERED])) + (
             f", … ({len(called)} in all)" if len(called) > OFFERED else ""
         )
-        raise ModelError(f"{name!r} may be any of {shown}: say which")
+        raise ModelError(f"{name!r} is ambiguous, expected one of {shown}")
     raise UnknownNameError("robot", name, _by_name(robots), _what_is_missing())
 
 

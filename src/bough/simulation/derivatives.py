@@ -282,7 +282,9 @@ class Differentiated(Measurable):
         asked = [known_name(name, "quantity that a step depends on", known) for name in names(wrt, "wrt")]
         for name in asked:
             if name in ACTING and acting.get(name) is None:
-                raise ModelError(f"derivatives by {name} are wanted and {name} is None, expected its value")
+                raise ModelError(
+                    f"derivatives with respect to {name} are requested and {name} is None, expected its value"
+                )
         return asked
 
     def _given(self, q: ArrayLike, v: ArrayLike, acting: Mapping[str, Any], kind: str) -> dict[str, Any]:

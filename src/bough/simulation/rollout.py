@@ -86,7 +86,7 @@ class Rollout:
             bars.append(weights)
         if np.any(self.status):
             place = np.argwhere(np.asarray(self.status) > 0)[0].tolist()
-            raise SingularError(f"state {place} of the run stopped before its end, expected one that did not")
+            raise SingularError(f"state {place} of the run stopped early, expected states that reached the end")
         asked = sim._asked(wrt, self._acting)
         wanted = list(dict.fromkeys(("q", "v", *asked)))
         found: dict[str, Any] = {}
@@ -140,7 +140,7 @@ def rollout_of(sim: Differentiated, q: Any, v: Any, steps: Any, hold: Any, actin
         batch = np.broadcast_shapes(*shapes.values())
     except ValueError:
         told = ", ".join(f"{shape} of {name}" for name, shape in shapes.items())
-        raise ShapeError(f"the batches are {told}, expected such that fit together") from None
+        raise ShapeError(f"the batches are {told}, expected batch axes that broadcast") from None
     start, velocity = (np.broadcast_to(x, (*batch, x.shape[-1])).astype(float) for x in (start, velocity))
     states = [State(start, velocity, np.zeros_like(velocity), np.zeros(batch), np.zeros(batch))]
     status = np.zeros(batch)

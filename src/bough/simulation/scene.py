@@ -317,8 +317,8 @@ def require_scene_of(model: Model, scene: Scene, error: type[BoughError] = Model
     if theirs is model or theirs == model:
         return
     if theirs.name != model.name:
-        raise error(f"the scene is one of another model, {theirs.name!r}, expected one of {model.name!r}")
-    raise error(f"the scene is one of {model.name!r} as it was before it was edited: {_difference(theirs, model)}")
+        raise error(f"the scene belongs to another model, {theirs.name!r}, expected a scene of {model.name!r}")
+    raise error(f"the scene belongs to {model.name!r} before it was edited: {_difference(theirs, model)}")
 
 
 def _difference(theirs: Model, ours: Model) -> str:

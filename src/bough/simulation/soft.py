@@ -91,8 +91,8 @@ def _require_smooth(model: Model, scene: SoftScene) -> None:
     ):
         if rows:
             raise ModelError(
-                f"{model.name!r} has {len(rows)} {what}, of which the integrator 'variational' takes no notice; leave "
-                f"them out with model.with_simulation(disabled=[{switch!r}, ...])"
+                f"{model.name!r} has {len(rows)} {what}, which the integrator 'variational' does not support; disable "
+                f"them with model.with_simulation(disabled=[{switch!r}, ...])"
             )
 
 
