@@ -105,8 +105,12 @@ def test_check_tells_all_that_is_wrong_at_once(capsys: pytest.CaptureFixture[str
         told = said(capsys, "check", "robot.urdf", code=1)
         assert "robot.urdf:2: " in told
         assert "the mesh 'away.stl' does not exist" in told
-        assert "robot.urdf:3: joint 'j' mimics what cannot be followed: no joint that moves is called 'nix'" in told
-        assert "robot.urdf:4: joint 'k' mimics what cannot be followed: no joint that moves is called 'nox'" in told
+        assert (
+            "robot.urdf:3: joint 'j' mimics a joint that it cannot follow: no joint that moves is called 'nix'" in told
+        )
+        assert (
+            "robot.urdf:4: joint 'k' mimics a joint that it cannot follow: no joint that moves is called 'nox'" in told
+        )
         assert ("robot.urdf:5: joint 'l': the child does not exist" in told) == (not extra)
         assert "there.stl" not in told
 
@@ -268,7 +272,7 @@ def test_meshes_are_looked_for_in_packages(capsys: pytest.CaptureFixture[str]) -
     )
     assert main(["picture", "r.urdf", "x.png", "--packages", "folder"]) == 0
     assert capsys.readouterr().err == ""
-    assert "is not there: give `package_dirs` to bough.load, or --packages" in said(
+    assert "does not exist: give `package_dirs` to bough.load, or --packages" in said(
         capsys, "picture", "r.urdf", "x.png", code=2
     )
     with pytest.raises(SystemExit):

@@ -64,7 +64,7 @@ def test_meshes_that_are_missing_are_told(tmp_path: Path) -> None:
     motion = bough.Trajectory(model, [0.0], bough.neutral(model)[None], np.zeros((1, 6)))
     for name in ("run.html", "run.png"):
         with pytest.warns(
-            LoadWarning, match="mesh 'package://nowhere/shell.stl' of 'ball' is not there: give `package"
+            LoadWarning, match="mesh 'package://nowhere/shell.stl' of 'ball' does not exist: give `package"
         ):
             motion.save(tmp_path / name)
 

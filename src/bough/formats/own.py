@@ -201,9 +201,9 @@ def _require_keys(said: Any, needed: set[str], where: str, known: set[str] | Non
     if not isinstance(said, dict):
         _wrong(f"{where} is {shown(said)}, expected an object")
     for key in sorted(needed - set(said)):
-        _wrong(f"{where} says nothing of {key!r}, expected it")
+        _wrong(f"{where} has no {key!r}, expected one")
     for key in sorted(set(said) - (known or needed)):
-        _wrong(f"{where} tells {key!r}, expected nothing but {', '.join(sorted(known or needed))}")
+        _wrong(f"{where} has the unknown key {key!r}, expected only {', '.join(sorted(known or needed))}")
 
 
 def _listed(said: Any, where: str) -> list[Any]:
@@ -216,7 +216,7 @@ def _listed(said: Any, where: str) -> list[Any]:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     said = dict(pairs)
     if len(said) != len(pairs):
-        _wrong(f"an object of the file tells one of {', '.join(sorted(said))} twice, expected each once")
+        _wrong(f"an object of the file has one of {', '.join(sorted(said))} twice, expected each once")
     return said
 
 

@@ -128,11 +128,11 @@ def _not_to_be_cut(model: Model) -> dict[str, str]:
         if isinstance(entry.joint, Mimic):
             reasons[name] = f"it follows joint {entry.joint.source!r}"
         elif isinstance(entry.joint, Free):
-            reasons[name] = "it holds nothing, so no loop could take its place"
+            reasons[name] = "it constrains nothing, so it cannot become a loop"
         elif name in followed:
             reasons[name] = f"joint {followed[name]!r} follows it"
         elif name in coupled:
             reasons[name] = f"constraint {coupled[name]!r} couples it"
         elif any(entry.armature):
-            reasons[name] = f"it has the armature {entry.armature}, for which a loop has no room"
+            reasons[name] = f"it has the armature {entry.armature}, which a loop cannot have"
     return reasons

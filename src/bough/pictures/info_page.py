@@ -93,11 +93,11 @@ def page(model: Model, speeds: Mapping[str, float] | None = None) -> str:
         _section("slim", "", _picture(model)),
         _section("wide", parts.title, _table(parts)),
         _section("slim", "Tree", f'<div class="scroll">{tree_svg(model)}</div>'),
-        _section("wide", "Where the mass matrix and its factor are not zero", _sparsity(model) + _table(branches)),
+        _section("wide", "Sparsity of the mass matrix and its factor", _sparsity(model) + _table(branches)),
         _section("", operations.title, _operations(operations)),
         *([_section("", "Speed here, µs for one call from Python", bars_svg(measured, "µs"))] if measured else []),
         _section("half", "What branches save: operations of LᵀDL against degrees of freedom", _against_n(model)),
-        _section("half", "The method that forward dynamics takes", f"<p>{_text(method)}</p>"),
+        _section("half", "The method of forward dynamics", f"<p>{_text(method)}</p>"),
         _section("", roots.title, f"<pre>{_text(roots)}</pre>"),
     ]
     policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"

@@ -83,7 +83,7 @@ def find_hulls(shapes: Iterable[Geometry]) -> Hulls:
         try:
             found[key] = _of_file(g.file, g.size, Path(g.file).stat().st_mtime_ns)
         except (OSError, ValueError):
-            found[key] = f"its file {g.file!r} is not there"
+            found[key] = f"its file {g.file!r} does not exist"
         except BoughError as error:
             found[key] = f"its file {g.file!r} cannot be read: {error}"
     return found

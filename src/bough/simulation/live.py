@@ -116,10 +116,10 @@ class Live:
             self._state, self.time = after, self.time + steps * self.sim.dt
         if np.any(after.status):
             self.pause()
-            self.viewer.tell("It stopped: what it computed was not finite, or ran away. Reset begins anew.")
+            self.viewer.tell("Stopped: the state was not finite or ran away. Press Reset to restart.")
 
     def _loop(self) -> None:
-        self.viewer.tell("The program of the simulation is being made …")
+        self.viewer.tell("Compiling the simulation …")
         while not self.viewer.is_closed:
             if not self._running.wait(timeout=0.2):
                 continue
@@ -167,8 +167,8 @@ class Live:
             reset = gui.add_button("Reset")
             self._speed = gui.add_dropdown("speed", SPEEDS, initial_value="1 x")
             self._rate = gui.add_markdown("")
-            told = "Drag a body with the mouse to pull at it."
-            gui.add_markdown(f"{told} Sliders of the pose are targets." if "target" in self._acting else told)
+            told = "Drag a body with the mouse to pull it."
+            gui.add_markdown(f"{told} The sliders of the pose set targets." if "target" in self._acting else told)
         self._button.on_click(lambda _: self.pause() if self._running.is_set() else self.start())
         reset.on_click(lambda _: self.reset())
 

@@ -153,7 +153,7 @@ class Prepared:
     def left_out(self) -> LeftOut:
         """Which shapes do not touch, and why."""
         found = self.scene.left_out
-        reasons = {f"there is no rule for a {kinds} yet": n for kinds, n in unknown_pairs(self.scene).items()}
+        reasons = {f"contact of a {kinds} is not supported yet": n for kinds, n in unknown_pairs(self.scene).items()}
         return LeftOut({**found.reasons, **reasons}, found.shapes, found.not_understood)
 
     @cached_property

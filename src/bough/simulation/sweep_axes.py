@@ -149,7 +149,7 @@ class _Names(NamedTuple):
             read_parameters(self.sim.model, [name])
         except (BoughError, TypeError):
             return ""
-        return f"the model has it: bough.Simulation(..., parameters=[{name!r}]) takes it with every state"
+        return f"it is a number of the model: bough.Simulation(..., parameters=[{name!r}]) makes it a parameter"
 
 
 def _own_names(controller: Any) -> list[str]:

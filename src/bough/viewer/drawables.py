@@ -229,7 +229,7 @@ def _of_file(g: Geometry, missing: dict[str, None]) -> list[Drawable]:
         return []
     except (OSError, ValueError):
         hint = ": give `package_dirs` to bough.load, or --packages to a command" if "://" in g.file else ""
-        missing[f"mesh {g.file!r} of {g.frame!r} is not there{hint}"] = None
+        missing[f"mesh {g.file!r} of {g.frame!r} does not exist{hint}"] = None
         return []
     return [
         Drawable(g.body, g.placement, _three(g.size), part, own or g.rgba or GREY, g.purpose, g.name or g.frame)
