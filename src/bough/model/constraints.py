@@ -75,7 +75,7 @@ class Loop:
 
     @property
     def rows(self) -> int:
-        """How many scalar constraints it stands for."""
+        """Number of scalar constraints."""
         return 6 - self.joint.nv
 
 
@@ -147,7 +147,7 @@ class Tie:
 
     @property
     def rows(self) -> int:
-        """How many scalar constraints it stands for."""
+        """Number of scalar constraints."""
         return self.constraint.rows
 
     @property

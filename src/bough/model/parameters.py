@@ -134,7 +134,7 @@ class Parameters:
     - "hand", the name of a body: (10,), mass, centre of mass and inertia about it, xx yx yy zx zy zz;
     - "moments of hand": (10,), mass, m c, and inertia about the origin of the body frame, xx yx yy zx zy zz. Forces are
       linear in them;
-    - "payload of tool", with the name of a frame or body: (10,), as those of a body, of what is added there;
+    - "payload of tool", with the name of a frame or body: (10,), numbers as for a body, of mass added there;
     - "placement of wrist", with the name of a joint, of the body it moves, or of a frame: (7,), position (m) and unit
       quaternion (x y z w) in the parent's body frame; "position of wrist": (3,); "rotation of wrist": (4,);
     - "armature of knee", "damping of knee", "stiffness of knee": (nv of the joint,); "rest of knee": (nq of it,).

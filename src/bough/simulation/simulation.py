@@ -350,7 +350,7 @@ class Simulation(Differentiated):
             A repeated sweep with the same path reads the finished parts, bit for bit, and continues. Controllers are
             identified by name.
         workers
-            None: this process; a number: so many processes on this machine; or the address or client of a
+            None: this process; a number: that many processes on this machine; or the address or client of a
             dask.distributed cluster on which bough is installed (needs the extra ``cluster``).
         at_once
             Number of runs per part. Default: 4096, or fewer so that each worker gets some.
