@@ -151,8 +151,7 @@ class Builder:
             rotation. `at` may also be a `Placement`, here and in all other methods.
         frame_at, frame_rotation
             Placement of the body frame in the moving side of the joint: position (m) and (3, 3) rotation (default:
-            identity). For a hinge through the point c of its body, use the position of c in the parent as `at`, and
-            ``frame_at=-c``.
+            identity). For a hinge through the point c of its body: c in the parent as `at`, and ``frame_at=-c``.
         mass, com, inertia
             Mass (kg), centre of mass (m, body frame), and inertia about the centre of mass (kg m²): a number, three
             principal moments or a symmetric (3, 3) matrix. An `Inertia` contains all three.
@@ -169,8 +168,8 @@ class Builder:
         Returns
         -------
         int
-            Number of the body. For a fixed joint, this is the number of the body into which it was merged. A body fixed
-            to the base becomes a frame, and its inertia has no effect.
+            Number of the body, or for a fixed joint of the body into which it was merged. A body fixed to the base
+            becomes a frame, and its inertia has no effect.
         """
         body, place, what = self._new(name, parent, f"body {name!r}", joint)
         require_joint(joint, what)

@@ -200,8 +200,7 @@ class Trajectory:
     def at(self, time: ArrayLike) -> Sample:
         """Return the motion at one or several times, also between samples.
 
-        Configurations are interpolated (`bough.interpolate`, with whole turns as recorded), velocities linearly. Forces
-        and controls are those of the previous sample.
+        Configurations (`bough.interpolate`, with whole turns) and velocities are interpolated, forces and controls held.
 
         Parameters
         ----------
@@ -336,8 +335,8 @@ class Trajectory:
 
         ``.npz``: NumPy's NPZ without pickled objects, which `load` reads. ``.html``: a page that plays the motion.
         ``.gif``, ``.mp4``: videos (need the extra ``pictures``). ``.png``: poses side by side. `scene` is the world to
-        draw (default: the scene of the trajectory); the floor is that of the scene. Options: those of
-        `bough.pictures.save` except q; ``speed`` of videos (1: real time); ``at``, times of poses (s).
+        draw, with its floor (default: that of the trajectory). Options: those of `bough.pictures.save` except q;
+        ``speed`` of videos (1: real time); ``at``, times of poses (s).
 
         Raises
         ------

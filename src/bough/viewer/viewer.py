@@ -166,10 +166,7 @@ class Viewer:
         return self.model.frame(self._frame).body
 
     def choose(self, frame: str) -> None:
-        """Select a body or frame by name.
-
-        The page shows its readings, and highlights the path to its body in the tree and in the matrices.
-        """
+        """Select a body or frame by name: the page shows its readings, and highlights the path to its body."""
         self._chosen(self.model.frame(frame).name)
 
     def show(self, *overlays: str) -> None:
@@ -254,9 +251,7 @@ class Viewer:
 
     @property
     def page(self) -> Page:
-        """The page of viser, for everything that this class does not provide:
-        ``viewer.page.server.scene.add_label(…)``.
-        """
+        """The page of viser, for everything else: ``viewer.page.server.scene.add_label(…)``."""
         return self._page
 
     def on_drag(self, dragged: Callable[[str, int, int, Floats, Floats], None]) -> None:
